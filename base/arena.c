@@ -1,0 +1,103 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)16384)
+#define ALIGN ((size_t)16)
+
+struct dg_arena_block {
+    struct dg_arena_block *next;
+    size_t size, used;
+    _Alignas(16) unsigned char data[];
+};
+
+void dg_arena_init(struct dg_arena *arena, size_t limit_bytes)
+{
+    arena->head = NULL;
+    arena->used_bytes = 0;
+    arena->limit_bytes = limit_bytes;
+}
+
+static struct dg_arena_block *block_new(size_t size)
+{
+    struct dg_arena_block *b = malloc(sizeof *b + size);
+    if (!b)
+        return NULL;
+    b->next = NULL;
+    b->size = size;
+    b->used = 0;
+    return b;
+}
+
+void *dg_arena_alloc(struct dg_arena *arena, size_t n)
+{
+    if (n > SIZE_MAX / 2)
+        return NULL;
+    n = (n + ALIGN - 1) & ~(ALIGN - 1);
+    if (n == 0)
+        n = ALIGN;
+    if (arena->limit_bytes && n > arena->limit_bytes - arena->used_bytes)
+        return NULL;
+    struct dg_arena_block *b = arena->head;
+    if (!b || b->size - b->used < n) {
+        b = block_new(n > BLOCK_BYTES ? n : BLOCK_BYTES);
+        if (!b)
+            return NULL;
+        b->next = arena->head;
+        arena->head = b;
+    }
+    void *p = b->data + b->used;
+    b->used += n;
+    arena->used_bytes += n;
+    memset(p, 0, n);
+    return p;
+}
+
+void *dg_arena_array(struct dg_arena *arena, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        return NULL;
+    return dg_arena_alloc(arena, count * size);
+}
+
+char *dg_arena_strndup(struct dg_arena *arena, const char *s, size_t n)
+{
+    char *p = dg_arena_alloc(arena, n + 1);
+    if (p)
+        memcpy(p, s, n);
+    return p;
+}
+
+char *dg_arena_strdup(struct dg_arena *arena, const char *s)
+{
+    return dg_arena_strndup(arena, s, strlen(s));
+}
+
+void dg_arena_reset(struct dg_arena *arena)
+{
+    struct dg_arena_block *keep = NULL;
+    for (struct dg_arena_block *b = arena->head, *next; b; b = next) {
+        next = b->next;
+        if (!keep && b->size == BLOCK_BYTES) {
+            keep = b;
+            keep->next = NULL;
+            keep->used = 0;
+        } else {
+            free(b);
+        }
+    }
+    arena->head = keep;
+    arena->used_bytes = 0;
+}
+
+void dg_arena_deinit(struct dg_arena *arena)
+{
+    for (struct dg_arena_block *b = arena->head, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    arena->head = NULL;
+    arena->used_bytes = 0;
+}

@@ -1,0 +1,90 @@
+#include "base/buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dg_buffer_init(struct dg_buffer *b)
+{
+    memset(b, 0, sizeof *b);
+}
+
+void dg_buffer_deinit(struct dg_buffer *b)
+{
+    free(b->data);
+    memset(b, 0, sizeof *b);
+}
+
+void dg_buffer_reset(struct dg_buffer *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+/* Room for n more bytes and the NUL. */
+static bool reserve(struct dg_buffer *b, size_t n)
+{
+    if (b->failed)
+        return false;
+    if (b->cap - b->len > n)
+        return true;
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap - b->len <= n)
+        cap *= 2;
+    char *p = realloc(b->data, cap);
+    if (!p) {
+        b->failed = true;
+        return false;
+    }
+    b->data = p;
+    b->cap = cap;
+    return true;
+}
+
+void dg_buffer_add(struct dg_buffer *b, const void *data, size_t n)
+{
+    if (!reserve(b, n))
+        return;
+    if (n)
+        memcpy(b->data + b->len, data, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+}
+
+void dg_buffer_adds(struct dg_buffer *b, const char *s)
+{
+    dg_buffer_add(b, s, strlen(s));
+}
+
+void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
+{
+    va_list ap, again;
+    va_start(ap, format);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
+    va_end(ap);
+    if (n >= 0 && reserve(b, (size_t)n)) {
+        vsnprintf(b->data + b->len, (size_t)n + 1, format, again);
+        b->len += (size_t)n;
+    } else if (n < 0) {
+        b->failed = true;
+    }
+    va_end(again);
+}
+
+char *dg_buffer_take(struct dg_buffer *b, size_t *len)
+{
+    char *p = NULL;
+    if (reserve(b, 0)) {
+        b->data[b->len] = '\0';
+        p = b->data;
+        if (len)
+            *len = b->len;
+        b->data = NULL;
+    }
+    dg_buffer_deinit(b);
+    return p;
+}

@@ -1,0 +1,26 @@
+/* A growable byte buffer, always NUL-terminated once it holds anything. One thread at a time.
+ * A failed allocation sets `failed` and drops what follows: check once at the end. */
+#ifndef DG_BASE_BUFFER_H
+#define DG_BASE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dg_buffer {
+    char *data; /* NULL while empty */
+    size_t len, cap;
+    bool failed;
+};
+
+void dg_buffer_init(struct dg_buffer *b);
+void dg_buffer_deinit(struct dg_buffer *b);
+void dg_buffer_reset(struct dg_buffer *b); /* len = 0, keeps the memory */
+void dg_buffer_add(struct dg_buffer *b, const void *data, size_t n);
+void dg_buffer_adds(struct dg_buffer *b, const char *s);
+void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Hand the bytes over (malloc'd, NUL-terminated; never NULL unless failed); b is empty afterwards. */
+char *dg_buffer_take(struct dg_buffer *b, size_t *len);
+
+#endif

@@ -1,0 +1,44 @@
+/* Errors as values: a code and one sentence. The first message wins.
+ * Any thread, one struct per caller. Never logs: whoever handles an error logs it, once. */
+#ifndef DG_BASE_ERROR_H
+#define DG_BASE_ERROR_H
+
+enum dg_code {
+    DG_OK = 0,
+    DG_EINVAL = -1,   /* the caller's input is wrong */
+    DG_ENOMEM = -2,   /* memory could not be had */
+    DG_EIO = -3,      /* the operating system refused a file or socket operation */
+    DG_EFORMAT = -4,  /* a file is not what its format says */
+    DG_EUNSUP = -5,   /* well-formed, but not supported */
+    DG_EAGAIN = -6,   /* no room now: try later */
+    DG_ELIMIT = -7,   /* over a limit: will never fit */
+    DG_ENOTFOUND = -8,
+    DG_ECANCELED = -9,
+    DG_EINTERNAL = -10,
+};
+
+struct dg_error {
+    int code;          /* DG_OK or a negative DG_E* */
+    char field[64];    /* what was wrong: a request field, a tensor, a flag; "" when none */
+    char message[512]; /* a sentence with the values */
+};
+
+/* Start clean. */
+void dg_error_clear(struct dg_error *err);
+
+/* Set code and message unless one is already set; err may be NULL. Returns `code`. */
+int dg_error_set(struct dg_error *err, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* As dg_error_set, naming the field too (field may be NULL). Returns `code`. */
+int dg_error_field(struct dg_error *err, int code, const char *field, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Put "prefix: " before the message that is set; no-op when none is. Returns err's code. */
+int dg_error_prefix(struct dg_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A short name such as "invalid" or "limit" for a code. Static storage. */
+const char *dg_code_name(int code);
+
+#endif

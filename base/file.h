@@ -1,0 +1,35 @@
+/* Whole files: mapped read-only, read, or written so that a crash never leaves half of one. Any thread. */
+#ifndef DG_BASE_FILE_H
+#define DG_BASE_FILE_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_map {
+    const unsigned char *data; /* valid until unmapped; never NULL, even when size is 0 */
+    size_t size;
+};
+
+int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);
+void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
+
+/* Append a whole file to b. */
+int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
+
+/* Write to "path.tmp-PID", fsync, rename over path, fsync the folder. The old file stays whole on any failure. */
+int dg_file_write(const char *path, const void *data, size_t n, struct dg_error *err);
+
+/* The same in pieces: begin, write..., then commit (or abort). */
+struct dg_file_writer;
+int dg_file_begin(const char *path, struct dg_file_writer **out, struct dg_error *err);
+int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct dg_error *err);
+int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err); /* frees w in every case */
+void dg_file_abort(struct dg_file_writer *w);                            /* NULL is fine */
+
+/* mkdir -p. */
+int dg_file_make_dir(const char *path, struct dg_error *err);
+
+#endif

@@ -1,0 +1,21 @@
+/* A small thread pool for splitting one op over cores: run(n tasks) and wait.
+ * One caller at a time. Which thread runs which task is not fixed, so tasks must not depend on it.
+ * Waiting threads spin briefly, then sleep: a busy machine is not made busier. */
+#ifndef DG_BASE_POOL_H
+#define DG_BASE_POOL_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct dg_pool;
+
+/* threads >= 1 counts the caller; 1 makes no thread at all. */
+int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err);
+void dg_pool_close(struct dg_pool *pool); /* NULL is fine */
+int dg_pool_threads(const struct dg_pool *pool); /* NULL: 1 */
+
+/* Call task(arg, i) for i in 0..n-1, each once; returns when all are done. pool NULL: runs here. */
+void dg_pool_run(struct dg_pool *pool, size_t n, void (*task)(void *arg, size_t i), void *arg);
+
+#endif

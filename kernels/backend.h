@@ -1,0 +1,166 @@
+/* The ops table: everything model/ asks of a device. Plain C on the CPU (kernels/cpu/plain.c) is the definition.
+ * A backend belongs to one worker: one thread at a time. Weights may be shared by backends of the same kind.
+ * Activations are opaque: model/ passes rows on, and never looks inside; what they hold is the backend's choice.
+ *
+ * Row stability (contract 1): each output row depends, bit for bit, on its own input row (for attention: its query and
+ * its own keys and values) and the weights alone; never on M, on the row's place, on threads or on alignment. */
+#ifndef DG_KERNELS_BACKEND_H
+#define DG_KERNELS_BACKEND_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_backend;
+struct dg_buf;    /* device memory for activations or keys and values */
+struct dg_weight; /* a parameter as the backend wants it: type, layout, scales inside */
+
+/* Rows of an activation: row m starts `offset + m * ld` elements into `buf`. buf NULL means "none". */
+struct dg_rows {
+    struct dg_buf *buf;
+    size_t offset, ld;
+};
+
+enum dg_act { DG_ACT_NONE, DG_ACT_RELU, DG_ACT_SWISH, DG_ACT_GELU };
+
+enum dg_type { DG_F32 = 0, DG_F16 = 1, DG_BF16 = 2, DG_S8 = 3 };
+
+/* How a tensor's elements lie. Layout ids are those of the weights file (weights/FORMAT.md). */
+enum dg_layout { DG_LAYOUT_ROWS = 0 /* row-major, canonical */, DG_LAYOUT_PANEL16 = 1 /* see kernels/cpu/pack.h */ };
+
+/* What a parameter is used for; a tied embedding is both. */
+enum dg_use { DG_USE_MATRIX = 1, DG_USE_TABLE = 2, DG_USE_VECTOR = 4 };
+
+/* One stored form of a tensor. Borrowed from the file's mapping, which outlives the weight. */
+struct dg_stored {
+    enum dg_type type;
+    enum dg_layout layout;
+    const void *data;
+    const float *scales; /* [N] for DG_S8, else NULL */
+};
+
+struct dg_weight_spec {
+    const char *name;   /* for messages */
+    unsigned use;       /* enum dg_use, or'ed */
+    size_t N, K;        /* [N,K]: N outputs or table rows, K inputs; a vector is [1,K] */
+    bool trainable;     /* rows are fp32 row-major memory that changes between calls: always read in place */
+    const struct dg_stored *stored; /* [n_stored] the forms at hand; ROWS is always among them */
+    size_t n_stored;
+};
+
+/* Dropout: element e of a row is kept when dg_dropout_keep(row_key[m] ^ site, e) and scaled by 1/(1-p).
+ * The mask depends only on the keys: never on batch, rank or thread. */
+struct dg_dropout {
+    float p;
+    uint32_t site;           /* which dropout of the model this is, mixed with seed and step */
+    const uint32_t *row_key; /* [M] host memory: hash of (sentence index, position) */
+};
+
+struct dg_linear {
+    const struct dg_weight *w;    /* [N,K] */
+    const struct dg_weight *bias; /* [N] or NULL */
+    enum dg_act act;
+    const struct dg_dropout *drop; /* on the activation's output, or NULL */
+    struct dg_rows pre;            /* optional output [M,N]: before the activation (needed by swish' and gelu') */
+};
+
+struct dg_norm {
+    const struct dg_weight *gain, *bias; /* [D] */
+    float eps;
+    const struct dg_dropout *drop; /* on x, or NULL */
+    /* Optional outputs for backward (buf NULL: not wanted): x̂[M,D], 1/σ[M]. */
+    struct dg_rows xhat, rstd;
+};
+
+/* A sentence's (or one beam row's) piece of an attention call: query rows q0..q0+n_q-1 against n_k keys.
+ * Key j is row k0 + j of k and v, or row slots[j] when slots is set (cache blocks through their indirection).
+ * causal: query i sees keys 0 .. n_k - n_q + i; else all. */
+struct dg_attn_seg {
+    uint32_t q0, n_q, n_k, k0;
+    const int32_t *slots; /* [n_k] host memory, or NULL */
+    bool causal;
+    size_t probs; /* element offset of this piece's [H,n_q,n_k] in dg_attention.probs */
+};
+
+struct dg_attention {
+    uint32_t H, Dk, Dv; /* scores are scaled by 1/sqrt(Dk) */
+    const struct dg_attn_seg *segs;
+    size_t n_segs;
+    struct dg_rows k, v;           /* [.,H*Dk], [.,H*Dv] */
+    struct dg_rows probs;          /* optional output: softmax probabilities before dropout, ld unused */
+    const struct dg_dropout *drop; /* on the probabilities, row_key per query row, element h*2048+key; or NULL */
+};
+
+struct dg_embed {
+    const struct dg_weight *table;     /* [V,D] */
+    const struct dg_weight *positions; /* [P,D] */
+    float scale;                       /* √D in the paper */
+    const int32_t *ids;                /* [M] host; -1 is the zero vector */
+    const int32_t *pos;                /* [M] host; row of `positions` */
+    const struct dg_dropout *drop;     /* on the sum, or NULL */
+};
+
+/* Best candidates of each row of logits[M,V]: log-probabilities by log-softmax, ordered by value, ties by smaller id. */
+struct dg_topk {
+    size_t V, k_max;
+    const uint32_t *k;     /* [M] host: how many this row wants, 1..k_max */
+    const int32_t *force;  /* [M] host or NULL: >= 0 asks for this id's log-probability alone (k[m] = 1) */
+    float *logprob;        /* [M,k_max] host, out */
+    int32_t *ids;          /* [M,k_max] host, out */
+};
+
+struct dg_ops {
+    const char *device; /* "cpu" or "cuda" */
+
+    /* Memory. n elements; contents start at zero. Element size is the backend's own. */
+    int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+    void (*buf_free)(struct dg_backend *be, struct dg_buf *buf); /* NULL is fine */
+    /* Copy between host fp32 and rows [M,N]; read waits for the device. */
+    void (*write)(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
+    void (*read)(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);
+
+    int (*weight_new)(struct dg_backend *be, const struct dg_weight_spec *spec, struct dg_weight **out,
+        struct dg_error *err);
+    void (*weight_free)(struct dg_backend *be, struct dg_weight *w); /* NULL is fine */
+
+    /* y[M,D] = drop(scale * table[ids[m]] + positions[pos[m]]) */
+    void (*embed)(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
+    /* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias[N])); y must not alias x */
+    void (*linear)(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
+    /* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; y may alias x or r */
+    void (*add_norm)(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x, struct dg_rows r,
+        struct dg_rows y, size_t M, size_t D);
+    /* out[q,H*Dv] = concat_h softmax(q_h k_h^T / √Dk) v_h; out must not alias q */
+    void (*attention)(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
+    /* pool[slots[m], 0..N) = x[m, 0..N) : keys and values into the cache */
+    void (*kv_write)(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
+        size_t N);
+    void (*topk)(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
+};
+
+struct dg_backend {
+    const struct dg_ops *ops;
+    const char *name; /* "cpu/avx2": shown at start */
+};
+
+/* Dropout's generator: 32-bit finaliser of Wellons' "lowbias32" over key and element (public domain constants). */
+static inline uint32_t dg_dropout_hash(uint32_t key, uint32_t element)
+{
+    uint32_t x = element * 0x9E3779B9u + key;
+    x ^= x >> 16;
+    x *= 0x7FEB352Du;
+    x ^= x >> 15;
+    x *= 0x846CA68Bu;
+    x ^= x >> 16;
+    return x;
+}
+
+/* Kept when the hash's upper 24 bits are at or above p's share of 2^24. */
+static inline bool dg_dropout_keep(uint32_t key, uint32_t element, float p)
+{
+    return (dg_dropout_hash(key, element) >> 8) >= (uint32_t)(p * 16777216.0f);
+}
+
+#endif

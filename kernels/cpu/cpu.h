@@ -1,0 +1,19 @@
+/* The CPU backend. Instruction set chosen once at open: $DRAGOMAN_ISA (generic|avx2|avx512) or the machine's best. */
+#ifndef DG_KERNELS_CPU_CPU_H
+#define DG_KERNELS_CPU_CPU_H
+
+#include "kernels/backend.h"
+
+struct dg_cpu_options {
+    const char *isa; /* NULL: $DRAGOMAN_ISA, else the best of this machine */
+    int threads;     /* cores one op may be split over; 0 = 1 */
+};
+
+/* Open a backend for one worker. DG_EUNSUP when the named set is unknown or this machine lacks it. */
+int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err);
+void dg_cpu_close(struct dg_backend *be); /* NULL is fine */
+
+/* The instruction sets this machine can run, NULL-ended, best first. Static storage. */
+const char *const *dg_cpu_isas(void);
+
+#endif

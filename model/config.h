@@ -1,0 +1,54 @@
+/* What a model is: dimensions and conventions, read from the manifest's "model" object. Plain data. */
+#ifndef DG_MODEL_CONFIG_H
+#define DG_MODEL_CONFIG_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "kernels/backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum dg_positions {
+    DG_POS_PAPER,  /* sin, cos interleaved; 10000^(2i/d)            ("paper") */
+    DG_POS_MARIAN, /* sin half | cos half; 10000^(i/(d/2-1))        ("marian") */
+    DG_POS_HALVES, /* sin half | cos half; 10000^(2i/d)             ("halves") */
+    DG_POS_LEARNED /* parameters enc.pos, dec.pos [max_positions,D] ("learned") */
+};
+
+struct dg_config {
+    uint32_t source_vocab, target_vocab;
+    uint32_t D, F, H, Dk, Dv;
+    uint32_t enc_layers, dec_layers;
+    float norm_eps;
+    float embed_scale; /* √D in the paper */
+    enum dg_positions positions;
+    uint32_t first_position; /* 0 or 1 */
+    uint32_t max_positions;  /* learned positions only, else 0 */
+    enum dg_act act;
+    bool attention_bias, output_bias;
+    bool tied_embeddings; /* source table = target table */
+    bool tied_output;     /* target table = pre-softmax matrix */
+    int32_t eos, unk;     /* ids in the target vocabulary; eos in the source too */
+    int32_t start;        /* what the decoder starts from; -1 is the zero vector */
+    bool source_eos;      /* the encoder's input ends with </s> */
+    /* Decoding defaults */
+    uint32_t beam;
+    float alpha;
+    uint32_t extra_length; /* output limit = source pieces without </s> + this */
+};
+
+/* The base model of the paper over a vocabulary of V. */
+void dg_config_base(struct dg_config *c, uint32_t V);
+
+/* Read and check the manifest's "model" and "decoding" objects; DG_EINVAL / DG_EUNSUP name the field. */
+int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err);
+/* Write them into a manifest. */
+int dg_config_write(const struct dg_config *c, struct dg_json *manifest);
+/* Every dimension within its limits and consistent. */
+int dg_config_check(const struct dg_config *c, struct dg_error *err);
+
+/* Number of parameters (contract 8's formula, biases and learned positions counted where the model has them). */
+uint64_t dg_config_parameters(const struct dg_config *c);
+
+#endif

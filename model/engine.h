@@ -1,0 +1,76 @@
+/* The engine: many sentences translated side by side, driven step by step (contract 2).
+ * admit -> step, step, ... -> poll. Sentences stand at different positions in one step; each one's answer is,
+ * bit for bit, what it would be alone. One thread at a time per engine; the model is shared, const after open. */
+#ifndef DG_MODEL_ENGINE_H
+#define DG_MODEL_ENGINE_H
+
+#include "base/error.h"
+#include "kernels/backend.h"
+#include "model/beam.h"
+#include "model/model.h"
+
+struct dg_engine;
+
+struct dg_engine_limits {
+    uint32_t max_rows;      /* live hypotheses in one step; 0 = 128 */
+    uint32_t max_sentences; /* 0 = 64 */
+    uint32_t max_source;    /* pieces with </s> in one sentence; 0 = 512 */
+    uint32_t max_target;    /* positions with </s>; 0 = 1024 */
+    size_t cache_bytes;     /* keys and values; 0 = room for max_rows at about 80 positions */
+};
+
+struct dg_sentence {
+    const int32_t *source; /* [n_source] ids as the encoder wants them, </s> included where the model wants it; copied */
+    uint32_t n_source;
+    struct dg_search search; /* beam, alpha, penalty, n_best, max_len (0: n_source without </s> + the model's limit) */
+    const int32_t *prefix;   /* [n_prefix] target ids to begin with; copied */
+    uint32_t n_prefix;
+    bool forced;             /* the prefix is the whole target (with </s>): score it, search nothing */
+    bool want_token_scores;  /* per-token log-probabilities of the answers */
+};
+
+struct dg_hypothesis {
+    const int32_t *ids;     /* [n] with </s> unless length_limited */
+    const float *token_logprob; /* [n] or NULL */
+    uint32_t n;
+    double logprob;         /* sum over the pieces, natural logarithm */
+    double score;           /* logprob / lp(n): what the search ranked by */
+    bool length_limited;
+};
+
+/* An answer. Borrowed from the engine until released. */
+struct dg_result {
+    uint64_t id;
+    const struct dg_hypothesis *hyps; /* [n_hyps], best first */
+    uint32_t n_hyps;
+    uint32_t n_source, steps;
+};
+
+struct dg_capacity {
+    uint32_t rows_free, sentences_free, blocks_free, blocks_total, sentences_live, rows_live;
+};
+
+int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const struct dg_engine_limits *limits,
+    struct dg_engine **out, struct dg_error *err);
+void dg_engine_close(struct dg_engine *e); /* NULL is fine */
+
+/* Take a sentence in under the caller's id. DG_EAGAIN: no room now, ask again after a step (err untouched);
+ * DG_ELIMIT: it can never fit; DG_EINVAL: options or ids are wrong. Encoding happens in the next step. */
+int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *s, struct dg_error *err);
+
+/* Encode what was admitted since the last step, then advance every live sentence by one position. Returns the
+ * number of rows that were advanced (0: nothing lives). */
+uint32_t dg_engine_step(struct dg_engine *e);
+
+/* A finished sentence's answer, or NULL. Its room is free again already; release the answer when read. */
+const struct dg_result *dg_engine_poll(struct dg_engine *e);
+void dg_engine_release(struct dg_engine *e, const struct dg_result *r);
+
+/* Forget a sentence now, its room is free at once; unknown ids are ignored. No answer will come. */
+void dg_engine_cancel(struct dg_engine *e, uint64_t id);
+
+void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out);
+/* Bytes the engine holds besides the model. */
+size_t dg_engine_bytes(const struct dg_engine *e);
+
+#endif

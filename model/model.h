@@ -1,0 +1,22 @@
+/* A Transformer ready to run: configuration, parameters placed on a backend's device, position table.
+ * Const after open: any number of engines may share it. */
+#ifndef DG_MODEL_MODEL_H
+#define DG_MODEL_MODEL_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "kernels/backend.h"
+#include "model/config.h"
+#include "weights/weights.h"
+
+struct dg_model;
+
+/* Place the parameters named in `weights` for `config` on be's device. The weights file must stay open as long as
+ * the model. DG_EFORMAT names the tensor that is missing or of the wrong shape. */
+int dg_model_open(const struct dg_config *config, const struct dg_weights *weights, struct dg_backend *be,
+    uint32_t max_positions, struct dg_model **out, struct dg_error *err);
+void dg_model_close(struct dg_model *m); /* NULL is fine; the backend must still be open */
+
+const struct dg_config *dg_model_config(const struct dg_model *m);
+
+#endif

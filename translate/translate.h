@@ -1,0 +1,94 @@
+/* Text in, text out: the one place that knows text and engine both (no HTTP, no JSON). The command line, the server
+ * and the trainer's validation translate alike by it.
+ *   translator (a loaded bundle)  --plan-->  job (sentences as ids)  --engine-->  results  --finish-->  text with spans
+ * A translator is const after open: any thread. A job belongs to one thread at a time. */
+#ifndef DG_TRANSLATE_TRANSLATE_H
+#define DG_TRANSLATE_TRANSLATE_H
+
+#include "base/error.h"
+#include "model/engine.h"
+#include "tokenizer/tokenizer.h"
+#include "weights/bundle.h"
+
+struct dg_translator;
+
+/* Open the bundle, its vocabularies and the model on be's device; checks that they fit each other. */
+int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
+    struct dg_translator **out, struct dg_error *err);
+void dg_translator_close(struct dg_translator *t); /* NULL is fine */
+const struct dg_model *dg_translator_model(const struct dg_translator *t);
+const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);
+const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
+const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
+
+struct dg_translate_options {
+    const char *source, *target; /* language codes; NULL: the bundle's first pair. DG_EINVAL (field source/target) otherwise */
+    struct dg_search search;     /* zero fields: the bundle's defaults; alpha < 0: default */
+    bool penalty_set;            /* search.penalty was chosen; else GNMT */
+    bool pieces;                 /* the text is pieces separated by spaces, not sentences; so is the answer */
+    bool one_sentence;           /* do not split (still split again when over the piece limit) */
+    uint32_t max_source;         /* piece limit of one sentence with </s>; 0 = 512 */
+};
+
+/* One text on its way. Sentences are engine work; everything else is kept for putting the answer together. */
+struct dg_job;
+
+/* Normalise, split and encode text[n]. Text without letters plans zero sentences. */
+int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
+    struct dg_job **out, struct dg_error *err);
+/* A job that scores a given translation: one sentence, forced. */
+int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source, const char *target,
+    size_t n_target, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
+void dg_job_free(struct dg_job *j); /* NULL is fine */
+
+size_t dg_job_sentences(const struct dg_job *j);
+/* Sentence i as the engine wants it; borrowed from the job. */
+void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
+/* Cost of sentence i for queues: pieces in (with </s>), and the most pieces that may come out. */
+void dg_job_cost(const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
+/* Keep sentence i's answer (copied). */
+int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
+
+enum dg_flag {
+    DG_FLAG_LENGTH_LIMITED = 1, /* an output met its length limit */
+    DG_FLAG_SPLIT = 2,          /* the sentence was over the piece limit and was split again */
+    DG_FLAG_UNK_COPIED = 4,     /* a character outside the vocabulary was copied from the source */
+};
+
+struct dg_answer_sentence {
+    size_t source_begin, source_end, target_begin, target_end; /* code points */
+    double score;
+    unsigned flags;
+};
+
+struct dg_answer {
+    const char *text; /* borrowed from the job, NUL-terminated */
+    size_t len;
+    double score; /* mean over sentences of the search's score; 0 when nothing was translated */
+};
+
+struct dg_answers {
+    const struct dg_answer *best;                 /* [n_best]; the first is the translation, layout put back */
+    size_t n_best;
+    const struct dg_answer_sentence *sentences;   /* [n_sentences] of the first */
+    size_t n_sentences;
+    unsigned flags;                               /* all sentences' flags or'ed */
+    size_t source_characters, source_tokens, target_tokens;
+};
+
+/* Put the answer together once every sentence was accepted. Borrowed until the job is freed. */
+int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err);
+
+/* A forced job's answer: per-token log-probabilities, </s> last. Borrowed. */
+struct dg_scored {
+    double total;
+    size_t n;
+    const char *const *pieces; /* [n] */
+    const float *logprob;      /* [n] */
+};
+int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err);
+
+/* Name of a flag bit, such as "length_limited". */
+const char *dg_flag_name(unsigned bit);
+
+#endif

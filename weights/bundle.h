@@ -1,0 +1,39 @@
+/* A bundle: one directory with manifest.json, the weights file and SentencePiece models (none: pieces only).
+ * Const after open: any thread. */
+#ifndef DG_WEIGHTS_BUNDLE_H
+#define DG_WEIGHTS_BUNDLE_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "weights/weights.h"
+
+#include <stdbool.h>
+
+struct dg_bundle;
+
+/* Open DIR: manifest read and checked, weights mapped. Names in the manifest may not leave the directory. */
+int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err);
+void dg_bundle_close(struct dg_bundle *b); /* NULL is fine */
+
+const struct dg_json *dg_bundle_manifest(const struct dg_bundle *b);
+const struct dg_weights *dg_bundle_weights(const struct dg_bundle *b);
+const char *dg_bundle_dir(const struct dg_bundle *b);
+const char *dg_bundle_name(const struct dg_bundle *b);
+const char *dg_bundle_version(const struct dg_bundle *b); /* 64 hex digits */
+/* Languages the model translates from and to: pairs, e.g. ("en","de"). */
+size_t dg_bundle_pairs(const struct dg_bundle *b);
+void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, const char **target);
+/* Paths of the SentencePiece models ("" when the bundle has none) and vocabularies (one piece a line; always there). */
+const char *dg_bundle_source_spm(const struct dg_bundle *b);
+const char *dg_bundle_target_spm(const struct dg_bundle *b);
+const char *dg_bundle_source_vocab(const struct dg_bundle *b);
+const char *dg_bundle_target_vocab(const struct dg_bundle *b);
+
+/* Recompute the version over weights, SentencePiece models, vocabularies and manifest (without its "version" field). */
+int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);
+
+/* Seal DIR after weights and vocabularies are in it: compute the version and write manifest.json last.
+ * The manifest's "files" object names them. */
+int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* A weights file: named tensors, mmapped and used in place. The format is weights/FORMAT.md.
+ * Knows no Transformer. Const after open: any thread. */
+#ifndef DG_WEIGHTS_WEIGHTS_H
+#define DG_WEIGHTS_WEIGHTS_H
+
+#include "base/error.h"
+#include "kernels/backend.h" /* enum dg_type, dg_layout, struct dg_stored */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_weights;
+
+struct dg_tensor {
+    const char *name;
+    uint64_t shape[2]; /* slowest first; vectors are [1,K] */
+    struct dg_stored stored[4];
+    size_t n_stored;
+};
+
+/* Map and check: magic, version, every offset, size, shape, type, layout, name, alignment; the header's own checksum
+ * always, the tensors' checksums only by dg_weights_verify. DG_EFORMAT says which field and value. */
+int dg_weights_open(const char *path, struct dg_weights **out, struct dg_error *err);
+void dg_weights_close(struct dg_weights *w); /* NULL is fine */
+
+/* NULL when there is none of that name. Borrowed until close. */
+const struct dg_tensor *dg_weights_find(const struct dg_weights *w, const char *name);
+size_t dg_weights_count(const struct dg_weights *w);
+const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);
+size_t dg_weights_bytes(const struct dg_weights *w); /* of the whole file */
+
+/* Read every byte and compare the XXH3-64 checksums; DG_EFORMAT names the tensor. */
+int dg_weights_verify(const struct dg_weights *w, struct dg_error *err);
+
+/* Writing: collect, then write once (temporary name, sync, rename). */
+struct dg_weights_writer;
+int dg_weights_writer_open(struct dg_weights_writer **out, struct dg_error *err);
+/* Add an [N,K] tensor from fp32 rows, stored as `type` (DG_F32, DG_F16 or DG_BF16; round to nearest even). Copies. */
+int dg_weights_writer_add(struct dg_weights_writer *w, const char *name, uint64_t N, uint64_t K, enum dg_type type,
+    const float *rows, struct dg_error *err);
+/* Add a further stored form of a tensor added before (a packed or quantised one). Copies. scales[N] or NULL. */
+int dg_weights_writer_add_form(struct dg_weights_writer *w, const char *name, const struct dg_stored *form,
+    size_t bytes, struct dg_error *err);
+int dg_weights_writer_commit(struct dg_weights_writer *w, const char *path, struct dg_error *err);
+void dg_weights_writer_close(struct dg_weights_writer *w); /* NULL is fine; nothing is written */
+
+#endif
