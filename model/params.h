@@ -1,0 +1,72 @@
+/* The parameters of a Transformer by name: ONE table (params.c) gives field, file name and shape, for the server,
+ * the converters' checks, the trainer's parameter and gradient blocks. Gradients and optimiser state use the same struct. */
+#ifndef DG_MODEL_PARAMS_H
+#define DG_MODEL_PARAMS_H
+
+#include "base/error.h"
+#include "kernels/backend.h"
+#include "model/config.h"
+
+struct dg_norm_params {
+    struct dg_weight *gain, *bias; /* [D] */
+};
+
+/* Self-attention's qkv is one matrix: rows of queries [H*Dk], keys [H*Dk], values [H*Dv]. */
+struct dg_self_params {
+    struct dg_weight *qkv_w, *qkv_b; /* [2*H*Dk+H*Dv, D]; biases NULL when the model has none */
+    struct dg_weight *out_w, *out_b; /* [D, H*Dv] */
+    struct dg_norm_params norm;
+};
+
+struct dg_cross_params {
+    struct dg_weight *q_w, *q_b;     /* [H*Dk, D] */
+    struct dg_weight *kv_w, *kv_b;   /* [H*Dk+H*Dv, D]: keys, then values */
+    struct dg_weight *out_w, *out_b; /* [D, H*Dv] */
+    struct dg_norm_params norm;
+};
+
+struct dg_ffn_params {
+    struct dg_weight *w1, *b1; /* [F, D] */
+    struct dg_weight *w2, *b2; /* [D, F] */
+    struct dg_norm_params norm;
+};
+
+struct dg_enc_params {
+    struct dg_self_params self;
+    struct dg_ffn_params ffn;
+};
+
+struct dg_dec_params {
+    struct dg_self_params self;
+    struct dg_cross_params cross;
+    struct dg_ffn_params ffn;
+};
+
+#define DG_MAX_LAYERS 64
+
+struct dg_params {
+    struct dg_weight *src_embed; /* [Vs,D] */
+    struct dg_weight *tgt_embed; /* [Vt,D]; the same pointer as src_embed when tied */
+    struct dg_weight *out_w;     /* [Vt,D]; the same pointer as tgt_embed when tied */
+    struct dg_weight *out_b;     /* [Vt] or NULL */
+    struct dg_weight *src_pos, *tgt_pos; /* [P,D] learned positions; NULL when sinusoidal */
+    struct dg_enc_params enc[DG_MAX_LAYERS];
+    struct dg_dec_params dec[DG_MAX_LAYERS];
+};
+
+/* One row of the table for a configuration. */
+struct dg_param_info {
+    char name[64];
+    uint32_t N, K;   /* [N,K]; vectors are [1,K] */
+    unsigned use;    /* enum dg_use, or'ed; tied tables carry all their uses */
+    size_t offset;   /* of the struct dg_weight * in struct dg_params */
+};
+
+/* How many stored parameters this configuration has, and the i-th (order of the file). */
+size_t dg_params_count(const struct dg_config *c);
+void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *out);
+struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_info *info);
+/* Point tgt_embed and out_w at the matrices they are tied to; call once all stored ones are set. */
+void dg_params_tie(const struct dg_config *c, struct dg_params *p);
+
+#endif
