@@ -45,8 +45,13 @@ void *dg_arena_alloc(struct dg_arena *arena, size_t n)
         b = block_new(n > BLOCK_BYTES ? n : BLOCK_BYTES);
         if (!b)
             return NULL;
-        b->next = arena->head;
-        arena->head = b;
+        if (arena->head && n > BLOCK_BYTES / 2) { /* keep filling the block we are in */
+            b->next = arena->head->next;
+            arena->head->next = b;
+        } else {
+            b->next = arena->head;
+            arena->head = b;
+        }
     }
     void *p = b->data + b->used;
     b->used += n;
@@ -64,8 +69,8 @@ void *dg_arena_array(struct dg_arena *arena, size_t count, size_t size)
 
 char *dg_arena_strndup(struct dg_arena *arena, const char *s, size_t n)
 {
-    char *p = dg_arena_alloc(arena, n + 1);
-    if (p)
+    char *p = n < SIZE_MAX ? dg_arena_alloc(arena, n + 1) : NULL;
+    if (p && n)
         memcpy(p, s, n);
     return p;
 }

@@ -1,6 +1,7 @@
 #include "base/buffer.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,12 @@ static bool reserve(struct dg_buffer *b, size_t n)
     if (b->cap - b->len > n)
         return true;
     size_t cap = b->cap ? b->cap : 64;
-    while (cap - b->len <= n)
-        cap *= 2;
-    char *p = realloc(b->data, cap);
+    char *p = NULL;
+    if (n < PTRDIFF_MAX - b->len) { /* so that doubling cannot wrap */
+        while (cap - b->len <= n)
+            cap *= 2;
+        p = realloc(b->data, cap);
+    }
     if (!p) {
         b->failed = true;
         return false;
@@ -78,6 +82,8 @@ void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
 char *dg_buffer_take(struct dg_buffer *b, size_t *len)
 {
     char *p = NULL;
+    if (len)
+        *len = 0;
     if (reserve(b, 0)) {
         b->data[b->len] = '\0';
         p = b->data;

@@ -13,6 +13,20 @@ void dg_error_clear(struct dg_error *err)
     }
 }
 
+/* snprintf may have cut a UTF-8 character in two, and half of one makes the whole message unfit for a JSON answer. */
+static void trim_utf8(char *s)
+{
+    size_t n = strlen(s), start = n;
+    while (start > 0 && n - start < 3 && ((unsigned char)s[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start == 0)
+        return;
+    unsigned char lead = (unsigned char)s[start - 1];
+    size_t need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+    if (n - (start - 1) < need)
+        s[start - 1] = '\0';
+}
+
 static int set_v(struct dg_error *err, int code, const char *field, const char *format, va_list ap)
 {
     if (!err || err->code != DG_OK)
@@ -20,6 +34,8 @@ static int set_v(struct dg_error *err, int code, const char *field, const char *
     err->code = code;
     snprintf(err->field, sizeof err->field, "%s", field ? field : "");
     vsnprintf(err->message, sizeof err->message, format, ap);
+    trim_utf8(err->field);
+    trim_utf8(err->message);
     return code;
 }
 
@@ -45,17 +61,20 @@ int dg_error_prefix(struct dg_error *err, const char *format, ...)
 {
     if (!err || err->code == DG_OK)
         return DG_OK;
-    char head[sizeof err->message];
-    char tail[sizeof err->message];
+    char head[sizeof err->message / 2]; /* the message keeps at least the other half */
     va_list ap;
     va_start(ap, format);
-    vsnprintf(head, sizeof head, format, ap);
+    vsnprintf(head, sizeof head - 2, format, ap);
     va_end(ap);
-    memcpy(tail, err->message, sizeof tail);
-    size_t n = strlen(head);
-    if (n > sizeof head / 2)
-        head[sizeof head / 2] = '\0';
-    snprintf(err->message, sizeof err->message, "%.255s: %.254s", head, tail);
+    trim_utf8(head);
+    strcat(head, ": ");
+    size_t n = strlen(head), rest = strlen(err->message);
+    if (rest > sizeof err->message - 1 - n)
+        rest = sizeof err->message - 1 - n;
+    memmove(err->message + n, err->message, rest);
+    memcpy(err->message, head, n);
+    err->message[n + rest] = '\0';
+    trim_utf8(err->message);
     return err->code;
 }
 

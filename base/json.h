@@ -1,6 +1,7 @@
 /* JSON values over jansson (the one file that knows it is json.c).
  * A value is owned by whoever made or parsed it until given away; getters borrow.
- * One thread at a time per tree. Parsing is strict: UTF-8, no duplicate keys, depth <= 64, no trailing bytes. */
+ * One thread at a time per tree. Parsing is strict: UTF-8, no duplicate keys, depth <= 64, no trailing bytes.
+ * Strings may hold U+0000, keys may not. */
 #ifndef DG_BASE_JSON_H
 #define DG_BASE_JSON_H
 
@@ -22,13 +23,14 @@ struct dg_json *dg_json_load(const char *path, struct dg_error *err);
 void dg_json_free(struct dg_json *v); /* NULL is fine */
 
 enum dg_json_type dg_json_typeof(const struct dg_json *v); /* v NULL: DG_JSON_NULL */
-const char *dg_json_type_name(enum dg_json_type type);      /* "string", "an array", ... for messages */
+const char *dg_json_type_name(enum dg_json_type type);      /* "a string", "an array", ... for messages */
 
 /* Reading. Borrowed until the root is freed. */
 struct dg_json *dg_json_get(const struct dg_json *object, const char *key);   /* NULL when absent */
 size_t dg_json_length(const struct dg_json *v);                               /* array or object */
 struct dg_json *dg_json_at(const struct dg_json *array, size_t i);
-const char *dg_json_string(const struct dg_json *v, size_t *len);             /* NULL unless a string */
+/* NULL unless a string; with len NULL also when it holds U+0000, which would cut it short. */
+const char *dg_json_string(const struct dg_json *v, size_t *len);
 bool dg_json_bool(const struct dg_json *v);
 int64_t dg_json_int(const struct dg_json *v);                                 /* 0 unless an integer */
 double dg_json_number(const struct dg_json *v);                               /* integers too */
@@ -36,7 +38,8 @@ double dg_json_number(const struct dg_json *v);                               /*
 const char *dg_json_next_key(const struct dg_json *object, const char *key);
 
 /* Typed fields of an object, for manifests, configurations and requests. Each returns 0 or DG_EINVAL with
- * err->field = key (behind `where` and a dot, unless where is NULL or "") and a sentence. A missing key leaves *out as it was. */
+ * err->field = key (behind `where` and a dot, unless where is NULL or "") and a sentence. A missing key leaves *out as it was; null is
+ * a wrong type. An integer may be written 4.0; INT64_MIN, INT64_MAX and infinities as bounds mean none. A string with U+0000 is refused. */
 int dg_json_field_string(const struct dg_json *o, const char *where, const char *key, const char **out, struct dg_error *err);
 int dg_json_field_int(const struct dg_json *o, const char *where, const char *key, int64_t min, int64_t max, int64_t *out, struct dg_error *err);
 int dg_json_field_number(const struct dg_json *o, const char *where, const char *key, double min, double max, double *out, struct dg_error *err);

@@ -1,0 +1,253 @@
+/* DESIGN. A job is published by one store to `state` = generation << 32 | tasks not yet claimed. A thread claims a
+ * task by decrementing it with compare-and-swap; success proves that the job fields read before belong to this
+ * generation. The caller claims too, and waits only for tasks that were claimed: a worker that the machine has
+ * not woken yet is never waited for. Everyone spins SPIN_NS first and then sleeps on a condition variable. */
+#include "base/pool.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPIN_NS 20000u
+#define MAX_THREADS 1024
+#define LINE 64 /* bytes of a cache line */
+
+typedef void task_fn(void *arg, size_t i);
+
+struct dg_pool {
+    _Alignas(LINE) _Atomic uint64_t state;
+    /* The job; written by the caller only while nothing is left to claim. */
+    _Atomic(task_fn *) task;
+    _Atomic(void *) arg;
+    _Atomic size_t first; /* added to the claimed number */
+
+    _Alignas(LINE) _Atomic size_t pending; /* tasks of the job that are not finished */
+
+    _Alignas(LINE) pthread_mutex_t mutex; /* for sleeping and waking only */
+    pthread_cond_t work, idle;            /* something to claim; pending fell to 0 */
+    _Atomic int sleepers;                 /* workers in or about to enter cond_wait(work) */
+    _Atomic bool caller_sleeps;
+    _Atomic bool stop;
+
+    int threads; /* with the caller */
+    uint64_t spin_ns;
+    pthread_t *workers; /* [threads-1] */
+};
+
+static uint32_t unclaimed(uint64_t state)
+{
+    return (uint32_t)state;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Claim and run tasks until none is left; returns after the ones that ran here are counted as finished. */
+static void work_through(struct dg_pool *pool)
+{
+    size_t finished = 0;
+    uint64_t state = atomic_load_explicit(&pool->state, memory_order_acquire);
+    while (unclaimed(state) > 0) {
+        task_fn *task = atomic_load_explicit(&pool->task, memory_order_relaxed);
+        void *arg = atomic_load_explicit(&pool->arg, memory_order_relaxed);
+        size_t first = atomic_load_explicit(&pool->first, memory_order_relaxed);
+        if (!atomic_compare_exchange_weak_explicit(
+                &pool->state, &state, state - 1, memory_order_acq_rel, memory_order_acquire))
+            continue;
+        task(arg, first + unclaimed(state) - 1);
+        finished++;
+        state = atomic_load_explicit(&pool->state, memory_order_acquire);
+    }
+    if (finished == 0 || atomic_fetch_sub(&pool->pending, finished) != finished)
+        return;
+    if (atomic_load(&pool->caller_sleeps)) {
+        pthread_mutex_lock(&pool->mutex);
+        pthread_cond_signal(&pool->idle);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+}
+
+static bool has_work(const struct dg_pool *pool)
+{
+    return unclaimed(atomic_load(&pool->state)) > 0 || atomic_load(&pool->stop);
+}
+
+static bool is_done(const struct dg_pool *pool)
+{
+    return atomic_load(&pool->pending) == 0;
+}
+
+/* Spin until ready() or the time is over; says whether it is ready. */
+static bool spin(const struct dg_pool *pool, bool (*ready)(const struct dg_pool *))
+{
+    if (ready(pool))
+        return true;
+    if (pool->spin_ns == 0)
+        return false;
+    uint64_t end = dg_clock_ns() + pool->spin_ns;
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (ready(pool))
+                return true;
+            relax();
+        }
+    } while (dg_clock_ns() < end);
+    return false;
+}
+
+static void *worker_main(void *p)
+{
+    struct dg_pool *pool = p;
+    while (!atomic_load(&pool->stop)) {
+        if (!spin(pool, has_work)) {
+            pthread_mutex_lock(&pool->mutex);
+            /* Counted before the check, while publishing stores before it counts: one of the two sees the other. */
+            atomic_fetch_add(&pool->sleepers, 1);
+            while (!has_work(pool))
+                pthread_cond_wait(&pool->work, &pool->mutex);
+            atomic_fetch_sub(&pool->sleepers, 1);
+            pthread_mutex_unlock(&pool->mutex);
+        }
+        work_through(pool);
+    }
+    return NULL;
+}
+
+/* Threads beyond the cores we may use would only spin in each other's way. */
+static uint64_t choose_spin_ns(int threads)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < threads)
+        return 0;
+    return SPIN_NS;
+}
+
+/* Workers take no signals: those are for the thread that set handlers up. */
+static int start_workers(struct dg_pool *pool, int threads, struct dg_error *err)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    int rc = 0;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (; rc == 0 && pool->threads < threads; pool->threads += rc == 0)
+        rc = pthread_create(&pool->workers[pool->threads - 1], NULL, worker_main, pool);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc)
+        return dg_error_set(err, DG_EIO, "pool: thread %d of %d did not start: %s", pool->threads + 1,
+            threads, strerror(rc));
+    return 0;
+}
+
+int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err)
+{
+    *out = NULL;
+    if (threads < 1 || threads > MAX_THREADS)
+        return dg_error_set(err, DG_EINVAL, "pool: %d threads asked for, from 1 to %d are possible",
+            threads, MAX_THREADS);
+    struct dg_pool *pool = aligned_alloc(LINE, sizeof *pool);
+    if (!pool)
+        return dg_error_set(err, DG_ENOMEM, "pool: out of memory");
+    memset(pool, 0, sizeof *pool);
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->idle, NULL);
+    pool->threads = 1; /* grows as they start, so that close joins exactly those that run */
+    pool->spin_ns = choose_spin_ns(threads);
+    int rc = 0;
+    if (threads > 1) {
+        pool->workers = calloc((size_t)threads - 1, sizeof *pool->workers);
+        rc = pool->workers ? start_workers(pool, threads, err)
+                           : dg_error_set(err, DG_ENOMEM, "pool: out of memory");
+    }
+    if (rc) {
+        dg_pool_close(pool);
+        return rc;
+    }
+    *out = pool;
+    return 0;
+}
+
+void dg_pool_close(struct dg_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->stop, true);
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->mutex);
+    for (int i = 0; i < pool->threads - 1; i++)
+        pthread_join(pool->workers[i], NULL);
+    pthread_cond_destroy(&pool->idle);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->mutex);
+    free(pool->workers);
+    free(pool);
+}
+
+int dg_pool_threads(const struct dg_pool *pool)
+{
+    return pool ? pool->threads : 1;
+}
+
+static void wake_workers(struct dg_pool *pool, size_t at_most)
+{
+    if (atomic_load(&pool->sleepers) == 0)
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    size_t n = (size_t)atomic_load(&pool->sleepers);
+    for (size_t i = 0; i < n && i < at_most; i++)
+        pthread_cond_signal(&pool->work);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void wait_done(struct dg_pool *pool)
+{
+    if (spin(pool, is_done))
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->caller_sleeps, true);
+    while (!is_done(pool))
+        pthread_cond_wait(&pool->idle, &pool->mutex);
+    atomic_store(&pool->caller_sleeps, false);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void run_shared(struct dg_pool *pool, size_t first, uint32_t n, task_fn *task, void *arg)
+{
+    uint64_t generation = (atomic_load_explicit(&pool->state, memory_order_relaxed) >> 32) + 1;
+    atomic_store_explicit(&pool->task, task, memory_order_relaxed);
+    atomic_store_explicit(&pool->arg, arg, memory_order_relaxed);
+    atomic_store_explicit(&pool->first, first, memory_order_relaxed);
+    atomic_store(&pool->pending, n);
+    atomic_store(&pool->state, generation << 32 | n);
+    wake_workers(pool, n - 1);
+    work_through(pool);
+    wait_done(pool);
+}
+
+void dg_pool_run(struct dg_pool *pool, size_t n, void (*task)(void *arg, size_t i), void *arg)
+{
+    if (!pool || pool->threads == 1 || n == 1) {
+        for (size_t i = 0; i < n; i++)
+            task(arg, i);
+        return;
+    }
+    for (size_t first = 0; first < n;) {
+        size_t piece = n - first < UINT32_MAX ? n - first : UINT32_MAX;
+        run_shared(pool, first, (uint32_t)piece, task, arg);
+        first += piece;
+    }
+}
