@@ -1,0 +1,169 @@
+#include "base/log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* stderr goes to an unlinked file while a test runs. */
+struct capture {
+    int saved, file;
+};
+
+static struct capture capture_begin(void)
+{
+    char name[] = "/tmp/test_log_XXXXXX";
+    struct capture c = {dup(STDERR_FILENO), mkstemp(name)};
+    assert_true(c.saved >= 0 && c.file >= 0);
+    unlink(name);
+    fcntl(c.file, F_SETFL, O_APPEND);
+    dup2(c.file, STDERR_FILENO);
+    return c;
+}
+
+/* What was written, malloc'd. */
+static char *capture_end(struct capture c)
+{
+    dup2(c.saved, STDERR_FILENO);
+    off_t n = lseek(c.file, 0, SEEK_END);
+    char *text = calloc(1, (size_t)n + 1);
+    assert_non_null(text);
+    assert_int_equal(pread(c.file, text, (size_t)n, 0), n);
+    close(c.file);
+    close(c.saved);
+    return text;
+}
+
+/* The line behind its time stamp, which is checked for its form. */
+static const char *behind_stamp(const char *line)
+{
+    int year, month, day, hour, minute, second, ms, n = 0;
+    assert_int_equal(sscanf(line, "ts=%4d-%2d-%2dT%2d:%2d:%2d.%3dZ %n", &year, &month, &day, &hour, &minute,
+                         &second, &ms, &n), 7);
+    assert_true(year >= 2024 && month >= 1 && month <= 12 && hour < 24);
+    return line + n;
+}
+
+static void line_has_level_event_and_values(void **state)
+{
+    (void)state;
+    struct capture c = capture_begin();
+    dg_log(DG_LOG_INFO, "model loaded pairs=%d name=\"%s\"", 2, "a b");
+    char *text = capture_end(c);
+    assert_string_equal(behind_stamp(text), "level=info event=\"model loaded\" pairs=2 name=\"a b\"\n");
+    free(text);
+    c = capture_begin();
+    dg_log(DG_LOG_WARN, "ready");
+    text = capture_end(c);
+    assert_string_equal(behind_stamp(text), "level=warn event=\"ready\"\n");
+    free(text);
+}
+
+static void control_characters_cannot_make_a_second_line(void **state)
+{
+    (void)state;
+    struct capture c = capture_begin();
+    dg_log(DG_LOG_ERROR, "stop reason=\"%s\"", "a\nts=0 level=info\r\t\033[0mü");
+    char *text = capture_end(c);
+    assert_string_equal(
+        behind_stamp(text), "level=error event=\"stop\" reason=\"a ts=0 level=info   [0mü\"\n");
+    free(text);
+}
+
+static void level_filters(void **state)
+{
+    (void)state;
+    struct capture c = capture_begin();
+    dg_log(DG_LOG_DEBUG, "hidden");
+    dg_log_set_level(DG_LOG_ERROR);
+    dg_log(DG_LOG_WARN, "hidden");
+    dg_log_set_level(DG_LOG_DEBUG);
+    dg_log(DG_LOG_DEBUG, "shown");
+    dg_log_set_level(DG_LOG_INFO);
+    char *text = capture_end(c);
+    assert_string_equal(behind_stamp(text), "level=debug event=\"shown\"\n");
+    free(text);
+}
+
+static void long_line_is_cut_and_ended(void **state)
+{
+    (void)state;
+    char value[10000];
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    struct capture c = capture_begin();
+    dg_log(DG_LOG_INFO, "big value=%s", value);
+    char *text = capture_end(c);
+    size_t n = strlen(text);
+    assert_true(n > 3000 && n < 4096);
+    assert_string_equal(text + n - 4, "...\n");
+    free(text);
+}
+
+static void errno_survives(void **state)
+{
+    (void)state;
+    int saved = dup(STDERR_FILENO);
+    close(STDERR_FILENO); /* the write fails with EBADF */
+    errno = ENOSPC;
+    dg_log(DG_LOG_ERROR, "lost");
+    int after = errno;
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    assert_int_equal(after, ENOSPC);
+}
+
+enum { THREADS = 4, LINES = 500 };
+
+static void *log_many(void *arg)
+{
+    for (int i = 0; i < LINES; i++)
+        dg_log(DG_LOG_INFO, "tick thread=%d line=%d pad=%0200d", *(const int *)arg, i, 0);
+    return NULL;
+}
+
+static void threads_write_whole_lines(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    int names[THREADS], next[THREADS] = {0}, total = 0;
+    struct capture c = capture_begin();
+    for (int t = 0; t < THREADS; t++) {
+        names[t] = t;
+        assert_int_equal(pthread_create(&threads[t], NULL, log_many, &names[t]), 0);
+    }
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    char *text = capture_end(c), *rest = text;
+    for (char *line; (line = strsep(&rest, "\n")) && *line; total++) {
+        int thread, number, end = 0;
+        assert_int_equal(sscanf(behind_stamp(line), "level=info event=\"tick\" thread=%d line=%d pad=%*d%n",
+                             &thread, &number, &end), 2);
+        assert_true(thread >= 0 && thread < THREADS && end > 0);
+        assert_int_equal(number, next[thread]++); /* a thread's lines keep their order */
+    }
+    assert_int_equal(total, THREADS * LINES);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(line_has_level_event_and_values),
+        cmocka_unit_test(control_characters_cannot_make_a_second_line),
+        cmocka_unit_test(level_filters),
+        cmocka_unit_test(long_line_is_cut_and_ended),
+        cmocka_unit_test(errno_survives),
+        cmocka_unit_test(threads_write_whole_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

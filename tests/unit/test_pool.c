@@ -1,0 +1,239 @@
+#include "base/pool.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct dg_pool *open_pool(int threads)
+{
+    struct dg_error err = {0};
+    struct dg_pool *pool = NULL;
+    assert_int_equal(dg_pool_open(threads, &pool, &err), 0);
+    assert_int_equal(dg_pool_threads(pool), threads);
+    return pool;
+}
+
+/* Plain writes on purpose: run() itself must order them, and ThreadSanitizer says when it does not. */
+static void count_plain(void *arg, size_t i)
+{
+    ((int *)arg)[i]++;
+}
+
+static void each_task_runs_once(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 3, 4, 8, 17};
+    enum { MAX = 300 };
+    int counts[MAX];
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        struct dg_pool *pool = open_pool(threads[t]);
+        for (size_t n = 0; n < MAX; n += n < 20 ? 1 : 31) {
+            memset(counts, 0, sizeof counts);
+            for (int run = 0; run < 20; run++)
+                dg_pool_run(pool, n, count_plain, counts);
+            for (size_t i = 0; i < MAX; i++)
+                assert_int_equal(counts[i], i < n ? 20 : 0);
+        }
+        dg_pool_close(pool);
+    }
+}
+
+struct job {
+    const double *in; /* [N] */
+    double *out;      /* [N] */
+};
+
+static void smooth(void *arg, size_t i)
+{
+    const struct job *job = arg;
+    job->out[i] = 0.5 * job->in[i] + 0.25 * job->in[(i + 1) % 64] + (double)i;
+}
+
+/* Each run reads what the one before wrote, with other arguments on the caller's stack: the shape of a layer stack. */
+static void runs_follow_one_another(void **state)
+{
+    (void)state;
+    enum { N = 64, RUNS = 20000 };
+    double a[N] = {0}, b[N] = {0}, expect[N] = {0}, next[N];
+    struct dg_pool *pool = open_pool(4);
+    for (int run = 0; run < RUNS; run++) {
+        struct job job = {run % 2 ? b : a, run % 2 ? a : b};
+        dg_pool_run(pool, N, smooth, &job);
+        struct job plain = {expect, next};
+        for (size_t i = 0; i < N; i++)
+            smooth(&plain, i);
+        memcpy(expect, next, sizeof next);
+    }
+    assert_memory_equal(a, expect, sizeof expect);
+    dg_pool_close(pool);
+}
+
+static void nap(long ns)
+{
+    struct timespec pause = {0, ns};
+    nanosleep(&pause, NULL);
+}
+
+/* Tasks of unequal length, so that the caller sleeps for workers; pauses between runs, so that workers sleep. */
+static void uneven(void *arg, size_t i)
+{
+    if (i % 7 == 3)
+        nap(200000);
+    ((int *)arg)[i]++;
+}
+
+static void sleepers_are_woken(void **state)
+{
+    (void)state;
+    int counts[24] = {0};
+    struct dg_pool *pool = open_pool(3);
+    for (int run = 0; run < 300; run++) {
+        dg_pool_run(pool, 24, uneven, counts);
+        nap(run % 3 * 40000); /* none, in the middle of the spinning, after it */
+    }
+    for (size_t i = 0; i < 24; i++)
+        assert_int_equal(counts[i], 300);
+    dg_pool_close(pool);
+}
+
+struct meeting {
+    _Atomic int arrived;
+    int expected;
+};
+
+static void meet(void *arg, size_t i)
+{
+    (void)i;
+    struct meeting *m = arg;
+    uint64_t end = dg_clock_ns() + 20000000000u;
+    atomic_fetch_add(&m->arrived, 1);
+    while (atomic_load(&m->arrived) < m->expected && dg_clock_ns() < end)
+        nap(100000);
+}
+
+/* As many tasks as threads, each waiting for all others: they can only meet when they truly run side by side. */
+static void all_threads_take_part(void **state)
+{
+    (void)state;
+    struct dg_pool *pool = open_pool(5);
+    for (int run = 0; run < 20; run++) {
+        struct meeting m = {0, 5};
+        uint64_t start = dg_clock_ns();
+        dg_pool_run(pool, 5, meet, &m);
+        assert_true(dg_clock_ns() - start < 15000000000u);
+    }
+    dg_pool_close(pool);
+}
+
+static void pool_at_rest_uses_no_cpu(void **state)
+{
+    (void)state;
+    int counts[64] = {0};
+    struct dg_pool *pool = open_pool(8);
+    dg_pool_run(pool, 64, count_plain, counts);
+    nap(50000000);
+    uint64_t start = dg_clock_cpu_ns();
+    nap(200000000);
+    assert_true(dg_clock_cpu_ns() - start < 20000000u);
+    dg_pool_close(pool);
+}
+
+struct masks {
+    pthread_t caller;
+    _Atomic int wrong, workers;
+};
+
+static void check_mask(void *arg, size_t i)
+{
+    struct masks *m = arg;
+    sigset_t set;
+    (void)i;
+    nap(300000);
+    if (pthread_equal(pthread_self(), m->caller))
+        return;
+    atomic_fetch_add(&m->workers, 1);
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    if (!sigismember(&set, SIGTERM) || !sigismember(&set, SIGINT))
+        atomic_fetch_add(&m->wrong, 1);
+}
+
+static void workers_take_no_signals(void **state)
+{
+    (void)state;
+    sigset_t set;
+    struct masks m = {pthread_self(), 0, 0};
+    struct dg_pool *pool = open_pool(4);
+    for (int run = 0; run < 50 && atomic_load(&m.workers) == 0; run++)
+        dg_pool_run(pool, 32, check_mask, &m);
+    assert_true(atomic_load(&m.workers) > 0);
+    assert_int_equal(atomic_load(&m.wrong), 0);
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    assert_false(sigismember(&set, SIGTERM)); /* the caller's own mask came back */
+    dg_pool_close(pool);
+}
+
+/* Closing races with workers in every phase: starting, spinning, falling asleep, asleep. */
+static void open_and_close_many_times(void **state)
+{
+    (void)state;
+    int counts[8] = {0};
+    for (int run = 0; run < 300; run++) {
+        struct dg_pool *pool = open_pool(3);
+        if (run % 2)
+            dg_pool_run(pool, 8, count_plain, counts);
+        nap(run % 4 * 15000);
+        dg_pool_close(pool);
+    }
+    assert_int_equal(counts[0], 150);
+}
+
+static void without_pool_it_runs_here_in_order(void **state)
+{
+    (void)state;
+    int counts[5] = {0};
+    dg_pool_run(NULL, 5, count_plain, counts);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(counts[i], 1);
+    assert_int_equal(dg_pool_threads(NULL), 1);
+    dg_pool_close(NULL);
+}
+
+static void bad_thread_counts_are_refused(void **state)
+{
+    (void)state;
+    static const int bad[] = {0, -1, 1025, 1 << 30};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct dg_error err = {0};
+        struct dg_pool *pool = (struct dg_pool *)&err;
+        assert_int_equal(dg_pool_open(bad[i], &pool, &err), DG_EINVAL);
+        assert_null(pool);
+        assert_non_null(strstr(err.message, "1024"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_task_runs_once),
+        cmocka_unit_test(runs_follow_one_another),
+        cmocka_unit_test(sleepers_are_woken),
+        cmocka_unit_test(all_threads_take_part),
+        cmocka_unit_test(pool_at_rest_uses_no_cpu),
+        cmocka_unit_test(workers_take_no_signals),
+        cmocka_unit_test(open_and_close_many_times),
+        cmocka_unit_test(without_pool_it_runs_here_in_order),
+        cmocka_unit_test(bad_thread_counts_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
