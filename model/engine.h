@@ -26,16 +26,6 @@ struct dg_sentence {
     const int32_t *prefix;   /* [n_prefix] target ids to begin with; copied */
     uint32_t n_prefix;
     bool forced;             /* the prefix is the whole target (with </s>): score it, search nothing */
-    bool want_token_scores;  /* per-token log-probabilities of the answers */
-};
-
-struct dg_hypothesis {
-    const int32_t *ids;     /* [n] with </s> unless length_limited */
-    const float *token_logprob; /* [n] or NULL */
-    uint32_t n;
-    double logprob;         /* sum over the pieces, natural logarithm */
-    double score;           /* logprob / lp(n): what the search ranked by */
-    bool length_limited;
 };
 
 /* An answer. Borrowed from the engine until released. */

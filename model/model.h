@@ -18,5 +18,7 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
 void dg_model_close(struct dg_model *m); /* NULL is fine; the backend must still be open */
 
 const struct dg_config *dg_model_config(const struct dg_model *m);
+/* Positions a sentence may have on either side. */
+uint32_t dg_model_max_positions(const struct dg_model *m);
 
 #endif

@@ -1,0 +1,236 @@
+/* dragoman bench: speed with forced lengths, so that engines can be compared on random weights.
+ * latency: one sentence at a time; throughput: all sentences through the engines at once. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/decode_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: dragoman bench --model BUNDLE --sentences FILE [options]\n\n"
+    "  --sentences FILE     sentences as pieces, one a line\n"
+    "  --mode KIND          latency (one at a time, p50) or throughput (default latency)\n"
+    "  --length N           pieces out, forced; 0: natural end (default 27)\n"
+    "  --src-len N          latency: pieces of each source (default 27)\n"
+    "  --count N            latency: sentences a repetition (default 12)\n"
+    "  --reps N             repetitions (default 3)\n" DG_DECODE_HELP DG_SEARCH_HELP;
+
+struct bench {
+    struct dg_decode_options o;
+    struct dg_session session;
+    const char *path;
+    bool throughput;
+    int64_t length, src_len, count, reps;
+    char **sentences; /* [n] pieces separated by spaces */
+    size_t n;
+};
+
+static int add_sentence(struct bench *b, const char *s, size_t len, struct dg_error *err)
+{
+    char **p = realloc(b->sentences, (b->n + 1) * sizeof *p);
+    if (p) {
+        b->sentences = p;
+        if ((p[b->n] = strndup(s, len))) {
+            b->n++;
+            return 0;
+        }
+    }
+    return dg_error_set(err, DG_ENOMEM, "no memory for sentences");
+}
+
+/* Latency's sentences: all pieces of the file behind one another, cut every src_len. */
+static int cut_sentences(struct bench *b, FILE *f, struct dg_error *err)
+{
+    struct dg_buffer cut;
+    char *line = NULL;
+    size_t cap = 0, in_cut = 0;
+    int rc = 0;
+    dg_buffer_init(&cut);
+    while (!rc && (int64_t)b->n < b->count && getline(&line, &cap, f) >= 0) {
+        char *save = NULL;
+        for (char *w = strtok_r(line, " \n", &save); w && !rc && (int64_t)b->n < b->count;
+             w = strtok_r(NULL, " \n", &save)) {
+            dg_buffer_addf(&cut, "%s%s", in_cut ? " " : "", w);
+            if (++in_cut == (size_t)b->src_len) {
+                rc = add_sentence(b, cut.data, cut.len, err);
+                dg_buffer_reset(&cut);
+                in_cut = 0;
+            }
+        }
+    }
+    dg_buffer_deinit(&cut);
+    free(line);
+    return rc;
+}
+
+static int read_sentences(struct bench *b, struct dg_error *err)
+{
+    FILE *f = fopen(b->path, "r");
+    if (!f)
+        return dg_error_set(err, DG_EIO, "%s: %s", b->path, strerror(errno));
+    int rc = 0;
+    if (b->throughput) {
+        char *line = NULL;
+        size_t cap = 0;
+        ssize_t len;
+        while (!rc && (len = getline(&line, &cap, f)) >= 0)
+            rc = add_sentence(b, line, len && line[len - 1] == '\n' ? (size_t)len - 1 : (size_t)len, err);
+        free(line);
+    } else {
+        rc = cut_sentences(b, f, err);
+    }
+    fclose(f);
+    if (!rc && !b->n)
+        rc = dg_error_set(err, DG_EINVAL, "%s: too few pieces for one sentence", b->path);
+    return rc;
+}
+
+/* Translate sentences first..first+n-1; pieces out and seconds. */
+static int translate(struct bench *b, size_t first, size_t n, uint64_t *pieces, double *seconds, struct dg_error *err)
+{
+    struct dg_job **jobs = calloc(n, sizeof *jobs);
+    int rc = jobs ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", n);
+    for (size_t i = 0; i < n && !rc; i++) {
+        const char *s = b->sentences[first + i];
+        rc = dg_job_plan(b->session.translator, s, strlen(s), &b->o.translate, &jobs[i], err);
+    }
+    uint64_t from = dg_clock_ns();
+    if (!rc)
+        rc = dg_runner_run(b->session.runner, jobs, n, NULL, NULL, err);
+    *seconds = (double)(dg_clock_ns() - from) / 1e9;
+    *pieces = 0;
+    for (size_t i = 0; i < n && jobs; i++) {
+        struct dg_answers a;
+        if (!rc && !(rc = dg_job_finish(jobs[i], &a, err)))
+            *pieces += a.target_tokens;
+        dg_job_free(jobs[i]);
+    }
+    free(jobs);
+    return rc;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, compare);
+    return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
+/* One repetition's figure: median milliseconds a sentence, or pieces a second. */
+static int repeat(struct bench *b, double *figure, uint64_t *pieces, struct dg_error *err)
+{
+    double s;
+    int rc = 0;
+    if (b->throughput) {
+        rc = translate(b, 0, b->n, pieces, &s, err);
+        *figure = (double)*pieces / s;
+        return rc;
+    }
+    double *ms = calloc(b->n, sizeof *ms);
+    if (!ms)
+        return dg_error_set(err, DG_ENOMEM, "no memory");
+    for (size_t i = 0; i < b->n && !rc; i++) {
+        rc = translate(b, i, 1, pieces, &s, err);
+        ms[i] = 1e3 * s;
+    }
+    *figure = median(ms, b->n);
+    free(ms);
+    return rc;
+}
+
+static int run(struct bench *b, struct dg_error *err)
+{
+    double figures[64];
+    uint64_t pieces = 0;
+    int rc = 0;
+    struct dg_json *o = dg_json_new_object(), *runs = dg_json_new_array();
+    uint64_t cpu = dg_clock_cpu_ns(), wall = dg_clock_ns();
+    for (int64_t i = 0; i < b->reps && !rc; i++) {
+        rc = repeat(b, &figures[i], &pieces, err);
+        dg_json_append_take(runs, dg_json_new_real(figures[i]));
+    }
+    cpu = dg_clock_cpu_ns() - cpu;
+    wall = dg_clock_ns() - wall;
+    double mid = rc ? 0 : median(figures, (size_t)b->reps);
+    dg_json_set_string(o, "backend", b->session.be->name);
+    dg_json_set_string(o, "mode", b->throughput ? "throughput" : "latency");
+    dg_json_set_int(o, "sentences", (int64_t)b->n);
+    dg_json_set_int(o, "pieces_out", (int64_t)pieces);
+    dg_json_set_real(o, b->throughput ? "tokens_per_s" : "p50_ms", mid);
+    dg_json_set_take(o, "runs", runs);
+    dg_json_set_real(o, "cpus", (double)cpu / (double)(wall ? wall : 1));
+    struct dg_buffer line;
+    dg_buffer_init(&line);
+    if (!rc && !dg_json_write(o, 0, &line)) {
+        if (b->o.json)
+            printf("%s\n", line.data);
+        else
+            printf("%s: %.2f %s\n", b->session.be->name, mid, b->throughput ? "pieces/s" : "ms a sentence (p50)");
+    }
+    dg_buffer_deinit(&line);
+    dg_json_free(o);
+    return rc;
+}
+
+static int take(struct bench *b, int c, const char *arg, struct dg_error *err)
+{
+    switch (c) {
+    case 's': b->path = arg; return 0;
+    case 'm':
+        if (strcmp(arg, "latency") && strcmp(arg, "throughput"))
+            return dg_error_set(err, DG_EINVAL, "--mode takes latency or throughput, not \"%.40s\"", arg);
+        b->throughput = !strcmp(arg, "throughput");
+        return 0;
+    case 'l': return dg_cli_int("--length", arg, 0, 1000, &b->length, err);
+    case 'L': return dg_cli_int("--src-len", arg, 1, 500, &b->src_len, err);
+    case 'n': return dg_cli_int("--count", arg, 1, 100000, &b->count, err);
+    case 'r': return dg_cli_int("--reps", arg, 1, 64, &b->reps, err);
+    default: return dg_decode_options_take(&b->o, c, arg, err);
+    }
+}
+
+int dg_cli_bench(int argc, char **argv)
+{
+    static const struct option options[] = {DG_DECODE_OPTIONS, {"sentences", 1, NULL, 's'}, {"mode", 1, NULL, 'm'},
+        {"length", 1, NULL, 'l'}, {"src-len", 1, NULL, 'L'}, {"count", 1, NULL, 'n'}, {"reps", 1, NULL, 'r'},
+        {"help", 0, NULL, 'h'}, {0}};
+    struct bench b = {.length = 27, .src_len = 27, .count = 12, .reps = 3};
+    struct dg_error err = {0};
+    dg_decode_options_init(&b.o);
+    b.o.translate.pieces = true;
+    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (c == '?')
+            return 2;
+        if (take(&b, c, optarg, &err))
+            return dg_cli_usage("bench", "%s", err.message);
+    }
+    if (!b.o.model || !b.path)
+        return dg_cli_usage("bench", "--model and --sentences are needed");
+    if (b.length)
+        b.o.translate.search.max_len = b.o.translate.search.min_len = (uint32_t)b.length;
+    if (!b.throughput)
+        b.o.workers = 1;
+    int rc = dg_session_open(&b.session, &b.o, &err);
+    if (!rc)
+        rc = read_sentences(&b, &err);
+    if (!rc)
+        rc = run(&b, &err);
+    dg_session_close(&b.session);
+    for (size_t i = 0; i < b.n; i++)
+        free(b.sentences[i]);
+    free(b.sentences);
+    return rc ? dg_cli_fail("bench", &err) : 0;
+}

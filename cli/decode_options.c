@@ -1,0 +1,100 @@
+#include "cli/decode_options.h"
+#include "cli/cli.h"
+#include "kernels/cpu/cpu.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void dg_decode_options_init(struct dg_decode_options *o)
+{
+    memset(o, 0, sizeof *o);
+    o->translate.search.alpha = -1;
+    o->threads = 1;
+}
+
+static int take_penalty(struct dg_translate_options *o, const char *arg, struct dg_error *err)
+{
+    static const struct {
+        const char *name;
+        enum dg_penalty penalty;
+    } kinds[] = {{"gnmt", DG_PENALTY_GNMT}, {"power", DG_PENALTY_POWER}, {"none", DG_PENALTY_NONE}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!strcmp(arg, kinds[i].name)) {
+            o->search.penalty = kinds[i].penalty;
+            o->penalty_set = true;
+            return 0;
+        }
+    }
+    return dg_error_set(err, DG_EINVAL, "--penalty takes gnmt, power or none, not \"%.40s\"", arg);
+}
+
+int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, struct dg_error *err)
+{
+    struct dg_search *search = &o->translate.search;
+    int64_t n = 0;
+    double x = 0;
+    int rc = 0;
+    switch (c) {
+    case 1001: o->model = arg; break;
+    case 1002: o->translate.source = arg; break;
+    case 1003: o->translate.target = arg; break;
+    case 1004:
+        rc = dg_cli_int("--beam", arg, 1, DG_MAX_BEAM, &n, err);
+        search->beam = (uint32_t)n;
+        break;
+    case 1005:
+        rc = dg_cli_number("--alpha", arg, 0, 10, &x, err);
+        search->alpha = (float)x;
+        break;
+    case 1006: return take_penalty(&o->translate, arg, err);
+    case 1007:
+        rc = dg_cli_int("--max-length", arg, 1, 4096, &n, err);
+        search->max_len = (uint32_t)n;
+        break;
+    case 1008:
+        rc = dg_cli_int("--n-best", arg, 1, DG_MAX_BEAM, &n, err);
+        search->n_best = (uint32_t)n;
+        break;
+    case 1009: o->translate.pieces = true; break;
+    case 1010: o->json = true; break;
+    case 1011:
+        rc = dg_cli_int("--workers", arg, 1, 256, &n, err);
+        o->workers = (int)n;
+        break;
+    case 1012:
+        rc = dg_cli_int("--threads", arg, 1, 256, &n, err);
+        o->threads = (int)n;
+        break;
+    default: return 1;
+    }
+    return rc;
+}
+
+int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err)
+{
+    struct dg_cpu_options cpu = {.threads = o->threads};
+    uint32_t max_target = o->translate.search.max_len > 1024 ? o->translate.search.max_len : 1024;
+    struct dg_engine_limits limits = {.max_target = max_target};
+    int workers = o->workers;
+    if (!workers) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        workers = cores > 0 ? (int)cores : 1;
+    }
+    memset(s, 0, sizeof *s);
+    int rc = dg_cpu_open(&cpu, &s->be, err);
+    if (!rc)
+        rc = dg_translator_open(o->model, s->be, max_target, &s->translator, err);
+    if (!rc)
+        rc = dg_runner_open(s->translator, workers, o->threads, &limits, &s->runner, err);
+    if (rc)
+        dg_session_close(s);
+    return rc;
+}
+
+void dg_session_close(struct dg_session *s)
+{
+    dg_runner_close(s->runner);
+    dg_translator_close(s->translator);
+    dg_cpu_close(s->be);
+    memset(s, 0, sizeof *s);
+}

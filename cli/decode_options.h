@@ -1,0 +1,54 @@
+/* The options that translate, score and bench share: which model, how it searches, on how many cores. */
+#ifndef DG_CLI_DECODE_OPTIONS_H
+#define DG_CLI_DECODE_OPTIONS_H
+
+#include "translate/runner.h"
+
+#include <getopt.h>
+
+struct dg_decode_options {
+    const char *model, *source, *target;
+    struct dg_translate_options translate;
+    int workers;  /* engines side by side; 0 = one a core */
+    int threads;  /* cores one sentence's ops are split over */
+    bool json;
+};
+
+/* A loaded bundle with its engines. */
+struct dg_session {
+    struct dg_backend *be;
+    struct dg_translator *translator;
+    struct dg_runner *runner;
+};
+
+/* Append to a verb's own table; values are above 1000. */
+#define DG_DECODE_OPTIONS \
+    {"model", 1, NULL, 1001}, {"source-lang", 1, NULL, 1002}, {"target-lang", 1, NULL, 1003}, \
+    {"beam", 1, NULL, 1004}, {"alpha", 1, NULL, 1005}, {"penalty", 1, NULL, 1006}, {"max-length", 1, NULL, 1007}, \
+    {"n-best", 1, NULL, 1008}, {"pieces", 0, NULL, 1009}, {"json", 0, NULL, 1010}, {"workers", 1, NULL, 1011}, \
+    {"threads", 1, NULL, 1012}
+
+#define DG_DECODE_HELP \
+    "  --model BUNDLE       the bundle to use (required)\n" \
+    "  --source-lang CODE   language of the input (default: the bundle's first pair)\n" \
+    "  --target-lang CODE   language of the output\n" \
+    "  --workers N          engines side by side (default: one a core)\n" \
+    "  --threads N          cores one step is split over (default 1)\n" \
+    "  --pieces             read and write vocabulary pieces instead of text\n" \
+    "  --json               one JSON object a line\n"
+
+#define DG_SEARCH_HELP \
+    "  --beam N             beam size 1..32 (default: the bundle's)\n" \
+    "  --alpha X            length penalty's exponent (default: the bundle's)\n" \
+    "  --penalty KIND       gnmt ((5+n)/6)^alpha, power n^alpha, or none (default gnmt)\n" \
+    "  --max-length N       most pieces out, </s> counted (default: pieces in + the bundle's extra)\n" \
+    "  --n-best N           that many best translations (default 1)\n"
+
+void dg_decode_options_init(struct dg_decode_options *o);
+/* Take option value `c` of getopt_long; 0 when it was one of these, 1 when not, DG_EINVAL with a message. */
+int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, struct dg_error *err);
+
+int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err);
+void dg_session_close(struct dg_session *s); /* a zeroed one is fine */
+
+#endif

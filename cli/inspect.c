@@ -1,0 +1,93 @@
+/* dragoman inspect: what a bundle is; with --verify every byte is checked, with --tensors every tensor listed. */
+#include "cli/cli.h"
+#include "model/config.h"
+#include "weights/bundle.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static const char usage[] = "usage: dragoman inspect BUNDLE [--verify] [--tensors]\n\n"
+                            "  --verify    compare every checksum and the bundle's version\n"
+                            "  --tensors   list every tensor\n";
+
+static const char *type_name(enum dg_type type)
+{
+    switch (type) {
+    case DG_F32: return "f32";
+    case DG_F16: return "f16";
+    case DG_BF16: return "bf16";
+    case DG_S8: return "s8";
+    }
+    return "?";
+}
+
+static void print_tensors(const struct dg_weights *w)
+{
+    for (size_t i = 0; i < dg_weights_count(w); i++) {
+        const struct dg_tensor *t = dg_weights_at(w, i);
+        printf("  %-28s [%llu,%llu]", t->name, (unsigned long long)t->shape[0], (unsigned long long)t->shape[1]);
+        for (size_t f = 0; f < t->n_stored; f++)
+            printf(" %s/%s", type_name(t->stored[f].type), t->stored[f].layout == DG_LAYOUT_ROWS ? "rows" : "packed");
+        printf("\n");
+    }
+}
+
+static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
+{
+    const struct dg_weights *w = dg_bundle_weights(b);
+    const char *licence = "not stated";
+    dg_json_field_string(dg_bundle_manifest(b), NULL, "licence", &licence, NULL);
+    printf("name        %s\nversion     %s\npairs      ", dg_bundle_name(b), dg_bundle_version(b));
+    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
+        const char *s, *t;
+        dg_bundle_pair(b, i, &s, &t);
+        printf(" %s-%s", s, t);
+    }
+    printf("\nmodel       encoder %u + decoder %u layers, d_model %u, d_ff %u, %u heads of %u/%u\n", c->enc_layers,
+        c->dec_layers, c->D, c->F, c->H, c->Dk, c->Dv);
+    printf("vocabulary  %u source, %u target%s%s\n", c->source_vocab, c->target_vocab,
+        c->tied_embeddings ? ", one table" : "", c->tied_output ? ", tied to the output" : "");
+    printf("parameters  %llu\n", (unsigned long long)dg_config_parameters(c));
+    printf("weights     %zu tensors, %.1f MB\n", dg_weights_count(w), (double)dg_weights_bytes(w) / 1e6);
+    printf("decoding    beam %u, alpha %g, output <= input + %u\n", c->beam, (double)c->alpha, c->extra_length);
+    printf("text        %s\nlicence     %s\n",
+        dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --pieces only", licence);
+}
+
+int dg_cli_inspect(int argc, char **argv)
+{
+    static const struct option options[] = {{"verify", 0, NULL, 'v'}, {"tensors", 0, NULL, 't'}, {"help", 0, NULL, 'h'},
+        {0}};
+    bool verify = false, tensors = false;
+    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (c == '?')
+            return 2;
+        verify = verify || c == 'v';
+        tensors = tensors || c == 't';
+    }
+    if (optind != argc - 1)
+        return dg_cli_usage("inspect", "one bundle is needed");
+    struct dg_error err = {0};
+    struct dg_bundle *b = NULL;
+    struct dg_config config;
+    int rc = dg_bundle_open(argv[optind], &b, &err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), &config, &err);
+    if (!rc) {
+        print_bundle(b, &config);
+        if (tensors)
+            print_tensors(dg_bundle_weights(b));
+    }
+    if (!rc && verify) {
+        rc = dg_bundle_verify(b, &err);
+        if (!rc)
+            printf("verified    every checksum and the version\n");
+    }
+    dg_bundle_close(b);
+    return rc ? dg_cli_fail("inspect", &err) : 0;
+}

@@ -1,0 +1,89 @@
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} verbs[] = {
+    {"translate", dg_cli_translate, "translate lines from standard input"},
+    {"score", dg_cli_score, "log-probabilities of given translations"},
+    {"convert", dg_cli_convert, "make a bundle from another program's model"},
+    {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
+    {"bench", dg_cli_bench, "measure speed with forced lengths"},
+};
+
+int dg_cli_fail(const char *verb, const struct dg_error *err)
+{
+    if (err->field[0])
+        fprintf(stderr, "dragoman %s: %s: %s\n", verb, err->field, err->message);
+    else
+        fprintf(stderr, "dragoman %s: %s\n", verb, err->message);
+    return 1;
+}
+
+int dg_cli_usage(const char *verb, const char *format, ...)
+{
+    va_list ap;
+    fprintf(stderr, "dragoman %s: ", verb);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fprintf(stderr, "\ntry: dragoman %s --help\n", verb);
+    return 2;
+}
+
+int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out, struct dg_error *err)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno || end == text || *end || v < min || v > max)
+        return dg_error_set(err, DG_EINVAL, "%s takes a whole number from %lld to %lld, not \"%.40s\"", option,
+            (long long)min, (long long)max, text);
+    *out = v;
+    return 0;
+}
+
+int dg_cli_number(const char *option, const char *text, double min, double max, double *out, struct dg_error *err)
+{
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (errno || end == text || *end || !(v >= min && v <= max))
+        return dg_error_set(err, DG_EINVAL, "%s takes a number from %g to %g, not \"%.40s\"", option, min, max,
+            text);
+    *out = v;
+    return 0;
+}
+
+static void help(FILE *to)
+{
+    fprintf(to, "usage: dragoman VERB [options]\n\n");
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].what);
+    fprintf(to, "\ndragoman VERB --help tells a verb's options; dragoman --version the version.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        help(argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("dragoman %s\n", DG_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (!strcmp(argv[1], verbs[i].name))
+            return verbs[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "dragoman: there is no verb \"%s\"\n\n", argv[1]);
+    help(stderr);
+    return 2;
+}

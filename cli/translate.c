@@ -1,0 +1,165 @@
+/* dragoman translate: lines in, lines out, order kept. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/decode_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK 1024 /* lines in flight: enough to keep every engine's batch full */
+
+static const char usage[] =
+    "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP
+    "  --help               this text\n";
+
+struct run {
+    struct dg_decode_options o;
+    struct dg_session session;
+    bool progress;
+    uint64_t started_ns, lines;
+};
+
+static void show_progress(void *arg, size_t finished, size_t n)
+{
+    const struct run *r = arg;
+    (void)n;
+    double s = (double)(dg_clock_ns() - r->started_ns) / 1e9;
+    uint64_t lines = r->lines + finished;
+    if (r->progress)
+        fprintf(stderr, "\r%llu lines, %.1f lines/s ", (unsigned long long)lines, (double)lines / (s + 1e-9));
+}
+
+static struct dg_json *flags_json(unsigned flags)
+{
+    struct dg_json *list = dg_json_new_array();
+    for (unsigned bit = 1; bit; bit <<= 1)
+        if (flags & bit)
+            dg_json_append_take(list, dg_json_new_string(dg_flag_name(bit), strlen(dg_flag_name(bit))));
+    return list;
+}
+
+static struct dg_json *answer_json(const struct dg_answer *a, bool pieces)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_take(o, pieces ? "pieces" : "text", dg_json_new_string(a->text, a->len));
+    dg_json_set_real(o, "score", a->score);
+    return o;
+}
+
+static int write_json(const struct run *r, const struct dg_answers *a, struct dg_error *err)
+{
+    struct dg_buffer line;
+    dg_buffer_init(&line);
+    struct dg_json *o = answer_json(&a->best[0], r->o.translate.pieces);
+    if (a->n_best > 1) {
+        struct dg_json *list = dg_json_new_array();
+        for (size_t i = 0; i < a->n_best; i++)
+            dg_json_append_take(list, answer_json(&a->best[i], r->o.translate.pieces));
+        dg_json_set_take(o, "n_best", list);
+    }
+    dg_json_set_take(o, "flags", flags_json(a->flags));
+    int rc = dg_json_write(o, 0, &line);
+    dg_json_free(o);
+    if (rc || line.failed)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of JSON");
+    else
+        printf("%s\n", line.data);
+    dg_buffer_deinit(&line);
+    return rc;
+}
+
+/* One line's answer. Plain n-best lists look as Moses and Marian write them: line ||| text ||| score. */
+static int write_answer(const struct run *r, struct dg_job *job, uint64_t line, struct dg_error *err)
+{
+    struct dg_answers a;
+    int rc = dg_job_finish(job, &a, err);
+    if (rc)
+        return rc;
+    if (r->o.json)
+        return write_json(r, &a, err);
+    if (r->o.translate.search.n_best <= 1) {
+        fwrite(a.best[0].text, 1, a.best[0].len, stdout);
+        putchar('\n');
+        return 0;
+    }
+    for (size_t i = 0; i < a.n_best; i++)
+        printf("%llu ||| %s ||| %.6f\n", (unsigned long long)line, a.best[i].text, a.best[i].score);
+    return 0;
+}
+
+/* Read up to CHUNK lines as jobs; *n of them. */
+static int read_chunk(struct run *r, struct dg_job **jobs, size_t *n, struct dg_error *err)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    int rc = 0;
+    ssize_t len;
+    while (*n < CHUNK && !rc && (len = getline(&line, &cap, stdin)) >= 0) {
+        if (len && line[len - 1] == '\n')
+            len--;
+        rc = dg_job_plan(r->session.translator, line, (size_t)len, &r->o.translate, &jobs[*n], err);
+        if (rc)
+            dg_error_prefix(err, "line %llu", (unsigned long long)(r->lines + *n + 1));
+        else
+            (*n)++;
+    }
+    if (!rc && ferror(stdin))
+        rc = dg_error_set(err, DG_EIO, "standard input cannot be read");
+    free(line);
+    return rc;
+}
+
+static int translate_lines(struct run *r, struct dg_error *err)
+{
+    struct dg_job *jobs[CHUNK];
+    size_t n;
+    int rc = 0;
+    do {
+        n = 0;
+        rc = read_chunk(r, jobs, &n, err);
+        if (!rc)
+            rc = dg_runner_run(r->session.runner, jobs, n, show_progress, r, err);
+        for (size_t i = 0; i < n; i++) {
+            if (!rc)
+                rc = write_answer(r, jobs[i], r->lines + i, err);
+            dg_job_free(jobs[i]);
+        }
+        r->lines += n;
+    } while (!rc && n == CHUNK);
+    if (r->progress && r->lines)
+        fprintf(stderr, "\n");
+    if (!rc && fflush(stdout))
+        rc = dg_error_set(err, DG_EIO, "standard output cannot be written");
+    return rc;
+}
+
+int dg_cli_translate(int argc, char **argv)
+{
+    static const struct option options[] = {DG_DECODE_OPTIONS, {"help", 0, NULL, 'h'}, {0}};
+    struct run r = {0};
+    struct dg_error err = {0};
+    dg_decode_options_init(&r.o);
+    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (c == '?')
+            return 2;
+        if (dg_decode_options_take(&r.o, c, optarg, &err))
+            return dg_cli_usage("translate", "%s", err.message);
+    }
+    if (!r.o.model || optind < argc)
+        return dg_cli_usage("translate", r.o.model ? "unexpected \"%s\"" : "--model is missing%s",
+            r.o.model ? argv[optind] : "");
+    r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+    r.started_ns = dg_clock_ns();
+    int rc = dg_session_open(&r.session, &r.o, &err);
+    if (!rc)
+        rc = translate_lines(&r, &err);
+    dg_session_close(&r.session);
+    return rc ? dg_cli_fail("translate", &err) : 0;
+}

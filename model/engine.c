@@ -1,0 +1,232 @@
+#include "model/engine.h"
+#include "model/cache.h"
+#include "model/engine_internal.h"
+#include "model/model_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct dg_engine_limits defaults = {
+    .max_rows = 128, .max_sentences = 64, .max_source = 512, .max_target = 1024};
+
+static void resolve_limits(const struct dg_model *m, const struct dg_engine_limits *in, struct dg_engine_limits *out)
+{
+    *out = in ? *in : defaults;
+    if (!out->max_rows)
+        out->max_rows = defaults.max_rows;
+    if (!out->max_sentences)
+        out->max_sentences = defaults.max_sentences;
+    if (!out->max_source)
+        out->max_source = defaults.max_source;
+    if (!out->max_target)
+        out->max_target = defaults.max_target;
+    if (out->max_source > m->max_positions)
+        out->max_source = m->max_positions;
+    if (out->max_target > m->max_positions)
+        out->max_target = m->max_positions;
+}
+
+/* Default: every row at 80 positions, every sentence's memory at 64; but always room for one longest greedy sentence. */
+static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_limits *l)
+{
+    if (l->cache_bytes)
+        return (uint32_t)(l->cache_bytes / dg_cache_block_bytes(c));
+    uint32_t n = l->max_rows * 5 + l->max_sentences * 4;
+    uint32_t one = dg_cache_blocks(l->max_source) + dg_cache_blocks(l->max_target);
+    return n > one ? n : one;
+}
+
+/* The lists of one step, all sized at open: steps allocate nothing. */
+static int open_lists(struct dg_engine *e, struct dg_error *err)
+{
+    size_t R = e->max_rows, E = e->encode_rows, V = e->model->config.target_vocab;
+    size_t pairs = 2 * (size_t)DG_MAX_BEAM;
+    e->k_max = (uint32_t)(pairs < V ? pairs : V);
+    size_t most = R > E ? R : E;
+    e->ids = malloc(most * sizeof *e->ids);
+    e->pos = malloc(most * sizeof *e->pos);
+    e->slots = malloc(most * sizeof *e->slots);
+    e->segs = malloc(most * sizeof *e->segs);
+    e->cross_segs = malloc(R * sizeof *e->cross_segs);
+    e->want = malloc(R * sizeof *e->want);
+    e->force = malloc(R * sizeof *e->force);
+    e->top_logprob = malloc(R * e->k_max * sizeof *e->top_logprob);
+    e->top_ids = malloc(R * e->k_max * sizeof *e->top_ids);
+    if (!e->ids || !e->pos || !e->slots || !e->segs || !e->cross_segs || !e->want || !e->force ||
+        !e->top_logprob || !e->top_ids)
+        return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
+    e->logits.ld = V;
+    e->bytes += R * V * sizeof(float);
+    return e->be->ops->buf_new(e->be, R * V, &e->logits.buf, err);
+}
+
+int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const struct dg_engine_limits *limits,
+    struct dg_engine **out, struct dg_error *err)
+{
+    struct dg_engine *e = calloc(1, sizeof *e);
+    if (!e)
+        return dg_error_set(err, DG_ENOMEM, "no memory for an engine");
+    resolve_limits(model, limits, &e->limits);
+    e->model = model;
+    e->be = be;
+    e->max_rows = e->limits.max_rows;
+    e->encode_rows = e->limits.max_source > DG_ENCODE_ROWS ? e->limits.max_source : DG_ENCODE_ROWS;
+    uint32_t blocks = cache_blocks(&model->config, &e->limits);
+    size_t most = e->max_rows > e->encode_rows ? e->max_rows : e->encode_rows;
+    int rc;
+    if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
+        (rc = dg_workspace_open(&e->ws, be, &model->config, most, err)) || (rc = open_lists(e, err))) {
+        dg_engine_close(e);
+        return rc;
+    }
+    e->bytes += e->cache.bytes + e->ws.bytes;
+    *out = e;
+    return 0;
+}
+
+static void free_list(struct dg_live *s)
+{
+    for (struct dg_live *next; s; s = next) {
+        next = s->next;
+        dg_live_free(s);
+    }
+}
+
+void dg_engine_close(struct dg_engine *e)
+{
+    if (!e)
+        return;
+    free_list(e->pending);
+    free_list(e->live);
+    free_list(e->done);
+    free_list(e->spare);
+    dg_cache_close(&e->cache);
+    dg_workspace_close(&e->ws);
+    e->be->ops->buf_free(e->be, e->logits.buf);
+    free(e->ids);
+    free(e->pos);
+    free(e->slots);
+    free(e->segs);
+    free(e->cross_segs);
+    free(e->want);
+    free(e->force);
+    free(e->top_logprob);
+    free(e->top_ids);
+    free(e);
+}
+
+static struct dg_live **tail(struct dg_live **list)
+{
+    while (*list)
+        list = &(*list)->next;
+    return list;
+}
+
+/* Room back to the pool; the sentence itself stays (its answer may still be read). */
+static void give_room(struct dg_engine *e, struct dg_live *s)
+{
+    for (uint32_t i = 0; i < s->n_blocks; i++)
+        dg_cache_give(&e->cache, s->blocks[i]);
+    s->n_blocks = 0;
+    e->cache.n_reserved -= s->n_reserved;
+    s->n_reserved = 0;
+    e->rows_reserved -= s->beam.search.beam;
+    e->n_sentences--;
+}
+
+int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *in, struct dg_error *err)
+{
+    struct dg_search search;
+    int rc = dg_live_resolve(e, in, &search, err);
+    if (rc)
+        return rc;
+    uint32_t blocks = dg_cache_blocks(in->n_source) + search.beam * dg_cache_blocks(search.max_len);
+    if (blocks > e->cache.n_blocks || search.beam > e->max_rows)
+        return dg_error_set(err, DG_ELIMIT,
+            "a sentence of %u pieces with beam %u and up to %u pieces out needs %u cache blocks of %u and %u rows of %u",
+            in->n_source, search.beam, search.max_len, blocks, e->cache.n_blocks, search.beam, e->max_rows);
+    if (blocks > e->cache.n_blocks - e->cache.n_reserved || search.beam > e->max_rows - e->rows_reserved ||
+        e->n_sentences == e->limits.max_sentences)
+        return DG_EAGAIN;
+
+    struct dg_live *s = e->spare;
+    if (s)
+        e->spare = s->next;
+    else if (!(s = calloc(1, sizeof *s)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a sentence");
+    if ((rc = dg_live_begin(s, id, in, &search, e->model->config.eos, blocks, err))) {
+        s->next = e->spare;
+        e->spare = s;
+        return rc;
+    }
+    e->cache.n_reserved += blocks;
+    e->rows_reserved += search.beam;
+    e->n_sentences++;
+    *tail(&e->pending) = s;
+    return 0;
+}
+
+const struct dg_result *dg_engine_poll(struct dg_engine *e)
+{
+    struct dg_live *s = e->done;
+    if (!s)
+        return NULL;
+    e->done = s->next;
+    s->next = NULL;
+    return &s->result;
+}
+
+void dg_engine_release(struct dg_engine *e, const struct dg_result *r)
+{
+    struct dg_live *s = (struct dg_live *)(void *)((char *)(uintptr_t)r - offsetof(struct dg_live, result));
+    s->next = e->spare;
+    e->spare = s;
+}
+
+void dg_engine_retire(struct dg_engine *e, struct dg_live *s)
+{
+    s->result = (struct dg_result){.id = s->id, .hyps = s->beam.finished, .n_hyps = s->beam.n_finished,
+        .n_source = s->n_source, .steps = s->beam.t};
+    give_room(e, s);
+    s->next = NULL;
+    *tail(&e->done) = s;
+}
+
+static bool drop(struct dg_engine *e, struct dg_live **list, uint64_t id, bool has_room)
+{
+    for (; *list; list = &(*list)->next) {
+        struct dg_live *s = *list;
+        if (s->id != id)
+            continue;
+        *list = s->next;
+        if (has_room)
+            give_room(e, s);
+        s->next = e->spare;
+        e->spare = s;
+        return true;
+    }
+    return false;
+}
+
+void dg_engine_cancel(struct dg_engine *e, uint64_t id)
+{
+    if (!drop(e, &e->pending, id, true) && !drop(e, &e->live, id, true))
+        drop(e, &e->done, id, false);
+}
+
+void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out)
+{
+    *out = (struct dg_capacity){
+        .rows_free = e->max_rows - e->rows_reserved,
+        .sentences_free = e->limits.max_sentences - e->n_sentences,
+        .blocks_free = e->cache.n_blocks - e->cache.n_reserved,
+        .blocks_total = e->cache.n_blocks,
+        .sentences_live = e->n_sentences,
+        .rows_live = e->rows_reserved,
+    };
+}
+
+size_t dg_engine_bytes(const struct dg_engine *e)
+{
+    return e->bytes;
+}

@@ -1,0 +1,61 @@
+/* The engine as its own files see it: engine.c (admission, answers), live.c (one sentence), step.c (encode, decode). */
+#ifndef DG_MODEL_ENGINE_INTERNAL_H
+#define DG_MODEL_ENGINE_INTERNAL_H
+
+#include "model/cache.h"
+#include "model/engine.h"
+#include "model/workspace.h"
+
+/* Rows of one encoder pass when several sentences join at once: enough to keep the GEMMs busy. */
+#define DG_ENCODE_ROWS 512u
+
+/* One admitted sentence. Recycled, its arrays keep their memory. */
+struct dg_live {
+    struct dg_live *next;
+    uint64_t id;
+    int32_t *source; /* [n_source] */
+    int32_t *prefix; /* [n_prefix] */
+    uint32_t n_source, n_prefix;
+    struct dg_beam beam;
+    int32_t *cross_slots;               /* [n_source]: where the memory's keys and values are */
+    int32_t *history[2];                /* [beam, max_len] slots of each hypothesis' positions; [0] is current */
+    int32_t *chains;                    /* [beam, blocks of max_len]: blocks each row writes into */
+    int32_t *blocks;                    /* [n_blocks] taken so far */
+    uint32_t n_blocks, n_reserved;
+    void *memory; /* all the arrays above */
+    size_t memory_bytes;
+    struct dg_result result;
+};
+
+struct dg_engine {
+    const struct dg_model *model;
+    struct dg_backend *be;
+    struct dg_engine_limits limits;
+    struct dg_cache cache;
+    struct dg_workspace ws;
+    struct dg_rows logits; /* [max_rows,V] */
+    uint32_t max_rows, encode_rows, k_max;
+    uint32_t rows_reserved, n_sentences;
+    struct dg_live *pending, *live, *done, *spare; /* pending and live in order of admission */
+    int32_t *ids, *pos, *slots;                    /* [max(max_rows, encode_rows)] */
+    struct dg_attn_seg *segs;                      /* likewise */
+    struct dg_attn_seg *cross_segs;                /* [max_rows] */
+    uint32_t *want;                                /* [max_rows] */
+    int32_t *force;                                /* [max_rows] */
+    float *top_logprob;                            /* [max_rows,k_max] */
+    int32_t *top_ids;
+    size_t bytes;
+};
+
+/* Check a sentence against model and limits and fill in every default. DG_EINVAL, DG_ELIMIT. */
+int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, struct dg_search *out,
+    struct dg_error *err);
+/* Copy the sentence in. DG_ENOMEM leaves s reusable. */
+int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, const struct dg_search *search,
+    int32_t eos, uint32_t n_reserved, struct dg_error *err);
+void dg_live_free(struct dg_live *s);
+
+/* The sentence is finished: its room goes back, its answer waits to be polled. */
+void dg_engine_retire(struct dg_engine *e, struct dg_live *s);
+
+#endif

@@ -1,0 +1,109 @@
+#include "model/engine_internal.h"
+#include "model/model_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int check_ids(const int32_t *ids, uint32_t n, uint32_t V, const char *what, struct dg_error *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (ids[i] < 0 || (uint32_t)ids[i] >= V)
+            return dg_error_set(err, DG_EINVAL, "%s piece %u has id %d outside the vocabulary of %u", what, i,
+                ids[i], V);
+    return 0;
+}
+
+int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, struct dg_search *out,
+    struct dg_error *err)
+{
+    const struct dg_config *c = &e->model->config;
+    struct dg_search s = in->search;
+    if (!in->n_source)
+        return dg_error_set(err, DG_EINVAL, "a sentence needs at least one source piece");
+    if (in->n_source > e->limits.max_source)
+        return dg_error_set(err, DG_ELIMIT, "a sentence of %u source pieces is over the limit of %u", in->n_source,
+            e->limits.max_source);
+    if (!s.beam)
+        s.beam = c->beam;
+    if (in->forced)
+        s.beam = 1;
+    if (!s.n_best)
+        s.n_best = 1;
+    if (s.alpha < 0)
+        s.alpha = c->alpha;
+    if (!s.max_len)
+        s.max_len = in->n_source - (c->source_eos ? 1 : 0) + c->extra_length;
+    if (in->forced)
+        s.max_len = in->n_prefix;
+    if (s.max_len > e->limits.max_target && !in->forced)
+        s.max_len = e->limits.max_target;
+    if (s.beam > DG_MAX_BEAM)
+        return dg_error_field(err, DG_EINVAL, "beam_size", "beam %u is over the limit of %u", s.beam, DG_MAX_BEAM);
+    if (s.n_best > s.beam)
+        return dg_error_field(err, DG_EINVAL, "n_best", "n_best %u is more than the beam of %u", s.n_best, s.beam);
+    if (!s.max_len || s.max_len > e->limits.max_target)
+        return dg_error_set(err, DG_ELIMIT, "a target of %u pieces is outside the limits 1..%u", s.max_len,
+            e->limits.max_target);
+    if (in->n_prefix > s.max_len)
+        return dg_error_set(err, DG_ELIMIT, "a prefix of %u pieces is over the output limit of %u", in->n_prefix,
+            s.max_len);
+    int rc = check_ids(in->source, in->n_source, c->source_vocab, "source", err);
+    if (!rc)
+        rc = check_ids(in->prefix, in->n_prefix, c->target_vocab, "target", err);
+    *out = s;
+    return rc;
+}
+
+/* Cut the sentence's memory into its arrays. */
+static void lay_out(struct dg_live *s, const struct dg_search *search, uint32_t n_reserved)
+{
+    size_t positions = (size_t)search->beam * search->max_len;
+    int32_t *p = s->memory;
+    s->source = p;
+    p += s->n_source;
+    s->prefix = p;
+    p += s->n_prefix;
+    s->cross_slots = p;
+    p += s->n_source;
+    s->history[0] = p;
+    p += positions;
+    s->history[1] = p;
+    p += positions;
+    s->chains = p;
+    p += (size_t)search->beam * dg_cache_blocks(search->max_len);
+    s->blocks = p;
+    s->n_reserved = n_reserved;
+}
+
+int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, const struct dg_search *search,
+    int32_t eos, uint32_t n_reserved, struct dg_error *err)
+{
+    size_t n = 2 * (size_t)in->n_source + in->n_prefix + 2 * (size_t)search->beam * search->max_len +
+        (size_t)search->beam * dg_cache_blocks(search->max_len) + n_reserved;
+    if (n * sizeof(int32_t) > s->memory_bytes) {
+        void *p = realloc(s->memory, n * sizeof(int32_t));
+        if (!p)
+            return dg_error_set(err, DG_ENOMEM, "no memory for a sentence of %u pieces", in->n_source);
+        s->memory = p;
+        s->memory_bytes = n * sizeof(int32_t);
+    }
+    s->next = NULL;
+    s->id = id;
+    s->n_source = in->n_source;
+    s->n_prefix = in->n_prefix;
+    s->n_blocks = 0;
+    lay_out(s, search, n_reserved);
+    memcpy(s->source, in->source, in->n_source * sizeof *s->source);
+    if (in->n_prefix)
+        memcpy(s->prefix, in->prefix, in->n_prefix * sizeof *s->prefix);
+    return dg_beam_begin(&s->beam, search, eos, s->prefix, s->n_prefix, in->forced, err);
+}
+
+void dg_live_free(struct dg_live *s)
+{
+    if (!s)
+        return;
+    dg_beam_deinit(&s->beam);
+    free(s->memory);
+    free(s);
+}

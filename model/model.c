@@ -1,0 +1,97 @@
+#include "model/model.h"
+#include "model/layers.h"
+#include "model/model_internal.h"
+
+#include <stdlib.h>
+
+int dg_param_load(struct dg_backend *be, const struct dg_weights *weights, const struct dg_param_info *info,
+    struct dg_weight **out, struct dg_error *err)
+{
+    const struct dg_tensor *t = dg_weights_find(weights, info->name);
+    if (!t)
+        return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info->name, info->N,
+            info->K);
+    if (t->shape[0] != info->N || t->shape[1] != info->K)
+        return dg_error_set(err, DG_EFORMAT, "weights: tensor %s is [%llu,%llu], expected [%u,%u]", info->name,
+            (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info->N, info->K);
+    struct dg_weight_spec spec = {.name = info->name, .use = info->use, .N = info->N, .K = info->K,
+        .stored = t->stored, .n_stored = t->n_stored};
+    return be->ops->weight_new(be, &spec, out, err);
+}
+
+/* Sinusoids as a table of their own, [max_positions,D]. */
+static int make_positions(struct dg_model *m, uint32_t n, struct dg_error *err)
+{
+    const struct dg_config *c = &m->config;
+    m->sinusoids = malloc((size_t)n * c->D * sizeof *m->sinusoids);
+    if (!m->sinusoids)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u positions", n);
+    dg_sinusoid_table(c->positions, c->first_position, n, c->D, m->sinusoids);
+    struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, m->sinusoids, NULL};
+    struct dg_weight_spec spec = {.name = "positions", .use = DG_USE_TABLE, .N = n, .K = c->D,
+        .stored = &stored, .n_stored = 1};
+    return m->be->ops->weight_new(m->be, &spec, &m->positions, err);
+}
+
+int dg_model_open(const struct dg_config *config, const struct dg_weights *weights, struct dg_backend *be,
+    uint32_t max_positions, struct dg_model **out, struct dg_error *err)
+{
+    int rc = dg_config_check(config, err);
+    if (rc)
+        return rc;
+    struct dg_model *m = calloc(1, sizeof *m);
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a model");
+    m->config = *config;
+    m->be = be;
+    m->max_positions = max_positions;
+    for (size_t i = 0; i < dg_params_count(config); i++) {
+        struct dg_param_info info;
+        dg_params_info(config, i, &info);
+        if ((rc = dg_param_load(be, weights, &info, dg_params_slot(&m->params, &info), err)))
+            goto out;
+    }
+    dg_params_tie(config, &m->params);
+    if (config->positions != DG_POS_LEARNED) {
+        if ((rc = make_positions(m, max_positions, err)))
+            goto out;
+    } else if (config->max_positions < max_positions) {
+        m->max_positions = config->max_positions;
+    }
+    *out = m;
+    return 0;
+out:
+    dg_model_close(m);
+    return rc;
+}
+
+void dg_model_close(struct dg_model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < dg_params_count(&m->config); i++) {
+        struct dg_param_info info;
+        dg_params_info(&m->config, i, &info);
+        m->be->ops->weight_free(m->be, *dg_params_slot(&m->params, &info));
+    }
+    m->be->ops->weight_free(m->be, m->positions);
+    free(m->sinusoids);
+    free(m);
+}
+
+const struct dg_config *dg_model_config(const struct dg_model *m)
+{
+    return &m->config;
+}
+
+uint32_t dg_model_max_positions(const struct dg_model *m)
+{
+    return m->max_positions;
+}
+
+const struct dg_weight *dg_model_positions(const struct dg_model *m, int side)
+{
+    if (m->config.positions != DG_POS_LEARNED)
+        return m->positions;
+    return side ? m->params.tgt_pos : m->params.src_pos;
+}

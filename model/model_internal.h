@@ -1,0 +1,24 @@
+/* The open model as model/ itself sees it. */
+#ifndef DG_MODEL_MODEL_INTERNAL_H
+#define DG_MODEL_MODEL_INTERNAL_H
+
+#include "model/model.h"
+#include "model/params.h"
+
+struct dg_model {
+    struct dg_config config;
+    struct dg_backend *be;       /* whose device the parameters are on */
+    struct dg_params params;
+    struct dg_weight *positions; /* sinusoids [max_positions,D]; NULL with learned ones */
+    float *sinusoids;
+    uint32_t max_positions;
+};
+
+/* Place one parameter; DG_EFORMAT names what is missing or misshapen. */
+int dg_param_load(struct dg_backend *be, const struct dg_weights *weights, const struct dg_param_info *info,
+    struct dg_weight **out, struct dg_error *err);
+
+/* The position table of a side (0 source, 1 target). */
+const struct dg_weight *dg_model_positions(const struct dg_model *m, int side);
+
+#endif

@@ -1,0 +1,180 @@
+#include "model/params.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum where { TOP, ENC, DEC };
+
+/* Dimensions by letter, so that the table reads like the paper: see dim(). */
+enum dim { ONE, DIM_D, DIM_F, DIM_VS, DIM_VT, DIM_P, DIM_QKV, DIM_Q, DIM_KV, DIM_V };
+
+enum needs { ALWAYS, UNTIED_EMBED, UNTIED_OUTPUT, OUTPUT_BIAS, LEARNED, ATTENTION_BIAS };
+
+struct row {
+    enum where where;
+    const char *name;
+    size_t offset; /* in struct dg_params, or in a layer's struct */
+    enum dim N, K;
+    unsigned use;
+    enum needs needs;
+};
+
+#define MAT DG_USE_MATRIX
+#define VEC DG_USE_VECTOR
+#define TAB DG_USE_TABLE
+#define P(f) offsetof(struct dg_params, f)
+#define E(f) offsetof(struct dg_enc_params, f)
+#define D(f) offsetof(struct dg_dec_params, f)
+
+static const struct row table[] = {
+    {TOP, "src.embed", P(src_embed), DIM_VS, DIM_D, TAB, ALWAYS},
+    {TOP, "tgt.embed", P(tgt_embed), DIM_VT, DIM_D, TAB, UNTIED_EMBED},
+    {TOP, "out.w", P(out_w), DIM_VT, DIM_D, MAT, UNTIED_OUTPUT},
+    {TOP, "out.b", P(out_b), ONE, DIM_VT, VEC, OUTPUT_BIAS},
+    {TOP, "src.pos", P(src_pos), DIM_P, DIM_D, TAB, LEARNED},
+    {TOP, "tgt.pos", P(tgt_pos), DIM_P, DIM_D, TAB, LEARNED},
+
+    {ENC, "self.qkv.w", E(self.qkv_w), DIM_QKV, DIM_D, MAT, ALWAYS},
+    {ENC, "self.qkv.b", E(self.qkv_b), ONE, DIM_QKV, VEC, ATTENTION_BIAS},
+    {ENC, "self.out.w", E(self.out_w), DIM_D, DIM_V, MAT, ALWAYS},
+    {ENC, "self.out.b", E(self.out_b), ONE, DIM_D, VEC, ATTENTION_BIAS},
+    {ENC, "self.norm.gain", E(self.norm.gain), ONE, DIM_D, VEC, ALWAYS},
+    {ENC, "self.norm.bias", E(self.norm.bias), ONE, DIM_D, VEC, ALWAYS},
+    {ENC, "ffn.w1", E(ffn.w1), DIM_F, DIM_D, MAT, ALWAYS},
+    {ENC, "ffn.b1", E(ffn.b1), ONE, DIM_F, VEC, ALWAYS},
+    {ENC, "ffn.w2", E(ffn.w2), DIM_D, DIM_F, MAT, ALWAYS},
+    {ENC, "ffn.b2", E(ffn.b2), ONE, DIM_D, VEC, ALWAYS},
+    {ENC, "ffn.norm.gain", E(ffn.norm.gain), ONE, DIM_D, VEC, ALWAYS},
+    {ENC, "ffn.norm.bias", E(ffn.norm.bias), ONE, DIM_D, VEC, ALWAYS},
+
+    {DEC, "self.qkv.w", D(self.qkv_w), DIM_QKV, DIM_D, MAT, ALWAYS},
+    {DEC, "self.qkv.b", D(self.qkv_b), ONE, DIM_QKV, VEC, ATTENTION_BIAS},
+    {DEC, "self.out.w", D(self.out_w), DIM_D, DIM_V, MAT, ALWAYS},
+    {DEC, "self.out.b", D(self.out_b), ONE, DIM_D, VEC, ATTENTION_BIAS},
+    {DEC, "self.norm.gain", D(self.norm.gain), ONE, DIM_D, VEC, ALWAYS},
+    {DEC, "self.norm.bias", D(self.norm.bias), ONE, DIM_D, VEC, ALWAYS},
+    {DEC, "cross.q.w", D(cross.q_w), DIM_Q, DIM_D, MAT, ALWAYS},
+    {DEC, "cross.q.b", D(cross.q_b), ONE, DIM_Q, VEC, ATTENTION_BIAS},
+    {DEC, "cross.kv.w", D(cross.kv_w), DIM_KV, DIM_D, MAT, ALWAYS},
+    {DEC, "cross.kv.b", D(cross.kv_b), ONE, DIM_KV, VEC, ATTENTION_BIAS},
+    {DEC, "cross.out.w", D(cross.out_w), DIM_D, DIM_V, MAT, ALWAYS},
+    {DEC, "cross.out.b", D(cross.out_b), ONE, DIM_D, VEC, ATTENTION_BIAS},
+    {DEC, "cross.norm.gain", D(cross.norm.gain), ONE, DIM_D, VEC, ALWAYS},
+    {DEC, "cross.norm.bias", D(cross.norm.bias), ONE, DIM_D, VEC, ALWAYS},
+    {DEC, "ffn.w1", D(ffn.w1), DIM_F, DIM_D, MAT, ALWAYS},
+    {DEC, "ffn.b1", D(ffn.b1), ONE, DIM_F, VEC, ALWAYS},
+    {DEC, "ffn.w2", D(ffn.w2), DIM_D, DIM_F, MAT, ALWAYS},
+    {DEC, "ffn.b2", D(ffn.b2), ONE, DIM_D, VEC, ALWAYS},
+    {DEC, "ffn.norm.gain", D(ffn.norm.gain), ONE, DIM_D, VEC, ALWAYS},
+    {DEC, "ffn.norm.bias", D(ffn.norm.bias), ONE, DIM_D, VEC, ALWAYS},
+};
+
+#undef MAT
+#undef VEC
+#undef TAB
+#undef P
+#undef E
+#undef D
+
+static uint32_t dim(const struct dg_config *c, enum dim d)
+{
+    switch (d) {
+    case ONE: return 1;
+    case DIM_D: return c->D;
+    case DIM_F: return c->F;
+    case DIM_VS: return c->source_vocab;
+    case DIM_VT: return c->target_vocab;
+    case DIM_P: return c->max_positions;
+    case DIM_QKV: return 2 * c->H * c->Dk + c->H * c->Dv;
+    case DIM_Q: return c->H * c->Dk;
+    case DIM_KV: return c->H * c->Dk + c->H * c->Dv;
+    case DIM_V: return c->H * c->Dv;
+    }
+    return 0;
+}
+
+static bool has(const struct dg_config *c, enum needs needs)
+{
+    switch (needs) {
+    case ALWAYS: return true;
+    case UNTIED_EMBED: return !c->tied_embeddings;
+    case UNTIED_OUTPUT: return !c->tied_output;
+    case OUTPUT_BIAS: return c->output_bias;
+    case LEARNED: return c->positions == DG_POS_LEARNED;
+    case ATTENTION_BIAS: return c->attention_bias;
+    }
+    return false;
+}
+
+static uint32_t layers(const struct dg_config *c, enum where where)
+{
+    return where == TOP ? 1 : where == ENC ? c->enc_layers : c->dec_layers;
+}
+
+/* A table that also serves as the pre-softmax matrix is used as both. */
+static unsigned use_of(const struct dg_config *c, const struct row *r)
+{
+    size_t shared = c->tied_embeddings ? offsetof(struct dg_params, src_embed)
+                                       : offsetof(struct dg_params, tgt_embed);
+    if (r->where == TOP && c->tied_output && r->use == DG_USE_TABLE && r->offset == shared)
+        return DG_USE_TABLE | DG_USE_MATRIX;
+    return r->use;
+}
+
+/* Describe parameter `stop` in *out; returns how many there are up to it (all of them: stop = SIZE_MAX).
+ * Layers outermost, so that a layer lies together in the file. */
+static size_t walk(const struct dg_config *c, size_t stop, struct dg_param_info *out)
+{
+    size_t i = 0;
+    for (enum where where = TOP; where <= DEC; where++) {
+        for (uint32_t l = 0; l < layers(c, where); l++) {
+            for (size_t t = 0; t < sizeof table / sizeof table[0]; t++) {
+                const struct row *r = &table[t];
+                if (r->where != where || !has(c, r->needs))
+                    continue;
+                if (i++ != stop)
+                    continue;
+                out->N = dim(c, r->N);
+                out->K = dim(c, r->K);
+                out->use = use_of(c, r);
+                if (where == TOP) {
+                    snprintf(out->name, sizeof out->name, "%s", r->name);
+                    out->offset = r->offset;
+                } else {
+                    snprintf(out->name, sizeof out->name, "%s.%u.%s", where == ENC ? "enc" : "dec", l,
+                        r->name);
+                    out->offset = r->offset + (where == ENC
+                        ? offsetof(struct dg_params, enc) + l * sizeof(struct dg_enc_params)
+                        : offsetof(struct dg_params, dec) + l * sizeof(struct dg_dec_params));
+                }
+                return i;
+            }
+        }
+    }
+    return i;
+}
+
+size_t dg_params_count(const struct dg_config *c)
+{
+    return walk(c, SIZE_MAX, NULL);
+}
+
+void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *out)
+{
+    assert(i < dg_params_count(c));
+    walk(c, i, out);
+}
+
+struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_info *info)
+{
+    return (struct dg_weight **)(void *)((char *)p + info->offset);
+}
+
+void dg_params_tie(const struct dg_config *c, struct dg_params *p)
+{
+    if (c->tied_embeddings)
+        p->tgt_embed = p->src_embed;
+    if (c->tied_output)
+        p->out_w = p->tgt_embed;
+}

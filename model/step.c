@@ -1,0 +1,142 @@
+/* One engine step: encode who joined, then one position for every live sentence. No allocation, no lock. */
+#include "model/engine_internal.h"
+#include "model/model_internal.h"
+
+#include <string.h>
+
+/* A slot for position t in a chain of blocks that grows when t enters a new block. */
+static int32_t chain_slot(struct dg_engine *e, struct dg_live *s, int32_t *chain, uint32_t t)
+{
+    if (t % DG_BLOCK == 0) {
+        int32_t block = dg_cache_take(&e->cache);
+        chain[t / DG_BLOCK] = block;
+        s->blocks[s->n_blocks++] = block;
+    }
+    return chain[t / DG_BLOCK] * (int32_t)DG_BLOCK + (int32_t)(t % DG_BLOCK);
+}
+
+/* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns the rows. */
+static uint32_t pack_sources(struct dg_engine *e, struct dg_live *first, struct dg_live **end, size_t *n_segs)
+{
+    uint32_t R = 0;
+    size_t n = 0;
+    struct dg_live *s = first;
+    for (; s && R + s->n_source <= e->encode_rows; s = s->next) {
+        e->segs[n++] = (struct dg_attn_seg){.q0 = R, .n_q = s->n_source, .n_k = s->n_source, .k0 = R};
+        int32_t block = 0;
+        for (uint32_t i = 0; i < s->n_source; i++) {
+            e->ids[R + i] = s->source[i];
+            e->pos[R + i] = (int32_t)i;
+            if (i % DG_BLOCK == 0) {
+                block = dg_cache_take(&e->cache);
+                s->blocks[s->n_blocks++] = block;
+            }
+            s->cross_slots[i] = e->slots[R + i] = block * (int32_t)DG_BLOCK + (int32_t)(i % DG_BLOCK);
+        }
+        R += s->n_source;
+    }
+    *end = s;
+    *n_segs = n;
+    return R;
+}
+
+/* Encoder and cross-attention keys and values for everybody in `pending`, who then live. */
+static void encode_pending(struct dg_engine *e)
+{
+    const struct dg_model *m = e->model;
+    for (struct dg_live *s = e->pending, *end; s; s = end) {
+        size_t n_segs;
+        uint32_t R = pack_sources(e, s, &end, &n_segs);
+        struct dg_pass p = {.be = e->be, .config = &m->config, .M = R};
+        struct dg_segs segs = {e->segs, n_segs};
+        dg_embedding_forward(&p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
+        struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, e->ws.x, &e->ws.enc, 0);
+        dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->ws.kv);
+    }
+    struct dg_live **end = &e->live;
+    while (*end)
+        end = &(*end)->next;
+    *end = e->pending;
+    e->pending = NULL;
+}
+
+/* The rows of one sentence from row M on: what they read and where they write. Returns the row behind them. */
+static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
+{
+    struct dg_beam *b = &s->beam;
+    uint32_t per_chain = dg_cache_blocks(b->search.max_len), V = e->model->config.target_vocab;
+    uint32_t want = dg_beam_wants(b);
+    int32_t force = dg_beam_force(b);
+    e->cross_segs[n_cross] = (struct dg_attn_seg){
+        .q0 = M, .n_q = b->n_live, .n_k = s->n_source, .slots = s->cross_slots};
+    for (uint32_t r = 0; r < b->n_live; r++, M++) {
+        int32_t *history = s->history[0] + (size_t)r * b->search.max_len;
+        history[b->t] = chain_slot(e, s, s->chains + (size_t)r * per_chain, b->t);
+        e->ids[M] = dg_beam_last(b, r, e->model->config.start);
+        e->pos[M] = (int32_t)b->t;
+        e->slots[M] = history[b->t];
+        e->segs[M] = (struct dg_attn_seg){.q0 = M, .n_q = 1, .n_k = b->t + 1, .slots = history};
+        e->want[M] = want < V ? want : V;
+        e->force[M] = force;
+    }
+    return M;
+}
+
+/* Hypotheses' histories follow their parents: lists of slots move, keys and values never do. */
+static void reorder(struct dg_live *s)
+{
+    const struct dg_beam *b = &s->beam;
+    size_t max_len = b->search.max_len;
+    bool same = true;
+    for (uint32_t r = 0; r < b->n_live; r++)
+        same = same && b->parents[r] == r;
+    if (same)
+        return;
+    for (uint32_t r = 0; r < b->n_live; r++)
+        memcpy(s->history[1] + r * max_len, s->history[0] + b->parents[r] * max_len, b->t * sizeof(int32_t));
+    int32_t *tmp = s->history[0];
+    s->history[0] = s->history[1];
+    s->history[1] = tmp;
+}
+
+/* Give every sentence its candidates; who is done leaves. */
+static void advance(struct dg_engine *e)
+{
+    uint32_t M = 0;
+    for (struct dg_live **link = &e->live, *s; (s = *link);) {
+        uint32_t rows = s->beam.n_live;
+        dg_beam_advance(&s->beam, e->top_logprob + (size_t)M * e->k_max, e->top_ids + (size_t)M * e->k_max,
+            e->want[M], e->k_max);
+        M += rows;
+        if (s->beam.done) {
+            *link = s->next;
+            dg_engine_retire(e, s);
+        } else {
+            reorder(s);
+            link = &s->next;
+        }
+    }
+}
+
+uint32_t dg_engine_step(struct dg_engine *e)
+{
+    const struct dg_model *m = e->model;
+    encode_pending(e);
+    uint32_t M = 0;
+    size_t n_cross = 0;
+    for (struct dg_live *s = e->live; s; s = s->next)
+        M = pack_rows(e, s, M, n_cross++);
+    if (!M)
+        return 0;
+    struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
+    struct dg_context c = {.self = {e->segs, M}, .cross = {e->cross_segs, n_cross}, .write_slots = e->slots,
+        .pools = e->cache.pools};
+    dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
+    struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
+    dg_output_forward(&p, &m->params, y, e->logits);
+    struct dg_topk top = {.V = m->config.target_vocab, .k_max = e->k_max, .k = e->want, .force = e->force,
+        .logprob = e->top_logprob, .ids = e->top_ids};
+    e->be->ops->topk(e->be, &top, e->logits, M);
+    advance(e);
+    return M;
+}

@@ -1,0 +1,157 @@
+#include "model/trace.h"
+#include "model/layers.h"
+#include "model/model_internal.h"
+#include "model/workspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything one traced pair holds on the device and in lists. */
+struct pass {
+    const struct dg_model *m;
+    struct dg_backend *be;
+    struct dg_workspace ws;
+    struct dg_buf *memory, *kv, *logits, *probs[3]; /* probs: encoder self, decoder self, cross: all layers */
+    struct dg_enc_slots *enc;
+    struct dg_dec_slots *dec;
+    int32_t *ids, *pos;
+    uint32_t *want;
+    int32_t *top;
+};
+
+static void pass_close(struct pass *p)
+{
+    struct dg_buf *bufs[] = {p->memory, p->kv, p->logits, p->probs[0], p->probs[1], p->probs[2]};
+    for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
+        p->be->ops->buf_free(p->be, bufs[i]);
+    dg_workspace_close(&p->ws);
+    free(p->enc);
+    free(p->dec);
+    free(p->ids);
+    free(p->pos);
+    free(p->want);
+    free(p->top);
+}
+
+static int pass_open(struct pass *p, uint32_t S, uint32_t T, struct dg_error *err)
+{
+    const struct dg_config *c = &p->m->config;
+    size_t H = c->H, most = S > T ? S : T, width = H * c->Dk + H * c->Dv;
+    const struct dg_ops *ops = p->be->ops;
+    int rc;
+    if ((rc = dg_workspace_open(&p->ws, p->be, c, most, err)) ||
+        (rc = ops->buf_new(p->be, (size_t)S * c->D, &p->memory, err)) ||
+        (rc = ops->buf_new(p->be, (size_t)S * width, &p->kv, err)) ||
+        (rc = ops->buf_new(p->be, (size_t)T * c->target_vocab, &p->logits, err)) ||
+        (rc = ops->buf_new(p->be, c->enc_layers * H * S * S, &p->probs[0], err)) ||
+        (rc = ops->buf_new(p->be, c->dec_layers * H * T * T, &p->probs[1], err)) ||
+        (rc = ops->buf_new(p->be, c->dec_layers * H * T * S, &p->probs[2], err)))
+        return rc;
+    p->enc = calloc(c->enc_layers + 1, sizeof *p->enc);
+    p->dec = calloc(c->dec_layers + 1, sizeof *p->dec);
+    p->ids = malloc(most * sizeof *p->ids);
+    p->pos = malloc(most * sizeof *p->pos);
+    p->want = malloc(most * sizeof *p->want);
+    p->top = malloc(most * sizeof *p->top);
+    if (!p->enc || !p->dec || !p->ids || !p->pos || !p->want || !p->top)
+        return dg_error_set(err, DG_ENOMEM, "no memory to trace %u by %u pieces", S, T);
+    for (uint32_t l = 0; l < c->enc_layers; l++) {
+        p->enc[l] = p->ws.enc;
+        p->enc[l].self.probs = (struct dg_rows){p->probs[0], l * H * S * S, 1};
+    }
+    for (uint32_t l = 0; l < c->dec_layers; l++) {
+        p->dec[l] = p->ws.dec;
+        p->dec[l].self.probs = (struct dg_rows){p->probs[1], l * H * T * T, 1};
+        p->dec[l].cross.probs = (struct dg_rows){p->probs[2], l * H * T * S, 1};
+        p->dec[l].cross.kv = (struct dg_rows){p->kv, 0, width};
+    }
+    return 0;
+}
+
+static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_rows memory)
+{
+    const struct dg_model *m = p->m;
+    struct dg_attn_seg seg = {.n_q = S, .n_k = S};
+    struct dg_segs segs = {&seg, 1};
+    struct dg_pass pass = {.be = p->be, .config = &m->config, .M = S};
+    for (uint32_t i = 0; i < S; i++)
+        p->pos[i] = (int32_t)i;
+    dg_embedding_forward(&pass, 0, m->params.src_embed, dg_model_positions(m, 0), source, p->pos, p->ws.x);
+    /* The last layer writes the memory apart, because the decoder reuses the workspace. */
+    if (m->config.enc_layers)
+        p->enc[m->config.enc_layers - 1].ffn.norm.y = memory;
+    dg_encoder_forward(&pass, &m->params, &segs, p->ws.x, p->enc, 1);
+}
+
+static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T, struct dg_rows memory,
+    float *logprob)
+{
+    const struct dg_model *m = p->m;
+    struct dg_attn_seg self = {.n_q = T, .n_k = T, .causal = true}, cross = {.n_q = T, .n_k = S};
+    struct dg_context c = {.self = {&self, 1}, .cross = {&cross, 1}, .memory = memory, .R = S};
+    struct dg_pass pass = {.be = p->be, .config = &m->config, .M = T};
+    struct dg_rows logits = {p->logits, 0, m->config.target_vocab};
+    for (uint32_t i = 0; i < T; i++) {
+        p->ids[i] = i ? target[i - 1] : m->config.start;
+        p->pos[i] = (int32_t)i;
+        p->want[i] = 1;
+    }
+    dg_embedding_forward(&pass, 1, m->params.tgt_embed, dg_model_positions(m, 1), p->ids, p->pos, p->ws.x);
+    struct dg_rows y = dg_decoder_forward(&pass, &m->params, &c, p->ws.x, p->dec, 1);
+    dg_output_forward(&pass, &m->params, y, logits);
+    struct dg_topk top = {.V = m->config.target_vocab, .k_max = 1, .k = p->want, .force = target,
+        .logprob = logprob, .ids = p->top};
+    p->be->ops->topk(p->be, &top, logits, T);
+}
+
+static int read_out(struct pass *p, struct dg_trace *out, struct dg_error *err)
+{
+    size_t S = out->S, T = out->T, H = out->H;
+    size_t n[3] = {out->enc_layers * H * S * S, out->dec_layers * H * T * T, out->dec_layers * H * T * S};
+    float **to[3] = {&out->enc_self, &out->dec_self, &out->cross};
+    for (int i = 0; i < 3; i++) {
+        *to[i] = malloc((n[i] ? n[i] : 1) * sizeof(float));
+        if (!*to[i])
+            return dg_error_set(err, DG_ENOMEM, "no memory for attention weights");
+        p->be->ops->read(p->be, (struct dg_rows){p->probs[i], 0, n[i]}, 1, n[i], *to[i]);
+    }
+    return 0;
+}
+
+int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t *source, uint32_t S,
+    const int32_t *target, uint32_t T, struct dg_trace *out, struct dg_error *err)
+{
+    const struct dg_config *c = &m->config;
+    memset(out, 0, sizeof *out);
+    if (!S || !T || S > m->max_positions || T > m->max_positions)
+        return dg_error_set(err, DG_ELIMIT, "%u source and %u target pieces: each must be 1..%u", S, T,
+            m->max_positions);
+    *out = (struct dg_trace){.S = S, .T = T, .H = c->H, .enc_layers = c->enc_layers, .dec_layers = c->dec_layers};
+    struct pass p = {.m = m, .be = be};
+    int rc = pass_open(&p, S, T, err);
+    if (rc)
+        goto out;
+    out->logprob = malloc(T * sizeof *out->logprob);
+    if (!out->logprob) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for %u log-probabilities", T);
+        goto out;
+    }
+    struct dg_rows memory = {p.memory, 0, c->D};
+    encode(&p, source, S, memory);
+    decode(&p, target, S, T, memory, out->logprob);
+    rc = read_out(&p, out, err);
+out:
+    pass_close(&p);
+    if (rc)
+        dg_trace_deinit(out);
+    return rc;
+}
+
+void dg_trace_deinit(struct dg_trace *t)
+{
+    free(t->logprob);
+    free(t->enc_self);
+    free(t->dec_self);
+    free(t->cross);
+    memset(t, 0, sizeof *t);
+}

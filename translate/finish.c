@@ -1,0 +1,258 @@
+/* Ids -> text, gaps put back (hop 10 of ARCHITECTURE.md). */
+#include "base/buffer.h"
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ENOMEM_JOB(err) dg_error_set(err, DG_ENOMEM, "no memory for a translation")
+
+int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
+{
+    struct dg_part *p = &j->parts[j->sentences[i]];
+    if (!r->n_hyps)
+        return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
+    struct dg_part_hyp *hyps = dg_arena_array(&j->arena, r->n_hyps, sizeof *hyps);
+    if (!hyps)
+        return ENOMEM_JOB(err);
+    for (uint32_t h = 0; h < r->n_hyps; h++) {
+        const struct dg_hypothesis *from = &r->hyps[h];
+        hyps[h] = (struct dg_part_hyp){.n = from->n, .logprob = from->logprob, .score = from->score,
+            .length_limited = from->length_limited};
+        hyps[h].ids = dg_arena_array(&j->arena, from->n, sizeof *from->ids);
+        hyps[h].token_logprob = dg_arena_array(&j->arena, from->n, sizeof *from->token_logprob);
+        if (!hyps[h].ids || !hyps[h].token_logprob)
+            return ENOMEM_JOB(err);
+        memcpy(hyps[h].ids, from->ids, from->n * sizeof *from->ids);
+        memcpy(hyps[h].token_logprob, from->token_logprob, from->n * sizeof *from->token_logprob);
+    }
+    p->hyps = hyps;
+    p->n_hyps = r->n_hyps;
+    j->n_accepted++;
+    return 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ';
+}
+
+/* Put source token `src` in the place of an unknown piece, spaced as it was in the source. */
+static void copy_token(const struct dg_part *p, const struct dg_token *src, struct dg_buffer *out, size_t from,
+    bool blank_follows)
+{
+    size_t begin = src->begin, end = src->end;
+    while (begin < end && is_blank(p->text[begin]))
+        begin++;
+    bool before = begin > 0 && is_blank(p->text[begin - 1]);
+    bool after = is_blank(p->text[end]);
+    if (before && out->len > from && !is_blank(out->data[out->len - 1]))
+        dg_buffer_add(out, " ", 1);
+    dg_buffer_add(out, p->text + begin, end - begin);
+    if (after && !blank_follows)
+        dg_buffer_add(out, " ", 1);
+}
+
+/* Decoded text with each unknown piece replaced by a source token the vocabulary did not know either, in order. A
+ * piece for which the source has none is left out: "⁇" is never shown. */
+static bool fill_unknown(const struct dg_part *p, const struct dg_part_hyp *h, uint32_t n, int32_t unk,
+    int32_t source_unk, const char *text, size_t len, const struct dg_token *spans, struct dg_buffer *out)
+{
+    size_t at = 0, next = 0, from = out->len;
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (h->ids[i] != unk)
+            continue;
+        size_t begin = spans[i].begin, end = spans[i].end;
+        any = true;
+        dg_buffer_add(out, text + at, begin - at);
+        at = end;
+        while (next < p->n_tokens && p->tokens[next].id != source_unk)
+            next++;
+        if (next < p->n_tokens) {
+            while (at < len && is_blank(text[at]) && end > begin && is_blank(text[end - 1]))
+                at++;
+            copy_token(p, &p->tokens[next++], out, from, at >= len || is_blank(text[at]));
+        } else if (at < len && !is_blank(text[at]) && out->len > from && !is_blank(out->data[out->len - 1])) {
+            dg_buffer_add(out, " ", 1);
+        }
+    }
+    dg_buffer_add(out, text + at, len - at);
+    return any;
+}
+
+static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
+    struct dg_error *err)
+{
+    const struct dg_tokenizer *t = j->t->target;
+    const struct dg_config *c = dg_model_config(j->t->model);
+    uint32_t n = h->n && h->ids[h->n - 1] == c->eos ? h->n - 1 : h->n;
+    struct dg_token *spans = malloc((n ? n : 1) * sizeof *spans);
+    char *text = NULL;
+    size_t len;
+    if (!spans)
+        return ENOMEM_JOB(err);
+    int rc = dg_tokenizer_decode(t, h->ids, n, &text, &len, spans, err);
+    if (!rc && fill_unknown(p, h, n, dg_tokenizer_unk(t), dg_tokenizer_unk(j->t->source), text, len, spans, out))
+        p->flags |= DG_FLAG_UNK_COPIED;
+    free(text);
+    free(spans);
+    return rc;
+}
+
+static void add_pieces(struct dg_job *j, const struct dg_part_hyp *h, struct dg_buffer *out)
+{
+    const struct dg_config *c = dg_model_config(j->t->model);
+    for (uint32_t i = 0; i < h->n && h->ids[i] != c->eos; i++) {
+        if (i)
+            dg_buffer_add(out, " ", 1);
+        dg_buffer_adds(out, dg_tokenizer_piece(j->t->target, h->ids[i]));
+    }
+}
+
+/* Layout: what stood between the parts stands there again. where (optional, [n_parts]) gets each part's bytes. */
+static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where, struct dg_error *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < j->n_parts; i++) {
+        struct dg_part *p = &j->parts[i];
+        dg_buffer_add(out, j->text + at, p->begin - at);
+        at = p->end;
+        if (where)
+            where[i].begin = out->len;
+        if (p->copied) {
+            dg_buffer_add(out, j->text + p->begin, p->end - p->begin);
+        } else {
+            const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
+            if (rank == 0 && h->length_limited)
+                p->flags |= DG_FLAG_LENGTH_LIMITED;
+            int rc = 0;
+            if (j->options.pieces)
+                add_pieces(j, h, out);
+            else
+                rc = add_text(j, p, h, out, err);
+            if (rc)
+                return rc;
+        }
+        if (where)
+            where[i].end = out->len;
+    }
+    dg_buffer_add(out, j->text + at, j->len - at);
+    return out->failed ? ENOMEM_JOB(err) : 0;
+}
+
+static double mean_score(const struct dg_job *j, uint32_t rank)
+{
+    double sum = 0;
+    for (size_t i = 0; i < j->n_sentences; i++) {
+        const struct dg_part *p = &j->parts[j->sentences[i]];
+        sum += p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1].score;
+    }
+    return j->n_sentences ? sum / (double)j->n_sentences : 0;
+}
+
+/* Spans of every part in code points, counted once over each text. */
+static void fill_sentences(const struct dg_job *j, const char *target, const struct dg_part *where,
+    struct dg_answer_sentence *out)
+{
+    size_t s_byte = 0, s_char = 0, t_byte = 0, t_char = 0;
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        s_char += dg_utf8_count(j->text + s_byte, p->begin - s_byte);
+        t_char += dg_utf8_count(target + t_byte, where[i].begin - t_byte);
+        out[i].source_begin = s_char;
+        out[i].target_begin = t_char;
+        s_char += dg_utf8_count(j->text + p->begin, p->end - p->begin);
+        t_char += dg_utf8_count(target + where[i].begin, where[i].end - where[i].begin);
+        out[i].source_end = s_char;
+        out[i].target_end = t_char;
+        s_byte = p->end;
+        t_byte = where[i].end;
+        out[i].score = p->copied ? 0 : p->hyps[0].score;
+        out[i].flags = p->flags;
+    }
+}
+
+static uint32_t ranks(const struct dg_job *j)
+{
+    uint32_t n = 1;
+    for (size_t i = 0; i < j->n_sentences; i++)
+        if (j->parts[j->sentences[i]].n_hyps > n)
+            n = j->parts[j->sentences[i]].n_hyps;
+    return n;
+}
+
+static void count_usage(const struct dg_job *j, struct dg_answers *out)
+{
+    out->source_characters = dg_utf8_count(j->text, j->len);
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        out->flags |= p->flags;
+        if (p->copied)
+            continue;
+        out->source_tokens += p->n_ids;
+        out->target_tokens += p->hyps[0].n;
+    }
+}
+
+int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err)
+{
+    memset(out, 0, sizeof *out);
+    if (j->n_accepted != j->n_sentences)
+        return dg_error_set(err, DG_EINTERNAL, "%zu of %zu sentences were accepted", j->n_accepted,
+            j->n_sentences);
+    uint32_t n_best = ranks(j);
+    struct dg_answer *best = dg_arena_array(&j->arena, n_best, sizeof *best);
+    struct dg_part *where = dg_arena_array(&j->arena, j->n_parts, sizeof *where);
+    struct dg_answer_sentence *sentences = dg_arena_array(&j->arena, j->n_parts, sizeof *sentences);
+    struct dg_buffer text;
+    int rc = 0;
+    dg_buffer_init(&text);
+    if (!best || !where || !sentences)
+        rc = ENOMEM_JOB(err);
+    for (uint32_t r = 0; r < n_best && !rc; r++) {
+        dg_buffer_reset(&text);
+        if ((rc = join(j, r, &text, r ? NULL : where, err)))
+            break;
+        char *copy = dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
+        if (!copy)
+            rc = ENOMEM_JOB(err);
+        best[r] = (struct dg_answer){copy, text.len, mean_score(j, r)};
+    }
+    dg_buffer_deinit(&text);
+    if (rc)
+        return rc;
+    fill_sentences(j, best[0].text, where, sentences);
+    out->best = best;
+    out->n_best = n_best;
+    out->sentences = sentences;
+    out->n_sentences = j->n_parts;
+    count_usage(j, out);
+    return 0;
+}
+
+int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err)
+{
+    memset(out, 0, sizeof *out);
+    if (!j->forced || j->n_accepted != 1)
+        return dg_error_set(err, DG_EINTERNAL, "not a finished scoring job");
+    const struct dg_part_hyp *h = j->parts[j->sentences[0]].hyps;
+    const char **pieces = dg_arena_array(&j->arena, h->n, sizeof *pieces);
+    if (!pieces)
+        return ENOMEM_JOB(err);
+    for (uint32_t i = 0; i < h->n; i++)
+        pieces[i] = dg_tokenizer_piece(j->t->target, h->ids[i]);
+    *out = (struct dg_scored){.total = h->logprob, .n = h->n, .pieces = pieces, .logprob = h->token_logprob};
+    return 0;
+}
+
+const char *dg_flag_name(unsigned bit)
+{
+    switch (bit) {
+    case DG_FLAG_LENGTH_LIMITED: return "length_limited";
+    case DG_FLAG_SPLIT: return "split";
+    case DG_FLAG_UNK_COPIED: return "unk_copied";
+    default: return "";
+    }
+}

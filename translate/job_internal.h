@@ -1,0 +1,47 @@
+/* One text on its way, as plan.c and finish.c see it. */
+#ifndef DG_TRANSLATE_JOB_INTERNAL_H
+#define DG_TRANSLATE_JOB_INTERNAL_H
+
+#include "base/arena.h"
+#include "translate/translator_internal.h"
+
+/* One answer of the engine, copied. */
+struct dg_part_hyp {
+    int32_t *ids;         /* [n] */
+    float *token_logprob; /* [n] */
+    uint32_t n;
+    double logprob, score;
+    bool length_limited;
+};
+
+/* A piece of the text: translated as one sentence, or copied when it has no letters. */
+struct dg_part {
+    size_t begin, end;        /* bytes of the job's text */
+    bool copied;
+    unsigned flags;
+    const char *text;         /* normalised; what the tokens' offsets mean */
+    struct dg_token *tokens;  /* [n_tokens] of `text`; NULL in pieces mode */
+    size_t n_tokens;
+    int32_t *ids;             /* [n_ids] for the encoder: tag, tokens, </s> */
+    uint32_t n_ids;
+    struct dg_part_hyp *hyps; /* [n_hyps] once accepted */
+    uint32_t n_hyps;
+};
+
+struct dg_job {
+    const struct dg_translator *t;
+    struct dg_arena arena;
+    struct dg_translate_options options;
+    const char *tag;       /* piece that names the target language, or NULL */
+    const char *language;  /* of the source, for splitting */
+    char *text;
+    size_t len;
+    struct dg_part *parts; /* [n_parts], in the order of the text */
+    size_t n_parts, parts_cap;
+    size_t *sentences;     /* [n_sentences] parts that are engine work */
+    size_t n_sentences, n_accepted;
+    int32_t *forced;       /* [n_forced]: the target to score */
+    uint32_t n_forced;
+};
+
+#endif

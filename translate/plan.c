@@ -1,0 +1,344 @@
+/* Text -> sentences -> ids (hops 3 and 4 of ARCHITECTURE.md). */
+#include "text/split.h"
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ENOMEM_JOB(err) dg_error_set(err, DG_ENOMEM, "no memory for a text")
+
+static int job_new(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
+    struct dg_job **out, struct dg_error *err)
+{
+    const char *source, *target;
+    size_t pair;
+    int rc = dg_translator_pair(t, o->source, o->target, &pair, err);
+    if (rc)
+        return rc;
+    struct dg_job *j = calloc(1, sizeof *j);
+    if (!j)
+        return ENOMEM_JOB(err);
+    dg_arena_init(&j->arena, 0);
+    dg_bundle_pair(t->bundle, pair, &source, &target);
+    j->t = t;
+    j->options = *o;
+    if (!j->options.max_source)
+        j->options.max_source = 512;
+    if (!j->options.penalty_set)
+        j->options.search.penalty = DG_PENALTY_GNMT;
+    j->tag = dg_bundle_tag(t->bundle, target);
+    j->language = source;
+    j->text = dg_arena_strndup(&j->arena, text, n);
+    j->len = n;
+    if (!j->text) {
+        dg_job_free(j);
+        return ENOMEM_JOB(err);
+    }
+    *out = j;
+    return 0;
+}
+
+void dg_job_free(struct dg_job *j)
+{
+    if (!j)
+        return;
+    dg_arena_deinit(&j->arena);
+    free(j->parts);
+    free(j->sentences);
+    free(j);
+}
+
+static struct dg_part *part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
+{
+    if (j->n_parts == j->parts_cap) {
+        size_t cap = j->parts_cap ? 2 * j->parts_cap : 8;
+        struct dg_part *p = realloc(j->parts, cap * sizeof *p);
+        if (!p) {
+            ENOMEM_JOB(err);
+            return NULL;
+        }
+        j->parts = p;
+        j->parts_cap = cap;
+    }
+    struct dg_part *p = &j->parts[j->n_parts++];
+    memset(p, 0, sizeof *p);
+    p->begin = begin;
+    p->end = end;
+    return p;
+}
+
+/* ids = tag? tokens </s>?, from n given ids. */
+static int frame_ids(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err)
+{
+    const struct dg_config *c = dg_model_config(j->t->model);
+    p->ids = dg_arena_array(&j->arena, n + 2, sizeof *p->ids);
+    if (!p->ids)
+        return ENOMEM_JOB(err);
+    if (j->tag)
+        p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, j->tag);
+    for (size_t i = 0; i < n; i++)
+        p->ids[p->n_ids++] = p->tokens[i].id;
+    if (c->source_eos)
+        p->ids[p->n_ids++] = c->eos;
+    return 0;
+}
+
+/* Encode bytes begin..end of the text; tokens stay with the job. */
+static int encode_span(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
+    struct dg_part *p, struct dg_error *err)
+{
+    char *nfc = NULL;
+    struct dg_token *tokens = NULL;
+    size_t nfc_len, count;
+    int rc = dg_utf8_nfc(s, n, &nfc, &nfc_len, err);
+    if (rc)
+        return rc;
+    if ((rc = dg_tokenizer_encode(tokenizer, nfc, nfc_len, &tokens, &count, err)))
+        goto out;
+    p->text = dg_arena_strndup(&j->arena, nfc, nfc_len);
+    p->tokens = dg_arena_array(&j->arena, count, sizeof *tokens);
+    p->n_tokens = count;
+    if (!p->text || !p->tokens) {
+        rc = ENOMEM_JOB(err);
+        goto out;
+    }
+    if (count)
+        memcpy(p->tokens, tokens, count * sizeof *tokens);
+out:
+    free(nfc);
+    free(tokens);
+    return rc;
+}
+
+/* Add text begin..end as one sentence, or as several when it is over the piece limit. A loop over a stack of spans
+ * instead of recursion: the left part first, so that parts stay in order. */
+static int plan_span(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
+{
+    struct dg_span stack[64] = {{begin, end}};
+    size_t depth = 1;
+    unsigned flags = 0;
+    uint32_t frame = (j->tag ? 1 : 0) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
+    while (depth) {
+        struct dg_span at = stack[--depth];
+        struct dg_part *p = part_new(j, at.begin, at.end, err);
+        if (!p)
+            return DG_ENOMEM;
+        p->flags = flags;
+        if (!dg_utf8_has_letter(j->text + at.begin, at.end - at.begin)) {
+            p->copied = true;
+            continue;
+        }
+        int rc = encode_span(j, j->t->source, j->text + at.begin, at.end - at.begin, p, err);
+        if (rc)
+            return rc;
+        if (p->n_tokens + frame <= j->options.max_source) {
+            p->copied = p->n_tokens == 0;
+            if ((rc = frame_ids(j, p, p->n_tokens, err)))
+                return rc;
+            continue;
+        }
+        j->n_parts--;
+        size_t left_end, right_begin;
+        rc = dg_split_further(j->text + at.begin, at.end - at.begin, &left_end, &right_begin, err);
+        if (rc)
+            return rc;
+        if (depth + 2 > sizeof stack / sizeof stack[0])
+            return dg_error_set(err, DG_ELIMIT, "a sentence of %zu bytes cannot be split to %u pieces",
+                end - begin, j->options.max_source);
+        flags |= DG_FLAG_SPLIT;
+        for (size_t i = 0; i < j->n_parts; i++)
+            if (j->parts[i].begin >= begin)
+                j->parts[i].flags |= DG_FLAG_SPLIT;
+        stack[depth++] = (struct dg_span){at.begin + right_begin, at.end};
+        stack[depth++] = (struct dg_span){at.begin, at.begin + left_end};
+    }
+    return 0;
+}
+
+static int plan_sentences(struct dg_job *j, struct dg_error *err)
+{
+    struct dg_span whole = {0, j->len}, *spans = NULL;
+    size_t n = 0;
+    int rc = 0;
+    if (!dg_utf8_has_letter(j->text, j->len))
+        return 0;
+    if (j->options.one_sentence) {
+        while (whole.begin < whole.end && strchr(" \t\r\n", j->text[whole.begin]))
+            whole.begin++;
+        while (whole.end > whole.begin && strchr(" \t\r\n", j->text[whole.end - 1]))
+            whole.end--;
+        return plan_span(j, whole.begin, whole.end, err);
+    }
+    if ((rc = dg_split_sentences(j->text, j->len, j->language, &spans, &n, err)))
+        return rc;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = plan_span(j, spans[i].begin, spans[i].end, err);
+    free(spans);
+    return rc;
+}
+
+/* Pieces separated by spaces: one part, ids looked up. */
+static int plan_pieces(struct dg_job *j, struct dg_error *err)
+{
+    struct dg_part *p = part_new(j, 0, j->len, err);
+    if (!p)
+        return DG_ENOMEM;
+    size_t most = j->len / 2 + 1;
+    char *s = dg_arena_strndup(&j->arena, j->text, j->len), *save = NULL;
+    p->tokens = dg_arena_array(&j->arena, most, sizeof *p->tokens);
+    if (!s || !p->tokens)
+        return ENOMEM_JOB(err);
+    p->text = j->text;
+    for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+        struct dg_token *t = &p->tokens[p->n_tokens++];
+        t->id = dg_tokenizer_id(j->t->source, w);
+        if (t->id < 0)
+            return dg_error_field(err, DG_EINVAL, "text", "piece \"%.60s\" is not in the source vocabulary", w);
+        t->begin = (uint32_t)(w - s);
+        t->end = t->begin + (uint32_t)strlen(w);
+    }
+    int rc = frame_ids(j, p, p->n_tokens, err);
+    if (!rc && p->n_ids > j->options.max_source)
+        rc = dg_error_field(err, DG_ELIMIT, "text", "%u pieces are over the limit of %u", p->n_ids,
+            j->options.max_source);
+    return rc;
+}
+
+/* The list of parts that are engine work. */
+static int list_sentences(struct dg_job *j, struct dg_error *err)
+{
+    j->sentences = malloc((j->n_parts ? j->n_parts : 1) * sizeof *j->sentences);
+    if (!j->sentences)
+        return ENOMEM_JOB(err);
+    for (size_t i = 0; i < j->n_parts; i++)
+        if (!j->parts[i].copied)
+            j->sentences[j->n_sentences++] = i;
+    return 0;
+}
+
+static int check_text(const struct dg_translator *t, const char *text, size_t n, bool pieces, const char *field,
+    struct dg_error *err)
+{
+    struct dg_error why = {0};
+    if (dg_utf8_check(text, n, &why))
+        return dg_error_field(err, DG_EINVAL, field, "%s", why.message);
+    if (!pieces && (!dg_tokenizer_has_text(t->source) || !dg_tokenizer_has_text(t->target)))
+        return dg_error_set(err, DG_EUNSUP, "model %s has no SentencePiece model: it takes pieces only",
+            dg_bundle_name(t->bundle));
+    return 0;
+}
+
+int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
+    struct dg_job **out, struct dg_error *err)
+{
+    struct dg_job *j = NULL;
+    int rc = check_text(t, text, n, o->pieces, "text", err);
+    if (rc || (rc = job_new(t, text, n, o, &j, err)))
+        return rc;
+    rc = o->pieces ? plan_pieces(j, err) : plan_sentences(j, err);
+    if (!rc)
+        rc = list_sentences(j, err);
+    if (rc) {
+        dg_job_free(j);
+        return rc;
+    }
+    *out = j;
+    return 0;
+}
+
+/* The target's ids with </s>. */
+static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg_error *err)
+{
+    struct dg_part p = {0};
+    size_t most;
+    if (j->options.pieces) {
+        char *s = dg_arena_strndup(&j->arena, target, n), *save = NULL;
+        j->forced = dg_arena_array(&j->arena, n / 2 + 2, sizeof *j->forced);
+        if (!s || !j->forced)
+            return ENOMEM_JOB(err);
+        for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+            int32_t id = dg_tokenizer_id(j->t->target, w);
+            if (id < 0)
+                return dg_error_field(err, DG_EINVAL, "target", "piece \"%.60s\" is not in the target vocabulary",
+                    w);
+            j->forced[j->n_forced++] = id;
+        }
+    } else {
+        int rc = encode_span(j, j->t->target, target, n, &p, err);
+        if (rc)
+            return rc;
+        most = p.n_tokens + 1;
+        j->forced = dg_arena_array(&j->arena, most, sizeof *j->forced);
+        if (!j->forced)
+            return ENOMEM_JOB(err);
+        for (size_t i = 0; i < p.n_tokens; i++)
+            j->forced[j->n_forced++] = p.tokens[i].id;
+    }
+    j->forced[j->n_forced++] = dg_model_config(j->t->model)->eos;
+    if (j->n_forced > dg_model_max_positions(j->t->model))
+        return dg_error_field(err, DG_ELIMIT, "target", "%u pieces are over the limit of %u", j->n_forced,
+            dg_model_max_positions(j->t->model));
+    return 0;
+}
+
+int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source, const char *target,
+    size_t n_target, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
+{
+    struct dg_job *j = NULL;
+    int rc = check_text(t, source, n_source, o->pieces, "source", err);
+    if (!rc)
+        rc = check_text(t, target, n_target, o->pieces, "target", err);
+    if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
+        return rc;
+    if (o->pieces) {
+        rc = plan_pieces(j, err);
+    } else {
+        struct dg_part *p = part_new(j, 0, n_source, err);
+        rc = p ? encode_span(j, t->source, source, n_source, p, err) : DG_ENOMEM;
+        if (!rc)
+            rc = frame_ids(j, p, p->n_tokens, err);
+        if (!rc && p->n_ids > j->options.max_source)
+            rc = dg_error_field(err, DG_ELIMIT, "source", "%u pieces are over the limit of %u", p->n_ids,
+                j->options.max_source);
+    }
+    if (!rc)
+        rc = plan_forced(j, target, n_target, err);
+    if (!rc)
+        rc = list_sentences(j, err);
+    if (rc) {
+        dg_job_free(j);
+        return rc;
+    }
+    *out = j;
+    return 0;
+}
+
+size_t dg_job_sentences(const struct dg_job *j)
+{
+    return j->n_sentences;
+}
+
+void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
+{
+    const struct dg_part *p = &j->parts[j->sentences[i]];
+    memset(out, 0, sizeof *out);
+    out->source = p->ids;
+    out->n_source = p->n_ids;
+    out->search = j->options.search;
+    if (j->forced) {
+        out->prefix = j->forced;
+        out->n_prefix = j->n_forced;
+        out->forced = true;
+    }
+}
+
+void dg_job_cost(const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens)
+{
+    const struct dg_part *p = &j->parts[j->sentences[i]];
+    uint32_t limit = j->options.search.max_len;
+    *source_tokens = p->n_ids;
+    *max_target_tokens = j->forced ? j->n_forced
+        : limit                    ? limit
+                                   : p->n_ids + dg_model_config(j->t->model)->extra_length;
+}

@@ -1,0 +1,91 @@
+#include "translate/translator_internal.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+static int check_vocab(const struct dg_tokenizer *t, uint32_t expected, const char *side, struct dg_error *err)
+{
+    if (dg_tokenizer_size(t) == expected)
+        return 0;
+    return dg_error_set(err, DG_EFORMAT, "the %s vocabulary has %u pieces, the model expects %u", side,
+        dg_tokenizer_size(t), expected);
+}
+
+int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
+    struct dg_translator **out, struct dg_error *err)
+{
+    struct dg_config config;
+    struct dg_translator *t = calloc(1, sizeof *t);
+    if (!t)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a translator");
+    int rc = dg_bundle_open(bundle_dir, &t->bundle, err);
+    if (rc)
+        goto out;
+    const struct dg_bundle *b = t->bundle;
+    if ((rc = dg_config_read(dg_bundle_manifest(b), &config, err)) ||
+        (rc = dg_tokenizer_open(dg_bundle_source_spm(b), dg_bundle_source_vocab(b), &t->source, err)) ||
+        (rc = dg_tokenizer_open(dg_bundle_target_spm(b), dg_bundle_target_vocab(b), &t->target, err)) ||
+        (rc = check_vocab(t->source, config.source_vocab, "source", err)) ||
+        (rc = check_vocab(t->target, config.target_vocab, "target", err)) ||
+        (rc = dg_model_open(&config, dg_bundle_weights(b), be, max_positions ? max_positions : 1024, &t->model,
+             err)))
+        goto out;
+    *out = t;
+    return 0;
+out:
+    dg_error_prefix(err, "%s", bundle_dir);
+    dg_translator_close(t);
+    return rc;
+}
+
+void dg_translator_close(struct dg_translator *t)
+{
+    if (!t)
+        return;
+    dg_model_close(t->model);
+    dg_tokenizer_close(t->source);
+    dg_tokenizer_close(t->target);
+    dg_bundle_close(t->bundle);
+    free(t);
+}
+
+const struct dg_model *dg_translator_model(const struct dg_translator *t)
+{
+    return t->model;
+}
+
+const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t)
+{
+    return t->bundle;
+}
+
+const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t)
+{
+    return t->source;
+}
+
+const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t)
+{
+    return t->target;
+}
+
+int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target, size_t *pair,
+    struct dg_error *err)
+{
+    bool source_known = false;
+    for (size_t i = 0; i < dg_bundle_pairs(t->bundle); i++) {
+        const char *s, *g;
+        dg_bundle_pair(t->bundle, i, &s, &g);
+        bool source_fits = !source || !strcasecmp(source, s);
+        source_known = source_known || source_fits;
+        if (source_fits && (!target || !strcasecmp(target, g))) {
+            *pair = i;
+            return 0;
+        }
+    }
+    if (!source_known)
+        return dg_error_field(err, DG_EINVAL, "source", "model %s does not translate from \"%s\"",
+            dg_bundle_name(t->bundle), source);
+    return dg_error_field(err, DG_EINVAL, "target", "model %s does not translate to \"%s\"",
+        dg_bundle_name(t->bundle), target ? target : "");
+}

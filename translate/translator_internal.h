@@ -1,0 +1,17 @@
+/* A loaded bundle as translate/ itself sees it. */
+#ifndef DG_TRANSLATE_TRANSLATOR_INTERNAL_H
+#define DG_TRANSLATE_TRANSLATOR_INTERNAL_H
+
+#include "translate/translate.h"
+
+struct dg_translator {
+    struct dg_bundle *bundle;
+    struct dg_tokenizer *source, *target;
+    struct dg_model *model;
+};
+
+/* Which of the bundle's pairs this is, codes compared without case; NULL fits every code. DG_EINVAL names the field. */
+int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target, size_t *pair,
+    struct dg_error *err);
+
+#endif
