@@ -1,0 +1,434 @@
+/* Sentences and gaps. The cases were written by hand: '|' stands between the sentences expected. */
+#include "text/split.h"
+#include "text/utf8.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+struct split_case {
+    const char *lang, *text, *expected;
+};
+
+static const struct split_case english[] = {
+    {"en", "Hello there. How are you? Fine!", "Hello there.|How are you?|Fine!"},
+    {"en", "No full stop at the end", "No full stop at the end"},
+    {"en", "Dr. Smith met Mr. Jones. They talked.", "Dr. Smith met Mr. Jones.|They talked."},
+    {"en", "Mrs. and Ms. Lee, Prof. Brown and Gen. Grant came.",
+        "Mrs. and Ms. Lee, Prof. Brown and Gen. Grant came."},
+    {"en", "J. R. R. Tolkien wrote it. I read it.", "J. R. R. Tolkien wrote it.|I read it."},
+    {"en", "George W. Bush spoke.", "George W. Bush spoke."},
+    {"en", "The U.S. Army left. The U.S. It is large.",
+        "The U.S. Army left.|The U.S.|It is large."},
+    {"en", "We need fruit, e.g. Apples, i.e. Food.", "We need fruit, e.g. Apples, i.e. Food."},
+    {"en", "Apples, pears, etc. They are good.", "Apples, pears, etc.|They are good."},
+    {"en", "He works for Acme Inc. The pay is good.", "He works for Acme Inc.|The pay is good."},
+    {"en", "Apple Inc. CEO Tim Cook spoke.", "Apple Inc. CEO Tim Cook spoke."},
+    {"en", "It starts at 5 p.m. Bring food.", "It starts at 5 p.m.|Bring food."},
+    {"en", "See Fig. 3 and No. 5. Then stop.", "See Fig. 3 and No. 5.|Then stop."},
+    {"en", "He said no. Nobody believed him.", "He said no.|Nobody believed him."},
+    {"en", "Pi is 3.14. That is known.", "Pi is 3.14.|That is known."},
+    {"en", "It costs $1.50. Cheap!", "It costs $1.50.|Cheap!"},
+    {"en", "Visit http://a.example/?q=1&r=2. Then call.",
+        "Visit http://a.example/?q=1&r=2.|Then call."},
+    {"en", "Go to www.example.com. It works.", "Go to www.example.com.|It works."},
+    {"en", "Open config.txt and main.c. Save them.", "Open config.txt and main.c.|Save them."},
+    {"en", "Wait... What? Really?!", "Wait...|What?|Really?!"},
+    {"en", "Well… Then he left. And… so on.", "Well…|Then he left.|And… so on."},
+    {"en", "\"Stop!\" he said. \"Why?\" she asked.", "\"Stop!\" he said.|\"Why?\" she asked."},
+    {"en", "He said “Go.” Then he left.", "He said “Go.”|Then he left."},
+    {"en", "(See page 4.) It is there.", "(See page 4.)|It is there."},
+    {"en", "This (really?) happened to me (!) Today.", "This (really?) happened to me (!) Today."},
+    {"en", "It rains.[1] It pours.[2, 3] The old man snores.",
+        "It rains.[1]|It pours.[2, 3]|The old man snores."},
+    {"en", "He was born in 1990. 15 people came.", "He was born in 1990.|15 people came."},
+    {"en", "She is here. 3 men left.", "She is here.|3 men left."},
+    {"en", "Vol. 3, pp. 5 ff. and sec. 2 apply.", "Vol. 3, pp. 5 ff. and sec. 2 apply."},
+    {"en", "On Nov. 29 he joined.", "On Nov. 29 he joined."},
+    {"en", "Yahoo! and others came.", "Yahoo! and others came."},
+    {"en", "So do I. He does not.", "So do I.|He does not."},
+    {"en", "World War II. The end.", "World War II.|The end."},
+    {"en", "I like it. - So do I. – Good.", "I like it.|- So do I.|– Good."},
+    {"en", "He holds a Ph.D. from Yale.", "He holds a Ph.D. from Yale."},
+    {"en", "A. The first. B. The second.", "A. The first.|B. The second."},
+    {"en", "Great! 😀", "Great!|😀"},
+    {"en", "What is this ? !", "What is this ? !"},
+    {"en", "St. Louis is big. He lives on Main St. The house is red.",
+        "St. Louis is big.|He lives on Main St.|The house is red."},
+};
+
+static const struct split_case german[] = {
+    {"de", "Das ist gut. Danke!", "Das ist gut.|Danke!"},
+    {"de", "Herr Dr. Müller kommt am 3. Mai. Er bleibt.",
+        "Herr Dr. Müller kommt am 3. Mai.|Er bleibt."},
+    {"de", "Es gibt Tiere, z. B. Hunde, d. h. Säugetiere.",
+        "Es gibt Tiere, z. B. Hunde, d. h. Säugetiere."},
+    {"de", "Es gibt Tiere, z.B. Hunde. Alle bellen.", "Es gibt Tiere, z.B. Hunde.|Alle bellen."},
+    {"de", "Äpfel bzw. Birnen und ggf. Kirschen.", "Äpfel bzw. Birnen und ggf. Kirschen."},
+    {"de", "Äpfel, Birnen usw. Danach gab es Kuchen.", "Äpfel, Birnen usw.|Danach gab es Kuchen."},
+    {"de", "In der Regel, i. d. R. Montags, geht es.", "In der Regel, i. d. R. Montags, geht es."},
+    {"de", "Das 19. Jahrhundert und der 2. Weltkrieg.",
+        "Das 19. Jahrhundert und der 2. Weltkrieg."},
+    {"de", "Er wurde 3. Das freute ihn.", "Er wurde 3.|Das freute ihn."},
+    {"de", "Er kam 1990. Sie kam 1991.", "Er kam 1990.|Sie kam 1991."},
+    {"de", "Vom 1. bis 5. Juni ist zu.", "Vom 1. bis 5. Juni ist zu."},
+    {"de", "3. Mai 2020 war ein Sonntag.", "3. Mai 2020 war ein Sonntag."},
+    {"de", "Ludwig XIV. Herrschte lange. Karl V. Auch.",
+        "Ludwig XIV. Herrschte lange.|Karl V.|Auch."},
+    {"de", "Nach Art. 5 Abs. 3 S. 1 GG und Nr. 7 gilt das.",
+        "Nach Art. 5 Abs. 3 S. 1 GG und Nr. 7 gilt das."},
+    {"de", "Es kostet ca. 500 Euro inkl. MwSt. Das ist viel.",
+        "Es kostet ca. 500 Euro inkl. MwSt.|Das ist viel."},
+    {"de", "Im Jahr 44 v. Chr. Starb Caesar.", "Im Jahr 44 v. Chr. Starb Caesar."},
+    {"de", "„Halt!“, rief er. „Warum?“ fragte sie.", "„Halt!“, rief er.|„Warum?“ fragte sie."},
+    {"de", "Er sagte: „Geh.“ Dann ging er.", "Er sagte: „Geh.“|Dann ging er."},
+    {"de", "»Komm her!« Er kam. »Na also!«", "»Komm her!«|Er kam.|»Na also!«"},
+    {"de", "Es sind 3,5 Mio. Euro. Das sind 1.000.000. Oder?",
+        "Es sind 3,5 Mio. Euro.|Das sind 1.000.000.|Oder?"},
+    {"de", "Er wohnt in der Hauptstr. 5 in Ulm. Dort ist es schön.",
+        "Er wohnt in der Hauptstr. 5 in Ulm.|Dort ist es schön."},
+    {"de", "Dipl.-Ing. Huber, Prof. Dr. med. Maier und Fr. Kunz.",
+        "Dipl.-Ing. Huber, Prof. Dr. med. Maier und Fr. Kunz."},
+    {"de", "Ach so … Das wusste ich nicht. Nun ja… gut.",
+        "Ach so …|Das wusste ich nicht.|Nun ja… gut."},
+    {"de", "Um 12.30 Uhr. Oder um 13.45. Es eilt.", "Um 12.30 Uhr.|Oder um 13.45.|Es eilt."},
+    {"de-AT", "Im Jänner, am 6. Jänner, ist frei.", "Im Jänner, am 6. Jänner, ist frei."},
+};
+
+static const struct split_case french[] = {
+    {"fr", "Bonjour. Comment ça va ? Bien !", "Bonjour.|Comment ça va ?|Bien !"},
+    {"fr", "M. Dupont et Mme. Durand sont là. Ils parlent.",
+        "M. Dupont et Mme. Durand sont là.|Ils parlent."},
+    {"fr", "MM. Martin et Petit, le Dr. Roux et Mlle. Blanc.",
+        "MM. Martin et Petit, le Dr. Roux et Mlle. Blanc."},
+    {"fr", "« Bonjour ! » dit-il. « Ça va ? »", "« Bonjour ! » dit-il.|« Ça va ? »"},
+    {"fr", "Il a dit : « Venez. » Puis il est parti.", "Il a dit : « Venez. »|Puis il est parti."},
+    {"fr", "«\u00A0Ah\u00A0!\u00A0» Elle rit.", "«\u00A0Ah\u00A0!\u00A0»|Elle rit."},
+    {"fr", "Des pommes, des poires, etc. Elles sont bonnes.",
+        "Des pommes, des poires, etc.|Elles sont bonnes."},
+    {"fr", "En 52 av. J.-C. César vint. Il vit.", "En 52 av. J.-C. César vint.|Il vit."},
+    {"fr", "Voir p. 12, art. 5 et chap. 3. C'est clair.",
+        "Voir p. 12, art. 5 et chap. 3.|C'est clair."},
+    {"fr", "J.-P. Sartre et A. Camus écrivaient.", "J.-P. Sartre et A. Camus écrivaient."},
+    {"fr", "Le prix est de 1,50 €. C'est peu.", "Le prix est de 1,50 €.|C'est peu."},
+    {"fr", "Il est né le 1er mai 1990. 300 personnes sont venues.",
+        "Il est né le 1er mai 1990.|300 personnes sont venues."},
+    {"fr", "Peut-être… Qui sait ? Personne… sauf lui.",
+        "Peut-être…|Qui sait ?|Personne… sauf lui."},
+    {"fr", "L'O.N.U. a voté. L'Europe aussi.", "L'O.N.U. a voté.|L'Europe aussi."},
+};
+
+static const struct split_case others[] = {
+    {"zh", "你好。我是学生！你呢？好。", "你好。|我是学生！|你呢？|好。"},
+    {"ja", "これは本です。「はい。」と言った。", "これは本です。|「はい。」|と言った。"},
+    {"ja", "価格は３．５円です。安い!本当?", "価格は３．５円です。|安い!|本当?"},
+    {"hi", "यह अच्छा है। वह गया।", "यह अच्छा है।|वह गया।"},
+    {"ru", "Привет. Как дела? А. С. Пушкин писал.", "Привет.|Как дела?|А. С. Пушкин писал."},
+    {"es", "¿Qué tal? ¡Bien! El Sr. García y la Dra. Ruiz.",
+        "¿Qué tal?|¡Bien!|El Sr. García y la Dra. Ruiz."},
+    {"ar", "كيف حالك؟ أنا بخير. شكرا", "كيف حالك؟|أنا بخير.|شكرا"},
+    {"el", "Τι κάνεις; Είμαι καλά.", "Τι κάνεις;|Είμαι καλά."},
+    {"da", "Den 3. Maj kom han. Godt!", "Den 3. Maj kom han.|Godt!"},
+    {"", "One. Two? Three!", "One.|Two?|Three!"},
+    {"xx-unheard-of", "One. Two? Three!", "One.|Two?|Three!"},
+};
+
+static const struct split_case layout[] = {
+    {"en", "", ""},
+    {"en", " \t\r\n\n\u00A0\u3000\uFEFF\u2028", ""},
+    {"en", "- ", ""},
+    {"en", "Title\n\nFirst line\nSecond line.", "Title|First line|Second line."},
+    {"en", "One\r\nTwo\rThree\u2028Four\u2029Five\xC2\x85Six\fSeven\vEight",
+        "One|Two|Three|Four|Five|Six|Seven|Eight"},
+    {"en", "  indented. \tTabbed\t", "indented.|Tabbed"},
+    {"en", "- one\n* two\n• three\n– four\n+ five", "one|two|three|four|five"},
+    {"en", "1. one\n12) two\n(3) three\na) four\n(b) five\niv) six", "one|two|three|four|five|six"},
+    {"en", "1.2.3 Heading\n4.1. Heading\n1.5 million people", "Heading|Heading|1.5 million people"},
+    {"en", "## Title\n> quoted\n>> twice\n- [ ] open\n- [x] done", "Title|quoted|twice|open|done"},
+    {"en", "-5 degrees\n*bold* text\n#tag\n---\n24.12.2024 was a Tuesday",
+        "-5 degrees|*bold* text|#tag|---|24.12.2024 was a Tuesday"},
+    {"de", "1. Einleitung\n2. Weltkrieg\n3. Oktober", "Einleitung|Weltkrieg|3. Oktober"},
+    {"en", "I agree.\n(1990) was good.\nI) no", "I agree.|(1990) was good.|no"},
+    {"en", "\uFEFFHello.\u200B World.", "Hello.|World."},
+    {"en", "😀😀\nHi", "😀😀|Hi"},
+    {"en", "12345\n!!!\n... and so on.", "12345|!!!|... and so on."},
+};
+
+static char *join(const char *text, const struct dg_span *spans, size_t count)
+{
+    size_t len = 0;
+    char *out = malloc(strlen(text) + count + 1);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            out[len++] = '|';
+        memcpy(out + len, text + spans[i].begin, spans[i].end - spans[i].begin);
+        len += spans[i].end - spans[i].begin;
+    }
+    out[len] = '\0';
+    return out;
+}
+
+static void run_cases(const struct split_case *cases, size_t n)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct dg_span *spans = NULL;
+        size_t count = 0;
+        struct dg_error err = {0};
+        int rc = dg_split_sentences(
+            cases[i].text, strlen(cases[i].text), cases[i].lang, &spans, &count, &err);
+        assert_int_equal(rc, DG_OK);
+        char *got = join(cases[i].text, spans, count);
+        if (strcmp(got, cases[i].expected) != 0) {
+            print_error(
+                "%s: expected %s\n    got      %s\n", cases[i].lang, cases[i].expected, got);
+            wrong++;
+        }
+        free(got);
+        free(spans);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+#define RUN(cases) run_cases(cases, sizeof(cases) / sizeof *(cases))
+
+static void test_english(void **state)
+{
+    (void)state;
+    RUN(english);
+}
+
+static void test_german(void **state)
+{
+    (void)state;
+    RUN(german);
+}
+
+static void test_french(void **state)
+{
+    (void)state;
+    RUN(french);
+}
+
+static void test_others(void **state)
+{
+    (void)state;
+    RUN(others);
+}
+
+static void test_layout(void **state)
+{
+    (void)state;
+    RUN(layout);
+}
+
+/* What holds for any text: spans in order, apart, not empty, whole code points, no white space at
+ * their ends, no line end inside; and the gaps hold no word but a list label. */
+static void check_spans(const char *text, size_t n, const struct dg_span *spans, size_t count)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *s = text + spans[i].begin;
+        size_t len = spans[i].end - spans[i].begin;
+        assert_true(spans[i].begin >= at && spans[i].begin < spans[i].end && spans[i].end <= n);
+        assert_int_equal(dg_utf8_check(s, len, NULL), DG_OK);
+        assert_null(memchr(s, '\n', len));
+        assert_null(memchr(s, '\r', len));
+        assert_null(strchr(" \t", s[0]));
+        assert_null(strchr(" \t", s[len - 1]));
+        at = spans[i].end;
+    }
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"a", "B", "z.", "Dr.", "3", "12.", ".", "!", "?", "…",
+        "...", " ", "  ", "\n", "\r\n", "\t", "-", "*", "•", "(", ")", "[1]", "[", "]", "«", "»",
+        "„", "“", "\"", "'", "\u00A0", "\u2028", "é", "ß", "漢", "。", "！", "😀", "e\u0301",
+        "\u200D", "\uFE0F", "Der", "The", "U.S.", "etc.", ">", "#", ",", ";", "–", "XIV", "M."};
+    static const char *const langs[] = {"en", "de", "fr", "", "zh", "da"};
+    uint64_t x = 20170612;
+    char text[1024];
+    for (int round = 0; round < 20000; round++) {
+        size_t n = 0;
+        for (int i = 0, k = round % 60; i < k; i++) {
+            x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            const char *part = parts[(x >> 33) % (sizeof parts / sizeof *parts)];
+            memcpy(text + n, part, strlen(part));
+            n += strlen(part);
+        }
+        char *exact = malloc(n ? n : 1); /* so that reading past the end shows */
+        memcpy(exact, text, n);
+        struct dg_span *spans = NULL;
+        size_t count = 0;
+        assert_int_equal(
+            dg_split_sentences(exact, n, langs[round % 6], &spans, &count, NULL), DG_OK);
+        check_spans(exact, n, spans, count);
+        free(spans);
+        free(exact);
+    }
+}
+
+/* Lines are independent of each other: a document's sentences are those of its lines. */
+static void test_lines_independent(void **state)
+{
+    (void)state;
+    const char *text = "Dr. A said: “No.” Yes.\n\n  1. It is. 2 more.\nz. B. this\n";
+    struct dg_span *all = NULL, *part = NULL;
+    size_t count = 0, n_part = 0, seen = 0;
+    assert_int_equal(dg_split_sentences(text, strlen(text), "en", &all, &count, NULL), DG_OK);
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        assert_int_equal(dg_split_sentences(line, n, "en", &part, &n_part, NULL), DG_OK);
+        for (size_t i = 0; i < n_part; i++, seen++) {
+            assert_true(seen < count);
+            assert_int_equal(all[seen].begin, part[i].begin + (size_t)(line - text));
+            assert_int_equal(all[seen].end, part[i].end + (size_t)(line - text));
+        }
+        free(part);
+        line += n + (line[n] == '\n');
+    }
+    assert_int_equal(seen, count);
+    free(all);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Time grows with the text, not with its square: texts of 64 KiB and 1 MiB (16 times as long) made
+ * to provoke rules. Quadratic rules would need 256 times as long; 64 leaves room for a busy
+ * machine. */
+static void test_linear_time(void **state)
+{
+    (void)state;
+    static const char *const units[] = {"Das ist z. B. am 3. Mai. Er kommt! ", "x", "A. ", ". ",
+        "a. 1 1 ", "« a! » ", "! »", "«a", "a… ", ".[1]", "a.          ", "你好。", "- ",
+        "a.\" ' ) 1 ", "e\u0301", "? ", "a.)))( ", "\n"};
+    enum { LONG = 1 << 20 };
+    char *text = malloc(LONG + 64);
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        size_t k = strlen(units[u]), n = 0;
+        double t[2];
+        while (n + k <= LONG) {
+            memcpy(text + n, units[u], k);
+            n += k;
+        }
+        for (int i = 0; i < 2; i++) {
+            size_t m = i ? n : n / k / 16 * k, count = 0;
+            struct dg_span *spans = NULL;
+            double start = seconds();
+            assert_int_equal(dg_split_sentences(text, m, "de", &spans, &count, NULL), DG_OK);
+            t[i] = seconds() - start;
+            check_spans(text, m, spans, count);
+            free(spans);
+        }
+        if (t[1] > 64 * t[0] + 0.05)
+            fail_msg("\"%s\" repeated: %.4f s for 64 KiB, %.4f s for 1 MiB", units[u], t[0], t[1]);
+    }
+    free(text);
+}
+
+static void test_further(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *left, *right;
+    } cases[] = {
+        {"one two three, four five six", "one two three,", "four five six"},
+        {"a, bbbbbbbbbb cccccccccc dddddddd", "a, bbbbbbbbbb",
+            "cccccccccc dddddddd"}, /* the comma is too far off */
+        {"first part; second, part of it", "first part;", "second, part of it"},
+        {"one two – three four", "one two –", "three four"},
+        {"he paid 1,000 for 22,000 of them", "he paid 1,000 for", "22,000 of them"},
+        {"one   two", "one", "two"},
+        {"one\u00A0two", "one", "two"},
+        {"abcdef", "abc", "def"},
+        {"ab", "a", "b"},
+        {"我们今天去，你们明天去", "我们今天去，", "你们明天去"},
+        {"我们今天", "我们", "今天"},
+        {"äö", "ä", "ö"},
+        {"e\u0301e\u0301", "e\u0301", "e\u0301"}, /* not between a letter and its accent */
+        {"e\u0301", "e", "\u0301"},               /* unless there is nothing else */
+        {"👩‍👩‍👧👩‍👩‍👧", "👩‍👩‍👧", "👩‍👩‍👧"},
+        {"x yyyyyyyyyyyyyyyyyyyyyyyy", "x", "yyyyyyyyyyyyyyyyyyyyyyyy"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t n = strlen(cases[i].text), left = 0, right = 0;
+        assert_int_equal(dg_split_further(cases[i].text, n, &left, &right, NULL), DG_OK);
+        assert_int_equal(left, strlen(cases[i].left));
+        assert_memory_equal(cases[i].text, cases[i].left, left);
+        assert_string_equal(cases[i].text + right, cases[i].right);
+    }
+    static const char *const single[] = {"", "a", "ä", "漢", "😀"};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        size_t left, right;
+        struct dg_error err = {0};
+        assert_int_equal(
+            dg_split_further(single[i], strlen(single[i]), &left, &right, &err), DG_ELIMIT);
+        assert_true(err.message[0] != '\0');
+    }
+}
+
+/* Cutting again and again ends, loses nothing but white space, and never makes an empty part. */
+static void cut_all(const char *s, size_t n, size_t limit, size_t *kept)
+{
+    size_t left, right;
+    if (n <= limit || dg_split_further(s, n, &left, &right, NULL) != DG_OK) {
+        for (size_t i = 0; i < n; i++)
+            *kept += s[i] != ' ';
+        return;
+    }
+    assert_true(left > 0 && right >= left && right < n);
+    for (size_t i = left; i < right; i++)
+        assert_int_equal(s[i], ' ');
+    assert_int_equal(dg_utf8_check(s, left, NULL), DG_OK);
+    assert_int_equal(dg_utf8_check(s + right, n - right, NULL), DG_OK);
+    cut_all(s, left, limit, kept);
+    cut_all(s + right, n - right, limit, kept);
+}
+
+static void test_further_again(void **state)
+{
+    (void)state;
+    const char *text =
+        "When, in the course of human events; it becomes   necessary: 漢字漢字漢字漢字漢字漢字 — "
+        "for one "
+        "people, toooooooooooooooooooooooooooooooooooo dissolve e\u0301e\u0301e\u0301 people";
+    size_t solid = 0;
+    for (const char *p = text; *p; p++)
+        solid += *p != ' ';
+    for (size_t limit = 1; limit < 40; limit++) {
+        size_t kept = 0;
+        cut_all(text, strlen(text), limit, &kept);
+        assert_int_equal(kept, solid);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_english),
+        cmocka_unit_test(test_german),
+        cmocka_unit_test(test_french),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lines_independent),
+        cmocka_unit_test(test_linear_time),
+        cmocka_unit_test(test_further),
+        cmocka_unit_test(test_further_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,26 @@
+/* Is a place where a sentence may end one where it does? The rules behind ICU's own: abbreviations,
+ * initials, ordinals, closing quotes, addresses of web pages. For text/ alone; knows one place at a
+ * time and keeps nothing. Any thread. */
+#ifndef DG_TEXT_BOUNDARY_H
+#define DG_TEXT_BOUNDARY_H
+
+#include "text/abbreviations.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dg_boundary {
+    const char *text;
+    size_t sentence, line_end; /* begin of the sentence so far; end of its line */
+    const struct dg_language *language;
+    bool has_letter;    /* a letter stands between `sentence` and the place */
+    size_t open_quotes; /* guillemets opened and not yet closed there */
+};
+
+/* The place is `at`, behind a full stop or the like (and its closing marks, and white space). true:
+ * the sentence ends; *left_end and *right_begin then say where, and where the next one begins
+ * (before line_end). */
+bool dg_boundary_ends(
+    const struct dg_boundary *b, size_t at, size_t *left_end, size_t *right_begin);
+
+#endif

@@ -1,0 +1,14 @@
+/* List bullets and numbering at the begin of a line. For text/ alone. Any thread. */
+#ifndef DG_TEXT_BULLET_H
+#define DG_TEXT_BULLET_H
+
+#include "text/abbreviations.h"
+
+#include <stddef.h>
+
+/* Where the words of the line s[begin, end) start, behind "- ", "* ", "1. ", "a) ", "> ", "## ", "-
+ * [x] " and such (several in a row too). `begin` itself when there is no bullet; begin is at no
+ * white space. */
+size_t dg_bullet_skip(const char *s, size_t begin, size_t end, const struct dg_language *language);
+
+#endif

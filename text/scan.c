@@ -1,0 +1,115 @@
+#include "text/scan.h"
+
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+int32_t dg_scan_next(const char *s, size_t n, size_t *i)
+{
+    UChar32 c;
+    U8_NEXT(s, *i, n, c);
+    return c;
+}
+
+int32_t dg_scan_prev(const char *s, size_t start, size_t *i)
+{
+    /* U8_PREV wants an int32_t index: no code point needs more than the last four bytes. */
+    size_t base = *i - start > U8_MAX_LENGTH ? *i - U8_MAX_LENGTH : start;
+    int32_t k = (int32_t)(*i - base);
+    const uint8_t *tail = (const uint8_t *)s + base;
+    UChar32 c;
+    U8_PREV(tail, 0, k, c);
+    *i = base + (size_t)k;
+    return c;
+}
+
+int32_t dg_scan_peek(const char *s, size_t i, size_t end)
+{
+    return i < end ? dg_scan_next(s, end, &i) : 0;
+}
+
+bool dg_scan_is_space(int32_t c)
+{
+    if (c < 0x80)
+        return c == ' ' || (c >= '\t' && c <= '\r');
+    return c == 0x200B || c == 0xFEFF || u_isUWhiteSpace(c);
+}
+
+bool dg_scan_is_line_end(int32_t c)
+{
+    return (c >= '\n' && c <= '\r') || c == 0x85 || c == 0x2028 || c == 0x2029;
+}
+
+static int32_t sentence_class(int32_t c)
+{
+    return c < 0 ? U_SB_OTHER : u_getIntPropertyValue(c, UCHAR_SENTENCE_BREAK);
+}
+
+bool dg_scan_is_terminator(int32_t c)
+{
+    int32_t k = sentence_class(c);
+    return k == U_SB_ATERM || k == U_SB_STERM || c == 0x2026;
+}
+
+bool dg_scan_is_close(int32_t c)
+{
+    return sentence_class(c) == U_SB_CLOSE;
+}
+
+bool dg_scan_is_opener(int32_t c)
+{
+    int8_t k = c < 0 ? U_UNASSIGNED : u_charType(c);
+    return k == U_START_PUNCTUATION || k == U_INITIAL_PUNCTUATION;
+}
+
+bool dg_scan_is_attached(int32_t c)
+{
+    int32_t k = sentence_class(c);
+    return k == U_SB_EXTEND || k == U_SB_FORMAT;
+}
+
+bool dg_scan_is_letter(int32_t c)
+{
+    return c > 0 && u_isalpha(c);
+}
+
+bool dg_scan_is_digit(int32_t c)
+{
+    return c > 0 && u_isdigit(c);
+}
+
+bool dg_scan_is_upper(int32_t c)
+{
+    return c > 0 && (u_isUUppercase(c) || u_istitle(c));
+}
+
+bool dg_scan_is_lower(int32_t c)
+{
+    return c > 0 && u_isULowercase(c);
+}
+
+bool dg_scan_is_uncased(int32_t c)
+{
+    return c > 0 && u_charType(c) == U_OTHER_LETTER;
+}
+
+size_t dg_scan_skip_space(const char *s, size_t i, size_t end)
+{
+    while (i < end) {
+        size_t next = i;
+        if (!dg_scan_is_space(dg_scan_next(s, end, &next)))
+            break;
+        i = next;
+    }
+    return i;
+}
+
+size_t dg_scan_trim_space(const char *s, size_t begin, size_t end)
+{
+    while (end > begin) {
+        size_t prev = end;
+        if (!dg_scan_is_space(dg_scan_prev(s, begin, &prev)))
+            break;
+        end = prev;
+    }
+    return end;
+}

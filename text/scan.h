@@ -1,0 +1,37 @@
+/* Steps over UTF-8 and the classes of code points that splitting asks for. For text/ alone. Any
+ * thread. Ill-formed bytes are stepped over one by one and belong to no class. */
+#ifndef DG_TEXT_SCAN_H
+#define DG_TEXT_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The code point at s[*i] (negative when ill-formed); moves *i behind it. *i < n. */
+int32_t dg_scan_next(const char *s, size_t n, size_t *i);
+/* The code point that ends at s[*i], not looking before `start`; moves *i to its begin. *i > start.
+ */
+int32_t dg_scan_prev(const char *s, size_t start, size_t *i);
+/* The code point at i, or 0 when i is not below end. */
+int32_t dg_scan_peek(const char *s, size_t i, size_t end);
+
+bool dg_scan_is_space(
+    int32_t c); /* white space of any kind, line ends and the byte-order mark too */
+bool dg_scan_is_line_end(int32_t c);   /* LF, CR, VT, FF, NEL, U+2028, U+2029 */
+bool dg_scan_is_terminator(int32_t c); /* . ! ? and their kin in every script, and U+2026 */
+bool dg_scan_is_close(int32_t c);      /* quotes and brackets, opening or closing */
+bool dg_scan_is_opener(
+    int32_t c); /* brackets and quotes that open ("“" too, though German closes with it) */
+bool dg_scan_is_attached(int32_t c); /* combining marks, joiners, variation selectors */
+bool dg_scan_is_letter(int32_t c);
+bool dg_scan_is_digit(int32_t c);
+bool dg_scan_is_upper(int32_t c); /* upper or title case */
+bool dg_scan_is_lower(int32_t c);
+bool dg_scan_is_uncased(int32_t c); /* a letter of a script without case, such as CJK */
+
+/* First byte at or after i that is no white space, at most `end`; and the end of s[begin..end)
+ * without white space. */
+size_t dg_scan_skip_space(const char *s, size_t i, size_t end);
+size_t dg_scan_trim_space(const char *s, size_t begin, size_t end);
+
+#endif
