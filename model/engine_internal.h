@@ -19,7 +19,7 @@ struct dg_live {
     struct dg_beam beam;
     int32_t *cross_slots;               /* [n_source]: where the memory's keys and values are */
     int32_t *history[2];                /* [beam, max_len] slots of each hypothesis' positions; [0] is current */
-    int32_t *chains;                    /* [beam, blocks of max_len]: blocks each row writes into */
+    int32_t *chains;                    /* [beam, blocks of max_len]: blocks each row writes into; -1: none yet */
     int32_t *blocks;                    /* [n_blocks] taken so far */
     uint32_t n_blocks, n_reserved;
     void *memory; /* all the arrays above */

@@ -58,6 +58,7 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
 static void lay_out(struct dg_live *s, const struct dg_search *search, uint32_t n_reserved)
 {
     size_t positions = (size_t)search->beam * search->max_len;
+    size_t n_chain = (size_t)search->beam * dg_cache_blocks(search->max_len);
     int32_t *p = s->memory;
     s->source = p;
     p += s->n_source;
@@ -70,7 +71,8 @@ static void lay_out(struct dg_live *s, const struct dg_search *search, uint32_t 
     s->history[1] = p;
     p += positions;
     s->chains = p;
-    p += (size_t)search->beam * dg_cache_blocks(search->max_len);
+    memset(s->chains, 0xff, n_chain * sizeof *s->chains); /* -1: no block yet */
+    p += n_chain;
     s->blocks = p;
     s->n_reserved = n_reserved;
 }

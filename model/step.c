@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-/* A slot for position t in a chain of blocks that grows when t enters a new block. */
+/* A slot for position t of a row: its chain of blocks grows when the row first writes into one (a row may come to
+ * life in the middle of a block). */
 static int32_t chain_slot(struct dg_engine *e, struct dg_live *s, int32_t *chain, uint32_t t)
 {
-    if (t % DG_BLOCK == 0) {
+    if (chain[t / DG_BLOCK] < 0) {
         int32_t block = dg_cache_take(&e->cache);
         chain[t / DG_BLOCK] = block;
         s->blocks[s->n_blocks++] = block;

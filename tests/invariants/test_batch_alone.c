@@ -1,0 +1,141 @@
+/* A sentence's answer never depends on its neighbours: 200 sentences at the base model's dimensions (512/2048/8, 6+6
+ * layers, vocabulary 32,000), each alone, then in random company (lengths, beams, arrivals), on one thread and on two:
+ * the same pieces and the same bits of every score. */
+#include "tests/invariants/random_model.h"
+
+#define SENTENCES 200
+#define MAX_SOURCE 24
+#define MAX_OUT 10
+
+struct expected {
+    int32_t source[MAX_SOURCE];
+    uint32_t n_source;
+    struct dg_search search;
+    uint32_t n_hyps;
+    uint32_t n[4];
+    int32_t ids[4][MAX_OUT];
+    float token_logprob[4][MAX_OUT];
+    double score[4];
+};
+
+static void make_sentences(const struct dg_config *c, struct expected *all)
+{
+    uint64_t rng = 2017;
+    for (int i = 0; i < SENTENCES; i++) {
+        struct expected *x = &all[i];
+        x->n_source = 1 + rnd(&rng) % MAX_SOURCE;
+        random_sentence(c, x->source, x->n_source, &rng);
+        uint32_t beam = i % 3 == 0 ? 1 : i % 3 == 1 ? 4 : 1 + rnd(&rng) % 4;
+        x->search = (struct dg_search){.beam = beam, .n_best = 1 + rnd(&rng) % beam,
+            .max_len = 1 + rnd(&rng) % MAX_OUT, .alpha = 0.6f};
+    }
+}
+
+static struct dg_sentence sentence(const struct expected *x)
+{
+    return (struct dg_sentence){.source = x->source, .n_source = x->n_source, .search = x->search};
+}
+
+static void keep(struct expected *x, const struct dg_result *r)
+{
+    x->n_hyps = r->n_hyps;
+    for (uint32_t h = 0; h < r->n_hyps; h++) {
+        x->n[h] = r->hyps[h].n;
+        x->score[h] = r->hyps[h].score;
+        memcpy(x->ids[h], r->hyps[h].ids, x->n[h] * sizeof(int32_t));
+        memcpy(x->token_logprob[h], r->hyps[h].token_logprob, x->n[h] * sizeof(float));
+    }
+}
+
+static void compare(const struct expected *x, const struct dg_result *r)
+{
+    assert_int_equal(r->n_hyps, x->n_hyps);
+    for (uint32_t h = 0; h < r->n_hyps; h++) {
+        assert_int_equal(r->hyps[h].n, x->n[h]);
+        assert_memory_equal(r->hyps[h].ids, x->ids[h], x->n[h] * sizeof(int32_t));
+        assert_memory_equal(r->hyps[h].token_logprob, x->token_logprob[h], x->n[h] * sizeof(float));
+        assert_memory_equal(&r->hyps[h].score, &x->score[h], sizeof(double));
+    }
+}
+
+static void alone(struct dg_engine *e, struct expected *all)
+{
+    for (int i = 0; i < SENTENCES; i++) {
+        struct dg_sentence s = sentence(&all[i]);
+        struct dg_error err = {0};
+        if (dg_engine_admit(e, (uint64_t)i, &s, &err))
+            fail_msg("%s", err.message);
+        while (dg_engine_step(e))
+            ;
+        const struct dg_result *r = dg_engine_poll(e);
+        assert_non_null(r);
+        keep(&all[i], r);
+        dg_engine_release(e, r);
+    }
+}
+
+/* Shuffled order; before each step a random number of sentences joins; now and then one is cancelled and comes again. */
+static void together(struct dg_engine *e, const struct expected *all, uint64_t seed)
+{
+    int order[SENTENCES], next = 0, finished = 0;
+    for (int i = 0; i < SENTENCES; i++)
+        order[i] = i;
+    for (int i = SENTENCES - 1; i > 0; i--) {
+        int j = (int)(rnd(&seed) % (uint32_t)(i + 1)), tmp = order[i];
+        order[i] = order[j];
+        order[j] = tmp;
+    }
+    while (finished < SENTENCES) {
+        for (uint32_t join = rnd(&seed) % 12; join && next < SENTENCES; join--) {
+            struct dg_sentence s = sentence(&all[order[next]]);
+            if (dg_engine_admit(e, (uint64_t)order[next], &s, NULL))
+                break;
+            if (rnd(&seed) % 16 == 0) {
+                dg_engine_cancel(e, (uint64_t)order[next]);
+                continue;
+            }
+            next++;
+        }
+        dg_engine_step(e);
+        for (const struct dg_result *r; (r = dg_engine_poll(e)); finished++) {
+            compare(&all[r->id], r);
+            dg_engine_release(e, r);
+        }
+    }
+}
+
+static void batch_is_alone(void **state)
+{
+    (void)state;
+    static struct expected all[SENTENCES];
+    struct dg_config c;
+    struct random_model m;
+    struct dg_error err = {0};
+    dg_config_base(&c, 32000);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    c.enc_layers = c.dec_layers = 1; /* a sanitizer build is an order slower */
+    c.source_vocab = c.target_vocab = 2000;
+#endif
+    make_sentences(&c, all);
+    random_model_open(&m, &c, DG_F16, NULL, 100, 42);
+    for (int threads = 1; threads <= 2; threads++) {
+        struct dg_engine *e = NULL;
+        struct dg_backend *be = NULL;
+        struct dg_cpu_options cpu = {.threads = threads};
+        struct dg_engine_limits limits = {.max_rows = 32, .max_source = MAX_SOURCE, .max_target = MAX_OUT};
+        assert_int_equal(dg_cpu_open(&cpu, &be, &err), 0);
+        assert_int_equal(dg_engine_open(m.model, be, &limits, &e, &err), 0);
+        if (threads == 1)
+            alone(e, all);
+        together(e, all, 1000 + (uint64_t)threads);
+        dg_engine_close(e);
+        dg_cpu_close(be);
+    }
+    random_model_close(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(batch_is_alone)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

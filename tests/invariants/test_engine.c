@@ -1,0 +1,294 @@
+/* The engine on small random models: cached steps equal teacher forcing, limits, cancelling, and no allocation in a
+ * step. Bits under load are test_batch_alone.c's. */
+#include "tests/invariants/random_model.h"
+
+#include "model/trace.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COUNTING 0
+#else
+#define COUNTING 1
+extern void *__libc_malloc(size_t n);
+extern void *__libc_realloc(void *p, size_t n);
+extern void *__libc_calloc(size_t n, size_t size);
+void *malloc(size_t n);
+void *calloc(size_t n, size_t size);
+void *realloc(void *p, size_t n);
+static size_t allocations;
+
+void *malloc(size_t n)
+{
+    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    return __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    return __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t n)
+{
+    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    return __libc_realloc(p, n);
+}
+#endif
+
+static void tiny(struct dg_config *c)
+{
+    dg_config_base(c, 60);
+    c->D = 32;
+    c->F = 64;
+    c->H = 4;
+    c->Dk = c->Dv = 8;
+    c->enc_layers = c->dec_layers = 2;
+    c->embed_scale = sqrtf(32.0f);
+    c->norm_eps = 1e-5f;
+}
+
+/* Run the engine until it has nothing left; answers in the order they finish. */
+static const struct dg_result *run(struct dg_engine *e)
+{
+    const struct dg_result *r;
+    for (int i = 0; i < 3000; i++) {
+        if ((r = dg_engine_poll(e)))
+            return r;
+        if (!dg_engine_step(e))
+            return dg_engine_poll(e);
+    }
+    fail_msg("the engine does not end");
+    return NULL;
+}
+
+/* One configuration: forced decoding step by step against the teacher-forced pass, beyond 100 positions too. */
+static void check_step_is_full(const struct dg_config *c, uint64_t seed)
+{
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    int32_t source[140], target[140];
+    uint64_t rng = seed;
+    random_model_open(&m, c, DG_F32, NULL, 200, seed);
+    assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
+    const uint32_t lengths[][2] = {{1, 1}, {5, 9}, {33, 17}, {130, 140}};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        uint32_t S = lengths[i][0], T = lengths[i][1];
+        struct dg_trace full;
+        random_sentence(c, source, S, &rng);
+        for (uint32_t t = 0; t < T; t++)
+            target[t] = (int32_t)(rnd(&rng) % c->target_vocab);
+        assert_int_equal(dg_trace_run(m.model, m.be, source, S, target, T, &full, &err), 0);
+        struct dg_sentence s = {
+            .source = source, .n_source = S, .prefix = target, .n_prefix = T, .forced = true};
+        assert_int_equal(dg_engine_admit(e, i, &s, &err), 0);
+        const struct dg_result *r = run(e);
+        assert_non_null(r);
+        assert_int_equal(r->n_hyps, 1);
+        assert_int_equal(r->hyps[0].n, T);
+        double sum = 0;
+        for (uint32_t t = 0; t < T; t++) {
+            /* Same order of sums in both, so equal but for nothing: exact. */
+            assert_float_equal(r->hyps[0].token_logprob[t], full.logprob[t], 0);
+            sum += (double)full.logprob[t];
+        }
+        assert_float_equal(r->hyps[0].logprob, sum, 1e-9);
+        dg_engine_release(e, r);
+        /* Probabilities over what may be seen add up to one. */
+        float first = 0;
+        for (uint32_t k = 0; k < S; k++)
+            first += full.cross[k];
+        assert_float_equal(first, 1.0f, 1e-5);
+        dg_trace_deinit(&full);
+    }
+    dg_engine_close(e);
+    random_model_close(&m);
+}
+
+static void step_is_full(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    tiny(&c);
+    check_step_is_full(&c, 1);
+    c.positions = DG_POS_MARIAN;
+    c.first_position = 1;
+    c.start = -1;
+    c.attention_bias = c.output_bias = true;
+    c.act = DG_ACT_SWISH;
+    check_step_is_full(&c, 2);
+    tiny(&c); /* d_k = 16 with d_v = 64, h = 1, untied, learned positions */
+    c.H = 1;
+    c.Dk = 16;
+    c.Dv = 64;
+    c.tied_embeddings = c.tied_output = false;
+    c.positions = DG_POS_LEARNED;
+    c.max_positions = 150;
+    c.act = DG_ACT_GELU;
+    check_step_is_full(&c, 3);
+}
+
+static void beam_one_is_greedy(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    int32_t source[20], answer[64];
+    uint64_t rng = 5;
+    tiny(&c);
+    random_model_open(&m, &c, DG_F32, NULL, 200, 7);
+    assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
+    for (int i = 0; i < 10; i++) {
+        random_sentence(&c, source, 12, &rng);
+        struct dg_sentence s = {.source = source, .n_source = 12, .search = {.beam = 1, .alpha = 0.6f, .max_len = 30}};
+        assert_int_equal(dg_engine_admit(e, 1, &s, &err), 0);
+        const struct dg_result *r = run(e);
+        uint32_t n = r->hyps[0].n;
+        memcpy(answer, r->hyps[0].ids, n * sizeof *answer);
+        double sum = r->hyps[0].logprob;
+        dg_engine_release(e, r);
+        /* Forced along the same path, every step's probability is the same, and no other piece beats it. */
+        s.prefix = answer;
+        s.n_prefix = n;
+        s.forced = true;
+        assert_int_equal(dg_engine_admit(e, 2, &s, &err), 0);
+        r = run(e);
+        assert_float_equal(r->hyps[0].logprob, sum, 0);
+        dg_engine_release(e, r);
+        assert_true(answer[n - 1] == c.eos || n == 30);
+    }
+    dg_engine_close(e);
+    random_model_close(&m);
+}
+
+static void limits_and_cancel(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    struct dg_capacity full, cap;
+    int32_t source[64];
+    uint64_t rng = 9;
+    tiny(&c);
+    random_model_open(&m, &c, DG_F32, NULL, 200, 11);
+    struct dg_engine_limits limits = {.max_rows = 8, .max_sentences = 4, .max_source = 40, .max_target = 100};
+    assert_int_equal(dg_engine_open(m.model, m.be, &limits, &e, &err), 0);
+    dg_engine_capacity(e, &full);
+    assert_int_equal(full.rows_free, 8);
+    random_sentence(&c, source, 40, &rng);
+    struct dg_sentence s = {.source = source, .n_source = 40, .search = {.beam = 4, .alpha = -1}};
+
+    assert_int_equal(dg_engine_admit(e, 1, &s, &err), 0);
+    assert_int_equal(dg_engine_admit(e, 2, &s, &err), 0);
+    assert_int_equal(dg_engine_admit(e, 3, &s, &err), DG_EAGAIN);
+    assert_int_equal(err.code, 0);
+    dg_engine_cancel(e, 1); /* before it was encoded */
+    assert_int_equal(dg_engine_admit(e, 3, &s, &err), 0);
+    dg_engine_step(e);
+    dg_engine_step(e);
+    dg_engine_cancel(e, 2); /* in the middle */
+    dg_engine_cancel(e, 99);
+    dg_engine_capacity(e, &cap);
+    assert_int_equal(cap.rows_free, 4);
+    const struct dg_result *r = run(e);
+    assert_int_equal(r->id, 3);
+    dg_engine_release(e, r);
+    assert_null(run(e));
+    dg_engine_capacity(e, &cap);
+    assert_memory_equal(&cap, &full, sizeof cap);
+
+    s.search.beam = 16;
+    assert_int_equal(dg_engine_admit(e, 4, &s, &err), DG_ELIMIT);
+    dg_error_clear(&err);
+    s.search.beam = 40;
+    assert_int_equal(dg_engine_admit(e, 4, &s, &err), DG_EINVAL);
+    assert_string_equal(err.field, "beam_size");
+    dg_error_clear(&err);
+    s.search.beam = 2;
+    s.search.n_best = 3;
+    assert_int_equal(dg_engine_admit(e, 4, &s, &err), DG_EINVAL);
+    assert_string_equal(err.field, "n_best");
+    dg_error_clear(&err);
+    s.search.n_best = 1;
+    s.n_source = 41;
+    assert_int_equal(dg_engine_admit(e, 4, &s, &err), DG_ELIMIT);
+    dg_error_clear(&err);
+    s.n_source = 3;
+    source[1] = 60;
+    assert_int_equal(dg_engine_admit(e, 4, &s, &err), DG_EINVAL);
+    dg_engine_close(e);
+    random_model_close(&m);
+}
+
+/* Output limit: source pieces without </s> + 50, flagged when it is met. */
+static void output_limit(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    int32_t source[10];
+    uint64_t rng = 3;
+    tiny(&c);
+    random_model_open(&m, &c, DG_F32, NULL, 200, 13);
+    assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
+    random_sentence(&c, source, 10, &rng);
+    struct dg_sentence s = {.source = source, .n_source = 10, .search = {.beam = 2, .alpha = 0.6f, .min_len = 99}};
+    assert_int_equal(dg_engine_admit(e, 1, &s, &err), 0);
+    const struct dg_result *r = run(e);
+    assert_int_equal(r->hyps[0].n, 9 + 50);
+    assert_true(r->hyps[0].length_limited);
+    dg_engine_release(e, r);
+    dg_engine_close(e);
+    random_model_close(&m);
+}
+
+static void steps_allocate_nothing(void **state)
+{
+    (void)state;
+#if COUNTING
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    int32_t source[30];
+    uint64_t rng = 21;
+    tiny(&c);
+    random_model_open(&m, &c, DG_F32, NULL, 200, 17);
+    assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
+    for (uint64_t i = 0; i < 12; i++) {
+        uint32_t n = 3 + (uint32_t)i * 2;
+        random_sentence(&c, source, n, &rng);
+        struct dg_sentence s = {.source = source, .n_source = n, .search = {.beam = 1 + (uint32_t)i % 5, .alpha = 0.6f}};
+        assert_int_equal(dg_engine_admit(e, i, &s, &err), 0);
+    }
+    size_t before = allocations, steps = 0;
+    while (dg_engine_step(e))
+        steps++;
+    assert_int_equal(allocations, before);
+    assert_true(steps > 5);
+    for (const struct dg_result *r; (r = dg_engine_poll(e));)
+        dg_engine_release(e, r);
+    dg_engine_close(e);
+    random_model_close(&m);
+#else
+    skip(); /* the sanitizer's allocator cannot be counted */
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(step_is_full),
+        cmocka_unit_test(beam_one_is_greedy),
+        cmocka_unit_test(limits_and_cancel),
+        cmocka_unit_test(output_limit),
+        cmocka_unit_test(steps_allocate_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* Beam search on worked numbers, without a model: small trees whose answers were computed by hand (contract 5). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/beam.h"
+
+#define EOS 0
+
+static struct dg_search search(uint32_t beam, uint32_t n_best, uint32_t max_len, float alpha)
+{
+    return (struct dg_search){.beam = beam, .n_best = n_best, .max_len = max_len, .alpha = alpha};
+}
+
+static void begin(struct dg_beam *b, struct dg_search s)
+{
+    assert_int_equal(dg_beam_begin(b, &s, EOS, NULL, 0, false, NULL), 0);
+}
+
+static void penalties(void **state)
+{
+    (void)state;
+    assert_float_equal(dg_length_penalty(DG_PENALTY_GNMT, 0.6, 1), 1.0, 1e-12);
+    assert_float_equal(dg_length_penalty(DG_PENALTY_GNMT, 1.0, 7), 2.0, 1e-12);
+    assert_float_equal(dg_length_penalty(DG_PENALTY_POWER, 0.5, 16), 4.0, 1e-12);
+    assert_float_equal(dg_length_penalty(DG_PENALTY_NONE, 0.6, 9), 1.0, 0);
+}
+
+/* Beam 1 is greedy: </s> ends it even where going on would score better under the penalty. */
+static void greedy_stops_at_eos(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(1, 1, 10, 5.0f));
+    assert_int_equal(dg_beam_wants(&b), 1);
+    float lp1[] = {-0.1f};
+    int32_t id1[] = {7};
+    dg_beam_advance(&b, lp1, id1, 1, 1);
+    assert_false(b.done);
+    assert_int_equal(dg_beam_last(&b, 0, -1), 7);
+    float lp2[] = {-0.2f};
+    int32_t id2[] = {EOS};
+    dg_beam_advance(&b, lp2, id2, 1, 1);
+    assert_true(b.done);
+    assert_int_equal(b.n_finished, 1);
+    assert_int_equal(b.finished[0].n, 2);
+    assert_int_equal(b.finished[0].ids[0], 7);
+    assert_float_equal(b.finished[0].logprob, -0.3, 1e-6);
+    assert_false(b.finished[0].length_limited);
+    dg_beam_deinit(&b);
+}
+
+/* Two rows, four candidates each: the 2K = 4 best of all are looked at, </s> among them is finished, the first two others
+ * live; equal totals go to the smaller row. */
+static void candidates_are_global(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(2, 2, 10, 0));
+    float lp1[] = {-0.5f, -1.0f, -2.0f, -3.0f};
+    int32_t id1[] = {5, 6, EOS, 8};
+    dg_beam_advance(&b, lp1, id1, 4, 4);
+    assert_int_equal(b.n_live, 2);
+    assert_int_equal(b.n_finished, 1); /* </s> was the third best of four */
+    /* Row 0 is at -0.5, row 1 at -1.0. Totals: -1.5(r0,5) -1.5(r1,9) -1.75(r0,</s>) -2.0(r1,6). */
+    float lp2[] = {-1.0f, -1.25f, -4.0f, -5.0f, -0.5f, -1.0f, -4.0f, -5.0f};
+    int32_t id2[] = {5, EOS, 6, 7, 9, 6, EOS, 7};
+    dg_beam_advance(&b, lp2, id2, 4, 4);
+    assert_int_equal(b.n_finished, 2);
+    assert_int_equal(b.parents[0], 0);
+    assert_int_equal(b.parents[1], 1);
+    assert_int_equal(b.live[0].ids[1], 5);
+    assert_int_equal(b.live[1].ids[1], 9);
+    /* Finished: -2.0 (1 piece) and -1.75 (2 pieces); the best live one, -1.5, can still win: not done. */
+    assert_false(b.done);
+    float lp3[] = {-0.5f, -0.6f, -0.7f, -0.8f, -0.9f, -1.0f, -1.1f, -1.2f};
+    int32_t id3[] = {5, 6, 7, 8, 5, 6, 7, 8};
+    dg_beam_advance(&b, lp3, id3, 4, 4);
+    /* Best live is -2.0, not above the worst finished (-2.0): done, best first. */
+    assert_true(b.done);
+    assert_float_equal(b.finished[0].score, -1.75, 1e-6);
+    assert_float_equal(b.finished[1].score, -2.0, 1e-6);
+    assert_int_equal(b.finished[0].n, 2);
+    dg_beam_deinit(&b);
+}
+
+/* The bound divides by lp at the LONGEST length: with alpha = 1 a live hypothesis that is worse now may still win. */
+static void stops_only_when_nothing_can_win(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(2, 1, 25, 1.0f)); /* lp(25) = 5 */
+    float lp1[] = {-1.0f, -1.1f, -9.0f, -9.5f};
+    int32_t id1[] = {EOS, 5, 6, 7};
+    dg_beam_advance(&b, lp1, id1, 4, 4);
+    /* Finished: -1.0 / lp(1)=1. Live: -1.1, and -1.1/5 = -0.22 > -1.0: goes on. */
+    assert_false(b.done);
+    float lp2[] = {-0.1f, -8.0f, -9.0f, -9.5f, -0.1f, -8.0f, -9.0f, -9.5f};
+    int32_t id2[] = {EOS, 5, 6, 7, EOS, 5, 6, 7};
+    dg_beam_advance(&b, lp2, id2, 4, 4);
+    /* -1.2 / lp(2) = -1.2/(7/6) = -1.0286 < -1.0: the first answer stays the best; live -9.1/5 = -1.82: done. */
+    assert_true(b.done);
+    assert_int_equal(b.n_finished, 1);
+    assert_float_equal(b.finished[0].score, -1.0, 1e-6);
+    dg_beam_deinit(&b);
+}
+
+static void length_limit_finishes_all(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(2, 2, 1, 0.6f));
+    float lp[] = {-0.5f, -0.7f, -0.9f, -1.0f};
+    int32_t id[] = {5, EOS, 6, 7};
+    dg_beam_advance(&b, lp, id, 4, 4);
+    assert_true(b.done);
+    assert_int_equal(b.n_finished, 2);
+    assert_int_equal(b.finished[0].ids[0], 5);
+    assert_true(b.finished[0].length_limited);
+    assert_int_equal(b.finished[1].ids[0], EOS);
+    assert_false(b.finished[1].length_limited);
+    dg_beam_deinit(&b);
+}
+
+static void minimum_length(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    struct dg_search s = search(1, 1, 4, 0);
+    s.min_len = 2;
+    begin(&b, s);
+    assert_int_equal(dg_beam_wants(&b), 2);
+    float lp[] = {-0.1f, -3.0f};
+    int32_t id[] = {EOS, 4};
+    dg_beam_advance(&b, lp, id, 2, 2);
+    assert_false(b.done);
+    assert_int_equal(b.live[0].ids[0], 4);
+    dg_beam_advance(&b, lp, id, 1, 2);
+    assert_true(b.done);
+    assert_int_equal(b.finished[0].n, 2);
+    dg_beam_deinit(&b);
+}
+
+static void forced_and_prefix(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    const int32_t target[] = {9, 3, EOS};
+    struct dg_search s = search(1, 1, 3, 0.6f);
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 3, true, NULL), 0);
+    const float lp[] = {-1.0f, -2.0f, -0.5f};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(dg_beam_force(&b), target[i]);
+        dg_beam_advance(&b, &lp[i], &target[i], 1, 1);
+    }
+    assert_true(b.done);
+    assert_float_equal(b.finished[0].logprob, -3.5, 1e-6);
+    assert_float_equal(b.finished[0].token_logprob[1], -2.0, 0);
+    assert_false(b.finished[0].length_limited);
+
+    s = search(2, 1, 6, 0);
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 2, false, NULL), 0);
+    assert_int_equal(dg_beam_wants(&b), 1);
+    dg_beam_advance(&b, &lp[0], &target[0], 1, 1);
+    dg_beam_advance(&b, &lp[1], &target[1], 1, 1);
+    assert_int_equal(dg_beam_force(&b), -1);
+    assert_int_equal(dg_beam_wants(&b), 4);
+    assert_int_equal(b.n_live, 1);
+    dg_beam_deinit(&b);
+}
+
+/* A model that gives nothing but -inf or NaN ends with no answer instead of hanging or inventing one. */
+static void impossible_candidates(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(2, 1, 5, 0));
+    float lp[] = {-INFINITY, NAN, -INFINITY, -INFINITY};
+    int32_t id[] = {1, 2, 3, 4};
+    dg_beam_advance(&b, lp, id, 4, 4);
+    assert_true(b.done);
+    assert_int_equal(b.n_finished, 0);
+    dg_beam_deinit(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(penalties),
+        cmocka_unit_test(greedy_stops_at_eos),
+        cmocka_unit_test(candidates_are_global),
+        cmocka_unit_test(stops_only_when_nothing_can_win),
+        cmocka_unit_test(length_limit_finishes_all),
+        cmocka_unit_test(minimum_length),
+        cmocka_unit_test(forced_and_prefix),
+        cmocka_unit_test(impossible_candidates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
