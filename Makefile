@@ -1,0 +1,53 @@
+# A thin front: CMake and its presets do the work, scripts/ the rest.
+.DEFAULT_GOAL := help
+.PHONY: help serve build test asan tsan valgrind fuzz bench bench-train bench-serve install clean
+
+export HOST ?= 127.0.0.1
+export PORT ?= 8080
+export MODELS ?= weights/bundles
+PREFIX ?= /usr/local
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
+
+serve: ## install what is missing, build, serve on HOST:PORT (127.0.0.1:8080)
+	@scripts/serve
+
+build: ## programs into build/release/bin
+	@scripts/deps serve
+	@scripts/build release
+
+test: ## build and run all tests but the long ones
+	@scripts/test release --label-exclude long
+
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/test asan --label-exclude long
+
+tsan: ## the C tests under ThreadSanitizer
+	@scripts/test tsan --label-exclude 'long|python'
+
+valgrind: ## one request to a server under valgrind
+	@scripts/deps valgrind
+	@scripts/build release dragoman-server
+	@scripts/valgrind-request $(MODELS)
+
+fuzz: ## each fuzz target for FUZZ_SECONDS (60)
+	@scripts/fuzz
+
+bench: build ## speed of translation on this machine's CPU
+	@bench/run-cpu.sh
+
+bench-train: build ## speed of training
+	@bench/run-train.sh
+
+bench-serve: build ## speed and latency over HTTP
+	@bench/run-serve.sh
+
+install: build ## programs and models under DESTDIR/PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/dragoman $(DESTDIR)$(PREFIX)/share/doc/dragoman
+	install build/release/bin/dragoman* $(DESTDIR)$(PREFIX)/bin
+	cp -RL weights/bundles $(DESTDIR)$(PREFIX)/share/dragoman
+	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/dragoman
+
+clean: ## remove what was built
+	rm -rf build
