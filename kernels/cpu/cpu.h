@@ -13,6 +13,12 @@ struct dg_cpu_options {
 int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err);
 void dg_cpu_close(struct dg_backend *be); /* NULL is fine */
 
+/* How a trainer multiplies: y[M,N] = x[M,K] w[N,K]^T over fp32 rows that change between calls. Used for trainable
+ * weights only, where no text depends on row stability. fn NULL goes back to the plain loop. */
+typedef void dg_cpu_gemm_fn(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx, const float *w,
+    float *y, size_t ldy);
+void dg_cpu_set_gemm(struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx); /* ctx is borrowed until close */
+
 /* The instruction sets this machine can run, NULL-ended, best first. Static storage. */
 const char *const *dg_cpu_isas(void);
 

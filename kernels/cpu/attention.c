@@ -1,0 +1,196 @@
+/* Scaled dot-product attention (paper, eq. 1) of query rows over a view of keys and values.
+ * A unit of work is one head of one segment. Its queries go in groups of DG_ATTN_QUERIES, so that a group walks the
+ * keys and values once. Scores of up to DG_ATTN_KEYS keys are held; past that they are computed three times (maximum,
+ * sum, weighting), with the same chains, so that a row's bits never depend on the path and nothing is allocated.
+ * Reductions: q·k over Dk by the kernel's lanes; exponentials into 16 lanes by key; values in the order of the keys. */
+#include "kernels/cpu/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+struct job {
+    const struct dg_cpu *cpu;
+    const struct dg_attention *op;
+    struct dg_rows q, out;
+    size_t units, share; /* heads of all segments; how many of them a piece takes */
+};
+
+/* A group of queries on its way through. */
+struct group {
+    const struct job *j;
+    const struct dg_attn_seg *seg;
+    size_t h, i0;                    /* head; first query of the group within the segment */
+    size_t seen[DG_ATTN_QUERIES];    /* keys that each query may see */
+    float max[DG_ATTN_QUERIES], inv[DG_ATTN_QUERIES];
+    float sum[DG_ATTN_QUERIES][16];
+    struct dg_kv k, v;
+    struct dg_attn_tile t;
+};
+
+/* Keys of the run j0 .. j0+n-1 that query i sees. */
+static size_t count_seen(const struct group *g, size_t i, size_t j0, size_t n)
+{
+    if (g->seen[i] <= j0)
+        return 0;
+    return g->seen[i] - j0 < n ? g->seen[i] - j0 : n;
+}
+
+static void score_run(struct group *g, size_t j0, size_t n)
+{
+    g->j->cpu->isa->scores(&g->t, &g->k, j0, n);
+}
+
+static void find_max(struct group *g, size_t j0, size_t n)
+{
+    for (size_t i = 0; i < g->t.n_q; i++) {
+        float m = g->j->cpu->isa->max(g->t.s + i * g->t.lds, count_seen(g, i, j0, n));
+        if (!(g->max[i] >= m)) /* so that NaN comes through */
+            g->max[i] = m;
+    }
+}
+
+/* Scores become exponentials; sum: also counted. */
+static void exponentiate(struct group *g, size_t j0, size_t n, float (*sum)[16])
+{
+    float unused[16];
+    for (size_t i = 0; i < g->t.n_q; i++)
+        g->j->cpu->isa->exp_sum(g->t.s + i * g->t.lds, count_seen(g, i, j0, n), g->max[i], sum ? sum[i] : unused);
+}
+
+static void invert_sums(struct group *g)
+{
+    for (size_t i = 0; i < g->t.n_q; i++) {
+        float *s = g->sum[i];
+        for (size_t width = 8; width; width /= 2)
+            for (size_t l = 0; l < width; l++)
+                s[l] += s[l + width];
+        g->inv[i] = 1.0f / s[0];
+    }
+}
+
+/* Exponentials become probabilities, which may be wanted, and dropped. */
+static void normalise(struct group *g, size_t j0, size_t n)
+{
+    const struct dg_attention *op = g->j->op;
+    const struct dg_cpu_isa *isa = g->j->cpu->isa;
+    for (size_t i = 0; i < g->t.n_q; i++) {
+        float *s = g->t.s + i * g->t.lds;
+        size_t seen = count_seen(g, i, j0, n);
+        isa->scale(s, seen, g->inv[i]);
+        if (op->probs.buf) {
+            float *p = op->probs.buf->data + op->probs.offset + g->seg->probs
+                + (g->h * g->seg->n_q + g->i0 + i) * g->seg->n_k + j0;
+            memcpy(p, s, seen * sizeof *p);
+            memset(p + seen, 0, (n - seen) * sizeof *p);
+        }
+        if (op->drop)
+            isa->dropout(s, seen,
+                (struct dg_mask){ op->drop->row_key[g->seg->q0 + g->i0 + i] ^ op->drop->site,
+                    (uint32_t)(g->h * 2048 + j0), op->drop->p });
+    }
+}
+
+/* Keys that every query of the group sees are walked together; the triangle of a causal group query by query. */
+static void weigh_run(struct group *g, size_t j0, size_t n)
+{
+    const struct dg_cpu_isa *isa = g->j->cpu->isa;
+    size_t common = n;
+    for (size_t i = 0; i < g->t.n_q; i++) {
+        size_t seen = count_seen(g, i, j0, n);
+        common = seen < common ? seen : common;
+    }
+    isa->weigh(&g->t, &g->v, j0, common);
+    for (size_t i = 0; i < g->t.n_q; i++) {
+        size_t seen = count_seen(g, i, j0, n);
+        if (seen == common)
+            continue;
+        struct dg_attn_tile one = g->t;
+        one.n_q = 1;
+        one.s += i * g->t.lds + common;
+        one.out += i * g->t.ldo;
+        isa->weigh(&one, &g->v, j0 + common, seen - common);
+    }
+}
+
+static void attend(struct group *g, size_t n_k)
+{
+    bool once = n_k <= DG_ATTN_KEYS;
+    for (size_t j0 = 0; j0 < n_k; j0 += DG_ATTN_KEYS) {
+        size_t n = n_k - j0 < DG_ATTN_KEYS ? n_k - j0 : DG_ATTN_KEYS;
+        score_run(g, j0, n);
+        find_max(g, j0, n);
+    }
+    for (size_t j0 = 0; j0 < n_k; j0 += DG_ATTN_KEYS) {
+        size_t n = n_k - j0 < DG_ATTN_KEYS ? n_k - j0 : DG_ATTN_KEYS;
+        if (!once)
+            score_run(g, j0, n);
+        exponentiate(g, j0, n, g->sum);
+    }
+    invert_sums(g);
+    for (size_t j0 = 0; j0 < n_k; j0 += DG_ATTN_KEYS) {
+        size_t n = n_k - j0 < DG_ATTN_KEYS ? n_k - j0 : DG_ATTN_KEYS;
+        if (!once) {
+            score_run(g, j0, n);
+            exponentiate(g, j0, n, NULL);
+        }
+        normalise(g, j0, n);
+        weigh_run(g, j0, n);
+    }
+}
+
+static struct dg_kv view_head(struct dg_rows r, const struct dg_attn_seg *seg, size_t h, size_t dim)
+{
+    return (struct dg_kv){ r.buf->data + r.offset + h * dim, r.ld, seg->k0, dim, seg->slots };
+}
+
+/* All queries of one head of one segment. */
+static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t h, float *scratch)
+{
+    const struct dg_attention *op = j->op;
+    struct group g = { .j = j, .seg = seg, .h = h };
+    g.k = view_head(op->k, seg, h, op->Dk);
+    g.v = view_head(op->v, seg, h, op->Dv);
+    for (g.i0 = 0; g.i0 < seg->n_q; g.i0 += DG_ATTN_QUERIES) {
+        size_t n_q = seg->n_q - g.i0 < DG_ATTN_QUERIES ? seg->n_q - g.i0 : DG_ATTN_QUERIES, most = 0;
+        size_t lds = seg->n_k < DG_ATTN_KEYS ? (seg->n_k + 15) / 16 * 16 : DG_ATTN_KEYS;
+        g.t = (struct dg_attn_tile){ n_q, dg_rows_at(j->q, seg->q0 + g.i0) + h * op->Dk, j->q.ld, scratch,
+            lds, dg_rows_at(j->out, seg->q0 + g.i0) + h * op->Dv, j->out.ld, 1.0f / sqrtf((float)op->Dk) };
+        for (size_t i = 0; i < n_q; i++) {
+            g.seen[i] = seg->causal ? seg->n_k - seg->n_q + g.i0 + i + 1 : seg->n_k;
+            most = g.seen[i] > most ? g.seen[i] : most;
+            g.max[i] = -INFINITY;
+            memset(g.t.out + i * g.t.ldo, 0, op->Dv * sizeof *g.t.out);
+        }
+        memset(g.sum, 0, sizeof g.sum);
+        attend(&g, op->probs.buf ? seg->n_k : most); /* wanted probabilities are written to the end */
+    }
+}
+
+static void run_piece(void *arg, size_t piece)
+{
+    const struct job *j = arg;
+    float *scratch = j->cpu->scratch + piece * DG_ATTN_QUERIES * DG_ATTN_KEYS;
+    size_t end = (piece + 1) * j->share < j->units ? (piece + 1) * j->share : j->units;
+    for (size_t u = piece * j->share; u < end; u++) {
+        const struct dg_attn_seg *seg = &j->op->segs[u / j->op->H];
+        if (seg->n_q && seg->n_k)
+            run_unit(j, seg, u % j->op->H, scratch);
+    }
+}
+
+void dg_cpu_attention(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
+{
+    const struct dg_cpu *cpu = dg_cpu_of(be);
+    struct job j = { .cpu = cpu, .op = op, .q = q, .out = out, .units = op->n_segs * op->H };
+    if (!j.units)
+        return;
+    double cost = 0;
+    for (size_t i = 0; i < op->n_segs; i++) {
+        assert(!op->segs[i].causal || op->segs[i].n_q <= op->segs[i].n_k);
+        cost += (double)op->segs[i].n_q * (double)op->segs[i].n_k * op->H * (op->Dk + op->Dv);
+    }
+    size_t pieces = dg_cpu_pieces(cpu, j.units, cost);
+    j.share = (j.units + pieces - 1) / pieces;
+    dg_pool_run(pieces > 1 ? cpu->pool : NULL, (j.units + j.share - 1) / j.share, run_piece, &j);
+}

@@ -1,0 +1,24 @@
+/* The inner kernels with AVX-512: the shared bodies at this vector width. Compiled with its flags, entered only after
+ * the machine was asked (open.c). */
+#include "kernels/cpu/vec_avx512.h"
+
+/* clang-format off: the bodies build on one another. */
+#include "kernels/cpu/simd_rows.h"
+#include "kernels/cpu/simd_attention.h"
+#include "kernels/cpu/simd_gemm.h"
+/* clang-format on */
+
+const struct dg_cpu_isa dg_cpu_avx512 = {
+    .name = "avx512",
+    .gemm = gemm,
+    .dot = dot,
+    .finish = finish,
+    .dropout = dropout,
+    .norm = norm,
+    .scores = scores,
+    .weigh = weigh,
+    .max = max_of,
+    .exp_sum = exp_sum,
+    .scale = scale_by,
+    .sum_exp = sum_exp,
+};

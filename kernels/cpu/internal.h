@@ -1,0 +1,87 @@
+/* What the CPU backend's files share: its structs. Only kernels/cpu includes this. */
+#ifndef DG_KERNELS_CPU_INTERNAL_H
+#define DG_KERNELS_CPU_INTERNAL_H
+
+#include "base/pool.h"
+#include "kernels/backend.h"
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/isa.h"
+
+/* fp32, 64-byte aligned. */
+struct dg_buf {
+    float *data; /* [n] */
+    size_t n;
+    void *block; /* what free() takes */
+};
+
+enum dg_weight_kind {
+    DG_WEIGHT_ROWS,  /* fp32 [N,K] row-major: vectors, and matrices that train */
+    DG_WEIGHT_PANEL, /* fp32 panels of 16 outputs (pack.h): matrices, tied tables too */
+    DG_WEIGHT_TABLE, /* [N,K] row-major in the stored type: looked up, never multiplied */
+};
+
+struct dg_weight {
+    enum dg_weight_kind kind;
+    enum dg_type type; /* of data; DG_F32 unless kind is DG_WEIGHT_TABLE */
+    size_t N, K;
+    const void *data;
+    const float *scales; /* [N] when type is DG_S8 */
+    void *block;         /* our copy, freed with the weight; NULL when data is borrowed */
+};
+
+enum {
+    DG_ATTN_QUERIES = 8,    /* query rows that share one walk over the keys */
+    DG_ATTN_KEYS = 2048,    /* keys whose scores are held at once; more keys are walked three times */
+    DG_TASKS_PER_THREAD = 4, /* pieces an op is split into, so that an uneven one does not hold the others up */
+    DG_SPLIT_COST = 100000 /* multiply-adds below which waking a thread costs more than it saves */
+};
+
+struct dg_cpu {
+    struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cpu * */
+    const struct dg_cpu_isa *isa;
+    struct dg_pool *pool; /* NULL with one thread */
+    size_t threads;
+    float *scratch; /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
+    dg_cpu_gemm_fn *gemm;
+    void *gemm_ctx;
+    char name[32];
+};
+
+static inline struct dg_cpu *dg_cpu_of(struct dg_backend *be)
+{
+    return (struct dg_cpu *)be;
+}
+
+/* Row m of an activation. */
+static inline float *dg_rows_at(struct dg_rows r, size_t m)
+{
+    return r.buf->data + r.offset + m * r.ld;
+}
+
+/* The fp32 elements of a weight that is not packed. */
+static inline const float *dg_weight_floats(const struct dg_weight *w)
+{
+    return (const float *)w->data;
+}
+
+/* How many pieces to split `units` of work into: 1 unless `cost` (multiply-adds, about) is worth a wake-up. */
+size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost);
+
+/* The entries of the ops table, one file each. */
+int dg_cpu_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+void dg_cpu_buf_free(struct dg_backend *be, struct dg_buf *buf);
+void dg_cpu_write(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
+void dg_cpu_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);
+void dg_cpu_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
+    size_t N);
+int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec, struct dg_weight **out,
+    struct dg_error *err);
+void dg_cpu_weight_free(struct dg_backend *be, struct dg_weight *w);
+void dg_cpu_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
+void dg_cpu_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
+void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x, struct dg_rows r,
+    struct dg_rows y, size_t M, size_t D);
+void dg_cpu_attention(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
+void dg_cpu_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
+
+#endif

@@ -1,0 +1,85 @@
+/* The inner kernels, one table per instruction set. Drivers (linear.c, norm.c, ...) split the work over rows, columns
+ * and heads; a kernel computes its piece on one thread. plain.c is the definition; avx2.c and avx512.c instance the
+ * same bodies (simd_*.h) at their vector width.
+ * Row stability: how a kernel groups rows, columns or queries never changes the order in which one output is summed. */
+#ifndef DG_KERNELS_CPU_ISA_H
+#define DG_KERNELS_CPU_ISA_H
+
+#include "kernels/backend.h"
+
+/* y[M,n] = x[M,K] w^T. w is packed in panels of 16 outputs: w[n/16][K][16], the last one zero-padded. */
+struct dg_gemm {
+    size_t M, n, K;
+    const float *x; /* [M,K], rows ldx apart */
+    size_t ldx;
+    const float *w; /* [ceil(n/16)][K][16] */
+    float *y;       /* [M,n], rows ldy apart */
+    size_t ldy;
+};
+
+/* A row's dropout, resolved: element e of the row is hashed with key; p = 0 means none. */
+struct dg_mask {
+    uint32_t key, first; /* first: index of the row's element 0 */
+    float p;
+};
+
+struct dg_norm_row {
+    const float *x, *r; /* [D]; r NULL: no residual */
+    float *y;           /* [D]; may be x or r */
+    const float *gain, *bias; /* [D] */
+    float *xhat, *rstd;       /* [D], [1] or NULL */
+    float eps;
+    struct dg_mask drop; /* on x */
+};
+
+/* Keys or values of one head: row j is data + (slots ? slots[j] : k0 + j) * ld, dim floats of it. */
+struct dg_kv {
+    const float *data;
+    size_t ld, k0, dim;
+    const int32_t *slots;
+};
+
+/* Query rows of one head that walk the keys together. */
+struct dg_attn_tile {
+    size_t n_q;
+    const float *q; /* [n_q,Dk], rows ldq apart */
+    size_t ldq;
+    float *s; /* [n_q,.], rows lds apart: scores, then probabilities */
+    size_t lds;
+    float *out; /* [n_q,Dv], rows ldo apart */
+    size_t ldo;
+    float scale;
+};
+
+struct dg_cpu_isa {
+    const char *name;
+    void (*gemm)(const struct dg_gemm *g);
+    /* sum of a[i] b[i] */
+    float (*dot)(const float *a, const float *b, size_t n);
+    /* y[n] = act(y[n] + bias[n]); before the activation to pre[n] unless NULL; bias may be NULL */
+    void (*finish)(float *y, float *pre, const float *bias, size_t n, enum dg_act act);
+    /* y[n] = kept ? y / (1-p) : 0 */
+    void (*dropout)(float *y, size_t n, struct dg_mask mask);
+    /* y = (v - mean) / σ * gain + bias, v = r + drop(x) */
+    void (*norm)(const struct dg_norm_row *row, size_t D);
+    /* s[i,j] = scale * q_i k_{j0+j}, j < n */
+    void (*scores)(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n);
+    /* out_i += sum_j s[i,j] v_{j0+j}, j < n, in the order of j */
+    void (*weigh)(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n);
+    /* largest of x[n]; -inf when n is 0 */
+    float (*max)(const float *x, size_t n);
+    /* s[n] = exp(s - max); lane j % 16 of sum[16] gains s[j] */
+    void (*exp_sum)(float *s, size_t n, float max, float *sum);
+    /* s[n] *= a */
+    void (*scale)(float *s, size_t n, float a);
+    /* sum of exp(x - max), long rows: partial sums in double */
+    double (*sum_exp)(const float *x, size_t n, float max);
+};
+
+extern const struct dg_cpu_isa dg_cpu_plain;
+#ifdef DG_X86
+extern const struct dg_cpu_isa dg_cpu_avx2;
+extern const struct dg_cpu_isa dg_cpu_avx512;
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* Residual and LayerNorm. One kernel call a row; rows are split over threads when there are many. */
+#include "kernels/cpu/internal.h"
+
+#include <assert.h>
+
+struct job {
+    const struct dg_cpu *cpu;
+    const struct dg_norm *op;
+    struct dg_rows x, r, y;
+    size_t M, D, rows; /* rows: of a piece */
+};
+
+static void run_rows(void *arg, size_t i)
+{
+    const struct job *j = arg;
+    const struct dg_norm *op = j->op;
+    size_t m1 = (i + 1) * j->rows < j->M ? (i + 1) * j->rows : j->M;
+    for (size_t m = i * j->rows; m < m1; m++) {
+        struct dg_norm_row row = {
+            .x = dg_rows_at(j->x, m),
+            .r = j->r.buf ? dg_rows_at(j->r, m) : NULL,
+            .y = dg_rows_at(j->y, m),
+            .gain = dg_weight_floats(op->gain),
+            .bias = dg_weight_floats(op->bias),
+            .xhat = op->xhat.buf ? dg_rows_at(op->xhat, m) : NULL,
+            .rstd = op->rstd.buf ? dg_rows_at(op->rstd, m) : NULL,
+            .eps = op->eps,
+        };
+        if (op->drop)
+            row.drop = (struct dg_mask){ op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p };
+        j->cpu->isa->norm(&row, j->D);
+    }
+}
+
+void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x, struct dg_rows r,
+    struct dg_rows y, size_t M, size_t D)
+{
+    const struct dg_cpu *cpu = dg_cpu_of(be);
+    assert(op->gain->K == D && op->bias->K == D);
+    if (!M)
+        return;
+    size_t pieces = dg_cpu_pieces(cpu, M, 4.0 * (double)M * (double)D);
+    struct job j = { cpu, op, x, r, y, M, D, (M + pieces - 1) / pieces };
+    dg_pool_run(pieces > 1 ? cpu->pool : NULL, (M + j.rows - 1) / j.rows, run_rows, &j);
+}

@@ -1,0 +1,129 @@
+/* topk against a sort of double-precision log-probabilities: sizes, ties, forced ids, values that are no numbers. */
+#include "tests/ops/ops.h"
+
+static const float *sort_row;
+
+static int by_value(const void *a, const void *b)
+{
+    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+    if (sort_row[i] != sort_row[j])
+        return sort_row[i] > sort_row[j] ? -1 : 1;
+    return i < j ? -1 : 1;
+}
+
+/* levels > 0: logits take so many values, so that most are ties. */
+static void check(struct dg_backend *be, const char *isa, size_t M, size_t V, uint32_t k_max, int levels)
+{
+    float *x = ops_floats(M * V, V + k_max);
+    for (size_t i = 0; i < M * V; i++)
+        x[i] = levels ? floorf(x[i] * (float)levels) : x[i] * 12;
+    uint32_t *k = ops_memory(M, sizeof *k);
+    int32_t *force = ops_memory(M, sizeof *force), *ids = ops_memory(M * k_max, sizeof *ids);
+    float *logprob = ops_memory(M * k_max, sizeof *logprob);
+    for (size_t m = 0; m < M; m++) {
+        force[m] = m % 3 == 2 ? (int32_t)(m * 37 % V) : -1;
+        k[m] = force[m] >= 0 ? 1 : 1 + (uint32_t)(m * 5 % k_max);
+    }
+    k[0] = k_max;
+    struct dg_rows xr = ops_rows(be, x, M, V, 1, V + 3);
+    be->ops->topk(be, &(struct dg_topk){ V, k_max, k, force, logprob, ids }, xr, M);
+    int32_t *order = ops_memory(V, sizeof *order);
+    for (size_t m = 0; m < M; m++) {
+        double sum = 0, max = -INFINITY;
+        for (size_t v = 0; v < V; v++) {
+            order[v] = (int32_t)v;
+            max = fmax(max, x[m * V + v]);
+        }
+        for (size_t v = 0; v < V; v++)
+            sum += exp(x[m * V + v] - max);
+        sort_row = x + m * V;
+        qsort(order, V, sizeof *order, by_value);
+        for (size_t i = 0; i < k[m]; i++) {
+            int32_t want = force[m] >= 0 ? force[m] : order[i];
+            if (ids[m * k_max + i] != want)
+                fail_msg("topk, %s: [%zu,%zu] row %zu place %zu: id %d, expected %d", isa, M, V, m, i,
+                    ids[m * k_max + i], want);
+            /* Lanes sum up to 128 exponentials of 1 ulp each in fp32, the rest is in double; one last rounding. */
+            double lp = x[m * V + (size_t)want] - max - log(sum);
+            ops_near("topk", isa, i, logprob[m * k_max + i], lp, 40 * EPS + fabs(lp) * EPS);
+        }
+    }
+    be->ops->buf_free(be, xr.buf);
+    free(x), free(k), free(force), free(ids), free(logprob), free(order);
+}
+
+static void run_sizes(struct dg_backend *be, const char *isa)
+{
+    const size_t sizes[] = { 8, 9, 16, 31, 100, 511, 1000, 8191, 8192, 8193, 32000, 37001 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (uint32_t k = 1; k <= 8; k += 7) {
+            check(be, isa, 1, sizes[i], k, 0);
+            check(be, isa, 9, sizes[i], k, 0);
+            check(be, isa, 5, sizes[i], k, 1);
+            check(be, isa, 5, sizes[i], k, 40);
+        }
+    check(be, isa, 3, 32000, 42, 0);
+    check(be, isa, 3, 32000, 600, 3); /* more than there are runs */
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    ops_each_isa("topk", run_sizes);
+}
+
+/* -inf is a candidate like others, and the last; when all of the row is asked for, all of it comes. */
+static void run_infinite(struct dg_backend *be, const char *isa)
+{
+    float x[4] = { -INFINITY, 1, -INFINITY, 1 }, logprob[6];
+    int32_t ids[6];
+    const int32_t want[6] = { 1, 3, 0, 2, -1, -1 };
+    uint32_t k = 6;
+    struct dg_rows xr = ops_rows(be, x, 1, 4, 0, 4);
+    be->ops->topk(be, &(struct dg_topk){ 4, 6, &k, NULL, logprob, ids }, xr, 1);
+    for (size_t i = 0; i < 6; i++) {
+        if (ids[i] != want[i])
+            fail_msg("topk, %s: place %zu has id %d, expected %d", isa, i, ids[i], want[i]);
+        if (i < 2)
+            ops_near("topk with -inf", isa, i, logprob[i], log(0.5), 4 * EPS);
+        else
+            assert_true(isinf(logprob[i]) && logprob[i] < 0);
+    }
+    be->ops->buf_free(be, xr.buf);
+}
+
+static void test_infinite(void **state)
+{
+    (void)state;
+    ops_each_isa("topk with -inf", run_infinite);
+}
+
+/* A row of NaN must not read or write out of bounds, and its log-probabilities must not look like numbers. */
+static void run_nan(struct dg_backend *be, const char *isa)
+{
+    enum { V = 1000 };
+    float x[V], logprob[4] = { 0 };
+    int32_t ids[4];
+    uint32_t k = 4;
+    for (int i = 0; i < V; i++)
+        x[i] = i == 500 ? NAN : (float)(i % 7);
+    struct dg_rows xr = ops_rows(be, x, 1, V, 0, V);
+    be->ops->topk(be, &(struct dg_topk){ V, 4, &k, NULL, logprob, ids }, xr, 1);
+    for (size_t i = 0; i < 4; i++)
+        if (!(isnan(logprob[i]) && ids[i] >= 0 && ids[i] < V) && !(ids[i] == -1 && isinf(logprob[i])))
+            fail_msg("topk, %s: place %zu of a row with NaN is %g, id %d", isa, i, (double)logprob[i], ids[i]);
+    be->ops->buf_free(be, xr.buf);
+}
+
+static void test_nan(void **state)
+{
+    (void)state;
+    ops_each_isa("topk with NaN", run_nan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_sizes), cmocka_unit_test(test_infinite),
+        cmocka_unit_test(test_nan) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* Parameters on the CPU: every stored form multiplies alike, packed ones are used in place, wrong ones are refused by
+ * name; packing and its reverse. */
+#include "kernels/cpu/pack.h"
+#include "tests/ops/ops.h"
+
+enum { N = 21, K = 34 };
+
+static void multiply(struct dg_backend *be, const struct dg_weight_spec *spec, float *y)
+{
+    struct dg_error err = { 0 };
+    struct dg_linear op = { 0 };
+    struct dg_weight *w;
+    if (be->ops->weight_new(be, spec, &w, &err))
+        fail_msg("%s", err.message);
+    op.w = w;
+    float *x = ops_floats(K, 9);
+    struct dg_rows xr = ops_rows(be, x, 1, K, 0, K), yr = ops_rows(be, NULL, 1, N, 0, N);
+    be->ops->linear(be, &op, xr, yr, 1);
+    be->ops->read(be, yr, 1, N, y);
+    be->ops->weight_free(be, w);
+    be->ops->buf_free(be, xr.buf);
+    be->ops->buf_free(be, yr.buf);
+    free(x);
+}
+
+/* Matrices whose values every type holds exactly give the same bits from every form. */
+static void run_forms(struct dg_backend *be, const char *isa)
+{
+    (void)isa;
+    static float rows[N * K], scales[N];
+    static uint16_t half[N * K], brain[N * K];
+    static int8_t bytes[N * K];
+    uint64_t seed = 3;
+    for (size_t i = 0; i < N * K; i++) {
+        bytes[i] = (int8_t)(ops_random(&seed) % 255 - 127);
+        scales[i / K] = 0.5f;
+        rows[i] = (float)bytes[i] * 0.5f;
+        uint32_t bits;
+        memcpy(&bits, &rows[i], 4);
+        brain[i] = (uint16_t)(bits >> 16); /* |value| < 128 in halves: 8 significant bits */
+        uint32_t magnitude = ((bits & 0x7FFFFFFFu) >> 13) - (112u << 10); /* exponent bias 127 to 15 */
+        half[i] = (uint16_t)(rows[i] == 0 ? 0 : (bits >> 16 & 0x8000u) | magnitude);
+    }
+    float *panels = aligned_alloc(64, (dg_pack_elements(N, K) * 4 + 63) / 64 * 64);
+    assert_non_null(panels);
+    struct dg_stored all[] = { { DG_F32, DG_LAYOUT_ROWS, rows, NULL }, { DG_F16, DG_LAYOUT_ROWS, half, NULL },
+        { DG_BF16, DG_LAYOUT_ROWS, brain, NULL }, { DG_S8, DG_LAYOUT_ROWS, bytes, scales },
+        { DG_F32, DG_LAYOUT_PANEL16, panels, NULL } };
+    dg_pack_panels(&all[0], N, K, panels);
+    float want[N], y[N];
+    struct dg_weight_spec spec = { "w", DG_USE_MATRIX, N, K, false, &all[0], 1 };
+    multiply(be, &spec, want);
+    for (int type = 1; type < 4; type++) {
+        spec.stored = &all[type];
+        multiply(be, &spec, y);
+        assert_memory_equal(y, want, sizeof y);
+    }
+    struct dg_stored both[2] = { all[0], all[4] };
+    spec.stored = both;
+    spec.n_stored = 2;
+    multiply(be, &spec, y);
+    assert_memory_equal(y, want, sizeof y);
+    free(panels);
+}
+
+static void test_forms(void **state)
+{
+    (void)state;
+    ops_each_isa("stored forms", run_forms);
+}
+
+/* In place: what the mapping holds is what is read, also after the weight was made. */
+static void test_in_place(void **state)
+{
+    (void)state;
+    struct dg_backend *be = ops_open(NULL, 1);
+    float *panels = aligned_alloc(64, 2 * 16 * K * 4), rows[N * K] = { 0 }, y[N];
+    assert_non_null(panels);
+    for (size_t i = 0; i < 2 * 16 * K; i++)
+        panels[i] = 1;
+    struct dg_stored forms[2] = { { DG_F32, DG_LAYOUT_ROWS, rows, NULL }, { DG_F32, DG_LAYOUT_PANEL16, panels, NULL } };
+    struct dg_weight_spec spec = { "w", DG_USE_MATRIX, N, K, false, forms, 2 };
+    float *x = ops_floats(K, 9), sum = 0;
+    for (size_t k = 0; k < K; k++)
+        sum += x[k];
+    multiply(be, &spec, y);
+    ops_near("in place", be->name, 0, y[0], sum, K * EPS);
+    forms[1].data = panels + 1; /* not aligned: repacked from the rows, which are zero */
+    multiply(be, &spec, y);
+    assert_true(y[0] == 0);
+    free(panels), free(x);
+    dg_cpu_close(be);
+}
+
+static void test_pack(void **state)
+{
+    (void)state;
+    const size_t shapes[][2] = { { 1, 1 }, { 16, 16 }, { 17, 33 }, { 40, 7 }, { 5, 100 } };
+    for (size_t s = 0; s < 5; s++) {
+        size_t n = shapes[s][0], k = shapes[s][1], all = dg_pack_elements(n, k);
+        assert_int_equal(all, (n + 15) / 16 * 16 * k);
+        float *rows = ops_floats(n * k, s), *panels = ops_memory(all, 4), *back = ops_memory(n * k, 4);
+        dg_pack_panels(&(struct dg_stored){ DG_F32, DG_LAYOUT_ROWS, rows, NULL }, n, k, panels);
+        for (size_t i = 0; i < all; i++) {
+            size_t row = i / (16 * k) * 16 + i % 16, column = i / 16 % k;
+            assert_true(panels[i] == (row < n ? rows[row * k + column] : 0));
+        }
+        dg_unpack_panels(panels, n, k, back);
+        assert_memory_equal(back, rows, n * k * 4);
+        free(rows), free(panels), free(back);
+    }
+}
+
+/* All 65,536 halves: finite ones as their definition, infinities and NaN as such. */
+static void test_half(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 65536; i++) {
+        uint16_t h = (uint16_t)i;
+        float got;
+        dg_convert_floats(&h, DG_F16, 0, 1, &got);
+        uint32_t e = i >> 10 & 31, f = i & 1023;
+        double want = e ? ldexp(1024 + f, (int)e - 25) : ldexp(f, -24);
+        if (e == 31)
+            assert_true(f ? isnan(got) : isinf(got));
+        else
+            assert_true((double)got == (i >> 15 ? -want : want));
+        assert_int_equal(signbit(got) != 0, i >> 15);
+    }
+}
+
+static void refuse(struct dg_weight_spec spec, int code, const char *part)
+{
+    struct dg_backend *be = ops_open(NULL, 1);
+    struct dg_error err = { 0 };
+    struct dg_weight *w;
+    assert_int_equal(be->ops->weight_new(be, &spec, &w, &err), code);
+    assert_null(w);
+    if (!strstr(err.message, part) || !strstr(err.message, "enc.0.wq"))
+        fail_msg("message lacks \"%s\" or the tensor's name: %s", part, err.message);
+    assert_string_equal(err.field, "enc.0.wq");
+    dg_cpu_close(be);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    static const float data[4];
+    struct dg_stored rows = { DG_F32, DG_LAYOUT_ROWS, data, NULL }, panel = { DG_F32, DG_LAYOUT_PANEL16, data, NULL };
+    struct dg_stored bytes = { DG_S8, DG_LAYOUT_ROWS, data, NULL }, odd = { (enum dg_type)9, DG_LAYOUT_ROWS, data, NULL };
+    struct dg_stored half = { DG_F16, DG_LAYOUT_ROWS, data, NULL };
+    const char *name = "enc.0.wq";
+    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 0, 2, false, &rows, 1 }, DG_EINVAL, "[0,2]");
+    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, SIZE_MAX / 2, 4, false, &rows, 1 }, DG_EINVAL, "impossible");
+    refuse((struct dg_weight_spec){ name, 0, 2, 2, false, &rows, 1 }, DG_EINVAL, "no use");
+    refuse((struct dg_weight_spec){ name, DG_USE_VECTOR, 2, 2, false, &rows, 1 }, DG_EINVAL, "[1,2]");
+    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &panel, 1 }, DG_EFORMAT, "row-major");
+    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &bytes, 1 }, DG_EFORMAT, "scales");
+    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &odd, 1 }, DG_EUNSUP, "9");
+    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, true, &half, 1 }, DG_EUNSUP, "fp32");
+    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1 }, DG_ENOMEM,
+        "memory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_forms), cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_pack), cmocka_unit_test(test_half), cmocka_unit_test(test_refused) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
