@@ -1,0 +1,83 @@
+/* The inner loops of training, built once per instruction set from loops.c, loops_loss.c and loops_attention.c by the
+ * compiler's vectoriser (see CMakeLists.txt); the baseline build is the definition. All const; any thread. */
+#ifndef DG_KERNELS_CPU_TRAIN_LOOPS_H
+#define DG_KERNELS_CPU_TRAIN_LOOPS_H
+
+#include "kernels/train.h"
+
+/* A row's dropout: element e was kept when dg_dropout_keep(key, first + e, p). p = 0: none. */
+struct dg_loop_mask {
+    uint32_t key, first;
+    float p;
+};
+
+struct dg_loop_norm {
+    const float *dy, *xhat; /* [D] */
+    const float *gain;      /* [D] */
+    float rstd;
+    float *dx, *dr;         /* [D]; dr may be dy */
+    float *dgain, *dbias;   /* [D], added to */
+    struct dg_loop_mask drop;
+};
+
+/* One head of one segment. Matrices are row-major with the given distance between rows. */
+struct dg_loop_head {
+    size_t n_q, n_k, Dk, Dv;
+    bool causal;
+    float scale;                 /* 1/sqrt(Dk) */
+    const float *q, *k, *v;      /* [n_q,Dk], [n_k,Dk], [n_k,Dv] */
+    const float *probs;          /* [n_q,n_k], dense */
+    const float *dout;           /* [n_q,Dv] */
+    float *dq, *dk, *dv;         /* written */
+    size_t ldq, ldk, ldv, lddout, lddq, lddk, lddv;
+    const uint32_t *row_key;     /* [n_q] or NULL: dropout of the probabilities */
+    uint32_t site, first;        /* its key and the index of key 0 */
+    float p;
+    float *scratch;              /* dg_loop_head_scratch() floats */
+};
+
+/* One row of the vocabulary: see struct dg_loss. */
+struct dg_loop_loss {
+    float *x; /* [V] in: logits; out: their gradient when want_grad */
+    size_t V;
+    int32_t target;
+    float epsilon, scale;
+    bool want_grad;
+    double smoothed, nll; /* out */
+    bool correct;         /* out */
+};
+
+struct dg_loops {
+    const char *isa;
+    /* y[n] *= mask / (1-p) */
+    void (*drop)(float *y, size_t n, struct dg_loop_mask mask);
+    /* dy[n] *= (y > 0) * scale */
+    void (*relu)(float *dy, const float *y, size_t n, float scale);
+    void (*swish)(float *dy, const float *pre, size_t n);
+    void (*gelu)(float *dy, const float *pre, size_t n);
+    /* out[N] += sum over M rows of x[M,N] */
+    void (*column_sum)(float *out, const float *x, size_t ldx, size_t M, size_t N);
+    /* y[n] += a * x[n] */
+    void (*axpy)(float *y, const float *x, float a, size_t n);
+    void (*norm)(const struct dg_loop_norm *row, size_t D);
+    void (*loss)(struct dg_loop_loss *row);
+    void (*head)(const struct dg_loop_head *h);
+    void (*sum)(const float *const *parts, size_t n_parts, float *out, size_t n);
+    double (*square_sum)(const float *x, size_t n);
+    void (*adam)(const struct dg_adam *op, size_t n);
+};
+
+/* Floats of scratch that one head of [n_q,n_k] needs. */
+static inline size_t dg_loop_head_scratch(size_t n_q, size_t n_k, size_t Dv)
+{
+    size_t padded = (n_k + 15) / 16 * 16;
+    return (2 * n_q + Dv) * padded;
+}
+
+extern const struct dg_loops dg_loops_plain;
+#ifdef DG_X86
+extern const struct dg_loops dg_loops_avx2;
+extern const struct dg_loops dg_loops_avx512;
+#endif
+
+#endif
