@@ -1,5 +1,5 @@
-/* A bundle: one directory with manifest.json, the weights file and SentencePiece models (none: pieces only).
- * Const after open: any thread. */
+/* A bundle: one directory with manifest.json, the weights file and SentencePiece models (none:
+ * pieces only). Const after open: any thread. */
 #ifndef DG_WEIGHTS_BUNDLE_H
 #define DG_WEIGHTS_BUNDLE_H
 
@@ -11,7 +11,8 @@
 
 struct dg_bundle;
 
-/* Open DIR: manifest read and checked, weights mapped. Names in the manifest may not leave the directory. */
+/* Open DIR: manifest read and checked, weights mapped. Names in the manifest may not leave the
+ * directory. */
 int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err);
 void dg_bundle_close(struct dg_bundle *b); /* NULL is fine */
 
@@ -23,17 +24,25 @@ const char *dg_bundle_version(const struct dg_bundle *b); /* 64 hex digits */
 /* Languages the model translates from and to: pairs, e.g. ("en","de"). */
 size_t dg_bundle_pairs(const struct dg_bundle *b);
 void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, const char **target);
-/* Paths of the SentencePiece models ("" when the bundle has none) and vocabularies (one piece a line; always there). */
+/* The piece put in front of the source to ask for a target language; NULL when the model needs
+ * none. */
+const char *dg_bundle_tag(const struct dg_bundle *b, const char *target);
+/* The decoder layer (counted from 1) whose cross-attention aligns words; 0: the manifest names
+ * none. */
+uint32_t dg_bundle_alignment_layer(const struct dg_bundle *b);
+/* Paths of the SentencePiece models ("" when the bundle has none) and vocabularies (one piece a
+ * line; always there). */
 const char *dg_bundle_source_spm(const struct dg_bundle *b);
 const char *dg_bundle_target_spm(const struct dg_bundle *b);
 const char *dg_bundle_source_vocab(const struct dg_bundle *b);
 const char *dg_bundle_target_vocab(const struct dg_bundle *b);
 
-/* Recompute the version over weights, SentencePiece models, vocabularies and manifest (without its "version" field). */
+/* Check the tensors' checksums and recompute the version over weights, SentencePiece models,
+ * vocabularies and manifest (without its "version" field). Reads every byte. */
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);
 
-/* Seal DIR after weights and vocabularies are in it: compute the version and write manifest.json last.
- * The manifest's "files" object names them. */
+/* Seal DIR after weights and vocabularies are in it: check the manifest, compute the version, set
+ * it in `manifest` and write manifest.json last. The manifest's "files" object names them. */
 int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *err);
 
 #endif

@@ -11,16 +11,24 @@
 
 struct dg_weights;
 
+#define DG_MAX_FORMS 8
+
 struct dg_tensor {
     const char *name;
-    uint64_t shape[2]; /* slowest first; vectors are [1,K] */
-    struct dg_stored stored[4];
+    uint64_t shape[2];                     /* [N,K], slowest first; vectors are [1,K] */
+    struct dg_stored stored[DG_MAX_FORMS]; /* [n_stored], the row-major one first */
+    size_t bytes[DG_MAX_FORMS];            /* of each form's data, scales not counted */
     size_t n_stored;
+    size_t n_unknown; /* further forms in layouts this build does not know: left out of `stored` */
 };
 
-/* Map and check: magic, version, every offset, size, shape, type, layout, name, alignment; the header's own checksum
- * always, the tensors' checksums only by dg_weights_verify. DG_EFORMAT says which field and value. */
+/* Map and check: magic, version, every offset, size, shape, type, layout, name, alignment; the
+ * header's own checksum always, the tensors' checksums only by dg_weights_verify. DG_EFORMAT says
+ * which field and value. */
 int dg_weights_open(const char *path, struct dg_weights **out, struct dg_error *err);
+/* The same over a file's bytes in memory, 64-byte aligned and borrowed until close. */
+int dg_weights_open_memory(
+    const void *data, size_t size, struct dg_weights **out, struct dg_error *err);
 void dg_weights_close(struct dg_weights *w); /* NULL is fine */
 
 /* NULL when there is none of that name. Borrowed until close. */
@@ -35,12 +43,18 @@ int dg_weights_verify(const struct dg_weights *w, struct dg_error *err);
 /* Writing: collect, then write once (temporary name, sync, rename). */
 struct dg_weights_writer;
 int dg_weights_writer_open(struct dg_weights_writer **out, struct dg_error *err);
-/* Add an [N,K] tensor from fp32 rows, stored as `type` (DG_F32, DG_F16 or DG_BF16; round to nearest even). Copies. */
-int dg_weights_writer_add(struct dg_weights_writer *w, const char *name, uint64_t N, uint64_t K, enum dg_type type,
-    const float *rows, struct dg_error *err);
-/* Add a further stored form of a tensor added before (a packed or quantised one). Copies. scales[N] or NULL. */
-int dg_weights_writer_add_form(struct dg_weights_writer *w, const char *name, const struct dg_stored *form,
-    size_t bytes, struct dg_error *err);
+/* Add an [N,K] tensor from fp32 rows, stored as `type` (DG_F32, DG_F16 or DG_BF16; round to nearest
+ * even). Copies. */
+int dg_weights_writer_add(struct dg_weights_writer *w, const char *name, uint64_t N, uint64_t K,
+    enum dg_type type, const float *rows, struct dg_error *err);
+/* Add an [N,K] tensor whose row-major elements are given as they are to be stored (DG_S8 with
+ * scales[N]). Copies. */
+int dg_weights_writer_add_rows(struct dg_weights_writer *w, const char *name, uint64_t N,
+    uint64_t K, const struct dg_stored *rows, struct dg_error *err);
+/* Add a further stored form of a tensor added before (a packed or quantised one). Copies. DG_S8 has
+ * scales[N]. `bytes` must be what the layout takes, where weights/FORMAT.md knows the layout. */
+int dg_weights_writer_add_form(struct dg_weights_writer *w, const char *name,
+    const struct dg_stored *form, size_t bytes, struct dg_error *err);
 int dg_weights_writer_commit(struct dg_weights_writer *w, const char *path, struct dg_error *err);
 void dg_weights_writer_close(struct dg_weights_writer *w); /* NULL is fine; nothing is written */
 

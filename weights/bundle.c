@@ -1,0 +1,205 @@
+#include "weights/bundle.h"
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "weights/manifest.h"
+#include "weights/version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct dg_bundle {
+    char *dir;
+    struct dg_json *manifest;
+    struct dg_weights *weights;
+    const char *name, *version; /* borrowed from the manifest */
+    char *paths[DG_FILE_COUNT]; /* "" when the bundle has no such file */
+    size_t n_pairs;
+};
+
+/* "dir/name", or "" when there is no name; NULL on out of memory. */
+static char *join(const char *dir, const char *name)
+{
+    char *path;
+    if (!name)
+        return strdup("");
+    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
+static int find_files(struct dg_bundle *b, struct dg_error *err)
+{
+    for (int i = 0; i < DG_FILE_COUNT; i++) {
+        b->paths[i] = join(b->dir, dg_manifest_file(b->manifest, i));
+        if (!b->paths[i])
+            return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        char field[64];
+        snprintf(field, sizeof field, "files.%s", dg_manifest_file_key(i));
+        if (b->paths[i][0] && access(b->paths[i], R_OK) != 0)
+            return dg_error_field(err, DG_EIO, field,
+                "%s cannot be read, which the manifest names as %s", b->paths[i], field);
+    }
+    return 0;
+}
+
+static int read_manifest(struct dg_bundle *b, struct dg_error *err)
+{
+    char *path = join(b->dir, DG_MANIFEST_FILE);
+    if (!path)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = 0;
+    b->manifest = dg_json_load(path, err);
+    if (!b->manifest)
+        rc = err && err->code ? err->code : DG_EFORMAT;
+    else if (!(rc = dg_manifest_check(b->manifest, err)) && !dg_json_get(b->manifest, "version"))
+        rc = dg_error_field(err, DG_EINVAL, "version", "manifest: version is missing");
+    if (rc && b->manifest)
+        dg_error_prefix(err, "%s", path);
+    free(path);
+    return rc;
+}
+
+int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err)
+{
+    struct dg_bundle *b = calloc(1, sizeof *b);
+    int rc = 0;
+    if (!b || !(b->dir = strdup(dir)))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a bundle");
+    if (!rc)
+        rc = read_manifest(b, err);
+    if (!rc)
+        rc = find_files(b, err);
+    if (!rc)
+        rc = dg_weights_open(b->paths[DG_FILE_WEIGHTS], &b->weights, err);
+    if (rc) {
+        dg_bundle_close(b);
+        return rc;
+    }
+    b->name = dg_json_string(dg_json_get(b->manifest, "name"), NULL);
+    b->version = dg_json_string(dg_json_get(b->manifest, "version"), NULL);
+    b->n_pairs = dg_json_length(dg_json_get(b->manifest, "pairs"));
+    *out = b;
+    return 0;
+}
+
+void dg_bundle_close(struct dg_bundle *b)
+{
+    if (!b)
+        return;
+    dg_weights_close(b->weights);
+    for (int i = 0; i < DG_FILE_COUNT; i++)
+        free(b->paths[i]);
+    dg_json_free(b->manifest);
+    free(b->dir);
+    free(b);
+}
+
+const struct dg_json *dg_bundle_manifest(const struct dg_bundle *b)
+{
+    return b->manifest;
+}
+
+const struct dg_weights *dg_bundle_weights(const struct dg_bundle *b)
+{
+    return b->weights;
+}
+
+const char *dg_bundle_dir(const struct dg_bundle *b)
+{
+    return b->dir;
+}
+
+const char *dg_bundle_name(const struct dg_bundle *b)
+{
+    return b->name;
+}
+
+const char *dg_bundle_version(const struct dg_bundle *b)
+{
+    return b->version;
+}
+
+size_t dg_bundle_pairs(const struct dg_bundle *b)
+{
+    return b->n_pairs;
+}
+
+void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, const char **target)
+{
+    const struct dg_json *pair = dg_json_at(dg_json_get(b->manifest, "pairs"), i);
+    *source = dg_json_string(dg_json_at(pair, 0), NULL);
+    *target = dg_json_string(dg_json_at(pair, 1), NULL);
+}
+
+const char *dg_bundle_tag(const struct dg_bundle *b, const char *target)
+{
+    return dg_json_string(dg_json_get(dg_json_get(b->manifest, "tags"), target), NULL);
+}
+
+uint32_t dg_bundle_alignment_layer(const struct dg_bundle *b)
+{
+    return (uint32_t)dg_json_number(dg_json_get(b->manifest, "alignment_layer"));
+}
+
+const char *dg_bundle_source_spm(const struct dg_bundle *b)
+{
+    return b->paths[DG_FILE_SOURCE_SPM];
+}
+
+const char *dg_bundle_target_spm(const struct dg_bundle *b)
+{
+    return b->paths[DG_FILE_TARGET_SPM];
+}
+
+const char *dg_bundle_source_vocab(const struct dg_bundle *b)
+{
+    return b->paths[DG_FILE_SOURCE_VOCAB];
+}
+
+const char *dg_bundle_target_vocab(const struct dg_bundle *b)
+{
+    return b->paths[DG_FILE_TARGET_VOCAB];
+}
+
+int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err)
+{
+    char version[DG_VERSION_DIGITS + 1];
+    int rc = dg_weights_verify(b->weights, err);
+    if (rc)
+        dg_error_prefix(err, "%s", b->paths[DG_FILE_WEIGHTS]);
+    else
+        rc = dg_version_compute(b->dir, b->manifest, version, err);
+    if (!rc && strcmp(version, b->version) != 0)
+        rc = dg_error_field(err, DG_EFORMAT, "version",
+            "%s: version is %s, but manifest and files give %s: something was changed after it was "
+            "sealed",
+            b->dir, b->version, version);
+    return rc;
+}
+
+int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *err)
+{
+    char version[DG_VERSION_DIGITS + 1];
+    struct dg_buffer text;
+    char *path = join(dir, DG_MANIFEST_FILE);
+    dg_buffer_init(&text);
+    int rc = path ? dg_manifest_check(manifest, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    if (!rc)
+        rc = dg_version_compute(dir, manifest, version, err);
+    if (rc)
+        goto out;
+    if (dg_json_set_string(manifest, "version", version) != 0 ||
+        dg_json_write(manifest, 2, &text) != 0) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+        goto out;
+    }
+    dg_buffer_adds(&text, "\n");
+    rc = text.failed ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+                     : dg_file_write(path, text.data, text.len, err);
+out:
+    dg_buffer_deinit(&text);
+    free(path);
+    return rc;
+}

@@ -1,0 +1,123 @@
+#include "weights/version.h"
+
+#include "base/file.h"
+#include "weights/manifest.h"
+
+#include <sys/types.h>
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static struct dg_json *sorted(const struct dg_json *v, const char *without);
+
+static struct dg_json *sorted_object(const struct dg_json *v, const char *without)
+{
+    size_t n = 0, most = dg_json_length(v);
+    const char **keys = calloc(most + 1, sizeof *keys);
+    struct dg_json *object = dg_json_new_object();
+    bool failed = !keys || !object;
+    for (const char *k = dg_json_next_key(v, NULL); k && !failed; k = dg_json_next_key(v, k)) {
+        if (!without || strcmp(k, without) != 0)
+            keys[n++] = k;
+    }
+    if (!failed && n)
+        qsort(keys, n, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < n && !failed; i++)
+        failed = dg_json_set_take(object, keys[i], sorted(dg_json_get(v, keys[i]), NULL)) != 0;
+    free(keys);
+    if (!failed)
+        return object;
+    dg_json_free(object);
+    return NULL;
+}
+
+/* A copy with keys in order, at the top without one of them; NULL on out of memory. */
+static struct dg_json *sorted(const struct dg_json *v, const char *without)
+{
+    if (dg_json_typeof(v) == DG_JSON_OBJECT)
+        return sorted_object(v, without);
+    if (dg_json_typeof(v) != DG_JSON_ARRAY)
+        return dg_json_copy(v);
+    struct dg_json *array = dg_json_new_array();
+    for (size_t i = 0; i < dg_json_length(v); i++) {
+        if (dg_json_append_take(array, sorted(dg_json_at(v, i), NULL)) != 0) {
+            dg_json_free(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+int dg_version_canonical(const struct dg_json *manifest, struct dg_buffer *b, struct dg_error *err)
+{
+    struct dg_json *copy = sorted(manifest, "version");
+    int rc = copy && dg_json_write(copy, 0, b) == 0 && !b->failed
+                 ? 0
+                 : dg_error_set(err, DG_ENOMEM, "no memory for the manifest's canonical text");
+    dg_json_free(copy);
+    return rc;
+}
+
+/* One part: its name with the NUL, its length in 8 bytes (little-endian), its bytes. So no two
+ * bundles that differ in where one part ends and the next begins give the same digest. */
+static void add_part(SHA2_CTX *sha, const char *name, const void *data, size_t n)
+{
+    unsigned char length[8];
+    for (int i = 0; i < 8; i++)
+        length[i] = (unsigned char)((uint64_t)n >> 8 * i);
+    SHA256Update(sha, (const unsigned char *)name, strlen(name) + 1);
+    SHA256Update(sha, length, sizeof length);
+    SHA256Update(sha, data, n);
+}
+
+static int add_file(
+    SHA2_CTX *sha, const char *dir, const char *key, const char *name, struct dg_error *err)
+{
+    struct dg_buffer path;
+    struct dg_map map = {0};
+    dg_buffer_init(&path);
+    dg_buffer_addf(&path, "%s/%s", dir, name);
+    int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
+                         : dg_file_map(path.data, &map, err);
+    if (!rc)
+        add_part(sha, key, map.data, map.size);
+    dg_file_unmap(&map);
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+int dg_version_compute(const char *dir, const struct dg_json *manifest,
+    char out[DG_VERSION_DIGITS + 1], struct dg_error *err)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    struct dg_buffer text;
+    SHA2_CTX sha;
+    dg_buffer_init(&text);
+    int rc = dg_version_canonical(manifest, &text, err);
+    if (rc)
+        goto out;
+    SHA256Init(&sha);
+    add_part(&sha, "manifest", text.data, text.len);
+    for (int i = 0; i < DG_FILE_COUNT && !rc; i++) {
+        const char *name = dg_manifest_file(manifest, i);
+        if (name)
+            rc = add_file(&sha, dir, dg_manifest_file_key(i), name, err);
+    }
+    if (rc)
+        goto out;
+    SHA256Final(digest, &sha);
+    for (int i = 0; i < SHA256_DIGEST_LENGTH; i++) {
+        out[2 * i] = digits[digest[i] >> 4];
+        out[2 * i + 1] = digits[digest[i] & 15];
+    }
+    out[DG_VERSION_DIGITS] = '\0';
+out:
+    dg_buffer_deinit(&text);
+    return rc;
+}
