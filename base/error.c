@@ -14,7 +14,7 @@ void dg_error_clear(struct dg_error *err)
 }
 
 /* snprintf may have cut a UTF-8 character in two, and half of one makes the whole message unfit for a JSON answer. */
-static void trim_utf8(char *s)
+void dg_error_trim_utf8(char *s)
 {
     size_t n = strlen(s), start = n;
     while (start > 0 && n - start < 3 && ((unsigned char)s[start - 1] & 0xC0) == 0x80)
@@ -34,8 +34,8 @@ static int set_v(struct dg_error *err, int code, const char *field, const char *
     err->code = code;
     snprintf(err->field, sizeof err->field, "%s", field ? field : "");
     vsnprintf(err->message, sizeof err->message, format, ap);
-    trim_utf8(err->field);
-    trim_utf8(err->message);
+    dg_error_trim_utf8(err->field);
+    dg_error_trim_utf8(err->message);
     return code;
 }
 
@@ -66,7 +66,7 @@ int dg_error_prefix(struct dg_error *err, const char *format, ...)
     va_start(ap, format);
     vsnprintf(head, sizeof head - 2, format, ap);
     va_end(ap);
-    trim_utf8(head);
+    dg_error_trim_utf8(head);
     strcat(head, ": ");
     size_t n = strlen(head), rest = strlen(err->message);
     if (rest > sizeof err->message - 1 - n)
@@ -74,7 +74,7 @@ int dg_error_prefix(struct dg_error *err, const char *format, ...)
     memmove(err->message + n, err->message, rest);
     memcpy(err->message, head, n);
     err->message[n + rest] = '\0';
-    trim_utf8(err->message);
+    dg_error_trim_utf8(err->message);
     return err->code;
 }
 

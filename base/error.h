@@ -38,6 +38,10 @@ int dg_error_field(struct dg_error *err, int code, const char *field, const char
 int dg_error_prefix(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Drop the half of a UTF-8 character that snprintf may have left at the end of s. The functions above do so themselves;
+ * this is for names that are cut before they are put into a message. */
+void dg_error_trim_utf8(char *s);
+
 /* A short name such as "invalid" or "limit" for a code. Static storage. */
 const char *dg_code_name(int code);
 

@@ -11,6 +11,7 @@ static const char *full_name(char *out, const char *where, const char *key)
 {
     bool both = where && where[0] && key && key[0];
     snprintf(out, NAME_BYTES, "%s%s%s", where ? where : "", both ? "." : "", key ? key : "");
+    dg_error_trim_utf8(out);
     return out;
 }
 

@@ -160,8 +160,8 @@ static void only_names_the_first_unknown_field(void **state)
     assert_int_equal(dg_json_only(NULL, NULL, allowed, NULL), 0);
 }
 
-/* A very long key of the user's is cut, and the cut name can still go into a JSON answer. */
-static void long_unknown_names_stay_valid_utf8(void **state)
+/* A very long key of the user's is cut, and the cut name can still go into a JSON answer, wherever it stands. */
+static void long_names_stay_valid_utf8(void **state)
 {
     (void)state;
     static const char *const allowed[] = {NULL};
@@ -176,6 +176,11 @@ static void long_unknown_names_stay_valid_utf8(void **state)
         assert_int_equal(dg_json_only(o, NULL, allowed, &err), DG_EINVAL);
         assert_int_equal(dg_json_set_string(o, "field", err.field), 0);
         assert_int_equal(dg_json_set_string(o, "message", err.message), 0);
+        bool b;
+        dg_error_clear(&err);
+        assert_int_equal(dg_json_field_bool(o, NULL, key, &b, &err), DG_EINVAL);
+        assert_int_equal(dg_json_set_string(o, "field", err.field), 0);
+        assert_int_equal(dg_json_set_string(o, "message", err.message), 0);
         dg_json_free(o);
     }
 }
@@ -187,7 +192,7 @@ int main(void)
         cmocka_unit_test(values_arrive_and_missing_ones_do_not_change),
         cmocka_unit_test(open_bounds_are_not_printed),
         cmocka_unit_test(only_names_the_first_unknown_field),
-        cmocka_unit_test(long_unknown_names_stay_valid_utf8),
+        cmocka_unit_test(long_names_stay_valid_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
