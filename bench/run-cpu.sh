@@ -1,0 +1,38 @@
+#!/bin/sh
+# Speed on the CPU beside CTranslate2 float32: the same random base-size weights, forced lengths, alternating runs.
+# Usage: bench/run-cpu.sh [BUILD] [arguments of bench/peer/compare.py, e.g. --pairs 5 --only latency]
+# Needs python3-venv and PyPI for the peer. Everything but the result stays under .cache/.
+set -eu
+
+cd "$(dirname "$0")/.."
+build=build/release
+case "${1-}" in
+    ''|-*) ;;
+    *) build=$1; shift ;;
+esac
+dragoman=$build/bin/dragoman
+venv=.cache/bench-venv
+work=.cache/bench
+peer=bench/peer
+
+[ -x "$dragoman" ] || { echo "bench: $dragoman is not there; run make build" >&2; exit 1; }
+
+if ! "$venv/bin/python" -c 'import ctranslate2, numpy, yaml' 2>/dev/null; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet ctranslate2 numpy pyyaml
+fi
+if [ ! -f "$work/model.npz" ]; then
+    "$venv/bin/python" $peer/make_model.py --out "$work"
+fi
+if [ ! -f "$work/ct2/model.bin" ]; then
+    "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2"
+fi
+# Always anew: the bundle's packed layouts belong to this build.
+rm -rf "$work/bundle"
+"$dragoman" convert marian --model "$work/model.npz" --vocab "$work/vocab.yml" --vocab "$work/vocab.yml" \
+    --source-lang en --target-lang de --positions halves --out "$work/bundle" >/dev/null
+
+revision=$(git describe --always --dirty 2>/dev/null || echo unknown)
+mkdir -p bench/results
+exec "$venv/bin/python" $peer/compare.py --dragoman "$dragoman" --bundle "$work/bundle" --peer "$work/ct2" \
+    --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"
