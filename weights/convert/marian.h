@@ -1,0 +1,30 @@
+/* A model trained by Marian (.npz, vocabularies, SentencePiece models) as a bundle. Any thread, one
+ * call per output. */
+#ifndef DG_WEIGHTS_CONVERT_MARIAN_H
+#define DG_WEIGHTS_CONVERT_MARIAN_H
+
+#include "base/error.h"
+#include "model/config.h"
+
+struct dg_convert_marian {
+    const char *model;                       /* model.npz */
+    const char *source_vocab, *target_vocab; /* .yml or .spm; target NULL: the source's */
+    const char *source_spm,
+        *target_spm; /* SentencePiece models; NULL: the vocabulary when it is one, else none */
+    const char *source_lang, *target_lang; /* "en", "de" */
+    const char *out;                       /* the bundle's directory; made when it is not there */
+    const char *name;                      /* NULL: "<source>-<target>" */
+    const char *licence;                   /* NULL: not said */
+    enum dg_positions
+        positions;     /* DG_POS_MARIAN, or DG_POS_HALVES for the convention of CTranslate2 */
+    double norm_eps;   /* of LayerNorm; 0: 1e-6 as Marian's code has it, 1e-5 with DG_POS_HALVES as
+                          CTranslate2 does */
+    enum dg_type type; /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+};
+
+/* Read, check, write the bundle. DG_EUNSUP names the option of Marian's that we do not have and its
+ * value; DG_EFORMAT the array that is missing, misshapen or unknown. On failure no manifest is left
+ * in `out`. */
+int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err);
+
+#endif

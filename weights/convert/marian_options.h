@@ -1,0 +1,24 @@
+/* Marian's options (special:model.yml) as a configuration. What would make another model than ours
+ * is refused by name and value. Private to weights/convert/. */
+#ifndef DG_WEIGHTS_CONVERT_MARIAN_OPTIONS_H
+#define DG_WEIGHTS_CONVERT_MARIAN_OPTIONS_H
+
+#include "model/config.h"
+#include "weights/convert/yaml.h"
+
+#include <stdbool.h>
+
+struct dg_marian_options {
+    bool tied_source;         /* one table for source and target: Wemb */
+    bool no_bias;             /* no biases in attention and feed-forward networks */
+    uint32_t alignment_layer; /* trained with guided alignment in this decoder layer (from 1); 0 =
+                                 not said */
+    char version[64];         /* of the Marian that wrote it */
+};
+
+/* Everything of *c but the special ids and learned positions' number. `positions` is DG_POS_MARIAN
+ * or DG_POS_HALVES; with trained position embeddings c->positions becomes DG_POS_LEARNED. */
+int dg_marian_options_read(const struct dg_yaml *yml, enum dg_positions positions,
+    struct dg_config *c, struct dg_marian_options *o, struct dg_error *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* Reading NumPy's .npz archives of fp32 and byte arrays, strictly. The one file that knows libzip
+ * is npz.c. One thread at a time. Other types, Fortran order, more than four dimensions, empty
+ * arrays, sizes that do not add up: refused when the archive is opened. */
+#ifndef DG_WEIGHTS_CONVERT_NPZ_H
+#define DG_WEIGHTS_CONVERT_NPZ_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_npz;
+
+enum dg_npy_type { DG_NPY_F32, DG_NPY_BYTE };
+
+struct dg_npy {
+    const char *name; /* without ".npy" */
+    enum dg_npy_type type;
+    uint64_t shape[4]; /* slowest first */
+    size_t n_dims;     /* 0..4 */
+    uint64_t count;    /* elements, >= 1 */
+};
+
+int dg_npz_open(const char *path, struct dg_npz **out, struct dg_error *err);
+/* Over an archive's bytes in memory, borrowed until close. */
+int dg_npz_open_memory(const void *data, size_t size, struct dg_npz **out, struct dg_error *err);
+void dg_npz_close(struct dg_npz *z); /* NULL is fine */
+
+/* Borrowed until close. */
+size_t dg_npz_count(const struct dg_npz *z);
+const struct dg_npy *dg_npz_at(const struct dg_npz *z, size_t i);
+const struct dg_npy *dg_npz_find(
+    const struct dg_npz *z, const char *name); /* NULL when there is none */
+
+/* An array's elements (4 bytes each for DG_NPY_F32, else 1) into dst[count]; the archive's CRC is
+ * checked. */
+int dg_npz_read(struct dg_npz *z, const struct dg_npy *array, void *dst, struct dg_error *err);
+
+#endif

@@ -1,0 +1,137 @@
+#include "weights/convert/vocab.h"
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "weights/convert/yaml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REFUSE(...) dg_error_field(err, DG_EFORMAT, "vocab", __VA_ARGS__)
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+bool dg_marian_vocab_is_spm(const char *path)
+{
+    return ends_in(path, ".spm");
+}
+
+/* One line of the entry "piece: id"; ids from v->size on are left out, as Marian does. */
+static int take_entry(
+    struct dg_marian_vocab *v, const struct dg_yaml_entry *e, const char *path, struct dg_error *err)
+{
+    char *end = NULL;
+    const char *s = e->is_list ? "" : e->items[0];
+    unsigned long id = strtoul(s, &end, 10);
+    if (s[0] < '0' || s[0] > '9' || *end || id > UINT32_MAX)
+        return REFUSE("%s: piece \"%.60s\" has \"%.20s\" for an id", path, e->key, s);
+    if (id >= v->size)
+        return 0;
+    if (v->pieces[id])
+        return REFUSE(
+            "%s: id %lu is both \"%.60s\" and \"%.60s\"", path, id, v->pieces[id], e->key);
+    v->pieces[id] = dg_arena_strdup(&v->arena, e->key);
+    return v->pieces[id] ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary");
+}
+
+static int load_yaml(const char *path, struct dg_marian_vocab *v, struct dg_error *err)
+{
+    struct dg_buffer text;
+    struct dg_yaml *yml = NULL;
+    dg_buffer_init(&text);
+    int rc = dg_file_read(path, &text, err);
+    if (!rc)
+        rc = dg_yaml_parse(text.data ? text.data : "", text.len, path, &yml, err);
+    for (size_t i = 0; !rc && i < dg_yaml_count(yml); i++)
+        rc = take_entry(v, dg_yaml_at(yml, i), path, err);
+    dg_yaml_free(yml);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* All ids are there, no piece is empty, holds a line end (the file we write has one piece a line)
+ * or repeats. */
+static int check_pieces(const struct dg_marian_vocab *v, const char *path, struct dg_error *err)
+{
+    for (uint32_t i = 0; i < v->size; i++) {
+        if (!v->pieces[i])
+            return REFUSE("%s: id %u has no piece, the model has %u", path, i, v->size);
+        if (!v->pieces[i][0] || strpbrk(v->pieces[i], "\r\n"))
+            return REFUSE("%s: the piece of id %u is empty or holds a line end", path, i);
+    }
+    const char **sorted = malloc(v->size * sizeof *sorted);
+    if (!sorted)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary");
+    memcpy(sorted, v->pieces, v->size * sizeof *sorted);
+    qsort(sorted, v->size, sizeof *sorted, compare_pieces);
+    int rc = 0;
+    for (uint32_t i = 1; i < v->size && !rc; i++) {
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            rc = REFUSE("%s: piece \"%.60s\" is there twice", path, sorted[i]);
+    }
+    free(sorted);
+    return rc;
+}
+
+int dg_marian_vocab_load(const char *path, uint32_t size, struct dg_marian_vocab *v, struct dg_error *err)
+{
+    memset(v, 0, sizeof *v);
+    dg_arena_init(&v->arena, 0);
+    v->size = size;
+    v->pieces = dg_arena_array(&v->arena, size, sizeof *v->pieces);
+    int rc = v->pieces ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary of %u", size);
+    if (!rc && (ends_in(path, ".yml") || ends_in(path, ".yaml")))
+        rc = load_yaml(path, v, err);
+    else if (!rc)
+        rc = dg_error_field(
+            err, DG_EUNSUP, "vocab", "%s: a vocabulary's name ends in .yml, .yaml or .spm", path);
+    if (!rc)
+        rc = check_pieces(v, path, err);
+    return rc;
+}
+
+void dg_marian_vocab_deinit(struct dg_marian_vocab *v)
+{
+    dg_arena_deinit(&v->arena);
+    memset(v, 0, sizeof *v);
+}
+
+int32_t dg_marian_vocab_id(const struct dg_marian_vocab *v, const char *piece)
+{
+    for (uint32_t i = 0; i < v->size; i++) {
+        if (strcmp(v->pieces[i], piece) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+bool dg_marian_vocab_equal(const struct dg_marian_vocab *a, const struct dg_marian_vocab *b)
+{
+    bool equal = a->size == b->size;
+    for (uint32_t i = 0; equal && i < a->size; i++)
+        equal = strcmp(a->pieces[i], b->pieces[i]) == 0;
+    return equal;
+}
+
+int dg_marian_vocab_write(const struct dg_marian_vocab *v, const char *path, struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    for (uint32_t i = 0; i < v->size; i++) {
+        dg_buffer_adds(&text, v->pieces[i]);
+        dg_buffer_add(&text, "\n", 1);
+    }
+    int rc = text.failed ? dg_error_set(err, DG_ENOMEM, "no memory for %s", path)
+                         : dg_file_write(path, text.data, text.len, err);
+    dg_buffer_deinit(&text);
+    return rc;
+}
