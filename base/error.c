@@ -13,7 +13,8 @@ void dg_error_clear(struct dg_error *err)
     }
 }
 
-/* snprintf may have cut a UTF-8 character in two, and half of one makes the whole message unfit for a JSON answer. */
+/* snprintf may have cut a UTF-8 character in two, and half of one makes the whole message unfit for
+ * a JSON answer. */
 void dg_error_trim_utf8(char *s)
 {
     size_t n = strlen(s), start = n;
@@ -81,16 +82,27 @@ int dg_error_prefix(struct dg_error *err, const char *format, ...)
 const char *dg_code_name(int code)
 {
     switch (code) {
-    case DG_OK: return "ok";
-    case DG_EINVAL: return "invalid";
-    case DG_ENOMEM: return "out_of_memory";
-    case DG_EIO: return "io";
-    case DG_EFORMAT: return "format";
-    case DG_EUNSUP: return "unsupported";
-    case DG_EAGAIN: return "try_again";
-    case DG_ELIMIT: return "limit";
-    case DG_ENOTFOUND: return "not_found";
-    case DG_ECANCELED: return "canceled";
-    default: return "internal";
+    case DG_OK:
+        return "ok";
+    case DG_EINVAL:
+        return "invalid";
+    case DG_ENOMEM:
+        return "out_of_memory";
+    case DG_EIO:
+        return "io";
+    case DG_EFORMAT:
+        return "format";
+    case DG_EUNSUP:
+        return "unsupported";
+    case DG_EAGAIN:
+        return "try_again";
+    case DG_ELIMIT:
+        return "limit";
+    case DG_ENOTFOUND:
+        return "not_found";
+    case DG_ECANCELED:
+        return "canceled";
+    default:
+        return "internal";
     }
 }

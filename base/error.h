@@ -5,13 +5,13 @@
 
 enum dg_code {
     DG_OK = 0,
-    DG_EINVAL = -1,   /* the caller's input is wrong */
-    DG_ENOMEM = -2,   /* memory could not be had */
-    DG_EIO = -3,      /* the operating system refused a file or socket operation */
-    DG_EFORMAT = -4,  /* a file is not what its format says */
-    DG_EUNSUP = -5,   /* well-formed, but not supported */
-    DG_EAGAIN = -6,   /* no room now: try later */
-    DG_ELIMIT = -7,   /* over a limit: will never fit */
+    DG_EINVAL = -1,  /* the caller's input is wrong */
+    DG_ENOMEM = -2,  /* memory could not be had */
+    DG_EIO = -3,     /* the operating system refused a file or socket operation */
+    DG_EFORMAT = -4, /* a file is not what its format says */
+    DG_EUNSUP = -5,  /* well-formed, but not supported */
+    DG_EAGAIN = -6,  /* no room now: try later */
+    DG_ELIMIT = -7,  /* over a limit: will never fit */
     DG_ENOTFOUND = -8,
     DG_ECANCELED = -9,
     DG_EINTERNAL = -10,
@@ -38,8 +38,8 @@ int dg_error_field(struct dg_error *err, int code, const char *field, const char
 int dg_error_prefix(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Drop the half of a UTF-8 character that snprintf may have left at the end of s. The functions above do so themselves;
- * this is for names that are cut before they are put into a message. */
+/* Drop the half of a UTF-8 character that snprintf may have left at the end of s. The functions
+ * above do so themselves; this is for names that are cut before they are put into a message. */
 void dg_error_trim_utf8(char *s);
 
 /* A short name such as "invalid" or "limit" for a code. Static storage. */

@@ -106,8 +106,8 @@ static void writer_free(struct dg_file_writer *w)
     free(w);
 }
 
-/* Open a new file beside path. The name is random because two containers that share a folder may have the same PID;
- * O_EXCL because another writer's file must never become ours. */
+/* Open a new file beside path. The name is random because two containers that share a folder may
+ * have the same PID; O_EXCL because another writer's file must never become ours. */
 static int open_tmp(struct dg_file_writer *w)
 {
     size_t cap = strlen(w->path) + 48;
@@ -143,14 +143,16 @@ int dg_file_begin(const char *path, struct dg_file_writer **out, struct dg_error
         writer_free(w);
         return rc;
     }
-    /* A file that was private stays private. Best effort: a filesystem without modes is no reason to fail. */
+    /* A file that was private stays private. Best effort: a filesystem without modes is no reason
+     * to fail. */
     if (stat(path, &old) == 0 && S_ISREG(old.st_mode))
         (void)!fchmod(w->fd, old.st_mode & 0777);
     *out = w;
     return 0;
 }
 
-static int write_all(struct dg_file_writer *w, const unsigned char *p, size_t n, struct dg_error *err)
+static int write_all(
+    struct dg_file_writer *w, const unsigned char *p, size_t n, struct dg_error *err)
 {
     while (n > 0) {
         ssize_t k = write(w->fd, p, n);
@@ -188,7 +190,8 @@ int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct 
     return 0;
 }
 
-/* Make the new name itself durable. Some filesystems cannot fsync a folder (EINVAL): nothing to be done there. */
+/* Make the new name itself durable. Some filesystems cannot fsync a folder (EINVAL): nothing to be
+ * done there. */
 static int sync_folder(const char *path, struct dg_error *err)
 {
     char *folder = strdup(path);
@@ -210,8 +213,9 @@ static int sync_folder(const char *path, struct dg_error *err)
 
 int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err)
 {
-    int rc = w->code ? dg_error_set(err, w->code, "cannot write %s: an earlier write failed", w->path)
-                     : flush(w, err);
+    int rc = w->code
+                 ? dg_error_set(err, w->code, "cannot write %s: an earlier write failed", w->path)
+                 : flush(w, err);
     if (rc == 0 && fsync(w->fd) != 0)
         rc = fail(err, "sync", w->path);
     if (close(w->fd) != 0 && rc == 0)

@@ -1,4 +1,5 @@
-/* Whole files: mapped read-only, read, or written so that a crash never leaves half of one. Any thread. */
+/* Whole files: mapped read-only, read, or written so that a crash never leaves half of one. Any
+ * thread. */
 #ifndef DG_BASE_FILE_H
 #define DG_BASE_FILE_H
 
@@ -19,8 +20,9 @@ void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
 /* Append a whole file to b. */
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 
-/* Write to "path.tmp-PID-RANDOM", fsync, rename over path (keeping its mode), fsync the folder. The old file stays whole
- * on any failure; a process killed half-way leaves the temporary file behind, which nothing reads. */
+/* Write to "path.tmp-PID-RANDOM", fsync, rename over path (keeping its mode), fsync the folder. The
+ * old file stays whole on any failure; a process killed half-way leaves the temporary file behind,
+ * which nothing reads. */
 int dg_file_write(const char *path, const void *data, size_t n, struct dg_error *err);
 
 /* The same in pieces: begin, write..., then commit (or abort). */

@@ -1,5 +1,5 @@
-/* DESIGN. struct dg_json is jansson's json_t under another name: this file casts, nobody else sees jansson.
- * Typed field readers stand in json_field.c and use only what json.h offers. */
+/* DESIGN. struct dg_json is jansson's json_t under another name: this file casts, nobody else sees
+ * jansson. Typed field readers stand in json_field.c and use only what json.h offers. */
 #include "base/json.h"
 
 #include "base/file.h"
@@ -21,8 +21,9 @@ static struct dg_json *wrap(json_t *v)
     return (struct dg_json *)v;
 }
 
-/* jansson's own depth limit is fixed at 2048 when it is built; ours is checked before it runs. For text that is JSON
- * the count is exact; for other text a wrong count does no harm, because the parser refuses it anyway. */
+/* jansson's own depth limit is fixed at 2048 when it is built; ours is checked before it runs. For
+ * text that is JSON the count is exact; for other text a wrong count does no harm, because the
+ * parser refuses it anyway. */
 static int check_depth(const char *s, size_t n, struct dg_error *err)
 {
     size_t depth = 0, line = 1, line_start = 0;
@@ -55,8 +56,8 @@ static int parse_error(json_error_t *e, struct dg_error *err)
 {
     if (json_error_code(e) == json_error_out_of_memory)
         return dg_error_set(err, DG_ENOMEM, "out of memory while parsing JSON");
-    /* jansson quotes the text it stopped at; that is the user's text, and line and column say where. A key that
-     * stands twice is the exception, because its name is the whole message. */
+    /* jansson quotes the text it stopped at; that is the user's text, and line and column say
+     * where. A key that stands twice is the exception, because its name is the whole message. */
     char *near = strstr(e->text, " near '");
     if (near && json_error_code(e) != json_error_duplicate_key)
         *near = '\0';
@@ -87,7 +88,8 @@ struct dg_json *dg_json_load(const char *path, struct dg_error *err)
     if (dg_file_read(path, &b, err) == 0) {
         v = dg_json_parse(b.data, b.len, &why);
         if (!v)
-            dg_error_set(err, why.code == DG_EINVAL ? DG_EFORMAT : why.code, "%s: %s", path, why.message);
+            dg_error_set(
+                err, why.code == DG_EINVAL ? DG_EFORMAT : why.code, "%s: %s", path, why.message);
     }
     dg_buffer_deinit(&b);
     return v;
@@ -103,27 +105,41 @@ enum dg_json_type dg_json_typeof(const struct dg_json *v)
     if (!v)
         return DG_JSON_NULL;
     switch (json_typeof(raw(v))) {
-    case JSON_OBJECT: return DG_JSON_OBJECT;
-    case JSON_ARRAY: return DG_JSON_ARRAY;
-    case JSON_STRING: return DG_JSON_STRING;
-    case JSON_INTEGER: return DG_JSON_INT;
-    case JSON_REAL: return DG_JSON_REAL;
+    case JSON_OBJECT:
+        return DG_JSON_OBJECT;
+    case JSON_ARRAY:
+        return DG_JSON_ARRAY;
+    case JSON_STRING:
+        return DG_JSON_STRING;
+    case JSON_INTEGER:
+        return DG_JSON_INT;
+    case JSON_REAL:
+        return DG_JSON_REAL;
     case JSON_TRUE:
-    case JSON_FALSE: return DG_JSON_BOOL;
-    default: return DG_JSON_NULL;
+    case JSON_FALSE:
+        return DG_JSON_BOOL;
+    default:
+        return DG_JSON_NULL;
     }
 }
 
 const char *dg_json_type_name(enum dg_json_type type)
 {
     switch (type) {
-    case DG_JSON_BOOL: return "true or false";
-    case DG_JSON_INT: return "an integer";
-    case DG_JSON_REAL: return "a number";
-    case DG_JSON_STRING: return "a string";
-    case DG_JSON_ARRAY: return "an array";
-    case DG_JSON_OBJECT: return "an object";
-    default: return "null";
+    case DG_JSON_BOOL:
+        return "true or false";
+    case DG_JSON_INT:
+        return "an integer";
+    case DG_JSON_REAL:
+        return "a number";
+    case DG_JSON_STRING:
+        return "a string";
+    case DG_JSON_ARRAY:
+        return "an array";
+    case DG_JSON_OBJECT:
+        return "an object";
+    default:
+        return "null";
     }
 }
 

@@ -1,7 +1,7 @@
 /* JSON values over jansson (the one file that knows it is json.c).
  * A value is owned by whoever made or parsed it until given away; getters borrow.
- * One thread at a time per tree. Parsing is strict: UTF-8, no duplicate keys, depth <= 64, no trailing bytes.
- * Strings may hold U+0000, keys may not. */
+ * One thread at a time per tree. Parsing is strict: UTF-8, no duplicate keys, depth <= 64, no
+ * trailing bytes. Strings may hold U+0000, keys may not. */
 #ifndef DG_BASE_JSON_H
 #define DG_BASE_JSON_H
 
@@ -14,41 +14,58 @@
 
 struct dg_json;
 
-enum dg_json_type { DG_JSON_NULL, DG_JSON_BOOL, DG_JSON_INT, DG_JSON_REAL, DG_JSON_STRING, DG_JSON_ARRAY, DG_JSON_OBJECT };
+enum dg_json_type {
+    DG_JSON_NULL,
+    DG_JSON_BOOL,
+    DG_JSON_INT,
+    DG_JSON_REAL,
+    DG_JSON_STRING,
+    DG_JSON_ARRAY,
+    DG_JSON_OBJECT
+};
 
-/* Parse s[n]; NULL and a message with line and column when it is not JSON (any value is allowed at the top). */
+/* Parse s[n]; NULL and a message with line and column when it is not JSON (any value is allowed at
+ * the top). */
 struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err);
 /* Parse a whole file. */
 struct dg_json *dg_json_load(const char *path, struct dg_error *err);
 void dg_json_free(struct dg_json *v); /* NULL is fine */
 
 enum dg_json_type dg_json_typeof(const struct dg_json *v); /* v NULL: DG_JSON_NULL */
-const char *dg_json_type_name(enum dg_json_type type);      /* "a string", "an array", ... for messages */
+const char *dg_json_type_name(
+    enum dg_json_type type); /* "a string", "an array", ... for messages */
 
 /* Reading. Borrowed until the root is freed. */
-struct dg_json *dg_json_get(const struct dg_json *object, const char *key);   /* NULL when absent */
-size_t dg_json_length(const struct dg_json *v);                               /* array or object */
+struct dg_json *dg_json_get(const struct dg_json *object, const char *key); /* NULL when absent */
+size_t dg_json_length(const struct dg_json *v);                             /* array or object */
 struct dg_json *dg_json_at(const struct dg_json *array, size_t i);
 /* NULL unless a string; with len NULL also when it holds U+0000, which would cut it short. */
 const char *dg_json_string(const struct dg_json *v, size_t *len);
 bool dg_json_bool(const struct dg_json *v);
-int64_t dg_json_int(const struct dg_json *v);                                 /* 0 unless an integer */
-double dg_json_number(const struct dg_json *v);                               /* integers too */
+int64_t dg_json_int(const struct dg_json *v);   /* 0 unless an integer */
+double dg_json_number(const struct dg_json *v); /* integers too */
 /* Iterate an object's keys in order: key = NULL starts; returns NULL at the end. Borrowed. */
 const char *dg_json_next_key(const struct dg_json *object, const char *key);
 
-/* Typed fields of an object, for manifests, configurations and requests. Each returns 0 or DG_EINVAL with
- * err->field = key (behind `where` and a dot, unless where is NULL or "") and a sentence. A missing key leaves *out as it was; null is
- * a wrong type. An integer may be written 4.0; INT64_MIN, INT64_MAX and infinities as bounds mean none. A string with U+0000 is refused. */
-int dg_json_field_string(const struct dg_json *o, const char *where, const char *key, const char **out, struct dg_error *err);
-int dg_json_field_int(const struct dg_json *o, const char *where, const char *key, int64_t min, int64_t max, int64_t *out, struct dg_error *err);
-int dg_json_field_number(const struct dg_json *o, const char *where, const char *key, double min, double max, double *out, struct dg_error *err);
-int dg_json_field_bool(const struct dg_json *o, const char *where, const char *key, bool *out, struct dg_error *err);
+/* Typed fields of an object, for manifests, configurations and requests. Each returns 0 or
+ * DG_EINVAL with err->field = key (behind `where` and a dot, unless where is NULL or "") and a
+ * sentence. A missing key leaves *out as it was; null is a wrong type. An integer may be
+ * written 4.0; INT64_MIN, INT64_MAX and infinities as bounds mean none. A string with U+0000 is
+ * refused. */
+int dg_json_field_string(const struct dg_json *o, const char *where, const char *key,
+    const char **out, struct dg_error *err);
+int dg_json_field_int(const struct dg_json *o, const char *where, const char *key, int64_t min,
+    int64_t max, int64_t *out, struct dg_error *err);
+int dg_json_field_number(const struct dg_json *o, const char *where, const char *key, double min,
+    double max, double *out, struct dg_error *err);
+int dg_json_field_bool(
+    const struct dg_json *o, const char *where, const char *key, bool *out, struct dg_error *err);
 /* DG_EINVAL naming the first key of `o` that is not in the NULL-ended list. */
-int dg_json_only(const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err);
+int dg_json_only(
+    const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err);
 
-/* Building. NULL on out of memory or invalid UTF-8; adding to or adding NULL is a no-op that returns -1.
- * set/append take ownership of v, also on failure. */
+/* Building. NULL on out of memory or invalid UTF-8; adding to or adding NULL is a no-op that
+ * returns -1. set/append take ownership of v, also on failure. */
 struct dg_json *dg_json_new_object(void);
 struct dg_json *dg_json_new_array(void);
 struct dg_json *dg_json_new_string(const char *s, size_t n);
@@ -64,7 +81,8 @@ int dg_json_set_int(struct dg_json *object, const char *key, int64_t v);
 int dg_json_set_real(struct dg_json *object, const char *key, double v);
 int dg_json_set_bool(struct dg_json *object, const char *key, bool v);
 
-/* Append the text to b: compact (indent 0) or indented. Keys in insertion order; reals with at most 9 significant digits. */
+/* Append the text to b: compact (indent 0) or indented. Keys in insertion order; reals with at most
+ * 9 significant digits. */
 int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b);
 
 #endif

@@ -15,15 +15,17 @@ static const char *full_name(char *out, const char *where, const char *key)
     return out;
 }
 
-static int wrong(const struct dg_json *v, const char *name, const char *expected, struct dg_error *err)
+static int wrong(
+    const struct dg_json *v, const char *name, const char *expected, struct dg_error *err)
 {
-    return dg_error_field(err, DG_EINVAL, name, "%s%smust be %s, not %s", name, name[0] ? " " : "", expected,
-        dg_json_type_name(dg_json_typeof(v)));
+    return dg_error_field(err, DG_EINVAL, name, "%s%smust be %s, not %s", name, name[0] ? " " : "",
+        expected, dg_json_type_name(dg_json_typeof(v)));
 }
 
-/* The value under key in *v (NULL when absent), or DG_EINVAL when o is no object. NULL counts as an empty object. */
-static int lookup(const struct dg_json *o, const char *where, const char *key, const struct dg_json **v,
-    struct dg_error *err)
+/* The value under key in *v (NULL when absent), or DG_EINVAL when o is no object. NULL counts as an
+ * empty object. */
+static int lookup(const struct dg_json *o, const char *where, const char *key,
+    const struct dg_json **v, struct dg_error *err)
 {
     char name[NAME_BYTES];
     *v = NULL;
@@ -33,8 +35,8 @@ static int lookup(const struct dg_json *o, const char *where, const char *key, c
     return 0;
 }
 
-int dg_json_field_string(const struct dg_json *o, const char *where, const char *key, const char **out,
-    struct dg_error *err)
+int dg_json_field_string(const struct dg_json *o, const char *where, const char *key,
+    const char **out, struct dg_error *err)
 {
     char name[NAME_BYTES];
     const struct dg_json *v;
@@ -46,23 +48,27 @@ int dg_json_field_string(const struct dg_json *o, const char *where, const char 
         return wrong(v, name, "a string", err);
     const char *s = dg_json_string(v, NULL);
     if (!s)
-        return dg_error_field(err, DG_EINVAL, name, "%s must not contain the character U+0000", name);
+        return dg_error_field(
+            err, DG_EINVAL, name, "%s must not contain the character U+0000", name);
     *out = s;
     return 0;
 }
 
-static int out_of_range(const char *name, const char *value, const char *min, const char *max,
-    struct dg_error *err)
+static int out_of_range(
+    const char *name, const char *value, const char *min, const char *max, struct dg_error *err)
 {
     if (!max)
-        return dg_error_field(err, DG_EINVAL, name, "%s is %s, must be at least %s", name, value, min);
+        return dg_error_field(
+            err, DG_EINVAL, name, "%s is %s, must be at least %s", name, value, min);
     if (!min)
-        return dg_error_field(err, DG_EINVAL, name, "%s is %s, must be at most %s", name, value, max);
-    return dg_error_field(err, DG_EINVAL, name, "%s is %s, must be from %s to %s", name, value, min, max);
+        return dg_error_field(
+            err, DG_EINVAL, name, "%s is %s, must be at most %s", name, value, max);
+    return dg_error_field(
+        err, DG_EINVAL, name, "%s is %s, must be from %s to %s", name, value, min, max);
 }
 
-int dg_json_field_int(const struct dg_json *o, const char *where, const char *key, int64_t min, int64_t max,
-    int64_t *out, struct dg_error *err)
+int dg_json_field_int(const struct dg_json *o, const char *where, const char *key, int64_t min,
+    int64_t max, int64_t *out, struct dg_error *err)
 {
     char name[NAME_BYTES], value[32], low[32], high[32];
     const struct dg_json *v;
@@ -80,14 +86,15 @@ int dg_json_field_int(const struct dg_json *o, const char *where, const char *ke
         snprintf(value, sizeof value, "%lld", (long long)i);
         snprintf(low, sizeof low, "%lld", (long long)min);
         snprintf(high, sizeof high, "%lld", (long long)max);
-        return out_of_range(name, value, min == INT64_MIN ? NULL : low, max == INT64_MAX ? NULL : high, err);
+        return out_of_range(
+            name, value, min == INT64_MIN ? NULL : low, max == INT64_MAX ? NULL : high, err);
     }
     *out = i;
     return 0;
 }
 
-int dg_json_field_number(const struct dg_json *o, const char *where, const char *key, double min, double max,
-    double *out, struct dg_error *err)
+int dg_json_field_number(const struct dg_json *o, const char *where, const char *key, double min,
+    double max, double *out, struct dg_error *err)
 {
     char name[NAME_BYTES], value[32], low[32], high[32];
     const struct dg_json *v;
@@ -108,8 +115,8 @@ int dg_json_field_number(const struct dg_json *o, const char *where, const char 
     return 0;
 }
 
-int dg_json_field_bool(const struct dg_json *o, const char *where, const char *key, bool *out,
-    struct dg_error *err)
+int dg_json_field_bool(
+    const struct dg_json *o, const char *where, const char *key, bool *out, struct dg_error *err)
 {
     char name[NAME_BYTES];
     const struct dg_json *v;
@@ -130,7 +137,8 @@ static bool listed(const char *key, const char *const *allowed)
     return false;
 }
 
-int dg_json_only(const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err)
+int dg_json_only(
+    const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err)
 {
     char name[NAME_BYTES];
     if (o && dg_json_typeof(o) != DG_JSON_OBJECT)

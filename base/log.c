@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Below PIPE_BUF (4096), so that one write() is never mixed with another process's line in a pipe. */
+/* Below PIPE_BUF (4096): one write() is never mixed with another process's line in a pipe. */
 #define LINE_BYTES 4000
 #define TEXT_BYTES 3800
 
@@ -22,10 +22,14 @@ void dg_log_set_level(enum dg_log_level level)
 static const char *level_name(enum dg_log_level level)
 {
     switch (level) {
-    case DG_LOG_DEBUG: return "debug";
-    case DG_LOG_INFO: return "info";
-    case DG_LOG_WARN: return "warn";
-    default: return "error";
+    case DG_LOG_DEBUG:
+        return "debug";
+    case DG_LOG_INFO:
+        return "info";
+    case DG_LOG_WARN:
+        return "warn";
+    default:
+        return "error";
     }
 }
 
@@ -49,7 +53,7 @@ static void flatten(char *s)
             *s = ' ';
 }
 
-/* The event is what stands before the first key=value: the text up to the word that holds the first '='. */
+/* The event is the text before the first key=value, that is before the word with the first '='. */
 static size_t event_length(const char *text)
 {
     size_t n = strcspn(text, "=");

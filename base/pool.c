@@ -1,7 +1,8 @@
-/* DESIGN. A job is published by one store to `state` = generation << 32 | tasks not yet claimed. A thread claims a
- * task by decrementing it with compare-and-swap; success proves that the job fields read before belong to this
- * generation. The caller claims too, and waits only for tasks that were claimed: a worker that the machine has
- * not woken yet is never waited for. Everyone spins SPIN_NS first and then sleeps on a condition variable. */
+/* DESIGN. A job is published by one store to `state` = generation << 32 | tasks not yet claimed. A
+ * thread claims a task by decrementing it with compare-and-swap; success proves that the job fields
+ * read before belong to this generation. The caller claims too, and waits only for tasks that were
+ * claimed: a worker that the machine has not woken yet is never waited for. Everyone spins SPIN_NS
+ * first and then sleeps on a condition variable. */
 #include "base/pool.h"
 
 #include "base/clock.h"
@@ -55,7 +56,8 @@ static void relax(void)
 #endif
 }
 
-/* Claim and run tasks until none is left; returns after the ones that ran here are counted as finished. */
+/* Claim and run tasks until none is left; returns after the ones that ran here are counted as
+ * finished. */
 static void work_through(struct dg_pool *pool)
 {
     size_t finished = 0;
@@ -114,7 +116,8 @@ static void *worker_main(void *p)
     while (!atomic_load(&pool->stop)) {
         if (!spin(pool, has_work)) {
             pthread_mutex_lock(&pool->mutex);
-            /* Counted before the check, while publishing stores before it counts: one of the two sees the other. */
+            /* Counted before the check, while publishing stores before it counts: one of the two
+             * sees the other. */
             atomic_fetch_add(&pool->sleepers, 1);
             while (!has_work(pool))
                 pthread_cond_wait(&pool->work, &pool->mutex);
@@ -146,8 +149,8 @@ static int start_workers(struct dg_pool *pool, int threads, struct dg_error *err
         rc = pthread_create(&pool->workers[pool->threads - 1], NULL, worker_main, pool);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc)
-        return dg_error_set(err, DG_EIO, "pool: thread %d of %d did not start: %s", pool->threads + 1,
-            threads, strerror(rc));
+        return dg_error_set(err, DG_EIO, "pool: thread %d of %d did not start: %s",
+            pool->threads + 1, threads, strerror(rc));
     return 0;
 }
 

@@ -12,7 +12,7 @@ struct dg_pool;
 
 /* threads >= 1 counts the caller; 1 makes no thread at all. */
 int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err);
-void dg_pool_close(struct dg_pool *pool); /* NULL is fine */
+void dg_pool_close(struct dg_pool *pool);        /* NULL is fine */
 int dg_pool_threads(const struct dg_pool *pool); /* NULL: 1 */
 
 /* Call task(arg, i) for i in 0..n-1, each once; returns when all are done. pool NULL: runs here. */

@@ -13,7 +13,8 @@ static void first_message_wins(void **state)
     (void)state;
     struct dg_error err = {0};
     assert_int_equal(dg_error_field(&err, DG_EINVAL, "beam_size", "is %d", 7), DG_EINVAL);
-    assert_int_equal(dg_error_set(&err, DG_EIO, "later"), DG_EIO); /* the code asked for, not the stored one */
+    assert_int_equal(
+        dg_error_set(&err, DG_EIO, "later"), DG_EIO); /* the code asked for, not the stored one */
     assert_int_equal(err.code, DG_EINVAL);
     assert_string_equal(err.field, "beam_size");
     assert_string_equal(err.message, "is 7");
@@ -47,7 +48,8 @@ static void prefix_goes_before(void **state)
     assert_string_equal(err.message, "file:3: bad magic");
 }
 
-/* A short prefix costs the message its own length only; a long one leaves at least half to the message. */
+/* A short prefix costs the message its own length only; a long one leaves at least half to the
+ * message. */
 static void prefix_keeps_what_fits(void **state)
 {
     (void)state;

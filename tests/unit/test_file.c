@@ -176,7 +176,8 @@ static void killed_writer_leaves_the_old_file(void **state)
     assert_holds(path, "new");
 }
 
-/* RLIMIT_FSIZE stands for a full disk: write() gives EFBIG half-way. In a child, because limits stay. */
+/* RLIMIT_FSIZE stands for a full disk: write() gives EFBIG half-way. In a child, because limits
+ * stay. */
 static int write_beyond_limit(const char *path)
 {
     struct rlimit limit = {150000, 150000};

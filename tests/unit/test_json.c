@@ -38,8 +38,8 @@ static void assert_writes(const struct dg_json *v, int indent, const char *expec
 static void text_comes_back(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"null", "true", "false", "0", "-7", "9223372036854775807", "\"\"",
-        "\"ü€😀\"", "\"a\\u0000b\"", "\"\\\"\\\\\\n\"", "[]", "{}", "[1,[2,{\"a\":[]}]]",
+    static const char *const texts[] = {"null", "true", "false", "0", "-7", "9223372036854775807",
+        "\"\"", "\"ü€😀\"", "\"a\\u0000b\"", "\"\\\"\\\\\\n\"", "[]", "{}", "[1,[2,{\"a\":[]}]]",
         "{\"z\":1,\"a\":2,\"m\":{\"y\":3,\"b\":4}}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct dg_json *v = parse(texts[i]), *copy = dg_json_copy(v);
@@ -92,7 +92,8 @@ static void bad_text_is_refused_with_its_place(void **state)
 static void messages_do_not_quote_the_text(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"{\"k\": secret}", "[\"secret", "[1] secret", "{\"secret\" 1}"};
+    static const char *const texts[] = {
+        "{\"k\": secret}", "[\"secret", "[1] secret", "{\"secret\" 1}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct dg_error err = {0};
         assert_null(dg_json_parse(texts[i], strlen(texts[i]), &err));
@@ -192,7 +193,8 @@ static void reals_have_nine_digits_and_stay_reals(void **state)
 static void getters_read_and_forgive(void **state)
 {
     (void)state;
-    struct dg_json *v = parse("{\"s\":\"ü\",\"i\":-3,\"r\":2.5,\"b\":true,\"n\":null,\"a\":[1,\"x\"],\"z\":\"a\\u0000b\"}");
+    struct dg_json *v = parse("{\"s\":\"ü\",\"i\":-3,\"r\":2.5,\"b\":true,\"n\":null,\"a\":[1,"
+                              "\"x\"],\"z\":\"a\\u0000b\"}");
     size_t n = 0;
     assert_string_equal(dg_json_string(dg_json_get(v, "s"), &n), "ü");
     assert_int_equal(n, 2);
@@ -268,7 +270,9 @@ static void built_values_are_written_in_order(void **state)
     assert_int_equal(dg_json_append_take(a, dg_json_new_string(NULL, 0)), 0);
     assert_int_equal(dg_json_set_take(o, "list", a), 0);
     assert_int_equal(dg_json_set_int(o, "n", 2), 0); /* replaced where it stood */
-    assert_writes(o, 0, "{\"text\":\"Größe\",\"n\":2,\"score\":-0.25,\"ok\":false,\"list\":[null,\"a\\u0000b\",\"\"]}");
+    assert_writes(o, 0,
+        "{\"text\":\"Größe\",\"n\":2,\"score\":-0.25,\"ok\":false,\"list\":[null,\"a\\u0000b\","
+        "\"\"]}");
     assert_writes(dg_json_get(o, "list"), 2, "[\n  null,\n  \"a\\u0000b\",\n  \"\"\n]");
     struct dg_buffer b;
     dg_buffer_init(&b);
@@ -313,11 +317,13 @@ static void *counted_malloc(size_t n)
     return allowed_allocations-- > 0 ? malloc(n) : NULL;
 }
 
-/* Every allocation fails in turn. LeakSanitizer sees what is left over; the message must say memory. */
+/* Every allocation fails in turn. LeakSanitizer sees what is left over; the message must say
+ * memory. */
 static void out_of_memory_leaks_nothing(void **state)
 {
     (void)state;
-    static const char text[] = "{\"a\":[1,2.5,\"text\",{\"b\":null}],\"c\":{\"d\":true,\"e\":[[],{}]}}";
+    static const char text[] =
+        "{\"a\":[1,2.5,\"text\",{\"b\":null}],\"c\":{\"d\":true,\"e\":[[],{}]}}";
     json_set_alloc_funcs(counted_malloc, free);
     int n = 0;
     bool parsed = false;

@@ -18,7 +18,8 @@ static struct dg_json *parse(const char *s)
 
 enum kind { STRING, INT, NUMBER, BOOL };
 
-/* One row: the object, the question, and the exact field and sentence that must come; NULL when it must succeed. */
+/* One row: the object, the question, and the exact field and sentence that must come; NULL when it
+ * must succeed. */
 struct row {
     const char *json, *where, *key;
     enum kind kind;
@@ -30,8 +31,10 @@ static const struct row rows[] = {
     {"{}", NULL, "text", STRING, NULL, NULL},
     {"{\"text\":3}", NULL, "text", STRING, "text", "text must be a string, not an integer"},
     {"{\"text\":null}", "", "text", STRING, "text", "text must be a string, not null"},
-    {"{\"text\":[\"a\"]}", "request", "text", STRING, "request.text", "request.text must be a string, not an array"},
-    {"{\"text\":\"a\\u0000\"}", NULL, "text", STRING, "text", "text must not contain the character U+0000"},
+    {"{\"text\":[\"a\"]}", "request", "text", STRING, "request.text",
+        "request.text must be a string, not an array"},
+    {"{\"text\":\"a\\u0000\"}", NULL, "text", STRING, "text",
+        "text must not contain the character U+0000"},
     {"[]", NULL, "text", STRING, "", "must be an object, not an array"},
     {"3", "options", "text", STRING, "options", "options must be an object, not an integer"},
     {"{\"n\":1}", NULL, "n", INT, NULL, NULL},
@@ -60,10 +63,14 @@ static int ask(const struct row *r, const struct dg_json *o, struct dg_error *er
     double x = 0;
     bool b = false;
     switch (r->kind) {
-    case STRING: return dg_json_field_string(o, r->where, r->key, &s, err);
-    case INT: return dg_json_field_int(o, r->where, r->key, 1, 16, &i, err);
-    case NUMBER: return dg_json_field_number(o, r->where, r->key, 0, 1, &x, err);
-    default: return dg_json_field_bool(o, r->where, r->key, &b, err);
+    case STRING:
+        return dg_json_field_string(o, r->where, r->key, &s, err);
+    case INT:
+        return dg_json_field_int(o, r->where, r->key, 1, 16, &i, err);
+    case NUMBER:
+        return dg_json_field_number(o, r->where, r->key, 0, 1, &x, err);
+    default:
+        return dg_json_field_bool(o, r->where, r->key, &b, err);
     }
 }
 
@@ -160,7 +167,8 @@ static void only_names_the_first_unknown_field(void **state)
     assert_int_equal(dg_json_only(NULL, NULL, allowed, NULL), 0);
 }
 
-/* A very long key of the user's is cut, and the cut name can still go into a JSON answer, wherever it stands. */
+/* A very long key of the user's is cut, and the cut name can still go into a JSON answer, wherever
+ * it stands. */
 static void long_names_stay_valid_utf8(void **state)
 {
     (void)state;

@@ -47,8 +47,9 @@ static char *capture_end(struct capture c)
 static const char *behind_stamp(const char *line)
 {
     int year, month, day, hour, minute, second, ms, n = 0;
-    assert_int_equal(sscanf(line, "ts=%4d-%2d-%2dT%2d:%2d:%2d.%3dZ %n", &year, &month, &day, &hour, &minute,
-                         &second, &ms, &n), 7);
+    assert_int_equal(sscanf(line, "ts=%4d-%2d-%2dT%2d:%2d:%2d.%3dZ %n", &year, &month, &day, &hour,
+                         &minute, &second, &ms, &n),
+        7);
     assert_true(year >= 2024 && month >= 1 && month <= 12 && hour < 24);
     return line + n;
 }
@@ -59,7 +60,8 @@ static void line_has_level_event_and_values(void **state)
     struct capture c = capture_begin();
     dg_log(DG_LOG_INFO, "model loaded pairs=%d name=\"%s\"", 2, "a b");
     char *text = capture_end(c);
-    assert_string_equal(behind_stamp(text), "level=info event=\"model loaded\" pairs=2 name=\"a b\"\n");
+    assert_string_equal(
+        behind_stamp(text), "level=info event=\"model loaded\" pairs=2 name=\"a b\"\n");
     free(text);
     c = capture_begin();
     dg_log(DG_LOG_WARN, "ready");
@@ -146,8 +148,10 @@ static void threads_write_whole_lines(void **state)
     char *text = capture_end(c), *rest = text;
     for (char *line; (line = strsep(&rest, "\n")) && *line; total++) {
         int thread, number, end = 0;
-        assert_int_equal(sscanf(behind_stamp(line), "level=info event=\"tick\" thread=%d line=%d pad=%*d%n",
-                             &thread, &number, &end), 2);
+        assert_int_equal(
+            sscanf(behind_stamp(line), "level=info event=\"tick\" thread=%d line=%d pad=%*d%n",
+                &thread, &number, &end),
+            2);
         assert_true(thread >= 0 && thread < THREADS && end > 0);
         assert_int_equal(number, next[thread]++); /* a thread's lines keep their order */
     }

@@ -24,7 +24,8 @@ static struct dg_pool *open_pool(int threads)
     return pool;
 }
 
-/* Plain writes on purpose: run() itself must order them, and ThreadSanitizer says when it does not. */
+/* Plain writes on purpose: run() itself must order them, and ThreadSanitizer says when it does not.
+ */
 static void count_plain(void *arg, size_t i)
 {
     ((int *)arg)[i]++;
@@ -60,7 +61,8 @@ static void smooth(void *arg, size_t i)
     job->out[i] = 0.5 * job->in[i] + 0.25 * job->in[(i + 1) % 64] + (double)i;
 }
 
-/* Each run reads what the one before wrote, with other arguments on the caller's stack: the shape of a layer stack. */
+/* Each run reads what the one before wrote, with other arguments on the caller's stack: the shape
+ * of a layer stack. */
 static void runs_follow_one_another(void **state)
 {
     (void)state;
@@ -85,7 +87,8 @@ static void nap(long ns)
     nanosleep(&pause, NULL);
 }
 
-/* Tasks of unequal length, so that the caller sleeps for workers; pauses between runs, so that workers sleep. */
+/* Tasks of unequal length, so that the caller sleeps for workers; pauses between runs, so that
+ * workers sleep. */
 static void uneven(void *arg, size_t i)
 {
     if (i % 7 == 3)
@@ -122,7 +125,8 @@ static void meet(void *arg, size_t i)
         nap(100000);
 }
 
-/* As many tasks as threads, each waiting for all others: they can only meet when they truly run side by side. */
+/* As many tasks as threads, each waiting for all others: they can only meet when they truly run
+ * side by side. */
 static void all_threads_take_part(void **state)
 {
     (void)state;
