@@ -12,7 +12,8 @@
 struct dg_tokenizer;
 
 /* One side of a model: spm may be "" (pieces only). vocab: a file with one piece a line, line number = id. The ids are
- * the vocabulary file's, whatever the SentencePiece model's own are. DG_EFORMAT: files that do not fit each other. */
+ * the vocabulary file's, whatever the SentencePiece model's own are. Nothing is escaped in that file: a piece is any
+ * bytes but NUL and newline, at least one. DG_EFORMAT: a broken file, or files that do not fit each other. */
 int dg_tokenizer_open(const char *spm, const char *vocab, struct dg_tokenizer **out, struct dg_error *err);
 void dg_tokenizer_close(struct dg_tokenizer *t); /* NULL is fine */
 
@@ -28,7 +29,9 @@ struct dg_token {
     uint32_t begin, end; /* bytes of the input text it stands for; may be empty (byte-fallback pieces but the last) */
 };
 
-/* Encode text[n]; no </s> is added. *tokens is malloc'd (free it), *count its length. */
+/* Encode text[n]; no </s> is added. Control pieces (</s>, language tags) never come out of text, whatever it says;
+ * a model's user-defined pieces do: do not use those as tags. A run of characters outside the vocabulary is one unknown.
+ * *tokens is malloc'd (free it), *count its length. */
 int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n, struct dg_token **tokens,
     size_t *count, struct dg_error *err);
 
@@ -37,5 +40,8 @@ int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n
  * SentencePiece does; callers replace it (contract 7). */
 int dg_tokenizer_decode(const struct dg_tokenizer *t, const int32_t *ids, size_t count, char **text, size_t *len,
     struct dg_token *spans, struct dg_error *err);
+
+/* Write the vocabulary file of a SentencePiece model, in the model's own order. DG_EUNSUP: a piece that no line can hold. */
+int dg_tokenizer_write_vocab(const char *spm, const char *path, struct dg_error *err);
 
 #endif

@@ -1,0 +1,157 @@
+#include "tokenizer/spm_processor.h"
+
+extern "C" {
+#include "base/buffer.h"
+#include "base/file.h"
+}
+
+#include <sentencepiece_processor.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sp = sentencepiece;
+
+struct dg_spm {
+    sp::SentencePieceProcessor processor;
+};
+
+namespace
+{
+
+/* Runs f() -> int, turning what it throws into an error. */
+template <typename F> int guarded(struct dg_error *err, const char *what, F f) noexcept
+{
+    try {
+        return f();
+    } catch (const std::bad_alloc &) {
+        return dg_error_set(err, DG_ENOMEM, "%s: no memory", what);
+    } catch (const std::exception &e) {
+        return dg_error_set(err, DG_EINTERNAL, "%s: %s", what, e.what());
+    } catch (...) {
+        return dg_error_set(err, DG_EINTERNAL, "%s: unknown exception", what);
+    }
+}
+
+int fail(struct dg_error *err, int code, const char *what, const sp::util::Status &status)
+{
+    return dg_error_set(err, code, "%s: %s", what, status.error_message());
+}
+
+/* Is s one code point? (Well-formed UTF-8.) */
+bool is_single(const std::string &s)
+{
+    size_t leads = 0;
+    for (char c : s)
+        leads += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    return leads == 1 && s.size() <= 4;
+}
+
+} // namespace
+
+int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
+{
+    /* Read by us: SentencePiece throws on a folder and tells nothing of other failures. */
+    struct dg_buffer file;
+    dg_buffer_init(&file);
+    int rc = dg_file_read(path, &file, err);
+    if (rc == DG_OK)
+        rc = guarded(err, path, [&]() -> int {
+            auto spm = std::make_unique<dg_spm>();
+            const sp::util::Status status = spm->processor.LoadFromSerializedProto(
+                std::string_view(file.data ? file.data : "", file.len));
+            if (!status.ok() || spm->processor.GetPieceSize() <= 0)
+                return dg_error_set(err, DG_EFORMAT, "%s is not a SentencePiece model: %s", path,
+                    status.error_message());
+            *out = spm.release();
+            return DG_OK;
+        });
+    dg_buffer_deinit(&file);
+    return rc;
+}
+
+void dg_spm_close(struct dg_spm *spm)
+{
+    delete spm;
+}
+
+int32_t dg_spm_size(const struct dg_spm *spm)
+{
+    return spm->processor.GetPieceSize();
+}
+
+const char *dg_spm_piece(const struct dg_spm *spm, int32_t id, size_t *n)
+{
+    const std::string &piece = spm->processor.IdToPiece(id);
+    *n = piece.size();
+    return piece.c_str();
+}
+
+int32_t dg_spm_unk(const struct dg_spm *spm)
+{
+    return spm->processor.unk_id();
+}
+
+int dg_spm_encode(const struct dg_spm *spm, const char *text, size_t n,
+    struct dg_spm_token **tokens, size_t *count, struct dg_error *err)
+{
+    return guarded(err, "encoding text", [&]() -> int {
+        sp::ImmutableSentencePieceText encoded;
+        const sp::util::Status status =
+            spm->processor.Encode(std::string_view(text, n), encoded.mutable_proto());
+        if (!status.ok())
+            return fail(err, DG_EINTERNAL, "encoding text", status);
+        const size_t size = encoded.pieces_size();
+        auto *out = static_cast<dg_spm_token *>(calloc(size ? size : 1, sizeof(dg_spm_token)));
+        if (!out)
+            return dg_error_set(err, DG_ENOMEM, "encoding text: no memory for %zu pieces", size);
+        const int32_t unk = spm->processor.unk_id();
+        for (size_t i = 0; i < size; i++) {
+            const auto piece = encoded.pieces(static_cast<int>(i));
+            out[i].id = static_cast<int32_t>(piece.id());
+            out[i].begin = piece.begin();
+            out[i].end = piece.end();
+            if (out[i].id == unk && is_single(piece.piece()))
+                memcpy(out[i].single, piece.piece().data(), piece.piece().size());
+        }
+        *tokens = out;
+        *count = size;
+        return DG_OK;
+    });
+}
+
+int dg_spm_decode(const struct dg_spm *spm, const char *const *pieces, size_t count, char **text,
+    size_t *len, uint32_t *ends, struct dg_error *err)
+{
+    return guarded(err, "decoding pieces", [&]() -> int {
+        const std::vector<std::string_view> views(pieces, pieces + count);
+        sp::ImmutableSentencePieceText decoded;
+        const sp::util::Status status = spm->processor.Decode(views, decoded.mutable_proto());
+        if (!status.ok())
+            return fail(err, DG_EINTERNAL, "decoding pieces", status);
+        const std::string &s = decoded.text();
+        if (decoded.pieces_size() != count)
+            return dg_error_set(err, DG_EINTERNAL, "decoding pieces: %zu of %zu came back",
+                decoded.pieces_size(), count);
+        auto *copy = static_cast<char *>(malloc(s.size() + 1));
+        if (!copy)
+            return dg_error_set(err, DG_ENOMEM, "decoding pieces: no memory");
+        memcpy(copy, s.data(), s.size());
+        copy[s.size()] = '\0';
+        /* A model with a denormaliser rewrites the text behind the spans' back: keep them inside.
+         */
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t end = decoded.pieces(static_cast<int>(i)).end();
+            ends[i] = end <= s.size() ? end : static_cast<uint32_t>(s.size());
+        }
+        *text = copy;
+        *len = s.size();
+        return DG_OK;
+    });
+}

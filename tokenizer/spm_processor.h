@@ -1,0 +1,46 @@
+/* SentencePiece's processor behind a C interface, in SentencePiece's own ids. For tokenizer/ alone.
+ * Const after open: any thread. No C++ exception leaves it. */
+#ifndef DG_TOKENIZER_SPM_PROCESSOR_H
+#define DG_TOKENIZER_SPM_PROCESSOR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_spm;
+
+/* DG_ENOTFOUND: no such file; DG_EFORMAT: not a SentencePiece model. */
+int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err);
+void dg_spm_close(struct dg_spm *spm); /* NULL is fine */
+
+int32_t dg_spm_size(const struct dg_spm *spm);
+/* Piece of id 0..size-1; *n its bytes. Valid until close. */
+const char *dg_spm_piece(const struct dg_spm *spm, int32_t id, size_t *n);
+int32_t dg_spm_unk(const struct dg_spm *spm);
+
+struct dg_spm_token {
+    int32_t id;
+    uint32_t begin, end; /* bytes of the input */
+    char single[5];      /* for the unknown id: its piece, when that is one code point; else "" */
+};
+
+/* *tokens [*count] is malloc'd. */
+int dg_spm_encode(const struct dg_spm *spm, const char *text, size_t n,
+    struct dg_spm_token **tokens, size_t *count, struct dg_error *err);
+
+/* Text of pieces[count]; *text is malloc'd and NUL-terminated. ends[count]: where each piece's text
+ * ends; the first begins at 0, each other where the one before it ends. A piece that the model does
+ * not have stands for itself, letter by letter. */
+int dg_spm_decode(const struct dg_spm *spm, const char *const *pieces, size_t count, char **text,
+    size_t *len, uint32_t *ends, struct dg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+/* Trains a SentencePiece BPE model; the vocabulary file is written from it by
+ * dg_tokenizer_write_vocab. For the trainer's preparation, never linked into the server. One
+ * training at a time per process (SentencePiece's log level is global). The same input and options
+ * give the same pieces, whatever the number of threads. No C++ exception leaves it. */
+#ifndef DG_TOKENIZER_SPM_TRAINER_H
+#define DG_TOKENIZER_SPM_TRAINER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_spm_train_options {
+    const char *const
+        *inputs; /* [n_inputs] text files, UTF-8, one sentence a line; all into one vocabulary */
+    size_t n_inputs;
+    uint32_t vocab_size; /* pieces, the special ones too; 0 = 32000 */
+    double
+        character_coverage; /* share of the input's characters that get a piece, 0.98 to 1; 0 = 1 */
+    bool byte_fallback;     /* other characters become bytes (256 pieces) instead of unknown */
+    const char *const
+        *controls; /* [n_controls] pieces set by id alone, such as "<2de>"; ids from 2 on */
+    size_t n_controls;
+    const char *normalization;   /* "nmt_nfkc" (NULL), "nfkc", "identity", ... */
+    uint64_t sentence_limit;     /* use this many lines, evenly from all files together; 0 = all */
+    uint32_t max_sentence_bytes; /* longer lines are left out; 0 = 4192 */
+    int threads;                 /* 0 = 1 */
+};
+
+/* Write the model to `path` (whole or not at all): </s> is 0, <unk> is 1, no <s>, no <pad>.
+ * DG_EINVAL: an option out of range; DG_EIO: an input that cannot be read; DG_EFORMAT: text that
+ * cannot give such a vocabulary, with SentencePiece's reason. */
+int dg_spm_train(const struct dg_spm_train_options *o, const char *path, struct dg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

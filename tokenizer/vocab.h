@@ -1,0 +1,27 @@
+/* A vocabulary file: one piece a line, line number = id (from 0). For tokenizer/ alone.
+ * A piece is any bytes but NUL and newline, and not empty: nothing is escaped. Const after open. */
+#ifndef DG_TOKENIZER_VOCAB_H
+#define DG_TOKENIZER_VOCAB_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_vocab {
+    char *bytes;         /* the pieces, each NUL-terminated, in order */
+    const char **pieces; /* [size] */
+    uint32_t size;
+    int32_t *slots; /* [n_slots] ids by hash, -1 where free; n_slots is a power of two */
+    uint32_t n_slots;
+};
+
+/* DG_EFORMAT naming the line: empty, twice there, or with a NUL. A zeroed struct may be deinit'ed.
+ */
+int dg_vocab_open(const char *path, struct dg_vocab *out, struct dg_error *err);
+void dg_vocab_deinit(struct dg_vocab *v);
+
+/* Id of piece[n], or -1. Constant time. */
+int32_t dg_vocab_find(const struct dg_vocab *v, const char *piece, size_t n);
+
+#endif
