@@ -64,7 +64,8 @@ static bool fill_unknown(const struct dg_part *p, const struct dg_part_hyp *h, u
     for (uint32_t i = 0; i < n; i++) {
         if (h->ids[i] != unk)
             continue;
-        size_t begin = spans[i].begin, end = spans[i].end;
+        /* The blanks around one unknown sign may have been passed over already. */
+        size_t begin = spans[i].begin > at ? spans[i].begin : at, end = spans[i].end > at ? spans[i].end : at;
         any = true;
         dg_buffer_add(out, text + at, begin - at);
         at = end;

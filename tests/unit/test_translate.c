@@ -1,0 +1,347 @@
+/* translate/: planning and joining of texts, on a bundle made here (random weights, a real SentencePiece model). What
+ * the model says is noise; that layout, offsets, limits and flags are right is not. */
+#include "tests/invariants/random_model.h"
+
+#include "base/file.h"
+#include "text/utf8.h"
+#include "translate/runner.h"
+#include "weights/bundle.h"
+
+#include <sys/stat.h>
+
+#define SPM "tests/data/tokenizer/joint.model"
+
+static char dir[64];
+static struct dg_backend *be;
+static struct dg_translator *translator;
+static struct dg_runner *runner;
+
+static void copy_in(const char *from, const char *name)
+{
+    char to[128];
+    struct dg_map map = {0};
+    struct dg_error err = {0};
+    snprintf(to, sizeof to, "%s/%s", dir, name);
+    if (dg_file_map(from, &map, &err) || dg_file_write(to, map.data, map.size, &err))
+        fail_msg("%s", err.message);
+    dg_file_unmap(&map);
+}
+
+static void write_weights(const struct dg_config *c, const char *path)
+{
+    struct dg_weights_writer *w = NULL;
+    struct dg_error err = {0};
+    uint64_t seed = 99;
+    assert_int_equal(dg_weights_writer_open(&w, &err), 0);
+    for (size_t i = 0; i < dg_params_count(c); i++) {
+        struct dg_param_info info;
+        dg_params_info(c, i, &info);
+        float *x = malloc((size_t)info.N * info.K * sizeof *x);
+        assert_non_null(x);
+        fill(c, &info, x, &seed);
+        if (!strcmp(info.name, "out.b"))
+            x[c->unk] = 3.0f; /* says <unk> now and then */
+        assert_int_equal(dg_weights_writer_add(w, info.name, info.N, info.K, DG_F32, x, &err), 0);
+        free(x);
+    }
+    if (dg_weights_writer_commit(w, path, &err))
+        fail_msg("%s", err.message);
+    dg_weights_writer_close(w);
+}
+
+static struct dg_json *manifest(const struct dg_config *c)
+{
+    struct dg_error err = {0};
+    static const char text[] =
+        "{\"format\":1,\"name\":\"test\",\"pairs\":[[\"en\",\"de\"]],\"files\":{\"weights\":\"weights.dgw\","
+        "\"source_spm\":\"joint.spm\",\"target_spm\":\"joint.spm\",\"source_vocab\":\"joint.vocab\","
+        "\"target_vocab\":\"joint.vocab\"}}";
+    struct dg_json *m = dg_json_parse(text, strlen(text), &err);
+    assert_non_null(m);
+    assert_int_equal(dg_config_write(c, m), 0);
+    return m;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    struct dg_tokenizer *t = NULL;
+    struct dg_error err = {0};
+    char path[128], vocab[128];
+    strcpy(dir, "/tmp/dragoman-test-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    copy_in(SPM, "joint.spm");
+    snprintf(vocab, sizeof vocab, "%s/joint.vocab", dir);
+    if (dg_tokenizer_write_vocab(SPM, vocab, &err) || dg_tokenizer_open(SPM, vocab, &t, &err))
+        fail_msg("%s", err.message);
+    dg_config_base(&c, dg_tokenizer_size(t));
+    c.eos = dg_tokenizer_id(t, "</s>");
+    c.unk = dg_tokenizer_unk(t);
+    c.start = -1;
+    dg_tokenizer_close(t);
+    c.D = 32;
+    c.F = 64;
+    c.H = 4;
+    c.Dk = c.Dv = 8;
+    c.enc_layers = c.dec_layers = 1;
+    c.embed_scale = sqrtf(32.0f);
+    c.output_bias = true;
+    snprintf(path, sizeof path, "%s/weights.dgw", dir);
+    write_weights(&c, path);
+    struct dg_json *m = manifest(&c);
+    if (dg_bundle_seal(dir, m, &err) || dg_cpu_open(NULL, &be, &err) ||
+        dg_translator_open(dir, be, 200, &translator, &err) || dg_runner_open(translator, 2, 1, NULL, &runner, &err))
+        fail_msg("%s", err.message);
+    dg_json_free(m);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"joint.spm", "joint.vocab", "weights.dgw", "manifest.json"};
+    dg_runner_close(runner);
+    dg_translator_close(translator);
+    dg_cpu_close(be);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+    return 0;
+}
+
+static struct dg_job *translated(const char *text, const struct dg_translate_options *o, struct dg_answers *a)
+{
+    struct dg_job *j = NULL;
+    struct dg_error err = {0};
+    if (dg_job_plan(translator, text, strlen(text), o, &j, &err) || dg_runner_run(runner, &j, 1, NULL, NULL, &err) ||
+        dg_job_finish(j, a, &err))
+        fail_msg("%s", err.message);
+    return j;
+}
+
+/* Byte offset of code point n. */
+static size_t byte_of(const char *s, size_t n)
+{
+    size_t i = 0;
+    for (; n; n--)
+        do
+            i++;
+        while ((s[i] & 0xC0) == 0x80);
+    return i;
+}
+
+/* What stands between the sentences of the answer is what stood between those of the input, byte for byte. */
+static void check_layout(const char *text, const struct dg_answers *a)
+{
+    size_t s = 0, t = 0;
+    const char *out = a->best[0].text;
+    for (size_t i = 0; i <= a->n_sentences; i++) {
+        size_t s_end = i < a->n_sentences ? byte_of(text, a->sentences[i].source_begin) : strlen(text);
+        size_t t_end = i < a->n_sentences ? byte_of(out, a->sentences[i].target_begin) : a->best[0].len;
+        assert_int_equal(s_end - s, t_end - t);
+        assert_memory_equal(text + s, out + t, s_end - s);
+        if (i < a->n_sentences) {
+            s = byte_of(text, a->sentences[i].source_end);
+            t = byte_of(out, a->sentences[i].target_end);
+        }
+    }
+}
+
+static void layout_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t sentences;
+    } cases[] = {
+        {"One house. Two houses.", 2},
+        {"  A small boat.\r\n\r\n\t- First item\r\n\t- Second item\r\n", 3},
+        {"Überall Häuser! Où est la mer?", 2},
+        {"no end", 1},
+    };
+    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 6}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dg_answers a;
+        struct dg_job *j = translated(cases[i].text, &o, &a);
+        assert_int_equal(a.n_sentences, cases[i].sentences);
+        check_layout(cases[i].text, &a);
+        assert_int_equal(a.source_characters, dg_utf8_count(cases[i].text, strlen(cases[i].text)));
+        assert_true(a.source_tokens > a.n_sentences);
+        dg_job_free(j);
+    }
+}
+
+/* Without letters there is nothing to translate. */
+static void letterless_comes_back(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"", " \n", "12:30 + 45 = 57!", "😀👍", "— …"};
+    struct dg_translate_options o = {.search = {.alpha = -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dg_answers a;
+        struct dg_job *j = translated(cases[i], &o, &a);
+        assert_int_equal(dg_job_sentences(j), 0);
+        assert_string_equal(a.best[0].text, cases[i]);
+        assert_int_equal(a.target_tokens, 0);
+        dg_job_free(j);
+    }
+}
+
+/* Over the piece limit a sentence is split, flagged, and all of it is translated. */
+static void long_sentences_are_split(void **state)
+{
+    (void)state;
+    char text[3000] = "";
+    for (int i = 0; i < 60; i++)
+        strcat(text, i % 7 == 6 ? "the old house near the sea, " : "the old house near the sea ");
+    strcat(text, "stands.");
+    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 4}, .max_source = 24};
+    struct dg_answers a;
+    struct dg_job *j = translated(text, &o, &a);
+    assert_true(a.n_sentences > 10);
+    assert_true(a.flags & DG_FLAG_SPLIT);
+    check_layout(text, &a);
+    size_t covered = 0;
+    for (size_t i = 0; i < dg_job_sentences(j); i++) {
+        struct dg_sentence s;
+        dg_job_sentence(j, i, &s);
+        assert_true(s.n_source <= 24);
+        covered += s.n_source - 1;
+    }
+    /* As many pieces as the text has when it is not split, but for words cut in the middle. */
+    struct dg_token *tokens;
+    size_t n;
+    assert_int_equal(dg_tokenizer_encode(dg_translator_source(translator), text, strlen(text), &tokens, &n, NULL), 0);
+    free(tokens);
+    assert_true(covered >= n);
+    dg_job_free(j);
+
+    /* One word that is too long is cut between code points. */
+    memset(text, 'q', 2000);
+    text[2000] = '\0';
+    j = translated(text, &o, &a);
+    assert_true(a.flags & DG_FLAG_SPLIT);
+    check_layout(text, &a);
+    dg_job_free(j);
+}
+
+static void n_best_and_scores(void **state)
+{
+    (void)state;
+    struct dg_translate_options o = {.search = {.beam = 4, .n_best = 3, .alpha = -1, .max_len = 8}};
+    struct dg_answers a;
+    struct dg_job *j = translated("The boat.", &o, &a);
+    assert_int_equal(a.n_best, 3);
+    for (size_t i = 1; i < a.n_best; i++)
+        assert_true(a.best[i - 1].score >= a.best[i].score);
+    assert_float_equal(a.best[0].score, a.sentences[0].score, 0);
+    dg_job_free(j);
+}
+
+/* A piece the vocabulary does not know is never shown as the unknown sign. */
+static void unknown_is_copied(void **state)
+{
+    (void)state;
+    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 12, .min_len = 12}};
+    struct dg_answers a;
+    unsigned seen = 0;
+    static const char *const texts[] = {"The 漢 house.", "A 漢字 and 語.", "Boats 漢"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct dg_job *j = translated(texts[i], &o, &a);
+        assert_null(strstr(a.best[0].text, "\xE2\x81\x87"));
+        if (a.flags & DG_FLAG_UNK_COPIED) {
+            seen++;
+            assert_non_null(strstr(a.best[0].text, "漢"));
+        }
+        dg_job_free(j);
+    }
+    assert_true(seen > 0);
+}
+
+static void length_limit_is_flagged(void **state)
+{
+    (void)state;
+    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 5, .min_len = 9}};
+    struct dg_answers a;
+    struct dg_job *j = translated("The old house.", &o, &a);
+    assert_true(a.flags & DG_FLAG_LENGTH_LIMITED);
+    assert_true(a.sentences[0].flags & DG_FLAG_LENGTH_LIMITED);
+    assert_string_equal(dg_flag_name(DG_FLAG_LENGTH_LIMITED), "length_limited");
+    dg_job_free(j);
+}
+
+static void bad_input_is_named(void **state)
+{
+    (void)state;
+    struct dg_job *j = NULL;
+    struct dg_error err = {0};
+    struct dg_translate_options o = {.search = {.alpha = -1}};
+    assert_int_equal(dg_job_plan(translator, "a\xFFz", 3, &o, &j, &err), DG_EINVAL);
+    assert_string_equal(err.field, "text");
+    dg_error_clear(&err);
+    o.source = "fr";
+    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), DG_EINVAL);
+    assert_string_equal(err.field, "source");
+    dg_error_clear(&err);
+    o.source = "EN";
+    o.target = "zz";
+    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), DG_EINVAL);
+    assert_string_equal(err.field, "target");
+    o.target = "De";
+    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, NULL), 0);
+    dg_job_free(j);
+}
+
+/* Scoring what the search found gives the search's own probabilities. */
+static void score_equals_search(void **state)
+{
+    (void)state;
+    static const char source[] = "The old house near the sea.";
+    struct dg_translate_options o = {.search = {.beam = 1, .alpha = 0, .max_len = 20}, .pieces = true};
+    struct dg_translate_options text = {.search = {.beam = 1, .alpha = 0, .max_len = 20}};
+    struct dg_error err = {0};
+    struct dg_answers a;
+    struct dg_scored s;
+    struct dg_buffer pieces;
+    struct dg_token *tokens;
+    size_t n;
+    dg_buffer_init(&pieces);
+    assert_int_equal(
+        dg_tokenizer_encode(dg_translator_source(translator), source, strlen(source), &tokens, &n, &err), 0);
+    for (size_t i = 0; i < n; i++)
+        dg_buffer_addf(&pieces, "%s%s", i ? " " : "", dg_tokenizer_piece(dg_translator_source(translator), tokens[i].id));
+    free(tokens);
+    struct dg_job *j = translated(pieces.data, &o, &a), *scored = NULL;
+    if (dg_job_plan_score(translator, pieces.data, pieces.len, a.best[0].text, a.best[0].len, &o, &scored, &err) ||
+        dg_runner_run(runner, &scored, 1, NULL, NULL, &err) || dg_job_finish_score(scored, &s, &err))
+        fail_msg("%s", err.message);
+    assert_string_equal(s.pieces[s.n - 1], "</s>");
+    if (!(a.flags & DG_FLAG_LENGTH_LIMITED))
+        assert_float_equal(s.total, a.best[0].score, 1e-9);
+    dg_job_free(scored);
+    dg_job_free(j);
+    /* And pieces or text of the same sentence are the same work. */
+    j = translated(source, &text, &a);
+    assert_int_equal(a.source_tokens, n + 1);
+    dg_job_free(j);
+    dg_buffer_deinit(&pieces);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layout_is_kept),
+        cmocka_unit_test(letterless_comes_back),
+        cmocka_unit_test(long_sentences_are_split),
+        cmocka_unit_test(n_best_and_scores),
+        cmocka_unit_test(unknown_is_copied),
+        cmocka_unit_test(length_limit_is_flagged),
+        cmocka_unit_test(bad_input_is_named),
+        cmocka_unit_test(score_equals_search),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
