@@ -1,0 +1,147 @@
+#include "server/call.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/reply.h"
+
+#include <stdlib.h>
+
+#define MS_NS 1000000ull
+
+int dg_call_open(struct dg_app *app, struct dg_http_exchange *x, struct dg_served *model, size_t n, struct dg_call **out,
+    struct dg_error *err)
+{
+    struct dg_call *c = calloc(1, sizeof *c);
+    struct dg_job **jobs = calloc(n, sizeof *jobs);
+    if (!c || !jobs) {
+        free(c);
+        free(jobs);
+        dg_served_release(model);
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request of %zu texts", n);
+    }
+    c->app = app;
+    c->x = x;
+    c->model = model;
+    c->jobs = jobs;
+    c->n_jobs = n;
+    *out = c;
+    return DG_OK;
+}
+
+void dg_call_free(struct dg_call *c)
+{
+    if (!c)
+        return;
+    dg_task_free(c->task);
+    for (size_t i = 0; i < c->n_jobs; i++)
+        dg_job_free(c->jobs[i]);
+    free(c->jobs);
+    dg_served_release(c->model);
+    free(c);
+}
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+/* Browsers' developer tools show these; durations in milliseconds. */
+static void add_timing(const struct dg_call *c, struct dg_http_reply *r)
+{
+    const struct dg_task *t = c->task;
+    uint64_t start = dg_http_request(c->x)->start_ns, engine = 0;
+    if (t->last_finished_ns > t->first_admitted_ns)
+        engine = t->last_finished_ns - t->first_admitted_ns;
+    uint64_t decode = engine > t->encode_ns ? engine - t->encode_ns : 0;
+    dg_http_reply_header(r, "Server-Timing",
+        "plan;dur=%.2f, queue;dur=%.2f, encode;dur=%.2f, decode;dur=%.2f, total;dur=%.2f", ms(c->planned_ns - start),
+        ms(t->queue_ns), ms(t->encode_ns), ms(decode), ms(dg_clock_ns() - start));
+}
+
+static void answer(struct dg_call *c, struct dg_http_reply *r)
+{
+    struct dg_json *body = NULL;
+    struct dg_error err = {0};
+    if (c->answer(c, &body, &err) != DG_OK) {
+        dg_log(DG_LOG_ERROR, "answer failed id=%s message=\"%s\"", dg_http_request(c->x)->id, err.message);
+        dg_reply_failure(r, &err);
+        return;
+    }
+    dg_reply_json_take(r, 200, body);
+    add_timing(c, r);
+}
+
+/* The task is over: one reply per way to end. */
+static void finish(void *arg, struct dg_http_exchange *x)
+{
+    struct dg_call *c = arg;
+    struct dg_http_reply r = {0};
+    switch ((enum dg_outcome)atomic_load(&c->task->outcome)) {
+    case DG_TASK_OK: answer(c, &r); break;
+    case DG_TASK_LATE: dg_reply_error(&r, 504, "timeout", NULL, "the request's deadline passed"); break;
+    case DG_TASK_GONE:
+        dg_reply_error(&r, 408, "client_gone", NULL, "the client closed its side of the connection");
+        r.close = true;
+        break;
+    case DG_TASK_STOPPED: dg_reply_error(&r, 503, "stopping", NULL, "the server is stopping"); break;
+    case DG_TASK_FAILED:
+        if (c->task->error.code != DG_ELIMIT && c->task->error.code != DG_EINVAL)
+            dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"", dg_http_request(x)->id, c->task->error.message);
+        dg_reply_failure(&r, &c->task->error);
+        break;
+    }
+    dg_http_reply_header(&r, "X-Model-Version", "%s", dg_bundle_version(dg_translator_bundle(c->model->translator)));
+    dg_http_reply_take(x, &r);
+}
+
+static void gone(void *arg)
+{
+    struct dg_call *c = arg;
+    dg_queue_cancel(c->app->queue, c->task, DG_TASK_GONE);
+}
+
+static void drop(void *arg)
+{
+    dg_call_free(arg);
+}
+
+static void done(void *arg)
+{
+    struct dg_call *c = arg;
+    dg_http_wake(c->x);
+}
+
+static void reply_failure(struct dg_http_exchange *x, const struct dg_error *err)
+{
+    struct dg_http_reply r = {0};
+    dg_reply_failure(&r, err);
+    dg_http_reply_take(x, &r);
+}
+
+void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
+{
+    static const struct dg_http_later later = {finish, gone, drop};
+    struct dg_http_exchange *x = c->x;
+    struct dg_app *app = c->app;
+    struct dg_error err = {0};
+    int rc = dg_task_open(c->model, c->jobs, c->n_jobs, &c->task, &err);
+    c->planned_ns = dg_clock_ns();
+    if (rc != DG_OK) {
+        dg_call_free(c);
+        reply_failure(x, &err);
+        return;
+    }
+    if (c->task->n_entries == 0) { /* nothing with letters in it */
+        finish(c, x);
+        dg_call_free(c);
+        return;
+    }
+    uint64_t limit = (uint64_t)(timeout_ms > 0 ? timeout_ms : app->config.request_timeout_ms);
+    c->task->deadline_ns = dg_http_request(x)->start_ns + limit * MS_NS;
+    c->task->done = done;
+    c->task->arg = c;
+    dg_http_later(x, &later, c); /* before submitting: it may be done at once, and then c belongs to x */
+    rc = dg_queue_submit(app->queue, c->task, &err);
+    if (rc != DG_OK)
+        reply_failure(x, &err);
+}

@@ -1,0 +1,577 @@
+/* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts and hands sockets over, so
+ * that listening, draining and connection limits are ours. An exchange is made when the request line is read and has two
+ * owners: the library (until "completed") and, while an answer is awaited, whoever will wake it. Suspending and waking
+ * meet under the exchange's lock, so a wake may come before, while or after the connection is suspended. */
+#include "server/http.h"
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/net.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONNECTION_MEMORY 16384 /* request line and headers must fit; the library answers 414 or 431 */
+#define ID_BYTES 129
+
+struct dg_http {
+    struct dg_http_options o;
+    struct MHD_Daemon *daemon;
+    struct dg_net *net;
+    atomic_bool draining;
+    atomic_size_t bodies_bytes;    /* reserved for bodies now */
+    atomic_size_t suspended;       /* exchanges that wait for a wake */
+    atomic_uint_least64_t next_id;
+    uint64_t id_seed;
+};
+
+/* A connection: what the library carries as its socket context. */
+struct connection {
+    uint64_t id; /* of net */
+    bool linger;
+};
+
+enum later_state { LATER_NONE, LATER_RUNNING, LATER_SUSPENDED, LATER_WOKEN };
+
+struct dg_http_exchange {
+    struct dg_http *http;
+    struct MHD_Connection *mhd;
+    struct connection *connection; /* NULL beyond the table */
+    struct dg_http_request request;
+    struct dg_buffer body;
+    size_t reserved_bytes;
+    bool headers_seen, dispatched;
+    bool replied;
+    int status;
+    struct dg_http_reply reply;
+    const void *tag;
+    char id[ID_BYTES];
+    const struct dg_http_later *later;
+    void *later_arg;
+    atomic_uint refs;
+    pthread_mutex_t lock;
+    enum later_state state; /* guarded by lock */
+};
+
+/* ---- Replies ---- */
+
+void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char *format, ...)
+{
+    assert(r->n_headers < DG_HTTP_MAX_HEADERS);
+    if (r->n_headers == DG_HTTP_MAX_HEADERS)
+        return;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(r->headers[r->n_headers].value, sizeof r->headers[0].value, format, ap);
+    va_end(ap);
+    r->headers[r->n_headers++].name = name;
+}
+
+void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
+{
+    assert(!x->replied);
+    x->reply = *r;
+    x->replied = true;
+    memset(r, 0, sizeof *r);
+}
+
+static enum MHD_Result send_reply(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (!response) {
+        free(r->body);
+        r->body = NULL;
+        return MHD_NO;
+    }
+    r->body = NULL; /* the response's now */
+    if (r->content_type)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
+    for (size_t i = 0; i < r->n_headers; i++)
+        MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
+    MHD_add_response_header(response, "X-Request-Id", x->id);
+    if (r->close || atomic_load(&x->http->draining))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    x->status = r->status;
+    if (x->connection)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
+    enum MHD_Result rc = MHD_queue_response(x->mhd, (unsigned)r->status, response);
+    MHD_destroy_response(response);
+    return rc;
+}
+
+/* ---- Exchanges ---- */
+
+static void exchange_unref(struct dg_http_exchange *x)
+{
+    if (atomic_fetch_sub(&x->refs, 1) != 1)
+        return;
+    if (x->later)
+        x->later->drop(x->later_arg);
+    atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
+    dg_buffer_deinit(&x->body);
+    free(x->reply.body);
+    pthread_mutex_destroy(&x->lock);
+    free(x);
+}
+
+const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x)
+{
+    return &x->request;
+}
+
+const char *dg_http_header(const struct dg_http_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
+}
+
+const char *dg_http_query(const struct dg_http_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
+}
+
+void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
+{
+    x->tag = tag;
+}
+
+const void *dg_http_tag(const struct dg_http_exchange *x)
+{
+    return x->tag;
+}
+
+void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg)
+{
+    assert(!x->later);
+    x->later = later;
+    x->later_arg = arg;
+    x->state = LATER_RUNNING; /* nobody else knows x yet */
+    atomic_fetch_add(&x->refs, 1);
+}
+
+void dg_http_wake(struct dg_http_exchange *x)
+{
+    struct dg_http *http = x->http;
+    pthread_mutex_lock(&x->lock);
+    assert(x->state == LATER_RUNNING || x->state == LATER_SUSPENDED);
+    bool suspended = x->state == LATER_SUSPENDED;
+    x->state = LATER_WOKEN;
+    if (suspended) {
+        if (x->connection)
+            dg_net_unwatch(http->net, x->connection->id);
+        MHD_resume_connection(x->mhd);
+    }
+    pthread_mutex_unlock(&x->lock);
+    exchange_unref(x);
+    if (suspended)
+        atomic_fetch_sub(&http->suspended, 1); /* last: dg_http_close waits for it */
+}
+
+static void pin_exchange(void *user)
+{
+    struct dg_http_exchange *x = user;
+    atomic_fetch_add(&x->refs, 1);
+}
+
+static void exchange_gone(void *user)
+{
+    struct dg_http_exchange *x = user;
+    x->later->gone(x->later_arg);
+    exchange_unref(x);
+}
+
+/* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
+static bool suspend(struct dg_http_exchange *x)
+{
+    bool there = true;
+    pthread_mutex_lock(&x->lock);
+    bool wait = x->state == LATER_RUNNING;
+    if (wait) {
+        x->state = LATER_SUSPENDED;
+        atomic_fetch_add(&x->http->suspended, 1);
+        MHD_suspend_connection(x->mhd);
+        if (x->connection)
+            there = dg_net_watch(x->http->net, x->connection->id, x);
+        if (!there)
+            pin_exchange(x); /* while it is told; the wake may come meanwhile */
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (!there)
+        exchange_gone(x);
+    return wait;
+}
+
+static enum MHD_Result settle(struct dg_http_exchange *x)
+{
+    if (x->later && x->replied) {
+        exchange_unref(x); /* nobody will wake it */
+        return send_reply(x);
+    }
+    if (x->later) {
+        if (suspend(x))
+            return MHD_YES;
+        x->later->finish(x->later_arg, x);
+    }
+    if (!x->replied) {
+        dg_log(DG_LOG_ERROR, "handler gave no reply path=%s", x->request.path);
+        return MHD_NO;
+    }
+    return send_reply(x);
+}
+
+static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)
+{
+    struct dg_http_reply r = {0};
+    x->http->o.refuse(x->http->o.app, status, code, message, &r);
+    r.close = true;
+    if (x->connection)
+        x->connection->linger = true;
+    dg_http_reply_take(x, &r);
+}
+
+/* ---- What the library calls ---- */
+
+static bool id_char(char c)
+{
+    return isalnum((unsigned char)c) || (c != '\0' && strchr("-_.:/+=@", c) != NULL);
+}
+
+/* The client's id when it is short and plain (it goes into logs and headers), else one of our own. */
+static void choose_id(struct dg_http_exchange *x)
+{
+    const char *given = dg_http_header(x, "X-Request-Id");
+    size_t n = 0;
+    while (given && n < ID_BYTES - 1 && id_char(given[n]))
+        n++;
+    if (given && n > 0 && given[n] == '\0') {
+        memcpy(x->id, given, n + 1);
+        return;
+    }
+    uint64_t z = x->http->id_seed + atomic_fetch_add(&x->http->next_id, 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull; /* splitmix64: distinct for distinct counters */
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    snprintf(x->id, sizeof x->id, "%016llx", (unsigned long long)(z ^ (z >> 31)));
+}
+
+struct framing {
+    unsigned lengths, encodings;
+    bool chunked, bad_name;
+    const char *length;
+};
+
+static enum MHD_Result look_at_header(void *cls, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    struct framing *f = cls;
+    (void)kind;
+    if (strpbrk(key, " \t\r\n\v\f"))
+        f->bad_name = true;
+    if (strcasecmp(key, "Content-Length") == 0) {
+        f->lengths++;
+        f->length = value;
+    } else if (strcasecmp(key, "Transfer-Encoding") == 0) {
+        f->encodings++;
+        f->chunked = value && strcasecmp(value, "chunked") == 0;
+    }
+    return MHD_YES;
+}
+
+/* Why the message's end is not beyond doubt, or NULL. A front proxy may have seen another end than we would (request
+ * smuggling), so such a request is refused and its connection closed. */
+static const char *framing_fault(const struct framing *f, bool http11)
+{
+    if (f->bad_name)
+        return "a header name contains white space";
+    if (f->lengths > 0 && f->encodings > 0)
+        return "Content-Length and Transfer-Encoding are both given";
+    if (f->lengths > 1)
+        return "Content-Length is given more than once";
+    if (f->encodings > 1)
+        return "Transfer-Encoding is given more than once";
+    if (f->encodings == 1 && !f->chunked)
+        return "the only Transfer-Encoding understood is chunked";
+    if (f->encodings == 1 && !http11)
+        return "Transfer-Encoding needs HTTP/1.1";
+    if (f->length && (f->length[0] == '\0' || f->length[strspn(f->length, "0123456789")] != '\0'))
+        return "Content-Length is not a number";
+    return NULL;
+}
+
+/* Take n bytes of the memory that all bodies share. */
+static bool reserve(struct dg_http_exchange *x, size_t n)
+{
+    size_t before = atomic_fetch_add(&x->http->bodies_bytes, n);
+    x->reserved_bytes += n;
+    return before + n <= x->http->o.max_bodies_bytes;
+}
+
+/* The headers are complete, the body has not been read. */
+static enum MHD_Result on_headers(struct dg_http_exchange *x, const char *method, const char *path, const char *version)
+{
+    struct dg_http *http = x->http;
+    struct framing f = {0};
+    char message[160];
+    x->headers_seen = true;
+    x->request.method = method;
+    x->request.path = path;
+    x->request.start_ns = dg_clock_ns();
+    choose_id(x);
+    x->request.id = x->id;
+    MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
+    const char *fault = framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
+    if (fault) {
+        refuse(x, 400, "bad_framing", fault);
+        return send_reply(x);
+    }
+    unsigned long long length = f.length ? strtoull(f.length, NULL, 10) : 0;
+    if (length > http->o.max_body_bytes) {
+        snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", length, http->o.max_body_bytes);
+        refuse(x, 413, "too_large", message);
+        return send_reply(x);
+    }
+    if ((length > 0 || f.chunked) && !reserve(x, f.chunked ? http->o.max_body_bytes : (size_t)length)) {
+        refuse(x, 503, "overloaded", "too many large requests are on their way");
+        return send_reply(x);
+    }
+    if (x->connection && (length > 0 || f.chunked))
+        dg_net_phase(http->net, x->connection->id, DG_NET_BODY);
+    return MHD_YES;
+}
+
+/* Body bytes. Only a chunked body can be found too long here, when the library takes no reply any more: the refusal
+ * goes straight onto the socket, which nothing has written to yet. */
+static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, size_t *n)
+{
+    size_t limit = x->http->o.max_body_bytes;
+    if (*n > limit - x->body.len) {
+        char message[96];
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
+        if (info)
+            dg_net_refuse(info->connect_fd, "413 Content Too Large", "too_large", message);
+        if (x->connection)
+            x->connection->linger = true;
+        x->status = 413;
+        return MHD_NO;
+    }
+    dg_buffer_add(&x->body, data, *n);
+    *n = 0;
+    return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
+    const char *version, const char *data, size_t *n, void **context)
+{
+    struct dg_http *http = cls;
+    struct dg_http_exchange *x = *context;
+    (void)mhd;
+    if (!x)
+        return MHD_NO; /* no memory for it */
+    if (!x->headers_seen)
+        return on_headers(x, method, url, version);
+    if (*n > 0)
+        return on_body(x, data, n);
+    if (x->dispatched) { /* woken */
+        x->later->finish(x->later_arg, x);
+        if (!x->replied) {
+            dg_log(DG_LOG_ERROR, "finish gave no reply path=%s", x->request.path);
+            return MHD_NO;
+        }
+        return send_reply(x);
+    }
+    x->dispatched = true;
+    if (x->connection)
+        dg_net_phase(http->net, x->connection->id, DG_NET_HANDLING);
+    x->request.body = x->body.data ? x->body.data : "";
+    x->request.body_len = x->body.len;
+    if (x->body.failed)
+        refuse(x, 503, "overloaded", "no memory for the body");
+    else
+        http->o.handle(http->o.app, x);
+    return settle(x);
+}
+
+/* The request line was read: an exchange begins. */
+static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *mhd)
+{
+    (void)uri;
+    struct dg_http_exchange *x = calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    x->http = cls;
+    x->mhd = mhd;
+    x->request.method = x->request.path = x->request.body = x->request.id = "";
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    x->connection = info ? info->socket_context : NULL;
+    atomic_init(&x->refs, 1);
+    pthread_mutex_init(&x->lock, NULL);
+    if (x->connection)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_HEADERS);
+    return x;
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how)
+{
+    struct dg_http *http = cls;
+    struct dg_http_exchange *x = *context;
+    (void)mhd;
+    *context = NULL;
+    if (!x)
+        return;
+    /* status 0: the library answered by itself, which it does with 4xx only. */
+    int status = x->status != 0 ? x->status : 400;
+    if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && x->status != 413)
+        status = 499;
+    if (x->connection)
+        dg_net_phase(http->net, x->connection->id, DG_NET_IDLE);
+    http->o.finished(http->o.app, x, status);
+    exchange_unref(x);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+    enum MHD_ConnectionNotificationCode what)
+{
+    struct dg_http *http = cls;
+    struct connection *c = *context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        c = calloc(1, sizeof *c);
+        if (c && info)
+            c->id = dg_net_enter(http->net, info->connect_fd);
+        *context = c;
+    } else if (c) {
+        dg_net_leave(http->net, c->id, c->linger);
+        free(c);
+        *context = NULL;
+    }
+}
+
+/* Percent-decoding in place; %00 stays as it is, so that a path never ends early. */
+static size_t unescape(void *cls, struct MHD_Connection *mhd, char *s)
+{
+    (void)cls;
+    (void)mhd;
+    char *w = s;
+    for (const char *r = s; *r; w++) {
+        unsigned v = 0;
+        if (r[0] == '%' && isxdigit((unsigned char)r[1]) && isxdigit((unsigned char)r[2]))
+            sscanf(r + 1, "%2x", &v);
+        *w = v != 0 ? (char)v : *r;
+        r += v != 0 ? 3 : 1;
+    }
+    *w = '\0';
+    return (size_t)(w - s);
+}
+
+static void log_library(void *cls, const char *format, va_list ap)
+{
+    char text[256];
+    (void)cls;
+    vsnprintf(text, sizeof text, format, ap);
+    text[strcspn(text, "\n")] = '\0';
+    dg_log(DG_LOG_DEBUG, "http library message=\"%s\"", text);
+}
+
+static void on_accepted(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
+{
+    struct dg_http *http = arg;
+    MHD_add_connection(http->daemon, fd, addr, n); /* closes fd when it fails */
+}
+
+/* ---- Start and stop ---- */
+
+static struct MHD_Daemon *start_daemon(struct dg_http *http)
+{
+    /* The library's own limits stand above ours, which answer in words: it must never be the first to refuse. */
+    unsigned limit = 2 * http->o.max_connections + 64;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+        MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    /* One thread is asked for by leaving the pool out: the library refuses a pool of one. */
+    return MHD_start_daemon(flags, 0, NULL, NULL, on_request, http,
+        MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+        MHD_OPTION_URI_LOG_CALLBACK, on_request_line, http,
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, limit,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        http->o.threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, http->o.threads,
+        MHD_OPTION_END);
+}
+
+int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out, struct dg_error *err)
+{
+    struct dg_http *http = calloc(1, sizeof *http);
+    if (!http) {
+        close(listen_fd);
+        return dg_error_set(err, DG_ENOMEM, "no memory for the HTTP server");
+    }
+    http->o = *options;
+    if (getrandom(&http->id_seed, sizeof http->id_seed, GRND_NONBLOCK) != (ssize_t)sizeof http->id_seed)
+        http->id_seed = dg_clock_ns();
+    http->daemon = start_daemon(http);
+    if (!http->daemon) {
+        close(listen_fd);
+        free(http);
+        return dg_error_set(err, DG_EIO, "the HTTP library did not start with %u threads", options->threads);
+    }
+    struct dg_net_options net = {
+        .max_connections = options->max_connections,
+        .limit_ms = {[DG_NET_HEADERS] = options->header_timeout_ms, [DG_NET_BODY] = options->body_timeout_ms,
+            [DG_NET_WRITING] = options->write_timeout_ms, [DG_NET_IDLE] = options->idle_timeout_ms},
+        .arg = http,
+        .accepted = on_accepted,
+        .pin = pin_exchange,
+        .gone = exchange_gone,
+    };
+    int rc = dg_net_open(listen_fd, &net, &http->net, err);
+    if (rc != DG_OK) {
+        MHD_stop_daemon(http->daemon);
+        free(http);
+        return rc;
+    }
+    *out = http;
+    return DG_OK;
+}
+
+void dg_http_drain(struct dg_http *http)
+{
+    atomic_store(&http->draining, true);
+    dg_net_drain(http->net);
+}
+
+size_t dg_http_connections(struct dg_http *http)
+{
+    return dg_net_count(http->net);
+}
+
+void dg_http_close(struct dg_http *http)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    if (!http)
+        return;
+    atomic_store(&http->draining, true);
+    dg_net_drain(http->net);
+    dg_net_abort(http->net);
+    /* Stopping with a suspended connection aborts the process. */
+    while (atomic_load(&http->suspended) > 0 || dg_net_count(http->net) > 0) {
+        nanosleep(&pause, NULL);
+        dg_net_abort(http->net);
+    }
+    struct dg_net *net = http->net;
+    MHD_stop_daemon(http->daemon);
+    dg_net_close(net);
+    free(http);
+}

@@ -1,0 +1,255 @@
+/* dragoman-server: settings, start, wait for a signal, stop. Order of stopping: not ready -> accept no more -> drain, or
+ * fail what is left -> stop workers -> stop HTTP -> free. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/app.h"
+#include "server/cores.h"
+#include "server/http.h"
+#include "server/listen.h"
+#include "server/routes.h"
+#include "server/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_TARGET 1024 /* positions of one output */
+#define DRAIN_POLL_NS 20000000
+
+struct server {
+    struct dg_app app;
+    struct dg_http *http;
+    struct dg_workers *workers;
+    uint16_t port;
+};
+
+static int fail(const struct dg_error *err)
+{
+    fprintf(stderr, "dragoman-server: %s\n", err->message);
+    return 1;
+}
+
+static void set_log_level(const char *name)
+{
+    static const char *const names[] = {"debug", "info", "warn", "error"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(names[i], name) == 0)
+            dg_log_set_level((enum dg_log_level)i);
+}
+
+static int show(const struct dg_buffer *b)
+{
+    if (!b->failed && b->len > 0)
+        fwrite(b->data, 1, b->len, stdout);
+    return b->failed || fflush(stdout) != 0 ? 1 : 0;
+}
+
+static struct dg_models_options models_options(const struct dg_server_config *c)
+{
+    int64_t share = c->compute_threads > 0 ? c->compute_threads : dg_cores_available() / c->workers;
+    return (struct dg_models_options){
+        .workers = (uint32_t)c->workers,
+        .compute_threads = share > 0 ? (uint32_t)share : 1,
+        .limits = {.max_rows = (uint32_t)c->batch_rows, .max_sentences = (uint32_t)c->batch_sentences,
+            .max_target = MAX_TARGET},
+    };
+}
+
+/* Settings that each are fine, but not together. */
+static int check_together(const struct dg_server_config *c, struct dg_error *err)
+{
+    if (c->models[0] == '\0')
+        return dg_error_field(err, DG_EINVAL, "models", "--models is needed: a bundle, or a directory of bundles");
+    if (c->max_beam > c->batch_rows)
+        return dg_error_field(err, DG_EINVAL, "max_beam", "--max-beam %lld is more than --batch-rows %lld",
+            (long long)c->max_beam, (long long)c->batch_rows);
+    return DG_OK;
+}
+
+static int check_config(const struct dg_server_config *c, struct dg_error *err)
+{
+    struct dg_models_options o = models_options(c);
+    struct dg_models *models = NULL;
+    int rc = check_together(c, err);
+    if (rc == DG_OK)
+        rc = dg_models_open(&o, &models, err);
+    if (rc == DG_OK)
+        rc = dg_models_load(models, c->models, err);
+    dg_models_close(models);
+    return rc;
+}
+
+/* What is asked for instead of serving; the exit status. */
+static int act(const struct dg_server_config *c)
+{
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    size_t n;
+    const struct dg_route *routes = dg_routes(&n);
+    dg_buffer_init(&b);
+    switch (c->action) {
+    case DG_SHOW_HELP: dg_server_config_help(&b); break;
+    case DG_SHOW_VERSION: dg_buffer_adds(&b, "dragoman-server " DG_VERSION "\n"); break;
+    case DG_SHOW_ROUTES:
+        for (size_t i = 0; i < n; i++)
+            dg_buffer_addf(&b, "%s %s\n", routes[i].method, routes[i].path);
+        break;
+    default: dg_server_config_print(c, &b); break;
+    }
+    int status = show(&b);
+    dg_buffer_deinit(&b);
+    if (c->action == DG_CHECK_CONFIG && check_config(c, &err) != DG_OK)
+        return fail(&err);
+    return status;
+}
+
+/* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files, models and epolls. */
+static int raise_descriptor_limit(const struct dg_server_config *c, struct dg_error *err)
+{
+    rlim_t need = (rlim_t)c->max_connections + 256;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
+        return DG_OK;
+    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < need)
+        return dg_error_field(err, DG_EINVAL, "max_connections",
+            "--max-connections %lld needs %llu file descriptors, this process may have %llu (ulimit -n)",
+            (long long)c->max_connections, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+    return DG_OK;
+}
+
+static int open_http(struct server *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    int fd;
+    int rc = dg_listen_open(c->host, (uint16_t)c->port, &fd, err);
+    if (rc != DG_OK)
+        return rc;
+    s->port = dg_listen_port(fd);
+    struct dg_http_options o = {
+        .threads = (uint32_t)c->threads,
+        .max_connections = (uint32_t)c->max_connections,
+        .max_body_bytes = (size_t)c->max_body_bytes,
+        .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
+        .header_timeout_ms = (uint32_t)c->header_timeout_ms,
+        .body_timeout_ms = (uint32_t)c->body_timeout_ms,
+        .write_timeout_ms = (uint32_t)c->write_timeout_ms,
+        .idle_timeout_ms = (uint32_t)c->idle_timeout_ms,
+        .app = &s->app,
+        .handle = dg_routes_handle,
+        .refuse = dg_routes_refuse,
+        .finished = dg_routes_finished,
+    };
+    rc = dg_http_open(fd, &o, &s->http, err);
+    if (rc == DG_OK)
+        dg_log(DG_LOG_INFO, "listening address=%s:%u", c->host, s->port);
+    return rc;
+}
+
+static void log_models(struct server *s, uint32_t compute_threads, double seconds)
+{
+    struct dg_served *list[64];
+    const char *device = "";
+    size_t n = dg_models_list(s->app.models, list, 64);
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_bundle *b = dg_translator_bundle(list[i]->translator);
+        device = list[i]->replicas[0].be->name;
+        for (size_t p = 0; p < dg_bundle_pairs(b); p++) {
+            const char *source, *target;
+            dg_bundle_pair(b, p, &source, &target);
+            dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source, target,
+                dg_bundle_version(b));
+        }
+    }
+    dg_log(DG_LOG_INFO,
+        "ready address=%s:%u models=%zu device=%s workers=%lld compute_threads=%u http_threads=%lld seconds=%.2f",
+        s->app.config.host, s->port, n, device, (long long)s->app.config.workers, compute_threads,
+        (long long)s->app.config.threads, seconds);
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(list[i]);
+}
+
+/* Listen first: /livez answers and a taken port is known at once, while the models load. */
+static int start(struct server *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    struct dg_models_options models = models_options(c);
+    struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens};
+    uint64_t t0 = dg_clock_ns();
+    int rc = check_together(c, err);
+    if (rc == DG_OK)
+        rc = raise_descriptor_limit(c, err);
+    if (rc == DG_OK)
+        rc = dg_queue_open(&queue, &s->app.queue, err);
+    if (rc == DG_OK)
+        rc = dg_models_open(&models, &s->app.models, err);
+    if (rc == DG_OK)
+        rc = open_http(s, err);
+    if (rc == DG_OK)
+        rc = dg_models_load(s->app.models, c->models, err);
+    if (rc == DG_OK)
+        rc = dg_workers_open(s->app.queue, (uint32_t)c->workers, &s->workers, err);
+    if (rc != DG_OK)
+        return rc;
+    atomic_store(&s->app.state, DG_APP_READY);
+    log_models(s, models.compute_threads, (double)(dg_clock_ns() - t0) / 1e9);
+    return DG_OK;
+}
+
+/* Requests that run go on until they are answered or the time is up, or a second signal comes. */
+static void drain(struct server *s, const sigset_t *signals)
+{
+    const struct timespec poll = {.tv_nsec = DRAIN_POLL_NS};
+    uint64_t end = dg_clock_ns() + (uint64_t)s->app.config.drain_timeout_ms * 1000000;
+    atomic_store(&s->app.state, DG_APP_DRAINING);
+    dg_http_drain(s->http);
+    while (dg_http_connections(s->http) > 0 && dg_clock_ns() < end)
+        if (sigtimedwait(signals, NULL, &poll) > 0)
+            break;
+}
+
+static void stop(struct server *s)
+{
+    if (s->app.queue)
+        dg_queue_stop(s->app.queue);
+    dg_workers_close(s->workers);
+    dg_http_close(s->http);
+    dg_queue_close(s->app.queue);
+    dg_models_close(s->app.models);
+}
+
+int main(int argc, char *argv[])
+{
+    static struct server s;
+    struct dg_error err = {0};
+    sigset_t signals;
+    int got;
+    if (dg_server_config_read(argc, argv, getenv, &s.app.config, &err) != DG_OK)
+        return fail(&err) + 1;
+    if (s.app.config.action != DG_SERVE)
+        return act(&s.app.config);
+    set_log_level(s.app.config.log_level);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread: all inherit it */
+    if (start(&s, &err) != DG_OK) {
+        stop(&s);
+        return fail(&err);
+    }
+    while ((got = sigwaitinfo(&signals, NULL)) < 0 && errno == EINTR)
+        continue;
+    dg_log(DG_LOG_INFO, "stopping signal=%s", got == SIGINT ? "INT" : "TERM");
+    drain(&s, &signals);
+    stop(&s);
+    dg_log(DG_LOG_INFO, "stopped");
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* The models being served: each a bundle with one engine per worker; requests find theirs by language pair.
+ * A served model lives as long as anybody holds it, so that a set can be exchanged while requests run.
+ * Any thread, except that a replica's engine belongs to its worker. */
+#ifndef DG_SERVER_MODELS_H
+#define DG_SERVER_MODELS_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "translate/translate.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has its own. */
+struct dg_replica {
+    struct dg_backend *be;
+    struct dg_engine *engine;
+};
+
+struct dg_served {
+    struct dg_backend *be; /* holds the weights */
+    struct dg_translator *translator;
+    struct dg_replica *replicas; /* [n_replicas], by worker number */
+    uint32_t n_replicas;
+    atomic_uint refs;
+};
+
+struct dg_models_options {
+    uint32_t workers, compute_threads;
+    struct dg_engine_limits limits;
+};
+
+struct dg_models;
+
+int dg_models_open(const struct dg_models_options *options, struct dg_models **out, struct dg_error *err);
+void dg_models_close(struct dg_models *m); /* NULL is fine; models still held live on */
+
+/* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica and only then serve
+ * them. DG_EFORMAT and others name the bundle; nothing is served then. */
+int dg_models_load(struct dg_models *m, const char *path, struct dg_error *err);
+
+/* The model for a pair, held (release it), and the pair's codes as the bundle writes them (borrowed from the model).
+ * Codes compare without case. DG_ENOTFOUND with field source or target. */
+int dg_models_find(struct dg_models *m, const char *source, const char *target, struct dg_served **out,
+    const char *pair[2], struct dg_error *err);
+
+/* Up to cap models, each held; returns how many. */
+size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
+/* What GET /v1/models says, an array; NULL when memory is out. */
+struct dg_json *dg_models_describe(struct dg_models *m);
+
+void dg_served_hold(struct dg_served *s);
+void dg_served_release(struct dg_served *s); /* NULL is fine */
+
+#endif

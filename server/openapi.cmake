@@ -1,0 +1,7 @@
+# openapi.yaml -> C: run with -DIN= -DOUT=. (ld -r -b binary and .incbin would tie the build to one tool chain.)
+file(READ ${IN} hex HEX)
+string(LENGTH "${hex}" digits)
+math(EXPR size "${digits} / 2")
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")
+file(WRITE ${OUT} "#include \"server/openapi.h\"\n\nconst unsigned char dg_openapi[] = {\n${bytes}\n};\nconst size_t dg_openapi_size = ${size};\n")

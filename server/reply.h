@@ -1,0 +1,16 @@
+/* Replies as the API gives them: JSON values and errors {"error":{"code","message","field"?}}. */
+#ifndef DG_SERVER_REPLY_H
+#define DG_SERVER_REPLY_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "server/http.h"
+
+/* Fill r with an error; field may be NULL. */
+void dg_reply_error(struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);
+/* The same from a dg_error: status and code follow from its code and field. */
+void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err);
+/* Fill r with a value, freed here; NULL or out of memory gives 503. */
+void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value);
+
+#endif

@@ -1,0 +1,98 @@
+#include "server/routes.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/api_v1.h"
+#include "server/health.h"
+#include "server/reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct dg_route table[] = {
+    {"GET", "/", dg_health_index},
+    {"GET", "/livez", dg_health_live},
+    {"GET", "/readyz", dg_health_ready},
+    {"GET", "/openapi.yaml", dg_health_openapi},
+    {"GET", "/v1/models", dg_api_v1_models},
+    {"POST", "/v1/translate", dg_api_v1_translate},
+    {"POST", "/v1/score", dg_api_v1_score},
+};
+
+const struct dg_route *dg_routes(size_t *n)
+{
+    *n = sizeof table / sizeof *table;
+    return table;
+}
+
+static void allow_add(char allow[64], const char *method)
+{
+    size_t n = strlen(allow);
+    snprintf(allow + n, 64 - n, "%s%s", n > 0 ? ", " : "", method);
+}
+
+const struct dg_route *dg_routes_find(const char *method, const char *path, int *status, char allow[64])
+{
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    allow[0] = '\0';
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].path, path) != 0)
+            continue;
+        if (strcmp(table[i].method, wanted) == 0) {
+            *status = 200;
+            return &table[i];
+        }
+        allow_add(allow, table[i].method);
+        if (strcmp(table[i].method, "GET") == 0)
+            allow_add(allow, "HEAD");
+    }
+    *status = allow[0] == '\0' ? 404 : strcmp(method, "OPTIONS") == 0 ? 204 : 405;
+    if (allow[0] != '\0')
+        allow_add(allow, "OPTIONS");
+    return NULL;
+}
+
+void dg_routes_handle(void *arg, struct dg_http_exchange *x)
+{
+    const struct dg_http_request *request = dg_http_request(x);
+    struct dg_http_reply r = {0};
+    char allow[64], message[192];
+    int status;
+    const struct dg_route *route = dg_routes_find(request->method, request->path, &status, allow);
+    if (route) {
+        dg_http_set_tag(x, route);
+        route->handle(arg, x);
+        return;
+    }
+    if (status == 204) {
+        r.status = 204;
+    } else if (status == 405) {
+        snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow, request->method);
+        dg_reply_error(&r, 405, "method_not_allowed", NULL, message);
+    } else {
+        dg_reply_error(&r, 404, "not_found", NULL, "there is nothing at this path: GET / lists the routes");
+    }
+    if (status != 404)
+        dg_http_reply_header(&r, "Allow", "%s", allow);
+    dg_http_reply_take(x, &r);
+}
+
+void dg_routes_refuse(void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+{
+    (void)app;
+    dg_reply_error(r, status, code, status == 413 ? "body" : NULL, message);
+}
+
+/* The access log: paths of known routes only, no text and no address. */
+void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
+{
+    const struct dg_http_request *request = dg_http_request(x);
+    const struct dg_route *route = dg_http_tag(x);
+    (void)app;
+    double ms = request->start_ns > 0 ? (double)(dg_clock_ns() - request->start_ns) / 1e6 : 0;
+    /* Probes come every few seconds and say nothing: they are for debugging. */
+    bool probe = route && route->handle == dg_health_live;
+    dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO, "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu id=%s",
+        route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
+        request->id[0] != '\0' ? request->id : "-");
+}

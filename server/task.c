@@ -1,0 +1,108 @@
+#include "server/task.h"
+
+#include <stdlib.h>
+
+static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, struct dg_entry *e)
+{
+    struct dg_sentence s;
+    uint32_t beam = dg_model_config(dg_translator_model(t->model->translator))->beam;
+    dg_job_sentence(job, index, &s);
+    e->task = t;
+    e->job = job;
+    e->index = index;
+    e->rows = s.forced ? 1 : s.search.beam > 0 ? s.search.beam : beam;
+    dg_job_cost(job, index, &e->source_tokens, &e->max_target_tokens);
+}
+
+int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n, struct dg_task **out,
+    struct dg_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += dg_job_sentences(jobs[i]);
+    struct dg_task *t = calloc(1, sizeof *t);
+    struct dg_entry *entries = calloc(count > 0 ? count : 1, sizeof *entries);
+    if (!t || !entries) {
+        free(t);
+        free(entries);
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request of %zu sentences", count);
+    }
+    dg_served_hold(model);
+    t->model = model;
+    t->entries = entries;
+    pthread_mutex_init(&t->lock, NULL);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t s = 0; s < dg_job_sentences(jobs[i]); s++)
+            fill_entry(t, jobs[i], s, &entries[t->n_entries++]);
+    t->n_left = t->n_entries;
+    *out = t;
+    return DG_OK;
+}
+
+void dg_task_free(struct dg_task *t)
+{
+    if (!t)
+        return;
+    dg_served_release(t->model);
+    pthread_mutex_destroy(&t->lock);
+    free(t->entries);
+    free(t);
+}
+
+size_t dg_task_tokens(const struct dg_task *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_entries; i++)
+        n += t->entries[i].source_tokens;
+    return n;
+}
+
+void dg_task_end(struct dg_task *t, enum dg_outcome outcome, const struct dg_error *err)
+{
+    int running = DG_TASK_OK;
+    pthread_mutex_lock(&t->lock);
+    if (atomic_compare_exchange_strong(&t->outcome, &running, (int)outcome) && err)
+        t->error = *err;
+    pthread_mutex_unlock(&t->lock);
+}
+
+bool dg_task_over(const struct dg_task *t)
+{
+    return atomic_load(&t->outcome) != DG_TASK_OK;
+}
+
+static void keep_times(struct dg_task *t, const struct dg_entry_times *times)
+{
+    uint64_t queue_ns = times->admitted_ns - t->submitted_ns;
+    uint64_t encode_ns = times->encoded_ns - times->admitted_ns;
+    if (queue_ns > t->queue_ns)
+        t->queue_ns = queue_ns;
+    if (encode_ns > t->encode_ns)
+        t->encode_ns = encode_ns;
+    if (t->first_admitted_ns == 0 || times->admitted_ns < t->first_admitted_ns)
+        t->first_admitted_ns = times->admitted_ns;
+    if (times->finished_ns > t->last_finished_ns)
+        t->last_finished_ns = times->finished_ns;
+}
+
+void dg_task_accept(const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
+{
+    struct dg_task *t = e->task;
+    struct dg_error err = {0};
+    pthread_mutex_lock(&t->lock); /* two workers may hold sentences of one job */
+    int rc = dg_job_accept(e->job, e->index, r, &err);
+    keep_times(t, times);
+    pthread_mutex_unlock(&t->lock);
+    if (rc != DG_OK)
+        dg_task_end(t, DG_TASK_FAILED, &err);
+}
+
+void dg_task_settle(struct dg_task *t, size_t n)
+{
+    pthread_mutex_lock(&t->lock);
+    t->n_left -= n;
+    bool last = n > 0 && t->n_left == 0;
+    pthread_mutex_unlock(&t->lock);
+    if (last)
+        t->done(t->arg);
+}

@@ -1,0 +1,72 @@
+/* One request's work on its way through queue and workers: its sentences as entries, a countdown, and how it ended.
+ * The owner opens it, submits it to the queue, and frees it after done was called. Any thread, as each function says. */
+#ifndef DG_SERVER_TASK_H
+#define DG_SERVER_TASK_H
+
+#include "base/error.h"
+#include "server/models.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum dg_outcome {
+    DG_TASK_OK,      /* running, or every sentence was answered */
+    DG_TASK_GONE,    /* the client hung up */
+    DG_TASK_LATE,    /* its deadline passed */
+    DG_TASK_STOPPED, /* the server stops */
+    DG_TASK_FAILED,  /* `error` says why */
+};
+
+struct dg_task;
+
+/* One sentence. Const once submitted, but for `next`. */
+struct dg_entry {
+    struct dg_task *task;
+    struct dg_job *job; /* borrowed */
+    uint32_t index;     /* of the sentence in its job */
+    uint32_t source_tokens, max_target_tokens;
+    uint32_t rows;         /* hypotheses that it keeps alive */
+    struct dg_entry *next; /* whoever holds the entry (queue, worker) may make lists of it */
+};
+
+/* When an entry was where. */
+struct dg_entry_times {
+    uint64_t admitted_ns, encoded_ns, finished_ns;
+};
+
+struct dg_task {
+    struct dg_served *model;  /* held */
+    struct dg_entry *entries; /* [n_entries] */
+    size_t n_entries;
+    uint64_t deadline_ns; /* 0 = none */
+    void (*done)(void *arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
+    void *arg;
+    atomic_int outcome;
+    pthread_mutex_t lock;
+    /* guarded by lock until done */
+    size_t n_left; /* entries not over */
+    uint64_t submitted_ns, first_admitted_ns, last_finished_ns;
+    uint64_t queue_ns, encode_ns; /* the longest of any entry */
+    struct dg_error error;
+};
+
+/* A task of all sentences of jobs[n] (borrowed) for a model (held from here on). It may have no entries. */
+int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n, struct dg_task **out,
+    struct dg_error *err);
+void dg_task_free(struct dg_task *t); /* NULL is fine; not while entries are queued or live */
+
+/* Source pieces of all entries: what it costs the queue. */
+size_t dg_task_tokens(const struct dg_task *t);
+
+/* End it early: the first outcome stays, err (may be NULL) with it. Entries still have to be settled. */
+void dg_task_end(struct dg_task *t, enum dg_outcome outcome, const struct dg_error *err);
+/* Has it ended early? Its entries are to be dropped then. */
+bool dg_task_over(const struct dg_task *t);
+
+/* Keep an entry's answer. Settle it afterwards. */
+void dg_task_accept(const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times);
+/* n entries are over, answered or dropped. The caller forgets the task: done may free it. */
+void dg_task_settle(struct dg_task *t, size_t n);
+
+#endif
