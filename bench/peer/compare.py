@@ -4,6 +4,7 @@
   compare.py --dragoman BIN --bundle DIR --peer DIR --sentences FILE --out bench/results [--pairs 3] [--only TEXT]
 
 Each repetition is ours, then the peer's, each in a fresh process: a busy neighbour or a hot CPU hurts both alike.
+Both clocks run from pieces to pieces, loading left out.
 foreign_cpus says how many cores others used meanwhile; a repetition with much of that is not to be trusted.
 """
 import argparse
@@ -103,10 +104,12 @@ def main():
     for name in ("dragoman", "bundle", "peer", "sentences", "out"):
         p.add_argument(f"--{name}", required=True)
     p.add_argument("--pairs", type=int, default=3)
-    p.add_argument("--only", default="", help="only settings with this in their mode")
+    p.add_argument("--only", default="", help="only settings with this in their mode; nothing is written")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
     settings = [compare(a, s) for s in SETTINGS if a.only in s["mode"]]
+    if a.only:
+        return
     result = {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "memory_gb": memory_gb(), "flags": cpu_flags(),
