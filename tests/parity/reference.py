@@ -162,6 +162,8 @@ class Server:
                 urllib.request.urlopen(url + "/readyz", timeout=5)
                 return url
             except OSError:
+                if self.process.poll() is not None:
+                    sys.exit(f"the server ended with status {self.process.returncode}")
                 time.sleep(0.1)
         sys.exit("the server did not become ready within 30 s")
 
