@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "model/params.h"
+#include "tokenizer/spm_processor.h"
 #include "weights/bundle.h"
 #include "weights/convert/marian_options.h"
 #include "weights/convert/marian_tensors.h"
@@ -66,6 +67,23 @@ static int read_ids(struct job *j, struct dg_error *err)
     return 0;
 }
 
+/* A SentencePiece model that is none is found now, and not by the server. */
+static int check_spm(const char *path, struct dg_error *err)
+{
+    struct dg_spm *spm = NULL;
+    int rc = dg_spm_open(path, &spm, err);
+    dg_spm_close(spm);
+    return rc;
+}
+
+/* The side's SentencePiece model: the one given, or the vocabulary itself. */
+static const char *choose_spm(const char *spm, const char *vocab)
+{
+    if (spm)
+        return spm;
+    return dg_marian_vocab_is_spm(vocab) ? vocab : NULL;
+}
+
 static int read_vocabs(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_marian *o = j->o;
@@ -75,14 +93,16 @@ static int read_vocabs(struct job *j, struct dg_error *err)
         rc = dg_marian_vocab_load(target, j->config.target_vocab, &j->target, err);
     if (rc)
         return rc;
-    j->source_spm = o->source_spm                      ? o->source_spm
-                    : dg_marian_vocab_is_spm(o->source_vocab) ? o->source_vocab
-                                                       : NULL;
-    j->target_spm = o->target_spm ? o->target_spm : dg_marian_vocab_is_spm(target) ? target : NULL;
+    j->source_spm = choose_spm(o->source_spm, o->source_vocab);
+    j->target_spm = choose_spm(o->target_spm, target);
     if (!j->source_spm != !j->target_spm)
         return dg_error_field(err, DG_EINVAL, "spm", "only the %s side has a SentencePiece model",
             j->source_spm ? "source" : "target");
-    return read_ids(j, err);
+    if (j->source_spm)
+        rc = check_spm(j->source_spm, err);
+    if (j->target_spm && !rc)
+        rc = check_spm(j->target_spm, err);
+    return rc ? rc : read_ids(j, err);
 }
 
 /* The number of learned positions is the array's. */
@@ -147,8 +167,8 @@ static int copy_file(const char *from, const char *to, struct dg_error *err)
 }
 
 /* One file of the bundle, named in the manifest too: a vocabulary, or else a copy of `from`. */
-static int write_side(struct job *j, const char *key, const char *name, const struct dg_marian_vocab *v,
-    const char *from, struct dg_error *err)
+static int write_side(struct job *j, const char *key, const char *name,
+    const struct dg_marian_vocab *v, const char *from, struct dg_error *err)
 {
     char *path = join(j->o->out, name);
     int rc = 0;

@@ -289,7 +289,11 @@ static int open_source(
     int rc = 0;
     z->zip = source ? zip_open_from_source(source, ZIP_RDONLY, error) : NULL;
     if (!z->zip) {
-        rc = REFUSE("npz", "no zip archive: %s", zip_error_strerror(error));
+        int why = zip_error_code_zip(error);
+        int code = why == ZIP_ER_NOENT                        ? DG_ENOTFOUND
+                   : why == ZIP_ER_OPEN || why == ZIP_ER_READ ? DG_EIO
+                                                              : DG_EFORMAT;
+        rc = dg_error_field(err, code, "npz", "no zip archive: %s", zip_error_strerror(error));
         zip_source_free(source);
     }
     if (!rc)

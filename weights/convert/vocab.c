@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "tokenizer/spm_processor.h"
 #include "weights/convert/yaml.h"
 
 #include <stdlib.h>
@@ -21,8 +22,8 @@ bool dg_marian_vocab_is_spm(const char *path)
 }
 
 /* One line of the entry "piece: id"; ids from v->size on are left out, as Marian does. */
-static int take_entry(
-    struct dg_marian_vocab *v, const struct dg_yaml_entry *e, const char *path, struct dg_error *err)
+static int take_entry(struct dg_marian_vocab *v, const struct dg_yaml_entry *e, const char *path,
+    struct dg_error *err)
 {
     char *end = NULL;
     const char *s = e->is_list ? "" : e->items[0];
@@ -53,6 +54,23 @@ static int load_yaml(const char *path, struct dg_marian_vocab *v, struct dg_erro
     return rc;
 }
 
+/* Marian takes a SentencePiece model's own ids. */
+static int load_spm(const char *path, struct dg_marian_vocab *v, struct dg_error *err)
+{
+    struct dg_spm *spm = NULL;
+    int rc = dg_spm_open(path, &spm, err);
+    uint32_t n = rc ? 0 : (uint32_t)dg_spm_size(spm);
+    for (uint32_t i = 0; !rc && i < v->size && i < n; i++) {
+        size_t bytes;
+        const char *piece = dg_spm_piece(spm, (int32_t)i, &bytes);
+        v->pieces[i] = dg_arena_strndup(&v->arena, piece, bytes);
+        if (!v->pieces[i])
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary");
+    }
+    dg_spm_close(spm);
+    return rc;
+}
+
 static int compare_pieces(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -65,7 +83,7 @@ static int check_pieces(const struct dg_marian_vocab *v, const char *path, struc
     for (uint32_t i = 0; i < v->size; i++) {
         if (!v->pieces[i])
             return REFUSE("%s: id %u has no piece, the model has %u", path, i, v->size);
-        if (!v->pieces[i][0] || strpbrk(v->pieces[i], "\r\n"))
+        if (!v->pieces[i][0] || strchr(v->pieces[i], '\n'))
             return REFUSE("%s: the piece of id %u is empty or holds a line end", path, i);
     }
     const char **sorted = malloc(v->size * sizeof *sorted);
@@ -82,7 +100,8 @@ static int check_pieces(const struct dg_marian_vocab *v, const char *path, struc
     return rc;
 }
 
-int dg_marian_vocab_load(const char *path, uint32_t size, struct dg_marian_vocab *v, struct dg_error *err)
+int dg_marian_vocab_load(
+    const char *path, uint32_t size, struct dg_marian_vocab *v, struct dg_error *err)
 {
     memset(v, 0, sizeof *v);
     dg_arena_init(&v->arena, 0);
@@ -91,6 +110,8 @@ int dg_marian_vocab_load(const char *path, uint32_t size, struct dg_marian_vocab
     int rc = v->pieces ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary of %u", size);
     if (!rc && (ends_in(path, ".yml") || ends_in(path, ".yaml")))
         rc = load_yaml(path, v, err);
+    else if (!rc && dg_marian_vocab_is_spm(path))
+        rc = load_spm(path, v, err);
     else if (!rc)
         rc = dg_error_field(
             err, DG_EUNSUP, "vocab", "%s: a vocabulary's name ends in .yml, .yaml or .spm", path);

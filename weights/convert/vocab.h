@@ -18,11 +18,13 @@ struct dg_marian_vocab {
 /* Ids 0 .. size - 1 of a Marian vocabulary: YAML of "piece: id" (.yml, .yaml) or a SentencePiece
  * model (.spm), which may hold more (Marian cuts at dim-vocabs). DG_EFORMAT when one is missing,
  * empty, or there twice. */
-int dg_marian_vocab_load(const char *path, uint32_t size, struct dg_marian_vocab *v, struct dg_error *err);
+int dg_marian_vocab_load(
+    const char *path, uint32_t size, struct dg_marian_vocab *v, struct dg_error *err);
 void dg_marian_vocab_deinit(struct dg_marian_vocab *v); /* a zeroed one is fine */
 
-bool dg_marian_vocab_is_spm(const char *path);                           /* by its name */
-int32_t dg_marian_vocab_id(const struct dg_marian_vocab *v, const char *piece); /* -1 when there is none */
+bool dg_marian_vocab_is_spm(const char *path); /* by its name */
+int32_t dg_marian_vocab_id(
+    const struct dg_marian_vocab *v, const char *piece); /* -1 when there is none */
 bool dg_marian_vocab_equal(const struct dg_marian_vocab *a, const struct dg_marian_vocab *b);
 
 /* Write one piece a line. */

@@ -1,0 +1,505 @@
+/* Marian models to bundles: every tensor against what NumPy made of the same arrays
+ * (tests/data/convert/make.py), options that are refused by name and value, vocabularies, broken
+ * models. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "weights/bundle.h"
+#include "weights/convert/marian.h"
+#include "weights/convert/marian_options.h"
+#include "weights/convert/npz.h"
+#include "weights/half.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FOLDER "tests/data/convert/marian/"
+#define FIVE FOLDER "five.yml"
+#define FOUR FOLDER "four.yml"
+
+static int set_up(void **state)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = calloc(1, 256);
+    snprintf(dir, 256, "%s/dg_marian_XXXXXX", tmp ? tmp : "/tmp");
+    assert_non_null(mkdtemp(dir));
+    *state = dir;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    static const char *const names[] = {"manifest.json", "weights.dgw", "joint.vocab",
+        "source.vocab", "target.vocab", "joint.spm", "source.spm", "target.spm", "other.yml",
+        "other.spm"};
+    char path[512];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", (char *)*state, names[i]);
+        unlink(path);
+    }
+    rmdir(*state);
+    free(*state);
+    return 0;
+}
+
+static struct dg_convert_marian options(
+    const char *model, const char *source, const char *target, const char *out)
+{
+    return (struct dg_convert_marian){.model = model,
+        .source_vocab = source,
+        .target_vocab = target,
+        .source_lang = "en",
+        .target_lang = "de",
+        .out = out,
+        .positions = DG_POS_MARIAN};
+}
+
+static struct dg_bundle *converted(const struct dg_convert_marian *o, struct dg_config *c)
+{
+    struct dg_error err = {0};
+    struct dg_bundle *b = NULL;
+    if (dg_convert_marian(o, &err) != 0 || dg_bundle_open(o->out, &b, &err) != 0 ||
+        dg_bundle_verify(b, &err) != 0 || dg_config_read(dg_bundle_manifest(b), c, &err) != 0)
+        fail_msg("%s: %s", o->model, err.message);
+    return b;
+}
+
+/* Every tensor of the bundle is one that was expected, and the other way round, with the same bits.
+ */
+static void check_tensors(const struct dg_bundle *b, const char *expected)
+{
+    struct dg_npz *z;
+    assert_int_equal(dg_npz_open(expected, &z, NULL), 0);
+    const struct dg_weights *w = dg_bundle_weights(b);
+    assert_int_equal(dg_weights_count(w), dg_npz_count(z));
+    for (size_t i = 0; i < dg_npz_count(z); i++) {
+        const struct dg_npy *a = dg_npz_at(z, i);
+        const struct dg_tensor *t = dg_weights_find(w, a->name);
+        float data[64];
+        if (!t)
+            fail_msg("%s is missing", a->name);
+        assert_true(a->count <= sizeof data / sizeof data[0]);
+        assert_int_equal(a->n_dims, 2);
+        assert_int_equal(t->shape[0], a->shape[0]);
+        assert_int_equal(t->shape[1], a->shape[1]);
+        assert_int_equal(dg_npz_read(z, a, data, NULL), 0);
+        assert_int_equal(t->stored[0].type, DG_F32);
+        if (memcmp(t->stored[0].data, data, a->count * sizeof data[0]) != 0)
+            fail_msg("%s has other values", a->name);
+    }
+    dg_npz_close(z);
+}
+
+static void shared_tables(void **state)
+{
+    struct dg_config c;
+    struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
+    o.licence = "CC-BY-4.0";
+    struct dg_bundle *b = converted(&o, &c);
+    check_tensors(b, FOLDER "shared.expected.npz");
+    assert_int_equal(c.source_vocab, 5);
+    assert_int_equal(c.D, 4);
+    assert_int_equal(c.F, 6);
+    assert_int_equal(c.H, 2);
+    assert_int_equal(c.Dk, 2);
+    assert_int_equal(c.enc_layers, 2);
+    assert_int_equal(c.dec_layers, 1);
+    assert_true(c.norm_eps == 1e-6f && c.embed_scale == 2);
+    assert_int_equal(c.positions, DG_POS_MARIAN);
+    assert_int_equal(c.act, DG_ACT_RELU);
+    assert_true(
+        c.attention_bias && c.output_bias && c.tied_embeddings && c.tied_output && c.source_eos);
+    assert_int_equal(c.eos, 0);
+    assert_int_equal(c.unk, 1);
+    assert_int_equal(c.start, -1);
+    assert_int_equal(c.beam, 4);
+    assert_string_equal(dg_bundle_name(b), "en-de");
+    assert_int_equal(dg_bundle_alignment_layer(b), 0);
+    assert_string_equal(dg_bundle_source_spm(b), "");
+    assert_string_equal(dg_bundle_source_vocab(b), dg_bundle_target_vocab(b));
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    assert_int_equal(dg_file_read(dg_bundle_source_vocab(b), &text, NULL), 0);
+    assert_string_equal(text.data, "</s>\n<unk>\n\xe2\x96\x81"
+                                   "a\"\nit's\na key that is written the long way\n");
+    dg_buffer_deinit(&text);
+    dg_bundle_close(b);
+}
+
+static void nothing_shared(void **state)
+{
+    struct dg_config c;
+    struct dg_convert_marian o = options(FOLDER "apart.npz", FOUR, FIVE, *state);
+    struct dg_bundle *b = converted(&o, &c);
+    check_tensors(b, FOLDER "apart.expected.npz");
+    assert_int_equal(c.source_vocab, 4);
+    assert_int_equal(c.target_vocab, 5);
+    assert_int_equal(c.dec_layers, 2);
+    assert_int_equal(c.positions, DG_POS_LEARNED);
+    assert_int_equal(c.max_positions, 7);
+    assert_true(c.embed_scale == 1); /* Marian's code, when positions are trained */
+    assert_int_equal(c.act, DG_ACT_SWISH);
+    assert_false(c.attention_bias || c.output_bias || c.tied_embeddings || c.tied_output);
+    assert_int_equal(dg_bundle_alignment_layer(b), 1);
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    assert_int_equal(dg_file_read(dg_bundle_source_vocab(b), &text, NULL), 0);
+    assert_string_equal(text.data, "</s>\n<unk>\nyes\nb\n"); /* cut at dim-vocabs */
+    dg_buffer_deinit(&text);
+    dg_bundle_close(b);
+}
+
+static void half_tied(void **state)
+{
+    struct dg_config c;
+    struct dg_convert_marian o = options(FOLDER "target_tied.npz", FOUR, FIVE, *state);
+    struct dg_bundle *b = converted(&o, &c);
+    check_tensors(b, FOLDER "target_tied.expected.npz");
+    assert_true(!c.tied_embeddings && c.tied_output && c.output_bias);
+    dg_bundle_close(b);
+    o = options(FOLDER "source_tied.npz", FIVE, FIVE, *state);
+    b = converted(&o, &c);
+    check_tensors(b, FOLDER "source_tied.expected.npz");
+    assert_true(c.tied_embeddings && !c.tied_output);
+    dg_bundle_close(b);
+}
+
+/* A SentencePiece model as the vocabulary: its ids, and it goes into the bundle. */
+static void sentencepiece_vocabulary(void **state)
+{
+    struct dg_config c;
+    struct dg_buffer model, copy, vocab;
+    char path[512];
+    snprintf(path, sizeof path, "%s/other.spm", (char *)*state);
+    dg_buffer_init(&model);
+    dg_buffer_init(&copy);
+    dg_buffer_init(&vocab);
+    assert_int_equal(dg_file_read("tests/data/tokenizer/joint.model", &model, NULL), 0);
+    assert_int_equal(dg_file_write(path, model.data, model.len, NULL), 0);
+    struct dg_convert_marian o = options(FOLDER "shared.npz", path, NULL, *state);
+    struct dg_bundle *b = converted(&o, &c);
+    assert_int_equal(dg_file_read(dg_bundle_source_vocab(b), &vocab, NULL), 0);
+    assert_string_equal(vocab.data, "</s>\n<unk>\n<2de>\n<2fr>\n<sep>\n");
+    assert_string_equal(dg_bundle_source_spm(b), dg_bundle_target_spm(b));
+    assert_int_equal(dg_file_read(dg_bundle_source_spm(b), &copy, NULL), 0);
+    assert_int_equal(copy.len, model.len);
+    assert_memory_equal(copy.data, model.data, model.len);
+    dg_bundle_close(b);
+    assert_int_equal(dg_file_write(path, model.data, model.len / 2, NULL), 0);
+    struct dg_error err = {0};
+    assert_int_equal(dg_convert_marian(&o, &err), DG_EFORMAT);
+    dg_buffer_deinit(&model);
+    dg_buffer_deinit(&copy);
+    dg_buffer_deinit(&vocab);
+}
+
+/* --positions halves: CTranslate2's way of reading Marian files, its epsilon included. */
+static void halves_convention(void **state)
+{
+    struct dg_config c;
+    struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
+    o.positions = DG_POS_HALVES;
+    dg_bundle_close(converted(&o, &c));
+    assert_int_equal(c.positions, DG_POS_HALVES);
+    assert_true(c.norm_eps == 1e-5f);
+    o.norm_eps = 1e-3;
+    dg_bundle_close(converted(&o, &c));
+    assert_true(c.norm_eps == 1e-3f);
+    o = options(FOLDER "apart.npz", FOUR, FIVE, *state);
+    o.positions = DG_POS_HALVES;
+    dg_bundle_close(converted(&o, &c));
+    assert_true(c.positions == DG_POS_LEARNED && c.embed_scale == 2);
+}
+
+static void half_precision_storage(void **state)
+{
+    struct dg_config c;
+    struct dg_npz *z;
+    struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
+    assert_int_equal(dg_npz_open(FOLDER "shared.expected.npz", &z, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        o.type = i ? DG_BF16 : DG_F16;
+        struct dg_bundle *b = converted(&o, &c);
+        const struct dg_tensor *t = dg_weights_find(dg_bundle_weights(b), "enc.1.ffn.w1");
+        const struct dg_npy *a = dg_npz_find(z, "enc.1.ffn.w1");
+        float data[64];
+        assert_int_equal(t->stored[0].type, o.type);
+        assert_int_equal(dg_npz_read(z, a, data, NULL), 0);
+        for (size_t k = 0; k < a->count; k++)
+            assert_int_equal(((const uint16_t *)t->stored[0].data)[k],
+                i ? dg_bf16_from_f32(data[k]) : dg_f16_from_f32(data[k]));
+        t = dg_weights_find(dg_bundle_weights(b), "enc.1.ffn.b1");
+        assert_int_equal(t->stored[0].type, DG_F32);
+        dg_bundle_close(b);
+    }
+    dg_npz_close(z);
+}
+
+static void expect_failure(
+    const struct dg_convert_marian *o, int code, const char *field, const char *message)
+{
+    struct dg_error err = {0};
+    char path[512];
+    int rc = dg_convert_marian(o, &err);
+    if (rc != code || strcmp(err.field, field) != 0 || !strstr(err.message, message))
+        fail_msg("%s: %d, field \"%s\", \"%s\"; expected %d, \"%s\", \"%s\"", o->model, rc,
+            err.field, err.message, code, field, message);
+    snprintf(path, sizeof path, "%s/manifest.json", o->out);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void broken_models_are_refused(void **state)
+{
+    struct dg_convert_marian o = options(FOLDER "missing.npz", FIVE, NULL, *state);
+    expect_failure(&o, DG_EFORMAT, "encoder_l2_ffn_W2", "is missing");
+    o.model = FOLDER "unknown.npz";
+    expect_failure(&o, DG_EUNSUP, "encoder_l1_self_Wi", "belongs to no part");
+    o.model = FOLDER "misshapen.npz";
+    expect_failure(&o, DG_EFORMAT, "dec.0.cross.kv.w", "7 rows for dec.0.cross.kv.w, which has 8");
+    o.model = FOLDER "shared.expected.npz";
+    expect_failure(&o, DG_EFORMAT, "special:model.yml", "no Marian model");
+    o.model = "tests/data/convert/npz/no_zip.npz";
+    expect_failure(&o, DG_EFORMAT, "npz", "no zip archive");
+    o = options(FOLDER "shared.npz", FIVE, NULL, *state);
+    o.positions = DG_POS_PAPER;
+    expect_failure(&o, DG_EINVAL, "positions", "marian or halves");
+    o.positions = DG_POS_MARIAN;
+    o.type = DG_S8;
+    expect_failure(&o, DG_EINVAL, "type", "f32, f16 or bf16");
+    o.type = DG_F32;
+    o.source_lang = "e n";
+    expect_failure(&o, DG_EINVAL, "pairs[0]", "language tag");
+    o.source_lang = NULL;
+    expect_failure(&o, DG_EINVAL, "source_lang", "is missing");
+    o.source_lang = "en";
+    o.source_spm = FIVE;
+    o.target_spm = NULL;
+    expect_failure(&o, DG_EINVAL, "spm", "only the source side");
+    o.source_spm = o.target_spm = FOLDER "nowhere.spm";
+    expect_failure(&o, DG_ENOTFOUND, "", "nowhere.spm");
+    o.source_spm = o.target_spm = FIVE;
+    expect_failure(&o, DG_EFORMAT, "", "five.yml");
+}
+
+/* A conversion that fails leaves no manifest that would make the half-replaced bundle look whole.
+ */
+static void failure_removes_the_old_manifest_only_late(void **state)
+{
+    struct dg_config c;
+    struct dg_bundle *b;
+    struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
+    dg_bundle_close(converted(&o, &c));
+    o.source_spm = o.target_spm =
+        "nowhere.spm"; /* found before anything is written: the old bundle stays whole */
+    struct dg_error err = {0};
+    assert_int_equal(dg_convert_marian(&o, &err), DG_ENOTFOUND);
+    assert_int_equal(dg_bundle_open(*state, &b, NULL), 0);
+    assert_int_equal(dg_bundle_verify(b, NULL), 0);
+    dg_bundle_close(b);
+    o = options(FOLDER "missing.npz", FIVE, NULL, *state);
+    expect_failure(&o, DG_EFORMAT, "encoder_l2_ffn_W2", "is missing");
+}
+
+static const struct vocab {
+    const char *text, *message;
+} vocabs[] = {
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\n", "id 4 has no piece"},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\nc: 3\n", "id 3 is both \"b\" and \"c\""},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\na: 4\n", "piece \"a\" is there twice"},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\n\"\": 4\n", "id 4 is empty"},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\n\"x\\ny\": 4\n", "holds a line end"},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\nc: -4\n", "piece \"c\" has \"-4\" for an id"},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\nc: four\n", "piece \"c\" has \"four\" for an id"},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\nc: [4]\n", "piece \"c\" has \"\" for an id"},
+    {"</s>: 0\n<unk>: 1\na: 2\nb: 3\nc: {d: 4}\n", "line 5: expected a scalar or a list"},
+    {"- a\n- b\n", "line 1: expected a mapping"},
+    {"&a </s>: 0\n*a : 1\n", "line 2: expected a scalar as a key"},
+    {"a: 0\n---\nb: 1\n", "a second document"},
+    {"\"a: 0\n", "line "},
+    {"<s>: 0\n<unk>: 1\na: 2\nb: 3\nc: 4\n", "</s> has id -1"},
+    {"", "no document"},
+};
+
+static void wrong_vocabularies_are_refused(void **state)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/other.yml", (char *)*state);
+    struct dg_convert_marian o = options(FOLDER "shared.npz", path, NULL, *state);
+    for (size_t i = 0; i < sizeof vocabs / sizeof vocabs[0]; i++) {
+        struct dg_error err = {0};
+        assert_int_equal(dg_file_write(path, vocabs[i].text, strlen(vocabs[i].text), NULL), 0);
+        assert_int_equal(dg_convert_marian(&o, &err), DG_EFORMAT);
+        if (!strstr(err.message, vocabs[i].message))
+            fail_msg("\"%s\", expected \"%s\"", err.message, vocabs[i].message);
+    }
+    o.source_vocab = "vocab.txt";
+    expect_failure(&o, DG_EUNSUP, "vocab", ".yml, .yaml or .spm");
+}
+
+static const char yml_base[] =
+    "type: transformer\ndim-emb: 64\ndim-vocabs: [100, 100]\nenc-depth: 6\ndec-depth: "
+    "2\ntransformer-heads: 8\n"
+    "transformer-dim-ffn: 256\ntransformer-ffn-activation: relu\ntransformer-preprocess: ''\n"
+    "transformer-postprocess: dan\ntied-embeddings-all: true\n";
+
+static int read_options(const char *text, struct dg_config *c, struct dg_error *err)
+{
+    struct dg_marian_options o;
+    struct dg_yaml *yml;
+    assert_int_equal(dg_yaml_parse(text, strlen(text), "options", &yml, NULL), 0);
+    dg_config_base(c, 2);
+    int rc = dg_marian_options_read(yml, DG_POS_MARIAN, c, &o, err);
+    dg_yaml_free(yml);
+    return rc;
+}
+
+/* A line added (or put in the place of the base's line with that key): refused by name, its value
+ * in the message. */
+static const struct line {
+    const char *line, *name, *value;
+    int code;
+} lines[] = {
+    {"type: s2s", "type", "s2s", DG_EUNSUP},
+    {"type: multi-transformer", "type", "multi-transformer", DG_EUNSUP},
+    {"transformer-preprocess: n", "transformer-preprocess", "\"n\"", DG_EUNSUP},
+    {"transformer-postprocess: da", "transformer-postprocess", "\"da\"", DG_EUNSUP},
+    {"transformer-postprocess-emb: nd", "transformer-postprocess-emb", "\"nd\"", DG_EUNSUP},
+    {"transformer-postprocess-top: n", "transformer-postprocess-top", "\"n\"", DG_EUNSUP},
+    {"transformer-ffn-activation: gelu", "transformer-ffn-activation", "gelu", DG_EUNSUP},
+    {"transformer-ffn-depth: 3", "transformer-ffn-depth", "3", DG_EUNSUP},
+    {"transformer-decoder-ffn-depth: 1", "transformer-decoder-ffn-depth", "1", DG_EUNSUP},
+    {"transformer-decoder-dim-ffn: 512", "transformer-decoder-dim-ffn", "512", DG_EUNSUP},
+    {"transformer-decoder-autoreg: rnn", "transformer-decoder-autoreg", "rnn", DG_EUNSUP},
+    {"transformer-decoder-autoreg: average-attention", "transformer-decoder-autoreg",
+        "average-attention", DG_EUNSUP},
+    {"transformer-no-projection: true", "transformer-no-projection", "true", DG_EUNSUP},
+    {"transformer-no-affine: true", "transformer-no-affine", "true", DG_EUNSUP},
+    {"transformer-rnn-projection: true", "transformer-rnn-projection", "true", DG_EUNSUP},
+    {"transformer-tied-layers: [1, 1]", "transformer-tied-layers", "[1, 1]", DG_EUNSUP},
+    {"transformer-pool: true", "transformer-pool", "true", DG_EUNSUP},
+    {"output-approx-knn: [100, 1024]", "output-approx-knn", "[100, 1024]", DG_EUNSUP},
+    {"lemma-dim-emb: 64", "lemma-dim-emb", "64", DG_EUNSUP},
+    {"factors-combine: concat", "factors-combine", "concat", DG_EUNSUP},
+    {"right-left: true", "right-left", "true", DG_EUNSUP},
+    {"layer-normalization: true", "layer-normalization", "true", DG_EUNSUP},
+    {"skip: true", "skip", "true", DG_EUNSUP},
+    {"ulr: true", "ulr", "true", DG_EUNSUP},
+    {"input-types: [sequence, sequence, sequence]", "input-types", "[sequence, sequence, sequence]",
+        DG_EUNSUP},
+    {"transformer-new-thing: on", "transformer-new-thing", "on", DG_EUNSUP},
+    {"tied-embeddings: maybe", "tied-embeddings", "maybe", DG_EUNSUP},
+    {"dim-emb: 60", "transformer-heads", "8 does not divide dim-emb 60", DG_EFORMAT},
+    {"dim-emb: many", "dim-emb", "many", DG_EFORMAT},
+    {"dim-emb: -64", "dim-emb", "-64", DG_EFORMAT},
+    {"dim-emb: 99999999999", "dim-emb", "99999999999", DG_EFORMAT},
+    {"dim-vocabs: [100]", "dim-vocabs", "two sizes", DG_EFORMAT},
+    {"dim-vocabs: [100, 100, 100]", "dim-vocabs", "two sizes", DG_EFORMAT},
+    {"transformer-heads: 0", "transformer-heads", "0 does not divide", DG_EFORMAT},
+    {"transformer-guided-alignment-layer: first", "transformer-guided-alignment-layer", "first",
+        DG_EFORMAT},
+};
+
+/* yml_base with the line, in the place of the line of the same key. */
+static void with_line(const char *line, char *out, size_t cap)
+{
+    size_t key = strcspn(line, ":") + 1, at = 0;
+    bool there = false;
+    for (const char *p = yml_base; *p; p += strcspn(p, "\n") + 1) {
+        bool same = strncmp(p, line, key) == 0;
+        at += (size_t)snprintf(out + at, cap - at, "%.*s\n",
+            same ? (int)strlen(line) : (int)strcspn(p, "\n"), same ? line : p);
+        there = there || same;
+    }
+    if (!there)
+        snprintf(out + at, cap - at, "%s\n", line);
+}
+
+static void unsupported_options_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char text[2048];
+        struct dg_config c;
+        struct dg_error err = {0};
+        with_line(lines[i].line, text, sizeof text);
+        int rc = read_options(text, &c, &err);
+        if (rc != lines[i].code || strcmp(err.field, lines[i].name) != 0 ||
+            !strstr(err.message, lines[i].value))
+            fail_msg("%s: %d, field \"%s\", \"%s\"", lines[i].line, rc, err.field, err.message);
+    }
+}
+
+static void harmless_options_pass(void **state)
+{
+    (void)state;
+    static const char *const harmless[] = {"transformer-depth-scaling: true",
+        "transformer-dim-aan: 2048", "transformer-aan-activation: swish",
+        "bert-train-type-embeddings: true", "enc-cell: gru", "dim-rnn: 1024",
+        "input-types: [sequence, sequence]", "transformer-postprocess: an",
+        "transformer-decoder-dim-ffn: 256", "something-new: false", "something-new: []",
+        "transformer-tied-layers: []"};
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++) {
+        char text[2048];
+        struct dg_config c;
+        struct dg_error err = {0};
+        with_line(harmless[i], text, sizeof text);
+        if (read_options(text, &c, &err) != 0)
+            fail_msg("%s: %s", harmless[i], err.message);
+        assert_int_equal(c.enc_layers, 6);
+        assert_int_equal(c.dec_layers, 2);
+    }
+}
+
+/* What a model's meaning hangs on is never guessed. */
+static void missing_options_are_refused(void **state)
+{
+    (void)state;
+    static const char *const needed[] = {"type", "dim-emb", "dim-vocabs", "enc-depth", "dec-depth",
+        "transformer-heads", "transformer-dim-ffn", "transformer-ffn-activation",
+        "transformer-preprocess", "transformer-postprocess"};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        char text[2048], key[64];
+        struct dg_config c;
+        struct dg_error err = {0};
+        strcpy(text, yml_base);
+        snprintf(key, sizeof key, "%s:", needed[i]);
+        char *at = strstr(text, key), *next = strchr(at, '\n') + 1;
+        memmove(at, next, strlen(next) + 1);
+        assert_int_equal(read_options(text, &c, &err), DG_EFORMAT);
+        assert_string_equal(err.field, needed[i]);
+    }
+    struct dg_config c;
+    struct dg_error err = {0};
+    char text[2048];
+    snprintf(text, sizeof text, "%sdim-emb: 64\n", yml_base);
+    assert_int_equal(read_options(text, &c, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "dim-emb is there twice"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(shared_tables),
+        TEST(nothing_shared),
+        TEST(half_tied),
+        TEST(sentencepiece_vocabulary),
+        TEST(halves_convention),
+        TEST(half_precision_storage),
+        TEST(broken_models_are_refused),
+        TEST(failure_removes_the_old_manifest_only_late),
+        TEST(wrong_vocabularies_are_refused),
+        cmocka_unit_test(unsupported_options_are_refused),
+        cmocka_unit_test(harmless_options_pass),
+        cmocka_unit_test(missing_options_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
