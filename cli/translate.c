@@ -13,6 +13,7 @@
 
 static const char usage[] =
     "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP
+    "  --alignments         with --json: [source, target] spans of words in code points (with --pieces: of pieces)\n"
     "  --help               this text\n";
 
 struct run {
@@ -49,6 +50,27 @@ static struct dg_json *answer_json(const struct dg_answer *a, bool pieces)
     return o;
 }
 
+/* Words as [[from, to], [from, to]] in code points; pieces as [source, target] positions. */
+static struct dg_json *alignment_json(const struct dg_answers *a, bool pieces)
+{
+    struct dg_json *list = dg_json_new_array();
+    for (size_t i = 0; i < a->n_alignments; i++) {
+        const struct dg_answer_pair *p = &a->alignments[i];
+        struct dg_json *pair = dg_json_new_array();
+        const size_t ends[2][2] = {{p->source_begin, p->source_end}, {p->target_begin, p->target_end}};
+        for (int side = 0; side < 2; side++) {
+            struct dg_json *span = pieces ? dg_json_new_int((int64_t)ends[side][0]) : dg_json_new_array();
+            if (!pieces) {
+                dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][0]));
+                dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][1]));
+            }
+            dg_json_append_take(pair, span);
+        }
+        dg_json_append_take(list, pair);
+    }
+    return list;
+}
+
 static int write_json(const struct run *r, const struct dg_answers *a, struct dg_error *err)
 {
     struct dg_buffer line;
@@ -60,6 +82,8 @@ static int write_json(const struct run *r, const struct dg_answers *a, struct dg
             dg_json_append_take(list, answer_json(&a->best[i], r->o.translate.pieces));
         dg_json_set_take(o, "n_best", list);
     }
+    if (r->o.translate.alignments)
+        dg_json_set_take(o, "alignment", alignment_json(a, r->o.translate.pieces));
     dg_json_set_take(o, "flags", flags_json(a->flags));
     int rc = dg_json_write(o, 0, &line);
     dg_json_free(o);
@@ -138,7 +162,8 @@ static int translate_lines(struct run *r, struct dg_error *err)
 
 int dg_cli_translate(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, {"help", 0, NULL, 'h'}, {0}};
+    static const struct option options[] = {DG_DECODE_OPTIONS, {"alignments", 0, NULL, 'a'}, {"help", 0, NULL, 'h'},
+        {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
@@ -149,7 +174,9 @@ int dg_cli_translate(int argc, char **argv)
         }
         if (c == '?')
             return 2;
-        if (dg_decode_options_take(&r.o, c, optarg, &err))
+        if (c == 'a')
+            r.o.translate.alignments = true;
+        else if (dg_decode_options_take(&r.o, c, optarg, &err))
             return dg_cli_usage("translate", "%s", err.message);
     }
     if (!r.o.model || optind < argc)

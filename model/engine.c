@@ -179,14 +179,17 @@ const struct dg_result *dg_engine_poll(struct dg_engine *e)
 void dg_engine_release(struct dg_engine *e, const struct dg_result *r)
 {
     struct dg_live *s = (struct dg_live *)(void *)((char *)(uintptr_t)r - offsetof(struct dg_live, result));
+    free(s->alignment);
+    s->alignment = NULL;
     s->next = e->spare;
     e->spare = s;
 }
 
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s)
 {
+    dg_live_align(e, s);
     s->result = (struct dg_result){.id = s->id, .hyps = s->beam.finished, .n_hyps = s->beam.n_finished,
-        .n_source = s->n_source, .steps = s->beam.t};
+        .alignment = s->alignment, .n_source = s->n_source, .steps = s->beam.t};
     give_room(e, s);
     s->next = NULL;
     *tail(&e->done) = s;
@@ -201,6 +204,8 @@ static bool drop(struct dg_engine *e, struct dg_live **list, uint64_t id, bool h
         *list = s->next;
         if (has_room)
             give_room(e, s);
+        free(s->alignment);
+        s->alignment = NULL;
         s->next = e->spare;
         e->spare = s;
         return true;

@@ -26,6 +26,8 @@ struct dg_sentence {
     const int32_t *prefix;   /* [n_prefix] target ids to begin with; copied */
     uint32_t n_prefix;
     bool forced;             /* the prefix is the whole target (with </s>): score it, search nothing */
+    uint32_t align_layer;    /* decoder layer, counted from 1; 0 = the last but one (the last where there is one only) */
+    bool want_alignment;     /* align the best answer's pieces with the source's */
 };
 
 /* An answer. Borrowed from the engine until released. */
@@ -33,6 +35,9 @@ struct dg_result {
     uint64_t id;
     const struct dg_hypothesis *hyps; /* [n_hyps], best first */
     uint32_t n_hyps;
+    /* [hyps[0].n] source position each piece of the best answer attends to most (mean over the heads of one layer's
+     * cross-attention); NULL unless wanted, or unless that answer holds the unknown piece, which has to be copied. */
+    const int32_t *alignment;
     uint32_t n_source, steps;
 };
 

@@ -24,6 +24,9 @@ struct dg_live {
     uint32_t n_blocks, n_reserved;
     void *memory; /* all the arrays above */
     size_t memory_bytes;
+    uint32_t align_layer;
+    bool want_alignment;
+    int32_t *alignment; /* of the answer, malloc'd; NULL: none */
     struct dg_result result;
 };
 
@@ -54,6 +57,10 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
 int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, const struct dg_search *search,
     int32_t eos, uint32_t n_reserved, struct dg_error *err);
 void dg_live_free(struct dg_live *s);
+
+/* Source positions for the best answer's pieces, by a teacher-forced pass (align.c). Leaves s->alignment NULL when memory is
+ * out: the answer stands without. */
+void dg_live_align(struct dg_engine *e, struct dg_live *s);
 
 /* The sentence is finished: its room goes back, its answer waits to be polled. */
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s);

@@ -94,6 +94,8 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, 
     s->n_source = in->n_source;
     s->n_prefix = in->n_prefix;
     s->n_blocks = 0;
+    s->align_layer = in->align_layer;
+    s->want_alignment = in->want_alignment;
     lay_out(s, search, n_reserved);
     memcpy(s->source, in->source, in->n_source * sizeof *s->source);
     if (in->n_prefix)
@@ -106,6 +108,7 @@ void dg_live_free(struct dg_live *s)
     if (!s)
         return;
     dg_beam_deinit(&s->beam);
+    free(s->alignment);
     free(s->memory);
     free(s);
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOMEM_JOB(err) dg_error_set(err, DG_ENOMEM, "no memory for a translation")
-
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[j->sentences[i]];
@@ -15,7 +13,7 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
     struct dg_part_hyp *hyps = dg_arena_array(&j->arena, r->n_hyps, sizeof *hyps);
     if (!hyps)
-        return ENOMEM_JOB(err);
+        return DG_JOB_NO_MEMORY(err);
     for (uint32_t h = 0; h < r->n_hyps; h++) {
         const struct dg_hypothesis *from = &r->hyps[h];
         hyps[h] = (struct dg_part_hyp){.n = from->n, .logprob = from->logprob, .score = from->score,
@@ -23,9 +21,17 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         hyps[h].ids = dg_arena_array(&j->arena, from->n, sizeof *from->ids);
         hyps[h].token_logprob = dg_arena_array(&j->arena, from->n, sizeof *from->token_logprob);
         if (!hyps[h].ids || !hyps[h].token_logprob)
-            return ENOMEM_JOB(err);
+            return DG_JOB_NO_MEMORY(err);
         memcpy(hyps[h].ids, from->ids, from->n * sizeof *from->ids);
         memcpy(hyps[h].token_logprob, from->token_logprob, from->n * sizeof *from->token_logprob);
+    }
+    if (r->alignment) {
+        p->alignment = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->alignment);
+        if (!p->alignment)
+            return DG_JOB_NO_MEMORY(err);
+        memcpy(p->alignment, r->alignment, hyps[0].n * sizeof *p->alignment);
+        if (j->options.alignments && !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
+            return DG_JOB_NO_MEMORY(err);
     }
     p->hyps = hyps;
     p->n_hyps = r->n_hyps;
@@ -54,30 +60,65 @@ static void copy_token(const struct dg_part *p, const struct dg_token *src, stru
         dg_buffer_add(out, " ", 1);
 }
 
-/* Decoded text with each unknown piece replaced by a source token the vocabulary did not know either, in order. A
- * piece for which the source has none is left out: "⁇" is never shown. */
-static bool fill_unknown(const struct dg_part *p, const struct dg_part_hyp *h, uint32_t n, int32_t unk,
-    int32_t source_unk, const char *text, size_t len, const struct dg_token *spans, struct dg_buffer *out)
+const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at)
 {
+    /* ids = tag? tokens </s>?: the tag, when there is one, is the id in front of the tokens. */
+    uint32_t first = p->tagged ? 1 : 0;
+    if (!p->alignment || p->alignment[at] < (int32_t)first)
+        return NULL;
+    size_t i = (size_t)p->alignment[at] - first;
+    return i < p->n_tokens ? &p->tokens[i] : NULL;
+}
+
+/* What stands for unknown piece `at`: the token it was aligned with; for answers below the best, which have no
+ * alignment, the next source token that the vocabulary does not know. */
+static const struct dg_token *source_of_unknown(const struct dg_part *p, const struct dg_part_hyp *h, uint32_t at,
+    int32_t source_unk, size_t *next)
+{
+    const struct dg_token *t = h == p->hyps ? dg_part_source_of(p, at) : NULL;
+    if (t)
+        return t;
+    while (*next < p->n_tokens && p->tokens[*next].id != source_unk)
+        (*next)++;
+    return *next < p->n_tokens ? &p->tokens[(*next)++] : NULL;
+}
+
+/* Remember where piece i of the best answer ends, for its alignment. */
+static void note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i, size_t end)
+{
+    if (p->ends && h == p->hyps) {
+        p->ends[i] = end;
+        p->n_ends = i + 1;
+    }
+}
+
+/* Decoded text with each unknown piece replaced by text of the source. One for which the source has none is left out:
+ * "⁇" is never shown. */
+static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, uint32_t n,
+    const char *text, size_t len, const struct dg_token *spans, struct dg_buffer *out)
+{
+    int32_t unk = dg_tokenizer_unk(j->t->target), source_unk = dg_tokenizer_unk(j->t->source);
     size_t at = 0, next = 0, from = out->len;
     bool any = false;
     for (uint32_t i = 0; i < n; i++) {
-        if (h->ids[i] != unk)
+        if (h->ids[i] != unk) {
+            note_end(p, h, i, out->len + (spans[i].end > at ? spans[i].end - at : 0));
             continue;
+        }
         /* The blanks around one unknown sign may have been passed over already. */
         size_t begin = spans[i].begin > at ? spans[i].begin : at, end = spans[i].end > at ? spans[i].end : at;
+        const struct dg_token *source = source_of_unknown(p, h, i, source_unk, &next);
         any = true;
         dg_buffer_add(out, text + at, begin - at);
         at = end;
-        while (next < p->n_tokens && p->tokens[next].id != source_unk)
-            next++;
-        if (next < p->n_tokens) {
+        if (source) {
             while (at < len && is_blank(text[at]) && end > begin && is_blank(text[end - 1]))
                 at++;
-            copy_token(p, &p->tokens[next++], out, from, at >= len || is_blank(text[at]));
+            copy_token(p, source, out, from, at >= len || is_blank(text[at]));
         } else if (at < len && !is_blank(text[at]) && out->len > from && !is_blank(out->data[out->len - 1])) {
             dg_buffer_add(out, " ", 1);
         }
+        note_end(p, h, i, out->len);
     }
     dg_buffer_add(out, text + at, len - at);
     return any;
@@ -93,22 +134,23 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     char *text = NULL;
     size_t len;
     if (!spans)
-        return ENOMEM_JOB(err);
+        return DG_JOB_NO_MEMORY(err);
     int rc = dg_tokenizer_decode(t, h->ids, n, &text, &len, spans, err);
-    if (!rc && fill_unknown(p, h, n, dg_tokenizer_unk(t), dg_tokenizer_unk(j->t->source), text, len, spans, out))
+    if (!rc && fill_unknown(j, p, h, n, text, len, spans, out))
         p->flags |= DG_FLAG_UNK_COPIED;
     free(text);
     free(spans);
     return rc;
 }
 
-static void add_pieces(struct dg_job *j, const struct dg_part_hyp *h, struct dg_buffer *out)
+static void add_pieces(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
     for (uint32_t i = 0; i < h->n && h->ids[i] != c->eos; i++) {
         if (i)
             dg_buffer_add(out, " ", 1);
         dg_buffer_adds(out, dg_tokenizer_piece(j->t->target, h->ids[i]));
+        note_end(p, h, i, out->len);
     }
 }
 
@@ -130,7 +172,7 @@ static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct d
                 p->flags |= DG_FLAG_LENGTH_LIMITED;
             int rc = 0;
             if (j->options.pieces)
-                add_pieces(j, h, out);
+                add_pieces(j, p, h, out);
             else
                 rc = add_text(j, p, h, out, err);
             if (rc)
@@ -140,7 +182,7 @@ static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct d
             where[i].end = out->len;
     }
     dg_buffer_add(out, j->text + at, j->len - at);
-    return out->failed ? ENOMEM_JOB(err) : 0;
+    return out->failed ? DG_JOB_NO_MEMORY(err) : 0;
 }
 
 static double mean_score(const struct dg_job *j, uint32_t rank)
@@ -211,20 +253,22 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
     int rc = 0;
     dg_buffer_init(&text);
     if (!best || !where || !sentences)
-        rc = ENOMEM_JOB(err);
+        rc = DG_JOB_NO_MEMORY(err);
     for (uint32_t r = 0; r < n_best && !rc; r++) {
         dg_buffer_reset(&text);
         if ((rc = join(j, r, &text, r ? NULL : where, err)))
             break;
         char *copy = dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
         if (!copy)
-            rc = ENOMEM_JOB(err);
+            rc = DG_JOB_NO_MEMORY(err);
         best[r] = (struct dg_answer){copy, text.len, mean_score(j, r)};
     }
     dg_buffer_deinit(&text);
     if (rc)
         return rc;
     fill_sentences(j, best[0].text, where, sentences);
+    if (j->options.alignments && (rc = dg_job_align(j, best[0].text, where, out, err)))
+        return rc;
     out->best = best;
     out->n_best = n_best;
     out->sentences = sentences;
@@ -241,7 +285,7 @@ int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error
     const struct dg_part_hyp *h = j->parts[j->sentences[0]].hyps;
     const char **pieces = dg_arena_array(&j->arena, h->n, sizeof *pieces);
     if (!pieces)
-        return ENOMEM_JOB(err);
+        return DG_JOB_NO_MEMORY(err);
     for (uint32_t i = 0; i < h->n; i++)
         pieces[i] = dg_tokenizer_piece(j->t->target, h->ids[i]);
     *out = (struct dg_scored){.total = h->logprob, .n = h->n, .pieces = pieces, .logprob = h->token_logprob};

@@ -17,7 +17,7 @@ struct dg_part_hyp {
 /* A piece of the text: translated as one sentence, or copied when it has no letters. */
 struct dg_part {
     size_t begin, end;        /* bytes of the job's text */
-    bool copied;
+    bool copied, tagged;      /* tagged: ids begin with the piece that asks for a language */
     unsigned flags;
     const char *text;         /* normalised; what the tokens' offsets mean */
     struct dg_token *tokens;  /* [n_tokens] of `text`; NULL in pieces mode */
@@ -25,8 +25,17 @@ struct dg_part {
     int32_t *ids;             /* [n_ids] for the encoder: tag, tokens, </s> */
     uint32_t n_ids;
     struct dg_part_hyp *hyps; /* [n_hyps] once accepted */
+    int32_t *alignment;       /* [hyps[0].n] positions in ids, or NULL */
+    size_t *ends;             /* [n_ends] bytes of the whole answer behind each piece of hyps[0], when aligned */
+    uint32_t n_ends;
     uint32_t n_hyps;
 };
+
+/* The job's memory is out. */
+#define DG_JOB_NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a translation")
+
+/* The token that piece `at` of the best answer came from; NULL when it came from </s> or a tag. */
+const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at);
 
 struct dg_job {
     const struct dg_translator *t;
@@ -43,5 +52,9 @@ struct dg_job {
     int32_t *forced;       /* [n_forced]: the target to score */
     uint32_t n_forced;
 };
+
+/* Fill out->alignments for the best answer's text; where[n_parts] holds the bytes each part has there. */
+int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where, struct dg_answers *out,
+    struct dg_error *err);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOMEM_JOB(err) dg_error_set(err, DG_ENOMEM, "no memory for a text")
 
 static int job_new(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
     struct dg_job **out, struct dg_error *err)
@@ -18,7 +17,7 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n, co
         return rc;
     struct dg_job *j = calloc(1, sizeof *j);
     if (!j)
-        return ENOMEM_JOB(err);
+        return DG_JOB_NO_MEMORY(err);
     dg_arena_init(&j->arena, 0);
     dg_bundle_pair(t->bundle, pair, &source, &target);
     j->t = t;
@@ -33,7 +32,7 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n, co
     j->len = n;
     if (!j->text) {
         dg_job_free(j);
-        return ENOMEM_JOB(err);
+        return DG_JOB_NO_MEMORY(err);
     }
     *out = j;
     return 0;
@@ -55,7 +54,7 @@ static struct dg_part *part_new(struct dg_job *j, size_t begin, size_t end, stru
         size_t cap = j->parts_cap ? 2 * j->parts_cap : 8;
         struct dg_part *p = realloc(j->parts, cap * sizeof *p);
         if (!p) {
-            ENOMEM_JOB(err);
+            DG_JOB_NO_MEMORY(err);
             return NULL;
         }
         j->parts = p;
@@ -74,8 +73,9 @@ static int frame_ids(struct dg_job *j, struct dg_part *p, size_t n, struct dg_er
     const struct dg_config *c = dg_model_config(j->t->model);
     p->ids = dg_arena_array(&j->arena, n + 2, sizeof *p->ids);
     if (!p->ids)
-        return ENOMEM_JOB(err);
-    if (j->tag)
+        return DG_JOB_NO_MEMORY(err);
+    p->tagged = j->tag != NULL;
+    if (p->tagged)
         p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, j->tag);
     for (size_t i = 0; i < n; i++)
         p->ids[p->n_ids++] = p->tokens[i].id;
@@ -100,7 +100,7 @@ static int encode_span(struct dg_job *j, const struct dg_tokenizer *tokenizer, c
     p->tokens = dg_arena_array(&j->arena, count, sizeof *tokens);
     p->n_tokens = count;
     if (!p->text || !p->tokens) {
-        rc = ENOMEM_JOB(err);
+        rc = DG_JOB_NO_MEMORY(err);
         goto out;
     }
     if (count)
@@ -188,7 +188,7 @@ static int plan_pieces(struct dg_job *j, struct dg_error *err)
     char *s = dg_arena_strndup(&j->arena, j->text, j->len), *save = NULL;
     p->tokens = dg_arena_array(&j->arena, most, sizeof *p->tokens);
     if (!s || !p->tokens)
-        return ENOMEM_JOB(err);
+        return DG_JOB_NO_MEMORY(err);
     p->text = j->text;
     for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
         struct dg_token *t = &p->tokens[p->n_tokens++];
@@ -210,7 +210,7 @@ static int list_sentences(struct dg_job *j, struct dg_error *err)
 {
     j->sentences = malloc((j->n_parts ? j->n_parts : 1) * sizeof *j->sentences);
     if (!j->sentences)
-        return ENOMEM_JOB(err);
+        return DG_JOB_NO_MEMORY(err);
     for (size_t i = 0; i < j->n_parts; i++)
         if (!j->parts[i].copied)
             j->sentences[j->n_sentences++] = i;
@@ -256,7 +256,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
         char *s = dg_arena_strndup(&j->arena, target, n), *save = NULL;
         j->forced = dg_arena_array(&j->arena, n / 2 + 2, sizeof *j->forced);
         if (!s || !j->forced)
-            return ENOMEM_JOB(err);
+            return DG_JOB_NO_MEMORY(err);
         for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
             int32_t id = dg_tokenizer_id(j->t->target, w);
             if (id < 0)
@@ -271,7 +271,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
         most = p.n_tokens + 1;
         j->forced = dg_arena_array(&j->arena, most, sizeof *j->forced);
         if (!j->forced)
-            return ENOMEM_JOB(err);
+            return DG_JOB_NO_MEMORY(err);
         for (size_t i = 0; i < p.n_tokens; i++)
             j->forced[j->n_forced++] = p.tokens[i].id;
     }
@@ -326,6 +326,8 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
     out->source = p->ids;
     out->n_source = p->n_ids;
     out->search = j->options.search;
+    out->want_alignment = j->options.alignments;
+    out->align_layer = dg_bundle_alignment_layer(j->t->bundle);
     if (j->forced) {
         out->prefix = j->forced;
         out->n_prefix = j->n_forced;

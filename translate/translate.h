@@ -26,6 +26,7 @@ struct dg_translate_options {
     struct dg_search search;     /* zero fields: the bundle's defaults; alpha < 0: default */
     bool penalty_set;            /* search.penalty was chosen; else GNMT */
     bool pieces;                 /* the text is pieces separated by spaces, not sentences; so is the answer */
+    bool alignments;             /* say which words of the source the answer's words came from */
     bool one_sentence;           /* do not split (still split again when over the piece limit) */
     uint32_t max_source;         /* piece limit of one sentence with </s>; 0 = 512 */
 };
@@ -67,11 +68,18 @@ struct dg_answer {
     double score; /* mean over sentences of the search's score; 0 when nothing was translated */
 };
 
+/* A word of the source and a word of the answer that came from it, in code points; in pieces mode positions of pieces. */
+struct dg_answer_pair {
+    size_t source_begin, source_end, target_begin, target_end;
+};
+
 struct dg_answers {
     const struct dg_answer *best;                 /* [n_best]; the first is the translation, layout put back */
     size_t n_best;
     const struct dg_answer_sentence *sentences;   /* [n_sentences] of the first */
     size_t n_sentences;
+    const struct dg_answer_pair *alignments;      /* [n_alignments] of the first, when asked for */
+    size_t n_alignments;
     unsigned flags;                               /* all sentences' flags or'ed */
     size_t source_characters, source_tokens, target_tokens;
 };

@@ -1,0 +1,134 @@
+/* Pieces' alignment merged to words (contract: pairs of code-point spans). A word is a run without white space. Words are
+ * counted in the normalised sentence, and the n-th of them is the n-th of the sentence as it was sent: NFC joins
+ * letters, never words. */
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+#include <string.h>
+
+/* Where words are in a piece of text: bytes within it and code points of the whole. */
+struct words {
+    struct word {
+        size_t begin, end;           /* bytes */
+        size_t begin_char, end_char; /* code points, `first_char` added */
+    } *list;
+    size_t n;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_char, struct words *out,
+    struct dg_error *err)
+{
+    size_t at = 0, chars = first_char;
+    out->n = 0;
+    out->list = dg_arena_array(&j->arena, n / 2 + 1, sizeof *out->list);
+    if (!out->list)
+        return DG_JOB_NO_MEMORY(err);
+    while (at < n) {
+        size_t end = at;
+        while (end < n && is_space(s[end]) == is_space(s[at]))
+            end++;
+        size_t end_char = chars + dg_utf8_count(s + at, end - at);
+        if (!is_space(s[at]))
+            out->list[out->n++] = (struct word){at, end, chars, end_char};
+        at = end;
+        chars = end_char;
+    }
+    return 0;
+}
+
+/* The word that holds the last byte of begin..end that is not white space; n when there is none. */
+static size_t word_at(const struct words *w, const char *s, size_t begin, size_t end)
+{
+    while (end > begin && is_space(s[end - 1]))
+        end--;
+    if (end == begin)
+        return w->n;
+    size_t lo = 0, hi = w->n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (w->list[mid].end < end)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Add a pair unless the answer word has it already: pairs of one word lie together. */
+static void add_pair(struct dg_answer_pair *pairs, size_t *n, struct dg_answer_pair pair)
+{
+    for (size_t i = *n; i > 0 && pairs[i - 1].target_begin == pair.target_begin; i--)
+        if (pairs[i - 1].source_begin == pair.source_begin)
+            return;
+    pairs[(*n)++] = pair;
+}
+
+static int align_words(struct dg_job *j, const struct dg_part *p, const char *target, size_t begin, size_t end,
+    const size_t first_char[2], struct dg_answer_pair *pairs, size_t *n, struct dg_error *err)
+{
+    struct words normalised, sent, answer;
+    int rc = find_words(j, p->text, strlen(p->text), 0, &normalised, err);
+    if (!rc)
+        rc = find_words(j, j->text + p->begin, p->end - p->begin, first_char[0], &sent, err);
+    if (!rc)
+        rc = find_words(j, target + begin, end - begin, first_char[1], &answer, err);
+    if (rc)
+        return rc;
+    size_t from = begin;
+    for (uint32_t t = 0; t < p->n_ends; from = p->ends[t++]) {
+        const struct dg_token *source = dg_part_source_of(p, t);
+        if (!source)
+            continue;
+        size_t a = word_at(&answer, target + begin, from - begin, p->ends[t] - begin);
+        size_t s = word_at(&normalised, p->text, source->begin, source->end);
+        if (a >= answer.n || s >= normalised.n || s >= sent.n)
+            continue;
+        const struct word *sw = &sent.list[s], *aw = &answer.list[a];
+        add_pair(pairs, n, (struct dg_answer_pair){sw->begin_char, sw->end_char, aw->begin_char, aw->end_char});
+    }
+    return 0;
+}
+
+static void align_pieces(const struct dg_part *p, struct dg_answer_pair *pairs, size_t *n)
+{
+    for (uint32_t t = 0; t < p->n_ends; t++) {
+        const struct dg_token *source = dg_part_source_of(p, t);
+        if (source) {
+            size_t s = (size_t)(source - p->tokens);
+            pairs[(*n)++] = (struct dg_answer_pair){s, s + 1, t, t + 1};
+        }
+    }
+}
+
+int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where, struct dg_answers *out,
+    struct dg_error *err)
+{
+    size_t most = 0, n = 0, s_byte = 0, t_byte = 0, first_char[2] = {0, 0};
+    for (size_t i = 0; i < j->n_parts; i++)
+        most += j->parts[i].n_ends;
+    struct dg_answer_pair *pairs = dg_arena_array(&j->arena, most, sizeof *pairs);
+    if (!pairs)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        first_char[0] += dg_utf8_count(j->text + s_byte, p->begin - s_byte);
+        first_char[1] += dg_utf8_count(target + t_byte, where[i].begin - t_byte);
+        s_byte = p->begin;
+        t_byte = where[i].begin;
+        if (j->options.pieces) {
+            align_pieces(p, pairs, &n);
+        } else if (p->n_ends) {
+            int rc = align_words(j, p, target, where[i].begin, where[i].end, first_char, pairs, &n, err);
+            if (rc)
+                return rc;
+        }
+    }
+    out->alignments = pairs;
+    out->n_alignments = n;
+    return 0;
+}
