@@ -187,7 +187,7 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
     *y = dg_decoder_forward(&pass, w, &context, t->target.embed, t->dec, 1);
 }
 
-int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads, const struct dg_pairs *pairs,
+int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads, const struct dg_micro_batch *pairs,
     const struct dg_objective *o, struct dg_loss_sums *sums, struct dg_error *err)
 {
     int rc = dg_tape_load(t, pairs, err);

@@ -11,7 +11,7 @@
 struct dg_tape;
 
 /* A micro-batch of sentence pairs. */
-struct dg_pairs {
+struct dg_micro_batch {
     size_t n;
     const uint32_t *source_len, *target_len; /* [n], </s> counted */
     const int32_t *source, *target;          /* ids, the pairs' behind one another; targets end with </s> */
@@ -36,7 +36,7 @@ size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_
 
 /* Forward, loss and, unless grads is NULL, backward; adds to *sums. With grads NULL there is no dropout.
  * DG_ELIMIT: a sentence is longer than max_positions; DG_ENOMEM. */
-int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads, const struct dg_pairs *pairs,
+int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads, const struct dg_micro_batch *pairs,
     const struct dg_objective *o, struct dg_loss_sums *sums, struct dg_error *err);
 
 #endif

@@ -13,7 +13,7 @@ enum dg_positions {
     DG_POS_PAPER,  /* sin, cos interleaved; 10000^(2i/d)            ("paper") */
     DG_POS_MARIAN, /* sin half | cos half; 10000^(i/(d/2-1))        ("marian") */
     DG_POS_HALVES, /* sin half | cos half; 10000^(2i/d)             ("halves") */
-    DG_POS_LEARNED /* parameters enc.pos, dec.pos [max_positions,D] ("learned") */
+    DG_POS_LEARNED /* parameters src.pos, tgt.pos [max_positions,D] ("learned") */
 };
 
 struct dg_config {

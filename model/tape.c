@@ -168,7 +168,7 @@ void dg_tape_close(struct dg_tape *t)
 }
 
 /* Sizes of these pairs, every length within its limit. */
-static int measure(const struct dg_tape *t, const struct dg_pairs *p, struct sizes *n, struct dg_error *err)
+static int measure(const struct dg_tape *t, const struct dg_micro_batch *p, struct sizes *n, struct dg_error *err)
 {
     *n = (struct sizes){0};
     for (size_t i = 0; i < p->n; i++) {
@@ -231,7 +231,7 @@ static void fill_side(struct dg_tape_side *side, size_t at, const int32_t *ids, 
     }
 }
 
-static void fill(struct dg_tape *t, const struct dg_pairs *p)
+static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
 {
     const size_t H = t->config.H;
     size_t s = 0, q = 0, self_s = 0, self_t = 0, cross = 0;
@@ -250,7 +250,7 @@ static void fill(struct dg_tape *t, const struct dg_pairs *p)
     }
 }
 
-int dg_tape_load(struct dg_tape *t, const struct dg_pairs *pairs, struct dg_error *err)
+int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err)
 {
     struct sizes n;
     struct dg_backend *be = t->train->be;

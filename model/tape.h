@@ -47,6 +47,6 @@ struct dg_tape {
 };
 
 /* Lay the slots out for these pairs and fill in ids, positions, keys and segments. */
-int dg_tape_load(struct dg_tape *t, const struct dg_pairs *pairs, struct dg_error *err);
+int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err);
 
 #endif

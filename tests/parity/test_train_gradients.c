@@ -78,7 +78,7 @@ static double pass(struct run *r, size_t begin, size_t end, struct dg_params *gr
     size_t s = 0, t = 0;
     for (size_t i = 0; i < begin; i++)
         s += source_len[i], t += target_len[i];
-    struct dg_pairs pairs = {end - begin, source_len + begin, target_len + begin, r->source + s, r->target + t,
+    struct dg_micro_batch pairs = {end - begin, source_len + begin, target_len + begin, r->source + s, r->target + t,
         sentence + begin};
     if (dg_tape_run(r->tape, &r->params->params, grads, &pairs, &r->objective, &sums, &err))
         fail_msg("%s", err.message);
@@ -224,7 +224,7 @@ static void test_limits(void **state)
     struct dg_loss_sums sums = {0};
     open_run(&r, &c, 0);
     const uint32_t long_len = 17, short_len = 3;
-    struct dg_pairs pairs = {1, &long_len, &short_len, r.source, r.target, sentence};
+    struct dg_micro_batch pairs = {1, &long_len, &short_len, r.source, r.target, sentence};
     assert_int_equal(dg_tape_run(r.tape, &r.params->params, NULL, &pairs, &r.objective, &sums, &err), DG_ELIMIT);
     assert_string_equal(err.message, "a pair of 17 and 3 pieces does not fit 1 to 16 positions");
     close_run(&r);

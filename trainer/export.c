@@ -1,0 +1,166 @@
+#include "trainer/export.h"
+
+#include "base/file.h"
+#include "model/param_block.h"
+#include "trainer/report.h"
+#include "weights/bundle.h"
+#include "weights/weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WEIGHTS "weights.dgw"
+
+static char *join(const char *dir, const char *name)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_addf(&b, "%s/%s", dir, name);
+    return dg_buffer_take(&b, NULL);
+}
+
+static int write_weights(const struct dg_export *e, struct dg_error *err)
+{
+    struct dg_weights_writer *w = NULL;
+    const bool half = !e->full_precision && !strcmp(e->recipe->output.type, "f16");
+    char *path = join(e->dir, WEIGHTS);
+    int rc = path ? dg_weights_writer_open(&w, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    for (size_t i = 0; i < dg_params_count(e->config) && !rc; i++) {
+        struct dg_param_info info;
+        dg_params_info(e->config, i, &info);
+        /* Vectors stay fp32: they are small, and gains near 1 are where f16 has its coarsest steps. */
+        enum dg_type type = half && !(info.use & DG_USE_VECTOR) ? DG_F16 : DG_F32;
+        rc = dg_weights_writer_add(w, info.name, info.N, info.K, type,
+            e->params + dg_param_block_offset(e->config, i), err);
+    }
+    if (!rc)
+        rc = dg_weights_writer_commit(w, path, err);
+    dg_weights_writer_close(w);
+    free(path);
+    return rc;
+}
+
+/* prepared_dir/from -> dir/to */
+static int copy(const struct dg_export *e, const char *from, const char *to, struct dg_error *err)
+{
+    struct dg_map map = {0};
+    char *in = join(e->prepared_dir, from), *out = join(e->dir, to);
+    int rc = in && out ? dg_file_map(in, &map, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    if (!rc)
+        rc = dg_file_write(out, map.data, map.size, err);
+    dg_file_unmap(&map);
+    free(in);
+    free(out);
+    return rc;
+}
+
+/* Do both sides have the same file? */
+static bool is_joint(const struct dg_export *e, const char *source, const char *target)
+{
+    struct dg_map a = {0}, b = {0};
+    char *pa = join(e->prepared_dir, source), *pb = join(e->prepared_dir, target);
+    bool same = pa && pb && !dg_file_map(pa, &a, NULL) && !dg_file_map(pb, &b, NULL) && a.size == b.size
+        && !memcmp(a.data, b.data, a.size);
+    dg_file_unmap(&a);
+    dg_file_unmap(&b);
+    free(pa);
+    free(pb);
+    return same;
+}
+
+/* One kind of file ("spm", "vocab") of both sides, under one name where they are the same. */
+static int copy_sides(const struct dg_export *e, const char *kind, struct dg_json *files, struct dg_error *err)
+{
+    char source[32], target[32], joint[32], source_key[32], target_key[32];
+    snprintf(source, sizeof source, "source.%s", kind);
+    snprintf(target, sizeof target, "target.%s", kind);
+    snprintf(joint, sizeof joint, "joint.%s", kind);
+    snprintf(source_key, sizeof source_key, "source_%s", kind);
+    snprintf(target_key, sizeof target_key, "target_%s", kind);
+    const bool same = is_joint(e, source, target);
+    int rc = copy(e, source, same ? joint : source, err);
+    if (!rc && !same)
+        rc = copy(e, target, target, err);
+    dg_json_set_string(files, source_key, same ? joint : source);
+    dg_json_set_string(files, target_key, same ? joint : target);
+    return rc;
+}
+
+static struct dg_json *pairs_of(const struct dg_recipe *r)
+{
+    struct dg_json *pairs = dg_json_new_array();
+    for (size_t i = 0; i < r->data.n_directions; i++) {
+        const struct dg_recipe_direction *d = &r->data.directions[i];
+        struct dg_json *pair = dg_json_new_array();
+        dg_json_append_take(pair, dg_json_new_string(d->source_lang, strlen(d->source_lang)));
+        dg_json_append_take(pair, dg_json_new_string(d->target_lang, strlen(d->target_lang)));
+        dg_json_append_take(pairs, pair);
+    }
+    return pairs;
+}
+
+/* Target language -> piece, NULL when the model needs none. */
+static struct dg_json *tags_of(const struct dg_recipe *r)
+{
+    struct dg_json *tags = NULL;
+    for (size_t i = 0; i < r->data.n_directions; i++) {
+        const struct dg_recipe_direction *d = &r->data.directions[i];
+        if (!d->tag[0])
+            continue;
+        if (!tags)
+            tags = dg_json_new_object();
+        dg_json_set_string(tags, d->target_lang, d->tag);
+    }
+    return tags;
+}
+
+static struct dg_json *make_manifest(const struct dg_export *e, struct dg_json *files)
+{
+    const struct dg_recipe *r = e->recipe;
+    struct dg_json *m = dg_json_new_object(), *tags = tags_of(r);
+    dg_json_set_int(m, "format", 1);
+    dg_json_set_string(m, "name", r->name);
+    if (r->output.description[0])
+        dg_json_set_string(m, "description", r->output.description);
+    if (r->output.licence[0])
+        dg_json_set_string(m, "licence", r->output.licence);
+    dg_json_set_take(m, "pairs", pairs_of(r));
+    if (tags)
+        dg_json_set_take(m, "tags", tags);
+    dg_json_set_take(m, "files", files);
+    if (e->training)
+        dg_json_set_take(m, "training", dg_json_copy(e->training));
+    return m;
+}
+
+int dg_export(const struct dg_export *e, struct dg_error *err)
+{
+    struct dg_json *files = dg_json_new_object(), *manifest = NULL;
+    struct dg_config config = *e->config;
+    int rc = dg_file_make_dir(e->dir, err);
+    if (!rc)
+        rc = write_weights(e, err);
+    dg_json_set_string(files, "weights", WEIGHTS);
+    if (!rc)
+        rc = copy_sides(e, "spm", files, err);
+    if (!rc)
+        rc = copy_sides(e, "vocab", files, err);
+    if (rc) {
+        dg_json_free(files);
+        return rc;
+    }
+    /* What the recipe validated with is what a request that says nothing gets. */
+    config.beam = (uint32_t)e->recipe->validation.beam;
+    config.alpha = (float)e->recipe->validation.alpha;
+    config.extra_length = (uint32_t)e->recipe->validation.extra_length;
+    manifest = make_manifest(e, files);
+    if (!manifest || dg_config_write(&config, manifest))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+    if (!rc)
+        rc = dg_bundle_seal(e->dir, manifest, err);
+    if (!rc && e->training)
+        rc = dg_report_card(e->dir, e->recipe, &config, e->training, err);
+    dg_json_free(manifest);
+    return rc;
+}

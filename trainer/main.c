@@ -1,0 +1,326 @@
+/* dragoman-train: from text files to a model that dragoman-server loads. */
+#include "base/file.h"
+#include "trainer/args.h"
+#include "trainer/bleu.h"
+#include "trainer/chrf.h"
+#include "trainer/corpus.h"
+#include "trainer/evaluate.h"
+#include "trainer/plot.h"
+#include "trainer/prepare.h"
+#include "trainer/recipe.h"
+#include "trainer/run.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "dragoman-train " DG_VERSION ": trains the Transformer of \"Attention Is All You Need\"\n\n"
+    "  run RECIPE --out DIR          text files to a bundle: prepare, train, validate, average, score\n"
+    "  resume DIR                    go on with a run, bit for bit\n"
+    "  average DIR                   average a run's checkpoints into a bundle: --last N or --best N, --out BUNDLE\n"
+    "  evaluate BUNDLE SOURCE TARGET perplexity, BLEU and chrF of a bundle on a text and its translation\n"
+    "  prepare RECIPE --out DIR      clean, train the vocabulary and encode, and no more\n"
+    "  plan RECIPE --out DIR         what a run will need of memory (prepares its data)\n"
+    "  recipe RECIPE                 print a recipe with every default\n"
+    "  plot LOG... --out FILE.svg    curves of one or more log.jsonl\n"
+    "  bleu HYPOTHESES REFERENCES    BLEU and chrF of text files, as sacreBLEU counts them\n\n"
+    "RECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, paper-big-enfr.\n"
+    "  --data DIR      folder that the recipe's paths are relative to\n"
+    "  --set KEY=VALUE another value for a recipe's field, e.g. training.updates=2000\n"
+    "  --prepared DIR  folder of prepared data to use or make; several runs may share it\n"
+    "  --init BUNDLE   start from a bundle, keeping its vocabulary and dimensions\n"
+    "  --threads N     default: all cores of this process\n"
+    "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"
+    "  --force --quiet --no-scores\n"
+    "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n";
+
+/* The only mutable global: a signal handler can reach nothing else. */
+static volatile sig_atomic_t stop_signal;
+static volatile int stop_requested;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+    stop_requested = 1;
+    signal(number, SIG_DFL); /* a second one ends at once */
+}
+
+static void watch_signals(void)
+{
+    struct sigaction sa = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGINT, &sa, NULL);
+}
+
+static int need(const struct dg_args *a, size_t words, const char *what, struct dg_error *err)
+{
+    return a->n_words == words ? 0 : dg_error_set(err, DG_EINVAL, "expected %s", what);
+}
+
+static int need_out(const struct dg_args *a, struct dg_error *err)
+{
+    return a->out ? 0 : dg_error_field(err, DG_EINVAL, "out", "--out DIR is missing");
+}
+
+static int load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err)
+{
+    return dg_recipe_load(a->words[0], a->data ? a->data : "", a->settings, a->n_settings, out, err);
+}
+
+static int verb_recipe(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_recipe *r = NULL;
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_args_parse(argc, argv, "sdti", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "a recipe", err);
+    if (!rc)
+        rc = load_recipe(&a, &r, err);
+    if (!rc)
+        rc = dg_recipe_print(r, &text);
+    if (!rc)
+        puts(text.data);
+    dg_buffer_deinit(&text);
+    dg_recipe_free(r);
+    return rc;
+}
+
+static int verb_prepare(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_recipe *r = NULL;
+    struct dg_prepared *p = NULL;
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_args_parse(argc, argv, "osdtifq", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "a recipe", err);
+    if (!rc)
+        rc = need_out(&a, err);
+    if (!rc)
+        rc = load_recipe(&a, &r, err);
+    struct dg_prepare_options o = {.dir = a.out, .threads = (int)a.threads, .force = a.force, .quiet = a.quiet,
+        .stop = &stop_requested};
+    watch_signals();
+    if (!rc)
+        rc = dg_prepare(r, &o, NULL, err);
+    if (!rc)
+        rc = dg_prepared_open(a.out, &p, err);
+    if (!rc)
+        rc = dg_prepared_table(p, &text);
+    if (!rc)
+        fputs(text.data, stdout);
+    dg_buffer_deinit(&text);
+    dg_prepared_close(p);
+    dg_recipe_free(r);
+    return rc;
+}
+
+static int report_stop(const char *dir, bool stopped, int rc)
+{
+    if (!rc && stopped)
+        fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume %s\n", (int)stop_signal, dir);
+    return rc;
+}
+
+static int verb_run(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_recipe *r = NULL;
+    bool stopped = false;
+    int rc = dg_args_parse(argc, argv, "osdtipq", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "a recipe", err);
+    if (!rc)
+        rc = need_out(&a, err);
+    if (!rc)
+        rc = load_recipe(&a, &r, err);
+    struct dg_run_options o = {.dir = a.out, .prepared = a.prepared, .recipe = r, .quiet = a.quiet,
+        .stop = &stop_requested};
+    watch_signals();
+    if (!rc)
+        rc = dg_run(&o, &stopped, err);
+    if (rc == DG_ECANCELED) /* before the first update: there is nothing to save */
+        rc = 0;
+    dg_recipe_free(r);
+    return report_stop(a.out, stopped, rc);
+}
+
+static int verb_resume(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    bool stopped = false;
+    int rc = dg_args_parse(argc, argv, "stpq", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "the folder of a run", err);
+    struct dg_run_options o = {.dir = a.words[0], .prepared = a.prepared, .settings = a.settings,
+        .n_settings = a.n_settings, .resume = true, .quiet = a.quiet, .stop = &stop_requested};
+    watch_signals();
+    if (!rc)
+        rc = dg_run(&o, &stopped, err);
+    return report_stop(a.words[0], stopped, rc);
+}
+
+static int verb_plan(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_recipe *r = NULL;
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_args_parse(argc, argv, "osdtipq", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "a recipe", err);
+    if (!rc)
+        rc = need_out(&a, err);
+    if (!rc)
+        rc = load_recipe(&a, &r, err);
+    struct dg_run_options o = {.dir = a.out, .prepared = a.prepared, .recipe = r, .quiet = a.quiet};
+    if (!rc)
+        rc = dg_run_plan(&o, &text, err);
+    if (text.data)
+        fputs(text.data, stdout);
+    dg_buffer_deinit(&text);
+    dg_recipe_free(r);
+    return rc;
+}
+
+static int verb_average(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    int rc = dg_args_parse(argc, argv, "oLBSq", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "the folder of a run", err);
+    if (!rc && a.last >= 0 && a.best >= 0)
+        rc = dg_error_set(err, DG_EINVAL, "--last or --best, not both");
+    struct dg_run_average o = {.dir = a.words[0], .bundle = a.out, .best = a.best >= 0, .no_scores = a.no_scores,
+        .quiet = a.quiet};
+    o.n = a.best > 0 ? (size_t)a.best : a.last > 0 ? (size_t)a.last : 0;
+    return rc ? rc : dg_run_average(&o, err);
+}
+
+static void print_scores(const struct dg_bleu *bleu, const struct dg_chrf *chrf)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_bleu_print(bleu, &text);
+    dg_buffer_adds(&text, "\n");
+    dg_chrf_print(chrf, &text);
+    if (text.data)
+        puts(text.data);
+    dg_buffer_deinit(&text);
+}
+
+static void print_json(const struct dg_evaluated *e)
+{
+    struct dg_json *o = dg_json_new_object();
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_json_set_int(o, "lines", (int64_t)e->lines);
+    dg_json_set_real(o, "bleu", dg_bleu_score(&e->bleu));
+    dg_json_set_string(o, "bleu_signature", dg_bleu_signature());
+    dg_json_set_real(o, "chrf", dg_chrf_score(&e->chrf));
+    dg_json_set_string(o, "chrf_signature", dg_chrf_signature());
+    dg_json_set_real(o, "nll", e->nll / (double)e->pieces);
+    dg_json_set_real(o, "perplexity", exp(e->nll / (double)e->pieces));
+    dg_json_set_real(o, "seconds", e->seconds);
+    dg_json_write(o, 0, &text);
+    if (text.data)
+        puts(text.data);
+    dg_buffer_deinit(&text);
+    dg_json_free(o);
+}
+
+static int verb_evaluate(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_evaluated e;
+    int rc = dg_args_parse(argc, argv, "FTbantj", &a, err);
+    if (!rc)
+        rc = need(&a, 3, "a bundle, a source and a target file", err);
+    struct dg_evaluate_text o = {.bundle = a.words[0], .source = a.words[1], .target = a.words[2],
+        .source_lang = a.from, .target_lang = a.to, .lines = a.lines > 0 ? (uint64_t)a.lines : 0,
+        .threads = (int)a.threads, .beam = a.beam > 0 ? (uint32_t)a.beam : 0, .alpha = (float)a.alpha, .score = true};
+    if (!rc)
+        rc = dg_evaluate_text(&o, &e, err);
+    if (rc)
+        return rc;
+    if (a.json) {
+        print_json(&e);
+        return 0;
+    }
+    printf("%zu lines, perplexity %.3f per piece (%.4f nats)\n", (size_t)e.lines, exp(e.nll / (double)e.pieces),
+        e.nll / (double)e.pieces);
+    print_scores(&e.bleu, &e.chrf);
+    return 0;
+}
+
+static int verb_plot(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    int rc = dg_args_parse(argc, argv, "o", &a, err);
+    if (!rc)
+        rc = need_out(&a, err);
+    if (!rc && !a.n_words)
+        rc = dg_error_set(err, DG_EINVAL, "expected one or more logs");
+    return rc ? rc : dg_plot(a.words, a.n_words, a.out, err);
+}
+
+static int verb_bleu(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_bleu bleu = {{0}, {0}, 0, 0};
+    struct dg_chrf chrf = {{0}, {0}, {0}};
+    struct dg_corpus *corpus = NULL;
+    struct dg_line lines[2];
+    int got = 1, rc = dg_args_parse(argc, argv, "", &a, err);
+    if (!rc)
+        rc = need(&a, 2, "a file of hypotheses and one of references", err);
+    if (!rc)
+        rc = dg_corpus_open(a.words, 2, &corpus, err);
+    while (!rc && (got = dg_corpus_next(corpus, lines, err)) > 0) {
+        rc = dg_bleu_add(&bleu, lines[0].text, lines[0].len, lines[1].text, lines[1].len, err);
+        if (!rc)
+            rc = dg_chrf_add(&chrf, lines[0].text, lines[0].len, lines[1].text, lines[1].len, err);
+    }
+    if (!rc && got < 0)
+        rc = got;
+    if (!rc)
+        print_scores(&bleu, &chrf);
+    dg_corpus_close(corpus);
+    return rc;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv, struct dg_error *err);
+} verbs[] = {{"run", verb_run}, {"resume", verb_resume}, {"average", verb_average}, {"evaluate", verb_evaluate},
+    {"prepare", verb_prepare}, {"plan", verb_plan}, {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu}};
+
+int main(int argc, char **argv)
+{
+    struct dg_error err = {0};
+    const char *verb = argc > 1 ? argv[1] : "";
+    if (argc < 2 || !strcmp(verb, "--help") || !strcmp(verb, "help")) {
+        fputs(usage, argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    if (!strcmp(verb, "--version")) {
+        puts("dragoman-train " DG_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        if (strcmp(verbs[i].name, verb))
+            continue;
+        int rc = verbs[i].run(argc - 1, argv + 1, &err);
+        if (rc)
+            fprintf(stderr, "dragoman-train %s: %s\n", verb, err.message);
+        return !rc ? 0 : rc == DG_EINVAL ? 2 : 1;
+    }
+    fprintf(stderr, "dragoman-train: there is no verb \"%s\"; see --help\n", verb);
+    return 2;
+}

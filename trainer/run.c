@@ -1,0 +1,254 @@
+#include "trainer/run_internal.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Sums since the last log line. */
+struct tally {
+    struct dg_loss_sums sums;
+    uint64_t source_tokens, target_tokens, start_ns, cpu_ns;
+    double grad_norm; /* mean */
+    uint64_t updates;
+};
+
+static bool asked_to_stop(const struct dg_run *r)
+{
+    return r->o->stop && *r->o->stop;
+}
+
+static void begin_tally(struct tally *t)
+{
+    memset(t, 0, sizeof *t);
+    t->start_ns = dg_clock_ns();
+    t->cpu_ns = dg_clock_cpu_ns();
+}
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*u %llu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static double epoch_of(const struct dg_run *r)
+{
+    uint64_t source, target;
+    dg_dataset_totals(r->data, &source, &target);
+    double share = target ? (double)r->epoch_tokens / (double)target : 0;
+    return (double)r->epoch + (share < 1 ? share : 1);
+}
+
+static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_error *err)
+{
+    struct dg_trainlog_train line = {.update = (int64_t)r->optimizer->step, .updates = r->recipe->training.updates,
+        .epoch = epoch_of(r), .loss = t->sums.smoothed / (double)t->sums.n, .nll = t->sums.nll / (double)t->sums.n,
+        .lr = rate, .grad_norm = t->grad_norm / (double)t->updates, .source_tokens = t->source_tokens,
+        .target_tokens = t->target_tokens, .seconds = (double)(dg_clock_ns() - t->start_ns) * 1e-9,
+        .cpu_seconds = (double)(dg_clock_cpu_ns() - t->cpu_ns) * 1e-9, .rss_bytes = resident_bytes()};
+    r->tokens_per_s = (double)(t->source_tokens + t->target_tokens) / line.seconds;
+    int rc = dg_trainlog_train(r->log, &line, err);
+    begin_tally(t);
+    return rc;
+}
+
+static int save(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_optimizer *a = r->optimizer;
+    struct dg_checkpoint_state s = {.step = a->step, .micro_tokens = r->plan.micro_tokens,
+        .threads = (uint64_t)r->workers->n, .backend = r->workers->w[0].be->name,
+        .data = dg_prepared_hash(r->prepared), .epoch_tokens = r->epoch_tokens,
+        .seconds = r->seconds + (double)(dg_clock_ns() - r->start_ns) * 1e-9, .recipe = r->recipe->json};
+    struct dg_checkpoint_blocks b = {a->n, r->workers->params->data, a->m, a->v, a->ema};
+    dg_dataset_tell(r->data, &s.position);
+    r->checkpoint_ns = dg_clock_ns();
+    int rc = dg_keeper_add(r->keeper, &s, &b, err);
+    return rc ? dg_error_prefix(err, "checkpoint of update %" PRIu64, a->step) : 0;
+}
+
+static bool is_due(int64_t every, uint64_t step)
+{
+    return every > 0 && step % (uint64_t)every == 0;
+}
+
+static bool checkpoint_due(const struct dg_run *r, bool last)
+{
+    const struct dg_recipe_training *t = &r->recipe->training;
+    double minutes = (double)(dg_clock_ns() - r->checkpoint_ns) / 60e9;
+    return last || is_due(t->checkpoint_updates, r->optimizer->step)
+        || (t->checkpoint_minutes > 0 && minutes >= t->checkpoint_minutes);
+}
+
+static bool validation_due(const struct dg_run *r, bool checkpoint, bool last)
+{
+    int64_t every = r->recipe->validation.every;
+    return last || (every > 0 ? is_due(every, r->optimizer->step) : checkpoint);
+}
+
+/* A checkpoint that cannot be written (a full disk) does not end a run that still learns: the old ones are whole, and
+ * the next one is tried in its turn. At the end of a run it is an error. */
+static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
+{
+    struct dg_error failure = {0};
+    int rc = save(r, &failure);
+    if (!rc)
+        return 0;
+    if (last)
+        return dg_error_set(err, rc, "%s", failure.message);
+    dg_trainlog_say(r->log, "warning: %s; training goes on", failure.message);
+    struct dg_json *v = dg_json_new_object();
+    dg_json_set_int(v, "update", (int64_t)r->optimizer->step);
+    dg_json_set_string(v, "message", failure.message);
+    return dg_trainlog_event_take(r->log, "warning", v, err);
+}
+
+/* What stands between two updates. *end: no further one. */
+static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_error *err)
+{
+    const struct dg_recipe_training *training = &r->recipe->training;
+    const bool stop = asked_to_stop(r), last = stop || (int64_t)r->optimizer->step >= training->updates;
+    const bool checkpoint = checkpoint_due(r, last);
+    const uint64_t began = dg_clock_ns(), cpu = dg_clock_cpu_ns();
+    int rc = checkpoint ? save_or_warn(r, last, err) : 0;
+    if (!rc && !stop && validation_due(r, checkpoint, last)) {
+        rc = dg_run_validate(r, err);
+        if (!rc && training->patience > 0 && (int64_t)r->keeper->bad >= training->patience) {
+            dg_trainlog_say(r->log, "no better score in %" PRIu64 " validations: stopping early", r->keeper->bad);
+            *end = true;
+        }
+        /* Best weights are worth keeping even between checkpoints. */
+        if (!rc && !r->keeper->bad && r->keeper->keep_best && !dg_keeper_has(r->keeper, r->optimizer->step)) {
+            double score = r->keeper->best;
+            rc = save_or_warn(r, false, err);
+            if (!rc)
+                rc = dg_keeper_score(r->keeper, r->optimizer->step, score, err);
+        }
+    }
+    t->start_ns += dg_clock_ns() - began; /* speed is that of training */
+    t->cpu_ns += dg_clock_cpu_ns() - cpu;
+    *end = *end || last;
+    return rc;
+}
+
+static int update(struct dg_run *r, const struct dg_step_options *so, const struct dg_schedule *schedule,
+    struct tally *t, struct dg_error *err)
+{
+    struct dg_batch batch;
+    struct dg_step_result result;
+    int rc = dg_dataset_next(r->data, &batch, err);
+    if (rc)
+        return rc;
+    double rate = dg_schedule_rate(schedule, (int64_t)r->optimizer->step + 1);
+    if ((rc = dg_step(r->workers, r->optimizer, so, rate, r->data, &batch, &result, err)))
+        return rc;
+    if (batch.epoch != r->epoch)
+        r->epoch_tokens = 0;
+    r->epoch = batch.epoch;
+    r->epoch_tokens += batch.target_tokens;
+    t->sums.smoothed += result.sums.smoothed;
+    t->sums.nll += result.sums.nll;
+    t->sums.n += result.sums.n;
+    t->source_tokens += batch.source_tokens;
+    t->target_tokens += batch.target_tokens;
+    t->grad_norm += result.grad_norm;
+    t->updates++;
+    dg_trainlog_tick(r->log, (int64_t)r->optimizer->step, r->recipe->training.updates,
+        result.sums.smoothed / (double)result.sums.n, result.sums.nll / (double)result.sums.n,
+        batch.source_tokens + batch.target_tokens);
+    if (is_due(r->recipe->training.log_updates, r->optimizer->step))
+        rc = log_line(r, t, rate, err);
+    return rc;
+}
+
+static int train(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_recipe_training *t = &r->recipe->training;
+    struct dg_step_options so = {.clip = t->clip, .label_smoothing = t->label_smoothing, .dropout = t->dropout,
+        .attention_dropout = t->attention_dropout, .relu_dropout = t->relu_dropout, .seed = (uint64_t)t->seed,
+        .micro_tokens = r->plan.micro_tokens, .reduce = r->o->reduce};
+    struct dg_schedule schedule = {t->lr_scale, r->config.D, t->warmup, t->updates, t->cooldown};
+    struct tally tally;
+    int rc = 0;
+    bool end = (int64_t)r->optimizer->step >= t->updates
+        || (t->patience > 0 && (int64_t)r->keeper->bad >= t->patience);
+    r->start_ns = r->checkpoint_ns = dg_clock_ns();
+    begin_tally(&tally);
+    /* Killed between a checkpoint and its validation: that is made up for. */
+    if (dg_keeper_has(r->keeper, r->optimizer->step) && isnan(dg_keeper_score_of(r->keeper, r->optimizer->step))
+        && validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
+        rc = dg_run_validate(r, err);
+    while (!rc && !end) {
+        rc = update(r, &so, &schedule, &tally, err);
+        if (!rc)
+            rc = after_update(r, &tally, &end, err);
+    }
+    return rc;
+}
+
+/* Say where a run that failed can go on from. */
+static void tell_failure(struct dg_run *r, struct dg_error *err)
+{
+    size_t n = r->keeper ? r->keeper->n : 0;
+    struct dg_error ignored = {0};
+    struct dg_json *v = dg_json_new_object();
+    dg_json_set_int(v, "update", r->optimizer ? (int64_t)r->optimizer->step : 0);
+    dg_json_set_string(v, "message", err->message);
+    if (r->log)
+        dg_trainlog_event_take(r->log, "error", v, &ignored);
+    else
+        dg_json_free(v);
+    size_t used = strlen(err->message);
+    if (n)
+        snprintf(err->message + used, sizeof err->message - used, "; the checkpoint of update %" PRIu64
+            " in %s is whole", r->keeper->kept[n - 1].step, r->checkpoint_dir);
+}
+
+int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
+{
+    struct dg_run r;
+    dg_run_init(&r, o);
+    *stopped = false;
+    int rc = dg_run_paths(&r, err);
+    if (!rc)
+        rc = dg_run_recipe(&r, err);
+    if (!rc)
+        rc = dg_run_data(&r, err);
+    if (!rc)
+        rc = dg_run_model(&r, err);
+    if (!rc && (rc = train(&r, err)))
+        tell_failure(&r, err);
+    *stopped = !rc && asked_to_stop(&r) && (int64_t)r.optimizer->step < r.recipe->training.updates;
+    if (!rc && !*stopped)
+        rc = dg_run_finish(&r, err);
+    dg_run_close(&r);
+    return rc;
+}
+
+int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err)
+{
+    struct dg_run r;
+    struct dg_dataset_worst worst;
+    dg_run_init(&r, o);
+    int rc = dg_run_paths(&r, err);
+    if (!rc)
+        rc = dg_run_recipe(&r, err);
+    if (!rc)
+        rc = dg_run_data(&r, err);
+    if (!rc) {
+        struct dg_dataset_options data = dg_run_batches(r.recipe);
+        dg_dataset_worst(r.data, &data, &worst);
+        dg_plan_print(&r.plan, &worst, out);
+    }
+    dg_run_close(&r);
+    return rc;
+}

@@ -1,0 +1,107 @@
+#include "trainer/step.h"
+
+#include <math.h>
+
+enum { SLICES = 64 }; /* of the flat block: fixed, so that the norm's sum does not depend on the thread count */
+
+struct update {
+    struct dg_workers *ws;
+    struct dg_optimizer *optimizer;
+    double rate, grad_scale;
+    double squares[SLICES];
+};
+
+static void slice(const struct update *u, size_t i, size_t *begin, size_t *end)
+{
+    size_t each = (u->optimizer->n / SLICES / 16 + 1) * 16, n = u->optimizer->n;
+    *begin = i * each < n ? i * each : n;
+    *end = *begin + each < n ? *begin + each : n;
+}
+
+/* Worker 0's block becomes the sum over workers, in their order. */
+static void sum_slice(void *arg, size_t i)
+{
+    struct update *u = arg;
+    const float *parts[64];
+    size_t begin, end, done = 1;
+    struct dg_train *t = u->ws->w[0].train;
+    slice(u, i, &begin, &end);
+    float *out = u->ws->w[0].grads->data + begin;
+    while (done < (size_t)u->ws->n) {
+        size_t n = 1;
+        for (parts[0] = out; n < 64 && done < (size_t)u->ws->n; done++)
+            parts[n++] = u->ws->w[done].grads->data + begin;
+        t->ops->sum(t, parts, n, out, end - begin);
+    }
+}
+
+static void square_slice(void *arg, size_t i)
+{
+    struct update *u = arg;
+    size_t begin, end;
+    struct dg_train *t = u->ws->w[0].train;
+    slice(u, i, &begin, &end);
+    u->squares[i] = t->ops->square_sum(t, u->ws->w[0].grads->data + begin, end - begin);
+}
+
+/* Both at once, while the slice is in cache: without other ranks nothing comes between. */
+static void sum_and_square_slice(void *arg, size_t i)
+{
+    sum_slice(arg, i);
+    square_slice(arg, i);
+}
+
+static void adam_slice(void *arg, size_t i)
+{
+    struct update *u = arg;
+    size_t begin, end;
+    slice(u, i, &begin, &end);
+    dg_optimizer_update(u->optimizer, u->ws->w[0].train, u->rate, u->grad_scale, u->ws->w[0].grads->data,
+        u->ws->params->data, begin, end);
+}
+
+static int reduce(struct update *u, const struct dg_all_reduce *ranks, struct dg_loss_sums *sums,
+    struct dg_error *err)
+{
+    int rc = 0;
+    if (ranks) {
+        dg_pool_run(u->ws->pool, SLICES, sum_slice, u);
+        rc = ranks->sum(ranks->ctx, u->ws->w[0].grads->data, u->optimizer->n, sums, err);
+        if (!rc)
+            dg_pool_run(u->ws->pool, SLICES, square_slice, u);
+    } else {
+        dg_pool_run(u->ws->pool, SLICES, sum_and_square_slice, u);
+    }
+    return rc;
+}
+
+int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o, double rate,
+    const struct dg_dataset *data, const struct dg_batch *batch, struct dg_step_result *out, struct dg_error *err)
+{
+    struct update u = {.ws = ws, .optimizer = optimizer, .rate = rate, .grad_scale = 1};
+    struct dg_objective objective = {.epsilon = (float)o->label_smoothing,
+        .scale = (float)(1.0 / (double)batch->target_tokens), .dropout = (float)o->dropout,
+        .attention_dropout = (float)o->attention_dropout, .act_dropout = (float)o->relu_dropout, .seed = o->seed,
+        .step = optimizer->step + 1};
+    struct dg_workers_pass pass = {.data = data, .batch = batch, .objective = &objective,
+        .micro_tokens = o->micro_tokens, .gradients = true, .rank = o->reduce ? o->reduce->rank : 0,
+        .ranks = o->reduce ? o->reduce->ranks : 1};
+    int rc = dg_workers_run(ws, &pass, &out->sums, err);
+    if (!rc)
+        rc = reduce(&u, o->reduce, &out->sums, err);
+    if (rc)
+        return rc;
+    double squares = 0;
+    for (size_t i = 0; i < SLICES; i++)
+        squares += u.squares[i];
+    out->grad_norm = sqrt(squares);
+    if (!isfinite(out->sums.smoothed) || !isfinite(out->grad_norm))
+        return dg_error_set(err, DG_EINTERNAL,
+            "training diverged in update %llu: loss %g per target piece, gradient norm %g",
+            (unsigned long long)optimizer->step + 1, out->sums.smoothed / (double)out->sums.n, out->grad_norm);
+    if (o->clip > 0 && out->grad_norm > o->clip)
+        u.grad_scale = o->clip / out->grad_norm;
+    optimizer->step++;
+    dg_pool_run(ws->pool, SLICES, adam_slice, &u);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* The threads of a training process. Each worker has a single-threaded backend, its own activations and its own
+ * gradient block, and works alone on its share of a batch: no op waits for another thread. One caller at a time. */
+#ifndef DG_TRAINER_WORKER_H
+#define DG_TRAINER_WORKER_H
+
+#include "base/pool.h"
+#include "model/backward.h"
+#include "model/param_block.h"
+#include "trainer/dataset.h"
+
+struct dg_worker {
+    struct dg_backend *be;
+    struct dg_train *train;
+    struct dg_tape *tape;
+    struct dg_param_block *grads; /* this worker's share of the batch's gradient */
+    struct dg_loss_sums sums;     /* of its share */
+    struct dg_error err;
+    /* The micro-batch being packed. */
+    uint32_t *len;                /* [2 * cap_pairs] source lengths, target lengths */
+    uint64_t *index;              /* [cap_pairs] */
+    int32_t *ids;                 /* [cap_ids] */
+    size_t cap_pairs, cap_ids;
+};
+
+struct dg_workers {
+    struct dg_pool *pool;
+    int n;
+    struct dg_worker *w;            /* [n] */
+    struct dg_param_block *params;  /* read by all */
+};
+
+struct dg_workers_options {
+    const struct dg_config *config;
+    int threads;            /* 0: all that this process may use */
+    uint32_t max_positions; /* longest side of a pair, </s> counted */
+};
+
+int dg_workers_open(const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
+void dg_workers_close(struct dg_workers *ws); /* NULL is fine */
+
+/* One batch of a dataset through the model. */
+struct dg_workers_pass {
+    const struct dg_dataset *data;
+    const struct dg_batch *batch;
+    const struct dg_objective *objective;
+    struct dg_params *params;  /* NULL: those of the workers */
+    uint64_t micro_tokens;     /* source + target tokens a worker takes at once */
+    bool gradients;            /* else the loss alone */
+    size_t rank, ranks;        /* of the processes that share the batch; 0, 1 alone */
+};
+
+/* Zero the gradients, run, and give the sums over this process's share. The first worker's error is the pass's. */
+int dg_workers_run(struct dg_workers *ws, const struct dg_workers_pass *pass, struct dg_loss_sums *sums,
+    struct dg_error *err);
+
+/* How many threads 0 means. */
+int dg_workers_default(void);
+
+#endif
