@@ -41,6 +41,8 @@ static bool accept_post(const struct dg_app *app, struct dg_http_exchange *x)
         dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type", "Content-Type must be application/json");
     else if (atomic_load(&app->state) == DG_APP_STARTING)
         dg_reply_error(&r, 503, "starting", NULL, "the models are being loaded");
+    else if (dg_http_gone(x)) /* before any work is done for it */
+        dg_reply_client_gone(&r);
     else
         return true;
     dg_http_reply_take(x, &r);

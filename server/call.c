@@ -79,10 +79,7 @@ static void finish(void *arg, struct dg_http_exchange *x)
     switch ((enum dg_outcome)atomic_load(&c->task->outcome)) {
     case DG_TASK_OK: answer(c, &r); break;
     case DG_TASK_LATE: dg_reply_error(&r, 504, "timeout", NULL, "the request's deadline passed"); break;
-    case DG_TASK_GONE:
-        dg_reply_error(&r, 408, "client_gone", NULL, "the client closed its side of the connection");
-        r.close = true;
-        break;
+    case DG_TASK_GONE: dg_reply_client_gone(&r); break;
     case DG_TASK_STOPPED: dg_reply_error(&r, 503, "stopping", NULL, "the server is stopping"); break;
     case DG_TASK_FAILED:
         if (c->task->error.code != DG_ELIMIT && c->task->error.code != DG_EINVAL)

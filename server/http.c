@@ -24,6 +24,7 @@
 
 #define CONNECTION_MEMORY 16384 /* request line and headers must fit; the library answers 414 or 431 */
 #define ID_BYTES 129
+#define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
 
 struct dg_http {
     struct dg_http_options o;
@@ -140,6 +141,11 @@ const char *dg_http_header(const struct dg_http_exchange *x, const char *name)
 const char *dg_http_query(const struct dg_http_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
+}
+
+bool dg_http_gone(const struct dg_http_exchange *x)
+{
+    return x->connection && dg_net_gone(x->http->net, x->connection->id);
 }
 
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
@@ -483,10 +489,10 @@ static void log_library(void *cls, const char *format, va_list ap)
     dg_log(DG_LOG_DEBUG, "http library message=\"%s\"", text);
 }
 
-static void on_accepted(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
+static bool on_accepted(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
 {
     struct dg_http *http = arg;
-    MHD_add_connection(http->daemon, fd, addr, n); /* closes fd when it fails */
+    return MHD_add_connection(http->daemon, fd, addr, n) == MHD_YES; /* closes fd when it fails */
 }
 
 /* ---- Start and stop ---- */
@@ -562,13 +568,13 @@ void dg_http_close(struct dg_http *http)
     const struct timespec pause = {.tv_nsec = 2000000};
     if (!http)
         return;
-    atomic_store(&http->draining, true);
-    dg_net_drain(http->net);
-    dg_net_abort(http->net);
+    dg_http_drain(http);
+    uint64_t end = dg_clock_ns() + FLUSH_NS;
     /* Stopping with a suspended connection aborts the process. */
     while (atomic_load(&http->suspended) > 0 || dg_net_count(http->net) > 0) {
+        if (dg_clock_ns() > end)
+            dg_net_abort(http->net);
         nanosleep(&pause, NULL);
-        dg_net_abort(http->net);
     }
     struct dg_net *net = http->net;
     MHD_stop_daemon(http->daemon);

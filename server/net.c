@@ -57,6 +57,7 @@ struct dg_net {
     struct slot *slots; /* [max_connections] */
     uint32_t first_free;
     size_t count;
+    size_t coming; /* accepted, not entered yet: they have a place already */
     uint64_t drain_ns; /* when draining began; 0 before */
     struct lingering linger[MAX_LINGERING];
     size_t n_linger;
@@ -95,6 +96,7 @@ uint64_t dg_net_enter(struct dg_net *net, int fd)
 {
     uint64_t id = 0;
     pthread_mutex_lock(&net->lock);
+    net->coming -= net->coming > 0;
     uint32_t index = net->first_free;
     if (index != UINT32_MAX) {
         struct slot *s = &net->slots[index];
@@ -175,6 +177,15 @@ bool dg_net_watch(struct dg_net *net, uint64_t id, void *user)
     return there;
 }
 
+bool dg_net_gone(struct dg_net *net, uint64_t id)
+{
+    pthread_mutex_lock(&net->lock);
+    const struct slot *s = find(net, id);
+    bool gone = s && s->gone;
+    pthread_mutex_unlock(&net->lock);
+    return gone;
+}
+
 void dg_net_unwatch(struct dg_net *net, uint64_t id)
 {
     pthread_mutex_lock(&net->lock);
@@ -187,7 +198,7 @@ void dg_net_unwatch(struct dg_net *net, uint64_t id)
 size_t dg_net_count(struct dg_net *net)
 {
     pthread_mutex_lock(&net->lock);
-    size_t n = net->count;
+    size_t n = net->count + net->coming;
     pthread_mutex_unlock(&net->lock);
     return n;
 }
@@ -226,6 +237,34 @@ static void on_hangup(struct dg_net *net, uint64_t id)
         net->o.gone(user);
 }
 
+/* Take a place for a connection that has been accepted; false: there is none. */
+static bool take_place(struct dg_net *net)
+{
+    pthread_mutex_lock(&net->lock);
+    bool free_place = net->count + net->coming < net->o.max_connections;
+    net->coming += free_place;
+    pthread_mutex_unlock(&net->lock);
+    return free_place;
+}
+
+static void give_place_back(struct dg_net *net)
+{
+    pthread_mutex_lock(&net->lock);
+    net->coming--;
+    pthread_mutex_unlock(&net->lock);
+}
+
+/* Closing with the request unread would reset the connection, and the refusal with it. */
+static void refuse_connection(struct dg_net *net, int fd)
+{
+    dg_net_refuse(fd, "503 Service Unavailable", "overloaded", "too many connections are open");
+    shutdown(fd, SHUT_WR);
+    pthread_mutex_lock(&net->lock);
+    start_lingering(net, fd);
+    pthread_mutex_unlock(&net->lock);
+    close(fd);
+}
+
 static void accept_all(struct dg_net *net)
 {
     while (net->listen_fd >= 0) {
@@ -241,12 +280,12 @@ static void accept_all(struct dg_net *net)
             }
             return;
         }
-        if (dg_net_count(net) >= net->o.max_connections) {
-            dg_net_refuse(fd, "503 Service Unavailable", "overloaded", "too many connections are open");
-            close(fd);
+        if (!take_place(net)) {
+            refuse_connection(net, fd);
             continue;
         }
-        net->o.accepted(net->o.arg, fd, (const struct sockaddr *)&addr, n);
+        if (!net->o.accepted(net->o.arg, fd, (const struct sockaddr *)&addr, n))
+            give_place_back(net);
     }
 }
 

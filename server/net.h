@@ -29,7 +29,8 @@ struct dg_net_options {
     uint32_t max_connections;          /* above: 503 at once */
     uint32_t limit_ms[DG_NET_PHASES];  /* 0 = none */
     void *arg;                         /* first argument of the callbacks */
-    void (*accepted)(void *arg, int fd, const struct sockaddr *addr, socklen_t n); /* takes fd */
+    /* Takes fd, and enters it soon; false: it did not, and has closed it. */
+    bool (*accepted)(void *arg, int fd, const struct sockaddr *addr, socklen_t n);
     void (*pin)(void *user);           /* keep user alive; called with the lock held: count, nothing else */
     void (*gone)(void *user);          /* the client of a watched request hung up; drops the pin */
 };
@@ -43,7 +44,7 @@ void dg_net_close(struct dg_net *net);
  * status such as "413 Content Too Large"; message plain ASCII without quotes. */
 void dg_net_refuse(int fd, const char *status, const char *code, const char *message);
 
-/* Know fd from now on; its id, or 0 when the limit is reached. */
+/* Know an accepted fd from now on; its id, or 0 when the limit is reached. */
 uint64_t dg_net_enter(struct dg_net *net, int fd);
 /* Forget it before its fd is closed. linger: keep reading and dropping what the client still sends for a moment, so that
  * the refusal it was sent is not wiped out by a reset. Unknown ids (0) are ignored. */
@@ -53,6 +54,9 @@ void dg_net_phase(struct dg_net *net, uint64_t id, enum dg_net_phase phase);
 /* Call gone(user) once if the client hangs up before dg_net_unwatch. False: it has already. */
 bool dg_net_watch(struct dg_net *net, uint64_t id, void *user);
 void dg_net_unwatch(struct dg_net *net, uint64_t id);
+
+/* Has the client hung up? */
+bool dg_net_gone(struct dg_net *net, uint64_t id);
 
 /* Stop: accept what the kernel has queued, close the listening socket, and close connections as they fall idle
  * (those idle now after a grace of a second, for requests already on the wire). */

@@ -32,6 +32,12 @@ void dg_reply_error(struct dg_http_reply *r, int status, const char *code, const
         dg_http_reply_header(r, "Retry-After", "1");
 }
 
+void dg_reply_client_gone(struct dg_http_reply *r)
+{
+    dg_reply_error(r, 408, "client_gone", NULL, "the client closed its side of the connection");
+    r->close = true;
+}
+
 void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err)
 {
     int status = 500;

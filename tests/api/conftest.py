@@ -1,0 +1,152 @@
+"""A real server on a free port, with small random models."""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import requests
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import bundle  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
+SERVER = os.path.join(BIN, "dragoman-server")
+CLI = os.path.join(BIN, "dragoman")
+PATIENCE = 60  # seconds; sanitizers and busy machines are slow
+
+
+class Server:
+    """dragoman-server as a child process. Use as a context; leaving it ends the server and checks that it ended well."""
+
+    def __init__(self, models, *flags, env=None, ready=True):
+        self.command = [SERVER, "--models", models, "--port", "0", *flags]
+        self.env = dict(os.environ, **(env or {}))
+        self.wait_ready = ready
+        self.log = []
+        self.port = None
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, env=self.env, stderr=subprocess.PIPE, text=True,
+                                        errors="replace")
+        self.listening = threading.Event()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        assert self.listening.wait(PATIENCE), "no port: " + "".join(self.log)
+        assert self.port, "".join(self.log)
+        if self.wait_ready:
+            self.until(lambda: self.get("/readyz").status_code == 200)
+        return self
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.log.append(line)
+            found = re.search(r'event="listening" address=\S+:(\d+)', line)
+            if found:
+                self.port = int(found.group(1))
+                self.listening.set()
+        self.listening.set()
+
+    def __exit__(self, *_):
+        status = self.stop()
+        assert status == 0, "exit status %s:\n%s" % (status, "".join(self.log[-50:]))
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        status = self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
+        return status
+
+    def until(self, condition, seconds=PATIENCE):
+        """Wait for a condition; what it raises counts as not yet."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if condition():
+                    return
+            except requests.RequestException:
+                pass
+            assert self.process.poll() is None, "the server ended:\n" + "".join(self.log[-50:])
+            assert time.monotonic() < end, "waited %g s:\n%s" % (seconds, "".join(self.log[-50:]))
+            time.sleep(0.01)
+
+    def logged(self, pattern):
+        return any(re.search(pattern, line) for line in self.log)
+
+    def url(self, path):
+        return "http://127.0.0.1:%d%s" % (self.port, path)
+
+    def get(self, path, **more):
+        return requests.get(self.url(path), timeout=PATIENCE, **more)
+
+    def post(self, path, body, **more):
+        return requests.post(self.url(path), json=body, timeout=PATIENCE, **more)
+
+    def translate(self, text, **fields):
+        return self.post("/v1/translate", dict(text=text, source="en", target="de", **fields))
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def raw(self, data):
+        """Send bytes, read until the server closes; the sending side stays open."""
+        with self.connect() as s:
+            s.sendall(data)
+            return read_all(s)
+
+
+def read_all(s):
+    data = b""
+    while True:
+        try:
+            more = s.recv(65536)
+        except ConnectionResetError:
+            return data
+        if not more:
+            return data
+        data += more
+
+
+def http_post(path, body, *headers):
+    """The bytes of a POST with a JSON body."""
+    if not isinstance(body, bytes):
+        body = json.dumps(body).encode()
+    lines = ["POST %s HTTP/1.1" % path, "Host: test", "Content-Type: application/json",
+             "Content-Length: %d" % len(body), *headers, "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    """A directory with two bundles."""
+    folder = tmp_path_factory.mktemp("models")
+    bundle.make(CLI, str(folder / "en-de"), seed=1)
+    bundle.make(CLI, str(folder / "de-fr"), "de", "fr", seed=2)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def endless(tmp_path_factory):
+    """A bundle whose translations always run to their length limit and take a while."""
+    folder = tmp_path_factory.mktemp("endless")
+    return bundle.make(CLI, str(folder / "endless"), D=256, F=1024, layers=3, end_bias=-30.0, seed=3)
+
+
+@pytest.fixture(scope="module")
+def server(models):
+    with Server(models) as s:
+        yield s
+
+
+def long_text(sentences):
+    """Text that keeps the endless model busy: each sentence is translated by itself, no two are the same."""
+    return " ".join("Number %d walks along the long road to the sea." % i for i in range(sentences))

@@ -1,0 +1,148 @@
+"""Every way a request can be wrong: status, code and field."""
+import json
+
+import pytest
+import requests
+
+GOOD = {"text": "Hello.", "source": "en", "target": "de"}
+SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_lang": "de"}
+
+
+def without(body, key):
+    return {k: v for k, v in body.items() if k != key}
+
+
+# body (a dict is sent as JSON, bytes as they are), status, code, field
+TRANSLATE = [
+    (b"", 400, "invalid_json", "body"),
+    (b"{", 400, "invalid_json", "body"),
+    (b"nonsense", 400, "invalid_json", "body"),
+    (b"[]", 400, "invalid_json", "body"),
+    (b"null", 400, "invalid_json", "body"),
+    (b'"text"', 400, "invalid_json", "body"),
+    (json.dumps(GOOD).encode() + b"x", 400, "invalid_json", "body"),
+    (b'{"text":"a","text":"b","source":"en","target":"de"}', 400, "invalid_json", "body"),
+    (b'{"text":"\xff","source":"en","target":"de"}', 400, "invalid_json", "body"),
+    (b'{"text":"\xed\xa0\x80","source":"en","target":"de"}', 400, "invalid_json", "body"),
+    (b'{"text":"\\ud800","source":"en","target":"de"}', 400, "invalid_json", "body"),
+    (b"[" * 10000, 400, "invalid_json", "body"),
+    (json.dumps(GOOD).encode("utf-16"), 400, "invalid_json", "body"),
+    (dict(GOOD, text="a\0b"), 400, "invalid_request", "text"),
+    (dict(GOOD, text=["ok", "a\0b"]), 400, "invalid_request", "text"),
+    (without(GOOD, "text"), 400, "invalid_request", "text"),
+    (without(GOOD, "source"), 400, "invalid_request", "source"),
+    (without(GOOD, "target"), 400, "invalid_request", "target"),
+    (dict(GOOD, text=None), 400, "invalid_request", "text"),
+    (dict(GOOD, text=7), 400, "invalid_request", "text"),
+    (dict(GOOD, text={"a": "b"}), 400, "invalid_request", "text"),
+    (dict(GOOD, text=[]), 400, "invalid_request", "text"),
+    (dict(GOOD, text=["a", 7]), 400, "invalid_request", "text"),
+    (dict(GOOD, text=[["a"]]), 400, "invalid_request", "text"),
+    (dict(GOOD, source=7), 400, "invalid_request", "source"),
+    (dict(GOOD, source=""), 400, "invalid_request", "source"),
+    (dict(GOOD, source="en\0"), 400, "invalid_request", "source"),
+    (dict(GOOD, target=None), 400, "invalid_request", "target"),
+    (dict(GOOD, source="zz"), 400, "unsupported_language", "source"),
+    (dict(GOOD, source="e" * 5000), 400, "unsupported_language", "source"),
+    (dict(GOOD, target="fr"), 400, "unsupported_language", "target"),
+    (dict(GOOD, target="zz"), 400, "unsupported_language", "target"),
+    (dict(GOOD, beam_size=0), 400, "invalid_request", "beam_size"),
+    (dict(GOOD, beam_size=33), 400, "invalid_request", "beam_size"),
+    (dict(GOOD, beam_size=-1), 400, "invalid_request", "beam_size"),
+    (dict(GOOD, beam_size=2.5), 400, "invalid_request", "beam_size"),
+    (dict(GOOD, beam_size="4"), 400, "invalid_request", "beam_size"),
+    (dict(GOOD, beam_size=True), 400, "invalid_request", "beam_size"),
+    (dict(GOOD, beam_size=None), 400, "invalid_request", "beam_size"),
+    (dict(GOOD, beam_size=10 ** 30), 400, None, None),
+    (dict(GOOD, n_best=0), 400, "invalid_request", "n_best"),
+    (dict(GOOD, n_best=5, beam_size=4), 400, "invalid_request", "n_best"),
+    (dict(GOOD, n_best=32), 400, "invalid_request", "n_best"),
+    (dict(GOOD, length_penalty=-1), 400, "invalid_request", "length_penalty"),
+    (dict(GOOD, length_penalty=11), 400, "invalid_request", "length_penalty"),
+    (dict(GOOD, length_penalty="1"), 400, "invalid_request", "length_penalty"),
+    (dict(GOOD, scores=1), 400, "invalid_request", "scores"),
+    (dict(GOOD, scores="yes"), 400, "invalid_request", "scores"),
+    (dict(GOOD, timeout_ms=0), 400, "invalid_request", "timeout_ms"),
+    (dict(GOOD, timeout_ms="1"), 400, "invalid_request", "timeout_ms"),
+    (dict(GOOD, format="html"), 400, "invalid_request", "format"),
+    (dict(GOOD, Text="x"), 400, "invalid_request", "Text"),
+    (dict(GOOD, text="a" * 10001), 413, "too_large", "text"),
+    (dict(GOOD, text=["é" * 5001] * 2), 413, "too_large", "text"),
+    (dict(GOOD, text=["a"] * 65), 413, "too_large", "text"),
+]
+
+SCORES = [
+    (b"{}", 400, "invalid_request", "source"),
+    (without(SCORE, "target"), 400, "invalid_request", "target"),
+    (without(SCORE, "source_lang"), 400, "invalid_request", "source_lang"),
+    (dict(SCORE, target_lang=1), 400, "invalid_request", "target_lang"),
+    (dict(SCORE, source=["a", "b"]), 400, "invalid_request", "target"),
+    (dict(SCORE, source_lang="zz"), 400, "unsupported_language", "source_lang"),
+    (dict(SCORE, target_lang="zz"), 400, "unsupported_language", "target_lang"),
+    (dict(SCORE, text="a"), 400, "invalid_request", "text"),
+    (dict(SCORE, source="word " * 1000), 413, "too_large", "source"),
+    (dict(SCORE, target="word " * 1990), 413, "too_large", "target"),
+    (dict(SCORE, source="a" * 6000, target="a" * 6000), 413, "too_large", "source"),
+]
+
+
+def check(reply, status, code, field):
+    assert reply.status_code == status, reply.text
+    error = reply.json()["error"]
+    assert set(error) <= {"code", "message", "field"} and error["message"]
+    assert code is None or error["code"] == code
+    assert field is None or error.get("field") == field
+    assert reply.headers["X-Request-Id"]
+
+
+def send(server, path, body):
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return requests.post(server.url(path), data=data, headers={"Content-Type": "application/json"}, timeout=60)
+
+
+@pytest.mark.parametrize("body, status, code, field", TRANSLATE, ids=lambda v: str(v)[:50])
+def test_translate(server, body, status, code, field):
+    check(send(server, "/v1/translate", body), status, code, field)
+
+
+@pytest.mark.parametrize("body, status, code, field", SCORES, ids=lambda v: str(v)[:50])
+def test_score(server, body, status, code, field):
+    check(send(server, "/v1/score", body), status, code, field)
+
+
+@pytest.mark.parametrize("body", [GOOD, dict(GOOD, text="a" * 10000), dict(GOOD, text=["a"] * 64),
+                                  dict(GOOD, beam_size=4.0), dict(GOOD, timeout_ms=86400000)],
+                         ids=lambda v: str(v)[:50])
+def test_at_the_limit_is_fine(server, body):
+    assert send(server, "/v1/translate", body).status_code == 200
+
+
+def test_too_large_says_size_and_limit(server):
+    message = server.translate("a" * 10001).json()["error"]["message"]
+    assert "10001" in message and "10000" in message
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonx"])
+def test_content_type(server, kind):
+    headers = {"Content-Type": kind} if kind else {}
+    reply = requests.post(server.url("/v1/translate"), data=json.dumps(GOOD).encode(), headers=headers, timeout=60)
+    check(reply, 415, "unsupported_media_type", "Content-Type")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON", "application/json; charset=utf-8"])
+def test_content_type_accepted(server, kind):
+    reply = requests.post(server.url("/v1/translate"), data=json.dumps(GOOD).encode(), headers={"Content-Type": kind},
+                          timeout=60)
+    assert reply.status_code == 200
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1", "0", "1s", "nan", "inf"])
+def test_bad_timeout_header(server, value):
+    reply = server.post("/v1/translate", GOOD, headers={"X-Request-Timeout": value})
+    check(reply, 400, "invalid_request", "X-Request-Timeout")
+
+
+def test_no_text_in_the_log(server):
+    server.translate("A very secret sentence.")
+    server.translate("Secretly broken.", beam_size="x")
+    assert not server.logged("(?i)secret")

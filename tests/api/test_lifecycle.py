@@ -1,0 +1,377 @@
+"""Starting, overload, cancelling, deadlines and stopping."""
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from conftest import PATIENCE, SERVER, Server, http_post, long_text, read_all
+
+# One sentence at a time, one row: whatever is asked for next has to wait.
+NARROW = ["--batch-sentences", "1", "--batch-rows", "4", "--max-beam", "4", "--compute-threads", "1"]
+
+
+def run(*flags, env=None):
+    return subprocess.run([SERVER, *flags], capture_output=True, text=True, timeout=PATIENCE,
+                          env=dict(os.environ, **(env or {})))
+
+
+# Starting ----------------------------------------------------------------------------------------------------
+
+def test_port_taken_names_the_flag(models):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("--models", models, "--port", str(port))
+    assert done.returncode == 1
+    assert str(port) in done.stderr and "taken" in done.stderr and "--port" in done.stderr
+
+
+@pytest.mark.parametrize("flags, words", [
+    ([], ["--models"]),
+    (["--models", "/nowhere"], ["/nowhere"]),
+    (["--models", os.path.dirname(__file__)], ["holds no bundle"]),
+    (["--models", "x", "--host", "203.0.113.1"], ["--host"]),
+    (["--models", "x", "--batch-rows", "8"], ["--max-beam", "--batch-rows"]),
+])
+def test_what_is_wrong_is_said(flags, words):
+    done = run(*flags)
+    assert done.returncode == 1 and done.stdout == ""
+    for word in words:
+        assert word in done.stderr
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "weights.dgw"])
+def test_a_broken_bundle_is_named(models, tmp_path, file):
+    folder = str(tmp_path / "broken")
+    shutil.copytree(os.path.join(models, "en-de"), folder)
+    with open(os.path.join(folder, file), "r+b") as f:
+        f.truncate(100)
+    done = run("--models", folder, "--port", "0")
+    assert done.returncode == 1 and "broken" in done.stderr
+    done = run("--check-config", "--models", folder)
+    assert done.returncode == 1 and "broken" in done.stderr
+
+
+def test_one_bundle_by_its_own_path(models):
+    with Server(os.path.join(models, "en-de")) as server:
+        assert [m["name"] for m in server.get("/v1/models").json()["models"]] == ["en-de"]
+
+
+def test_ready_means_it_has_translated(models):
+    """/livez answers from the moment the port is open; /readyz and translations only once the models have worked."""
+    with Server(models, ready=False) as server:
+        assert server.get("/livez").json() == {"status": "ok"}
+        server.until(lambda: server.get("/readyz").status_code == 200)
+        assert server.logged('event="ready" .*models=2 device=cpu/')
+        assert server.translate("Hello.").status_code == 200
+
+
+def test_isa_is_what_was_asked_for(models):
+    with Server(models, env={"DRAGOMAN_ISA": "generic"}) as server:
+        assert {m["device"] for m in server.get("/v1/models").json()["models"]} == {"cpu/generic"}
+        assert server.logged("device=cpu/generic")
+
+
+def test_several_workers(models):
+    with Server(models) as one, Server(models, "--workers", "3", "--threads", "4") as three:
+        texts = ["Sentence number %d here." % i for i in range(30)]
+        want = [one.translate(t).json()["translations"] for t in texts]
+        with concurrent.futures.ThreadPoolExecutor(10) as pool:
+            assert list(pool.map(lambda t: three.translate(t).json()["translations"], texts)) == want
+        assert three.translate(texts).json()["translations"] == [w[0] for w in want]
+
+
+# Settings ----------------------------------------------------------------------------------------------------
+
+def settings(text):
+    found = {}
+    for line in text.splitlines():
+        key, value, origin = re.fullmatch(r"(\w+) = (\S+)\s+# (.*)", line).groups()
+        found[key] = (json.loads(value), origin)
+    return found
+
+
+def test_file_environment_and_flags(tmp_path):
+    file = tmp_path / "server.json"
+    file.write_text(json.dumps({"port": 1, "threads": 3, "models": "from-file", "request_timeout": 1.5}))
+    done = run("--print-config", "--config", str(file), "--port", "3",
+               env={"DRAGOMAN_PORT": "2", "DRAGOMAN_THREADS": "4", "DRAGOMAN_LOG_LEVEL": "warn"})
+    assert done.returncode == 0
+    got = settings(done.stdout)
+    assert got["port"] == (3, "flag --port")
+    assert got["threads"] == (4, "environment DRAGOMAN_THREADS")
+    assert got["log_level"] == ("warn", "environment DRAGOMAN_LOG_LEVEL")
+    assert got["models"] == ("from-file", "file " + str(file))
+    assert got["request_timeout"] == (1.5, "file " + str(file))
+    assert got["host"] == ("127.0.0.1", "default")
+
+
+def test_every_setting_in_help_can_be_given_each_way(tmp_path):
+    """The keys --print-config prints, with their defaults, are accepted by file, environment and flag."""
+    defaults = {k: v for k, (v, _) in settings(run("--print-config").stdout).items() if k != "config"}
+    text = run("--help").stdout
+    assert {m.replace("-", "_") for m in re.findall(r"^  --([a-z-]+) [A-Z]", text, re.M)} == set(defaults) | {"config"}
+    file = tmp_path / "all.json"
+    file.write_text(json.dumps(defaults))
+    from_file = settings(run("--print-config", "--config", str(file)).stdout)
+    from_env = settings(run("--print-config", env={"DRAGOMAN_" + k.upper(): str(v) for k, v in defaults.items()}).stdout)
+    flags = [x for k, v in defaults.items() for x in ("--" + k.replace("_", "-"), str(v))]
+    from_flags = settings(run("--print-config", *flags).stdout)
+    for key, value in defaults.items():
+        assert from_file[key] == (value, "file " + str(file))
+        assert from_env[key] == (value, "environment DRAGOMAN_" + key.upper())
+        assert from_flags[key] == (value, "flag --" + key.replace("_", "-"))
+
+
+@pytest.mark.parametrize("flags, env, file, words", [
+    (["--port", "abc"], {}, None, ["--port", "abc", "0", "65535"]),
+    (["--port", "65536"], {}, None, ["--port", "65536"]),
+    (["--port", ""], {}, None, ["--port"]),
+    (["--port"], {}, None, ["--port", "value"]),
+    (["--prot", "1"], {}, None, ["--prot"]),
+    (["stray"], {}, None, ["stray"]),
+    (["--log-level", "loud"], {}, None, ["--log-level", "loud", "warn"]),
+    (["--request-timeout", "soon"], {}, None, ["--request-timeout", "soon"]),
+    (["--threads", "0"], {}, None, ["--threads"]),
+    ([], {"DRAGOMAN_PORT": "x"}, None, ["DRAGOMAN_PORT", "x"]),
+    ([], {}, '{"prot": 1}', ["prot"]),
+    ([], {}, '{"port": "8080"}', ["port", "number"]),
+    ([], {}, '{"host": 1}', ["host", "string"]),
+    ([], {}, '{"port": 1', ["server.json"]),
+    ([], {}, '[]', ["server.json", "object"]),
+    (["--config", "/nowhere.json"], {}, None, ["/nowhere.json"]),
+])
+def test_wrong_settings(tmp_path, flags, env, file, words):
+    if file is not None:
+        (tmp_path / "server.json").write_text(file)
+        flags = ["--config", str(tmp_path / "server.json")]
+    done = run("--print-config", *flags, env=env)
+    assert done.returncode == 2 and done.stdout == ""
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def test_version_and_check(models):
+    assert re.fullmatch(r"dragoman-server \d+\.\d+\.\d+\n", run("--version").stdout)
+    done = run("--check-config", "--models", models)
+    assert done.returncode == 0, done.stderr
+
+
+# Overload ----------------------------------------------------------------------------------------------------
+
+def test_a_full_queue_refuses_at_once(endless):
+    """What is over the bound gets 503 with Retry-After, at once; what was taken is answered."""
+    with Server(endless, *NARROW, "--max-queue-tokens", "300") as server:
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            def ask(i):
+                start = time.monotonic()
+                reply = server.translate("Number %d of many." % i + " " + long_text(4))
+                return reply, time.monotonic() - start
+            replies = list(pool.map(ask, range(12)))
+        refused = [(r, s) for r, s in replies if r.status_code == 503]
+        assert 0 < len(refused) < 12
+        assert {r.status_code for r, _ in replies} == {200, 503}
+        for r, seconds in refused:
+            assert r.json()["error"]["code"] == "overloaded" and int(r.headers["Retry-After"]) >= 1
+            assert seconds < min(s for a, s in replies if a.status_code == 200)
+        assert server.translate("Again.").status_code == 200
+
+
+def test_a_request_larger_than_the_queue_is_taken_when_nothing_waits(endless):
+    with Server(endless, "--max-queue-tokens", "1") as server:
+        assert server.translate(long_text(3)).status_code == 200
+
+
+# Deadlines ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("how", ["body", "header", "server"])
+def test_deadline(endless, how):
+    flags = ["--request-timeout", "0.3"] if how == "server" else []
+    with Server(endless, *NARROW, *flags) as server:
+        fields = {"timeout_ms": 300} if how == "body" else {}
+        headers = {"X-Request-Timeout": "0.3"} if how == "header" else {}
+        body = dict(text=long_text(100), source="en", target="de", **fields)
+        start = time.monotonic()
+        reply = server.post("/v1/translate", body, headers=headers)
+        assert reply.status_code == 504 and reply.json()["error"]["code"] == "timeout"
+        assert 0.25 < time.monotonic() - start < 10
+        if how != "server": # its slots are free again
+            assert server.translate("Short.").status_code == 200
+
+
+# Clients that go away ----------------------------------------------------------------------------------------
+
+def times(server, text):
+    start = time.monotonic()
+    assert server.translate(text).status_code == 200
+    return time.monotonic() - start
+
+
+@pytest.mark.parametrize("how", ["close", "half-close", "reset"])
+def test_a_client_that_goes_away_frees_its_place(endless, how):
+    """Many sentences one after the other; their client leaves, and the next request does not wait for them."""
+    with Server(endless, *NARROW) as server:
+        one = times(server, "Number 0 walks along the long road to the sea.")
+        gone = server.connect()
+        gone.sendall(http_post("/v1/translate", dict(text=long_text(150), source="en", target="de")))
+        time.sleep(5 * one + 0.1)
+        if how == "half-close":
+            gone.shutdown(socket.SHUT_WR)
+        elif how == "reset":
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        if how != "half-close":
+            gone.close()
+        start = time.monotonic()
+        assert server.translate("Me next.").status_code == 200
+        assert time.monotonic() - start < 20 * one + 0.5  # the others' 150 would take 150
+        server.until(lambda: server.logged(r"route=/v1/translate status=(499|408)"))
+        gone.close()
+
+
+def test_waves_of_vanishing_clients_among_steady_ones(models):
+    """Nobody else's answer is lost or mixed up."""
+    with Server(models) as server:
+        texts = ["Steady number %d speaks." % i for i in range(20)]
+        want = [server.translate(t).json()["translations"] for t in texts]
+        stop = threading.Event()
+
+        def ask(text):
+            reply = server.translate(text)
+            return reply.json().get("translations", reply.text)
+
+        def vanish():
+            while not stop.is_set():
+                with server.connect() as s:
+                    s.sendall(http_post("/v1/translate", dict(text=long_text(5), source="en", target="de")))
+
+        vanishing = [threading.Thread(target=vanish) for _ in range(3)]
+        for t in vanishing:
+            t.start()
+        try:
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                for _ in range(3):
+                    assert list(pool.map(ask, texts)) == want
+        finally:
+            stop.set()
+            for t in vanishing:
+                t.join()
+
+
+# Stopping ----------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_idle_server_stops_at_once(models, how):
+    with Server(models) as server:
+        start = time.monotonic()
+        assert server.stop(how) == 0
+        assert time.monotonic() - start < 5
+
+
+def test_stops_with_idle_connections_open(models):
+    with Server(models) as server:
+        held = [server.connect() for _ in range(10)]
+        held[0].sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert held[0].recv(100)
+        start = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - start < 10
+        for s in held:
+            s.close()
+
+
+def test_sigterm_under_load_loses_no_accepted_request(models):
+    """Clients that keep asking over kept connections: whoever was connected gets a whole answer; new connections are
+    refused by the system."""
+    with Server(models) as server:
+        want = server.translate("Keep on.").json()["translations"]
+        stop, lost, answered = threading.Event(), [], []
+
+        def ask():
+            data = http_post("/v1/translate", dict(text="Keep on.", source="en", target="de"))
+            while not stop.is_set():
+                try:
+                    s = server.connect()
+                except ConnectionRefusedError:
+                    return
+                with s:
+                    while not stop.is_set():
+                        s.sendall(data)
+                        reply = b""
+                        while b"\r\n\r\n" not in reply or len(reply.split(b"\r\n\r\n", 1)[1]) < length_of(reply):
+                            more = s.recv(65536)
+                            if not more:
+                                break
+                            reply += more
+                        if not reply.startswith(b"HTTP/1.1 200 ") or \
+                                json.loads(reply.split(b"\r\n\r\n", 1)[1])["translations"] != want:
+                            lost.append(reply)
+                            return
+                        answered.append(1)
+                        if b"connection: close" in reply.lower():
+                            break
+
+        clients = [threading.Thread(target=ask) for _ in range(8)]
+        for c in clients:
+            c.start()
+        server.until(lambda: len(answered) > 50)
+        assert server.stop() == 0
+        stop.set()
+        for c in clients:
+            c.join()
+        assert lost == []
+
+
+def length_of(reply):
+    return int(re.search(rb"(?i)content-length: (\d+)", reply).group(1))
+
+
+def test_running_requests_end_before_the_server_does(endless):
+    with Server(endless, *NARROW) as server:
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            running = [pool.submit(server.translate, long_text(5)) for _ in range(4)]
+            time.sleep(0.3)
+            server.process.send_signal(signal.SIGTERM)
+            assert [r.result().status_code for r in running] == [200] * 4
+        assert server.process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("how", ["time", "signal"])
+def test_what_does_not_end_in_time_is_failed(endless, how):
+    """Within the drain time, or until a second signal."""
+    with Server(endless, *NARROW, "--drain-timeout", "0.5" if how == "time" else "30") as server:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            running = [pool.submit(server.translate, long_text(150)) for _ in range(2)]
+            time.sleep(0.5)
+            start = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            if how == "signal":
+                time.sleep(0.2)
+                server.process.send_signal(signal.SIGTERM)
+            for r in running:
+                assert r.result().status_code == 503 and r.result().json()["error"]["code"] == "stopping"
+        assert server.process.wait(PATIENCE) == 0
+        assert time.monotonic() - start < 15
+
+
+def test_not_ready_while_draining(endless):
+    """A kept connection can still ask, and is told to go."""
+    with Server(endless, *NARROW) as server:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool, server.connect() as kept:
+            kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert kept.recv(65536).startswith(b"HTTP/1.1 200 ")
+            running = pool.submit(server.translate, long_text(20))
+            time.sleep(0.3)
+            server.process.send_signal(signal.SIGTERM)
+            server.until(lambda: server.logged('event="stopping"'))
+            kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
+            reply = read_all(kept)
+            assert reply.startswith(b"HTTP/1.1 503 ") and b'"draining"' in reply
+            assert b"connection: close" in reply.lower()
+            assert running.result().status_code == 200

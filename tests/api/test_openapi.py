@@ -1,0 +1,94 @@
+"""openapi.yaml describes exactly the routes that exist, and replies are what it says."""
+import os
+import subprocess
+
+import pytest
+import requests
+import yaml
+
+from conftest import ROOT, SERVER
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+
+
+@pytest.fixture(scope="module")
+def document():
+    with open(os.path.join(ROOT, "openapi.yaml"), encoding="utf-8") as f:
+        return yaml.safe_load(f)
+
+
+def described(document):
+    return {(m.upper(), path) for path, item in document["paths"].items() for m in item if m in METHODS}
+
+
+def test_routes_both_ways(document):
+    printed = subprocess.run([SERVER, "--routes"], capture_output=True, text=True, check=True).stdout
+    existing = {tuple(line.split(" ")) for line in printed.splitlines()}
+    assert existing == described(document)
+
+
+def test_described_routes_answer(server, document):
+    for method, path in described(document):
+        assert requests.request(method, server.url(path), timeout=60).status_code not in (404, 405), path
+
+
+def test_the_server_gives_the_same_document(server):
+    with open(os.path.join(ROOT, "openapi.yaml"), "rb") as f:
+        assert server.get("/openapi.yaml").content == f.read()
+
+
+def test_version_is_the_programs(document):
+    printed = subprocess.run([SERVER, "--version"], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["dragoman-server", document["info"]["version"]]
+
+
+def check(document, method, path, reply):
+    jsonschema = pytest.importorskip("jsonschema")
+    responses = document["paths"][path][method.lower()]["responses"]
+    assert str(reply.status_code) in responses, (path, reply.status_code)
+    described_reply = resolve(document, responses[str(reply.status_code)])
+    for name, header in described_reply.get("headers", {}).items():
+        assert name in reply.headers, (path, name)
+        schema = resolve(document, header)["schema"]
+        if schema["type"] == "string":
+            jsonschema.validate(reply.headers[name], schema)
+    content = described_reply["content"]["application/json"]["schema"]
+    jsonschema.Draft4Validator(dict(content, components=document["components"])).validate(reply.json())
+
+
+def resolve(document, node):
+    while "$ref" in node:
+        at = document
+        for key in node["$ref"].lstrip("#/").split("/"):
+            at = at[key]
+        node = at
+    return node
+
+
+GOOD = {"text": "Hello.", "source": "en", "target": "de"}
+SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_lang": "de"}
+
+
+@pytest.mark.parametrize("path, body", [
+    ("/v1/translate", GOOD),
+    ("/v1/translate", dict(GOOD, text=["One. Two.", "", "12", "Three\n"], n_best=2, scores=True)),
+    ("/v1/translate", dict(GOOD, text=1)),
+    ("/v1/translate", dict(GOOD, source="zz")),
+    ("/v1/translate", dict(GOOD, text="a" * 20000)),
+    ("/v1/score", SCORE),
+    ("/v1/score", dict(SCORE, target=["a", "b"])),
+])
+def test_posts_answer_as_described(server, document, path, body):
+    check(document, "post", path, server.post(path, body))
+    check(document, "post", path, requests.post(server.url(path), data="{}", timeout=60))
+
+
+@pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models"])
+def test_gets_answer_as_described(server, document, path):
+    check(document, "get", path, server.get(path))
+
+
+def test_examples_are_good_requests(server, document):
+    for path in ("/v1/translate", "/v1/score"):
+        example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
+        assert server.post(path, example).status_code == 200
