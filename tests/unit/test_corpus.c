@@ -1,0 +1,160 @@
+#include "trainer/corpus.h"
+
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/test_corpus_XXXXXX";
+
+static int make(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static const char *write_file(const char *name, const char *text, size_t n)
+{
+    static char path[2][128];
+    static int turn;
+    turn ^= 1;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    assert_int_equal(dg_file_write(path[turn], text, n, NULL), 0);
+    return path[turn];
+}
+
+static void expect_lines(const char *path, const char *const *lines, size_t n)
+{
+    struct dg_lines *l;
+    struct dg_line line;
+    struct dg_error err = {0};
+    assert_int_equal(dg_lines_open(path, &l, &err), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(dg_lines_next(l, &line, &err), 1);
+        assert_int_equal(line.len, strlen(lines[i]));
+        assert_memory_equal(line.text, lines[i], line.len);
+        assert_int_equal(dg_lines_number(l), i + 1);
+    }
+    assert_int_equal(dg_lines_next(l, &line, &err), 0);
+    assert_int_equal(dg_lines_next(l, &line, &err), 0);
+    dg_lines_close(l);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    static const char text[] = "\xEF\xBB\xBF"
+                               "first\r\n\nthird line\nlast without an end";
+    static const char *const lines[] = {"first", "", "third line", "last without an end"};
+    expect_lines(write_file("a", text, sizeof text - 1), lines, 4);
+    expect_lines(write_file("a", "", 0), NULL, 0);
+    expect_lines(write_file("a", "\n", 1), (const char *const[]){""}, 1);
+}
+
+static void test_gzip(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"one", "two", "three"};
+    char command[256], gz[128];
+    const char *path = write_file("b", "one\ntwo\nthree\n", 14);
+    snprintf(gz, sizeof gz, "%s.gz", path);
+    snprintf(command, sizeof command, "gzip -kf '%s'", path);
+    assert_int_equal(system(command), 0);
+    expect_lines(gz, lines, 3);
+    /* Cut off inside the stream: an error, not an end. */
+    struct dg_buffer b;
+    struct dg_lines *l;
+    struct dg_line line;
+    struct dg_error err = {0};
+    dg_buffer_init(&b);
+    assert_int_equal(dg_file_read(gz, &b, NULL), 0);
+    assert_int_equal(dg_lines_open(write_file("cut.gz", b.data, b.len - 9), &l, &err), 0);
+    int rc;
+    while ((rc = dg_lines_next(l, &line, &err)) > 0)
+        ;
+    assert_true(rc < 0);
+    assert_non_null(strstr(err.message, "cut.gz"));
+    dg_lines_close(l);
+    dg_buffer_deinit(&b);
+}
+
+/* Lines of all lengths around the block's, and one that is over the limit between two short ones.
+ */
+static void test_long_lines(void **state)
+{
+    (void)state;
+    size_t big = DG_CORPUS_MAX_LINE + 12345,
+           len[] = {10, 131071, 131072, 131073, 300000, DG_CORPUS_MAX_LINE, big, 5, 0, 3};
+    size_t n = sizeof len / sizeof len[0], total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += len[i] + 1;
+    char *text = malloc(total), *p = text;
+    assert_non_null(text);
+    for (size_t i = 0; i < n; i++) {
+        memset(p, 'a' + (int)i, len[i]);
+        p[len[i]] = '\n';
+        p += len[i] + 1;
+    }
+    struct dg_lines *l;
+    struct dg_line line;
+    assert_int_equal(dg_lines_open(write_file("c", text, total), &l, NULL), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(dg_lines_next(l, &line, NULL), 1);
+        assert_int_equal(line.cut, len[i] == big);
+        assert_int_equal(line.len, line.cut ? DG_CORPUS_MAX_LINE : len[i]);
+        for (size_t k = 0; k < line.len; k++)
+            assert_int_equal(line.text[k], 'a' + (int)i);
+    }
+    assert_int_equal(dg_lines_next(l, &line, NULL), 0);
+    dg_lines_close(l);
+    free(text);
+}
+
+static void test_side_by_side(void **state)
+{
+    (void)state;
+    struct dg_corpus *c;
+    struct dg_line lines[3];
+    struct dg_error err = {0};
+    const char *paths[3] = {write_file("s", "a\nb\nc\n", 6), write_file("t", "x\ny\n", 4), NULL};
+    assert_int_equal(dg_corpus_open(paths, 3, &c, &err), 0);
+    assert_int_equal(dg_corpus_next(c, lines, &err), 1);
+    assert_memory_equal(lines[0].text, "a", 1);
+    assert_memory_equal(lines[1].text, "x", 1);
+    assert_int_equal(lines[2].len, 0);
+    assert_int_equal(dg_corpus_next(c, lines, &err), 1);
+    assert_int_equal(dg_corpus_next(c, lines, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "/t ends after 2 lines"));
+    dg_corpus_close(c);
+    paths[0] = "/nowhere/x";
+    dg_error_clear(&err);
+    assert_int_equal(dg_corpus_open(paths, 2, &c, &err), DG_ENOTFOUND);
+    assert_non_null(strstr(err.message, "/nowhere/x"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_side_by_side),
+    };
+    return cmocka_run_group_tests(tests, make, clear);
+}

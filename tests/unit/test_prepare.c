@@ -1,0 +1,504 @@
+#include "trainer/prepare.h"
+
+#include "base/file.h"
+#include "tokenizer/tokenizer.h"
+#include "trainer/dataset.h"
+#include "trainer/langcheck.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1 /* shadow memory does not fit under an address limit */
+#else
+#define SANITIZED 0
+#endif
+
+static char folder[] = "/tmp/test_prepare_XXXXXX";
+
+static int make(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][128];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static void write_text(const char *name, const struct dg_buffer *b)
+{
+    assert_int_equal(dg_file_write(in_folder(name), b->data, b->len, NULL), 0);
+}
+
+/* Sentence i in two made-up languages with enough words for a vocabulary. */
+static void add_pair(struct dg_buffer *s, struct dg_buffer *t, unsigned i)
+{
+    static const char *const a[] = {
+        "house", "green", "river", "under", "walking", "seldom", "bridge", "paper"};
+    static const char *const b[] = {
+        "Haus", "grünes", "Fluss", "unter", "gehend", "selten", "Brücke", "Papier"};
+    for (unsigned k = 0, x = i * 2654435761u; k < 4 + i % 5; k++, x = x * 1664525u + 1013904223u) {
+        dg_buffer_addf(s, "%s%s", k ? " " : "", a[x >> 29]);
+        dg_buffer_addf(t, "%s%s", k ? " " : "", b[x >> 29]);
+    }
+    dg_buffer_addf(s, " %u .\n", i);
+    dg_buffer_addf(t, " %u .\n", i);
+}
+
+/* 1,000 good pairs, with faults among them that are counted in test_counts. */
+static void write_corpus(void)
+{
+    struct dg_buffer s, t, d, ds, dt;
+    struct dg_buffer *all[] = {&s, &t, &d, &ds, &dt};
+    for (size_t i = 0; i < 5; i++)
+        dg_buffer_init(all[i]);
+    for (unsigned i = 0; i < 1000; i++) {
+        add_pair(&s, &t, i);
+        dg_buffer_adds(&d, i % 2 ? "odd\n" : "even\n");
+    }
+    for (unsigned i = 0; i < 30; i++) /* duplicates */
+        add_pair(&s, &t, i * 7);
+    dg_buffer_adds(
+        &s, "bad \xff\nsame same\n\nheld out source\nYes.\ncontrol \x01\n123\nzero weight\n");
+    dg_buffer_adds(&t, "gut\nsame same\nleer\netwas\nJa, und zwar aus diesem ganz und gar guten "
+                       "Grund hier.\nx\n321\nnull\n");
+    for (unsigned i = 0; i < 37; i++)
+        dg_buffer_adds(&d, "even\n");
+    dg_buffer_adds(&d, "never\n");
+    for (unsigned i = 2000; i < 2010; i++)
+        add_pair(&ds, &dt, i);
+    dg_buffer_adds(&ds, "held  out source\n\n");
+    dg_buffer_adds(&dt, "und ihr Ziel\r\n\n");
+    write_text("train.en", &s);
+    write_text("train.de", &t);
+    write_text("train.domain", &d);
+    write_text("dev.en", &ds);
+    write_text("dev.de", &dt);
+    for (size_t i = 0; i < 5; i++)
+        dg_buffer_deinit(all[i]);
+}
+
+static struct dg_recipe *recipe(const char *more)
+{
+    char text[1024];
+    struct dg_recipe *r;
+    struct dg_error err = {0};
+    snprintf(text, sizeof text,
+        "{\"preset\":\"small\",\"vocabulary\":{\"size\":400},\"cleaning\":{\"language_check\":"
+        "false},\"data\":{"
+        "\"domain_weights\":{\"even\":2,\"never\":0},\"pairs\":[{\"source_lang\":\"en\",\"target_"
+        "lang\":\"de\","
+        "\"train\":[{\"source\":\"train.en\",\"target\":\"train.de\",\"domains\":\"train.domain\"}]"
+        ","
+        "\"dev\":[{\"source\":\"dev.en\",\"target\":\"dev.de\"}]%s}]}}",
+        more);
+    if (dg_recipe_parse(text, strlen(text), "", folder, &r, &err))
+        fail_msg("%s", err.message);
+    return r;
+}
+
+static int prepare(
+    const struct dg_recipe *r, const char *dir, int threads, bool *made, struct dg_error *err)
+{
+    struct dg_prepare_options o = {.dir = dir, .threads = threads, .quiet = true};
+    return dg_prepare(r, &o, made, err);
+}
+
+static int64_t dropped(const struct dg_prepared *p, const char *why)
+{
+    const struct dg_json *total =
+        dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total");
+    const struct dg_json *n = dg_json_get(total, why);
+    if (!n)
+        n = dg_json_get(dg_json_get(total, "dropped"), why);
+    assert_non_null(n);
+    return dg_json_int(n);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("");
+    struct dg_prepared *p;
+    struct dg_error err = {0};
+    bool made;
+    if (prepare(r, in_folder("a"), 2, &made, &err))
+        fail_msg("%s", err.message);
+    assert_true(made);
+    assert_int_equal(dg_prepared_open(in_folder("a"), &p, &err), 0);
+    assert_int_equal(dropped(p, "read"), 1038);
+    assert_int_equal(dropped(p, "kept"), 1000);
+    assert_int_equal(dropped(p, "duplicate"), 30);
+    assert_int_equal(dropped(p, "not_utf8"), 1);
+    assert_int_equal(dropped(p, "identical"), 1);
+    assert_int_equal(dropped(p, "empty"), 1);
+    assert_int_equal(
+        dropped(p, "overlap"), 1); /* the dev line has two spaces: clean lines are compared */
+    assert_int_equal(dropped(p, "length_ratio"), 1);
+    assert_int_equal(dropped(p, "control_characters"), 1);
+    assert_int_equal(dropped(p, "no_letters"), 1);
+    assert_int_equal(dropped(p, "weight_zero"), 1);
+    assert_int_equal(dg_prepared_source_vocab(p), 400);
+    assert_int_equal(strlen(dg_prepared_hash(p)), 32);
+    struct dg_buffer table;
+    dg_buffer_init(&table);
+    assert_int_equal(dg_prepared_table(p, &table), 0);
+    assert_non_null(strstr(table.data, "duplicate"));
+    dg_buffer_deinit(&table);
+    dg_prepared_close(p);
+    dg_recipe_free(r);
+}
+
+/* The shards hold the lines in order: decoded, they are the text again. */
+static void test_shards_decode_to_the_text(void **state)
+{
+    (void)state;
+    struct dg_dataset_options o = {.batch_tokens = 1000};
+    struct dg_dataset *d;
+    struct dg_tokenizer *t;
+    struct dg_buffer s, g;
+    dg_buffer_init(&s);
+    dg_buffer_init(&g);
+    assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, &d, NULL), 0);
+    assert_int_equal(dg_dataset_count(d), 1000);
+    assert_int_equal(
+        dg_tokenizer_open(in_folder("a/source.spm"), in_folder("a/source.vocab"), &t, NULL), 0);
+    for (unsigned i = 0; i < 1000; i++) {
+        int32_t source[64], target[64];
+        uint32_t n, m;
+        char *text;
+        size_t len;
+        dg_buffer_reset(&s);
+        dg_buffer_reset(&g);
+        add_pair(&s, &g, i);
+        dg_dataset_lengths(d, i, &n, &m);
+        assert_true(n < 64 && m < 64);
+        dg_dataset_ids(d, i, source, target);
+        assert_int_equal(source[n - 1], 0);
+        assert_int_equal(target[m - 1], 0);
+        assert_int_equal(dg_tokenizer_decode(t, source, n, &text, &len, NULL, NULL), 0);
+        assert_int_equal(len, s.len - 1);
+        assert_memory_equal(text, s.data, len);
+        free(text);
+        assert_int_equal(dg_tokenizer_decode(t, target, m, &text, &len, NULL, NULL), 0);
+        assert_memory_equal(text, g.data, len);
+        free(text);
+        assert_true(dg_dataset_weight(d, i) == (i % 2 ? 1 : 2));
+    }
+    dg_tokenizer_close(t);
+    dg_dataset_close(d);
+    dg_buffer_deinit(&s);
+    dg_buffer_deinit(&g);
+}
+
+static void test_dev_keeps_every_line(void **state)
+{
+    (void)state;
+    struct dg_prepared *p;
+    struct dg_prepared_set set;
+    struct dg_buffer b;
+    assert_int_equal(dg_prepared_open(in_folder("a"), &p, NULL), 0);
+    assert_int_equal(dg_prepared_sets(p, "dev"), 1);
+    assert_int_equal(dg_prepared_sets(p, "test"), 0);
+    dg_prepared_set(p, "dev", 0, &set);
+    assert_string_equal(set.name, "dev-0");
+    assert_int_equal(set.sentences, 12);
+    dg_buffer_init(&b);
+    assert_int_equal(dg_file_read(set.source_text, &b, NULL), 0);
+    assert_non_null(strstr(b.data, "held  out source\n\n")); /* as it is */
+    dg_buffer_reset(&b);
+    assert_int_equal(dg_file_read(set.target_text, &b, NULL), 0);
+    assert_non_null(strstr(b.data, "und ihr Ziel\n\n"));
+    dg_buffer_deinit(&b);
+    dg_prepared_close(p);
+}
+
+static void expect_same_file(const char *a, const char *b, bool same)
+{
+    struct dg_buffer x, y;
+    dg_buffer_init(&x);
+    dg_buffer_init(&y);
+    assert_int_equal(dg_file_read(a, &x, NULL), 0);
+    assert_int_equal(dg_file_read(b, &y, NULL), 0);
+    assert_int_equal(x.len == y.len && memcmp(x.data, y.data, x.len) == 0, same);
+    dg_buffer_deinit(&x);
+    dg_buffer_deinit(&y);
+}
+
+static void test_again(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("");
+    struct dg_error err = {0};
+    bool made = true;
+    assert_int_equal(prepare(r, in_folder("a"), 1, &made, &err), 0);
+    assert_false(made); /* nothing has changed */
+    assert_int_equal(prepare(r, in_folder("b"), 5, &made, &err), 0);
+    expect_same_file(in_folder("a/train-00000.shard"), in_folder("b/train-00000.shard"),
+        true); /* threads do not matter */
+
+    assert_int_equal(truncate(in_folder("b/train-00000.shard"), 100), 0);
+    assert_int_equal(prepare(r, in_folder("b"), 1, &made, &err), 0);
+    assert_true(made); /* damage is repaired */
+    expect_same_file(in_folder("a/train-00000.shard"), in_folder("b/train-00000.shard"), true);
+    dg_recipe_free(r);
+
+    r = recipe(",\"both_directions\":false");
+    assert_int_equal(prepare(r, in_folder("b"), 1, &made, &err), 0);
+    assert_false(made); /* another spelling of the same */
+    dg_recipe_free(r);
+
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    assert_int_equal(dg_file_read(in_folder("train.en"), &b, NULL), 0);
+    b.data[0] = 'H';
+    write_text("train.en", &b);
+    r = recipe("");
+    assert_int_equal(prepare(r, in_folder("b"), 1, &made, &err), 0);
+    assert_true(made); /* one byte of an input changed */
+    expect_same_file(in_folder("a/train-00000.shard"), in_folder("b/train-00000.shard"), false);
+    dg_recipe_free(r);
+    dg_buffer_deinit(&b);
+    write_corpus();
+}
+
+static void test_both_directions(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe(",\"both_directions\":true");
+    struct dg_dataset_options o = {.batch_tokens = 1000};
+    struct dg_dataset *d;
+    struct dg_tokenizer *t;
+    struct dg_prepared *p;
+    struct dg_error err = {0};
+    if (prepare(r, in_folder("c"), 2, NULL, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(dg_dataset_open(in_folder("c"), "train", &o, &d, NULL), 0);
+    assert_int_equal(
+        dg_tokenizer_open(in_folder("c/source.spm"), in_folder("c/source.vocab"), &t, NULL), 0);
+    assert_int_equal(dg_dataset_count(d), 2000);
+    int32_t a[2][64], b[2][64];
+    uint32_t n[2], m[2];
+    for (uint64_t i = 0; i < 2; i++) {
+        dg_dataset_lengths(d, i, &n[i], &m[i]);
+        dg_dataset_ids(d, i, a[i], b[i]);
+        assert_int_equal(dg_dataset_direction(d, i), i);
+    }
+    assert_int_equal(a[0][0], dg_tokenizer_id(t, "<2de>"));
+    assert_int_equal(a[1][0], dg_tokenizer_id(t, "<2en>"));
+    assert_int_equal(n[0], m[1] + 1); /* the tag is the source's alone */
+    assert_memory_equal(a[0] + 1, b[1], m[1] * sizeof(int32_t));
+    assert_memory_equal(a[1] + 1, b[0], m[0] * sizeof(int32_t));
+    assert_int_equal(dg_prepared_open(in_folder("c"), &p, NULL), 0);
+    struct dg_prepared_set set;
+    assert_int_equal(dg_prepared_sets(p, "dev"), 2);
+    dg_prepared_set(p, "dev", 1, &set);
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    assert_int_equal(dg_file_read(set.source_text, &text, NULL), 0);
+    assert_non_null(strstr(text.data, "und ihr Ziel"));
+    dg_buffer_deinit(&text);
+    dg_prepared_close(p);
+    dg_tokenizer_close(t);
+    dg_dataset_close(d);
+    dg_recipe_free(r);
+}
+
+static void test_vocabularies_apart_and_taken_over(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    char text[1024], from[128];
+    struct dg_recipe *r;
+    static const char head[] =
+        "\"data\":{\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\",\"train\":["
+        "{\"source\":\"train.en\",\"target\":\"train.de\"}]}]},\"cleaning\":{\"language_check\":"
+        "false}";
+    snprintf(text, sizeof text,
+        "{\"vocabulary\":{\"joint\":false,\"size\":350},\"model\":{\"tied_embeddings\":false},%s}",
+        head);
+    assert_int_equal(dg_recipe_parse(text, strlen(text), "", folder, &r, &err), 0);
+    if (prepare(r, in_folder("d"), 2, NULL, &err))
+        fail_msg("%s", err.message);
+    expect_same_file(in_folder("d/source.vocab"), in_folder("d/target.vocab"), false);
+    dg_recipe_free(r);
+    snprintf(from, sizeof from, "%s", in_folder("a"));
+    snprintf(text, sizeof text, "{\"vocabulary\":{\"from\":\"%s\"},%s}", from, head);
+    assert_int_equal(dg_recipe_parse(text, strlen(text), "", folder, &r, &err), 0);
+    assert_int_equal(prepare(r, in_folder("e"), 2, NULL, &err), 0);
+    expect_same_file(in_folder("a/source.spm"), in_folder("e/source.spm"), true);
+    dg_recipe_free(r);
+    snprintf(text, sizeof text, "{\"vocabulary\":{\"from\":\"%s/source.spm\"},%s}", from, head);
+    assert_int_equal(dg_recipe_parse(text, strlen(text), "", folder, &r, &err), 0);
+    assert_int_equal(prepare(r, in_folder("f"), 2, NULL, &err), 0);
+    expect_same_file(in_folder("a/source.vocab"), in_folder("f/target.vocab"), true);
+    dg_recipe_free(r);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("");
+    struct dg_prepared *p;
+    struct dg_error err = {0};
+    volatile int stop = 1;
+    struct dg_prepare_options o = {.dir = in_folder("g"), .quiet = true, .stop = &stop};
+    char dir[128];
+    snprintf(dir, sizeof dir, "%s", o.dir);
+    o.dir = dir;
+    assert_int_equal(dg_prepare(r, &o, NULL, &err), DG_ECANCELED);
+    assert_true(dg_prepared_open(dir, &p, NULL) < 0); /* half made is not made */
+
+    struct dg_recipe *bare;
+    assert_int_equal(dg_recipe_parse("{}", 2, "", "", &bare, NULL), 0);
+    dg_error_clear(&err);
+    assert_int_equal(prepare(bare, dir, 1, NULL, &err), DG_EINVAL);
+    assert_string_equal(err.field, "data.pairs");
+    dg_recipe_free(bare);
+
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "one line\n");
+    write_text("train.de", &b);
+    dg_error_clear(&err);
+    assert_int_equal(prepare(r, dir, 1, NULL, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "train.de ends after 1 lines"));
+    write_text("train.en", &b);
+    write_text("train.domain", &b);
+    dg_error_clear(&err);
+    assert_true(
+        prepare(r, dir, 1, NULL, &err) < 0); /* nothing left, or too little for a vocabulary */
+    assert_true(err.message[0]);
+    dg_buffer_reset(&b);
+    dg_buffer_adds(&b, "bad \xff\n");
+    write_corpus();
+    write_text("dev.en", &b);
+    write_text("dev.de", &b);
+    dg_error_clear(&err);
+    assert_int_equal(prepare(r, dir, 1, NULL, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "dev.en line 1: not UTF-8"));
+    remove(in_folder("train.en"));
+    dg_error_clear(&err);
+    assert_int_equal(prepare(r, dir, 1, NULL, &err), DG_ENOTFOUND);
+    assert_non_null(strstr(err.message, "train.en"));
+    dg_buffer_deinit(&b);
+    dg_recipe_free(r);
+    write_corpus();
+    if (!dg_langcheck_available())
+        return;
+    r = recipe("");
+    r->cleaning.language_check = true;
+    dg_error_clear(&err);
+    assert_int_equal(prepare(r, dir, 1, NULL, &err), 0);
+    dg_recipe_free(r);
+}
+
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%lu", &pages), 1);
+    fclose(f);
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A corpus of 100 MB within 64 MB of memory over what the program has at its start: blocks, hashes
+ * and a vocabulary's sample are bounded, the text is not held. One thread, because each thread's
+ * stack and heap reserve counts too. */
+static void test_larger_than_memory(void **state)
+{
+    (void)state;
+    enum { PAIRS = 240000 };
+    if (SANITIZED)
+        skip();
+    struct dg_buffer s, t, filler;
+    dg_buffer_init(&s);
+    dg_buffer_init(&t);
+    dg_buffer_init(&filler);
+    for (int i = 0; i < 12; i++)
+        dg_buffer_adds(&filler, "walking paper ");
+    FILE *a = fopen(in_folder("big.en"), "w"), *b = fopen(in_folder("big.de"), "w");
+    assert_true(a && b);
+    size_t bytes = 0;
+    for (unsigned i = 0; i < PAIRS; i++) {
+        dg_buffer_reset(&s);
+        dg_buffer_reset(&t);
+        add_pair(&s, &t, i / 10); /* nine of ten are duplicates */
+        bytes += (size_t)fprintf(a, "%s%s", i % 40 < 38 ? filler.data : "", s.data);
+        bytes += (size_t)fprintf(b, "%s%s", i % 40 < 38 ? filler.data : "", t.data);
+    }
+    assert_int_equal(fclose(a), 0);
+    assert_int_equal(fclose(b), 0);
+    dg_buffer_deinit(&s);
+    dg_buffer_deinit(&t);
+    dg_buffer_deinit(&filler);
+    assert_true(bytes > 90000000);
+    char text[1024];
+    struct dg_recipe *r;
+    struct dg_error err = {0};
+    snprintf(text, sizeof text,
+        "{\"vocabulary\":{\"from\":\"%s/"
+        "source.spm\"},\"cleaning\":{\"language_check\":false,\"max_pieces\":20},\"data\":{"
+        "\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\",\"train\":[{\"source\":\"big."
+        "en\",\"target\":\"big.de\"}]}]}}",
+        in_folder("a"));
+    assert_int_equal(dg_recipe_parse(text, strlen(text), "", folder, &r, &err), 0);
+    struct rlimit old, tight;
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    tight = old;
+    tight.rlim_cur = address_space() + ((rlim_t)64 << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    int rc = prepare(r, in_folder("big"), 1, NULL, &err);
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    if (rc)
+        fail_msg("%s", err.message);
+    struct dg_prepared *p;
+    assert_int_equal(dg_prepared_open(in_folder("big"), &p, NULL), 0);
+    assert_int_equal(dropped(p, "read"), PAIRS);
+    assert_int_equal(
+        dropped(p, "duplicate") + dropped(p, "kept") + dropped(p, "too_many_pieces"), PAIRS);
+    dg_prepared_close(p);
+    dg_recipe_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_shards_decode_to_the_text),
+        cmocka_unit_test(test_dev_keeps_every_line),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_both_directions),
+        cmocka_unit_test(test_vocabularies_apart_and_taken_over),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_larger_than_memory),
+    };
+    if (make(NULL))
+        return 1;
+    write_corpus();
+    return cmocka_run_group_tests(tests, NULL, clear);
+}

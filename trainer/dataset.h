@@ -1,0 +1,89 @@
+/* Batches of encoded pairs, in an order that depends on (seed, epoch) alone: not on threads, ranks
+ * or machine. The epoch is a pseudo-random permutation of all pairs (weights: a pair of weight 2.5
+ * comes 2 or 3 times), taken in windows; a window is sorted by length, cut into batches under the
+ * token budget, and the batches are shuffled. So memory is bounded by the window, whatever the
+ * corpus. One thread at a time, but the readers marked so. */
+#ifndef DG_TRAINER_DATASET_H
+#define DG_TRAINER_DATASET_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_dataset;
+
+struct dg_dataset_options {
+    int mode; /* enum dg_batch_mode (trainer/recipe.h) */
+    uint64_t batch_tokens;
+    uint64_t window; /* pairs; 0: 1,000,000 */
+    uint64_t seed;
+    bool shuffle; /* false: windows in the order of the files, weights ignored, each pair once an
+                     epoch */
+};
+
+/* Where the next batch comes from; plain data to be kept in a checkpoint. Zero is the start. */
+struct dg_dataset_position {
+    uint64_t epoch;
+    uint64_t cursor; /* place in the epoch's permutation where the current window began */
+    uint64_t batch;  /* batches of that window already given */
+};
+
+struct dg_batch {
+    const uint64_t
+        *sentences; /* [count] indices for the readers below, similar lengths side by side */
+    size_t count;
+    uint64_t source_tokens, target_tokens; /* real ones, </s> counted */
+    uint32_t max_source, max_target;
+    uint64_t epoch; /* that it belongs to */
+};
+
+/* The shards of one set ("train", "dev-0", ...) of a prepared folder. */
+int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
+    struct dg_dataset **out, struct dg_error *err);
+int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_dataset_options *o,
+    struct dg_dataset **out, struct dg_error *err);
+void dg_dataset_close(struct dg_dataset *d); /* NULL is fine */
+
+/* Any thread: */
+uint64_t dg_dataset_count(const struct dg_dataset *d);
+void dg_dataset_totals(
+    const struct dg_dataset *d, uint64_t *source_tokens, uint64_t *target_tokens);
+void dg_dataset_lengths(
+    const struct dg_dataset *d, uint64_t sentence, uint32_t *source_len, uint32_t *target_len);
+/* source[source_len] and target[target_len], both with </s> last; either may be NULL. */
+void dg_dataset_ids(
+    const struct dg_dataset *d, uint64_t sentence, int32_t *source, int32_t *target);
+double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence);
+uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence);
+
+/* The next batch; goes on to the next epoch by itself. Borrowed until the next call. DG_EINVAL when
+ * nothing has any weight in this epoch, DG_ENOMEM. */
+int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error *err);
+
+/* Position before the batch that dg_dataset_next would give; seek makes that batch the next one
+ * again. */
+void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out);
+int dg_dataset_seek(
+    struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err);
+
+/* Part i of n of a batch: sentences [*begin, *end), contiguous, balanced by tokens, some empty when
+ * n is large. Any thread. */
+void dg_batch_part(const struct dg_dataset *d, const struct dg_batch *b, size_t n, size_t i,
+    size_t *begin, size_t *end);
+
+/* The end of the longest run from `begin` (not past `end`) with at most max_tokens source + target
+ * tokens; at least one sentence. For cutting a part into passes that fit in memory. Any thread. */
+size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t begin, size_t end,
+    uint64_t max_tokens);
+
+/* Upper limits over all batches that options can give, for planning memory. */
+struct dg_dataset_worst {
+    uint64_t sentences, source_tokens, target_tokens;
+    uint32_t max_source, max_target; /* longest sentences with </s> */
+};
+void dg_dataset_worst(
+    const struct dg_dataset *d, const struct dg_dataset_options *o, struct dg_dataset_worst *out);
+
+#endif

@@ -1,0 +1,67 @@
+/* From text files to a prepared folder: clean, remove duplicates and overlap, train the vocabulary,
+ * encode. The folder holds source.spm, target.spm and source.vocab, target.vocab  vocabularies (the
+ * same twice when joint; bundle-ready) train-00000.shard ... encoded pairs (trainer/shard.h)
+ *   dev-0.shard, dev-0.source.txt, dev-0.target.txt ...    one set for each direction that has any;
+ * test-N likewise prepared.json                                          written last: what was
+ * made, from what, with which counts Memory is bounded whatever the corpus; temporary files lie in
+ * the folder. A folder whose prepared.json matches the recipe's data part and the inputs' hashes is
+ * left as it is. One call at a time on a folder. */
+#ifndef DG_TRAINER_PREPARE_H
+#define DG_TRAINER_PREPARE_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "trainer/recipe.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_prepare_options {
+    const char *dir; /* made when missing */
+    int threads;     /* 0: all the machine has */
+    bool force;      /* make it anew even when it matches */
+    bool quiet;      /* no progress on the terminal */
+    const volatile int
+        *stop; /* set to non-zero by a signal handler: stops with DG_ECANCELED; NULL never */
+};
+
+/* *made (may be NULL) says whether anything had to be done. */
+int dg_prepare(const struct dg_recipe *r, const struct dg_prepare_options *o, bool *made,
+    struct dg_error *err);
+
+/* A prepared folder, opened. Const after open: any thread. */
+struct dg_prepared;
+int dg_prepared_open(const char *dir, struct dg_prepared **out, struct dg_error *err);
+void dg_prepared_close(struct dg_prepared *p); /* NULL is fine */
+const struct dg_json *dg_prepared_manifest(
+    const struct dg_prepared *p); /* "counts", "inputs", "recipe", ... */
+const char *dg_prepared_hash(
+    const struct dg_prepared *p); /* 32 hex digits: data part and inputs; for checkpoints */
+uint32_t dg_prepared_source_vocab(const struct dg_prepared *p);
+uint32_t dg_prepared_target_vocab(const struct dg_prepared *p);
+int32_t dg_prepared_eos(const struct dg_prepared *p);
+int32_t dg_prepared_unk(const struct dg_prepared *p);
+
+/* Sets for validation: kind "dev" or "test". Each is one direction of the recipe, all its files in
+ * turn. */
+struct dg_prepared_set {
+    const char *name; /* "dev-0": for dg_dataset_open */
+    const char
+        *source_text; /* path, one sentence a line, NFC, as in the recipe's files otherwise */
+    const char *target_text; /* path */
+    size_t direction;        /* of the recipe */
+    uint64_t sentences;
+};
+size_t dg_prepared_sets(const struct dg_prepared *p, const char *kind);
+void dg_prepared_set(
+    const struct dg_prepared *p, const char *kind, size_t i, struct dg_prepared_set *out);
+
+/* Paths of the shards of a set ("train", "dev-0", ...). */
+size_t dg_prepared_shards(const struct dg_prepared *p, const char *set);
+const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size_t i);
+
+/* The counts as a table for people ("pairs read 29000, kept 28511 ..."). */
+int dg_prepared_table(const struct dg_prepared *p, struct dg_buffer *out);
+
+#endif

@@ -1,0 +1,59 @@
+/* What prepare's passes share; nobody else includes it. */
+#ifndef DG_TRAINER_PREPARE_INTERNAL_H
+#define DG_TRAINER_PREPARE_INTERNAL_H
+
+#include "base/pool.h"
+#include "trainer/clean.h"
+#include "trainer/dedup.h"
+#include "trainer/pairs.h"
+#include "trainer/prepare.h"
+#include "trainer/progress.h"
+#include "trainer/vocabulary.h"
+
+#define DG_PREPARED_FORMAT 1
+#define DG_MAX_DOMAINS 65535
+
+struct dg_prepare_count {
+    uint64_t read;
+    uint64_t by[DG_N_DROPS]; /* by[DG_KEEP]: kept */
+};
+
+struct dg_prepare_job {
+    const struct dg_recipe *r;
+    const struct dg_prepare_options *o;
+    struct dg_pool *pool;
+    struct dg_progress progress;
+    struct dg_hash_set *held_out;
+    struct dg_pairs *pairs;
+    struct dg_dedup *dedup; /* NULL: duplicates stay */
+    struct dg_vocabulary *vocabulary;
+    char **domains; /* [n_domains] labels in the order they came up */
+    size_t n_domains;
+    struct dg_prepare_count *counts; /* [n_files] training files, counted through all pairs */
+    size_t n_files;
+    struct dg_json *sets; /* for the manifest */
+};
+
+/* Is it time to stop? DG_ECANCELED. */
+int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err);
+/* dir/name into b; NULL on out of memory. */
+const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b, const char *name);
+
+/* Pass 1, prepare_clean.c: held-out lines into the set; training files into j->pairs and j->dedup
+ * (finished). */
+int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
+int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
+
+/* Pass 3, prepare_encode.c: j->pairs into shards; dev and test files into texts and shards. Adds to
+ * j->sets. */
+int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
+int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);
+
+/* Every file that the recipe reads, with size and hash: [{"path","bytes","xxh3"}];
+ * prepare_inputs.c. Caller frees. */
+int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg_error *err);
+/* Of the data part and the inputs, 32 hex digits. */
+int dg_prepare_hash(
+    const struct dg_recipe *r, const struct dg_json *inputs, char out[33], struct dg_error *err);
+
+#endif

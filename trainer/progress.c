@@ -1,0 +1,83 @@
+#include "trainer/progress.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define INTERVAL_NS UINT64_C(100000000)
+
+void dg_progress_init(struct dg_progress *p, bool wanted)
+{
+    memset(p, 0, sizeof *p);
+    p->on = wanted && isatty(STDERR_FILENO);
+}
+
+bool dg_progress_due(struct dg_progress *p)
+{
+    if (!p->on)
+        return false;
+    uint64_t now = dg_clock_ns();
+    if (p->last_ns && now - p->last_ns < INTERVAL_NS)
+        return false;
+    p->last_ns = now;
+    return true;
+}
+
+void dg_progress_draw(struct dg_progress *p, const char *line)
+{
+    struct winsize w;
+    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
+    if (!p->on)
+        return;
+    fprintf(stderr, "\r%.*s\033[K", columns, line);
+    fflush(stderr);
+    p->drawn = true;
+}
+
+void dg_progress_clear(struct dg_progress *p)
+{
+    if (p->drawn)
+        fputs("\r\033[K", stderr);
+    p->drawn = false;
+}
+
+void dg_progress_bar(double share, int width, char *out)
+{
+    int full = share >= 1 ? width : share > 0 ? (int)(share * width) : 0;
+    out[0] = '[';
+    for (int i = 0; i < width; i++)
+        out[i + 1] = i < full ? '=' : i == full ? '>' : ' ';
+    out[width + 1] = ']';
+    out[width + 2] = '\0';
+}
+
+void dg_progress_time(double seconds, char out[32])
+{
+    if (!isfinite(seconds) || seconds < 0 || seconds > 1e9) {
+        snprintf(out, 32, "--:--");
+        return;
+    }
+    long s = lrint(seconds);
+    if (s < 3600)
+        snprintf(out, 32, "%ld:%02ld", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(out, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+    else
+        snprintf(out, 32, "%ld d %02ld:%02ld", s / 86400, s / 3600 % 24, s / 60 % 60);
+}
+
+void dg_progress_count(uint64_t n, char out[32])
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), j = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            out[j++] = ',';
+        out[j++] = digits[i];
+    }
+    out[j] = '\0';
+}

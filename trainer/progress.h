@@ -1,0 +1,31 @@
+/* One line on the terminal that is drawn over and over; nothing when stderr is no terminal. One
+ * thread at a time. */
+#ifndef DG_TRAINER_PROGRESS_H
+#define DG_TRAINER_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dg_progress {
+    bool on;    /* draw at all */
+    bool drawn; /* a line stands there now */
+    uint64_t last_ns;
+};
+
+/* wanted: false never draws. */
+void dg_progress_init(struct dg_progress *p, bool wanted);
+/* Time for another drawing? At most ten a second; always false when off. */
+bool dg_progress_due(struct dg_progress *p);
+/* Replace the line; longer than the terminal is cut. */
+void dg_progress_draw(struct dg_progress *p, const char *line);
+/* Take the line away, before other output. */
+void dg_progress_clear(struct dg_progress *p);
+
+/* "[=====>    ]" of width cells into out[width + 3]; share 0 to 1. */
+void dg_progress_bar(double share, int width, char *out);
+/* "3:07", "1:02:45", "2 d 03:10"; "--:--" when not finite or negative. */
+void dg_progress_time(double seconds, char out[32]);
+/* 1234567 as "1,234,567". */
+void dg_progress_count(uint64_t n, char out[32]);
+
+#endif
