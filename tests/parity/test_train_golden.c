@@ -1,0 +1,203 @@
+/* Gradients of a whole model by name, and ten optimiser steps, against an independent implementation in float64
+ * (tests/golden/gradients.py): losses before each step, learning rates, and every weight after the tenth. */
+#include "kernels/cpu/cpu.h"
+#include "model/backward.h"
+#include "model/param_block.h"
+#include "trainer/adam.h"
+#include "trainer/init.h"
+#include "trainer/schedule.h"
+#include "weights/bundle.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* fp32 against fp64. Gradients are sums of some hundred terms below 1; another fp32 program was within 3e-7 of the
+ * losses and 4e-7 of the final weights (tests/golden/README.md). */
+static const double GRADIENT_TOLERANCE = 2e-6, LOSS_TOLERANCE = 2e-6, WEIGHT_TOLERANCE = 2e-6;
+
+struct golden {
+    char dir[128];
+    struct dg_json *expected;
+    struct dg_bundle *bundle;
+    struct dg_weights *gradients, *final;
+    struct dg_config config;
+    struct dg_backend *be;
+    struct dg_train *train;
+    struct dg_tape *tape;
+    struct dg_param_block *params, *grads;
+};
+
+static struct dg_weights *open_weights(const struct golden *g, const char *name)
+{
+    char path[256];
+    struct dg_error err = {0};
+    struct dg_weights *w = NULL;
+    snprintf(path, sizeof path, "%s/%s", g->dir, name);
+    if (dg_weights_open(path, &w, &err))
+        fail_msg("%s", err.message);
+    return w;
+}
+
+static void open_golden(struct golden *g, const char *name, const char *isa)
+{
+    struct dg_error err = {0};
+    struct dg_cpu_options o = {isa, 1};
+    char path[160];
+    memset(g, 0, sizeof *g);
+    snprintf(g->dir, sizeof g->dir, "tests/golden/data/%s", name);
+    snprintf(path, sizeof path, "%s.json", g->dir);
+    g->expected = dg_json_load(path, &err);
+    if (!g->expected || dg_bundle_open(g->dir, &g->bundle, &err)
+        || dg_config_read(dg_bundle_manifest(g->bundle), &g->config, &err))
+        fail_msg("%s", err.message);
+    g->gradients = open_weights(g, "gradients.dgw");
+    g->final = open_weights(g, "final.dgw");
+    if (dg_cpu_open(&o, &g->be, &err) || dg_cpu_train_open(g->be, &g->train, &err)
+        || dg_tape_open(&g->config, g->train, 24, &g->tape, &err)
+        || dg_param_block_open(&g->config, g->train, &g->params, &err)
+        || dg_param_block_open(&g->config, g->train, &g->grads, &err)
+        || dg_init_from_weights(g->params, dg_bundle_weights(g->bundle), &err))
+        fail_msg("%s", err.message);
+}
+
+static void close_golden(struct golden *g)
+{
+    dg_param_block_close(g->grads);
+    dg_param_block_close(g->params);
+    dg_tape_close(g->tape);
+    dg_cpu_train_close(g->train);
+    dg_cpu_close(g->be);
+    dg_weights_close(g->final);
+    dg_weights_close(g->gradients);
+    dg_bundle_close(g->bundle);
+    dg_json_free(g->expected);
+}
+
+/* ids of one side of a pair, </s> added; returns the length. */
+static uint32_t add_ids(const struct dg_json *list, int32_t eos, int32_t *out)
+{
+    uint32_t n = 0;
+    for (; n < dg_json_length(list); n++)
+        out[n] = (int32_t)dg_json_int(dg_json_at(list, n));
+    out[n++] = eos;
+    return n;
+}
+
+/* Loss and gradient of a batch; sums over target pieces. */
+static struct dg_loss_sums run_batch(struct golden *g, const struct dg_json *batch)
+{
+    int32_t source[512], target[512];
+    uint32_t source_len[32], target_len[32], S = 0, T = 0;
+    uint64_t index[32] = {0};
+    struct dg_error err = {0};
+    struct dg_loss_sums sums = {0};
+    size_t n = dg_json_length(batch);
+    assert_true(n > 0 && n <= 32);
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_json *pair = dg_json_at(batch, i);
+        S += source_len[i] = add_ids(dg_json_get(pair, "source"), g->config.eos, source + S);
+        T += target_len[i] = add_ids(dg_json_get(pair, "target"), g->config.eos, target + T);
+    }
+    struct dg_micro_batch pairs = {n, source_len, target_len, source, target, index};
+    struct dg_objective o = {.epsilon = (float)dg_json_number(dg_json_get(g->expected, "label_smoothing")),
+        .scale = 1.0f / (float)T};
+    g->train->ops->zero(g->train, g->grads->data, g->grads->n);
+    if (dg_tape_run(g->tape, &g->params->params, &g->grads->params, &pairs, &o, &sums, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(sums.n, T);
+    return sums;
+}
+
+/* Is element e of this tensor a key's bias? Its gradient is 0 but for rounding, and Adam makes steps of the noise. */
+static bool is_key_bias(const struct dg_config *c, const char *name, size_t e)
+{
+    size_t hdk = (size_t)c->H * c->Dk;
+    if (strstr(name, "self.qkv.b"))
+        return e >= hdk && e < 2 * hdk;
+    return strstr(name, "cross.kv.b") && e < hdk;
+}
+
+static void compare(const struct golden *g, const char *what, const float *block, const struct dg_weights *expected,
+    double tolerance, bool skip_key_biases)
+{
+    assert_int_equal(dg_weights_count(expected), dg_params_count(&g->config));
+    for (size_t i = 0; i < dg_params_count(&g->config); i++) {
+        struct dg_param_info info;
+        dg_params_info(&g->config, i, &info);
+        const struct dg_tensor *t = dg_weights_find(expected, info.name);
+        if (!t || t->stored[0].type != DG_F32)
+            fail_msg("%s: no fp32 tensor %s among the expected ones", g->dir, info.name);
+        const float *want = t->stored[0].data, *got = block + dg_param_block_offset(&g->config, i);
+        for (size_t e = 0; e < (size_t)info.N * info.K; e++)
+            if (fabs((double)got[e] - want[e]) > tolerance && !(skip_key_biases && is_key_bias(&g->config, info.name, e)))
+                fail_msg("%s: %s of %s[%zu] is %.8g, expected %.8g", g->be->name, what, info.name, e, (double)got[e],
+                    (double)want[e]);
+    }
+}
+
+static void check_training(struct golden *g)
+{
+    const struct dg_json *batches = dg_json_get(g->expected, "batches"), *steps = dg_json_get(g->expected, "steps");
+    struct dg_schedule schedule = {1.0, g->config.D, dg_json_int(dg_json_get(g->expected, "warmup")), 1000, 0};
+    struct dg_adam_options o = {dg_json_number(dg_json_get(g->expected, "beta1")),
+        dg_json_number(dg_json_get(g->expected, "beta2")), dg_json_number(dg_json_get(g->expected, "epsilon")), 0, 0};
+    struct dg_optimizer *a = NULL;
+    struct dg_error err = {0};
+    assert_int_equal(dg_optimizer_open(&o, g->train, g->params->n, &a, &err), 0);
+    assert_int_equal(dg_json_length(steps), 10);
+    for (size_t i = 0; i < dg_json_length(steps); i++) {
+        const struct dg_json *want = dg_json_at(steps, i);
+        struct dg_loss_sums sums = run_batch(g, dg_json_at(batches, i));
+        double rate = dg_schedule_rate(&schedule, (int64_t)i + 1), lr = dg_json_number(dg_json_get(want, "lr"));
+        double loss = dg_json_number(dg_json_get(want, "loss")), nll = dg_json_number(dg_json_get(want, "nll"));
+        if (i == 0)
+            compare(g, "gradient", g->grads->data, g->gradients, GRADIENT_TOLERANCE, false);
+        if (fabs(rate - lr) > 1e-9 * lr)
+            fail_msg("learning rate %zu is %.10g, expected %.10g", i + 1, rate, lr);
+        if (fabs(sums.smoothed / (double)sums.n - loss) > LOSS_TOLERANCE
+            || fabs(sums.nll / (double)sums.n - nll) > LOSS_TOLERANCE)
+            fail_msg("loss before step %zu is %.8g and %.8g, expected %.8g and %.8g", i + 1,
+                sums.smoothed / (double)sums.n, sums.nll / (double)sums.n, loss, nll);
+        a->step++;
+        /* In uneven slices, as threads take them. */
+        dg_optimizer_update(a, g->train, rate, 1, g->grads->data, g->params->data, 0, a->n / 3);
+        dg_optimizer_update(a, g->train, rate, 1, g->grads->data, g->params->data, a->n / 3, a->n);
+    }
+    compare(g, "weight after ten steps", g->params->data, g->final, WEIGHT_TOLERANCE, true);
+    dg_optimizer_close(a);
+}
+
+static void check_model(const char *name)
+{
+    for (const char *const *isa = dg_cpu_isas(); *isa; isa++) {
+        struct golden g;
+        open_golden(&g, name, *isa);
+        check_training(&g);
+        close_golden(&g);
+    }
+}
+
+static void test_paper(void **state)
+{
+    (void)state;
+    check_model("train-paper");
+}
+
+/* Learned positions, GELU, biases, untied matrices, another start piece. */
+static void test_learned(void **state)
+{
+    (void)state;
+    check_model("train-learned");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_learned)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
