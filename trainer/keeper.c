@@ -250,18 +250,23 @@ double dg_keeper_score_of(const struct dg_keeper *k, uint64_t step)
     return kept ? kept->score : NAN;
 }
 
-int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
+int dg_keeper_attach(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
 {
     struct dg_kept *kept = find(k, step);
     if (kept)
         kept->score = score;
+    return write_index(k, err);
+}
+
+int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
+{
     if (isnan(k->best) || score > k->best) {
         k->best = score;
         k->bad = 0;
     } else {
         k->bad++;
     }
-    return write_index(k, err);
+    return dg_keeper_attach(k, step, score, err);
 }
 
 int dg_keeper_newest(const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err)

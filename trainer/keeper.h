@@ -40,6 +40,8 @@ bool dg_keeper_has(const struct dg_keeper *k, uint64_t step);
 
 /* A validation of the model at `step`, which may be kept or not; NaN is worse than everything. Counts best and bad. */
 int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err);
+/* The same score for a checkpoint of that step that was written after the validation: counts nothing. */
+int dg_keeper_attach(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err);
 /* The score of a kept step, NaN: none. */
 double dg_keeper_score_of(const struct dg_keeper *k, uint64_t step);
 

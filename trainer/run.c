@@ -128,10 +128,9 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
         }
         /* Best weights are worth keeping even between checkpoints. */
         if (!rc && !r->keeper->bad && r->keeper->keep_best && !dg_keeper_has(r->keeper, r->optimizer->step)) {
-            double score = r->keeper->best;
             rc = save_or_warn(r, false, err);
             if (!rc)
-                rc = dg_keeper_score(r->keeper, r->optimizer->step, score, err);
+                rc = dg_keeper_attach(r->keeper, r->optimizer->step, r->keeper->best, err);
         }
     }
     t->start_ns += dg_clock_ns() - began; /* speed is that of training */

@@ -75,6 +75,14 @@ static int reduce(struct update *u, const struct dg_all_reduce *ranks, struct dg
     return rc;
 }
 
+/* Guessing costs ln V a piece: a model ten times worse than that is beyond recovery, though its numbers are finite
+ * (LayerNorm keeps them so for long). */
+static bool has_diverged(const struct dg_workers *ws, const struct dg_step_result *r)
+{
+    double loss = r->sums.smoothed / (double)r->sums.n;
+    return !isfinite(loss) || !isfinite(r->grad_norm) || loss > 10 * log((double)ws->params->config.target_vocab) + 10;
+}
+
 int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o, double rate,
     const struct dg_dataset *data, const struct dg_batch *batch, struct dg_step_result *out, struct dg_error *err)
 {
@@ -95,7 +103,7 @@ int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct 
     for (size_t i = 0; i < SLICES; i++)
         squares += u.squares[i];
     out->grad_norm = sqrt(squares);
-    if (!isfinite(out->sums.smoothed) || !isfinite(out->grad_norm))
+    if (has_diverged(ws, out))
         return dg_error_set(err, DG_EINTERNAL,
             "training diverged in update %llu: loss %g per target piece, gradient norm %g",
             (unsigned long long)optimizer->step + 1, out->sums.smoothed / (double)out->sums.n, out->grad_norm);

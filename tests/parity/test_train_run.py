@@ -1,0 +1,329 @@
+"""Whole runs of `dragoman-train` on a made-up language: what is stopped, killed or out of disk goes on bit for bit, what
+must not be mixed is refused, and the trainer's loss is the server's."""
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
+TRAIN = os.path.join(BUILD, "bin", "dragoman-train")
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
+UPDATES = 24
+
+
+def write_corpus(folder):
+    """Target: the source's words backwards, each with another ending."""
+    rng = random.Random(7)
+
+    def pairs(n):
+        for _ in range(n):
+            words = [rng.choice(WORDS) for _ in range(rng.randint(1, 9))]
+            yield " ".join(words), " ".join(w + "o" for w in reversed(words))
+    for name, n in [("train", 600), ("dev", 12)]:
+        lines = list(pairs(n))
+        for side, i in [("en", 0), ("xx", 1)]:
+            with open(folder / f"{name}.{side}", "w", encoding="utf-8") as f:
+                f.writelines(p[i] + "\n" for p in lines)
+
+
+RECIPE = {
+    "name": "backwards",
+    "data": {"pairs": [{"source_lang": "en", "target_lang": "xx",
+                        "train": [{"source": "train.en", "target": "train.xx"}],
+                        "dev": [{"source": "dev.en", "target": "dev.xx"}]}]},
+    "cleaning": {"language_check": False, "deduplicate": False, "remove_overlap": False},
+    "vocabulary": {"size": 60, "character_coverage": 1, "byte_fallback": False},
+    "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 32, "heads": 2, "attention_bias": True},
+    "training": {"updates": UPDATES, "batch_tokens": 300, "warmup": 10, "dropout": 0.2, "attention_dropout": 0.1,
+                 "ema": 0.9, "clip": 1, "checkpoint_updates": 4, "log_updates": 4, "threads": 2, "keep_last": 2,
+                 "average_last": 2},
+    "validation": {"every": 100},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    write_corpus(folder)
+    with open(folder / "recipe.json", "w", encoding="utf-8") as f:
+        json.dump(RECIPE, f)
+    return folder
+
+
+def command(data, out, *more, verb="run"):
+    if verb == "run":
+        return [TRAIN, "run", str(data / "recipe.json"), "--data", str(data), "--out", str(out), "--quiet", *more]
+    return [TRAIN, verb, str(out), *more]
+
+
+def run(args, expect=0, **kw):
+    done = subprocess.run(args, capture_output=True, text=True, timeout=600, **kw)
+    assert done.returncode == expect, f"{' '.join(args)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def header(path):
+    with open(path, "rb") as f:
+        head = f.read(64)
+        assert head[:8] == b"DGCKPT01"
+        return json.loads(f.read(int.from_bytes(head[8:16], "little")))
+
+
+def checkpoint(out, step=UPDATES):
+    return header(out / "checkpoints" / f"{step:08d}.ckpt")
+
+
+def log(out, kind):
+    with open(out / "log.jsonl", encoding="utf-8") as f:
+        return [x for x in map(json.loads, f) if x["kind"] == kind]
+
+
+@pytest.fixture(scope="module")
+def whole(data, tmp_path_factory):
+    """A run that nothing disturbed."""
+    out = tmp_path_factory.mktemp("whole") / "run"
+    run(command(data, out))
+    return out
+
+
+def same_end(out, whole):
+    a, b = checkpoint(out), checkpoint(whole)
+    assert a["xxh3"] == b["xxh3"], "parameters, moments and averages, by their checksums"
+    assert [a[k] for k in ("epoch", "cursor", "batch", "epoch_tokens")] == \
+        [b[k] for k in ("epoch", "cursor", "batch", "epoch_tokens")]
+
+
+def wait_for(out, step, process):
+    """Until a checkpoint of that step is named by the marker, or the process has ended."""
+    index = out / "checkpoints" / "index.json"
+    end = time.time() + 300
+    while process.poll() is None and time.time() < end:
+        if index.exists() and any(c["step"] >= step for c in json.loads(index.read_text())["checkpoints"]):
+            return
+        time.sleep(0.002)
+
+
+def test_it_learns(whole):
+    losses = [x["loss"] for x in log(whole, "train")]
+    assert len(losses) == UPDATES // 4
+    assert losses[-1] < losses[0] - 0.3
+
+
+def test_same_again(data, whole, tmp_path):
+    out = tmp_path / "run"
+    run(command(data, out))
+    same_end(out, whole)
+
+
+def test_other_seed_is_another_run(data, whole, tmp_path):
+    out = tmp_path / "run"
+    run(command(data, out, "--set", "training.seed=2"))
+    assert checkpoint(out)["xxh3"]["params"] != checkpoint(whole)["xxh3"]["params"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_saves_and_resumes(data, whole, tmp_path, number):
+    out = tmp_path / "run"
+    process = subprocess.Popen(command(data, out), stderr=subprocess.PIPE, text=True)
+    wait_for(out, 4, process)
+    process.send_signal(number)
+    stderr = process.communicate(timeout=300)[1]
+    assert process.returncode == 0, stderr
+    if not (out / "bundle" / "manifest.json").exists():
+        assert "go on with: dragoman-train resume" in stderr
+        run(command(data, out, "--quiet", verb="resume"))
+    same_end(out, whole)
+    assert [x["update"] for x in log(out, "train")] == [x["update"] for x in log(whole, "train")]
+
+
+def test_killed_again_and_again(data, whole, tmp_path):
+    """kill -9 at any moment, with a checkpoint after every update so that it often meets one half-written."""
+    out, rng = tmp_path / "run", random.Random(3)
+    args = command(data, out, "--set", "training.checkpoint_updates=1")
+    for attempt in range(12):
+        process = subprocess.Popen(args, stderr=subprocess.DEVNULL)
+        have = checkpoint_steps(out)
+        wait_for(out, (have[-1] if have else 0) + 1, process)
+        time.sleep(rng.uniform(0, 0.05))
+        process.kill()
+        process.wait()
+        if checkpoint_steps(out):
+            args = command(data, out, "--quiet", verb="resume")
+    run(args)
+    same_end(out, whole)
+    assert not [n for n in os.listdir(out / "checkpoints") if ".tmp" in n]
+
+
+def checkpoint_steps(out):
+    index = out / "checkpoints" / "index.json"
+    return [c["step"] for c in json.loads(index.read_text())["checkpoints"]] if index.exists() else []
+
+
+@pytest.fixture()
+def begun(data, tmp_path):
+    """A run with 8 of its updates done."""
+    out = tmp_path / "run"
+    run(command(data, out, "--set", "training.updates=8"))
+    return out
+
+
+def test_more_updates_are_the_same_run(data, whole, begun):
+    run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", verb="resume"))
+    same_end(begun, whole)
+
+
+def test_changed_recipe_is_refused(data, begun):
+    text = run(command(data, begun, "--set", "training.dropout=0.5", "--set", "model.d_ff=64", verb="resume"), expect=2)
+    assert "training.dropout: 0.5, was 0.2" in text and "model.d_ff: 64, was 32" in text
+
+
+def test_changed_data_is_refused(begun, tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    write_corpus(own)
+    with open(own / "recipe.json", "w", encoding="utf-8") as f:
+        json.dump(RECIPE, f)
+    out = tmp_path / "run2"
+    run(command(own, out, "--set", "training.updates=4"))
+    with open(own / "train.xx", "a", encoding="utf-8") as f:
+        f.write("one more line\n")
+    text = run(command(own, out, "--set", "training.updates=8", verb="resume"), expect=2)
+    assert "data of this run has changed" in text and "train.xx" in text
+    # Raw files that are gone are no objection.
+    os.remove(own / "train.xx")
+    run(command(own, out, "--quiet", "--set", "training.updates=8", verb="resume"))
+
+
+def test_other_prepared_data_is_refused(data, begun, tmp_path):
+    other = tmp_path / "other"
+    run([TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(other), "--quiet",
+         "--set", "cleaning.max_pieces=9"])
+    text = run(command(data, begun, "--prepared", str(other), verb="resume"), expect=2)
+    assert "this run was begun with" in text
+
+
+def test_other_thread_count_is_told(data, begun):
+    text = run(command(data, begun, "--threads", "1", "--set", "training.updates=12", verb="resume"))
+    assert "not be bit-identical" in text
+    assert checkpoint(begun, 12)["threads"] == 1
+
+
+def test_folder_with_a_run_is_not_begun_anew(data, begun):
+    assert "holds a run with checkpoints" in run(command(data, begun), expect=2)
+
+
+def test_two_processes_in_one_folder(data, tmp_path):
+    out = tmp_path / "run"
+    process = subprocess.Popen(command(data, out, "--set", "training.updates=100000"), stderr=subprocess.DEVNULL)
+    try:
+        wait_for(out, 4, process)
+        assert "another process is training" in run(command(data, out, verb="resume"), expect=1)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def limit_files(size):
+    def f():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    return f
+
+
+def test_full_disk(data, whole, begun):
+    """No checkpoint fits any more: training goes on and says so, the end fails, the old checkpoint is whole."""
+    before = checkpoint(begun, 8)
+    text = run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", verb="resume"), expect=1,
+               preexec_fn=limit_files(30000))
+    assert "training goes on" in text and "File too large" in text
+    assert checkpoint(begun, 8) == before
+    run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", verb="resume"))
+    same_end(begun, whole)
+
+
+def test_damaged_checkpoint_falls_back(data, whole, begun):
+    os.truncate(begun / "checkpoints" / "00000008.ckpt", 5000)
+    text = run(command(data, begun, "--set", f"training.updates={UPDATES}", verb="resume"))
+    assert "going on after update 4" in text and "damaged" in text
+    same_end(begun, whole)
+
+
+def test_divergence_stops_and_keeps_the_last_good(data, begun):
+    with open(begun / "run.json", encoding="utf-8") as f:
+        assert json.load(f)["recipe"]["training"]["updates"] == 8
+    out = begun.parent / "diverging"
+    text = run(command(data, out, "--set", "training.lr_scale=1000000", "--set", "training.warmup=1",
+                       "--set", "training.checkpoint_updates=1", "--set", "training.updates=400",
+                       "--set", "training.clip=0"), expect=1)
+    assert "training diverged in update" in text and "is whole" in text
+    steps = checkpoint_steps(out)
+    assert steps and checkpoint(out, steps[-1])["step"] == steps[-1]
+    assert log(out, "error")
+
+
+def test_the_trainers_loss_is_the_servers(data, whole):
+    """The same dev set through the training forward and through the engine's forced decoding."""
+    valid = log(whole, "valid")[-1]
+    out = run([TRAIN, "evaluate", str(whole / "bundle"), str(data / "dev.en"), str(data / "dev.xx"), "--json"])
+    run([TRAIN, "average", str(whole), "--last", "1", "--no-scores", "--out", str(whole / "last"), "--quiet"])
+    last = json.loads(run([TRAIN, "evaluate", str(whole / "last"), str(data / "dev.en"), str(data / "dev.xx"), "--json"]))
+    assert abs(last["nll"] - valid["nll"]) < 1e-4
+    assert abs(last["bleu"] - valid["bleu"]) < 1e-6
+    with open(whole / "bundle" / "manifest.json", encoding="utf-8") as f:
+        training = json.load(f)["training"]
+    assert training["checkpoints"] == [UPDATES - 4, UPDATES]
+    assert abs(training["scores"][0]["bleu"] - json.loads(out)["bleu"]) < 1e-6
+    card = (whole / "bundle" / "MODEL_CARD.md").read_text()
+    assert "perplexity" in card and '"batch_tokens": 300' in card
+
+
+def test_fine_tuning(data, whole, tmp_path):
+    """Another recipe's dimensions do not matter: the bundle's are kept, and its loss is where training begins."""
+    out = tmp_path / "tuned"
+    run(command(data, out, "--init", str(whole / "bundle"), "--set", "training.updates=4", "--set", "model.d_ff=64",
+                "--set", "training.warmup=4000", "--set", "training.dropout=0", "--set", "training.attention_dropout=0"))
+    assert checkpoint(out, 4)["elements"] == checkpoint(whole)["elements"]
+    assert log(out, "train")[0]["loss"] < log(whole, "train")[-1]["loss"] + 0.3
+    with open(out / "bundle" / "manifest.json", encoding="utf-8") as f:
+        assert json.load(f)["model"]["d_ff"] == 32
+
+
+def test_early_stopping(data, tmp_path):
+    out = tmp_path / "run"
+    text = run(command(data, out, "--set", "training.patience=2", "--set", "validation.every=1",
+                       "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss"))
+    assert "stopping early" in text
+    assert len(log(out, "valid")) == 3  # the first is the best, two without a better one
+
+
+def test_plot_and_scores(data, whole, tmp_path):
+    run([TRAIN, "plot", str(whole / "log.jsonl"), "--out", str(tmp_path / "curves.svg")])
+    assert (tmp_path / "curves.svg").read_text().startswith("<svg")
+    text = run([TRAIN, "bleu", str(data / "dev.xx"), str(data / "dev.xx")])
+    assert "= 100.00 100.0/100.0/100.0/100.0" in text and "chrF2" in text
+
+
+@pytest.mark.parametrize("args, words", [
+    (["run"], "expected a recipe"),
+    (["run", "small"], "--out DIR is missing"),
+    (["run", "nothing.json", "--out", "x"], "nothing.json"),
+    (["resume", "x", "--out", "y"], "takes no --out"),
+    (["average", "x", "--last", "many"], "must be a whole number"),
+    (["average", "x", "--last", "1", "--best", "1"], "not both"),
+    (["evaluate", "a", "b", "c", "--alpha", "-1"], "must be a number from 0 to 10"),
+    (["frobnicate"], "there is no verb"),
+    (["run", "small", "--out", "x", "--frob"], "no such option"),
+])
+def test_wrong_command_lines(args, words, tmp_path):
+    done = subprocess.run([os.path.abspath(TRAIN)] + args, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode in (1, 2) and words in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__]))
