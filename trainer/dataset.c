@@ -1,12 +1,8 @@
-/* DESIGN. Nothing of the corpus is held in memory but the window. A place in the epoch is mapped to
- * a pair by a keyed bijection (a Feistel network, walked until it falls into range), so that
- * shuffling needs no table and any place can be gone to directly: a checkpoint holds three numbers.
- */
-#include "trainer/dataset.h"
+/* A data set's shards: opening and reading. Its order is dataset_order.c, its parts are
+ * dataset_part.c. */
+#include "trainer/dataset_internal.h"
 
 #include "trainer/prepare.h"
-#include "trainer/recipe.h"
-#include "trainer/shard.h"
 
 #include <assert.h>
 #include <math.h>
@@ -14,68 +10,8 @@
 #include <string.h>
 
 #define DEFAULT_WINDOW 1000000
-#define MAX_EMPTY_EPOCHS 100
 #define MAX_COPIES 1024
-#define LENGTH_LIMIT 65535 /* in sort keys only */
-
-struct item {
-    uint64_t key; /* target length, source length, random bits */
-    uint64_t sentence;
-};
-
-struct range {
-    size_t begin, end;
-};
-
-struct dg_dataset {
-    struct dg_shard **shards; /* [n_shards] */
-    uint64_t *first;          /* [n_shards + 1] index of each shard's first pair */
-    size_t n_shards;
-    struct dg_dataset_options o;
-    uint64_t copies; /* places of a pair in an epoch: the largest weight, rounded up */
-
-    /* The window; built when the first batch of it is asked for. */
-    struct dg_dataset_position position;
-    bool built;
-    uint64_t window_end;   /* place in the epoch behind it */
-    struct item *items;    /* [n_items], room for o.window */
-    uint64_t *sentences;   /* [n_items] */
-    struct range *batches; /* [n_batches] of sentences */
-    size_t n_items, n_batches, cap_batches;
-};
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30; /* splitmix64's finaliser */
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 27;
-    x *= UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static uint64_t keyed(uint64_t seed, uint64_t a, uint64_t b)
-{
-    return mix(mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) ^ a) + b);
-}
-
-/* A bijection of [0, n) chosen by key. */
-static uint64_t permute(uint64_t key, uint64_t n, uint64_t x)
-{
-    unsigned half = 1;
-    while (half < 32 && (UINT64_C(1) << (2 * half)) < n)
-        half++;
-    uint64_t mask = (UINT64_C(1) << half) - 1;
-    do { /* at most four times the range: few rounds of walking */
-        uint64_t left = x >> half, right = x & mask;
-        for (uint64_t round = 0; round < 6; round++) {
-            uint64_t next = left ^ (keyed(key, round, right) & mask);
-            left = right;
-            right = next;
-        }
-        x = left << half | right;
-    } while (x >= n);
-    return x;
-}
+#define CHECKED 500
 
 static const struct dg_shard *shard_of(
     const struct dg_dataset *d, uint64_t sentence, uint64_t *local)
@@ -93,7 +29,7 @@ static const struct dg_shard *shard_of(
     return d->shards[low];
 }
 
-static const struct dg_shard_entry *entry_of(const struct dg_dataset *d, uint64_t sentence)
+const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence)
 {
     uint64_t i;
     const struct dg_shard *s = shard_of(d, sentence, &i);
@@ -160,6 +96,65 @@ int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_d
     return 0;
 }
 
+/* BPE dropout is only right for vocabularies whose ids are in the order of their merges. Seen on
+ * some sentences: with nothing left out, they must come back as they are. */
+static int check_draw(const struct dg_dataset *d, struct dg_draw *plain, struct dg_error *err)
+{
+    uint64_t n = dg_dataset_count(d), step = n / CHECKED + 1, same = 0, seen = 0;
+    for (uint64_t i = 0; i < n; i += step, seen++) {
+        const struct dg_shard_entry *e = dg_dataset_entry(d, i);
+        dg_dataset_ids(d, i, d->source, d->target);
+        dg_draw_begin(plain, 0);
+        int rc = dg_draw_add(plain, i, d->source, e->source_len, d->target, e->target_len, err);
+        if (rc)
+            return rc;
+        const struct dg_drawn *back = dg_draw_find(plain, i);
+        same +=
+            back->source_len == e->source_len && back->target_len == e->target_len &&
+            !memcmp(
+                dg_draw_ids(plain, back->source), d->source, e->source_len * sizeof *d->source) &&
+            !memcmp(dg_draw_ids(plain, back->target), d->target, e->target_len * sizeof *d->target);
+    }
+    if (same * 100 < seen * 99)
+        return dg_error_field(err, DG_EUNSUP, "training.bpe_dropout",
+            "training.bpe_dropout needs a vocabulary with pieces in the order of BPE merges; with "
+            "this one only %llu of "
+            "%llu sentences are segmented as they were",
+            (unsigned long long)same, (unsigned long long)seen);
+    return 0;
+}
+
+static uint32_t max_pieces(const struct dg_prepared *p)
+{
+    const struct dg_json *recipe = dg_json_get(dg_prepared_manifest(p), "recipe");
+    int64_t n = 2;
+    dg_json_field_int(
+        dg_json_get(recipe, "cleaning"), "cleaning", "max_pieces", 2, UINT16_MAX, &n, NULL);
+    return (uint32_t)n;
+}
+
+/* max: the recipe's limit on pieces, which drawn sentences keep too. */
+static int open_draw(
+    struct dg_dataset *d, const char *prepared_dir, uint32_t max, struct dg_error *err)
+{
+    struct dg_draw *plain = NULL;
+    for (uint64_t i = 0; i < dg_dataset_count(d); i++) {
+        const struct dg_shard_entry *e = dg_dataset_entry(d, i);
+        max = e->source_len > max ? e->source_len : max;
+        max = e->target_len > max ? e->target_len : max;
+    }
+    d->max_drawn = max;
+    d->source = malloc(max * sizeof *d->source);
+    d->target = malloc(max * sizeof *d->target);
+    if (!d->source || !d->target)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a sentence of %u pieces", max);
+    int rc = dg_draw_open(prepared_dir, 0, 0, max, &plain, err);
+    if (rc == 0)
+        rc = check_draw(d, plain, err);
+    dg_draw_close(plain);
+    return rc ? rc : dg_draw_open(prepared_dir, d->o.bpe_dropout, d->o.seed, max, &d->draw, err);
+}
+
 int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
     struct dg_dataset **out, struct dg_error *err)
 {
@@ -182,6 +177,12 @@ int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_d
     for (size_t i = 0; i < n; i++)
         paths[i] = dg_prepared_shard(p, set, i);
     rc = dg_dataset_open_shards(paths, n, o, out, err);
+    if (rc == 0 && o->bpe_dropout > 0)
+        rc = open_draw(*out, prepared_dir, max_pieces(p), err);
+    if (rc) {
+        dg_dataset_close(*out);
+        *out = NULL;
+    }
 out:
     free(paths);
     dg_prepared_close(p);
@@ -194,6 +195,9 @@ void dg_dataset_close(struct dg_dataset *d)
         return;
     for (size_t i = 0; i < d->n_shards; i++)
         dg_shard_close(d->shards[i]);
+    dg_draw_close(d->draw);
+    free(d->source);
+    free(d->target);
     free(d->shards);
     free(d->first);
     free(d->items);
@@ -219,190 +223,53 @@ void dg_dataset_totals(const struct dg_dataset *d, uint64_t *source_tokens, uint
 void dg_dataset_lengths(
     const struct dg_dataset *d, uint64_t sentence, uint32_t *source_len, uint32_t *target_len)
 {
-    const struct dg_shard_entry *e = entry_of(d, sentence);
-    *source_len = e->source_len;
-    *target_len = e->target_len;
+    const struct dg_drawn *drawn = d->draw ? dg_draw_find(d->draw, sentence) : NULL;
+    const struct dg_shard_entry *e = dg_dataset_entry(d, sentence);
+    *source_len = drawn ? drawn->source_len : e->source_len;
+    *target_len = drawn ? drawn->target_len : e->target_len;
 }
 
 void dg_dataset_ids(const struct dg_dataset *d, uint64_t sentence, int32_t *source, int32_t *target)
 {
+    const struct dg_drawn *drawn = d->draw ? dg_draw_find(d->draw, sentence) : NULL;
     uint64_t i;
-    const struct dg_shard *s = shard_of(d, sentence, &i);
-    dg_shard_ids(s, i, source, target);
+    if (!drawn) {
+        const struct dg_shard *s = shard_of(d, sentence, &i);
+        dg_shard_ids(s, i, source, target);
+        return;
+    }
+    if (source)
+        memcpy(source, dg_draw_ids(d->draw, drawn->source), drawn->source_len * sizeof *source);
+    if (target)
+        memcpy(target, dg_draw_ids(d->draw, drawn->target), drawn->target_len * sizeof *target);
+}
+
+int dg_dataset_draw(
+    struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch, struct dg_error *err)
+{
+    if (!d->draw)
+        return 0;
+    dg_draw_begin(d->draw, epoch);
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_shard_entry *e = dg_dataset_entry(d, sentences[i]);
+        uint64_t local;
+        const struct dg_shard *s = shard_of(d, sentences[i], &local);
+        dg_shard_ids(s, local, d->source, d->target);
+        int rc = dg_draw_add(
+            d->draw, sentences[i], d->source, e->source_len, d->target, e->target_len, err);
+        if (rc)
+            return rc;
+    }
+    dg_draw_end(d->draw);
+    return 0;
 }
 
 double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence)
 {
-    return (double)entry_of(d, sentence)->weight;
+    return (double)dg_dataset_entry(d, sentence)->weight;
 }
 
 uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence)
 {
-    return entry_of(d, sentence)->direction;
-}
-
-/* The pair at a place of the epoch; false when its weight leaves this copy out. */
-static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place, uint64_t *sentence)
-{
-    uint64_t count = dg_dataset_count(d);
-    if (!d->o.shuffle) {
-        *sentence = place;
-        return true;
-    }
-    uint64_t x = permute(keyed(d->o.seed, 1, epoch), count * d->copies, place);
-    *sentence = x % count;
-    uint64_t copy = x / count;
-    double rest = (double)entry_of(d, *sentence)->weight - (double)copy;
-    if (rest >= 1)
-        return true;
-    /* 53 random bits against the fraction: the same for this pair and epoch wherever it is asked.
-     */
-    return rest > 0 && (double)(keyed(d->o.seed ^ 2, epoch, *sentence) >> 11) * 0x1p-53 < rest;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct item *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->sentence < y->sentence ? -1 : x->sentence > y->sentence;
-}
-
-/* Take the window's pairs from the epoch, shortest target first, ties by source, then at random. */
-static void take_items(struct dg_dataset *d)
-{
-    uint64_t places = dg_dataset_count(d) * d->copies, place = d->position.cursor;
-    d->n_items = 0;
-    for (; place < places && d->n_items < d->o.window; place++) {
-        struct item *it = &d->items[d->n_items];
-        uint32_t source, target;
-        if (!at_place(d, d->position.epoch, place, &it->sentence))
-            continue;
-        dg_dataset_lengths(d, it->sentence, &source, &target);
-        uint64_t random = d->o.shuffle ? keyed(d->o.seed ^ 3, d->position.epoch, place) >> 32
-                                       : place & UINT32_MAX;
-        it->key = (uint64_t)(target < LENGTH_LIMIT ? target : LENGTH_LIMIT) << 48 |
-                  (uint64_t)(source < LENGTH_LIMIT ? source : LENGTH_LIMIT) << 32 | random;
-        d->n_items++;
-    }
-    d->window_end = place;
-    qsort(d->items, d->n_items, sizeof *d->items, by_key);
-    for (size_t i = 0; i < d->n_items; i++)
-        d->sentences[i] = d->items[i].sentence;
-}
-
-static int add_batch(struct dg_dataset *d, size_t begin, size_t end, struct dg_error *err)
-{
-    if (d->n_batches == d->cap_batches) {
-        size_t cap = d->cap_batches ? 2 * d->cap_batches : 256;
-        void *p = realloc(d->batches, cap * sizeof *d->batches);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu batches", cap);
-        d->batches = p;
-        d->cap_batches = cap;
-    }
-    d->batches[d->n_batches++] = (struct range){begin, end};
-    return 0;
-}
-
-static int cut_batches(struct dg_dataset *d, struct dg_error *err)
-{
-    uint64_t sum_s = 0, sum_t = 0, longest = 0;
-    size_t begin = 0;
-    int rc = 0;
-    d->n_batches = 0;
-    for (size_t i = 0; i < d->n_items && rc == 0; i++) {
-        uint32_t s, t;
-        dg_dataset_lengths(d, d->sentences[i], &s, &t);
-        uint64_t side = s > t ? s : t, wide = side > longest ? side : longest;
-        bool full = d->o.mode == DG_BATCH_PADDED
-                        ? wide * (i - begin + 1) > d->o.batch_tokens
-                        : sum_s + s > d->o.batch_tokens || sum_t + t > d->o.batch_tokens;
-        if (full && i > begin) {
-            rc = add_batch(d, begin, i, err);
-            begin = i;
-            sum_s = sum_t = 0;
-            wide = side;
-        }
-        longest = wide;
-        sum_s += s;
-        sum_t += t;
-    }
-    if (rc == 0 && d->n_items > begin)
-        rc = add_batch(d, begin, d->n_items, err);
-    return rc;
-}
-
-static int build(struct dg_dataset *d, struct dg_error *err)
-{
-    take_items(d);
-    int rc = cut_batches(d, err);
-    if (rc)
-        return rc;
-    uint64_t key = keyed(d->o.seed ^ 4, d->position.epoch, d->position.cursor);
-    for (size_t i = d->n_batches; d->o.shuffle && i > 1; i--) {
-        size_t j = (size_t)(keyed(key, i, 0) % i);
-        struct range swap = d->batches[j];
-        d->batches[j] = d->batches[i - 1];
-        d->batches[i - 1] = swap;
-    }
-    d->built = true;
-    return 0;
-}
-
-static void give(const struct dg_dataset *d, const struct range *r, struct dg_batch *out)
-{
-    memset(out, 0, sizeof *out);
-    out->sentences = d->sentences + r->begin;
-    out->count = r->end - r->begin;
-    out->epoch = d->position.epoch;
-    for (size_t i = 0; i < out->count; i++) {
-        uint32_t s, t;
-        dg_dataset_lengths(d, out->sentences[i], &s, &t);
-        out->source_tokens += s;
-        out->target_tokens += t;
-        out->max_source = s > out->max_source ? s : out->max_source;
-        out->max_target = t > out->max_target ? t : out->max_target;
-    }
-}
-
-int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error *err)
-{
-    uint64_t first_epoch = d->position.epoch;
-    for (;;) {
-        int rc = d->built ? 0 : build(d, err);
-        if (rc)
-            return rc;
-        if (d->position.batch < d->n_batches)
-            break;
-        d->built = false;
-        d->position.batch = 0;
-        d->position.cursor = d->window_end;
-        if (d->window_end == dg_dataset_count(d) * d->copies) {
-            d->position.cursor = 0;
-            d->position.epoch++;
-        }
-        if (d->position.epoch - first_epoch > MAX_EMPTY_EPOCHS)
-            return dg_error_set(
-                err, DG_EINVAL, "the weights leave no pair in %d epochs", MAX_EMPTY_EPOCHS);
-    }
-    give(d, &d->batches[d->position.batch], out);
-    d->position.batch++;
-    return 0;
-}
-
-void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out)
-{
-    *out = d->position;
-}
-
-int dg_dataset_seek(struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err)
-{
-    if (p->cursor >= dg_dataset_count(d) * d->copies)
-        return dg_error_set(err, DG_EINVAL,
-            "position %llu is behind the data's end (%llu): it belongs to other data",
-            (unsigned long long)p->cursor, (unsigned long long)(dg_dataset_count(d) * d->copies));
-    d->position = *p;
-    d->built = false;
-    return 0;
+    return dg_dataset_entry(d, sentence)->direction;
 }

@@ -19,6 +19,8 @@ struct dg_dataset_options {
     uint64_t batch_tokens;
     uint64_t window; /* pairs; 0: 1,000,000 */
     uint64_t seed;
+    double bpe_dropout; /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open
+                           only */
     bool shuffle; /* false: windows in the order of the files, weights ignored, each pair once an
                      epoch */
 };
@@ -77,6 +79,10 @@ void dg_batch_part(const struct dg_dataset *d, const struct dg_batch *b, size_t 
  * tokens; at least one sentence. For cutting a part into passes that fit in memory. Any thread. */
 size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t begin, size_t end,
     uint64_t max_tokens);
+
+/* Under BPE dropout batches are cut by the pieces before it; a batch's own counts, and the readers
+ * above for its sentences, are those after it. No sentence grows past the recipe's
+ * cleaning.max_pieces. */
 
 /* Upper limits over all batches that options can give, for planning memory. */
 struct dg_dataset_worst {

@@ -1,5 +1,5 @@
 /* Batches cut up for threads, ranks and memory, and how large they can become. */
-#include "trainer/dataset.h"
+#include "trainer/dataset_internal.h"
 
 #include "trainer/recipe.h"
 
@@ -73,23 +73,28 @@ void dg_dataset_worst(
     uint32_t shortest = UINT32_MAX;
     memset(out, 0, sizeof *out);
     for (uint64_t i = 0; i < dg_dataset_count(d); i++) {
-        uint32_t s, t;
-        dg_dataset_lengths(d, i, &s, &t);
+        const struct dg_shard_entry *e = dg_dataset_entry(d, i);
+        uint32_t s = e->source_len, t = e->target_len;
         uint32_t longer = s > t ? s : t;
         shortest = longer < shortest ? longer : shortest;
         out->max_source = s > out->max_source ? s : out->max_source;
         out->max_target = t > out->max_target ? t : out->max_target;
-        uint64_t copies = o->shuffle ? (uint64_t)ceil(dg_dataset_weight(d, i)) : 1;
+        uint64_t copies = o->shuffle ? (uint64_t)ceilf(e->weight) : 1;
         counts[0][s < LENGTHS ? s : LENGTHS - 1] += copies;
         counts[1][t < LENGTHS ? t : LENGTHS - 1] += copies;
     }
-    out->source_tokens = out->max_source > o->batch_tokens ? out->max_source : o->batch_tokens;
-    out->target_tokens = out->max_target > o->batch_tokens ? out->max_target : o->batch_tokens;
     if (o->mode == DG_BATCH_PADDED) {
         out->sentences = o->batch_tokens / shortest ? o->batch_tokens / shortest : 1;
-        return;
+    } else {
+        uint64_t by_source = most_that_fit(counts[0], o->batch_tokens),
+                 by_target = most_that_fit(counts[1], o->batch_tokens);
+        out->sentences = by_source < by_target ? by_source : by_target;
     }
-    uint64_t by_source = most_that_fit(counts[0], o->batch_tokens),
-             by_target = most_that_fit(counts[1], o->batch_tokens);
-    out->sentences = by_source < by_target ? by_source : by_target;
+    out->source_tokens = out->max_source > o->batch_tokens ? out->max_source : o->batch_tokens;
+    out->target_tokens = out->max_target > o->batch_tokens ? out->max_target : o->batch_tokens;
+    if (d->draw) { /* sentences grow after the cut */
+        out->max_source = out->max_target = d->max_drawn;
+        out->source_tokens = out->sentences * out->max_source;
+        out->target_tokens = out->sentences * out->max_target;
+    }
 }

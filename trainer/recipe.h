@@ -179,7 +179,7 @@ int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out);
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
     int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
 
-/* What decides the prepared data: data, cleaning, vocabulary and what prepare takes from training.
+/* What decides the prepared data: data, cleaning, vocabulary and init.
  * Caller frees. */
 struct dg_json *dg_recipe_data_part(const struct dg_recipe *r);
 

@@ -32,7 +32,6 @@ struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
     dg_json_set_string(o, "init", r->init);
-    dg_json_set_bool(o, "keep_text", r->training.bpe_dropout > 0);
     return o;
 }
 

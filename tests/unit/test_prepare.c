@@ -285,6 +285,103 @@ static void test_again(void **state)
     write_corpus();
 }
 
+/* BPE dropout: other pieces, the same text; the same pieces wherever the run is taken up; others in
+ * the next epoch. */
+static void test_bpe_dropout(void **state)
+{
+    (void)state;
+    struct dg_dataset_options o = {
+        .batch_tokens = 300, .seed = 5, .shuffle = true, .bpe_dropout = 0.2};
+    struct dg_dataset *d, *again;
+    struct dg_tokenizer *t;
+    struct dg_batch b, c;
+    struct dg_error err = {0};
+    if (dg_dataset_open(in_folder("a"), "train", &o, &d, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, &again, &err), 0);
+    assert_int_equal(
+        dg_tokenizer_open(in_folder("a/source.spm"), in_folder("a/source.vocab"), &t, NULL), 0);
+    uint64_t stored_s, stored_t, drawn = 0, sentences = 0;
+    dg_dataset_totals(d, &stored_s, &stored_t);
+    for (;;) {
+        struct dg_dataset_position p;
+        dg_dataset_tell(d, &p);
+        assert_int_equal(dg_dataset_next(d, &b, NULL), 0);
+        if (b.epoch)
+            break;
+        assert_int_equal(dg_dataset_seek(again, &p, NULL), 0);
+        assert_int_equal(dg_dataset_next(again, &c, NULL), 0);
+        uint64_t sum_s = 0, sum_t = 0;
+        for (size_t i = 0; i < b.count; i++) {
+            uint32_t n, m, n2, m2;
+            int32_t source[256], target[256], other[256];
+            char *text;
+            size_t len;
+            struct dg_buffer s, g;
+            dg_dataset_lengths(d, b.sentences[i], &n, &m);
+            dg_dataset_lengths(again, c.sentences[i], &n2, &m2);
+            dg_dataset_ids(d, b.sentences[i], source, target);
+            dg_dataset_ids(again, c.sentences[i], other, NULL);
+            assert_int_equal(n, n2);
+            assert_memory_equal(source, other, n * sizeof *source);
+            dg_buffer_init(&s);
+            dg_buffer_init(&g);
+            add_pair(&s, &g, (unsigned)b.sentences[i]);
+            assert_int_equal(dg_tokenizer_decode(t, target, m, &text, &len, NULL, NULL), 0);
+            assert_int_equal(len, g.len - 1);
+            assert_memory_equal(text, g.data, len);
+            free(text);
+            dg_buffer_deinit(&s);
+            dg_buffer_deinit(&g);
+            sum_s += n;
+            sum_t += m;
+        }
+        assert_int_equal(sum_s, b.source_tokens);
+        assert_int_equal(sum_t, b.target_tokens);
+        drawn += sum_s + sum_t;
+        sentences += b.count;
+    }
+    /* Even pairs come twice (weight 2). */
+    assert_int_equal(sentences, 1500);
+    assert_true(drawn * 10 > (stored_s + stored_t) * 15 * 13 / 10);
+    dg_tokenizer_close(t);
+    dg_dataset_close(d);
+    dg_dataset_close(again);
+}
+
+/* Ids in another order than that of the merges: refused, not drawn wrongly. */
+static void test_bpe_dropout_needs_bpe_order(void **state)
+{
+    (void)state;
+    struct dg_dataset_options o = {.batch_tokens = 300, .bpe_dropout = 0.1};
+    struct dg_dataset *d;
+    struct dg_buffer b, turned;
+    struct dg_error err = {0};
+    dg_buffer_init(&b);
+    dg_buffer_init(&turned);
+    assert_int_equal(dg_file_read(in_folder("b/source.vocab"), &b, NULL), 0);
+    /* Behind </s>, <unk> and 256 bytes the lines from last to first. */
+    size_t head = 0;
+    for (int line = 0; line < 258; line++)
+        head = (size_t)(strchr(b.data + head, '\n') - b.data) + 1;
+    dg_buffer_add(&turned, b.data, head);
+    for (size_t end = b.len - 1; end > head;) {
+        size_t begin = end;
+        while (b.data[begin - 1] != '\n')
+            begin--;
+        dg_buffer_add(&turned, b.data + begin, end - begin);
+        dg_buffer_adds(&turned, "\n");
+        end = begin - 1;
+    }
+    assert_int_equal(turned.len, b.len);
+    write_text("b/source.vocab", &turned);
+    assert_int_equal(dg_dataset_open(in_folder("b"), "train", &o, &d, &err), DG_EUNSUP);
+    assert_string_equal(err.field, "training.bpe_dropout");
+    assert_null(d);
+    dg_buffer_deinit(&b);
+    dg_buffer_deinit(&turned);
+}
+
 static void test_both_directions(void **state)
 {
     (void)state;
@@ -492,6 +589,8 @@ int main(void)
         cmocka_unit_test(test_shards_decode_to_the_text),
         cmocka_unit_test(test_dev_keeps_every_line),
         cmocka_unit_test(test_again),
+        cmocka_unit_test(test_bpe_dropout),
+        cmocka_unit_test(test_bpe_dropout_needs_bpe_order),
         cmocka_unit_test(test_both_directions),
         cmocka_unit_test(test_vocabularies_apart_and_taken_over),
         cmocka_unit_test(test_errors),
