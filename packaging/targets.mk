@@ -1,0 +1,9 @@
+# Included by the Makefile: what is delivered.
+.PHONY: container container-check
+
+container: ## build the container image and run it on 127.0.0.1:PORT
+	@scripts/container build
+	@scripts/container run
+
+container-check: ## build the image, run it and hold it to its promises
+	@docker/check
