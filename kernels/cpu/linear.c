@@ -6,8 +6,9 @@
 #include <assert.h>
 
 enum {
-    ROW_BLOCK = 192,    /* rows whose activations stay in the second-level cache while the panels pass by */
-    COLUMN_BLOCK = 512, /* columns whose outputs are still there when the bias and activation are applied */
+    BLOCK_FLOATS = 65536, /* of activations that stay in the second-level cache while the panels pass by */
+    COLUMN_BLOCK = 512,   /* columns whose outputs are still there when the bias and activation are applied */
+    ROW_UNIT = 12,        /* whole tiles of 6 or 12 rows */
 };
 
 struct job {
@@ -48,16 +49,23 @@ static void run_block(void *arg, size_t i)
     finish_block(j, m0, m1, n0, n);
 }
 
+/* Rows of a block: what BLOCK_FLOATS hold, but at least 48, so that the weights are not read too often. */
+static size_t choose_rows(size_t M, size_t K)
+{
+    size_t rows = BLOCK_FLOATS / K / ROW_UNIT * ROW_UNIT;
+    rows = rows < 4 * ROW_UNIT ? 4 * ROW_UNIT : rows > 16 * ROW_UNIT ? 16 * ROW_UNIT : rows;
+    size_t blocks = (M + rows - 1) / rows;
+    return ((M + blocks - 1) / blocks + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT;
+}
+
 /* Few rows: columns alone are split, into few long runs, because each run of weights is read at memory speed. */
 static void choose_blocks(struct job *j, size_t pieces)
 {
-    size_t panels = (j->op->w->N + DG_PANEL - 1) / DG_PANEL, row_blocks = (j->M + ROW_BLOCK - 1) / ROW_BLOCK;
-    size_t most = row_blocks > 1 || j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels;
-    size_t columns = (panels + pieces - 1) / pieces;
+    size_t panels = (j->op->w->N + DG_PANEL - 1) / DG_PANEL;
+    size_t most = j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels, columns = (panels + pieces - 1) / pieces;
     if (columns > most)
         columns = most;
-    j->rows = (j->M + row_blocks - 1) / row_blocks;
-    j->rows = (j->rows + 11) / 12 * 12; /* whole tiles of 6 or 12 rows */
+    j->rows = choose_rows(j->M, j->op->w->K);
     j->columns = columns * DG_PANEL;
     j->column_blocks = (panels + columns - 1) / columns;
 }

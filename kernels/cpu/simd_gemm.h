@@ -1,30 +1,57 @@
 /* The matrix product's body at the vector width of the file that includes this (vec_*.h first).
  * A tile is MR rows x NP panels of outputs in registers; per k it loads 16 NP weights and MR activations. Its chains
- * run over k in order; where K is cut, partial sums pass through memory unrounded, so the cut changes no bit.
- * Few rows (one tile): the weights are streamed once, whole K at a time. More rows: runs of K_BLOCK weights of a panel
- * (16 KiB) stay in the first-level cache while all rows pass by. */
+ * run over k in order; where K is cut, partial sums pass through memory unrounded, so no cut changes a bit.
+ * One or two rows: several panels side by side, whole K: memory feeds several streams faster than one (28 GB/s against
+ * 18 on Zen 3). More rows: runs of K_BLOCK weights of a panel (16 KiB) stay in the first-level cache while all rows
+ * pass by, and what comes next is prefetched meanwhile, so that memory and multiplications overlap. */
 #include "kernels/cpu/isa.h"
 
 enum {
     PANEL = 16,
-    PV = PANEL / VL,  /* vectors per panel row */
+    PV = PANEL / VL, /* vectors per panel row */
     K_BLOCK = 256,
     ROWS_MAX = 192, /* rows whose partial sums are held; more are done in turns */
+    WINDOW = 65536, /* bytes of weights prefetched in four streams by a lone tile */
 };
 
-/* Where a tile is: x[MR,kc], w[NP][kc][16], sums[MR,16 NP]. */
+/* Where a tile is: x[MR,kc], w[NP][kc][16], sum[MR,16 NP]. */
 struct tile {
     const float *x;
     size_t ldx;
     const float *w;
     size_t panel; /* elements from one panel to the next */
     size_t kc;
-    float *sum;   /* partial sums in; out */
+    float *sum; /* partial sums in; out */
     size_t lds;
-    bool first;   /* nothing summed yet */
+    bool first;       /* nothing summed yet */
+    /* What is prefetched. FETCH_NEXT: `ahead`, moving `step` bytes each k. FETCH_WINDOW: four lines each 4 k, `step`
+     * bytes apart, moving on by a line. */
+    uintptr_t ahead;
+    size_t step;
 };
 
-static inline __attribute__((always_inline)) void run_tile(const int MR, const int NP, const struct tile *t)
+enum fetch { FETCH_NONE, FETCH_NEXT, FETCH_WINDOW };
+
+/* One k of a tile. */
+static inline __attribute__((always_inline)) void add_products(const int MR, const int NP, const struct tile *t,
+    const float *x, const float *w, vec acc[TILE_ROWS][8])
+{
+    vec b[8];
+#pragma GCC unroll 8
+    for (int v = 0; v < NP * PV; v++)
+        b[v] = v_load(w + v / PV * t->panel + v % PV * VL);
+#pragma GCC unroll 16
+    for (int r = 0; r < MR; r++) {
+        vec a = v_all(x[r * t->ldx]);
+#pragma GCC unroll 8
+        for (int v = 0; v < NP * PV; v++)
+            acc[r][v] = v_fma(a, b[v], acc[r][v]);
+    }
+}
+
+/* MR, NP and fetch are constants where this is called. */
+static inline __attribute__((always_inline)) void run_tile(const int MR, const int NP, const enum fetch fetch,
+    const struct tile *t)
 {
     vec acc[TILE_ROWS][8];
 #pragma GCC unroll 16
@@ -32,19 +59,20 @@ static inline __attribute__((always_inline)) void run_tile(const int MR, const i
 #pragma GCC unroll 8
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = t->first ? v_zero() : v_load(t->sum + r * t->lds + v * VL);
-    const float *w = t->w;
-    for (size_t k = 0; k < t->kc; k++, w += PANEL) {
-        vec b[8];
-#pragma GCC unroll 8
-        for (int v = 0; v < NP * PV; v++)
-            b[v] = v_load(w + v / PV * t->panel + v % PV * VL);
-#pragma GCC unroll 16
-        for (int r = 0; r < MR; r++) {
-            vec a = v_all(t->x[r * t->ldx + k]);
-#pragma GCC unroll 8
-            for (int v = 0; v < NP * PV; v++)
-                acc[r][v] = v_fma(a, b[v], acc[r][v]);
-        }
+    const float *w = t->w, *x = t->x;
+    size_t k = 0;
+    uintptr_t ahead = t->ahead;
+    for (; fetch == FETCH_WINDOW && k + 4 <= t->kc; ahead += 64) {
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 4; i++)
+            __builtin_prefetch((const void *)(ahead + i * t->step));
+        for (int u = 0; u < 4; u++, k++, x++, w += PANEL)
+            add_products(MR, NP, t, x, w, acc);
+    }
+    for (; k < t->kc; k++, x++, w += PANEL, ahead += t->step) {
+        if (fetch == FETCH_NEXT)
+            __builtin_prefetch((const void *)ahead, 0, 2); /* second level: the first one is full */
+        add_products(MR, NP, t, x, w, acc);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < MR; r++)
@@ -54,13 +82,14 @@ static inline __attribute__((always_inline)) void run_tile(const int MR, const i
 }
 
 /* One call per height, so that each is compiled for its own. */
-static inline __attribute__((always_inline)) void run_tile_rows(size_t rows, const int NP, const struct tile *t)
+static inline __attribute__((always_inline)) void run_rows(size_t rows, const int NP, const enum fetch fetch,
+    const struct tile *t)
 {
     switch (rows) {
 #define ROWS_CASE(n) \
     case n: \
         if (n <= TILE_ROWS) \
-            run_tile(n <= TILE_ROWS ? n : 1, NP, t); \
+            run_tile(n <= TILE_ROWS ? n : 1, NP, fetch, t); \
         break;
         ROWS_CASE(1) ROWS_CASE(2) ROWS_CASE(3) ROWS_CASE(4) ROWS_CASE(5) ROWS_CASE(6)
         ROWS_CASE(7) ROWS_CASE(8) ROWS_CASE(9) ROWS_CASE(10) ROWS_CASE(11) ROWS_CASE(12)
@@ -69,7 +98,8 @@ static inline __attribute__((always_inline)) void run_tile_rows(size_t rows, con
 }
 
 /* sums[rows,16 panels] to y's columns n0 .., of which there may be fewer. */
-static void copy_sums(const struct dg_gemm *g, size_t m0, size_t rows, size_t n0, size_t panels, const float *sums)
+static inline void copy_sums(const struct dg_gemm *g, size_t m0, size_t rows, size_t n0, size_t panels,
+    const float *sums)
 {
     size_t width = panels * PANEL, n = g->n - n0 < width ? g->n - n0 : width;
     for (size_t r = 0; r < rows; r++) {
@@ -82,43 +112,47 @@ static void copy_sums(const struct dg_gemm *g, size_t m0, size_t rows, size_t n0
     }
 }
 
-/* Up to TILE_ROWS rows: one tile, whole K, NP panels at a time. Returns the first column not done. */
+/* One or two rows: whole K, NP panels at a time. Returns the first column not done. */
 static inline __attribute__((always_inline)) size_t stream_panels(const int MR, const int NP, const struct dg_gemm *g,
     size_t n0)
 {
-    float sums[TILE_ROWS * 4 * PANEL]; /* [MR,16 NP] */
-    size_t panel = g->K * PANEL;
+    float sums[2 * 4 * PANEL]; /* [MR,16 NP] */
     for (; n0 + (size_t)(NP - 1) * PANEL < g->n; n0 += (size_t)NP * PANEL) {
-        struct tile t = { g->x, g->ldx, g->w + n0 * g->K, panel, g->K, sums, (size_t)NP * PANEL, true };
-        run_tile(MR, NP, &t);
+        struct tile t = { .x = g->x, .ldx = g->ldx, .w = g->w + n0 * g->K, .panel = g->K * PANEL, .kc = g->K,
+            .sum = sums, .lds = (size_t)NP * PANEL, .first = true };
+        run_tile(MR, NP, FETCH_NONE, &t);
         copy_sums(g, 0, (size_t)MR, n0, (size_t)NP, sums);
     }
     return n0;
 }
 
-static inline __attribute__((always_inline)) void stream_rows(const int MR, const int NP, const struct dg_gemm *g)
+/* A lone tile takes one stream of weights faster than memory gives it: the next WINDOW is fetched as four streams.
+ * At the end, where nothing is left, lines that are there already are touched. */
+static inline void aim_window(const struct dg_gemm *g, size_t n0, size_t k0, struct tile *t)
 {
-    size_t n0 = stream_panels(MR, NP, g, 0);
-    stream_panels(MR, 1, g, n0);
+    size_t at = (n0 * g->K + k0 * PANEL) * sizeof(float);
+    size_t end = (g->n + PANEL - 1) / PANEL * PANEL * g->K * sizeof(float);
+    size_t next = (at / WINDOW + 1) * WINDOW;
+    t->step = next < end ? WINDOW / 4 : 0;
+    t->ahead = next < end ? (uintptr_t)g->w + next + at % WINDOW / 4 : (uintptr_t)t->w;
 }
 
-static void gemm_few(const struct dg_gemm *g)
+/* Several tiles: each fetches its part of the run after this one. */
+static inline void aim_next(const struct dg_gemm *g, size_t n0, size_t k0, size_t i, size_t tiles, struct tile *t)
 {
-    switch (g->M) {
-#define ROWS_CASE(n, np) \
-    case n: \
-        if (n <= TILE_ROWS) \
-            stream_rows(n <= TILE_ROWS ? n : 1, np, g); \
-        break;
-        ROWS_CASE(1, PANELS_1) ROWS_CASE(2, PANELS_2) ROWS_CASE(3, PANELS_3) ROWS_CASE(4, PANELS_MANY)
-        ROWS_CASE(5, PANELS_MANY) ROWS_CASE(6, PANELS_MANY) ROWS_CASE(7, PANELS_MANY) ROWS_CASE(8, PANELS_MANY)
-        ROWS_CASE(9, PANELS_MANY) ROWS_CASE(10, PANELS_MANY) ROWS_CASE(11, PANELS_MANY) ROWS_CASE(12, PANELS_MANY)
-#undef ROWS_CASE
+    bool last = k0 + t->kc == g->K;
+    const float *next = last ? t->w - k0 * PANEL + t->panel : t->w + t->kc * PANEL;
+    size_t bytes = t->kc * PANEL * sizeof(float);
+    t->ahead = (uintptr_t)next + bytes * i / tiles;
+    t->step = PANEL * sizeof(float) / tiles;
+    if (last && n0 + PANEL >= g->n) {
+        t->ahead = (uintptr_t)t->w;
+        t->step = 0;
     }
 }
 
-/* Up to ROWS_MAX rows against np panels from column n0 on. Tiles share the rows evenly: 8 rows are 4 + 4, not 6 + 2. */
-static inline __attribute__((always_inline)) void gemm_panels(const int NP, const struct dg_gemm *g, size_t m0,
+/* Up to ROWS_MAX rows against NP panels from column n0 on. Tiles share the rows evenly: 8 rows are 4 + 4, not 6 + 2. */
+static inline __attribute__((always_inline)) void run_panels(const int NP, const struct dg_gemm *g, size_t m0,
     size_t rows, size_t n0)
 {
     float sums[ROWS_MAX * PANELS_MANY * PANEL]; /* [rows,16 NP] */
@@ -130,7 +164,13 @@ static inline __attribute__((always_inline)) void gemm_panels(const int NP, cons
             size_t r0 = rows * i / tiles, r1 = rows * (i + 1) / tiles;
             t.x = g->x + (m0 + r0) * g->ldx + k0;
             t.sum = sums + r0 * width;
-            run_tile_rows(r1 - r0, NP, &t);
+            if (tiles == 1) {
+                aim_window(g, n0, k0, &t);
+                run_rows(r1 - r0, NP, FETCH_WINDOW, &t);
+            } else {
+                aim_next(g, n0, k0, i, tiles, &t);
+                run_rows(r1 - r0, NP, FETCH_NEXT, &t);
+            }
         }
     }
     copy_sums(g, m0, rows, n0, (size_t)NP, sums);
@@ -138,15 +178,20 @@ static inline __attribute__((always_inline)) void gemm_panels(const int NP, cons
 
 static void gemm(const struct dg_gemm *g)
 {
-    if (g->M <= TILE_ROWS) {
-        gemm_few(g);
+    if (g->M == 1) {
+        stream_panels(1, 1, g, stream_panels(1, 4, g, 0));
+        return;
+    }
+    if (g->M == 2) {
+        stream_panels(2, 1, g, stream_panels(2, 3, g, 0));
         return;
     }
     for (size_t m0 = 0; m0 < g->M; m0 += ROWS_MAX) {
         size_t rows = g->M - m0 < ROWS_MAX ? g->M - m0 : ROWS_MAX, n0 = 0;
-        for (; n0 + (PANELS_MANY - 1) * PANEL < g->n; n0 += PANELS_MANY * PANEL)
-            gemm_panels(PANELS_MANY, g, m0, rows, n0);
+        if (rows > TILE_ROWS)
+            for (; n0 + (PANELS_MANY - 1) * PANEL < g->n; n0 += PANELS_MANY * PANEL)
+                run_panels(PANELS_MANY, g, m0, rows, n0);
         for (; n0 < g->n; n0 += PANEL)
-            gemm_panels(1, g, m0, rows, n0);
+            run_panels(1, g, m0, rows, n0);
     }
 }

@@ -9,11 +9,7 @@
 enum {
     VL = 8,
     TILE_ROWS = 6, /* rows of the matrix product's tile: 6 x 16 outputs in 12 of 16 registers */
-    /* Panels of a tile of 1, 2, 3 and more rows: enough chains to hide a multiply-add's latency. */
-    PANELS_1 = 4,
-    PANELS_2 = 2,
-    PANELS_3 = 2,
-    PANELS_MANY = 1,
+    PANELS_MANY = 1, /* panels of a tile when there are several tiles */
 };
 
 typedef __m256 vec;

@@ -9,11 +9,7 @@
 enum {
     VL = 16,
     TILE_ROWS = 12, /* rows of the matrix product's tile: 12 x 32 outputs in 24 of 32 registers */
-    /* Panels of a tile of 1, 2, 3 and more rows: enough chains to hide a multiply-add's latency. */
-    PANELS_1 = 4,
-    PANELS_2 = 2,
-    PANELS_3 = 2,
-    PANELS_MANY = 2,
+    PANELS_MANY = 2, /* panels of a tile when there are several tiles */
 };
 
 typedef __m512 vec;

@@ -1,0 +1,70 @@
+/* int8 matrix products: s8 weights with a scale per output, u7 activations with a scale and a zero point per row, exact
+ * int32 sums. y[m,n] = act((sum_k q[m,k] w[n,k] - zero_m sum_k w[n,k]) * (scale_m scale_n) + bias[n]).
+ * Activations keep to 7 bits so that no step of any instruction set saturates (two products are at most 2 127 127 =
+ * 32,258 in 16 bits): the sums are the same whatever adds them, and the float formula is the same operations in the same
+ * order everywhere, so every path gives the same bits (int8_plain.c is the definition). */
+#ifndef DG_KERNELS_CPU_INT8_H
+#define DG_KERNELS_CPU_INT8_H
+
+#include "kernels/backend.h"
+
+/* Longest K: 2^17 127 127 is the last power of two below 2^31. Longer matrices multiply in fp32. */
+#define DG_INT8_K_MAX ((size_t)1 << 17)
+
+/* DG_LAYOUT_PANEL16_S8, panels of 16 outputs that are whole in themselves:
+ *     panel[p] = int8 [ceil(K/4)][16][4], element [k/4][i][k%4] = matrix[16 p + i][k], zero outside the matrix,
+ *                then int32 [16]: sum over k of row 16 p + i.
+ * One 32- or 64-byte load holds four k of 8 or 16 outputs, as vpmaddubsw and vpdpbusd want them. */
+static inline size_t dg_int8_groups(size_t K)
+{
+    return (K + 3) / 4;
+}
+static inline size_t dg_int8_panel_bytes(size_t K)
+{
+    return dg_int8_groups(K) * 64 + 64;
+}
+static inline size_t dg_int8_packed_bytes(size_t N, size_t K)
+{
+    return (N + 15) / 16 * dg_int8_panel_bytes(K);
+}
+
+/* Pack rows[N,K] into dg_int8_packed_bytes(N,K) bytes, and the reverse. */
+void dg_int8_pack(const int8_t *rows, size_t N, size_t K, void *packed);
+void dg_int8_unpack(const void *packed, size_t N, size_t K, int8_t *rows);
+/* y[K] = row n, without its scale. */
+void dg_int8_row(const void *packed, size_t n, size_t K, float *y);
+
+/* How a row of activations was quantised: x[k] is about scale * (q[k] - zero), and 0 is exact. */
+struct dg_int8_act {
+    float scale; /* NaN when the row holds a value that is not finite: the outputs are NaN, too */
+    int32_t zero; /* 0 .. 127 */
+};
+
+struct dg_int8_gemm {
+    size_t M, n, groups;
+    const uint8_t *x; /* [M,4 groups], rows ldx apart */
+    size_t ldx;
+    const struct dg_int8_act *acts; /* [M] */
+    const int8_t *w;                /* panels from the block's first output on */
+    const float *scales;            /* [n] */
+    const float *bias;              /* [n] or NULL */
+    float *y;                       /* [M,n], rows ldy apart */
+    size_t ldy;
+    bool relu;
+};
+
+struct dg_cpu_int8 {
+    /* q[0..K) and zeros up to a multiple of 64. */
+    struct dg_int8_act (*quantize)(const float *x, size_t K, uint8_t *q);
+    void (*gemm)(const struct dg_int8_gemm *g);
+};
+
+extern const struct dg_cpu_int8 dg_int8_plain;
+#ifdef DG_X86
+extern const struct dg_cpu_int8 dg_int8_avx2;       /* vpmaddubsw + vpmaddwd */
+extern const struct dg_cpu_int8 dg_int8_avxvnni;    /* vpdpbusd, 32 bytes */
+extern const struct dg_cpu_int8 dg_int8_avx512;     /* vpmaddubsw + vpmaddwd, 64 bytes */
+extern const struct dg_cpu_int8 dg_int8_avx512vnni; /* vpdpbusd, 64 bytes */
+#endif
+
+#endif
