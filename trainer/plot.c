@@ -17,7 +17,7 @@ enum {
     PANEL_W = 480,
     PANEL_H = 260,
     LEFT = 64,
-    RIGHT = 14,
+    RIGHT = 24,
     TOP = 34,
     BOTTOM = 40,
     HEAD = 24,
@@ -155,9 +155,11 @@ static struct axis make_axis(double low, double high)
 
 static void add_number(struct dg_buffer *out, double v, double step)
 {
-    if (fabs(v) >= 10000)
+    if (v == 0)
+        dg_buffer_adds(out, "0");
+    else if (fabs(v) >= 10000)
         dg_buffer_addf(out, "%gk", v / 1000);
-    else if (step < 0.001 && v != 0)
+    else if (step < 0.001)
         dg_buffer_addf(out, "%.2g", v);
     else
         dg_buffer_addf(out, "%.*f", step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3, v);
