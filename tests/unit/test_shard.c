@@ -108,6 +108,15 @@ static void test_a_writer_that_stops_leaves_the_old_file(void **state)
     check_pairs(100, 50, 2);
 }
 
+/* Without the sync of dg_file_write: this is done some thousand times. */
+static void write_plain(const char *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
 /* Any byte of the file changed, or the file cut anywhere: open or verify says so. */
 static void test_damage_is_found(void **state)
 {
@@ -124,7 +133,7 @@ static void test_damage_is_found(void **state)
             continue; /* zeros that nobody reads */
         if (!cut)
             good.data[i] ^= 0x40;
-        assert_int_equal(dg_file_write(path, good.data, cut ? i - good.len : good.len, NULL), 0);
+        write_plain(good.data, cut ? i - good.len : good.len);
         if (!cut)
             good.data[i] ^= 0x40;
         int rc = dg_shard_open(path, &s, &err);
