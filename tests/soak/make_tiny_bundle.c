@@ -1,6 +1,7 @@
-/* make-tiny-bundle SPM DIR [D]: a bundle with random weights over a real SentencePiece model, for runs in which the server
- * matters and the model does not. What it says is noise, of lengths that differ: the end of the sentence is as
- * likely as a few other pieces. The same numbers each time. */
+/* make-tiny-bundle SPM DIR [D]: a bundle with random weights over a real SentencePiece model, for
+ * runs in which the server matters and the model does not. What it says is noise, of lengths that
+ * differ: the end of the sentence is as likely as a few other pieces. The same numbers each time.
+ */
 #include "base/file.h"
 #include "model/params.h"
 #include "tokenizer/tokenizer.h"
@@ -17,8 +18,10 @@ static float uniform(uint64_t *state)
     return (float)(*state >> 33) / 1073741824.0f - 1.0f; /* -1..1 */
 }
 
-/* Matrices uniform with Glorot's variance, gains about 1, the last one larger so that outputs are peaked. */
-static void fill(const struct dg_config *c, const struct dg_param_info *info, float *x, uint64_t *state)
+/* Matrices uniform with Glorot's variance, gains about 1, the last one larger so that outputs are
+ * peaked. */
+static void fill(
+    const struct dg_config *c, const struct dg_param_info *info, float *x, uint64_t *state)
 {
     char last[64];
     size_t n = (size_t)info->N * info->K;
@@ -68,7 +71,8 @@ static int copy_in(const char *from, const char *to, struct dg_error *err)
     return rc;
 }
 
-static int configure(const char *spm, const char *vocab, uint32_t D, struct dg_config *c, struct dg_error *err)
+static int configure(
+    const char *spm, const char *vocab, uint32_t D, struct dg_config *c, struct dg_error *err)
 {
     struct dg_tokenizer *t = NULL;
     int rc = dg_tokenizer_write_vocab(spm, vocab, err);
@@ -94,10 +98,11 @@ static int configure(const char *spm, const char *vocab, uint32_t D, struct dg_c
 
 static int make(const char *spm, const char *dir, uint32_t D, struct dg_error *err)
 {
-    static const char text[] =
-        "{\"format\":1,\"name\":\"tiny\",\"pairs\":[[\"en\",\"de\"]],\"files\":{\"weights\":\"weights.dgw\","
-        "\"source_spm\":\"joint.spm\",\"target_spm\":\"joint.spm\",\"source_vocab\":\"joint.vocab\","
-        "\"target_vocab\":\"joint.vocab\"}}";
+    static const char text[] = "{\"format\":1,\"name\":\"tiny\",\"pairs\":[[\"en\",\"de\"]],"
+                               "\"files\":{\"weights\":\"weights.dgw\","
+                               "\"source_spm\":\"joint.spm\",\"target_spm\":\"joint.spm\",\"source_"
+                               "vocab\":\"joint.vocab\","
+                               "\"target_vocab\":\"joint.vocab\"}}";
     char own_spm[1024], vocab[1024], weights[1024];
     struct dg_config c;
     struct dg_json *m = NULL;
@@ -111,7 +116,8 @@ static int make(const char *spm, const char *dir, uint32_t D, struct dg_error *e
         rc = configure(own_spm, vocab, D, &c, err);
     if (rc == DG_OK)
         rc = write_weights(&c, weights, err);
-    if (rc == DG_OK && (!(m = dg_json_parse(text, strlen(text), err)) || dg_config_write(&c, m) != 0))
+    if (rc == DG_OK &&
+        (!(m = dg_json_parse(text, strlen(text), err)) || dg_config_write(&c, m) != 0))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     if (rc == DG_OK)
         rc = dg_bundle_seal(dir, m, err);
@@ -124,7 +130,8 @@ int main(int argc, char *argv[])
     struct dg_error err = {0};
     long D = argc > 3 ? strtol(argv[3], NULL, 10) : 32;
     if (argc < 3 || argc > 4 || D < 8 || D > 1024 || D % 8 != 0) {
-        fprintf(stderr, "usage: make-tiny-bundle SPM DIR [D]  (D: a multiple of 8 up to 1024; 32)\n");
+        fprintf(
+            stderr, "usage: make-tiny-bundle SPM DIR [D]  (D: a multiple of 8 up to 1024; 32)\n");
         return 2;
     }
     if (strlen(argv[2]) > 900 || make(argv[1], argv[2], (uint32_t)D, &err) != DG_OK) {

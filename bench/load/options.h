@@ -1,0 +1,32 @@
+/* The command line of dragoman-load. Plain data; the strings are argv's. */
+#ifndef DG_LOAD_OPTIONS_H
+#define DG_LOAD_OPTIONS_H
+
+#include "bench/load/client.h"
+
+enum dg_load_verb { DG_LOAD_LEARN, DG_LOAD_OPEN, DG_LOAD_CLOSED, DG_LOAD_HELP };
+
+struct dg_load_named {
+    const char *class; /* [class_len] before the "=" */
+    size_t class_len;
+    const char *value;
+};
+
+struct dg_load_options {
+    enum dg_load_verb verb;
+    const char *items, *out, *trace, *path, *only;
+    int64_t port;
+    struct dg_load_phase phases[DG_LOAD_PHASES];
+    size_t n_phases;
+    struct dg_load_named share[DG_LOAD_CLASSES], fields[DG_LOAD_CLASSES];
+    size_t n_share, n_fields;
+    int64_t requests, connections, concurrency, idle, slow, seed, term_pid;
+    double seconds, warm_up, grace, vanish, vanish_seconds, slow_interval, term_after;
+};
+
+int dg_load_options_read(
+    int argc, char *const argv[], struct dg_load_options *out, struct dg_error *err);
+/* The help text. Static storage. */
+const char *dg_load_options_help(void);
+
+#endif

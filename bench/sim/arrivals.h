@@ -1,0 +1,52 @@
+/* Who arrives when: from a trace of the load generator, or drawn from lengths. Owned lists; one
+ * thread at a time. */
+#ifndef DG_SIM_ARRIVALS_H
+#define DG_SIM_ARRIVALS_H
+
+#include "bench/sim/sim.h"
+
+#define DG_SIM_CLASSES 8
+
+/* Kinds of requests to draw from: measured ones (from "items" of a cost file), or made up. */
+struct dg_sim_item {
+    uint32_t class;
+    uint32_t first, n; /* sentences */
+};
+
+struct dg_sim_items {
+    struct dg_sim_sentence *sentences; /* [n_sentences] */
+    size_t n_sentences;
+    struct dg_sim_item *list; /* [n] */
+    size_t n;
+    char classes[DG_SIM_CLASSES][32];
+    size_t n_classes;
+};
+
+/* From the cost file's "items": [{"class":"short","sentences":[[source, max_target, rows, steps,
+ * blocks], ...]}, ...] */
+int dg_sim_items_read(const struct dg_json *list, struct dg_sim_items *out, struct dg_error *err);
+/* Made up: "short" of 5..30 source pieces and "long" of 100..200, as many steps as source pieces,
+ * `beam` rows. */
+int dg_sim_items_invent(uint32_t beam, struct dg_sim_items *out, struct dg_error *err);
+void dg_sim_items_free(struct dg_sim_items *items); /* a zeroed one is fine */
+int dg_sim_items_class(const struct dg_sim_items *items, const char *name); /* -1: none */
+
+struct dg_sim_arrivals {
+    struct dg_sim_request *list; /* [n] */
+    double *real_ms;             /* [n] latency in the run that was traced; NULL: there was none */
+    size_t n;
+};
+
+/* Poisson, `rate` requests a second; rate 0: all at once. share[class] are weights; only >= 0: the
+ * same arrivals, those of other classes left out. */
+int dg_sim_arrivals_poisson(const struct dg_sim_items *items, double rate, size_t n,
+    const double *share, int only, uint64_t seed, struct dg_sim_arrivals *out,
+    struct dg_error *err);
+
+/* What a trace of dragoman-load holds: arrivals `speed` times as dense, phase (-1: all). DG_EFORMAT
+ * names the line. */
+int dg_sim_arrivals_trace(const struct dg_sim_items *items, const char *path, double speed,
+    int phase, struct dg_sim_arrivals *out, struct dg_error *err);
+void dg_sim_arrivals_free(struct dg_sim_arrivals *a);
+
+#endif

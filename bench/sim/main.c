@@ -1,0 +1,69 @@
+/* dragoman-sim: what load, policy or device would mean, in fake time (docs/serving-bench.md). */
+#include "base/file.h"
+#include "bench/sim/measure.h"
+#include "bench/sim/replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int put(struct dg_json *v, const char *path, struct dg_error *err)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    int rc = dg_json_write(v, path ? 0 : 1, &b) == 0
+                 ? DG_OK
+                 : dg_error_set(err, DG_ENOMEM, "no memory for the result");
+    dg_buffer_adds(&b, "\n");
+    if (rc == DG_OK && path)
+        rc = dg_file_write(path, b.data, b.len, err);
+    else if (rc == DG_OK)
+        fputs(b.data, stdout);
+    dg_buffer_deinit(&b);
+    return rc;
+}
+
+static int do_measure(const struct dg_sim_command *o, struct dg_error *err)
+{
+    struct dg_sim_measure_options m = {.model = o->model,
+        .items = o->items,
+        .beam = (uint32_t)o->beam,
+        .threads = (uint32_t)o->threads,
+        .repeats = (uint32_t)o->repeats,
+        .max_rows = (uint32_t)o->rows,
+        .max_sentences = (uint32_t)o->sentences,
+        .max_target = 1024};
+    struct dg_json *v = NULL;
+    int rc = dg_sim_measure(&m, &v, err);
+    if (rc == DG_OK)
+        rc = put(v, o->out, err);
+    dg_json_free(v);
+    return rc;
+}
+
+static int do_run(const struct dg_sim_command *o, struct dg_error *err)
+{
+    struct dg_json *list = dg_json_new_array();
+    int rc = dg_sim_replay(o, list, err);
+    if (rc == DG_OK && o->json)
+        rc = put(list, NULL, err);
+    dg_json_free(list);
+    return rc;
+}
+
+int main(int argc, char *argv[])
+{
+    struct dg_sim_command o;
+    struct dg_error err = {0};
+    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+        fputs(dg_sim_command_help(), argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    if (dg_sim_command_read(argc, argv, &o, &err) != DG_OK) {
+        fprintf(stderr, "dragoman-sim: %s\n", err.message);
+        return 2;
+    }
+    if ((o.measure ? do_measure(&o, &err) : do_run(&o, &err)) == DG_OK)
+        return 0;
+    fprintf(stderr, "dragoman-sim: %s\n", err.message);
+    return 1;
+}

@@ -1,0 +1,60 @@
+/* A server in fake time: its queue bound, its batching policy (the real functions of
+ * server/batcher.c) and workers whose steps take what a cost model says. Answers what another
+ * policy, load or device would mean without having them. No clock, no I/O; the same input gives the
+ * same result. One thread at a time. */
+#ifndef DG_SIM_SIM_H
+#define DG_SIM_SIM_H
+
+#include "bench/sim/cost.h"
+#include "server/batcher.h"
+
+/* How sentences are put together. The static ones, for comparison, form a batch from what waits
+ * when a worker is idle and take nothing in before it has ended. */
+enum dg_sim_batching {
+    DG_SIM_CONTINUOUS, /* refilled before every step; a finished sentence is answered and leaves */
+    DG_SIM_STATIC_EARLY, /* a finished sentence is answered and leaves the batch */
+    DG_SIM_STATIC_DROP,  /* it leaves the batch, but is answered with it */
+    DG_SIM_STATIC_PAD,   /* its rows are computed on until the longest has ended */
+    DG_SIM_BATCHINGS
+};
+
+const char *dg_sim_batching_name(enum dg_sim_batching b); /* static storage; "continuous", ... */
+
+struct dg_sim_sentence {
+    uint32_t source_tokens, max_target_tokens;
+    uint32_t rows;   /* hypotheses it reserves; in its first step only one lives */
+    uint32_t steps;  /* until its answer */
+    uint32_t blocks; /* of the cache, reserved */
+};
+
+struct dg_sim_request {
+    uint64_t at_ns;
+    uint32_t class;
+    uint32_t first, n; /* sentences; all enter together or none */
+    /* result */
+    uint64_t done_ns; /* 0: refused */
+};
+
+struct dg_sim_options {
+    enum dg_sim_batching batching;
+    struct dg_batch_policy policy;
+    uint32_t workers, max_rows, max_sentences; /* of each worker */
+    uint32_t blocks;                           /* of each worker's cache; 0 = without bound */
+    uint64_t queue_tokens;                     /* 0 = without bound */
+};
+
+struct dg_sim_result {
+    uint64_t end_ns;                            /* of the last step */
+    uint64_t backlog_ns;                        /* when nothing waited any more for the last time */
+    uint64_t backlog_sentences, backlog_tokens; /* answered by then, and their steps */
+    uint64_t busy_ns, steps, rows, refused;
+    uint64_t sentences, target_tokens; /* answered */
+};
+
+/* Run requests[n] (in order of arrival) and fill in when each was done.
+ * DG_EINVAL: they are not in order, or a sentence can never fit. */
+int dg_sim_run(const struct dg_sim_options *o, const struct dg_sim_cost *cost,
+    const struct dg_sim_sentence *sentences, struct dg_sim_request *requests, size_t n,
+    struct dg_sim_result *out, struct dg_error *err);
+
+#endif
