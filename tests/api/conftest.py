@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
 SERVER = os.path.join(BIN, "dragoman-server")
 CLI = os.path.join(BIN, "dragoman")
-PATIENCE = 60  # seconds; sanitizers and busy machines are slow
+PATIENCE = 120  # seconds; sanitizers and busy machines are slow
 
 
 class Server:
@@ -145,6 +145,23 @@ def endless(tmp_path_factory):
 def server(models):
     with Server(models) as s:
         yield s
+
+
+# One sentence at a time, one row: whatever is asked for next has to wait.
+NARROW = ["--batch-sentences", "1", "--batch-rows", "4", "--max-beam", "4", "--compute-threads", "1",
+          "--drain-timeout", "300", "--request-timeout", "300", "--max-characters", "1000000", "--max-queue-tokens",
+          "1000000"]
+
+
+@pytest.fixture(scope="session")
+def busy(endless):
+    """busy(seconds): a text that takes a NARROW server about that long."""
+    with Server(endless, *NARROW) as server:
+        server.translate(long_text(1))
+        start = time.monotonic()
+        server.translate(long_text(5))
+        pace = (time.monotonic() - start) / 5
+    return lambda seconds: long_text(max(2, round(seconds / pace)))
 
 
 def long_text(sentences):

@@ -1,0 +1,296 @@
+/* The queue: all or none, bounds, lanes, cancelling, deadlines, giving back, stopping; then many threads at once.
+ * Tasks are made by hand: the queue looks at their entries, not at texts. */
+#include "server/queue.h"
+
+#include "base/clock.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N 8
+
+static void count_done(void *arg)
+{
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+struct made {
+    struct dg_task task;
+    struct dg_entry entries[N];
+    atomic_int done;
+};
+
+/* A task of n sentences with `tokens` each. */
+static struct made *make(struct dg_served *model, size_t n, uint32_t tokens, uint64_t deadline_ns)
+{
+    struct made *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->task.model = model;
+    m->task.entries = m->entries;
+    m->task.n_entries = m->task.n_left = n;
+    m->task.deadline_ns = deadline_ns;
+    m->task.done = count_done;
+    m->task.arg = &m->done;
+    pthread_mutex_init(&m->task.lock, NULL);
+    for (size_t i = 0; i < n; i++)
+        m->entries[i] = (struct dg_entry){.task = &m->task, .index = (uint32_t)i, .source_tokens = tokens, .rows = 4};
+    return m;
+}
+
+static void unmake(struct made *m)
+{
+    pthread_mutex_destroy(&m->task.lock);
+    free(m);
+}
+
+static struct dg_queue *open_queue(size_t max_tokens)
+{
+    struct dg_queue_options o = {.max_tokens = max_tokens};
+    struct dg_queue *q;
+    struct dg_error err = {0};
+    assert_int_equal(dg_queue_open(&o, &q, &err), 0);
+    return q;
+}
+
+static void expect_load(struct dg_queue *q, size_t entries, size_t tokens)
+{
+    struct dg_queue_load load;
+    dg_queue_load(q, &load);
+    assert_int_equal(load.entries, entries);
+    assert_int_equal(load.tokens, tokens);
+}
+
+static size_t pick(struct dg_queue *q, struct dg_served *model, uint32_t sentences, struct dg_entry **out)
+{
+    struct dg_room room = {.rows = 1000, .sentences = sentences, .rows_live = 1};
+    return dg_queue_pick(q, model, &room, dg_clock_ns(), out, N);
+}
+
+static void bounded_all_or_none(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(100);
+    struct dg_error err = {0};
+    struct made *a = make(&model, 3, 20, 0), *b = make(&model, 3, 20, 0), *c = make(&model, 2, 20, 0),
+                *huge = make(&model, 2, 500, 0);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &a->task, &err), 0);
+    assert_int_equal(dg_queue_submit(q, &b->task, &err), DG_EAGAIN); /* 60 + 60 */
+    assert_non_null(strstr(err.message, "100"));
+    expect_load(q, 3, 60);
+    assert_int_equal(dg_queue_submit(q, &c->task, NULL), 0); /* 60 + 40: exactly full */
+    expect_load(q, 5, 100);
+    assert_int_equal(pick(q, &model, 4, out), 4);
+    assert_ptr_equal(out[0], &a->entries[0]);
+    assert_ptr_equal(out[2], &a->entries[2]);
+    assert_ptr_equal(out[3], &c->entries[0]);
+    assert_int_equal(dg_queue_submit(q, &huge->task, NULL), DG_EAGAIN);
+    assert_int_equal(pick(q, &model, 4, out), 1);
+    expect_load(q, 0, 0);
+    assert_int_equal(dg_queue_submit(q, &huge->task, NULL), 0); /* larger than the bound, but nothing waits */
+    assert_int_equal(pick(q, &model, 4, out), 2);
+    assert_int_equal(a->done + b->done + c->done + huge->done, 0);
+    unmake(a), unmake(b), unmake(c), unmake(huge);
+    dg_queue_close(q);
+}
+
+static void lanes_by_model(void **state)
+{
+    struct dg_served first = {.refs = 1}, second = {.refs = 1}, *models[4];
+    struct dg_queue *q = open_queue(1000);
+    struct made *a = make(&first, 2, 1, 0), *b = make(&second, 3, 1, 0);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_models(q, models, 4), 0);
+    assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &b->task, NULL), 0);
+    assert_int_equal(dg_queue_models(q, models, 4), 2);
+    assert_int_equal(first.refs, 2); /* held for the caller */
+    assert_int_equal(second.refs, 2);
+    assert_int_equal(pick(q, &second, N, out), 3);
+    assert_int_equal(dg_queue_models(q, models, 4), 1);
+    assert_ptr_equal(models[0], &first);
+    assert_int_equal(pick(q, &second, N, out), 0);
+    assert_int_equal(pick(q, &first, N, out), 2);
+    unmake(a), unmake(b);
+    dg_queue_close(q);
+}
+
+static void cancelling(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(1000);
+    struct made *a = make(&model, 4, 10, 0), *b = make(&model, 2, 10, 0);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &b->task, NULL), 0);
+    assert_int_equal(pick(q, &model, 1, out), 1); /* one of a's is with a worker now */
+    dg_queue_cancel(q, &a->task, DG_TASK_GONE);
+    expect_load(q, 2, 20);
+    assert_true(dg_task_over(&a->task));
+    assert_int_equal(a->done, 0); /* the worker has one still */
+    dg_task_settle(&a->task, 1);
+    assert_int_equal(a->done, 1);
+    assert_int_equal(a->task.outcome, DG_TASK_GONE);
+    dg_queue_cancel(q, &b->task, DG_TASK_GONE); /* nothing live: done at once */
+    assert_int_equal(b->done, 1);
+    expect_load(q, 0, 0);
+    unmake(a), unmake(b);
+    dg_queue_close(q);
+}
+
+static void deadlines(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(1000);
+    struct made *late = make(&model, 2, 10, 1), *early = make(&model, 1, 10, UINT64_MAX);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &late->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &early->task, NULL), 0);
+    assert_int_equal(pick(q, &model, N, out), 1);
+    assert_ptr_equal(out[0], &early->entries[0]);
+    assert_int_equal(late->done, 1);
+    assert_int_equal(late->task.outcome, DG_TASK_LATE);
+    expect_load(q, 0, 0);
+    unmake(late), unmake(early);
+    dg_queue_close(q);
+}
+
+static void given_back_comes_first(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(1000);
+    struct made *a = make(&model, 4, 10, 0), *b = make(&model, 2, 10, 0);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
+    assert_int_equal(pick(q, &model, N, out), 4);
+    assert_int_equal(dg_queue_submit(q, &b->task, NULL), 0);
+    dg_queue_return(q, out + 1, 3);
+    expect_load(q, 5, 50);
+    assert_int_equal(pick(q, &model, N, out), 5);
+    for (int i = 0; i < 3; i++)
+        assert_ptr_equal(out[i], &a->entries[i + 1]);
+    assert_ptr_equal(out[3], &b->entries[0]);
+    /* What is given back after its task was cancelled is dropped at the next look. */
+    dg_queue_cancel(q, &b->task, DG_TASK_GONE);
+    dg_queue_return(q, out + 3, 2);
+    assert_int_equal(pick(q, &model, N, out), 0);
+    assert_int_equal(b->done, 1);
+    unmake(a), unmake(b);
+    dg_queue_close(q);
+}
+
+static void stopping(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(1000);
+    struct made *a = make(&model, 4, 10, 0), *b = make(&model, 1, 10, 0);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
+    assert_true(dg_queue_wait(q));
+    assert_int_equal(pick(q, &model, 1, out), 1);
+    dg_queue_stop(q);
+    assert_true(dg_queue_stopped(q));
+    assert_false(dg_queue_wait(q));
+    assert_int_equal(a->done, 0);
+    dg_queue_return(q, out, 1); /* not taken back any more */
+    assert_int_equal(a->done, 1);
+    assert_int_equal(a->task.outcome, DG_TASK_STOPPED);
+    assert_int_equal(dg_queue_submit(q, &b->task, NULL), DG_ECANCELED);
+    unmake(a), unmake(b);
+    dg_queue_close(q);
+}
+
+/* Threads: two workers, four clients that submit and sometimes cancel. Every task is done once, none is lost. */
+
+#define TASKS 500
+
+struct race {
+    struct dg_queue *q;
+    struct dg_served *model;
+    atomic_int refused;
+    atomic_int done;
+};
+
+static void *race_worker(void *arg)
+{
+    struct race *r = arg;
+    struct dg_entry *out[N];
+    unsigned turn = 0;
+    while (dg_queue_wait(r->q)) {
+        size_t n = pick(r->q, r->model, 3, out);
+        for (size_t i = 0; i < n; i++) {
+            if (++turn % 7 == 0)
+                dg_queue_return(r->q, &out[i], 1);
+            else
+                dg_task_settle(out[i]->task, 1);
+        }
+    }
+    return NULL;
+}
+
+static void *race_client(void *arg)
+{
+    struct race *r = arg;
+    struct made *made[TASKS];
+    for (int i = 0; i < TASKS; i++) {
+        made[i] = make(r->model, (size_t)(i % N + 1), 5, i % 11 == 0 ? 1 : 0);
+        if (dg_queue_submit(r->q, &made[i]->task, NULL) != DG_OK) {
+            atomic_fetch_add(&r->refused, 1);
+            atomic_fetch_add(&made[i]->done, 1);
+        } else if (i % 5 == 0) {
+            dg_queue_cancel(r->q, &made[i]->task, DG_TASK_GONE);
+        }
+    }
+    for (int i = 0; i < TASKS; i++) {
+        while (atomic_load(&made[i]->done) == 0)
+            sched_yield();
+        atomic_fetch_add(&r->done, atomic_load(&made[i]->done));
+        pthread_mutex_lock(&made[i]->task.lock); /* whoever called done is out of the task's lock already */
+        pthread_mutex_unlock(&made[i]->task.lock);
+        unmake(made[i]);
+    }
+    return NULL;
+}
+
+static void many_threads(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct race r = {.q = open_queue(300), .model = &model};
+    pthread_t workers[2], clients[4];
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&workers[i], NULL, race_worker, &r), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&clients[i], NULL, race_client, &r), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(clients[i], NULL);
+    expect_load(r.q, 0, 0);
+    assert_int_equal(r.done, 4 * TASKS);
+    dg_queue_stop(r.q);
+    for (int i = 0; i < 2; i++)
+        pthread_join(workers[i], NULL);
+    dg_queue_close(r.q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounded_all_or_none), cmocka_unit_test(lanes_by_model), cmocka_unit_test(cancelling),
+        cmocka_unit_test(deadlines), cmocka_unit_test(given_back_comes_first), cmocka_unit_test(stopping),
+        cmocka_unit_test(many_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

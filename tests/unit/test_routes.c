@@ -1,0 +1,61 @@
+#include "server/routes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void expect(const char *method, const char *path, int status, const char *allow_expected)
+{
+    char allow[64];
+    int got = 0;
+    const struct dg_route *r = dg_routes_find(method, path, &got, allow);
+    assert_int_equal(got, status);
+    assert_true((r != NULL) == (status == 200));
+    if (r)
+        assert_string_equal(r->path, path);
+    else
+        assert_string_equal(allow, allow_expected);
+}
+
+static void finds(void **state)
+{
+    (void)state;
+    expect("GET", "/livez", 200, NULL);
+    expect("HEAD", "/livez", 200, NULL);
+    expect("OPTIONS", "/livez", 204, "GET, HEAD, OPTIONS");
+    expect("POST", "/livez", 405, "GET, HEAD, OPTIONS");
+    expect("POST", "/v1/translate", 200, NULL);
+    expect("GET", "/v1/translate", 405, "POST, OPTIONS");
+    expect("HEAD", "/v1/translate", 405, "POST, OPTIONS");
+    expect("BREW", "/v1/score", 405, "POST, OPTIONS");
+    expect("OPTIONS", "/v1/score", 204, "POST, OPTIONS");
+    expect("GET", "/v1/translat", 404, "");
+    expect("OPTIONS", "/v1/translate/", 404, "");
+    expect("GET", "", 404, "");
+}
+
+/* Each method and path once; paths absolute; methods such as find looks for. */
+static void table_is_sound(void **state)
+{
+    size_t n;
+    const struct dg_route *table = dg_routes(&n);
+    (void)state;
+    assert_true(n >= 7);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(table[i].path[0], '/');
+        assert_non_null(table[i].handle);
+        assert_true(!strcmp(table[i].method, "GET") || !strcmp(table[i].method, "POST"));
+        for (size_t j = 0; j < i; j++)
+            assert_false(!strcmp(table[i].method, table[j].method) && !strcmp(table[i].path, table[j].path));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds), cmocka_unit_test(table_is_sound)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
