@@ -1,9 +1,10 @@
-/* The second ops table: what training asks of a device beside kernels/backend.h. Plain C (kernels/cpu/train/loops.c
- * built for the baseline) is the definition.
- * A dg_train belongs to one worker, as its backend does: one thread at a time. Nothing here waits for another worker.
- * Gradients of parameters lie in blocks: flat fp32 device memory that trainable weights are views of. All d<parameter>
- * are added to, so that micro-batches accumulate; d<activation> are written unless said otherwise.
- * Row stability is not asked for (contract 1): no text depends on it. Bits are the same from run to run. */
+/* The second ops table: what training asks of a device beside kernels/backend.h. Plain C
+ * (kernels/cpu/train/loops.c built for the baseline) is the definition. A dg_train belongs to one
+ * worker, as its backend does: one thread at a time. Nothing here waits for another worker.
+ * Gradients of parameters lie in blocks: flat fp32 device memory that trainable weights are views
+ * of. All d<parameter> are added to, so that micro-batches accumulate; d<activation> are written
+ * unless said otherwise. Row stability is not asked for (contract 1): no text depends on it. Bits
+ * are the same from run to run. */
 #ifndef DG_KERNELS_TRAIN_H
 #define DG_KERNELS_TRAIN_H
 
@@ -13,23 +14,25 @@ struct dg_train;
 
 /* Backward of y[M,N] = drop(act(x[M,K] w[N,K]^T + bias[N])). */
 struct dg_linear_grad {
-    const struct dg_linear *op;  /* as it went forward; op->pre is needed for swish and gelu */
-    struct dg_rows x, y;         /* [M,K], [M,N]; y is read only when there is an activation */
-    struct dg_rows dy;           /* [M,N]: overwritten with the gradient before the activation */
-    struct dg_rows dx;           /* [M,K] or none */
-    bool dx_add;                 /* dx += instead of dx = */
+    const struct dg_linear *op;   /* as it went forward; op->pre is needed for swish and gelu */
+    struct dg_rows x, y;          /* [M,K], [M,N]; y is read only when there is an activation */
+    struct dg_rows dy;            /* [M,N]: overwritten with the gradient before the activation */
+    struct dg_rows dx;            /* [M,K] or none */
+    bool dx_add;                  /* dx += instead of dx = */
     struct dg_weight *dw, *dbias; /* [N,K], [N] or NULL */
 };
 
-/* Backward of y[M,D] = LayerNorm(r + drop(x)) * gain + bias. dx and dr may be the same rows when there is no dropout. */
+/* Backward of y[M,D] = LayerNorm(r + drop(x)) * gain + bias. dx and dr may be the same rows when
+ * there is no dropout. */
 struct dg_norm_grad {
-    const struct dg_norm *op;     /* as it went forward, xhat and rstd filled */
-    struct dg_rows dy;            /* [M,D] */
-    struct dg_rows dx, dr;        /* [M,D]; dr may be dy, dx not */
+    const struct dg_norm *op;        /* as it went forward, xhat and rstd filled */
+    struct dg_rows dy;               /* [M,D] */
+    struct dg_rows dx, dr;           /* [M,D]; dr may be dy, dx not */
     struct dg_weight *dgain, *dbias; /* [D] */
 };
 
-/* Backward of attention over packed rows (no slots). Every row of dq, dk and dv must belong to one segment. */
+/* Backward of attention over packed rows (no slots). Every row of dq, dk and dv must belong to one
+ * segment. */
 struct dg_attention_grad {
     const struct dg_attention *op; /* as it went forward, probs filled */
     struct dg_rows q;              /* [.,H*Dk] */
@@ -45,13 +48,15 @@ struct dg_embed_grad {
     struct dg_weight *dpositions; /* [P,D], or NULL for sinusoids */
 };
 
-/* Label-smoothed cross-entropy (paper section 5.4; contract 8): q = (1-ε) onehot + ε/V over all V. */
+/* Label-smoothed cross-entropy (paper section 5.4; contract 8): q = (1-ε) onehot + ε/V over all V.
+ */
 struct dg_loss {
     size_t V;
     const int32_t *target; /* [M] host */
     float epsilon;
-    float scale;           /* of the gradient: 1 / target pieces of the global batch */
-    bool want_grad;        /* logits become dlogits = scale * (softmax - q); else they are unspecified afterwards */
+    float scale;    /* of the gradient: 1 / target pieces of the global batch */
+    bool want_grad; /* logits become dlogits = scale * (softmax - q); else they are unspecified
+                       afterwards */
 };
 
 /* Sums over rows, natural logarithm. */
@@ -60,36 +65,41 @@ struct dg_loss_sums {
     uint64_t n, correct; /* rows; rows whose largest logit is the target */
 };
 
-/* One step of Adam (Kingma & Ba 2015, with bias correction) over a slice, and the moving average behind it. */
+/* One step of Adam (Kingma & Ba 2015, with bias correction) over a slice, and the moving average
+ * behind it. */
 struct dg_adam {
     float lr, beta1, beta2, eps;
-    float grad_scale;      /* clipping: g is multiplied by it first */
-    float decay;           /* decoupled weight decay: p *= 1 - lr * decay; 0 is the paper */
-    float ema_decay;       /* ema = decay * ema + (1 - decay) * p; ema NULL: none */
-    uint64_t step;         /* 1 for the first */
-    const float *g;        /* [n] */
-    float *p, *m, *v;      /* [n] */
-    float *ema;            /* [n] or NULL */
+    float grad_scale; /* clipping: g is multiplied by it first */
+    float decay;      /* decoupled weight decay: p *= 1 - lr * decay; 0 is the paper */
+    float ema_decay;  /* ema = decay * ema + (1 - decay) * p; ema NULL: none */
+    uint64_t step;    /* 1 for the first */
+    const float *g;   /* [n] */
+    float *p, *m, *v; /* [n] */
+    float *ema;       /* [n] or NULL */
 };
 
 struct dg_train_ops {
     void (*linear_backward)(struct dg_train *t, const struct dg_linear_grad *op, size_t M);
-    void (*add_norm_backward)(struct dg_train *t, const struct dg_norm_grad *op, size_t M, size_t D);
+    void (*add_norm_backward)(
+        struct dg_train *t, const struct dg_norm_grad *op, size_t M, size_t D);
     /* DG_ENOMEM when scratch for a longer sentence cannot be had. */
-    int (*attention_backward)(struct dg_train *t, const struct dg_attention_grad *op, struct dg_error *err);
+    int (*attention_backward)(
+        struct dg_train *t, const struct dg_attention_grad *op, struct dg_error *err);
     void (*embed_backward)(struct dg_train *t, const struct dg_embed_grad *op, size_t M);
     /* logits[M,V]; adds to *sums. */
     void (*loss)(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
         struct dg_loss_sums *sums);
 
-    /* Blocks: n floats of device memory, zeroed, 64-byte aligned. On the CPU they are plain memory. */
+    /* Blocks: n floats of device memory, zeroed, 64-byte aligned. On the CPU they are plain memory.
+     */
     int (*block_new)(struct dg_train *t, size_t n, float **out, struct dg_error *err);
     void (*block_free)(struct dg_train *t, float *block); /* NULL is fine */
     void (*block_write)(struct dg_train *t, float *block, const float *src, size_t n);
     void (*block_read)(struct dg_train *t, const float *block, size_t n, float *dst);
     void (*zero)(struct dg_train *t, float *block, size_t n);
     /* out[n] = parts[0][n] + parts[1][n] + ...: in this order; out may be any of the parts. */
-    void (*sum)(struct dg_train *t, const float *const *parts, size_t n_parts, float *out, size_t n);
+    void (*sum)(
+        struct dg_train *t, const float *const *parts, size_t n_parts, float *out, size_t n);
     /* Sum of squares in double. */
     double (*square_sum)(struct dg_train *t, const float *x, size_t n);
     void (*adam)(struct dg_train *t, const struct dg_adam *op, size_t n);
@@ -100,8 +110,8 @@ struct dg_train {
     struct dg_backend *be; /* borrowed */
 };
 
-/* Training on a CPU backend: installs the library GEMM in it (kernels/cpu/train/gemm_train.c). Close before the
- * backend. */
+/* Training on a CPU backend: installs the library GEMM in it (kernels/cpu/train/gemm_train.c).
+ * Close before the backend. */
 int dg_cpu_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
 void dg_cpu_train_close(struct dg_train *t); /* NULL is fine */
 

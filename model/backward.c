@@ -1,6 +1,7 @@
-/* The tape's run, and the backward of each box of Figure 1 beside the forward of attention.c and ffn.c. Throughout, dx
- * [M,D] is the gradient of the rows between sublayers: add_norm's backward leaves the residual's share in it, and the
- * sublayer's own share is added by the last product of its backward. */
+/* The tape's run, and the backward of each box of Figure 1 beside the forward of attention.c and
+ * ffn.c. Throughout, dx [M,D] is the gradient of the rows between sublayers: add_norm's backward
+ * leaves the residual's share in it, and the sublayer's own share is added by the last product of
+ * its backward. */
 #include "model/loss.h"
 
 /* What the layers' backward share. */
@@ -12,12 +13,13 @@ struct down {
     struct dg_rows dx; /* [M,D] */
 };
 
-static const struct dg_dropout *dropout(const struct down *d, float rate, uint32_t layer, enum dg_site site,
-    struct dg_dropout *drop)
+static const struct dg_dropout *dropout(
+    const struct down *d, float rate, uint32_t layer, enum dg_site site, struct dg_dropout *drop)
 {
     if (!d->drop || rate <= 0)
         return NULL;
-    *drop = (struct dg_dropout){rate, dg_dropout_site(d->drop, d->side, layer, site), d->drop->row_key};
+    *drop =
+        (struct dg_dropout){rate, dg_dropout_site(d->drop, d->side, layer, site), d->drop->row_key};
     return drop;
 }
 
@@ -28,19 +30,29 @@ static struct dg_rows column(struct dg_rows x, size_t first)
 }
 
 /* dx becomes the residual's gradient, scratch.dsub the sublayer's. */
-static void norm_backward(const struct down *d, const struct dg_norm_params *w, const struct dg_norm_params *g,
-    const struct dg_norm_slots *s, uint32_t layer, enum dg_site site)
+static void norm_backward(const struct down *d, const struct dg_norm_params *w,
+    const struct dg_norm_params *g, const struct dg_norm_slots *s, uint32_t layer,
+    enum dg_site site)
 {
     struct dg_dropout drop;
-    struct dg_norm op = {.gain = w->gain, .bias = w->bias, .eps = d->t->config.norm_eps, .xhat = s->xhat,
-        .rstd = s->rstd, .drop = dropout(d, d->drop ? d->drop->residual : 0, layer, site, &drop)};
-    struct dg_norm_grad grad = {.op = &op, .dy = d->dx, .dx = d->t->scratch.dsub, .dr = d->dx, .dgain = g->gain,
+    struct dg_norm op = {.gain = w->gain,
+        .bias = w->bias,
+        .eps = d->t->config.norm_eps,
+        .xhat = s->xhat,
+        .rstd = s->rstd,
+        .drop = dropout(d, d->drop ? d->drop->residual : 0, layer, site, &drop)};
+    struct dg_norm_grad grad = {.op = &op,
+        .dy = d->dx,
+        .dx = d->t->scratch.dsub,
+        .dr = d->dx,
+        .dgain = g->gain,
         .dbias = g->bias};
     d->t->train->ops->add_norm_backward(d->t->train, &grad, d->M, d->t->config.D);
 }
 
 /* A plain product without activation: x[M,K], dy[M,N] -> dx[M,K]. */
-static void linear_backward(const struct down *d, const struct dg_weight *w, struct dg_linear_grad grad, size_t M)
+static void linear_backward(
+    const struct down *d, const struct dg_weight *w, struct dg_linear_grad grad, size_t M)
 {
     struct dg_linear op = {.w = w};
     grad.op = &op;
@@ -53,12 +65,22 @@ static void ffn_backward(const struct down *d, uint32_t layer, const struct dg_f
     struct dg_tape_scratch *b = &d->t->scratch;
     struct dg_dropout drop;
     norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_FFN);
-    linear_backward(d, w->w2, (struct dg_linear_grad){.x = s->hidden, .dy = b->dsub, .dx = b->dhidden, .dw = g->w2,
-        .dbias = g->b2}, d->M);
-    struct dg_linear inner = {.w = w->w1, .act = d->t->config.act, .pre = s->pre,
+    linear_backward(d, w->w2,
+        (struct dg_linear_grad){
+            .x = s->hidden, .dy = b->dsub, .dx = b->dhidden, .dw = g->w2, .dbias = g->b2},
+        d->M);
+    struct dg_linear inner = {.w = w->w1,
+        .act = d->t->config.act,
+        .pre = s->pre,
         .drop = dropout(d, d->drop ? d->drop->act : 0, layer, DG_SITE_ACT, &drop)};
-    struct dg_linear_grad grad = {.op = &inner, .x = x, .y = s->hidden, .dy = b->dhidden, .dx = d->dx,
-        .dx_add = true, .dw = g->w1, .dbias = g->b1};
+    struct dg_linear_grad grad = {.op = &inner,
+        .x = x,
+        .y = s->hidden,
+        .dy = b->dhidden,
+        .dx = d->dx,
+        .dx_add = true,
+        .dw = g->w1,
+        .dbias = g->b1};
     d->t->train->ops->linear_backward(d->t->train, &grad, d->M);
 }
 
@@ -69,64 +91,110 @@ struct attend {
     enum dg_site site;
 };
 
-static int attend_backward(const struct down *d, uint32_t layer, const struct attend *a, struct dg_error *err)
+static int attend_backward(
+    const struct down *d, uint32_t layer, const struct attend *a, struct dg_error *err)
 {
     const struct dg_config *c = &d->t->config;
     struct dg_dropout drop;
-    struct dg_attention op = {.H = c->H, .Dk = c->Dk, .Dv = c->Dv, .segs = a->segs, .n_segs = d->t->n, .k = a->k,
-        .v = a->v, .probs = a->probs,
+    struct dg_attention op = {.H = c->H,
+        .Dk = c->Dk,
+        .Dv = c->Dv,
+        .segs = a->segs,
+        .n_segs = d->t->n,
+        .k = a->k,
+        .v = a->v,
+        .probs = a->probs,
         .drop = dropout(d, d->drop ? d->drop->attention : 0, layer, a->site, &drop)};
-    struct dg_attention_grad g = {.op = &op, .q = a->q, .dout = d->t->scratch.dcontext, .dq = a->dq, .dk = a->dk,
+    struct dg_attention_grad g = {.op = &op,
+        .q = a->q,
+        .dout = d->t->scratch.dcontext,
+        .dq = a->dq,
+        .dk = a->dk,
         .dv = a->dv};
     return d->t->train->ops->attention_backward(d->t->train, &g, err);
 }
 
 static int self_backward(const struct down *d, uint32_t layer, const struct dg_self_params *w,
-    const struct dg_self_params *g, struct dg_rows x, const struct dg_self_slots *s, struct dg_error *err)
+    const struct dg_self_params *g, struct dg_rows x, const struct dg_self_slots *s,
+    struct dg_error *err)
 {
     struct dg_tape_scratch *b = &d->t->scratch;
     const size_t hdk = (size_t)d->t->config.H * d->t->config.Dk;
     norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_SELF);
-    linear_backward(d, w->out_w, (struct dg_linear_grad){.x = s->context, .dy = b->dsub, .dx = b->dcontext,
-        .dw = g->out_w, .dbias = g->out_b}, d->M);
-    struct attend a = {.segs = d->side ? d->t->target.self : d->t->source.self, .q = s->qkv,
-        .k = column(s->qkv, hdk), .v = column(s->qkv, 2 * hdk), .probs = s->probs, .dq = b->dqkv,
-        .dk = column(b->dqkv, hdk), .dv = column(b->dqkv, 2 * hdk), .site = DG_SITE_SELF_PROBS};
+    linear_backward(d, w->out_w,
+        (struct dg_linear_grad){
+            .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
+        d->M);
+    struct attend a = {.segs = d->side ? d->t->target.self : d->t->source.self,
+        .q = s->qkv,
+        .k = column(s->qkv, hdk),
+        .v = column(s->qkv, 2 * hdk),
+        .probs = s->probs,
+        .dq = b->dqkv,
+        .dk = column(b->dqkv, hdk),
+        .dv = column(b->dqkv, 2 * hdk),
+        .site = DG_SITE_SELF_PROBS};
     int rc = attend_backward(d, layer, &a, err);
     if (!rc)
-        linear_backward(d, w->qkv_w, (struct dg_linear_grad){.x = x, .dy = b->dqkv, .dx = d->dx, .dx_add = true,
-            .dw = g->qkv_w, .dbias = g->qkv_b}, d->M);
+        linear_backward(d, w->qkv_w,
+            (struct dg_linear_grad){.x = x,
+                .dy = b->dqkv,
+                .dx = d->dx,
+                .dx_add = true,
+                .dw = g->qkv_w,
+                .dbias = g->qkv_b},
+            d->M);
     return rc;
 }
 
 static int cross_backward(const struct down *d, uint32_t layer, const struct dg_cross_params *w,
-    const struct dg_cross_params *g, struct dg_rows x, struct dg_rows memory, const struct dg_cross_slots *s,
-    struct dg_error *err)
+    const struct dg_cross_params *g, struct dg_rows x, struct dg_rows memory,
+    const struct dg_cross_slots *s, struct dg_error *err)
 {
     struct dg_tape *t = d->t;
     struct dg_tape_scratch *b = &t->scratch;
     const size_t hdk = (size_t)t->config.H * t->config.Dk;
     norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_CROSS);
-    linear_backward(d, w->out_w, (struct dg_linear_grad){.x = s->context, .dy = b->dsub, .dx = b->dcontext,
-        .dw = g->out_w, .dbias = g->out_b}, d->M);
-    struct attend a = {.segs = t->cross, .q = s->q, .k = s->kv, .v = column(s->kv, hdk), .probs = s->probs,
-        .dq = b->dq, .dk = b->dkv, .dv = column(b->dkv, hdk), .site = DG_SITE_CROSS_PROBS};
+    linear_backward(d, w->out_w,
+        (struct dg_linear_grad){
+            .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
+        d->M);
+    struct attend a = {.segs = t->cross,
+        .q = s->q,
+        .k = s->kv,
+        .v = column(s->kv, hdk),
+        .probs = s->probs,
+        .dq = b->dq,
+        .dk = b->dkv,
+        .dv = column(b->dkv, hdk),
+        .site = DG_SITE_CROSS_PROBS};
     int rc = attend_backward(d, layer, &a, err);
     if (rc)
         return rc;
-    linear_backward(d, w->q_w, (struct dg_linear_grad){.x = x, .dy = b->dq, .dx = d->dx, .dx_add = true,
-        .dw = g->q_w, .dbias = g->q_b}, d->M);
+    linear_backward(d, w->q_w,
+        (struct dg_linear_grad){
+            .x = x, .dy = b->dq, .dx = d->dx, .dx_add = true, .dw = g->q_w, .dbias = g->q_b},
+        d->M);
     /* The last layer comes first and writes, the others add. */
-    linear_backward(d, w->kv_w, (struct dg_linear_grad){.x = memory, .dy = b->dkv, .dx = b->dmemory,
-        .dx_add = layer + 1 < t->config.dec_layers, .dw = g->kv_w, .dbias = g->kv_b}, t->source.M);
+    linear_backward(d, w->kv_w,
+        (struct dg_linear_grad){.x = memory,
+            .dy = b->dkv,
+            .dx = b->dmemory,
+            .dx_add = layer + 1 < t->config.dec_layers,
+            .dw = g->kv_w,
+            .dbias = g->kv_b},
+        t->source.M);
     return 0;
 }
 
-static void embedding_backward(const struct down *d, const struct dg_tape_side *side, const struct dg_weight *table,
-    struct dg_weight *dtable, struct dg_weight *dpositions)
+static void embedding_backward(const struct down *d, const struct dg_tape_side *side,
+    const struct dg_weight *table, struct dg_weight *dtable, struct dg_weight *dpositions)
 {
     struct dg_dropout drop;
-    struct dg_embed op = {.table = table, .scale = d->t->config.embed_scale, .ids = side->ids, .pos = side->pos,
+    struct dg_embed op = {.table = table,
+        .scale = d->t->config.embed_scale,
+        .ids = side->ids,
+        .pos = side->pos,
         .drop = dropout(d, d->drop ? d->drop->residual : 0, 0, DG_SITE_EMBED, &drop)};
     struct dg_embed_grad g = {.op = &op, .dy = d->dx, .dtable = dtable, .dpositions = dpositions};
     d->t->train->ops->embed_backward(d->t->train, &g, d->M);
@@ -141,7 +209,8 @@ static int decoder_backward(struct dg_tape *t, const struct dg_params *w, struct
         const struct dg_dec_slots *s = &t->dec[l];
         struct dg_rows x = l ? t->dec[l - 1].ffn.norm.y : t->target.embed;
         ffn_backward(&d, l, &w->dec[l].ffn, &g->dec[l].ffn, s->cross.norm.y, &s->ffn);
-        rc = cross_backward(&d, l, &w->dec[l].cross, &g->dec[l].cross, s->self.norm.y, memory, &s->cross, err);
+        rc = cross_backward(
+            &d, l, &w->dec[l].cross, &g->dec[l].cross, s->self.norm.y, memory, &s->cross, err);
         if (!rc)
             rc = self_backward(&d, l, &w->dec[l].self, &g->dec[l].self, x, &s->self, err);
     }
@@ -167,8 +236,8 @@ static int encoder_backward(struct dg_tape *t, const struct dg_params *w, struct
 }
 
 /* Embeddings and both stacks; the memory and the decoder's output. */
-static void forward(struct dg_tape *t, const struct dg_params *w, const struct dg_dropouts drops[2], bool drop,
-    struct dg_rows *memory, struct dg_rows *y)
+static void forward(struct dg_tape *t, const struct dg_params *w, const struct dg_dropouts drops[2],
+    bool drop, struct dg_rows *memory, struct dg_rows *y)
 {
     const struct dg_config *c = &t->config;
     const struct dg_weight *pos[2] = {w->src_pos, w->tgt_pos};
@@ -176,26 +245,32 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
         pos[0] = pos[1] = t->sinusoids;
     struct dg_pass pass = {t->train->be, c, drop ? &drops[0] : NULL, t->source.M};
     struct dg_segs segs = {t->source.self, t->n};
-    dg_embedding_forward(&pass, 0, w->src_embed, pos[0], t->source.ids, t->source.pos, t->source.embed);
+    dg_embedding_forward(
+        &pass, 0, w->src_embed, pos[0], t->source.ids, t->source.pos, t->source.embed);
     *memory = dg_encoder_forward(&pass, w, &segs, t->source.embed, t->enc, 1);
 
-    struct dg_context context = {.self = {t->target.self, t->n}, .cross = {t->cross, t->n}, .memory = *memory,
+    struct dg_context context = {.self = {t->target.self, t->n},
+        .cross = {t->cross, t->n},
+        .memory = *memory,
         .R = t->source.M};
     pass.drop = drop ? &drops[1] : NULL;
     pass.M = t->target.M;
-    dg_embedding_forward(&pass, 1, w->tgt_embed, pos[1], t->target.ids, t->target.pos, t->target.embed);
+    dg_embedding_forward(
+        &pass, 1, w->tgt_embed, pos[1], t->target.ids, t->target.pos, t->target.embed);
     *y = dg_decoder_forward(&pass, w, &context, t->target.embed, t->dec, 1);
 }
 
-int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads, const struct dg_micro_batch *pairs,
-    const struct dg_objective *o, struct dg_loss_sums *sums, struct dg_error *err)
+int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
+    const struct dg_micro_batch *pairs, const struct dg_objective *o, struct dg_loss_sums *sums,
+    struct dg_error *err)
 {
     int rc = dg_tape_load(t, pairs, err);
     if (rc || !pairs->n)
         return rc;
-    uint32_t key = dg_dropout_hash(dg_dropout_hash((uint32_t)o->seed, (uint32_t)(o->seed >> 32)),
-        (uint32_t)o->step);
-    struct dg_dropouts drops[2] = {{o->dropout, o->attention_dropout, o->act_dropout, key, t->source.row_key},
+    uint32_t key = dg_dropout_hash(
+        dg_dropout_hash((uint32_t)o->seed, (uint32_t)(o->seed >> 32)), (uint32_t)o->step);
+    struct dg_dropouts drops[2] = {
+        {o->dropout, o->attention_dropout, o->act_dropout, key, t->source.row_key},
         {o->dropout, o->attention_dropout, o->act_dropout, key, t->target.row_key}};
     const bool drop = grads && (o->dropout > 0 || o->attention_dropout > 0 || o->act_dropout > 0);
     struct dg_rows memory, y;

@@ -1,6 +1,7 @@
-/* Training's pass over a micro-batch: forward through model/layers.h with a slot for every layer, label-smoothed loss,
- * backward from the last layer to the first. Sentences are packed behind one another: there is no padding to work on.
- * A tape belongs to one worker: one thread at a time. Parameters are only read, gradients are added to. */
+/* Training's pass over a micro-batch: forward through model/layers.h with a slot for every layer,
+ * label-smoothed loss, backward from the last layer to the first. Sentences are packed behind one
+ * another: there is no padding to work on. A tape belongs to one worker: one thread at a time.
+ * Parameters are only read, gradients are added to. */
 #ifndef DG_MODEL_BACKWARD_H
 #define DG_MODEL_BACKWARD_H
 
@@ -14,8 +15,8 @@ struct dg_tape;
 struct dg_micro_batch {
     size_t n;
     const uint32_t *source_len, *target_len; /* [n], </s> counted */
-    const int32_t *source, *target;          /* ids, the pairs' behind one another; targets end with </s> */
-    const uint64_t *index;                   /* [n] global sentence index: what dropout is keyed by */
+    const int32_t *source, *target; /* ids, the pairs' behind one another; targets end with </s> */
+    const uint64_t *index;          /* [n] global sentence index: what dropout is keyed by */
 };
 
 struct dg_objective {
@@ -30,13 +31,14 @@ int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_
     struct dg_tape **out, struct dg_error *err);
 void dg_tape_close(struct dg_tape *t); /* NULL is fine */
 
-/* Bytes of activations that a micro-batch of at most S source and T target rows in sentences of at most
- * `longest` pieces needs. */
+/* Bytes of activations that a micro-batch of at most S source and T target rows in sentences of at
+ * most `longest` pieces needs. */
 size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest);
 
-/* Forward, loss and, unless grads is NULL, backward; adds to *sums. With grads NULL there is no dropout.
- * DG_ELIMIT: a sentence is longer than max_positions; DG_ENOMEM. */
-int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads, const struct dg_micro_batch *pairs,
-    const struct dg_objective *o, struct dg_loss_sums *sums, struct dg_error *err);
+/* Forward, loss and, unless grads is NULL, backward; adds to *sums. With grads NULL there is no
+ * dropout. DG_ELIMIT: a sentence is longer than max_positions; DG_ENOMEM. */
+int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
+    const struct dg_micro_batch *pairs, const struct dg_objective *o, struct dg_loss_sums *sums,
+    struct dg_error *err);
 
 #endif

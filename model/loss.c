@@ -9,7 +9,9 @@ static struct dg_rows from_row(struct dg_rows r, size_t m)
 void dg_output_loss(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_objective *o, struct dg_rows x, struct dg_loss_sums *sums)
 {
-    struct dg_loss loss = {.V = t->config.target_vocab, .epsilon = o->epsilon, .scale = o->scale,
+    struct dg_loss loss = {.V = t->config.target_vocab,
+        .epsilon = o->epsilon,
+        .scale = o->scale,
         .want_grad = grads != NULL};
     struct dg_pass pass = {.be = t->train->be, .config = &t->config};
     struct dg_rows logits = t->scratch.logits; /* [chunk,V] */
@@ -21,8 +23,12 @@ void dg_output_loss(struct dg_tape *t, const struct dg_params *w, struct dg_para
         if (!grads)
             continue;
         struct dg_linear op = {.w = w->out_w, .bias = w->out_b};
-        struct dg_linear_grad g = {.op = &op, .x = from_row(x, m), .dy = logits, .dx = from_row(t->scratch.dx, m),
-            .dw = grads->out_w, .dbias = grads->out_b};
+        struct dg_linear_grad g = {.op = &op,
+            .x = from_row(x, m),
+            .dy = logits,
+            .dx = from_row(t->scratch.dx, m),
+            .dw = grads->out_w,
+            .dbias = grads->out_b};
         t->train->ops->linear_backward(t->train, &g, pass.M);
     }
 }

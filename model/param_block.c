@@ -32,8 +32,13 @@ static int make_views(struct dg_param_block *b, struct dg_error *err)
         struct dg_param_info info;
         dg_params_info(&b->config, i, &info);
         struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, at, NULL};
-        struct dg_weight_spec spec = {.name = info.name, .use = info.use, .N = info.N, .K = info.K,
-            .trainable = true, .stored = &stored, .n_stored = 1};
+        struct dg_weight_spec spec = {.name = info.name,
+            .use = info.use,
+            .N = info.N,
+            .K = info.K,
+            .trainable = true,
+            .stored = &stored,
+            .n_stored = 1};
         int rc = be->ops->weight_new(be, &spec, dg_params_slot(&b->params, &info), err);
         if (rc)
             return rc;
@@ -43,8 +48,8 @@ static int make_views(struct dg_param_block *b, struct dg_error *err)
     return 0;
 }
 
-int dg_param_block_open(const struct dg_config *c, struct dg_train *train, struct dg_param_block **out,
-    struct dg_error *err)
+int dg_param_block_open(const struct dg_config *c, struct dg_train *train,
+    struct dg_param_block **out, struct dg_error *err)
 {
     struct dg_param_block *b = calloc(1, sizeof *b);
     if (!b)

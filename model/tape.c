@@ -30,8 +30,8 @@ static void take_norm(struct cursor *c, struct dg_norm_slots *s, size_t M, size_
     s->rstd = take(c, M, 1);
 }
 
-static void take_self(struct cursor *c, const struct dg_config *m, struct dg_self_slots *s, size_t M, size_t pairs,
-    struct dg_rows sub)
+static void take_self(struct cursor *c, const struct dg_config *m, struct dg_self_slots *s,
+    size_t M, size_t pairs, struct dg_rows sub)
 {
     s->qkv = take(c, M, 2 * (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
     s->probs = take(c, 1, pairs * m->H);
@@ -40,8 +40,8 @@ static void take_self(struct cursor *c, const struct dg_config *m, struct dg_sel
     take_norm(c, &s->norm, M, m->D);
 }
 
-static void take_cross(struct cursor *c, const struct dg_config *m, struct dg_cross_slots *s, const struct sizes *n,
-    struct dg_rows sub)
+static void take_cross(struct cursor *c, const struct dg_config *m, struct dg_cross_slots *s,
+    const struct sizes *n, struct dg_rows sub)
 {
     s->q = take(c, n->T, (size_t)m->H * m->Dk);
     s->kv = take(c, n->S, (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
@@ -55,16 +55,18 @@ static void take_ffn(struct cursor *c, const struct dg_config *m, struct dg_ffn_
     struct dg_rows sub)
 {
     /* ReLU's derivative shows in its output. */
-    s->pre = m->act == DG_ACT_RELU || m->act == DG_ACT_NONE ? (struct dg_rows){0} : take(c, M, m->F);
+    s->pre =
+        m->act == DG_ACT_RELU || m->act == DG_ACT_NONE ? (struct dg_rows){0} : take(c, M, m->F);
     s->hidden = take(c, M, m->F);
     s->sub = sub;
     take_norm(c, &s->norm, M, m->D);
 }
 
-static void take_scratch(struct cursor *c, const struct dg_config *m, const struct sizes *n,
-    struct dg_tape_scratch *s)
+static void take_scratch(
+    struct cursor *c, const struct dg_config *m, const struct sizes *n, struct dg_tape_scratch *s)
 {
-    const size_t hdk = (size_t)m->H * m->Dk, hdv = (size_t)m->H * m->Dv, R = n->S > n->T ? n->S : n->T;
+    const size_t hdk = (size_t)m->H * m->Dk, hdv = (size_t)m->H * m->Dv,
+                 R = n->S > n->T ? n->S : n->T;
     s->dx = take(c, R, m->D);
     s->dmemory = take(c, n->S, m->D);
     s->dsub = take(c, R, m->D);
@@ -76,8 +78,8 @@ static void take_scratch(struct cursor *c, const struct dg_config *m, const stru
     s->logits = take(c, n->chunk, m->target_vocab);
 }
 
-/* Rows of logits at a time: 8 MB of them, so that the three passes of the loss find them in cache, but enough rows for
- * the products to be worth their set-up. */
+/* Rows of logits at a time: 8 MB of them, so that the three passes of the loss find them in cache,
+ * but enough rows for the products to be worth their set-up. */
 static size_t chunk_rows(const struct dg_config *c, size_t T)
 {
     size_t rows = (size_t)(8 << 20) / sizeof(float) / c->target_vocab;
@@ -127,8 +129,12 @@ static int make_sinusoids(struct dg_tape *t, struct dg_error *err)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u positions", t->max_positions);
     dg_sinusoid_table(c->positions, c->first_position, t->max_positions, c->D, t->sinusoid_rows);
     struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, t->sinusoid_rows, NULL};
-    struct dg_weight_spec spec = {.name = "positions", .use = DG_USE_TABLE, .N = t->max_positions, .K = c->D,
-        .stored = &stored, .n_stored = 1};
+    struct dg_weight_spec spec = {.name = "positions",
+        .use = DG_USE_TABLE,
+        .N = t->max_positions,
+        .K = c->D,
+        .stored = &stored,
+        .n_stored = 1};
     return be->ops->weight_new(be, &spec, &t->sinusoids, err);
 }
 
@@ -168,13 +174,15 @@ void dg_tape_close(struct dg_tape *t)
 }
 
 /* Sizes of these pairs, every length within its limit. */
-static int measure(const struct dg_tape *t, const struct dg_micro_batch *p, struct sizes *n, struct dg_error *err)
+static int measure(
+    const struct dg_tape *t, const struct dg_micro_batch *p, struct sizes *n, struct dg_error *err)
 {
     *n = (struct sizes){0};
     for (size_t i = 0; i < p->n; i++) {
         size_t s = p->source_len[i], q = p->target_len[i];
         if (s < 1 || q < 1 || s > t->max_positions || q > t->max_positions)
-            return dg_error_set(err, DG_ELIMIT, "a pair of %zu and %zu pieces does not fit 1 to %u positions", s, q,
+            return dg_error_set(err, DG_ELIMIT,
+                "a pair of %zu and %zu pieces does not fit 1 to %u positions", s, q,
                 t->max_positions);
         n->S += s;
         n->T += q;
@@ -220,9 +228,10 @@ static uint32_t row_key(uint64_t sentence, uint32_t side, uint32_t position)
     return dg_dropout_hash(dg_dropout_hash(h, 0x5eed + side), position);
 }
 
-/* Rows at.. of one side: ids (the decoder's begin with `first` and run one behind), positions, keys. */
-static void fill_side(struct dg_tape_side *side, size_t at, const int32_t *ids, uint32_t len, uint64_t sentence,
-    const int32_t *first)
+/* Rows at.. of one side: ids (the decoder's begin with `first` and run one behind), positions,
+ * keys. */
+static void fill_side(struct dg_tape_side *side, size_t at, const int32_t *ids, uint32_t len,
+    uint64_t sentence, const int32_t *first)
 {
     for (uint32_t i = 0; i < len; i++) {
         side->ids[at + i] = !first ? ids[i] : i == 0 ? *first : ids[i - 1];
@@ -239,8 +248,10 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
         uint32_t ns = p->source_len[i], nt = p->target_len[i];
         fill_side(&t->source, s, p->source + s, ns, p->index[i], NULL);
         fill_side(&t->target, q, p->target + q, nt, p->index[i], &t->config.start);
-        t->source.self[i] = (struct dg_attn_seg){(uint32_t)s, ns, ns, (uint32_t)s, NULL, false, self_s};
-        t->target.self[i] = (struct dg_attn_seg){(uint32_t)q, nt, nt, (uint32_t)q, NULL, true, self_t};
+        t->source.self[i] =
+            (struct dg_attn_seg){(uint32_t)s, ns, ns, (uint32_t)s, NULL, false, self_s};
+        t->target.self[i] =
+            (struct dg_attn_seg){(uint32_t)q, nt, nt, (uint32_t)q, NULL, true, self_t};
         t->cross[i] = (struct dg_attn_seg){(uint32_t)q, nt, ns, (uint32_t)s, NULL, false, cross};
         s += ns;
         q += nt;

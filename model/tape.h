@@ -1,4 +1,5 @@
-/* The tape as model/'s training files see it: activation slots of every layer and the rows of a micro-batch. */
+/* The tape as model/'s training files see it: activation slots of every layer and the rows of a
+ * micro-batch. */
 #ifndef DG_MODEL_TAPE_H
 #define DG_MODEL_TAPE_H
 
@@ -9,21 +10,21 @@
 struct dg_tape_scratch {
     struct dg_rows dx;      /* [R,D] of the rows between sublayers */
     struct dg_rows dmemory; /* [S,D] of the encoder's output, summed over decoder layers */
-    struct dg_rows dsub;    /* [R,D] of a sublayer's output; forward: the sublayer's output itself */
-    struct dg_rows dhidden; /* [R,F] */
+    struct dg_rows dsub; /* [R,D] of a sublayer's output; forward: the sublayer's output itself */
+    struct dg_rows dhidden;  /* [R,F] */
     struct dg_rows dcontext; /* [R,H*Dv] */
-    struct dg_rows dqkv;    /* [R,2*H*Dk+H*Dv] */
-    struct dg_rows dq, dkv; /* [T,H*Dk], [S,H*Dk+H*Dv] */
-    struct dg_rows logits;  /* [chunk,V] */
+    struct dg_rows dqkv;     /* [R,2*H*Dk+H*Dv] */
+    struct dg_rows dq, dkv;  /* [T,H*Dk], [S,H*Dk+H*Dv] */
+    struct dg_rows logits;   /* [chunk,V] */
 };
 
 /* One side of the packed rows. */
 struct dg_tape_side {
-    size_t M;              /* rows */
-    int32_t *ids, *pos;    /* [M] */
-    uint32_t *row_key;     /* [M] */
+    size_t M;                 /* rows */
+    int32_t *ids, *pos;       /* [M] */
+    uint32_t *row_key;        /* [M] */
     struct dg_attn_seg *self; /* [n] */
-    struct dg_rows embed;  /* [M,D] */
+    struct dg_rows embed;     /* [M,D] */
     const struct dg_weight *positions;
 };
 
@@ -33,14 +34,14 @@ struct dg_tape {
     uint32_t max_positions;
     struct dg_weight *sinusoids; /* NULL with learned positions */
     float *sinusoid_rows;
-    struct dg_buf *buf;          /* all activations */
-    size_t buf_n;                /* its elements */
-    void *host;                  /* ids, positions, keys and segments */
+    struct dg_buf *buf; /* all activations */
+    size_t buf_n;       /* its elements */
+    void *host;         /* ids, positions, keys and segments */
     size_t host_bytes;
-    size_t n, chunk;             /* pairs; rows of logits at a time */
+    size_t n, chunk; /* pairs; rows of logits at a time */
     struct dg_tape_side source, target;
-    struct dg_attn_seg *cross;   /* [n] */
-    const int32_t *labels;       /* [T] borrowed from the pairs */
+    struct dg_attn_seg *cross; /* [n] */
+    const int32_t *labels;     /* [T] borrowed from the pairs */
     struct dg_tape_scratch scratch;
     struct dg_enc_slots enc[DG_MAX_LAYERS];
     struct dg_dec_slots dec[DG_MAX_LAYERS];

@@ -10,19 +10,21 @@
 enum { DG_ARGS_MAX = 64 };
 
 struct dg_args {
-    const char *words[DG_ARGS_MAX];    /* what is no option, after the verb */
+    const char *words[DG_ARGS_MAX]; /* what is no option, after the verb */
     size_t n_words;
     const char *settings[DG_ARGS_MAX]; /* --set KEY=VALUE, and what --threads and --init become */
     size_t n_settings;
     const char *out, *data, *prepared, *from, *to;
-    long beam, lines, last, best;      /* -1: not given */
-    long threads;                      /* 0: all */
-    double alpha;                      /* negative: not given */
+    long beam, lines, last, best; /* -1: not given */
+    long threads;                 /* 0: all */
+    double alpha;                 /* negative: not given */
     bool force, quiet, json, no_scores;
     char init[4096 + 8], threads_setting[40]; /* what settings[] points to */
 };
 
-/* argv[0] is the verb; allowed: letters of the options it takes, see args.c. DG_EINVAL names the option. */
-int dg_args_parse(int argc, char **argv, const char *allowed, struct dg_args *out, struct dg_error *err);
+/* argv[0] is the verb; allowed: letters of the options it takes, see args.c. DG_EINVAL names the
+ * option. */
+int dg_args_parse(
+    int argc, char **argv, const char *allowed, struct dg_args *out, struct dg_error *err);
 
 #endif

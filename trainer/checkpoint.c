@@ -33,7 +33,8 @@ static void list_blocks(const struct dg_checkpoint_blocks *b, const float *out[N
     out[3] = b->ema;
 }
 
-static struct dg_json *make_header(const struct dg_checkpoint_state *s, const struct dg_checkpoint_blocks *b)
+static struct dg_json *make_header(
+    const struct dg_checkpoint_state *s, const struct dg_checkpoint_blocks *b)
 {
     struct dg_json *o = dg_json_new_object(), *sums = dg_json_new_object();
     const float *blocks[N_BLOCKS];
@@ -68,11 +69,12 @@ static int append_padded(struct dg_file_writer *w, const void *data, size_t n, s
     return rc ? rc : dg_file_append(w, zeros, padded(n) - n, err);
 }
 
-static int append_all(struct dg_file_writer *w, const struct dg_buffer *header, const struct dg_checkpoint_blocks *b,
-    struct dg_error *err)
+static int append_all(struct dg_file_writer *w, const struct dg_buffer *header,
+    const struct dg_checkpoint_blocks *b, struct dg_error *err)
 {
     const float *blocks[N_BLOCKS];
-    struct head head = {.header_bytes = header->len, .header_hash = dg_hash64(header->data, header->len)};
+    struct head head = {
+        .header_bytes = header->len, .header_hash = dg_hash64(header->data, header->len)};
     memcpy(head.magic, MAGIC, sizeof head.magic);
     int rc = append_padded(w, &head, sizeof head, err);
     if (!rc)
@@ -84,8 +86,8 @@ static int append_all(struct dg_file_writer *w, const struct dg_buffer *header, 
     return rc;
 }
 
-int dg_checkpoint_write(const char *path, const struct dg_checkpoint_state *s, const struct dg_checkpoint_blocks *b,
-    struct dg_error *err)
+int dg_checkpoint_write(const char *path, const struct dg_checkpoint_state *s,
+    const struct dg_checkpoint_blocks *b, struct dg_error *err)
 {
     struct dg_file_writer *w = NULL;
     struct dg_buffer text;
@@ -111,7 +113,8 @@ int dg_checkpoint_write(const char *path, const struct dg_checkpoint_state *s, c
 static int read_state(struct dg_checkpoint *c, struct dg_error *err)
 {
     const struct dg_json *h = c->header;
-    int64_t step = -1, epoch = -1, cursor = -1, batch = -1, micro = -1, threads = -1, tokens = -1, elements = -1;
+    int64_t step = -1, epoch = -1, cursor = -1, batch = -1, micro = -1, threads = -1, tokens = -1,
+            elements = -1;
     struct dg_checkpoint_state *s = &c->state;
     int rc = dg_json_field_int(h, NULL, "step", 0, INT64_MAX, &step, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "epoch", 0, INT64_MAX, &epoch, err);
@@ -125,8 +128,9 @@ static int read_state(struct dg_checkpoint *c, struct dg_error *err)
     rc = rc ? rc : dg_json_field_string(h, NULL, "data", &s->data, err);
     rc = rc ? rc : dg_json_field_number(h, NULL, "seconds", 0, 1e18, &s->seconds, err);
     s->recipe = dg_json_get(h, "recipe");
-    if (!rc && (step < 0 || epoch < 0 || cursor < 0 || batch < 0 || micro < 0 || threads < 0 || tokens < 0 || elements < 0
-                   || !s->backend || !s->data || dg_json_typeof(s->recipe) != DG_JSON_OBJECT))
+    if (!rc && (step < 0 || epoch < 0 || cursor < 0 || batch < 0 || micro < 0 || threads < 0 ||
+                   tokens < 0 || elements < 0 || !s->backend || !s->data ||
+                   dg_json_typeof(s->recipe) != DG_JSON_OBJECT))
         rc = dg_error_set(err, DG_EFORMAT, "a field of the header is missing");
     if (rc)
         return rc;
@@ -153,12 +157,13 @@ static int read_blocks(struct dg_checkpoint *c, size_t at, struct dg_error *err)
         if (!want)
             continue;
         if (at > c->map.size || padded(bytes) > c->map.size - at)
-            return dg_error_set(err, DG_EFORMAT, "the file ends inside block %s: %zu bytes", block_names[i],
-                c->map.size);
+            return dg_error_set(err, DG_EFORMAT, "the file ends inside block %s: %zu bytes",
+                block_names[i], c->map.size);
         found[i] = (const float *)(const void *)(c->map.data + at);
         snprintf(hex, sizeof hex, "%016" PRIx64, dg_hash64(found[i], bytes));
         if (strcmp(hex, want))
-            return dg_error_set(err, DG_EFORMAT, "block %s has XXH3 %s, expected %s", block_names[i], hex, want);
+            return dg_error_set(
+                err, DG_EFORMAT, "block %s has XXH3 %s, expected %s", block_names[i], hex, want);
         at += padded(bytes);
     }
     if (at != c->map.size)
@@ -176,7 +181,8 @@ static int read_all(struct dg_checkpoint *c, struct dg_error *err)
     if (memcmp(head.magic, MAGIC, sizeof head.magic))
         return dg_error_set(err, DG_EFORMAT, "not a checkpoint");
     if (head.header_bytes > c->map.size - sizeof head)
-        return dg_error_set(err, DG_EFORMAT, "the file ends inside the header: %zu bytes", c->map.size);
+        return dg_error_set(
+            err, DG_EFORMAT, "the file ends inside the header: %zu bytes", c->map.size);
     const char *text = (const char *)c->map.data + sizeof head;
     if (dg_hash64(text, head.header_bytes) != head.header_hash)
         return dg_error_set(err, DG_EFORMAT, "the header's checksum is wrong");

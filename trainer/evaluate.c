@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params, const struct dg_evaluate_set *set,
-    struct dg_loss_sums *sums, struct dg_error *err)
+int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params,
+    const struct dg_evaluate_set *set, struct dg_loss_sums *sums, struct dg_error *err)
 {
     struct dg_dataset *data = NULL;
-    struct dg_dataset_options o = {.mode = DG_BATCH_SUM, .batch_tokens = set->micro_tokens * (uint64_t)ws->n / 2};
+    struct dg_dataset_options o = {
+        .mode = DG_BATCH_SUM, .batch_tokens = set->micro_tokens * (uint64_t)ws->n / 2};
     struct dg_objective objective = {.epsilon = (float)set->label_smoothing};
     uint64_t seen = 0;
     memset(sums, 0, sizeof *sums);
@@ -23,10 +24,15 @@ int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params, const stru
     while (!rc && seen < dg_dataset_count(data)) {
         struct dg_batch batch;
         struct dg_loss_sums part;
-        struct dg_workers_pass pass = {.data = data, .batch = &batch, .objective = &objective, .params = params,
-            .micro_tokens = set->micro_tokens, .ranks = 1};
+        struct dg_workers_pass pass = {.data = data,
+            .batch = &batch,
+            .objective = &objective,
+            .params = params,
+            .micro_tokens = set->micro_tokens,
+            .ranks = 1};
         if (set->stop && *set->stop)
-            rc = dg_error_set(err, DG_ECANCELED, "stopped while measuring the loss on %s", set->name);
+            rc = dg_error_set(
+                err, DG_ECANCELED, "stopped while measuring the loss on %s", set->name);
         if (!rc)
             rc = dg_dataset_next(data, &batch, err);
         if (!rc)
@@ -120,21 +126,23 @@ static void free_texts(struct texts *t)
 
 static struct dg_translate_options options_of(const struct dg_evaluate_text *o)
 {
-    struct dg_translate_options t = {.source = o->source_lang, .target = o->target_lang, .one_sentence = true};
+    struct dg_translate_options t = {
+        .source = o->source_lang, .target = o->target_lang, .one_sentence = true};
     t.search.beam = o->beam;
     t.search.alpha = o->alpha;
     return t;
 }
 
 /* Reference log-probabilities, through the engine. */
-static int score_texts(const struct dg_translator *t, struct dg_runner *runner, const struct dg_evaluate_text *o,
-    struct texts *x, struct dg_evaluated *out, struct dg_error *err)
+static int score_texts(const struct dg_translator *t, struct dg_runner *runner,
+    const struct dg_evaluate_text *o, struct texts *x, struct dg_evaluated *out,
+    struct dg_error *err)
 {
     struct dg_translate_options options = options_of(o);
     int rc = 0;
     for (size_t i = 0; i < x->n && !rc; i++)
-        rc = dg_job_plan_score(t, x->source[i].text, x->source[i].len, x->target[i].text, x->target[i].len, &options,
-            &x->jobs[i], err);
+        rc = dg_job_plan_score(t, x->source[i].text, x->source[i].len, x->target[i].text,
+            x->target[i].len, &options, &x->jobs[i], err);
     if (!rc)
         rc = dg_runner_run(runner, x->jobs, x->n, NULL, NULL, err);
     for (size_t i = 0; i < x->n && !rc; i++) {
@@ -149,8 +157,9 @@ static int score_texts(const struct dg_translator *t, struct dg_runner *runner, 
     return rc;
 }
 
-static int translate_texts(const struct dg_translator *t, struct dg_runner *runner, const struct dg_evaluate_text *o,
-    struct texts *x, struct dg_evaluated *out, struct dg_error *err)
+static int translate_texts(const struct dg_translator *t, struct dg_runner *runner,
+    const struct dg_evaluate_text *o, struct texts *x, struct dg_evaluated *out,
+    struct dg_error *err)
 {
     struct dg_translate_options options = options_of(o);
     size_t every = o->samples ? (x->n + o->samples - 1) / o->samples : 0;
@@ -163,9 +172,11 @@ static int translate_texts(const struct dg_translator *t, struct dg_runner *runn
         struct dg_answers a;
         if ((rc = dg_job_finish(x->jobs[i], &a, err)))
             break;
-        rc = dg_bleu_add(&out->bleu, a.best->text, a.best->len, x->target[i].text, x->target[i].len, err);
+        rc = dg_bleu_add(
+            &out->bleu, a.best->text, a.best->len, x->target[i].text, x->target[i].len, err);
         if (!rc)
-            rc = dg_chrf_add(&out->chrf, a.best->text, a.best->len, x->target[i].text, x->target[i].len, err);
+            rc = dg_chrf_add(
+                &out->chrf, a.best->text, a.best->len, x->target[i].text, x->target[i].len, err);
         if (!rc && every && i % every == 0)
             o->sample(o->arg, x->source[i].text, x->target[i].text, a.best->text);
     }
@@ -173,7 +184,8 @@ static int translate_texts(const struct dg_translator *t, struct dg_runner *runn
     return rc;
 }
 
-int dg_evaluate_text(const struct dg_evaluate_text *o, struct dg_evaluated *out, struct dg_error *err)
+int dg_evaluate_text(
+    const struct dg_evaluate_text *o, struct dg_evaluated *out, struct dg_error *err)
 {
     struct dg_cpu_options cpu = {.threads = 1};
     struct dg_backend *be = NULL;
@@ -188,7 +200,8 @@ int dg_evaluate_text(const struct dg_evaluate_text *o, struct dg_evaluated *out,
     if (!rc)
         rc = dg_translator_open(o->bundle, be, 0, &t, err);
     if (!rc)
-        rc = dg_runner_open(t, o->threads > 0 ? o->threads : dg_workers_default(), 1, NULL, &runner, err);
+        rc = dg_runner_open(
+            t, o->threads > 0 ? o->threads : dg_workers_default(), 1, NULL, &runner, err);
     if (!rc && o->score)
         rc = score_texts(t, runner, o, &x, out, err);
     if (!rc)

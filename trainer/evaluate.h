@@ -1,5 +1,5 @@
-/* How good a model is: loss on encoded sets with the training's own forward pass, BLEU and chrF on translated text with
- * the server's own search. One call at a time. */
+/* How good a model is: loss on encoded sets with the training's own forward pass, BLEU and chrF on
+ * translated text with the server's own search. One call at a time. */
 #ifndef DG_TRAINER_EVALUATE_H
 #define DG_TRAINER_EVALUATE_H
 
@@ -11,12 +11,12 @@ struct dg_evaluate_set {
     const char *prepared_dir, *name; /* "dev-0" */
     double label_smoothing;
     uint64_t micro_tokens;
-    const volatile int *stop;        /* non-zero: DG_ECANCELED; NULL never */
+    const volatile int *stop; /* non-zero: DG_ECANCELED; NULL never */
 };
 
 /* Sums over a set; params NULL: the workers' own. */
-int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params, const struct dg_evaluate_set *set,
-    struct dg_loss_sums *sums, struct dg_error *err);
+int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params,
+    const struct dg_evaluate_set *set, struct dg_loss_sums *sums, struct dg_error *err);
 
 struct dg_evaluate_text {
     const char *bundle;
@@ -26,8 +26,8 @@ struct dg_evaluate_text {
     int threads;                           /* 0: all that this process may use */
     uint32_t beam;                         /* 0: the bundle's */
     float alpha;                           /* negative: the bundle's */
-    bool score;                            /* also the reference's log-probability, by forced decoding */
-    uint64_t samples;                      /* how many are told to `sample`, from all over the text */
+    bool score;       /* also the reference's log-probability, by forced decoding */
+    uint64_t samples; /* how many are told to `sample`, from all over the text */
     void (*sample)(void *arg, const char *source, const char *reference, const char *translation);
     void *arg;
 };
@@ -40,6 +40,7 @@ struct dg_evaluated {
     double seconds;
 };
 
-int dg_evaluate_text(const struct dg_evaluate_text *o, struct dg_evaluated *out, struct dg_error *err);
+int dg_evaluate_text(
+    const struct dg_evaluate_text *o, struct dg_evaluated *out, struct dg_error *err);
 
 #endif

@@ -25,11 +25,13 @@ static int write_weights(const struct dg_export *e, struct dg_error *err)
     struct dg_weights_writer *w = NULL;
     const bool half = !e->full_precision && !strcmp(e->recipe->output.type, "f16");
     char *path = join(e->dir, WEIGHTS);
-    int rc = path ? dg_weights_writer_open(&w, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = path ? dg_weights_writer_open(&w, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     for (size_t i = 0; i < dg_params_count(e->config) && !rc; i++) {
         struct dg_param_info info;
         dg_params_info(e->config, i, &info);
-        /* Vectors stay fp32: they are small, and gains near 1 are where f16 has its coarsest steps. */
+        /* Vectors stay fp32: they are small, and gains near 1 are where f16 has its coarsest steps.
+         */
         enum dg_type type = half && !(info.use & DG_USE_VECTOR) ? DG_F16 : DG_F32;
         rc = dg_weights_writer_add(w, info.name, info.N, info.K, type,
             e->params + dg_param_block_offset(e->config, i), err);
@@ -46,7 +48,8 @@ static int copy(const struct dg_export *e, const char *from, const char *to, str
 {
     struct dg_map map = {0};
     char *in = join(e->prepared_dir, from), *out = join(e->dir, to);
-    int rc = in && out ? dg_file_map(in, &map, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = in && out ? dg_file_map(in, &map, err)
+                       : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
         rc = dg_file_write(out, map.data, map.size, err);
     dg_file_unmap(&map);
@@ -60,8 +63,8 @@ static bool is_joint(const struct dg_export *e, const char *source, const char *
 {
     struct dg_map a = {0}, b = {0};
     char *pa = join(e->prepared_dir, source), *pb = join(e->prepared_dir, target);
-    bool same = pa && pb && !dg_file_map(pa, &a, NULL) && !dg_file_map(pb, &b, NULL) && a.size == b.size
-        && !memcmp(a.data, b.data, a.size);
+    bool same = pa && pb && !dg_file_map(pa, &a, NULL) && !dg_file_map(pb, &b, NULL) &&
+                a.size == b.size && !memcmp(a.data, b.data, a.size);
     dg_file_unmap(&a);
     dg_file_unmap(&b);
     free(pa);
@@ -70,7 +73,8 @@ static bool is_joint(const struct dg_export *e, const char *source, const char *
 }
 
 /* One kind of file ("spm", "vocab") of both sides, under one name where they are the same. */
-static int copy_sides(const struct dg_export *e, const char *kind, struct dg_json *files, struct dg_error *err)
+static int copy_sides(
+    const struct dg_export *e, const char *kind, struct dg_json *files, struct dg_error *err)
 {
     char source[32], target[32], joint[32], source_key[32], target_key[32];
     snprintf(source, sizeof source, "source.%s", kind);

@@ -1,5 +1,5 @@
-/* A bundle from trained parameters: weights, vocabularies, manifest with where it all came from, model card.
- * What `dragoman-server` loads. One thread at a time. */
+/* A bundle from trained parameters: weights, vocabularies, manifest with where it all came from,
+ * model card. What `dragoman-server` loads. One thread at a time. */
 #ifndef DG_TRAINER_EXPORT_H
 #define DG_TRAINER_EXPORT_H
 
@@ -9,13 +9,13 @@
 #include "trainer/recipe.h"
 
 struct dg_export {
-    const char *dir;               /* made when missing */
+    const char *dir; /* made when missing */
     const struct dg_recipe *recipe;
-    const char *prepared_dir;      /* whose vocabularies go in */
+    const char *prepared_dir; /* whose vocabularies go in */
     const struct dg_prepared *prepared;
     const struct dg_config *config;
-    const float *params;           /* host memory, in the order of a parameter block */
-    bool full_precision;           /* f32 whatever the recipe says: for validation */
+    const float *params;            /* host memory, in the order of a parameter block */
+    bool full_precision;            /* f32 whatever the recipe says: for validation */
     const struct dg_json *training; /* the manifest's "training"; NULL: no model card either */
 };
 

@@ -43,7 +43,8 @@ static bool ends_with(const char *name, const char *end)
 }
 
 /* Rows of the matrices that a fused one consists of, in order; returns how many. */
-static size_t fused_parts(const struct dg_config *c, const struct dg_param_info *info, size_t rows[3])
+static size_t fused_parts(
+    const struct dg_config *c, const struct dg_param_info *info, size_t rows[3])
 {
     const size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
     if (ends_with(info->name, "self.qkv.w")) {
@@ -60,7 +61,8 @@ static size_t fused_parts(const struct dg_config *c, const struct dg_param_info 
     return 1;
 }
 
-static void fill_tensor(const struct dg_config *c, const struct dg_param_info *info, uint64_t stream, float *x)
+static void fill_tensor(
+    const struct dg_config *c, const struct dg_param_info *info, uint64_t stream, float *x)
 {
     const size_t n = (size_t)info->N * info->K;
     if (info->use & DG_USE_VECTOR) {
@@ -86,7 +88,8 @@ int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err
         const size_t n = (size_t)info.N * info.K;
         float *x = malloc(n * sizeof *x);
         if (!x)
-            return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
         fill_tensor(&b->config, &info, hash(hash(seed) + i), x);
         b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x, n);
         free(x);
@@ -98,10 +101,14 @@ int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err
 static float element(const struct dg_stored *s, size_t K, size_t i)
 {
     switch (s->type) {
-    case DG_F16: return dg_f16_to_f32(((const uint16_t *)s->data)[i]);
-    case DG_BF16: return dg_bf16_to_f32(((const uint16_t *)s->data)[i]);
-    case DG_S8: return (float)((const int8_t *)s->data)[i] * s->scales[i / K];
-    default: return ((const float *)s->data)[i];
+    case DG_F16:
+        return dg_f16_to_f32(((const uint16_t *)s->data)[i]);
+    case DG_BF16:
+        return dg_bf16_to_f32(((const uint16_t *)s->data)[i]);
+    case DG_S8:
+        return (float)((const int8_t *)s->data)[i] * s->scales[i / K];
+    default:
+        return ((const float *)s->data)[i];
     }
 }
 
@@ -123,14 +130,17 @@ int dg_init_from_weights(struct dg_param_block *b, const struct dg_weights *w, s
         const struct dg_tensor *t = dg_weights_find(w, info.name);
         const struct dg_stored *rows = t ? best_rows(t) : NULL;
         if (!rows)
-            return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info.name, info.N, info.K);
+            return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info.name,
+                info.N, info.K);
         if (t->shape[0] != info.N || t->shape[1] != info.K)
-            return dg_error_set(err, DG_EFORMAT, "weights: tensor %s is [%llu,%llu], expected [%u,%u]", info.name,
+            return dg_error_set(err, DG_EFORMAT,
+                "weights: tensor %s is [%llu,%llu], expected [%u,%u]", info.name,
                 (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info.N, info.K);
         const size_t n = (size_t)info.N * info.K;
         float *x = malloc(n * sizeof *x);
         if (!x)
-            return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
         for (size_t e = 0; e < n; e++)
             x[e] = element(rows, info.K, e);
         b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x, n);

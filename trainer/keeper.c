@@ -40,7 +40,8 @@ static int push(struct dg_keeper *k, struct dg_kept kept, struct dg_error *err)
 static int read_index(struct dg_keeper *k, const char *path, struct dg_error *err)
 {
     struct dg_json *index = dg_json_load(path, err);
-    const struct dg_json *list = dg_json_get(index, "checkpoints"), *best = dg_json_get(index, "best");
+    const struct dg_json *list = dg_json_get(index, "checkpoints"),
+                         *best = dg_json_get(index, "best");
     int64_t bad = 0;
     int rc = index ? dg_json_field_int(index, NULL, "bad", 0, INT64_MAX, &bad, err) : DG_EFORMAT;
     k->bad = (uint64_t)bad;
@@ -50,16 +51,20 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
         int64_t step = -1;
         rc = dg_json_field_int(e, NULL, "step", 0, INT64_MAX, &step, err);
         if (!rc && (step < 0 || (k->n && (uint64_t)step <= k->kept[k->n - 1].step)))
-            rc = dg_error_set(err, DG_EFORMAT, "checkpoints[%zu] is not a later step than the one before", i);
+            rc = dg_error_set(
+                err, DG_EFORMAT, "checkpoints[%zu] is not a later step than the one before", i);
         if (!rc)
-            rc = push(k, (struct dg_kept){(uint64_t)step,
-                dg_json_typeof(score) == DG_JSON_NULL ? NAN : dg_json_number(score)}, err);
+            rc = push(k,
+                (struct dg_kept){(uint64_t)step,
+                    dg_json_typeof(score) == DG_JSON_NULL ? NAN : dg_json_number(score)},
+                err);
     }
     dg_json_free(index);
     return rc ? dg_error_prefix(err, "%s", path) : 0;
 }
 
-int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct dg_keeper **out, struct dg_error *err)
+int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct dg_keeper **out,
+    struct dg_error *err)
 {
     struct dg_keeper *k = calloc(1, sizeof *k);
     char *index = join(dir, "index.json");
@@ -111,7 +116,8 @@ void dg_keeper_clean(const struct dg_keeper *k)
     DIR *dir = opendir(k->dir);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         const char *end = strrchr(e->d_name, '.');
-        bool stale = strstr(e->d_name, ".tmp-") || (end && !strcmp(end, ".ckpt") && !is_listed(k, e->d_name));
+        bool stale = strstr(e->d_name, ".tmp-") ||
+                     (end && !strcmp(end, ".ckpt") && !is_listed(k, e->d_name));
         char *path = stale ? join(k->dir, e->d_name) : NULL;
         if (path)
             unlink(path);
@@ -137,7 +143,8 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
     dg_json_set_real(index, "best", k->best); /* NaN: null */
     dg_json_set_int(index, "bad", (int64_t)k->bad);
     int rc = !path || dg_json_write(index, 2, &text) || text.failed
-        ? dg_error_set(err, DG_ENOMEM, "no memory for the list of checkpoints") : 0;
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the list of checkpoints")
+                 : 0;
     if (!rc)
         rc = dg_file_write(path, text.data, text.len, err);
     free(path);
@@ -159,7 +166,8 @@ static size_t rank_of(const struct dg_keeper *k, size_t i)
 {
     size_t rank = 0;
     for (size_t j = 0; j < k->n; j++)
-        rank += k->kept[j].score > k->kept[i].score || (j > i && k->kept[j].score == k->kept[i].score);
+        rank +=
+            k->kept[j].score > k->kept[i].score || (j > i && k->kept[j].score == k->kept[i].score);
     return rank;
 }
 
@@ -204,8 +212,8 @@ static void remove_file(const struct dg_keeper *k, uint64_t step)
     free(path);
 }
 
-int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s, const struct dg_checkpoint_blocks *b,
-    struct dg_error *err)
+int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
+    const struct dg_checkpoint_blocks *b, struct dg_error *err)
 {
     char *path = dg_keeper_path(k, s->step);
     uint64_t *gone = calloc(k->n + 1, sizeof *gone);
@@ -269,7 +277,8 @@ int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_
     return dg_keeper_attach(k, step, score, err);
 }
 
-int dg_keeper_newest(const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err)
+int dg_keeper_newest(
+    const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err)
 {
     struct dg_error first = {0};
     *damaged = 0;
@@ -281,6 +290,7 @@ int dg_keeper_newest(const struct dg_keeper *k, struct dg_checkpoint **out, size
             return 0;
     }
     if (first.code)
-        return dg_error_set(err, DG_ENOTFOUND, "no checkpoint in %s is whole: %s", k->dir, first.message);
+        return dg_error_set(
+            err, DG_ENOTFOUND, "no checkpoint in %s is whole: %s", k->dir, first.message);
     return dg_error_set(err, DG_ENOTFOUND, "there is no checkpoint in %s", k->dir);
 }

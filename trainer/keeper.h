@@ -1,6 +1,6 @@
-/* The folder of a run's checkpoints. "index.json" is the marker: written last, it names every whole checkpoint with
- * its validation score; files that it does not name are left-overs. Keeps the last and the best, deletes the others
- * only after the marker is safe. One thread at a time. */
+/* The folder of a run's checkpoints. "index.json" is the marker: written last, it names every whole
+ * checkpoint with its validation score; files that it does not name are left-overs. Keeps the last
+ * and the best, deletes the others only after the marker is safe. One thread at a time. */
 #ifndef DG_TRAINER_KEEPER_H
 #define DG_TRAINER_KEEPER_H
 
@@ -18,37 +18,44 @@ struct dg_keeper {
     struct dg_kept *kept; /* [n], ascending steps */
     size_t n, cap;
     size_t keep_last, keep_best;
-    double best;       /* best score of the run so far, kept or not; NaN: none yet */
-    uint64_t bad;      /* validations since that one */
+    double best;  /* best score of the run so far, kept or not; NaN: none yet */
+    uint64_t bad; /* validations since that one */
 };
 
 /* Make or read the folder. */
-int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct dg_keeper **out, struct dg_error *err);
+int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct dg_keeper **out,
+    struct dg_error *err);
 void dg_keeper_close(struct dg_keeper *k); /* NULL is fine */
 
-/* Delete what a killed run left behind: temporary files and checkpoints that the marker does not name. Only for the
- * run that owns the folder. */
+/* Delete what a killed run left behind: temporary files and checkpoints that the marker does not
+ * name. Only for the run that owns the folder. */
 void dg_keeper_clean(const struct dg_keeper *k);
 
 /* Path of the checkpoint of a step. Caller frees; NULL on out of memory. */
 char *dg_keeper_path(const struct dg_keeper *k, uint64_t step);
 
-/* Write a checkpoint and the marker, then delete what need not be kept. On failure what was there before is whole. */
-int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s, const struct dg_checkpoint_blocks *b,
-    struct dg_error *err);
+/* Write a checkpoint and the marker, then delete what need not be kept. On failure what was there
+ * before is whole. */
+int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
+    const struct dg_checkpoint_blocks *b, struct dg_error *err);
 bool dg_keeper_has(const struct dg_keeper *k, uint64_t step);
 
-/* A validation of the model at `step`, which may be kept or not; NaN is worse than everything. Counts best and bad. */
+/* A validation of the model at `step`, which may be kept or not; NaN is worse than everything.
+ * Counts best and bad. */
 int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err);
-/* The same score for a checkpoint of that step that was written after the validation: counts nothing. */
+/* The same score for a checkpoint of that step that was written after the validation: counts
+ * nothing. */
 int dg_keeper_attach(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err);
 /* The score of a kept step, NaN: none. */
 double dg_keeper_score_of(const struct dg_keeper *k, uint64_t step);
 
-/* The newest checkpoint that is whole; damaged ones are skipped and their number told. DG_ENOTFOUND: none. */
-int dg_keeper_newest(const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err);
+/* The newest checkpoint that is whole; damaged ones are skipped and their number told.
+ * DG_ENOTFOUND: none. */
+int dg_keeper_newest(
+    const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err);
 
-/* Steps of the last n, or of the n with the best score (ties: later), ascending; returns how many there are. */
+/* Steps of the last n, or of the n with the best score (ties: later), ascending; returns how many
+ * there are. */
 size_t dg_keeper_last(const struct dg_keeper *k, size_t n, uint64_t *steps);
 size_t dg_keeper_best(const struct dg_keeper *k, size_t n, uint64_t *steps);
 

@@ -1,6 +1,7 @@
 /* dragoman-train: from text files to a model that dragoman-server loads. */
 #include "base/file.h"
 #include "trainer/args.h"
+#include "trainer/batches.h"
 #include "trainer/bleu.h"
 #include "trainer/chrf.h"
 #include "trainer/corpus.h"
@@ -18,16 +19,22 @@
 
 static const char usage[] =
     "dragoman-train " DG_VERSION ": trains the Transformer of \"Attention Is All You Need\"\n\n"
-    "  run RECIPE --out DIR          text files to a bundle: prepare, train, validate, average, score\n"
+    "  run RECIPE --out DIR          text files to a bundle: prepare, train, validate, average, "
+    "score\n"
     "  resume DIR                    go on with a run, bit for bit\n"
-    "  average DIR                   average a run's checkpoints into a bundle: --last N or --best N, --out BUNDLE\n"
-    "  evaluate BUNDLE SOURCE TARGET perplexity, BLEU and chrF of a bundle on a text and its translation\n"
+    "  average DIR                   average a run's checkpoints into a bundle: --last N or --best "
+    "N, --out BUNDLE\n"
+    "  evaluate BUNDLE SOURCE TARGET perplexity, BLEU and chrF of a bundle on a text and its "
+    "translation\n"
     "  prepare RECIPE --out DIR      clean, train the vocabulary and encode, and no more\n"
     "  plan RECIPE --out DIR         what a run will need of memory (prepares its data)\n"
     "  recipe RECIPE                 print a recipe with every default\n"
     "  plot LOG... --out FILE.svg    curves of one or more log.jsonl\n"
+    "  batches RECIPE --prepared DIR the first --lines N batches as JSON, for comparing with other "
+    "trainers\n"
     "  bleu HYPOTHESES REFERENCES    BLEU and chrF of text files, as sacreBLEU counts them\n\n"
-    "RECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, paper-big-enfr.\n"
+    "RECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, "
+    "paper-big-enfr.\n"
     "  --data DIR      folder that the recipe's paths are relative to\n"
     "  --set KEY=VALUE another value for a recipe's field, e.g. training.updates=2000\n"
     "  --prepared DIR  folder of prepared data to use or make; several runs may share it\n"
@@ -67,7 +74,8 @@ static int need_out(const struct dg_args *a, struct dg_error *err)
 
 static int load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err)
 {
-    return dg_recipe_load(a->words[0], a->data ? a->data : "", a->settings, a->n_settings, out, err);
+    return dg_recipe_load(
+        a->words[0], a->data ? a->data : "", a->settings, a->n_settings, out, err);
 }
 
 static int verb_recipe(int argc, char **argv, struct dg_error *err)
@@ -104,7 +112,10 @@ static int verb_prepare(int argc, char **argv, struct dg_error *err)
         rc = need_out(&a, err);
     if (!rc)
         rc = load_recipe(&a, &r, err);
-    struct dg_prepare_options o = {.dir = a.out, .threads = (int)a.threads, .force = a.force, .quiet = a.quiet,
+    struct dg_prepare_options o = {.dir = a.out,
+        .threads = (int)a.threads,
+        .force = a.force,
+        .quiet = a.quiet,
         .stop = &stop_requested};
     watch_signals();
     if (!rc)
@@ -124,7 +135,8 @@ static int verb_prepare(int argc, char **argv, struct dg_error *err)
 static int report_stop(const char *dir, bool stopped, int rc)
 {
     if (!rc && stopped)
-        fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume %s\n", (int)stop_signal, dir);
+        fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume %s\n",
+            (int)stop_signal, dir);
     return rc;
 }
 
@@ -140,7 +152,10 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
         rc = need_out(&a, err);
     if (!rc)
         rc = load_recipe(&a, &r, err);
-    struct dg_run_options o = {.dir = a.out, .prepared = a.prepared, .recipe = r, .quiet = a.quiet,
+    struct dg_run_options o = {.dir = a.out,
+        .prepared = a.prepared,
+        .recipe = r,
+        .quiet = a.quiet,
         .stop = &stop_requested};
     watch_signals();
     if (!rc)
@@ -158,8 +173,13 @@ static int verb_resume(int argc, char **argv, struct dg_error *err)
     int rc = dg_args_parse(argc, argv, "stpq", &a, err);
     if (!rc)
         rc = need(&a, 1, "the folder of a run", err);
-    struct dg_run_options o = {.dir = a.words[0], .prepared = a.prepared, .settings = a.settings,
-        .n_settings = a.n_settings, .resume = true, .quiet = a.quiet, .stop = &stop_requested};
+    struct dg_run_options o = {.dir = a.words[0],
+        .prepared = a.prepared,
+        .settings = a.settings,
+        .n_settings = a.n_settings,
+        .resume = true,
+        .quiet = a.quiet,
+        .stop = &stop_requested};
     watch_signals();
     if (!rc)
         rc = dg_run(&o, &stopped, err);
@@ -197,7 +217,10 @@ static int verb_average(int argc, char **argv, struct dg_error *err)
         rc = need(&a, 1, "the folder of a run", err);
     if (!rc && a.last >= 0 && a.best >= 0)
         rc = dg_error_set(err, DG_EINVAL, "--last or --best, not both");
-    struct dg_run_average o = {.dir = a.words[0], .bundle = a.out, .best = a.best >= 0, .no_scores = a.no_scores,
+    struct dg_run_average o = {.dir = a.words[0],
+        .bundle = a.out,
+        .best = a.best >= 0,
+        .no_scores = a.no_scores,
         .quiet = a.quiet};
     o.n = a.best > 0 ? (size_t)a.best : a.last > 0 ? (size_t)a.last : 0;
     return rc ? rc : dg_run_average(&o, err);
@@ -242,9 +265,16 @@ static int verb_evaluate(int argc, char **argv, struct dg_error *err)
     int rc = dg_args_parse(argc, argv, "FTbantj", &a, err);
     if (!rc)
         rc = need(&a, 3, "a bundle, a source and a target file", err);
-    struct dg_evaluate_text o = {.bundle = a.words[0], .source = a.words[1], .target = a.words[2],
-        .source_lang = a.from, .target_lang = a.to, .lines = a.lines > 0 ? (uint64_t)a.lines : 0,
-        .threads = (int)a.threads, .beam = a.beam > 0 ? (uint32_t)a.beam : 0, .alpha = (float)a.alpha, .score = true};
+    struct dg_evaluate_text o = {.bundle = a.words[0],
+        .source = a.words[1],
+        .target = a.words[2],
+        .source_lang = a.from,
+        .target_lang = a.to,
+        .lines = a.lines > 0 ? (uint64_t)a.lines : 0,
+        .threads = (int)a.threads,
+        .beam = a.beam > 0 ? (uint32_t)a.beam : 0,
+        .alpha = (float)a.alpha,
+        .score = true};
     if (!rc)
         rc = dg_evaluate_text(&o, &e, err);
     if (rc)
@@ -253,8 +283,8 @@ static int verb_evaluate(int argc, char **argv, struct dg_error *err)
         print_json(&e);
         return 0;
     }
-    printf("%zu lines, perplexity %.3f per piece (%.4f nats)\n", (size_t)e.lines, exp(e.nll / (double)e.pieces),
-        e.nll / (double)e.pieces);
+    printf("%zu lines, perplexity %.3f per piece (%.4f nats)\n", (size_t)e.lines,
+        exp(e.nll / (double)e.pieces), e.nll / (double)e.pieces);
     print_scores(&e.bleu, &e.chrf);
     return 0;
 }
@@ -268,6 +298,30 @@ static int verb_plot(int argc, char **argv, struct dg_error *err)
     if (!rc && !a.n_words)
         rc = dg_error_set(err, DG_EINVAL, "expected one or more logs");
     return rc ? rc : dg_plot(a.words, a.n_words, a.out, err);
+}
+
+static int verb_batches(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_recipe *r = NULL;
+    struct dg_dataset *d = NULL;
+    int rc = dg_args_parse(argc, argv, "pdsn", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "a recipe", err);
+    if (!rc && !a.prepared)
+        rc = dg_error_field(err, DG_EINVAL, "prepared", "--prepared DIR is missing");
+    if (!rc)
+        rc = load_recipe(&a, &r, err);
+    if (!rc) {
+        struct dg_dataset_options o = dg_run_batches(r);
+        rc = dg_dataset_open(a.prepared, "train", &o, &d, err);
+    }
+    for (long i = 0; i < a.lines && !rc; i++) {
+        rc = dg_batches_print(d, stdout, err);
+    }
+    dg_dataset_close(d);
+    dg_recipe_free(r);
+    return rc;
 }
 
 static int verb_bleu(int argc, char **argv, struct dg_error *err)
@@ -298,8 +352,9 @@ static int verb_bleu(int argc, char **argv, struct dg_error *err)
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv, struct dg_error *err);
-} verbs[] = {{"run", verb_run}, {"resume", verb_resume}, {"average", verb_average}, {"evaluate", verb_evaluate},
-    {"prepare", verb_prepare}, {"plan", verb_plan}, {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu}};
+} verbs[] = {{"run", verb_run}, {"resume", verb_resume}, {"average", verb_average},
+    {"evaluate", verb_evaluate}, {"prepare", verb_prepare}, {"plan", verb_plan},
+    {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu}, {"batches", verb_batches}};
 
 int main(int argc, char **argv)
 {

@@ -19,7 +19,8 @@ static size_t cgroup_limit(void)
     struct dg_buffer b;
     unsigned long long limit = 0;
     dg_buffer_init(&b);
-    if (dg_file_read("/sys/fs/cgroup/memory.max", &b, NULL) || !b.data || sscanf(b.data, "%llu", &limit) != 1)
+    if (dg_file_read("/sys/fs/cgroup/memory.max", &b, NULL) || !b.data ||
+        sscanf(b.data, "%llu", &limit) != 1)
         limit = 0;
     dg_buffer_deinit(&b);
     return (size_t)limit;
@@ -28,7 +29,8 @@ static size_t cgroup_limit(void)
 static size_t available_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    size_t machine = pages > 0 && size > 0 ? (size_t)pages * (size_t)size : 0, limit = cgroup_limit();
+    size_t machine = pages > 0 && size > 0 ? (size_t)pages * (size_t)size : 0,
+           limit = cgroup_limit();
     return limit && limit < machine ? limit : machine;
 }
 
@@ -39,7 +41,8 @@ static size_t activation_bytes(const struct dg_config *c, uint64_t micro, uint32
     return dg_tape_bytes(c, rows, rows, longest);
 }
 
-void dg_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest, struct dg_plan *out)
+void dg_plan_make(
+    const struct dg_recipe *r, const struct dg_config *c, uint32_t longest, struct dg_plan *out)
 {
     const size_t block = dg_param_block_size(c) * sizeof(float);
     memset(out, 0, sizeof *out);
@@ -48,15 +51,18 @@ void dg_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t
     out->available = available_bytes();
     out->micro_tokens = (uint64_t)r->training.micro_tokens;
     if (!out->micro_tokens)
-        for (out->micro_tokens = MICRO_MOST; out->micro_tokens > MICRO_LEAST; out->micro_tokens /= 2)
-            if (out->threads * activation_bytes(c, out->micro_tokens, longest) <= out->available / 2)
+        for (out->micro_tokens = MICRO_MOST; out->micro_tokens > MICRO_LEAST;
+             out->micro_tokens /= 2)
+            if (out->threads * activation_bytes(c, out->micro_tokens, longest) <=
+                out->available / 2)
                 break;
     out->weights = block;
     out->optimizer = (r->training.ema > 0 ? 3 : 2) * block;
     out->gradients = out->threads * block;
     out->activations = out->threads * activation_bytes(c, out->micro_tokens, longest);
     out->validation = 2 * block + out->threads * ((size_t)64 << 20);
-    out->total = out->weights + out->optimizer + out->gradients + out->activations + out->validation;
+    out->total =
+        out->weights + out->optimizer + out->gradients + out->activations + out->validation;
 }
 
 static void add_line(struct dg_buffer *b, const char *what, size_t bytes)
@@ -64,12 +70,16 @@ static void add_line(struct dg_buffer *b, const char *what, size_t bytes)
     dg_buffer_addf(b, "  %-38s %9.1f MiB\n", what, (double)bytes / (1 << 20));
 }
 
-void dg_plan_print(const struct dg_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out)
+void dg_plan_print(
+    const struct dg_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out)
 {
-    dg_buffer_addf(out, "%" PRIu64 " parameters, %" PRIu64 " threads, passes of %" PRIu64
-        " source + target tokens a thread\n", p->parameters, p->threads, p->micro_tokens);
+    dg_buffer_addf(out,
+        "%" PRIu64 " parameters, %" PRIu64 " threads, passes of %" PRIu64
+        " source + target tokens a thread\n",
+        p->parameters, p->threads, p->micro_tokens);
     if (worst)
-        dg_buffer_addf(out, "  an update takes at most %" PRIu64 " source and %" PRIu64 " target tokens\n",
+        dg_buffer_addf(out,
+            "  an update takes at most %" PRIu64 " source and %" PRIu64 " target tokens\n",
             worst->source_tokens, worst->target_tokens);
     add_line(out, "parameters", p->weights);
     add_line(out, "Adam's moments and averages", p->optimizer);
@@ -86,8 +96,9 @@ int dg_plan_check(const struct dg_plan *p, struct dg_error *err)
         return 0;
     return dg_error_field(err, DG_ELIMIT, "training.micro_tokens",
         "training needs up to %.1f GiB and %.1f GiB are there: take fewer threads (%" PRIu64
-        ") or a smaller training.micro_tokens (%" PRIu64 ")", (double)p->total / (1 << 30),
-        (double)p->available / (1 << 30), p->threads, p->micro_tokens);
+        ") or a smaller training.micro_tokens (%" PRIu64 ")",
+        (double)p->total / (1 << 30), (double)p->available / (1 << 30), p->threads,
+        p->micro_tokens);
 }
 
 /* A value as text, for the card's table. */
@@ -105,12 +116,14 @@ static void add_scores(struct dg_buffer *b, const struct dg_json *scores)
 {
     if (!dg_json_length(scores))
         return;
-    dg_buffer_adds(b, "\n## Scores\n\n| set | BLEU | chrF2 | perplexity per piece |\n|---|---|---|---|\n");
+    dg_buffer_adds(
+        b, "\n## Scores\n\n| set | BLEU | chrF2 | perplexity per piece |\n|---|---|---|---|\n");
     for (size_t i = 0; i < dg_json_length(scores); i++) {
         const struct dg_json *s = dg_json_at(scores, i);
         const char *set = dg_json_string(dg_json_get(s, "set"), NULL);
-        dg_buffer_addf(b, "| %s | %.2f | %.2f | %.2f |\n", set ? set : "", dg_json_number(dg_json_get(s, "bleu")),
-            dg_json_number(dg_json_get(s, "chrf")), dg_json_number(dg_json_get(s, "perplexity")));
+        dg_buffer_addf(b, "| %s | %.2f | %.2f | %.2f |\n", set ? set : "",
+            dg_json_number(dg_json_get(s, "bleu")), dg_json_number(dg_json_get(s, "chrf")),
+            dg_json_number(dg_json_get(s, "perplexity")));
     }
     const char *signature = dg_json_string(dg_json_get(dg_json_at(scores, 0), "signature"), NULL);
     dg_buffer_addf(b, "\n%s, detokenised text, one reference.\n", signature ? signature : "");
@@ -119,7 +132,8 @@ static void add_scores(struct dg_buffer *b, const struct dg_json *scores)
 static void add_training(struct dg_buffer *b, const struct dg_json *training)
 {
     dg_buffer_adds(b, "\n## Training\n\n| | |\n|---|---|\n");
-    for (const char *key = dg_json_next_key(training, NULL); key; key = dg_json_next_key(training, key)) {
+    for (const char *key = dg_json_next_key(training, NULL); key;
+         key = dg_json_next_key(training, key)) {
         const struct dg_json *v = dg_json_get(training, key);
         if (dg_json_typeof(v) == DG_JSON_OBJECT || !strcmp(key, "scores"))
             continue;
@@ -131,7 +145,8 @@ static void add_training(struct dg_buffer *b, const struct dg_json *training)
 
 static void add_counts(struct dg_buffer *b, const char *prefix, const struct dg_json *counts)
 {
-    for (const char *key = dg_json_next_key(counts, NULL); key; key = dg_json_next_key(counts, key)) {
+    for (const char *key = dg_json_next_key(counts, NULL); key;
+         key = dg_json_next_key(counts, key)) {
         const struct dg_json *v = dg_json_get(counts, key);
         if (dg_json_typeof(v) == DG_JSON_OBJECT)
             add_counts(b, "dropped: ", v);
@@ -150,10 +165,13 @@ int dg_report_card(const char *dir, const struct dg_recipe *r, const struct dg_c
     for (size_t i = 0; i < r->data.n_directions; i++)
         dg_buffer_addf(&b, "%s %s to %s", i ? "," : "", r->data.directions[i].source_lang,
             r->data.directions[i].target_lang);
-    dg_buffer_addf(&b, ". Licence: %s.\n\n", r->output.licence[0] ? r->output.licence : "not stated");
-    dg_buffer_addf(&b, "A Transformer of %u encoder and %u decoder layers, d_model %u, d_ff %u, %u heads, %" PRIu64
-        " parameters; vocabularies of %u and %u pieces.\n", c->enc_layers, c->dec_layers, c->D, c->F, c->H,
-        dg_config_parameters(c), c->source_vocab, c->target_vocab);
+    dg_buffer_addf(
+        &b, ". Licence: %s.\n\n", r->output.licence[0] ? r->output.licence : "not stated");
+    dg_buffer_addf(&b,
+        "A Transformer of %u encoder and %u decoder layers, d_model %u, d_ff %u, %u heads, %" PRIu64
+        " parameters; vocabularies of %u and %u pieces.\n",
+        c->enc_layers, c->dec_layers, c->D, c->F, c->H, dg_config_parameters(c), c->source_vocab,
+        c->target_vocab);
     add_scores(&b, dg_json_get(training, "scores"));
     add_training(&b, training);
     dg_buffer_adds(&b, "\n## Training pairs\n\n| | |\n|---|---|\n");

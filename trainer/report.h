@@ -8,17 +8,19 @@
 
 /* What a run will hold, in bytes. */
 struct dg_plan {
-    uint64_t parameters;                 /* their number */
+    uint64_t parameters; /* their number */
     uint64_t threads, micro_tokens;
     size_t weights, optimizer, gradients, activations; /* over all threads */
-    size_t validation;                   /* a second copy of the weights and the search's caches */
-    size_t total, available;             /* of this process; of the machine or its control group */
+    size_t validation;       /* a second copy of the weights and the search's caches */
+    size_t total, available; /* of this process; of the machine or its control group */
 };
 
 /* Plan for a model. micro_tokens 0: the most that fit half of what is available, 512 to 4096.
  * longest: pieces of the longest sentence. */
-void dg_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest, struct dg_plan *out);
-void dg_plan_print(const struct dg_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out);
+void dg_plan_make(
+    const struct dg_recipe *r, const struct dg_config *c, uint32_t longest, struct dg_plan *out);
+void dg_plan_print(
+    const struct dg_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out);
 /* DG_ELIMIT with the figures when it cannot fit. */
 int dg_plan_check(const struct dg_plan *p, struct dg_error *err);
 

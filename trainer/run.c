@@ -51,11 +51,18 @@ static double epoch_of(const struct dg_run *r)
 
 static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_error *err)
 {
-    struct dg_trainlog_train line = {.update = (int64_t)r->optimizer->step, .updates = r->recipe->training.updates,
-        .epoch = epoch_of(r), .loss = t->sums.smoothed / (double)t->sums.n, .nll = t->sums.nll / (double)t->sums.n,
-        .lr = rate, .grad_norm = t->grad_norm / (double)t->updates, .source_tokens = t->source_tokens,
-        .target_tokens = t->target_tokens, .seconds = (double)(dg_clock_ns() - t->start_ns) * 1e-9,
-        .cpu_seconds = (double)(dg_clock_cpu_ns() - t->cpu_ns) * 1e-9, .rss_bytes = resident_bytes()};
+    struct dg_trainlog_train line = {.update = (int64_t)r->optimizer->step,
+        .updates = r->recipe->training.updates,
+        .epoch = epoch_of(r),
+        .loss = t->sums.smoothed / (double)t->sums.n,
+        .nll = t->sums.nll / (double)t->sums.n,
+        .lr = rate,
+        .grad_norm = t->grad_norm / (double)t->updates,
+        .source_tokens = t->source_tokens,
+        .target_tokens = t->target_tokens,
+        .seconds = (double)(dg_clock_ns() - t->start_ns) * 1e-9,
+        .cpu_seconds = (double)(dg_clock_cpu_ns() - t->cpu_ns) * 1e-9,
+        .rss_bytes = resident_bytes()};
     r->tokens_per_s = (double)(t->source_tokens + t->target_tokens) / line.seconds;
     int rc = dg_trainlog_train(r->log, &line, err);
     begin_tally(t);
@@ -65,10 +72,14 @@ static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_er
 static int save(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_optimizer *a = r->optimizer;
-    struct dg_checkpoint_state s = {.step = a->step, .micro_tokens = r->plan.micro_tokens,
-        .threads = (uint64_t)r->workers->n, .backend = r->workers->w[0].be->name,
-        .data = dg_prepared_hash(r->prepared), .epoch_tokens = r->epoch_tokens,
-        .seconds = r->seconds + (double)(dg_clock_ns() - r->start_ns) * 1e-9, .recipe = r->recipe->json};
+    struct dg_checkpoint_state s = {.step = a->step,
+        .micro_tokens = r->plan.micro_tokens,
+        .threads = (uint64_t)r->workers->n,
+        .backend = r->workers->w[0].be->name,
+        .data = dg_prepared_hash(r->prepared),
+        .epoch_tokens = r->epoch_tokens,
+        .seconds = r->seconds + (double)(dg_clock_ns() - r->start_ns) * 1e-9,
+        .recipe = r->recipe->json};
     struct dg_checkpoint_blocks b = {a->n, r->workers->params->data, a->m, a->v, a->ema};
     dg_dataset_tell(r->data, &s.position);
     r->checkpoint_ns = dg_clock_ns();
@@ -85,8 +96,8 @@ static bool checkpoint_due(const struct dg_run *r, bool last)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
     double minutes = (double)(dg_clock_ns() - r->checkpoint_ns) / 60e9;
-    return last || is_due(t->checkpoint_updates, r->optimizer->step)
-        || (t->checkpoint_minutes > 0 && minutes >= t->checkpoint_minutes);
+    return last || is_due(t->checkpoint_updates, r->optimizer->step) ||
+           (t->checkpoint_minutes > 0 && minutes >= t->checkpoint_minutes);
 }
 
 static bool validation_due(const struct dg_run *r, bool checkpoint, bool last)
@@ -95,8 +106,8 @@ static bool validation_due(const struct dg_run *r, bool checkpoint, bool last)
     return last || (every > 0 ? is_due(every, r->optimizer->step) : checkpoint);
 }
 
-/* A checkpoint that cannot be written (a full disk) does not end a run that still learns: the old ones are whole, and
- * the next one is tried in its turn. At the end of a run it is an error. */
+/* A checkpoint that cannot be written (a full disk) does not end a run that still learns: the old
+ * ones are whole, and the next one is tried in its turn. At the end of a run it is an error. */
 static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
 {
     struct dg_error failure = {0};
@@ -116,18 +127,21 @@ static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
 static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_error *err)
 {
     const struct dg_recipe_training *training = &r->recipe->training;
-    const bool stop = asked_to_stop(r), last = stop || (int64_t)r->optimizer->step >= training->updates;
+    const bool stop = asked_to_stop(r),
+               last = stop || (int64_t)r->optimizer->step >= training->updates;
     const bool checkpoint = checkpoint_due(r, last);
     const uint64_t began = dg_clock_ns(), cpu = dg_clock_cpu_ns();
     int rc = checkpoint ? save_or_warn(r, last, err) : 0;
     if (!rc && !stop && validation_due(r, checkpoint, last)) {
         rc = dg_run_validate(r, err);
         if (!rc && training->patience > 0 && (int64_t)r->keeper->bad >= training->patience) {
-            dg_trainlog_say(r->log, "no better score in %" PRIu64 " validations: stopping early", r->keeper->bad);
+            dg_trainlog_say(r->log, "no better score in %" PRIu64 " validations: stopping early",
+                r->keeper->bad);
             *end = true;
         }
         /* Best weights are worth keeping even between checkpoints. */
-        if (!rc && !r->keeper->bad && r->keeper->keep_best && !dg_keeper_has(r->keeper, r->optimizer->step)) {
+        if (!rc && !r->keeper->bad && r->keeper->keep_best &&
+            !dg_keeper_has(r->keeper, r->optimizer->step)) {
             rc = save_or_warn(r, false, err);
             if (!rc)
                 rc = dg_keeper_attach(r->keeper, r->optimizer->step, r->keeper->best, err);
@@ -139,8 +153,8 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
     return rc;
 }
 
-static int update(struct dg_run *r, const struct dg_step_options *so, const struct dg_schedule *schedule,
-    struct tally *t, struct dg_error *err)
+static int update(struct dg_run *r, const struct dg_step_options *so,
+    const struct dg_schedule *schedule, struct tally *t, struct dg_error *err)
 {
     struct dg_batch batch;
     struct dg_step_result result;
@@ -172,19 +186,25 @@ static int update(struct dg_run *r, const struct dg_step_options *so, const stru
 static int train(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct dg_step_options so = {.clip = t->clip, .label_smoothing = t->label_smoothing, .dropout = t->dropout,
-        .attention_dropout = t->attention_dropout, .relu_dropout = t->relu_dropout, .seed = (uint64_t)t->seed,
-        .micro_tokens = r->plan.micro_tokens, .reduce = r->o->reduce};
+    struct dg_step_options so = {.clip = t->clip,
+        .label_smoothing = t->label_smoothing,
+        .dropout = t->dropout,
+        .attention_dropout = t->attention_dropout,
+        .relu_dropout = t->relu_dropout,
+        .seed = (uint64_t)t->seed,
+        .micro_tokens = r->plan.micro_tokens,
+        .reduce = r->o->reduce};
     struct dg_schedule schedule = {t->lr_scale, r->config.D, t->warmup, t->updates, t->cooldown};
     struct tally tally;
     int rc = 0;
-    bool end = (int64_t)r->optimizer->step >= t->updates
-        || (t->patience > 0 && (int64_t)r->keeper->bad >= t->patience);
+    bool end = (int64_t)r->optimizer->step >= t->updates ||
+               (t->patience > 0 && (int64_t)r->keeper->bad >= t->patience);
     r->start_ns = r->checkpoint_ns = dg_clock_ns();
     begin_tally(&tally);
     /* Killed between a checkpoint and its validation: that is made up for. */
-    if (dg_keeper_has(r->keeper, r->optimizer->step) && isnan(dg_keeper_score_of(r->keeper, r->optimizer->step))
-        && validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
+    if (dg_keeper_has(r->keeper, r->optimizer->step) &&
+        isnan(dg_keeper_score_of(r->keeper, r->optimizer->step)) &&
+        validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
         rc = dg_run_validate(r, err);
     while (!rc && !end) {
         rc = update(r, &so, &schedule, &tally, err);
@@ -208,8 +228,9 @@ static void tell_failure(struct dg_run *r, struct dg_error *err)
         dg_json_free(v);
     size_t used = strlen(err->message);
     if (n)
-        snprintf(err->message + used, sizeof err->message - used, "; the checkpoint of update %" PRIu64
-            " in %s is whole", r->keeper->kept[n - 1].step, r->checkpoint_dir);
+        snprintf(err->message + used, sizeof err->message - used,
+            "; the checkpoint of update %" PRIu64 " in %s is whole", r->keeper->kept[n - 1].step,
+            r->checkpoint_dir);
 }
 
 int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)

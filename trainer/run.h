@@ -14,23 +14,30 @@
 
 struct dg_run_options {
     const char *dir;
-    const char *prepared;              /* NULL: dir/data */
-    const struct dg_recipe *recipe;    /* `resume`: NULL takes the run's own */
-    const char *const *settings;       /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
+    const char *prepared;           /* NULL: dir/data */
+    const struct dg_recipe *recipe; /* `resume`: NULL takes the run's own */
+    const char *const *
+        settings; /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
     size_t n_settings;
-    bool resume;                       /* go on from the newest whole checkpoint; else the folder must hold no run */
-    bool quiet;                        /* no progress bar, no plan */
-    const volatile int *stop;          /* set by a signal handler: save and come back with *stopped; NULL never */
+    bool resume; /* go on from the newest whole checkpoint; else the folder must hold no run */
+    bool quiet;  /* no progress bar, no plan */
+    const volatile int
+        *stop; /* set by a signal handler: save and come back with *stopped; NULL never */
     const struct dg_all_reduce *reduce; /* other processes that share every batch; NULL: none */
 };
 
-/* *stopped: it was asked to stop and has saved. DG_EINTERNAL: diverged, the last checkpoint is whole and named. */
+/* *stopped: it was asked to stop and has saved. DG_EINTERNAL: diverged, the last checkpoint is
+ * whole and named. */
 int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err);
+
+/* How a recipe's training set is cut into batches. */
+struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
 
 /* The memory plan of a recipe, as text; prepares its data. */
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
 
-/* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev and test sets. */
+/* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev
+ * and test sets. */
 struct dg_run_average {
     const char *dir, *bundle; /* bundle NULL: dir/bundle */
     size_t n;                 /* 0: as the recipe says */

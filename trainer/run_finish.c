@@ -18,19 +18,22 @@ struct choice {
     bool best;
 };
 
-static int choose(const struct dg_keeper *k, size_t n, bool best, struct choice *out, struct dg_error *err)
+static int choose(
+    const struct dg_keeper *k, size_t n, bool best, struct choice *out, struct dg_error *err)
 {
     out->steps = calloc(n + 1, sizeof *out->steps);
     out->best = best;
     if (!out->steps)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu checkpoints", n);
     out->n = best ? dg_keeper_best(k, n, out->steps) : dg_keeper_last(k, n, out->steps);
-    return out->n ? 0 : dg_error_set(err, DG_ENOTFOUND, "there is no %scheckpoint in %s", best ? "validated " : "", k->dir);
+    return out->n ? 0
+                  : dg_error_set(err, DG_ENOTFOUND, "there is no %scheckpoint in %s",
+                        best ? "validated " : "", k->dir);
 }
 
 /* The manifest's "training": where the weights come from. */
-static struct dg_json *provenance(const struct dg_recipe *r, const struct dg_prepared *p, const struct choice *c,
-    const struct dg_checkpoint *newest)
+static struct dg_json *provenance(const struct dg_recipe *r, const struct dg_prepared *p,
+    const struct choice *c, const struct dg_checkpoint *newest)
 {
     struct dg_json *o = dg_json_new_object(), *steps = dg_json_new_array();
     char date[32] = "";
@@ -49,7 +52,8 @@ static struct dg_json *provenance(const struct dg_recipe *r, const struct dg_pre
         dg_json_append_take(steps, dg_json_new_int((int64_t)c->steps[i]));
     dg_json_set_take(o, "checkpoints", steps);
     dg_json_set_string(o, "data_hash", dg_prepared_hash(p));
-    dg_json_set_take(o, "counts", dg_json_copy(dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total")));
+    dg_json_set_take(o, "counts",
+        dg_json_copy(dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total")));
     dg_json_set_take(o, "recipe", dg_json_copy(r->json));
     return o;
 }
@@ -64,7 +68,8 @@ struct source {
     bool scores;
 };
 
-static int append_scores(const struct source *s, const char *kind, struct dg_json *all, struct dg_error *err)
+static int append_scores(
+    const struct source *s, const char *kind, struct dg_json *all, struct dg_error *err)
 {
     struct dg_json *scores = dg_run_scores(s->prepared, s->recipe, kind, s->bundle, err);
     if (!scores)
@@ -75,15 +80,22 @@ static int append_scores(const struct source *s, const char *kind, struct dg_jso
     return 0;
 }
 
-/* Scored with the bundle's own weights, so that f16's rounding counts; then sealed again with the scores in it. */
-static int export_average(const struct source *s, const struct choice *c, struct dg_json *training, struct dg_error *err)
+/* Scored with the bundle's own weights, so that f16's rounding counts; then sealed again with the
+ * scores in it. */
+static int export_average(
+    const struct source *s, const struct choice *c, struct dg_json *training, struct dg_error *err)
 {
     const size_t n = dg_param_block_size(s->config);
     float *params = malloc(n * sizeof *params);
     int rc = params ? dg_average(s->keeper, c->steps, c->n, params, n, err)
                     : dg_error_set(err, DG_ENOMEM, "no memory for %zu parameters", n);
-    struct dg_export e = {.dir = s->bundle, .recipe = s->recipe, .prepared_dir = s->prepared_dir,
-        .prepared = s->prepared, .config = s->config, .params = params, .training = training};
+    struct dg_export e = {.dir = s->bundle,
+        .recipe = s->recipe,
+        .prepared_dir = s->prepared_dir,
+        .prepared = s->prepared,
+        .config = s->config,
+        .params = params,
+        .training = training};
     if (!rc)
         rc = dg_export(&e, err);
     if (!rc && s->scores) {
@@ -99,7 +111,8 @@ static int export_average(const struct source *s, const struct choice *c, struct
     return rc;
 }
 
-static int make_bundle(const struct source *s, size_t n, bool best, struct dg_json **training, struct dg_error *err)
+static int make_bundle(
+    const struct source *s, size_t n, bool best, struct dg_json **training, struct dg_error *err)
 {
     struct choice c = {0};
     struct dg_checkpoint *newest = NULL;
@@ -118,8 +131,8 @@ static int make_bundle(const struct source *s, size_t n, bool best, struct dg_js
 
 static void remove_bundle(const char *dir)
 {
-    static const char *const names[] = {"manifest.json", "weights.dgw", "joint.spm", "joint.vocab", "source.spm",
-        "source.vocab", "target.spm", "target.vocab"};
+    static const char *const names[] = {"manifest.json", "weights.dgw", "joint.spm", "joint.vocab",
+        "source.spm", "source.vocab", "target.spm", "target.vocab"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = dg_run_join(dir, names[i]);
         if (path)
@@ -144,10 +157,12 @@ static void tell(struct dg_run *r, const struct dg_json *training)
 int dg_run_finish(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config, r->keeper, true};
+    struct source s = {
+        r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config, r->keeper, true};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
-    int rc = make_bundle(&s, (size_t)(best ? t->average_best : t->average_last), best, &training, err);
+    int rc =
+        make_bundle(&s, (size_t)(best ? t->average_best : t->average_last), best, &training, err);
     if (!rc) {
         tell(r, training);
         rc = dg_trainlog_event_take(r->log, "finished", training, err);
@@ -175,9 +190,10 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
         rc = dg_trainlog_open(r.log_path, -1, !o->quiet, &r.log, err);
     if (!rc) {
         const struct dg_recipe_training *t = &r.recipe->training;
-        struct source s = {r.recipe, r.prepared, r.prepared_dir, o->bundle ? o->bundle : r.bundle_dir, &r.config,
-            r.keeper, !o->no_scores};
-        size_t n = o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
+        struct source s = {r.recipe, r.prepared, r.prepared_dir,
+            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, !o->no_scores};
+        size_t n =
+            o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
         rc = make_bundle(&s, n, o->best, &training, err);
     }
     if (!rc)

@@ -1,5 +1,5 @@
-/* What the files of a run share: run.c opens and loops, run_open.c makes or finds what it needs, run_validate.c
- * measures, run_finish.c averages and exports. Nobody else includes it. */
+/* What the files of a run share: run.c opens and loops, run_open.c makes or finds what it needs,
+ * run_validate.c measures, run_finish.c averages and exports. Nobody else includes it. */
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
@@ -12,17 +12,17 @@
 
 struct dg_run {
     const struct dg_run_options *o;
-    struct dg_recipe *own_recipe;     /* NULL: the caller's */
+    struct dg_recipe *own_recipe; /* NULL: the caller's */
     const struct dg_recipe *recipe;
     char *data_dir, *prepared_dir, *checkpoint_dir, *validation_dir, *bundle_dir, *log_path;
-    int lock;                         /* file descriptor, -1: none */
+    int lock; /* file descriptor, -1: none */
     struct dg_prepared *prepared;
     struct dg_config config;
     struct dg_dataset *data;
     struct dg_plan plan;
     struct dg_workers *workers;
     struct dg_optimizer *optimizer;
-    struct dg_param_block *averaged;  /* NULL without ema: what is validated and exported */
+    struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
     struct dg_keeper *keeper;
     struct dg_trainlog *log;
     uint64_t epoch, epoch_tokens;     /* of the batches so far */
@@ -36,9 +36,15 @@ void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
 int dg_run_paths(struct dg_run *r, struct dg_error *err);
 /* Recipe of a new run saved, or of an old one loaded and compared. */
 int dg_run_recipe(struct dg_run *r, struct dg_error *err);
-struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe); /* of the training set */
-int dg_run_data(struct dg_run *r, struct dg_error *err);   /* prepared folder, configuration, training set, plan */
-int dg_run_model(struct dg_run *r, struct dg_error *err);  /* workers, optimiser; fresh, from a bundle or resumed */
+int dg_run_data(struct dg_run *r,
+    struct dg_error *err); /* prepared folder, configuration, training set, plan */
+int dg_run_model(struct dg_run *r,
+    struct dg_error *err); /* workers, optimiser; fresh, from a bundle or resumed */
+/* run_resume.c */
+int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err);
+int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err);
+void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
+
 void dg_run_close(struct dg_run *r);
 char *dg_run_join(const char *dir, const char *name); /* NULL on out of memory */
 
@@ -47,8 +53,8 @@ int dg_run_validate(struct dg_run *r, struct dg_error *err);
 /* The parameters that count: averaged ones where the recipe keeps them. */
 struct dg_param_block *dg_run_best_params(struct dg_run *r);
 /* Scores of all sets of a kind by a bundle, as an array for a manifest. */
-struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe, const char *kind,
-    const char *bundle, struct dg_error *err);
+struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
+    const char *kind, const char *bundle, struct dg_error *err);
 
 /* run_finish.c */
 int dg_run_finish(struct dg_run *r, struct dg_error *err);

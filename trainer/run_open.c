@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "kernels/cpu/cpu.h"
 #include "trainer/init.h"
-#include "trainer/prepare_internal.h"
 #include "weights/bundle.h"
 
 #include <errno.h>
@@ -56,7 +55,8 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     r->bundle_dir = dg_run_join(dir, "bundle");
     r->log_path = dg_run_join(dir, "log.jsonl");
     r->prepared_dir = r->o->prepared ? strdup(r->o->prepared) : dg_run_join(dir, "data");
-    if (!r->checkpoint_dir || !r->validation_dir || !r->bundle_dir || !r->log_path || !r->prepared_dir)
+    if (!r->checkpoint_dir || !r->validation_dir || !r->bundle_dir || !r->log_path ||
+        !r->prepared_dir)
         return dg_error_set(err, DG_ENOMEM, "no memory for the paths of %s", dir);
     return take_lock(r, err);
 }
@@ -65,8 +65,9 @@ static int save_run(const struct dg_run *r, struct dg_error *err)
 {
     struct dg_json *o = dg_json_new_object();
     struct dg_buffer text;
-    char *path = dg_run_join(r->o->dir, "run.json"), *data = realpath(r->recipe->data_dir[0] ? r->recipe->data_dir
-        : ".", NULL), *prepared = realpath(r->prepared_dir, NULL);
+    char *path = dg_run_join(r->o->dir, "run.json"),
+         *data = realpath(r->recipe->data_dir[0] ? r->recipe->data_dir : ".", NULL),
+         *prepared = realpath(r->prepared_dir, NULL);
     dg_buffer_init(&text);
     dg_json_set_string(o, "program", DG_VERSION);
     dg_json_set_string(o, "data_dir", data ? data : r->recipe->data_dir);
@@ -75,7 +76,8 @@ static int save_run(const struct dg_run *r, struct dg_error *err)
         dg_json_set_string(o, "prepared", prepared ? prepared : r->prepared_dir);
     dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json));
     int rc = !path || dg_json_write(o, 2, &text) || text.failed
-        ? dg_error_set(err, DG_ENOMEM, "no memory for run.json") : 0;
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
+                 : 0;
     if (!rc)
         rc = dg_file_write(path, text.data, text.len, err);
     dg_json_free(o);
@@ -106,7 +108,8 @@ static int load_run(struct dg_run *r, const char *path, struct dg_error *err)
     if (!rc)
         rc = dg_file_write(file.data, text.data, text.len, err);
     if (!rc)
-        rc = dg_recipe_load(file.data, data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
+        rc = dg_recipe_load(
+            file.data, data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
     if (!rc && prepared && !r->o->prepared) {
         free(r->prepared_dir);
         r->prepared_dir = strdup(prepared);
@@ -130,50 +133,26 @@ int dg_run_recipe(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* The raw files of a prepared folder must not have changed under a run: what is prepared again would be other data. Files
- * that are gone are no objection, the run does not read them any more. */
-static int check_inputs(const struct dg_run *r, struct dg_error *err)
-{
-    struct dg_json *now = NULL;
-    struct dg_error gone = {0};
-    struct dg_buffer a, b, list;
-    const struct dg_json *was = dg_json_get(dg_prepared_manifest(r->prepared), "inputs");
-    if (dg_prepare_inputs(r->recipe, &now, &gone))
-        return 0;
-    dg_buffer_init(&list);
-    for (size_t i = 0; i < dg_json_length(now); i++) {
-        dg_buffer_init(&a);
-        dg_buffer_init(&b);
-        dg_json_write(dg_json_at(now, i), 0, &a);
-        dg_json_write(dg_json_at(was, i), 0, &b);
-        const char *name = dg_json_string(dg_json_get(dg_json_at(now, i), "path"), NULL);
-        if (!a.failed && !b.failed && strcmp(a.data, b.data))
-            dg_buffer_addf(&list, "%s%s", list.len ? ", " : "", name ? name : "?");
-        dg_buffer_deinit(&a);
-        dg_buffer_deinit(&b);
-    }
-    int rc = !list.len ? 0 : dg_error_set(err, DG_EINVAL, "the data of this run has changed since it began: %s", list.data);
-    dg_buffer_deinit(&list);
-    dg_json_free(now);
-    return rc;
-}
-
 static int find_config(struct dg_run *r, struct dg_error *err)
 {
     struct dg_buffer path;
     struct dg_bundle *b = NULL;
     if (!r->recipe->init[0])
-        return dg_recipe_config(r->recipe, dg_prepared_source_vocab(r->prepared), dg_prepared_target_vocab(r->prepared),
-            dg_prepared_eos(r->prepared), dg_prepared_unk(r->prepared), &r->config, err);
-    /* A model that is trained further keeps its dimensions and conventions, whatever the recipe says. */
+        return dg_recipe_config(r->recipe, dg_prepared_source_vocab(r->prepared),
+            dg_prepared_target_vocab(r->prepared), dg_prepared_eos(r->prepared),
+            dg_prepared_unk(r->prepared), &r->config, err);
+    /* A model that is trained further keeps its dimensions and conventions, whatever the recipe
+     * says. */
     dg_buffer_init(&path);
     const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
-    int rc = dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc =
+        dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &r->config, err);
-    if (!rc && (r->config.source_vocab != dg_prepared_source_vocab(r->prepared)
-                   || r->config.target_vocab != dg_prepared_target_vocab(r->prepared)))
-        rc = dg_error_set(err, DG_EINVAL, "%s has vocabularies of %u and %u pieces, the prepared data of %u and %u", dir,
+    if (!rc && (r->config.source_vocab != dg_prepared_source_vocab(r->prepared) ||
+                   r->config.target_vocab != dg_prepared_target_vocab(r->prepared)))
+        rc = dg_error_set(err, DG_EINVAL,
+            "%s has vocabularies of %u and %u pieces, the prepared data of %u and %u", dir,
             r->config.source_vocab, r->config.target_vocab, dg_prepared_source_vocab(r->prepared),
             dg_prepared_target_vocab(r->prepared));
     dg_bundle_close(b);
@@ -184,14 +163,20 @@ static int find_config(struct dg_run *r, struct dg_error *err)
 struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe)
 {
     const struct dg_recipe_training *t = &recipe->training;
-    return (struct dg_dataset_options){.mode = t->batch_mode, .batch_tokens = (uint64_t)t->batch_tokens,
-        .window = (uint64_t)t->shuffle_window, .seed = (uint64_t)t->seed, .shuffle = true};
+    return (struct dg_dataset_options){.mode = t->batch_mode,
+        .batch_tokens = (uint64_t)t->batch_tokens,
+        .window = (uint64_t)t->shuffle_window,
+        .seed = (uint64_t)t->seed,
+        .bpe_dropout = t->bpe_dropout,
+        .shuffle = true};
 }
 
 int dg_run_data(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct dg_prepare_options po = {.dir = r->prepared_dir, .threads = (int)t->threads, .quiet = r->o->quiet,
+    struct dg_prepare_options po = {.dir = r->prepared_dir,
+        .threads = (int)t->threads,
+        .quiet = r->o->quiet,
         .stop = r->o->stop};
     struct dg_dataset_options data = dg_run_batches(r->recipe);
     struct dg_dataset_worst worst;
@@ -199,7 +184,7 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
     if (!rc)
         rc = dg_prepared_open(r->prepared_dir, &r->prepared, err);
     if (!rc && r->o->resume)
-        rc = check_inputs(r, err);
+        rc = dg_run_check_inputs(r, err);
     if (!rc)
         rc = find_config(r, err);
     if (!rc)
@@ -207,8 +192,8 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
     if (rc)
         return rc;
     dg_dataset_worst(r->data, &data, &worst);
-    dg_plan_make(r->recipe, &r->config, worst.max_source > worst.max_target ? worst.max_source : worst.max_target,
-        &r->plan);
+    dg_plan_make(r->recipe, &r->config,
+        worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->plan);
     return dg_plan_check(&r->plan, err);
 }
 
@@ -233,7 +218,8 @@ static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_err
     }
     if (r->config.positions == DG_POS_LEARNED && *out > r->config.max_positions)
         return dg_error_field(err, DG_EINVAL, "model.max_positions",
-            "model.max_positions is %u, but there are sentences of %u pieces", r->config.max_positions, *out);
+            "model.max_positions is %u, but there are sentences of %u pieces",
+            r->config.max_positions, *out);
     return 0;
 }
 
@@ -245,67 +231,13 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
         return dg_init_random(r->workers->params, (uint64_t)r->recipe->training.seed, err);
     dg_buffer_init(&path);
     const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
-    int rc = dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc =
+        dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
         rc = dg_init_from_weights(r->workers->params, dg_bundle_weights(b), err);
     dg_bundle_close(b);
     dg_buffer_deinit(&path);
     return rc;
-}
-
-/* Does the checkpoint belong to this recipe and data? */
-static int check_checkpoint(const struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
-{
-    struct dg_buffer list;
-    int rc = 0;
-    dg_buffer_init(&list);
-    if (dg_recipe_difference(r->recipe->json, c->state.recipe, true, &list)) {
-        while (list.len && list.data[list.len - 1] == '\n')
-            list.data[--list.len] = '\0';
-        rc = dg_error_set(err, DG_EINVAL, "the recipe is not the one this run was begun with: %s", list.data);
-    } else if (strcmp(c->state.data, dg_prepared_hash(r->prepared))) {
-        rc = dg_error_set(err, DG_EINVAL, "the prepared data %s has hash %s, this run was begun with %s",
-            r->prepared_dir, dg_prepared_hash(r->prepared), c->state.data);
-    } else if (c->blocks.n != r->workers->params->n) {
-        rc = dg_error_set(err, DG_EINVAL, "the checkpoint holds %zu parameters, the model has %zu", c->blocks.n,
-            r->workers->params->n);
-    } else if (!c->blocks.ema != !r->optimizer->ema) {
-        rc = dg_error_set(err, DG_EINVAL, "the checkpoint has %s averaged weights", c->blocks.ema ? "" : "no");
-    }
-    dg_buffer_deinit(&list);
-    return rc;
-}
-
-static void warn_if_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
-{
-    const char *backend = r->workers->w[0].be->name;
-    if (strcmp(backend, c->state.backend) || c->state.threads != (uint64_t)r->workers->n)
-        dg_trainlog_say(r->log, "warning: begun with %s and %" PRIu64 " threads, going on with %s and %d: sums are taken "
-            "in another order, so that this run will not be bit-identical to an undisturbed one", c->state.backend,
-            c->state.threads, backend, r->workers->n);
-}
-
-static int resume(struct dg_run *r, struct dg_checkpoint *c, struct dg_error *err)
-{
-    struct dg_train *t = r->workers->w[0].train;
-    struct dg_optimizer *a = r->optimizer;
-    int rc = check_checkpoint(r, c, err);
-    if (!rc)
-        rc = dg_dataset_seek(r->data, &c->state.position, err);
-    if (rc)
-        return rc;
-    t->ops->block_write(t, r->workers->params->data, c->blocks.params, a->n);
-    t->ops->block_write(t, a->m, c->blocks.m, a->n);
-    t->ops->block_write(t, a->v, c->blocks.v, a->n);
-    if (a->ema)
-        t->ops->block_write(t, a->ema, c->blocks.ema, a->n);
-    a->step = c->state.step;
-    r->epoch = c->state.position.epoch;
-    r->epoch_tokens = c->state.epoch_tokens;
-    r->seconds = c->state.seconds;
-    if (!r->recipe->training.micro_tokens)
-        r->plan.micro_tokens = c->state.micro_tokens;
-    return 0;
 }
 
 static int open_workers(struct dg_run *r, struct dg_error *err)
@@ -317,7 +249,8 @@ static int open_workers(struct dg_run *r, struct dg_error *err)
     if (!rc)
         rc = dg_workers_open(&wo, &r->workers, err);
     if (!rc)
-        rc = dg_optimizer_open(&ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
+        rc = dg_optimizer_open(
+            &ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
     if (!rc && t->ema > 0)
         rc = dg_param_block_open(&r->config, r->workers->w[0].train, &r->averaged, err);
     return rc;
@@ -344,16 +277,17 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     const struct dg_recipe_training *t = &r->recipe->training;
     struct dg_checkpoint *c = NULL;
     size_t damaged = 0;
-    int rc = dg_keeper_open(r->checkpoint_dir, most(t->keep_last, t->average_last), most(t->keep_best, t->average_best),
-        &r->keeper, err);
+    int rc = dg_keeper_open(r->checkpoint_dir, most(t->keep_last, t->average_last),
+        most(t->keep_best, t->average_best), &r->keeper, err);
     if (!rc && !r->o->resume && r->keeper->n)
-        rc = dg_error_set(err, DG_EINVAL, "%s holds a run with checkpoints: resume it, or take another folder", r->o->dir);
+        rc = dg_error_set(err, DG_EINVAL,
+            "%s holds a run with checkpoints: resume it, or take another folder", r->o->dir);
     if (!rc)
         rc = open_workers(r, err);
     if (!rc && r->o->resume)
         rc = dg_keeper_newest(r->keeper, &c, &damaged, err);
     if (!rc && c)
-        rc = resume(r, c, err);
+        rc = dg_run_resume(r, c, err);
     else if (!rc && !(rc = start_parameters(r, err)))
         dg_optimizer_start(r->optimizer, r->workers->params->data);
     if (!rc)
@@ -365,7 +299,7 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
         tell_plan(r);
     }
     if (!rc && c) {
-        warn_if_other_bits(r, c);
+        dg_run_warn_other_bits(r, c);
         dg_trainlog_say(r->log, "going on after update %" PRIu64 "%s", c->state.step,
             damaged ? " (newer checkpoints are damaged)" : "");
     }

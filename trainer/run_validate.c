@@ -22,25 +22,38 @@ static void sample(void *arg, const char *source, const char *reference, const c
 {
     struct dg_run *r = arg;
     struct dg_error ignored = {0};
-    dg_trainlog_sample(r->log, (int64_t)r->optimizer->step, source, reference, translation, &ignored);
+    dg_trainlog_sample(
+        r->log, (int64_t)r->optimizer->step, source, reference, translation, &ignored);
 }
 
 /* Translate a set with the bundle just written. */
-static int translate_set(struct dg_run *r, const struct dg_prepared_set *set, struct dg_evaluated *out,
-    struct dg_error *err)
+static int translate_set(struct dg_run *r, const struct dg_prepared_set *set,
+    struct dg_evaluated *out, struct dg_error *err)
 {
     const struct dg_recipe_direction *d = &r->recipe->data.directions[set->direction];
-    struct dg_evaluate_text o = {.bundle = r->validation_dir, .source = set->source_text, .target = set->target_text,
-        .source_lang = d->source_lang, .target_lang = d->target_lang,
-        .lines = (uint64_t)r->recipe->validation.lines, .threads = r->workers->n, .alpha = -1,
-        .samples = (uint64_t)r->recipe->validation.samples, .sample = sample, .arg = r};
+    struct dg_evaluate_text o = {.bundle = r->validation_dir,
+        .source = set->source_text,
+        .target = set->target_text,
+        .source_lang = d->source_lang,
+        .target_lang = d->target_lang,
+        .lines = (uint64_t)r->recipe->validation.lines,
+        .threads = r->workers->n,
+        .alpha = -1,
+        .samples = (uint64_t)r->recipe->validation.samples,
+        .sample = sample,
+        .arg = r};
     return dg_evaluate_text(&o, out, err);
 }
 
 static int write_bundle(struct dg_run *r, const struct dg_param_block *params, struct dg_error *err)
 {
-    struct dg_export e = {.dir = r->validation_dir, .recipe = r->recipe, .prepared_dir = r->prepared_dir,
-        .prepared = r->prepared, .config = &r->config, .params = params->data, .full_precision = true};
+    struct dg_export e = {.dir = r->validation_dir,
+        .recipe = r->recipe,
+        .prepared_dir = r->prepared_dir,
+        .prepared = r->prepared,
+        .config = &r->config,
+        .params = params->data,
+        .full_precision = true};
     return dg_export(&e, err);
 }
 
@@ -57,8 +70,10 @@ static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_erro
         struct dg_loss_sums sums;
         struct dg_evaluated e;
         dg_prepared_set(r->prepared, "dev", i, &set);
-        struct dg_evaluate_set es = {.prepared_dir = r->prepared_dir, .name = set.name,
-            .label_smoothing = r->recipe->training.label_smoothing, .micro_tokens = r->plan.micro_tokens,
+        struct dg_evaluate_set es = {.prepared_dir = r->prepared_dir,
+            .name = set.name,
+            .label_smoothing = r->recipe->training.label_smoothing,
+            .micro_tokens = r->plan.micro_tokens,
             .stop = r->o->stop};
         rc = dg_evaluate_loss(r->workers, &params->params, &es, &sums, err);
         if (rc)
@@ -80,7 +95,8 @@ static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_erro
 
 int dg_run_validate(struct dg_run *r, struct dg_error *err)
 {
-    struct dg_trainlog_valid v = {.update = (int64_t)r->optimizer->step, .bleu_signature = dg_bleu_signature()};
+    struct dg_trainlog_valid v = {
+        .update = (int64_t)r->optimizer->step, .bleu_signature = dg_bleu_signature()};
     struct dg_error failure = {0};
     if (!dg_prepared_sets(r->prepared, "dev"))
         return 0;
@@ -96,8 +112,8 @@ int dg_run_validate(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe, const char *kind,
-    const char *bundle, struct dg_error *err)
+struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
+    const char *kind, const char *bundle, struct dg_error *err)
 {
     struct dg_json *scores = dg_json_new_array();
     int rc = 0;
@@ -106,9 +122,14 @@ struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recip
         struct dg_evaluated e;
         dg_prepared_set(p, kind, i, &set);
         const struct dg_recipe_direction *d = &recipe->data.directions[set.direction];
-        struct dg_evaluate_text o = {.bundle = bundle, .source = set.source_text, .target = set.target_text,
-            .source_lang = d->source_lang, .target_lang = d->target_lang, .threads = (int)recipe->training.threads,
-            .alpha = -1, .score = true};
+        struct dg_evaluate_text o = {.bundle = bundle,
+            .source = set.source_text,
+            .target = set.target_text,
+            .source_lang = d->source_lang,
+            .target_lang = d->target_lang,
+            .threads = (int)recipe->training.threads,
+            .alpha = -1,
+            .score = true};
         if ((rc = dg_evaluate_text(&o, &e, err)))
             break;
         struct dg_json *s = dg_json_new_object();

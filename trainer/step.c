@@ -2,7 +2,9 @@
 
 #include <math.h>
 
-enum { SLICES = 64 }; /* of the flat block: fixed, so that the norm's sum does not depend on the thread count */
+enum {
+    SLICES = 64
+}; /* of the flat block: fixed, so that the norm's sum does not depend on the thread count */
 
 struct update {
     struct dg_workers *ws;
@@ -56,8 +58,8 @@ static void adam_slice(void *arg, size_t i)
     struct update *u = arg;
     size_t begin, end;
     slice(u, i, &begin, &end);
-    dg_optimizer_update(u->optimizer, u->ws->w[0].train, u->rate, u->grad_scale, u->ws->w[0].grads->data,
-        u->ws->params->data, begin, end);
+    dg_optimizer_update(u->optimizer, u->ws->w[0].train, u->rate, u->grad_scale,
+        u->ws->w[0].grads->data, u->ws->params->data, begin, end);
 }
 
 static int reduce(struct update *u, const struct dg_all_reduce *ranks, struct dg_loss_sums *sums,
@@ -75,24 +77,33 @@ static int reduce(struct update *u, const struct dg_all_reduce *ranks, struct dg
     return rc;
 }
 
-/* Guessing costs ln V a piece: a model ten times worse than that is beyond recovery, though its numbers are finite
- * (LayerNorm keeps them so for long). */
+/* Guessing costs ln V a piece: a model ten times worse than that is beyond recovery, though its
+ * numbers are finite (LayerNorm keeps them so for long). */
 static bool has_diverged(const struct dg_workers *ws, const struct dg_step_result *r)
 {
     double loss = r->sums.smoothed / (double)r->sums.n;
-    return !isfinite(loss) || !isfinite(r->grad_norm) || loss > 10 * log((double)ws->params->config.target_vocab) + 10;
+    return !isfinite(loss) || !isfinite(r->grad_norm) ||
+           loss > 10 * log((double)ws->params->config.target_vocab) + 10;
 }
 
-int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o, double rate,
-    const struct dg_dataset *data, const struct dg_batch *batch, struct dg_step_result *out, struct dg_error *err)
+int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
+    double rate, const struct dg_dataset *data, const struct dg_batch *batch,
+    struct dg_step_result *out, struct dg_error *err)
 {
     struct update u = {.ws = ws, .optimizer = optimizer, .rate = rate, .grad_scale = 1};
     struct dg_objective objective = {.epsilon = (float)o->label_smoothing,
-        .scale = (float)(1.0 / (double)batch->target_tokens), .dropout = (float)o->dropout,
-        .attention_dropout = (float)o->attention_dropout, .act_dropout = (float)o->relu_dropout, .seed = o->seed,
+        .scale = (float)(1.0 / (double)batch->target_tokens),
+        .dropout = (float)o->dropout,
+        .attention_dropout = (float)o->attention_dropout,
+        .act_dropout = (float)o->relu_dropout,
+        .seed = o->seed,
         .step = optimizer->step + 1};
-    struct dg_workers_pass pass = {.data = data, .batch = batch, .objective = &objective,
-        .micro_tokens = o->micro_tokens, .gradients = true, .rank = o->reduce ? o->reduce->rank : 0,
+    struct dg_workers_pass pass = {.data = data,
+        .batch = batch,
+        .objective = &objective,
+        .micro_tokens = o->micro_tokens,
+        .gradients = true,
+        .rank = o->reduce ? o->reduce->rank : 0,
         .ranks = o->reduce ? o->reduce->ranks : 1};
     int rc = dg_workers_run(ws, &pass, &out->sums, err);
     if (!rc)
@@ -106,7 +117,8 @@ int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct 
     if (has_diverged(ws, out))
         return dg_error_set(err, DG_EINTERNAL,
             "training diverged in update %llu: loss %g per target piece, gradient norm %g",
-            (unsigned long long)optimizer->step + 1, out->sums.smoothed / (double)out->sums.n, out->grad_norm);
+            (unsigned long long)optimizer->step + 1, out->sums.smoothed / (double)out->sums.n,
+            out->grad_norm);
     if (o->clip > 0 && out->grad_norm > o->clip)
         u.grad_scale = o->clip / out->grad_norm;
     optimizer->step++;

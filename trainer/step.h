@@ -1,13 +1,14 @@
-/* One update: the batch's gradient from all workers, summed in a fixed order, over all ranks where there are several,
- * clipped, and Adam. Bit-identical for the same instruction set, thread count and ranks. One caller at a time. */
+/* One update: the batch's gradient from all workers, summed in a fixed order, over all ranks where
+ * there are several, clipped, and Adam. Bit-identical for the same instruction set, thread count
+ * and ranks. One caller at a time. */
 #ifndef DG_TRAINER_STEP_H
 #define DG_TRAINER_STEP_H
 
 #include "trainer/adam.h"
 #include "trainer/worker.h"
 
-/* The one thing ranks need of each other: x[n] becomes its sum over the ranks, the same bits on each. `sums` are
- * the loss's sums, summed likewise. NULL where a process trains alone. */
+/* The one thing ranks need of each other: x[n] becomes its sum over the ranks, the same bits on
+ * each. `sums` are the loss's sums, summed likewise. NULL where a process trains alone. */
 struct dg_all_reduce {
     int (*sum)(void *ctx, float *x, size_t n, struct dg_loss_sums *sums, struct dg_error *err);
     void *ctx;
@@ -15,7 +16,7 @@ struct dg_all_reduce {
 };
 
 struct dg_step_options {
-    double clip;           /* largest gradient norm; 0: off */
+    double clip; /* largest gradient norm; 0: off */
     double label_smoothing, dropout, attention_dropout, relu_dropout;
     uint64_t seed, micro_tokens;
     const struct dg_all_reduce *reduce; /* NULL: alone */
@@ -26,9 +27,11 @@ struct dg_step_result {
     double grad_norm;         /* before clipping */
 };
 
-/* Update number optimizer->step + 1 at learning rate `rate`. DG_EINTERNAL when the loss or the gradient is not finite
- * or the loss is beyond recovery: parameters and moments are then as they were. */
-int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o, double rate,
-    const struct dg_dataset *data, const struct dg_batch *batch, struct dg_step_result *out, struct dg_error *err);
+/* Update number optimizer->step + 1 at learning rate `rate`. DG_EINTERNAL when the loss or the
+ * gradient is not finite or the loss is beyond recovery: parameters and moments are then as they
+ * were. */
+int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
+    double rate, const struct dg_dataset *data, const struct dg_batch *batch,
+    struct dg_step_result *out, struct dg_error *err);
 
 #endif

@@ -11,7 +11,8 @@ int dg_workers_default(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-static int open_worker(struct dg_worker *w, const struct dg_workers_options *o, struct dg_error *err)
+static int open_worker(
+    struct dg_worker *w, const struct dg_workers_options *o, struct dg_error *err)
 {
     struct dg_cpu_options cpu = {.threads = 1};
     int rc = dg_cpu_open(&cpu, &w->be, err);
@@ -35,7 +36,8 @@ static void close_worker(struct dg_worker *w)
     free(w->ids);
 }
 
-int dg_workers_open(const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err)
+int dg_workers_open(
+    const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err)
 {
     int rc = 0;
     struct dg_workers *ws = calloc(1, sizeof *ws);
@@ -91,7 +93,8 @@ static int fit(struct dg_worker *w, size_t pairs, size_t ids)
     if (w->len && w->index && w->ids)
         return 0;
     w->cap_pairs = w->cap_ids = 0;
-    return dg_error_set(&w->err, DG_ENOMEM, "no memory for a micro-batch of %zu pairs, %zu ids", pairs, ids);
+    return dg_error_set(
+        &w->err, DG_ENOMEM, "no memory for a micro-batch of %zu pairs, %zu ids", pairs, ids);
 }
 
 /* Sentences begin..end-1 of the batch, packed. */
@@ -139,7 +142,8 @@ static void run_share(void *arg, size_t i)
     w->sums = (struct dg_loss_sums){0};
     if (grads)
         w->train->ops->zero(w->train, w->grads->data, w->grads->n);
-    dg_batch_part(p->data, p->batch, (size_t)j->ws->n * p->ranks, (size_t)j->ws->n * p->rank + i, &begin, &end);
+    dg_batch_part(p->data, p->batch, (size_t)j->ws->n * p->ranks, (size_t)j->ws->n * p->rank + i,
+        &begin, &end);
     while (begin < end && !w->err.code) {
         size_t cut = dg_batch_cut(p->data, p->batch, begin, end, p->micro_tokens);
         struct dg_micro_batch pairs;
@@ -149,8 +153,8 @@ static void run_share(void *arg, size_t i)
     }
 }
 
-int dg_workers_run(struct dg_workers *ws, const struct dg_workers_pass *pass, struct dg_loss_sums *sums,
-    struct dg_error *err)
+int dg_workers_run(struct dg_workers *ws, const struct dg_workers_pass *pass,
+    struct dg_loss_sums *sums, struct dg_error *err)
 {
     struct job j = {ws, pass};
     dg_pool_run(ws->pool, (size_t)ws->n, run_share, &j);

@@ -1,5 +1,6 @@
-/* The threads of a training process. Each worker has a single-threaded backend, its own activations and its own
- * gradient block, and works alone on its share of a batch: no op waits for another thread. One caller at a time. */
+/* The threads of a training process. Each worker has a single-threaded backend, its own activations
+ * and its own gradient block, and works alone on its share of a batch: no op waits for another
+ * thread. One caller at a time. */
 #ifndef DG_TRAINER_WORKER_H
 #define DG_TRAINER_WORKER_H
 
@@ -16,17 +17,17 @@ struct dg_worker {
     struct dg_loss_sums sums;     /* of its share */
     struct dg_error err;
     /* The micro-batch being packed. */
-    uint32_t *len;                /* [2 * cap_pairs] source lengths, target lengths */
-    uint64_t *index;              /* [cap_pairs] */
-    int32_t *ids;                 /* [cap_ids] */
+    uint32_t *len;   /* [2 * cap_pairs] source lengths, target lengths */
+    uint64_t *index; /* [cap_pairs] */
+    int32_t *ids;    /* [cap_ids] */
     size_t cap_pairs, cap_ids;
 };
 
 struct dg_workers {
     struct dg_pool *pool;
     int n;
-    struct dg_worker *w;            /* [n] */
-    struct dg_param_block *params;  /* read by all */
+    struct dg_worker *w;           /* [n] */
+    struct dg_param_block *params; /* read by all */
 };
 
 struct dg_workers_options {
@@ -35,7 +36,8 @@ struct dg_workers_options {
     uint32_t max_positions; /* longest side of a pair, </s> counted */
 };
 
-int dg_workers_open(const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
+int dg_workers_open(
+    const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
 void dg_workers_close(struct dg_workers *ws); /* NULL is fine */
 
 /* One batch of a dataset through the model. */
@@ -43,15 +45,16 @@ struct dg_workers_pass {
     const struct dg_dataset *data;
     const struct dg_batch *batch;
     const struct dg_objective *objective;
-    struct dg_params *params;  /* NULL: those of the workers */
-    uint64_t micro_tokens;     /* source + target tokens a worker takes at once */
-    bool gradients;            /* else the loss alone */
-    size_t rank, ranks;        /* of the processes that share the batch; 0, 1 alone */
+    struct dg_params *params; /* NULL: those of the workers */
+    uint64_t micro_tokens;    /* source + target tokens a worker takes at once */
+    bool gradients;           /* else the loss alone */
+    size_t rank, ranks;       /* of the processes that share the batch; 0, 1 alone */
 };
 
-/* Zero the gradients, run, and give the sums over this process's share. The first worker's error is the pass's. */
-int dg_workers_run(struct dg_workers *ws, const struct dg_workers_pass *pass, struct dg_loss_sums *sums,
-    struct dg_error *err);
+/* Zero the gradients, run, and give the sums over this process's share. The first worker's error is
+ * the pass's. */
+int dg_workers_run(struct dg_workers *ws, const struct dg_workers_pass *pass,
+    struct dg_loss_sums *sums, struct dg_error *err);
 
 /* How many threads 0 means. */
 int dg_workers_default(void);

@@ -1,5 +1,6 @@
-/* Every backward op of kernels/train.h, on every instruction set of this machine, against central differences of
- * double-precision loops written from the formulas. The objective is sum(c * y) with drawn c. */
+/* Every backward op of kernels/train.h, on every instruction set of this machine, against central
+ * differences of double-precision loops written from the formulas. The objective is sum(c * y) with
+ * drawn c. */
 #include "kernels/backend.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/train.h"
@@ -13,7 +14,8 @@
 
 #include <cmocka.h>
 
-/* fp32 ops against exact gradients: sums of at most some hundred terms of order 1 lose about 1e-6; twenty times that. */
+/* fp32 ops against exact gradients: sums of at most some hundred terms of order 1 lose about 1e-6;
+ * twenty times that. */
 static const double TOLERANCE = 2e-5;
 
 struct fixture {
@@ -64,7 +66,8 @@ static void fetch(struct fixture *f, struct dg_rows r, size_t M, size_t N, float
 }
 
 /* A trainable weight over a block; x NULL for zeros. */
-static struct dg_weight *weight(struct fixture *f, const double *x, size_t N, size_t K, unsigned use, float **block)
+static struct dg_weight *weight(
+    struct fixture *f, const double *x, size_t N, size_t K, unsigned use, float **block)
 {
     struct dg_error err = {0};
     float *p;
@@ -75,7 +78,12 @@ static struct dg_weight *weight(struct fixture *f, const double *x, size_t N, si
         f->train->ops->block_write(f->train, p + i, &v, 1);
     }
     struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, p, NULL};
-    struct dg_weight_spec spec = {.name = "w", .use = use, .N = N, .K = K, .trainable = true, .stored = &stored,
+    struct dg_weight_spec spec = {.name = "w",
+        .use = use,
+        .N = N,
+        .K = K,
+        .trainable = true,
+        .stored = &stored,
         .n_stored = 1};
     struct dg_weight *w;
     assert_int_equal(f->be->ops->weight_new(f->be, &spec, &w, &err), 0);
@@ -124,14 +132,19 @@ static double kept(const struct dg_dropout *d, size_t m, uint32_t e)
 static double act(enum dg_act a, double x)
 {
     switch (a) {
-    case DG_ACT_RELU: return x > 0 ? x : 0;
-    case DG_ACT_SWISH: return x / (1 + exp(-x));
-    case DG_ACT_GELU: return 0.5 * x * (1 + erf(x / sqrt(2)));
-    default: return x;
+    case DG_ACT_RELU:
+        return x > 0 ? x : 0;
+    case DG_ACT_SWISH:
+        return x / (1 + exp(-x));
+    case DG_ACT_GELU:
+        return 0.5 * x * (1 + erf(x / sqrt(2)));
+    default:
+        return x;
     }
 }
 
-static const uint32_t keys[64] = {11, 222, 3333, 44444, 555555, 6666666, 77777777, 888888888, 99, 1010, 111111, 1212};
+static const uint32_t keys[64] = {
+    11, 222, 3333, 44444, 555555, 6666666, 77777777, 888888888, 99, 1010, 111111, 1212};
 
 struct linear {
     size_t M, N, K;
@@ -164,7 +177,11 @@ static void linear_case(struct fixture *f, enum dg_act a, bool bias, bool drop)
     struct dg_linear op = {weight(f, l.w, 19, 13, DG_USE_MATRIX, NULL),
         bias ? weight(f, l.bias, 1, 19, DG_USE_VECTOR, NULL) : NULL, a, l.drop, pre};
     f->be->ops->linear(f->be, &op, x, y, 7);
-    struct dg_linear_grad g = {.op = &op, .x = x, .y = y, .dy = rows(f, l.c, 7, 19), .dx = rows(f, NULL, 7, 13),
+    struct dg_linear_grad g = {.op = &op,
+        .x = x,
+        .y = y,
+        .dy = rows(f, l.c, 7, 19),
+        .dx = rows(f, NULL, 7, 13),
         .dw = weight(f, NULL, 19, 13, DG_USE_MATRIX, &dw),
         .dbias = bias ? weight(f, NULL, 1, 19, DG_USE_VECTOR, &db) : NULL};
     f->train->ops->linear_backward(f->train, &g, 7);
@@ -212,7 +229,8 @@ static double norm_value(void *ctx)
         for (size_t i = 0; i < n->D; i++)
             var += (v[i] - mean) * (v[i] - mean) / (double)n->D;
         for (size_t i = 0; i < n->D; i++)
-            sum += n->c[m * n->D + i] * ((v[i] - mean) / sqrt(var + 1e-5) * n->gain[i] + n->bias[i]);
+            sum +=
+                n->c[m * n->D + i] * ((v[i] - mean) / sqrt(var + 1e-5) * n->gain[i] + n->bias[i]);
     }
     return sum;
 }
@@ -221,14 +239,16 @@ static void norm_case(struct fixture *f, bool drop)
 {
     enum { M = 5, D = 37 };
     struct dg_dropout d = {0.25f, 777, keys};
-    struct norm n = {M, D, array(f, M * D), array(f, M * D), array(f, D), array(f, D), array(f, M * D),
-        drop ? &d : NULL};
+    struct norm n = {M, D, array(f, M * D), array(f, M * D), array(f, D), array(f, D),
+        array(f, M * D), drop ? &d : NULL};
     float host[M * D], *dgain, *dbias;
-    struct dg_norm op = {weight(f, n.gain, 1, D, DG_USE_VECTOR, NULL), weight(f, n.bias, 1, D, DG_USE_VECTOR, NULL),
-        1e-5f, n.drop, rows(f, NULL, M, D), rows(f, NULL, M, 1)};
+    struct dg_norm op = {weight(f, n.gain, 1, D, DG_USE_VECTOR, NULL),
+        weight(f, n.bias, 1, D, DG_USE_VECTOR, NULL), 1e-5f, n.drop, rows(f, NULL, M, D),
+        rows(f, NULL, M, 1)};
     struct dg_rows dy = rows(f, n.c, M, D);
     op.rstd.ld = 1;
-    f->be->ops->add_norm(f->be, &op, rows(f, n.x, M, D), rows(f, n.r, M, D), rows(f, NULL, M, D), M, D);
+    f->be->ops->add_norm(
+        f->be, &op, rows(f, n.x, M, D), rows(f, n.r, M, D), rows(f, NULL, M, D), M, D);
     struct dg_norm_grad g = {&op, dy, rows(f, NULL, M, D), dy /* in place */,
         weight(f, NULL, 1, D, DG_USE_VECTOR, &dgain), weight(f, NULL, 1, D, DG_USE_VECTOR, &dbias)};
     f->train->ops->add_norm_backward(f->train, &g, M, D);
@@ -255,7 +275,8 @@ struct attention {
 };
 
 /* One query row of one head. */
-static double attention_row(const struct attention *a, const struct dg_attn_seg *s, uint32_t h, uint32_t i)
+static double attention_row(
+    const struct attention *a, const struct dg_attn_seg *s, uint32_t h, uint32_t i)
 {
     const struct dg_attention *op = a->op;
     size_t row = s->q0 + i, seen = s->causal ? s->n_k - s->n_q + i + 1 : s->n_k;
@@ -263,13 +284,15 @@ static double attention_row(const struct attention *a, const struct dg_attn_seg 
     for (size_t j = 0; j < seen; j++) {
         double dot = 0;
         for (size_t e = 0; e < op->Dk; e++)
-            dot += a->q[row * op->H * op->Dk + h * op->Dk + e] * a->k[(s->k0 + j) * op->H * op->Dk + h * op->Dk + e];
+            dot += a->q[row * op->H * op->Dk + h * op->Dk + e] *
+                   a->k[(s->k0 + j) * op->H * op->Dk + h * op->Dk + e];
         z += p[j] = exp(dot / sqrt(op->Dk));
     }
     for (size_t j = 0; j < seen; j++)
         for (size_t e = 0; e < op->Dv; e++)
-            sum += a->c[row * op->H * op->Dv + h * op->Dv + e] * p[j] / z
-                * kept(op->drop, row, h * 2048 + (uint32_t)j) * a->v[(s->k0 + j) * op->H * op->Dv + h * op->Dv + e];
+            sum += a->c[row * op->H * op->Dv + h * op->Dv + e] * p[j] / z *
+                   kept(op->drop, row, h * 2048 + (uint32_t)j) *
+                   a->v[(s->k0 + j) * op->H * op->Dv + h * op->Dv + e];
     return sum;
 }
 
@@ -285,7 +308,8 @@ static double attention_value(void *ctx)
 }
 
 /* Three sentences; self: causal over its own rows; cross: other lengths on the key side. */
-static void attention_case(struct fixture *f, uint32_t H, uint32_t Dk, uint32_t Dv, bool causal, bool drop)
+static void attention_case(
+    struct fixture *f, uint32_t H, uint32_t Dk, uint32_t Dv, bool causal, bool drop)
 {
     static const uint32_t nq[3] = {1, 6, 21}, nk_cross[3] = {4, 1, 18};
     struct dg_dropout d = {0.2f, 4242, keys};
@@ -296,10 +320,10 @@ static void attention_case(struct fixture *f, uint32_t H, uint32_t Dk, uint32_t 
         segs[i] = (struct dg_attn_seg){Mq, nq[i], nk, Mk, NULL, causal, probs};
         Mq += nq[i], Mk += nk, probs += H * nq[i] * nk;
     }
-    struct attention a = {NULL, Mq, Mk, array(f, Mq * H * Dk), array(f, Mk * H * Dk), array(f, Mk * H * Dv),
-        array(f, Mq * H * Dv)};
-    struct dg_attention op = {H, Dk, Dv, segs, 3, rows(f, a.k, Mk, H * Dk), rows(f, a.v, Mk, H * Dv),
-        rows(f, NULL, 1, probs), drop ? &d : NULL};
+    struct attention a = {NULL, Mq, Mk, array(f, Mq * H * Dk), array(f, Mk * H * Dk),
+        array(f, Mk * H * Dv), array(f, Mq * H * Dv)};
+    struct dg_attention op = {H, Dk, Dv, segs, 3, rows(f, a.k, Mk, H * Dk),
+        rows(f, a.v, Mk, H * Dv), rows(f, NULL, 1, probs), drop ? &d : NULL};
     a.op = &op;
     struct dg_rows q = rows(f, a.q, Mq, H * Dk);
     f->be->ops->attention(f->be, &op, q, rows(f, NULL, Mq, H * Dv));
@@ -341,8 +365,8 @@ static double embed_value(void *ctx)
     for (size_t m = 0; m < e->M; m++)
         for (size_t i = 0; i < e->D; i++) {
             double t = e->ids[m] < 0 ? 0 : e->table[(size_t)e->ids[m] * e->D + i];
-            sum += e->c[m * e->D + i] * kept(e->drop, m, (uint32_t)i)
-                * (t * 4.5 + e->positions[(size_t)e->pos[m] * e->D + i]);
+            sum += e->c[m * e->D + i] * kept(e->drop, m, (uint32_t)i) *
+                   (t * 4.5 + e->positions[(size_t)e->pos[m] * e->D + i]);
         }
     return sum;
 }
@@ -354,8 +378,8 @@ static void test_embed(struct fixture *f)
     struct dg_dropout d = {0.4f, 1, keys};
     struct embed e = {M, D, ids, pos, array(f, V * D), array(f, P * D), array(f, M * D), &d};
     float *dt, *dp;
-    struct dg_embed op = {weight(f, e.table, V, D, DG_USE_TABLE, NULL), weight(f, e.positions, P, D, DG_USE_TABLE, NULL),
-        4.5f, ids, pos, &d};
+    struct dg_embed op = {weight(f, e.table, V, D, DG_USE_TABLE, NULL),
+        weight(f, e.positions, P, D, DG_USE_TABLE, NULL), 4.5f, ids, pos, &d};
     struct dg_embed_grad g = {&op, rows(f, e.c, M, D), weight(f, NULL, V, D, DG_USE_TABLE, &dt),
         weight(f, NULL, P, D, DG_USE_TABLE, &dp)};
     f->train->ops->embed_backward(f->train, &g, M);
@@ -457,11 +481,11 @@ static void each_isa(void (*test)(struct fixture *f))
     }
 }
 
-#define EACH(name)                                                                                                     \
-    static void name##_all(void **state)                                                                               \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
-        each_isa(test_##name);                                                                                         \
+#define EACH(name)                                                                                 \
+    static void name##_all(void **state)                                                           \
+    {                                                                                              \
+        (void)state;                                                                               \
+        each_isa(test_##name);                                                                     \
     }
 EACH(linear)
 EACH(norm)

@@ -1,5 +1,6 @@
-/* Gradients of a whole model by name, and ten optimiser steps, against an independent implementation in float64
- * (tests/golden/gradients.py): losses before each step, learning rates, and every weight after the tenth. */
+/* Gradients of a whole model by name, and ten optimiser steps, against an independent
+ * implementation in float64 (tests/golden/gradients.py): losses before each step, learning rates,
+ * and every weight after the tenth. */
 #include "kernels/cpu/cpu.h"
 #include "model/backward.h"
 #include "model/param_block.h"
@@ -17,8 +18,8 @@
 
 #include <cmocka.h>
 
-/* fp32 against fp64. Gradients are sums of some hundred terms below 1; another fp32 program was within 3e-7 of the
- * losses and 4e-7 of the final weights (tests/golden/README.md). */
+/* fp32 against fp64. Gradients are sums of some hundred terms below 1; another fp32 program was
+ * within 3e-7 of the losses and 4e-7 of the final weights (tests/golden/README.md). */
 static const double GRADIENT_TOLERANCE = 2e-6, LOSS_TOLERANCE = 2e-6, WEIGHT_TOLERANCE = 2e-6;
 
 struct golden {
@@ -53,16 +54,16 @@ static void open_golden(struct golden *g, const char *name, const char *isa)
     snprintf(g->dir, sizeof g->dir, "tests/golden/data/%s", name);
     snprintf(path, sizeof path, "%s.json", g->dir);
     g->expected = dg_json_load(path, &err);
-    if (!g->expected || dg_bundle_open(g->dir, &g->bundle, &err)
-        || dg_config_read(dg_bundle_manifest(g->bundle), &g->config, &err))
+    if (!g->expected || dg_bundle_open(g->dir, &g->bundle, &err) ||
+        dg_config_read(dg_bundle_manifest(g->bundle), &g->config, &err))
         fail_msg("%s", err.message);
     g->gradients = open_weights(g, "gradients.dgw");
     g->final = open_weights(g, "final.dgw");
-    if (dg_cpu_open(&o, &g->be, &err) || dg_cpu_train_open(g->be, &g->train, &err)
-        || dg_tape_open(&g->config, g->train, 24, &g->tape, &err)
-        || dg_param_block_open(&g->config, g->train, &g->params, &err)
-        || dg_param_block_open(&g->config, g->train, &g->grads, &err)
-        || dg_init_from_weights(g->params, dg_bundle_weights(g->bundle), &err))
+    if (dg_cpu_open(&o, &g->be, &err) || dg_cpu_train_open(g->be, &g->train, &err) ||
+        dg_tape_open(&g->config, g->train, 24, &g->tape, &err) ||
+        dg_param_block_open(&g->config, g->train, &g->params, &err) ||
+        dg_param_block_open(&g->config, g->train, &g->grads, &err) ||
+        dg_init_from_weights(g->params, dg_bundle_weights(g->bundle), &err))
         fail_msg("%s", err.message);
 }
 
@@ -105,7 +106,8 @@ static struct dg_loss_sums run_batch(struct golden *g, const struct dg_json *bat
         T += target_len[i] = add_ids(dg_json_get(pair, "target"), g->config.eos, target + T);
     }
     struct dg_micro_batch pairs = {n, source_len, target_len, source, target, index};
-    struct dg_objective o = {.epsilon = (float)dg_json_number(dg_json_get(g->expected, "label_smoothing")),
+    struct dg_objective o = {
+        .epsilon = (float)dg_json_number(dg_json_get(g->expected, "label_smoothing")),
         .scale = 1.0f / (float)T};
     g->train->ops->zero(g->train, g->grads->data, g->grads->n);
     if (dg_tape_run(g->tape, &g->params->params, &g->grads->params, &pairs, &o, &sums, &err))
@@ -114,7 +116,8 @@ static struct dg_loss_sums run_batch(struct golden *g, const struct dg_json *bat
     return sums;
 }
 
-/* Is element e of this tensor a key's bias? Its gradient is 0 but for rounding, and Adam makes steps of the noise. */
+/* Is element e of this tensor a key's bias? Its gradient is 0 but for rounding, and Adam makes
+ * steps of the noise. */
 static bool is_key_bias(const struct dg_config *c, const char *name, size_t e)
 {
     size_t hdk = (size_t)c->H * c->Dk;
@@ -123,8 +126,8 @@ static bool is_key_bias(const struct dg_config *c, const char *name, size_t e)
     return strstr(name, "cross.kv.b") && e < hdk;
 }
 
-static void compare(const struct golden *g, const char *what, const float *block, const struct dg_weights *expected,
-    double tolerance, bool skip_key_biases)
+static void compare(const struct golden *g, const char *what, const float *block,
+    const struct dg_weights *expected, double tolerance, bool skip_key_biases)
 {
     assert_int_equal(dg_weights_count(expected), dg_params_count(&g->config));
     for (size_t i = 0; i < dg_params_count(&g->config); i++) {
@@ -135,18 +138,22 @@ static void compare(const struct golden *g, const char *what, const float *block
             fail_msg("%s: no fp32 tensor %s among the expected ones", g->dir, info.name);
         const float *want = t->stored[0].data, *got = block + dg_param_block_offset(&g->config, i);
         for (size_t e = 0; e < (size_t)info.N * info.K; e++)
-            if (fabs((double)got[e] - want[e]) > tolerance && !(skip_key_biases && is_key_bias(&g->config, info.name, e)))
-                fail_msg("%s: %s of %s[%zu] is %.8g, expected %.8g", g->be->name, what, info.name, e, (double)got[e],
-                    (double)want[e]);
+            if (fabs((double)got[e] - want[e]) > tolerance &&
+                !(skip_key_biases && is_key_bias(&g->config, info.name, e)))
+                fail_msg("%s: %s of %s[%zu] is %.8g, expected %.8g", g->be->name, what, info.name,
+                    e, (double)got[e], (double)want[e]);
     }
 }
 
 static void check_training(struct golden *g)
 {
-    const struct dg_json *batches = dg_json_get(g->expected, "batches"), *steps = dg_json_get(g->expected, "steps");
-    struct dg_schedule schedule = {1.0, g->config.D, dg_json_int(dg_json_get(g->expected, "warmup")), 1000, 0};
+    const struct dg_json *batches = dg_json_get(g->expected, "batches"),
+                         *steps = dg_json_get(g->expected, "steps");
+    struct dg_schedule schedule = {
+        1.0, g->config.D, dg_json_int(dg_json_get(g->expected, "warmup")), 1000, 0};
     struct dg_adam_options o = {dg_json_number(dg_json_get(g->expected, "beta1")),
-        dg_json_number(dg_json_get(g->expected, "beta2")), dg_json_number(dg_json_get(g->expected, "epsilon")), 0, 0};
+        dg_json_number(dg_json_get(g->expected, "beta2")),
+        dg_json_number(dg_json_get(g->expected, "epsilon")), 0, 0};
     struct dg_optimizer *a = NULL;
     struct dg_error err = {0};
     assert_int_equal(dg_optimizer_open(&o, g->train, g->params->n, &a, &err), 0);
@@ -154,14 +161,16 @@ static void check_training(struct golden *g)
     for (size_t i = 0; i < dg_json_length(steps); i++) {
         const struct dg_json *want = dg_json_at(steps, i);
         struct dg_loss_sums sums = run_batch(g, dg_json_at(batches, i));
-        double rate = dg_schedule_rate(&schedule, (int64_t)i + 1), lr = dg_json_number(dg_json_get(want, "lr"));
-        double loss = dg_json_number(dg_json_get(want, "loss")), nll = dg_json_number(dg_json_get(want, "nll"));
+        double rate = dg_schedule_rate(&schedule, (int64_t)i + 1),
+               lr = dg_json_number(dg_json_get(want, "lr"));
+        double loss = dg_json_number(dg_json_get(want, "loss")),
+               nll = dg_json_number(dg_json_get(want, "nll"));
         if (i == 0)
             compare(g, "gradient", g->grads->data, g->gradients, GRADIENT_TOLERANCE, false);
         if (fabs(rate - lr) > 1e-9 * lr)
             fail_msg("learning rate %zu is %.10g, expected %.10g", i + 1, rate, lr);
-        if (fabs(sums.smoothed / (double)sums.n - loss) > LOSS_TOLERANCE
-            || fabs(sums.nll / (double)sums.n - nll) > LOSS_TOLERANCE)
+        if (fabs(sums.smoothed / (double)sums.n - loss) > LOSS_TOLERANCE ||
+            fabs(sums.nll / (double)sums.n - nll) > LOSS_TOLERANCE)
             fail_msg("loss before step %zu is %.8g and %.8g, expected %.8g and %.8g", i + 1,
                 sums.smoothed / (double)sums.n, sums.nll / (double)sums.n, loss, nll);
         a->step++;
@@ -198,6 +207,7 @@ static void test_learned(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_learned)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paper), cmocka_unit_test(test_learned)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

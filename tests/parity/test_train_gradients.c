@@ -1,7 +1,8 @@
-/* The whole model's gradient, tensor by tensor, against the loss itself: moving a tensor by h along its gradient g
- * must change the loss by h |g|. Every configuration the trainer offers, with dropout too (masks depend on keys alone,
- * so that the loss is a function). The forward is fp32: the loss carries about 1e-6, h |g| is kept a thousand times
- * that, and the curvature's share falls out of the central difference: 1 %. */
+/* The whole model's gradient, tensor by tensor, against the loss itself: moving a tensor by h along
+ * its gradient g must change the loss by h |g|. Every configuration the trainer offers, with
+ * dropout too (masks depend on keys alone, so that the loss is a function). The forward is fp32:
+ * the loss carries about 1e-6, h |g| is kept a thousand times that, and the curvature's share falls
+ * out of the central difference: 1 %. */
 #include "kernels/cpu/cpu.h"
 #include "model/backward.h"
 #include "model/param_block.h"
@@ -50,15 +51,20 @@ static void open_run(struct run *r, const struct dg_config *c, float dropout)
         dg_params_info(c, i, &info);
         float *x = r->params->data + dg_param_block_offset(c, i);
         for (size_t e = 0; e < (size_t)info.N * info.K; e++)
-            x[e] = ((float)draw(&state) / (1 << 30) - 1.0f) * 0.5f
-                + (strstr(info.name, "gain") ? 1.0f : 0.0f);
+            x[e] = ((float)draw(&state) / (1 << 30) - 1.0f) * 0.5f +
+                   (strstr(info.name, "gain") ? 1.0f : 0.0f);
     }
     for (int i = 0; i < S; i++)
         r->source[i] = (int32_t)(draw(&state) % V);
     for (int i = 0; i < T; i++)
         r->target[i] = (int32_t)(draw(&state) % V);
-    r->objective = (struct dg_objective){.epsilon = 0.1f, .scale = 1.0f / T, .dropout = dropout,
-        .attention_dropout = dropout / 2, .act_dropout = dropout / 3, .seed = 1, .step = 3};
+    r->objective = (struct dg_objective){.epsilon = 0.1f,
+        .scale = 1.0f / T,
+        .dropout = dropout,
+        .attention_dropout = dropout / 2,
+        .act_dropout = dropout / 3,
+        .seed = 1,
+        .step = 3};
 }
 
 static void close_run(struct run *r)
@@ -78,8 +84,8 @@ static double pass(struct run *r, size_t begin, size_t end, struct dg_params *gr
     size_t s = 0, t = 0;
     for (size_t i = 0; i < begin; i++)
         s += source_len[i], t += target_len[i];
-    struct dg_micro_batch pairs = {end - begin, source_len + begin, target_len + begin, r->source + s, r->target + t,
-        sentence + begin};
+    struct dg_micro_batch pairs = {end - begin, source_len + begin, target_len + begin,
+        r->source + s, r->target + t, sentence + begin};
     if (dg_tape_run(r->tape, &r->params->params, grads, &pairs, &r->objective, &sums, &err))
         fail_msg("%s", err.message);
     return sums.smoothed;
@@ -92,7 +98,8 @@ static double loss(struct run *r)
 }
 
 /* Change of the loss per length when x[n] moves by +- h g. */
-static double slope_along(struct run *r, float *x, const float *keep, const float *g, size_t n, double h)
+static double slope_along(
+    struct run *r, float *x, const float *keep, const float *g, size_t n, double h)
 {
     double value[2], norm = 0;
     for (int side = 0; side < 2; side++) {
@@ -118,12 +125,14 @@ static void check_tensor(struct run *r, const struct dg_param_info *info, size_t
     norm = sqrt(norm);
     if (norm < 1e-4)
         fail_msg("%s: gradient norm %g says nothing", info->name, norm);
-    /* A ReLU that switches within h bends the loss: then the shorter step is the one that counts. */
+    /* A ReLU that switches within h bends the loss: then the shorter step is the one that counts.
+     */
     double h = fmin(3e-2, 6e-4 / norm), slope = slope_along(r, x, keep, g, n, h / norm);
     if (fabs(slope - norm) > 0.01 * norm)
         slope = slope_along(r, x, keep, g, n, h / 4 / norm);
     if (fabs(slope - norm) > 0.01 * norm)
-        fail_msg("%s: the loss's slope along the gradient is %.6g, its norm %.6g (h %g)", info->name, slope, norm, h);
+        fail_msg("%s: the loss's slope along the gradient is %.6g, its norm %.6g (h %g)",
+            info->name, slope, norm, h);
     free(g), free(keep);
 }
 
@@ -138,7 +147,8 @@ static void check(const struct dg_config *c, float dropout)
         struct dg_param_info info;
         dg_params_info(c, i, &info);
         memcpy(r.grads->data, g, r.grads->n * sizeof *g);
-        /* A key's bias moves all scores of a query alike: its gradient is zero, like nothing else's. */
+        /* A key's bias moves all scores of a query alike: its gradient is zero, like nothing
+         * else's. */
         if (!strstr(info.name, "qkv.b") && !strstr(info.name, "kv.b"))
             check_tensor(&r, &info, dg_param_block_offset(c, i));
     }
@@ -193,8 +203,8 @@ static void test_untied_and_swish(void **state)
     check(&c, 0.2f);
 }
 
-/* Dropout's masks and the gradient's scale do not depend on how a batch is cut: the sums are the same up to the order
- * of additions. */
+/* Dropout's masks and the gradient's scale do not depend on how a batch is cut: the sums are the
+ * same up to the order of additions. */
 static void test_accumulation(void **state)
 {
     (void)state;
@@ -205,8 +215,8 @@ static void test_accumulation(void **state)
     float *g = malloc(r.grads->n * sizeof *g);
     memcpy(g, r.grads->data, r.grads->n * sizeof *g);
     r.train->ops->zero(r.train, r.grads->data, r.grads->n);
-    double parts = pass(&r, 0, 1, &r.grads->params) + pass(&r, 1, 3, &r.grads->params)
-        + pass(&r, 3, 4, &r.grads->params);
+    double parts = pass(&r, 0, 1, &r.grads->params) + pass(&r, 1, 3, &r.grads->params) +
+                   pass(&r, 3, 4, &r.grads->params);
     assert_float_equal(whole, parts, 1e-4);
     for (size_t i = 0; i < r.grads->n; i++)
         assert_float_equal(g[i], r.grads->data[i], 1e-5);
@@ -225,7 +235,8 @@ static void test_limits(void **state)
     open_run(&r, &c, 0);
     const uint32_t long_len = 17, short_len = 3;
     struct dg_micro_batch pairs = {1, &long_len, &short_len, r.source, r.target, sentence};
-    assert_int_equal(dg_tape_run(r.tape, &r.params->params, NULL, &pairs, &r.objective, &sums, &err), DG_ELIMIT);
+    assert_int_equal(
+        dg_tape_run(r.tape, &r.params->params, NULL, &pairs, &r.objective, &sums, &err), DG_ELIMIT);
     assert_string_equal(err.message, "a pair of 17 and 3 pieces does not fit 1 to 16 positions");
     close_run(&r);
 }
@@ -233,7 +244,8 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper),
-        cmocka_unit_test(test_biases_and_learned_positions), cmocka_unit_test(test_untied_and_swish),
-        cmocka_unit_test(test_accumulation), cmocka_unit_test(test_limits)};
+        cmocka_unit_test(test_biases_and_learned_positions),
+        cmocka_unit_test(test_untied_and_swish), cmocka_unit_test(test_accumulation),
+        cmocka_unit_test(test_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

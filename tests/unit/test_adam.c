@@ -38,12 +38,13 @@ static void expect(const float *got, const double *want, size_t n)
             fail_msg("[%zu] is %.8g, expected %.8g", i, (double)got[i], want[i]);
 }
 
-/* Three steps of Kingma & Ba's algorithm 1 with clipping (gradients halved), decoupled decay 0.1 and an average with
- * decay 0.75, computed in numpy float64. */
+/* Three steps of Kingma & Ba's algorithm 1 with clipping (gradients halved), decoupled decay 0.1
+ * and an average with decay 0.75, computed in numpy float64. */
 static void test_three_steps(void **state)
 {
     (void)state;
-    static const float g[3][4] = {{0.1f, -0.2f, 0.3f, 4}, {0.05f, 0.2f, -0.3f, 2}, {-0.4f, 0, 0.3f, 1}};
+    static const float g[3][4] = {
+        {0.1f, -0.2f, 0.3f, 4}, {0.05f, 0.2f, -0.3f, 2}, {-0.4f, 0, 0.3f, 1}};
     static const double p_want[] = {0.48336184, -0.24020535, 1.48269234, -3.01881375},
                         m_want[] = {-0.0137, 0.0009, 0.01365, 0.302},
                         v_want[] = {0.00086027, 0.00038808, 0.00132318, 0.101432},
@@ -111,7 +112,7 @@ static void test_nothing_to_learn(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_steps), cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_nothing_to_learn)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_steps),
+        cmocka_unit_test(test_slices), cmocka_unit_test(test_nothing_to_learn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,8 @@ static void add(struct dg_keeper *k, uint64_t step, const float *params, const f
     struct dg_error err = {0};
     struct dg_json *recipe = dg_json_new_object();
     const float zeros[8] = {0};
-    struct dg_checkpoint_state s = {.step = step, .threads = 1, .backend = "cpu/generic", .data = "", .recipe = recipe};
+    struct dg_checkpoint_state s = {
+        .step = step, .threads = 1, .backend = "cpu/generic", .data = "", .recipe = recipe};
     struct dg_checkpoint_blocks b = {n, params, zeros, zeros, ema};
     if (dg_keeper_add(k, &s, &b, &err))
         fail_msg("%s", err.message);
@@ -51,7 +52,8 @@ static void close_keeper(struct dg_keeper *k)
 static void test_mean(void **state)
 {
     (void)state;
-    const float a[3] = {1, -6, 1e8f}, b[3] = {2, 0, 1}, c[3] = {6, 3, -1e8f}, unused[3] = {100, 100, 100};
+    const float a[3] = {1, -6, 1e8f}, b[3] = {2, 0, 1}, c[3] = {6, 3, -1e8f},
+                unused[3] = {100, 100, 100};
     const uint64_t steps[3] = {20, 30, 40};
     struct dg_keeper *k = open_keeper();
     struct dg_error err = {0};
@@ -103,7 +105,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mean), cmocka_unit_test(test_averaged_weights),
-        cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mean),
+        cmocka_unit_test(test_averaged_weights), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

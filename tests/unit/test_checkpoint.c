@@ -1,4 +1,5 @@
-/* Checkpoints and the folder that keeps them: nothing half-written is ever read, nothing whole is ever lost. */
+/* Checkpoints and the folder that keeps them: nothing half-written is ever read, nothing whole is
+ * ever lost. */
 #include "trainer/checkpoint.h"
 #include "trainer/keeper.h"
 
@@ -53,14 +54,21 @@ static struct dg_json *recipe(void)
 
 static struct dg_checkpoint_state state_at(uint64_t step, const struct dg_json *r)
 {
-    return (struct dg_checkpoint_state){.step = step, .position = {2, 7, step}, .micro_tokens = 4096, .threads = 2,
-        .backend = "cpu/avx2", .data = "0123456789abcdef0123456789abcdef", .epoch_tokens = 99, .seconds = 12.5,
+    return (struct dg_checkpoint_state){.step = step,
+        .position = {2, 7, step},
+        .micro_tokens = 4096,
+        .threads = 2,
+        .backend = "cpu/avx2",
+        .data = "0123456789abcdef0123456789abcdef",
+        .epoch_tokens = 99,
+        .seconds = 12.5,
         .recipe = r};
 }
 
 static struct dg_checkpoint_blocks blocks(bool ema)
 {
-    return (struct dg_checkpoint_blocks){N, values[0], values[1], values[2], ema ? values[3] : NULL};
+    return (struct dg_checkpoint_blocks){
+        N, values[0], values[1], values[2], ema ? values[3] : NULL};
 }
 
 static void path_of(char out[128], const char *name)
@@ -99,7 +107,8 @@ static void test_roundtrip(void **state)
         assert_string_equal(c->state.backend, "cpu/avx2");
         assert_string_equal(c->state.data, "0123456789abcdef0123456789abcdef");
         assert_float_equal(c->state.seconds, 12.5, 0);
-        assert_int_equal(dg_json_int(dg_json_get(dg_json_get(c->state.recipe, "training"), "seed")), 3);
+        assert_int_equal(
+            dg_json_int(dg_json_get(dg_json_get(c->state.recipe, "training"), "seed")), 3);
         assert_int_equal(c->blocks.n, N);
         assert_memory_equal(c->blocks.params, values[0], sizeof values[0]);
         assert_memory_equal(c->blocks.m, values[1], sizeof values[0]);
@@ -128,8 +137,8 @@ static void test_damage(void **state)
     size_t blocks_at = 64 + (header + 63) / 64 * 64;
     for (size_t at = 0; at < map.size; at += at < blocks_at ? 1 : 997) {
         struct dg_checkpoint *c = NULL;
-        bool padding = (at >= 24 && at < 64) || (at >= 64 + header && at < blocks_at)
-            || (at >= blocks_at && (at - blocks_at) % 4032 >= N * sizeof(float));
+        bool padding = (at >= 24 && at < 64) || (at >= 64 + header && at < blocks_at) ||
+                       (at >= blocks_at && (at - blocks_at) % 4032 >= N * sizeof(float));
         memcpy(copy, map.data, map.size);
         copy[at] ^= 0x40;
         assert_int_equal(dg_file_write(bad, copy, map.size, &err), 0);
@@ -241,7 +250,8 @@ static void test_going_back(void **state)
     dg_keeper_close(k);
 }
 
-/* The disk is full: the write fails, the old checkpoint and the marker stay, and later there is room again. */
+/* The disk is full: the write fails, the old checkpoint and the marker stay, and later there is
+ * room again. */
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -295,7 +305,7 @@ static void test_left_overs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_roundtrip), TEST(test_damage), TEST(test_keeping), TEST(test_newest),
-        TEST(test_going_back), TEST(test_full_disk), TEST(test_left_overs)};
+    const struct CMUnitTest tests[] = {TEST(test_roundtrip), TEST(test_damage), TEST(test_keeping),
+        TEST(test_newest), TEST(test_going_back), TEST(test_full_disk), TEST(test_left_overs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

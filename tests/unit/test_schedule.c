@@ -13,7 +13,8 @@ static void expect(double got, double want)
         fail_msg("%.12g, expected %.12g", got, want);
 }
 
-/* The paper's base model: d_model 512, warmup 4000; values worked out by hand from section 5.3's formula. */
+/* The paper's base model: d_model 512, warmup 4000; values worked out by hand from section 5.3's
+ * formula. */
 static void test_paper(void **state)
 {
     (void)state;
@@ -25,7 +26,8 @@ static void test_paper(void **state)
     expect(dg_schedule_rate(&s, 0), dg_schedule_rate(&s, 1));
 }
 
-/* The last 10 of 100 updates fall to 0 in eleven equal steps: update 98 has 3 updates left, itself counted. */
+/* The last 10 of 100 updates fall to 0 in eleven equal steps: update 98 has 3 updates left, itself
+ * counted. */
 static void test_cooldown(void **state)
 {
     (void)state;
@@ -39,6 +41,7 @@ static void test_cooldown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_cooldown)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paper), cmocka_unit_test(test_cooldown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Elementwise and reducing loops of training. One source, built per instruction set: DG_LOOPS names the table and
- * -DDG_LOOPS_ISA its label. The simd pragmas allow reassociation of the sums they name, nothing else. */
+/* Elementwise and reducing loops of training. One source, built per instruction set: DG_LOOPS names
+ * the table and -DDG_LOOPS_ISA its label. The simd pragmas allow reassociation of the sums they
+ * name, nothing else. */
 #include "kernels/cpu/train/loops_build.h"
 
 #include <math.h>
@@ -10,7 +11,8 @@ static void drop(float *y, size_t n, struct dg_loop_mask mask)
     const float scale = 1.0f / (1.0f - mask.p);
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
-        y[i] = (dg_dropout_hash(mask.key, mask.first + (uint32_t)i) >> 8) >= floor_ ? y[i] * scale : 0.0f;
+        y[i] = (dg_dropout_hash(mask.key, mask.first + (uint32_t)i) >> 8) >= floor_ ? y[i] * scale
+                                                                                    : 0.0f;
 }
 
 /* Both ReLU's and its dropout's mask show in y: what was cut or dropped is 0. */
@@ -150,6 +152,16 @@ static void adam(const struct dg_adam *op, size_t n)
         ema[i] = decay * ema[i] + (1.0f - decay) * p[i];
 }
 
-const struct dg_loops DG_LOOPS = {.isa = DG_LOOPS_ISA, .drop = drop, .relu = relu, .swish = swish, .gelu = gelu,
-    .column_sum = column_sum, .axpy = axpy, .norm = norm, .loss = DG_LOOPS_NAME(loss), .head = DG_LOOPS_NAME(head),
-    .sum = sum, .square_sum = square_sum, .adam = adam};
+const struct dg_loops DG_LOOPS = {.isa = DG_LOOPS_ISA,
+    .drop = drop,
+    .relu = relu,
+    .swish = swish,
+    .gelu = gelu,
+    .column_sum = column_sum,
+    .axpy = axpy,
+    .norm = norm,
+    .loss = DG_LOOPS_NAME(loss),
+    .head = DG_LOOPS_NAME(head),
+    .sum = sum,
+    .square_sum = square_sum,
+    .adam = adam};

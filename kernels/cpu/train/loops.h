@@ -1,5 +1,6 @@
-/* The inner loops of training, built once per instruction set from loops.c, loops_loss.c and loops_attention.c by the
- * compiler's vectoriser (see CMakeLists.txt); the baseline build is the definition. All const; any thread. */
+/* The inner loops of training, built once per instruction set from loops.c, loops_loss.c and
+ * loops_attention.c by the compiler's vectoriser (see CMakeLists.txt); the baseline build is the
+ * definition. All const; any thread. */
 #ifndef DG_KERNELS_CPU_TRAIN_LOOPS_H
 #define DG_KERNELS_CPU_TRAIN_LOOPS_H
 
@@ -15,8 +16,8 @@ struct dg_loop_norm {
     const float *dy, *xhat; /* [D] */
     const float *gain;      /* [D] */
     float rstd;
-    float *dx, *dr;         /* [D]; dr may be dy */
-    float *dgain, *dbias;   /* [D], added to */
+    float *dx, *dr;       /* [D]; dr may be dy */
+    float *dgain, *dbias; /* [D], added to */
     struct dg_loop_mask drop;
 };
 
@@ -24,16 +25,16 @@ struct dg_loop_norm {
 struct dg_loop_head {
     size_t n_q, n_k, Dk, Dv;
     bool causal;
-    float scale;                 /* 1/sqrt(Dk) */
-    const float *q, *k, *v;      /* [n_q,Dk], [n_k,Dk], [n_k,Dv] */
-    const float *probs;          /* [n_q,n_k], dense */
-    const float *dout;           /* [n_q,Dv] */
-    float *dq, *dk, *dv;         /* written */
+    float scale;            /* 1/sqrt(Dk) */
+    const float *q, *k, *v; /* [n_q,Dk], [n_k,Dk], [n_k,Dv] */
+    const float *probs;     /* [n_q,n_k], dense */
+    const float *dout;      /* [n_q,Dv] */
+    float *dq, *dk, *dv;    /* written */
     size_t ldq, ldk, ldv, lddout, lddq, lddk, lddv;
-    const uint32_t *row_key;     /* [n_q] or NULL: dropout of the probabilities */
-    uint32_t site, first;        /* its key and the index of key 0 */
+    const uint32_t *row_key; /* [n_q] or NULL: dropout of the probabilities */
+    uint32_t site, first;    /* its key and the index of key 0 */
     float p;
-    float *scratch;              /* dg_loop_head_scratch() floats */
+    float *scratch; /* dg_loop_head_scratch() floats */
 };
 
 /* One row of the vocabulary: see struct dg_loss. */

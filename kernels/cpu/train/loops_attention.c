@@ -1,7 +1,7 @@
-/* Backward of one attention head over one segment. With A = drop(P), P = softmax(S), S = q kᵀ scale:
- *   dA = dO vᵀ, dP = drop(dA), dS = P (dP - sum_j P dP) scale, dv = Aᵀ dO, dq = dS k, dk = dSᵀ q.
- * Sentences are short (tens of rows), where a library GEMM costs more in its set-up than in its work: one small
- * register-blocked product serves all four. */
+/* Backward of one attention head over one segment. With A = drop(P), P = softmax(S), S = q kᵀ
+ * scale: dA = dO vᵀ, dP = drop(dA), dS = P (dP - sum_j P dP) scale, dv = Aᵀ dO, dq = dS k, dk = dSᵀ
+ * q. Sentences are short (tens of rows), where a library GEMM costs more in its set-up than in its
+ * work: one small register-blocked product serves all four. */
 #include "kernels/cpu/train/loops_build.h"
 
 enum { ROWS = 4, COLUMNS = 16 };
@@ -12,8 +12,8 @@ struct strided {
     size_t row, column;
 };
 
-/* Eight floats anywhere in memory. A GCC vector, because the vectoriser turns the plain nest below sideways and spills
- * it (measured: 5 times slower); row() is the same sum in plain C. */
+/* Eight floats anywhere in memory. A GCC vector, because the vectoriser turns the plain nest below
+ * sideways and spills it (measured: 5 times slower); row() is the same sum in plain C. */
 typedef float vec __attribute__((vector_size(32), aligned(4), may_alias));
 
 /* c[ROWS,COLUMNS] = A[ROWS,K] b[K,COLUMNS] */
@@ -48,7 +48,8 @@ static void row(struct strided A, const float *b, size_t ldb, size_t K, float *r
 }
 
 /* c[M,N] = A[M,K] b[K,N]. The last tile of a row or column overlaps the one before it. */
-static void product(size_t M, size_t N, size_t K, struct strided A, const float *b, size_t ldb, float *c, size_t ldc)
+static void product(size_t M, size_t N, size_t K, struct strided A, const float *b, size_t ldb,
+    float *c, size_t ldc)
 {
     const bool tiled = M >= ROWS && N >= COLUMNS;
     for (size_t m = 0; m < M && !tiled; m++)
@@ -64,7 +65,8 @@ static void product(size_t M, size_t N, size_t K, struct strided A, const float 
 }
 
 /* Row i: dA -> dS in place, A into kept[pad]. Keys past `seen` are masked: zero. */
-static void softmax_row(const struct dg_loop_head *h, size_t i, size_t seen, float *restrict ds, float *restrict kept)
+static void softmax_row(
+    const struct dg_loop_head *h, size_t i, size_t seen, float *restrict ds, float *restrict kept)
 {
     const float *restrict p = h->probs + i * h->n_k;
     float sum = 0;
@@ -104,8 +106,10 @@ void DG_LOOPS_NAME(head)(const struct dg_loop_head *h)
     }
     product(h->n_q, padded, h->Dv, (struct strided){h->dout, h->lddout, 1}, vt, padded, ds, padded);
     for (size_t i = 0; i < h->n_q; i++)
-        softmax_row(h, i, h->causal ? h->n_k - h->n_q + i + 1 : h->n_k, ds + i * padded, kept + i * padded);
-    product(h->n_k, h->Dv, h->n_q, (struct strided){kept, 1, padded}, h->dout, h->lddout, h->dv, h->lddv);
+        softmax_row(
+            h, i, h->causal ? h->n_k - h->n_q + i + 1 : h->n_k, ds + i * padded, kept + i * padded);
+    product(h->n_k, h->Dv, h->n_q, (struct strided){kept, 1, padded}, h->dout, h->lddout, h->dv,
+        h->lddv);
     product(h->n_q, h->Dk, h->n_k, (struct strided){ds, padded, 1}, h->k, h->ldk, h->dq, h->lddq);
     product(h->n_k, h->Dk, h->n_q, (struct strided){ds, 1, padded}, h->q, h->ldq, h->dk, h->lddk);
 }

@@ -1,5 +1,5 @@
-/* exp(x) for loops that the compiler vectorises: Cody-Waite reduction and Cephes' polynomial, relative error below
- * 2e-7 on [-87, 88]; below that it gives about 1e-38, above it exp(88). */
+/* exp(x) for loops that the compiler vectorises: Cody-Waite reduction and Cephes' polynomial,
+ * relative error below 2e-7 on [-87, 88]; below that it gives about 1e-38, above it exp(88). */
 #ifndef DG_KERNELS_CPU_TRAIN_LOOPS_EXP_H
 #define DG_KERNELS_CPU_TRAIN_LOOPS_EXP_H
 
@@ -9,7 +9,8 @@ static inline float loop_exp(float x)
 {
     x = x < -87.0f ? -87.0f : x;
     x = x > 88.0f ? 88.0f : x;
-    /* 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low bits. */
+    /* 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low bits.
+     */
     union {
         float f;
         uint32_t u;

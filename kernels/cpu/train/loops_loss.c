@@ -1,5 +1,6 @@
-/* Log-softmax, label-smoothed cross-entropy and its gradient, one row of the vocabulary at a time: the row stays in
- * the first caches for its three passes. Sums run in blocks in float and in double across them. */
+/* Log-softmax, label-smoothed cross-entropy and its gradient, one row of the vocabulary at a time:
+ * the row stays in the first caches for its three passes. Sums run in blocks in float and in double
+ * across them. */
 #include "kernels/cpu/train/loops_build.h"
 
 #include <math.h>

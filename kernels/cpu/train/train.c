@@ -1,4 +1,5 @@
-/* The CPU's training table: walks rows, segments and heads over the inner loops; products go to gemm_train.c. */
+/* The CPU's training table: walks rows, segments and heads over the inner loops; products go to
+ * gemm_train.c. */
 #include "kernels/train.h"
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/train/gemm_train.h"
@@ -36,7 +37,8 @@ static struct dg_loop_mask mask_of(const struct dg_dropout *drop, size_t m)
 }
 
 /* dy[M,N]: gradient of the layer's output -> gradient before the activation. */
-static void act_backward(const struct dg_loops *l, const struct dg_linear_grad *g, size_t M, size_t N)
+static void act_backward(
+    const struct dg_loops *l, const struct dg_linear_grad *g, size_t M, size_t N)
 {
     const struct dg_linear *op = g->op;
     for (size_t m = 0; m < M; m++) {
@@ -72,8 +74,8 @@ static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, 
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
 {
     const struct dg_loops *l = loops_of(t);
-    struct dg_loop_norm row = {.gain = dg_weight_floats(g->op->gain), .dgain = grad(g->dgain),
-        .dbias = grad(g->dbias)};
+    struct dg_loop_norm row = {
+        .gain = dg_weight_floats(g->op->gain), .dgain = grad(g->dgain), .dbias = grad(g->dbias)};
     for (size_t m = 0; m < M; m++) {
         row.dy = dg_rows_at(g->dy, m);
         row.xhat = dg_rows_at(g->op->xhat, m);
@@ -104,20 +106,31 @@ static int fit_scratch(struct cpu_train *t, const struct dg_attention *op, struc
     return 0;
 }
 
-static void head_backward(struct cpu_train *t, const struct dg_attention_grad *g, const struct dg_attn_seg *s,
-    uint32_t head)
+static void head_backward(struct cpu_train *t, const struct dg_attention_grad *g,
+    const struct dg_attn_seg *s, uint32_t head)
 {
     const struct dg_attention *op = g->op;
-    struct dg_loop_head h = {.n_q = s->n_q, .n_k = s->n_k, .Dk = op->Dk, .Dv = op->Dv, .causal = s->causal,
+    struct dg_loop_head h = {.n_q = s->n_q,
+        .n_k = s->n_k,
+        .Dk = op->Dk,
+        .Dv = op->Dv,
+        .causal = s->causal,
         .scale = 1.0f / sqrtf((float)op->Dk),
-        .q = dg_rows_at(g->q, s->q0) + head * op->Dk, .ldq = g->q.ld,
-        .k = dg_rows_at(op->k, s->k0) + head * op->Dk, .ldk = op->k.ld,
-        .v = dg_rows_at(op->v, s->k0) + head * op->Dv, .ldv = op->v.ld,
+        .q = dg_rows_at(g->q, s->q0) + head * op->Dk,
+        .ldq = g->q.ld,
+        .k = dg_rows_at(op->k, s->k0) + head * op->Dk,
+        .ldk = op->k.ld,
+        .v = dg_rows_at(op->v, s->k0) + head * op->Dv,
+        .ldv = op->v.ld,
         .probs = dg_rows_at(op->probs, 0) + s->probs + (size_t)head * s->n_q * s->n_k,
-        .dout = dg_rows_at(g->dout, s->q0) + head * op->Dv, .lddout = g->dout.ld,
-        .dq = dg_rows_at(g->dq, s->q0) + head * op->Dk, .lddq = g->dq.ld,
-        .dk = dg_rows_at(g->dk, s->k0) + head * op->Dk, .lddk = g->dk.ld,
-        .dv = dg_rows_at(g->dv, s->k0) + head * op->Dv, .lddv = g->dv.ld,
+        .dout = dg_rows_at(g->dout, s->q0) + head * op->Dv,
+        .lddout = g->dout.ld,
+        .dq = dg_rows_at(g->dq, s->q0) + head * op->Dk,
+        .lddq = g->dq.ld,
+        .dk = dg_rows_at(g->dk, s->k0) + head * op->Dk,
+        .lddk = g->dk.ld,
+        .dv = dg_rows_at(g->dv, s->k0) + head * op->Dv,
+        .lddv = g->dv.ld,
         .scratch = t->scratch};
     assert(!s->slots);
     if (op->drop && op->drop->p > 0) {
@@ -129,7 +142,8 @@ static void head_backward(struct cpu_train *t, const struct dg_attention_grad *g
     t->loops->head(&h);
 }
 
-static int attention_backward(struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
+static int attention_backward(
+    struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
 {
     struct cpu_train *cpu = (struct cpu_train *)t;
     int rc = fit_scratch(cpu, g->op, err);
@@ -160,7 +174,8 @@ static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, si
 static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
     struct dg_loss_sums *sums)
 {
-    struct dg_loop_loss row = {.V = op->V, .epsilon = op->epsilon, .scale = op->scale, .want_grad = op->want_grad};
+    struct dg_loop_loss row = {
+        .V = op->V, .epsilon = op->epsilon, .scale = op->scale, .want_grad = op->want_grad};
     for (size_t m = 0; m < M; m++) {
         row.x = dg_rows_at(logits, m);
         row.target = op->target[m];
@@ -224,9 +239,17 @@ static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
 }
 
 static const struct dg_train_ops cpu_ops = {.linear_backward = linear_backward,
-    .add_norm_backward = add_norm_backward, .attention_backward = attention_backward,
-    .embed_backward = embed_backward, .loss = loss, .block_new = block_new, .block_free = block_free,
-    .block_write = block_write, .block_read = block_read, .zero = zero, .sum = sum, .square_sum = square_sum,
+    .add_norm_backward = add_norm_backward,
+    .attention_backward = attention_backward,
+    .embed_backward = embed_backward,
+    .loss = loss,
+    .block_new = block_new,
+    .block_free = block_free,
+    .block_write = block_write,
+    .block_read = block_read,
+    .zero = zero,
+    .sum = sum,
+    .square_sum = square_sum,
     .adam = adam};
 
 /* The loops that go with the backend's instruction set. */
