@@ -1,5 +1,5 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-check
+.PHONY: container container-check deploy-check
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
@@ -7,3 +7,6 @@ container: ## build the container image and run it on 127.0.0.1:PORT
 
 container-check: ## build the image, run it and hold it to its promises
 	@docker/check
+
+deploy-check: ## check Dockerfile, compose file, Kubernetes manifests, alerts, dashboard
+	@scripts/deploy-check
