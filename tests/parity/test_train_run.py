@@ -302,6 +302,42 @@ def test_early_stopping(data, tmp_path):
     assert len(log(out, "valid")) == 3  # the first is the best, two without a better one
 
 
+def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
+    out = tmp_path / "run"
+    run(command(data, out, "--set", "training.checkpoint_updates=0", "--set", "training.checkpoint_minutes=0.00001",
+                "--set", "training.keep_last=3", "--set", "training.keep_best=2", "--set", "training.average_best=2",
+                "--set", "training.stop_metric=loss", "--set", "output.type=f16",
+                "--set", "validation.every=0"))
+    kept = json.loads((out / "checkpoints" / "index.json").read_text())["checkpoints"]
+    assert len(kept) >= 3 and all(c["score"] is not None for c in kept)
+    best = sorted(sorted(kept, key=lambda c: (-c["score"], -c["step"]))[:2], key=lambda c: c["step"])
+    with open(out / "bundle" / "manifest.json", encoding="utf-8") as f:
+        assert json.load(f)["training"]["checkpoints"] == [c["step"] for c in best]
+    run([TRAIN, "average", str(out), "--best", "1", "--no-scores", "--out", str(tmp_path / "one"), "--quiet"])
+    sizes = [os.path.getsize(tmp_path / "one" / "weights.dgw"), checkpoint(out)["elements"] * 4]
+    assert sizes[0] < 0.9 * sizes[1]  # matrices as f16
+
+
+def test_batches_are_those_of_the_run(data, whole):
+    text = run([TRAIN, "batches", str(data / "recipe.json"), "--data", str(data), "--prepared", str(whole / "data"),
+                "--lines", str(UPDATES)])
+    batches = [json.loads(x) for x in text.splitlines()]
+    assert len(batches) == UPDATES
+    for side in "source", "target":
+        assert all(sum(map(len, b[side])) <= 300 for b in batches)
+        counts = [sum(map(len, b[side])) for b in batches]
+        logged = [x[f"{side}_tokens"] for x in log(whole, "train")]
+        assert [sum(counts[i:i + 4]) for i in range(0, UPDATES, 4)] == logged
+
+
+def test_plan(data, whole, tmp_path):
+    text = run([TRAIN, "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(tmp_path / "plan"), "--quiet"])
+    assert "passes of 4096 source + target tokens" in text and "together" in text
+    text = run(command(data, tmp_path / "big", "--set", "model.d_model=65536", "--set", "model.d_ff=262144",
+                       "--set", "model.encoder_layers=16"), expect=1)
+    assert "training needs up to" in text and "training.micro_tokens" in text
+
+
 def test_plot_and_scores(data, whole, tmp_path):
     run([TRAIN, "plot", str(whole / "log.jsonl"), "--out", str(tmp_path / "curves.svg")])
     assert (tmp_path / "curves.svg").read_text().startswith("<svg")
