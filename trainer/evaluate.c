@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params,
+int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
     const struct dg_evaluate_set *set, struct dg_loss_sums *sums, struct dg_error *err)
 {
     struct dg_dataset *data = NULL;
@@ -24,7 +24,7 @@ int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params,
     while (!rc && seen < dg_dataset_count(data)) {
         struct dg_batch batch;
         struct dg_loss_sums part;
-        struct dg_workers_pass pass = {.data = data,
+        struct dg_crew_pass pass = {.data = data,
             .batch = &batch,
             .objective = &objective,
             .params = params,
@@ -36,7 +36,7 @@ int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params,
         if (!rc)
             rc = dg_dataset_next(data, &batch, err);
         if (!rc)
-            rc = dg_workers_run(ws, &pass, &part, err);
+            rc = dg_crew_run(ws, &pass, &part, err);
         if (rc)
             break;
         seen += batch.count;
@@ -201,7 +201,7 @@ int dg_evaluate_text(
         rc = dg_translator_open(o->bundle, be, 0, &t, err);
     if (!rc)
         rc = dg_runner_open(
-            t, o->threads > 0 ? o->threads : dg_workers_default(), 1, NULL, &runner, err);
+            t, o->threads > 0 ? o->threads : dg_crew_default(), 1, NULL, &runner, err);
     if (!rc && o->score)
         rc = score_texts(t, runner, o, &x, out, err);
     if (!rc)

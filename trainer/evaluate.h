@@ -15,7 +15,7 @@ struct dg_evaluate_set {
 };
 
 /* Sums over a set; params NULL: the workers' own. */
-int dg_evaluate_loss(struct dg_workers *ws, struct dg_params *params,
+int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
     const struct dg_evaluate_set *set, struct dg_loss_sums *sums, struct dg_error *err);
 
 struct dg_evaluate_text {

@@ -47,7 +47,7 @@ void dg_plan_make(
     const size_t block = dg_param_block_size(c) * sizeof(float);
     memset(out, 0, sizeof *out);
     out->parameters = dg_config_parameters(c);
-    out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_workers_default());
+    out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_crew_default());
     out->available = available_bytes();
     out->micro_tokens = (uint64_t)r->training.micro_tokens;
     if (!out->micro_tokens)

@@ -20,7 +20,7 @@ struct dg_run {
     struct dg_config config;
     struct dg_dataset *data;
     struct dg_plan plan;
-    struct dg_workers *workers;
+    struct dg_crew *workers;
     struct dg_optimizer *optimizer;
     struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
     struct dg_keeper *keeper;

@@ -243,11 +243,11 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
 static int open_workers(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct dg_workers_options wo = {.config = &r->config, .threads = (int)r->plan.threads};
+    struct dg_crew_options wo = {.config = &r->config, .threads = (int)r->plan.threads};
     struct dg_adam_options ao = {t->beta1, t->beta2, t->epsilon, t->weight_decay, t->ema};
     int rc = longest_sentence(r, &wo.max_positions, err);
     if (!rc)
-        rc = dg_workers_open(&wo, &r->workers, err);
+        rc = dg_crew_open(&wo, &r->workers, err);
     if (!rc)
         rc = dg_optimizer_open(
             &ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
@@ -313,7 +313,7 @@ void dg_run_close(struct dg_run *r)
     dg_keeper_close(r->keeper);
     dg_param_block_close(r->averaged);
     dg_optimizer_close(r->optimizer);
-    dg_workers_close(r->workers);
+    dg_crew_close(r->workers);
     dg_dataset_close(r->data);
     dg_prepared_close(r->prepared);
     dg_recipe_free(r->own_recipe);

@@ -7,7 +7,7 @@ enum {
 }; /* of the flat block: fixed, so that the norm's sum does not depend on the thread count */
 
 struct update {
-    struct dg_workers *ws;
+    struct dg_crew *ws;
     struct dg_optimizer *optimizer;
     double rate, grad_scale;
     double squares[SLICES];
@@ -79,14 +79,14 @@ static int reduce(struct update *u, const struct dg_all_reduce *ranks, struct dg
 
 /* Guessing costs ln V a piece: a model ten times worse than that is beyond recovery, though its
  * numbers are finite (LayerNorm keeps them so for long). */
-static bool has_diverged(const struct dg_workers *ws, const struct dg_step_result *r)
+static bool has_diverged(const struct dg_crew *ws, const struct dg_step_result *r)
 {
     double loss = r->sums.smoothed / (double)r->sums.n;
     return !isfinite(loss) || !isfinite(r->grad_norm) ||
            loss > 10 * log((double)ws->params->config.target_vocab) + 10;
 }
 
-int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
+int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
     double rate, const struct dg_dataset *data, const struct dg_batch *batch,
     struct dg_step_result *out, struct dg_error *err)
 {
@@ -98,14 +98,14 @@ int dg_step(struct dg_workers *ws, struct dg_optimizer *optimizer, const struct 
         .act_dropout = (float)o->relu_dropout,
         .seed = o->seed,
         .step = optimizer->step + 1};
-    struct dg_workers_pass pass = {.data = data,
+    struct dg_crew_pass pass = {.data = data,
         .batch = batch,
         .objective = &objective,
         .micro_tokens = o->micro_tokens,
         .gradients = true,
         .rank = o->reduce ? o->reduce->rank : 0,
         .ranks = o->reduce ? o->reduce->ranks : 1};
-    int rc = dg_workers_run(ws, &pass, &out->sums, err);
+    int rc = dg_crew_run(ws, &pass, &out->sums, err);
     if (!rc)
         rc = reduce(&u, o->reduce, &out->sums, err);
     if (rc)

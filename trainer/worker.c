@@ -5,14 +5,14 @@
 #include <sched.h>
 #include <stdlib.h>
 
-int dg_workers_default(void)
+int dg_crew_default(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 static int open_worker(
-    struct dg_worker *w, const struct dg_workers_options *o, struct dg_error *err)
+    struct dg_worker *w, const struct dg_crew_options *o, struct dg_error *err)
 {
     struct dg_cpu_options cpu = {.threads = 1};
     int rc = dg_cpu_open(&cpu, &w->be, err);
@@ -36,12 +36,12 @@ static void close_worker(struct dg_worker *w)
     free(w->ids);
 }
 
-int dg_workers_open(
-    const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err)
+int dg_crew_open(
+    const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err)
 {
     int rc = 0;
-    struct dg_workers *ws = calloc(1, sizeof *ws);
-    int threads = o->threads > 0 ? o->threads : dg_workers_default();
+    struct dg_crew *ws = calloc(1, sizeof *ws);
+    int threads = o->threads > 0 ? o->threads : dg_crew_default();
     if (ws)
         ws->w = calloc((size_t)threads, sizeof *ws->w);
     if (!ws || !ws->w) {
@@ -59,11 +59,11 @@ int dg_workers_open(
     *out = ws;
     return 0;
 out:
-    dg_workers_close(ws);
+    dg_crew_close(ws);
     return rc;
 }
 
-void dg_workers_close(struct dg_workers *ws)
+void dg_crew_close(struct dg_crew *ws)
 {
     if (!ws)
         return;
@@ -98,7 +98,7 @@ static int fit(struct dg_worker *w, size_t pairs, size_t ids)
 }
 
 /* Sentences begin..end-1 of the batch, packed. */
-static int pack(struct dg_worker *w, const struct dg_workers_pass *p, size_t begin, size_t end,
+static int pack(struct dg_worker *w, const struct dg_crew_pass *p, size_t begin, size_t end,
     struct dg_micro_batch *pairs)
 {
     const size_t n = end - begin;
@@ -126,14 +126,14 @@ static int pack(struct dg_worker *w, const struct dg_workers_pass *p, size_t beg
 }
 
 struct job {
-    struct dg_workers *ws;
-    const struct dg_workers_pass *pass;
+    struct dg_crew *ws;
+    const struct dg_crew_pass *pass;
 };
 
 static void run_share(void *arg, size_t i)
 {
     const struct job *j = arg;
-    const struct dg_workers_pass *p = j->pass;
+    const struct dg_crew_pass *p = j->pass;
     struct dg_worker *w = &j->ws->w[i];
     struct dg_params *params = p->params ? p->params : &j->ws->params->params;
     struct dg_params *grads = p->gradients ? &w->grads->params : NULL;
@@ -153,7 +153,7 @@ static void run_share(void *arg, size_t i)
     }
 }
 
-int dg_workers_run(struct dg_workers *ws, const struct dg_workers_pass *pass,
+int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass,
     struct dg_loss_sums *sums, struct dg_error *err)
 {
     struct job j = {ws, pass};

@@ -23,25 +23,25 @@ struct dg_worker {
     size_t cap_pairs, cap_ids;
 };
 
-struct dg_workers {
+struct dg_crew {
     struct dg_pool *pool;
     int n;
     struct dg_worker *w;           /* [n] */
     struct dg_param_block *params; /* read by all */
 };
 
-struct dg_workers_options {
+struct dg_crew_options {
     const struct dg_config *config;
     int threads;            /* 0: all that this process may use */
     uint32_t max_positions; /* longest side of a pair, </s> counted */
 };
 
-int dg_workers_open(
-    const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
-void dg_workers_close(struct dg_workers *ws); /* NULL is fine */
+int dg_crew_open(
+    const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
+void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
 /* One batch of a dataset through the model. */
-struct dg_workers_pass {
+struct dg_crew_pass {
     const struct dg_dataset *data;
     const struct dg_batch *batch;
     const struct dg_objective *objective;
@@ -53,10 +53,10 @@ struct dg_workers_pass {
 
 /* Zero the gradients, run, and give the sums over this process's share. The first worker's error is
  * the pass's. */
-int dg_workers_run(struct dg_workers *ws, const struct dg_workers_pass *pass,
+int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass,
     struct dg_loss_sums *sums, struct dg_error *err);
 
 /* How many threads 0 means. */
-int dg_workers_default(void);
+int dg_crew_default(void);
 
 #endif

@@ -76,7 +76,7 @@ static void *train(void *arg)
 {
     struct process *p = arg;
     struct dg_config c = small();
-    struct dg_workers_options wo = {&c, p->threads, 16};
+    struct dg_crew_options wo = {&c, p->threads, 16};
     struct dg_adam_options ao = {0.9, 0.98, 1e-9, 0, 0};
     struct dg_dataset_options data = {
         .mode = DG_BATCH_SUM, .batch_tokens = 120, .seed = 4, .shuffle = true};
@@ -88,12 +88,12 @@ static void *train(void *arg)
         .seed = 5,
         .micro_tokens = p->micro_tokens,
         .reduce = p->reduce};
-    struct dg_workers *ws = NULL;
+    struct dg_crew *ws = NULL;
     struct dg_optimizer *a = NULL;
     struct dg_dataset *d = NULL;
     struct dg_error err = {0};
     const char *paths[1] = {shard};
-    if (dg_workers_open(&wo, &ws, &err) || dg_init_random(ws->params, 3, &err) ||
+    if (dg_crew_open(&wo, &ws, &err) || dg_init_random(ws->params, 3, &err) ||
         dg_optimizer_open(&ao, ws->w[0].train, ws->params->n, &a, &err) ||
         dg_dataset_open_shards(paths, 1, &data, &d, &err))
         fail_msg("%s", err.message);
@@ -108,7 +108,7 @@ static void *train(void *arg)
     ws->w[0].train->ops->block_read(ws->w[0].train, ws->params->data, p->n, p->params);
     dg_dataset_close(d);
     dg_optimizer_close(a);
-    dg_workers_close(ws);
+    dg_crew_close(ws);
     return NULL;
 }
 
