@@ -83,9 +83,9 @@ static void run_both(const char *isa, struct shape s, size_t n_pool, size_t step
     dg_cpu_close(be[1]);
 }
 
-/* Unoptimised and sanitised builds are up to 50 times slower: they take every 9th M. */
+/* Unoptimised and sanitised builds are up to 50 times slower: they take every 43rd M. */
 #if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SLOW = 1, STEP = 9 };
+enum { SLOW = 1, STEP = 43 };
 #else
 enum { SLOW = 0, STEP = 1 };
 #endif
@@ -97,7 +97,8 @@ static void test_products(void **state)
     for (size_t i = 0; isas[i]; i++) {
         bool plain = !strcmp(isas[i], "generic"); /* 10 times slower, and there rows do not share a tile */
         for (size_t s = 0; s < sizeof small_shapes / sizeof *small_shapes; s++)
-            run_both(isas[i], small_shapes[s], plain || SLOW ? 7 : POOL, plain ? 43 : STEP);
+            if (!(plain && SLOW && small_shapes[s].N * small_shapes[s].K > 600000))
+                run_both(isas[i], small_shapes[s], plain || SLOW ? 7 : POOL, plain ? 43 : STEP);
         for (size_t s = 0; s < (plain ? 0 : sizeof vocab_shapes / sizeof *vocab_shapes); s++)
             run_both(isas[i], vocab_shapes[s], SLOW ? 2 : 11, SLOW ? 63 : 1);
         printf("row stability of products: %s ran\n", isas[i]);

@@ -23,17 +23,16 @@ static void multiply(struct dg_backend *be, const struct dg_weight_spec *spec, f
     free(x);
 }
 
-/* Matrices whose values every type holds exactly give the same bits from every form. */
+/* Matrices whose values every type holds exactly give the same bits from every form. (s8 ones multiply in int8: test_int8.c.) */
 static void run_forms(struct dg_backend *be, const char *isa)
 {
     (void)isa;
-    static float rows[N * K], scales[N];
+    static float rows[N * K];
     static uint16_t half[N * K], brain[N * K];
     static int8_t bytes[N * K];
     uint64_t seed = 3;
     for (size_t i = 0; i < N * K; i++) {
         bytes[i] = (int8_t)(ops_random(&seed) % 255 - 127);
-        scales[i / K] = 0.5f;
         rows[i] = (float)bytes[i] * 0.5f;
         uint32_t bits;
         memcpy(&bits, &rows[i], 4);
@@ -44,18 +43,18 @@ static void run_forms(struct dg_backend *be, const char *isa)
     float *panels = aligned_alloc(64, (dg_pack_elements(N, K) * 4 + 63) / 64 * 64);
     assert_non_null(panels);
     struct dg_stored all[] = { { DG_F32, DG_LAYOUT_ROWS, rows, NULL }, { DG_F16, DG_LAYOUT_ROWS, half, NULL },
-        { DG_BF16, DG_LAYOUT_ROWS, brain, NULL }, { DG_S8, DG_LAYOUT_ROWS, bytes, scales },
+        { DG_BF16, DG_LAYOUT_ROWS, brain, NULL },
         { DG_F32, DG_LAYOUT_PANEL16, panels, NULL } };
     dg_pack_panels(&all[0], N, K, panels);
     float want[N], y[N];
     struct dg_weight_spec spec = { "w", DG_USE_MATRIX, N, K, false, &all[0], 1 };
     multiply(be, &spec, want);
-    for (int type = 1; type < 4; type++) {
+    for (int type = 1; type < 3; type++) {
         spec.stored = &all[type];
         multiply(be, &spec, y);
         assert_memory_equal(y, want, sizeof y);
     }
-    struct dg_stored both[2] = { all[0], all[4] };
+    struct dg_stored both[2] = { all[0], all[3] };
     spec.stored = both;
     spec.n_stored = 2;
     multiply(be, &spec, y);
@@ -158,8 +157,10 @@ static void test_refused(void **state)
     refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &bytes, 1 }, DG_EFORMAT, "scales");
     refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &odd, 1 }, DG_EUNSUP, "9");
     refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, true, &half, 1 }, DG_EUNSUP, "fp32");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their malloc ends the program instead */
     refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1 }, DG_ENOMEM,
         "memory");
+#endif
 }
 
 int main(void)
