@@ -1,5 +1,5 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-check deploy-check
+.PHONY: container container-check deb deploy-check
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
@@ -10,3 +10,6 @@ container-check: ## build the image, run it and hold it to its promises
 
 deploy-check: ## check Dockerfile, compose file, Kubernetes manifests, alerts, dashboard
 	@scripts/deploy-check
+
+deb: ## Debian packages in build/deb, clean by lintian
+	@scripts/deb

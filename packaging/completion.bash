@@ -1,0 +1,35 @@
+# bash completion for dragoman, dragoman-server and dragoman-train. Options and verbs come from the programs' own --help, so
+# that they are always those of the installed version.
+
+_dragoman_options() {
+    "$@" --help 2>/dev/null </dev/null | grep -oE -- '(^|[^[:alnum:]-])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+' | sort -u
+}
+
+# The words that start lines indented by two: "  translate  translate lines ...".
+_dragoman_verbs() {
+    "$1" --help 2>/dev/null </dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
+}
+
+_dragoman() {
+    local program=$1 current=$2 previous=$3 verb=${COMP_WORDS[1]:-} help=("$1")
+    local IFS=$'\n'
+    COMPREPLY=()
+    case $previous in
+    --log-level) COMPREPLY=($(compgen -W $'debug\ninfo\nwarn\nerror' -- "$current")) && return ;;
+    --penalty) COMPREPLY=($(compgen -W $'gnmt\npower\nnone' -- "$current")) && return ;;
+    --positions) COMPREPLY=($(compgen -W $'marian\nhalves' -- "$current")) && return ;;
+    esac
+    if [[ ${program##*/} != dragoman-server && $COMP_CWORD -eq 1 && $current != -* ]]; then
+        COMPREPLY=($(compgen -W "$(_dragoman_verbs "$program")" -- "$current"))
+        return
+    fi
+    [[ ${program##*/} != dragoman || $COMP_CWORD -eq 1 ]] || help+=("$verb")
+    if [[ $current == -* ]]; then
+        COMPREPLY=($(compgen -W "$(_dragoman_options "${help[@]}")" -- "$current"))
+    elif [[ $verb == convert && $COMP_CWORD -eq 2 ]]; then
+        COMPREPLY=($(compgen -W marian -- "$current"))
+    fi
+    # Anything else is a file: complete -o default.
+}
+
+complete -o default -F _dragoman dragoman dragoman-server dragoman-train

@@ -1,0 +1,118 @@
+"""What is installed fits the programs: manual pages, completion, configuration, unit."""
+import configparser
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
+PROGRAMS = ["dragoman", "dragoman-server", "dragoman-train"]
+
+
+def run(*command, **more):
+    return subprocess.run(command, capture_output=True, text=True, check=True, **more).stdout
+
+
+def verbs(program):
+    return re.findall(r"^  ([a-z][a-z-]*) ", run(os.path.join(BIN, program), "--help"), re.M)
+
+
+def flags(*command):
+    text = run(os.path.join(BIN, command[0]), *command[1:], "--help")
+    return set(re.findall(r"^  (--[a-z][a-z-]*)", text, re.M))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Everything installed below a folder, with the prefix /usr."""
+    root = tmp_path_factory.mktemp("root")
+    run(os.path.join(ROOT, "packaging", "install"), BIN, env=dict(os.environ, DESTDIR=str(root), PREFIX="/usr"))
+    return root
+
+
+def page(installed, program):
+    return (installed / "usr/share/man/man1" / (program + ".1")).read_text()
+
+
+def test_every_option_has_its_place_in_the_manual(installed):
+    text = page(installed, "dragoman-server")
+    shown = set(re.findall(r"^\.It Fl (\S+)", text, re.M))
+    assert {"-" + s.replace("\\", "") for s in shown} == flags("dragoman-server")
+
+
+def test_every_verb_has_its_section_in_the_manual(installed):
+    text = page(installed, "dragoman")
+    sections = re.split(r"^\.Ss ", text, flags=re.M)[1:]
+    assert [s.split()[0] for s in sections] == verbs("dragoman")
+    for section in sections:
+        name = section.split("\n")[0].split()
+        shown = {"-" + s.replace("\\", "") for s in re.findall(r"^\.It Fl (\S+)", section.split("\n.Sh")[0], re.M)}
+        assert shown == flags("dragoman", *name), name
+
+
+def test_the_manual_is_well_formed(installed):
+    if not shutil.which("mandoc"):
+        pytest.skip("mandoc is not installed")
+    for program in PROGRAMS:
+        path = installed / "usr/share/man/man1" / (program + ".1")
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", path], capture_output=True, text=True)
+        assert lint.stdout == "" and lint.returncode == 0
+        assert "@" not in re.sub(r"@[0-9]", "", path.read_text())
+
+
+def complete(installed, *words):
+    """What the shell offers for the last word."""
+    script = """
+        source "$1"; shift
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _dragoman "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf '%s\\n' "${COMPREPLY[@]}" """
+    source = installed / "usr/share/bash-completion/completions" / words[0]
+    program = os.path.join(BIN, words[0])
+    return set(run("bash", "-c", script, "bash", str(source), program, *words[1:]).split())
+
+
+def test_completion_offers_verbs_and_options(installed):
+    assert complete(installed, "dragoman", "") == set(verbs("dragoman"))
+    assert complete(installed, "dragoman", "tr") == {"translate"}
+    assert flags("dragoman", "translate") <= complete(installed, "dragoman", "translate", "--")
+    assert complete(installed, "dragoman", "translate", "--be") == {"--beam"}
+    assert complete(installed, "dragoman", "translate", "--penalty", "") == {"gnmt", "power", "none"}
+    assert complete(installed, "dragoman", "convert", "") == {"marian"}
+    assert flags("dragoman-server") <= complete(installed, "dragoman-server", "--")
+    assert complete(installed, "dragoman-server", "--log-level", "w") == {"warn"}
+    assert set(verbs("dragoman-train")) == complete(installed, "dragoman-train", "")
+    assert complete(installed, "dragoman", "translate", "file") == set()  # the shell's own
+
+
+def test_the_installed_configuration_is_read_and_kept(installed):
+    path = installed / "etc/dragoman/server.json"
+    printed = run(str(installed / "usr/bin/dragoman-server"), "--config", str(path), "--print-config")
+    for key, value in json.loads(path.read_text()).items():
+        assert re.search(r"^%s = %s +# file " % (key, re.escape(json.dumps(value))), printed, re.M), key
+    models = json.loads(path.read_text())["models"]
+    assert sorted(os.listdir(str(installed) + models)) == sorted(os.listdir(os.path.join(ROOT, "weights", "bundles")))
+    path.write_text('{"port": 1}')
+    run(os.path.join(ROOT, "packaging", "install"), BIN, env=dict(os.environ, DESTDIR=str(installed), PREFIX="/usr"))
+    assert path.read_text() == '{"port": 1}'
+
+
+def test_the_unit_starts_what_is_installed_and_lets_it_drain(installed):
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str
+    unit.read(installed / "usr/lib/systemd/system/dragoman.service")
+    program, flag, config = unit["Service"]["ExecStart"].split()
+    assert flag == "--config"
+    assert os.access(str(installed) + program, os.X_OK) and os.path.exists(str(installed) + config)
+    drain = re.search(r"^drain_timeout = (\d+)", run(str(installed) + program, "--print-config"), re.M)
+    assert int(unit["Service"]["TimeoutStopSec"]) > int(drain.group(1))
+
+
+def test_every_program_tells_the_version():
+    version = re.search(r"project\(dragoman VERSION ([\d.]+)", open(os.path.join(ROOT, "CMakeLists.txt")).read()).group(1)
+    for program in PROGRAMS:
+        assert run(os.path.join(BIN, program), "--version").split() == [program, version]
