@@ -386,3 +386,17 @@ size_t dg_weights_bytes(const struct dg_weights *w)
 {
     return w->size;
 }
+
+const char *dg_weights_main_type(const struct dg_weights *w)
+{
+    static const char *const names[] = {[DG_F32] = "float32", [DG_F16] = "float16", [DG_BF16] = "bfloat16",
+        [DG_S8] = "int8"};
+    const struct dg_tensor *largest = NULL;
+    for (size_t i = 0; i < dg_weights_count(w); i++) {
+        const struct dg_tensor *t = dg_weights_at(w, i);
+        if (!largest || t->shape[0] * t->shape[1] > largest->shape[0] * largest->shape[1])
+            largest = t;
+    }
+    /* A tensor's last form is the one kernels prefer. */
+    return largest && largest->n_stored > 0 ? names[largest->stored[largest->n_stored - 1].type] : "";
+}

@@ -37,6 +37,9 @@ size_t dg_weights_count(const struct dg_weights *w);
 const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);
 size_t dg_weights_bytes(const struct dg_weights *w); /* of the whole file */
 
+/* The type most of the weights are computed from: "float32", "float16", "bfloat16" or "int8". Static storage. */
+const char *dg_weights_main_type(const struct dg_weights *w);
+
 /* Read every byte and compare the XXH3-64 checksums; DG_EFORMAT names the tensor. */
 int dg_weights_verify(const struct dg_weights *w, struct dg_error *err);
 
