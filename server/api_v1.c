@@ -121,6 +121,24 @@ static struct dg_json *describe_answers(const struct dg_call *c, const struct dg
     return o;
 }
 
+static void count_answers(const struct dg_call *c, const struct dg_answers *a)
+{
+    static const struct {
+        unsigned flag;
+        enum dg_counter counter;
+    } flags[] = {{DG_FLAG_SPLIT, DG_COUNT_SPLIT}, {DG_FLAG_LENGTH_LIMITED, DG_COUNT_LENGTH_LIMITED},
+        {DG_FLAG_UNK_COPIED, DG_COUNT_UNKNOWN}};
+    struct dg_metrics *m = c->app->metrics;
+    unsigned pair = dg_metrics_pair(m, c->pair[0], c->pair[1]);
+    dg_metrics_add(m, DG_COUNT_SENTENCES, pair, a->n_sentences);
+    dg_metrics_add(m, DG_COUNT_CHARACTERS, pair, a->source_characters);
+    dg_metrics_add(m, DG_COUNT_SOURCE_TOKENS, 0, a->source_tokens);
+    dg_metrics_add(m, DG_COUNT_TARGET_TOKENS, 0, a->target_tokens);
+    for (size_t i = 0; i < a->n_sentences; i++)
+        for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+            dg_metrics_add(m, flags[f].counter, 0, (a->sentences[i].flags & flags[f].flag) != 0);
+}
+
 static int answer_translate(struct dg_call *c, struct dg_json **body, struct dg_error *err)
 {
     size_t characters = 0, source_tokens = 0, target_tokens = 0;
@@ -132,6 +150,7 @@ static int answer_translate(struct dg_call *c, struct dg_json **body, struct dg_
         if (rc != DG_OK)
             break;
         dg_json_append_take(list, describe_answers(c, &a));
+        count_answers(c, &a);
         characters += a.source_characters;
         source_tokens += a.source_tokens;
         target_tokens += a.target_tokens;

@@ -1,8 +1,9 @@
-/* What the handlers share: settings, models, queue, state. One per process, made by main. Const but for `state`. */
+/* What the handlers share: settings, models, queue, state. One per process, made by main. Const but for the atomics. */
 #ifndef DG_SERVER_APP_H
 #define DG_SERVER_APP_H
 
 #include "server/config.h"
+#include "server/metrics.h"
 #include "server/models.h"
 #include "server/queue.h"
 
@@ -14,7 +15,10 @@ struct dg_app {
     struct dg_server_config config;
     struct dg_models *models;
     struct dg_queue *queue;
+    struct dg_metrics *metrics;
     _Atomic enum dg_app_state state;
+    atomic_uint in_flight;            /* requests whose handler has begun and whose reply is not out */
+    _Atomic double last_success_s;    /* since the epoch; 0 before the first */
 };
 
 #endif

@@ -49,7 +49,7 @@ static double ms(uint64_t ns)
 static void add_timing(const struct dg_call *c, struct dg_http_reply *r)
 {
     const struct dg_task *t = c->task;
-    uint64_t start = dg_http_request(c->x)->start_ns, engine = 0;
+    uint64_t start = dg_http_request(c->x)->handled_ns, engine = 0;
     if (t->last_finished_ns > t->first_admitted_ns)
         engine = t->last_finished_ns - t->first_admitted_ns;
     uint64_t decode = engine > t->encode_ns ? engine - t->encode_ns : 0;
@@ -62,12 +62,14 @@ static void answer(struct dg_call *c, struct dg_http_reply *r)
 {
     struct dg_json *body = NULL;
     struct dg_error err = {0};
+    uint64_t begin = dg_clock_ns();
     if (c->answer(c, &body, &err) != DG_OK) {
         dg_log(DG_LOG_ERROR, "answer failed id=%s message=\"%s\"", dg_http_request(c->x)->id, err.message);
         dg_reply_failure(r, &err);
         return;
     }
     dg_reply_json_take(r, 200, body);
+    dg_metrics_observe(c->app->metrics, DG_TIME_STAGE, DG_STAGE_DETOKENIZE, (double)(dg_clock_ns() - begin) / 1e9);
     add_timing(c, r);
 }
 
@@ -123,6 +125,8 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
     struct dg_error err = {0};
     int rc = dg_task_open(c->model, c->jobs, c->n_jobs, &c->task, &err);
     c->planned_ns = dg_clock_ns();
+    dg_metrics_observe(app->metrics, DG_TIME_STAGE, DG_STAGE_TOKENIZE,
+        (double)(c->planned_ns - dg_http_request(x)->handled_ns) / 1e9);
     if (rc != DG_OK) {
         dg_call_free(c);
         reply_failure(x, &err);

@@ -318,8 +318,12 @@ static const char *framing_fault(const struct framing *f, bool http11)
 static bool reserve(struct dg_http_exchange *x, size_t n)
 {
     size_t before = atomic_fetch_add(&x->http->bodies_bytes, n);
+    if (before + n > x->http->o.max_bodies_bytes) {
+        atomic_fetch_sub(&x->http->bodies_bytes, n);
+        return false;
+    }
     x->reserved_bytes += n;
-    return before + n <= x->http->o.max_bodies_bytes;
+    return true;
 }
 
 /* The headers are complete, the body has not been read. */
@@ -397,6 +401,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         return send_reply(x);
     }
     x->dispatched = true;
+    x->request.handled_ns = dg_clock_ns();
     if (x->connection)
         dg_net_phase(http->net, x->connection->id, DG_NET_HANDLING);
     x->request.body = x->body.data ? x->body.data : "";

@@ -20,6 +20,7 @@ struct dg_http_request {
     size_t body_len;
     const char *id;            /* X-Request-Id: the client's when it is well-formed, else made here */
     uint64_t start_ns;         /* when the headers were complete */
+    uint64_t handled_ns;       /* when the body was complete */
 };
 
 #define DG_HTTP_MAX_HEADERS 8

@@ -26,6 +26,7 @@ struct server {
     struct dg_app app;
     struct dg_http *http;
     struct dg_workers *workers;
+    const char *(*routes)[2]; /* method and path of each, for the metrics */
     uint16_t port;
 };
 
@@ -176,6 +177,20 @@ static void log_models(struct server *s, uint32_t compute_threads, double second
         dg_served_release(list[i]);
 }
 
+static int open_metrics(struct server *s, struct dg_error *err)
+{
+    size_t n;
+    const struct dg_route *routes = dg_routes(&n);
+    s->routes = calloc(n, sizeof *s->routes);
+    if (!s->routes)
+        return dg_error_set(err, DG_ENOMEM, "no memory for routes");
+    for (size_t i = 0; i < n; i++) {
+        s->routes[i][0] = routes[i].method;
+        s->routes[i][1] = routes[i].path;
+    }
+    return dg_metrics_open(s->routes, n, &s->app.metrics, err);
+}
+
 /* Listen first: /livez answers and a taken port is known at once, while the models load. */
 static int start(struct server *s, struct dg_error *err)
 {
@@ -187,6 +202,8 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = raise_descriptor_limit(c, err);
     if (rc == DG_OK)
+        rc = open_metrics(s, err);
+    if (rc == DG_OK)
         rc = dg_queue_open(&queue, &s->app.queue, err);
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
@@ -195,7 +212,7 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, c->models, err);
     if (rc == DG_OK)
-        rc = dg_workers_open(s->app.queue, (uint32_t)c->workers, &s->workers, err);
+        rc = dg_workers_open(s->app.queue, s->app.metrics, (uint32_t)c->workers, &s->workers, err);
     if (rc != DG_OK)
         return rc;
     atomic_store(&s->app.state, DG_APP_READY);
@@ -223,6 +240,8 @@ static void stop(struct server *s)
     dg_http_close(s->http);
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);
+    dg_metrics_close(s->app.metrics);
+    free(s->routes);
 }
 
 int main(int argc, char *argv[])

@@ -1,5 +1,6 @@
 #include "server/models.h"
 
+#include "base/clock.h"
 #include "kernels/cpu/cpu.h"
 
 #include <dirent.h>
@@ -101,6 +102,7 @@ static int served_open(const struct dg_models *m, const char *dir, struct dg_ser
 {
     struct dg_cpu_options cpu = {.threads = 1};
     uint32_t positions = m->o.limits.max_target > MAX_POSITIONS ? m->o.limits.max_target : MAX_POSITIONS;
+    uint64_t start = dg_clock_ns();
     struct dg_served *s = calloc(1, sizeof *s);
     if (!s)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
@@ -114,6 +116,7 @@ static int served_open(const struct dg_models *m, const char *dir, struct dg_ser
         dg_served_release(s);
         return rc;
     }
+    s->load_seconds = (double)(dg_clock_ns() - start) / 1e9;
     *out = s;
     return DG_OK;
 }
@@ -267,19 +270,9 @@ size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
     return n;
 }
 
-/* The type most of the weights are computed from: the largest tensor's last form is the one kernels prefer. */
-static const char *weights_type(const struct dg_bundle *b)
+const char *dg_served_type(const struct dg_served *s)
 {
-    static const char *const names[] = {[DG_F32] = "float32", [DG_F16] = "float16", [DG_BF16] = "bfloat16",
-        [DG_S8] = "int8"};
-    const struct dg_weights *w = dg_bundle_weights(b);
-    const struct dg_tensor *largest = NULL;
-    for (size_t i = 0; i < dg_weights_count(w); i++) {
-        const struct dg_tensor *t = dg_weights_at(w, i);
-        if (!largest || t->shape[0] * t->shape[1] > largest->shape[0] * largest->shape[1])
-            largest = t;
-    }
-    return largest && largest->n_stored > 0 ? names[largest->stored[largest->n_stored - 1].type] : "";
+    return dg_weights_main_type(dg_bundle_weights(dg_translator_bundle(s->translator)));
 }
 
 static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
@@ -298,7 +291,7 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     dg_json_set_string(o, "target", target);
     dg_json_set_string(o, "architecture", architecture);
     dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
-    dg_json_set_string(o, "type", weights_type(b));
+    dg_json_set_string(o, "type", dg_served_type(s));
     dg_json_set_string(o, "device", s->replicas[0].be->name);
     return o;
 }

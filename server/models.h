@@ -15,6 +15,8 @@
 struct dg_replica {
     struct dg_backend *be;
     struct dg_engine *engine;
+    /* For metrics, as of the last step. */
+    atomic_uint blocks_used, blocks_total, sentences_live;
 };
 
 struct dg_served {
@@ -22,6 +24,7 @@ struct dg_served {
     struct dg_translator *translator;
     struct dg_replica *replicas; /* [n_replicas], by worker number */
     uint32_t n_replicas;
+    double load_seconds; /* with its self-test */
     atomic_uint refs;
 };
 
@@ -49,6 +52,8 @@ size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
 /* What GET /v1/models says, an array; NULL when memory is out. */
 struct dg_json *dg_models_describe(struct dg_models *m);
 
+/* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
+const char *dg_served_type(const struct dg_served *s);
 void dg_served_hold(struct dg_served *s);
 void dg_served_release(struct dg_served *s); /* NULL is fine */
 

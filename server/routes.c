@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "server/api_v1.h"
 #include "server/health.h"
+#include "server/metrics_page.h"
 #include "server/reply.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ static const struct dg_route table[] = {
     {"GET", "/", dg_health_index},
     {"GET", "/livez", dg_health_live},
     {"GET", "/readyz", dg_health_ready},
+    {"GET", "/metrics", dg_metrics_page},
     {"GET", "/openapi.yaml", dg_health_openapi},
     {"GET", "/v1/models", dg_api_v1_models},
     {"POST", "/v1/translate", dg_api_v1_translate},
@@ -60,7 +62,9 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     int status;
     const struct dg_route *route = dg_routes_find(request->method, request->path, &status, allow);
     if (route) {
+        struct dg_app *app = arg;
         dg_http_set_tag(x, route);
+        atomic_fetch_add(&app->in_flight, 1);
         route->handle(arg, x);
         return;
     }
@@ -83,15 +87,43 @@ void dg_routes_refuse(void *app, int status, const char *code, const char *messa
     dg_reply_error(r, status, code, status == 413 ? "body" : NULL, message);
 }
 
+/* How a request for a translation ended, as the metrics call it. */
+static enum dg_metrics_outcome outcome_of(int status)
+{
+    switch (status) {
+    case 200: return DG_OUTCOME_OK;
+    case 429:
+    case 503: return DG_OUTCOME_OVERLOADED;
+    case 408:
+    case 499: return DG_OUTCOME_CANCELLED;
+    case 504: return DG_OUTCOME_TIMEOUT;
+    default: return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;
+    }
+}
+
+static void count(struct dg_app *app, const struct dg_route *route, int status, double seconds)
+{
+    size_t i = route ? (size_t)(route - table) : sizeof table / sizeof *table;
+    dg_metrics_http(app->metrics, i, status, seconds);
+    if (!route)
+        return;
+    atomic_fetch_sub(&app->in_flight, 1);
+    if (strcmp(route->method, "POST") != 0)
+        return;
+    dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(status), 1);
+    if (status == 200)
+        atomic_store(&app->last_success_s, dg_clock_wall_s());
+}
+
 /* The access log: paths of known routes only, no text and no address. */
 void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
 {
     const struct dg_http_request *request = dg_http_request(x);
     const struct dg_route *route = dg_http_tag(x);
-    (void)app;
     double ms = request->start_ns > 0 ? (double)(dg_clock_ns() - request->start_ns) / 1e6 : 0;
+    count(app, route, status, ms / 1e3);
     /* Probes come every few seconds and say nothing: they are for debugging. */
-    bool probe = route && route->handle == dg_health_live;
+    bool probe = route && (route->handle == dg_health_live || route->handle == dg_metrics_page);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO, "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu id=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
         request->id[0] != '\0' ? request->id : "-");

@@ -22,6 +22,7 @@ struct worker {
     pthread_t thread;
     uint32_t number;
     struct dg_queue *queue;
+    struct dg_metrics *metrics;
     struct live live[MAX_LIVE];
     uint32_t first_free, n_live, top; /* rows at and above top were never used */
     struct dg_served *models[MAX_MODELS]; /* those with live sentences, held for one turn */
@@ -60,6 +61,16 @@ static void live_free(struct worker *w, struct live *l)
     w->n_live--;
 }
 
+/* What the metrics say of an engine between steps. */
+static void publish(struct dg_replica *replica)
+{
+    struct dg_capacity c;
+    dg_engine_capacity(replica->engine, &c);
+    atomic_store_explicit(&replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
+    atomic_store_explicit(&replica->blocks_total, c.blocks_total, memory_order_relaxed);
+    atomic_store_explicit(&replica->sentences_live, c.sentences_live, memory_order_relaxed);
+}
+
 /* Drop live sentences whose task has ended or whose deadline has passed: their rows are free for the next step. */
 static void drop_over(struct worker *w, uint64_t now)
 {
@@ -73,6 +84,7 @@ static void drop_over(struct worker *w, uint64_t now)
         if (!stop && !late && !dg_task_over(t))
             continue;
         dg_engine_cancel(engine_of(w, l->model), i);
+        publish(&l->model->replicas[w->number]);
         live_free(w, l);
         dg_task_end(t, stop ? DG_TASK_STOPPED : DG_TASK_LATE, NULL);
         dg_task_settle(t, 1);
@@ -94,6 +106,7 @@ static int admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
         l->entry = e;
         l->model = e->task->model;
         l->times = (struct dg_entry_times){.admitted_ns = now};
+        dg_metrics_observe(w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
         return rc;
     }
     live_free(w, l);
@@ -151,8 +164,10 @@ static void mark_encoded(struct worker *w, const struct dg_served *m, uint64_t n
 {
     for (uint32_t i = 0; i < w->top; i++) {
         struct live *l = &w->live[i];
-        if (l->entry && l->model == m && l->times.encoded_ns == 0)
-            l->times.encoded_ns = now;
+        if (!l->entry || l->model != m || l->times.encoded_ns != 0)
+            continue;
+        l->times.encoded_ns = now;
+        dg_metrics_observe(w->metrics, DG_TIME_STAGE, DG_STAGE_ENCODE, (double)(now - l->times.admitted_ns) / 1e9);
     }
 }
 
@@ -164,11 +179,27 @@ static void collect(struct worker *w, struct dg_engine *e, uint64_t now)
         const struct dg_entry *entry = l->entry;
         struct dg_entry_times times = l->times;
         times.finished_ns = now;
+        dg_metrics_observe(w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - times.encoded_ns) / 1e9);
         live_free(w, l);
         dg_task_accept(entry, r, &times);
         dg_engine_release(e, r);
         dg_task_settle(entry->task, 1);
     }
+}
+
+static void step(struct worker *w, struct dg_served *model)
+{
+    struct dg_replica *replica = &model->replicas[w->number];
+    struct dg_capacity capacity;
+    dg_engine_capacity(replica->engine, &capacity);
+    uint32_t rows = dg_engine_step(replica->engine);
+    uint64_t now = dg_clock_ns();
+    dg_metrics_add(w->metrics, DG_COUNT_DECODE_STEPS, 0, rows > 0);
+    dg_metrics_observe(w->metrics, DG_SIZE_BATCH_ROWS, 0, rows);
+    dg_metrics_observe(w->metrics, DG_SIZE_BATCH_SENTENCES, 0, capacity.sentences_live);
+    mark_encoded(w, model, now);
+    collect(w, replica->engine, now);
+    publish(replica);
 }
 
 static void *work(void *arg)
@@ -179,17 +210,14 @@ static void *work(void *arg)
         admit_all(w);
         hold_models(w);
         for (size_t i = 0; i < w->n_models; i++) {
-            dg_engine_step(engine_of(w, w->models[i]));
-            uint64_t now = dg_clock_ns();
-            mark_encoded(w, w->models[i], now);
-            collect(w, engine_of(w, w->models[i]), now);
+            step(w, w->models[i]);
             dg_served_release(w->models[i]);
         }
     }
     return NULL;
 }
 
-int dg_workers_open(struct dg_queue *q, uint32_t n, struct dg_workers **out, struct dg_error *err)
+int dg_workers_open(struct dg_queue *q, struct dg_metrics *metrics, uint32_t n, struct dg_workers **out, struct dg_error *err)
 {
     struct dg_workers *all = calloc(1, sizeof *all + n * sizeof *all->workers);
     if (!all)
@@ -200,6 +228,7 @@ int dg_workers_open(struct dg_queue *q, uint32_t n, struct dg_workers **out, str
         if (w) {
             w->number = i;
             w->queue = q;
+            w->metrics = metrics;
             w->first_free = UINT32_MAX;
             number = pthread_create(&w->thread, NULL, work, w);
         }

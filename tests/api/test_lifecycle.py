@@ -66,14 +66,14 @@ def test_ready_means_it_has_translated(models):
     with Server(models, ready=False) as server:
         assert server.get("/livez").json() == {"status": "ok"}
         server.until(lambda: server.get("/readyz").status_code == 200)
-        assert server.logged('event="ready" .*models=2 device=cpu/')
+        server.until(lambda: server.logged('event="ready" .*models=2 device=cpu/'))
         assert server.translate("Hello.").status_code == 200
 
 
 def test_isa_is_what_was_asked_for(models):
     with Server(models, env={"DRAGOMAN_ISA": "generic"}) as server:
         assert {m["device"] for m in server.get("/v1/models").json()["models"]} == {"cpu/generic"}
-        assert server.logged("device=cpu/generic")
+        server.until(lambda: server.logged("device=cpu/generic"))
 
 
 def test_several_workers(models):

@@ -1,0 +1,124 @@
+#include "server/metrics_page.h"
+
+#include "server/process.h"
+
+#include <stdlib.h>
+
+#define MAX_MODELS 256
+#define FIXED_GAUGES 20 /* those that are there whatever is served */
+
+struct gauges {
+    struct dg_gauge *list; /* [cap] */
+    size_t n, cap;
+};
+
+static void put(struct gauges *g, const char *name, const char *help, double value)
+{
+    if (g->n < g->cap)
+        g->list[g->n++] = (struct dg_gauge){.name = name, .help = help, .value = value};
+}
+
+static void put_counter(struct gauges *g, const char *name, const char *help, double value)
+{
+    put(g, name, help, value);
+    g->list[g->n - 1].counter = true;
+}
+
+static void put_labelled(struct gauges *g, const char *name, const char *help, double value,
+    const char *const *names_values)
+{
+    put(g, name, help, value);
+    dg_metrics_label(g->list[g->n - 1].labels, sizeof g->list[0].labels, names_values);
+}
+
+static void put_server(struct gauges *g, struct dg_app *app)
+{
+    struct dg_queue_load load;
+    const char *const version[] = {"version", DG_VERSION, NULL};
+    dg_queue_load(app->queue, &load);
+    put(g, "dragoman_ready", "1 when requests should be sent here.", atomic_load(&app->state) == DG_APP_READY);
+    put_labelled(g, "dragoman_build_info", "The program.", 1, version);
+    put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
+    put(g, "dragoman_queue_tokens", "Their source pieces.", (double)load.tokens);
+    put(g, "dragoman_http_requests_in_flight", "Requests being answered.", atomic_load(&app->in_flight));
+    put(g, "dragoman_last_success_timestamp_seconds", "When the last translation or score was answered; 0: none yet.",
+        atomic_load(&app->last_success_s));
+}
+
+static void put_process(struct gauges *g)
+{
+    struct dg_process p;
+    dg_process_read(&p);
+    put_counter(g, "process_cpu_seconds_total", "CPU time used, all threads.", p.cpu_seconds);
+    put(g, "process_resident_memory_bytes", "Memory resident.", p.resident_bytes);
+    put(g, "process_virtual_memory_bytes", "Address space used.", p.virtual_bytes);
+    put(g, "process_open_fds", "Open file descriptors.", p.open_fds);
+    put(g, "process_max_fds", "File descriptors this process may open.", p.max_fds);
+    put(g, "process_start_time_seconds", "When the process began.", p.start_time_s);
+}
+
+static void put_engines(struct gauges *g, struct dg_served *const *models, size_t n)
+{
+    static const char *const used_label[] = {"state", "used", NULL}, *const total_label[] = {"state", "total", NULL};
+    static const char help[] = "Blocks of 16 positions for keys and values, all engines.";
+    double used = 0, total = 0, live = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t r = 0; r < models[i]->n_replicas; r++) {
+            const struct dg_replica *replica = &models[i]->replicas[r];
+            used += atomic_load(&replica->blocks_used);
+            total += atomic_load(&replica->blocks_total);
+            live += atomic_load(&replica->sentences_live);
+        }
+    }
+    put_labelled(g, "dragoman_cache_blocks", help, used, used_label);
+    put_labelled(g, "dragoman_cache_blocks", help, total, total_label);
+    put(g, "dragoman_live_sentences", "Sentences being translated.", live);
+}
+
+static const char *bundle_name(const struct dg_served *s)
+{
+    return dg_bundle_name(dg_translator_bundle(s->translator));
+}
+
+static void put_models(struct gauges *g, struct dg_served *const *models, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_bundle *b = dg_translator_bundle(models[i]->translator);
+        const char *const labels[] = {"model", bundle_name(models[i]), "version", dg_bundle_version(b), "type",
+            dg_served_type(models[i]), "device", models[i]->replicas[0].be->name, NULL};
+        put_labelled(g, "dragoman_model_info", "A model being served.", 1, labels);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
+        put_labelled(g, "dragoman_model_load_seconds", "How long it took to load, with its self-test.",
+            models[i]->load_seconds, labels);
+    }
+}
+
+void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_served *models[MAX_MODELS];
+    struct dg_buffer b;
+    size_t n = dg_models_list(app->models, models, MAX_MODELS);
+    struct gauges g = {.cap = FIXED_GAUGES + 2 * n};
+    dg_buffer_init(&b);
+    g.list = calloc(g.cap, sizeof *g.list);
+    bool room = g.list != NULL;
+    if (room) {
+        put_server(&g, app);
+        put_engines(&g, models, n);
+        put_models(&g, models, n);
+        put_process(&g);
+        dg_metrics_write(app->metrics, g.list, g.n, &b);
+    }
+    free(g.list);
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(models[i]);
+    r.status = room && !b.failed ? 200 : 503;
+    r.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    if (r.status == 200)
+        r.body = dg_buffer_take(&b, &r.body_len);
+    dg_buffer_deinit(&b);
+    dg_http_reply_take(x, &r);
+}

@@ -1,0 +1,140 @@
+"""GET /metrics: the format, the names, and that the numbers are those of what happened."""
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from conftest import NARROW, Server, http_post
+
+SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)')
+
+
+def read(server):
+    """{(name, frozenset of labels): value}, checking the format on the way."""
+    reply = server.get("/metrics")
+    assert reply.status_code == 200
+    assert reply.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    values, types, current = {}, {}, None
+    for line in reply.text.splitlines():
+        if line.startswith("# HELP "):
+            current = line.split(" ")[2]
+            assert current not in types, "twice: " + current
+            continue
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            assert name == current
+            types[name] = kind
+            continue
+        name, labels, value = SAMPLE.fullmatch(line).groups()
+        base = re.sub(r"_(bucket|sum|count)$", "", name) if types[current] == "histogram" else name
+        assert base == current, line
+        key = (name, frozenset(re.findall(r'([a-z]+)="((?:[^"\\]|\\.)*)"', labels or "")))
+        assert key not in values, line
+        values[key] = float(value)
+    return values, types
+
+
+def value(values, name, **labels):
+    return values.get((name, frozenset(labels.items())), 0)
+
+
+def test_promtool_likes_it(server):
+    promtool = shutil.which("promtool")
+    if not promtool:
+        pytest.skip("no promtool (Debian package prometheus)")
+    server.translate("Hello.")
+    server.get("/nope")
+    text = server.get("/metrics").text
+    done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout + done.stderr == "", done.stdout + done.stderr
+
+
+def test_histograms_are_cumulative(server):
+    server.translate(["One. Two.", "Three."])
+    values, types = read(server)
+    for name in (n for n, kind in types.items() if kind == "histogram"):
+        series = {}
+        for (sample, labels), v in values.items():
+            if sample == name + "_bucket":
+                bound = dict(labels)["le"]
+                series.setdefault(frozenset(l for l in labels if l[0] != "le"), []).append((float(bound), v))
+        assert series, name
+        for labels, buckets in series.items():
+            buckets.sort()
+            counts = [v for _, v in buckets]
+            assert counts == sorted(counts) and buckets[-1][0] == float("inf")
+            assert counts[-1] == values[(name + "_count", labels)]
+
+
+def test_names_that_dashboards_rely_on(server):
+    server.translate("Hello.")
+    _, types = read(server)
+    assert {n for n, kind in types.items() if kind == "counter"} >= {
+        "dragoman_requests_total", "dragoman_http_requests_total", "dragoman_sentences_total",
+        "dragoman_characters_total", "dragoman_source_tokens_total", "dragoman_target_tokens_total",
+        "dragoman_decode_steps_total", "dragoman_truncated_total", "dragoman_length_limit_hits_total",
+        "dragoman_unknown_tokens_total", "process_cpu_seconds_total"}
+    assert {n for n, kind in types.items() if kind == "histogram"} >= {
+        "dragoman_http_request_duration_seconds", "dragoman_queue_wait_seconds", "dragoman_stage_duration_seconds",
+        "dragoman_batch_rows", "dragoman_batch_sentences"}
+    assert {n for n, kind in types.items() if kind == "gauge"} >= {
+        "dragoman_ready", "dragoman_build_info", "dragoman_model_info", "dragoman_queue_depth", "dragoman_queue_tokens",
+        "dragoman_cache_blocks", "dragoman_http_requests_in_flight", "dragoman_model_load_seconds",
+        "dragoman_last_success_timestamp_seconds", "process_resident_memory_bytes", "process_open_fds",
+        "process_max_fds", "process_start_time_seconds"}
+
+
+def test_numbers_are_what_happened(models):
+    with Server(models) as server:
+        before, _ = read(server)
+        assert value(before, "dragoman_ready") == 1
+        assert value(before, "dragoman_requests_total", outcome="ok") == 0
+        assert value(before, "dragoman_last_success_timestamp_seconds") == 0
+        usage = server.translate(["Hello there. General greeting.", "Three."]).json()["usage"]
+        server.translate("x", beam_size=99)
+        server.get("/nope")
+        with server.connect() as gone:
+            gone.sendall(http_post("/v1/translate", dict(text="Gone. " * 100, source="en", target="de")))
+        server.until(lambda: value(read(server)[0], "dragoman_requests_total", outcome="cancelled") == 1)
+        after, _ = read(server)
+
+        def more(name, **labels):
+            return value(after, name, **labels) - value(before, name, **labels)
+
+        assert more("dragoman_requests_total", outcome="ok") == 1
+        assert more("dragoman_requests_total", outcome="invalid") == 1
+        assert more("dragoman_sentences_total", pair="en-de") == 3
+        assert more("dragoman_characters_total", pair="en-de") == usage["source_characters"] == 36
+        assert more("dragoman_source_tokens_total") == usage["source_tokens"]
+        assert more("dragoman_target_tokens_total") == usage["target_tokens"]
+        assert more("dragoman_decode_steps_total") >= 2
+        assert more("dragoman_http_requests_total", route="/v1/translate", method="POST", code="200") == 1
+        assert more("dragoman_http_requests_total", route="/v1/translate", method="POST", code="400") == 1
+        assert more("dragoman_http_requests_total", route="other", method="other", code="404") == 1
+        assert more("dragoman_queue_wait_seconds_count") >= 3
+        assert abs(value(after, "dragoman_last_success_timestamp_seconds") - time.time()) < 100
+        assert value(after, "dragoman_http_requests_in_flight") == 1  # this one
+        assert value(after, "dragoman_queue_depth") == value(after, "dragoman_queue_tokens") == 0
+        assert value(after, "dragoman_cache_blocks", state="used") == 0
+        assert value(after, "dragoman_cache_blocks", state="total") > 0
+        assert abs(value(after, "process_start_time_seconds") - time.time()) < 600
+        assert value(after, "process_resident_memory_bytes") > 1e6
+        assert 5 < value(after, "process_open_fds") < 100
+        names = {dict(labels)["model"] for (name, labels) in after if name == "dragoman_model_info"}
+        assert names == {"en-de", "de-fr"}
+
+
+def test_queue_and_timeouts_show(endless, busy):
+    text = busy(3)
+    with Server(endless, *NARROW) as server:
+        with server.connect() as s:
+            s.sendall(http_post("/v1/translate", dict(text=text, source="en", target="de")))
+            server.until(lambda: value(read(server)[0], "dragoman_queue_depth") > 0)
+            values, _ = read(server)
+            assert value(values, "dragoman_queue_tokens") > value(values, "dragoman_queue_depth")
+            assert value(values, "dragoman_cache_blocks", state="used") > 0
+        server.until(lambda: value(read(server)[0], "dragoman_queue_depth") == 0)
+        assert server.translate(text, timeout_ms=100).status_code == 504
+        assert value(read(server)[0], "dragoman_requests_total", outcome="timeout") == 1

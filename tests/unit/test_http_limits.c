@@ -1,0 +1,337 @@
+/* http.c and net.c without an engine: replies now and later, from other threads, with clients that vanish, limits, and
+ * stopping in the middle of it all. tests/api/test_http.py says more about what is on the wire. */
+#include "server/http.h"
+
+#include "base/clock.h"
+#include "server/listen.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CLIENTS 8
+#define ROUNDS 150
+
+struct call {
+    struct server *server;
+    struct dg_http_exchange *x;
+    struct call *next;
+    atomic_bool gone;
+    bool until_gone; /* is woken only when its client has hung up */
+};
+
+struct server {
+    struct dg_http *http;
+    uint16_t port;
+    pthread_t waker;
+    pthread_mutex_t lock;
+    struct call *waiting; /* guarded by lock */
+    bool stop;            /* guarded by lock */
+    atomic_int later, finished, dropped, told_gone, replies;
+};
+
+static void reply_text(struct dg_http_exchange *x, int status, const char *s, size_t n)
+{
+    struct dg_http_reply r = {.status = status, .content_type = "text/plain"};
+    r.body = malloc(n + 1);
+    assert_non_null(r.body);
+    memcpy(r.body, s, n);
+    r.body_len = n;
+    dg_http_reply_take(x, &r);
+}
+
+static void finish(void *arg, struct dg_http_exchange *x)
+{
+    struct call *c = arg;
+    const struct dg_http_request *q = dg_http_request(x);
+    atomic_fetch_add(&c->server->finished, 1);
+    reply_text(x, 200, q->body, q->body_len);
+}
+
+static void gone(void *arg)
+{
+    struct call *c = arg;
+    atomic_fetch_add(&c->server->told_gone, 1);
+    atomic_store(&c->gone, true);
+}
+
+static void drop(void *arg)
+{
+    struct call *c = arg;
+    atomic_fetch_add(&c->server->dropped, 1);
+    free(c);
+}
+
+/* POST /now and /later echo the body, /hang waits for the client to go; anything else is 404. */
+static void handle(void *app, struct dg_http_exchange *x)
+{
+    static const struct dg_http_later later = {finish, gone, drop};
+    struct server *s = app;
+    const struct dg_http_request *q = dg_http_request(x);
+    if (!strcmp(q->path, "/now")) {
+        reply_text(x, 200, q->body, q->body_len);
+        return;
+    }
+    if (strcmp(q->path, "/later") && strcmp(q->path, "/hang")) {
+        reply_text(x, 404, "", 0);
+        return;
+    }
+    struct call *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    c->server = s;
+    c->x = x;
+    c->until_gone = !strcmp(q->path, "/hang");
+    atomic_fetch_add(&s->later, 1);
+    dg_http_later(x, &later, c);
+    pthread_mutex_lock(&s->lock);
+    c->next = s->waiting;
+    s->waiting = c;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Wakes what waits, in bunches; at the end everything. */
+static void *wake_all(void *arg)
+{
+    const struct timespec pause = {.tv_nsec = 200000};
+    struct server *s = arg;
+    for (bool stop = false; !stop;) {
+        struct call *list = NULL, **at;
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&s->lock);
+        stop = s->stop;
+        for (at = &s->waiting; *at;) {
+            struct call *c = *at;
+            if (c->until_gone && !atomic_load(&c->gone) && !stop) {
+                at = &c->next;
+                continue;
+            }
+            *at = c->next;
+            c->next = list;
+            list = c;
+        }
+        pthread_mutex_unlock(&s->lock);
+        while (list) {
+            struct call *c = list;
+            list = c->next;
+            dg_http_wake(c->x);
+        }
+    }
+    return NULL;
+}
+
+static void refuse(void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+{
+    (void)app;
+    (void)message;
+    r->status = status;
+    r->body = strdup(code);
+    r->body_len = strlen(code);
+}
+
+static void finished(void *app, struct dg_http_exchange *x, int status)
+{
+    struct server *s = app;
+    (void)x;
+    atomic_fetch_add(&s->replies, status == 200);
+}
+
+static struct server *start(uint32_t threads)
+{
+    struct server *s = calloc(1, sizeof *s);
+    struct dg_error err = {0};
+    int fd;
+    assert_non_null(s);
+    pthread_mutex_init(&s->lock, NULL);
+    assert_int_equal(dg_listen_open("127.0.0.1", 0, &fd, &err), 0);
+    s->port = dg_listen_port(fd);
+    struct dg_http_options o = {.threads = threads, .max_connections = 64, .max_body_bytes = 1000,
+        .max_bodies_bytes = 100000, .header_timeout_ms = 60000, .body_timeout_ms = 60000, .write_timeout_ms = 60000,
+        .idle_timeout_ms = 60000, .app = s, .handle = handle, .refuse = refuse, .finished = finished};
+    if (dg_http_open(fd, &o, &s->http, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(pthread_create(&s->waker, NULL, wake_all, s), 0);
+    return s;
+}
+
+static void stop(struct server *s)
+{
+    dg_http_drain(s->http);
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->waker, NULL);
+    pthread_mutex_lock(&s->lock); /* what a handler put in after the waker's last look */
+    struct call *list = s->waiting;
+    s->waiting = NULL;
+    pthread_mutex_unlock(&s->lock);
+    while (list) {
+        struct call *c = list;
+        list = c->next;
+        dg_http_wake(c->x);
+    }
+    dg_http_close(s->http);
+    assert_int_equal(s->dropped, s->later); /* nothing leaked, nothing freed twice */
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static int dial(const struct server *s)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(s->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    if (connect(fd, (const struct sockaddr *)&a, sizeof a) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void send_post(int fd, const char *path, const char *body)
+{
+    char text[2048];
+    int n = snprintf(text, sizeof text, "POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n\r\n%s", path, strlen(body), body);
+    assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
+}
+
+/* One reply: its status, its body in out; 0 when the connection ended. */
+static int receive(int fd, char *out, size_t cap)
+{
+    char text[4096];
+    size_t n = 0, need = SIZE_MAX;
+    int status = 0;
+    while (n < need) {
+        ssize_t k = recv(fd, text + n, sizeof text - 1 - n, 0);
+        if (k <= 0)
+            return 0;
+        n += (size_t)k;
+        text[n] = '\0';
+        const char *end = strstr(text, "\r\n\r\n"), *length = strstr(text, "Content-Length: ");
+        if (end && length) {
+            need = (size_t)(end + 4 - text) + strtoul(length + 16, NULL, 10);
+            assert_int_equal(sscanf(text, "HTTP/1.1 %d", &status), 1);
+            snprintf(out, cap, "%s", end + 4);
+        }
+    }
+    return status;
+}
+
+struct client {
+    pthread_t thread;
+    const struct server *server;
+    int number, answered;
+};
+
+/* Echoes over kept connections; every fifth round the client leaves without its answer. */
+static void *run_client(void *arg)
+{
+    struct client *c = arg;
+    int fd = dial(c->server);
+    for (int i = 0; i < ROUNDS; i++) {
+        char body[64], got[64];
+        snprintf(body, sizeof body, "client %d round %d", c->number, i);
+        send_post(fd, i % 3 == 0 ? "/now" : i % 5 == 4 ? "/hang" : "/later", body);
+        if (i % 5 == 4) {
+            close(fd);
+            fd = dial(c->server);
+            continue;
+        }
+        assert_int_equal(receive(fd, got, sizeof got), 200);
+        assert_string_equal(got, body);
+        c->answered++;
+    }
+    close(fd);
+    return NULL;
+}
+
+static void echoes_and_vanishing_clients(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 3; threads += 2) {
+        struct server *s = start(threads);
+        struct client clients[CLIENTS];
+        for (int i = 0; i < CLIENTS; i++) {
+            clients[i] = (struct client){.server = s, .number = i};
+            assert_int_equal(pthread_create(&clients[i].thread, NULL, run_client, &clients[i]), 0);
+        }
+        for (int i = 0; i < CLIENTS; i++) {
+            pthread_join(clients[i].thread, NULL);
+            assert_int_equal(clients[i].answered, ROUNDS - ROUNDS / 5);
+        }
+        assert_true(s->told_gone > 0);
+        stop(s);
+    }
+}
+
+static void limits(void **state)
+{
+    struct server *s = start(2);
+    char big[1100], got[128];
+    (void)state;
+    memset(big, 'x', sizeof big);
+    big[1000] = '\0';
+    int fd = dial(s);
+    send_post(fd, "/later", big);
+    assert_int_equal(receive(fd, got, sizeof got), 200); /* exactly the limit */
+    big[1000] = 'x';
+    big[1001] = '\0';
+    send_post(fd, "/later", big);
+    assert_int_equal(receive(fd, got, sizeof got), 413);
+    assert_string_equal(got, "too_large");
+    assert_int_equal(receive(fd, got, sizeof got), 0); /* and closed */
+    close(fd);
+    int held[64];
+    for (int i = 0; i < 64; i++)
+        held[i] = dial(s);
+    fd = dial(s);
+    assert_int_equal(receive(fd, got, sizeof got), 503);
+    close(fd);
+    for (int i = 0; i < 64; i++)
+        close(held[i]);
+    stop(s);
+}
+
+/* Requests that hang are answered when the server stops; connections made while it does are answered or refused. */
+static void stopping_under_load(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        struct server *s = start(2);
+        int fds[20];
+        char got[64];
+        for (int i = 0; i < 20; i++) {
+            fds[i] = dial(s);
+            send_post(fds[i], i % 2 ? "/hang" : "/later", "bye");
+        }
+        while (atomic_load(&s->later) < 20)
+            sched_yield();
+        stop(s);
+        for (int i = 0; i < 20; i++) {
+            assert_int_equal(receive(fds[i], got, sizeof got), 200);
+            assert_string_equal(got, "bye");
+            assert_int_equal(receive(fds[i], got, sizeof got), 0);
+            close(fds[i]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(echoes_and_vanishing_clients), cmocka_unit_test(limits),
+        cmocka_unit_test(stopping_under_load)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

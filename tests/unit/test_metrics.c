@@ -1,0 +1,158 @@
+/* Counting and the text it gives; tests/api/test_metrics.py reads a real server's. */
+#include "server/metrics.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *routes[2][2] = {{"GET", "/a"}, {"POST", "/b"}};
+
+static struct dg_metrics *make(void)
+{
+    struct dg_metrics *m;
+    struct dg_error err = {0};
+    assert_int_equal(dg_metrics_open(routes, 2, &m, &err), 0);
+    return m;
+}
+
+static void expect(struct dg_metrics *m, const char *line)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_metrics_write(m, NULL, 0, &b);
+    assert_false(b.failed);
+    const char *at = strstr(b.data, line);
+    if (!at || (at > b.data && at[-1] != '\n') || at[strlen(line)] != '\n')
+        fail_msg("no line \"%s\" in:\n%s", line, b.data);
+    dg_buffer_deinit(&b);
+}
+
+static void counters(void **state)
+{
+    struct dg_metrics *m = make();
+    (void)state;
+    expect(m, "dragoman_requests_total{outcome=\"ok\"} 0");
+    dg_metrics_add(m, DG_COUNT_REQUESTS, DG_OUTCOME_OK, 2);
+    dg_metrics_add(m, DG_COUNT_DECODE_STEPS, 0, 5000000000u);
+    unsigned de = dg_metrics_pair(m, "en", "de"), fr = dg_metrics_pair(m, "en", "fr");
+    assert_int_not_equal(de, fr);
+    assert_int_equal(dg_metrics_pair(m, "en", "de"), de);
+    dg_metrics_add(m, DG_COUNT_SENTENCES, fr, 3);
+    dg_metrics_http(m, 1, 200, 0.5);
+    dg_metrics_http(m, 1, 418, 0.5);
+    dg_metrics_http(m, 7, 404, 0.5);
+    expect(m, "dragoman_requests_total{outcome=\"ok\"} 2");
+    expect(m, "dragoman_decode_steps_total 5000000000");
+    expect(m, "dragoman_sentences_total{pair=\"en-de\"} 0");
+    expect(m, "dragoman_sentences_total{pair=\"en-fr\"} 3");
+    expect(m, "dragoman_http_requests_total{route=\"/b\",method=\"POST\",code=\"200\"} 1");
+    expect(m, "dragoman_http_requests_total{route=\"/b\",method=\"POST\",code=\"other\"} 1");
+    expect(m, "dragoman_http_requests_total{route=\"other\",method=\"other\",code=\"404\"} 1");
+    dg_metrics_close(m);
+    dg_metrics_add(NULL, DG_COUNT_REQUESTS, 0, 1); /* nobody counts */
+    dg_metrics_observe(NULL, DG_TIME_QUEUE, 0, 1);
+    dg_metrics_http(NULL, 0, 200, 1);
+}
+
+static void pairs_are_bounded(void **state)
+{
+    struct dg_metrics *m = make();
+    char target[16];
+    unsigned last = 0;
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        snprintf(target, sizeof target, "t%d", i);
+        last = dg_metrics_pair(m, "en", target);
+        dg_metrics_add(m, DG_COUNT_SENTENCES, last, 1);
+    }
+    assert_int_equal(dg_metrics_pair(m, "en", "another"), last);
+    expect(m, "dragoman_sentences_total{pair=\"other\"} 436");
+    dg_metrics_close(m);
+}
+
+static void histograms(void **state)
+{
+    struct dg_metrics *m = make();
+    (void)state;
+    dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.001); /* a bound belongs to its bucket */
+    dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.0011);
+    dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 1000);
+    expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"0.001\"} 1");
+    expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"0.005\"} 2");
+    expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"80\"} 2");
+    expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"+Inf\"} 3");
+    expect(m, "dragoman_stage_duration_seconds_sum{stage=\"decode\"} 1000.0021");
+    expect(m, "dragoman_stage_duration_seconds_count{stage=\"decode\"} 3");
+    expect(m, "dragoman_stage_duration_seconds_count{stage=\"encode\"} 0");
+    dg_metrics_observe(m, DG_SIZE_BATCH_ROWS, 0, 5000);
+    expect(m, "dragoman_batch_rows_bucket{le=\"1024\"} 0");
+    expect(m, "dragoman_batch_rows_bucket{le=\"+Inf\"} 1");
+    dg_metrics_close(m);
+}
+
+static void labels(void **state)
+{
+    char out[64], small[8];
+    const char *const odd[] = {"a", "x\"y\\z\n", "b", "2", NULL};
+    (void)state;
+    dg_metrics_label(out, sizeof out, odd);
+    assert_string_equal(out, "{a=\"x\\\"y\\\\z\\n\",b=\"2\"}");
+    dg_metrics_label(small, sizeof small, odd); /* cut, not overrun */
+    assert_int_equal(strlen(small), 7);
+}
+
+static void gauges(void **state)
+{
+    struct dg_metrics *m = make();
+    struct dg_gauge list[] = {{"g", "Help.", false, "{a=\"1\"}", 1.5}, {"g", "Help.", false, "{a=\"2\"}", 2},
+        {"h_total", "More.", true, "", 1e15}};
+    struct dg_buffer b;
+    (void)state;
+    dg_buffer_init(&b);
+    dg_metrics_write(m, list, 3, &b);
+    assert_non_null(strstr(b.data, "# HELP g Help.\n# TYPE g gauge\ng{a=\"1\"} 1.5\ng{a=\"2\"} 2\n"
+                                   "# HELP h_total More.\n# TYPE h_total counter\nh_total 1e+15\n"));
+    dg_buffer_deinit(&b);
+    dg_metrics_close(m);
+}
+
+static void *count_much(void *arg)
+{
+    for (int i = 0; i < 10000; i++) {
+        dg_metrics_add(arg, DG_COUNT_SOURCE_TOKENS, 0, 1);
+        dg_metrics_observe(arg, DG_TIME_QUEUE, 0, 0.003);
+        dg_metrics_http(arg, 0, 200, 0.003);
+        dg_metrics_pair(arg, "a", i % 2 ? "b" : "c");
+    }
+    return NULL;
+}
+
+static void many_threads(void **state)
+{
+    struct dg_metrics *m = make();
+    pthread_t threads[4];
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_much, m), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    expect(m, "dragoman_source_tokens_total 40000");
+    expect(m, "dragoman_queue_wait_seconds_count 40000");
+    expect(m, "dragoman_queue_wait_seconds_sum 120");
+    expect(m, "dragoman_http_requests_total{route=\"/a\",method=\"GET\",code=\"200\"} 40000");
+    dg_metrics_close(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counters), cmocka_unit_test(pairs_are_bounded),
+        cmocka_unit_test(histograms), cmocka_unit_test(labels), cmocka_unit_test(gauges), cmocka_unit_test(many_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
