@@ -28,7 +28,11 @@ enum dg_act { DG_ACT_NONE, DG_ACT_RELU, DG_ACT_SWISH, DG_ACT_GELU };
 enum dg_type { DG_F32 = 0, DG_F16 = 1, DG_BF16 = 2, DG_S8 = 3 };
 
 /* How a tensor's elements lie. Layout ids are those of the weights file (weights/FORMAT.md). */
-enum dg_layout { DG_LAYOUT_ROWS = 0 /* row-major, canonical */, DG_LAYOUT_PANEL16 = 1 /* see kernels/cpu/pack.h */ };
+enum dg_layout {
+    DG_LAYOUT_ROWS = 0,    /* row-major, canonical */
+    DG_LAYOUT_PANEL16 = 1, /* see kernels/cpu/pack.h */
+    DG_LAYOUT_PANEL16_S8 = 2 /* DG_S8 only, see kernels/cpu/int8.h */
+};
 
 /* What a parameter is used for; a tied embedding is both. */
 enum dg_use { DG_USE_MATRIX = 1, DG_USE_TABLE = 2, DG_USE_VECTOR = 4 };

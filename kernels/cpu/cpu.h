@@ -1,4 +1,5 @@
-/* The CPU backend. Instruction set chosen once at open: $DRAGOMAN_ISA (generic|avx2|avx512) or the machine's best. */
+/* The CPU backend. Instruction set chosen once at open: $DRAGOMAN_ISA
+ * (generic|avx2|avxvnni|avx512|avx512vnni; those with VNNI multiply int8 faster, to the same bits) or the machine's best. */
 #ifndef DG_KERNELS_CPU_CPU_H
 #define DG_KERNELS_CPU_CPU_H
 

@@ -51,7 +51,7 @@ static void gemm_row(const struct dg_int8_gemm *g, size_t m, size_t n0)
             for (size_t j = 0; j < 4; j++)
                 sum[i] += x[k + j] * panel[k * PANEL + i * 4 + j];
     for (size_t i = 0; i < PANEL && n0 + i < g->n; i++) {
-        float y = (float)(sum[i] - g->acts[m].zero * totals[i]) * (g->acts[m].scale * g->scales[n0 + i]);
+        float y = (float)(int32_t)((uint32_t)sum[i] - (uint32_t)g->acts[m].zero * (uint32_t)totals[i]) * (g->acts[m].scale * g->scales[n0 + i]);
         if (g->bias)
             y = y + g->bias[n0 + i];
         g->y[m * g->ldy + n0 + i] = g->relu && y < 0 ? 0 : y;

@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "kernels/backend.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/int8.h"
 #include "kernels/cpu/isa.h"
 
 /* fp32, 64-byte aligned. */
@@ -17,12 +18,13 @@ struct dg_buf {
 enum dg_weight_kind {
     DG_WEIGHT_ROWS,  /* fp32 [N,K] row-major: vectors, and matrices that train */
     DG_WEIGHT_PANEL, /* fp32 panels of 16 outputs (pack.h): matrices, tied tables too */
+    DG_WEIGHT_INT8,  /* s8 panels of 16 outputs (int8.h) with their sums: matrices, tied tables too */
     DG_WEIGHT_TABLE, /* [N,K] row-major in the stored type: looked up, never multiplied */
 };
 
 struct dg_weight {
     enum dg_weight_kind kind;
-    enum dg_type type; /* of data; DG_F32 unless kind is DG_WEIGHT_TABLE */
+    enum dg_type type; /* of data; DG_F32 for DG_WEIGHT_ROWS and DG_WEIGHT_PANEL */
     size_t N, K;
     const void *data;
     const float *scales; /* [N] when type is DG_S8 */
@@ -33,15 +35,20 @@ enum {
     DG_ATTN_QUERIES = 8,    /* query rows that share one walk over the keys */
     DG_ATTN_KEYS = 2048,    /* keys whose scores are held at once; more keys are walked three times */
     DG_TASKS_PER_THREAD = 4, /* pieces an op is split into, so that an uneven one does not hold the others up */
+    DG_INT8_SCRATCH = 1 << 20, /* bytes of quantised activations held at once; at least 8 rows of DG_INT8_K_MAX */
+    DG_INT8_ROWS = 2048,       /* rows held at once */
     DG_SPLIT_COST = 100000 /* multiply-adds below which waking a thread costs more than it saves */
 };
 
 struct dg_cpu {
     struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cpu * */
     const struct dg_cpu_isa *isa;
+    const struct dg_cpu_int8 *int8;
     struct dg_pool *pool; /* NULL with one thread */
     size_t threads;
     float *scratch; /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
+    uint8_t *int8_rows;            /* [DG_INT8_SCRATCH] */
+    struct dg_int8_act *int8_acts; /* [DG_INT8_ROWS] */
     dg_cpu_gemm_fn *gemm;
     void *gemm_ctx;
     char name[32];
@@ -66,6 +73,9 @@ static inline const float *dg_weight_floats(const struct dg_weight *w)
 
 /* How many pieces to split `units` of work into: 1 unless `cost` (multiply-adds, about) is worth a wake-up. */
 size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost);
+
+/* linear when the weight is DG_WEIGHT_INT8. */
+void dg_cpu_linear_int8(struct dg_cpu *cpu, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
 
 /* The entries of the ops table, one file each. */
 int dg_cpu_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);

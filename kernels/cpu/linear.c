@@ -93,6 +93,10 @@ void dg_cpu_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_
     assert(!M || (x.offset + (M - 1) * x.ld + w->K <= x.buf->n && y.offset + (M - 1) * y.ld + w->N <= y.buf->n));
     if (!M)
         return;
+    if (w->kind == DG_WEIGHT_INT8) {
+        dg_cpu_linear_int8(cpu, op, x, y, M);
+        return;
+    }
     struct job j = { .cpu = cpu, .op = op, .x = x, .y = y, .M = M };
     if (w->kind == DG_WEIGHT_ROWS) {
         multiply_rows(cpu, w, x, y, M);

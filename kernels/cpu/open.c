@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef DG_X86
+#include <cpuid.h>
+#endif
 
 static const struct dg_ops ops = {
     .device = "cpu",
@@ -21,42 +24,64 @@ static const struct dg_ops ops = {
     .topk = dg_cpu_topk,
 };
 
-static const struct dg_cpu_isa *find_isa(const char *name)
+/* A named choice: which kernels for fp32 and which for int8. */
+struct choice {
+    const char *name;
+    const struct dg_cpu_isa *isa;
+    const struct dg_cpu_int8 *int8;
+};
+
+static struct choice find_choice(const char *name)
 {
-    const struct dg_cpu_isa *all[] = {
+    const struct choice all[] = {
 #ifdef DG_X86
-        &dg_cpu_avx512, &dg_cpu_avx2,
+        { "avx512vnni", &dg_cpu_avx512, &dg_int8_avx512vnni },
+        { "avx512", &dg_cpu_avx512, &dg_int8_avx512 },
+        { "avxvnni", &dg_cpu_avx2, &dg_int8_avxvnni },
+        { "avx2", &dg_cpu_avx2, &dg_int8_avx2 },
 #endif
-        &dg_cpu_plain
+        { "generic", &dg_cpu_plain, &dg_int8_plain },
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(all[i]->name, name))
-            return all[i];
-    return NULL;
+    size_t i = 0;
+    while (strcmp(all[i].name, name) != 0 && i + 1 < sizeof all / sizeof *all)
+        i++;
+    return all[i];
 }
+
+#ifdef DG_X86
+/* Leaf 7, subleaf 1, EAX bit 4; the operating system's part is that of AVX2. */
+static bool has_avxvnni(void)
+{
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+#endif
 
 /* __builtin_cpu_supports also asks whether the operating system saves the registers. */
 const char *const *dg_cpu_isas(void)
 {
-    static const char *const names[] = { "avx512", "avx2", "generic", NULL };
+    static const char *const lists[][6] = { { "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL },
+        { "avx512vnni", "avx512", "avx2", "generic", NULL }, { "avx512", "avx2", "generic", NULL },
+        { "avxvnni", "avx2", "generic", NULL }, { "avx2", "generic", NULL }, { "generic", NULL } };
 #ifdef DG_X86
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-        && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-        return names;
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    if (avx512)
+        return !__builtin_cpu_supports("avx512vnni") ? lists[2] : has_avxvnni() ? lists[0] : lists[1];
     if (avx2)
-        return names + 1;
+        return has_avxvnni() ? lists[3] : lists[4];
 #endif
-    return names + 2;
+    return lists[5];
 }
 
-static int choose_isa(const char *name, const struct dg_cpu_isa **out, struct dg_error *err)
+static int choose_isa(const char *name, struct choice *out, struct dg_error *err)
 {
     const char *const *isas = dg_cpu_isas();
     char list[64] = "";
     for (size_t i = 0; isas[i]; i++) {
         if (!name || !strcmp(name, isas[i])) {
-            *out = find_isa(isas[i]);
+            *out = find_choice(isas[i]);
             return 0;
         }
         size_t used = strlen(list);
@@ -77,19 +102,24 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
     struct dg_cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return dg_error_set(err, DG_ENOMEM, "no memory for a CPU backend");
-    int rc = choose_isa(name, &cpu->isa, err);
+    struct choice choice = { 0 };
+    int rc = choose_isa(name, &choice, err);
     if (rc)
         goto out;
+    cpu->isa = choice.isa;
+    cpu->int8 = choice.int8;
     cpu->threads = (size_t)threads;
     size_t floats = cpu->threads * DG_TASKS_PER_THREAD * DG_ATTN_QUERIES * DG_ATTN_KEYS;
     cpu->scratch = aligned_alloc(64, floats * sizeof(float));
-    if (!cpu->scratch) {
+    cpu->int8_rows = aligned_alloc(64, DG_INT8_SCRATCH);
+    cpu->int8_acts = calloc(DG_INT8_ROWS, sizeof *cpu->int8_acts);
+    if (!cpu->scratch || !cpu->int8_rows || !cpu->int8_acts) {
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the scratch space of %d threads", threads);
         goto out;
     }
     if (threads > 1 && (rc = dg_pool_open(threads, &cpu->pool, err)))
         goto out;
-    snprintf(cpu->name, sizeof cpu->name, "cpu/%s", cpu->isa->name);
+    snprintf(cpu->name, sizeof cpu->name, "cpu/%s", choice.name);
     cpu->base.ops = &ops;
     cpu->base.name = cpu->name;
     *out = &cpu->base;
@@ -106,6 +136,8 @@ void dg_cpu_close(struct dg_backend *be)
     struct dg_cpu *cpu = dg_cpu_of(be);
     dg_pool_close(cpu->pool);
     free(cpu->scratch);
+    free(cpu->int8_rows);
+    free(cpu->int8_acts);
     free(cpu);
 }
 

@@ -12,7 +12,8 @@ enum { INT8_ROWS = 8, INT8_PANELS = 2 };
 static inline vec_int v_int_sub(vec_int a, vec_int b) { return _mm512_sub_epi32(a, b); }
 static inline vec v_float(vec_int a) { return _mm512_cvtepi32_ps(a); }
 static inline vec_int v_nearest(vec a) { return _mm512_cvtps_epi32(a); }
-static inline void v_prefetch(uintptr_t at) { _mm_prefetch((const char *)at, _MM_HINT_T0); }
+/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops it. */
+#define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
 static inline vec_int v_bytes(const int8_t *w) { return _mm512_loadu_si512(w); }
 
 /* Four bytes of activations, in every lane. */
@@ -29,7 +30,9 @@ static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 #ifdef INT8_VNNI
     return _mm512_dpbusd_epi32(sum, x, w);
 #else
-    return _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(x, w), _mm512_set1_epi16(1)));
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(x, w), _mm512_set1_epi16(1)));
+    __asm__("" : "+v"(sum));
+    return sum;
 #endif
 }
 

@@ -90,8 +90,8 @@ static inline void ops_near(const char *what, const char *isa, size_t i, double 
 /* Run f with each instruction set of this machine, and say so. */
 static inline void ops_each_isa(const char *what, void (*f)(struct dg_backend *be, const char *isa))
 {
-    const char *const all[] = { "avx512", "avx2", "generic" }, *const *have = dg_cpu_isas();
-    for (size_t i = 0; i < 3; i++) {
+    const char *const all[] = { "avx512vnni", "avx512", "avxvnni", "avx2", "generic" }, *const *have = dg_cpu_isas();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         bool can = false;
         for (size_t j = 0; have[j]; j++)
             can = can || !strcmp(have[j], all[i]);

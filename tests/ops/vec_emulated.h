@@ -1,0 +1,137 @@
+/* The vector of simd_int8.h in plain C at AVX-512's width, so that the body is exercised on machines without it: what
+ * AVX-512 adds to a run here are the instructions themselves and a higher tile. Functions are not inlined: sanitizers
+ * take minutes over the tiles otherwise. */
+#ifndef DG_TESTS_OPS_VEC_EMULATED_H
+#define DG_TESTS_OPS_VEC_EMULATED_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { VL = 16, INT8_ROWS = 3, INT8_PANELS = 2 };
+
+typedef struct {
+    float lane[VL];
+} vec;
+typedef struct {
+    int32_t lane[VL];
+} vec_int;
+typedef size_t vec_mask; /* the first so many lanes */
+
+#define EMULATED static __attribute__((noinline, unused))
+#define EACH_LANE for (int i = 0; i < VL; i++)
+
+EMULATED vec v_all(float a)
+{
+    vec r;
+    EACH_LANE r.lane[i] = a;
+    return r;
+}
+EMULATED vec v_zero(void)
+{
+    return v_all(0);
+}
+EMULATED vec_mask v_first(size_t n)
+{
+    return n;
+}
+EMULATED vec v_load_part(const float *p, vec_mask n)
+{
+    vec r = v_zero();
+    memcpy(r.lane, p, n * sizeof *p);
+    return r;
+}
+EMULATED vec v_load(const float *p)
+{
+    return v_load_part(p, VL);
+}
+EMULATED void v_store_part(float *p, vec_mask n, vec a)
+{
+    memcpy(p, a.lane, n * sizeof *p);
+}
+EMULATED void v_store(float *p, vec a)
+{
+    v_store_part(p, VL, a);
+}
+#define EMULATE(name, expression) \
+    EMULATED vec name(vec a, vec b) \
+    { \
+        EACH_LANE a.lane[i] = (expression); \
+        return a; \
+    }
+EMULATE(v_add, a.lane[i] + b.lane[i])
+EMULATE(v_sub, a.lane[i] - b.lane[i])
+EMULATE(v_mul, a.lane[i] * b.lane[i])
+EMULATE(v_max, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i])
+#undef EMULATE
+EMULATED float v_largest(vec a)
+{
+    EACH_LANE a.lane[0] = a.lane[i] > a.lane[0] ? a.lane[i] : a.lane[0];
+    return a.lane[0];
+}
+EMULATED float v_sum(vec a)
+{
+    float sum = 0;
+    EACH_LANE sum += a.lane[i];
+    return sum;
+}
+EMULATED vec_int v_int(uint32_t a)
+{
+    vec_int r;
+    EACH_LANE r.lane[i] = (int32_t)a;
+    return r;
+}
+#define EMULATE(name, op) \
+    EMULATED vec_int name(vec_int a, vec_int b) \
+    { \
+        EACH_LANE a.lane[i] = (int32_t)((uint32_t)a.lane[i] op(uint32_t) b.lane[i]); \
+        return a; \
+    }
+EMULATE(v_int_add, +)
+EMULATE(v_int_sub, -)
+EMULATE(v_int_mul, *)
+#undef EMULATE
+EMULATED vec v_float(vec_int a)
+{
+    vec r;
+    EACH_LANE r.lane[i] = (float)a.lane[i];
+    return r;
+}
+EMULATED vec_int v_nearest(vec a)
+{
+    vec_int r;
+    EACH_LANE r.lane[i] = (int32_t)rintf(a.lane[i]);
+    return r;
+}
+#define v_prefetch(at) ((void)(at))
+EMULATED vec_int v_bytes(const int8_t *w)
+{
+    vec_int r;
+    memcpy(r.lane, w, sizeof r.lane);
+    return r;
+}
+EMULATED vec_int v_four_bytes(const uint8_t *x)
+{
+    uint32_t four;
+    memcpy(&four, x, sizeof four);
+    return v_int(four);
+}
+EMULATED vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
+{
+    EACH_LANE
+    {
+        uint8_t a[4];
+        int8_t b[4];
+        memcpy(a, &x.lane[i], 4);
+        memcpy(b, &w.lane[i], 4);
+        sum.lane[i] += a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+    }
+    return sum;
+}
+EMULATED void v_narrow(uint8_t *q, vec_int a)
+{
+    EACH_LANE q[i] = (uint8_t)(a.lane[i] < 0 ? 0 : a.lane[i] > 127 ? 127 : a.lane[i]);
+}
+
+#endif
