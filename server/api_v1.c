@@ -38,7 +38,8 @@ static bool accept_post(const struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};
     if (!is_json(dg_http_header(x, "Content-Type")))
-        dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type", "Content-Type must be application/json");
+        dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type",
+            "Content-Type must be application/json");
     else if (atomic_load(&app->state) == DG_APP_STARTING)
         dg_reply_error(&r, 503, "starting", NULL, "the models are being loaded");
     else if (dg_http_gone(x)) /* before any work is done for it */
@@ -60,8 +61,8 @@ static struct dg_request_limits limits_of(const struct dg_app *app)
 }
 
 /* The body's timeout_ms stands; else the header; else 0. */
-static int choose_timeout(const struct dg_app *app, const struct dg_http_exchange *x, int64_t *timeout_ms,
-    struct dg_error *err)
+static int choose_timeout(const struct dg_app *app, const struct dg_http_exchange *x,
+    int64_t *timeout_ms, struct dg_error *err)
 {
     const char *header = dg_http_header(x, "X-Request-Timeout");
     if (*timeout_ms > 0 || !header)
@@ -142,7 +143,8 @@ static void count_answers(const struct dg_call *c, const struct dg_answers *a)
 static int answer_translate(struct dg_call *c, struct dg_json **body, struct dg_error *err)
 {
     size_t characters = 0, source_tokens = 0, target_tokens = 0;
-    struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array(), *usage = dg_json_new_object();
+    struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array(),
+                   *usage = dg_json_new_object();
     int rc = DG_OK;
     for (size_t i = 0; i < c->n_jobs && rc == DG_OK; i++) {
         struct dg_answers a;
@@ -168,17 +170,20 @@ static int answer_translate(struct dg_call *c, struct dg_json **body, struct dg_
     return DG_OK;
 }
 
-static int check_n_best(const struct dg_served *model, const struct dg_search *s, struct dg_error *err)
+static int check_n_best(
+    const struct dg_served *model, const struct dg_search *s, struct dg_error *err)
 {
-    uint32_t beam = s->beam > 0 ? s->beam : dg_model_config(dg_translator_model(model->translator))->beam;
+    uint32_t beam =
+        s->beam > 0 ? s->beam : dg_model_config(dg_translator_model(model->translator))->beam;
     if (s->n_best <= beam)
         return DG_OK;
-    return dg_error_field(err, DG_EINVAL, "n_best", "n_best is %u, more than beam_size, which is %u", s->n_best, beam);
+    return dg_error_field(err, DG_EINVAL, "n_best",
+        "n_best is %u, more than beam_size, which is %u", s->n_best, beam);
 }
 
 /* A call with its texts planned; on failure nothing is left of it. */
-static int plan_translate(struct dg_app *app, struct dg_http_exchange *x, const struct dg_v1_translate *r,
-    struct dg_call **out, struct dg_error *err)
+static int plan_translate(struct dg_app *app, struct dg_http_exchange *x,
+    const struct dg_v1_translate *r, struct dg_call **out, struct dg_error *err)
 {
     struct dg_served *model;
     struct dg_call *c = NULL;
@@ -195,7 +200,8 @@ static int plan_translate(struct dg_app *app, struct dg_http_exchange *x, const 
     struct dg_translate_options o = {.source = pair[0], .target = pair[1], .search = r->search};
     rc = check_n_best(model, &r->search, err);
     for (size_t i = 0; i < r->text.n && rc == DG_OK; i++)
-        rc = dg_job_plan(model->translator, r->text.list[i].s, r->text.list[i].len, &o, &c->jobs[i], err);
+        rc = dg_job_plan(
+            model->translator, r->text.list[i].s, r->text.list[i].len, &o, &c->jobs[i], err);
     if (rc != DG_OK) {
         dg_call_free(c);
         return rc;
@@ -260,19 +266,21 @@ static int answer_score(struct dg_call *c, struct dg_json **body, struct dg_erro
     return DG_OK;
 }
 
-/* The planner speaks of its own arguments; the request calls the languages source_lang and target_lang. */
-static int find_for_score(struct dg_app *app, const struct dg_v1_score *r, struct dg_served **model, const char *pair[2],
-    struct dg_error *err)
+/* The planner speaks of its own arguments; the request calls the languages source_lang and
+ * target_lang. */
+static int find_for_score(struct dg_app *app, const struct dg_v1_score *r, struct dg_served **model,
+    const char *pair[2], struct dg_error *err)
 {
     struct dg_error why = {0};
     int rc = dg_models_find(app->models, r->source_lang, r->target_lang, model, pair, &why);
     if (rc == DG_OK)
         return rc;
-    return dg_error_field(err, rc, strcmp(why.field, "target") == 0 ? "target_lang" : "source_lang", "%s", why.message);
+    return dg_error_field(err, rc, strcmp(why.field, "target") == 0 ? "target_lang" : "source_lang",
+        "%s", why.message);
 }
 
-static int plan_score(struct dg_app *app, struct dg_http_exchange *x, const struct dg_v1_score *r, struct dg_call **out,
-    struct dg_error *err)
+static int plan_score(struct dg_app *app, struct dg_http_exchange *x, const struct dg_v1_score *r,
+    struct dg_call **out, struct dg_error *err)
 {
     struct dg_served *model;
     struct dg_call *c = NULL;
@@ -287,8 +295,8 @@ static int plan_score(struct dg_app *app, struct dg_http_exchange *x, const stru
     c->answer = answer_score;
     struct dg_translate_options o = {.source = pair[0], .target = pair[1], .search.alpha = -1};
     for (size_t i = 0; i < r->source.n && rc == DG_OK; i++)
-        rc = dg_job_plan_score(model->translator, r->source.list[i].s, r->source.list[i].len, r->target.list[i].s,
-            r->target.list[i].len, &o, &c->jobs[i], err);
+        rc = dg_job_plan_score(model->translator, r->source.list[i].s, r->source.list[i].len,
+            r->target.list[i].s, r->target.list[i].len, &o, &c->jobs[i], err);
     if (rc != DG_OK) {
         dg_call_free(c);
         return rc;

@@ -1,4 +1,5 @@
-/* What the handlers share: settings, models, queue, state. One per process, made by main. Const but for the atomics. */
+/* What the handlers share: settings, models, queue, state. One per process, made by main. Const but
+ * for the atomics. */
 #ifndef DG_SERVER_APP_H
 #define DG_SERVER_APP_H
 
@@ -17,8 +18,8 @@ struct dg_app {
     struct dg_queue *queue;
     struct dg_metrics *metrics;
     _Atomic enum dg_app_state state;
-    atomic_uint in_flight;            /* requests whose handler has begun and whose reply is not out */
-    _Atomic double last_success_s;    /* since the epoch; 0 before the first */
+    atomic_uint in_flight;         /* requests whose handler has begun and whose reply is not out */
+    _Atomic double last_success_s; /* since the epoch; 0 before the first */
 };
 
 #endif

@@ -8,8 +8,8 @@
 
 #define MS_NS 1000000ull
 
-int dg_call_open(struct dg_app *app, struct dg_http_exchange *x, struct dg_served *model, size_t n, struct dg_call **out,
-    struct dg_error *err)
+int dg_call_open(struct dg_app *app, struct dg_http_exchange *x, struct dg_served *model, size_t n,
+    struct dg_call **out, struct dg_error *err)
 {
     struct dg_call *c = calloc(1, sizeof *c);
     struct dg_job **jobs = calloc(n, sizeof *jobs);
@@ -54,8 +54,9 @@ static void add_timing(const struct dg_call *c, struct dg_http_reply *r)
         engine = t->last_finished_ns - t->first_admitted_ns;
     uint64_t decode = engine > t->encode_ns ? engine - t->encode_ns : 0;
     dg_http_reply_header(r, "Server-Timing",
-        "plan;dur=%.2f, queue;dur=%.2f, encode;dur=%.2f, decode;dur=%.2f, total;dur=%.2f", ms(c->planned_ns - start),
-        ms(t->queue_ns), ms(t->encode_ns), ms(decode), ms(dg_clock_ns() - start));
+        "plan;dur=%.2f, queue;dur=%.2f, encode;dur=%.2f, decode;dur=%.2f, total;dur=%.2f",
+        ms(c->planned_ns - start), ms(t->queue_ns), ms(t->encode_ns), ms(decode),
+        ms(dg_clock_ns() - start));
 }
 
 static void answer(struct dg_call *c, struct dg_http_reply *r)
@@ -64,12 +65,14 @@ static void answer(struct dg_call *c, struct dg_http_reply *r)
     struct dg_error err = {0};
     uint64_t begin = dg_clock_ns();
     if (c->answer(c, &body, &err) != DG_OK) {
-        dg_log(DG_LOG_ERROR, "answer failed id=%s message=\"%s\"", dg_http_request(c->x)->id, err.message);
+        dg_log(DG_LOG_ERROR, "answer failed id=%s message=\"%s\"", dg_http_request(c->x)->id,
+            err.message);
         dg_reply_failure(r, &err);
         return;
     }
     dg_reply_json_take(r, 200, body);
-    dg_metrics_observe(c->app->metrics, DG_TIME_STAGE, DG_STAGE_DETOKENIZE, (double)(dg_clock_ns() - begin) / 1e9);
+    dg_metrics_observe(
+        c->app->metrics, DG_TIME_STAGE, DG_STAGE_DETOKENIZE, (double)(dg_clock_ns() - begin) / 1e9);
     add_timing(c, r);
 }
 
@@ -79,17 +82,27 @@ static void finish(void *arg, struct dg_http_exchange *x)
     struct dg_call *c = arg;
     struct dg_http_reply r = {0};
     switch ((enum dg_outcome)atomic_load(&c->task->outcome)) {
-    case DG_TASK_OK: answer(c, &r); break;
-    case DG_TASK_LATE: dg_reply_error(&r, 504, "timeout", NULL, "the request's deadline passed"); break;
-    case DG_TASK_GONE: dg_reply_client_gone(&r); break;
-    case DG_TASK_STOPPED: dg_reply_error(&r, 503, "stopping", NULL, "the server is stopping"); break;
+    case DG_TASK_OK:
+        answer(c, &r);
+        break;
+    case DG_TASK_LATE:
+        dg_reply_error(&r, 504, "timeout", NULL, "the request's deadline passed");
+        break;
+    case DG_TASK_GONE:
+        dg_reply_client_gone(&r);
+        break;
+    case DG_TASK_STOPPED:
+        dg_reply_error(&r, 503, "stopping", NULL, "the server is stopping");
+        break;
     case DG_TASK_FAILED:
         if (c->task->error.code != DG_ELIMIT && c->task->error.code != DG_EINVAL)
-            dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"", dg_http_request(x)->id, c->task->error.message);
+            dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"", dg_http_request(x)->id,
+                c->task->error.message);
         dg_reply_failure(&r, &c->task->error);
         break;
     }
-    dg_http_reply_header(&r, "X-Model-Version", "%s", dg_bundle_version(dg_translator_bundle(c->model->translator)));
+    dg_http_reply_header(
+        &r, "X-Model-Version", "%s", dg_bundle_version(dg_translator_bundle(c->model->translator)));
     dg_http_reply_take(x, &r);
 }
 
@@ -141,7 +154,8 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
     c->task->deadline_ns = dg_http_request(x)->start_ns + limit * MS_NS;
     c->task->done = done;
     c->task->arg = c;
-    dg_http_later(x, &later, c); /* before submitting: it may be done at once, and then c belongs to x */
+    dg_http_later(
+        x, &later, c); /* before submitting: it may be done at once, and then c belongs to x */
     rc = dg_queue_submit(app->queue, c->task, &err);
     if (rc != DG_OK)
         reply_failure(x, &err);

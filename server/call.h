@@ -1,5 +1,6 @@
-/* A request that waits for workers: its jobs, its task and the exchange to wake. What ends the task (answers, deadline,
- * client gone, stop) turns into a reply here; only the answer's body is the API's own. HTTP threads. */
+/* A request that waits for workers: its jobs, its task and the exchange to wake. What ends the task
+ * (answers, deadline, client gone, stop) turns into a reply here; only the answer's body is the
+ * API's own. HTTP threads. */
 #ifndef DG_SERVER_CALL_H
 #define DG_SERVER_CALL_H
 
@@ -21,12 +22,12 @@ struct dg_call {
 };
 
 /* A call for n jobs (none planned yet) on a model whose hold is taken over, also on failure. */
-int dg_call_open(struct dg_app *app, struct dg_http_exchange *x, struct dg_served *model, size_t n, struct dg_call **out,
-    struct dg_error *err);
+int dg_call_open(struct dg_app *app, struct dg_http_exchange *x, struct dg_served *model, size_t n,
+    struct dg_call **out, struct dg_error *err);
 void dg_call_free(struct dg_call *c); /* NULL is fine */
 
-/* All jobs are planned: queue them and answer later, or at once when there is nothing to translate or no room.
- * The call and the reply are taken care of from here on. timeout_ms 0: the server's. */
+/* All jobs are planned: queue them and answer later, or at once when there is nothing to translate
+ * or no room. The call and the reply are taken care of from here on. timeout_ms 0: the server's. */
 void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms);
 
 #endif

@@ -13,7 +13,8 @@
 
 enum kind { TEXT, WHOLE, SECONDS };
 
-/* One setting. The flag is "--name", the environment variable DRAGOMAN_NAME, the file's key name with underscores. */
+/* One setting. The flag is "--name", the environment variable DRAGOMAN_NAME, the file's key name
+ * with underscores. */
 struct option_row {
     const char *name, *argument, *help;
     const char *fallback; /* default, written as on the command line */
@@ -28,36 +29,45 @@ struct option_row {
 static const struct option_row table[] = {
     {"models", "DIR", "a bundle, or a directory of bundles", "", TEXT, FIELD(models), 0, 0, NULL},
     {"host", "ADDRESS", "address to listen on", "127.0.0.1", TEXT, FIELD(host), 0, 0, NULL},
-    {"port", "N", "port to listen on; 0 takes a free one", "8080", WHOLE, FIELD(port), 0, 65535, NULL},
-    {"threads", "N", "HTTP threads", "2", WHOLE, FIELD(threads), 1, 64, NULL},
-    {"workers", "N", "engines of each model, one thread each", "1", WHOLE, FIELD(workers), 1, 64, NULL},
-    {"compute-threads", "N", "cores one worker uses; 0 shares this machine's among the workers", "0", WHOLE,
-        FIELD(compute_threads), 0, 256, NULL},
-    {"batch-rows", "N", "hypotheses that advance together in one worker", "128", WHOLE, FIELD(batch_rows), 1, 4096, NULL},
-    {"batch-sentences", "N", "sentences that advance together in one worker", "64", WHOLE, FIELD(batch_sentences), 1,
-        4096, NULL},
-    {"max-body-bytes", "N", "largest request body", "1048576", WHOLE, FIELD(max_body_bytes), 1024, 1 << 30, NULL},
-    {"max-characters", "N", "most characters of one request, all its texts together", "10000", WHOLE,
-        FIELD(max_characters), 1, 100000000, NULL},
-    {"max-texts", "N", "most texts in one request", "64", WHOLE, FIELD(max_texts), 1, 100000, NULL},
-    {"max-beam", "N", "largest beam_size a request may ask for", "32", WHOLE, FIELD(max_beam), 1, 32, NULL},
-    {"max-queue-tokens", "N", "source pieces that may wait; above: 503", "16384", WHOLE, FIELD(max_queue_tokens), 1,
-        1 << 30, NULL},
-    {"max-connections", "N", "open connections; above: 503", "4096", WHOLE, FIELD(max_connections), 1, 1000000, NULL},
-    {"request-timeout", "SECONDS", "deadline of a request that asks for none, and the latest one may ask for", "60",
-        SECONDS, FIELD(request_timeout_ms), 1, 86400000, NULL},
-    {"header-timeout", "SECONDS", "a request's headers must be complete by then", "10", SECONDS, FIELD(header_timeout_ms),
-        1, 86400000, NULL},
-    {"body-timeout", "SECONDS", "a request's body must be complete by then", "30", SECONDS, FIELD(body_timeout_ms), 1,
-        86400000, NULL},
-    {"write-timeout", "SECONDS", "a reply must be read by then", "60", SECONDS, FIELD(write_timeout_ms), 1, 86400000,
+    {"port", "N", "port to listen on; 0 takes a free one", "8080", WHOLE, FIELD(port), 0, 65535,
         NULL},
-    {"idle-timeout", "SECONDS", "a connection without a request is closed after this", "60", SECONDS,
-        FIELD(idle_timeout_ms), 1, 86400000, NULL},
-    {"drain-timeout", "SECONDS", "after SIGTERM, requests that run may take this long", "30", SECONDS,
-        FIELD(drain_timeout_ms), 0, 86400000, NULL},
-    {"log-level", "LEVEL", "debug, info, warn or error", "info", TEXT, FIELD(log_level), 0, 0, "debug|info|warn|error"},
-    {"config", "FILE", "JSON file with these settings (keys with _ for -)", "", TEXT, FIELD(config), 0, 0, NULL},
+    {"threads", "N", "HTTP threads", "2", WHOLE, FIELD(threads), 1, 64, NULL},
+    {"workers", "N", "engines of each model, one thread each", "1", WHOLE, FIELD(workers), 1, 64,
+        NULL},
+    {"compute-threads", "N", "cores one worker uses; 0 shares this machine's among the workers",
+        "0", WHOLE, FIELD(compute_threads), 0, 256, NULL},
+    {"batch-rows", "N", "hypotheses that advance together in one worker", "128", WHOLE,
+        FIELD(batch_rows), 1, 4096, NULL},
+    {"batch-sentences", "N", "sentences that advance together in one worker", "64", WHOLE,
+        FIELD(batch_sentences), 1, 4096, NULL},
+    {"max-body-bytes", "N", "largest request body", "1048576", WHOLE, FIELD(max_body_bytes), 1024,
+        1 << 30, NULL},
+    {"max-characters", "N", "most characters of one request, all its texts together", "10000",
+        WHOLE, FIELD(max_characters), 1, 100000000, NULL},
+    {"max-texts", "N", "most texts in one request", "64", WHOLE, FIELD(max_texts), 1, 100000, NULL},
+    {"max-beam", "N", "largest beam_size a request may ask for", "32", WHOLE, FIELD(max_beam), 1,
+        32, NULL},
+    {"max-queue-tokens", "N", "source pieces that may wait; above: 503", "16384", WHOLE,
+        FIELD(max_queue_tokens), 1, 1 << 30, NULL},
+    {"max-connections", "N", "open connections; above: 503", "4096", WHOLE, FIELD(max_connections),
+        1, 1000000, NULL},
+    {"request-timeout", "SECONDS",
+        "deadline of a request that asks for none, and the latest one may ask for", "60", SECONDS,
+        FIELD(request_timeout_ms), 1, 86400000, NULL},
+    {"header-timeout", "SECONDS", "a request's headers must be complete by then", "10", SECONDS,
+        FIELD(header_timeout_ms), 1, 86400000, NULL},
+    {"body-timeout", "SECONDS", "a request's body must be complete by then", "30", SECONDS,
+        FIELD(body_timeout_ms), 1, 86400000, NULL},
+    {"write-timeout", "SECONDS", "a reply must be read by then", "60", SECONDS,
+        FIELD(write_timeout_ms), 1, 86400000, NULL},
+    {"idle-timeout", "SECONDS", "a connection without a request is closed after this", "60",
+        SECONDS, FIELD(idle_timeout_ms), 1, 86400000, NULL},
+    {"drain-timeout", "SECONDS", "after SIGTERM, requests that run may take this long", "30",
+        SECONDS, FIELD(drain_timeout_ms), 0, 86400000, NULL},
+    {"log-level", "LEVEL", "debug, info, warn or error", "info", TEXT, FIELD(log_level), 0, 0,
+        "debug|info|warn|error"},
+    {"config", "FILE", "JSON file with these settings (keys with _ for -)", "", TEXT, FIELD(config),
+        0, 0, NULL},
 };
 
 enum { ROWS = sizeof table / sizeof *table };
@@ -105,61 +115,64 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
-static int set_text(struct dg_server_config *c, const struct option_row *row, const char *text, const char *where,
-    struct dg_error *err)
+static int set_text(struct dg_server_config *c, const struct option_row *row, const char *text,
+    const char *where, struct dg_error *err)
 {
     if (strlen(text) >= row->size)
-        return dg_error_field(err, DG_EINVAL, where, "%s is longer than %zu bytes", where, row->size - 1);
+        return dg_error_field(
+            err, DG_EINVAL, where, "%s is longer than %zu bytes", where, row->size - 1);
     if (row->choices && !is_choice(row->choices, text))
-        return dg_error_field(err, DG_EINVAL, where, "%s is \"%s\", expected %s", where, text, row->help);
+        return dg_error_field(
+            err, DG_EINVAL, where, "%s is \"%s\", expected %s", where, text, row->help);
     memcpy(field_of(c, row), text, strlen(text) + 1);
     return DG_OK;
 }
 
-static int set_whole(struct dg_server_config *c, const struct option_row *row, const char *text, const char *where,
-    struct dg_error *err)
+static int set_whole(struct dg_server_config *c, const struct option_row *row, const char *text,
+    const char *where, struct dg_error *err)
 {
     char *end;
     errno = 0;
     long long v = strtoll(text, &end, 10);
     bool number = isdigit((unsigned char)text[text[0] == '-']) && *end == '\0' && errno == 0;
     if (!number || v < row->min || v > row->max)
-        return dg_error_field(err, DG_EINVAL, where, "%s is \"%s\", expected a whole number from %lld to %lld", where,
-            text, (long long)row->min, (long long)row->max);
+        return dg_error_field(err, DG_EINVAL, where,
+            "%s is \"%s\", expected a whole number from %lld to %lld", where, text,
+            (long long)row->min, (long long)row->max);
     *(int64_t *)field_of(c, row) = v;
     return DG_OK;
 }
 
-static int set_seconds(struct dg_server_config *c, const struct option_row *row, const char *text, const char *where,
-    struct dg_error *err)
+static int set_seconds(struct dg_server_config *c, const struct option_row *row, const char *text,
+    const char *where, struct dg_error *err)
 {
     char *end;
     double v = strtod(text, &end);
     double ms = v * 1000 + 0.5;
     bool number = (isdigit((unsigned char)text[0]) || text[0] == '.') && *end == '\0';
     if (!number || !(ms >= (double)row->min && ms <= (double)row->max + 1))
-        return dg_error_field(err, DG_EINVAL, where, "%s is \"%s\", expected seconds from %g to %g", where, text,
-            (double)row->min / 1000, (double)row->max / 1000);
+        return dg_error_field(err, DG_EINVAL, where, "%s is \"%s\", expected seconds from %g to %g",
+            where, text, (double)row->min / 1000, (double)row->max / 1000);
     *(int64_t *)field_of(c, row) = (int64_t)ms;
     return DG_OK;
 }
 
 /* `where` is the flag, variable or file key, for the message. */
-static int set(struct dg_server_config *c, size_t i, const char *text, enum dg_origin origin, const char *where,
-    struct dg_error *err)
+static int set(struct dg_server_config *c, size_t i, const char *text, enum dg_origin origin,
+    const char *where, struct dg_error *err)
 {
     const struct option_row *row = &table[i];
-    int rc = row->kind == TEXT ? set_text(c, row, text, where, err)
-        : row->kind == WHOLE   ? set_whole(c, row, text, where, err)
-                               : set_seconds(c, row, text, where, err);
+    int rc = row->kind == TEXT    ? set_text(c, row, text, where, err)
+             : row->kind == WHOLE ? set_whole(c, row, text, where, err)
+                                  : set_seconds(c, row, text, where, err);
     if (rc == DG_OK)
         c->origin[i] = origin;
     return rc;
 }
 
 /* The flags' values by row, not yet applied: the file they may name comes first. */
-static int read_flags(int argc, char *const argv[], const char *values[ROWS], enum dg_server_action *action,
-    struct dg_error *err)
+static int read_flags(int argc, char *const argv[], const char *values[ROWS],
+    enum dg_server_action *action, struct dg_error *err)
 {
     struct option options[ROWS + ACTIONS + 1] = {{0}};
     for (int i = 0; i < ROWS; i++)
@@ -174,16 +187,19 @@ static int read_flags(int argc, char *const argv[], const char *values[ROWS], en
         if (k == -1)
             break;
         if (k == ':')
-            return dg_error_field(err, DG_EINVAL, argv[at], "%s needs a value (see --help)", argv[at]);
+            return dg_error_field(
+                err, DG_EINVAL, argv[at], "%s needs a value (see --help)", argv[at]);
         if (k == '?')
-            return dg_error_field(err, DG_EINVAL, argv[at], "there is no option %s (see --help)", argv[at]);
+            return dg_error_field(
+                err, DG_EINVAL, argv[at], "there is no option %s (see --help)", argv[at]);
         if (k >= 2000)
             *action = actions[k - 2000].action;
         else
             values[k - 1000] = optarg;
     }
     if (optind < argc)
-        return dg_error_field(err, DG_EINVAL, argv[optind], "\"%s\" is not an option (see --help)", argv[optind]);
+        return dg_error_field(
+            err, DG_EINVAL, argv[optind], "\"%s\" is not an option (see --help)", argv[optind]);
     return DG_OK;
 }
 
@@ -198,8 +214,10 @@ static int apply_file(struct dg_server_config *c, const char *path, struct dg_er
     struct dg_json *root = dg_json_load(path, err);
     if (!root)
         return err ? err->code : DG_EINVAL;
-    int rc = dg_json_typeof(root) == DG_JSON_OBJECT ? DG_OK
-        : dg_error_set(err, DG_EINVAL, "%s holds %s, expected an object", path, dg_json_type_name(dg_json_typeof(root)));
+    int rc = dg_json_typeof(root) == DG_JSON_OBJECT
+                 ? DG_OK
+                 : dg_error_set(err, DG_EINVAL, "%s holds %s, expected an object", path,
+                       dg_json_type_name(dg_json_typeof(root)));
     if (rc == DG_OK)
         rc = dg_json_only(root, NULL, keys, err);
     for (size_t i = 0; i < ROWS && rc == DG_OK; i++) {
@@ -210,12 +228,13 @@ static int apply_file(struct dg_server_config *c, const char *path, struct dg_er
             continue;
         if (type == DG_JSON_STRING && table[i].kind == TEXT) {
             rc = set(c, i, dg_json_string(v, NULL), DG_ORIGIN_FILE, names[i], err);
-        } else if ((type == DG_JSON_INT && table[i].kind != TEXT) || (type == DG_JSON_REAL && table[i].kind == SECONDS)) {
+        } else if ((type == DG_JSON_INT && table[i].kind != TEXT) ||
+                   (type == DG_JSON_REAL && table[i].kind == SECONDS)) {
             snprintf(text, sizeof text, "%.17g", dg_json_number(v));
             rc = set(c, i, text, DG_ORIGIN_FILE, names[i], err);
         } else {
-            rc = dg_error_field(err, DG_EINVAL, names[i], "%s is %s, expected a %s", names[i], dg_json_type_name(type),
-                table[i].kind == TEXT ? "string" : "number");
+            rc = dg_error_field(err, DG_EINVAL, names[i], "%s is %s, expected a %s", names[i],
+                dg_json_type_name(type), table[i].kind == TEXT ? "string" : "number");
         }
     }
     dg_json_free(root);
@@ -224,8 +243,8 @@ static int apply_file(struct dg_server_config *c, const char *path, struct dg_er
     return rc;
 }
 
-int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char *name), struct dg_server_config *out,
-    struct dg_error *err)
+int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char *name),
+    struct dg_server_config *out, struct dg_error *err)
 {
     static_assert((int)ROWS <= DG_CONFIG_OPTIONS, "origin[] has no room for every row");
     const char *flags[ROWS] = {0}, *variables[ROWS] = {0};
@@ -256,7 +275,8 @@ int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char 
 void dg_server_config_help(struct dg_buffer *b)
 {
     char flag[64];
-    dg_buffer_adds(b, "usage: dragoman-server --models DIR [options]\n\n"
+    dg_buffer_adds(b,
+        "usage: dragoman-server --models DIR [options]\n\n"
         "Serves translations over HTTP. Each option --some-name may also be given as the\n"
         "environment variable DRAGOMAN_SOME_NAME or as some_name in a JSON file (--config);\n"
         "flags beat the environment, the environment beats the file.\n\n");
@@ -287,10 +307,18 @@ void dg_server_config_print(const struct dg_server_config *c, struct dg_buffer *
             snprintf(line, sizeof line, "%s = %g", key, (double)*(const int64_t *)field / 1000);
         dg_buffer_addf(b, "%-36s # ", line);
         switch (c->origin[i]) {
-        case DG_ORIGIN_DEFAULT: dg_buffer_adds(b, "default\n"); break;
-        case DG_ORIGIN_FILE: dg_buffer_addf(b, "file %s\n", c->config); break;
-        case DG_ORIGIN_ENV: dg_buffer_addf(b, "environment %s\n", env); break;
-        case DG_ORIGIN_FLAG: dg_buffer_addf(b, "flag --%s\n", row->name); break;
+        case DG_ORIGIN_DEFAULT:
+            dg_buffer_adds(b, "default\n");
+            break;
+        case DG_ORIGIN_FILE:
+            dg_buffer_addf(b, "file %s\n", c->config);
+            break;
+        case DG_ORIGIN_ENV:
+            dg_buffer_addf(b, "environment %s\n", env);
+            break;
+        case DG_ORIGIN_FLAG:
+            dg_buffer_addf(b, "flag --%s\n", row->name);
+            break;
         }
     }
 }

@@ -1,6 +1,6 @@
 /* The server's settings: one table (config.c) drives flags, environment, file and help text.
- * Later beats earlier: default < JSON file < DRAGOMAN_* environment < flag; each value remembers where it came from.
- * Plain data; reading is for one thread at a time (getopt). */
+ * Later beats earlier: default < JSON file < DRAGOMAN_* environment < flag; each value remembers
+ * where it came from. Plain data; reading is for one thread at a time (getopt). */
 #ifndef DG_SERVER_CONFIG_H
 #define DG_SERVER_CONFIG_H
 
@@ -13,24 +13,31 @@
 enum dg_origin { DG_ORIGIN_DEFAULT, DG_ORIGIN_FILE, DG_ORIGIN_ENV, DG_ORIGIN_FLAG };
 
 /* What the command line asks for instead of serving. */
-enum dg_server_action { DG_SERVE, DG_SHOW_HELP, DG_SHOW_VERSION, DG_SHOW_ROUTES, DG_SHOW_CONFIG, DG_CHECK_CONFIG };
+enum dg_server_action {
+    DG_SERVE,
+    DG_SHOW_HELP,
+    DG_SHOW_VERSION,
+    DG_SHOW_ROUTES,
+    DG_SHOW_CONFIG,
+    DG_CHECK_CONFIG
+};
 
 #define DG_CONFIG_OPTIONS 24 /* room for the table's rows */
 
 struct dg_server_config {
-    char models[1024];  /* a bundle, or a directory of bundles */
+    char models[1024]; /* a bundle, or a directory of bundles */
     char host[256];
     char log_level[16]; /* debug, info, warn, error */
     char config[1024];  /* the file these came from, or "" */
     int64_t port;
-    int64_t threads;          /* HTTP threads */
-    int64_t workers;          /* engines of each model, one thread each */
-    int64_t compute_threads;  /* cores of one worker; 0 = this machine's cores / workers */
-    int64_t batch_rows;       /* hypotheses that advance together in one worker */
-    int64_t batch_sentences;  /* sentences that advance together in one worker */
+    int64_t threads;         /* HTTP threads */
+    int64_t workers;         /* engines of each model, one thread each */
+    int64_t compute_threads; /* cores of one worker; 0 = this machine's cores / workers */
+    int64_t batch_rows;      /* hypotheses that advance together in one worker */
+    int64_t batch_sentences; /* sentences that advance together in one worker */
     int64_t max_body_bytes;
-    int64_t max_characters;   /* of one request, all its texts */
-    int64_t max_texts;        /* length of a text array */
+    int64_t max_characters; /* of one request, all its texts */
+    int64_t max_texts;      /* length of a text array */
     int64_t max_beam;
     int64_t max_queue_tokens; /* source pieces that may wait */
     int64_t max_connections;
@@ -41,10 +48,10 @@ struct dg_server_config {
     enum dg_server_action action;
 };
 
-/* Read the command line, the environment (through `env`, as getenv) and the file they name. DG_EINVAL names the flag,
- * variable or key, its value and what is allowed. */
-int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char *name), struct dg_server_config *out,
-    struct dg_error *err);
+/* Read the command line, the environment (through `env`, as getenv) and the file they name.
+ * DG_EINVAL names the flag, variable or key, its value and what is allowed. */
+int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char *name),
+    struct dg_server_config *out, struct dg_error *err);
 
 /* Append the help text. */
 void dg_server_config_help(struct dg_buffer *b);

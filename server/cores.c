@@ -20,7 +20,8 @@ static int group_limit(const char *path)
     return (int)((quota + period - 1) / period);
 }
 
-/* The limits of our own group and of all above it (version 2; a container usually sees its own as the root). */
+/* The limits of our own group and of all above it (version 2; a container usually sees its own as
+ * the root). */
 static int groups_limit(void)
 {
     char line[512], path[600];

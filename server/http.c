@@ -1,12 +1,14 @@
-/* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts and hands sockets over, so
- * that listening, draining and connection limits are ours. An exchange is made when the request line is read and has two
- * owners: the library (until "completed") and, while an answer is awaited, whoever will wake it. Suspending and waking
- * meet under the exchange's lock, so a wake may come before, while or after the connection is suspended. */
+/* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts and
+ * hands sockets over, so that listening, draining and connection limits are ours. An exchange is
+ * made when the request line is read and has two owners: the library (until "completed") and, while
+ * an answer is awaited, whoever will wake it. Suspending and waking meet under the exchange's lock,
+ * so a wake may come before, while or after the connection is suspended. */
 #include "server/http.h"
 
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/framing.h"
 #include "server/net.h"
 
 #include <assert.h>
@@ -22,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONNECTION_MEMORY 16384 /* request line and headers must fit; the library answers 414 or 431 */
+#define CONNECTION_MEMORY                                                                          \
+    16384 /* request line and headers must fit; the library answers 414 or 431 */
 #define ID_BYTES 129
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
 
@@ -31,8 +34,8 @@ struct dg_http {
     struct MHD_Daemon *daemon;
     struct dg_net *net;
     atomic_bool draining;
-    atomic_size_t bodies_bytes;    /* reserved for bodies now */
-    atomic_size_t suspended;       /* exchanges that wait for a wake */
+    atomic_size_t bodies_bytes; /* reserved for bodies now */
+    atomic_size_t suspended;    /* exchanges that wait for a wake */
     atomic_uint_least64_t next_id;
     uint64_t id_seed;
 };
@@ -254,7 +257,8 @@ static bool id_char(char c)
     return isalnum((unsigned char)c) || (c != '\0' && strchr("-_.:/+=@", c) != NULL);
 }
 
-/* The client's id when it is short and plain (it goes into logs and headers), else one of our own. */
+/* The client's id when it is short and plain (it goes into logs and headers), else one of our own.
+ */
 static void choose_id(struct dg_http_exchange *x)
 {
     const char *given = dg_http_header(x, "X-Request-Id");
@@ -271,47 +275,12 @@ static void choose_id(struct dg_http_exchange *x)
     snprintf(x->id, sizeof x->id, "%016llx", (unsigned long long)(z ^ (z >> 31)));
 }
 
-struct framing {
-    unsigned lengths, encodings;
-    bool chunked, bad_name;
-    const char *length;
-};
-
-static enum MHD_Result look_at_header(void *cls, enum MHD_ValueKind kind, const char *key, const char *value)
+static enum MHD_Result look_at_header(
+    void *cls, enum MHD_ValueKind kind, const char *key, const char *value)
 {
-    struct framing *f = cls;
     (void)kind;
-    if (strpbrk(key, " \t\r\n\v\f"))
-        f->bad_name = true;
-    if (strcasecmp(key, "Content-Length") == 0) {
-        f->lengths++;
-        f->length = value;
-    } else if (strcasecmp(key, "Transfer-Encoding") == 0) {
-        f->encodings++;
-        f->chunked = value && strcasecmp(value, "chunked") == 0;
-    }
+    dg_framing_header(cls, key, value);
     return MHD_YES;
-}
-
-/* Why the message's end is not beyond doubt, or NULL. A front proxy may have seen another end than we would (request
- * smuggling), so such a request is refused and its connection closed. */
-static const char *framing_fault(const struct framing *f, bool http11)
-{
-    if (f->bad_name)
-        return "a header name contains white space";
-    if (f->lengths > 0 && f->encodings > 0)
-        return "Content-Length and Transfer-Encoding are both given";
-    if (f->lengths > 1)
-        return "Content-Length is given more than once";
-    if (f->encodings > 1)
-        return "Transfer-Encoding is given more than once";
-    if (f->encodings == 1 && !f->chunked)
-        return "the only Transfer-Encoding understood is chunked";
-    if (f->encodings == 1 && !http11)
-        return "Transfer-Encoding needs HTTP/1.1";
-    if (f->length && (f->length[0] == '\0' || f->length[strspn(f->length, "0123456789")] != '\0'))
-        return "Content-Length is not a number";
-    return NULL;
 }
 
 /* Take n bytes of the memory that all bodies share. */
@@ -327,10 +296,11 @@ static bool reserve(struct dg_http_exchange *x, size_t n)
 }
 
 /* The headers are complete, the body has not been read. */
-static enum MHD_Result on_headers(struct dg_http_exchange *x, const char *method, const char *path, const char *version)
+static enum MHD_Result on_headers(
+    struct dg_http_exchange *x, const char *method, const char *path, const char *version)
 {
     struct dg_http *http = x->http;
-    struct framing f = {0};
+    struct dg_framing f = {0};
     char message[160];
     x->headers_seen = true;
     x->request.method = method;
@@ -339,18 +309,20 @@ static enum MHD_Result on_headers(struct dg_http_exchange *x, const char *method
     choose_id(x);
     x->request.id = x->id;
     MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
-    const char *fault = framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
+    const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
     if (fault) {
         refuse(x, 400, "bad_framing", fault);
         return send_reply(x);
     }
-    unsigned long long length = f.length ? strtoull(f.length, NULL, 10) : 0;
+    unsigned long long length = f.length;
     if (length > http->o.max_body_bytes) {
-        snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", length, http->o.max_body_bytes);
+        snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", length,
+            http->o.max_body_bytes);
         refuse(x, 413, "too_large", message);
         return send_reply(x);
     }
-    if ((length > 0 || f.chunked) && !reserve(x, f.chunked ? http->o.max_body_bytes : (size_t)length)) {
+    if ((length > 0 || f.chunked) &&
+        !reserve(x, f.chunked ? http->o.max_body_bytes : (size_t)length)) {
         refuse(x, 503, "overloaded", "too many large requests are on their way");
         return send_reply(x);
     }
@@ -359,14 +331,15 @@ static enum MHD_Result on_headers(struct dg_http_exchange *x, const char *method
     return MHD_YES;
 }
 
-/* Body bytes. Only a chunked body can be found too long here, when the library takes no reply any more: the refusal
- * goes straight onto the socket, which nothing has written to yet. */
+/* Body bytes. Only a chunked body can be found too long here, when the library takes no reply any
+ * more: the refusal goes straight onto the socket, which nothing has written to yet. */
 static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, size_t *n)
 {
     size_t limit = x->http->o.max_body_bytes;
     if (*n > limit - x->body.len) {
         char message[96];
-        const union MHD_ConnectionInfo *info = MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
         snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
         if (info)
             dg_net_refuse(info->connect_fd, "413 Content Too Large", "too_large", message);
@@ -380,8 +353,8 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
     return MHD_YES;
 }
 
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
-    const char *version, const char *data, size_t *n, void **context)
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
+    const char *method, const char *version, const char *data, size_t *n, void **context)
 {
     struct dg_http *http = cls;
     struct dg_http_exchange *x = *context;
@@ -423,7 +396,8 @@ static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *
     x->http = cls;
     x->mhd = mhd;
     x->request.method = x->request.path = x->request.body = x->request.id = "";
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     x->connection = info ? info->socket_context : NULL;
     atomic_init(&x->refs, 1);
     pthread_mutex_init(&x->lock, NULL);
@@ -432,7 +406,8 @@ static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *
     return x;
 }
 
-static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how)
+static void on_completed(
+    void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how)
 {
     struct dg_http *http = cls;
     struct dg_http_exchange *x = *context;
@@ -450,13 +425,14 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, 
     exchange_unref(x);
 }
 
-static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
-    enum MHD_ConnectionNotificationCode what)
+static void on_connection(
+    void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode what)
 {
     struct dg_http *http = cls;
     struct connection *c = *context;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
         c = calloc(1, sizeof *c);
         if (c && info)
             c->id = dg_net_enter(http->net, info->connect_fd);
@@ -504,25 +480,24 @@ static bool on_accepted(void *arg, int fd, const struct sockaddr *addr, socklen_
 
 static struct MHD_Daemon *start_daemon(struct dg_http *http)
 {
-    /* The library's own limits stand above ours, which answer in words: it must never be the first to refuse. */
+    /* The library's own limits stand above ours, which answer in words: it must never be the first
+     * to refuse. */
     unsigned limit = 2 * http->o.max_connections + 64;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-        MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |
+                     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
     /* One thread is asked for by leaving the pool out: the library refuses a pool of one. */
-    return MHD_start_daemon(flags, 0, NULL, NULL, on_request, http,
-        MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-        MHD_OPTION_URI_LOG_CALLBACK, on_request_line, http,
-        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
-        MHD_OPTION_CONNECTION_LIMIT, limit,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+    return MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER,
+        log_library, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_URI_LOG_CALLBACK,
+        on_request_line, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         http->o.threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, http->o.threads,
         MHD_OPTION_END);
 }
 
-int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out, struct dg_error *err)
+int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out,
+    struct dg_error *err)
 {
     struct dg_http *http = calloc(1, sizeof *http);
     if (!http) {
@@ -530,18 +505,22 @@ int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg
         return dg_error_set(err, DG_ENOMEM, "no memory for the HTTP server");
     }
     http->o = *options;
-    if (getrandom(&http->id_seed, sizeof http->id_seed, GRND_NONBLOCK) != (ssize_t)sizeof http->id_seed)
+    if (getrandom(&http->id_seed, sizeof http->id_seed, GRND_NONBLOCK) !=
+        (ssize_t)sizeof http->id_seed)
         http->id_seed = dg_clock_ns();
     http->daemon = start_daemon(http);
     if (!http->daemon) {
         close(listen_fd);
         free(http);
-        return dg_error_set(err, DG_EIO, "the HTTP library did not start with %u threads", options->threads);
+        return dg_error_set(
+            err, DG_EIO, "the HTTP library did not start with %u threads", options->threads);
     }
     struct dg_net_options net = {
         .max_connections = options->max_connections,
-        .limit_ms = {[DG_NET_HEADERS] = options->header_timeout_ms, [DG_NET_BODY] = options->body_timeout_ms,
-            [DG_NET_WRITING] = options->write_timeout_ms, [DG_NET_IDLE] = options->idle_timeout_ms},
+        .limit_ms = {[DG_NET_HEADERS] = options->header_timeout_ms,
+            [DG_NET_BODY] = options->body_timeout_ms,
+            [DG_NET_WRITING] = options->write_timeout_ms,
+            [DG_NET_IDLE] = options->idle_timeout_ms},
         .arg = http,
         .accepted = on_accepted,
         .pin = pin_exchange,

@@ -1,7 +1,8 @@
-/* HTTP over libmicrohttpd (the one file that knows it is http.c): requests in as plain structs, replies out.
- * A handler runs on an HTTP thread with the whole request. It replies at once (dg_http_reply_take) or says that
- * somebody else will wake the exchange (dg_http_later ... dg_http_wake); then no thread waits, and the answer is put
- * together on an HTTP thread. Bodies over the limit, ambiguous framing and slow clients never reach a handler. */
+/* HTTP over libmicrohttpd (the one file that knows it is http.c): requests in as plain structs,
+ * replies out. A handler runs on an HTTP thread with the whole request. It replies at once
+ * (dg_http_reply_take) or says that somebody else will wake the exchange (dg_http_later ...
+ * dg_http_wake); then no thread waits, and the answer is put together on an HTTP thread. Bodies
+ * over the limit, ambiguous framing and slow clients never reach a handler. */
 #ifndef DG_SERVER_HTTP_H
 #define DG_SERVER_HTTP_H
 
@@ -18,9 +19,9 @@ struct dg_http_request {
     const char *method, *path; /* path: percent-decoded, without the query */
     const char *body;          /* [body_len]; not NUL-terminated text, never NULL */
     size_t body_len;
-    const char *id;            /* X-Request-Id: the client's when it is well-formed, else made here */
-    uint64_t start_ns;         /* when the headers were complete */
-    uint64_t handled_ns;       /* when the body was complete */
+    const char *id;      /* X-Request-Id: the client's when it is well-formed, else made here */
+    uint64_t start_ns;   /* when the headers were complete */
+    uint64_t handled_ns; /* when the body was complete */
 };
 
 #define DG_HTTP_MAX_HEADERS 8
@@ -51,19 +52,23 @@ struct dg_http_options {
     void *app; /* first argument of the callbacks */
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
-    /* Make the reply for a request that never reached handle (413, bad framing): code and message as the API says them. */
-    void (*refuse)(void *app, int status, const char *code, const char *message, struct dg_http_reply *r);
+    /* Make the reply for a request that never reached handle (413, bad framing): code and message
+     * as the API says them. */
+    void (*refuse)(
+        void *app, int status, const char *code, const char *message, struct dg_http_reply *r);
     /* A reply was sent (or its client gone: status 499). HTTP thread. */
     void (*finished)(void *app, struct dg_http_exchange *x, int status);
 };
 
 /* Serve from listen_fd (owned from here on). */
-int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out, struct dg_error *err);
+int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out,
+    struct dg_error *err);
 /* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
 void dg_http_drain(struct dg_http *http);
 /* Connections that are still open. */
 size_t dg_http_connections(struct dg_http *http);
-/* Stop. Every exchange must have been woken or be about to be: this waits for them. NULL is fine. */
+/* Stop. Every exchange must have been woken or be about to be: this waits for them. NULL is fine.
+ */
 void dg_http_close(struct dg_http *http);
 
 const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
@@ -81,13 +86,15 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 
 /* What happens to an exchange that is answered later. */
 struct dg_http_later {
-    void (*finish)(void *arg, struct dg_http_exchange *x); /* after the wake, on an HTTP thread: reply now */
-    void (*gone)(void *arg); /* the client hung up before the wake: hurry up, dg_http_wake is still due. Any thread */
+    void (*finish)(
+        void *arg, struct dg_http_exchange *x); /* after the wake, on an HTTP thread: reply now */
+    void (*gone)(void *arg); /* the client hung up before the wake: hurry up, dg_http_wake is still
+                                due. Any thread */
     void (*drop)(void *arg); /* the exchange is over: free arg. Any thread */
 };
 
-/* From within handle: the reply comes after dg_http_wake, which must then be called once, by any thread, even before
- * handle returns. (If handle replies after all, no wake is due.) */
+/* From within handle: the reply comes after dg_http_wake, which must then be called once, by any
+ * thread, even before handle returns. (If handle replies after all, no wake is due.) */
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg);
 void dg_http_wake(struct dg_http_exchange *x);
 

@@ -25,8 +25,8 @@ static int bind_error(const char *host, uint16_t port, int number, struct dg_err
         return dg_error_field(err, DG_EIO, "host",
             "%s is not an address of this machine: choose another with --host", host);
     default:
-        return dg_error_field(err, DG_EIO, "port", "cannot listen on %s port %u: %s", host, port,
-            strerror(number));
+        return dg_error_field(
+            err, DG_EIO, "port", "cannot listen on %s port %u: %s", host, port, strerror(number));
     }
 }
 
@@ -58,8 +58,8 @@ int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *er
     snprintf(service, sizeof service, "%u", port);
     int rc = getaddrinfo(host, service, &hints, &list);
     if (rc != 0)
-        return dg_error_field(err, DG_EIO, "host", "cannot resolve %s: %s (see --host)", host,
-            gai_strerror(rc));
+        return dg_error_field(
+            err, DG_EIO, "host", "cannot resolve %s: %s (see --host)", host, gai_strerror(rc));
     int number = EADDRNOTAVAIL, found = -1;
     for (const struct addrinfo *a = list; a && found < 0; a = a->ai_next) {
         found = listen_on(a);

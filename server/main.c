@@ -1,5 +1,5 @@
-/* dragoman-server: settings, start, wait for a signal, stop. Order of stopping: not ready -> accept no more -> drain, or
- * fail what is left -> stop workers -> stop HTTP -> free. */
+/* dragoman-server: settings, start, wait for a signal, stop. Order of stopping: not ready -> accept
+ * no more -> drain, or fail what is left -> stop workers -> stop HTTP -> free. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/app.h"
@@ -57,7 +57,8 @@ static struct dg_models_options models_options(const struct dg_server_config *c)
     return (struct dg_models_options){
         .workers = (uint32_t)c->workers,
         .compute_threads = share > 0 ? (uint32_t)share : 1,
-        .limits = {.max_rows = (uint32_t)c->batch_rows, .max_sentences = (uint32_t)c->batch_sentences,
+        .limits = {.max_rows = (uint32_t)c->batch_rows,
+            .max_sentences = (uint32_t)c->batch_sentences,
             .max_target = MAX_TARGET},
     };
 }
@@ -66,10 +67,12 @@ static struct dg_models_options models_options(const struct dg_server_config *c)
 static int check_together(const struct dg_server_config *c, struct dg_error *err)
 {
     if (c->models[0] == '\0')
-        return dg_error_field(err, DG_EINVAL, "models", "--models is needed: a bundle, or a directory of bundles");
+        return dg_error_field(
+            err, DG_EINVAL, "models", "--models is needed: a bundle, or a directory of bundles");
     if (c->max_beam > c->batch_rows)
-        return dg_error_field(err, DG_EINVAL, "max_beam", "--max-beam %lld is more than --batch-rows %lld",
-            (long long)c->max_beam, (long long)c->batch_rows);
+        return dg_error_field(err, DG_EINVAL, "max_beam",
+            "--max-beam %lld is more than --batch-rows %lld", (long long)c->max_beam,
+            (long long)c->batch_rows);
     return DG_OK;
 }
 
@@ -95,13 +98,19 @@ static int act(const struct dg_server_config *c)
     const struct dg_route *routes = dg_routes(&n);
     dg_buffer_init(&b);
     switch (c->action) {
-    case DG_SHOW_HELP: dg_server_config_help(&b); break;
-    case DG_SHOW_VERSION: dg_buffer_adds(&b, "dragoman-server " DG_VERSION "\n"); break;
+    case DG_SHOW_HELP:
+        dg_server_config_help(&b);
+        break;
+    case DG_SHOW_VERSION:
+        dg_buffer_adds(&b, "dragoman-server " DG_VERSION "\n");
+        break;
     case DG_SHOW_ROUTES:
         for (size_t i = 0; i < n; i++)
             dg_buffer_addf(&b, "%s %s\n", routes[i].method, routes[i].path);
         break;
-    default: dg_server_config_print(c, &b); break;
+    default:
+        dg_server_config_print(c, &b);
+        break;
     }
     int status = show(&b);
     dg_buffer_deinit(&b);
@@ -110,7 +119,8 @@ static int act(const struct dg_server_config *c)
     return status;
 }
 
-/* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files, models and epolls. */
+/* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files,
+ * models and epolls. */
 static int raise_descriptor_limit(const struct dg_server_config *c, struct dg_error *err)
 {
     rlim_t need = (rlim_t)c->max_connections + 256;
@@ -121,8 +131,10 @@ static int raise_descriptor_limit(const struct dg_server_config *c, struct dg_er
     setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur < need)
         return dg_error_field(err, DG_EINVAL, "max_connections",
-            "--max-connections %lld needs %llu file descriptors, this process may have %llu (ulimit -n)",
-            (long long)c->max_connections, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+            "--max-connections %lld needs %llu file descriptors, this process may have %llu "
+            "(ulimit -n)",
+            (long long)c->max_connections, (unsigned long long)need,
+            (unsigned long long)limit.rlim_cur);
     return DG_OK;
 }
 
@@ -165,12 +177,13 @@ static void log_models(struct server *s, uint32_t compute_threads, double second
         for (size_t p = 0; p < dg_bundle_pairs(b); p++) {
             const char *source, *target;
             dg_bundle_pair(b, p, &source, &target);
-            dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source, target,
-                dg_bundle_version(b));
+            dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source,
+                target, dg_bundle_version(b));
         }
     }
     dg_log(DG_LOG_INFO,
-        "ready address=%s:%u models=%zu device=%s workers=%lld compute_threads=%u http_threads=%lld seconds=%.2f",
+        "ready address=%s:%u models=%zu device=%s workers=%lld compute_threads=%u "
+        "http_threads=%lld seconds=%.2f",
         s->app.config.host, s->port, n, device, (long long)s->app.config.workers, compute_threads,
         (long long)s->app.config.threads, seconds);
     for (size_t i = 0; i < n; i++)

@@ -11,35 +11,42 @@
 #define MAX_LABELS (MAX_PAIRS + 1)
 #define MAX_BUCKETS 20
 
-static const char *const outcomes[] = {"ok", "invalid", "overloaded", "cancelled", "timeout", "error", NULL};
+static const char *const outcomes[] = {
+    "ok", "invalid", "overloaded", "cancelled", "timeout", "error", NULL};
 static const char *const stages[] = {"tokenize", "encode", "decode", "detokenize", NULL};
-static const int statuses[] = {200, 204, 400, 401, 403, 404, 405, 408, 413, 414, 415, 422, 429, 431, 499, 500, 503, 504, 0};
+static const int statuses[] = {
+    200, 204, 400, 401, 403, 404, 405, 408, 413, 414, 415, 422, 429, 431, 499, 500, 503, 504, 0};
 
 enum { STATUSES = sizeof statuses / sizeof *statuses };
 
-/* A family with at most one label; values NULL: no label, except for pairs, which come as they are met. */
+/* A family with at most one label; values NULL: no label, except for pairs, which come as they are
+ * met. */
 static const struct counter_family {
     const char *name, *help, *label;
     const char *const *values;
 } counter_table[DG_COUNTERS] = {
-    [DG_COUNT_REQUESTS] = {"dragoman_requests_total", "Translation and score requests by how they ended.", "outcome",
-        outcomes},
+    [DG_COUNT_REQUESTS] = {"dragoman_requests_total",
+        "Translation and score requests by how they ended.", "outcome", outcomes},
     [DG_COUNT_SENTENCES] = {"dragoman_sentences_total", "Sentences translated.", "pair", NULL},
-    [DG_COUNT_CHARACTERS] = {"dragoman_characters_total", "Characters of translated texts (code points).", "pair", NULL},
+    [DG_COUNT_CHARACTERS] = {"dragoman_characters_total",
+        "Characters of translated texts (code points).", "pair", NULL},
     [DG_COUNT_SOURCE_TOKENS] = {"dragoman_source_tokens_total", "Pieces read.", NULL, NULL},
-    [DG_COUNT_TARGET_TOKENS] = {"dragoman_target_tokens_total", "Pieces of the translations given.", NULL, NULL},
-    [DG_COUNT_DECODE_STEPS] = {"dragoman_decode_steps_total", "Engine steps, each one position of every live sentence.",
+    [DG_COUNT_TARGET_TOKENS] = {"dragoman_target_tokens_total", "Pieces of the translations given.",
         NULL, NULL},
-    [DG_COUNT_SPLIT] = {"dragoman_truncated_total", "Parts of sentences that were too long and were split; nothing is "
-        "dropped.", NULL, NULL},
-    [DG_COUNT_LENGTH_LIMITED] = {"dragoman_length_limit_hits_total", "Translations that met their length limit.", NULL,
-        NULL},
-    [DG_COUNT_UNKNOWN] = {"dragoman_unknown_tokens_total", "Sentences with a character outside the vocabulary.", NULL,
-        NULL},
+    [DG_COUNT_DECODE_STEPS] = {"dragoman_decode_steps_total",
+        "Engine steps, each one position of every live sentence.", NULL, NULL},
+    [DG_COUNT_SPLIT] = {"dragoman_truncated_total",
+        "Parts of sentences that were too long and were split; nothing is "
+        "dropped.",
+        NULL, NULL},
+    [DG_COUNT_LENGTH_LIMITED] = {"dragoman_length_limit_hits_total",
+        "Translations that met their length limit.", NULL, NULL},
+    [DG_COUNT_UNKNOWN] = {"dragoman_unknown_tokens_total",
+        "Sentences with a character outside the vocabulary.", NULL, NULL},
 };
 
-static const double seconds[] = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20,
-    40, 80};
+static const double seconds[] = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,
+    1, 2.5, 5, 7.5, 10, 20, 40, 80};
 static const double powers[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
 struct histogram_family {
@@ -53,19 +60,25 @@ struct histogram_family {
 #define POWERS powers, sizeof powers / sizeof *powers
 
 static const struct histogram_family histogram_table[DG_HISTOGRAMS] = {
-    [DG_TIME_QUEUE] = {"dragoman_queue_wait_seconds", "How long a sentence waited for a worker.", NULL, NULL, SECONDS},
-    [DG_TIME_STAGE] = {"dragoman_stage_duration_seconds", "Time in each stage: per request in tokenize and detokenize, per "
-        "sentence in encode and decode.", "stage", stages, SECONDS},
-    [DG_SIZE_BATCH_ROWS] = {"dragoman_batch_rows", "Hypotheses advanced in one step.", NULL, NULL, POWERS},
-    [DG_SIZE_BATCH_SENTENCES] = {"dragoman_batch_sentences", "Sentences live in one step.", NULL, NULL, POWERS},
+    [DG_TIME_QUEUE] = {"dragoman_queue_wait_seconds", "How long a sentence waited for a worker.",
+        NULL, NULL, SECONDS},
+    [DG_TIME_STAGE] = {"dragoman_stage_duration_seconds",
+        "Time in each stage: per request in tokenize and detokenize, per "
+        "sentence in encode and decode.",
+        "stage", stages, SECONDS},
+    [DG_SIZE_BATCH_ROWS] = {"dragoman_batch_rows", "Hypotheses advanced in one step.", NULL, NULL,
+        POWERS},
+    [DG_SIZE_BATCH_SENTENCES] = {"dragoman_batch_sentences", "Sentences live in one step.", NULL,
+        NULL, POWERS},
 };
 
 static const struct histogram_family http_family = {"dragoman_http_request_duration_seconds",
     "From complete headers to the reply's last byte.", "route", NULL, SECONDS};
 
 struct histogram {
-    atomic_uint_least64_t counts[MAX_BUCKETS]; /* by bucket, not cumulative; the last is what is above all bounds */
-    atomic_uint_least64_t sum_e9;              /* in units of 1e-9 */
+    atomic_uint_least64_t
+        counts[MAX_BUCKETS]; /* by bucket, not cumulative; the last is what is above all bounds */
+    atomic_uint_least64_t sum_e9; /* in units of 1e-9 */
 };
 
 struct dg_metrics {
@@ -81,7 +94,8 @@ struct dg_metrics {
     size_t n_pairs;
 };
 
-int dg_metrics_open(const char *(*routes)[2], size_t n, struct dg_metrics **out, struct dg_error *err)
+int dg_metrics_open(
+    const char *(*routes)[2], size_t n, struct dg_metrics **out, struct dg_error *err)
 {
     struct dg_metrics *m = calloc(1, sizeof *m);
     if (!m)
@@ -190,8 +204,8 @@ static void write_head(struct dg_buffer *b, const char *name, const char *help, 
 }
 
 /* One histogram; label may be NULL. */
-static void write_histogram(struct dg_buffer *b, const struct histogram_family *f, const struct histogram *h,
-    const char *value)
+static void write_histogram(struct dg_buffer *b, const struct histogram_family *f,
+    const struct histogram *h, const char *value)
 {
     char label[160] = "", only[164] = "";
     uint64_t below = 0;
@@ -204,7 +218,8 @@ static void write_histogram(struct dg_buffer *b, const struct histogram_family *
         if (i < f->n_bounds)
             snprintf(bound, sizeof bound, "%g", f->bounds[i]);
         below += get(&h->counts[i]);
-        dg_buffer_addf(b, "%s_bucket{%sle=\"%s\"} %llu\n", f->name, label, bound, (unsigned long long)below);
+        dg_buffer_addf(
+            b, "%s_bucket{%sle=\"%s\"} %llu\n", f->name, label, bound, (unsigned long long)below);
     }
     dg_buffer_addf(b, "%s_sum%s %.9g\n", f->name, only, (double)get(&h->sum_e9) / 1e9);
     dg_buffer_addf(b, "%s_count%s %llu\n", f->name, only, (unsigned long long)below);
@@ -229,7 +244,8 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
         char label[200];
         const char *const pair[] = {f->label, m->pairs[i], NULL};
         dg_metrics_label(label, sizeof label, pair);
-        dg_buffer_addf(b, "%s%s %llu\n", f->name, label, (unsigned long long)get(&m->counters[c][i]));
+        dg_buffer_addf(
+            b, "%s%s %llu\n", f->name, label, (unsigned long long)get(&m->counters[c][i]));
     }
     pthread_mutex_unlock(&m->lock);
     if (get(&m->counters[c][MAX_PAIRS]) > 0)
@@ -239,7 +255,8 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
 
 static void write_http(struct dg_metrics *m, struct dg_buffer *b)
 {
-    write_head(b, "dragoman_http_requests_total", "Requests by route and status; 499: the client went away.", "counter");
+    write_head(b, "dragoman_http_requests_total",
+        "Requests by route and status; 499: the client went away.", "counter");
     for (size_t r = 0; r <= m->n_routes; r++) {
         for (size_t s = 0; s < STATUSES; s++) {
             uint64_t n = get(&m->http[r][s]);
@@ -248,17 +265,20 @@ static void write_http(struct dg_metrics *m, struct dg_buffer *b)
                 continue;
             if (statuses[s] > 0)
                 snprintf(code, sizeof code, "%d", statuses[s]);
-            dg_buffer_addf(b, "dragoman_http_requests_total{route=\"%s\",method=\"%s\",code=\"%s\"} %llu\n",
-                r < m->n_routes ? m->routes[r][1] : "other", r < m->n_routes ? m->routes[r][0] : "other", code,
-                (unsigned long long)n);
+            dg_buffer_addf(b,
+                "dragoman_http_requests_total{route=\"%s\",method=\"%s\",code=\"%s\"} %llu\n",
+                r < m->n_routes ? m->routes[r][1] : "other",
+                r < m->n_routes ? m->routes[r][0] : "other", code, (unsigned long long)n);
         }
     }
     write_head(b, http_family.name, http_family.help, "histogram");
     for (size_t r = 0; r <= m->n_routes; r++)
-        write_histogram(b, &http_family, &m->http_time[r], r < m->n_routes ? m->routes[r][1] : "other");
+        write_histogram(
+            b, &http_family, &m->http_time[r], r < m->n_routes ? m->routes[r][1] : "other");
 }
 
-void dg_metrics_write(struct dg_metrics *m, const struct dg_gauge *gauges, size_t n, struct dg_buffer *b)
+void dg_metrics_write(
+    struct dg_metrics *m, const struct dg_gauge *gauges, size_t n, struct dg_buffer *b)
 {
     write_http(m, b);
     for (int c = 0; c < DG_COUNTERS; c++)

@@ -1,6 +1,7 @@
 /* Counters and histograms for Prometheus. Any thread; adding is a few atomic operations, no lock.
- * Labels are bounded: routes, status codes, language pairs and outcomes, never texts, keys or addresses.
- * Gauges are read where they live when somebody asks (health.c) and handed to dg_metrics_write. */
+ * Labels are bounded: routes, status codes, language pairs and outcomes, never texts, keys or
+ * addresses. Gauges are read where they live when somebody asks (health.c) and handed to
+ * dg_metrics_write. */
 #ifndef DG_SERVER_METRICS_H
 #define DG_SERVER_METRICS_H
 
@@ -13,8 +14,14 @@
 
 struct dg_metrics;
 
-enum dg_metrics_outcome { DG_OUTCOME_OK, DG_OUTCOME_INVALID, DG_OUTCOME_OVERLOADED, DG_OUTCOME_CANCELLED,
-    DG_OUTCOME_TIMEOUT, DG_OUTCOME_ERROR };
+enum dg_metrics_outcome {
+    DG_OUTCOME_OK,
+    DG_OUTCOME_INVALID,
+    DG_OUTCOME_OVERLOADED,
+    DG_OUTCOME_CANCELLED,
+    DG_OUTCOME_TIMEOUT,
+    DG_OUTCOME_ERROR
+};
 enum dg_metrics_stage { DG_STAGE_TOKENIZE, DG_STAGE_ENCODE, DG_STAGE_DECODE, DG_STAGE_DETOKENIZE };
 
 enum dg_counter {
@@ -38,7 +45,8 @@ enum dg_histogram {
     DG_HISTOGRAMS
 };
 
-/* A value that is read when asked for. labels is "" or `{name="value"}`, escaped (dg_metrics_label). */
+/* A value that is read when asked for. labels is "" or `{name="value"}`, escaped
+ * (dg_metrics_label). */
 struct dg_gauge {
     const char *name, *help;
     bool counter; /* its type is counter all the same */
@@ -46,8 +54,10 @@ struct dg_gauge {
     double value;
 };
 
-/* routes: method and path of each [n], borrowed until close; a request of none of them is counted under "other". */
-int dg_metrics_open(const char *(*routes)[2], size_t n, struct dg_metrics **out, struct dg_error *err);
+/* routes: method and path of each [n], borrowed until close; a request of none of them is counted
+ * under "other". */
+int dg_metrics_open(
+    const char *(*routes)[2], size_t n, struct dg_metrics **out, struct dg_error *err);
 void dg_metrics_close(struct dg_metrics *m); /* NULL is fine */
 
 /* m NULL: nothing is counted. label 0 where the metric has none. */
@@ -55,13 +65,15 @@ void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uin
 void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned label, double value);
 /* An answered HTTP request; route: index, or n for none. */
 void dg_metrics_http(struct dg_metrics *m, size_t route, int status, double seconds);
-/* The label of a language pair, the same for the same codes; one for all pairs beyond what is kept apart. */
+/* The label of a language pair, the same for the same codes; one for all pairs beyond what is kept
+ * apart. */
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target);
 
 /* `{a="x",b="y"}` from NULL-ended name, value, ...; values escaped; cut at cap. */
 void dg_metrics_label(char *out, size_t cap, const char *const *names_values);
 
 /* Append everything in Prometheus' text format 0.0.4. Gauges of one name must stand together. */
-void dg_metrics_write(struct dg_metrics *m, const struct dg_gauge *gauges, size_t n, struct dg_buffer *b);
+void dg_metrics_write(
+    struct dg_metrics *m, const struct dg_gauge *gauges, size_t n, struct dg_buffer *b);
 
 #endif

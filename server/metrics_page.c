@@ -36,12 +36,15 @@ static void put_server(struct gauges *g, struct dg_app *app)
     struct dg_queue_load load;
     const char *const version[] = {"version", DG_VERSION, NULL};
     dg_queue_load(app->queue, &load);
-    put(g, "dragoman_ready", "1 when requests should be sent here.", atomic_load(&app->state) == DG_APP_READY);
+    put(g, "dragoman_ready", "1 when requests should be sent here.",
+        atomic_load(&app->state) == DG_APP_READY);
     put_labelled(g, "dragoman_build_info", "The program.", 1, version);
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
     put(g, "dragoman_queue_tokens", "Their source pieces.", (double)load.tokens);
-    put(g, "dragoman_http_requests_in_flight", "Requests being answered.", atomic_load(&app->in_flight));
-    put(g, "dragoman_last_success_timestamp_seconds", "When the last translation or score was answered; 0: none yet.",
+    put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
+        atomic_load(&app->in_flight));
+    put(g, "dragoman_last_success_timestamp_seconds",
+        "When the last translation or score was answered; 0: none yet.",
         atomic_load(&app->last_success_s));
 }
 
@@ -59,7 +62,8 @@ static void put_process(struct gauges *g)
 
 static void put_engines(struct gauges *g, struct dg_served *const *models, size_t n)
 {
-    static const char *const used_label[] = {"state", "used", NULL}, *const total_label[] = {"state", "total", NULL};
+    static const char *const used_label[] = {"state", "used", NULL}, *const total_label[] = {
+                                                                         "state", "total", NULL};
     static const char help[] = "Blocks of 16 positions for keys and values, all engines.";
     double used = 0, total = 0, live = 0;
     for (size_t i = 0; i < n; i++) {
@@ -84,14 +88,15 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
 {
     for (size_t i = 0; i < n; i++) {
         const struct dg_bundle *b = dg_translator_bundle(models[i]->translator);
-        const char *const labels[] = {"model", bundle_name(models[i]), "version", dg_bundle_version(b), "type",
-            dg_served_type(models[i]), "device", models[i]->replicas[0].be->name, NULL};
+        const char *const labels[] = {"model", bundle_name(models[i]), "version",
+            dg_bundle_version(b), "type", dg_served_type(models[i]), "device",
+            models[i]->replicas[0].be->name, NULL};
         put_labelled(g, "dragoman_model_info", "A model being served.", 1, labels);
     }
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
-        put_labelled(g, "dragoman_model_load_seconds", "How long it took to load, with its self-test.",
-            models[i]->load_seconds, labels);
+        put_labelled(g, "dragoman_model_load_seconds",
+            "How long it took to load, with its self-test.", models[i]->load_seconds, labels);
     }
 }
 

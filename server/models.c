@@ -15,7 +15,8 @@
 #define MAX_MODELS 256
 #define MAX_POSITIONS 1024
 #define SELF_TEST "This is a test."
-#define SELF_TEST_STEPS 4096 /* far more than any sentence may take: a search that does not end is a fault */
+#define SELF_TEST_STEPS                                                                            \
+    4096 /* far more than any sentence may take: a search that does not end is a fault */
 
 struct dg_models {
     struct dg_models_options o;
@@ -89,7 +90,8 @@ static int open_replicas(const struct dg_models *m, struct dg_served *s, struct 
         struct dg_replica *r = &s->replicas[i];
         int rc = dg_cpu_open(&cpu, &r->be, err);
         if (rc == DG_OK)
-            rc = dg_engine_open(dg_translator_model(s->translator), r->be, &m->o.limits, &r->engine, err);
+            rc = dg_engine_open(
+                dg_translator_model(s->translator), r->be, &m->o.limits, &r->engine, err);
         if (rc == DG_OK)
             rc = self_test(s, r, err);
         if (rc != DG_OK)
@@ -98,10 +100,12 @@ static int open_replicas(const struct dg_models *m, struct dg_served *s, struct 
     return DG_OK;
 }
 
-static int served_open(const struct dg_models *m, const char *dir, struct dg_served **out, struct dg_error *err)
+static int served_open(
+    const struct dg_models *m, const char *dir, struct dg_served **out, struct dg_error *err)
 {
     struct dg_cpu_options cpu = {.threads = 1};
-    uint32_t positions = m->o.limits.max_target > MAX_POSITIONS ? m->o.limits.max_target : MAX_POSITIONS;
+    uint32_t positions =
+        m->o.limits.max_target > MAX_POSITIONS ? m->o.limits.max_target : MAX_POSITIONS;
     uint64_t start = dg_clock_ns();
     struct dg_served *s = calloc(1, sizeof *s);
     if (!s)
@@ -134,7 +138,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The bundles at path, sorted, so that the same directory always gives the same choice of models. */
+/* The bundles at path, sorted, so that the same directory always gives the same choice of models.
+ */
 static int find_bundles(const char *path, char **dirs, size_t *n, struct dg_error *err)
 {
     char dir[2048];
@@ -145,7 +150,8 @@ static int find_bundles(const char *path, char **dirs, size_t *n, struct dg_erro
     }
     DIR *d = opendir(path);
     if (!d)
-        return dg_error_set(err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
+        return dg_error_set(
+            err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
     for (const struct dirent *e = readdir(d); e && *n < MAX_MODELS; e = readdir(d)) {
         snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
         if (e->d_name[0] == '.' || !is_bundle(dir))
@@ -156,7 +162,8 @@ static int find_bundles(const char *path, char **dirs, size_t *n, struct dg_erro
     }
     closedir(d);
     if (*n == 0)
-        return dg_error_set(err, DG_ENOTFOUND, "%s holds no bundle (a directory with manifest.json)", path);
+        return dg_error_set(
+            err, DG_ENOTFOUND, "%s holds no bundle (a directory with manifest.json)", path);
     qsort(dirs, *n, sizeof *dirs, by_name);
     return DG_OK;
 }
@@ -195,7 +202,8 @@ int dg_models_load(struct dg_models *m, const char *path, struct dg_error *err)
     return rc;
 }
 
-int dg_models_open(const struct dg_models_options *options, struct dg_models **out, struct dg_error *err)
+int dg_models_open(
+    const struct dg_models_options *options, struct dg_models **out, struct dg_error *err)
 {
     struct dg_models *m = calloc(1, sizeof *m);
     if (!m)
@@ -217,8 +225,8 @@ void dg_models_close(struct dg_models *m)
     free(m);
 }
 
-static bool find_pair(const struct dg_served *s, const char *source, const char *target, const char *pair[2],
-    bool *source_known)
+static bool find_pair(const struct dg_served *s, const char *source, const char *target,
+    const char *pair[2], bool *source_known)
 {
     const struct dg_bundle *b = dg_translator_bundle(s->translator);
     for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
@@ -236,8 +244,8 @@ static bool find_pair(const struct dg_served *s, const char *source, const char 
     return false;
 }
 
-int dg_models_find(struct dg_models *m, const char *source, const char *target, struct dg_served **out,
-    const char *pair[2], struct dg_error *err)
+int dg_models_find(struct dg_models *m, const char *source, const char *target,
+    struct dg_served **out, const char *pair[2], struct dg_error *err)
 {
     bool source_known = false;
     struct dg_served *found = NULL;
@@ -253,9 +261,10 @@ int dg_models_find(struct dg_models *m, const char *source, const char *target, 
         return DG_OK;
     }
     if (source_known)
-        return dg_error_field(err, DG_ENOTFOUND, "target", "no model translates from \"%.32s\" to \"%.32s\"", source,
-            target);
-    return dg_error_field(err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"", source);
+        return dg_error_field(err, DG_ENOTFOUND, "target",
+            "no model translates from \"%.32s\" to \"%.32s\"", source, target);
+    return dg_error_field(
+        err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"", source);
 }
 
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
@@ -282,8 +291,9 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     const char *source, *target;
     char architecture[96];
     dg_bundle_pair(b, i, &source, &target);
-    snprintf(architecture, sizeof architecture, "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads",
-        c->enc_layers, c->dec_layers, c->D, c->F, c->H);
+    snprintf(architecture, sizeof architecture,
+        "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads", c->enc_layers, c->dec_layers,
+        c->D, c->F, c->H);
     struct dg_json *o = dg_json_new_object();
     dg_json_set_string(o, "name", dg_bundle_name(b));
     dg_json_set_string(o, "version", dg_bundle_version(b));

@@ -1,6 +1,6 @@
-/* The models being served: each a bundle with one engine per worker; requests find theirs by language pair.
- * A served model lives as long as anybody holds it, so that a set can be exchanged while requests run.
- * Any thread, except that a replica's engine belongs to its worker. */
+/* The models being served: each a bundle with one engine per worker; requests find theirs by
+ * language pair. A served model lives as long as anybody holds it, so that a set can be exchanged
+ * while requests run. Any thread, except that a replica's engine belongs to its worker. */
 #ifndef DG_SERVER_MODELS_H
 #define DG_SERVER_MODELS_H
 
@@ -11,7 +11,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has its own. */
+/* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has
+ * its own. */
 struct dg_replica {
     struct dg_backend *be;
     struct dg_engine *engine;
@@ -35,17 +36,18 @@ struct dg_models_options {
 
 struct dg_models;
 
-int dg_models_open(const struct dg_models_options *options, struct dg_models **out, struct dg_error *err);
+int dg_models_open(
+    const struct dg_models_options *options, struct dg_models **out, struct dg_error *err);
 void dg_models_close(struct dg_models *m); /* NULL is fine; models still held live on */
 
-/* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica and only then serve
- * them. DG_EFORMAT and others name the bundle; nothing is served then. */
+/* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica
+ * and only then serve them. DG_EFORMAT and others name the bundle; nothing is served then. */
 int dg_models_load(struct dg_models *m, const char *path, struct dg_error *err);
 
-/* The model for a pair, held (release it), and the pair's codes as the bundle writes them (borrowed from the model).
- * Codes compare without case. DG_ENOTFOUND with field source or target. */
-int dg_models_find(struct dg_models *m, const char *source, const char *target, struct dg_served **out,
-    const char *pair[2], struct dg_error *err);
+/* The model for a pair, held (release it), and the pair's codes as the bundle writes them (borrowed
+ * from the model). Codes compare without case. DG_ENOTFOUND with field source or target. */
+int dg_models_find(struct dg_models *m, const char *source, const char *target,
+    struct dg_served **out, const char *pair[2], struct dg_error *err);
 
 /* Up to cap models, each held; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);

@@ -1,7 +1,8 @@
-/* DESIGN. Each connection has a slot; epoll events carry slot number and generation, so that an event that was fetched
- * before its connection left finds nothing. Sockets are registered once, edge-triggered, for hang-ups alone: no wake-up
- * per request. Slots are guarded by the mutex, and a socket is only shut while its slot is entered, that is, before
- * its owner closes it: a reused descriptor is never hit. */
+/* DESIGN. Each connection has a slot; epoll events carry slot number and generation, so that an
+ * event that was fetched before its connection left finds nothing. Sockets are registered once,
+ * edge-triggered, for hang-ups alone: no wake-up per request. Slots are guarded by the mutex, and a
+ * socket is only shut while its slot is entered, that is, before its owner closes it: a reused
+ * descriptor is never hit. */
 #include "server/net.h"
 
 #include "base/clock.h"
@@ -50,14 +51,15 @@ struct dg_net {
     pthread_t thread;
     bool has_thread;
     atomic_bool stop, drain;
-    int listen_fd;      /* keeper's thread only */
-    uint64_t retry_ns;  /* keeper's thread only: accept again then, after running out of descriptors */
+    int listen_fd; /* keeper's thread only */
+    uint64_t
+        retry_ns; /* keeper's thread only: accept again then, after running out of descriptors */
     pthread_mutex_t lock;
     /* guarded by lock */
     struct slot *slots; /* [max_connections] */
     uint32_t first_free;
     size_t count;
-    size_t coming; /* accepted, not entered yet: they have a place already */
+    size_t coming;     /* accepted, not entered yet: they have a place already */
     uint64_t drain_ns; /* when draining began; 0 before */
     struct lingering linger[MAX_LINGERING];
     size_t n_linger;
@@ -73,12 +75,16 @@ static void wake(struct dg_net *net)
 void dg_net_refuse(int fd, const char *status, const char *code, const char *message)
 {
     char body[256], text[512];
-    int n_body = snprintf(body, sizeof body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", code, message);
-    int n = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nConnection: close\r\nRetry-After: 1\r\n"
-        "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, n_body, body);
+    int n_body = snprintf(
+        body, sizeof body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", code, message);
+    int n = snprintf(text, sizeof text,
+        "HTTP/1.1 %s\r\nConnection: close\r\nRetry-After: 1\r\n"
+        "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+        status, n_body, body);
     if (n < 0 || (size_t)n >= sizeof text)
         return;
-    ssize_t k = send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL); /* best effort: the close follows anyway */
+    ssize_t k = send(fd, text, (size_t)n,
+        MSG_DONTWAIT | MSG_NOSIGNAL); /* best effort: the close follows anyway */
     (void)k;
 }
 
@@ -110,7 +116,8 @@ uint64_t dg_net_enter(struct dg_net *net, int fd)
         id = (uint64_t)s->generation << 32 | index;
         net->count++;
         struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.u64 = id};
-        epoll_ctl(net->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* fails: only the hang-up watch is lost */
+        epoll_ctl(
+            net->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* fails: only the hang-up watch is lost */
     }
     bool first = net->count == 1;
     pthread_mutex_unlock(&net->lock);
@@ -270,11 +277,13 @@ static void accept_all(struct dg_net *net)
     while (net->listen_fd >= 0) {
         struct sockaddr_storage addr;
         socklen_t n = sizeof addr;
-        int fd = accept4(net->listen_fd, (struct sockaddr *)&addr, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd =
+            accept4(net->listen_fd, (struct sockaddr *)&addr, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == EINTR || errno == ECONNABORTED)
                 continue;
-            if (errno != EAGAIN) { /* out of descriptors or memory: the event would come back at once */
+            if (errno !=
+                EAGAIN) { /* out of descriptors or memory: the event would come back at once */
                 epoll_ctl(net->epoll_fd, EPOLL_CTL_DEL, net->listen_fd, NULL);
                 net->retry_ns = dg_clock_ns() + TICK_MS * MS;
             }
@@ -312,7 +321,7 @@ static void tend_lingering(struct dg_net *net, uint64_t now)
                 l->bytes += (size_t)k;
         } while (k > 0 && l->bytes < LINGER_BYTES);
         bool over = k == 0 || (k < 0 && errno != EAGAIN && errno != EINTR) ||
-            l->bytes >= LINGER_BYTES || now >= l->until_ns;
+                    l->bytes >= LINGER_BYTES || now >= l->until_ns;
         if (over) {
             close(l->fd);
             *l = net->linger[--net->n_linger];
@@ -345,8 +354,8 @@ static void close_slow(struct dg_net *net, uint64_t now)
         if (limit == 0 || now < since + limit)
             continue;
         if (s->phase == DG_NET_BODY || (s->phase == DG_NET_HEADERS && net->drain_ns == 0))
-            dg_net_refuse(s->fd, "408 Request Timeout", "request_timeout",
-                "the request came in too slowly");
+            dg_net_refuse(
+                s->fd, "408 Request Timeout", "request_timeout", "the request came in too slowly");
         shutdown(s->fd, SHUT_RDWR); /* its owner reads the end and closes it */
         s->since_ns = now;
     }
@@ -420,8 +429,8 @@ static int open_fds(struct dg_net *net, struct dg_error *err)
     return DG_OK;
 }
 
-int dg_net_open(int listen_fd, const struct dg_net_options *options, struct dg_net **out,
-    struct dg_error *err)
+int dg_net_open(
+    int listen_fd, const struct dg_net_options *options, struct dg_net **out, struct dg_error *err)
 {
     struct dg_net *net = calloc(1, sizeof *net);
     if (!net) {
@@ -444,7 +453,8 @@ int dg_net_open(int listen_fd, const struct dg_net_options *options, struct dg_n
         net->slots[i].fd = -1;
         net->slots[i].next_free = i + 1 < options->max_connections ? i + 1 : UINT32_MAX;
     }
-    *out = net; /* before the thread: the first connection may come at once, and its owner asks for it */
+    *out = net; /* before the thread: the first connection may come at once, and its owner asks for
+                   it */
     int number = pthread_create(&net->thread, NULL, keep, net);
     net->has_thread = number == 0;
     if (number != 0)

@@ -28,8 +28,10 @@ static double start_time(void)
     double boot = 0;
     FILE *f = fopen("/proc/self/stat", "re");
     if (f) {
-        if (fgets(line, sizeof line, f) && strrchr(line, ')')) /* the second field may hold anything, even spaces */
-            sscanf(strrchr(line, ')') + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+        if (fgets(line, sizeof line, f) &&
+            strrchr(line, ')')) /* the second field may hold anything, even spaces */
+            sscanf(strrchr(line, ')') + 1,
+                " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                 &ticks);
         fclose(f);
     }

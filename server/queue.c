@@ -1,6 +1,6 @@
-/* DESIGN. A lane keeps two arrays side by side: what the policy may see, and the entries. A lane exists while something
- * waits in it; its entries' tasks hold the model. Done callbacks never run under the lock: what is dropped is collected
- * and settled after it. */
+/* DESIGN. A lane keeps two arrays side by side: what the policy may see, and the entries. A lane
+ * exists while something waits in it; its entries' tasks hold the model. Done callbacks never run
+ * under the lock: what is dropped is collected and settled after it. */
 #include "server/queue.h"
 
 #include "base/clock.h"
@@ -28,7 +28,8 @@ struct dg_queue {
     size_t n_lanes, n_entries, tokens;
 };
 
-int dg_queue_open(const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err)
+int dg_queue_open(
+    const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err)
 {
     struct dg_queue *q = calloc(1, sizeof *q);
     if (!q)
@@ -144,18 +145,23 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
     }
     pthread_mutex_unlock(&q->lock);
     switch (rc) {
-    case DG_ECANCELED: return dg_error_set(err, rc, "the server is stopping");
+    case DG_ECANCELED:
+        return dg_error_set(err, rc, "the server is stopping");
     case DG_EAGAIN:
-        return dg_error_set(err, rc, "%zu pieces are waiting, %zu more would be over the limit of %zu", waiting, tokens,
+        return dg_error_set(err, rc,
+            "%zu pieces are waiting, %zu more would be over the limit of %zu", waiting, tokens,
             q->o.max_tokens);
-    case DG_ENOMEM: return dg_error_set(err, rc, "no memory for %zu waiting sentences", t->n_entries);
-    default: return DG_OK;
+    case DG_ENOMEM:
+        return dg_error_set(err, rc, "no memory for %zu waiting sentences", t->n_entries);
+    default:
+        return DG_OK;
     }
 }
 
 /* Take out the entries for which leaves(arg, entry) holds, and put them onto *list. Lock held. */
-static void lane_sift(struct dg_queue *q, struct lane *l, bool (*leaves)(const void *arg, const struct dg_entry *e),
-    const void *arg, struct dg_entry **list)
+static void lane_sift(struct dg_queue *q, struct lane *l,
+    bool (*leaves)(const void *arg, const struct dg_entry *e), const void *arg,
+    struct dg_entry **list)
 {
     size_t kept = 0;
     for (size_t i = 0; i < l->n; i++) {
@@ -282,8 +288,8 @@ static void lane_take(struct dg_queue *q, struct lane *l, size_t n, struct dg_en
     q->n_entries -= n;
 }
 
-size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_room *room, uint64_t now_ns,
-    struct dg_entry **out, size_t cap)
+size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_room *room,
+    uint64_t now_ns, struct dg_entry **out, size_t cap)
 {
     struct dg_entry *late = NULL;
     size_t n = 0;

@@ -19,7 +19,8 @@ void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *val
     dg_buffer_deinit(&b);
 }
 
-void dg_reply_error(struct dg_http_reply *r, int status, const char *code, const char *field, const char *message)
+void dg_reply_error(
+    struct dg_http_reply *r, int status, const char *code, const char *field, const char *message)
 {
     struct dg_json *error = dg_json_new_object(), *root = dg_json_new_object();
     dg_json_set_string(error, "code", code);
@@ -68,7 +69,8 @@ void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err)
         status = 503;
         code = "stopping";
         break;
-    default: break;
+    default:
+        break;
     }
     dg_reply_error(r, status, code, err->field, err->message);
 }

@@ -7,7 +7,8 @@
 #include "server/http.h"
 
 /* Fill r with an error; field may be NULL. */
-void dg_reply_error(struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);
+void dg_reply_error(
+    struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);
 /* The same from a dg_error: status and code follow from its code and field. */
 void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err);
 /* The reply nobody will read: the client has hung up. */

@@ -38,17 +38,19 @@ struct dg_v1_score {
     int64_t timeout_ms;
 };
 
-/* Read body[n]. DG_EINVAL (field "body": not JSON or no object) and DG_ELIMIT name the field; out is to be freed in
- * every case. */
-int dg_v1_translate_read(const char *body, size_t n, const struct dg_request_limits *limits, struct dg_v1_translate *out,
-    struct dg_error *err);
+/* Read body[n]. DG_EINVAL (field "body": not JSON or no object) and DG_ELIMIT name the field; out
+ * is to be freed in every case. */
+int dg_v1_translate_read(const char *body, size_t n, const struct dg_request_limits *limits,
+    struct dg_v1_translate *out, struct dg_error *err);
 void dg_v1_translate_free(struct dg_v1_translate *r);
 
-int dg_v1_score_read(const char *body, size_t n, const struct dg_request_limits *limits, struct dg_v1_score *out,
-    struct dg_error *err);
+int dg_v1_score_read(const char *body, size_t n, const struct dg_request_limits *limits,
+    struct dg_v1_score *out, struct dg_error *err);
 void dg_v1_score_free(struct dg_v1_score *r);
 
-/* A deadline as header X-Request-Timeout gives it, in seconds ("2", "0.5"); at most limit_ms is granted. */
-int dg_request_timeout_read(const char *text, int64_t limit_ms, int64_t *out_ms, struct dg_error *err);
+/* A deadline as header X-Request-Timeout gives it, in seconds ("2", "0.5"); at most limit_ms is
+ * granted. */
+int dg_request_timeout_read(
+    const char *text, int64_t limit_ms, int64_t *out_ms, struct dg_error *err);
 
 #endif

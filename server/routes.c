@@ -33,7 +33,8 @@ static void allow_add(char allow[64], const char *method)
     snprintf(allow + n, 64 - n, "%s%s", n > 0 ? ", " : "", method);
 }
 
-const struct dg_route *dg_routes_find(const char *method, const char *path, int *status, char allow[64])
+const struct dg_route *dg_routes_find(
+    const char *method, const char *path, int *status, char allow[64])
 {
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
     allow[0] = '\0';
@@ -71,17 +72,20 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     if (status == 204) {
         r.status = 204;
     } else if (status == 405) {
-        snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow, request->method);
+        snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow,
+            request->method);
         dg_reply_error(&r, 405, "method_not_allowed", NULL, message);
     } else {
-        dg_reply_error(&r, 404, "not_found", NULL, "there is nothing at this path: GET / lists the routes");
+        dg_reply_error(
+            &r, 404, "not_found", NULL, "there is nothing at this path: GET / lists the routes");
     }
     if (status != 404)
         dg_http_reply_header(&r, "Allow", "%s", allow);
     dg_http_reply_take(x, &r);
 }
 
-void dg_routes_refuse(void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+void dg_routes_refuse(
+    void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
 {
     (void)app;
     dg_reply_error(r, status, code, status == 413 ? "body" : NULL, message);
@@ -91,13 +95,18 @@ void dg_routes_refuse(void *app, int status, const char *code, const char *messa
 static enum dg_metrics_outcome outcome_of(int status)
 {
     switch (status) {
-    case 200: return DG_OUTCOME_OK;
+    case 200:
+        return DG_OUTCOME_OK;
     case 429:
-    case 503: return DG_OUTCOME_OVERLOADED;
+    case 503:
+        return DG_OUTCOME_OVERLOADED;
     case 408:
-    case 499: return DG_OUTCOME_CANCELLED;
-    case 504: return DG_OUTCOME_TIMEOUT;
-    default: return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;
+    case 499:
+        return DG_OUTCOME_CANCELLED;
+    case 504:
+        return DG_OUTCOME_TIMEOUT;
+    default:
+        return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;
     }
 }
 
@@ -124,7 +133,8 @@ void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
     count(app, route, status, ms / 1e3);
     /* Probes come every few seconds and say nothing: they are for debugging. */
     bool probe = route && (route->handle == dg_health_live || route->handle == dg_metrics_page);
-    dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO, "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu id=%s",
+    dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
+        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu id=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
         request->id[0] != '\0' ? request->id : "-");
 }

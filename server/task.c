@@ -14,8 +14,8 @@ static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, st
     dg_job_cost(job, index, &e->source_tokens, &e->max_target_tokens);
 }
 
-int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n, struct dg_task **out,
-    struct dg_error *err)
+int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
+    struct dg_task **out, struct dg_error *err)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
@@ -85,7 +85,8 @@ static void keep_times(struct dg_task *t, const struct dg_entry_times *times)
         t->last_finished_ns = times->finished_ns;
 }
 
-void dg_task_accept(const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
+void dg_task_accept(
+    const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
 {
     struct dg_task *t = e->task;
     struct dg_error err = {0};

@@ -1,5 +1,6 @@
-/* One request's work on its way through queue and workers: its sentences as entries, a countdown, and how it ended.
- * The owner opens it, submits it to the queue, and frees it after done was called. Any thread, as each function says. */
+/* One request's work on its way through queue and workers: its sentences as entries, a countdown,
+ * and how it ended. The owner opens it, submits it to the queue, and frees it after done was
+ * called. Any thread, as each function says. */
 #ifndef DG_SERVER_TASK_H
 #define DG_SERVER_TASK_H
 
@@ -40,7 +41,8 @@ struct dg_task {
     struct dg_entry *entries; /* [n_entries] */
     size_t n_entries;
     uint64_t deadline_ns; /* 0 = none */
-    void (*done)(void *arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
+    void (*done)(void *
+            arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
     void *arg;
     atomic_int outcome;
     pthread_mutex_t lock;
@@ -51,21 +53,24 @@ struct dg_task {
     struct dg_error error;
 };
 
-/* A task of all sentences of jobs[n] (borrowed) for a model (held from here on). It may have no entries. */
-int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n, struct dg_task **out,
-    struct dg_error *err);
+/* A task of all sentences of jobs[n] (borrowed) for a model (held from here on). It may have no
+ * entries. */
+int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
+    struct dg_task **out, struct dg_error *err);
 void dg_task_free(struct dg_task *t); /* NULL is fine; not while entries are queued or live */
 
 /* Source pieces of all entries: what it costs the queue. */
 size_t dg_task_tokens(const struct dg_task *t);
 
-/* End it early: the first outcome stays, err (may be NULL) with it. Entries still have to be settled. */
+/* End it early: the first outcome stays, err (may be NULL) with it. Entries still have to be
+ * settled. */
 void dg_task_end(struct dg_task *t, enum dg_outcome outcome, const struct dg_error *err);
 /* Has it ended early? Its entries are to be dropped then. */
 bool dg_task_over(const struct dg_task *t);
 
 /* Keep an entry's answer. Settle it afterwards. */
-void dg_task_accept(const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times);
+void dg_task_accept(
+    const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times);
 /* n entries are over, answered or dropped. The caller forgets the task: done may free it. */
 void dg_task_settle(struct dg_task *t, size_t n);
 

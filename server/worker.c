@@ -1,5 +1,5 @@
-/* DESIGN. Live sentences stand in a table; the engine's id is the row. A model is held as long as one of its sentences
- * is live (through its task), so engines never vanish under a step. */
+/* DESIGN. Live sentences stand in a table; the engine's id is the row. A model is held as long as
+ * one of its sentences is live (through its task), so engines never vanish under a step. */
 #include "server/worker.h"
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 #define PICK 256 /* entries asked for at once */
 
 struct live {
-    struct dg_entry *entry; /* NULL: free row */
+    struct dg_entry *entry;  /* NULL: free row */
     struct dg_served *model; /* its task holds it */
     struct dg_entry_times times;
     uint32_t next_free;
@@ -24,7 +24,7 @@ struct worker {
     struct dg_queue *queue;
     struct dg_metrics *metrics;
     struct live live[MAX_LIVE];
-    uint32_t first_free, n_live, top; /* rows at and above top were never used */
+    uint32_t first_free, n_live, top;     /* rows at and above top were never used */
     struct dg_served *models[MAX_MODELS]; /* those with live sentences, held for one turn */
     size_t n_models;
 };
@@ -66,12 +66,14 @@ static void publish(struct dg_replica *replica)
 {
     struct dg_capacity c;
     dg_engine_capacity(replica->engine, &c);
-    atomic_store_explicit(&replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
+    atomic_store_explicit(
+        &replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
     atomic_store_explicit(&replica->blocks_total, c.blocks_total, memory_order_relaxed);
     atomic_store_explicit(&replica->sentences_live, c.sentences_live, memory_order_relaxed);
 }
 
-/* Drop live sentences whose task has ended or whose deadline has passed: their rows are free for the next step. */
+/* Drop live sentences whose task has ended or whose deadline has passed: their rows are free for
+ * the next step. */
 static void drop_over(struct worker *w, uint64_t now)
 {
     bool stop = dg_queue_stopped(w->queue);
@@ -106,7 +108,8 @@ static int admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
         l->entry = e;
         l->model = e->task->model;
         l->times = (struct dg_entry_times){.admitted_ns = now};
-        dg_metrics_observe(w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
+        dg_metrics_observe(
+            w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
         return rc;
     }
     live_free(w, l);
@@ -143,7 +146,8 @@ static void admit_all(struct worker *w)
     }
 }
 
-/* Which models have something to do. Held: the last task of a model that is served no more may end within the turn. */
+/* Which models have something to do. Held: the last task of a model that is served no more may end
+ * within the turn. */
 static void hold_models(struct worker *w)
 {
     w->n_models = 0;
@@ -159,7 +163,8 @@ static void hold_models(struct worker *w)
     }
 }
 
-/* The step in which a sentence is encoded also takes its first position: that is counted as encoding. */
+/* The step in which a sentence is encoded also takes its first position: that is counted as
+ * encoding. */
 static void mark_encoded(struct worker *w, const struct dg_served *m, uint64_t now)
 {
     for (uint32_t i = 0; i < w->top; i++) {
@@ -167,7 +172,8 @@ static void mark_encoded(struct worker *w, const struct dg_served *m, uint64_t n
         if (!l->entry || l->model != m || l->times.encoded_ns != 0)
             continue;
         l->times.encoded_ns = now;
-        dg_metrics_observe(w->metrics, DG_TIME_STAGE, DG_STAGE_ENCODE, (double)(now - l->times.admitted_ns) / 1e9);
+        dg_metrics_observe(
+            w->metrics, DG_TIME_STAGE, DG_STAGE_ENCODE, (double)(now - l->times.admitted_ns) / 1e9);
     }
 }
 
@@ -179,7 +185,8 @@ static void collect(struct worker *w, struct dg_engine *e, uint64_t now)
         const struct dg_entry *entry = l->entry;
         struct dg_entry_times times = l->times;
         times.finished_ns = now;
-        dg_metrics_observe(w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - times.encoded_ns) / 1e9);
+        dg_metrics_observe(
+            w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - times.encoded_ns) / 1e9);
         live_free(w, l);
         dg_task_accept(entry, r, &times);
         dg_engine_release(e, r);
@@ -217,7 +224,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-int dg_workers_open(struct dg_queue *q, struct dg_metrics *metrics, uint32_t n, struct dg_workers **out, struct dg_error *err)
+int dg_workers_open(struct dg_queue *q, struct dg_metrics *metrics, uint32_t n,
+    struct dg_workers **out, struct dg_error *err)
 {
     struct dg_workers *all = calloc(1, sizeof *all + n * sizeof *all->workers);
     if (!all)
@@ -236,7 +244,8 @@ int dg_workers_open(struct dg_queue *q, struct dg_metrics *metrics, uint32_t n, 
             free(w);
             dg_queue_stop(q);
             dg_workers_close(all);
-            return dg_error_set(err, DG_EIO, "cannot start worker %u: %s", i, w ? strerror(number) : "no memory");
+            return dg_error_set(
+                err, DG_EIO, "cannot start worker %u: %s", i, w ? strerror(number) : "no memory");
         }
         all->workers[all->n++] = w;
     }

@@ -1,5 +1,6 @@
-/* http.c and net.c without an engine: replies now and later, from other threads, with clients that vanish, limits, and
- * stopping in the middle of it all. tests/api/test_http.py says more about what is on the wire. */
+/* http.c and net.c without an engine: replies now and later, from other threads, with clients that
+ * vanish, limits, and stopping in the middle of it all. tests/api/test_http.py says more about what
+ * is on the wire. */
 #include "server/http.h"
 
 #include "base/clock.h"
@@ -133,7 +134,8 @@ static void *wake_all(void *arg)
     return NULL;
 }
 
-static void refuse(void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+static void refuse(
+    void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
 {
     (void)app;
     (void)message;
@@ -158,9 +160,18 @@ static struct server *start(uint32_t threads)
     pthread_mutex_init(&s->lock, NULL);
     assert_int_equal(dg_listen_open("127.0.0.1", 0, &fd, &err), 0);
     s->port = dg_listen_port(fd);
-    struct dg_http_options o = {.threads = threads, .max_connections = 64, .max_body_bytes = 1000,
-        .max_bodies_bytes = 100000, .header_timeout_ms = 60000, .body_timeout_ms = 60000, .write_timeout_ms = 60000,
-        .idle_timeout_ms = 60000, .app = s, .handle = handle, .refuse = refuse, .finished = finished};
+    struct dg_http_options o = {.threads = threads,
+        .max_connections = 64,
+        .max_body_bytes = 1000,
+        .max_bodies_bytes = 100000,
+        .header_timeout_ms = 60000,
+        .body_timeout_ms = 60000,
+        .write_timeout_ms = 60000,
+        .idle_timeout_ms = 60000,
+        .app = s,
+        .handle = handle,
+        .refuse = refuse,
+        .finished = finished};
     if (dg_http_open(fd, &o, &s->http, &err))
         fail_msg("%s", err.message);
     assert_int_equal(pthread_create(&s->waker, NULL, wake_all, s), 0);
@@ -191,7 +202,9 @@ static void stop(struct server *s)
 
 static int dial(const struct server *s)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(s->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in a = {.sin_family = AF_INET,
+        .sin_port = htons(s->port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_true(fd >= 0);
     if (connect(fd, (const struct sockaddr *)&a, sizeof a) != 0) {
@@ -204,7 +217,8 @@ static int dial(const struct server *s)
 static void send_post(int fd, const char *path, const char *body)
 {
     char text[2048];
-    int n = snprintf(text, sizeof text, "POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n\r\n%s", path, strlen(body), body);
+    int n = snprintf(text, sizeof text,
+        "POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n\r\n%s", path, strlen(body), body);
     assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
 }
 
@@ -305,7 +319,8 @@ static void limits(void **state)
     stop(s);
 }
 
-/* Requests that hang are answered when the server stops; connections made while it does are answered or refused. */
+/* Requests that hang are answered when the server stops; connections made while it does are
+ * answered or refused. */
 static void stopping_under_load(void **state)
 {
     (void)state;
@@ -331,7 +346,7 @@ static void stopping_under_load(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(echoes_and_vanishing_clients), cmocka_unit_test(limits),
-        cmocka_unit_test(stopping_under_load)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(echoes_and_vanishing_clients),
+        cmocka_unit_test(limits), cmocka_unit_test(stopping_under_load)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,8 @@ static void histograms(void **state)
 {
     struct dg_metrics *m = make();
     (void)state;
-    dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.001); /* a bound belongs to its bucket */
+    dg_metrics_observe(
+        m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.001); /* a bound belongs to its bucket */
     dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.0011);
     dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 1000);
     expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"0.001\"} 1");
@@ -111,14 +112,15 @@ static void labels(void **state)
 static void gauges(void **state)
 {
     struct dg_metrics *m = make();
-    struct dg_gauge list[] = {{"g", "Help.", false, "{a=\"1\"}", 1.5}, {"g", "Help.", false, "{a=\"2\"}", 2},
-        {"h_total", "More.", true, "", 1e15}};
+    struct dg_gauge list[] = {{"g", "Help.", false, "{a=\"1\"}", 1.5},
+        {"g", "Help.", false, "{a=\"2\"}", 2}, {"h_total", "More.", true, "", 1e15}};
     struct dg_buffer b;
     (void)state;
     dg_buffer_init(&b);
     dg_metrics_write(m, list, 3, &b);
-    assert_non_null(strstr(b.data, "# HELP g Help.\n# TYPE g gauge\ng{a=\"1\"} 1.5\ng{a=\"2\"} 2\n"
-                                   "# HELP h_total More.\n# TYPE h_total counter\nh_total 1e+15\n"));
+    assert_non_null(
+        strstr(b.data, "# HELP g Help.\n# TYPE g gauge\ng{a=\"1\"} 1.5\ng{a=\"2\"} 2\n"
+                       "# HELP h_total More.\n# TYPE h_total counter\nh_total 1e+15\n"));
     dg_buffer_deinit(&b);
     dg_metrics_close(m);
 }
@@ -152,7 +154,8 @@ static void many_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(counters), cmocka_unit_test(pairs_are_bounded),
-        cmocka_unit_test(histograms), cmocka_unit_test(labels), cmocka_unit_test(gauges), cmocka_unit_test(many_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counters),
+        cmocka_unit_test(pairs_are_bounded), cmocka_unit_test(histograms), cmocka_unit_test(labels),
+        cmocka_unit_test(gauges), cmocka_unit_test(many_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

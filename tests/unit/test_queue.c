@@ -1,5 +1,5 @@
-/* The queue: all or none, bounds, lanes, cancelling, deadlines, giving back, stopping; then many threads at once.
- * Tasks are made by hand: the queue looks at their entries, not at texts. */
+/* The queue: all or none, bounds, lanes, cancelling, deadlines, giving back, stopping; then many
+ * threads at once. Tasks are made by hand: the queue looks at their entries, not at texts. */
 #include "server/queue.h"
 
 #include "base/clock.h"
@@ -40,7 +40,8 @@ static struct made *make(struct dg_served *model, size_t n, uint32_t tokens, uin
     m->task.arg = &m->done;
     pthread_mutex_init(&m->task.lock, NULL);
     for (size_t i = 0; i < n; i++)
-        m->entries[i] = (struct dg_entry){.task = &m->task, .index = (uint32_t)i, .source_tokens = tokens, .rows = 4};
+        m->entries[i] = (struct dg_entry){
+            .task = &m->task, .index = (uint32_t)i, .source_tokens = tokens, .rows = 4};
     return m;
 }
 
@@ -67,7 +68,8 @@ static void expect_load(struct dg_queue *q, size_t entries, size_t tokens)
     assert_int_equal(load.tokens, tokens);
 }
 
-static size_t pick(struct dg_queue *q, struct dg_served *model, uint32_t sentences, struct dg_entry **out)
+static size_t pick(
+    struct dg_queue *q, struct dg_served *model, uint32_t sentences, struct dg_entry **out)
 {
     struct dg_room room = {.rows = 1000, .sentences = sentences, .rows_live = 1};
     return dg_queue_pick(q, model, &room, dg_clock_ns(), out, N);
@@ -78,8 +80,8 @@ static void bounded_all_or_none(void **state)
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue(100);
     struct dg_error err = {0};
-    struct made *a = make(&model, 3, 20, 0), *b = make(&model, 3, 20, 0), *c = make(&model, 2, 20, 0),
-                *huge = make(&model, 2, 500, 0);
+    struct made *a = make(&model, 3, 20, 0), *b = make(&model, 3, 20, 0),
+                *c = make(&model, 2, 20, 0), *huge = make(&model, 2, 500, 0);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_submit(q, &a->task, &err), 0);
@@ -95,7 +97,8 @@ static void bounded_all_or_none(void **state)
     assert_int_equal(dg_queue_submit(q, &huge->task, NULL), DG_EAGAIN);
     assert_int_equal(pick(q, &model, 4, out), 1);
     expect_load(q, 0, 0);
-    assert_int_equal(dg_queue_submit(q, &huge->task, NULL), 0); /* larger than the bound, but nothing waits */
+    assert_int_equal(
+        dg_queue_submit(q, &huge->task, NULL), 0); /* larger than the bound, but nothing waits */
     assert_int_equal(pick(q, &model, 4, out), 2);
     assert_int_equal(a->done + b->done + c->done + huge->done, 0);
     unmake(a), unmake(b), unmake(c), unmake(huge);
@@ -213,7 +216,8 @@ static void stopping(void **state)
     dg_queue_close(q);
 }
 
-/* Threads: two workers, four clients that submit and sometimes cancel. Every task is done once, none is lost. */
+/* Threads: two workers, four clients that submit and sometimes cancel. Every task is done once,
+ * none is lost. */
 
 #define TASKS 500
 
@@ -258,7 +262,8 @@ static void *race_client(void *arg)
         while (atomic_load(&made[i]->done) == 0)
             sched_yield();
         atomic_fetch_add(&r->done, atomic_load(&made[i]->done));
-        pthread_mutex_lock(&made[i]->task.lock); /* whoever called done is out of the task's lock already */
+        pthread_mutex_lock(
+            &made[i]->task.lock); /* whoever called done is out of the task's lock already */
         pthread_mutex_unlock(&made[i]->task.lock);
         unmake(made[i]);
     }
@@ -288,8 +293,12 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounded_all_or_none), cmocka_unit_test(lanes_by_model), cmocka_unit_test(cancelling),
-        cmocka_unit_test(deadlines), cmocka_unit_test(given_back_comes_first), cmocka_unit_test(stopping),
+        cmocka_unit_test(bounded_all_or_none),
+        cmocka_unit_test(lanes_by_model),
+        cmocka_unit_test(cancelling),
+        cmocka_unit_test(deadlines),
+        cmocka_unit_test(given_back_comes_first),
+        cmocka_unit_test(stopping),
         cmocka_unit_test(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-static const struct dg_request_limits limits = {.characters = 10, .texts = 3, .beam = 8, .timeout_ms = 5000};
+static const struct dg_request_limits limits = {
+    .characters = 10, .texts = 3, .beam = 8, .timeout_ms = 5000};
 
 static int read_translate(const char *body, struct dg_v1_translate *r, struct dg_error *err)
 {
@@ -22,8 +23,12 @@ static void translate(void **state)
     struct dg_v1_translate r;
     struct dg_error err;
     (void)state;
-    assert_int_equal(read_translate("{\"text\":[\"a\",\"\xc3\xa9\"],\"source\":\"en\",\"target\":\"de\",\"beam_size\":5,"
-                                    "\"n_best\":2,\"length_penalty\":0.5,\"scores\":true,\"timeout_ms\":9000}", &r, &err), 0);
+    assert_int_equal(
+        read_translate(
+            "{\"text\":[\"a\",\"\xc3\xa9\"],\"source\":\"en\",\"target\":\"de\",\"beam_size\":5,"
+            "\"n_best\":2,\"length_penalty\":0.5,\"scores\":true,\"timeout_ms\":9000}",
+            &r, &err),
+        0);
     assert_int_equal(r.text.n, 2);
     assert_int_equal(r.text.list[1].len, 2);
     assert_memory_equal(r.text.list[1].s, "\xc3\xa9", 2);
@@ -35,7 +40,8 @@ static void translate(void **state)
     assert_true(r.scores);
     assert_int_equal(r.timeout_ms, 5000); /* no more than the server's */
     dg_v1_translate_free(&r);
-    assert_int_equal(read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\"}", &r, &err), 0);
+    assert_int_equal(
+        read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\"}", &r, &err), 0);
     assert_int_equal(r.search.beam, 0);
     assert_true(r.search.alpha < 0); /* the model's */
     assert_int_equal(r.timeout_ms, 0);
@@ -48,22 +54,32 @@ static void characters_are_code_points(void **state)
     struct dg_error err;
     (void)state;
     /* Ten of four bytes each are ten. */
-    assert_int_equal(read_translate("{\"text\":\"\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600"
-                                    "\U0001F600\U0001F600\U0001F600\",\"source\":\"en\",\"target\":\"de\"}", &r, &err), 0);
+    assert_int_equal(
+        read_translate(
+            "{\"text\":\"\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600"
+            "\U0001F600\U0001F600\U0001F600\",\"source\":\"en\",\"target\":\"de\"}",
+            &r, &err),
+        0);
     dg_v1_translate_free(&r);
-    assert_int_equal(read_translate("{\"text\":[\"12345\",\"67890\",\"1\"],\"source\":\"en\",\"target\":\"de\"}", &r, &err),
+    assert_int_equal(
+        read_translate(
+            "{\"text\":[\"12345\",\"67890\",\"1\"],\"source\":\"en\",\"target\":\"de\"}", &r, &err),
         DG_ELIMIT);
     assert_string_equal(err.field, "text");
     dg_v1_translate_free(&r);
-    assert_int_equal(read_translate("{\"text\":[\"\",\"\",\"\",\"\"],\"source\":\"en\",\"target\":\"de\"}", &r, &err),
+    assert_int_equal(
+        read_translate(
+            "{\"text\":[\"\",\"\",\"\",\"\"],\"source\":\"en\",\"target\":\"de\"}", &r, &err),
         DG_ELIMIT);
     dg_v1_translate_free(&r);
 }
 
 static void score(void **state)
 {
-    static const char body[] = "{\"source\":[\"a\",\"b\"],\"target\":[\"c\",\"d\"],\"source_lang\":\"en\",\"target_lang\":\"de\"}";
-    static const char uneven[] = "{\"source\":[\"a\",\"b\"],\"target\":\"c\",\"source_lang\":\"en\",\"target_lang\":\"de\"}";
+    static const char body[] = "{\"source\":[\"a\",\"b\"],\"target\":[\"c\",\"d\"],\"source_lang\":"
+                               "\"en\",\"target_lang\":\"de\"}";
+    static const char uneven[] =
+        "{\"source\":[\"a\",\"b\"],\"target\":\"c\",\"source_lang\":\"en\",\"target_lang\":\"de\"}";
     struct dg_v1_score r;
     struct dg_error err = {0};
     (void)state;
@@ -81,8 +97,8 @@ static void timeouts(void **state)
     static const struct {
         const char *text;
         int64_t ms; /* 0: wrong */
-    } cases[] = {{"1", 1000}, {"0.5", 500}, {".25", 250}, {"1e-6", 1}, {"9999999", 5000}, {"0", 0}, {"-1", 0}, {"", 0},
-        {"1 s", 0}, {"nan", 0}, {"inf", 0}, {"1e999", 0}, {"abc", 0}};
+    } cases[] = {{"1", 1000}, {"0.5", 500}, {".25", 250}, {"1e-6", 1}, {"9999999", 5000}, {"0", 0},
+        {"-1", 0}, {"", 0}, {"1 s", 0}, {"nan", 0}, {"inf", 0}, {"1e999", 0}, {"abc", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dg_error err = {0};
@@ -95,7 +111,8 @@ static void timeouts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(translate), cmocka_unit_test(characters_are_code_points),
-        cmocka_unit_test(score), cmocka_unit_test(timeouts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(translate),
+        cmocka_unit_test(characters_are_code_points), cmocka_unit_test(score),
+        cmocka_unit_test(timeouts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

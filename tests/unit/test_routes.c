@@ -50,7 +50,8 @@ static void table_is_sound(void **state)
         assert_non_null(table[i].handle);
         assert_true(!strcmp(table[i].method, "GET") || !strcmp(table[i].method, "POST"));
         for (size_t j = 0; j < i; j++)
-            assert_false(!strcmp(table[i].method, table[j].method) && !strcmp(table[i].path, table[j].path));
+            assert_false(
+                !strcmp(table[i].method, table[j].method) && !strcmp(table[i].path, table[j].path));
     }
 }
 

@@ -1,4 +1,5 @@
-/* Settings from flags, environment and file; the rest is tested from outside (tests/api/test_lifecycle.py). */
+/* Settings from flags, environment and file; the rest is tested from outside
+ * (tests/api/test_lifecycle.py). */
 #include "server/config.h"
 
 #include <setjmp.h>
@@ -22,7 +23,8 @@ static char *lookup(const char *name)
     return NULL;
 }
 
-static int read_config(struct dg_server_config *c, struct dg_error *err, const char *const *flags, int n)
+static int read_config(
+    struct dg_server_config *c, struct dg_error *err, const char *const *flags, int n)
 {
     char *argv[16] = {(char *)(uintptr_t) "dragoman-server"};
     for (int i = 0; i < n; i++)
@@ -52,7 +54,8 @@ static void later_beats_earlier(void **state)
     struct dg_error err;
     char path[] = "/tmp/dragoman-config-XXXXXX";
     int fd = mkstemp(path);
-    static const char text[] = "{\"port\": 1, \"threads\": 7, \"request_timeout\": 0.25, \"host\": \"::1\"}";
+    static const char text[] =
+        "{\"port\": 1, \"threads\": 7, \"request_timeout\": 0.25, \"host\": \"::1\"}";
     (void)state;
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
@@ -83,12 +86,27 @@ static void bounds(void **state)
         const char *flag;
         bool fine;
     } cases[] = {
-        {"--port=0", true}, {"--port=65535", true}, {"--port=65536", false}, {"--port=-1", false}, {"--port=1x", false},
-        {"--port= 1", false}, {"--port=", false}, {"--port=99999999999999999999", false},
-        {"--request-timeout=0.001", true}, {"--request-timeout=0", false}, {"--request-timeout=86400", true},
-        {"--request-timeout=86401", false}, {"--request-timeout=nan", false}, {"--request-timeout=1e3", true},
-        {"--drain-timeout=0", true}, {"--log-level=debug", true}, {"--log-level=deb", false}, {"--log-level=", false},
-        {"--log-level=debug|info", false}, {"--nothing", false}, {"--max-beam=33", false},
+        {"--port=0", true},
+        {"--port=65535", true},
+        {"--port=65536", false},
+        {"--port=-1", false},
+        {"--port=1x", false},
+        {"--port= 1", false},
+        {"--port=", false},
+        {"--port=99999999999999999999", false},
+        {"--request-timeout=0.001", true},
+        {"--request-timeout=0", false},
+        {"--request-timeout=86400", true},
+        {"--request-timeout=86401", false},
+        {"--request-timeout=nan", false},
+        {"--request-timeout=1e3", true},
+        {"--drain-timeout=0", true},
+        {"--log-level=debug", true},
+        {"--log-level=deb", false},
+        {"--log-level=", false},
+        {"--log-level=debug|info", false},
+        {"--nothing", false},
+        {"--max-beam=33", false},
     };
     struct dg_server_config c;
     struct dg_error err;
@@ -118,7 +136,7 @@ static void actions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults), cmocka_unit_test(later_beats_earlier),
-        cmocka_unit_test(bounds), cmocka_unit_test(actions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),
+        cmocka_unit_test(later_beats_earlier), cmocka_unit_test(bounds), cmocka_unit_test(actions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

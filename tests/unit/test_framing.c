@@ -1,0 +1,70 @@
+/* Which combinations of headers leave a request's end in doubt. */
+#include "server/framing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const struct {
+    const char *headers[7]; /* name, value, ..., NULL */
+    bool http10, fine;
+    unsigned long long length;
+} cases[] = {
+    {{NULL}, false, true, 0},
+    {{"Content-Length", "0", NULL}, false, true, 0},
+    {{"content-length", "18446744073709551615", NULL}, false, true, 18446744073709551615ull},
+    {{"Content-Length", "18446744073709551616", NULL}, false, false, 0},
+    {{"Content-Length", "007", NULL}, true, true, 7},
+    {{"Content-Length", "", NULL}, false, false, 0},
+    {{"Content-Length", "-1", NULL}, false, false, 0},
+    {{"Content-Length", "+1", NULL}, false, false, 0},
+    {{"Content-Length", "1 ", NULL}, false, false, 0},
+    {{"Content-Length", "1,1", NULL}, false, false, 0},
+    {{"Content-Length", "1", "Content-Length", "1", NULL}, false, false, 0},
+    {{"Content-Length", "1", "CONTENT-LENGTH", "2", NULL}, false, false, 0},
+    {{"Transfer-Encoding", "chunked", NULL}, false, true, 0},
+    {{"Transfer-Encoding", "Chunked", NULL}, false, true, 0},
+    {{"Transfer-Encoding", "chunked", NULL}, true, false, 0},
+    {{"Transfer-Encoding", "chunked, chunked", NULL}, false, false, 0},
+    {{"Transfer-Encoding", "gzip", NULL}, false, false, 0},
+    {{"Transfer-Encoding", "", NULL}, false, false, 0},
+    {{"Transfer-Encoding", "identity", "transfer-encoding", "chunked", NULL}, false, false, 0},
+    {{"Transfer-Encoding", "chunked", "Content-Length", "1", NULL}, false, false, 0},
+    {{"Content-Length", "1", "Transfer-Encoding", "chunked", NULL}, false, false, 0},
+    {{"Content-Length ", "1", NULL}, false, false, 0},
+    {{"Trans\tfer", "1", NULL}, false, false, 0},
+    {{"X-Content-Length", "none", "Transfer-Encodings", "x", NULL}, false, true, 0},
+};
+
+static void faults(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dg_framing f = {0};
+        for (size_t h = 0; cases[i].headers[h]; h += 2)
+            dg_framing_header(&f, cases[i].headers[h], cases[i].headers[h + 1]);
+        const char *fault = dg_framing_fault(&f, !cases[i].http10);
+        if ((fault == NULL) != cases[i].fine)
+            print_error("case %zu: %s\n", i, fault ? fault : "no fault");
+        assert_int_equal(fault == NULL, cases[i].fine);
+        if (!fault)
+            assert_true(f.length == cases[i].length);
+    }
+}
+
+static void no_value(void **state)
+{
+    struct dg_framing f = {0};
+    (void)state;
+    dg_framing_header(&f, "Content-Length", NULL);
+    assert_non_null(dg_framing_fault(&f, true));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(no_value)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
