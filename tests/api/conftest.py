@@ -138,7 +138,7 @@ def models(tmp_path_factory):
 def endless(tmp_path_factory):
     """A bundle whose translations always run to their length limit and take a while."""
     folder = tmp_path_factory.mktemp("endless")
-    return bundle.make(CLI, str(folder / "endless"), D=256, F=1024, layers=3, end_bias=-30.0, seed=3)
+    return bundle.make(CLI, str(folder / "endless"), D=128, F=256, layers=2, end_bias=-30.0, seed=3)
 
 
 @pytest.fixture(scope="module")
