@@ -10,6 +10,11 @@ _dragoman_verbs() {
     "$1" --help 2>/dev/null </dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
+# What "convert" reads: "usage: dragoman convert marian ...".
+_dragoman_formats() {
+    "$1" convert --help 2>/dev/null </dev/null | sed -n 's/.*dragoman convert \([a-z]*\).*/\1/p' | sort -u
+}
+
 _dragoman() {
     local program=$1 current=$2 previous=$3 verb=${COMP_WORDS[1]:-} help=("$1")
     local IFS=$'\n'
@@ -27,7 +32,7 @@ _dragoman() {
     if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$(_dragoman_options "${help[@]}")" -- "$current"))
     elif [[ $verb == convert && $COMP_CWORD -eq 2 ]]; then
-        COMPREPLY=($(compgen -W marian -- "$current"))
+        COMPREPLY=($(compgen -W "$(_dragoman_formats "$program")" -- "$current"))
     fi
     # Anything else is a file: complete -o default.
 }
