@@ -15,6 +15,7 @@ static const struct verb {
     {"score", dg_cli_score, "log-probabilities of given translations"},
     {"convert", dg_cli_convert, "make a bundle from another program's model"},
     {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
+    {"quantize", dg_cli_quantize, "make an int8 bundle, and say what it costs"},
     {"bench", dg_cli_bench, "measure speed with forced lengths"},
 };
 

@@ -36,6 +36,9 @@ bool dg_disk_data_bytes(uint32_t type, uint32_t layout, uint64_t N, uint64_t K, 
     case DG_LAYOUT_PANEL16:
         *bytes = (N + 15) / 16 * 16 * K * element;
         return true;
+    case DG_LAYOUT_PANEL16_S8:
+        *bytes = (N + 15) / 16 * ((K + 3) / 4 * 64 + 64);
+        return type == DG_S8;
     default:
         return false;
     }

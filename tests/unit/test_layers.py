@@ -11,7 +11,7 @@ ALLOWED = {
     "text": {"base"},
     "tokenizer": {"base"},
     "kernels": {"base"},
-    "weights": {"base", "kernels"},  # kernels: the types of stored tensors (backend.h) only
+    "weights": {"base", "kernels"},  # kernels: the types of stored tensors (backend.h), packing for quantize.c
     "weights/convert": {"base", "kernels", "model", "tokenizer", "weights"},
     "model": {"base", "kernels", "weights"},
     "translate": {"base", "kernels", "model", "text", "tokenizer", "weights"},

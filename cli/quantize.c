@@ -1,0 +1,194 @@
+/* dragoman quantize: a bundle in int8, and what that costs in accuracy. */
+#include "cli/cli.h"
+#include "cli/quantize_report.h"
+#include "model/params.h"
+#include "weights/quantize.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: dragoman quantize BUNDLE --out BUNDLE [options]\n\n"
+    "  --out DIR            the bundle in int8; a quarter of the size of fp32\n"
+    "  --packed             store matrices packed, too: starts without packing them, twice the size\n"
+    "  --report             the layers with the largest errors: of their weights, and of their outputs on\n"
+    "                       random activations\n"
+    "  --sentences FILE     with the outputs' errors on these sentences instead (one a line, a hundred will do)\n"
+    "  --worst N            how many layers the report lists (default 12; 0: all)\n\n"
+    "Translations before and after: translate a test set with both bundles and compare with `dragoman-train bleu`.\n";
+
+struct quantize {
+    struct dg_quantize o;
+    const char *sentences;
+    bool report;
+    int64_t worst;
+    struct dg_config config;
+    struct row {
+        char name[64];
+        size_t N, K;
+        double weights, outputs; /* relative errors; outputs < 0: not a matrix */
+    } *rows;
+    size_t n, n_before; /* of rows; tensors that were s8 already */
+};
+
+static enum dg_quantize_as choose(void *arg, const char *name)
+{
+    const struct quantize *q = arg;
+    for (size_t i = 0; i < dg_params_count(&q->config); i++) {
+        struct dg_param_info info;
+        dg_params_info(&q->config, i, &info);
+        if (strcmp(info.name, name) != 0)
+            continue;
+        if (info.use & DG_USE_MATRIX)
+            return DG_QUANTIZE_MATRIX;
+        /* Learned positions are tables, too, but small, and added to everything. */
+        bool embedding = info.offset == offsetof(struct dg_params, src_embed) ||
+            info.offset == offsetof(struct dg_params, tgt_embed);
+        return embedding ? DG_QUANTIZE_TABLE : DG_QUANTIZE_NO;
+    }
+    return DG_QUANTIZE_NO;
+}
+
+static int keep_row(void *arg, const struct dg_quantized *t, struct dg_error *err)
+{
+    struct quantize *q = arg;
+    if (!t->rows) {
+        q->n_before++;
+        return 0;
+    }
+    struct row *rows = realloc(q->rows, (q->n + 1) * sizeof *rows);
+    if (!rows)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a report");
+    q->rows = rows;
+    rows[q->n] = (struct row){.N = t->N, .K = t->K, .weights = t->error, .outputs = -1};
+    snprintf(rows[q->n].name, sizeof rows[0].name, "%s", t->name);
+    q->n++;
+    return 0;
+}
+
+/* Worst outputs first; tables behind, by their weights. */
+static int by_error(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->outputs != y->outputs)
+        return x->outputs < y->outputs ? 1 : -1;
+    return (x->weights < y->weights) - (x->weights > y->weights);
+}
+
+static void print_report(struct quantize *q)
+{
+    double weights = 0, outputs = 0;
+    size_t matrices = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        weights += q->rows[i].weights;
+        if (q->rows[i].outputs >= 0) {
+            outputs += q->rows[i].outputs;
+            matrices++;
+        }
+    }
+    qsort(q->rows, q->n, sizeof *q->rows, by_error);
+    size_t n = q->worst && (size_t)q->worst < q->n ? (size_t)q->worst : q->n;
+    printf("\nrelative errors (root of summed squares), worst of %zu tensors%s\n", q->n,
+        q->sentences ? "; outputs: on the sentences" : "; outputs: on random activations");
+    printf("%-24s %14s %9s %9s\n", "tensor", "shape", "weights", "outputs");
+    for (size_t i = 0; i < n; i++) {
+        const struct row *r = &q->rows[i];
+        char shape[32];
+        snprintf(shape, sizeof shape, "[%zu,%zu]", r->N, r->K);
+        printf("%-24s %14s %8.3f%%", r->name, shape, 100 * r->weights);
+        if (r->outputs >= 0)
+            printf(" %8.3f%%", 100 * r->outputs);
+        printf("\n");
+    }
+    printf("%-24s %14s %8.3f%% %8.3f%%\n", "mean", "", q->n ? 100 * weights / (double)q->n : 0,
+        matrices ? 100 * outputs / (double)matrices : 0);
+}
+
+static int report(struct quantize *q, struct dg_error *err)
+{
+    struct dg_layer_errors errors = {0};
+    int rc = dg_quantize_compare(q->o.bundle, q->o.out, q->sentences, &errors, err);
+    for (size_t l = 0; l < errors.n && !rc; l++)
+        for (size_t i = 0; i < q->n; i++)
+            if (strcmp(q->rows[i].name, errors.layers[l].name) == 0)
+                q->rows[i].outputs = dg_layer_relative(&errors.layers[l]);
+    dg_layer_errors_free(&errors);
+    if (!rc)
+        print_report(q);
+    return rc;
+}
+
+static int print_sizes(const struct quantize *q, struct dg_error *err)
+{
+    struct dg_bundle *before = NULL, *after = NULL;
+    int rc = dg_bundle_open(q->o.bundle, &before, err);
+    if (!rc)
+        rc = dg_bundle_open(q->o.out, &after, err);
+    if (!rc)
+        printf("wrote %s: %zu tensors in int8, weights %.1f MB (before: %.1f MB), version %s\n", q->o.out,
+            q->n + q->n_before, (double)dg_weights_bytes(dg_bundle_weights(after)) / 1e6,
+            (double)dg_weights_bytes(dg_bundle_weights(before)) / 1e6, dg_bundle_version(after));
+    dg_bundle_close(before);
+    dg_bundle_close(after);
+    return rc;
+}
+
+static int read_config(struct quantize *q, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_open(q->o.bundle, &b, err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), &q->config, err);
+    dg_bundle_close(b);
+    return rc;
+}
+
+static int run(struct quantize *q, struct dg_error *err)
+{
+    int rc = read_config(q, err);
+    if (!rc)
+        rc = dg_quantize_bundle(&q->o, err);
+    if (!rc)
+        rc = print_sizes(q, err);
+    if (!rc && q->report && !q->n)
+        printf("nothing to report: every matrix was in int8 before\n");
+    else if (!rc && q->report)
+        rc = report(q, err);
+    return rc;
+}
+
+int dg_cli_quantize(int argc, char **argv)
+{
+    static const struct option options[] = {{"out", 1, NULL, 'o'}, {"packed", 0, NULL, 'p'}, {"report", 0, NULL, 'r'},
+        {"sentences", 1, NULL, 's'}, {"worst", 1, NULL, 'w'}, {"help", 0, NULL, 'h'}, {0}};
+    struct quantize q = {.worst = 12};
+    struct dg_error err = {0};
+    q.o.choose = choose;
+    q.o.done = keep_row;
+    q.o.arg = &q;
+    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (c == '?')
+            return 2;
+        if (c == 'o')
+            q.o.out = optarg;
+        if (c == 'p')
+            q.o.packed = true;
+        if (c == 's')
+            q.sentences = optarg;
+        if (c == 'w' && dg_cli_int("--worst", optarg, 0, 100000, &q.worst, &err))
+            return dg_cli_usage("quantize", "%s", err.message);
+        q.report = q.report || c == 'r' || c == 's';
+    }
+    if (optind != argc - 1 || !q.o.out)
+        return dg_cli_usage("quantize", "one bundle and --out are needed");
+    q.o.bundle = argv[optind];
+    int rc = run(&q, &err);
+    free(q.rows);
+    return rc ? dg_cli_fail("quantize", &err) : 0;
+}
