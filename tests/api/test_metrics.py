@@ -98,6 +98,8 @@ def test_numbers_are_what_happened(models):
         with server.connect() as gone:
             gone.sendall(http_post("/v1/translate", dict(text="Gone. " * 100, source="en", target="de")))
         server.until(lambda: value(read(server)[0], "dragoman_requests_total", outcome="cancelled") == 1)
+        # A request counts until its connection's library lets go of it, a moment behind the answer: 1 is this one.
+        server.until(lambda: value(read(server)[0], "dragoman_http_requests_in_flight") == 1)
         after, _ = read(server)
 
         def more(name, **labels):
@@ -115,7 +117,6 @@ def test_numbers_are_what_happened(models):
         assert more("dragoman_http_requests_total", route="other", method="other", code="404") == 1
         assert more("dragoman_queue_wait_seconds_count") >= 3
         assert abs(value(after, "dragoman_last_success_timestamp_seconds") - time.time()) < 100
-        assert value(after, "dragoman_http_requests_in_flight") == 1  # this one
         assert value(after, "dragoman_queue_depth") == value(after, "dragoman_queue_tokens") == 0
         assert value(after, "dragoman_cache_blocks", state="used") == 0
         assert value(after, "dragoman_cache_blocks", state="total") > 0
