@@ -9,11 +9,14 @@
 #include <math.h>
 #include <string.h>
 
+enum { GATHER_QUERIES = 16 }; /* from so many on, copying a head's keys and values together pays */
+
 struct job {
     const struct dg_cpu *cpu;
     const struct dg_attention *op;
     struct dg_rows q, out;
     size_t units, share; /* heads of all segments; how many of them a piece takes */
+    size_t room;         /* floats of scratch space for a piece */
 };
 
 /* A group of queries on its way through. */
@@ -53,9 +56,10 @@ static void find_max(struct group *g, size_t j0, size_t n)
 /* Scores become exponentials; sum: also counted. */
 static void exponentiate(struct group *g, size_t j0, size_t n, float (*sum)[16])
 {
-    float unused[16];
+    float unused[16], scale = 1.0f / sqrtf((float)g->j->op->Dk);
     for (size_t i = 0; i < g->t.n_q; i++)
-        g->j->cpu->isa->exp_sum(g->t.s + i * g->t.lds, count_seen(g, i, j0, n), g->max[i], sum ? sum[i] : unused);
+        g->j->cpu->isa->exp_sum(g->t.s + i * g->t.lds, count_seen(g, i, j0, n), g->max[i], scale,
+            sum ? sum[i] : unused);
 }
 
 static void invert_sums(struct group *g)
@@ -144,6 +148,17 @@ static struct dg_kv view_head(struct dg_rows r, const struct dg_attn_seg *seg, s
     return (struct dg_kv){ r.buf->data + r.offset + h * dim, r.ld, seg->k0, dim, seg->slots };
 }
 
+/* The same rows side by side: as parts of wider rows, often a power of two apart, few of them fit the first-level
+ * cache at once. */
+static struct dg_kv gather(const struct dg_kv *kv, size_t n, float *to)
+{
+    for (size_t j = 0; j < n; j++) {
+        size_t row = kv->slots ? (size_t)kv->slots[j] : kv->k0 + j;
+        memcpy(to + j * kv->dim, kv->data + row * kv->ld, kv->dim * sizeof *to);
+    }
+    return (struct dg_kv){ to, kv->dim, 0, kv->dim, NULL };
+}
+
 /* All queries of one head of one segment. */
 static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t h, float *scratch)
 {
@@ -151,11 +166,16 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
     struct group g = { .j = j, .seg = seg, .h = h };
     g.k = view_head(op->k, seg, h, op->Dk);
     g.v = view_head(op->v, seg, h, op->Dv);
+    size_t lds = seg->n_k < DG_ATTN_KEYS ? (seg->n_k + 15) / 16 * 16 : DG_ATTN_KEYS;
+    float *spare = scratch + DG_ATTN_QUERIES * lds;
+    if (seg->n_q >= GATHER_QUERIES && DG_ATTN_QUERIES * lds + seg->n_k * (op->Dk + op->Dv) <= j->room) {
+        g.k = gather(&g.k, seg->n_k, spare);
+        g.v = gather(&g.v, seg->n_k, spare + seg->n_k * op->Dk);
+    }
     for (g.i0 = 0; g.i0 < seg->n_q; g.i0 += DG_ATTN_QUERIES) {
         size_t n_q = seg->n_q - g.i0 < DG_ATTN_QUERIES ? seg->n_q - g.i0 : DG_ATTN_QUERIES, most = 0;
-        size_t lds = seg->n_k < DG_ATTN_KEYS ? (seg->n_k + 15) / 16 * 16 : DG_ATTN_KEYS;
         g.t = (struct dg_attn_tile){ n_q, dg_rows_at(j->q, seg->q0 + g.i0) + h * op->Dk, j->q.ld, scratch,
-            lds, dg_rows_at(j->out, seg->q0 + g.i0) + h * op->Dv, j->out.ld, 1.0f / sqrtf((float)op->Dk) };
+            lds, dg_rows_at(j->out, seg->q0 + g.i0) + h * op->Dv, j->out.ld };
         for (size_t i = 0; i < n_q; i++) {
             g.seen[i] = seg->causal ? seg->n_k - seg->n_q + g.i0 + i + 1 : seg->n_k;
             most = g.seen[i] > most ? g.seen[i] : most;
@@ -170,7 +190,7 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
 static void run_piece(void *arg, size_t piece)
 {
     const struct job *j = arg;
-    float *scratch = j->cpu->scratch + piece * DG_ATTN_QUERIES * DG_ATTN_KEYS;
+    float *scratch = j->cpu->scratch + piece * j->room;
     size_t end = (piece + 1) * j->share < j->units ? (piece + 1) * j->share : j->units;
     for (size_t u = piece * j->share; u < end; u++) {
         const struct dg_attn_seg *seg = &j->op->segs[u / j->op->H];
@@ -192,5 +212,6 @@ void dg_cpu_attention(struct dg_backend *be, const struct dg_attention *op, stru
     }
     size_t pieces = dg_cpu_pieces(cpu, j.units, cost);
     j.share = (j.units + pieces - 1) / pieces;
+    j.room = cpu->threads * DG_TASKS_PER_THREAD / pieces * DG_ATTN_QUERIES * DG_ATTN_KEYS;
     dg_pool_run(pieces > 1 ? cpu->pool : NULL, (j.units + j.share - 1) / j.share, run_piece, &j);
 }

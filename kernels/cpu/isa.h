@@ -44,11 +44,10 @@ struct dg_attn_tile {
     size_t n_q;
     const float *q; /* [n_q,Dk], rows ldq apart */
     size_t ldq;
-    float *s; /* [n_q,.], rows lds apart: scores, then probabilities */
+    float *s; /* [n_q,.], rows lds apart: scores, then probabilities; room for a multiple of 8 */
     size_t lds;
     float *out; /* [n_q,Dv], rows ldo apart */
     size_t ldo;
-    float scale;
 };
 
 struct dg_cpu_isa {
@@ -62,14 +61,14 @@ struct dg_cpu_isa {
     void (*dropout)(float *y, size_t n, struct dg_mask mask);
     /* y = (v - mean) / σ * gain + bias, v = r + drop(x) */
     void (*norm)(const struct dg_norm_row *row, size_t D);
-    /* s[i,j] = scale * q_i k_{j0+j}, j < n */
+    /* s[i,j] = q_i k_{j0+j}, j < n */
     void (*scores)(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n);
     /* out_i += sum_j s[i,j] v_{j0+j}, j < n, in the order of j */
     void (*weigh)(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n);
     /* largest of x[n]; -inf when n is 0 */
     float (*max)(const float *x, size_t n);
-    /* s[n] = exp(s - max); lane j % 16 of sum[16] gains s[j] */
-    void (*exp_sum)(float *s, size_t n, float max, float *sum);
+    /* s[n] = exp(scale * (s - max)); lane j % 16 of sum[16] gains s[j] */
+    void (*exp_sum)(float *s, size_t n, float max, float scale, float *sum);
     /* s[n] *= a */
     void (*scale)(float *s, size_t n, float a);
     /* sum of exp(x - max), long rows: partial sums in double */

@@ -16,7 +16,7 @@ void dg_plain_scores(const struct dg_attn_tile *t, const struct dg_kv *k, size_t
             float sum = 0;
             for (size_t d = 0; d < k->dim; d++)
                 sum += t->q[i * t->ldq + d] * key[d];
-            t->s[i * t->lds + j] = sum * t->scale;
+            t->s[i * t->lds + j] = sum;
         }
     }
 }
@@ -41,10 +41,10 @@ float dg_plain_max(const float *x, size_t n)
     return max;
 }
 
-void dg_plain_exp_sum(float *s, size_t n, float max, float *sum)
+void dg_plain_exp_sum(float *s, size_t n, float max, float scale, float *sum)
 {
     for (size_t i = 0; i < n; i++) {
-        s[i] = expf(s[i] - max);
+        s[i] = expf(scale * (s[i] - max));
         sum[i % 16] += s[i];
     }
 }

@@ -1,14 +1,13 @@
 /* Attention's and log-softmax's bodies at the vector width of the file that includes this (after simd_rows.h).
  * A score is one chain per lane over Dk, then v_sum8; a weighted sum is one chain per element over the keys; sums of
  * exponentials go to the lane of the key. None depends on how many queries or keys are handled together. */
-
 static inline const float *kv_row(const struct dg_kv *kv, size_t j)
 {
     return kv->data + (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld;
 }
 
-/* out[8] = q key[0..7], not scaled. */
-static inline void score8(const float *q, const float *const key[8], size_t dim, float out[8])
+/* s[8] = q key[0..7] */
+static inline void score8(const float *q, const float *const key[8], size_t dim, float *s)
 {
     vec sum[8];
 #pragma GCC unroll 8
@@ -28,69 +27,89 @@ static inline void score8(const float *q, const float *const key[8], size_t dim,
         for (int u = 0; u < 8; u++)
             sum[u] = v_fma(x, v_load_part(key[u] + d, m), sum[u]);
     }
-    v_sum8(sum, out);
+    v_sum8(sum, s);
 }
 
+/* Eight keys at a time; past the end the last one again, into the row's spare places. */
 static void scores(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
 {
     for (size_t j = 0; j < n; j += 8) {
-        size_t some = n - j < 8 ? n - j : 8;
-        const float *key[8]; /* [8] of [Dk]; past the end the last one again */
+        const float *key[8]; /* of [Dk] */
         for (size_t u = 0; u < 8; u++)
-            key[u] = kv_row(k, j0 + j + (u < some ? u : some - 1));
-        for (size_t i = 0; i < t->n_q; i++) {
-            float out[8], *s = t->s + i * t->lds + j;
-            score8(t->q + i * t->ldq, key, k->dim, out);
-            for (size_t u = 0; u < some; u++)
-                s[u] = out[u] * t->scale;
-        }
+            key[u] = kv_row(k, j0 + (j + u < n ? j + u : n - 1));
+        for (size_t i = 0; i < t->n_q; i++)
+            score8(t->q + i * t->ldq, key, k->dim, t->s + i * t->lds + j);
     }
 }
 
-/* out[nv*VL] += sum_j s[j] v_j, elements d .. of the values; nv is a constant where it is called. */
-static inline __attribute__((always_inline)) void weigh_columns(const int nv, const float *s, const struct dg_kv *v,
-    size_t j0, size_t n, size_t d, float *out)
+enum { RUN = 64 }; /* values whose addresses are held at once */
+
+/* out_i[d .. d + nv*VL) += sum_j s[i,j] v_j for nq queries; nq and nv are constants where this is called. */
+static inline __attribute__((always_inline)) void weigh_tile(const int nq, const int nv, const struct dg_attn_tile *t,
+    const float *const row[RUN], size_t n, size_t d)
 {
-    vec sum[8];
-#pragma GCC unroll 8
-    for (int u = 0; u < nv; u++)
-        sum[u] = v_load(out + d + u * VL);
-    for (size_t j = 0; j < n; j++) {
-        const float *value = kv_row(v, j0 + j) + d;
-        vec p = v_all(s[j]);
+    vec sum[4][8];
+#pragma GCC unroll 4
+    for (int i = 0; i < nq; i++)
 #pragma GCC unroll 8
         for (int u = 0; u < nv; u++)
-            sum[u] = v_fma(p, v_load(value + u * VL), sum[u]);
-    }
+            sum[i][u] = v_load(t->out + i * t->ldo + d + u * VL);
+    for (size_t j = 0; j < n; j++) {
+        const float *value = row[j] + d;
+        vec x[8];
 #pragma GCC unroll 8
-    for (int u = 0; u < nv; u++)
-        v_store(out + d + u * VL, sum[u]);
+        for (int u = 0; u < nv; u++)
+            x[u] = v_load(value + u * VL);
+#pragma GCC unroll 4
+        for (int i = 0; i < nq; i++) {
+            vec p = v_all(t->s[i * t->lds + j]);
+#pragma GCC unroll 8
+            for (int u = 0; u < nv; u++)
+                sum[i][u] = v_fma(p, x[u], sum[i][u]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < nq; i++)
+#pragma GCC unroll 8
+        for (int u = 0; u < nv; u++)
+            v_store(t->out + i * t->ldo + d + u * VL, sum[i][u]);
 }
 
-static void weigh_query(const float *s, const struct dg_kv *v, size_t j0, size_t n, float *out)
+/* nq queries over n values, all columns: nv vectors at a time, then one, then the rest. */
+static inline __attribute__((always_inline)) void weigh_rows(const int nq, const int nv, const struct dg_attn_tile *t,
+    const float *const row[RUN], size_t n, size_t dim)
 {
     size_t d = 0;
-    for (; d + 64 <= v->dim; d += 64)
-        weigh_columns(64 / VL, s, v, j0, n, d, out);
-    for (; d + 2 * VL <= v->dim; d += 2 * VL)
-        weigh_columns(2, s, v, j0, n, d, out);
-    for (; d + VL <= v->dim; d += VL)
-        weigh_columns(1, s, v, j0, n, d, out);
-    if (d < v->dim) {
-        vec_mask m = v_first(v->dim - d);
-        vec sum = v_load_part(out + d, m);
+    for (; d + (size_t)(nv * VL) <= dim; d += (size_t)(nv * VL))
+        weigh_tile(nq, nv, t, row, n, d);
+    for (; d + VL <= dim; d += VL)
+        weigh_tile(nq, 1, t, row, n, d);
+    if (d == dim)
+        return;
+    vec_mask m = v_first(dim - d);
+    for (int i = 0; i < nq; i++) {
+        float *out = t->out + i * t->ldo + d;
+        vec sum = v_load_part(out, m);
         for (size_t j = 0; j < n; j++)
-            sum = v_fma(v_all(s[j]), v_load_part(kv_row(v, j0 + j) + d, m), sum);
-        v_store_part(out + d, m, sum);
+            sum = v_fma(v_all(t->s[i * t->lds + j]), v_load_part(row[j] + d, m), sum);
+        v_store_part(out, m, sum);
     }
 }
 
-/* 64 values at a time: they stay in the first-level cache while the queries pass. */
+/* Four queries share each load of a value: rows that lie a power of two apart do not stay in the first-level cache. */
 static void weigh(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
 {
-    for (size_t j = 0; j < n; j += 64)
-        for (size_t i = 0; i < t->n_q; i++)
-            weigh_query(t->s + i * t->lds + j, v, j0 + j, n - j < 64 ? n - j : 64, t->out + i * t->ldo);
+    const float *row[RUN]; /* of [Dv] */
+    for (size_t j = 0; j < n; j += RUN) {
+        struct dg_attn_tile at = *t;
+        size_t some = n - j < RUN ? n - j : RUN, i = 0;
+        for (size_t u = 0; u < some; u++)
+            row[u] = kv_row(v, j0 + j + u);
+        for (at.s += j; i + 4 <= t->n_q; i += 4, at.s += 4 * t->lds, at.out += 4 * t->ldo)
+            weigh_rows(4, 2, &at, row, some, v->dim);
+        for (; i < t->n_q; i++, at.s += t->lds, at.out += t->ldo)
+            weigh_rows(1, 64 / VL, &at, row, some, v->dim);
+    }
 }
 
 static float max_of(const float *x, size_t n)
@@ -111,20 +130,20 @@ static float max_of(const float *x, size_t n)
     return v_largest(v_max(v_max(most[0], most[1]), v_max(most[2], most[3])));
 }
 
-static void exp_sum(float *s, size_t n, float max, float *sum)
+static void exp_sum(float *s, size_t n, float max, float scale, float *sum)
 {
-    const vec top = v_all(max);
+    const vec top = v_all(max), factor = v_all(scale);
     for (size_t lane = 0; lane < 16; lane += VL) {
         vec total = v_load(sum + lane);
         size_t i = lane;
         for (; i + VL <= n; i += 16) {
-            vec e = v_exp(v_sub(v_load(s + i), top));
+            vec e = v_exp(v_mul(factor, v_sub(v_load(s + i), top)));
             v_store(s + i, e);
             total = v_add(total, e);
         }
         if (i < n) {
             vec_mask m = v_first(n - i);
-            vec e = v_select(m, v_exp(v_sub(v_load_part(s + i, m), top)), v_zero());
+            vec e = v_select(m, v_exp(v_mul(factor, v_sub(v_load_part(s + i, m), top))), v_zero());
             v_store_part(s + i, m, e);
             total = v_add(total, e);
         }
