@@ -50,6 +50,7 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
     b->prefix = prefix;
     b->n_prefix = n_prefix;
     b->forced = forced;
+    b->never = -1;
     b->t = 0;
     b->n_live = 1;
     b->n_finished = 0;
@@ -73,9 +74,10 @@ uint32_t dg_beam_wants(const struct dg_beam *b)
 {
     if (b->t < b->n_prefix)
         return 1;
+    uint32_t passed = b->never >= 0 ? 1 : 0;
     if (b->search.beam == 1)
-        return b->t + 1 < b->search.min_len ? 2 : 1;
-    return 2 * b->search.beam;
+        return (b->t + 1 < b->search.min_len ? 2 : 1) + passed;
+    return 2 * b->search.beam + passed;
 }
 
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start)
@@ -164,7 +166,7 @@ static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const
         if (best == UINT32_MAX)
             break; /* nothing possible is left (fewer candidates than asked, or all at -inf) */
         size_t i = best * ld + at[best]++;
-        if (ids[i] == b->eos && too_short && !forcing)
+        if (!forcing && ((ids[i] == b->eos && too_short) || ids[i] == b->never))
             looked++; /* passed over: one more is looked at instead */
         else if (ids[i] == b->eos && !forcing)
             finish(b, &b->live[best], b->t, ids[i], logprob[i], best_total, false);

@@ -2,7 +2,8 @@
  * candidates and decides who lives, who is finished and when to stop. One thread at a time per beam.
  * Each step the 2K best of all candidates are looked at (ties: smaller row, then smaller id): those that end in </s>
  * enter the finished set (the best n_best by logP/lp stay), the first K others live on. It stops when the set is
- * full and the best live logP/lp(max_len) is not above its worst score. K = 1 is greedy: the best candidate alone. */
+ * full and the best live logP/lp(max_len) is not above its worst score. K = 1 is greedy: the best candidate alone.
+ * A piece that is never put out (padding) is no candidate, though its share of the probability stays its own. */
 #ifndef DG_MODEL_BEAM_H
 #define DG_MODEL_BEAM_H
 
@@ -54,6 +55,7 @@ struct dg_beam {
     const int32_t *prefix; /* [n_prefix] borrowed */
     uint32_t n_prefix;
     bool forced;           /* the prefix is the whole answer */
+    int32_t never;         /* an id that is passed over; begin sets -1 (none), the engine the model's */
     uint32_t t;            /* pieces every live hypothesis has */
     uint32_t n_live, n_finished;
     bool done;

@@ -51,6 +51,7 @@ static const struct field decoding_fields[] = {
     {"beam", UINT, F(beam), 1, 32},
     {"alpha", REAL, F(alpha), 0, 10},
     {"extra_length", UINT, F(extra_length), 0, 65536},
+    {"never", INT, F(never), -1, MAX_VOCAB},
 };
 
 #undef F
@@ -106,6 +107,7 @@ void dg_config_base(struct dg_config *c, uint32_t V)
         .beam = 4,
         .alpha = 0.6f,
         .extra_length = 50,
+        .never = -1,
     };
 }
 
@@ -213,6 +215,11 @@ static int check_ids(const struct dg_config *c, struct dg_error *err)
     if (c->start >= target)
         return REFUSE("model.start", "model.start is %d, the target vocabulary has %u pieces",
             c->start, c->target_vocab);
+    if (c->never >= target)
+        return REFUSE("decoding.never",
+            "decoding.never is %d, the target vocabulary has %u pieces", c->never, c->target_vocab);
+    if (c->never == c->eos)
+        return REFUSE("decoding.never", "decoding.never is %d, and so is model.eos", c->never);
     return 0;
 }
 
@@ -345,6 +352,8 @@ static int write_field(struct dg_json *o, const struct field *f, const struct dg
     case INT:
         if (strcmp(f->key, "start") == 0 && c->start < 0)
             return dg_json_set_string(o, f->key, "zero");
+        if (strcmp(f->key, "never") == 0 && c->never < 0)
+            return 0; /* most models have none, and say nothing */
         return dg_json_set_int(o, f->key, *(const int32_t *)p);
     case REAL:
         return dg_json_set_real(o, f->key, shortest(*(const float *)p));

@@ -36,6 +36,7 @@ struct dg_config {
     uint32_t beam;
     float alpha;
     uint32_t extra_length; /* output limit = source pieces without </s> + this */
+    int32_t never;         /* an id that no search takes, though the softmax counts it (padding); -1: none */
 };
 
 /* The base model of the paper over a vocabulary of V. */

@@ -40,7 +40,7 @@ static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_l
 static int open_lists(struct dg_engine *e, struct dg_error *err)
 {
     size_t R = e->max_rows, E = e->encode_rows, V = e->model->config.target_vocab;
-    size_t pairs = 2 * (size_t)DG_MAX_BEAM;
+    size_t pairs = 2 * (size_t)DG_MAX_BEAM + (e->model->config.never >= 0);
     e->k_max = (uint32_t)(pairs < V ? pairs : V);
     size_t most = R > E ? R : E;
     e->ids = malloc(most * sizeof *e->ids);
@@ -159,6 +159,7 @@ int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *
         e->spare = s;
         return rc;
     }
+    s->beam.never = e->model->config.never;
     e->cache.n_reserved += blocks;
     e->rows_reserved += search.beam;
     e->n_sentences++;

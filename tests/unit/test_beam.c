@@ -174,6 +174,46 @@ static void forced_and_prefix(void **state)
     dg_beam_deinit(&b);
 }
 
+/* The piece that is never put out is passed over; one more candidate is asked for, and the next ones move up. */
+static void never_put_out(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(1, 1, 4, 0));
+    b.never = 9;
+    assert_int_equal(dg_beam_wants(&b), 2);
+    float greedy[] = {-0.1f, -2.0f};
+    int32_t greedy_ids[] = {9, 4};
+    dg_beam_advance(&b, greedy, greedy_ids, 2, 2);
+    assert_int_equal(b.n_live, 1);
+    assert_int_equal(b.live[0].ids[0], 4);
+    assert_float_equal(b.live[0].logprob, -2.0, 0); /* its own share, not what is left without the other */
+
+    begin(&b, search(2, 2, 4, 0));
+    b.never = 9;
+    assert_int_equal(dg_beam_wants(&b), 5);
+    float lp[] = {-0.1f, -1.0f, -1.5f, -2.0f, -2.5f};
+    int32_t ids[] = {9, 6, EOS, 7, 8};
+    dg_beam_advance(&b, lp, ids, 5, 5);
+    assert_int_equal(b.n_live, 2);
+    assert_int_equal(b.live[0].ids[0], 6);
+    assert_int_equal(b.live[1].ids[0], 7);
+    assert_int_equal(b.n_finished, 1);
+
+    /* A given translation may hold it all the same. */
+    const int32_t target[] = {9, EOS};
+    struct dg_search s = search(1, 1, 2, 0);
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 2, true, NULL), 0);
+    b.never = 9;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(dg_beam_wants(&b), 1);
+        dg_beam_advance(&b, &lp[i], &target[i], 1, 1);
+    }
+    assert_true(b.done);
+    assert_int_equal(b.finished[0].ids[0], 9);
+    dg_beam_deinit(&b);
+}
+
 /* A model that gives nothing but -inf or NaN ends with no answer instead of hanging or inventing one. */
 static void impossible_candidates(void **state)
 {
@@ -198,6 +238,7 @@ int main(void)
         cmocka_unit_test(length_limit_finishes_all),
         cmocka_unit_test(minimum_length),
         cmocka_unit_test(forced_and_prefix),
+        cmocka_unit_test(never_put_out),
         cmocka_unit_test(impossible_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,7 @@ static void assert_same(const struct dg_config *a, const struct dg_config *b)
     assert_int_equal(a->beam, b->beam);
     assert_true(a->alpha == b->alpha);
     assert_int_equal(a->extra_length, b->extra_length);
+    assert_int_equal(a->never, b->never);
 }
 
 static void base_is_the_papers(void **state)
@@ -96,7 +97,8 @@ static struct dg_config other(void)
         .start = 5,
         .beam = 21,
         .alpha = 0.3f,
-        .extra_length = 300};
+        .extra_length = 300,
+        .never = 9};
 }
 
 static void what_is_written_reads_back(void **state)
@@ -203,6 +205,9 @@ static const struct wrong {
     {"\"alpha\":0.6", "\"alpha\":11", "decoding.alpha", DG_EINVAL},
     {"\"extra_length\":50", "\"extra_length\":65537", "decoding.extra_length", DG_EINVAL},
     {"\"extra_length\":50", "\"extra_length\":50,\"top_k\":1", "decoding.top_k", DG_EINVAL},
+    {"\"extra_length\":50", "\"extra_length\":50,\"never\":100", "decoding.never", DG_EINVAL},
+    {"\"extra_length\":50", "\"extra_length\":50,\"never\":0", "decoding.never", DG_EINVAL}, /* </s> */
+    {"\"extra_length\":50", "\"extra_length\":50,\"never\":\"a\"", "decoding.never", DG_EINVAL},
     {"\"decoding\":{", "\"decoding\":[{", "decoding", DG_EINVAL},
     {"\"model\":{", "\"modell\":{", "model", DG_EINVAL},
 };
