@@ -1,23 +1,17 @@
 #include "weights/convert/marian.h"
 
-#include "base/buffer.h"
-#include "base/file.h"
-#include "model/params.h"
-#include "tokenizer/spm_processor.h"
 #include "weights/bundle.h"
 #include "weights/convert/marian_options.h"
 #include "weights/convert/marian_tensors.h"
 #include "weights/convert/npz.h"
+#include "weights/convert/output.h"
 #include "weights/convert/vocab.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define OPTIONS_ARRAY "special:model.yml"
-#define WEIGHTS_FILE "weights.dgw"
 #define MAX_OPTIONS_BYTES ((size_t)1 << 24)
 
 struct job {
@@ -25,7 +19,7 @@ struct job {
     struct dg_npz *npz;
     struct dg_config config;
     struct dg_marian_options options;
-    struct dg_marian_vocab source, target;
+    struct dg_convert_vocab source, target;
     const char *source_spm, *target_spm; /* NULL: none */
     struct dg_json *manifest;
 };
@@ -56,24 +50,15 @@ static int read_options(struct job *j, struct dg_error *err)
 static int read_ids(struct job *j, struct dg_error *err)
 {
     struct dg_config *c = &j->config;
-    c->eos = dg_marian_vocab_id(&j->target, "</s>");
-    c->unk = dg_marian_vocab_id(&j->target, "<unk>");
-    if (c->eos < 0 || dg_marian_vocab_id(&j->source, "</s>") != c->eos)
+    c->eos = dg_convert_vocab_id(&j->target, "</s>");
+    c->unk = dg_convert_vocab_id(&j->target, "<unk>");
+    if (c->eos < 0 || dg_convert_vocab_id(&j->source, "</s>") != c->eos)
         return dg_error_field(err, DG_EFORMAT, "vocab",
             "</s> has id %d in the source vocabulary and %d in the target's, expected the same one",
-            dg_marian_vocab_id(&j->source, "</s>"), c->eos);
+            dg_convert_vocab_id(&j->source, "</s>"), c->eos);
     c->start = -1; /* Marian's decoder begins with a vector of zeros */
     c->source_eos = true;
     return 0;
-}
-
-/* A SentencePiece model that is none is found now, and not by the server. */
-static int check_spm(const char *path, struct dg_error *err)
-{
-    struct dg_spm *spm = NULL;
-    int rc = dg_spm_open(path, &spm, err);
-    dg_spm_close(spm);
-    return rc;
 }
 
 /* The side's SentencePiece model: the one given, or the vocabulary itself. */
@@ -88,9 +73,9 @@ static int read_vocabs(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_marian *o = j->o;
     const char *target = o->target_vocab ? o->target_vocab : o->source_vocab;
-    int rc = dg_marian_vocab_load(o->source_vocab, j->config.source_vocab, &j->source, err);
+    int rc = dg_convert_vocab_load_marian(o->source_vocab, j->config.source_vocab, &j->source, err);
     if (!rc)
-        rc = dg_marian_vocab_load(target, j->config.target_vocab, &j->target, err);
+        rc = dg_convert_vocab_load_marian(target, j->config.target_vocab, &j->target, err);
     if (rc)
         return rc;
     j->source_spm = choose_spm(o->source_spm, o->source_vocab);
@@ -99,9 +84,9 @@ static int read_vocabs(struct job *j, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "spm", "only the %s side has a SentencePiece model",
             j->source_spm ? "source" : "target");
     if (j->source_spm)
-        rc = check_spm(j->source_spm, err);
+        rc = dg_convert_check_spm(j->source_spm, err);
     if (j->target_spm && !rc)
-        rc = check_spm(j->target_spm, err);
+        rc = dg_convert_check_spm(j->target_spm, err);
     return rc ? rc : read_ids(j, err);
 }
 
@@ -134,92 +119,36 @@ static int read_config(struct job *j, struct dg_error *err)
     return rc ? rc : dg_config_check(c, err);
 }
 
-/* "out/name"; NULL on out of memory. */
-static char *join(const char *dir, const char *name)
-{
-    char *path;
-    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
-}
-
 static int write_weights(struct job *j, struct dg_error *err)
 {
     struct dg_weights_writer *w = NULL;
-    char *path = join(j->o->out, WEIGHTS_FILE);
-    int rc = path ? dg_weights_writer_open(&w, err)
-                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = dg_weights_writer_open(&w, err);
     if (!rc)
         rc = dg_marian_tensors_add(j->npz, &j->config, &j->options, j->o->type, w, err);
     if (!rc)
-        rc = dg_weights_writer_commit(w, path, err);
+        rc = dg_convert_write_weights(w, j->o->out, j->manifest, err);
     dg_weights_writer_close(w);
-    free(path);
     return rc;
 }
 
-static int copy_file(const char *from, const char *to, struct dg_error *err)
-{
-    struct dg_map map = {0};
-    int rc = dg_file_map(from, &map, err);
-    if (!rc)
-        rc = dg_file_write(to, map.data, map.size, err);
-    dg_file_unmap(&map);
-    return rc;
-}
-
-/* One file of the bundle, named in the manifest too: a vocabulary, or else a copy of `from`. */
-static int write_side(struct job *j, const char *key, const char *name,
-    const struct dg_marian_vocab *v, const char *from, struct dg_error *err)
-{
-    char *path = join(j->o->out, name);
-    int rc = 0;
-    if (!path || dg_json_set_string(dg_json_get(j->manifest, "files"), key, name) != 0)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %s", name);
-    if (!rc)
-        rc = v ? dg_marian_vocab_write(v, path, err) : copy_file(from, path, err);
-    free(path);
-    return rc;
-}
-
-/* One vocabulary and one SentencePiece model where both sides share them. */
 static int write_vocabs(struct job *j, struct dg_error *err)
 {
-    bool joint = dg_marian_vocab_equal(&j->source, &j->target);
-    bool joint_spm = j->source_spm && strcmp(j->source_spm, j->target_spm) == 0;
-    int rc = 0;
-    if (j->source_spm)
-        rc = write_side(
-            j, "source_spm", joint_spm ? "joint.spm" : "source.spm", NULL, j->source_spm, err);
-    if (j->target_spm && !rc)
-        rc = write_side(
-            j, "target_spm", joint_spm ? "joint.spm" : "target.spm", NULL, j->target_spm, err);
-    if (!rc)
-        rc = write_side(
-            j, "source_vocab", joint ? "joint.vocab" : "source.vocab", &j->source, NULL, err);
-    if (!rc)
-        rc = write_side(
-            j, "target_vocab", joint ? "joint.vocab" : "target.vocab", &j->target, NULL, err);
-    return rc;
+    struct dg_convert_sides sides = {j->source_spm, j->target_spm, &j->source, &j->target};
+    return dg_convert_write_sides(&sides, j->o->out, j->manifest, err);
 }
 
 static int start_manifest(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_marian *o = j->o;
-    struct dg_json *m = j->manifest = dg_json_new_object(), *pairs = dg_json_new_array();
-    struct dg_json *pair = dg_json_new_array(), *files = dg_json_new_object(),
-                   *origin = dg_json_new_object();
     char name[80];
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
-    int rc = dg_json_set_int(m, "format", 1);
-    rc |= dg_json_set_string(m, "name", o->name ? o->name : name);
-    if (o->licence)
-        rc |= dg_json_set_string(m, "licence", o->licence);
+    struct dg_json *m = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    struct dg_json *pair = dg_json_new_array(), *origin = dg_json_new_object();
+    j->manifest = m;
+    int rc = m ? 0 : DG_ENOMEM;
     rc |= dg_json_append_take(pair, dg_json_new_string(o->source_lang, strlen(o->source_lang)));
     rc |= dg_json_append_take(pair, dg_json_new_string(o->target_lang, strlen(o->target_lang)));
-    rc |= dg_json_append_take(pairs, pair);
-    rc |= dg_json_set_take(m, "pairs", pairs);
-    rc |= dg_json_set_string(files, "weights", WEIGHTS_FILE);
-    rc |= dg_json_set_take(m, "files", files);
-    rc |= dg_config_write(&j->config, m);
+    rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
     if (j->options.alignment_layer)
         rc |= dg_json_set_int(m, "alignment_layer", j->options.alignment_layer);
     rc |= dg_json_set_string(origin, "converted_from", "marian");
@@ -227,17 +156,6 @@ static int start_manifest(struct job *j, struct dg_error *err)
     rc |= dg_json_set_take(m, "training", origin);
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
               : 0;
-}
-
-/* A bundle that is half replaced must not look whole: its old manifest goes first. */
-static int remove_manifest(const char *out, struct dg_error *err)
-{
-    char *path = join(out, "manifest.json");
-    int rc = path ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    if (path && unlink(path) != 0 && errno != ENOENT)
-        rc = dg_error_set(err, DG_EIO, "%s cannot be replaced: %s", path, strerror(errno));
-    free(path);
-    return rc;
 }
 
 static int check_arguments(const struct dg_convert_marian *o, struct dg_error *err)
@@ -269,9 +187,7 @@ int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err)
     if (!rc)
         rc = start_manifest(&j, err);
     if (!rc)
-        rc = dg_file_make_dir(o->out, err);
-    if (!rc)
-        rc = remove_manifest(o->out, err);
+        rc = dg_convert_begin(o->out, err);
     if (!rc)
         rc = write_weights(&j, err);
     if (!rc)
@@ -279,8 +195,8 @@ int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err)
     if (!rc)
         rc = dg_bundle_seal(o->out, j.manifest, err);
     dg_json_free(j.manifest);
-    dg_marian_vocab_deinit(&j.source);
-    dg_marian_vocab_deinit(&j.target);
+    dg_convert_vocab_deinit(&j.source);
+    dg_convert_vocab_deinit(&j.target);
     dg_npz_close(j.npz);
     return rc;
 }

@@ -22,7 +22,7 @@ bool dg_marian_vocab_is_spm(const char *path)
 }
 
 /* One line of the entry "piece: id"; ids from v->size on are left out, as Marian does. */
-static int take_entry(struct dg_marian_vocab *v, const struct dg_yaml_entry *e, const char *path,
+static int take_entry(struct dg_convert_vocab *v, const struct dg_yaml_entry *e, const char *path,
     struct dg_error *err)
 {
     char *end = NULL;
@@ -39,7 +39,7 @@ static int take_entry(struct dg_marian_vocab *v, const struct dg_yaml_entry *e, 
     return v->pieces[id] ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary");
 }
 
-static int load_yaml(const char *path, struct dg_marian_vocab *v, struct dg_error *err)
+static int load_yaml(const char *path, struct dg_convert_vocab *v, struct dg_error *err)
 {
     struct dg_buffer text;
     struct dg_yaml *yml = NULL;
@@ -55,7 +55,7 @@ static int load_yaml(const char *path, struct dg_marian_vocab *v, struct dg_erro
 }
 
 /* Marian takes a SentencePiece model's own ids. */
-static int load_spm(const char *path, struct dg_marian_vocab *v, struct dg_error *err)
+static int load_spm(const char *path, struct dg_convert_vocab *v, struct dg_error *err)
 {
     struct dg_spm *spm = NULL;
     int rc = dg_spm_open(path, &spm, err);
@@ -76,9 +76,7 @@ static int compare_pieces(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All ids are there, no piece is empty, holds a line end (the file we write has one piece a line)
- * or repeats. */
-static int check_pieces(const struct dg_marian_vocab *v, const char *path, struct dg_error *err)
+int dg_convert_vocab_check(const struct dg_convert_vocab *v, const char *path, struct dg_error *err)
 {
     for (uint32_t i = 0; i < v->size; i++) {
         if (!v->pieces[i])
@@ -100,14 +98,19 @@ static int check_pieces(const struct dg_marian_vocab *v, const char *path, struc
     return rc;
 }
 
-int dg_marian_vocab_load(
-    const char *path, uint32_t size, struct dg_marian_vocab *v, struct dg_error *err)
+int dg_convert_vocab_init(struct dg_convert_vocab *v, uint32_t size, struct dg_error *err)
 {
     memset(v, 0, sizeof *v);
     dg_arena_init(&v->arena, 0);
     v->size = size;
     v->pieces = dg_arena_array(&v->arena, size, sizeof *v->pieces);
-    int rc = v->pieces ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary of %u", size);
+    return v->pieces ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary of %u", size);
+}
+
+int dg_convert_vocab_load_marian(
+    const char *path, uint32_t size, struct dg_convert_vocab *v, struct dg_error *err)
+{
+    int rc = dg_convert_vocab_init(v, size, err);
     if (!rc && (ends_in(path, ".yml") || ends_in(path, ".yaml")))
         rc = load_yaml(path, v, err);
     else if (!rc && dg_marian_vocab_is_spm(path))
@@ -116,17 +119,17 @@ int dg_marian_vocab_load(
         rc = dg_error_field(
             err, DG_EUNSUP, "vocab", "%s: a vocabulary's name ends in .yml, .yaml or .spm", path);
     if (!rc)
-        rc = check_pieces(v, path, err);
+        rc = dg_convert_vocab_check(v, path, err);
     return rc;
 }
 
-void dg_marian_vocab_deinit(struct dg_marian_vocab *v)
+void dg_convert_vocab_deinit(struct dg_convert_vocab *v)
 {
     dg_arena_deinit(&v->arena);
     memset(v, 0, sizeof *v);
 }
 
-int32_t dg_marian_vocab_id(const struct dg_marian_vocab *v, const char *piece)
+int32_t dg_convert_vocab_id(const struct dg_convert_vocab *v, const char *piece)
 {
     for (uint32_t i = 0; i < v->size; i++) {
         if (strcmp(v->pieces[i], piece) == 0)
@@ -135,7 +138,7 @@ int32_t dg_marian_vocab_id(const struct dg_marian_vocab *v, const char *piece)
     return -1;
 }
 
-bool dg_marian_vocab_equal(const struct dg_marian_vocab *a, const struct dg_marian_vocab *b)
+bool dg_convert_vocab_equal(const struct dg_convert_vocab *a, const struct dg_convert_vocab *b)
 {
     bool equal = a->size == b->size;
     for (uint32_t i = 0; equal && i < a->size; i++)
@@ -143,7 +146,7 @@ bool dg_marian_vocab_equal(const struct dg_marian_vocab *a, const struct dg_mari
     return equal;
 }
 
-int dg_marian_vocab_write(const struct dg_marian_vocab *v, const char *path, struct dg_error *err)
+int dg_convert_vocab_write(const struct dg_convert_vocab *v, const char *path, struct dg_error *err)
 {
     struct dg_buffer text;
     dg_buffer_init(&text);

@@ -9,25 +9,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dg_marian_vocab {
+struct dg_convert_vocab {
     struct dg_arena arena;
     const char **pieces; /* [size] */
     uint32_t size;
 };
 
+/* Room for `size` pieces, all NULL; the arena is the vocabulary's. */
+int dg_convert_vocab_init(struct dg_convert_vocab *v, uint32_t size, struct dg_error *err);
+/* DG_EFORMAT (`path` begins the message) when a piece is missing, empty, holds a line end (the
+ * bundle's file has one piece a line) or repeats. */
+int dg_convert_vocab_check(
+    const struct dg_convert_vocab *v, const char *path, struct dg_error *err);
+
 /* Ids 0 .. size - 1 of a Marian vocabulary: YAML of "piece: id" (.yml, .yaml) or a SentencePiece
  * model (.spm), which may hold more (Marian cuts at dim-vocabs). DG_EFORMAT when one is missing,
  * empty, or there twice. */
-int dg_marian_vocab_load(
-    const char *path, uint32_t size, struct dg_marian_vocab *v, struct dg_error *err);
-void dg_marian_vocab_deinit(struct dg_marian_vocab *v); /* a zeroed one is fine */
+int dg_convert_vocab_load_marian(
+    const char *path, uint32_t size, struct dg_convert_vocab *v, struct dg_error *err);
+void dg_convert_vocab_deinit(struct dg_convert_vocab *v); /* a zeroed one is fine */
 
 bool dg_marian_vocab_is_spm(const char *path); /* by its name */
-int32_t dg_marian_vocab_id(
-    const struct dg_marian_vocab *v, const char *piece); /* -1 when there is none */
-bool dg_marian_vocab_equal(const struct dg_marian_vocab *a, const struct dg_marian_vocab *b);
+int32_t dg_convert_vocab_id(
+    const struct dg_convert_vocab *v, const char *piece); /* -1 when there is none */
+bool dg_convert_vocab_equal(const struct dg_convert_vocab *a, const struct dg_convert_vocab *b);
 
 /* Write one piece a line. */
-int dg_marian_vocab_write(const struct dg_marian_vocab *v, const char *path, struct dg_error *err);
+int dg_convert_vocab_write(
+    const struct dg_convert_vocab *v, const char *path, struct dg_error *err);
 
 #endif

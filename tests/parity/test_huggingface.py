@@ -1,0 +1,188 @@
+"""MarianMT directories made by transformers (tests/data/convert/huggingface) through `dragoman convert huggingface`: forced
+log-probabilities, greedy answers and text must be those of transformers, positions beyond 100 included."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "huggingface")
+DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+MODELS = ["swish", "separate", "multi", "learned"]
+LIMIT = 130
+
+# Both sides compute in float32; errors seen are below 2e-5.
+TOLERANCE = 1e-4
+
+
+def run(args, text="", code=0):
+    done = subprocess.run([DRAGOMAN] + args, input=text, text=True, encoding="utf-8", capture_output=True, timeout=600)
+    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+def answers(args, lines):
+    return [json.loads(x) for x in run(args, "".join(x + "\n" for x in lines)).splitlines()]
+
+
+@pytest.fixture(scope="session")
+def bundles(tmp_path_factory):
+    root = tmp_path_factory.mktemp("bundles")
+    for name in MODELS:
+        run(["convert", "huggingface", os.path.join(DATA, name), "--out", str(root / name)])
+    return root
+
+
+def expected(name):
+    with open(os.path.join(DATA, name + ".json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def manifest(bundle):
+    with open(bundle / "manifest.json", encoding="utf-8") as f:
+        return json.load(f)
+
+
+def vocabulary(bundle, side):
+    with open(bundle / manifest(bundle)["files"][side + "_vocab"], encoding="utf-8") as f:
+        return f.read().split("\n")[:-1]
+
+
+def line(vocab, ids):
+    return " ".join(vocab[i] for i in ids)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_there_is_something_to_compare(name):
+    value = expected(name)
+    assert len(value["greedy"]) >= 9 and len(value["texts"]) >= 9
+    assert max(len(c["source"]) for c in value["forced"]) > 100
+    assert max(len(c["target"]) for c in value["forced"]) > 100
+    assert len({len(c["target"]) for c in value["greedy"]}) >= 4  # they end at different lengths
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_bundle_is_whole(bundles, name):
+    run(["inspect", str(bundles / name), "--verify"])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_forced(bundles, name, tmp_path):
+    bundle, cases = bundles / name, expected(name)["forced"]
+    source, target = vocabulary(bundle, "source"), vocabulary(bundle, "target")
+    paths = [tmp_path / "source", tmp_path / "target"]
+    paths[0].write_text("".join(line(source, c["source"]) + "\n" for c in cases), encoding="utf-8")
+    paths[1].write_text("".join(line(target, c["target"]) + "\n" for c in cases), encoding="utf-8")
+    # A model with tags has one put in front of every source: the values are of sources without.
+    got = answers(["score", "--model", untagged(bundle, tmp_path), "--source", str(paths[0]), "--target", str(paths[1]),
+                   "--pieces", "--json"], [])
+    assert len(got) == len(cases)
+    for case, answer in zip(cases, got):
+        assert [t["piece"] for t in answer["tokens"]] == [target[i] for i in case["target"]] + ["</s>"]
+        for i, (token, logprob) in enumerate(zip(answer["tokens"], case["logprobs"])):
+            assert token["logprob"] == pytest.approx(logprob, abs=TOLERANCE), i
+
+
+def untagged(bundle, tmp_path):
+    """The bundle, or a copy whose manifest names no tags."""
+    value = manifest(bundle)
+    if "tags" not in value:
+        return str(bundle)
+    copy = tmp_path / "untagged"
+    shutil.copytree(bundle, copy)
+    del value["tags"]
+    (copy / "manifest.json").write_text(json.dumps(value))
+    return str(copy)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_greedy(bundles, name, tmp_path):
+    bundle, cases = bundles / name, expected(name)["greedy"]
+    source, target = vocabulary(bundle, "source"), vocabulary(bundle, "target")
+    got = answers(["translate", "--model", untagged(bundle, tmp_path), "--pieces", "--json", "--beam", "1", "--max-length",
+                   str(LIMIT)], [line(source, c["source"]) for c in cases])
+    for case, answer in zip(cases, got):
+        # At the limit transformers puts </s> in the place of the last piece.
+        assert answer["pieces"].split()[:LIMIT - 1] == [target[i] for i in case["target"]]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_text(bundles, name):
+    """From text to text: the SentencePiece models, the ids of vocab.json and the tags are those of MarianTokenizer."""
+    bundle = bundles / name
+    seen = 0
+    for tag in sorted({c["tag"] for c in expected(name)["texts"]}):
+        cases = [c for c in expected(name)["texts"] if c["tag"] == tag]
+        language = next((k for k, v in manifest(bundle).get("tags", {}).items() if v == tag), None)
+        args = ["translate", "--model", str(bundle), "--json", "--beam", "1", "--max-length", str(LIMIT)]
+        got = answers(args + (["--target-lang", language] if tag else []), [c["text"] for c in cases])
+        for case, answer in zip(cases, got):
+            assert answer["text"].isprintable()
+            if "<unk>" not in case["pieces"] and not case["length_limited"]:
+                assert answer["text"].strip() == case["answer"]  # transformers strips a last piece without letters
+                seen += 1
+    assert seen >= 4
+
+
+def test_what_the_manifest_says(bundles):
+    swish, separate, multi, learned = (manifest(bundles / n) for n in MODELS)
+    assert swish["name"] == "swish" and swish["pairs"] == [["en", "de"]] and "tags" not in swish
+    assert swish["model"]["activation"] == "swish" and swish["model"]["positions"] == "halves"
+    assert (swish["model"]["encoder_layers"], swish["model"]["decoder_layers"]) == (2, 1)
+    assert swish["model"]["tied_embeddings"] and swish["model"]["tied_output"] and swish["model"]["output_bias"]
+    assert swish["decoding"]["beam"] == 6
+    pad = vocabulary(bundles / "swish", "target").index("<pad>")
+    assert swish["model"]["start"] == pad and swish["decoding"]["never"] == pad
+    assert not separate["model"]["tied_embeddings"] and not separate["model"]["tied_output"]
+    assert separate["model"]["source_vocab"] != separate["model"]["target_vocab"]
+    assert separate["model"]["activation"] == "gelu"
+    assert separate["files"]["source_vocab"] == "source.vocab"
+    assert multi["model"]["positions"] == "halves" and multi["model"]["embed_scale"] == 1
+    assert multi["tags"] == {"de": ">>deu<<", "fr": ">>fra<<", "zh-Hans": ">>cmn_Hans<<", "x-1": ">>x_1<<"}
+    assert ["en", "zh-Hans"] in multi["pairs"] and len(multi["pairs"]) == 4
+    assert learned["model"]["positions"] == "learned" and learned["model"]["max_positions"] == 160
+
+
+def test_languages_can_be_chosen(tmp_path):
+    args = ["convert", "huggingface", os.path.join(DATA, "multi"), "--out", str(tmp_path / "b")]
+    run(args + ["--source-lang", "en,nl", "--target-lang", "zh,DE", "--name", "two"], code=1)  # there is zh-Hans
+    run(args + ["--source-lang", "en,nl", "--target-lang", "zh-Hans,DE", "--name", "two"])
+    value = manifest(tmp_path / "b")
+    assert value["name"] == "two" and value["tags"] == {"zh-Hans": ">>cmn_Hans<<", "DE": ">>deu<<"}
+    assert value["pairs"] == [["en", "zh-Hans"], ["en", "DE"], ["nl", "zh-Hans"], ["nl", "DE"]]
+
+
+def test_padding_is_never_put_out(tmp_path):
+    """A logit bias that makes padding the best piece everywhere: it is passed over, in greedy and in beam search."""
+    source = tmp_path / "pad"
+    shutil.copytree(os.path.join(DATA, "swish"), source)
+    raw = bytearray((source / "model.safetensors").read_bytes())
+    n = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8:8 + n])
+    pad = json.loads((source / "config.json").read_text())["pad_token_id"]
+    at = 8 + n + header["final_logits_bias"]["data_offsets"][0] + 4 * pad
+    raw[at:at + 4] = struct.pack("<f", 40.0)
+    (source / "model.safetensors").write_bytes(raw)
+    run(["convert", "huggingface", str(source), "--out", str(tmp_path / "b")])
+    vocab = vocabulary(tmp_path / "b", "source")
+    cases = [c for c in expected("swish")["greedy"] if len(c["source"]) < 20]
+    lines = [line(vocab, c["source"]) for c in cases]
+    got = answers(["translate", "--model", str(tmp_path / "b"), "--pieces", "--json", "--beam", "1", "--max-length", str(LIMIT)],
+                  lines)
+    for case, answer in zip(cases, got):
+        assert answer["pieces"].split()[:LIMIT - 1] == [vocab[i] for i in case["target"]]
+        assert answer["score"] < -20  # padding keeps its share of the probability
+    beams = answers(["translate", "--model", str(tmp_path / "b"), "--pieces", "--json", "--beam", "4", "--n-best", "4"], lines)
+    for answer in beams:
+        assert len(answer["n_best"]) == 4
+        assert all("<pad>" not in h["pieces"].split() for h in answer["n_best"])
+
+
+@pytest.mark.parametrize("type_,bytes_", [("f16", 2), ("bf16", 2)])
+def test_types(tmp_path, type_, bytes_, bundles):
+    run(["convert", "huggingface", os.path.join(DATA, "swish"), "--out", str(tmp_path / "b"), "--type", type_])
+    whole = os.path.getsize(bundles / "swish" / "weights.dgw")
+    assert os.path.getsize(tmp_path / "b" / "weights.dgw") < 0.6 * whole
+    run(["inspect", str(tmp_path / "b"), "--verify"])

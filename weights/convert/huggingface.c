@@ -1,0 +1,236 @@
+#include "weights/convert/huggingface.h"
+
+#include "weights/bundle.h"
+#include "weights/convert/huggingface_config.h"
+#include "weights/convert/huggingface_tensors.h"
+#include "weights/convert/huggingface_vocab.h"
+#include "weights/convert/output.h"
+#include "weights/convert/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct job {
+    const struct dg_convert_huggingface *o;
+    struct dg_hf_files files;
+    struct dg_safetensors *tensors;
+    struct dg_hf_options options;
+    struct dg_hf_tables tables;
+    struct dg_config config;
+    struct dg_convert_vocab source, target;
+    char *source_spm, *target_spm; /* paths; NULL: none */
+    struct dg_json *manifest;
+};
+
+static bool has_file(const char *dir, const char *name)
+{
+    char *path = dg_convert_path(dir, name);
+    bool there = path && access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* A JSON file of the directory; one that may be missing stays NULL. */
+static int load_json(
+    const char *dir, const char *name, bool required, struct dg_json **out, struct dg_error *err)
+{
+    if (!required && !has_file(dir, name))
+        return 0;
+    char *path = dg_convert_path(dir, name);
+    if (!path)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    struct dg_error why = {0};
+    *out = dg_json_load(path, &why);
+    free(path);
+    if (!*out)
+        return dg_error_field(err, why.code, name, "%s", why.message);
+    if (dg_json_typeof(*out) != DG_JSON_OBJECT)
+        return dg_error_field(err, DG_EFORMAT, name, "%s/%s is no object", dir, name);
+    return 0;
+}
+
+static int read_files(struct job *j, struct dg_error *err)
+{
+    const char *dir = j->o->dir;
+    int rc = load_json(dir, "config.json", true, &j->files.config, err);
+    if (!rc)
+        rc = load_json(dir, "generation_config.json", false, &j->files.generation, err);
+    if (!rc)
+        rc = load_json(dir, "tokenizer_config.json", false, &j->files.tokenizer, err);
+    return rc ? rc : dg_hf_config_read(&j->files, &j->config, &j->options, err);
+}
+
+static int open_tensors(struct job *j, struct dg_error *err)
+{
+    static const struct {
+        const char *name, *why;
+    } others[] = {
+        {"model.safetensors.index.json",
+            "weights in several files are not supported: save the model as one"},
+        {"pytorch_model.bin",
+            "pickled weights are programs, which are not run: save the model with transformers' "
+            "save_pretrained, which writes model.safetensors"},
+    };
+    const char *dir = j->o->dir;
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && !has_file(dir, "model.safetensors");
+         i++) {
+        if (has_file(dir, others[i].name))
+            return dg_error_field(
+                err, DG_EUNSUP, others[i].name, "%s/%s: %s", dir, others[i].name, others[i].why);
+    }
+    char *path = dg_convert_path(dir, "model.safetensors");
+    int rc = path ? dg_safetensors_open(path, &j->tensors, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    free(path);
+    return rc ? rc : dg_hf_tables_find(j->tensors, &j->options, &j->tables, &j->config, err);
+}
+
+static int load_vocab(struct job *j, const char *name, uint32_t size, struct dg_convert_vocab *v,
+    struct dg_error *err)
+{
+    char *path = dg_convert_path(j->o->dir, name);
+    int rc = path ? dg_hf_vocab_load(path, size, v, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    free(path);
+    return rc;
+}
+
+/* The model is named in the manifest by files, which are all there or none. */
+static int find_spms(struct job *j, struct dg_error *err)
+{
+    bool source = has_file(j->o->dir, "source.spm"), target = has_file(j->o->dir, "target.spm");
+    if (source != target)
+        return dg_error_field(err, DG_EFORMAT, source ? "target.spm" : "source.spm", "%s has no %s",
+            j->o->dir, source ? "target.spm" : "source.spm");
+    if (!source)
+        return 0; /* the bundle takes pieces only */
+    j->source_spm = dg_convert_path(j->o->dir, "source.spm");
+    j->target_spm = dg_convert_path(j->o->dir, "target.spm");
+    if (!j->source_spm || !j->target_spm)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = dg_convert_check_spm(j->source_spm, err);
+    return rc ? rc : dg_convert_check_spm(j->target_spm, err);
+}
+
+/* The pieces' names that the tokenizer uses must have the ids that the model uses. */
+static int check_pieces(struct job *j, struct dg_error *err)
+{
+    const struct dg_hf_options *o = &j->options;
+    const struct dg_convert_vocab *sides[2] = {&j->source, &j->target};
+    for (int i = 0; i < 2; i++) {
+        int32_t id = dg_convert_vocab_id(sides[i], o->eos_piece);
+        if (id != j->config.eos)
+            return dg_error_field(err, DG_EFORMAT, "eos_token_id",
+                "%s has id %d in the %s vocabulary, config.json's eos_token_id is %d", o->eos_piece,
+                id, i ? "target" : "source", j->config.eos);
+    }
+    j->config.unk = dg_convert_vocab_id(&j->target, o->unk_piece);
+    return 0;
+}
+
+static int read_vocabs(struct job *j, struct dg_error *err)
+{
+    const struct dg_config *c = &j->config;
+    const char *target = j->options.separate_vocabs ? "target_vocab.json" : "vocab.json";
+    int rc = load_vocab(j, "vocab.json", c->source_vocab, &j->source, err);
+    if (!rc)
+        rc = load_vocab(j, target, c->target_vocab, &j->target, err);
+    if (!rc)
+        rc = find_spms(j, err);
+    return rc ? rc : check_pieces(j, err);
+}
+
+/* The last part of the directory's own path. */
+static int default_name(const char *dir, char **out, struct dg_error *err)
+{
+    char *real = realpath(dir, NULL);
+    const char *slash = real ? strrchr(real, '/') : NULL;
+    *out = slash && slash[1] ? strdup(slash + 1) : strdup("marian");
+    free(real);
+    return *out ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a name");
+}
+
+static int write_origin(struct job *j, struct dg_error *err)
+{
+    struct dg_json *origin = dg_json_new_object();
+    int rc = dg_json_set_string(origin, "converted_from", "huggingface");
+    if (j->options.origin && j->options.origin[0])
+        rc |= dg_json_set_string(origin, "name_or_path", j->options.origin);
+    if (j->options.version)
+        rc |= dg_json_set_string(origin, "transformers_version", j->options.version);
+    rc |= dg_json_set_take(j->manifest, "training", origin);
+    return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest") : 0;
+}
+
+static int start_manifest(struct job *j, struct dg_error *err)
+{
+    char *name = NULL;
+    int rc = j->o->name ? 0 : default_name(j->o->dir, &name, err);
+    if (!rc && !(j->manifest = dg_convert_manifest(
+                     name ? name : j->o->name, j->o->licence, &j->config, err)))
+        rc = err ? err->code : DG_ENOMEM;
+    if (!rc)
+        rc = dg_hf_languages_write(
+            &j->source, &j->options, j->o->source_lang, j->o->target_lang, j->manifest, err);
+    free(name);
+    return rc ? rc : write_origin(j, err);
+}
+
+static int write_bundle(struct job *j, struct dg_error *err)
+{
+    const struct dg_convert_sides sides = {j->source_spm, j->target_spm, &j->source, &j->target};
+    struct dg_weights_writer *w = NULL;
+    int rc = dg_convert_begin(j->o->out, err);
+    if (!rc)
+        rc = dg_weights_writer_open(&w, err);
+    if (!rc)
+        rc = dg_hf_tensors_add(j->tensors, &j->tables, &j->options, &j->config, j->o->type, w, err);
+    if (!rc)
+        rc = dg_convert_write_weights(w, j->o->out, j->manifest, err);
+    if (!rc)
+        rc = dg_convert_write_sides(&sides, j->o->out, j->manifest, err);
+    if (!rc)
+        rc = dg_bundle_seal(j->o->out, j->manifest, err);
+    dg_weights_writer_close(w);
+    return rc;
+}
+
+static int check_arguments(const struct dg_convert_huggingface *o, struct dg_error *err)
+{
+    if (!o->dir || !o->dir[0])
+        return dg_error_field(err, DG_EINVAL, "dir", "the model's directory is missing");
+    if (!o->out || !o->out[0])
+        return dg_error_field(err, DG_EINVAL, "out", "out is missing");
+    if (o->type != DG_F32 && o->type != DG_F16 && o->type != DG_BF16)
+        return dg_error_field(err, DG_EINVAL, "type", "type must be f32, f16 or bf16");
+    return 0;
+}
+
+int dg_convert_huggingface(const struct dg_convert_huggingface *o, struct dg_error *err)
+{
+    struct job j = {.o = o};
+    int rc = check_arguments(o, err);
+    if (!rc)
+        rc = read_files(&j, err);
+    if (!rc)
+        rc = open_tensors(&j, err);
+    if (!rc)
+        rc = read_vocabs(&j, err);
+    if (!rc)
+        rc = dg_config_check(&j.config, err);
+    if (!rc)
+        rc = start_manifest(&j, err);
+    if (!rc)
+        rc = write_bundle(&j, err);
+    dg_json_free(j.manifest);
+    dg_convert_vocab_deinit(&j.source);
+    dg_convert_vocab_deinit(&j.target);
+    free(j.source_spm);
+    free(j.target_spm);
+    dg_safetensors_close(j.tensors);
+    dg_json_free(j.files.config);
+    dg_json_free(j.files.generation);
+    dg_json_free(j.files.tokenizer);
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* A MarianMT directory of Hugging Face's transformers (config.json, model.safetensors, vocab.json,
+ * source.spm, target.spm) as a bundle. Any thread, one call per output. */
+#ifndef DG_WEIGHTS_CONVERT_HUGGINGFACE_H
+#define DG_WEIGHTS_CONVERT_HUGGINGFACE_H
+
+#include "base/error.h"
+#include "kernels/backend.h"
+
+struct dg_convert_huggingface {
+    const char *dir;
+    /* Codes with commas between; NULL: what tokenizer_config.json says, and for a model with tags
+     * (>>deu<<) all of them. */
+    const char *source_lang, *target_lang;
+    const char *out;     /* the bundle's directory; made when it is not there */
+    const char *name;    /* NULL: the directory's */
+    const char *licence; /* NULL: not said */
+    enum dg_type type;   /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+};
+
+/* Read, check, write the bundle; nothing in the directory is ever run. DG_EUNSUP names the field or
+ * tensor that we do not have, with its value; DG_EFORMAT what is missing or wrong. On failure no
+ * manifest is left in `out`. */
+int dg_convert_huggingface(const struct dg_convert_huggingface *o, struct dg_error *err);
+
+#endif

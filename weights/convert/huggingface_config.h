@@ -1,0 +1,33 @@
+/* config.json, generation_config.json and tokenizer_config.json of a MarianMT directory as our
+ * configuration. What would make another model, or another choice of pieces, than ours is refused
+ * by name and value. Private to weights/convert/. */
+#ifndef DG_WEIGHTS_CONVERT_HUGGINGFACE_CONFIG_H
+#define DG_WEIGHTS_CONVERT_HUGGINGFACE_CONFIG_H
+
+#include "base/json.h"
+#include "model/config.h"
+
+#include <stdbool.h>
+
+/* The directory's JSON files; NULL where there is none (config must be there). */
+struct dg_hf_files {
+    struct dg_json *config, *generation, *tokenizer;
+};
+
+struct dg_hf_options {
+    bool shared;      /* one table for both embeddings, by what the configuration says */
+    bool tied;        /* the softmax matrix is the target's table, likewise */
+    bool renormalize; /* what is never put out has no share of the probability either */
+    bool separate_vocabs;
+    int32_t pad;
+    const char *eos_piece, *unk_piece;     /* borrowed from the files */
+    const char *source_lang, *target_lang; /* NULL: not said */
+    const char *version, *origin; /* of transformers; the name it was loaded by; NULL: not said */
+};
+
+/* Everything of *c but ids of pieces' names, ties and learned positions, which the tensors and
+ * vocabularies decide. */
+int dg_hf_config_read(const struct dg_hf_files *f, struct dg_config *c, struct dg_hf_options *o,
+    struct dg_error *err);
+
+#endif

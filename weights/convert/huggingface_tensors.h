@@ -1,0 +1,28 @@
+/* A MarianMT model's tensors as ours. Private to weights/convert/. */
+#ifndef DG_WEIGHTS_CONVERT_HUGGINGFACE_TENSORS_H
+#define DG_WEIGHTS_CONVERT_HUGGINGFACE_TENSORS_H
+
+#include "weights/convert/huggingface_config.h"
+#include "weights/convert/safetensors.h"
+#include "weights/weights.h"
+
+/* Which tensor is which, and what the configuration takes from them. */
+struct dg_hf_tables {
+    const struct dg_safetensor *source, *target, *output; /* [V,D]; the same pointer where tied */
+    const struct dg_safetensor *bias;                     /* [1,Vt] or NULL */
+    const struct dg_safetensor *positions[2]; /* [P,D] stored position tables, or NULL */
+};
+
+/* Find the tables; sets the configuration's ties, output bias and positions (tables stored in the
+ * file are sinusoids of one convention or else learned). DG_EFORMAT, DG_EUNSUP name the tensor. */
+int dg_hf_tables_find(const struct dg_safetensors *s, const struct dg_hf_options *o,
+    struct dg_hf_tables *t, struct dg_config *c, struct dg_error *err);
+
+/* Add every parameter of the configuration to w; matrices and tables stored as `type`. DG_EFORMAT
+ * names a tensor that is missing, of another shape than expected or holds a NaN; DG_EUNSUP one that
+ * no parameter wants. */
+int dg_hf_tensors_add(const struct dg_safetensors *s, const struct dg_hf_tables *t,
+    const struct dg_hf_options *o, const struct dg_config *c, enum dg_type type,
+    struct dg_weights_writer *w, struct dg_error *err);
+
+#endif

@@ -1,0 +1,14 @@
+/* Language codes as other programs write them (deu, cmn_Hans, pt_br) as BCP 47 writes them (de,
+ * zh-Hans, pt-BR). Any thread. Private to weights/convert/ and its tests. */
+#ifndef DG_WEIGHTS_CONVERT_LANGUAGE_H
+#define DG_WEIGHTS_CONVERT_LANGUAGE_H
+
+#include <stdbool.h>
+
+#define DG_LANGUAGE_BYTES 36
+
+/* False when `code` is not letters and digits with _ or - between, or longer than 35 bytes. A code
+ * that we do not know stays what it is. */
+bool dg_language_tag(const char *code, char out[DG_LANGUAGE_BYTES]);
+
+#endif

@@ -1,0 +1,121 @@
+#include "weights/convert/output.h"
+
+#include "base/file.h"
+#include "tokenizer/spm_processor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WEIGHTS_FILE "weights.dgw"
+
+char *dg_convert_path(const char *dir, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
+int dg_convert_begin(const char *out, struct dg_error *err)
+{
+    int rc = dg_file_make_dir(out, err);
+    if (rc)
+        return rc;
+    char *path = dg_convert_path(out, "manifest.json");
+    if (!path)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    if (unlink(path) != 0 && errno != ENOENT)
+        rc = dg_error_set(err, DG_EIO, "%s cannot be replaced: %s", path, strerror(errno));
+    free(path);
+    return rc;
+}
+
+/* Name a file in the manifest. */
+static int name_file(
+    struct dg_json *manifest, const char *key, const char *name, struct dg_error *err)
+{
+    if (dg_json_set_string(dg_json_get(manifest, "files"), key, name) != 0)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %s", name);
+    return 0;
+}
+
+int dg_convert_write_weights(
+    struct dg_weights_writer *w, const char *out, struct dg_json *manifest, struct dg_error *err)
+{
+    char *path = dg_convert_path(out, WEIGHTS_FILE);
+    int rc = path ? dg_weights_writer_commit(w, path, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    free(path);
+    return rc ? rc : name_file(manifest, "weights", WEIGHTS_FILE, err);
+}
+
+static int copy_file(const char *from, const char *to, struct dg_error *err)
+{
+    struct dg_map map = {0};
+    int rc = dg_file_map(from, &map, err);
+    if (!rc)
+        rc = dg_file_write(to, map.data, map.size, err);
+    dg_file_unmap(&map);
+    return rc;
+}
+
+/* One file of the bundle: a vocabulary, or else a copy of `from`. */
+static int write_side(const char *out, struct dg_json *manifest, const char *key, const char *name,
+    const struct dg_convert_vocab *v, const char *from, struct dg_error *err)
+{
+    char *path = dg_convert_path(out, name);
+    int rc = path ? name_file(manifest, key, name, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for %s", name);
+    if (!rc)
+        rc = v ? dg_convert_vocab_write(v, path, err) : copy_file(from, path, err);
+    free(path);
+    return rc;
+}
+
+int dg_convert_write_sides(const struct dg_convert_sides *s, const char *out,
+    struct dg_json *manifest, struct dg_error *err)
+{
+    bool joint = dg_convert_vocab_equal(s->source, s->target);
+    bool joint_spm = s->source_spm && s->target_spm && strcmp(s->source_spm, s->target_spm) == 0;
+    int rc = 0;
+    if (s->source_spm)
+        rc = write_side(out, manifest, "source_spm", joint_spm ? "joint.spm" : "source.spm", NULL,
+            s->source_spm, err);
+    if (s->target_spm && !rc)
+        rc = write_side(out, manifest, "target_spm", joint_spm ? "joint.spm" : "target.spm", NULL,
+            s->target_spm, err);
+    if (!rc)
+        rc = write_side(out, manifest, "source_vocab", joint ? "joint.vocab" : "source.vocab",
+            s->source, NULL, err);
+    if (!rc)
+        rc = write_side(out, manifest, "target_vocab", joint ? "joint.vocab" : "target.vocab",
+            s->target, NULL, err);
+    return rc;
+}
+
+int dg_convert_check_spm(const char *path, struct dg_error *err)
+{
+    struct dg_spm *spm = NULL;
+    int rc = dg_spm_open(path, &spm, err);
+    dg_spm_close(spm);
+    return rc;
+}
+
+struct dg_json *dg_convert_manifest(
+    const char *name, const char *licence, const struct dg_config *c, struct dg_error *err)
+{
+    struct dg_json *m = dg_json_new_object();
+    int rc = dg_json_set_int(m, "format", 1);
+    rc |= dg_json_set_string(m, "name", name);
+    if (licence)
+        rc |= dg_json_set_string(m, "licence", licence);
+    rc |= dg_json_set_take(m, "pairs", dg_json_new_array());
+    rc |= dg_json_set_take(m, "files", dg_json_new_object());
+    rc |= dg_config_write(c, m);
+    if (!rc)
+        return m;
+    dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8");
+    dg_json_free(m);
+    return NULL;
+}

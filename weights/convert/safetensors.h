@@ -1,0 +1,41 @@
+/* Reading .safetensors files, strictly: an eight-byte length, a JSON header, the tensors' bytes.
+ * Everything the header says is checked when the file is opened: types (F32, F16, BF16), shapes,
+ * and that the tensors' bytes fill the file without gap or overlap. Nothing of it is ever run.
+ * Const after open: any thread. */
+#ifndef DG_WEIGHTS_CONVERT_SAFETENSORS_H
+#define DG_WEIGHTS_CONVERT_SAFETENSORS_H
+
+#include "base/error.h"
+#include "kernels/backend.h" /* enum dg_type */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_safetensors;
+
+struct dg_safetensor {
+    const char *name;
+    enum dg_type type;         /* DG_F32, DG_F16 or DG_BF16 */
+    uint64_t shape[4];         /* slowest first */
+    size_t n_dims;             /* 0..4 */
+    uint64_t count;            /* elements, >= 1 */
+    const unsigned char *data; /* little-endian, of any alignment: dg_safetensors_read */
+};
+
+/* DG_EFORMAT or DG_EUNSUP names the tensor. */
+int dg_safetensors_open(const char *path, struct dg_safetensors **out, struct dg_error *err);
+/* Over a file's bytes in memory, borrowed until close. */
+int dg_safetensors_open_memory(
+    const void *data, size_t size, struct dg_safetensors **out, struct dg_error *err);
+void dg_safetensors_close(struct dg_safetensors *s); /* NULL is fine */
+
+/* Borrowed until close. In the order of their bytes. */
+size_t dg_safetensors_count(const struct dg_safetensors *s);
+const struct dg_safetensor *dg_safetensors_at(const struct dg_safetensors *s, size_t i);
+/* NULL when there is none. */
+const struct dg_safetensor *dg_safetensors_find(const struct dg_safetensors *s, const char *name);
+
+/* A tensor's elements as fp32 into dst[count]. */
+void dg_safetensors_read(const struct dg_safetensor *t, float *dst);
+
+#endif
