@@ -1,0 +1,158 @@
+/* One layer's heads as a table of words by words (or pieces by pieces). */
+#include "translate/attention.h"
+
+#include "base/buffer.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char WORD_MARK[] = "\xE2\x96\x81"; /* U+2581, SentencePiece's space */
+
+/* Pieces merged to words: word_of[n], labels[n_words] malloc'd. */
+struct words {
+    uint32_t *word_of;
+    char **labels;
+    uint32_t n_words;
+};
+
+static bool has_mark(const char *piece)
+{
+    return strncmp(piece, WORD_MARK, sizeof WORD_MARK - 1) == 0;
+}
+
+/* Punctuation, or a piece that stands for no text (</s>, <2de>, >>deu<<): a word of its own. */
+static bool stands_alone(const char *piece)
+{
+    size_t n = strlen(piece);
+    if (n > 2 &&
+        ((piece[0] == '<' && piece[n - 1] == '>') || (piece[0] == '>' && piece[n - 1] == '<')))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (!ispunct((unsigned char)piece[i]))
+            return false;
+    return true;
+}
+
+static bool begins_word(const char *const *pieces, uint32_t i)
+{
+    if (i == 0 || has_mark(pieces[i]))
+        return true;
+    if (strcmp(pieces[i - 1], WORD_MARK) == 0)
+        return false; /* the mark came as a piece of its own */
+    return stands_alone(pieces[i]) || stands_alone(pieces[i - 1]);
+}
+
+static int merge(
+    const char *const *pieces, uint32_t n, bool by_pieces, struct words *out, struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    out->word_of = calloc(n, sizeof *out->word_of);
+    out->labels = calloc(n, sizeof *out->labels);
+    bool failed = !out->word_of || !out->labels;
+    for (uint32_t i = 0; i < n && !failed; i++) {
+        const char *piece = pieces[i];
+        if (by_pieces || begins_word(pieces, i)) {
+            dg_buffer_reset(&text);
+            out->n_words++;
+        }
+        dg_buffer_adds(&text, !by_pieces && has_mark(piece) ? piece + sizeof WORD_MARK - 1 : piece);
+        out->word_of[i] = out->n_words - 1;
+        char **to = &out->labels[out->n_words - 1];
+        free(*to);
+        *to = strdup(text.data ? text.data : "");
+        failed = text.failed || !*to;
+    }
+    dg_buffer_deinit(&text);
+    return failed ? dg_error_set(err, DG_ENOMEM, "no memory for attention weights") : 0;
+}
+
+/* to[rows,columns] of words from weights[n_rows,n_columns] of pieces. */
+static void sum_words(const float *weights, const struct words *r, uint32_t n_rows,
+    const struct words *c, uint32_t n_columns, float *to)
+{
+    for (uint32_t i = 0; i < n_rows; i++)
+        for (uint32_t k = 0; k < n_columns; k++)
+            to[(size_t)r->word_of[i] * c->n_words + c->word_of[k]] +=
+                weights[(size_t)i * n_columns + k];
+    for (uint32_t w = 0, i = 0; w < r->n_words; w++) {
+        uint32_t pieces = 0;
+        for (; i < n_rows && r->word_of[i] == w; i++)
+            pieces++;
+        for (uint32_t k = 0; k < c->n_words; k++)
+            to[(size_t)w * c->n_words + k] /= (float)pieces;
+    }
+}
+
+/* A view's labels end where the words do; the view takes them over. */
+static char **labels_take(struct words *w)
+{
+    char **labels = w->labels;
+    w->labels = NULL;
+    return labels;
+}
+
+static void words_free(struct words *w)
+{
+    for (uint32_t i = 0; w->labels && i < w->n_words; i++)
+        free(w->labels[i]);
+    free(w->labels);
+    free(w->word_of);
+}
+
+int dg_attention_view_open(const struct dg_attention_map *m, enum dg_attention_kind kind,
+    uint32_t layer, const uint32_t *heads, uint32_t n_heads, struct dg_attention_view *out,
+    struct dg_error *err)
+{
+    const char *const *rows[] = {m->source, m->input, m->target}, *const * columns[] = {m->source,
+                                                                      m->input, m->source};
+    struct words r = {0}, c = {0};
+    uint32_t n_rows = 0, n_columns = 0;
+    memset(out, 0, sizeof *out);
+    dg_attention_weights(m, kind, 0, 0, &n_rows, &n_columns);
+    int rc = merge(rows[kind], n_rows, m->by_pieces, &r, err);
+    if (!rc)
+        rc = merge(columns[kind], n_columns, m->by_pieces, &c, err);
+    if (rc)
+        goto out;
+    size_t one = (size_t)r.n_words * c.n_words;
+    *out = (struct dg_attention_view){.kind = kind,
+        .layer = layer,
+        .n_layers = dg_attention_layers(m, kind),
+        .n_heads = n_heads,
+        .rows = r.n_words,
+        .columns = c.n_words};
+    out->heads = calloc(n_heads, sizeof *out->heads);
+    out->weights = calloc(n_heads * one, sizeof *out->weights);
+    if (!out->heads || !out->weights) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for attention weights");
+        goto out;
+    }
+    for (uint32_t h = 0; h < n_heads; h++) {
+        out->heads[h] = heads[h];
+        sum_words(dg_attention_weights(m, kind, layer, heads[h], &n_rows, &n_columns), &r, n_rows,
+            &c, n_columns, out->weights + h * one);
+    }
+    out->row_labels = labels_take(&r);
+    out->column_labels = labels_take(&c);
+out:
+    words_free(&r);
+    words_free(&c);
+    if (rc)
+        dg_attention_view_close(out);
+    return rc;
+}
+
+void dg_attention_view_close(struct dg_attention_view *v)
+{
+    for (uint32_t i = 0; v->row_labels && i < v->rows; i++)
+        free(v->row_labels[i]);
+    for (uint32_t i = 0; v->column_labels && i < v->columns; i++)
+        free(v->column_labels[i]);
+    free(v->row_labels);
+    free(v->column_labels);
+    free(v->heads);
+    free(v->weights);
+    memset(v, 0, sizeof *v);
+}
