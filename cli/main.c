@@ -16,6 +16,7 @@ static const struct verb {
     {"convert", dg_cli_convert, "make a bundle from another program's model"},
     {"attention", dg_cli_attention, "a picture of who looks at whom in a sentence"},
     {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
+    {"quantize", dg_cli_quantize, "make an int8 bundle, and say what it costs"},
     {"bench", dg_cli_bench, "measure speed with forced lengths"},
 };
 
