@@ -1,9 +1,10 @@
 /* How fast the CPU's matrix product is: GFLOP/s and weight GB/s per shape and number of rows, each instruction set, one
  * and two threads, beside what the machine's memory gives to a plain read. Weights are cold: copies that do not fit
  * any cache are used in turn, as a decoder's layers are.
- *     ops-bench [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...] [--threads 1,2] [--hot] */
+ *     ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...] [--threads 1,2] [--hot] */
 #include "base/clock.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/int8.h"
 #include "kernels/cpu/pack.h"
 
 #include <pthread.h>
@@ -27,12 +28,13 @@ enum { COLD_BYTES = 384 << 20, LIST_MAX = 32 };
 struct options {
     const char *isa, *which;
     size_t rows[LIST_MAX], n_rows, threads[LIST_MAX], n_threads;
-    bool hot;
+    bool hot, int8;
 };
 
 struct bench {
     struct dg_backend *be;
     float *panels; /* the copies */
+    const float *scales; /* [32000] of int8 weights; NULL: fp32 */
     struct dg_buf *x, *y;
 };
 
@@ -61,7 +63,9 @@ static bool parse_options(int argc, char **argv, struct options *o)
         }
         if (!value)
             return false;
-        if (!strcmp(argv[i], "--isa"))
+        if (!strcmp(argv[i], "--type") && (!strcmp(value, "int8") || !strcmp(value, "f32")))
+            o->int8 = !strcmp(value, "int8");
+        else if (!strcmp(argv[i], "--isa"))
             o->isa = value;
         else if (!strcmp(argv[i], "--shapes"))
             o->which = value;
@@ -119,14 +123,17 @@ static double read_bandwidth(const float *data, size_t threads)
 /* Seconds of one product, the best of several rounds through the copies. */
 static double time_shape(struct bench *b, struct shape s, size_t M, bool hot)
 {
-    size_t elements = dg_pack_elements(s.N, s.K), copies = hot ? 1 : COLD_BYTES / 4 / elements, at = 0;
+    size_t bytes = b->scales ? dg_int8_packed_bytes(s.N, s.K) : 4 * dg_pack_elements(s.N, s.K);
+    size_t copies = hot ? 1 : COLD_BYTES / bytes, at = 0;
     struct dg_weight **w = calloc(copies, sizeof *w);
     if (!w)
         return 0;
     for (size_t i = 0; i < copies; i++) {
-        float *panels = b->panels + i * elements;
+        float *panels = b->panels + i * (bytes / 4);
         struct dg_stored forms[2] = { { DG_F32, DG_LAYOUT_ROWS, panels, NULL },
             { DG_F32, DG_LAYOUT_PANEL16, panels, NULL } };
+        if (b->scales) /* any bytes are weights; the sums among them are wrong, and as fast */
+            forms[1] = (struct dg_stored){ DG_S8, DG_LAYOUT_PANEL16_S8, panels, b->scales };
         struct dg_weight_spec spec = { s.name, DG_USE_MATRIX, s.N, s.K, false, forms, 2 };
         if (b->be->ops->weight_new(b->be, &spec, &w[i], NULL))
             return 0;
@@ -152,7 +159,8 @@ static double time_shape(struct bench *b, struct shape s, size_t M, bool hot)
 static int run_backend(const struct options *o, const char *isa, size_t threads, float *panels)
 {
     struct dg_error err = { 0 };
-    struct bench b = { .panels = panels };
+    static const float scales[32000];
+    struct bench b = { .panels = panels, .scales = o->int8 ? scales : NULL };
     if (dg_cpu_open(&(struct dg_cpu_options){ isa, (int)threads }, &b.be, &err)) {
         fprintf(stderr, "ops-bench: %s\n", err.message);
         return 1;
@@ -164,8 +172,8 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
     /* Written, because untouched pages are all one page of zeroes, and reading that is not what happens in use. */
     for (size_t k = 0; !rc && k < most * 4096; k += 512)
         b.be->ops->write(b.be, panels, (struct dg_rows){ b.x, k, 0 }, 1, 512);
-    printf("\n%s, %zu thread%s; reading memory: %.1f GB/s. Each cell: GFLOP/s, GB/s of weights\n%-18s", b.be->name,
-        threads, threads > 1 ? "s" : "", read_bandwidth(panels, threads), "M =");
+    printf("\n%s, %zu thread%s; reading memory: %.1f GB/s. Each cell: %s, GB/s of weights\n%-18s", b.be->name,
+        threads, threads > 1 ? "s" : "", read_bandwidth(panels, threads), o->int8 ? "int8 GOP/s" : "GFLOP/s", "M =");
     for (size_t i = 0; i < o->n_rows; i++)
         printf(" %11zu", o->rows[i]);
     for (size_t s = 0; !rc && s < sizeof shapes / sizeof *shapes; s++) {
@@ -174,7 +182,8 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
         printf("\n%-6s%6zux%-5zu", shapes[s].name, shapes[s].N, shapes[s].K);
         for (size_t i = 0; i < o->n_rows; i++) {
             double seconds = time_shape(&b, shapes[s], o->rows[i], o->hot), elements = (double)shapes[s].N * (double)shapes[s].K;
-            printf(" %6.1f %4.1f", 2e-9 * (double)o->rows[i] * elements / seconds, 4e-9 * elements / seconds);
+            printf(" %6.1f %4.1f", 2e-9 * (double)o->rows[i] * elements / seconds,
+                (o->int8 ? 1e-9 : 4e-9) * elements / seconds);
             fflush(stdout);
         }
     }
@@ -189,8 +198,8 @@ int main(int argc, char **argv)
 {
     struct options o = { 0 };
     if (!parse_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: ops-bench [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...] [--threads 1,2] "
-                        "[--hot]\n");
+        fprintf(stderr, "usage: ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...] "
+                        "[--threads 1,2] [--hot]\n");
         return 2;
     }
     float *panels = aligned_alloc(2 << 20, COLD_BYTES);
