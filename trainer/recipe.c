@@ -177,6 +177,7 @@ static int check_model(struct dg_recipe *r, struct dg_error *err)
     c->beam = (uint32_t)r->validation.beam;
     c->alpha = (float)r->validation.alpha;
     c->extra_length = (uint32_t)r->validation.extra_length;
+    c->never = -1; /* a trained model learns what not to say */
     return 0;
 }
 
