@@ -416,6 +416,8 @@ int dg_load_client_run(const struct dg_load_client_options *o, struct dg_load_it
         rc = loop(&c, err);
         out->end_ns = now_of(&c);
         out->started = o->concurrency > 0 ? c.next_send : n;
+        for (size_t i = c.next_send; i < out->started; i++)
+            records[i].outcome = DG_LOAD_UNSENT; /* no connection was free for it till the end */
     }
     close_client(&c);
     return rc;

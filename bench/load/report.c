@@ -83,14 +83,14 @@ static double figure_of(const struct dg_load_record *r, enum figure f)
     }
 }
 
-/* Those of one phase and class (-1: all) that were answered rightly. */
-static struct dg_json *figures(
-    const struct dg_load_run *run, int phase, int class, double *scratch, enum figure f)
+/* Those of one phase and class (-1: all) that ended so. */
+static struct dg_json *figures(const struct dg_load_run *run, int phase, int class,
+    enum dg_load_outcome outcome, enum figure f, double *scratch)
 {
     size_t n = 0;
     for (size_t i = 0; i < run->n; i++) {
         const struct dg_load_record *r = &run->records[i];
-        if (r->outcome != DG_LOAD_OK || (phase >= 0 && r->phase != phase) ||
+        if (r->outcome != outcome || (phase >= 0 && r->phase != phase) ||
             (class >= 0 && r->class != class))
             continue;
         double x = figure_of(r, f);
@@ -118,7 +118,7 @@ static struct dg_json *counts(const struct dg_load_run *run, int phase, int clas
     for (int i = 0; i < DG_LOAD_OUTCOMES; i++)
         dg_json_set_int(o, outcome_names[i], (int64_t)n[i]);
     for (int i = 100; i < 600; i++) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "%d", i);
         if (status[i] > 0)
             dg_json_set_int(statuses, key, (int64_t)status[i]);
@@ -132,7 +132,10 @@ static struct dg_json *class_report(
 {
     struct dg_json *o = counts(run, phase, class);
     for (int f = 0; f < FIGURES; f++)
-        dg_json_set_take(o, figure_names[f], figures(run, phase, class, scratch, (enum figure)f));
+        dg_json_set_take(
+            o, figure_names[f], figures(run, phase, class, DG_LOAD_OK, (enum figure)f, scratch));
+    dg_json_set_take(
+        o, "refused_ms", figures(run, phase, class, DG_LOAD_REFUSED, FIGURE_LATENCY, scratch));
     return o;
 }
 

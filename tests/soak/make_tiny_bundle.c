@@ -28,14 +28,14 @@ static void fill(
     float range = info->N == 1 ? 0.05f : sqrtf(6.0f / (float)(info->N + info->K));
     float centre = strstr(info->name, "gain") ? 1.0f : 0.0f;
     snprintf(last, sizeof last, "dec.%u.ffn.norm.gain", c->dec_layers - 1);
-    if (info->use & DG_USE_TABLE)
+    if ((info->use & DG_USE_TABLE) || strcmp(info->name, "out.w") == 0)
         range = sqrtf(3.0f / (float)c->D);
     if (strcmp(info->name, last) == 0)
         centre = 3.0f;
     for (size_t i = 0; i < n; i++)
         x[i] = centre + range * uniform(state);
     if (strcmp(info->name, "out.b") == 0)
-        x[c->eos] = 9.0f;
+        x[c->eos] = 4.0f;
 }
 
 static int write_weights(const struct dg_config *c, const char *path, struct dg_error *err)
@@ -91,6 +91,7 @@ static int configure(
     c->enc_layers = c->dec_layers = 1;
     c->embed_scale = sqrtf((float)D);
     c->output_bias = true;
+    c->tied_output = false; /* a tied one repeats its last piece */
     c->extra_length = 10;
     dg_tokenizer_close(t);
     return DG_OK;
@@ -128,10 +129,10 @@ static int make(const char *spm, const char *dir, uint32_t D, struct dg_error *e
 int main(int argc, char *argv[])
 {
     struct dg_error err = {0};
-    long D = argc > 3 ? strtol(argv[3], NULL, 10) : 32;
+    long D = argc > 3 ? strtol(argv[3], NULL, 10) : 8;
     if (argc < 3 || argc > 4 || D < 8 || D > 1024 || D % 8 != 0) {
         fprintf(
-            stderr, "usage: make-tiny-bundle SPM DIR [D]  (D: a multiple of 8 up to 1024; 32)\n");
+            stderr, "usage: make-tiny-bundle SPM DIR [D]  (D: a multiple of 8 up to 1024; 8)\n");
         return 2;
     }
     if (strlen(argv[2]) > 900 || make(argv[1], argv[2], (uint32_t)D, &err) != DG_OK) {

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""How a server stands mixed load, overload and hostile clients on this machine, against what was promised.
+
+  main.py --programs DIR --models BUNDLE --work DIR --out bench/results [--quick] [--repetitions 3] [--only NAME,...]
+
+Writes serve-<cpu>.json and prints the claims. --quick: short runs that show that everything works; their figures mean
+nothing and are written to the working folder. docs/serving-bench.md says what is done and why.
+"""
+import argparse
+import datetime
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import machine
+import scenarios
+import sentences
+from server import Failure, Load, Server, learn, run_json, say
+
+ALL = ("mixed", "static", "overload", "hostile", "term", "overhead", "engine", "simulator")
+
+
+class Bench:
+    def __init__(self, a):
+        self.a, self.claims, self.results = a, [], {}
+        self.items = os.path.join(a.work, "items.jsonl")
+        self.load = Load(a.programs, self.items)
+        self.cost = os.path.join(a.work, "cost.json")
+        self.trace = os.path.join(a.work, "trace.tsv")
+        self.seconds = 2 if a.quick else 20
+        self.least_short = 40 if a.quick else 2000
+        self.capacity = self.tokens_per_s = None
+        self.measured = False
+        self.calm_overhead_us = 0
+
+    def claim(self, text, value, limit, at_most=True):
+        ok = None if value is None else (value <= limit if at_most else value >= limit)
+        self.claims.append({"claim": text, "value": value if value is None else round(value, 3), "limit": round(limit, 3),
+                            "holds": ok})
+        shown = "not measured" if value is None else f"{value:.3f} ({'<=' if at_most else '>='} {limit:.3f})"
+        say(f"  {'ok  ' if ok else '--  ' if ok is None else 'MISS'} {text}: {shown}")
+
+    def clean(self, name, *reports):
+        """No answer may be wrong or lost, ever."""
+        found = [x for x in map(scenarios.bad, reports) if x]
+        self.claim(f"{name}: wrong or lost answers", float(sum(sum(x.values()) for x in found)), 0)
+
+    def server(self, *options):
+        return Server(self.a.programs, self.a.models, ["--log-level", "info", *options])
+
+    def prepare(self):
+        """Sentences of the lengths wanted, with the answers given to each alone."""
+        n_short, n_long = (40, 10) if self.a.quick else (400, 100)
+        candidates = os.path.join(self.a.work, "candidates.jsonl")
+        with self.server() as server:
+            models = json.loads(server.get("/v1/models"))["models"]
+            model = next((m for m in models if m["source"] == "en"), models[0])
+            self.results["model"] = model
+            pair = (model["source"], model["target"])
+            sentences.write_items(candidates, pair, 20, 0)
+            learn(self.a.programs, server, candidates, self.items)
+            ratio = sentences.words_a_token(self.items)
+            say(f"learning the answers of {n_short} short and {n_long} long sentences, each alone")
+            sentences.write_items(candidates, pair, int(1.2 * n_short), int(1.2 * n_long), ratio)
+            learn(self.a.programs, server, candidates, self.items)
+            self.compute_threads = server.compute_threads
+            self.interactive = scenarios.interactive_field(server)
+        left = sentences.keep(self.items)
+        say(f"items: {left}")
+        if min(left.values()) < 5:
+            raise Failure(f"too few items of the lengths wanted are left: {left}")
+        self.static = scenarios.static_option(self.a.programs)
+
+    def rate_seconds(self, share):
+        rate = share * self.capacity
+        return rate, max(self.seconds, self.least_short / (0.8 * rate))
+
+    def measure_capacity(self, server, seed):
+        report = scenarios.capacity(self.load, server, self.seconds, seed)
+        self.capacity = report["throughput"]["answers_per_s"]
+        self.tokens_per_s = report["throughput"]["source_tokens_per_s"]
+        if self.capacity <= 0:
+            raise Failure("the server answers nothing in the time given")
+        return report
+
+    def mixed(self):
+        """Short ones beside long ones, and with the long ones left out."""
+        runs = []
+        for rep in range(self.a.repetitions):
+            seed, one = 100 + rep, {}
+            with self.server() as server:
+                one["capacity"] = self.measure_capacity(server, seed)
+                say(f"capacity: {self.capacity:.1f} requests/s")
+                for share in (0.5, 0.7):
+                    rate, seconds = self.rate_seconds(share)
+                    key = f"{share:.0%}"
+                    trace = ["--trace", self.trace] if share == 0.7 else []
+                    one[key] = scenarios.steady(self.load, server, rate, seconds, seed, *trace)
+                    one[f"{key} without long"] = scenarios.steady(
+                        self.load, server, rate, seconds, seed, "--only", "short")
+                    if self.interactive:
+                        fields = [f"short={json.dumps({self.interactive: 'interactive'})}",
+                                  f"long={json.dumps({self.interactive: 'bulk'})}"]
+                        one[f"{key} interactive"] = scenarios.steady(
+                            self.load, server, rate, seconds, seed, "--fields", fields[0], "--fields", fields[1])
+            if self.static and "static" in self.a.only:
+                with self.server(*self.static) as server:
+                    one["capacity static"] = scenarios.capacity(self.load, server, self.seconds, seed)
+                    rate, seconds = self.rate_seconds(0.7)
+                    one["70% static"] = scenarios.steady(self.load, server, rate, seconds, seed)
+            runs.append(one)
+        self.results["mixed"] = runs
+        self.claim_mixed(runs)
+
+    def claim_mixed(self, runs):
+        def ratio(x, y):
+            pairs = [(scenarios.p(r[x], "short"), scenarios.p(r[y], "short")) for r in runs if x in r and y in r]
+            values = [a / b for a, b in pairs if a and b]
+            return statistics.median(values) if values else None
+        self.calm_overhead_us = 1e3 * (scenarios.p(runs[-1]["50%"], "short", "overhead_ms", "p50") or 0)
+        self.clean("mixed load", *(r for one in runs for r in one.values()))
+        self.claim("70 %: p99 of short ones beside long ones / without", ratio("70%", "70% without long"), 4)
+        self.claim("70 %: the same with the interactive class / without long ones",
+                   ratio("70% interactive", "70% without long"), 2)
+        self.claim("70 %: p99 of short ones with static batches / refilled ones", ratio("70% static", "70%"), 3, False)
+        both = [(r["capacity"]["throughput"]["answers_per_s"], r["capacity static"]["throughput"]["answers_per_s"])
+                for r in runs if "capacity static" in r]
+        self.claim("throughput / that of static batches", statistics.median(a / b for a, b in both) if both else None, 1,
+                   False)
+
+    def need_capacity(self):
+        if self.capacity is None:
+            with self.server() as server:
+                self.measure_capacity(server, 1)
+
+    def overload(self):
+        self.need_capacity()
+        with self.server() as server:
+            r = scenarios.overload(self.load, server, self.capacity, 2 if self.a.quick else 6, 5, self.trace)
+            bound = int(self.setting("max_queue_tokens"))
+            alive = server.status("/livez")
+        self.results["overload"] = r
+        self.clean("10x overload", r)
+        self.claim("10x overload: /livez afterwards", float(alive), 200)
+        self.claim("10x overload: back to normal after, s (queue bound / capacity + 1)", r["settled_after_s"],
+                   bound / self.tokens_per_s + 1)
+
+    def setting(self, name):
+        text = subprocess.run([f"{self.a.programs}/dragoman-server", "--print-config"], capture_output=True,
+                              text=True).stdout
+        return next(line.split()[2] for line in text.splitlines() if line.split()[:1] == [name])
+
+    def hostile(self):
+        self.need_capacity()
+        idle, slow = (200, 100) if self.a.quick else (2000, 1000)
+        with self.server() as server:
+            r = scenarios.hostile(self.load, server, 0.5 * self.capacity, 4 if self.a.quick else 30, 6, idle, slow)
+            alive = server.status("/livez")
+        self.results["hostile"] = r
+        self.clean("hostile clients", r)
+        self.claim("hostile clients: idle connections that were dropped", float(idle - r["beside"]["idle_answered_at_end"]), 0)
+        self.claim("hostile clients: /livez afterwards", float(alive), 200)
+
+    def term(self):
+        self.need_capacity()
+        with self.server() as server:
+            r = scenarios.terminate(self.load, server, 0.7 * self.capacity, 4 if self.a.quick else 20, 8)
+        self.results["term"] = r
+        before = r["sigterm"]["sent_before"]
+        self.claim("SIGTERM: requests accepted before it and not answered rightly",
+                   float(before["lost"] + before["unanswered"] + before["wrong"]), 0)
+        self.claim("SIGTERM: exit status (1000: did not end)",
+                   1000.0 if r["exit_status"] is None else float(abs(r["exit_status"])), 0)
+
+    def overhead(self):
+        """A tiny model: its engine's time is measured and taken off."""
+        tiny, items = os.path.join(self.a.work, "tiny"), os.path.join(self.a.work, "tiny.jsonl")
+        spm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/data/tokenizer/joint.model")
+        subprocess.run([f"{self.a.programs}/make-tiny-bundle", spm, tiny, "8"], check=True)
+        sentences.write_items(os.path.join(self.a.work, "candidates.jsonl"), ("en", "de"), 100, 0)
+        with Server(self.a.programs, tiny) as server:
+            learn(self.a.programs, server, os.path.join(self.a.work, "candidates.jsonl"), items)
+        r = scenarios.overhead(self.a.programs, Load(self.a.programs, items), tiny, 2 if self.a.quick else 10)
+        self.results["overhead"] = r
+        self.clean("tiny model", r)
+        self.claim("everything but the engine, p50 ms", scenarios.p(r, "short", "overhead_ms", "p50"), 1)
+
+    def engine(self):
+        """The same sentences through the engine without a server; its cost model for the simulator."""
+        self.need_capacity()
+        say("measuring the engine alone")
+        subprocess.run([f"{self.a.programs}/dragoman-sim", "measure", "--model", self.bundle(), "--items", self.items,
+                        "--threads", str(self.compute_threads), "--repeats", "2" if self.a.quick else "5", "--rows",
+                        self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--out", self.cost],
+                       check=True)
+        with open(self.cost, encoding="utf-8") as f:
+            cost = json.load(f)
+        with self.server() as server:
+            closed = self.load(server, "closed", "--concurrency", 128, "--seconds", 1.2 * self.seconds, "--warm-up",
+                               0.2 * self.seconds, *self.item_shares())
+        engine, over_http = cost["engine"]["sentences_per_s"], closed["throughput"]["sentences_per_s"]
+        self.measured = True
+        cost["items"] = f"{len(cost['items'])} measured"
+        self.results["engine"] = {"cost": cost, "over_http": scenarios.brief(closed)}
+        self.claim("throughput lost between engine and HTTP", 1 - over_http / engine, 0.03)
+        self.claim("engine's run: simulated / real seconds, off by",
+                   abs(cost["engine"]["simulated_seconds"] / cost["engine"]["seconds"] - 1), 0.2)
+
+    def item_shares(self):
+        """Classes as often as they are among the items, as the engine alone has them."""
+        with open(self.items, encoding="utf-8") as f:
+            kinds = [json.loads(line)["class"] for line in f]
+        return [x for k in ("short", "long") for x in ("--share", f"{k}={kinds.count(k)}")]
+
+    def bundle(self):
+        """dragoman-sim wants one bundle, not a folder of them."""
+        path, name = self.a.models, self.results["model"]["name"]
+        if os.path.exists(os.path.join(path, "manifest.json")):
+            return path
+        for entry in sorted(os.listdir(path)):
+            manifest = os.path.join(path, entry, "manifest.json")
+            if os.path.exists(manifest):
+                with open(manifest, encoding="utf-8") as f:
+                    if json.load(f)["name"] == name:
+                        return os.path.join(path, entry)
+        raise Failure(f"no bundle named {name} in {path}")
+
+    def simulator(self):
+        """The traced run at 70 % again in fake time; then a device whose step costs the same up to 256 rows."""
+        if not self.measured:
+            self.engine()
+        limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences")]
+        if "mixed" in self.results:
+            replay = scenarios.simulated(self.a.programs, self.cost, "--trace", self.traced, "--request-us",
+                                         self.calm_overhead_us, *limits)[0]
+            self.results["simulator"] = replay
+            for kind, one in replay["classes"].items():
+                for rank in ("p50", "p99"):
+                    off = abs(one["latency_ms"][rank] / one["real_latency_ms"][rank] - 1)
+                    self.claim(f"simulated {rank} of {kind} ones at 70 %, off by", off, 0.2)
+        gpu = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../sim/flat-256.json")
+        runs = scenarios.simulated(self.a.programs, gpu, "--load", 0.7, "--batching", "all", "--rows", 256)
+        by_name = {r["batching"]: r for r in runs}
+        self.results["flat to 256 rows"] = runs
+        self.claim("flat to 256 rows: throughput / static batches with finished rows dropped",
+                   by_name["continuous"]["capacity_per_s"] / by_name["static-drop"]["capacity_per_s"], 1.5, False)
+
+    def run(self):
+        self.prepare()
+        for name in ALL:
+            if name in self.a.only and name != "static":
+                say(f"== {name}")
+                getattr(self, name)()
+                if name == "mixed": # overload writes over the trace
+                    self.traced = os.path.join(self.a.work, "trace-70.tsv")
+                    os.replace(self.trace, self.traced)
+        result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+                  "machine": machine.describe(), "revision": self.a.revision, "quick": self.a.quick,
+                  "repetitions": self.a.repetitions, "claims": self.claims, **self.results}
+        folder = self.a.work if self.a.quick or set(self.a.only) != set(ALL) else self.a.out
+        path = os.path.join(folder, f"serve-{machine.slug()}.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(result, f, indent=1)
+            f.write("\n")
+        missed = [c for c in self.claims if c["holds"] is False]
+        open_ones = [c for c in self.claims if c["holds"] is None]
+        print(f"{len(self.claims) - len(missed) - len(open_ones)} of {len(self.claims)} claims hold, "
+              f"{len(open_ones)} not measured: {path}")
+        return 1 if missed and not self.a.quick else 0
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("programs", "models", "work", "out"):
+        p.add_argument(f"--{name}", required=True)
+    p.add_argument("--quick", action="store_true")
+    p.add_argument("--repetitions", type=int, default=0)
+    p.add_argument("--only", default=",".join(ALL))
+    p.add_argument("--revision", default="unknown")
+    a = p.parse_args()
+    a.only = a.only.split(",")
+    a.repetitions = a.repetitions or (1 if a.quick else 3)
+    if set(a.only) - set(ALL):
+        p.error(f"--only takes {', '.join(ALL)}")
+    os.makedirs(a.work, exist_ok=True)
+    try:
+        return Bench(a).run()
+    except Failure as e:
+        say(f"bench-serve: {e}")
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

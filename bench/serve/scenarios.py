@@ -1,0 +1,110 @@
+"""The scenarios: each loads a server and returns its figures. Requests are 80 % short, 20 % long ones; every answer is
+compared with the one given alone."""
+import re
+import subprocess
+import time
+
+from server import Server, run_json
+
+SHARES = ("--share", "short=0.8", "--share", "long=0.2")
+
+
+def bad(report):
+    """Requests that came to something no load excuses. Refusals are honest answers; what is "unsent" never reached the
+    server, because the generator had no connection left."""
+    return {k: report[k] for k in ("wrong", "lost", "unanswered") if report[k]}
+
+
+def brief(report):
+    """A report without what nobody reads."""
+    def short(x):
+        if isinstance(x, dict):
+            return {k: short(v) for k, v in x.items() if v != {} and k not in ("lag_ms",)}
+        if isinstance(x, list):
+            return [short(v) for v in x]
+        return round(x, 3) if isinstance(x, float) else x
+    return short(report)
+
+
+def p(report, kind, figure="latency_ms", rank="p99", phase=0):
+    return report["phases"][phase]["classes"][kind][figure].get(rank)
+
+
+def capacity(load, server, seconds, seed, concurrency=64):
+    """So many requests at a time, what the server can do at most; a sixth of the time is for warming up."""
+    report = load(server, "closed", "--concurrency", concurrency, "--seconds", seconds * 1.2, "--warm-up", seconds * 0.2,
+                  "--seed", seed, *SHARES)
+    return brief(report)
+
+
+def steady(load, server, rate, seconds, seed, *options):
+    return brief(load(server, "run", "--phase", f"{rate}:{seconds}", "--seed", seed, *SHARES, *options))
+
+
+def read_trace(path):
+    with open(path, encoding="utf-8") as f:
+        names = f.readline().rstrip("\n").split("\t")
+        return [dict(zip(names, line.rstrip("\n").split("\t"))) for line in f]
+
+
+def overload(load, server, cap, seconds, seed, trace):
+    """Calm, ten times the capacity, calm. When is everything as before?"""
+    phases = [(0.1 * cap, seconds), (10 * cap, seconds), (0.1 * cap, 4 * seconds + 4)]
+    options = [x for rate, length in phases for x in ("--phase", f"{rate}:{length}")]
+    report = load(server, "run", *options, "--seed", seed, "--connections", 4000, "--trace", trace, *SHARES)
+    calm, settled = {}, 0.0
+    for row in read_trace(trace):
+        ms = (int(row["done_ns"]) - int(row["due_ns"])) / 1e6
+        if row["phase"] == "0" and row["outcome"] == "ok":
+            calm[row["class"]] = max(calm.get(row["class"], 0.0), ms)
+        if row["phase"] == "2" and (row["outcome"] != "ok" or ms > 1.5 * calm.get(row["class"], 0.0) + 20):
+            settled = max(settled, int(row["due_ns"]) / 1e9 - 2 * seconds)
+    return {**brief(report), "settled_after_s": round(settled, 3)}
+
+
+def hostile(load, server, rate, seconds, seed, idle, slow):
+    """Clients that say nothing, that drip, that go away, beside ordinary ones."""
+    return brief(load(server, "run", "--phase", f"{rate}:{seconds}", "--seed", seed, "--idle", idle, "--slow", slow,
+                      "--vanish", "0.1:0.3", "--connections", 4000, *SHARES))
+
+
+def terminate(load, server, rate, seconds, seed):
+    """SIGTERM half-way; the server's exit status and how long it took."""
+    report = load(server, "run", "--phase", f"{rate}:{seconds}", "--seed", seed, "--term",
+                  f"{server.pid}@{seconds / 2}", "--grace", 40, *SHARES)
+    at = time.monotonic()
+    status = server.wait(60)
+    return {**brief(report), "exit_status": status, "exit_after_run_s": round(time.monotonic() - at, 2)}
+
+
+def overhead(programs, load, models, seconds):
+    """Everything but waiting and engine, with a model of next to no cost, one request after another."""
+    with Server(programs, models, ["--compute-threads", "1"]) as server:
+        return brief(load(server, "closed", "--concurrency", 1, "--seconds", seconds, "--only", "short"))
+
+
+def simulated(programs, cost, *options):
+    return run_json([f"{programs}/dragoman-sim", "run", "--json", "--cost", cost, *SHARES, *options])
+
+
+def static_option(programs):
+    """The option that makes the server batch statically, when it has one."""
+    text = subprocess.run([f"{programs}/dragoman-server", "--help"], capture_output=True, text=True).stdout
+    found = re.search(r"^\s+--(batch\S*)\s[^\n]*\bstatic\b", text, re.M)
+    return [f"--{found.group(1)}", "static"] if found else None
+
+
+def interactive_field(server):
+    """The request field that takes "interactive", when there is one."""
+    lines = server.get("/openapi.yaml").splitlines()
+    for at, line in enumerate(lines):
+        if not re.search(r"\benum: \[[^\]]*\binteractive\b", line):
+            continue
+        inline = re.match(r"\s*(\w+): *\{", line)
+        if inline:
+            return inline.group(1)
+        indent = len(line) - len(line.lstrip())
+        for above in reversed(lines[:at]):  # the key that the enum stands under
+            if above.strip() and len(above) - len(above.lstrip()) < indent:
+                return above.strip().rstrip(":")
+    return None

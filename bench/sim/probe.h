@@ -1,0 +1,29 @@
+/* Timing an engine's steps: what a row, a position, a newcomer costs. One thread at a time. */
+#ifndef DG_SIM_PROBE_H
+#define DG_SIM_PROBE_H
+
+#include "bench/sim/cost.h"
+#include "model/engine.h"
+
+#define DG_SIM_MAX_TIMES 1024
+
+struct dg_sim_probe {
+    struct dg_engine *engine;       /* borrowed; nothing lives in it */
+    const struct dg_config *config; /* borrowed */
+    uint32_t max_positions, beam, threads, max_rows, max_sentences, blocks;
+    uint32_t repeats;
+    /* result */
+    struct dg_sim_cost cost;
+    /* own */
+    uint64_t next_id;
+    double times[DG_SIM_MAX_TIMES];
+    size_t n_times;
+};
+
+int dg_sim_probe_run(struct dg_sim_probe *p, struct dg_error *err);
+
+/* Nanoseconds: of the calling thread when the engine uses no other, which a busy machine does not
+ * disturb; else the wall's. */
+uint64_t dg_sim_probe_now(const struct dg_sim_probe *p);
+
+#endif
