@@ -1,4 +1,4 @@
-/* The vector of simd_int8.h in plain C at AVX-512's width, so that the body is exercised on machines without it: what
+/* The vector of the simd_*.h bodies in plain C at AVX-512's width, so that the body is exercised on machines without it: what
  * AVX-512 adds to a run here are the instructions themselves and a higher tile. Functions are not inlined: sanitizers
  * take minutes over the tiles otherwise. */
 #ifndef DG_TESTS_OPS_VEC_EMULATED_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VL = 16, INT8_ROWS = 3, INT8_PANELS = 2 };
+enum { VL = 16, TILE_ROWS = 3, PANELS_MANY = 2, INT8_ROWS = 3, INT8_PANELS = 2 };
 
 typedef struct {
     float lane[VL];
@@ -63,8 +63,31 @@ EMULATED void v_store(float *p, vec a)
 EMULATE(v_add, a.lane[i] + b.lane[i])
 EMULATE(v_sub, a.lane[i] - b.lane[i])
 EMULATE(v_mul, a.lane[i] * b.lane[i])
+EMULATE(v_div, a.lane[i] / b.lane[i])
 EMULATE(v_max, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i])
+EMULATE(v_min, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i])
+EMULATE(v_scale, ldexpf(a.lane[i], (int)b.lane[i]))
 #undef EMULATE
+#define EMULATE(name, expression) \
+    EMULATED vec name(vec a, vec b, vec c) \
+    { \
+        EACH_LANE c.lane[i] = (expression); \
+        return c; \
+    }
+EMULATE(v_fma, fmaf(a.lane[i], b.lane[i], c.lane[i]))
+EMULATE(v_fnma, fmaf(-a.lane[i], b.lane[i], c.lane[i]))
+EMULATE(v_zero_below, a.lane[i] < b.lane[i] ? 0 : c.lane[i])
+#undef EMULATE
+EMULATED vec v_round(vec a)
+{
+    EACH_LANE a.lane[i] = rintf(a.lane[i]);
+    return a;
+}
+EMULATED vec v_select(vec_mask n, vec a, vec b)
+{
+    EACH_LANE a.lane[i] = (size_t)i < n ? a.lane[i] : b.lane[i];
+    return a;
+}
 EMULATED float v_largest(vec a)
 {
     EACH_LANE a.lane[0] = a.lane[i] > a.lane[0] ? a.lane[i] : a.lane[0];
@@ -74,6 +97,17 @@ EMULATED float v_sum(vec a)
 {
     float sum = 0;
     EACH_LANE sum += a.lane[i];
+    return sum;
+}
+EMULATED void v_sum8(const vec *a, float *out)
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = v_sum(a[i]);
+}
+EMULATED double v_sum_double(vec a)
+{
+    double sum = 0;
+    EACH_LANE sum += (double)a.lane[i];
     return sum;
 }
 EMULATED vec_int v_int(uint32_t a)
@@ -91,7 +125,24 @@ EMULATED vec_int v_int(uint32_t a)
 EMULATE(v_int_add, +)
 EMULATE(v_int_sub, -)
 EMULATE(v_int_mul, *)
+EMULATE(v_int_xor, ^)
 #undef EMULATE
+EMULATED vec_int v_int_shift(vec_int a, int n)
+{
+    EACH_LANE a.lane[i] = (int32_t)((uint32_t)a.lane[i] >> n);
+    return a;
+}
+EMULATED vec_int v_count(uint32_t first)
+{
+    vec_int r;
+    EACH_LANE r.lane[i] = (int32_t)(first + (uint32_t)i);
+    return r;
+}
+EMULATED vec v_keep(vec_int a, vec_int b, vec c)
+{
+    EACH_LANE c.lane[i] = a.lane[i] >= b.lane[i] ? c.lane[i] : 0;
+    return c;
+}
 EMULATED vec v_float(vec_int a)
 {
     vec r;
