@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz bench bench-train bench-serve install clean
+.PHONY: help serve build test asan tsan valgrind fuzz bench bench-train bench-serve soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -42,6 +42,9 @@ bench-train: build ## speed of training
 
 bench-serve: build ## speed and latency over HTTP
 	@bench/run-serve.sh
+
+soak: build ## try to break a server, about five minutes
+	@tests/soak/soak.py --programs build/release/bin
 
 install: build ## programs and models under DESTDIR/PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/dragoman $(DESTDIR)$(PREFIX)/share/doc/dragoman
