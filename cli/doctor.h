@@ -1,0 +1,33 @@
+/* What `dragoman doctor` looks at. Each look adds findings; none changes anything. One thread. */
+#ifndef DG_CLI_DOCTOR_H
+#define DG_CLI_DOCTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum dg_finding_level { DG_FINDING_OK, DG_FINDING_WARN, DG_FINDING_FAIL };
+
+struct dg_finding {
+    enum dg_finding_level level;
+    char subject[32], message[512];
+    const char *advice; /* what to do, or NULL; static storage */
+};
+
+struct dg_doctor {
+    const char *models, *host; /* models: a bundle or a directory of bundles */
+    uint16_t port;
+    int64_t connections;     /* that the server is to hold */
+    struct dg_finding *list; /* [n] of cap */
+    size_t n, cap;
+    double bytes_available; /* memory this process may still take; set by dg_doctor_machine */
+};
+
+/* Add a finding. Without memory for it the process ends: a doctor that forgets is of no use. */
+void dg_doctor_say(struct dg_doctor *d, enum dg_finding_level level, const char *subject,
+    const char *advice, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+void dg_doctor_machine(struct dg_doctor *d); /* processor, cores, memory, descriptors, GPU */
+void dg_doctor_port(struct dg_doctor *d);    /* can a server listen there? */
+void dg_doctor_models(struct dg_doctor *d);  /* checksums, memory, a translation by each */
+
+#endif

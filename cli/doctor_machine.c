@@ -1,0 +1,219 @@
+/* The machine as a server would see it: from /proc, /sys and the control groups above this process.
+ */
+#include "cli/doctor.h"
+#include "kernels/cpu/cpu.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <netdb.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define OTHER_DESCRIPTORS 256 /* a server's own: models, epolls, threads */
+#define SMALL_MEMORY (256.0 * 1024 * 1024)
+
+/* The first line of a file, or false. */
+static bool read_line(const char *path, char *out, size_t cap)
+{
+    FILE *f = fopen(path, "re");
+    bool got = f && fgets(out, (int)cap, f);
+    if (f)
+        fclose(f);
+    if (got)
+        out[strcspn(out, "\n")] = '\0';
+    return got;
+}
+
+/* What stands behind "key :" in a file such as /proc/cpuinfo. */
+static bool read_key(const char *path, const char *key, char *out, size_t cap)
+{
+    char line[8192];
+    size_t n = strlen(key);
+    bool got = false;
+    FILE *f = fopen(path, "re");
+    while (f && !got && fgets(line, sizeof line, f)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, key, n) != 0 || !value || !strchr(" \t:", line[n]))
+            continue;
+        value += 1 + strspn(value + 1, " \t");
+        value[strcspn(value, "\n")] = '\0';
+        snprintf(out, cap, "%s", value);
+        got = true;
+    }
+    if (f)
+        fclose(f);
+    return got;
+}
+
+static void look_at_processor(struct dg_doctor *d)
+{
+    char name[128] = "unknown processor", sets[128] = "";
+    struct dg_backend *be = NULL;
+    struct dg_error err = {0};
+    struct dg_cpu_options o = {.threads = 1};
+    read_key("/proc/cpuinfo", "model name", name, sizeof name);
+    for (const char *const *isa = dg_cpu_isas(); *isa; isa++)
+        snprintf(
+            sets + strlen(sets), sizeof sets - strlen(sets), "%s%s", sets[0] ? ", " : "", *isa);
+    if (dg_cpu_open(&o, &be, &err) != DG_OK) {
+        dg_doctor_say(d, DG_FINDING_FAIL, "processor",
+            "unset DRAGOMAN_ISA, or name one that it has", "%s", err.message);
+        return;
+    }
+    bool slow = strcmp(be->name, "cpu/generic") == 0, forced = getenv("DRAGOMAN_ISA") != NULL;
+    dg_doctor_say(d, slow ? DG_FINDING_WARN : DG_FINDING_OK, "processor",
+        !slow    ? NULL
+        : forced ? "unset DRAGOMAN_ISA: the plain kernels are many times slower"
+                 : "the plain kernels are many times slower: use a processor with AVX2",
+        "%s; kernels %s of %s", name, be->name, sets);
+    dg_cpu_close(be);
+}
+
+/* The least number that `file` holds in this process' control group and those above it, by read();
+ * below 0: none is set. */
+static double group_least(const char *file, double (*read)(const char *text, const char *dir))
+{
+    char line[512], path[700], text[64];
+    double least = -1;
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "0::", 3) != 0)
+            continue;
+        for (char *group = line + 3;; *strrchr(group, '/') = '\0') {
+            char dir[600];
+            snprintf(dir, sizeof dir, "/sys/fs/cgroup%s", group);
+            snprintf(path, sizeof path, "%s/%s", dir, file);
+            double value = read_line(path, text, sizeof text) ? read(text, dir) : -1;
+            if (value >= 0 && (least < 0 || value < least))
+                least = value;
+            if (!strchr(group, '/'))
+                break;
+        }
+    }
+    if (f)
+        fclose(f);
+    return least;
+}
+
+/* "QUOTA PERIOD" as cores. */
+static double read_cpu_max(const char *text, const char *dir)
+{
+    double quota, period;
+    (void)dir;
+    return sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : -1;
+}
+
+/* What the group may still take: limit minus use. */
+static double read_memory_max(const char *text, const char *dir)
+{
+    char path[700], used[64];
+    if (!isdigit((unsigned char)text[0]))
+        return -1;
+    snprintf(path, sizeof path, "%s/memory.current", dir);
+    double left = atof(text) - (read_line(path, used, sizeof used) ? atof(used) : 0);
+    return left > 0 ? left : 0;
+}
+
+static void look_at_cores(struct dg_doctor *d)
+{
+    cpu_set_t set;
+    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    double limit = group_least("cpu.max", read_cpu_max);
+    if (limit < 0 || limit >= cores)
+        dg_doctor_say(d, DG_FINDING_OK, "cores", NULL, "%d", cores);
+    else if (limit == (double)(int)limit)
+        dg_doctor_say(
+            d, DG_FINDING_OK, "cores", NULL, "%g of %d, by the control group", limit, cores);
+    else
+        dg_doctor_say(d, DG_FINDING_WARN, "cores",
+            "threads pause when the part of a core is used up: give it whole cores",
+            "%g of %d, by the control group", limit, cores);
+}
+
+static void look_at_memory(struct dg_doctor *d)
+{
+    char text[64];
+    double free_bytes =
+        read_key("/proc/meminfo", "MemAvailable", text, sizeof text) ? atof(text) * 1024 : 0;
+    double limit = group_least("memory.max", read_memory_max);
+    bool grouped = limit >= 0 && limit < free_bytes;
+    d->bytes_available = grouped ? limit : free_bytes;
+    dg_doctor_say(d, d->bytes_available < SMALL_MEMORY ? DG_FINDING_WARN : DG_FINDING_OK, "memory",
+        d->bytes_available < SMALL_MEMORY ? "free some, or raise the limit" : NULL,
+        "%.0f MB available%s", d->bytes_available / 1e6, grouped ? ", by the control group" : "");
+}
+
+static void look_at_descriptors(struct dg_doctor *d)
+{
+    struct rlimit limit;
+    unsigned long long need = (unsigned long long)d->connections + OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    bool enough = limit.rlim_max >= need;
+    dg_doctor_say(d, enough ? DG_FINDING_OK : DG_FINDING_FAIL, "descriptors",
+        enough
+            ? NULL
+            : "ulimit -n 65536 (systemd: LimitNOFILE; Docker: --ulimit nofile=65536), or a smaller "
+              "--max-connections",
+        "%llu allowed, %lld connections need %llu", (unsigned long long)limit.rlim_max,
+        (long long)d->connections, need);
+}
+
+/* There is no GPU backend: say so rather than let somebody wonder why the GPU is idle. */
+static void look_at_gpu(struct dg_doctor *d)
+{
+    char line[256];
+    if (read_line("/proc/driver/nvidia/version", line, sizeof line))
+        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL,
+            "%.200s; not used: this build computes on the CPU", line);
+    else
+        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL, "none; not needed");
+}
+
+void dg_doctor_machine(struct dg_doctor *d)
+{
+    look_at_processor(d);
+    look_at_cores(d);
+    look_at_memory(d);
+    look_at_descriptors(d);
+    look_at_gpu(d);
+}
+
+void dg_doctor_port(struct dg_doctor *d)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *list = NULL;
+    char service[8];
+    int on = 1;
+    snprintf(service, sizeof service, "%u", d->port);
+    int rc = getaddrinfo(d->host, service, &hints, &list);
+    if (rc != 0) {
+        dg_doctor_say(
+            d, DG_FINDING_FAIL, "port", "another --host", "%s: %s", d->host, gai_strerror(rc));
+        return;
+    }
+    int fd = socket(list->ai_family, list->ai_socktype | SOCK_CLOEXEC, list->ai_protocol);
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    /* Listening tells of a listener elsewhere that SO_REUSEADDR lets bind() overlook. */
+    if (fd >= 0 && bind(fd, list->ai_addr, list->ai_addrlen) == 0 && listen(fd, 1) == 0)
+        dg_doctor_say(d, DG_FINDING_OK, "port", NULL, "%s:%u is free", d->host, d->port);
+    else
+        dg_doctor_say(d, DG_FINDING_FAIL, "port",
+            errno == EADDRINUSE
+                ? "stop what listens there (a server that runs already?), or another --port"
+            : errno == EACCES ? "a port above 1023"
+                              : "another --host",
+            "%s:%u: %s", d->host, d->port, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(list);
+}

@@ -1,0 +1,160 @@
+/* Every bundle as a server would load it: checksums, memory, and a translation. */
+#include "base/clock.h"
+#include "cli/doctor.h"
+#include "kernels/cpu/cpu.h"
+#include "model/config.h"
+#include "translate/runner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_POSITIONS 1024
+#define COMPUTE_BYTES 4.0 /* of a parameter, as the kernels hold it */
+
+static const char repair[] =
+    "get the bundle again, or make it again (dragoman convert, dragoman-train)";
+
+/* A loaded bundle with what is needed to translate by it. */
+struct patient {
+    struct dg_backend *be;
+    struct dg_translator *translator;
+    struct dg_engine *engine; /* only to know what one takes */
+    struct dg_runner *runner;
+};
+
+static void release(struct patient *p)
+{
+    dg_runner_close(p->runner);
+    dg_engine_close(p->engine);
+    dg_translator_close(p->translator);
+    dg_cpu_close(p->be);
+}
+
+static int load(struct patient *p, const char *dir, struct dg_error *err)
+{
+    struct dg_cpu_options cpu = {.threads = 1};
+    struct dg_engine_limits limits = {.max_target = MAX_POSITIONS};
+    int rc = dg_cpu_open(&cpu, &p->be, err);
+    if (rc == DG_OK)
+        rc = dg_translator_open(dir, p->be, MAX_POSITIONS, &p->translator, err);
+    if (rc == DG_OK)
+        rc = dg_bundle_verify(dg_translator_bundle(p->translator), err);
+    if (rc == DG_OK)
+        rc = dg_engine_open(dg_translator_model(p->translator), p->be, &limits, &p->engine, err);
+    if (rc == DG_OK)
+        rc = dg_runner_open(p->translator, 1, 1, &limits, &p->runner, err);
+    return rc;
+}
+
+/* One sentence there and its pieces counted; seconds of the second run, because the first one warms
+ * up. */
+static int translate(const struct patient *p, double *seconds, size_t *pieces, struct dg_error *err)
+{
+    static const char text[] = "Two dogs play in the snow.";
+    struct dg_translate_options o = {.search.alpha = -1};
+    int rc = DG_OK;
+    for (int run = 0; run < 2 && rc == DG_OK; run++) {
+        struct dg_job *job = NULL;
+        struct dg_answers answers;
+        uint64_t start = dg_clock_ns();
+        rc = dg_job_plan(p->translator, text, sizeof text - 1, &o, &job, err);
+        if (rc == DG_OK)
+            rc = dg_runner_run(p->runner, &job, 1, NULL, NULL, err);
+        if (rc == DG_OK)
+            rc = dg_job_finish(job, &answers, err);
+        if (rc == DG_OK)
+            *pieces = answers.target_tokens;
+        *seconds = (double)(dg_clock_ns() - start) / 1e9;
+        dg_job_free(job);
+    }
+    return rc;
+}
+
+static void say_model(struct dg_doctor *d, const struct patient *p)
+{
+    const struct dg_bundle *b = dg_translator_bundle(p->translator);
+    double file = (double)dg_weights_bytes(dg_bundle_weights(b));
+    double packed = COMPUTE_BYTES * (double)dg_config_parameters(
+                                        dg_model_config(dg_translator_model(p->translator)));
+    double need = file + packed + (double)dg_engine_bytes(p->engine), seconds = 0;
+    bool fits = need < d->bytes_available, text = dg_bundle_source_spm(b)[0] != '\0';
+    size_t pieces = 0;
+    struct dg_error err = {0};
+    char subject[32];
+    snprintf(subject, sizeof subject, "%.31s", dg_bundle_name(b));
+    dg_error_trim_utf8(subject);
+    if (!text) {
+        dg_doctor_say(d, DG_FINDING_FAIL, subject, "convert it again with --spm",
+            "no SentencePiece model: a server cannot read text");
+    } else if (translate(p, &seconds, &pieces, &err) != DG_OK) {
+        dg_doctor_say(d, DG_FINDING_FAIL, subject, repair, "%s", err.message);
+    } else {
+        dg_doctor_say(d, fits ? DG_FINDING_OK : DG_FINDING_WARN, subject,
+            fits ? NULL
+                 : "more memory, --batch-rows and --batch-sentences lower, or a smaller model",
+            "checksums right; %zu pieces in %.0f ms on one core; takes up to %.0f MB with one "
+            "worker",
+            pieces, seconds * 1e3, need / 1e6);
+    }
+}
+
+static void look_at_bundle(struct dg_doctor *d, const char *dir)
+{
+    struct patient p = {0};
+    struct dg_error err = {0};
+    if (load(&p, dir, &err) == DG_OK)
+        say_model(d, &p);
+    else
+        dg_doctor_say(d, DG_FINDING_FAIL, "model", repair, "%s: %s", dir, err.message);
+    release(&p);
+}
+
+static bool is_bundle(const char *dir)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/manifest.json", dir);
+    return access(path, F_OK) == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+void dg_doctor_models(struct dg_doctor *d)
+{
+    struct dirent **list = NULL;
+    size_t found = 0;
+    char dir[4096];
+    if (!d->models)
+        d->models = access("weights/bundles", F_OK) == 0 ? "weights/bundles"
+                                                         : "/usr/share/dragoman/bundles";
+    if (is_bundle(d->models)) {
+        look_at_bundle(d, d->models);
+        return;
+    }
+    int n = scandir(d->models, &list, NULL, by_name);
+    if (n < 0) {
+        dg_doctor_say(d, DG_FINDING_FAIL, "models", "name the right directory with --models",
+            "%s: %s", d->models, strerror(errno));
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        snprintf(dir, sizeof dir, "%s/%s", d->models, list[i]->d_name);
+        if (list[i]->d_name[0] != '.' && is_bundle(dir)) {
+            look_at_bundle(d, dir);
+            found++;
+        }
+        free(list[i]);
+    }
+    free(list);
+    if (found == 0)
+        dg_doctor_say(d, DG_FINDING_FAIL, "models",
+            "name a bundle, or a directory of bundles, with --models",
+            "%s holds no bundle (a directory with manifest.json)", d->models);
+}

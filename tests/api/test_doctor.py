@@ -1,0 +1,120 @@
+"""dragoman doctor: what it finds wrong is wrong, what it finds right lets a server run."""
+import json
+import os
+import resource
+import shutil
+import socket
+import subprocess
+
+import pytest
+
+from conftest import CLI, PATIENCE, Server
+
+if "\n  doctor " not in subprocess.run([CLI, "--help"], capture_output=True, text=True).stdout:
+    pytest.skip("this build's dragoman has no doctor", allow_module_level=True)
+
+
+def doctor(*arguments, env=None, **more):
+    done = subprocess.run([CLI, "doctor", "--json", *arguments], capture_output=True, text=True, timeout=PATIENCE,
+                          env={**os.environ, **(env or {})}, **more)
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def finding(report, subject):
+    found = [f for f in report["findings"] if f["subject"] == subject]
+    assert len(found) == 1, report
+    return found[0]
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return str(s.getsockname()[1])
+
+
+def test_a_sound_machine_and_its_models(models, port):
+    status, report = doctor("--models", models, "--port", port, "--connections", "16")
+    assert status == 0 and report["result"] in ("ok", "warn")
+    assert [f["subject"] for f in report["findings"]] == \
+        ["processor", "cores", "memory", "descriptors", "gpu", "port"] + [bundle_name(models, n) for n in sorted(os.listdir(models))]
+    for name in os.listdir(models):
+        assert "checksums right" in finding(report, bundle_name(models, name))["message"]
+    with Server(models) as server:
+        backend = server.get("/v1/models").json()["models"][0]["device"]
+    assert "kernels %s of" % backend in finding(report, "processor")["message"]
+
+
+def bundle_name(models, folder):
+    with open(os.path.join(models, folder, "manifest.json"), encoding="utf-8") as f:
+        return json.load(f)["name"]
+
+
+def test_text_says_the_same_as_json(models, port):
+    done = subprocess.run([CLI, "doctor", "--models", models, "--port", port], capture_output=True, text=True)
+    report = doctor("--models", models, "--port", port)[1]
+    lines = done.stdout.splitlines()
+    assert [line.split()[:2] for line in lines if line[:1] in "owf"] == \
+        [[f["level"], f["subject"]] for f in report["findings"]]
+    assert lines[-1] == {"ok": "Ready to serve.", "warn": "Will serve; see the warnings.",
+                         "fail": "Will not serve: repair what failed."}[report["result"]]
+
+
+def test_a_taken_port(models):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        status, report = doctor("--models", models, "--port", str(s.getsockname()[1]))
+    found = finding(report, "port")
+    assert status == 1 and report["result"] == found["level"] == "fail"
+    assert "in use" in found["message"] and "--port" in found["advice"]
+
+
+def test_too_few_descriptors(models, port):
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
+    status, report = doctor("--models", models, "--port", port, preexec_fn=limit)
+    assert status == 1 and finding(report, "descriptors")["level"] == "fail"
+    status, report = doctor("--models", models, "--port", port, "--connections", "44", preexec_fn=limit)
+    assert status == 0 and finding(report, "descriptors")["message"] == "300 allowed, 44 connections need 300"
+
+
+def test_the_environment_counts_as_it_does_for_the_server(models, port):
+    env = {"DRAGOMAN_MODELS": models, "DRAGOMAN_PORT": port, "DRAGOMAN_MAX_CONNECTIONS": "7", "DRAGOMAN_ISA": "generic"}
+    status, report = doctor(env=env)
+    assert status == 0 and report["result"] == "warn"
+    assert finding(report, "port")["message"] == "127.0.0.1:%s is free" % port
+    assert "7 connections" in finding(report, "descriptors")["message"]
+    assert finding(report, "processor")["level"] == "warn" and "DRAGOMAN_ISA" in finding(report, "processor")["advice"]
+    status, report = doctor(env={**env, "DRAGOMAN_ISA": "sse9"})
+    assert status == 1 and "sse9" in finding(report, "processor")["message"]
+
+
+def test_one_core(models, port):
+    one = min(os.sched_getaffinity(0))
+    report = doctor("--models", models, "--port", port, preexec_fn=lambda: os.sched_setaffinity(0, {one}))[1]
+    assert finding(report, "cores")["message"].startswith("1")
+
+
+def test_a_changed_byte_in_the_weights(models, port, tmp_path):
+    bundle = tmp_path / "broken"
+    shutil.copytree(os.path.join(models, sorted(os.listdir(models))[0]), bundle)
+    weights = bundle / "weights.dgw"
+    data = bytearray(weights.read_bytes())
+    data[len(data) // 2] ^= 1
+    weights.write_bytes(data)
+    status, report = doctor("--models", str(bundle), "--port", port)
+    found = finding(report, "model")
+    assert status == 1 and found["level"] == "fail" and str(bundle) in found["message"]
+
+
+def test_no_models(port, tmp_path):
+    for folder, words in ((tmp_path, "holds no bundle"), (tmp_path / "nowhere", "No such file")):
+        status, report = doctor("--models", str(folder), "--port", port)
+        assert status == 1 and words in finding(report, "models")["message"]
+
+
+def test_wrong_usage():
+    for arguments in (["--port", "70000"], ["--port", "x"], ["--nonsense"], ["extra"], ["--connections", "0"]):
+        done = subprocess.run([CLI, "doctor", *arguments], capture_output=True, text=True)
+        assert done.returncode == 2 and done.stderr and not done.stdout
