@@ -8,7 +8,7 @@ export MODELS ?= weights/bundles
 PREFIX ?= /usr/local
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile packaging/targets.mk | expand -t 14
 
 serve: ## install what is missing, build, serve on HOST:PORT (127.0.0.1:8080)
 	@scripts/serve
@@ -51,6 +51,8 @@ install: build ## programs and models under DESTDIR/PREFIX (/usr/local)
 	install build/release/bin/dragoman* $(DESTDIR)$(PREFIX)/bin
 	cp -RL weights/bundles $(DESTDIR)$(PREFIX)/share/dragoman
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/dragoman
+
+include packaging/targets.mk
 
 clean: ## remove what was built
 	rm -rf build
