@@ -8,7 +8,7 @@ export MODELS ?= weights/bundles
 PREFIX ?= /usr/local
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile packaging/targets.mk | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile packaging/targets.mk | expand -t 18
 
 serve: ## install what is missing, build, serve on HOST:PORT (127.0.0.1:8080)
 	@scripts/serve
