@@ -1,7 +1,8 @@
-/* How fast the CPU's matrix product is: GFLOP/s and weight GB/s per shape and number of rows, each instruction set, one
- * and two threads, beside what the machine's memory gives to a plain read. Weights are cold: copies that do not fit
- * any cache are used in turn, as a decoder's layers are.
- *     ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...] [--threads 1,2] [--hot] */
+/* How fast the CPU's matrix product is: GFLOP/s and weight GB/s per shape and number of rows, each
+ * instruction set, one and two threads, beside what the machine's memory gives to a plain read.
+ * Weights are cold: copies that do not fit any cache are used in turn, as a decoder's layers are.
+ *     ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...]
+ *         [--threads 1,2] [--hot] */
 #include "base/clock.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/int8.h"
@@ -18,10 +19,10 @@ struct shape {
     bool big;
 };
 
-static const struct shape shapes[] = { { "qkv", 1536, 512, false }, { "out", 512, 512, false },
-    { "kv", 1024, 512, false }, { "ffn1", 2048, 512, false }, { "ffn2", 512, 2048, false },
-    { "vocab", 32000, 512, false }, { "qkv", 3072, 1024, true }, { "out", 1024, 1024, true },
-    { "ffn1", 4096, 1024, true }, { "ffn2", 1024, 4096, true }, { "vocab", 32000, 1024, true } };
+static const struct shape shapes[] = {{"qkv", 1536, 512, false}, {"out", 512, 512, false},
+    {"kv", 1024, 512, false}, {"ffn1", 2048, 512, false}, {"ffn2", 512, 2048, false},
+    {"vocab", 32000, 512, false}, {"qkv", 3072, 1024, true}, {"out", 1024, 1024, true},
+    {"ffn1", 4096, 1024, true}, {"ffn2", 1024, 4096, true}, {"vocab", 32000, 1024, true}};
 
 enum { COLD_BYTES = 384 << 20, LIST_MAX = 32 };
 
@@ -33,7 +34,7 @@ struct options {
 
 struct bench {
     struct dg_backend *be;
-    float *panels; /* the copies */
+    float *panels;       /* the copies */
     const float *scales; /* [32000] of int8 weights; NULL: fp32 */
     struct dg_buf *x, *y;
 };
@@ -89,7 +90,7 @@ struct reader {
 static void *read_all(void *arg)
 {
     struct reader *r = arg;
-    uint64_t sum[8] = { 0 };
+    uint64_t sum[8] = {0};
     for (size_t i = 0; i < r->n; i += 8)
         for (size_t j = 0; j < 8; j++)
             sum[j] += r->data[i + j];
@@ -108,7 +109,8 @@ static double read_bandwidth(const float *data, size_t threads)
         size_t share = COLD_BYTES / 8 / threads / 8 * 8, started = 0;
         uint64_t start = dg_clock_ns();
         for (; started < threads; started++) {
-            readers[started] = (struct reader){ (const uint64_t *)(const void *)data + started * share, share, 0 };
+            readers[started] =
+                (struct reader){(const uint64_t *)(const void *)data + started * share, share, 0};
             if (pthread_create(&ids[started], NULL, read_all, &readers[started]))
                 break;
         }
@@ -130,23 +132,24 @@ static double time_shape(struct bench *b, struct shape s, size_t M, bool hot)
         return 0;
     for (size_t i = 0; i < copies; i++) {
         float *panels = b->panels + i * (bytes / 4);
-        struct dg_stored forms[2] = { { DG_F32, DG_LAYOUT_ROWS, panels, NULL },
-            { DG_F32, DG_LAYOUT_PANEL16, panels, NULL } };
+        struct dg_stored forms[2] = {
+            {DG_F32, DG_LAYOUT_ROWS, panels, NULL}, {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
         if (b->scales) /* any bytes are weights; the sums among them are wrong, and as fast */
-            forms[1] = (struct dg_stored){ DG_S8, DG_LAYOUT_PANEL16_S8, panels, b->scales };
-        struct dg_weight_spec spec = { s.name, DG_USE_MATRIX, s.N, s.K, false, forms, 2 };
+            forms[1] = (struct dg_stored){DG_S8, DG_LAYOUT_PANEL16_S8, panels, b->scales};
+        struct dg_weight_spec spec = {s.name, DG_USE_MATRIX, s.N, s.K, false, forms, 2};
         if (b->be->ops->weight_new(b->be, &spec, &w[i], NULL))
             return 0;
     }
-    struct dg_rows x = { b->x, 0, s.K }, y = { b->y, 0, s.N };
+    struct dg_rows x = {b->x, 0, s.K}, y = {b->y, 0, s.N};
     size_t calls = 1;
     double best = 0;
     for (int round = 0; round < 7; round++) {
         uint64_t start = dg_clock_ns();
         for (size_t i = 0; i < calls; i++, at = (at + 1) % copies)
-            b->be->ops->linear(b->be, &(struct dg_linear){ .w = w[at] }, x, y, M);
+            b->be->ops->linear(b->be, &(struct dg_linear){.w = w[at]}, x, y, M);
         double seconds = (double)(dg_clock_ns() - start) * 1e-9 / (double)calls;
-        if (round > 0 && (best == 0 || seconds < best)) /* the first one warms up and sets the length of the others */
+        /* The first round warms up and sets the length of the others. */
+        if (round > 0 && (best == 0 || seconds < best))
             best = seconds;
         calls = seconds < 0.02 ? (size_t)(0.02 / seconds) + 1 : 1;
     }
@@ -158,22 +161,25 @@ static double time_shape(struct bench *b, struct shape s, size_t M, bool hot)
 
 static int run_backend(const struct options *o, const char *isa, size_t threads, float *panels)
 {
-    struct dg_error err = { 0 };
+    struct dg_error err = {0};
     static const float scales[32000];
-    struct bench b = { .panels = panels, .scales = o->int8 ? scales : NULL };
-    if (dg_cpu_open(&(struct dg_cpu_options){ isa, (int)threads }, &b.be, &err)) {
+    struct bench b = {.panels = panels, .scales = o->int8 ? scales : NULL};
+    if (dg_cpu_open(&(struct dg_cpu_options){isa, (int)threads}, &b.be, &err)) {
         fprintf(stderr, "ops-bench: %s\n", err.message);
         return 1;
     }
     size_t most = 0;
     for (size_t i = 0; i < o->n_rows; i++)
         most = o->rows[i] > most ? o->rows[i] : most;
-    int rc = b.be->ops->buf_new(b.be, most * 4096, &b.x, &err) || b.be->ops->buf_new(b.be, most * 32000, &b.y, &err);
-    /* Written, because untouched pages are all one page of zeroes, and reading that is not what happens in use. */
+    int rc = b.be->ops->buf_new(b.be, most * 4096, &b.x, &err) ||
+             b.be->ops->buf_new(b.be, most * 32000, &b.y, &err);
+    /* Written, because untouched pages are all one page of zeroes, and reading that is not what
+     * happens in use. */
     for (size_t k = 0; !rc && k < most * 4096; k += 512)
-        b.be->ops->write(b.be, panels, (struct dg_rows){ b.x, k, 0 }, 1, 512);
-    printf("\n%s, %zu thread%s; reading memory: %.1f GB/s. Each cell: %s, GB/s of weights\n%-18s", b.be->name,
-        threads, threads > 1 ? "s" : "", read_bandwidth(panels, threads), o->int8 ? "int8 GOP/s" : "GFLOP/s", "M =");
+        b.be->ops->write(b.be, panels, (struct dg_rows){b.x, k, 0}, 1, 512);
+    printf("\n%s, %zu thread%s; reading memory: %.1f GB/s. Each cell: %s, GB/s of weights\n%-18s",
+        b.be->name, threads, threads > 1 ? "s" : "", read_bandwidth(panels, threads),
+        o->int8 ? "int8 GOP/s" : "GFLOP/s", "M =");
     for (size_t i = 0; i < o->n_rows; i++)
         printf(" %11zu", o->rows[i]);
     for (size_t s = 0; !rc && s < sizeof shapes / sizeof *shapes; s++) {
@@ -181,7 +187,8 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
             continue;
         printf("\n%-6s%6zux%-5zu", shapes[s].name, shapes[s].N, shapes[s].K);
         for (size_t i = 0; i < o->n_rows; i++) {
-            double seconds = time_shape(&b, shapes[s], o->rows[i], o->hot), elements = (double)shapes[s].N * (double)shapes[s].K;
+            double seconds = time_shape(&b, shapes[s], o->rows[i], o->hot),
+                   elements = (double)shapes[s].N * (double)shapes[s].K;
             printf(" %6.1f %4.1f", 2e-9 * (double)o->rows[i] * elements / seconds,
                 (o->int8 ? 1e-9 : 4e-9) * elements / seconds);
             fflush(stdout);
@@ -196,9 +203,10 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
 
 int main(int argc, char **argv)
 {
-    struct options o = { 0 };
+    struct options o = {0};
     if (!parse_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...] "
+        fprintf(stderr, "usage: ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] "
+                        "[--rows 1,4,8,...] "
                         "[--threads 1,2] [--hot]\n");
         return 2;
     }

@@ -1,8 +1,9 @@
 /* Scaled dot-product attention (paper, eq. 1) of query rows over a view of keys and values.
- * A unit of work is one head of one segment. Its queries go in groups of DG_ATTN_QUERIES, so that a group walks the
- * keys and values once. Scores of up to DG_ATTN_KEYS keys are held; past that they are computed three times (maximum,
- * sum, weighting), with the same chains, so that a row's bits never depend on the path and nothing is allocated.
- * Reductions: q·k over Dk by the kernel's lanes; exponentials into 16 lanes by key; values in the order of the keys. */
+ * A unit of work is one head of one segment. Its queries go in groups of DG_ATTN_QUERIES, so that a
+ * group walks the keys and values once. Scores of up to DG_ATTN_KEYS keys are held; past that they
+ * are computed three times (maximum, sum, weighting), with the same chains, so that a row's bits
+ * never depend on the path and nothing is allocated. Reductions: q·k over Dk by the kernel's lanes;
+ * exponentials into 16 lanes by key; values in the order of the keys. */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
@@ -23,8 +24,8 @@ struct job {
 struct group {
     const struct job *j;
     const struct dg_attn_seg *seg;
-    size_t h, i0;                    /* head; first query of the group within the segment */
-    size_t seen[DG_ATTN_QUERIES];    /* keys that each query may see */
+    size_t h, i0;                 /* head; first query of the group within the segment */
+    size_t seen[DG_ATTN_QUERIES]; /* keys that each query may see */
     float max[DG_ATTN_QUERIES], inv[DG_ATTN_QUERIES];
     float sum[DG_ATTN_QUERIES][16];
     struct dg_kv k, v;
@@ -83,19 +84,20 @@ static void normalise(struct group *g, size_t j0, size_t n)
         size_t seen = count_seen(g, i, j0, n);
         isa->scale(s, seen, g->inv[i]);
         if (op->probs.buf) {
-            float *p = op->probs.buf->data + op->probs.offset + g->seg->probs
-                + (g->h * g->seg->n_q + g->i0 + i) * g->seg->n_k + j0;
+            float *p = op->probs.buf->data + op->probs.offset + g->seg->probs +
+                       (g->h * g->seg->n_q + g->i0 + i) * g->seg->n_k + j0;
             memcpy(p, s, seen * sizeof *p);
             memset(p + seen, 0, (n - seen) * sizeof *p);
         }
         if (op->drop)
             isa->dropout(s, seen,
-                (struct dg_mask){ op->drop->row_key[g->seg->q0 + g->i0 + i] ^ op->drop->site,
-                    (uint32_t)(g->h * 2048 + j0), op->drop->p });
+                (struct dg_mask){op->drop->row_key[g->seg->q0 + g->i0 + i] ^ op->drop->site,
+                    (uint32_t)(g->h * 2048 + j0), op->drop->p});
     }
 }
 
-/* Keys that every query of the group sees are walked together; the triangle of a causal group query by query. */
+/* Keys that every query of the group sees are walked together; the triangle of a causal group query
+ * by query. */
 static void weigh_run(struct group *g, size_t j0, size_t n)
 {
     const struct dg_cpu_isa *isa = g->j->cpu->isa;
@@ -145,37 +147,39 @@ static void attend(struct group *g, size_t n_k)
 
 static struct dg_kv view_head(struct dg_rows r, const struct dg_attn_seg *seg, size_t h, size_t dim)
 {
-    return (struct dg_kv){ r.buf->data + r.offset + h * dim, r.ld, seg->k0, dim, seg->slots };
+    return (struct dg_kv){r.buf->data + r.offset + h * dim, r.ld, seg->k0, dim, seg->slots};
 }
 
-/* The same rows side by side: as parts of wider rows, often a power of two apart, few of them fit the first-level
- * cache at once. */
+/* The same rows side by side: as parts of wider rows, often a power of two apart, few of them fit
+ * the first-level cache at once. */
 static struct dg_kv gather(const struct dg_kv *kv, size_t n, float *to)
 {
     for (size_t j = 0; j < n; j++) {
         size_t row = kv->slots ? (size_t)kv->slots[j] : kv->k0 + j;
         memcpy(to + j * kv->dim, kv->data + row * kv->ld, kv->dim * sizeof *to);
     }
-    return (struct dg_kv){ to, kv->dim, 0, kv->dim, NULL };
+    return (struct dg_kv){to, kv->dim, 0, kv->dim, NULL};
 }
 
 /* All queries of one head of one segment. */
 static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t h, float *scratch)
 {
     const struct dg_attention *op = j->op;
-    struct group g = { .j = j, .seg = seg, .h = h };
+    struct group g = {.j = j, .seg = seg, .h = h};
     g.k = view_head(op->k, seg, h, op->Dk);
     g.v = view_head(op->v, seg, h, op->Dv);
     size_t lds = seg->n_k < DG_ATTN_KEYS ? (seg->n_k + 15) / 16 * 16 : DG_ATTN_KEYS;
     float *spare = scratch + DG_ATTN_QUERIES * lds;
-    if (seg->n_q >= GATHER_QUERIES && DG_ATTN_QUERIES * lds + seg->n_k * (op->Dk + op->Dv) <= j->room) {
+    if (seg->n_q >= GATHER_QUERIES &&
+        DG_ATTN_QUERIES * lds + seg->n_k * (op->Dk + op->Dv) <= j->room) {
         g.k = gather(&g.k, seg->n_k, spare);
         g.v = gather(&g.v, seg->n_k, spare + seg->n_k * op->Dk);
     }
     for (g.i0 = 0; g.i0 < seg->n_q; g.i0 += DG_ATTN_QUERIES) {
-        size_t n_q = seg->n_q - g.i0 < DG_ATTN_QUERIES ? seg->n_q - g.i0 : DG_ATTN_QUERIES, most = 0;
-        g.t = (struct dg_attn_tile){ n_q, dg_rows_at(j->q, seg->q0 + g.i0) + h * op->Dk, j->q.ld, scratch,
-            lds, dg_rows_at(j->out, seg->q0 + g.i0) + h * op->Dv, j->out.ld };
+        size_t n_q = seg->n_q - g.i0 < DG_ATTN_QUERIES ? seg->n_q - g.i0 : DG_ATTN_QUERIES,
+               most = 0;
+        g.t = (struct dg_attn_tile){n_q, dg_rows_at(j->q, seg->q0 + g.i0) + h * op->Dk, j->q.ld,
+            scratch, lds, dg_rows_at(j->out, seg->q0 + g.i0) + h * op->Dv, j->out.ld};
         for (size_t i = 0; i < n_q; i++) {
             g.seen[i] = seg->causal ? seg->n_k - seg->n_q + g.i0 + i + 1 : seg->n_k;
             most = g.seen[i] > most ? g.seen[i] : most;
@@ -183,7 +187,8 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
             memset(g.t.out + i * g.t.ldo, 0, op->Dv * sizeof *g.t.out);
         }
         memset(g.sum, 0, sizeof g.sum);
-        attend(&g, op->probs.buf ? seg->n_k : most); /* wanted probabilities are written to the end */
+        attend(
+            &g, op->probs.buf ? seg->n_k : most); /* wanted probabilities are written to the end */
     }
 }
 
@@ -199,10 +204,11 @@ static void run_piece(void *arg, size_t piece)
     }
 }
 
-void dg_cpu_attention(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
+void dg_cpu_attention(
+    struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
     const struct dg_cpu *cpu = dg_cpu_of(be);
-    struct job j = { .cpu = cpu, .op = op, .q = q, .out = out, .units = op->n_segs * op->H };
+    struct job j = {.cpu = cpu, .op = op, .q = q, .out = out, .units = op->n_segs * op->H};
     if (!j.units)
         return;
     double cost = 0;

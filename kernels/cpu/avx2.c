@@ -1,5 +1,5 @@
-/* The inner kernels with AVX2: the shared bodies at this vector width. Compiled with its flags, entered only after
- * the machine was asked (open.c). */
+/* The inner kernels with AVX2: the shared bodies at this vector width. Compiled with its flags,
+ * entered only after the machine was asked (open.c). */
 #include "kernels/cpu/vec_avx2.h"
 
 /* clang-format off: the bodies build on one another. */

@@ -10,7 +10,8 @@ int dg_cpu_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct 
     (void)be;
     *out = NULL;
     struct dg_buf *buf = calloc(1, sizeof *buf);
-    /* calloc rather than aligned_alloc + memset: a large pool's pages stay untouched until they are used. */
+    /* calloc rather than aligned_alloc + memset: a large pool's pages stay untouched until they are
+     * used. */
     if (buf && n <= (SIZE_MAX - 64) / sizeof(float))
         buf->block = calloc(n * sizeof(float) + 64, 1);
     if (!buf || !buf->block) {
@@ -48,8 +49,8 @@ void dg_cpu_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, fl
         memcpy(dst + m * N, dg_rows_at(x, m), N * sizeof(float));
 }
 
-void dg_cpu_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
-    size_t N)
+void dg_cpu_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+    const int32_t *slots, size_t M, size_t N)
 {
     (void)be;
     for (size_t m = 0; m < M; m++)

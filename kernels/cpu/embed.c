@@ -1,5 +1,6 @@
-/* Table rows plus position rows. A tied table is the output matrix's panels: one copy of the largest tensor, and a
- * lookup that walks 64 K bytes in order (1.6 µs at K = 512) where a step reads 150 MB. */
+/* Table rows plus position rows. A tied table is the output matrix's panels: one copy of the
+ * largest tensor, and a lookup that walks 64 K bytes in order (1.6 µs at K = 512) where a step
+ * reads 150 MB. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
@@ -46,17 +47,20 @@ void dg_cpu_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_ro
     const struct dg_cpu *cpu = dg_cpu_of(be);
     const struct dg_weight *table = op->table;
     size_t D = table->K;
-    assert(op->positions->K == D && op->positions->kind != DG_WEIGHT_PANEL && op->positions->kind != DG_WEIGHT_INT8);
+    assert(op->positions->K == D && op->positions->kind != DG_WEIGHT_PANEL &&
+           op->positions->kind != DG_WEIGHT_INT8);
     assert(!M || y.offset + (M - 1) * y.ld + D <= y.buf->n);
     for (size_t m = 0; m < M; m++) {
         float *row = dg_rows_at(y, m);
-        assert(op->ids[m] < (int64_t)table->N && op->pos[m] >= 0 && op->pos[m] < (int64_t)op->positions->N);
+        assert(op->ids[m] < (int64_t)table->N && op->pos[m] >= 0 &&
+               op->pos[m] < (int64_t)op->positions->N);
         if (op->ids[m] < 0)
             memset(row, 0, D * sizeof *row);
         else
             look_up(table, (size_t)op->ids[m], row);
         add_position(op->positions, (size_t)op->pos[m], op->scale, row);
         if (op->drop)
-            cpu->isa->dropout(row, D, (struct dg_mask){ op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p });
+            cpu->isa->dropout(
+                row, D, (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p});
     }
 }

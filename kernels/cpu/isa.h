@@ -1,13 +1,15 @@
-/* The inner kernels, one table per instruction set. Drivers (linear.c, norm.c, ...) split the work over rows, columns
- * and heads; a kernel computes its piece on one thread. plain.c is the definition; avx2.c and avx512.c instance the
- * same bodies (simd_*.h) at their vector width.
- * Row stability: how a kernel groups rows, columns or queries never changes the order in which one output is summed. */
+/* The inner kernels, one table per instruction set. Drivers (linear.c, norm.c, ...) split the work
+ * over rows, columns and heads; a kernel computes its piece on one thread. plain.c is the
+ * definition; avx2.c and avx512.c instance the same bodies (simd_*.h) at their vector width. Row
+ * stability: how a kernel groups rows, columns or queries never changes the order in which one
+ * output is summed. */
 #ifndef DG_KERNELS_CPU_ISA_H
 #define DG_KERNELS_CPU_ISA_H
 
 #include "kernels/backend.h"
 
-/* y[M,n] = x[M,K] w^T. w is packed in panels of 16 outputs: w[n/16][K][16], the last one zero-padded. */
+/* y[M,n] = x[M,K] w^T. w is packed in panels of 16 outputs: w[n/16][K][16], the last one
+ * zero-padded. */
 struct dg_gemm {
     size_t M, n, K;
     const float *x; /* [M,K], rows ldx apart */
@@ -24,15 +26,16 @@ struct dg_mask {
 };
 
 struct dg_norm_row {
-    const float *x, *r; /* [D]; r NULL: no residual */
-    float *y;           /* [D]; may be x or r */
+    const float *x, *r;       /* [D]; r NULL: no residual */
+    float *y;                 /* [D]; may be x or r */
     const float *gain, *bias; /* [D] */
     float *xhat, *rstd;       /* [D], [1] or NULL */
     float eps;
     struct dg_mask drop; /* on x */
 };
 
-/* Keys or values of one head: row j is data + (slots ? slots[j] : k0 + j) * ld, dim floats of it. */
+/* Keys or values of one head: row j is data + (slots ? slots[j] : k0 + j) * ld, dim floats of it.
+ */
 struct dg_kv {
     const float *data;
     size_t ld, k0, dim;

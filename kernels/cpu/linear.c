@@ -1,14 +1,16 @@
-/* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)). Cut into blocks of rows and columns, never over K: one chain of
- * multiply-adds per output, k = 0 .. K-1, whoever computes it. */
+/* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)). Cut into blocks of rows and columns, never over K:
+ * one chain of multiply-adds per output, k = 0 .. K-1, whoever computes it. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
 #include <assert.h>
 
 enum {
-    BLOCK_FLOATS = 65536, /* of activations that stay in the second-level cache while the panels pass by */
-    COLUMN_BLOCK = 512,   /* columns whose outputs are still there when the bias and activation are applied */
-    ROW_UNIT = 12,        /* whole tiles of 6 or 12 rows */
+    BLOCK_FLOATS =
+        65536, /* of activations that stay in the second-level cache while the panels pass by */
+    COLUMN_BLOCK =
+        512, /* columns whose outputs are still there when the bias and activation are applied */
+    ROW_UNIT = 12, /* whole tiles of 6 or 12 rows */
 };
 
 struct job {
@@ -32,7 +34,7 @@ static void finish_block(const struct job *j, size_t m0, size_t m1, size_t n0, s
         isa->finish(y, op->pre.buf ? dg_rows_at(op->pre, m) + n0 : NULL, bias, n, op->act);
         if (op->drop)
             isa->dropout(y, n,
-                (struct dg_mask){ op->drop->row_key[m] ^ op->drop->site, (uint32_t)n0, op->drop->p });
+                (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, (uint32_t)n0, op->drop->p});
     }
 }
 
@@ -43,13 +45,14 @@ static void run_block(void *arg, size_t i)
     size_t m0 = i / j->column_blocks * j->rows, n0 = i % j->column_blocks * j->columns;
     size_t m1 = m0 + j->rows < j->M ? m0 + j->rows : j->M;
     size_t n = w->N - n0 < j->columns ? w->N - n0 : j->columns;
-    struct dg_gemm g = { m1 - m0, n, w->K, dg_rows_at(j->x, m0), j->x.ld, dg_weight_floats(w) + n0 * w->K,
-        dg_rows_at(j->y, m0) + n0, j->y.ld };
+    struct dg_gemm g = {m1 - m0, n, w->K, dg_rows_at(j->x, m0), j->x.ld,
+        dg_weight_floats(w) + n0 * w->K, dg_rows_at(j->y, m0) + n0, j->y.ld};
     j->cpu->isa->gemm(&g);
     finish_block(j, m0, m1, n0, n);
 }
 
-/* Rows of a block: what BLOCK_FLOATS hold, but at least 48, so that the weights are not read too often. */
+/* Rows of a block: what BLOCK_FLOATS hold, but at least 48, so that the weights are not read too
+ * often. */
 static size_t choose_rows(size_t M, size_t K)
 {
     size_t rows = BLOCK_FLOATS / K / ROW_UNIT * ROW_UNIT;
@@ -58,11 +61,13 @@ static size_t choose_rows(size_t M, size_t K)
     return ((M + blocks - 1) / blocks + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT;
 }
 
-/* Few rows: columns alone are split, into few long runs, because each run of weights is read at memory speed. */
+/* Few rows: columns alone are split, into few long runs, because each run of weights is read at
+ * memory speed. */
 static void choose_blocks(struct job *j, size_t pieces)
 {
     size_t panels = (j->op->w->N + DG_PANEL - 1) / DG_PANEL;
-    size_t most = j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels, columns = (panels + pieces - 1) / pieces;
+    size_t most = j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels,
+           columns = (panels + pieces - 1) / pieces;
     if (columns > most)
         columns = most;
     j->rows = choose_rows(j->M, j->op->w->K);
@@ -71,12 +76,13 @@ static void choose_blocks(struct job *j, size_t pieces)
 }
 
 /* A weight that trains lies in rows: the trainer's product if there is one, else dot products. */
-static void multiply_rows(const struct dg_cpu *cpu, const struct dg_weight *w, struct dg_rows x, struct dg_rows y,
-    size_t M)
+static void multiply_rows(const struct dg_cpu *cpu, const struct dg_weight *w, struct dg_rows x,
+    struct dg_rows y, size_t M)
 {
     const float *rows = dg_weight_floats(w);
     if (cpu->gemm) {
-        cpu->gemm(cpu->gemm_ctx, M, w->N, w->K, dg_rows_at(x, 0), x.ld, rows, dg_rows_at(y, 0), y.ld);
+        cpu->gemm(
+            cpu->gemm_ctx, M, w->N, w->K, dg_rows_at(x, 0), x.ld, rows, dg_rows_at(y, 0), y.ld);
         return;
     }
     for (size_t m = 0; m < M; m++)
@@ -84,26 +90,29 @@ static void multiply_rows(const struct dg_cpu *cpu, const struct dg_weight *w, s
             dg_rows_at(y, m)[n] = cpu->isa->dot(dg_rows_at(x, m), rows + n * w->K, w->K);
 }
 
-void dg_cpu_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
+void dg_cpu_linear(
+    struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
 {
     struct dg_cpu *cpu = dg_cpu_of(be);
     const struct dg_weight *w = op->w;
     assert(w->kind != DG_WEIGHT_TABLE);
     assert(!op->bias || op->bias->K == w->N);
-    assert(!M || (x.offset + (M - 1) * x.ld + w->K <= x.buf->n && y.offset + (M - 1) * y.ld + w->N <= y.buf->n));
+    assert(!M || (x.offset + (M - 1) * x.ld + w->K <= x.buf->n &&
+                     y.offset + (M - 1) * y.ld + w->N <= y.buf->n));
     if (!M)
         return;
     if (w->kind == DG_WEIGHT_INT8) {
         dg_cpu_linear_int8(cpu, op, x, y, M);
         return;
     }
-    struct job j = { .cpu = cpu, .op = op, .x = x, .y = y, .M = M };
+    struct job j = {.cpu = cpu, .op = op, .x = x, .y = y, .M = M};
     if (w->kind == DG_WEIGHT_ROWS) {
         multiply_rows(cpu, w, x, y, M);
         finish_block(&j, 0, M, 0, w->N);
         return;
     }
-    size_t pieces = dg_cpu_pieces(cpu, (w->N + DG_PANEL - 1) / DG_PANEL, (double)M * (double)w->N * (double)w->K);
+    size_t pieces = dg_cpu_pieces(
+        cpu, (w->N + DG_PANEL - 1) / DG_PANEL, (double)M * (double)w->N * (double)w->K);
     choose_blocks(&j, pieces);
     size_t row_blocks = (M + j.rows - 1) / j.rows;
     dg_pool_run(pieces > 1 ? cpu->pool : NULL, row_blocks * j.column_blocks, run_block, &j);

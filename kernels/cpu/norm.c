@@ -1,4 +1,5 @@
-/* Residual and LayerNorm. One kernel call a row; rows are split over threads when there are many. */
+/* Residual and LayerNorm. One kernel call a row; rows are split over threads when there are many.
+ */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
@@ -27,19 +28,19 @@ static void run_rows(void *arg, size_t i)
             .eps = op->eps,
         };
         if (op->drop)
-            row.drop = (struct dg_mask){ op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p };
+            row.drop = (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p};
         j->cpu->isa->norm(&row, j->D);
     }
 }
 
-void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x, struct dg_rows r,
-    struct dg_rows y, size_t M, size_t D)
+void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+    struct dg_rows r, struct dg_rows y, size_t M, size_t D)
 {
     const struct dg_cpu *cpu = dg_cpu_of(be);
     assert(op->gain->K == D && op->bias->K == D);
     if (!M)
         return;
     size_t pieces = dg_cpu_pieces(cpu, M, 4.0 * (double)M * (double)D);
-    struct job j = { cpu, op, x, r, y, M, D, (M + pieces - 1) / pieces };
+    struct job j = {cpu, op, x, r, y, M, D, (M + pieces - 1) / pieces};
     dg_pool_run(pieces > 1 ? cpu->pool : NULL, (M + j.rows - 1) / j.rows, run_rows, &j);
 }

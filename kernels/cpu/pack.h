@@ -1,8 +1,8 @@
 /* DG_LAYOUT_PANEL16: an [N,K] matrix cut into panels of 16 outputs, each k-major:
  *     panel[p][k][i] = matrix[16 p + i][k],   p < ceil(N/16), k < K, i < 16,
- * and zero where 16 p + i >= N. One panel is 16 K elements in a row, so that a matrix product reads the weights once,
- * in order, with 16 outputs side by side in its registers. Elements keep the matrix's type. Data is 64-byte aligned.
- * Any thread. */
+ * and zero where 16 p + i >= N. One panel is 16 K elements in a row, so that a matrix product reads
+ * the weights once, in order, with 16 outputs side by side in its registers. Elements keep the
+ * matrix's type. Data is 64-byte aligned. Any thread. */
 #ifndef DG_KERNELS_CPU_PACK_H
 #define DG_KERNELS_CPU_PACK_H
 

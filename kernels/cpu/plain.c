@@ -1,5 +1,5 @@
-/* The inner kernels in plain C: the definition that the others are tested against. Every sum runs in the order of its
- * index, without fused multiply-adds. */
+/* The inner kernels in plain C: the definition that the others are tested against. Every sum runs
+ * in the order of its index, without fused multiply-adds. */
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/plain_attention.h"
 
@@ -10,7 +10,7 @@ enum { PANEL = 16 };
 /* One row against one panel: 16 chains side by side. */
 static void gemm_row(const float *x, const float *panel, size_t K, float *y, size_t n)
 {
-    float sum[PANEL] = { 0 };
+    float sum[PANEL] = {0};
     for (size_t k = 0; k < K; k++)
         for (size_t i = 0; i < PANEL; i++)
             sum[i] += x[k] * panel[k * PANEL + i];
@@ -61,7 +61,9 @@ static void finish(float *y, float *pre, const float *bias, size_t n, enum dg_ac
 
 static float dropped(float x, struct dg_mask mask, size_t i)
 {
-    return dg_dropout_keep(mask.key, mask.first + (uint32_t)i, mask.p) ? x * (1.0f / (1.0f - mask.p)) : 0;
+    return dg_dropout_keep(mask.key, mask.first + (uint32_t)i, mask.p)
+               ? x * (1.0f / (1.0f - mask.p))
+               : 0;
 }
 
 static void dropout(float *y, size_t n, struct dg_mask mask)

@@ -1,4 +1,5 @@
-/* The plain kernels of attention and log-softmax; plain.c puts them into its table. Contracts: isa.h. */
+/* The plain kernels of attention and log-softmax; plain.c puts them into its table. Contracts:
+ * isa.h. */
 #ifndef DG_KERNELS_CPU_PLAIN_ATTENTION_H
 #define DG_KERNELS_CPU_PLAIN_ATTENTION_H
 

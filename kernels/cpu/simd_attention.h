@@ -1,6 +1,7 @@
-/* Attention's and log-softmax's bodies at the vector width of the file that includes this (after simd_rows.h).
- * A score is one chain per lane over Dk, then v_sum8; a weighted sum is one chain per element over the keys; sums of
- * exponentials go to the lane of the key. None depends on how many queries or keys are handled together. */
+/* Attention's and log-softmax's bodies at the vector width of the file that includes this (after
+ * simd_rows.h). A score is one chain per lane over Dk, then v_sum8; a weighted sum is one chain per
+ * element over the keys; sums of exponentials go to the lane of the key. None depends on how many
+ * queries or keys are handled together. */
 static inline const float *kv_row(const struct dg_kv *kv, size_t j)
 {
     return kv->data + (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld;
@@ -44,9 +45,10 @@ static void scores(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j
 
 enum { RUN = 64 }; /* values whose addresses are held at once */
 
-/* out_i[d .. d + nv*VL) += sum_j s[i,j] v_j for nq queries; nq and nv are constants where this is called. */
-static inline __attribute__((always_inline)) void weigh_tile(const int nq, const int nv, const struct dg_attn_tile *t,
-    const float *const row[RUN], size_t n, size_t d)
+/* out_i[d .. d + nv*VL) += sum_j s[i,j] v_j for nq queries; nq and nv are constants where this is
+ * called. */
+static inline __attribute__((always_inline)) void weigh_tile(const int nq, const int nv,
+    const struct dg_attn_tile *t, const float *const row[RUN], size_t n, size_t d)
 {
     vec sum[4][8];
 #pragma GCC unroll 4
@@ -76,8 +78,8 @@ static inline __attribute__((always_inline)) void weigh_tile(const int nq, const
 }
 
 /* nq queries over n values, all columns: nv vectors at a time, then one, then the rest. */
-static inline __attribute__((always_inline)) void weigh_rows(const int nq, const int nv, const struct dg_attn_tile *t,
-    const float *const row[RUN], size_t n, size_t dim)
+static inline __attribute__((always_inline)) void weigh_rows(const int nq, const int nv,
+    const struct dg_attn_tile *t, const float *const row[RUN], size_t n, size_t dim)
 {
     size_t d = 0;
     for (; d + (size_t)(nv * VL) <= dim; d += (size_t)(nv * VL))
@@ -96,7 +98,8 @@ static inline __attribute__((always_inline)) void weigh_rows(const int nq, const
     }
 }
 
-/* Four queries share each load of a value: rows that lie a power of two apart do not stay in the first-level cache. */
+/* Four queries share each load of a value: rows that lie a power of two apart do not stay in the
+ * first-level cache. */
 static void weigh(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
 {
     const float *row[RUN]; /* of [Dv] */

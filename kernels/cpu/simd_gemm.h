@@ -1,9 +1,10 @@
 /* The matrix product's body at the vector width of the file that includes this (vec_*.h first).
- * A tile is MR rows x NP panels of outputs in registers; per k it loads 16 NP weights and MR activations. Its chains
- * run over k in order; where K is cut, partial sums pass through memory unrounded, so no cut changes a bit.
- * One or two rows: several panels side by side, whole K: memory feeds several streams faster than one (28 GB/s against
- * 18 on Zen 3). More rows: runs of K_BLOCK weights of a panel (16 KiB) stay in the first-level cache while all rows
- * pass by, and what comes next is prefetched meanwhile, so that memory and multiplications overlap. */
+ * A tile is MR rows x NP panels of outputs in registers; per k it loads 16 NP weights and MR
+ * activations. Its chains run over k in order; where K is cut, partial sums pass through memory
+ * unrounded, so no cut changes a bit. One or two rows: several panels side by side, whole K: memory
+ * feeds several streams faster than one (28 GB/s against 18 on Zen 3). More rows: runs of K_BLOCK
+ * weights of a panel (16 KiB) stay in the first-level cache while all rows pass by, and what comes
+ * next is prefetched meanwhile, so that memory and multiplications overlap. */
 #include "kernels/cpu/isa.h"
 
 enum {
@@ -23,9 +24,9 @@ struct tile {
     size_t kc;
     float *sum; /* partial sums in; out */
     size_t lds;
-    bool first;       /* nothing summed yet */
-    /* What is prefetched. FETCH_NEXT: `ahead`, moving `step` bytes each k. FETCH_WINDOW: four lines each 4 k, `step`
-     * bytes apart, moving on by a line. */
+    bool first; /* nothing summed yet */
+    /* What is prefetched. FETCH_NEXT: `ahead`, moving `step` bytes each k. FETCH_WINDOW: four lines
+     * each 4 k, `step` bytes apart, moving on by a line. */
     uintptr_t ahead;
     size_t step;
 };
@@ -33,8 +34,8 @@ struct tile {
 enum fetch { FETCH_NONE, FETCH_NEXT, FETCH_WINDOW };
 
 /* One k of a tile. */
-static inline __attribute__((always_inline)) void add_products(const int MR, const int NP, const struct tile *t,
-    const float *x, const float *w, vec acc[TILE_ROWS][8])
+static inline __attribute__((always_inline)) void add_products(const int MR, const int NP,
+    const struct tile *t, const float *x, const float *w, vec acc[TILE_ROWS][8])
 {
     vec b[8];
 #pragma GCC unroll 8
@@ -50,8 +51,8 @@ static inline __attribute__((always_inline)) void add_products(const int MR, con
 }
 
 /* MR, NP and fetch are constants where this is called. */
-static inline __attribute__((always_inline)) void run_tile(const int MR, const int NP, const enum fetch fetch,
-    const struct tile *t)
+static inline __attribute__((always_inline)) void run_tile(
+    const int MR, const int NP, const enum fetch fetch, const struct tile *t)
 {
     vec acc[TILE_ROWS][8];
 #pragma GCC unroll 16
@@ -82,10 +83,11 @@ static inline __attribute__((always_inline)) void run_tile(const int MR, const i
 }
 
 /* One call per height, so that each is compiled for its own. */
-static inline __attribute__((always_inline)) void run_rows(size_t rows, const int NP, const enum fetch fetch,
-    const struct tile *t)
+static inline __attribute__((always_inline)) void run_rows(
+    size_t rows, const int NP, const enum fetch fetch, const struct tile *t)
 {
     switch (rows) {
+/* clang-format off */
 #define ROWS_CASE(n) \
     case n: \
         if (n <= TILE_ROWS) \
@@ -94,12 +96,13 @@ static inline __attribute__((always_inline)) void run_rows(size_t rows, const in
         ROWS_CASE(1) ROWS_CASE(2) ROWS_CASE(3) ROWS_CASE(4) ROWS_CASE(5) ROWS_CASE(6)
         ROWS_CASE(7) ROWS_CASE(8) ROWS_CASE(9) ROWS_CASE(10) ROWS_CASE(11) ROWS_CASE(12)
 #undef ROWS_CASE
+        /* clang-format on */
     }
 }
 
 /* sums[rows,16 panels] to y's columns n0 .., of which there may be fewer. */
-static inline void copy_sums(const struct dg_gemm *g, size_t m0, size_t rows, size_t n0, size_t panels,
-    const float *sums)
+static inline void copy_sums(
+    const struct dg_gemm *g, size_t m0, size_t rows, size_t n0, size_t panels, const float *sums)
 {
     size_t width = panels * PANEL, n = g->n - n0 < width ? g->n - n0 : width;
     for (size_t r = 0; r < rows; r++) {
@@ -113,21 +116,27 @@ static inline void copy_sums(const struct dg_gemm *g, size_t m0, size_t rows, si
 }
 
 /* One or two rows: whole K, NP panels at a time. Returns the first column not done. */
-static inline __attribute__((always_inline)) size_t stream_panels(const int MR, const int NP, const struct dg_gemm *g,
-    size_t n0)
+static inline __attribute__((always_inline)) size_t stream_panels(
+    const int MR, const int NP, const struct dg_gemm *g, size_t n0)
 {
     float sums[2 * 4 * PANEL]; /* [MR,16 NP] */
     for (; n0 + (size_t)(NP - 1) * PANEL < g->n; n0 += (size_t)NP * PANEL) {
-        struct tile t = { .x = g->x, .ldx = g->ldx, .w = g->w + n0 * g->K, .panel = g->K * PANEL, .kc = g->K,
-            .sum = sums, .lds = (size_t)NP * PANEL, .first = true };
+        struct tile t = {.x = g->x,
+            .ldx = g->ldx,
+            .w = g->w + n0 * g->K,
+            .panel = g->K * PANEL,
+            .kc = g->K,
+            .sum = sums,
+            .lds = (size_t)NP * PANEL,
+            .first = true};
         run_tile(MR, NP, FETCH_NONE, &t);
         copy_sums(g, 0, (size_t)MR, n0, (size_t)NP, sums);
     }
     return n0;
 }
 
-/* A lone tile takes one stream of weights faster than memory gives it: the next WINDOW is fetched as four streams.
- * At the end, where nothing is left, lines that are there already are touched. */
+/* A lone tile takes one stream of weights faster than memory gives it: the next WINDOW is fetched
+ * as four streams. At the end, where nothing is left, lines that are there already are touched. */
 static inline void aim_window(const struct dg_gemm *g, size_t n0, size_t k0, struct tile *t)
 {
     size_t at = (n0 * g->K + k0 * PANEL) * sizeof(float);
@@ -138,7 +147,8 @@ static inline void aim_window(const struct dg_gemm *g, size_t n0, size_t k0, str
 }
 
 /* Several tiles: each fetches its part of the run after this one. */
-static inline void aim_next(const struct dg_gemm *g, size_t n0, size_t k0, size_t i, size_t tiles, struct tile *t)
+static inline void aim_next(
+    const struct dg_gemm *g, size_t n0, size_t k0, size_t i, size_t tiles, struct tile *t)
 {
     bool last = k0 + t->kc == g->K;
     const float *next = last ? t->w - k0 * PANEL + t->panel : t->w + t->kc * PANEL;
@@ -151,15 +161,20 @@ static inline void aim_next(const struct dg_gemm *g, size_t n0, size_t k0, size_
     }
 }
 
-/* Up to ROWS_MAX rows against NP panels from column n0 on. Tiles share the rows evenly: 8 rows are 4 + 4, not 6 + 2. */
-static inline __attribute__((always_inline)) void run_panels(const int NP, const struct dg_gemm *g, size_t m0,
-    size_t rows, size_t n0)
+/* Up to ROWS_MAX rows against NP panels from column n0 on. Tiles share the rows evenly: 8 rows are
+ * 4 + 4, not 6 + 2. */
+static inline __attribute__((always_inline)) void run_panels(
+    const int NP, const struct dg_gemm *g, size_t m0, size_t rows, size_t n0)
 {
     float sums[ROWS_MAX * PANELS_MANY * PANEL]; /* [rows,16 NP] */
     size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, width = (size_t)NP * PANEL;
     for (size_t k0 = 0; k0 < g->K; k0 += K_BLOCK) {
-        struct tile t = { .ldx = g->ldx, .w = g->w + n0 * g->K + k0 * PANEL, .panel = g->K * PANEL, .lds = width,
-            .kc = g->K - k0 < K_BLOCK ? g->K - k0 : K_BLOCK, .first = k0 == 0 };
+        struct tile t = {.ldx = g->ldx,
+            .w = g->w + n0 * g->K + k0 * PANEL,
+            .panel = g->K * PANEL,
+            .lds = width,
+            .kc = g->K - k0 < K_BLOCK ? g->K - k0 : K_BLOCK,
+            .first = k0 == 0};
         for (size_t i = 0; i < tiles; i++) {
             size_t r0 = rows * i / tiles, r1 = rows * (i + 1) / tiles;
             t.x = g->x + (m0 + r0) * g->ldx + k0;

@@ -1,12 +1,12 @@
-/* Row-wise bodies at the vector width of the file that includes this (vec_*.h first): exponential, bias and
- * activation, dropout, LayerNorm, dot product. Sums: one chain per lane, lanes added in v_sum's order, so the order
- * depends on the row's length alone. */
+/* Row-wise bodies at the vector width of the file that includes this (vec_*.h first): exponential,
+ * bias and activation, dropout, LayerNorm, dot product. Sums: one chain per lane, lanes added in
+ * v_sum's order, so the order depends on the row's length alone. */
 #include "kernels/cpu/isa.h"
 
 #include <math.h>
 
-/* e^x, about 1 ulp: Cody-Waite reduction and Cephes' polynomial. Below -87.33 (the smallest normal) it is 0, above
- * 88.37 it stays e^88.37, NaN comes through. */
+/* e^x, about 1 ulp: Cody-Waite reduction and Cephes' polynomial. Below -87.33 (the smallest normal)
+ * it is 0, above 88.37 it stays e^88.37, NaN comes through. */
 static inline vec v_exp(vec x)
 {
     const vec low = v_all(-87.33654f);
@@ -78,7 +78,8 @@ static void dropout(float *y, size_t n, struct dg_mask mask)
     const vec factor = v_all(1.0f / (1.0f - mask.p));
     size_t i = 0;
     for (; i + VL <= n; i += VL)
-        v_store(y + i, v_mul(v_load(y + i), keep_factor(mask.key, mask.first + (uint32_t)i, threshold, factor)));
+        v_store(y + i, v_mul(v_load(y + i),
+                           keep_factor(mask.key, mask.first + (uint32_t)i, threshold, factor)));
     if (i < n) {
         vec_mask m = v_first(n - i);
         vec keep = keep_factor(mask.key, mask.first + (uint32_t)i, threshold, factor);
@@ -91,7 +92,8 @@ static inline vec residual(const struct dg_norm_row *row, size_t i, const vec_ma
 {
     vec x = part ? v_load_part(row->x + i, *part) : v_load(row->x + i);
     if (row->drop.p > 0)
-        x = v_mul(x, keep_factor(row->drop.key, row->drop.first + (uint32_t)i,
+        x = v_mul(x,
+            keep_factor(row->drop.key, row->drop.first + (uint32_t)i,
                 v_int((uint32_t)(row->drop.p * 16777216.0f)), v_all(1.0f / (1.0f - row->drop.p))));
     if (!row->r)
         return x;
@@ -151,7 +153,8 @@ static void norm(const struct dg_norm_row *row, size_t D)
         vec xhat = v_mul(v_sub(v_load_part(row->y + i, m), centre), factor);
         if (row->xhat)
             v_store_part(row->xhat + i, m, xhat);
-        v_store_part(row->y + i, m, v_fma(xhat, v_load_part(row->gain + i, m), v_load_part(row->bias + i, m)));
+        v_store_part(row->y + i, m,
+            v_fma(xhat, v_load_part(row->gain + i, m), v_load_part(row->bias + i, m)));
     }
     if (row->rstd)
         *row->rstd = rstd;
@@ -159,7 +162,7 @@ static void norm(const struct dg_norm_row *row, size_t D)
 
 static float dot(const float *a, const float *b, size_t n)
 {
-    vec sum[4] = { v_zero(), v_zero(), v_zero(), v_zero() };
+    vec sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
     size_t i = 0;
     for (; i + 4 * VL <= n; i += 4 * VL)
         for (size_t u = 0; u < 4; u++)

@@ -1,6 +1,6 @@
-/* Log-softmax and the best candidates of rows of logits, in two passes over a row: the maximum of each of up to 512
- * runs, then the sum of exponentials. The k-th largest run maximum is a lower bound of the k-th best logit, so only
- * the few runs that reach it are looked at again. */
+/* Log-softmax and the best candidates of rows of logits, in two passes over a row: the maximum of
+ * each of up to 512 runs, then the sum of exponentials. The k-th largest run maximum is a lower
+ * bound of the k-th best logit, so only the few runs that reach it are looked at again. */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
@@ -47,7 +47,8 @@ static float bound(const struct runs *runs, size_t k, float *best)
 }
 
 /* The k best of x[V] into best, ids. Returns how many there are. */
-static size_t select_best(const float *x, size_t V, const struct runs *runs, size_t k, float *best, int32_t *ids)
+static size_t select_best(
+    const float *x, size_t V, const struct runs *runs, size_t k, float *best, int32_t *ids)
 {
     float low = bound(runs, k, best);
     size_t n = 0;
@@ -62,7 +63,8 @@ static size_t select_best(const float *x, size_t V, const struct runs *runs, siz
     return n;
 }
 
-static void run_row(const struct dg_cpu_isa *isa, const struct dg_topk *op, const float *x, size_t m)
+static void run_row(
+    const struct dg_cpu_isa *isa, const struct dg_topk *op, const float *x, size_t m)
 {
     struct runs runs;
     size_t V = op->V, k = op->k[m];
@@ -108,6 +110,6 @@ void dg_cpu_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows
     for (size_t m = 0; m < M; m++)
         assert(op->k[m] >= 1 && op->k[m] <= op->k_max);
     size_t pieces = dg_cpu_pieces(cpu, M, 4.0 * (double)M * (double)op->V);
-    struct job j = { cpu, op, logits, M, (M + pieces - 1) / pieces };
+    struct job j = {cpu, op, logits, M, (M + pieces - 1) / pieces};
     dg_pool_run(pieces > 1 ? cpu->pool : NULL, (M + j.rows - 1) / j.rows, run_rows, &j);
 }

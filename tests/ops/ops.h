@@ -1,5 +1,6 @@
-/* What the tests of the ops share: random data, buffers and weights from host arrays, every instruction set in turn.
- * Expected values are naive loops in double; EPS is the rounding unit of fp32, and tolerances are written in it. */
+/* What the tests of the ops share: random data, buffers and weights from host arrays, every
+ * instruction set in turn. Expected values are naive loops in double; EPS is the rounding unit of
+ * fp32, and tolerances are written in it. */
 #ifndef DG_TESTS_OPS_OPS_H
 #define DG_TESTS_OPS_OPS_H
 
@@ -49,19 +50,19 @@ static inline float *ops_floats(size_t n, uint64_t seed)
 
 static inline struct dg_backend *ops_open(const char *isa, int threads)
 {
-    struct dg_error err = { 0 };
+    struct dg_error err = {0};
     struct dg_backend *be;
-    if (dg_cpu_open(&(struct dg_cpu_options){ isa, threads }, &be, &err))
+    if (dg_cpu_open(&(struct dg_cpu_options){isa, threads}, &be, &err))
         fail_msg("%s", err.message);
     return be;
 }
 
 /* A new buffer of M rows, `ld` apart, filled from src[M,N] (NULL: zero) after `offset` elements. */
-static inline struct dg_rows ops_rows(struct dg_backend *be, const float *src, size_t M, size_t N, size_t offset,
-    size_t ld)
+static inline struct dg_rows ops_rows(
+    struct dg_backend *be, const float *src, size_t M, size_t N, size_t offset, size_t ld)
 {
-    struct dg_rows r = { NULL, offset, ld };
-    struct dg_error err = { 0 };
+    struct dg_rows r = {NULL, offset, ld};
+    struct dg_error err = {0};
     if (be->ops->buf_new(be, offset + M * ld + N, &r.buf, &err))
         fail_msg("%s", err.message);
     if (src)
@@ -69,33 +70,37 @@ static inline struct dg_rows ops_rows(struct dg_backend *be, const float *src, s
     return r;
 }
 
-static inline struct dg_weight *ops_weight(struct dg_backend *be, unsigned use, size_t N, size_t K, const float *rows,
-    bool trainable)
+static inline struct dg_weight *ops_weight(
+    struct dg_backend *be, unsigned use, size_t N, size_t K, const float *rows, bool trainable)
 {
-    struct dg_stored form = { DG_F32, DG_LAYOUT_ROWS, rows, NULL };
-    struct dg_weight_spec spec = { "test.weight", use, N, K, trainable, &form, 1 };
-    struct dg_error err = { 0 };
+    struct dg_stored form = {DG_F32, DG_LAYOUT_ROWS, rows, NULL};
+    struct dg_weight_spec spec = {"test.weight", use, N, K, trainable, &form, 1};
+    struct dg_error err = {0};
     struct dg_weight *w;
     if (be->ops->weight_new(be, &spec, &w, &err))
         fail_msg("%s", err.message);
     return w;
 }
 
-static inline void ops_near(const char *what, const char *isa, size_t i, double got, double want, double tolerance)
+static inline void ops_near(
+    const char *what, const char *isa, size_t i, double got, double want, double tolerance)
 {
     if (!(fabs(got - want) <= tolerance))
-        fail_msg("%s, %s, element %zu: got %.9g, expected %.9g within %.3g", what, isa, i, got, want, tolerance);
+        fail_msg("%s, %s, element %zu: got %.9g, expected %.9g within %.3g", what, isa, i, got,
+            want, tolerance);
 }
 
 /* Run f with each instruction set of this machine, and say so. */
 static inline void ops_each_isa(const char *what, void (*f)(struct dg_backend *be, const char *isa))
 {
-    const char *const all[] = { "avx512vnni", "avx512", "avxvnni", "avx2", "generic" }, *const *have = dg_cpu_isas();
+    const char *const all[] = {"avx512vnni", "avx512", "avxvnni", "avx2", "generic"},
+                      *const *have = dg_cpu_isas();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         bool can = false;
         for (size_t j = 0; have[j]; j++)
             can = can || !strcmp(have[j], all[i]);
-        printf("%s: %s %s\n", what, all[i], can ? "runs" : "is compiled, but this machine cannot run it");
+        printf("%s: %s %s\n", what, all[i],
+            can ? "runs" : "is compiled, but this machine cannot run it");
         if (!can)
             continue;
         for (int threads = 1; threads <= 2; threads++) {

@@ -1,5 +1,5 @@
-/* attention against a double-precision loop: head sizes, packed rows and slots, causal, probabilities, dropout, more
- * keys than are held at once. */
+/* attention against a double-precision loop: head sizes, packed rows and slots, causal,
+ * probabilities, dropout, more keys than are held at once. */
 #include "tests/ops/ops.h"
 
 struct dims {
@@ -16,13 +16,14 @@ struct call {
     uint32_t *keys; /* [M] */
 };
 
-static void call_init(struct call *c, struct dims d, const uint32_t (*lengths)[2], size_t n_segs, bool causal,
-    bool slots)
+static void call_init(struct call *c, struct dims d, const uint32_t (*lengths)[2], size_t n_segs,
+    bool causal, bool slots)
 {
-    *c = (struct call){ .d = d, .n_segs = n_segs };
+    *c = (struct call){.d = d, .n_segs = n_segs};
     for (size_t i = 0; i < n_segs; i++) {
         uint32_t n_q = lengths[i][0], n_k = lengths[i][1];
-        c->segs[i] = (struct dg_attn_seg){ (uint32_t)c->M, n_q, n_k, (uint32_t)c->pool, NULL, causal, c->probs };
+        c->segs[i] = (struct dg_attn_seg){
+            (uint32_t)c->M, n_q, n_k, (uint32_t)c->pool, NULL, causal, c->probs};
         c->M += n_q;
         c->pool += n_k;
         c->probs += (size_t)d.H * n_q * n_k;
@@ -55,8 +56,8 @@ static void call_deinit(struct call *c)
 }
 
 /* One query of one head: p[n_k] before dropout, out[Dv] after. */
-static void expect(const struct call *c, const struct dg_attn_seg *seg, size_t i, size_t h, bool drop, double *p,
-    double *out)
+static void expect(const struct call *c, const struct dg_attn_seg *seg, size_t i, size_t h,
+    bool drop, double *p, double *out)
 {
     struct dims d = c->d;
     size_t seen = seg->causal ? seg->n_k - seg->n_q + i + 1 : seg->n_k;
@@ -65,7 +66,8 @@ static void expect(const struct call *c, const struct dg_attn_seg *seg, size_t i
         size_t row = seg->slots ? (size_t)seg->slots[j] : seg->k0 + j;
         p[j] = 0;
         for (size_t e = 0; e < d.Dk; e++)
-            p[j] += (double)c->q[((seg->q0 + i) * d.H + h) * d.Dk + e] * c->k[(row * d.H + h) * d.Dk + e];
+            p[j] += (double)c->q[((seg->q0 + i) * d.H + h) * d.Dk + e] *
+                    c->k[(row * d.H + h) * d.Dk + e];
         p[j] /= sqrt(d.Dk);
         max = j < seen && p[j] > max ? p[j] : max;
     }
@@ -80,14 +82,15 @@ static void expect(const struct call *c, const struct dg_attn_seg *seg, size_t i
         double kept = p[j];
         if (drop)
             kept = dg_dropout_keep(c->keys[seg->q0 + i] ^ 3u, (uint32_t)(h * 2048 + j), 0.2f)
-                ? p[j] / (1 - (double)0.2f)
-                : 0;
+                       ? p[j] / (1 - (double)0.2f)
+                       : 0;
         for (size_t e = 0; e < d.Dv; e++)
             out[e] += kept * c->v[(row * d.H + h) * d.Dv + e];
     }
 }
 
-static void compare(const struct call *c, const char *isa, bool drop, const float *got, const float *probs)
+static void compare(
+    const struct call *c, const char *isa, bool drop, const float *got, const float *probs)
 {
     struct dims d = c->d;
     double *p = ops_memory(c->pool, sizeof *p), *out = ops_memory(d.Dv, sizeof *out);
@@ -96,29 +99,36 @@ static void compare(const struct call *c, const char *isa, bool drop, const floa
             for (size_t h = 0; h < d.H; h++) {
                 const struct dg_attn_seg *seg = &c->segs[s];
                 expect(c, seg, i, h, drop, p, out);
-                /* A score is a sum of Dk products up to 3, rounded; exp turns its error into a relative one. */
+                /* A score is a sum of Dk products up to 3, rounded; exp turns its error into a
+                 * relative one. */
                 double tolerance = EPS * (4 * sqrt(d.Dk) + sqrt(seg->n_k) + 16);
                 for (size_t e = 0; e < d.Dv; e++)
-                    ops_near("attention", isa, e, got[((seg->q0 + i) * d.H + h) * d.Dv + e], out[e], tolerance);
+                    ops_near("attention", isa, e, got[((seg->q0 + i) * d.H + h) * d.Dv + e], out[e],
+                        tolerance);
                 for (size_t j = 0; probs && j < seg->n_k; j++)
-                    ops_near("probs", isa, j, probs[seg->probs + (h * seg->n_q + i) * seg->n_k + j], p[j], tolerance);
+                    ops_near("probs", isa, j, probs[seg->probs + (h * seg->n_q + i) * seg->n_k + j],
+                        p[j], tolerance);
             }
     free(p), free(out);
 }
 
-static void check(struct dg_backend *be, const char *isa, struct call *c, bool drop, bool want_probs)
+static void check(
+    struct dg_backend *be, const char *isa, struct call *c, bool drop, bool want_probs)
 {
     size_t qn = (size_t)c->d.H * c->d.Dk, vn = (size_t)c->d.H * c->d.Dv;
-    struct dg_rows q = ops_rows(be, c->q, c->M, qn, 3, qn + 1), out = ops_rows(be, NULL, c->M, vn, 2, vn + 3);
-    struct dg_dropout dropout = { 0.2f, 3u, c->keys };
-    struct dg_attention op = { c->d.H, c->d.Dk, c->d.Dv, c->segs, c->n_segs,
-        .k = ops_rows(be, c->k, c->pool, qn, 1, qn + 2), .v = ops_rows(be, c->v, c->pool, vn, 5, vn) };
+    struct dg_rows q = ops_rows(be, c->q, c->M, qn, 3, qn + 1),
+                   out = ops_rows(be, NULL, c->M, vn, 2, vn + 3);
+    struct dg_dropout dropout = {0.2f, 3u, c->keys};
+    struct dg_attention op = {c->d.H, c->d.Dk, c->d.Dv, c->segs, c->n_segs,
+        .k = ops_rows(be, c->k, c->pool, qn, 1, qn + 2),
+        .v = ops_rows(be, c->v, c->pool, vn, 5, vn)};
     if (want_probs)
         op.probs = ops_rows(be, NULL, 1, c->probs, 9, c->probs);
     if (drop)
         op.drop = &dropout;
     be->ops->attention(be, &op, q, out);
-    float *got = ops_memory(c->M * vn, sizeof *got), *probs = want_probs ? ops_memory(c->probs, sizeof *probs) : NULL;
+    float *got = ops_memory(c->M * vn, sizeof *got),
+          *probs = want_probs ? ops_memory(c->probs, sizeof *probs) : NULL;
     be->ops->read(be, out, c->M, vn, got);
     if (want_probs)
         be->ops->read(be, op.probs, 1, c->probs, probs);
@@ -133,10 +143,10 @@ static void check(struct dg_backend *be, const char *isa, struct call *c, bool d
 
 static void run_dims(struct dg_backend *be, const char *isa)
 {
-    static const struct dims all[] = { { 8, 64, 64 }, { 1, 512, 512 }, { 2, 16, 64 }, { 3, 5, 9 }, { 1, 1, 1 },
-        { 2, 20, 70 }, { 16, 32, 32 }, { 2, 128, 130 } };
-    static const uint32_t square[][2] = { { 1, 1 }, { 7, 7 }, { 27, 27 }, { 8, 8 }, { 70, 70 } };
-    static const uint32_t cross[][2] = { { 4, 27 }, { 1, 100 }, { 5, 9 }, { 1, 1 }, { 12, 64 } };
+    static const struct dims all[] = {{8, 64, 64}, {1, 512, 512}, {2, 16, 64}, {3, 5, 9}, {1, 1, 1},
+        {2, 20, 70}, {16, 32, 32}, {2, 128, 130}};
+    static const uint32_t square[][2] = {{1, 1}, {7, 7}, {27, 27}, {8, 8}, {70, 70}};
+    static const uint32_t cross[][2] = {{4, 27}, {1, 100}, {5, 9}, {1, 1}, {12, 64}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (int kind = 0; kind < 16; kind++) {
             bool causal = kind & 1, slots = kind & 2, drop = kind & 4, probs = kind & 8;
@@ -156,9 +166,9 @@ static void test_dims(void **state)
 /* One cached step: the last query of a causal call is a call with one query. */
 static void run_step(struct dg_backend *be, const char *isa)
 {
-    static const uint32_t steps[][2] = { { 1, 5 }, { 3, 40 }, { 9, 33 } };
+    static const uint32_t steps[][2] = {{1, 5}, {3, 40}, {9, 33}};
     struct call c;
-    call_init(&c, (struct dims){ 4, 24, 40 }, steps, 3, true, true);
+    call_init(&c, (struct dims){4, 24, 40}, steps, 3, true, true);
     check(be, isa, &c, false, true);
     call_deinit(&c);
 }
@@ -171,10 +181,10 @@ static void test_step(void **state)
 
 static void run_long(struct dg_backend *be, const char *isa)
 {
-    static const uint32_t lengths[][2] = { { 3, 2048 }, { 3, 2049 }, { 10, 5000 } };
+    static const uint32_t lengths[][2] = {{3, 2048}, {3, 2049}, {10, 5000}};
     for (int causal = 0; causal < 2; causal++) {
         struct call c;
-        call_init(&c, (struct dims){ 2, 8, 8 }, lengths, 3, causal, false);
+        call_init(&c, (struct dims){2, 8, 8}, lengths, 3, causal, false);
         check(be, isa, &c, causal, true);
         call_deinit(&c);
     }
@@ -189,14 +199,16 @@ static void test_long(void **state)
 /* Scores far apart: no overflow, and the loser gets exactly nothing. */
 static void run_extremes(struct dg_backend *be, const char *isa)
 {
-    float q[1] = { 100 }, k[3] = { 100, -100, 99.99f }, v[3] = { 1, 1e30f, 3 }, out[1];
-    struct dg_attn_seg seg = { 0, 1, 3, 0, NULL, false, 0 };
+    float q[1] = {100}, k[3] = {100, -100, 99.99f}, v[3] = {1, 1e30f, 3}, out[1];
+    struct dg_attn_seg seg = {0, 1, 3, 0, NULL, false, 0};
     struct dg_rows qr = ops_rows(be, q, 1, 1, 0, 1), outr = ops_rows(be, NULL, 1, 1, 0, 1);
-    struct dg_attention op = { 1, 1, 1, &seg, 1, .k = ops_rows(be, k, 3, 1, 0, 1), .v = ops_rows(be, v, 3, 1, 0, 1) };
+    struct dg_attention op = {
+        1, 1, 1, &seg, 1, .k = ops_rows(be, k, 3, 1, 0, 1), .v = ops_rows(be, v, 3, 1, 0, 1)};
     be->ops->attention(be, &op, qr, outr);
     be->ops->read(be, outr, 1, 1, out);
     double e = exp((double)99.99f * 100 - 10000);
-    ops_near("attention extremes", isa, 0, out[0], (1 + 3 * e) / (1 + e), 3e-4); /* scores of 1e4 round to 1e-3 */
+    ops_near("attention extremes", isa, 0, out[0], (1 + 3 * e) / (1 + e),
+        3e-4); /* scores of 1e4 round to 1e-3 */
     be->ops->buf_free(be, qr.buf);
     be->ops->buf_free(be, outr.buf);
     be->ops->buf_free(be, op.k.buf);
@@ -211,7 +223,7 @@ static void test_extremes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_dims), cmocka_unit_test(test_step),
-        cmocka_unit_test(test_long), cmocka_unit_test(test_extremes) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dims), cmocka_unit_test(test_step),
+        cmocka_unit_test(test_long), cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

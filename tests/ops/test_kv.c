@@ -4,10 +4,11 @@
 static void run_kv(struct dg_backend *be, const char *isa)
 {
     enum { M = 5, N = 19, SLOTS = 9 };
-    const int32_t slots[M] = { 8, 0, 3, 7, 1 };
+    const int32_t slots[M] = {8, 0, 3, 7, 1};
     float *x = ops_floats(M * N, 1), pool[SLOTS * (N + 2)];
-    struct dg_rows xr = ops_rows(be, x, M, N, 2, N + 4), pr = ops_rows(be, NULL, SLOTS, N + 2, 0, N + 2);
-    be->ops->kv_write(be, xr, (struct dg_rows){ pr.buf, 1, N + 2 }, slots, M, N);
+    struct dg_rows xr = ops_rows(be, x, M, N, 2, N + 4),
+                   pr = ops_rows(be, NULL, SLOTS, N + 2, 0, N + 2);
+    be->ops->kv_write(be, xr, (struct dg_rows){pr.buf, 1, N + 2}, slots, M, N);
     be->ops->read(be, pr, SLOTS, N + 2, pool);
     for (size_t s = 0; s < SLOTS; s++)
         for (size_t i = 0; i < N + 2; i++) {
@@ -34,7 +35,7 @@ static void test_buffers(void **state)
 {
     (void)state;
     struct dg_backend *be = ops_open(NULL, 1);
-    struct dg_error err = { 0 };
+    struct dg_error err = {0};
     struct dg_buf *buf = (struct dg_buf *)&err;
     assert_int_equal(be->ops->buf_new(be, SIZE_MAX / 4, &buf, &err), DG_ENOMEM);
     assert_null(buf);
@@ -51,8 +52,8 @@ static void test_isa(void **state)
 {
     (void)state;
     struct dg_backend *be = NULL;
-    struct dg_error err = { 0 };
-    assert_int_equal(dg_cpu_open(&(struct dg_cpu_options){ "sse9", 1 }, &be, &err), DG_EUNSUP);
+    struct dg_error err = {0};
+    assert_int_equal(dg_cpu_open(&(struct dg_cpu_options){"sse9", 1}, &be, &err), DG_EUNSUP);
     assert_null(be);
     assert_non_null(strstr(err.message, "sse9"));
     assert_non_null(strstr(err.message, "generic"));
@@ -73,7 +74,7 @@ static void test_isa(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_kv), cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_isa) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kv), cmocka_unit_test(test_buffers), cmocka_unit_test(test_isa)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

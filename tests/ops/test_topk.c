@@ -1,4 +1,5 @@
-/* topk against a sort of double-precision log-probabilities: sizes, ties, forced ids, values that are no numbers. */
+/* topk against a sort of double-precision log-probabilities: sizes, ties, forced ids, values that
+ * are no numbers. */
 #include "tests/ops/ops.h"
 
 static const float *sort_row;
@@ -12,7 +13,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* levels > 0: logits take so many values, so that most are ties. */
-static void check(struct dg_backend *be, const char *isa, size_t M, size_t V, uint32_t k_max, int levels)
+static void check(
+    struct dg_backend *be, const char *isa, size_t M, size_t V, uint32_t k_max, int levels)
 {
     float *x = ops_floats(M * V, V + k_max);
     for (size_t i = 0; i < M * V; i++)
@@ -26,7 +28,7 @@ static void check(struct dg_backend *be, const char *isa, size_t M, size_t V, ui
     }
     k[0] = k_max;
     struct dg_rows xr = ops_rows(be, x, M, V, 1, V + 3);
-    be->ops->topk(be, &(struct dg_topk){ V, k_max, k, force, logprob, ids }, xr, M);
+    be->ops->topk(be, &(struct dg_topk){V, k_max, k, force, logprob, ids}, xr, M);
     int32_t *order = ops_memory(V, sizeof *order);
     for (size_t m = 0; m < M; m++) {
         double sum = 0, max = -INFINITY;
@@ -41,9 +43,10 @@ static void check(struct dg_backend *be, const char *isa, size_t M, size_t V, ui
         for (size_t i = 0; i < k[m]; i++) {
             int32_t want = force[m] >= 0 ? force[m] : order[i];
             if (ids[m * k_max + i] != want)
-                fail_msg("topk, %s: [%zu,%zu] row %zu place %zu: id %d, expected %d", isa, M, V, m, i,
-                    ids[m * k_max + i], want);
-            /* Lanes sum up to 128 exponentials of 1 ulp each in fp32, the rest is in double; one last rounding. */
+                fail_msg("topk, %s: [%zu,%zu] row %zu place %zu: id %d, expected %d", isa, M, V, m,
+                    i, ids[m * k_max + i], want);
+            /* Lanes sum up to 128 exponentials of 1 ulp each in fp32, the rest is in double; one
+             * last rounding. */
             double lp = x[m * V + (size_t)want] - max - log(sum);
             ops_near("topk", isa, i, logprob[m * k_max + i], lp, 40 * EPS + fabs(lp) * EPS);
         }
@@ -54,7 +57,7 @@ static void check(struct dg_backend *be, const char *isa, size_t M, size_t V, ui
 
 static void run_sizes(struct dg_backend *be, const char *isa)
 {
-    const size_t sizes[] = { 8, 9, 16, 31, 100, 511, 1000, 8191, 8192, 8193, 32000, 37001 };
+    const size_t sizes[] = {8, 9, 16, 31, 100, 511, 1000, 8191, 8192, 8193, 32000, 37001};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint32_t k = 1; k <= 8; k += 7) {
             check(be, isa, 1, sizes[i], k, 0);
@@ -72,15 +75,16 @@ static void test_sizes(void **state)
     ops_each_isa("topk", run_sizes);
 }
 
-/* -inf is a candidate like others, and the last; when all of the row is asked for, all of it comes. */
+/* -inf is a candidate like others, and the last; when all of the row is asked for, all of it comes.
+ */
 static void run_infinite(struct dg_backend *be, const char *isa)
 {
-    float x[4] = { -INFINITY, 1, -INFINITY, 1 }, logprob[6];
+    float x[4] = {-INFINITY, 1, -INFINITY, 1}, logprob[6];
     int32_t ids[6];
-    const int32_t want[6] = { 1, 3, 0, 2, -1, -1 };
+    const int32_t want[6] = {1, 3, 0, 2, -1, -1};
     uint32_t k = 6;
     struct dg_rows xr = ops_rows(be, x, 1, 4, 0, 4);
-    be->ops->topk(be, &(struct dg_topk){ 4, 6, &k, NULL, logprob, ids }, xr, 1);
+    be->ops->topk(be, &(struct dg_topk){4, 6, &k, NULL, logprob, ids}, xr, 1);
     for (size_t i = 0; i < 6; i++) {
         if (ids[i] != want[i])
             fail_msg("topk, %s: place %zu has id %d, expected %d", isa, i, ids[i], want[i]);
@@ -98,20 +102,23 @@ static void test_infinite(void **state)
     ops_each_isa("topk with -inf", run_infinite);
 }
 
-/* A row of NaN must not read or write out of bounds, and its log-probabilities must not look like numbers. */
+/* A row of NaN must not read or write out of bounds, and its log-probabilities must not look like
+ * numbers. */
 static void run_nan(struct dg_backend *be, const char *isa)
 {
     enum { V = 1000 };
-    float x[V], logprob[4] = { 0 };
+    float x[V], logprob[4] = {0};
     int32_t ids[4];
     uint32_t k = 4;
     for (int i = 0; i < V; i++)
         x[i] = i == 500 ? NAN : (float)(i % 7);
     struct dg_rows xr = ops_rows(be, x, 1, V, 0, V);
-    be->ops->topk(be, &(struct dg_topk){ V, 4, &k, NULL, logprob, ids }, xr, 1);
+    be->ops->topk(be, &(struct dg_topk){V, 4, &k, NULL, logprob, ids}, xr, 1);
     for (size_t i = 0; i < 4; i++)
-        if (!(isnan(logprob[i]) && ids[i] >= 0 && ids[i] < V) && !(ids[i] == -1 && isinf(logprob[i])))
-            fail_msg("topk, %s: place %zu of a row with NaN is %g, id %d", isa, i, (double)logprob[i], ids[i]);
+        if (!(isnan(logprob[i]) && ids[i] >= 0 && ids[i] < V) &&
+            !(ids[i] == -1 && isinf(logprob[i])))
+            fail_msg("topk, %s: place %zu of a row with NaN is %g, id %d", isa, i,
+                (double)logprob[i], ids[i]);
     be->ops->buf_free(be, xr.buf);
 }
 
@@ -123,7 +130,7 @@ static void test_nan(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_sizes), cmocka_unit_test(test_infinite),
-        cmocka_unit_test(test_nan) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_infinite), cmocka_unit_test(test_nan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Parameters on the CPU: every stored form multiplies alike, packed ones are used in place, wrong ones are refused by
- * name; packing and its reverse. */
+/* Parameters on the CPU: every stored form multiplies alike, packed ones are used in place, wrong
+ * ones are refused by name; packing and its reverse. */
 #include "kernels/cpu/pack.h"
 #include "tests/ops/ops.h"
 
@@ -7,8 +7,8 @@ enum { N = 21, K = 34 };
 
 static void multiply(struct dg_backend *be, const struct dg_weight_spec *spec, float *y)
 {
-    struct dg_error err = { 0 };
-    struct dg_linear op = { 0 };
+    struct dg_error err = {0};
+    struct dg_linear op = {0};
     struct dg_weight *w;
     if (be->ops->weight_new(be, spec, &w, &err))
         fail_msg("%s", err.message);
@@ -23,7 +23,8 @@ static void multiply(struct dg_backend *be, const struct dg_weight_spec *spec, f
     free(x);
 }
 
-/* Matrices whose values every type holds exactly give the same bits from every form. (s8 ones multiply in int8: test_int8.c.) */
+/* Matrices whose values every type holds exactly give the same bits from every form. (s8 ones
+ * multiply in int8: test_int8.c.) */
 static void run_forms(struct dg_backend *be, const char *isa)
 {
     (void)isa;
@@ -37,24 +38,25 @@ static void run_forms(struct dg_backend *be, const char *isa)
         uint32_t bits;
         memcpy(&bits, &rows[i], 4);
         brain[i] = (uint16_t)(bits >> 16); /* |value| < 128 in halves: 8 significant bits */
-        uint32_t magnitude = ((bits & 0x7FFFFFFFu) >> 13) - (112u << 10); /* exponent bias 127 to 15 */
+        uint32_t magnitude =
+            ((bits & 0x7FFFFFFFu) >> 13) - (112u << 10); /* exponent bias 127 to 15 */
         half[i] = (uint16_t)(rows[i] == 0 ? 0 : (bits >> 16 & 0x8000u) | magnitude);
     }
     float *panels = aligned_alloc(64, (dg_pack_elements(N, K) * 4 + 63) / 64 * 64);
     assert_non_null(panels);
-    struct dg_stored all[] = { { DG_F32, DG_LAYOUT_ROWS, rows, NULL }, { DG_F16, DG_LAYOUT_ROWS, half, NULL },
-        { DG_BF16, DG_LAYOUT_ROWS, brain, NULL },
-        { DG_F32, DG_LAYOUT_PANEL16, panels, NULL } };
+    struct dg_stored all[] = {{DG_F32, DG_LAYOUT_ROWS, rows, NULL},
+        {DG_F16, DG_LAYOUT_ROWS, half, NULL}, {DG_BF16, DG_LAYOUT_ROWS, brain, NULL},
+        {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
     dg_pack_panels(&all[0], N, K, panels);
     float want[N], y[N];
-    struct dg_weight_spec spec = { "w", DG_USE_MATRIX, N, K, false, &all[0], 1 };
+    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, &all[0], 1};
     multiply(be, &spec, want);
     for (int type = 1; type < 3; type++) {
         spec.stored = &all[type];
         multiply(be, &spec, y);
         assert_memory_equal(y, want, sizeof y);
     }
-    struct dg_stored both[2] = { all[0], all[3] };
+    struct dg_stored both[2] = {all[0], all[3]};
     spec.stored = both;
     spec.n_stored = 2;
     multiply(be, &spec, y);
@@ -73,12 +75,13 @@ static void test_in_place(void **state)
 {
     (void)state;
     struct dg_backend *be = ops_open(NULL, 1);
-    float *panels = aligned_alloc(64, 2 * 16 * K * 4), rows[N * K] = { 0 }, y[N];
+    float *panels = aligned_alloc(64, 2 * 16 * K * 4), rows[N * K] = {0}, y[N];
     assert_non_null(panels);
     for (size_t i = 0; i < 2 * 16 * K; i++)
         panels[i] = 1;
-    struct dg_stored forms[2] = { { DG_F32, DG_LAYOUT_ROWS, rows, NULL }, { DG_F32, DG_LAYOUT_PANEL16, panels, NULL } };
-    struct dg_weight_spec spec = { "w", DG_USE_MATRIX, N, K, false, forms, 2 };
+    struct dg_stored forms[2] = {
+        {DG_F32, DG_LAYOUT_ROWS, rows, NULL}, {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
+    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, forms, 2};
     float *x = ops_floats(K, 9), sum = 0;
     for (size_t k = 0; k < K; k++)
         sum += x[k];
@@ -94,12 +97,13 @@ static void test_in_place(void **state)
 static void test_pack(void **state)
 {
     (void)state;
-    const size_t shapes[][2] = { { 1, 1 }, { 16, 16 }, { 17, 33 }, { 40, 7 }, { 5, 100 } };
+    const size_t shapes[][2] = {{1, 1}, {16, 16}, {17, 33}, {40, 7}, {5, 100}};
     for (size_t s = 0; s < 5; s++) {
         size_t n = shapes[s][0], k = shapes[s][1], all = dg_pack_elements(n, k);
         assert_int_equal(all, (n + 15) / 16 * 16 * k);
-        float *rows = ops_floats(n * k, s), *panels = ops_memory(all, 4), *back = ops_memory(n * k, 4);
-        dg_pack_panels(&(struct dg_stored){ DG_F32, DG_LAYOUT_ROWS, rows, NULL }, n, k, panels);
+        float *rows = ops_floats(n * k, s), *panels = ops_memory(all, 4),
+              *back = ops_memory(n * k, 4);
+        dg_pack_panels(&(struct dg_stored){DG_F32, DG_LAYOUT_ROWS, rows, NULL}, n, k, panels);
         for (size_t i = 0; i < all; i++) {
             size_t row = i / (16 * k) * 16 + i % 16, column = i / 16 % k;
             assert_true(panels[i] == (row < n ? rows[row * k + column] : 0));
@@ -131,7 +135,7 @@ static void test_half(void **state)
 static void refuse(struct dg_weight_spec spec, int code, const char *part)
 {
     struct dg_backend *be = ops_open(NULL, 1);
-    struct dg_error err = { 0 };
+    struct dg_error err = {0};
     struct dg_weight *w;
     assert_int_equal(be->ops->weight_new(be, &spec, &w, &err), code);
     assert_null(w);
@@ -145,27 +149,34 @@ static void test_refused(void **state)
 {
     (void)state;
     static const float data[4];
-    struct dg_stored rows = { DG_F32, DG_LAYOUT_ROWS, data, NULL }, panel = { DG_F32, DG_LAYOUT_PANEL16, data, NULL };
-    struct dg_stored bytes = { DG_S8, DG_LAYOUT_ROWS, data, NULL }, odd = { (enum dg_type)9, DG_LAYOUT_ROWS, data, NULL };
-    struct dg_stored half = { DG_F16, DG_LAYOUT_ROWS, data, NULL };
+    struct dg_stored rows = {DG_F32, DG_LAYOUT_ROWS, data, NULL},
+                     panel = {DG_F32, DG_LAYOUT_PANEL16, data, NULL};
+    struct dg_stored bytes = {DG_S8, DG_LAYOUT_ROWS, data, NULL},
+                     odd = {(enum dg_type)9, DG_LAYOUT_ROWS, data, NULL};
+    struct dg_stored half = {DG_F16, DG_LAYOUT_ROWS, data, NULL};
     const char *name = "enc.0.wq";
-    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 0, 2, false, &rows, 1 }, DG_EINVAL, "[0,2]");
-    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, SIZE_MAX / 2, 4, false, &rows, 1 }, DG_EINVAL, "impossible");
-    refuse((struct dg_weight_spec){ name, 0, 2, 2, false, &rows, 1 }, DG_EINVAL, "no use");
-    refuse((struct dg_weight_spec){ name, DG_USE_VECTOR, 2, 2, false, &rows, 1 }, DG_EINVAL, "[1,2]");
-    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &panel, 1 }, DG_EFORMAT, "row-major");
-    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &bytes, 1 }, DG_EFORMAT, "scales");
-    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, false, &odd, 1 }, DG_EUNSUP, "9");
-    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, 2, 2, true, &half, 1 }, DG_EUNSUP, "fp32");
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their malloc ends the program instead */
-    refuse((struct dg_weight_spec){ name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1 }, DG_ENOMEM,
-        "memory");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 0, 2, false, &rows, 1}, DG_EINVAL, "[0,2]");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, SIZE_MAX / 2, 4, false, &rows, 1},
+        DG_EINVAL, "impossible");
+    refuse((struct dg_weight_spec){name, 0, 2, 2, false, &rows, 1}, DG_EINVAL, "no use");
+    refuse((struct dg_weight_spec){name, DG_USE_VECTOR, 2, 2, false, &rows, 1}, DG_EINVAL, "[1,2]");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &panel, 1}, DG_EFORMAT,
+        "row-major");
+    refuse(
+        (struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &bytes, 1}, DG_EFORMAT, "scales");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &odd, 1}, DG_EUNSUP, "9");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, true, &half, 1}, DG_EUNSUP, "fp32");
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+    !defined(__SANITIZE_THREAD__) /* their malloc ends the program instead */
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1},
+        DG_ENOMEM, "memory");
 #endif
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_forms), cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_pack), cmocka_unit_test(test_half), cmocka_unit_test(test_refused) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_in_place), cmocka_unit_test(test_pack), cmocka_unit_test(test_half),
+        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* The bodies of the vector kernels at AVX-512's width, over an emulated vector, against the plain kernels: tails,
- * masks, tiles of two panels. What this cannot show is AVX-512's own instructions (vec_avx512.h). */
+/* The bodies of the vector kernels at AVX-512's width, over an emulated vector, against the plain
+ * kernels: tails, masks, tiles of two panels. What this cannot show is AVX-512's own instructions
+ * (vec_avx512.h). */
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/pack.h"
 #include "tests/ops/ops.h"
@@ -11,10 +12,11 @@
 #include "kernels/cpu/simd_gemm.h"
 /* clang-format on */
 
-static const struct dg_cpu_isa wide = { "emulated", gemm, dot, finish, dropout, norm, scores, weigh, max_of, exp_sum,
-    scale_by, sum_exp };
+static const struct dg_cpu_isa wide = {"emulated", gemm, dot, finish, dropout, norm, scores, weigh,
+    max_of, exp_sum, scale_by, sum_exp};
 
-static void compare(const char *what, const float *got, const float *want, size_t n, double tolerance)
+static void compare(
+    const char *what, const float *got, const float *want, size_t n, double tolerance)
 {
     for (size_t i = 0; i < n; i++)
         ops_near(what, wide.name, i, got[i], want[i], tolerance * (1 + fabs((double)want[i])));
@@ -24,19 +26,21 @@ static void compare(const char *what, const float *got, const float *want, size_
 static void test_gemm(void **state)
 {
     (void)state;
-    static const size_t sizes[][2] = { { 1, 1 }, { 40, 24 }, { 64, 300 }, { 77, 257 }, { 16, 512 } };
+    static const size_t sizes[][2] = {{1, 1}, {40, 24}, {64, 300}, {77, 257}, {16, 512}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         size_t N = sizes[s][0], K = sizes[s][1];
         enum { M_MOST = 14 };
-        float *x = ops_floats(M_MOST * K, 1), *w = ops_floats(N * K, 2), *panels = ops_memory(dg_pack_elements(N, K), 4);
-        float *alone = ops_memory(M_MOST * N, 4), *want = ops_memory(M_MOST * N, 4), *y = ops_memory(M_MOST * (N + 3), 4);
-        dg_pack_panels(&(struct dg_stored){ DG_F32, DG_LAYOUT_ROWS, w, NULL }, N, K, panels);
+        float *x = ops_floats(M_MOST * K, 1), *w = ops_floats(N * K, 2),
+              *panels = ops_memory(dg_pack_elements(N, K), 4);
+        float *alone = ops_memory(M_MOST * N, 4), *want = ops_memory(M_MOST * N, 4),
+              *y = ops_memory(M_MOST * (N + 3), 4);
+        dg_pack_panels(&(struct dg_stored){DG_F32, DG_LAYOUT_ROWS, w, NULL}, N, K, panels);
         for (size_t m = 0; m < M_MOST; m++)
-            wide.gemm(&(struct dg_gemm){ 1, N, K, x + m * K, K, panels, alone + m * N, N });
-        dg_cpu_plain.gemm(&(struct dg_gemm){ M_MOST, N, K, x, K, panels, want, N });
+            wide.gemm(&(struct dg_gemm){1, N, K, x + m * K, K, panels, alone + m * N, N});
+        dg_cpu_plain.gemm(&(struct dg_gemm){M_MOST, N, K, x, K, panels, want, N});
         compare("gemm", alone, want, M_MOST * N, EPS * (double)K);
         for (size_t M = 1; M <= M_MOST; M++) {
-            wide.gemm(&(struct dg_gemm){ M, N, K, x, K, panels, y, N + 3 });
+            wide.gemm(&(struct dg_gemm){M, N, K, x, K, panels, y, N + 3});
             for (size_t m = 0; m < M; m++)
                 if (memcmp(y + m * (N + 3), alone + m * N, N * sizeof *y))
                     fail_msg("[%zu,%zu], M = %zu: row %zu differs from the row alone", N, K, M, m);
@@ -49,24 +53,27 @@ static void test_rows(void **state)
 {
     (void)state;
     for (size_t n = 1; n <= 70; n++) {
-        float *x = ops_floats(n, n), *r = ops_floats(n, n + 1), *g = ops_floats(n, 3), *b = ops_floats(n, 4);
+        float *x = ops_floats(n, n), *r = ops_floats(n, n + 1), *g = ops_floats(n, 3),
+              *b = ops_floats(n, 4);
         float y[2][70], pre[2][70], xhat[2][70], rstd[2];
-        const struct dg_cpu_isa *both[2] = { &wide, &dg_cpu_plain };
+        const struct dg_cpu_isa *both[2] = {&wide, &dg_cpu_plain};
         for (int act = DG_ACT_NONE; act <= DG_ACT_GELU; act++) {
             for (int i = 0; i < 2; i++) {
                 memcpy(y[i], x, n * sizeof *x);
                 both[i]->finish(y[i], pre[i], b, n, (enum dg_act)act);
-                both[i]->dropout(y[i], n, (struct dg_mask){ 77, 5, 0.4f });
+                both[i]->dropout(y[i], n, (struct dg_mask){77, 5, 0.4f});
             }
             compare("finish and dropout", y[0], y[1], n, 8 * EPS);
             compare("pre", pre[0], pre[1], n, 0);
         }
         for (int i = 0; i < 2; i++)
-            both[i]->norm(&(struct dg_norm_row){ x, r, y[i], g, b, xhat[i], &rstd[i], 0.1f, { 9, 0, 0.2f } }, n);
+            both[i]->norm(
+                &(struct dg_norm_row){x, r, y[i], g, b, xhat[i], &rstd[i], 0.1f, {9, 0, 0.2f}}, n);
         compare("norm", y[0], y[1], n, 32 * EPS); /* σ² >= 0.1 bounds what 1/σ magnifies */
         compare("xhat", xhat[0], xhat[1], n, 32 * EPS);
         compare("rstd", rstd, rstd + 1, 1, 32 * EPS);
-        ops_near("dot", "emulated", n, wide.dot(x, r, n), dg_cpu_plain.dot(x, r, n), EPS * (double)n);
+        ops_near(
+            "dot", "emulated", n, wide.dot(x, r, n), dg_cpu_plain.dot(x, r, n), EPS * (double)n);
         free(x), free(r), free(g), free(b);
     }
 }
@@ -75,7 +82,7 @@ static void test_softmax(void **state)
 {
     (void)state;
     for (size_t n = 1; n <= 70; n++) {
-        float *x = ops_floats(n, n), s[2][70], sum[2][16] = { { 0 } };
+        float *x = ops_floats(n, n), s[2][70], sum[2][16] = {{0}};
         for (size_t i = 0; i < n; i++)
             x[i] *= 30;
         float max = wide.max(x, n);
@@ -89,7 +96,8 @@ static void test_softmax(void **state)
         wide.scale(s[0], n, 0.3f);
         dg_cpu_plain.scale(s[1], n, 0.3f);
         compare("scale", s[0], s[1], n, 4 * EPS);
-        ops_near("sum_exp", "emulated", n, wide.sum_exp(x, n, max), dg_cpu_plain.sum_exp(x, n, max), 32 * EPS);
+        ops_near("sum_exp", "emulated", n, wide.sum_exp(x, n, max), dg_cpu_plain.sum_exp(x, n, max),
+            32 * EPS);
         free(x);
     }
 }
@@ -97,14 +105,15 @@ static void test_softmax(void **state)
 static void test_attention(void **state)
 {
     (void)state;
-    static const size_t sizes[][3] = { { 1, 5, 64 }, { 4, 27, 64 }, { 7, 70, 40 }, { 8, 9, 130 }, { 5, 1, 3 } };
+    static const size_t sizes[][3] = {{1, 5, 64}, {4, 27, 64}, {7, 70, 40}, {8, 9, 130}, {5, 1, 3}};
     for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
         size_t n_q = sizes[c][0], n_k = sizes[c][1], dim = sizes[c][2], lds = (n_k + 7) / 8 * 8;
         float *q = ops_floats(n_q * dim, 1), *rows = ops_floats(n_k * (dim + 2), 2);
         float *s = ops_floats(n_q * lds, 3), *want = ops_floats(n_q * lds, 3);
         float *out = ops_floats(n_q * dim, 4), *sum = ops_floats(n_q * dim, 4);
-        struct dg_kv kv = { rows, dim + 2, 0, dim, NULL };
-        struct dg_attn_tile t = { n_q, q, dim, s, lds, out, dim }, plain = { n_q, q, dim, want, lds, sum, dim };
+        struct dg_kv kv = {rows, dim + 2, 0, dim, NULL};
+        struct dg_attn_tile t = {n_q, q, dim, s, lds, out, dim},
+                            plain = {n_q, q, dim, want, lds, sum, dim};
         wide.scores(&t, &kv, 0, n_k);
         dg_cpu_plain.scores(&plain, &kv, 0, n_k);
         for (size_t i = 0; i < n_q; i++)
@@ -119,7 +128,7 @@ static void test_attention(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_gemm), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_softmax), cmocka_unit_test(test_attention) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gemm), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_softmax), cmocka_unit_test(test_attention)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
