@@ -219,7 +219,8 @@ static void test_accumulation(void **state)
                    pass(&r, 3, 4, &r.grads->params);
     assert_float_equal(whole, parts, 1e-4);
     for (size_t i = 0; i < r.grads->n; i++)
-        assert_float_equal(g[i], r.grads->data[i], 1e-5);
+        /* Some tens of float products summed in another order, of which the larger ones cancel. */
+        assert_float_equal(g[i], r.grads->data[i], 1e-5 * (1 + 2 * fabsf(g[i])));
     free(g);
     close_run(&r);
 }

@@ -35,9 +35,15 @@ static void cpu_clock_counts_work_only(void **state)
 {
     (void)state;
     struct timespec pause = {0, 50000000};
-    uint64_t start = dg_clock_cpu_ns();
-    nanosleep(&pause, NULL);
-    assert_true(dg_clock_cpu_ns() - start < 40000000u);
+    uint64_t least = UINT64_MAX, start;
+    /* The least of several: on a crowded machine a sleep may be charged with what others did meanwhile. */
+    for (int i = 0; i < 10 && least >= 40000000u; i++) {
+        start = dg_clock_cpu_ns();
+        nanosleep(&pause, NULL);
+        uint64_t spent = dg_clock_cpu_ns() - start;
+        least = spent < least ? spent : least;
+    }
+    assert_true(least < 40000000u);
     start = dg_clock_cpu_ns();
     volatile uint64_t sum = 0;
     for (uint64_t i = 0; i < 3000000; i++)
