@@ -1,0 +1,74 @@
+"""Marian's variants (tests/data/convert/ctranslate2) through `dragoman convert marian`: forced log-probabilities and greedy
+answers must be CTranslate2's. Two vocabularies, untied and tied matrices, different depths, all three position tables,
+positions beyond 100."""
+import json
+import os
+import subprocess
+
+import pytest
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "ctranslate2")
+DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+LIMIT = 130
+TOLERANCE = 1e-4  # both in float32; errors seen are below 2e-5
+
+# CTranslate2 normalises with 1e-5, whichever positions.
+MODELS = {"apart": ["--positions", "halves"], "all": ["--positions", "marian", "--norm-eps", "1e-5"],
+          "trained": ["--positions", "halves"]}
+
+
+def run(args, lines=()):
+    done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
+                          capture_output=True, timeout=600)
+    assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session", params=MODELS)
+def model(request, tmp_path_factory):
+    name = request.param
+    bundle = str(tmp_path_factory.mktemp(name) / "bundle")
+    at = os.path.join(DATA, name)
+    run(["convert", "marian", "--model", at + ".npz", "--vocab", at + ".source.yml", "--vocab", at + ".target.yml",
+         "--source-lang", "en", "--target-lang", "de", "--out", bundle] + MODELS[name])
+    with open(at + ".json", encoding="utf-8") as f:
+        return name, bundle, json.load(f)
+
+
+def test_there_is_something_to_compare(model):
+    _, _, value = model
+    assert len(value["greedy"]) >= 12 and len({len(c["target"]) for c in value["greedy"]}) >= 6
+    assert max(len(c["source"]) for c in value["forced"]) > 100 < max(len(c["target"]) for c in value["forced"])
+
+
+def test_forced(model, tmp_path):
+    _, bundle, value = model
+    paths = {side: tmp_path / side for side in ("source", "target")}
+    for side, path in paths.items():
+        path.write_text("".join(" ".join(c[side]) + "\n" for c in value["forced"]), encoding="utf-8")
+    out = run(["score", "--model", bundle, "--source", str(paths["source"]), "--target", str(paths["target"]), "--pieces",
+               "--json"])
+    answers = [json.loads(x) for x in out.splitlines()]
+    assert len(answers) == len(value["forced"])
+    for case, answer in zip(value["forced"], answers):
+        assert [t["piece"] for t in answer["tokens"]] == case["target"] + ["</s>"]
+        assert [t["logprob"] for t in answer["tokens"]] == pytest.approx(case["logprobs"], abs=TOLERANCE)
+
+
+def test_greedy(model):
+    _, bundle, value = model
+    out = run(["translate", "--model", bundle, "--pieces", "--json", "--beam", "1", "--max-length", str(LIMIT)],
+              [" ".join(c["source"]) for c in value["greedy"]])
+    for case, line in zip(value["greedy"], out.splitlines()):
+        assert json.loads(line)["pieces"].split() == case["target"], len(case["source"])
+
+
+def test_the_bundle_says_which_variant(model):
+    name, bundle, _ = model
+    with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as f:
+        m = json.load(f)["model"]
+    assert m["positions"] == {"apart": "halves", "all": "marian", "trained": "learned"}[name]
+    assert (m["encoder_layers"], m["decoder_layers"]) == {"apart": (1, 2), "all": (2, 1), "trained": (1, 1)}[name]
+    assert m["tied_embeddings"] == (name == "all") and m["tied_output"] == (name != "apart")
+    assert m["activation"] == ("relu" if name == "all" else "swish")
+    assert (m["source_vocab"] == m["target_vocab"]) == (name == "all")
