@@ -1,0 +1,82 @@
+#include "translate/loops.h"
+
+#include <string.h>
+
+/* Pieces beyond the first time. */
+static uint32_t repeated(const struct dg_loop *l)
+{
+    return (l->count - 1) * l->period;
+}
+
+/* The longest run of one period; count is 1 when there is none. */
+static struct dg_loop longest_of(const int32_t *ids, uint32_t n, uint32_t period)
+{
+    struct dg_loop best = {0, period, 1};
+    uint32_t same = 0; /* pieces up to here that equal the one a period before */
+    for (uint32_t i = period; i < n; i++) {
+        same = ids[i] == ids[i - period] ? same + 1 : 0;
+        if (same / period + 1 > best.count)
+            best = (struct dg_loop){i + 1 - same - period, period, same / period + 1};
+    }
+    return best;
+}
+
+bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out)
+{
+    *out = (struct dg_loop){0, 0, 1};
+    for (uint32_t period = 1; period <= n / 2; period++) {
+        struct dg_loop l = longest_of(ids, n, period);
+        if (repeated(&l) > repeated(out))
+            *out = l;
+    }
+    return out->count > 1;
+}
+
+/* How often anything stands in a row. */
+static uint32_t most_in_a_row(const int32_t *ids, uint32_t n)
+{
+    uint32_t most = 1;
+    for (uint32_t period = 1; period <= n / 2; period++) {
+        uint32_t count = longest_of(ids, n, period).count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static uint32_t least_count(uint32_t period)
+{
+    return period == 1 ? 4 : 3;
+}
+
+bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *answer,
+    uint32_t n_answer, struct dg_loop *out)
+{
+    uint32_t allowed = most_in_a_row(source, n_source) + 1;
+    *out = (struct dg_loop){0, 0, 1};
+    for (uint32_t period = 1; period <= n_answer / 2; period++) {
+        struct dg_loop l = longest_of(answer, n_answer, period);
+        if (l.count >= least_count(period) && l.count > allowed && repeated(&l) > repeated(out))
+            *out = l;
+    }
+    return out->count > 1;
+}
+
+/* A loop of a period p repeats its runs of any order; a run of order o is there a second time o
+ * pieces into the second unit. So an order of three stops a single piece at the fourth and a pair
+ * at the fifth; where units are longer, four are enough and leave "in the house" free to come back.
+ */
+uint32_t dg_loop_block_order(const struct dg_loop *loop)
+{
+    return loop->period <= 2 ? 3 : 4;
+}
+
+bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next)
+{
+    if (n < order)
+        return false;
+    const int32_t *tail = ids + n - (order - 1);
+    for (uint32_t i = 0; i + order <= n; i++)
+        if (ids[i + order - 1] == next && memcmp(ids + i, tail, (order - 1) * sizeof *ids) == 0)
+            return true;
+    return false;
+}

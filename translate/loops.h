@@ -1,0 +1,33 @@
+/* Loops: an answer that says the same again and again, as searches do when a model has lost its
+ * place. Finding one, and the block that keeps a second search out of it. Pure functions over ids;
+ * any thread. */
+#ifndef DG_TRANSLATE_LOOPS_H
+#define DG_TRANSLATE_LOOPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ids[begin .. begin + period * count) is one unit of `period` pieces, `count` times. */
+struct dg_loop {
+    uint32_t begin, period, count;
+};
+
+/* The run that repeats most pieces (ties: the shorter period, then the earlier one); false when
+ * nothing stands twice in a row. Time grows with n². */
+bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out);
+
+/* Is the answer caught in a loop? A unit of one piece must stand four times in a row, a longer one
+ * three times; and more often than anything in the source does, with one to spare: "very, very,
+ * very", rows of dots and 1,000,000 are no loops. */
+bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *answer,
+    uint32_t n_answer, struct dg_loop *out);
+
+/* The order for dg_ngram_repeats that ends this loop before it is one, and forbids as little else
+ * as it can. */
+uint32_t dg_loop_block_order(const struct dg_loop *loop);
+
+/* Would `next` behind ids[n] complete a run of `order` pieces (>= 1) that is there already? */
+bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next);
+
+#endif
