@@ -17,6 +17,7 @@ static const struct verb {
     {"attention", dg_cli_attention, "a picture of who looks at whom in a sentence"},
     {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
     {"quantize", dg_cli_quantize, "make an int8 bundle, and say what it costs"},
+    {"doctor", dg_cli_doctor, "what a server would find on this machine, and what to do"},
     {"bench", dg_cli_bench, "measure speed with forced lengths"},
 };
 
