@@ -12,12 +12,17 @@
 static const char usage[] =
     "usage: dragoman quantize BUNDLE --out BUNDLE [options]\n\n"
     "  --out DIR            the bundle in int8; a quarter of the size of fp32\n"
-    "  --packed             store matrices packed, too: starts without packing them, twice the size\n"
-    "  --report             the layers with the largest errors: of their weights, and of their outputs on\n"
+    "  --packed             store matrices packed, too: starts without packing them, twice the "
+    "size\n"
+    "  --report             the layers with the largest errors: of their weights, and of their "
+    "outputs on\n"
     "                       random activations\n"
-    "  --sentences FILE     with the outputs' errors on these sentences instead (one a line, a hundred will do)\n"
+    "  --sentences FILE     with the outputs' errors on these sentences instead (one a line, a "
+    "hundred will do;\n"
+    "                       pieces where the bundle has no SentencePiece model)\n"
     "  --worst N            how many layers the report lists (default 12; 0: all)\n\n"
-    "Translations before and after: translate a test set with both bundles and compare with `dragoman-train bleu`.\n";
+    "Translations before and after: translate a test set with both bundles and compare with "
+    "`dragoman-train bleu`.\n";
 
 struct quantize {
     struct dg_quantize o;
@@ -29,7 +34,7 @@ struct quantize {
         char name[64];
         size_t N, K;
         double weights, outputs; /* relative errors; outputs < 0: not a matrix */
-    } *rows;
+    } * rows;
     size_t n, n_before; /* of rows; tensors that were s8 already */
 };
 
@@ -45,7 +50,7 @@ static enum dg_quantize_as choose(void *arg, const char *name)
             return DG_QUANTIZE_MATRIX;
         /* Learned positions are tables, too, but small, and added to everything. */
         bool embedding = info.offset == offsetof(struct dg_params, src_embed) ||
-            info.offset == offsetof(struct dg_params, tgt_embed);
+                         info.offset == offsetof(struct dg_params, tgt_embed);
         return embedding ? DG_QUANTIZE_TABLE : DG_QUANTIZE_NO;
     }
     return DG_QUANTIZE_NO;
@@ -127,8 +132,8 @@ static int print_sizes(const struct quantize *q, struct dg_error *err)
     if (!rc)
         rc = dg_bundle_open(q->o.out, &after, err);
     if (!rc)
-        printf("wrote %s: %zu tensors in int8, weights %.1f MB (before: %.1f MB), version %s\n", q->o.out,
-            q->n + q->n_before, (double)dg_weights_bytes(dg_bundle_weights(after)) / 1e6,
+        printf("wrote %s: %zu tensors in int8, weights %.1f MB (before: %.1f MB), version %s\n",
+            q->o.out, q->n + q->n_before, (double)dg_weights_bytes(dg_bundle_weights(after)) / 1e6,
             (double)dg_weights_bytes(dg_bundle_weights(before)) / 1e6, dg_bundle_version(after));
     dg_bundle_close(before);
     dg_bundle_close(after);
@@ -161,8 +166,9 @@ static int run(struct quantize *q, struct dg_error *err)
 
 int dg_cli_quantize(int argc, char **argv)
 {
-    static const struct option options[] = {{"out", 1, NULL, 'o'}, {"packed", 0, NULL, 'p'}, {"report", 0, NULL, 'r'},
-        {"sentences", 1, NULL, 's'}, {"worst", 1, NULL, 'w'}, {"help", 0, NULL, 'h'}, {0}};
+    static const struct option options[] = {{"out", 1, NULL, 'o'}, {"packed", 0, NULL, 'p'},
+        {"report", 0, NULL, 'r'}, {"sentences", 1, NULL, 's'}, {"worst", 1, NULL, 'w'},
+        {"help", 0, NULL, 'h'}, {0}};
     struct quantize q = {.worst = 12};
     struct dg_error err = {0};
     q.o.choose = choose;

@@ -1,5 +1,6 @@
-/* DESIGN. `twin` is a backend that hands everything on to the CPU's, but holds each matrix twice, from the fp32 and from the
- * quantised bundle, and in `linear` multiplies by both. The model, the engine and the text run over it unchanged. */
+/* DESIGN. `twin` is a backend that hands everything on to the CPU's, but holds each matrix twice,
+ * from the fp32 and from the quantised bundle, and in `linear` multiplies by both. The model, the
+ * engine and the text run over it unchanged. */
 #include "cli/quantize_report.h"
 
 #include "kernels/cpu/cpu.h"
@@ -54,7 +55,8 @@ static void twin_buf_free(struct dg_backend *be, struct dg_buf *buf)
     twin_of(be)->cpu->ops->buf_free(twin_of(be)->cpu, buf);
 }
 
-static void twin_write(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N)
+static void twin_write(
+    struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N)
 {
     twin_of(be)->cpu->ops->write(twin_of(be)->cpu, src, y, M, N);
 }
@@ -76,7 +78,8 @@ static void twin_weight_free(struct dg_backend *be, struct dg_weight *w)
 }
 
 /* A new layer in the list, for a matrix that is s8 in the quantised bundle. */
-static int add_layer(struct twin *t, const struct dg_weight_spec *spec, struct pair *p, struct dg_error *err)
+static int add_layer(
+    struct twin *t, const struct dg_weight_spec *spec, struct pair *p, struct dg_error *err)
 {
     const struct dg_tensor *q = dg_weights_find(t->quantised, spec->name);
     if (!(spec->use & DG_USE_MATRIX) || !q || q->stored[0].type != DG_S8)
@@ -98,8 +101,8 @@ static int add_layer(struct twin *t, const struct dg_weight_spec *spec, struct p
     return 0;
 }
 
-static int twin_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec, struct dg_weight **out,
-    struct dg_error *err)
+static int twin_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
+    struct dg_weight **out, struct dg_error *err)
 {
     struct twin *t = twin_of(be);
     struct pair *p = calloc(1, sizeof *p);
@@ -158,7 +161,8 @@ static void compare(struct twin *t, const struct pair *p, struct dg_rows y, size
     }
 }
 
-static void twin_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
+static void twin_linear(
+    struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
 {
     struct twin *t = twin_of(be);
     const struct pair *p = pair_of(op->w);
@@ -174,8 +178,8 @@ static void twin_linear(struct dg_backend *be, const struct dg_linear *op, struc
     compare(t, p, y, M);
 }
 
-static void twin_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x, struct dg_rows r,
-    struct dg_rows y, size_t M, size_t D)
+static void twin_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+    struct dg_rows r, struct dg_rows y, size_t M, size_t D)
 {
     struct dg_norm inner = *op;
     inner.gain = own(op->gain);
@@ -183,18 +187,20 @@ static void twin_add_norm(struct dg_backend *be, const struct dg_norm *op, struc
     twin_of(be)->cpu->ops->add_norm(twin_of(be)->cpu, &inner, x, r, y, M, D);
 }
 
-static void twin_attention(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
+static void twin_attention(
+    struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
     twin_of(be)->cpu->ops->attention(twin_of(be)->cpu, op, q, out);
 }
 
-static void twin_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
-    size_t N)
+static void twin_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+    const int32_t *slots, size_t M, size_t N)
 {
     twin_of(be)->cpu->ops->kv_write(twin_of(be)->cpu, x, pool, slots, M, N);
 }
 
-static void twin_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
+static void twin_topk(
+    struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
 {
     twin_of(be)->cpu->ops->topk(twin_of(be)->cpu, op, logits, M);
 }
@@ -204,10 +210,19 @@ static int twin_open(struct twin *t, struct dg_error *err)
     int rc = dg_cpu_open(NULL, &t->cpu, err);
     if (rc)
         return rc;
-    t->ops = (struct dg_ops){.device = t->cpu->ops->device, .buf_new = twin_buf_new, .buf_free = twin_buf_free,
-        .write = twin_write, .read = twin_read, .weight_new = twin_weight_new, .weight_free = twin_weight_free,
-        .embed = twin_embed, .linear = twin_linear, .add_norm = twin_add_norm, .attention = twin_attention,
-        .kv_write = twin_kv_write, .topk = twin_topk};
+    t->ops = (struct dg_ops){.device = t->cpu->ops->device,
+        .buf_new = twin_buf_new,
+        .buf_free = twin_buf_free,
+        .write = twin_write,
+        .read = twin_read,
+        .weight_new = twin_weight_new,
+        .weight_free = twin_weight_free,
+        .embed = twin_embed,
+        .linear = twin_linear,
+        .add_norm = twin_add_norm,
+        .attention = twin_attention,
+        .kv_write = twin_kv_write,
+        .topk = twin_topk};
     t->base.ops = &t->ops;
     t->base.name = t->cpu->name;
     return 0;
@@ -222,10 +237,12 @@ static void twin_close(struct twin *t)
 }
 
 /* Every sentence of a line through the engine; what comes out is of no interest. */
-static int translate_line(struct twin *t, const struct dg_translator *tr, struct dg_engine *e, const char *line, size_t n,
-    struct dg_error *err)
+static int translate_line(struct twin *t, const struct dg_translator *tr, struct dg_engine *e,
+    const char *line, size_t n, struct dg_error *err)
 {
-    struct dg_translate_options o = {.search = {.alpha = -1}};
+    /* A bundle without SentencePiece takes pieces. */
+    struct dg_translate_options o = {
+        .search = {.alpha = -1}, .pieces = !dg_bundle_source_spm(dg_translator_bundle(tr))[0]};
     struct dg_job *job = NULL;
     int rc = dg_job_plan(tr, line, n, &o, &job, err);
     for (size_t i = 0; i < (rc ? 0 : dg_job_sentences(job)) && !rc; i++) {
@@ -243,7 +260,8 @@ static int translate_line(struct twin *t, const struct dg_translator *tr, struct
     return rc;
 }
 
-static int run_sentences(struct twin *t, const struct dg_translator *tr, const char *path, struct dg_error *err)
+static int run_sentences(
+    struct twin *t, const struct dg_translator *tr, const char *path, struct dg_error *err)
 {
     struct dg_engine *e = NULL;
     char *line = NULL;
@@ -252,7 +270,8 @@ static int run_sentences(struct twin *t, const struct dg_translator *tr, const c
     int rc = f ? dg_engine_open(dg_translator_model(tr), &t->base, NULL, &e, err)
                : dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
     for (ssize_t n; !rc && (n = getline(&line, &cap, f)) >= 0; lines++)
-        rc = translate_line(t, tr, e, line, n && line[n - 1] == '\n' ? (size_t)n - 1 : (size_t)n, err);
+        rc = translate_line(
+            t, tr, e, line, n && line[n - 1] == '\n' ? (size_t)n - 1 : (size_t)n, err);
     if (!rc && !lines)
         rc = dg_error_set(err, DG_EINVAL, "%s holds no sentence", path);
     free(line);
@@ -302,7 +321,8 @@ static int run_matrices(struct twin *t, const struct dg_weights *before, struct 
         const struct dg_tensor *q = dg_weights_find(t->quantised, w->name);
         if (!q || q->stored[0].type != DG_S8)
             continue;
-        struct dg_weight_spec spec = {w->name, DG_USE_MATRIX, w->shape[0], w->shape[1], false, w->stored, w->n_stored};
+        struct dg_weight_spec spec = {
+            w->name, DG_USE_MATRIX, w->shape[0], w->shape[1], false, w->stored, w->n_stored};
         struct dg_weight *pair;
         rc = t->ops.weight_new(&t->base, &spec, &pair, err);
         if (!rc)
@@ -312,8 +332,8 @@ static int run_matrices(struct twin *t, const struct dg_weights *before, struct 
     return rc;
 }
 
-int dg_quantize_compare(const char *bundle, const char *quantised, const char *sentences, struct dg_layer_errors *out,
-    struct dg_error *err)
+int dg_quantize_compare(const char *bundle, const char *quantised, const char *sentences,
+    struct dg_layer_errors *out, struct dg_error *err)
 {
     struct twin t = {.errors = out};
     struct dg_bundle *q = NULL, *b = NULL;

@@ -27,7 +27,8 @@ static char *join(const char *dir, const char *name)
     return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
-static const struct dg_stored *find_form(const struct dg_tensor *t, enum dg_layout layout, enum dg_type type)
+static const struct dg_stored *find_form(
+    const struct dg_tensor *t, enum dg_layout layout, enum dg_type type)
 {
     for (size_t i = 0; i < t->n_stored; i++)
         if (t->stored[i].layout == layout && t->stored[i].type == type)
@@ -38,14 +39,16 @@ static const struct dg_stored *find_form(const struct dg_tensor *t, enum dg_layo
 /* Every form as it is, whatever it is. */
 static int copy_tensor(struct job *j, const struct dg_tensor *t, struct dg_error *err)
 {
-    int rc = dg_weights_writer_add_rows(j->writer, t->name, t->shape[0], t->shape[1], &t->stored[0], err);
+    int rc = dg_weights_writer_add_rows(
+        j->writer, t->name, t->shape[0], t->shape[1], &t->stored[0], err);
     for (size_t i = 1; i < t->n_stored && !rc; i++)
         rc = dg_weights_writer_add_form(j->writer, t->name, &t->stored[i], t->bytes[i], err);
     return rc;
 }
 
 /* Write q's rows, and packed when that is wanted. */
-static int write_int8(struct job *j, const struct dg_quantized *q, bool packed, struct dg_error *err)
+static int write_int8(
+    struct job *j, const struct dg_quantized *q, bool packed, struct dg_error *err)
 {
     struct dg_stored form = {DG_S8, DG_LAYOUT_ROWS, q->q, q->scales};
     int rc = dg_weights_writer_add_rows(j->writer, q->name, q->N, q->K, &form, err);
@@ -55,9 +58,12 @@ static int write_int8(struct job *j, const struct dg_quantized *q, bool packed, 
     void *panels = malloc(bytes);
     if (!panels)
         return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", q->name);
-    dg_int8_pack(q->q, q->N, q->K, panels);
-    form = (struct dg_stored){DG_S8, DG_LAYOUT_PANEL16_S8, panels, q->scales};
-    rc = dg_weights_writer_add_form(j->writer, q->name, &form, bytes, err);
+    /* Rows that someone else quantised may not fulfil the packed layout's condition: packed at
+     * load, then. */
+    if (dg_int8_pack(q->q, q->N, q->K, panels)) {
+        form = (struct dg_stored){DG_S8, DG_LAYOUT_PANEL16_S8, panels, q->scales};
+        rc = dg_weights_writer_add_form(j->writer, q->name, &form, bytes, err);
+    }
     free(panels);
     return rc;
 }
@@ -71,24 +77,28 @@ static void read_rows(const struct dg_tensor *t, float *rows)
     dg_convert_floats(form->data, form->type, 0, t->shape[0] * t->shape[1], rows);
 }
 
-static int quantize_tensor(struct job *j, const struct dg_tensor *t, struct dg_quantized *q, struct dg_error *err)
+static int quantize_tensor(
+    struct job *j, const struct dg_tensor *t, struct dg_quantized *q, struct dg_error *err)
 {
     size_t N = q->N, K = q->K;
     float *rows = malloc(N * K * sizeof *rows), *scales = malloc(N * sizeof *scales);
     int8_t *bytes = malloc(N * K);
-    int rc = rows && scales && bytes ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", t->name);
+    int rc = rows && scales && bytes
+                 ? 0
+                 : dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", t->name);
     if (!rc) {
         read_rows(t, rows);
         q->rows = rows;
         q->q = bytes;
         q->scales = scales;
         if (!dg_quantize_rows(rows, N, K, bytes, scales))
-            rc = dg_error_field(err, DG_EFORMAT, t->name, "tensor %s [%zu,%zu] holds a value that is not finite", t->name,
-                N, K);
+            rc = dg_error_field(err, DG_EFORMAT, t->name,
+                "tensor %s [%zu,%zu] holds a value that is not finite", t->name, N, K);
     }
     if (!rc) {
         q->error = dg_quantize_error(rows, N, K, bytes, scales);
-        rc = write_int8(j, q, j->o->packed && j->o->choose(j->o->arg, t->name) == DG_QUANTIZE_MATRIX, err);
+        rc = write_int8(
+            j, q, j->o->packed && j->o->choose(j->o->arg, t->name) == DG_QUANTIZE_MATRIX, err);
     }
     if (!rc && j->o->done)
         rc = j->o->done(j->o->arg, q, err);
@@ -117,7 +127,8 @@ static int write_weights(struct job *j, struct dg_error *err)
 {
     const struct dg_weights *w = dg_bundle_weights(j->bundle);
     char *path = join(j->o->out, dg_manifest_file(j->manifest, DG_FILE_WEIGHTS));
-    int rc = path ? dg_weights_writer_open(&j->writer, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = path ? dg_weights_writer_open(&j->writer, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     for (size_t i = 0; i < dg_weights_count(w) && !rc; i++)
         rc = add_tensor(j, dg_weights_at(w, i), err);
     if (!rc)
@@ -131,7 +142,8 @@ static int copy_file(const struct job *j, const char *name, struct dg_error *err
 {
     char *from = join(dg_bundle_dir(j->bundle), name), *to = join(j->o->out, name);
     struct dg_map map = {0};
-    int rc = from && to ? dg_file_map(from, &map, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = from && to ? dg_file_map(from, &map, err)
+                        : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
         rc = dg_file_write(to, map.data, map.size, err);
     dg_file_unmap(&map);
@@ -165,12 +177,14 @@ static int start_manifest(struct job *j, struct dg_error *err)
     struct dg_json *training = dg_json_get(j->manifest, "training");
     if (training && dg_json_get(training, "quantised_from"))
         return 0;
-    if (!training || dg_json_set_string(training, "quantised_from", dg_bundle_version(j->bundle)) != 0)
+    if (!training ||
+        dg_json_set_string(training, "quantised_from", dg_bundle_version(j->bundle)) != 0)
         return dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     return 0;
 }
 
-/* `out` as a directory other than the bundle's, without a manifest: half replaced it must not look whole. */
+/* `out` as a directory other than the bundle's, without a manifest: half replaced it must not look
+ * whole. */
 static int prepare_out(const struct job *j, struct dg_error *err)
 {
     struct stat from, to;
@@ -179,7 +193,8 @@ static int prepare_out(const struct job *j, struct dg_error *err)
         return rc;
     if (stat(j->o->bundle, &from) == 0 && stat(j->o->out, &to) == 0 && from.st_dev == to.st_dev &&
         from.st_ino == to.st_ino)
-        return dg_error_field(err, DG_EINVAL, "out", "%s is the bundle itself; name another directory", j->o->out);
+        return dg_error_field(
+            err, DG_EINVAL, "out", "%s is the bundle itself; name another directory", j->o->out);
     char *path = join(j->o->out, DG_MANIFEST_FILE);
     if (!path)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");

@@ -1,6 +1,7 @@
-/* A bundle as a bundle in int8: chosen tensors as s8 rows with a scale each (and, when asked for, packed as the CPU's int8
- * product reads them, too), everything else as it was. Knows no Transformer: who calls says which tensors. Any thread, one
- * call per output. Own target, dg_quantize, because it needs the kernels' packing. */
+/* A bundle as a bundle in int8: chosen tensors as s8 rows with a scale each (and, when asked for,
+ * packed as the CPU's int8 product reads them, too), everything else as it was. Knows no
+ * Transformer: who calls says which tensors. Any thread, one call per output. Own target,
+ * dg_quantize, because it needs the kernels' packing. */
 #ifndef DG_WEIGHTS_QUANTIZE_H
 #define DG_WEIGHTS_QUANTIZE_H
 
@@ -17,23 +18,24 @@ enum dg_quantize_as {
 struct dg_quantized {
     const char *name;
     size_t N, K;
-    const float *rows; /* [N,K] as they were; NULL when it was s8 before */
-    const int8_t *q;   /* [N,K] */
+    const float *rows;   /* [N,K] as they were; NULL when it was s8 before */
+    const int8_t *q;     /* [N,K] */
     const float *scales; /* [N] */
-    double error;      /* |rows - scale q| / |rows|; 0 when it was s8 before */
+    double error;        /* |rows - scale q| / |rows|; 0 when it was s8 before */
 };
 
 struct dg_quantize {
     const char *bundle, *out; /* directories; `out` is made, and must be another one */
     bool packed; /* matrices twice: rows and DG_LAYOUT_PANEL16_S8, used in place at start */
     enum dg_quantize_as (*choose)(void *arg, const char *name);
-    int (*done)(void *arg, const struct dg_quantized *t, struct dg_error *err); /* optional; borrowed for the call */
+    int (*done)(void *arg, const struct dg_quantized *t,
+        struct dg_error *err); /* optional; borrowed for the call */
     void *arg;
 };
 
-/* Read, quantise, write, seal: name, pairs and files stay, training.quantised_from says the version it came from (the
- * first, when it was quantised before). DG_EFORMAT names a tensor with a value that is not finite. On failure no manifest
- * is left in `out`. */
+/* Read, quantise, write, seal: name, pairs and files stay, training.quantised_from says the version
+ * it came from (the first, when it was quantised before). DG_EFORMAT names a tensor with a value
+ * that is not finite. On failure no manifest is left in `out`. */
 int dg_quantize_bundle(const struct dg_quantize *o, struct dg_error *err);
 
 #endif

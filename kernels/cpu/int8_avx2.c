@@ -5,4 +5,4 @@
 #include "kernels/cpu/simd_int8.h"
 /* clang-format on */
 
-const struct dg_cpu_int8 dg_int8_avx2 = { .quantize = int8_quantize, .gemm = int8_gemm };
+const struct dg_cpu_int8 dg_int8_avx2 = {.quantize = int8_quantize, .gemm = int8_gemm};

@@ -1,4 +1,5 @@
-/* int8 with AVX-512 VNNI. Compiled with its flags, entered only after the machine was asked (open.c). */
+/* int8 with AVX-512 VNNI. Compiled with its flags, entered only after the machine was asked
+ * (open.c). */
 #define INT8_VNNI
 #include "kernels/cpu/vec_int8_avx512.h"
 
@@ -6,4 +7,4 @@
 #include "kernels/cpu/simd_int8.h"
 /* clang-format on */
 
-const struct dg_cpu_int8 dg_int8_avx512vnni = { .quantize = int8_quantize, .gemm = int8_gemm };
+const struct dg_cpu_int8 dg_int8_avx512vnni = {.quantize = int8_quantize, .gemm = int8_gemm};

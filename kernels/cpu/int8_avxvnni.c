@@ -1,4 +1,5 @@
-/* int8 with AVX-VNNI (AVX2 machines since 2021). Compiled with its flags, entered only after the machine was asked (open.c). */
+/* int8 with AVX-VNNI (AVX2 machines since 2021). Compiled with its flags, entered only after the
+ * machine was asked (open.c). */
 #define INT8_VNNI
 #include "kernels/cpu/vec_int8_avx2.h"
 
@@ -6,4 +7,4 @@
 #include "kernels/cpu/simd_int8.h"
 /* clang-format on */
 
-const struct dg_cpu_int8 dg_int8_avxvnni = { .quantize = int8_quantize, .gemm = int8_gemm };
+const struct dg_cpu_int8 dg_int8_avxvnni = {.quantize = int8_quantize, .gemm = int8_gemm};

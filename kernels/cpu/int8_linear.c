@@ -1,12 +1,14 @@
-/* linear over int8 weights: rows are quantised once into the backend's scratch space, then cut into blocks of columns (and,
- * when there are many, of rows) like fp32's (linear.c). Bias and ReLU are part of the product. */
+/* linear over int8 weights: rows are quantised once into the backend's scratch space, then cut into
+ * blocks of columns (and, when there are many, of rows) like fp32's (linear.c). Bias and ReLU are
+ * part of the product. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
 enum {
-    BLOCK_BYTES = 128 << 10, /* of activations that stay in the second-level cache while the panels pass by */
-    COLUMN_BLOCK = 512,      /* columns whose outputs are still there for what follows the product */
-    QUANTIZE_ROWS = 8,       /* rows of one task */
+    BLOCK_BYTES =
+        128 << 10, /* of activations that stay in the second-level cache while the panels pass by */
+    COLUMN_BLOCK = 512, /* columns whose outputs are still there for what follows the product */
+    QUANTIZE_ROWS = 8,  /* rows of one task */
 };
 
 struct job {
@@ -23,8 +25,8 @@ static void quantize_rows(void *arg, size_t i)
 {
     const struct job *j = arg;
     for (size_t m = i * QUANTIZE_ROWS; m < j->M && m < (i + 1) * QUANTIZE_ROWS; m++)
-        j->cpu->int8_acts[m] =
-            j->cpu->int8->quantize(dg_rows_at(j->x, j->m0 + m), j->op->w->K, j->cpu->int8_rows + m * j->ldq);
+        j->cpu->int8_acts[m] = j->cpu->int8->quantize(
+            dg_rows_at(j->x, j->m0 + m), j->op->w->K, j->cpu->int8_rows + m * j->ldq);
 }
 
 /* What the product did not do: other activations, the row before it, dropout. */
@@ -36,7 +38,8 @@ static void finish_row(const struct job *j, size_t m, size_t n0, size_t n, enum 
     if (act != DG_ACT_NONE || op->pre.buf)
         isa->finish(y, op->pre.buf ? dg_rows_at(op->pre, m) + n0 : NULL, NULL, n, act);
     if (op->drop)
-        isa->dropout(y, n, (struct dg_mask){ op->drop->row_key[m] ^ op->drop->site, (uint32_t)n0, op->drop->p });
+        isa->dropout(y, n,
+            (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, (uint32_t)n0, op->drop->p});
 }
 
 static void run_block(void *arg, size_t i)
@@ -45,13 +48,22 @@ static void run_block(void *arg, size_t i)
     const struct dg_linear *op = j->op;
     const struct dg_weight *w = op->w;
     size_t m0 = i / j->column_blocks * j->rows, n0 = i % j->column_blocks * j->columns;
-    size_t rows = j->M - m0 < j->rows ? j->M - m0 : j->rows, n = w->N - n0 < j->columns ? w->N - n0 : j->columns;
+    size_t rows = j->M - m0 < j->rows ? j->M - m0 : j->rows,
+           n = w->N - n0 < j->columns ? w->N - n0 : j->columns;
     bool relu = op->act == DG_ACT_RELU && !op->pre.buf;
-    struct dg_int8_gemm g = { .M = rows, .n = n, .groups = dg_int8_groups(w->K), .ldx = j->ldq, .ldy = j->y.ld,
-        .x = j->cpu->int8_rows + m0 * j->ldq, .acts = j->cpu->int8_acts + m0,
-        .w = (const int8_t *)w->data + n0 / DG_PANEL * dg_int8_panel_bytes(w->K), .scales = w->scales + n0,
-        .bias = op->bias ? dg_weight_floats(op->bias) + n0 : NULL, .y = dg_rows_at(j->y, j->m0 + m0) + n0,
-        .relu = relu };
+    struct dg_int8_gemm g = {.M = rows,
+        .n = n,
+        .groups = dg_int8_groups(w->K),
+        .ldx = j->ldq,
+        .ldy = j->y.ld,
+        .x = j->cpu->int8_rows + m0 * j->ldq,
+        .acts = j->cpu->int8_acts + m0,
+        .w = (const int8_t *)w->data + n0 / DG_PANEL * dg_int8_panel_bytes(w->K),
+        .scales = w->scales + n0,
+        .bias = op->bias ? dg_weight_floats(op->bias) + n0 : NULL,
+        .y = dg_rows_at(j->y, j->m0 + m0) + n0,
+        .relu = relu,
+        .paired = w->paired};
     j->cpu->int8->gemm(&g);
     enum dg_act act = relu ? DG_ACT_NONE : op->act;
     if (act == DG_ACT_NONE && !op->pre.buf && !op->drop)
@@ -60,12 +72,15 @@ static void run_block(void *arg, size_t i)
         finish_row(j, j->m0 + m0 + m, n0, n, act);
 }
 
-/* Few rows: columns alone are split, into few long runs, because each run of weights is read at memory speed. */
+/* Few rows: columns alone are split, into few long runs, because each run of weights is read at
+ * memory speed. */
 static size_t choose_blocks(struct job *j, size_t pieces)
 {
     size_t panels = (j->op->w->N + DG_PANEL - 1) / DG_PANEL;
-    size_t most = j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels, columns = (panels + pieces - 1) / pieces;
-    size_t fit = BLOCK_BYTES / j->ldq < 32 ? 32 : BLOCK_BYTES / j->ldq, row_blocks = (j->M + fit - 1) / fit;
+    size_t most = j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels,
+           columns = (panels + pieces - 1) / pieces;
+    size_t fit = BLOCK_BYTES / j->ldq < 32 ? 32 : BLOCK_BYTES / j->ldq,
+           row_blocks = (j->M + fit - 1) / fit;
     columns = columns > most ? most : columns;
     j->columns = columns * DG_PANEL;
     j->column_blocks = (panels + columns - 1) / columns;
@@ -74,17 +89,19 @@ static size_t choose_blocks(struct job *j, size_t pieces)
     return (j->M + j->rows - 1) / j->rows * j->column_blocks;
 }
 
-void dg_cpu_linear_int8(struct dg_cpu *cpu, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
+void dg_cpu_linear_int8(
+    struct dg_cpu *cpu, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
 {
     const struct dg_weight *w = op->w;
-    struct job j = { .cpu = cpu, .op = op, .x = x, .y = y, .ldq = (w->K + 63) / 64 * 64 };
+    struct job j = {.cpu = cpu, .op = op, .x = x, .y = y, .ldq = (w->K + 63) / 64 * 64};
     size_t fit = DG_INT8_SCRATCH / j.ldq < DG_INT8_ROWS ? DG_INT8_SCRATCH / j.ldq : DG_INT8_ROWS;
     for (; j.m0 < M; j.m0 += fit) {
         j.M = M - j.m0 < fit ? M - j.m0 : fit;
         size_t quantize = (j.M + QUANTIZE_ROWS - 1) / QUANTIZE_ROWS;
         bool split = dg_cpu_pieces(cpu, quantize, (double)j.M * (double)w->K) > 1;
         dg_pool_run(split ? cpu->pool : NULL, quantize, quantize_rows, &j);
-        size_t pieces = dg_cpu_pieces(cpu, (w->N + DG_PANEL - 1) / DG_PANEL, (double)j.M * (double)w->N * (double)w->K);
+        size_t pieces = dg_cpu_pieces(
+            cpu, (w->N + DG_PANEL - 1) / DG_PANEL, (double)j.M * (double)w->N * (double)w->K);
         size_t blocks = choose_blocks(&j, pieces);
         dg_pool_run(pieces > 1 ? cpu->pool : NULL, blocks, run_block, &j);
     }

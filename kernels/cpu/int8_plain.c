@@ -1,4 +1,5 @@
-/* int8 in plain C: the definition. Sums are exact; the float operations and their order are what the others repeat. */
+/* int8 in plain C: the definition. Sums are exact; the float operations and their order are what
+ * the others repeat. */
 #include "kernels/cpu/int8.h"
 
 #include <math.h>
@@ -9,11 +10,11 @@ enum { PANEL = 16 };
 /* Below this spread a row counts as zero, since 127 / spread would not be finite. */
 static const float SMALLEST = 1e-30f;
 
-/* 127 steps over the row's range stretched to hold 0. Rounding is to nearest even; the two roundings together can reach
- * 128, hence the bound. */
+/* 127 steps over the row's range stretched to hold 0. Rounding is to nearest even; the two
+ * roundings together can reach 128, hence the bound. */
 static struct dg_int8_act quantize(const float *x, size_t K, uint8_t *q)
 {
-    struct dg_int8_act act = { 0, 0 };
+    struct dg_int8_act act = {0, 0};
     float min = 0, max = 0;
     bool finite = true;
     memset(q, 0, (K + 63) / 64 * 64);
@@ -44,14 +45,16 @@ static void gemm_row(const struct dg_int8_gemm *g, size_t m, size_t n0)
 {
     const int8_t *panel = g->w + n0 / PANEL * (g->groups * 64 + 64);
     const uint8_t *x = g->x + m * g->ldx;
-    int32_t sum[PANEL] = { 0 }, totals[PANEL];
+    int32_t sum[PANEL] = {0}, totals[PANEL];
     memcpy(totals, panel + g->groups * 64, sizeof totals);
     for (size_t k = 0; k < g->groups * 4; k += 4)
         for (size_t i = 0; i < PANEL; i++)
             for (size_t j = 0; j < 4; j++)
                 sum[i] += x[k + j] * panel[k * PANEL + i * 4 + j];
     for (size_t i = 0; i < PANEL && n0 + i < g->n; i++) {
-        float y = (float)(int32_t)((uint32_t)sum[i] - (uint32_t)g->acts[m].zero * (uint32_t)totals[i]) * (g->acts[m].scale * g->scales[n0 + i]);
+        float y =
+            (float)(int32_t)((uint32_t)sum[i] - (uint32_t)g->acts[m].zero * (uint32_t)totals[i]) *
+            (g->acts[m].scale * g->scales[n0 + i]);
         if (g->bias)
             y = y + g->bias[n0 + i];
         g->y[m * g->ldy + n0 + i] = g->relu && y < 0 ? 0 : y;
@@ -65,4 +68,4 @@ static void gemm(const struct dg_int8_gemm *g)
             gemm_row(g, m, n0);
 }
 
-const struct dg_cpu_int8 dg_int8_plain = { .quantize = quantize, .gemm = gemm };
+const struct dg_cpu_int8 dg_int8_plain = {.quantize = quantize, .gemm = gemm};

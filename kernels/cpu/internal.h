@@ -28,6 +28,7 @@ struct dg_weight {
     size_t N, K;
     const void *data;
     const float *scales; /* [N] when type is DG_S8 */
+    bool paired;         /* DG_WEIGHT_INT8: sums may be paired (int8.h) */
     void *block;         /* our copy, freed with the weight; NULL when data is borrowed */
 };
 

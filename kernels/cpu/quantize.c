@@ -1,6 +1,18 @@
 #include "kernels/cpu/quantize.h"
+#include "kernels/cpu/int8.h"
 
 #include <math.h>
+
+/* Divided rather than multiplied by a reciprocal, which overflows for the smallest scales. */
+static void quantize_row(const float *row, size_t K, float scale, int8_t *q)
+{
+    for (size_t k = 0; k < K; k++) {
+        float v = scale > 0 ? rintf(row[k] / scale) : 0;
+        q[k] = (int8_t)(v > 127    ? 127
+                        : v < -127 ? -127
+                                   : v); /* the smallest scales are rounded a lot */
+    }
+}
 
 bool dg_quantize_rows(const float *rows, size_t N, size_t K, int8_t *q, float *scales)
 {
@@ -12,16 +24,19 @@ bool dg_quantize_rows(const float *rows, size_t N, size_t K, int8_t *q, float *s
             max = fabsf(rows[k]) > max ? fabsf(rows[k]) : max;
         }
         scales[n] = max / 127.0f;
-        /* Divided rather than multiplied by a reciprocal, which overflows for the smallest scales. */
-        for (size_t k = 0; k < K; k++) {
-            float v = scales[n] > 0 ? rintf(rows[k] / scales[n]) : 0;
-            q[k] = (int8_t)(v > 127 ? 127 : v < -127 ? -127 : v); /* the smallest scales are rounded a lot */
+        quantize_row(rows, K, scales[n], q);
+        /* Rounding can leave the sum above its limit: again, with a scale that is larger by 0.4 %
+         * at least. */
+        for (int sum; (sum = dg_int8_pair_sum(q, K)) > DG_INT8_PAIRED;) {
+            scales[n] = nextafterf(scales[n] * ((float)sum / (float)DG_INT8_PAIRED), INFINITY);
+            quantize_row(rows, K, scales[n], q);
         }
     }
     return true;
 }
 
-double dg_quantize_error(const float *rows, size_t N, size_t K, const int8_t *q, const float *scales)
+double dg_quantize_error(
+    const float *rows, size_t N, size_t K, const int8_t *q, const float *scales)
 {
     double error = 0, size = 0;
     for (size_t n = 0; n < N; n++)

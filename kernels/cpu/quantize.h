@@ -1,5 +1,5 @@
-/* Quantising weights to s8 with a scale per output: what a quantised bundle holds. Any thread. (Activations are quantised
- * row by row while multiplying: int8.h.) */
+/* Quantising weights to s8 with a scale per output: what a quantised bundle holds. Any thread.
+ * (Activations are quantised row by row while multiplying: int8.h.) */
 #ifndef DG_KERNELS_CPU_QUANTIZE_H
 #define DG_KERNELS_CPU_QUANTIZE_H
 
@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* rows[N,K] to q[N,K] in -127 .. 127 and scales[N]: q = rows / scale to nearest even, scale = max |row| / 127. A row of
- * zeros has the scale 0. Returns false when a value is not finite. */
+/* rows[N,K] to q[N,K] in -127 .. 127 and scales[N]: q = rows / scale to nearest even. The scale is
+ * max |row| / 127, or as much larger as it takes for sums to be paired (DG_INT8_PAIRED in int8.h).
+ * A row of zeros has the scale 0. Returns false when a value is not finite. */
 bool dg_quantize_rows(const float *rows, size_t N, size_t K, int8_t *q, float *scales);
 
 /* Relative error of the result: |rows - scale q| / |rows| (Frobenius), 0 for zeros. */
-double dg_quantize_error(const float *rows, size_t N, size_t K, const int8_t *q, const float *scales);
+double dg_quantize_error(
+    const float *rows, size_t N, size_t K, const int8_t *q, const float *scales);
 
 #endif

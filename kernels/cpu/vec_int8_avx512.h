@@ -1,4 +1,5 @@
-/* What simd_int8.h needs beside vec_avx512.h: 64 bytes of weights at a time. INT8_VNNI: vpdpbusd does a whole step. */
+/* What simd_int8.h needs beside vec_avx512.h: 64 bytes of weights at a time. INT8_VNNI: vpdpbusd
+ * does a whole step. */
 #ifndef DG_KERNELS_CPU_VEC_INT8_AVX512_H
 #define DG_KERNELS_CPU_VEC_INT8_AVX512_H
 
@@ -6,15 +7,34 @@
 
 #include <string.h>
 
-/* 16 sums of 32 registers: 8 rows x 2 panels need 10 loads for 16 steps, so that loads are never the limit. */
-enum { INT8_ROWS = 8, INT8_PANELS = 2 };
+/* 16 sums of 32 registers: 8 rows x 2 panels need 10 loads for 16 steps, so that loads are never
+ * the limit. */
+#ifdef INT8_VNNI
+enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 0 };
+#else
+enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 1 };
+#endif
 
-static inline vec_int v_int_sub(vec_int a, vec_int b) { return _mm512_sub_epi32(a, b); }
-static inline vec v_float(vec_int a) { return _mm512_cvtepi32_ps(a); }
-static inline vec_int v_nearest(vec a) { return _mm512_cvtps_epi32(a); }
-/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops it. */
+static inline vec_int v_int_sub(vec_int a, vec_int b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+static inline vec v_float(vec_int a)
+{
+    return _mm512_cvtepi32_ps(a);
+}
+static inline vec_int v_nearest(vec a)
+{
+    return _mm512_cvtps_epi32(a);
+}
+/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops it.
+ */
+#define v_in_register(a) __asm__("" : "+v"(a))
 #define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
-static inline vec_int v_bytes(const int8_t *w) { return _mm512_loadu_si512(w); }
+static inline vec_int v_bytes(const int8_t *w)
+{
+    return _mm512_loadu_si512(w);
+}
 
 /* Four bytes of activations, in every lane. */
 static inline vec_int v_four_bytes(const uint8_t *x)
@@ -30,7 +50,21 @@ static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 #ifdef INT8_VNNI
     return _mm512_dpbusd_epi32(sum, x, w);
 #else
-    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(x, w), _mm512_set1_epi16(1)));
+    sum =
+        _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(x, w), _mm512_set1_epi16(1)));
+    __asm__("" : "+v"(sum));
+    return sum;
+#endif
+}
+
+/* The same for two groups, where the four products that meet in 16 bits cannot exceed them. */
+static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, vec_int w1)
+{
+#ifdef INT8_VNNI
+    return v_dot4(v_dot4(sum, x0, w0), x1, w1);
+#else
+    __m512i four = _mm512_add_epi16(_mm512_maddubs_epi16(x0, w0), _mm512_maddubs_epi16(x1, w1));
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(four, _mm512_set1_epi16(1)));
     __asm__("" : "+v"(sum));
     return sum;
 #endif
@@ -39,7 +73,8 @@ static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 /* q[16] = the lanes, kept within 0 .. 127. */
 static inline void v_narrow(uint8_t *q, vec_int a)
 {
-    __m512i kept = _mm512_min_epi32(_mm512_max_epi32(a, _mm512_setzero_si512()), _mm512_set1_epi32(127));
+    __m512i kept =
+        _mm512_min_epi32(_mm512_max_epi32(a, _mm512_setzero_si512()), _mm512_set1_epi32(127));
     _mm_storeu_si128((__m128i *)(void *)q, _mm512_cvtepi32_epi8(kept));
 }
 

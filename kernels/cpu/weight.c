@@ -74,12 +74,13 @@ static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec, cons
     w->scales = form->scales;
     if (!form->scales)
         return dg_error_field(err, DG_EFORMAT, spec->name, "tensor %s is int8 without scales", spec->name);
+    w->paired = true; /* a condition of the packed layout */
     if (form->layout == DG_LAYOUT_PANEL16_S8)
         return 0;
     void *packed = own_bytes(w, dg_int8_packed_bytes(spec->N, spec->K));
     if (!packed)
         return no_memory(spec, err);
-    dg_int8_pack(form->data, spec->N, spec->K, packed);
+    w->paired = dg_int8_pack(form->data, spec->N, spec->K, packed);
     return 0;
 }
 

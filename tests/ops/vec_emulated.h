@@ -1,6 +1,6 @@
-/* The vector of the simd_*.h bodies in plain C at AVX-512's width, so that the body is exercised on machines without it: what
- * AVX-512 adds to a run here are the instructions themselves and a higher tile. Functions are not inlined: sanitizers
- * take minutes over the tiles otherwise. */
+/* The vector of the simd_*.h bodies in plain C at AVX-512's width, so that the body is exercised on
+ * machines without it: what AVX-512 adds to a run here are the instructions themselves and a higher
+ * tile. Functions are not inlined: sanitizers take minutes over the tiles otherwise. */
 #ifndef DG_TESTS_OPS_VEC_EMULATED_H
 #define DG_TESTS_OPS_VEC_EMULATED_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VL = 16, TILE_ROWS = 3, PANELS_MANY = 2, INT8_ROWS = 3, INT8_PANELS = 2 };
+enum { VL = 16, TILE_ROWS = 3, PANELS_MANY = 2, INT8_ROWS = 3, INT8_PANELS = 2, INT8_PAIRS = 1 };
 
 typedef struct {
     float lane[VL];
@@ -54,11 +54,11 @@ EMULATED void v_store(float *p, vec a)
 {
     v_store_part(p, VL, a);
 }
-#define EMULATE(name, expression) \
-    EMULATED vec name(vec a, vec b) \
-    { \
-        EACH_LANE a.lane[i] = (expression); \
-        return a; \
+#define EMULATE(name, expression)                                                                  \
+    EMULATED vec name(vec a, vec b)                                                                \
+    {                                                                                              \
+        EACH_LANE a.lane[i] = (expression);                                                        \
+        return a;                                                                                  \
     }
 EMULATE(v_add, a.lane[i] + b.lane[i])
 EMULATE(v_sub, a.lane[i] - b.lane[i])
@@ -68,11 +68,11 @@ EMULATE(v_max, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i])
 EMULATE(v_min, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i])
 EMULATE(v_scale, ldexpf(a.lane[i], (int)b.lane[i]))
 #undef EMULATE
-#define EMULATE(name, expression) \
-    EMULATED vec name(vec a, vec b, vec c) \
-    { \
-        EACH_LANE c.lane[i] = (expression); \
-        return c; \
+#define EMULATE(name, expression)                                                                  \
+    EMULATED vec name(vec a, vec b, vec c)                                                         \
+    {                                                                                              \
+        EACH_LANE c.lane[i] = (expression);                                                        \
+        return c;                                                                                  \
     }
 EMULATE(v_fma, fmaf(a.lane[i], b.lane[i], c.lane[i]))
 EMULATE(v_fnma, fmaf(-a.lane[i], b.lane[i], c.lane[i]))
@@ -116,11 +116,11 @@ EMULATED vec_int v_int(uint32_t a)
     EACH_LANE r.lane[i] = (int32_t)a;
     return r;
 }
-#define EMULATE(name, op) \
-    EMULATED vec_int name(vec_int a, vec_int b) \
-    { \
-        EACH_LANE a.lane[i] = (int32_t)((uint32_t)a.lane[i] op(uint32_t) b.lane[i]); \
-        return a; \
+#define EMULATE(name, op)                                                                          \
+    EMULATED vec_int name(vec_int a, vec_int b)                                                    \
+    {                                                                                              \
+        EACH_LANE a.lane[i] = (int32_t)((uint32_t)a.lane[i] op(uint32_t) b.lane[i]);               \
+        return a;                                                                                  \
     }
 EMULATE(v_int_add, +)
 EMULATE(v_int_sub, -)
@@ -156,6 +156,7 @@ EMULATED vec_int v_nearest(vec a)
     return r;
 }
 #define v_prefetch(at) ((void)(at))
+#define v_in_register(a) ((void)(a))
 EMULATED vec_int v_bytes(const int8_t *w)
 {
     vec_int r;
@@ -177,6 +178,23 @@ EMULATED vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
         memcpy(a, &x.lane[i], 4);
         memcpy(b, &w.lane[i], 4);
         sum.lane[i] += a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+    }
+    return sum;
+}
+/* The sums of four products really pass through 16 bits here. */
+EMULATED vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, vec_int w1)
+{
+    EACH_LANE
+    {
+        uint8_t a[8];
+        int8_t b[8];
+        memcpy(a, &x0.lane[i], 4);
+        memcpy(a + 4, &x1.lane[i], 4);
+        memcpy(b, &w0.lane[i], 4);
+        memcpy(b + 4, &w1.lane[i], 4);
+        int even = a[0] * b[0] + a[1] * b[1] + a[4] * b[4] + a[5] * b[5];
+        int odd = a[2] * b[2] + a[3] * b[3] + a[6] * b[6] + a[7] * b[7];
+        sum.lane[i] += (int16_t)even + (int16_t)odd;
     }
     return sum;
 }

@@ -1,4 +1,5 @@
-/* Weights to s8 (values worked by hand), and bundles in int8 through real files: what is quantised, packed, kept, refused. */
+/* Weights to s8 (values worked by hand), and bundles in int8 through real files: what is quantised,
+ * packed, kept, refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,12 +29,14 @@ static void rows_by_hand(void **state)
     assert_memory_equal(q, want, sizeof q);
     assert_true(scales[0] == 2 && scales[1] == 0 && scales[2] == 0.5f);
     /* Left over: 3 - 4, -5 + 4, 0.25, -0.75 + 1. */
-    double error = sqrt((1 + 1 + 0.0625 + 0.0625) / (254 * 254 * 2 + 9 + 25 + 63.5 * 63.5 + 0.0625 + 0.5625 + 1));
+    double error = sqrt(
+        (1 + 1 + 0.0625 + 0.0625) / (254 * 254 * 2 + 9 + 25 + 63.5 * 63.5 + 0.0625 + 0.5625 + 1));
     assert_true(fabs(dg_quantize_error(rows, 3, 4, q, scales) - error) < 1e-9);
     assert_true(dg_quantize_error(rows + 4, 1, 4, q + 4, scales + 1) == 0);
 }
 
-/* The smallest and the largest numbers stay within -127 .. 127, and what is not finite is refused. */
+/* The smallest and the largest numbers stay within -127 .. 127, and what is not finite is refused.
+ */
 static void rows_at_the_ends(void **state)
 {
     (void)state;
@@ -71,7 +74,29 @@ static void rows_within_half_a_step(void **state)
     }
     assert_true(dg_quantize_rows(rows, N, K, q, scales));
     for (size_t i = 0; i < N * K; i++)
-        assert_true(fabs((double)rows[i] - (double)scales[i / K] * q[i]) <= 0.50001 * (double)scales[i / K]);
+        assert_true(fabs((double)rows[i] - (double)scales[i / K] * q[i]) <=
+                    0.50001 * (double)scales[i / K]);
+}
+
+/* Rows whose weights are all large get a scale at which sums may be paired (int8.h), and no larger
+ * than that. */
+static void rows_to_be_paired(void **state)
+{
+    (void)state;
+    for (size_t K = 1; K < 40; K++) {
+        float row[40];
+        int8_t q[40];
+        float scale;
+        for (size_t k = 0; k < K; k++)
+            row[k] = k % 3 ? 1.0f - (float)k * 0x1p-10f : 1.0f;
+        assert_true(dg_quantize_rows(row, 1, K, q, &scale));
+        int sum = dg_int8_pair_sum(q, K);
+        assert_true(sum <= 258);
+        assert_true(K < 3 ? sum == 127 * (int)K
+                          : sum >= 250 || K < 7); /* 127, 254; four: 64 and a half each */
+        for (size_t k = 0; k < K; k++)
+            assert_true(fabs((double)row[k] - (double)scale * q[k]) <= 0.50001 * (double)scale);
+    }
 }
 
 struct place {
@@ -81,9 +106,10 @@ struct place {
 
 enum { MATRIX_N = 20, MATRIX_K = 10, TABLE_N = 6, TABLE_K = 5 };
 
-static const char manifest_text[] =
-    "{\"name\":\"tiny\",\"format\":1,\"pairs\":[[\"en\",\"de\"]],\"files\":{\"weights\":\"w.dgw\",\"source_spm\":\"s.spm\","
-    "\"target_spm\":\"s.spm\",\"source_vocab\":\"s.vocab\",\"target_vocab\":\"t.vocab\"},\"model\":{\"zeta\":1}}";
+static const char manifest_text[] = "{\"name\":\"tiny\",\"format\":1,\"pairs\":[[\"en\",\"de\"]],"
+                                    "\"files\":{\"weights\":\"w.dgw\",\"source_spm\":\"s.spm\","
+                                    "\"target_spm\":\"s.spm\",\"source_vocab\":\"s.vocab\","
+                                    "\"target_vocab\":\"t.vocab\"},\"model\":{\"zeta\":1}}";
 
 static const char *in(struct place *p, const char *dir, const char *name)
 {
@@ -106,10 +132,11 @@ static void write_weights(const char *path, float last)
     for (size_t i = 0; i < MATRIX_N * MATRIX_K; i++)
         matrix[i] = matrix_at(i);
     for (size_t i = 0; i < TABLE_N * TABLE_K; i++)
-        table[i] = (float)(int)i - 7;
+        table[i] = i % TABLE_K ? 0.5f : -7;
     matrix[MATRIX_N * MATRIX_K - 1] = last;
     assert_int_equal(dg_weights_writer_open(&w, NULL), 0);
-    assert_int_equal(dg_weights_writer_add(w, "matrix", MATRIX_N, MATRIX_K, DG_F32, matrix, NULL), 0);
+    assert_int_equal(
+        dg_weights_writer_add(w, "matrix", MATRIX_N, MATRIX_K, DG_F32, matrix, NULL), 0);
     assert_int_equal(dg_weights_writer_add(w, "table", TABLE_N, TABLE_K, DG_F16, table, NULL), 0);
     assert_int_equal(dg_weights_writer_add(w, "vector", 1, 3, DG_F32, vector, NULL), 0);
     assert_int_equal(dg_weights_writer_add_rows(w, "before", 2, 2, &s8, NULL), 0);
@@ -164,7 +191,9 @@ static int tear_down(void **state)
 static enum dg_quantize_as choose(void *arg, const char *name)
 {
     (void)arg;
-    return !strcmp(name, "vector") ? DG_QUANTIZE_NO : !strcmp(name, "table") ? DG_QUANTIZE_TABLE : DG_QUANTIZE_MATRIX;
+    return !strcmp(name, "vector")  ? DG_QUANTIZE_NO
+           : !strcmp(name, "table") ? DG_QUANTIZE_TABLE
+                                    : DG_QUANTIZE_MATRIX;
 }
 
 static int count(void *arg, const struct dg_quantized *t, struct dg_error *err)
@@ -181,10 +210,16 @@ static int count(void *arg, const struct dg_quantized *t, struct dg_error *err)
 static struct dg_bundle *quantize(struct place *p, bool packed)
 {
     int n[2] = {0};
-    struct dg_quantize o = {.bundle = p->from, .out = p->to, .packed = packed, .choose = choose, .done = count, .arg = n};
+    struct dg_quantize o = {.bundle = p->from,
+        .out = p->to,
+        .packed = packed,
+        .choose = choose,
+        .done = count,
+        .arg = n};
     struct dg_bundle *b;
     struct dg_error err = {0};
-    if (dg_quantize_bundle(&o, &err) || dg_bundle_open(p->to, &b, &err) || dg_bundle_verify(b, &err))
+    if (dg_quantize_bundle(&o, &err) || dg_bundle_open(p->to, &b, &err) ||
+        dg_bundle_verify(b, &err))
         fail_msg("%s: %s", err.field, err.message);
     assert_int_equal(n[0], 2);
     assert_int_equal(n[1], 1);
@@ -208,7 +243,8 @@ static void check_matrix(const struct dg_tensor *t, bool packed)
         return;
     dg_int8_pack(q, MATRIX_N, MATRIX_K, panels);
     assert_int_equal(t->stored[1].layout, DG_LAYOUT_PANEL16_S8);
-    assert_int_equal(t->bytes[1], 2 * (3 * 64 + 64)); /* FORMAT.md: two panels of three groups and sums */
+    assert_int_equal(
+        t->bytes[1], 2 * (3 * 64 + 64)); /* FORMAT.md: two panels of three groups and sums */
     assert_memory_equal(t->stored[1].data, panels, t->bytes[1]);
     assert_memory_equal(t->stored[1].scales, scales, sizeof scales);
 }
@@ -224,8 +260,8 @@ static void bundle_in_int8(void **state)
         check_matrix(dg_weights_find(w, "matrix"), packed);
         const struct dg_tensor *t = dg_weights_find(w, "table"), *v = dg_weights_find(w, "vector");
         assert_int_equal(t->stored[0].type, DG_S8);
-        assert_int_equal(t->n_stored, 1); /* a table is never multiplied */
-        assert_true(t->stored[0].scales[0] == 7.0f / 127); /* row -7 .. -3 */
+        assert_int_equal(t->n_stored, 1);                  /* a table is never multiplied */
+        assert_true(t->stored[0].scales[0] == 7.0f / 127); /* rows -7, 0.5, ... */
         assert_int_equal(v->stored[0].type, DG_F32);
         assert_memory_equal(v->stored[0].data, ((const float[]){1, 2, 3}), 12);
         t = dg_weights_find(w, "before");
@@ -234,7 +270,8 @@ static void bundle_in_int8(void **state)
         /* The rest of the bundle came along, and it says where it comes from. */
         assert_string_equal(dg_bundle_name(b), "tiny");
         const struct dg_json *training = dg_json_get(dg_bundle_manifest(b), "training");
-        assert_string_equal(dg_json_string(dg_json_get(training, "quantised_from"), NULL), dg_bundle_version(from));
+        assert_string_equal(
+            dg_json_string(dg_json_get(training, "quantised_from"), NULL), dg_bundle_version(from));
         assert_string_not_equal(dg_bundle_version(b), dg_bundle_version(from));
         struct dg_map spm;
         assert_int_equal(dg_file_map(dg_bundle_target_spm(b), &spm, NULL), 0);
@@ -260,7 +297,8 @@ static void bundle_again(void **state)
     assert_int_equal(dg_bundle_open(p->from, &from, NULL), 0);
     check_matrix(dg_weights_find(dg_bundle_weights(b), "matrix"), true);
     const struct dg_json *training = dg_json_get(dg_bundle_manifest(b), "training");
-    assert_string_equal(dg_json_string(dg_json_get(training, "quantised_from"), NULL), dg_bundle_version(from));
+    assert_string_equal(
+        dg_json_string(dg_json_get(training, "quantised_from"), NULL), dg_bundle_version(from));
     dg_bundle_close(from);
     dg_bundle_close(b);
 }
@@ -279,7 +317,8 @@ static void refusals(void **state)
     o.out = p->to;
     assert_int_equal(dg_quantize_bundle(&o, &err), DG_EFORMAT);
     assert_string_equal(err.field, "matrix");
-    assert_int_not_equal(access(in(p, p->to, "manifest.json"), F_OK), 0); /* half replaced: does not look whole */
+    assert_int_not_equal(
+        access(in(p, p->to, "manifest.json"), F_OK), 0); /* half replaced: does not look whole */
     dg_error_clear(&err);
     o.bundle = "/nowhere";
     assert_int_not_equal(dg_quantize_bundle(&o, &err), 0);
@@ -287,8 +326,10 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_by_hand), cmocka_unit_test(rows_at_the_ends),
-        cmocka_unit_test(rows_within_half_a_step), cmocka_unit_test_setup_teardown(bundle_in_int8, set_up, tear_down),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_by_hand),
+        cmocka_unit_test(rows_at_the_ends), cmocka_unit_test(rows_within_half_a_step),
+        cmocka_unit_test(rows_to_be_paired),
+        cmocka_unit_test_setup_teardown(bundle_in_int8, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bundle_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
