@@ -96,6 +96,8 @@ void dg_task_accept(
     pthread_mutex_unlock(&t->lock);
     if (rc != DG_OK)
         dg_task_end(t, DG_TASK_FAILED, &err);
+    else if (t->progress)
+        t->progress(t->arg, (size_t)(e - t->entries));
 }
 
 void dg_task_settle(struct dg_task *t, size_t n)

@@ -19,6 +19,9 @@ enum dg_outcome {
     DG_TASK_FAILED,  /* `error` says why */
 };
 
+/* Who waits for it: somebody at a screen, or a job that has time. */
+enum dg_class { DG_CLASS_INTERACTIVE, DG_CLASS_BULK };
+
 struct dg_task;
 
 /* One sentence. Const once submitted, but for `next`. */
@@ -41,9 +44,16 @@ struct dg_task {
     struct dg_entry *entries; /* [n_entries] */
     size_t n_entries;
     uint64_t deadline_ns; /* 0 = none */
+    uint8_t class;        /* enum dg_class; set between opening and submitting, as the rest here */
+    /* Optional: entries[entry] has its answer. From a worker's thread, no lock held, once an entry
+     * and before done; never for entries that got no answer; two workers may be in it at once, for
+     * different entries of one task. Other sentences of a job may be accepted meanwhile: hold the
+     * task's lock to read the job. It may be called, once an entry, shortly after the task has
+     * ended early, too. To be short, as it holds up the worker; it must not free the task. */
+    void (*progress)(void *arg, size_t entry);
     void (*done)(void *
             arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
-    void *arg;
+    void *arg; /* of both */
     atomic_int outcome;
     pthread_mutex_t lock;
     /* guarded by lock until done */
@@ -68,7 +78,7 @@ void dg_task_end(struct dg_task *t, enum dg_outcome outcome, const struct dg_err
 /* Has it ended early? Its entries are to be dropped then. */
 bool dg_task_over(const struct dg_task *t);
 
-/* Keep an entry's answer. Settle it afterwards. */
+/* Keep an entry's answer, and call progress when that went well. Settle it afterwards. */
 void dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times);
 /* n entries are over, answered or dropped. The caller forgets the task: done may free it. */
