@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/api.h"
 #include "server/reply.h"
 
 #include <stdlib.h>
@@ -123,13 +124,6 @@ static void done(void *arg)
     dg_http_wake(c->x);
 }
 
-static void reply_failure(struct dg_http_exchange *x, const struct dg_error *err)
-{
-    struct dg_http_reply r = {0};
-    dg_reply_failure(&r, err);
-    dg_http_reply_take(x, &r);
-}
-
 void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
 {
     static const struct dg_http_later later = {finish, gone, drop};
@@ -142,7 +136,7 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
         (double)(c->planned_ns - dg_http_request(x)->handled_ns) / 1e9);
     if (rc != DG_OK) {
         dg_call_free(c);
-        reply_failure(x, &err);
+        dg_api_fail(x, &err);
         return;
     }
     if (c->task->n_entries == 0) { /* nothing with letters in it */
@@ -158,5 +152,5 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
         x, &later, c); /* before submitting: it may be done at once, and then c belongs to x */
     rc = dg_queue_submit(app->queue, c->task, &err);
     if (rc != DG_OK)
-        reply_failure(x, &err);
+        dg_api_fail(x, &err);
 }

@@ -6,6 +6,7 @@
 
 #include "server/app.h"
 #include "server/http.h"
+#include "server/request_options.h"
 
 struct dg_call {
     struct dg_app *app;
@@ -17,7 +18,7 @@ struct dg_call {
     struct dg_task *task;
     /* Build the body of a 200 from the finished jobs. Called once. */
     int (*answer)(struct dg_call *c, struct dg_json **body, struct dg_error *err);
-    bool scores; /* for answer */
+    struct dg_request_options options; /* for answer */
     uint64_t planned_ns;
 };
 

@@ -2,32 +2,13 @@
 #ifndef DG_SERVER_REQUEST_H
 #define DG_SERVER_REQUEST_H
 
-#include "base/json.h"
-#include "translate/translate.h"
-
-struct dg_request_limits {
-    size_t characters; /* of all texts together, code points */
-    size_t texts;
-    uint32_t beam;
-    int64_t timeout_ms;
-};
-
-struct dg_text {
-    const char *s; /* [len]; valid UTF-8, borrowed from the request */
-    size_t len;
-};
-
-struct dg_texts {
-    struct dg_text *list; /* [n] */
-    size_t n;
-};
+#include "server/request_options.h"
 
 struct dg_v1_translate {
     struct dg_json *root;
     struct dg_texts text;
     const char *source, *target;
-    struct dg_search search; /* as dg_translate_options wants it */
-    bool scores;
+    struct dg_request_options options;
     int64_t timeout_ms; /* 0: not given */
 };
 
@@ -47,10 +28,5 @@ void dg_v1_translate_free(struct dg_v1_translate *r);
 int dg_v1_score_read(const char *body, size_t n, const struct dg_request_limits *limits,
     struct dg_v1_score *out, struct dg_error *err);
 void dg_v1_score_free(struct dg_v1_score *r);
-
-/* A deadline as header X-Request-Timeout gives it, in seconds ("2", "0.5"); at most limit_ms is
- * granted. */
-int dg_request_timeout_read(
-    const char *text, int64_t limit_ms, int64_t *out_ms, struct dg_error *err);
 
 #endif

@@ -34,16 +34,16 @@ static void translate(void **state)
     assert_memory_equal(r.text.list[1].s, "\xc3\xa9", 2);
     assert_string_equal(r.source, "en");
     assert_string_equal(r.target, "de");
-    assert_int_equal(r.search.beam, 5);
-    assert_int_equal(r.search.n_best, 2);
-    assert_true(r.search.alpha == 0.5f);
-    assert_true(r.scores);
+    assert_int_equal(r.options.search.beam, 5);
+    assert_int_equal(r.options.search.n_best, 2);
+    assert_true(r.options.search.alpha == 0.5f);
+    assert_true(r.options.scores);
     assert_int_equal(r.timeout_ms, 5000); /* no more than the server's */
     dg_v1_translate_free(&r);
     assert_int_equal(
         read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\"}", &r, &err), 0);
-    assert_int_equal(r.search.beam, 0);
-    assert_true(r.search.alpha < 0); /* the model's */
+    assert_int_equal(r.options.search.beam, 0);
+    assert_true(r.options.search.alpha < 0); /* the model's */
     assert_int_equal(r.timeout_ms, 0);
     dg_v1_translate_free(&r);
 }
