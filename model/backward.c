@@ -7,6 +7,7 @@
 /* What the layers' backward share. */
 struct down {
     struct dg_tape *t;
+    const struct dg_tape_watch *watch; /* NULL: none */
     const struct dg_dropouts *drop; /* NULL: none */
     int side;
     size_t M;
@@ -21,6 +22,12 @@ static const struct dg_dropout *dropout(
     *drop =
         (struct dg_dropout){rate, dg_dropout_site(d->drop, d->side, layer, site), d->drop->row_key};
     return drop;
+}
+
+static void tell(const struct down *d, uint32_t layer)
+{
+    if (d->watch)
+        d->watch->layer_done(d->watch->arg, d->side, layer);
 }
 
 static struct dg_rows column(struct dg_rows x, size_t first)
@@ -201,9 +208,10 @@ static void embedding_backward(const struct down *d, const struct dg_tape_side *
 }
 
 static int decoder_backward(struct dg_tape *t, const struct dg_params *w, struct dg_params *g,
-    const struct dg_dropouts *drop, struct dg_rows memory, struct dg_error *err)
+    const struct dg_tape_watch *watch, const struct dg_dropouts *drop, struct dg_rows memory,
+    struct dg_error *err)
 {
-    struct down d = {t, drop, 1, t->target.M, t->scratch.dx};
+    struct down d = {t, watch, drop, 1, t->target.M, t->scratch.dx};
     int rc = 0;
     for (uint32_t l = t->config.dec_layers; l-- > 0 && !rc;) {
         const struct dg_dec_slots *s = &t->dec[l];
@@ -213,6 +221,7 @@ static int decoder_backward(struct dg_tape *t, const struct dg_params *w, struct
             &d, l, &w->dec[l].cross, &g->dec[l].cross, s->self.norm.y, memory, &s->cross, err);
         if (!rc)
             rc = self_backward(&d, l, &w->dec[l].self, &g->dec[l].self, x, &s->self, err);
+        tell(&d, l);
     }
     if (!rc)
         embedding_backward(&d, &t->target, w->tgt_embed, g->tgt_embed, g->tgt_pos);
@@ -220,15 +229,16 @@ static int decoder_backward(struct dg_tape *t, const struct dg_params *w, struct
 }
 
 static int encoder_backward(struct dg_tape *t, const struct dg_params *w, struct dg_params *g,
-    const struct dg_dropouts *drop, struct dg_error *err)
+    const struct dg_tape_watch *watch, const struct dg_dropouts *drop, struct dg_error *err)
 {
-    struct down d = {t, drop, 0, t->source.M, t->scratch.dmemory};
+    struct down d = {t, watch, drop, 0, t->source.M, t->scratch.dmemory};
     int rc = 0;
     for (uint32_t l = t->config.enc_layers; l-- > 0 && !rc;) {
         const struct dg_enc_slots *s = &t->enc[l];
         struct dg_rows x = l ? t->enc[l - 1].ffn.norm.y : t->source.embed;
         ffn_backward(&d, l, &w->enc[l].ffn, &g->enc[l].ffn, s->self.norm.y, &s->ffn);
         rc = self_backward(&d, l, &w->enc[l].self, &g->enc[l].self, x, &s->self, err);
+        tell(&d, l);
     }
     if (!rc)
         embedding_backward(&d, &t->source, w->src_embed, g->src_embed, g->src_pos);
@@ -278,7 +288,7 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     dg_output_loss(t, w, grads, o, y, sums);
     if (!grads)
         return 0;
-    if ((rc = decoder_backward(t, w, grads, drop ? &drops[1] : NULL, memory, err)))
+    if ((rc = decoder_backward(t, w, grads, o->watch, drop ? &drops[1] : NULL, memory, err)))
         return rc;
-    return encoder_backward(t, w, grads, drop ? &drops[0] : NULL, err);
+    return encoder_backward(t, w, grads, o->watch, drop ? &drops[0] : NULL, err);
 }

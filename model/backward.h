@@ -19,11 +19,19 @@ struct dg_micro_batch {
     const uint64_t *index;          /* [n] global sentence index: what dropout is keyed by */
 };
 
+/* Told of each layer (side 1: decoder's, last first, then side 0: the encoder's) to whose gradients
+ * this pass has added all it will. */
+struct dg_tape_watch {
+    void (*layer_done)(void *arg, int side, uint32_t layer);
+    void *arg;
+};
+
 struct dg_objective {
     float epsilon; /* label smoothing */
     float scale;   /* of the gradient: 1 / target pieces of the global batch */
     float dropout, attention_dropout, act_dropout; /* 0: none */
     uint64_t seed, step;                           /* key of this update's dropout masks */
+    const struct dg_tape_watch *watch;             /* NULL: nobody is told */
 };
 
 /* max_positions: the longest sentence's length with </s>. config is copied. */

@@ -42,7 +42,9 @@ static const char usage[] =
     "  --threads N     default: all cores of this process\n"
     "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"
     "  --force --quiet --no-scores\n"
-    "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n";
+    "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
+    "mpirun -n N dragoman-train run ... shares every batch among N processes; SIGUSR1 to mpirun "
+    "saves and ends them.\n";
 
 /* The only mutable global: a signal handler can reach nothing else. */
 static volatile sig_atomic_t stop_signal;
@@ -60,6 +62,8 @@ static void watch_signals(void)
     struct sigaction sa = {.sa_handler = on_signal};
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGINT, &sa, NULL);
+    if (dg_ranks_launched() > 1)
+        sigaction(SIGUSR1, &sa, NULL); /* the one that mpirun passes on and does not follow up */
 }
 
 static int need(const struct dg_args *a, size_t words, const char *what, struct dg_error *err)
@@ -132,11 +136,30 @@ static int verb_prepare(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
-static int report_stop(const char *dir, bool stopped, int rc)
+/* Train, together with the other processes where mpirun started several. */
+static int train(struct dg_run_options *o, struct dg_error *err)
 {
-    if (!rc && stopped)
+    struct dg_ranks ranks = {0};
+    bool stopped = false;
+    if (dg_ranks_launched() > 1) {
+        int rc = dg_ranks_open(&ranks, err);
+        if (rc)
+            return rc;
+        o->ranks = &ranks;
+    }
+    int rc = dg_run(o, &stopped, err);
+    const bool leads = ranks.rank == 0;
+    if (rc && o->ranks) {
+        /* The others wait for this one: none of them can go on. */
+        fprintf(stderr, "dragoman-train: rank %zu: %s\n", ranks.rank, err->message);
+        ranks.abort(ranks.ctx, 1);
+    }
+    dg_ranks_close(&ranks);
+    if (rc == DG_ECANCELED) /* before the first update: there is nothing to save */
+        rc = 0;
+    if (!rc && stopped && leads)
         fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume %s\n",
-            (int)stop_signal, dir);
+            (int)stop_signal, o->dir);
     return rc;
 }
 
@@ -144,7 +167,6 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
     struct dg_recipe *r = NULL;
-    bool stopped = false;
     int rc = dg_args_parse(argc, argv, "osdtipq", &a, err);
     if (!rc)
         rc = need(&a, 1, "a recipe", err);
@@ -159,17 +181,14 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
         .stop = &stop_requested};
     watch_signals();
     if (!rc)
-        rc = dg_run(&o, &stopped, err);
-    if (rc == DG_ECANCELED) /* before the first update: there is nothing to save */
-        rc = 0;
+        rc = train(&o, err);
     dg_recipe_free(r);
-    return report_stop(a.out, stopped, rc);
+    return rc;
 }
 
 static int verb_resume(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
-    bool stopped = false;
     int rc = dg_args_parse(argc, argv, "stpq", &a, err);
     if (!rc)
         rc = need(&a, 1, "the folder of a run", err);
@@ -181,9 +200,7 @@ static int verb_resume(int argc, char **argv, struct dg_error *err)
         .quiet = a.quiet,
         .stop = &stop_requested};
     watch_signals();
-    if (!rc)
-        rc = dg_run(&o, &stopped, err);
-    return report_stop(a.words[0], stopped, rc);
+    return rc ? rc : train(&o, err);
 }
 
 static int verb_plan(int argc, char **argv, struct dg_error *err)

@@ -18,9 +18,14 @@ struct tally {
     uint64_t updates;
 };
 
-static bool asked_to_stop(const struct dg_run *r)
+/* Whether any rank says so; alone, it is what this process says. */
+static int agree(const struct dg_run *r, bool *flag, struct dg_error *err)
 {
-    return r->o->stop && *r->o->stop;
+    const struct dg_ranks *ranks = r->o->ranks;
+    double said = *flag;
+    int rc = ranks ? ranks->sum_doubles(ranks->ctx, &said, 1, err) : 0;
+    *flag = said > 0;
+    return rc;
 }
 
 static void begin_tally(struct tally *t)
@@ -74,7 +79,7 @@ static int save(struct dg_run *r, struct dg_error *err)
     const struct dg_optimizer *a = r->optimizer;
     struct dg_checkpoint_state s = {.step = a->step,
         .micro_tokens = r->plan.micro_tokens,
-        .threads = (uint64_t)r->workers->n,
+        .threads = (uint64_t)dg_run_threads(r),
         .backend = r->workers->w[0].be->name,
         .data = dg_prepared_hash(r->prepared),
         .epoch_tokens = r->epoch_tokens,
@@ -127,7 +132,7 @@ static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
 static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_error *err)
 {
     const struct dg_recipe_training *training = &r->recipe->training;
-    const bool stop = asked_to_stop(r),
+    const bool stop = r->stopping,
                last = stop || (int64_t)r->optimizer->step >= training->updates;
     const bool checkpoint = checkpoint_due(r, last);
     const uint64_t began = dg_clock_ns(), cpu = dg_clock_cpu_ns();
@@ -175,6 +180,8 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
     t->target_tokens += batch.target_tokens;
     t->grad_norm += result.grad_norm;
     t->updates++;
+    if (!dg_run_leads(r))
+        return 0;
     dg_trainlog_tick(r->log, (int64_t)r->optimizer->step, r->recipe->training.updates,
         result.sums.smoothed / (double)result.sums.n, result.sums.nll / (double)result.sums.n,
         batch.source_tokens + batch.target_tokens);
@@ -193,7 +200,7 @@ static int train(struct dg_run *r, struct dg_error *err)
         .relu_dropout = t->relu_dropout,
         .seed = (uint64_t)t->seed,
         .micro_tokens = r->plan.micro_tokens,
-        .reduce = r->o->reduce};
+        .exchange = r->exchange};
     struct dg_schedule schedule = {t->lr_scale, r->config.D, t->warmup, t->updates, t->cooldown};
     struct tally tally;
     int rc = 0;
@@ -202,14 +209,21 @@ static int train(struct dg_run *r, struct dg_error *err)
     r->start_ns = r->checkpoint_ns = dg_clock_ns();
     begin_tally(&tally);
     /* Killed between a checkpoint and its validation: that is made up for. */
-    if (dg_keeper_has(r->keeper, r->optimizer->step) &&
+    if (dg_run_leads(r) && dg_keeper_has(r->keeper, r->optimizer->step) &&
         isnan(dg_keeper_score_of(r->keeper, r->optimizer->step)) &&
         validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
         rc = dg_run_validate(r, err);
     while (!rc && !end) {
         rc = update(r, &so, &schedule, &tally, err);
+        r->stopping = r->o->stop && *r->o->stop;
         if (!rc)
+            rc = agree(r, &r->stopping, err);
+        if (!rc && dg_run_leads(r))
             rc = after_update(r, &tally, &end, err);
+        if (!rc && r->o->ranks)
+            rc = r->o->ranks->meet(r->o->ranks->ctx, err);
+        if (!rc)
+            rc = agree(r, &end, err);
     }
     return rc;
 }
@@ -247,9 +261,11 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
         rc = dg_run_model(&r, err);
     if (!rc && (rc = train(&r, err)))
         tell_failure(&r, err);
-    *stopped = !rc && asked_to_stop(&r) && (int64_t)r.optimizer->step < r.recipe->training.updates;
-    if (!rc && !*stopped)
+    *stopped = !rc && r.stopping && (int64_t)r.optimizer->step < r.recipe->training.updates;
+    if (!rc && !*stopped && dg_run_leads(&r))
         rc = dg_run_finish(&r, err);
+    if (!rc && o->ranks)
+        rc = o->ranks->meet(o->ranks->ctx, err);
     dg_run_close(&r);
     return rc;
 }

@@ -23,7 +23,8 @@ struct dg_run_options {
     bool quiet;  /* no progress bar, no plan */
     const volatile int
         *stop; /* set by a signal handler: save and come back with *stopped; NULL never */
-    const struct dg_all_reduce *reduce; /* other processes that share every batch; NULL: none */
+    const struct dg_ranks *ranks; /* other processes that share every batch; NULL: none. Rank 0
+                                     leads: it alone writes, validates and exports */
 };
 
 /* *stopped: it was asked to stop and has saved. DG_EINTERNAL: diverged, the last checkpoint is

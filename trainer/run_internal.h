@@ -21,6 +21,8 @@ struct dg_run {
     struct dg_dataset *data;
     struct dg_plan plan;
     struct dg_crew *workers;
+    struct dg_exchange *exchange; /* NULL: alone */
+    bool stopping;                /* some rank was asked to stop */
     struct dg_optimizer *optimizer;
     struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
     struct dg_keeper *keeper;
@@ -30,6 +32,18 @@ struct dg_run {
     uint64_t start_ns, checkpoint_ns; /* this session began; last checkpoint */
     double tokens_per_s;              /* of the last log line */
 };
+
+/* The one of the ranks that writes, or the only process. */
+static inline bool dg_run_leads(const struct dg_run *r)
+{
+    return !r->o->ranks || r->o->ranks->rank == 0;
+}
+
+/* Threads of all ranks together: what decides the order of sums. */
+static inline int dg_run_threads(const struct dg_run *r)
+{
+    return r->workers->n * (r->o->ranks ? (int)r->o->ranks->ranks : 1);
+}
 
 /* run_open.c */
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o);

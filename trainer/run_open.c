@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "kernels/cpu/cpu.h"
+#include "trainer/hash.h"
 #include "trainer/init.h"
 #include "weights/bundle.h"
 
@@ -58,7 +59,7 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     if (!r->checkpoint_dir || !r->validation_dir || !r->bundle_dir || !r->log_path ||
         !r->prepared_dir)
         return dg_error_set(err, DG_ENOMEM, "no memory for the paths of %s", dir);
-    return take_lock(r, err);
+    return dg_run_leads(r) ? take_lock(r, err) : 0;
 }
 
 static int save_run(const struct dg_run *r, struct dg_error *err)
@@ -102,7 +103,7 @@ static int load_run(struct dg_run *r, const char *path, struct dg_error *err)
     if (!rc)
         rc = dg_json_field_string(o, NULL, "prepared", &prepared, err);
     /* A recipe is loaded from a file, so that settings go over it as they do over any other. */
-    dg_buffer_addf(&file, "%s/run-recipe.json", r->o->dir);
+    dg_buffer_addf(&file, "%s/run-recipe-%zu.json", r->o->dir, r->o->ranks ? r->o->ranks->rank : 0);
     if (!rc && (dg_json_write(dg_json_get(o, "recipe"), 2, &text) || text.failed || file.failed))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the recipe");
     if (!rc)
@@ -180,7 +181,9 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
         .stop = r->o->stop};
     struct dg_dataset_options data = dg_run_batches(r->recipe);
     struct dg_dataset_worst worst;
-    int rc = r->o->resume ? 0 : dg_prepare(r->recipe, &po, NULL, err);
+    int rc = r->o->resume || !dg_run_leads(r) ? 0 : dg_prepare(r->recipe, &po, NULL, err);
+    if (!rc && r->o->ranks)
+        rc = r->o->ranks->meet(r->o->ranks->ctx, err);
     if (!rc)
         rc = dg_prepared_open(r->prepared_dir, &r->prepared, err);
     if (!rc && r->o->resume)
@@ -272,6 +275,53 @@ static void tell_plan(struct dg_run *r)
     dg_buffer_deinit(&text);
 }
 
+/* Ranks that do not begin alike would drift apart unseen. */
+static int join_ranks(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_ranks *ranks = r->o->ranks;
+    const struct dg_crew *crew = r->workers;
+    const char *backend = crew->w[0].be->name;
+    if (!ranks)
+        return 0;
+    int rc = dg_ranks_same(ranks, dg_hash64(backend, strlen(backend)),
+        "an instruction set (DRAGOMAN_ISA sets one for all)", err);
+    if (!rc)
+        rc = dg_ranks_same(ranks, (uint64_t)crew->n, "a number of threads", err);
+    if (!rc)
+        rc = dg_ranks_same(ranks,
+            dg_hash64(dg_prepared_hash(r->prepared), strlen(dg_prepared_hash(r->prepared))),
+            "prepared data", err);
+    if (!rc)
+        rc = dg_ranks_same(ranks,
+            dg_hash64(crew->params->data, crew->params->n * sizeof *crew->params->data) +
+                r->optimizer->step,
+            "parameters to begin with", err);
+    return rc ? rc : dg_exchange_open(r->workers, ranks, &r->exchange, err);
+}
+
+/* Log and folder belong to the rank that leads. */
+static int begin_log(
+    struct dg_run *r, const struct dg_checkpoint *c, size_t damaged, struct dg_error *err)
+{
+    int rc =
+        dg_trainlog_open(r->log_path, (int64_t)r->optimizer->step, !r->o->quiet, &r->log, err);
+    if (!rc && !c)
+        rc = save_run(r, err);
+    if (rc)
+        return rc;
+    dg_keeper_clean(r->keeper);
+    tell_plan(r);
+    if (r->o->ranks)
+        dg_trainlog_say(r->log, "%zu ranks of %d threads over %s", r->o->ranks->ranks,
+            r->workers->n, r->o->ranks->what);
+    if (c) {
+        dg_run_warn_other_bits(r, c);
+        dg_trainlog_say(r->log, "going on after update %" PRIu64 "%s", c->state.step,
+            damaged ? " (newer checkpoints are damaged)" : "");
+    }
+    return 0;
+}
+
 int dg_run_model(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
@@ -291,18 +341,9 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     else if (!rc && !(rc = start_parameters(r, err)))
         dg_optimizer_start(r->optimizer, r->workers->params->data);
     if (!rc)
-        rc = dg_trainlog_open(r->log_path, (int64_t)r->optimizer->step, !r->o->quiet, &r->log, err);
-    if (!rc && !c)
-        rc = save_run(r, err);
-    if (!rc) {
-        dg_keeper_clean(r->keeper);
-        tell_plan(r);
-    }
-    if (!rc && c) {
-        dg_run_warn_other_bits(r, c);
-        dg_trainlog_say(r->log, "going on after update %" PRIu64 "%s", c->state.step,
-            damaged ? " (newer checkpoints are damaged)" : "");
-    }
+        rc = join_ranks(r, err);
+    if (!rc && dg_run_leads(r))
+        rc = begin_log(r, c, damaged, err);
     dg_checkpoint_close(c);
     return rc;
 }
@@ -313,6 +354,7 @@ void dg_run_close(struct dg_run *r)
     dg_keeper_close(r->keeper);
     dg_param_block_close(r->averaged);
     dg_optimizer_close(r->optimizer);
+    dg_exchange_close(r->exchange);
     dg_crew_close(r->workers);
     dg_dataset_close(r->data);
     dg_prepared_close(r->prepared);

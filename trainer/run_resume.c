@@ -68,12 +68,12 @@ static int check_checkpoint(
 void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
 {
     const char *backend = r->workers->w[0].be->name;
-    if (strcmp(backend, c->state.backend) || c->state.threads != (uint64_t)r->workers->n)
+    if (strcmp(backend, c->state.backend) || c->state.threads != (uint64_t)dg_run_threads(r))
         dg_trainlog_say(r->log,
             "warning: begun with %s and %" PRIu64
             " threads, going on with %s and %d: sums are taken "
             "in another order, so that this run will not be bit-identical to an undisturbed one",
-            c->state.backend, c->state.threads, backend, r->workers->n);
+            c->state.backend, c->state.threads, backend, dg_run_threads(r));
 }
 
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)

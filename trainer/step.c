@@ -62,18 +62,23 @@ static void adam_slice(void *arg, size_t i)
         u->ws->w[0].grads->data, u->ws->params->data, begin, end);
 }
 
-static int reduce(struct update *u, const struct dg_all_reduce *ranks, struct dg_loss_sums *sums,
-    struct dg_error *err)
+/* The batch's gradient and sums from all workers, and from all ranks. */
+static int gradient(struct update *u, struct dg_crew_pass *pass, struct dg_exchange *ranks,
+    struct dg_loss_sums *sums, struct dg_error *err)
 {
-    int rc = 0;
-    if (ranks) {
-        dg_pool_run(u->ws->pool, SLICES, sum_slice, u);
-        rc = ranks->sum(ranks->ctx, u->ws->w[0].grads->data, u->optimizer->n, sums, err);
+    if (!ranks) {
+        int rc = dg_crew_run(u->ws, pass, sums, err);
         if (!rc)
-            dg_pool_run(u->ws->pool, SLICES, square_slice, u);
-    } else {
-        dg_pool_run(u->ws->pool, SLICES, sum_and_square_slice, u);
+            dg_pool_run(u->ws->pool, SLICES, sum_and_square_slice, u);
+        return rc;
     }
+    pass->rank = dg_exchange_rank(ranks);
+    pass->ranks = dg_exchange_ranks(ranks);
+    pass->watch = dg_exchange_begin(ranks);
+    int failed = dg_crew_run(u->ws, pass, sums, err);
+    int rc = dg_exchange_finish(ranks, failed, sums, err);
+    if (!rc)
+        dg_pool_run(u->ws->pool, SLICES, square_slice, u);
     return rc;
 }
 
@@ -103,11 +108,8 @@ int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_
         .objective = &objective,
         .micro_tokens = o->micro_tokens,
         .gradients = true,
-        .rank = o->reduce ? o->reduce->rank : 0,
-        .ranks = o->reduce ? o->reduce->ranks : 1};
-    int rc = dg_crew_run(ws, &pass, &out->sums, err);
-    if (!rc)
-        rc = reduce(&u, o->reduce, &out->sums, err);
+        .ranks = 1};
+    int rc = gradient(&u, &pass, o->exchange, &out->sums, err);
     if (rc)
         return rc;
     double squares = 0;

@@ -5,21 +5,13 @@
 #define DG_TRAINER_STEP_H
 
 #include "trainer/adam.h"
-#include "trainer/worker.h"
-
-/* The one thing ranks need of each other: x[n] becomes its sum over the ranks, the same bits on
- * each. `sums` are the loss's sums, summed likewise. NULL where a process trains alone. */
-struct dg_all_reduce {
-    int (*sum)(void *ctx, float *x, size_t n, struct dg_loss_sums *sums, struct dg_error *err);
-    void *ctx;
-    size_t rank, ranks;
-};
+#include "trainer/exchange.h"
 
 struct dg_step_options {
     double clip; /* largest gradient norm; 0: off */
     double label_smoothing, dropout, attention_dropout, relu_dropout;
     uint64_t seed, micro_tokens;
-    const struct dg_all_reduce *reduce; /* NULL: alone */
+    struct dg_exchange *exchange; /* with other ranks; NULL: alone */
 };
 
 struct dg_step_result {

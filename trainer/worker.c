@@ -130,6 +130,18 @@ struct job {
     const struct dg_crew_pass *pass;
 };
 
+/* One worker's news, passed on with its number. */
+struct news {
+    const struct dg_crew_watch *watch;
+    size_t worker;
+};
+
+static void pass_on(void *arg, int side, uint32_t layer)
+{
+    const struct news *n = arg;
+    n->watch->layer_done(n->watch->arg, n->worker, side, layer);
+}
+
 static void run_share(void *arg, size_t i)
 {
     const struct job *j = arg;
@@ -137,6 +149,9 @@ static void run_share(void *arg, size_t i)
     struct dg_worker *w = &j->ws->w[i];
     struct dg_params *params = p->params ? p->params : &j->ws->params->params;
     struct dg_params *grads = p->gradients ? &w->grads->params : NULL;
+    struct dg_objective objective = *p->objective;
+    struct news news = {p->watch, i};
+    struct dg_tape_watch watch = {pass_on, &news};
     size_t begin, end;
     dg_error_clear(&w->err);
     w->sums = (struct dg_loss_sums){0};
@@ -147,10 +162,13 @@ static void run_share(void *arg, size_t i)
     while (begin < end && !w->err.code) {
         size_t cut = dg_batch_cut(p->data, p->batch, begin, end, p->micro_tokens);
         struct dg_micro_batch pairs;
+        objective.watch = p->watch && cut == end ? &watch : NULL; /* the last pass finishes them */
         if (!pack(w, p, begin, cut, &pairs))
-            dg_tape_run(w->tape, params, grads, &pairs, p->objective, &w->sums, &w->err);
+            dg_tape_run(w->tape, params, grads, &pairs, &objective, &w->sums, &w->err);
         begin = cut;
     }
+    if (p->watch)
+        p->watch->worker_done(p->watch->arg, i);
 }
 
 int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass,

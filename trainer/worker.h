@@ -40,6 +40,14 @@ int dg_crew_open(
     const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
 void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
+/* Told, from the workers' threads, how far the gradients of a pass are. */
+struct dg_crew_watch {
+    /* Worker's gradients of a layer are finished; order of struct dg_tape_watch. */
+    void (*layer_done)(void *arg, size_t worker, int side, uint32_t layer);
+    void (*worker_done)(void *arg, size_t worker); /* all of them, after an error too */
+    void *arg;
+};
+
 /* One batch of a dataset through the model. */
 struct dg_crew_pass {
     const struct dg_dataset *data;
@@ -49,6 +57,7 @@ struct dg_crew_pass {
     uint64_t micro_tokens;    /* source + target tokens a worker takes at once */
     bool gradients;           /* else the loss alone */
     size_t rank, ranks;       /* of the processes that share the batch; 0, 1 alone */
+    const struct dg_crew_watch *watch; /* NULL: nobody is told */
 };
 
 /* Zero the gradients, run, and give the sums over this process's share. The first worker's error is

@@ -28,6 +28,7 @@ FOREIGN = {
     r"sqlite3\.h": r"store/.*",
     r"unicode/.*": r"text/.*",
     r"sentencepiece_.*\.h": r"tokenizer/spm_.*\.cc",
+    r"mpi\.h": r"trainer/mpi/\w+\.c",
     r"cblas.*": r"kernels/cpu/train/gemm_train\.c",
     r"cuda.*|cublas.*": r"kernels/cuda/.*",
     r"zip\.h|yaml\.h": r"weights/convert/.*",

@@ -65,7 +65,7 @@ static struct dg_config small(void)
 struct process {
     int threads;
     uint64_t micro_tokens;
-    const struct dg_all_reduce *reduce;
+    const struct dg_ranks *ranks; /* NULL: alone */
     float *params; /* out: [n], caller frees */
     size_t n;
     struct dg_step_result last;
@@ -86,8 +86,7 @@ static void *train(void *arg)
         .attention_dropout = 0.1,
         .relu_dropout = 0.1,
         .seed = 5,
-        .micro_tokens = p->micro_tokens,
-        .reduce = p->reduce};
+        .micro_tokens = p->micro_tokens};
     struct dg_crew *ws = NULL;
     struct dg_optimizer *a = NULL;
     struct dg_dataset *d = NULL;
@@ -95,7 +94,8 @@ static void *train(void *arg)
     const char *paths[1] = {shard};
     if (dg_crew_open(&wo, &ws, &err) || dg_init_random(ws->params, 3, &err) ||
         dg_optimizer_open(&ao, ws->w[0].train, ws->params->n, &a, &err) ||
-        dg_dataset_open_shards(paths, 1, &data, &d, &err))
+        dg_dataset_open_shards(paths, 1, &data, &d, &err) ||
+        (p->ranks && dg_exchange_open(ws, p->ranks, &so.exchange, &err)))
         fail_msg("%s", err.message);
     for (int i = 0; i < STEPS; i++) {
         struct dg_batch b;
@@ -106,6 +106,7 @@ static void *train(void *arg)
     p->n = ws->params->n;
     p->params = malloc(p->n * sizeof(float));
     ws->w[0].train->ops->block_read(ws->w[0].train, ws->params->data, p->n, p->params);
+    dg_exchange_close(so.exchange);
     dg_dataset_close(d);
     dg_optimizer_close(a);
     dg_crew_close(ws);
@@ -157,8 +158,7 @@ static void test_threads_and_passes(void **state)
 /* Two "processes" that meet at a barrier, as MPI ranks would. */
 struct meeting {
     pthread_barrier_t barrier;
-    float *x[2];
-    struct dg_loss_sums sums[2];
+    void *x[2];
 };
 
 struct rank {
@@ -166,47 +166,75 @@ struct rank {
     size_t rank;
 };
 
-static int meet(void *ctx, float *x, size_t n, struct dg_loss_sums *sums, struct dg_error *err)
+static int sum(void *ctx, float *x, size_t n, struct dg_error *err)
 {
     struct rank *r = ctx;
     struct meeting *m = r->m;
     (void)err;
     m->x[r->rank] = x;
-    m->sums[r->rank] = *sums;
     pthread_barrier_wait(&m->barrier);
-    float *sum = malloc(n * sizeof *sum);
+    float *both = malloc(n * sizeof *both);
     for (size_t i = 0; i < n; i++)
-        sum[i] = m->x[0][i] + m->x[1][i];
-    sums->smoothed = m->sums[0].smoothed + m->sums[1].smoothed;
-    sums->nll = m->sums[0].nll + m->sums[1].nll;
-    sums->n = m->sums[0].n + m->sums[1].n;
+        both[i] = ((float *)m->x[0])[i] + ((float *)m->x[1])[i];
     pthread_barrier_wait(&m->barrier);
-    memcpy(x, sum, n * sizeof *sum);
-    free(sum);
+    memcpy(x, both, n * sizeof *both);
+    free(both);
     return 0;
 }
 
+static int sum_doubles(void *ctx, double *x, size_t n, struct dg_error *err)
+{
+    struct rank *r = ctx;
+    struct meeting *m = r->m;
+    double both[8];
+    (void)err;
+    assert_true(n <= 8);
+    m->x[r->rank] = x;
+    pthread_barrier_wait(&m->barrier);
+    for (size_t i = 0; i < n; i++)
+        both[i] = ((double *)m->x[0])[i] + ((double *)m->x[1])[i];
+    pthread_barrier_wait(&m->barrier);
+    memcpy(x, both, n * sizeof *x);
+    return 0;
+}
+
+static void join(struct process two[2])
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, train, &two[1]), 0);
+    train(&two[0]);
+    pthread_join(thread, NULL);
+    assert_memory_equal(two[0].params, two[1].params, two[0].n * sizeof(float));
+}
+
 /* Two ranks of one thread take the shares that one process of two threads takes, and add in the
- * same order. */
+ * same order. Those of two threads each, with several passes, or with more threads than sentences,
+ * add in another order. */
 static void test_ranks(void **state)
 {
     (void)state;
     struct meeting m;
-    struct rank ranks[2] = {{&m, 0}, {&m, 1}};
-    struct dg_all_reduce reduce[2] = {{meet, &ranks[0], 0, 2}, {meet, &ranks[1], 1, 2}};
-    struct process two[2] = {{.threads = 1, .micro_tokens = 60, .reduce = &reduce[0]},
-        {.threads = 1, .micro_tokens = 60, .reduce = &reduce[1]}},
-                   alone = {.threads = 2, .micro_tokens = 60};
-    pthread_t thread;
+    struct rank rank[2] = {{&m, 0}, {&m, 1}};
+    struct dg_ranks ranks[2];
+    struct process alone = {.threads = 2, .micro_tokens = 60};
     pthread_barrier_init(&m.barrier, NULL, 2);
-    assert_int_equal(pthread_create(&thread, NULL, train, &two[1]), 0);
-    train(&two[0]);
-    pthread_join(thread, NULL);
+    for (size_t i = 0; i < 2; i++)
+        ranks[i] = (struct dg_ranks){
+            .ctx = &rank[i], .rank = i, .ranks = 2, .sum = sum, .sum_doubles = sum_doubles};
     train(&alone);
-    assert_memory_equal(two[0].params, two[1].params, alone.n * sizeof(float));
-    assert_memory_equal(two[0].params, alone.params, alone.n * sizeof(float));
+    for (int threads = 1; threads <= 16; threads *= 4) {
+        struct process two[2];
+        for (int i = 0; i < 2; i++)
+            two[i] = (struct process){
+                .threads = threads, .micro_tokens = 60 / (uint64_t)threads, .ranks = &ranks[i]};
+        join(two);
+        if (threads == 1)
+            assert_memory_equal(two[0].params, alone.params, alone.n * sizeof(float));
+        expect_close(&two[0], &alone);
+        free(two[0].params), free(two[1].params);
+    }
     pthread_barrier_destroy(&m.barrier);
-    free(two[0].params), free(two[1].params), free(alone.params);
+    free(alone.params);
 }
 
 int main(void)

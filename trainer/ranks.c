@@ -1,0 +1,80 @@
+#include "trainer/ranks.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLUGIN "libdragoman-mpi.so"
+
+size_t dg_ranks_launched(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        long n = value ? strtol(value, NULL, 10) : 0;
+        if (n > 0)
+            return (size_t)n;
+    }
+    return 1;
+}
+
+/* Beside the program where it was built, or where packages put it. */
+static void *load(char *tried, size_t size)
+{
+    static const char *const places[] = {"", "../lib/", "../lib/dragoman/"};
+    char exe[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(exe, '/');
+    if (slash)
+        slash[1] = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, sizeof path, "%s%s%s", exe, places[i], PLUGIN);
+        if (access(path, R_OK) == 0)
+            /* MPI loads plugins of its own, which look for MPI's symbols. */
+            return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    }
+    snprintf(tried, size, "there is no %s in %s or beside it in ../lib", PLUGIN, exe);
+    return NULL;
+}
+
+int dg_ranks_open(struct dg_ranks *out, struct dg_error *err)
+{
+    char tried[PATH_MAX + 128] = "";
+    dg_ranks_plugin_open open = NULL;
+    void *plugin = load(tried, sizeof tried);
+    if (!plugin)
+        return dg_error_set(err, DG_ENOTFOUND,
+            "training with several ranks needs a build with MPI (libopenmpi-dev): %s",
+            tried[0] ? tried : dlerror());
+    *(void **)&open = dlsym(plugin, DG_RANKS_PLUGIN_SYMBOL);
+    if (!open)
+        return dg_error_set(err, DG_EFORMAT, "%s: %s", PLUGIN, dlerror());
+    return open(out, err); /* the plugin stays: MPI cannot be unloaded */
+}
+
+void dg_ranks_close(struct dg_ranks *r)
+{
+    if (r->close)
+        r->close(r->ctx);
+    memset(r, 0, sizeof *r);
+}
+
+int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err)
+{
+    /* 32 bits at a time are exact in a double, and so is a sum of them with zeros. */
+    double *x = calloc(2 * r->ranks, sizeof *x);
+    if (!x)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu ranks", r->ranks);
+    x[2 * r->rank] = (double)(value >> 32);
+    x[2 * r->rank + 1] = (double)(value & 0xFFFFFFFFu);
+    int rc = r->sum_doubles(r->ctx, x, 2 * r->ranks, err);
+    for (size_t i = 1; i < r->ranks && !rc; i++)
+        if (memcmp(&x[2 * i], &x[0], 2 * sizeof *x))
+            rc = dg_error_set(err, DG_EINVAL, "rank %zu has %s other than rank 0's", i, what);
+    free(x);
+    return rc;
+}
