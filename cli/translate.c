@@ -14,6 +14,8 @@
 static const char usage[] =
     "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP
     "  --alignments         with --json: [source, target] spans of words in code points (with --pieces: of pieces)\n"
+    "  --keep-loops         leave answers that repeat themselves over and over as they are (default: such a sentence\n"
+    "                       is decoded again with a block, and flagged; with --pieces they are left)\n"
     "  --help               this text\n";
 
 struct run {
@@ -162,8 +164,8 @@ static int translate_lines(struct run *r, struct dg_error *err)
 
 int dg_cli_translate(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, {"alignments", 0, NULL, 'a'}, {"help", 0, NULL, 'h'},
-        {0}};
+    static const struct option options[] = {DG_DECODE_OPTIONS, {"alignments", 0, NULL, 'a'},
+        {"keep-loops", 0, NULL, 'k'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
@@ -176,6 +178,8 @@ int dg_cli_translate(int argc, char **argv)
             return 2;
         if (c == 'a')
             r.o.translate.alignments = true;
+        else if (c == 'k')
+            r.o.translate.keep_loops = true;
         else if (dg_decode_options_take(&r.o, c, optarg, &err))
             return dg_cli_usage("translate", "%s", err.message);
     }

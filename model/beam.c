@@ -1,4 +1,5 @@
 #include "model/beam.h"
+#include "model/ngram.h"
 
 #include <assert.h>
 #include <math.h>
@@ -70,13 +71,30 @@ int32_t dg_beam_force(const struct dg_beam *b)
     return b->t < b->n_prefix ? b->prefix[b->t] : -1;
 }
 
+/* Candidates that may be passed over in any row, besides `never` and a too early </s>. */
+static uint32_t blocked(const struct dg_beam *b)
+{
+    uint32_t most = 0;
+    for (uint32_t r = 0; b->search.no_repeat_ngram && r < b->n_live; r++) {
+        uint32_t n = dg_ngram_blocked(b->live[r].ids, b->t, b->search.no_repeat_ngram);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Is the next piece the one of a given rank? */
+static bool picks(const struct dg_beam *b)
+{
+    return b->search.pick && b->t == b->n_prefix;
+}
+
 uint32_t dg_beam_wants(const struct dg_beam *b)
 {
     if (b->t < b->n_prefix)
         return 1;
-    uint32_t passed = b->never >= 0 ? 1 : 0;
-    if (b->search.beam == 1)
-        return (b->t + 1 < b->search.min_len ? 2 : 1) + passed;
+    uint32_t passed = (b->never >= 0 ? 1 : 0) + blocked(b);
+    if (b->search.beam == 1 || picks(b))
+        return (b->t + 1 < b->search.min_len ? 2 : 1) + passed + (picks(b) ? b->search.pick - 1 : 0);
     return 2 * b->search.beam + passed;
 }
 
@@ -144,13 +162,20 @@ static void extend(struct dg_beam *b, uint32_t to, uint32_t r, int32_t id, float
     b->parents[to] = r;
 }
 
+/* May this candidate not come? */
+static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
+{
+    uint32_t order = b->search.no_repeat_ngram;
+    return (id == b->eos && b->t + 1 < b->search.min_len) || id == b->never ||
+        (order && dg_ngram_repeats(b->live[r].ids, b->t, order, id));
+}
+
 /* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when they are </s>. */
 static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k,
     size_t ld, bool forcing)
 {
-    uint32_t K = b->search.beam, looked = K == 1 || forcing ? 1 : 2 * K, n_next = 0;
-    uint32_t at[DG_MAX_BEAM] = {0};
-    bool too_short = b->t + 1 < b->search.min_len;
+    uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b) ? 1 : 2 * K, n_next = 0;
+    uint32_t at[DG_MAX_BEAM] = {0}, skip = !forcing && picks(b) ? b->search.pick - 1 : 0;
     for (uint32_t c = 0; c < looked; c++) {
         uint32_t best = UINT32_MAX;
         double best_total = -INFINITY;
@@ -166,7 +191,7 @@ static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const
         if (best == UINT32_MAX)
             break; /* nothing possible is left (fewer candidates than asked, or all at -inf) */
         size_t i = best * ld + at[best]++;
-        if (!forcing && ((ids[i] == b->eos && too_short) || ids[i] == b->never))
+        if (!forcing && (passed_over(b, best, ids[i]) || (skip && skip--)))
             looked++; /* passed over: one more is looked at instead */
         else if (ids[i] == b->eos && !forcing)
             finish(b, &b->live[best], b->t, ids[i], logprob[i], best_total, false);

@@ -21,6 +21,16 @@ enum dg_penalty {
     DG_PENALTY_NONE,  /* 1 */
 };
 
+#define DG_MAX_SAMPLE_TOP_K 64u
+
+/* Draw each piece at random instead of searching; the beam is 1 then. Which ones are drawn depends
+ * on seed, sentence and position: not on the batch. */
+struct dg_sampling {
+    float temperature; /* 0 = no sampling; below 1 keeps closer to the best, above strays */
+    uint32_t top_k;    /* from so many best pieces, 1..DG_MAX_SAMPLE_TOP_K; 0 = from all */
+    uint64_t seed;
+};
+
 struct dg_search {
     uint32_t beam;    /* K, 1..DG_MAX_BEAM; 0 = the model's default */
     uint32_t n_best;  /* 1..K; 0 = 1 */
@@ -28,6 +38,10 @@ struct dg_search {
     uint32_t min_len; /* no </s> before this many pieces, itself counted; 0 = no such limit */
     float alpha;      /* >= 0; negative = the model's default */
     enum dg_penalty penalty;
+    uint32_t no_repeat_ngram; /* no run of so many pieces stands twice in an answer; 0 = it may */
+    uint32_t pick;            /* the first free piece is the pick-th best (1 = the best) and no
+                                 other; 0 = the search's choice */
+    struct dg_sampling sampling;
 };
 
 /* Length penalty of n pieces, </s> counted. */

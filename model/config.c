@@ -51,6 +51,7 @@ static const struct field decoding_fields[] = {
     {"beam", UINT, F(beam), 1, 32},
     {"alpha", REAL, F(alpha), 0, 10},
     {"extra_length", UINT, F(extra_length), 0, 65536},
+    {"low_confidence", REAL, F(low_confidence), -1000, 0},
     {"never", INT, F(never), -1, MAX_VOCAB},
 };
 
@@ -107,6 +108,7 @@ void dg_config_base(struct dg_config *c, uint32_t V)
         .beam = 4,
         .alpha = 0.6f,
         .extra_length = 50,
+        .low_confidence = DG_LOW_CONFIDENCE,
         .never = -1,
     };
 }
@@ -356,6 +358,8 @@ static int write_field(struct dg_json *o, const struct field *f, const struct dg
             return 0; /* most models have none, and say nothing */
         return dg_json_set_int(o, f->key, *(const int32_t *)p);
     case REAL:
+        if (strcmp(f->key, "low_confidence") == 0 && c->low_confidence == DG_LOW_CONFIDENCE)
+            return 0;
         return dg_json_set_real(o, f->key, shortest(*(const float *)p));
     case BOOL:
         return dg_json_set_bool(o, f->key, *(const bool *)p);

@@ -36,8 +36,11 @@ struct dg_config {
     uint32_t beam;
     float alpha;
     uint32_t extra_length; /* output limit = source pieces without </s> + this */
+    float low_confidence;  /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
     int32_t never;         /* an id that no search takes, though the softmax counts it (padding); -1: none */
 };
+
+#define DG_LOW_CONFIDENCE (-0.8f)
 
 /* The base model of the paper over a vocabulary of V. */
 void dg_config_base(struct dg_config *c, uint32_t V);

@@ -112,6 +112,7 @@ void dg_engine_close(struct dg_engine *e)
     free(e->force);
     free(e->top_logprob);
     free(e->top_ids);
+    free(e->row);
     free(e);
 }
 
@@ -134,6 +135,15 @@ static void give_room(struct dg_engine *e, struct dg_live *s)
     e->n_sentences--;
 }
 
+/* Room for a row's logits on the host, from the first sentence on that needs it. */
+static int open_row(struct dg_engine *e, struct dg_error *err)
+{
+    size_t V = e->model->config.target_vocab;
+    if (!e->row && !(e->row = malloc(V * sizeof *e->row)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for the logits of %zu pieces", V);
+    return 0;
+}
+
 int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *in, struct dg_error *err)
 {
     struct dg_search search;
@@ -149,6 +159,8 @@ int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *
         e->n_sentences == e->limits.max_sentences)
         return DG_EAGAIN;
 
+    if ((in->spelling || search.sampling.temperature > 0) && (rc = open_row(e, err)))
+        return rc;
     struct dg_live *s = e->spare;
     if (s)
         e->spare = s->next;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernels/backend.h"
 #include "model/beam.h"
+#include "model/choose.h"
 #include "model/model.h"
 
 struct dg_engine;
@@ -25,6 +26,8 @@ struct dg_sentence {
     struct dg_search search; /* beam, alpha, penalty, n_best, max_len (0: n_source without </s> + the model's limit) */
     const int32_t *prefix;   /* [n_prefix] target ids to begin with; copied */
     uint32_t n_prefix;
+    const struct dg_spelling *spelling; /* what may follow the prefix; NULL: anything. Borrowed until
+                                           the answer was polled, or the sentence cancelled */
     bool forced;             /* the prefix is the whole target (with </s>): score it, search nothing */
     uint32_t align_layer;    /* decoder layer, counted from 1; 0 = the last but one (the last where there is one only) */
     bool want_alignment;     /* align the best answer's pieces with the source's */

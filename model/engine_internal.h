@@ -24,6 +24,8 @@ struct dg_live {
     uint32_t n_blocks, n_reserved;
     void *memory; /* all the arrays above */
     size_t memory_bytes;
+    const struct dg_spelling *spelling; /* borrowed; NULL: none, or spelt to its end */
+    uint64_t key;                       /* of the source, for sampling */
     uint32_t align_layer;
     bool want_alignment;
     int32_t *alignment; /* of the answer, malloc'd; NULL: none */
@@ -47,6 +49,7 @@ struct dg_engine {
     int32_t *force;                                /* [max_rows] */
     float *top_logprob;                            /* [max_rows,k_max] */
     int32_t *top_ids;
+    float *row; /* [V] one row's logits, once a sentence needed them on the host; else NULL */
     size_t bytes;
 };
 

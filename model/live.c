@@ -25,8 +25,10 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
             e->limits.max_source);
     if (!s.beam)
         s.beam = c->beam;
-    if (in->forced)
+    if (in->forced || s.sampling.temperature > 0)
         s.beam = 1;
+    if (in->forced)
+        s.sampling.temperature = 0;
     if (!s.n_best)
         s.n_best = 1;
     if (s.alpha < 0)
@@ -41,6 +43,12 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
         return dg_error_field(err, DG_EINVAL, "beam_size", "beam %u is over the limit of %u", s.beam, DG_MAX_BEAM);
     if (s.n_best > s.beam)
         return dg_error_field(err, DG_EINVAL, "n_best", "n_best %u is more than the beam of %u", s.n_best, s.beam);
+    if (!(s.sampling.temperature >= 0) || s.sampling.top_k > DG_MAX_SAMPLE_TOP_K)
+        return dg_error_field(err, DG_EINVAL, "sampling",
+            "sampling from %u best pieces at temperature %g: from at most %u, and at 0 or above", s.sampling.top_k,
+            (double)s.sampling.temperature, DG_MAX_SAMPLE_TOP_K);
+    if (s.pick > DG_MAX_BEAM)
+        return dg_error_set(err, DG_EINVAL, "the first free piece is to have rank %u, the limit is %u", s.pick, DG_MAX_BEAM);
     if (!s.max_len || s.max_len > e->limits.max_target)
         return dg_error_set(err, DG_ELIMIT, "a target of %u pieces is outside the limits 1..%u", s.max_len,
             e->limits.max_target);
@@ -96,6 +104,8 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, 
     s->n_blocks = 0;
     s->align_layer = in->align_layer;
     s->want_alignment = in->want_alignment;
+    s->spelling = in->forced ? NULL : in->spelling;
+    s->key = dg_choose_key(in->source, in->n_source);
     lay_out(s, search, n_reserved);
     memcpy(s->source, in->source, in->n_source * sizeof *s->source);
     if (in->n_prefix)

@@ -65,7 +65,7 @@ static void encode_pending(struct dg_engine *e)
 static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
 {
     struct dg_beam *b = &s->beam;
-    uint32_t per_chain = dg_cache_blocks(b->search.max_len), V = e->model->config.target_vocab;
+    uint32_t per_chain = dg_cache_blocks(b->search.max_len);
     uint32_t want = dg_beam_wants(b);
     int32_t force = dg_beam_force(b);
     e->cross_segs[n_cross] = (struct dg_attn_seg){
@@ -77,7 +77,7 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
         e->pos[M] = (int32_t)b->t;
         e->slots[M] = history[b->t];
         e->segs[M] = (struct dg_attn_seg){.q0 = M, .n_q = 1, .n_k = b->t + 1, .slots = history};
-        e->want[M] = want < V ? want : V;
+        e->want[M] = want < e->k_max ? want : e->k_max;
         e->force[M] = force;
     }
     return M;
@@ -100,12 +100,38 @@ static void reorder(struct dg_live *s)
     s->history[1] = tmp;
 }
 
+/* Candidates by choose.c instead of the topk op's, for the rows of s from M on. */
+static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
+{
+    struct dg_beam *b = &s->beam;
+    uint32_t V = e->model->config.target_vocab;
+    bool spelt = true;
+    for (uint32_t r = 0; r < b->n_live; r++, M++) {
+        struct dg_choice c = {.search = &b->search, .spelling = s->spelling, .ids = b->live[r].ids, .n = b->t,
+            .eos = b->eos, .never = b->never, .key = s->key};
+        if (s->spelling) {
+            c.state = dg_spelling_state(s->spelling, c.ids + b->n_prefix, c.n - b->n_prefix);
+            spelt = spelt && c.state == s->spelling->n_states;
+            if (c.state == s->spelling->n_states && b->search.sampling.temperature <= 0)
+                continue;
+        }
+        struct dg_rows logits = {e->logits.buf, e->logits.offset + M * e->logits.ld, e->logits.ld};
+        e->be->ops->read(e->be, logits, 1, V, e->row);
+        dg_choose(&c, e->row, V, e->want[M], e->top_logprob + (size_t)M * e->k_max,
+            e->top_ids + (size_t)M * e->k_max);
+    }
+    if (spelt) /* in every row: their descendants are spelt, too */
+        s->spelling = NULL;
+}
+
 /* Give every sentence its candidates; who is done leaves. */
 static void advance(struct dg_engine *e)
 {
     uint32_t M = 0;
     for (struct dg_live **link = &e->live, *s; (s = *link);) {
         uint32_t rows = s->beam.n_live;
+        if ((s->spelling || s->beam.search.sampling.temperature > 0) && s->beam.t >= s->beam.n_prefix)
+            choose(e, s, M);
         dg_beam_advance(&s->beam, e->top_logprob + (size_t)M * e->k_max, e->top_ids + (size_t)M * e->k_max,
             e->want[M], e->k_max);
         M += rows;

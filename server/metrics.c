@@ -12,7 +12,7 @@
 #define MAX_BUCKETS 20
 
 static const char *const outcomes[] = {
-    "ok", "invalid", "overloaded", "cancelled", "timeout", "error", NULL};
+    "ok", "invalid", "overloaded", "cancelled", "timeout", "error", "refused", NULL};
 static const char *const stages[] = {"tokenize", "encode", "decode", "detokenize", NULL};
 static const int statuses[] = {
     200, 204, 400, 401, 403, 404, 405, 408, 413, 414, 415, 422, 429, 431, 499, 500, 503, 504, 0};
@@ -43,6 +43,11 @@ static const struct counter_family {
         "Translations that met their length limit.", NULL, NULL},
     [DG_COUNT_UNKNOWN] = {"dragoman_unknown_tokens_total",
         "Sentences with a character outside the vocabulary.", NULL, NULL},
+    [DG_COUNT_REPETITION] = {"dragoman_repetition_detected_total",
+        "Sentences whose first answer was caught in a loop and that were decoded again.", NULL,
+        NULL},
+    [DG_COUNT_LOW_CONFIDENCE] = {"dragoman_low_confidence_total",
+        "Sentences whose answer the model itself finds improbable.", NULL, NULL},
 };
 
 static const double seconds[] = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,

@@ -20,7 +20,8 @@ enum dg_metrics_outcome {
     DG_OUTCOME_OVERLOADED,
     DG_OUTCOME_CANCELLED,
     DG_OUTCOME_TIMEOUT,
-    DG_OUTCOME_ERROR
+    DG_OUTCOME_ERROR,
+    DG_OUTCOME_REFUSED /* no key, or one that may not do this (now) */
 };
 enum dg_metrics_stage { DG_STAGE_TOKENIZE, DG_STAGE_ENCODE, DG_STAGE_DECODE, DG_STAGE_DETOKENIZE };
 
@@ -34,6 +35,8 @@ enum dg_counter {
     DG_COUNT_SPLIT,
     DG_COUNT_LENGTH_LIMITED,
     DG_COUNT_UNKNOWN,
+    DG_COUNT_REPETITION,
+    DG_COUNT_LOW_CONFIDENCE,
     DG_COUNTERS
 };
 

@@ -48,7 +48,7 @@ void dg_served_release(struct dg_served *s)
 /* Translate one sentence on a replica from end to end: what is served has worked once. */
 static int self_test(const struct dg_served *s, const struct dg_replica *r, struct dg_error *err)
 {
-    struct dg_translate_options options = {.search.alpha = -1};
+    struct dg_translate_options options = {.search.alpha = -1, .keep_loops = true};
     struct dg_job *job = NULL;
     struct dg_answers answers;
     int rc = dg_job_plan(s->translator, SELF_TEST, strlen(SELF_TEST), &options, &job, err);

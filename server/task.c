@@ -85,19 +85,23 @@ static void keep_times(struct dg_task *t, const struct dg_entry_times *times)
         t->last_finished_ns = times->finished_ns;
 }
 
-void dg_task_accept(
+bool dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
 {
     struct dg_task *t = e->task;
     struct dg_error err = {0};
     pthread_mutex_lock(&t->lock); /* two workers may hold sentences of one job */
     int rc = dg_job_accept(e->job, e->index, r, &err);
-    keep_times(t, times);
+    if (rc != DG_EAGAIN)
+        keep_times(t, times);
     pthread_mutex_unlock(&t->lock);
+    if (rc == DG_EAGAIN)
+        return false;
     if (rc != DG_OK)
         dg_task_end(t, DG_TASK_FAILED, &err);
     else if (t->progress)
         t->progress(t->arg, (size_t)(e - t->entries));
+    return true;
 }
 
 void dg_task_settle(struct dg_task *t, size_t n)

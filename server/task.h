@@ -78,8 +78,9 @@ void dg_task_end(struct dg_task *t, enum dg_outcome outcome, const struct dg_err
 /* Has it ended early? Its entries are to be dropped then. */
 bool dg_task_over(const struct dg_task *t);
 
-/* Keep an entry's answer, and call progress when that went well. Settle it afterwards. */
-void dg_task_accept(
+/* Keep an entry's answer, and call progress when that went well. Settle it afterwards; but false:
+ * nothing was kept, the sentence is to be admitted once more (see dg_job_accept). */
+bool dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times);
 /* n entries are over, answered or dropped. The caller forgets the task: done may free it. */
 void dg_task_settle(struct dg_task *t, size_t n);

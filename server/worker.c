@@ -177,6 +177,18 @@ static void mark_encoded(struct worker *w, const struct dg_served *m, uint64_t n
     }
 }
 
+/* A sentence's second round, on the row and in the room that its first has just left. */
+static int admit_again(struct dg_engine *e, uint64_t id, const struct dg_entry *entry)
+{
+    struct dg_sentence s;
+    struct dg_error err = {0};
+    dg_job_sentence(entry->job, entry->index, &s);
+    int rc = dg_engine_admit(e, id, &s, &err);
+    if (rc != DG_OK)
+        dg_task_end(entry->task, DG_TASK_FAILED, &err);
+    return rc;
+}
+
 static void collect(struct worker *w, struct dg_engine *e, uint64_t now)
 {
     const struct dg_result *r;
@@ -185,11 +197,14 @@ static void collect(struct worker *w, struct dg_engine *e, uint64_t now)
         const struct dg_entry *entry = l->entry;
         struct dg_entry_times times = l->times;
         times.finished_ns = now;
+        uint64_t id = r->id;
+        bool over = dg_task_accept(entry, r, &times);
+        dg_engine_release(e, r);
+        if (!over && admit_again(e, id, entry) == DG_OK)
+            continue;
         dg_metrics_observe(
             w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - times.encoded_ns) / 1e9);
         live_free(w, l);
-        dg_task_accept(entry, r, &times);
-        dg_engine_release(e, r);
         dg_task_settle(entry->task, 1);
     }
 }

@@ -2,15 +2,30 @@
 #include "base/buffer.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
+#include "translate/loops.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Is the answer caught in a loop, and this was the first round? Then there is a second, with a block that ends it. */
+static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
+{
+    struct dg_loop loop;
+    if (p->block || j->forced || j->options.pieces || j->options.keep_loops ||
+        !dg_loop_in_answer(p->ids, p->n_ids, h->ids, h->n, &loop))
+        return false;
+    p->block = dg_loop_block_order(&loop);
+    p->flags |= DG_FLAG_REPETITION;
+    return true;
+}
 
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[j->sentences[i]];
     if (!r->n_hyps)
         return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
+    if (needs_block(j, p, &r->hyps[0]))
+        return DG_EAGAIN;
     struct dg_part_hyp *hyps = dg_arena_array(&j->arena, r->n_hyps, sizeof *hyps);
     if (!hyps)
         return DG_JOB_NO_MEMORY(err);
@@ -154,6 +169,14 @@ static void add_pieces(struct dg_job *j, struct dg_part *p, const struct dg_part
     }
 }
 
+static unsigned flags_of(const struct dg_job *j, const struct dg_part_hyp *h)
+{
+    unsigned flags = h->length_limited ? DG_FLAG_LENGTH_LIMITED : 0;
+    if (h->n && h->logprob / h->n < (double)dg_model_config(j->t->model)->low_confidence)
+        flags |= DG_FLAG_LOW_CONFIDENCE;
+    return flags;
+}
+
 /* Layout: what stood between the parts stands there again. where (optional, [n_parts]) gets each part's bytes. */
 static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where, struct dg_error *err)
 {
@@ -168,8 +191,8 @@ static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct d
             dg_buffer_add(out, j->text + p->begin, p->end - p->begin);
         } else {
             const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
-            if (rank == 0 && h->length_limited)
-                p->flags |= DG_FLAG_LENGTH_LIMITED;
+            if (rank == 0)
+                p->flags |= flags_of(j, h);
             int rc = 0;
             if (j->options.pieces)
                 add_pieces(j, p, h, out);
@@ -298,6 +321,8 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_LENGTH_LIMITED: return "length_limited";
     case DG_FLAG_SPLIT: return "split";
     case DG_FLAG_UNK_COPIED: return "unk_copied";
+    case DG_FLAG_REPETITION: return "repetition";
+    case DG_FLAG_LOW_CONFIDENCE: return "low_confidence";
     default: return "";
     }
 }

@@ -19,6 +19,7 @@ struct dg_part {
     size_t begin, end;        /* bytes of the job's text */
     bool copied, tagged;      /* tagged: ids begin with the piece that asks for a language */
     unsigned flags;
+    uint32_t block;           /* no_repeat_ngram of the second round; 0: this is the first */
     const char *text;         /* normalised; what the tokens' offsets mean */
     struct dg_token *tokens;  /* [n_tokens] of `text`; NULL in pieces mode */
     size_t n_tokens;

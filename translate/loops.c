@@ -1,7 +1,5 @@
 #include "translate/loops.h"
 
-#include <string.h>
-
 /* Pieces beyond the first time. */
 static uint32_t repeated(const struct dg_loop *l)
 {
@@ -68,15 +66,4 @@ bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *
 uint32_t dg_loop_block_order(const struct dg_loop *loop)
 {
     return loop->period <= 2 ? 3 : 4;
-}
-
-bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next)
-{
-    if (n < order)
-        return false;
-    const int32_t *tail = ids + n - (order - 1);
-    for (uint32_t i = 0; i + order <= n; i++)
-        if (ids[i + order - 1] == next && memcmp(ids + i, tail, (order - 1) * sizeof *ids) == 0)
-            return true;
-    return false;
 }

@@ -23,11 +23,8 @@ bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out);
 bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *answer,
     uint32_t n_answer, struct dg_loop *out);
 
-/* The order for dg_ngram_repeats that ends this loop before it is one, and forbids as little else
- * as it can. */
+/* The order of the block (struct dg_search's no_repeat_ngram) that ends this loop before it is one,
+ * and forbids as little else as it can. */
 uint32_t dg_loop_block_order(const struct dg_loop *loop);
-
-/* Would `next` behind ids[n] complete a run of `order` pieces (>= 1) that is there already? */
-bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next);
 
 #endif

@@ -326,6 +326,8 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
     out->source = p->ids;
     out->n_source = p->n_ids;
     out->search = j->options.search;
+    if (p->block)
+        out->search.no_repeat_ngram = p->block;
     out->want_alignment = j->options.alignments;
     out->align_layer = dg_bundle_alignment_layer(j->t->bundle);
     if (j->forced) {

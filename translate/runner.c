@@ -103,22 +103,33 @@ static void finish_one(struct dg_runner *r, size_t job)
     }
 }
 
+/* A sentence's second round. Its first has just left, so there is room for it. */
+static int admit_again(struct worker *w, size_t item, struct dg_error *err)
+{
+    struct dg_sentence s;
+    dg_job_sentence(w->runner->jobs[w->runner->items[item].job], w->runner->items[item].sentence, &s);
+    return dg_engine_admit(w->engine, item, &s, err);
+}
+
 /* Hand finished sentences to their jobs. A job may be shared by workers, so accepting is under the lock. */
 static void collect(struct worker *w)
 {
     struct dg_runner *r = w->runner;
     const struct dg_result *res;
     while ((res = dg_engine_poll(w->engine))) {
-        const struct item *it = &r->items[res->id];
+        size_t item = res->id;
+        const struct item *it = &r->items[item];
         struct dg_error err = {0};
         pthread_mutex_lock(&r->lock);
         int rc = dg_job_accept(r->jobs[it->job], it->sentence, res, &err);
         if (!rc)
             finish_one(r, it->job);
         pthread_mutex_unlock(&r->lock);
+        dg_engine_release(w->engine, res);
+        if (rc == DG_EAGAIN)
+            rc = admit_again(w, item, &err);
         if (rc)
             fail(r, rc, &err);
-        dg_engine_release(w->engine, res);
     }
 }
 
@@ -143,7 +154,7 @@ static void *work(void *arg)
         }
         uint32_t rows = dg_engine_step(w->engine);
         collect(w);
-        if (!rows && held == r->n_items)
+        if (!rows && held == r->n_items) /* a second round follows on a step with rows */
             break;
     }
     /* After a failure the engine must be empty again for the next run. */

@@ -27,6 +27,7 @@ struct dg_translate_options {
     bool penalty_set;            /* search.penalty was chosen; else GNMT */
     bool pieces;                 /* the text is pieces separated by spaces, not sentences; so is the answer */
     bool alignments;             /* say which words of the source the answer's words came from */
+    bool keep_loops;             /* an answer that is caught in a loop is left as it is (pieces always are) */
     bool one_sentence;           /* do not split (still split again when over the piece limit) */
     uint32_t max_source;         /* piece limit of one sentence with </s>; 0 = 512 */
 };
@@ -47,13 +48,16 @@ size_t dg_job_sentences(const struct dg_job *j);
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
 /* Cost of sentence i for queues: pieces in (with </s>), and the most pieces that may come out. */
 void dg_job_cost(const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
-/* Keep sentence i's answer (copied). */
+/* Keep sentence i's answer (copied). DG_EAGAIN: it is caught in a loop; nothing was kept, and the sentence is to be
+ * admitted once more as dg_job_sentence gives it now, with a block (err untouched). */
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
 
 enum dg_flag {
     DG_FLAG_LENGTH_LIMITED = 1, /* an output met its length limit */
     DG_FLAG_SPLIT = 2,          /* the sentence was over the piece limit and was split again */
     DG_FLAG_UNK_COPIED = 4,     /* a character outside the vocabulary was copied from the source */
+    DG_FLAG_REPETITION = 8,     /* the first answer was caught in a loop: this is a second, kept from repeating itself */
+    DG_FLAG_LOW_CONFIDENCE = 16, /* the model gives its own answer little probability, piece by piece */
 };
 
 struct dg_answer_sentence {

@@ -34,7 +34,7 @@ def vocabulary_size(path):
     return count
 
 
-def marian_arrays(V, D, F, layers, end_bias, seed):
+def marian_arrays(V, D, F, layers, end_bias, seed, unk_bias=0.0):
     rng = np.random.default_rng(seed)
     arrays = {}
 
@@ -48,6 +48,7 @@ def marian_arrays(V, D, F, layers, end_bias, seed):
     arrays["Wemb"] = rng.standard_normal((V, D)).astype(np.float32) * 0.25
     arrays["decoder_ff_logit_out_b"] = np.zeros((1, V), np.float32)
     arrays["decoder_ff_logit_out_b"][0, 0] = end_bias  # </s>
+    arrays["decoder_ff_logit_out_b"][0, 1] = unk_bias  # <unk>
     for side, kinds in (("encoder", ["self"]), ("decoder", ["self", "context"])):
         for i in range(1, layers + 1):
             for kind in kinds:
@@ -76,13 +77,15 @@ def marian_arrays(V, D, F, layers, end_bias, seed):
     return arrays
 
 
-def make(program, folder, source="en", target="de", D=32, F=64, layers=2, end_bias=4.0, seed=1):
-    """A bundle in `folder`. A low end_bias makes outputs that run to their length limit."""
+def make(program, folder, source="en", target="de", D=32, F=64, layers=2, end_bias=4.0, seed=1,
+         unk_bias=0.0, vocabulary="bytes.model"):
+    """A bundle in `folder`. A low end_bias makes outputs that run to their length limit; a high unk_bias (and a vocabulary
+    that has <unk>: joint.model) such with unknown characters."""
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     spm = folder + ".spm"
-    shutil.copyfile(os.path.join(DATA, "bytes.model"), spm)
+    shutil.copyfile(os.path.join(DATA, vocabulary), spm)
     npz = folder + ".npz"
-    np.savez(npz, **marian_arrays(vocabulary_size(spm), D, F, layers, end_bias, seed))
+    np.savez(npz, **marian_arrays(vocabulary_size(spm), D, F, layers, end_bias, seed, unk_bias))
     subprocess.run([program, "convert", "marian", "--model", npz, "--vocab", spm, "--source-lang", source,
                     "--target-lang", target, "--name", os.path.basename(folder), "--out", folder], check=True,
                    stdout=subprocess.DEVNULL)

@@ -214,6 +214,81 @@ static void never_put_out(void **state)
     dg_beam_deinit(&b);
 }
 
+/* A piece that would complete a run of two again is passed over; enough candidates are asked for. */
+static void no_run_twice(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    struct dg_search s = search(1, 1, 9, 0);
+    s.no_repeat_ngram = 2;
+    begin(&b, s);
+    const int32_t said[] = {4, 5, 4};
+    for (int i = 0; i < 3; i++) {
+        float lp[] = {-0.1f, -2.0f};
+        int32_t id[] = {said[i], 8};
+        assert_int_equal(dg_beam_wants(&b), 1);
+        dg_beam_advance(&b, lp, id, 2, 2);
+        assert_int_equal(b.live[0].ids[i], said[i]);
+    }
+    assert_int_equal(dg_beam_wants(&b), 2);
+    float lp[] = {-0.1f, -0.7f};
+    int32_t id[] = {5, 9};
+    dg_beam_advance(&b, lp, id, 2, 2); /* "4 5" is there already */
+    assert_int_equal(b.live[0].ids[3], 9);
+    assert_float_equal(b.live[0].token_logprob[3], -0.7f, 0);
+    dg_beam_advance(&b, lp, id, 1, 2); /* "9 5" is new */
+    assert_int_equal(b.live[0].ids[4], 5);
+
+    /* In a prefix it may stand all the same. */
+    const int32_t prefix[] = {4, 4, 4};
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, prefix, 3, false, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(dg_beam_wants(&b), 1);
+        dg_beam_advance(&b, lp, prefix, 1, 1);
+    }
+    assert_int_equal(b.n_live, 1);
+    assert_int_equal(b.live[0].ids[2], 4);
+    dg_beam_deinit(&b);
+}
+
+/* The first free piece is the one of the rank asked for; then the search goes on as ever. */
+static void picks_a_rank(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    struct dg_search s = search(2, 1, 6, 0);
+    const int32_t prefix[] = {9};
+    float lp[] = {-0.1f, -1.0f, -2.0f, -3.0f};
+    int32_t ids[] = {5, EOS, 7, 8};
+    s.pick = 3;
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, prefix, 1, false, NULL), 0);
+    dg_beam_advance(&b, lp, prefix, 1, 1);
+    assert_int_equal(dg_beam_wants(&b), 3);
+    dg_beam_advance(&b, lp, ids, 3, 4);
+    assert_int_equal(b.n_live, 1);
+    assert_int_equal(b.n_finished, 0);
+    assert_int_equal(b.live[0].ids[1], 7);
+    assert_float_equal(b.live[0].logprob, -2.1, 1e-6);
+    assert_int_equal(dg_beam_wants(&b), 4);
+    dg_beam_advance(&b, lp, ids, 4, 4);
+    assert_int_equal(b.n_live, 2);
+
+    s.pick = 2; /* ... which is the end */
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, NULL, 0, false, NULL), 0);
+    dg_beam_advance(&b, lp, ids, 2, 4);
+    assert_true(b.done);
+    assert_int_equal(b.n_finished, 1);
+    assert_int_equal(b.finished[0].n, 1);
+
+    s.pick = 5; /* there are not so many */
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, NULL, 0, false, NULL), 0);
+    assert_int_equal(dg_beam_wants(&b), 5);
+    dg_beam_advance(&b, lp, ids, 4, 4);
+    assert_true(b.done);
+    assert_int_equal(b.n_finished, 0);
+    dg_beam_deinit(&b);
+}
+
 /* A model that gives nothing but -inf or NaN ends with no answer instead of hanging or inventing one. */
 static void impossible_candidates(void **state)
 {
@@ -239,6 +314,8 @@ int main(void)
         cmocka_unit_test(minimum_length),
         cmocka_unit_test(forced_and_prefix),
         cmocka_unit_test(never_put_out),
+        cmocka_unit_test(no_run_twice),
+        cmocka_unit_test(picks_a_rank),
         cmocka_unit_test(impossible_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

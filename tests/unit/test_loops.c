@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "model/ngram.h"
 #include "translate/loops.h"
 
 #include <string.h>
@@ -115,6 +116,9 @@ static void runs_that_repeat(void **state)
     struct text same = ids_of("a a a");
     assert_true(dg_ngram_repeats(same.ids, 3, 3, a.ids[0])); /* the runs may overlap */
     assert_false(dg_ngram_repeats(same.ids, 2, 3, a.ids[0]));
+    assert_int_equal(dg_ngram_blocked(t.ids, t.n, 3), 1);
+    assert_int_equal(dg_ngram_blocked(t.ids, t.n, 1), t.n);
+    assert_int_equal(dg_ngram_blocked(t.ids, 2, 3), 0);
 }
 
 /* Going on and on from any loop, with the block: it is never one. */

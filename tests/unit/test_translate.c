@@ -246,7 +246,8 @@ static void n_best_and_scores(void **state)
 static void unknown_is_copied(void **state)
 {
     (void)state;
-    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 12, .min_len = 12}};
+    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 12, .min_len = 12},
+        .keep_loops = true};
     struct dg_answers a;
     unsigned seen = 0, copied = 0;
     static const char *const texts[] = {"The 漢 house.", "A 漢字 and 語.", "漢漢漢"};
