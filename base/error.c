@@ -102,6 +102,8 @@ const char *dg_code_name(int code)
         return "not_found";
     case DG_ECANCELED:
         return "canceled";
+    case DG_EQUOTA:
+        return "quota";
     default:
         return "internal";
     }

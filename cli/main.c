@@ -18,6 +18,7 @@ static const struct verb {
     {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
     {"quantize", dg_cli_quantize, "make an int8 bundle, and say what it costs"},
     {"doctor", dg_cli_doctor, "what a server would find on this machine, and what to do"},
+    {"keys", dg_cli_keys, "make, list and revoke a server's API keys"},
     {"bench", dg_cli_bench, "measure speed with forced lengths"},
 };
 

@@ -3,6 +3,7 @@
 #include "server/answer.h"
 #include "server/api.h"
 #include "server/call.h"
+#include "server/gate.h"
 #include "server/reply.h"
 #include "server/request.h"
 
@@ -85,6 +86,8 @@ void dg_api_v1_translate(struct dg_app *app, struct dg_http_exchange *x)
     int64_t timeout_ms = r.timeout_ms;
     if (rc == DG_OK)
         rc = dg_api_timeout(x, limits.timeout_ms, &timeout_ms, &err);
+    if (rc == DG_OK)
+        rc = dg_gate_use(app, x, r.text.list, r.text.n, &err);
     if (rc == DG_OK)
         rc = plan_translate(app, x, &r, &c, &err);
     dg_v1_translate_free(&r);
@@ -180,6 +183,8 @@ void dg_api_v1_score(struct dg_app *app, struct dg_http_exchange *x)
     int64_t timeout_ms = r.timeout_ms;
     if (rc == DG_OK)
         rc = dg_api_timeout(x, limits.timeout_ms, &timeout_ms, &err);
+    if (rc == DG_OK)
+        rc = dg_gate_use(app, x, r.source.list, r.source.n, &err);
     if (rc == DG_OK)
         rc = plan_score(app, x, &r, &c, &err);
     dg_v1_score_free(&r);

@@ -10,6 +10,8 @@
 
 #include <stdatomic.h>
 
+struct dg_auth;
+
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
 
 struct dg_app {
@@ -17,6 +19,7 @@ struct dg_app {
     struct dg_models *models;
     struct dg_queue *queue;
     struct dg_metrics *metrics;
+    struct dg_auth *auth; /* NULL: no keys are asked for */
     _Atomic enum dg_app_state state;
     atomic_uint in_flight;         /* requests whose handler has begun and whose reply is not out */
     _Atomic double last_success_s; /* since the epoch; 0 before the first */

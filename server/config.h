@@ -22,12 +22,14 @@ enum dg_server_action {
     DG_CHECK_CONFIG
 };
 
-#define DG_CONFIG_OPTIONS 24 /* room for the table's rows */
+#define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
 
 struct dg_server_config {
     char models[1024]; /* a bundle, or a directory of bundles */
     char host[256];
     char log_level[16]; /* debug, info, warn, error */
+    char keys[1024];    /* file of API keys, or "": everybody may translate */
+    char keys_open[16]; /* what needs no key: pages, probes */
     char config[1024];  /* the file these came from, or "" */
     int64_t port;
     int64_t threads;         /* HTTP threads */

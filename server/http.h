@@ -76,6 +76,8 @@ const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
 const char *dg_http_query(const struct dg_http_exchange *x, const char *name);
 /* Has the client hung up? Nobody will read the reply. HTTP thread. */
+/* Does the client run on this machine (loopback)? HTTP thread. */
+bool dg_http_local(const struct dg_http_exchange *x);
 bool dg_http_gone(const struct dg_http_exchange *x);
 /* For routes: one pointer that travels with the exchange, such as the route that was found. */
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/app.h"
+#include "server/auth.h"
 #include "server/cores.h"
 #include "server/http.h"
 #include "server/listen.h"
@@ -216,6 +217,8 @@ static int start(struct server *s, struct dg_error *err)
         rc = raise_descriptor_limit(c, err);
     if (rc == DG_OK)
         rc = open_metrics(s, err);
+    if (rc == DG_OK && c->keys[0] != '\0')
+        rc = dg_auth_open(c->keys, &s->app.auth, err);
     if (rc == DG_OK)
         rc = dg_queue_open(&queue, &s->app.queue, err);
     if (rc == DG_OK)
@@ -251,6 +254,7 @@ static void stop(struct server *s)
         dg_queue_stop(s->app.queue);
     dg_workers_close(s->workers);
     dg_http_close(s->http);
+    dg_auth_close(s->app.auth); /* writes what the last requests used */
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);
     dg_metrics_close(s->app.metrics);

@@ -1,11 +1,12 @@
 #include "server/metrics_page.h"
 
+#include "server/auth.h"
 #include "server/process.h"
 
 #include <stdlib.h>
 
 #define MAX_MODELS 256
-#define FIXED_GAUGES 20 /* those that are there whatever is served */
+#define FIXED_GAUGES 40 /* those that are there whatever is served */
 
 struct gauges {
     struct dg_gauge *list; /* [cap] */
@@ -46,6 +47,28 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put(g, "dragoman_last_success_timestamp_seconds",
         "When the last translation or score was answered; 0: none yet.",
         atomic_load(&app->last_success_s));
+}
+
+/* By reason and not by key: an operator may hand out thousands of keys, and each would be a series
+ * for as long as Prometheus remembers. What a key has used is in its file (dragoman keys usage). */
+static void put_keys(struct gauges *g, struct dg_app *app)
+{
+    static const char *const reasons[DG_AUTH_VERDICTS] = {
+        NULL, "missing", "unknown", "scope", "rate", "quota"};
+    struct dg_auth_counts c = {0};
+    if (app->auth)
+        dg_auth_count(app->auth, &c);
+    put(g, "dragoman_keys", "API keys that are not revoked; 0 also when none are asked for.",
+        (double)c.keys);
+    for (int v = 1; v < DG_AUTH_VERDICTS; v++) {
+        const char *const label[] = {"reason", reasons[v], NULL};
+        put_labelled(g, "dragoman_key_refusals_total",
+            "Requests refused because of their API key, or for want of one.", (double)c.refused[v],
+            label);
+        g->list[g->n - 1].counter = true;
+    }
+    put_counter(g, "dragoman_key_store_errors_total",
+        "Times the file of API keys could not be read or written.", (double)c.store_errors);
 }
 
 static void put_process(struct gauges *g)
@@ -112,6 +135,7 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     bool room = g.list != NULL;
     if (room) {
         put_server(&g, app);
+        put_keys(&g, app);
         put_engines(&g, models, n);
         put_models(&g, models, n);
         put_process(&g);

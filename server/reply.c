@@ -1,5 +1,9 @@
 #include "server/reply.h"
 
+#include "base/clock.h"
+#include "server/quota.h"
+
+#include <stdio.h>
 #include <string.h>
 
 void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value)
@@ -30,7 +34,18 @@ void dg_reply_error(
     dg_json_set_take(root, "error", error);
     dg_reply_json_take(r, status, root);
     if (status == 503 || status == 429)
+        dg_reply_retry_after(r, 1);
+}
+
+void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds)
+{
+    size_t i = 0;
+    while (i < r->n_headers && strcmp(r->headers[i].name, "Retry-After") != 0)
+        i++;
+    if (i == r->n_headers)
         dg_http_reply_header(r, "Retry-After", "1");
+    snprintf(r->headers[i].value, sizeof r->headers[i].value, "%lld",
+        (long long)(seconds > 1 ? seconds : 1));
 }
 
 void dg_reply_client_gone(struct dg_http_reply *r)
@@ -69,8 +84,17 @@ void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err)
         status = 503;
         code = "stopping";
         break;
+    case DG_EQUOTA:
+        status = 429;
+        code = "quota_exceeded";
+        break;
     default:
         break;
     }
     dg_reply_error(r, status, code, err->field, err->message);
+    if (err->code == DG_EQUOTA) {
+        int64_t left;
+        dg_quota_day(dg_clock_wall_s(), &left);
+        dg_reply_retry_after(r, left);
+    }
 }

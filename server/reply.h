@@ -16,4 +16,7 @@ void dg_reply_client_gone(struct dg_http_reply *r);
 /* Fill r with a value, freed here; NULL or out of memory gives 503. */
 void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value);
 
+/* Set Retry-After: seconds, at least 1. */
+void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/api_v1.h"
+#include "server/gate.h"
 #include "server/health.h"
 #include "server/metrics_page.h"
 #include "server/reply.h"
@@ -64,9 +65,9 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     const struct dg_route *route = dg_routes_find(request->method, request->path, &status, allow);
     if (route) {
         struct dg_app *app = arg;
-        dg_http_set_tag(x, route);
         atomic_fetch_add(&app->in_flight, 1);
-        route->handle(arg, x);
+        if (dg_gate_enter(app, x, route))
+            route->handle(arg, x);
         return;
     }
     if (status == 204) {
@@ -97,9 +98,12 @@ static enum dg_metrics_outcome outcome_of(int status)
     switch (status) {
     case 200:
         return DG_OUTCOME_OK;
-    case 429:
     case 503:
         return DG_OUTCOME_OVERLOADED;
+    case 401:
+    case 403:
+    case 429:
+        return DG_OUTCOME_REFUSED;
     case 408:
     case 499:
         return DG_OUTCOME_CANCELLED;
@@ -128,13 +132,14 @@ static void count(struct dg_app *app, const struct dg_route *route, int status, 
 void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
 {
     const struct dg_http_request *request = dg_http_request(x);
-    const struct dg_route *route = dg_http_tag(x);
+    const struct dg_route *route = dg_gate_route(x);
     double ms = request->start_ns > 0 ? (double)(dg_clock_ns() - request->start_ns) / 1e6 : 0;
     count(app, route, status, ms / 1e3);
     /* Probes come every few seconds and say nothing: they are for debugging. */
     bool probe = route && (route->handle == dg_health_live || route->handle == dg_metrics_page);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
-        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu id=%s",
+        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu id=%s key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
-        request->id[0] != '\0' ? request->id : "-");
+        request->id[0] != '\0' ? request->id : "-", dg_gate_key(x));
+    dg_gate_leave(app, x, status);
 }

@@ -1,0 +1,279 @@
+/* dragoman keys: make, list and revoke the API keys of a server, and say what each has used. A
+ * server that runs sees changes within a second or two. */
+#include "base/clock.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "store/keys.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DAY_S 86400
+
+static const char usage[] =
+    "usage: dragoman keys add --name NAME [options]\n"
+    "       dragoman keys list [options]\n"
+    "       dragoman keys revoke ID [options]\n"
+    "       dragoman keys usage [ID] [options]\n\n"
+    "The API keys of a server that was started with --keys FILE. The key is shown once, when it "
+    "is\n"
+    "made; the file holds its hash. A running server sees changes within two seconds.\n\n"
+    "  --keys FILE               the file of keys ($DRAGOMAN_KEYS); add makes it\n"
+    "  --name NAME               whose key it is, for lists\n"
+    "  --scope SCOPES            translate, admin (reload models) or translate,admin [translate]\n"
+    "  --requests-per-minute N   how fast it may ask; a minute's worth may come at once [0: no "
+    "limit]\n"
+    "  --characters-per-day N    how much it may have translated by day, UTC [0: no limit]\n"
+    "  --days N                  usage: of the last N days, today being the first [30]\n"
+    "  --json                    print JSON\n"
+    "  --help                    this text\n";
+
+struct options {
+    const char *path, *id;
+    struct dg_key key;
+    int64_t days;
+    bool json;
+};
+
+static void print_take(struct dg_json *root)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    if (root && dg_json_write(root, 0, &b) == DG_OK && !b.failed)
+        printf("%s\n", b.data);
+    else
+        fprintf(stderr, "dragoman keys: no memory for the answer\n");
+    dg_buffer_deinit(&b);
+    dg_json_free(root);
+}
+
+/* "2026-11-21" */
+static const char *date(int64_t seconds, char out[16])
+{
+    struct tm tm;
+    time_t t = (time_t)seconds;
+    strftime(out, 16, "%Y-%m-%d", gmtime_r(&t, &tm));
+    return out;
+}
+
+static struct dg_json *describe(const struct dg_key *key)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_string(o, "id", key->id);
+    dg_json_set_string(o, "name", key->name);
+    dg_json_set_string(o, "scope", dg_keys_scopes_name(key->scopes));
+    dg_json_set_int(o, "requests_per_minute", key->requests_per_minute);
+    dg_json_set_int(o, "characters_per_day", key->characters_per_day);
+    dg_json_set_int(o, "created", key->created_s);
+    if (key->revoked_s != 0)
+        dg_json_set_int(o, "revoked", key->revoked_s);
+    return o;
+}
+
+static int add(struct dg_keys *k, const struct options *o, struct dg_error *err)
+{
+    struct dg_key made;
+    char secret[DG_KEY_SECRET];
+    int rc = dg_keys_add(k, &o->key, (int64_t)dg_clock_wall_s(), &made, secret, err);
+    if (rc != DG_OK)
+        return rc;
+    if (o->json) {
+        struct dg_json *root = describe(&made);
+        dg_json_set_string(root, "key", secret);
+        print_take(root);
+    } else {
+        /* The key alone on standard output, for scripts. */
+        fprintf(stderr, "key %s for \"%s\", scope %s. It is shown this once:\n", made.id, made.name,
+            dg_keys_scopes_name(made.scopes));
+        printf("%s\n", secret);
+    }
+    explicit_bzero(secret, sizeof secret);
+    return DG_OK;
+}
+
+static void limit(int64_t n, char out[24])
+{
+    if (n > 0)
+        snprintf(out, 24, "%lld", (long long)n);
+    else
+        snprintf(out, 24, "-");
+}
+
+static int list(struct dg_keys *k, const struct options *o, struct dg_error *err)
+{
+    struct dg_key *keys;
+    size_t n;
+    int rc = dg_keys_list(k, &keys, &n, err);
+    if (rc != DG_OK)
+        return rc;
+    struct dg_json *root = o->json ? dg_json_new_array() : NULL;
+    if (!o->json)
+        printf("%-8s  %-15s  %12s  %14s  %-10s  %-10s  %s\n", "id", "scope", "requests/min",
+            "characters/day", "created", "revoked", "name");
+    for (size_t i = 0; i < n; i++) {
+        char created[16], revoked[16], rate[24], quota[24];
+        limit(keys[i].requests_per_minute, rate);
+        limit(keys[i].characters_per_day, quota);
+        if (o->json)
+            dg_json_append_take(root, describe(&keys[i]));
+        else
+            printf("%-8s  %-15s  %12s  %14s  %-10s  %-10s  %s\n", keys[i].id,
+                dg_keys_scopes_name(keys[i].scopes), rate, quota, date(keys[i].created_s, created),
+                keys[i].revoked_s != 0 ? date(keys[i].revoked_s, revoked) : "-", keys[i].name);
+    }
+    if (o->json)
+        print_take(root);
+    free(keys);
+    return DG_OK;
+}
+
+static int revoke(struct dg_keys *k, const struct options *o, struct dg_error *err)
+{
+    return dg_keys_revoke(k, o->id, (int64_t)dg_clock_wall_s(), err);
+}
+
+static int show_usage(struct dg_keys *k, const struct options *o, struct dg_error *err)
+{
+    struct dg_key_usage *days;
+    size_t n;
+    int64_t today = (int64_t)dg_clock_wall_s() / DAY_S;
+    int rc = dg_keys_usage(k, today - o->days + 1, &days, &n, err);
+    if (rc != DG_OK)
+        return rc;
+    struct dg_json *root = o->json ? dg_json_new_array() : NULL;
+    if (!o->json)
+        printf("%-8s  %-10s  %10s  %12s\n", "id", "day", "requests", "characters");
+    for (size_t i = 0; i < n; i++) {
+        char day[16];
+        if (o->id && strcmp(o->id, days[i].id) != 0)
+            continue;
+        date(days[i].day * DAY_S, day);
+        if (!o->json) {
+            printf("%-8s  %-10s  %10lld  %12lld\n", days[i].id, day, (long long)days[i].requests,
+                (long long)days[i].characters);
+            continue;
+        }
+        struct dg_json *one = dg_json_new_object();
+        dg_json_set_string(one, "id", days[i].id);
+        dg_json_set_string(one, "day", day);
+        dg_json_set_int(one, "requests", days[i].requests);
+        dg_json_set_int(one, "characters", days[i].characters);
+        dg_json_append_take(root, one);
+    }
+    if (o->json)
+        print_take(root);
+    free(days);
+    return DG_OK;
+}
+
+static const struct verb {
+    const char *name;
+    int (*run)(struct dg_keys *k, const struct options *o, struct dg_error *err);
+    bool takes_id, needs_id, creates;
+} verbs[] = {{"add", add, false, false, true}, {"list", list, false, false, false},
+    {"revoke", revoke, true, true, false}, {"usage", show_usage, true, false, false}};
+
+/* A name is shown in terminals and lists: no control characters. */
+static int read_name(const char *text, struct dg_key *key, struct dg_error *err)
+{
+    size_t n = strlen(text);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            return dg_error_set(err, DG_EINVAL, "--name has a control character");
+    if (n == 0 || n >= sizeof key->name)
+        return dg_error_set(
+            err, DG_EINVAL, "--name takes 1 to %zu bytes, not %zu", sizeof key->name - 1, n);
+    memcpy(key->name, text, n + 1);
+    return DG_OK;
+}
+
+static int read_option(int c, struct options *o, struct dg_error *err)
+{
+    switch (c) {
+    case 'k':
+        o->path = optarg;
+        return DG_OK;
+    case 'n':
+        return read_name(optarg, &o->key, err);
+    case 's':
+        return dg_keys_scopes_read(optarg, &o->key.scopes, err);
+    case 'r':
+        return dg_cli_int(
+            "--requests-per-minute", optarg, 0, 1000000000, &o->key.requests_per_minute, err);
+    case 'c':
+        return dg_cli_int("--characters-per-day", optarg, 0, INT64_C(1000000000000000),
+            &o->key.characters_per_day, err);
+    case 'd':
+        return dg_cli_int("--days", optarg, 1, 36500, &o->days, err);
+    default:
+        o->json = true;
+        return DG_OK;
+    }
+}
+
+/* 0, or an exit status + 1. */
+static int read_options(int argc, char **argv, struct options *o, const struct verb **verb)
+{
+    static const struct option options[] = {{"keys", 1, NULL, 'k'}, {"name", 1, NULL, 'n'},
+        {"scope", 1, NULL, 's'}, {"requests-per-minute", 1, NULL, 'r'},
+        {"characters-per-day", 1, NULL, 'c'}, {"days", 1, NULL, 'd'}, {"json", 0, NULL, 'j'},
+        {"help", 0, NULL, 'h'}, {0}};
+    struct dg_error err = {0};
+    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 1;
+        }
+        if (c == '?')
+            return 3;
+        if (read_option(c, o, &err) != DG_OK)
+            return dg_cli_usage("keys", "%s", err.message) + 1;
+    }
+    if (optind == argc)
+        return dg_cli_usage("keys", "add, list, revoke or usage is needed") + 1;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(argv[optind], verbs[i].name) == 0)
+            *verb = &verbs[i];
+    if (!*verb)
+        return dg_cli_usage(
+                   "keys", "there is no \"%s\": add, list, revoke or usage", argv[optind]) +
+               1;
+    optind++;
+    if ((*verb)->takes_id && optind < argc)
+        o->id = argv[optind++];
+    if (optind < argc)
+        return dg_cli_usage("keys", "unexpected \"%s\"", argv[optind]) + 1;
+    if ((*verb)->needs_id && !o->id)
+        return dg_cli_usage("keys", "%s needs a key's ID (see dragoman keys list)", (*verb)->name) +
+               1;
+    if ((*verb)->creates && o->key.name[0] == '\0')
+        return dg_cli_usage("keys", "add needs --name: whose key is it?") + 1;
+    if (!o->path || o->path[0] == '\0')
+        return dg_cli_usage("keys", "--keys FILE is needed, or $DRAGOMAN_KEYS") + 1;
+    return 0;
+}
+
+int dg_cli_keys(int argc, char **argv)
+{
+    struct options o = {
+        .path = getenv("DRAGOMAN_KEYS"), .days = 30, .key.scopes = DG_SCOPE_TRANSLATE};
+    const struct verb *verb = NULL;
+    struct dg_keys *k = NULL;
+    struct dg_error err = {0};
+    int status = read_options(argc, argv, &o, &verb);
+    if (status)
+        return status - 1;
+    int rc = dg_keys_open(o.path, verb->creates, &k, &err);
+    if (rc == DG_OK)
+        rc = verb->run(k, &o, &err);
+    dg_keys_close(k);
+    if (rc != DG_OK) {
+        err.field[0] = '\0';
+        return dg_cli_fail("keys", &err);
+    }
+    return fflush(stdout) != 0;
+}

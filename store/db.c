@@ -1,0 +1,94 @@
+#include "store/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUSY_MS 2000 /* a command line beside a server waits for it, and the other way round */
+
+int dg_db_error(struct dg_db *db, struct dg_error *err)
+{
+    int number = sqlite3_errcode(db->handle) & 0xff;
+    int code = number == SQLITE_BUSY || number == SQLITE_LOCKED      ? DG_EAGAIN
+               : number == SQLITE_NOTADB || number == SQLITE_CORRUPT ? DG_EFORMAT
+               : number == SQLITE_NOMEM                              ? DG_ENOMEM
+                                                                     : DG_EIO;
+    return dg_error_set(err, code, "%s: %s", db->path, sqlite3_errmsg(db->handle));
+}
+
+int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err)
+{
+    if (sqlite3_exec(db->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return dg_db_error(db, err);
+    return DG_OK;
+}
+
+int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct dg_error *err)
+{
+    if (sqlite3_prepare_v2(db->handle, sql, -1, out, NULL) != SQLITE_OK)
+        return dg_db_error(db, err);
+    return DG_OK;
+}
+
+int dg_db_step(struct dg_db *db, sqlite3_stmt *s, bool *row, struct dg_error *err)
+{
+    int rc = sqlite3_step(s);
+    *row = rc == SQLITE_ROW;
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? DG_OK : dg_db_error(db, err);
+}
+
+int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row = false;
+    int rc = dg_db_prepare(db, sql, &s, err);
+    if (rc == DG_OK)
+        rc = dg_db_step(db, s, &row, err);
+    *out = row ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* SQLite would make the file readable by everybody (as far as the umask goes). */
+static int create_file(const char *path, struct dg_error *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return dg_error_set(err, DG_EIO, "cannot make %s: %s", path, strerror(errno));
+    close(fd);
+    return DG_OK;
+}
+
+int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err)
+{
+    memset(out, 0, sizeof *out);
+    snprintf(out->path, sizeof out->path, "%s", path);
+    int rc = DG_OK;
+    if (create)
+        rc = create_file(path, err);
+    else if (access(path, F_OK) != 0)
+        rc = dg_error_set(err, DG_ENOTFOUND, "there is no %s: %s", path, strerror(errno));
+    if (rc != DG_OK)
+        return rc;
+    if (sqlite3_open_v2(path, &out->handle, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+        rc = out->handle ? dg_db_error(out, err)
+                         : dg_error_set(err, DG_ENOMEM, "no memory to open %s", path);
+        dg_db_close(out);
+        return rc;
+    }
+    sqlite3_busy_timeout(out->handle, BUSY_MS);
+    /* NORMAL: a power cut may lose the last seconds' counters, never the file. */
+    rc = dg_db_run(out,
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err);
+    if (rc != DG_OK)
+        dg_db_close(out);
+    return rc;
+}
+
+void dg_db_close(struct dg_db *db)
+{
+    sqlite3_close(db->handle);
+    db->handle = NULL;
+}

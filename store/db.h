@@ -1,0 +1,30 @@
+/* SQLite as store/ uses it: a file in WAL mode, so that a server and a command line share it, and
+ * statements that say what went wrong. Only store/ includes this. One thread at a time. */
+#ifndef DG_STORE_DB_H
+#define DG_STORE_DB_H
+
+#include "base/error.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dg_db {
+    sqlite3 *handle;
+    char path[1024];
+};
+
+/* Open the file; create: make it, readable by its owner alone, when it is not there. */
+int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err);
+void dg_db_close(struct dg_db *db); /* a zeroed one is fine */
+
+/* What SQLite says went wrong, with the file's name; DG_EAGAIN when another program holds it. */
+int dg_db_error(struct dg_db *db, struct dg_error *err);
+int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err);
+int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct dg_error *err);
+/* To the next row: *row false at the end. */
+int dg_db_step(struct dg_db *db, sqlite3_stmt *s, bool *row, struct dg_error *err);
+/* One whole number that sql gives. */
+int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_error *err);
+
+#endif

@@ -1,0 +1,249 @@
+#include "store/keys_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+#include <sha2.h>
+
+#define APPLICATION_ID                                                                             \
+    "1145523019" /* "DGKK" in the file: other files of SQLite are refused */
+#define SECRET_BYTES 32
+
+static const char schema[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE IF NOT EXISTS keys(id TEXT PRIMARY KEY, name TEXT NOT NULL,"
+    " hash BLOB NOT NULL UNIQUE, scopes INTEGER NOT NULL, created_s INTEGER NOT NULL,"
+    " revoked_s INTEGER NOT NULL DEFAULT 0, requests_per_minute INTEGER NOT NULL DEFAULT 0,"
+    " characters_per_day INTEGER NOT NULL DEFAULT 0);"
+    "CREATE TABLE IF NOT EXISTS usage(id TEXT NOT NULL REFERENCES keys(id), day INTEGER NOT NULL,"
+    " requests INTEGER NOT NULL, characters INTEGER NOT NULL, PRIMARY KEY(id, day)) WITHOUT ROWID;"
+    "PRAGMA application_id = " APPLICATION_ID ";"
+    "PRAGMA user_version = 1;"
+    "COMMIT";
+
+/* An empty file becomes ours; anything else must be already. */
+static int check_schema(struct dg_keys *k, bool create, struct dg_error *err)
+{
+    int64_t id = 0, version = 0, tables = 0;
+    int rc = dg_db_number(&k->db, "PRAGMA application_id", &id, err);
+    if (rc == DG_OK)
+        rc = dg_db_number(&k->db, "PRAGMA user_version", &version, err);
+    if (rc == DG_OK)
+        rc = dg_db_number(&k->db, "SELECT count(*) FROM sqlite_master", &tables, err);
+    if (rc != DG_OK)
+        return rc;
+    if (id == 0 && tables == 0 && create)
+        return dg_db_run(&k->db, schema, err);
+    if (id != strtoll(APPLICATION_ID, NULL, 10))
+        return dg_error_set(err, DG_EFORMAT, "%s is not a file of API keys", k->db.path);
+    if (version != 1)
+        return dg_error_set(err, DG_EUNSUP,
+            "%s has version %lld of its tables, this program knows 1", k->db.path,
+            (long long)version);
+    return DG_OK;
+}
+
+int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_error *err)
+{
+    struct dg_keys *k = calloc(1, sizeof *k);
+    bool changed;
+    if (!k)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the API keys");
+    int rc = dg_db_open(path, create, &k->db, err);
+    if (rc == DG_OK)
+        rc = check_schema(k, create, err);
+    if (rc == DG_OK)
+        rc = dg_keys_changed(k, &changed, err);
+    if (rc != DG_OK) {
+        dg_keys_close(k);
+        return rc;
+    }
+    *out = k;
+    return DG_OK;
+}
+
+void dg_keys_close(struct dg_keys *k)
+{
+    if (!k)
+        return;
+    dg_db_close(&k->db);
+    free(k);
+}
+
+void dg_keys_hash(const char *secret, size_t n, unsigned char out[DG_KEY_HASH])
+{
+    SHA2_CTX c;
+    SHA256Init(&c);
+    SHA256Update(&c, (const uint8_t *)secret, n);
+    SHA256Final(out, &c);
+}
+
+/* n bits-for-bits readable characters of 6 random bits each; the last may carry fewer. */
+static void base64url(const unsigned char *bytes, size_t n, char *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned value = 0, bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        value = value << 8 | bytes[i];
+        for (bits += 8; bits >= 6; bits -= 6)
+            *out++ = digits[value >> (bits - 6) & 63];
+    }
+    if (bits > 0)
+        *out++ = digits[value << (6 - bits) & 63];
+    *out = '\0';
+}
+
+static int draw(struct dg_key *key, char secret[DG_KEY_SECRET], struct dg_error *err)
+{
+    unsigned char bytes[SECRET_BYTES + 4];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return dg_error_set(err, DG_EIO, "no random bytes: %s", strerror(errno));
+    memcpy(secret, "dg_", 3);
+    base64url(bytes, SECRET_BYTES, secret + 3);
+    dg_keys_hash(secret, strlen(secret), key->hash);
+    /* Drawn apart, so that the id tells nothing about the secret. */
+    snprintf(key->id, sizeof key->id, "%02x%02x%02x%02x", bytes[SECRET_BYTES],
+        bytes[SECRET_BYTES + 1], bytes[SECRET_BYTES + 2], bytes[SECRET_BYTES + 3]);
+    explicit_bzero(bytes, sizeof bytes);
+    return DG_OK;
+}
+
+int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, struct dg_key *made,
+    char secret[DG_KEY_SECRET], struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row;
+    *made = *wanted;
+    made->created_s = now_s;
+    made->revoked_s = 0;
+    int rc = draw(made, secret, err);
+    if (rc == DG_OK)
+        rc = dg_db_prepare(&k->db,
+            "INSERT INTO keys(id, name, hash, scopes, created_s, requests_per_minute,"
+            " characters_per_day) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            &s, err);
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_text(s, 1, made->id, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, made->name, -1, SQLITE_STATIC);
+    sqlite3_bind_blob(s, 3, made->hash, DG_KEY_HASH, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 4, made->scopes);
+    sqlite3_bind_int64(s, 5, made->created_s);
+    sqlite3_bind_int64(s, 6, made->requests_per_minute);
+    sqlite3_bind_int64(s, 7, made->characters_per_day);
+    rc = dg_db_step(&k->db, s, &row, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int dg_keys_revoke(struct dg_keys *k, const char *id, int64_t now_s, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row;
+    int rc = dg_db_prepare(&k->db,
+        "UPDATE keys SET revoked_s = iif(revoked_s = 0, ?, revoked_s) WHERE id = ?", &s, err);
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int64(s, 1, now_s);
+    sqlite3_bind_text(s, 2, id, -1, SQLITE_STATIC);
+    rc = dg_db_step(&k->db, s, &row, err);
+    if (rc == DG_OK && sqlite3_changes(k->db.handle) == 0)
+        rc = dg_error_field(err, DG_ENOTFOUND, "id", "there is no key \"%.32s\"", id);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static void read_key(sqlite3_stmt *s, struct dg_key *key)
+{
+    memset(key, 0, sizeof *key);
+    snprintf(key->id, sizeof key->id, "%s", (const char *)sqlite3_column_text(s, 0));
+    snprintf(key->name, sizeof key->name, "%s", (const char *)sqlite3_column_text(s, 1));
+    dg_error_trim_utf8(key->name);
+    if (sqlite3_column_bytes(s, 2) == DG_KEY_HASH)
+        memcpy(key->hash, sqlite3_column_blob(s, 2), DG_KEY_HASH);
+    key->scopes = (unsigned)sqlite3_column_int64(s, 3);
+    key->created_s = sqlite3_column_int64(s, 4);
+    key->revoked_s = sqlite3_column_int64(s, 5);
+    key->requests_per_minute = sqlite3_column_int64(s, 6);
+    key->characters_per_day = sqlite3_column_int64(s, 7);
+}
+
+int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    struct dg_key *list = NULL;
+    size_t cap = 0, count = 0;
+    bool row = false;
+    int rc = dg_db_prepare(&k->db,
+        "SELECT id, name, hash, scopes, created_s, revoked_s, requests_per_minute,"
+        " characters_per_day FROM keys ORDER BY created_s, rowid",
+        &s, err);
+    while (rc == DG_OK && (rc = dg_db_step(&k->db, s, &row, err)) == DG_OK && row) {
+        if (count == cap) {
+            cap = cap > 0 ? 2 * cap : 16;
+            struct dg_key *more = realloc(list, cap * sizeof *list);
+            if (!more) {
+                rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu keys", cap);
+                break;
+            }
+            list = more;
+        }
+        read_key(s, &list[count++]);
+    }
+    sqlite3_finalize(s);
+    if (rc != DG_OK) {
+        free(list);
+        return rc;
+    }
+    *out = list;
+    *n = count;
+    return DG_OK;
+}
+
+int dg_keys_changed(struct dg_keys *k, bool *changed, struct dg_error *err)
+{
+    int64_t version = 0;
+    int rc = dg_db_number(&k->db, "PRAGMA data_version", &version, err);
+    *changed = rc == DG_OK && version != k->data_version;
+    if (rc == DG_OK)
+        k->data_version = version;
+    return rc;
+}
+
+static const struct {
+    const char *name;
+    unsigned scopes;
+} scope_names[] = {{"translate", DG_SCOPE_TRANSLATE}, {"admin", DG_SCOPE_ADMIN},
+    {"translate,admin", DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN}, {"none", 0}};
+
+int dg_keys_scopes_read(const char *text, unsigned *scopes, struct dg_error *err)
+{
+    unsigned found = 0;
+    for (const char *p = text;;) {
+        size_t n = strcspn(p, ",");
+        if (n == 9 && memcmp(p, "translate", n) == 0)
+            found |= DG_SCOPE_TRANSLATE;
+        else if (n == 5 && memcmp(p, "admin", n) == 0)
+            found |= DG_SCOPE_ADMIN;
+        else
+            return dg_error_field(err, DG_EINVAL, "scope",
+                "there is no scope \"%.*s\": translate, admin or translate,admin",
+                n < 32 ? (int)n : 32, p);
+        if (p[n] == '\0')
+            break;
+        p += n + 1;
+    }
+    *scopes = found;
+    return DG_OK;
+}
+
+const char *dg_keys_scopes_name(unsigned scopes)
+{
+    size_t i = 0;
+    while (scope_names[i].scopes != 0 && scope_names[i].scopes != scopes)
+        i++;
+    return scope_names[i].name;
+}

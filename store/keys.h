@@ -1,0 +1,67 @@
+/* API keys and what each has used, in one SQLite file. A key is 256 random bits that are shown
+ * once; the file holds their SHA-256 alone. (A slow salted hash protects secrets that can be
+ * guessed. 256 random bits cannot, so one SHA-256 is as safe, and cheap enough for every request.)
+ * Usage is counted by day, UTC. One thread at a time for each open file; any number of programs
+ * share it. */
+#ifndef DG_STORE_KEYS_H
+#define DG_STORE_KEYS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DG_KEY_HASH 32
+#define DG_KEY_SECRET 47 /* "dg_", 43 characters, NUL */
+
+enum dg_scope { DG_SCOPE_TRANSLATE = 1, DG_SCOPE_ADMIN = 2 };
+
+struct dg_key {
+    char id[12]; /* names the key in lists and logs; says nothing about it */
+    char name[64];
+    unsigned char hash[DG_KEY_HASH];
+    unsigned scopes;              /* enum dg_scope, or'ed */
+    int64_t created_s, revoked_s; /* since the epoch; 0: not revoked */
+    int64_t requests_per_minute;  /* 0: no limit */
+    int64_t characters_per_day;   /* 0: no limit */
+};
+
+struct dg_key_usage {
+    char id[12];
+    int64_t day; /* since the epoch, UTC */
+    int64_t requests, characters;
+};
+
+struct dg_keys;
+
+/* create: make the file when it is not there. DG_ENOTFOUND, DG_EFORMAT (not a file of keys),
+ * DG_EIO. */
+int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_error *err);
+void dg_keys_close(struct dg_keys *k); /* NULL is fine */
+
+/* Make a key with wanted's name, scopes and limits; *made is it with its id, secret what its owner
+ * sends. */
+int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, struct dg_key *made,
+    char secret[DG_KEY_SECRET], struct dg_error *err);
+/* For good. DG_ENOTFOUND when there is no such id; revoking twice is fine. */
+int dg_keys_revoke(struct dg_keys *k, const char *id, int64_t now_s, struct dg_error *err);
+/* All keys, the revoked too, oldest first: *out[*n], to be freed. */
+int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_error *err);
+
+/* Has another program (or connection) written since this was last asked? */
+int dg_keys_changed(struct dg_keys *k, bool *changed, struct dg_error *err);
+
+/* Add to the counters: all of list[n] or nothing. Keys that are gone are passed over. */
+int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, struct dg_error *err);
+/* From first_day on, by key and day: *out[*n], to be freed. */
+int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **out, size_t *n,
+    struct dg_error *err);
+
+void dg_keys_hash(const char *secret, size_t n, unsigned char out[DG_KEY_HASH]);
+/* "translate,admin" -> bits; DG_EINVAL names the word. */
+int dg_keys_scopes_read(const char *text, unsigned *scopes, struct dg_error *err);
+/* And back; static storage. */
+const char *dg_keys_scopes_name(unsigned scopes);
+
+#endif

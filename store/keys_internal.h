@@ -1,0 +1,13 @@
+/* An open file of keys, for keys*.c. */
+#ifndef DG_STORE_KEYS_INTERNAL_H
+#define DG_STORE_KEYS_INTERNAL_H
+
+#include "store/db.h"
+#include "store/keys.h"
+
+struct dg_keys {
+    struct dg_db db;
+    int64_t data_version; /* as dg_keys_changed last saw it */
+};
+
+#endif

@@ -1,0 +1,77 @@
+#include "store/keys_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int add_one(
+    struct dg_keys *k, sqlite3_stmt *s, const struct dg_key_usage *u, struct dg_error *err)
+{
+    bool row;
+    sqlite3_reset(s);
+    sqlite3_bind_text(s, 1, u->id, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, u->day);
+    sqlite3_bind_int64(s, 3, u->requests);
+    sqlite3_bind_int64(s, 4, u->characters);
+    return dg_db_step(&k->db, s, &row, err);
+}
+
+int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    if (n == 0)
+        return DG_OK;
+    int rc = dg_db_run(&k->db, "BEGIN IMMEDIATE", err);
+    if (rc != DG_OK)
+        return rc;
+    rc = dg_db_prepare(&k->db,
+        "INSERT INTO usage(id, day, requests, characters) SELECT id, ?2, ?3, ?4 FROM keys WHERE id "
+        "= ?1"
+        " ON CONFLICT(id, day) DO UPDATE SET requests = requests + excluded.requests,"
+        " characters = characters + excluded.characters",
+        &s, err);
+    for (size_t i = 0; i < n && rc == DG_OK; i++)
+        rc = add_one(k, s, &list[i], err);
+    sqlite3_finalize(s);
+    if (rc == DG_OK)
+        rc = dg_db_run(&k->db, "COMMIT", err);
+    if (rc != DG_OK)
+        dg_db_run(&k->db, "ROLLBACK", NULL);
+    return rc;
+}
+
+int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **out, size_t *n,
+    struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    struct dg_key_usage *list = NULL;
+    size_t cap = 0, count = 0;
+    bool row = false;
+    int rc = dg_db_prepare(&k->db,
+        "SELECT id, day, requests, characters FROM usage WHERE day >= ? ORDER BY id, day", &s, err);
+    if (rc == DG_OK)
+        sqlite3_bind_int64(s, 1, first_day);
+    while (rc == DG_OK && (rc = dg_db_step(&k->db, s, &row, err)) == DG_OK && row) {
+        if (count == cap) {
+            cap = cap > 0 ? 2 * cap : 64;
+            struct dg_key_usage *more = realloc(list, cap * sizeof *list);
+            if (!more) {
+                rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu days of usage", cap);
+                break;
+            }
+            list = more;
+        }
+        struct dg_key_usage *u = &list[count++];
+        snprintf(u->id, sizeof u->id, "%s", (const char *)sqlite3_column_text(s, 0));
+        u->day = sqlite3_column_int64(s, 1);
+        u->requests = sqlite3_column_int64(s, 2);
+        u->characters = sqlite3_column_int64(s, 3);
+    }
+    sqlite3_finalize(s);
+    if (rc != DG_OK) {
+        free(list);
+        return rc;
+    }
+    *out = list;
+    *n = count;
+    return DG_OK;
+}

@@ -1,0 +1,212 @@
+"""API keys: who may ask, how fast, how much; made and revoked while the server runs; counted over restarts."""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+import requests
+
+from conftest import CLI, PATIENCE, SERVER, Server
+
+GOOD = {"text": "Hello.", "source": "en", "target": "de"}
+
+
+def keys(path, *arguments, status=0):
+    done = subprocess.run([CLI, "keys", *arguments], capture_output=True, text=True, timeout=PATIENCE,
+                          env={**os.environ, "DRAGOMAN_KEYS": str(path)})
+    assert done.returncode == status, done.stderr
+    return done.stdout if status == 0 else done.stderr
+
+
+def add(path, *arguments):
+    """A new key: what is said of it, with the key itself."""
+    return json.loads(keys(path, "add", "--name", "test", "--json", *arguments))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "keys.db"
+
+
+def serve(models, path, *flags):
+    return Server(models, "--keys", str(path), *flags)
+
+
+def bearer(key):
+    return {"Authorization": "Bearer " + key["key"]}
+
+
+def ask(server, key=None, body=None, **headers):
+    return requests.post(server.url("/v1/translate"), json=body or GOOD, timeout=PATIENCE,
+                         headers={**(bearer(key) if key else {}), **headers})
+
+
+def used(path, key):
+    days = json.loads(keys(path, "usage", key["id"], "--json"))
+    return sum(d["requests"] for d in days), sum(d["characters"] for d in days)
+
+
+def test_who_may_do_what(models, path):
+    translate, admin = add(path), add(path, "--scope", "admin")
+    both = add(path, "--scope", "translate,admin")
+    with serve(models, path) as server:
+        for reply in (ask(server), ask(server, dict(key="dg_nobody")), ask(server, dict(key=""))):
+            assert reply.status_code == 401 and reply.json()["error"]["code"] == "unauthorized"
+            assert reply.headers["WWW-Authenticate"].startswith("Bearer")
+        assert ask(server, translate).status_code == ask(server, both).status_code == 200
+        assert requests.get(server.url("/v1/models"), headers={"X-API-Key": translate["key"]}).status_code == 200
+        assert ask(server, None, **{"X-API-Key": translate["key"]}).status_code == 200
+        # What a proxy asked for is no key of ours: the other header counts.
+        assert ask(server, None, **{"Authorization": "Basic eDp5", "X-API-Key": translate["key"]}).status_code == 200
+        assert ask(server, None, Authorization="bearer " + translate["key"]).status_code == 200
+        reply = ask(server, admin)
+        assert reply.status_code == 403 and "scope translate" in reply.json()["error"]["message"]
+        for open_path in ("/", "/livez", "/readyz", "/metrics", "/openapi.yaml"):
+            assert server.get(open_path).status_code == 200, open_path
+        assert server.get("/v1/models").status_code == 401
+        assert server.get("/nothing").status_code == 404 and server.get("/v1/translate").status_code == 405
+        text = server.get("/metrics").text
+        assert "dragoman_keys 3\n" in text and 'dragoman_requests_total{outcome="refused"} 4\n' in text
+        for reason, n in (("missing", 2), ("unknown", 2), ("scope", 1), ("rate", 0), ("quota", 0)):
+            assert 'dragoman_key_refusals_total{reason="%s"} %d\n' % (reason, n) in text
+
+
+def test_probes_alone_may_be_open(models, path):
+    key = add(path)
+    with serve(models, path, "--keys-open", "probes") as server:
+        assert server.get("/livez").status_code == server.get("/readyz").status_code == 200
+        for closed in ("/", "/metrics", "/openapi.yaml", "/v1/models"):
+            assert server.get(closed).status_code == 401, closed
+            assert server.get(closed, headers=bearer(key)).status_code == 200, closed
+
+
+def test_changes_reach_a_running_server_within_seconds(models, path):
+    first = add(path)
+    with serve(models, path) as server:
+        assert ask(server, first).status_code == 200
+        second = add(path)
+        start = time.monotonic()
+        server.until(lambda: ask(server, second).status_code == 200, 5)
+        keys(path, "revoke", first["id"])
+        server.until(lambda: ask(server, first).status_code == 401, 5)
+        assert ask(server, second).status_code == 200
+        assert time.monotonic() - start < 10
+
+
+def test_the_rate_is_held(models, path):
+    slow, fast = add(path, "--requests-per-minute", "3"), add(path)
+    with serve(models, path) as server:
+        assert [ask(server, slow).status_code for _ in range(4)] == [200, 200, 200, 429]
+        reply = ask(server, slow)
+        assert reply.json()["error"]["code"] == "rate_limited" and 1 <= int(reply.headers["Retry-After"]) <= 20
+        assert ask(server, fast).status_code == 200
+    assert used(path, slow) == (3, 3 * len(GOOD["text"]))  # what was refused is not counted
+
+
+def test_the_days_characters_are_held_also_over_a_restart(models, path):
+    key = add(path, "--characters-per-day", "20")
+    text = dict(GOOD, text=["Grüße.", "你好."])  # 9 code points
+    for expected in ([200], [200, 429]):
+        with serve(models, path) as server:
+            replies = [ask(server, key, text) for _ in expected]
+            assert [r.status_code for r in replies] == expected
+    assert replies[-1].json()["error"]["code"] == "quota_exceeded"
+    assert 1 <= int(replies[-1].headers["Retry-After"]) <= 86400
+    assert used(path, key)[1] == 18
+    with serve(models, path) as server:
+        assert ask(server, key, dict(GOOD, text="ab")).status_code == 200  # exactly what is left
+        assert ask(server, key, dict(GOOD, text="a")).status_code == 429
+        score = dict(source="a", target="b", source_lang="en", target_lang="de")
+        assert server.post("/v1/score", score, headers=bearer(key)).status_code == 429
+
+
+def test_only_what_could_be_translated_costs(models, path):
+    key = add(path)
+    with serve(models, path, "--max-characters", "100") as server:
+        assert ask(server, key, dict(GOOD, text="x" * 101)).status_code == 413
+        assert ask(server, key, dict(GOOD, beam=1)).status_code == 400
+        assert ask(server, key, dict(GOOD, text="Hello.", timeout_ms=1)).status_code in (200, 504)
+    requests_made, characters = used(path, key)
+    assert requests_made == 3 and characters in (0, 6)  # 504 is given back
+
+
+def test_usage_is_written_while_the_server_runs(models, path):
+    key = add(path)
+    with serve(models, path) as server:
+        for _ in range(5):
+            assert ask(server, key).status_code == 200
+        server.until(lambda: used(path, key) == (5, 5 * 6), 15)
+        assert ask(server, key).status_code == 200
+        server.stop(signal.SIGTERM)  # the rest at once
+        assert used(path, key) == (6, 6 * 6)
+
+
+def test_two_servers_share_a_day(models, path):
+    key = add(path, "--characters-per-day", "10")
+    with serve(models, path) as a, serve(models, path) as b:
+        assert ask(a, key).status_code == 200
+        a.until(lambda: ask(b, key, dict(GOOD, text="12345")).status_code == 429, 30)
+
+
+def test_keys_are_neither_stored_nor_logged(models, path):
+    key = add(path)
+    with serve(models, path, "--log-level", "debug") as server:
+        assert ask(server, key).status_code == 200
+        assert ask(server, dict(key="dg_wrong-one")).status_code == 401
+    log = "".join(server.log)
+    assert key["key"] not in log and "dg_" not in log and "key=%s" % key["id"] in log
+    for name in os.listdir(path.parent):
+        assert key["key"].encode() not in (path.parent / name).read_bytes()
+    listed = json.loads(keys(path, "list", "--json"))
+    assert [k["id"] for k in listed] == [key["id"]] and "key" not in listed[0]
+
+
+def test_a_file_that_is_locked_stops_no_request(models, path):
+    """What cannot be written now is written later."""
+    key = add(path)
+    with serve(models, path) as server:
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        start = time.monotonic()
+        while time.monotonic() - start < 8:
+            assert ask(server, key).status_code == 200
+            time.sleep(0.5)
+        server.until(lambda: server.logged('event="keys" store=failed'), 15)
+        holder.execute("ROLLBACK")
+        holder.close()
+        server.until(lambda: used(path, key)[0] >= 10, 20)
+        server.until(lambda: server.logged('event="keys" store=recovered'), 20)
+
+
+def test_a_file_that_is_none_stops_the_start(models, tmp_path):
+    (tmp_path / "text").write_text("hello " * 1000)
+    for name, words in (("nothing", "there is no"), ("text", "not a database")):
+        done = subprocess.run([SERVER, "--models", models, "--port", "0", "--keys", str(tmp_path / name)],
+                              capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 1 and words in done.stderr and str(tmp_path / name) in done.stderr
+
+
+def test_the_command_line(path):
+    assert "there is no" in keys(path, "list", status=1) and not path.exists()
+    shown = keys(path, "add", "--name", "Büro 1", "--requests-per-minute", "60", "--characters-per-day", "5000")
+    assert shown.startswith("dg_") and len(shown) == 47
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    (row,) = json.loads(keys(path, "list", "--json"))
+    assert (row["name"], row["scope"], row["requests_per_minute"], row["characters_per_day"]) == \
+        ("Büro 1", "translate", 60, 5000)
+    table = keys(path, "list").splitlines()
+    assert len(table) == 2 and table[1].split()[0] == row["id"] and table[1].endswith("Büro 1")
+    keys(path, "revoke", row["id"])
+    assert json.loads(keys(path, "list", "--json"))[0]["revoked"] > 0
+    assert keys(path, "usage").split() == ["id", "day", "requests", "characters"]
+    assert "no key" in keys(path, "revoke", "nobody", status=1)
+    for wrong in (["add"], ["add", "--name", ""], ["add", "--name", "a\nb"], ["add", "--name", "x" * 64],
+                  ["add", "--name", "x", "--scope", "root"], ["revoke"], ["list", "extra"], ["nothing"], [],
+                  ["usage", "--days", "0"], ["add", "--name", "x", "--requests-per-minute", "-1"]):
+        keys(path, *wrong, status=2)
+    done = subprocess.run([CLI, "keys", "list"], capture_output=True, text=True,
+                          env={k: v for k, v in os.environ.items() if k != "DRAGOMAN_KEYS"})
+    assert done.returncode == 2 and "DRAGOMAN_KEYS" in done.stderr
