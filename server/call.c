@@ -126,7 +126,8 @@ static void done(void *arg)
 
 void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
 {
-    static const struct dg_http_later later = {finish, gone, drop};
+    static const struct dg_http_later later = {
+        .finish = finish, .gone = gone, .drop = drop};
     struct dg_http_exchange *x = c->x;
     struct dg_app *app = c->app;
     struct dg_error err = {0};

@@ -3,22 +3,16 @@
  * made when the request line is read and has two owners: the library (until "completed") and, while
  * an answer is awaited, whoever will wake it. Suspending and waking meet under the exchange's lock,
  * so a wake may come before, while or after the connection is suspended. */
-#include "server/http.h"
+#include "server/http_internal.h"
 
-#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/framing.h"
-#include "server/net.h"
+#include "server/request_id.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <ctype.h>
-#include <microhttpd.h>
-#include <netinet/in.h>
-#include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,47 +22,7 @@
 
 #define CONNECTION_MEMORY                                                                          \
     16384 /* request line and headers must fit; the library answers 414 or 431 */
-#define ID_BYTES 129
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
-
-struct dg_http {
-    struct dg_http_options o;
-    struct MHD_Daemon *daemon;
-    struct dg_net *net;
-    atomic_bool draining;
-    atomic_size_t bodies_bytes; /* reserved for bodies now */
-    atomic_size_t suspended;    /* exchanges that wait for a wake */
-    atomic_uint_least64_t next_id;
-    uint64_t id_seed;
-};
-
-/* A connection: what the library carries as its socket context. */
-struct connection {
-    uint64_t id; /* of net */
-    bool linger;
-};
-
-enum later_state { LATER_NONE, LATER_RUNNING, LATER_SUSPENDED, LATER_WOKEN };
-
-struct dg_http_exchange {
-    struct dg_http *http;
-    struct MHD_Connection *mhd;
-    struct connection *connection; /* NULL beyond the table */
-    struct dg_http_request request;
-    struct dg_buffer body;
-    size_t reserved_bytes;
-    bool headers_seen, dispatched;
-    bool replied;
-    int status;
-    struct dg_http_reply reply;
-    const void *tag;
-    char id[ID_BYTES];
-    const struct dg_http_later *later;
-    void *later_arg;
-    atomic_uint refs;
-    pthread_mutex_t lock;
-    enum later_state state; /* guarded by lock */
-};
 
 /* ---- Replies ---- */
 
@@ -92,17 +46,26 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
     memset(r, 0, sizeof *r);
 }
 
+static struct MHD_Response *make_response(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    if (x->streaming)
+        return dg_http_stream_response(x);
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        free(r->body);
+    r->body = NULL; /* the response's now */
+    x->sent_bytes = r->body_len;
+    return response;
+}
+
 static enum MHD_Result send_reply(struct dg_http_exchange *x)
 {
     struct dg_http_reply *r = &x->reply;
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-    if (!response) {
-        free(r->body);
-        r->body = NULL;
+    struct MHD_Response *response = make_response(x);
+    if (!response)
         return MHD_NO;
-    }
-    r->body = NULL; /* the response's now */
     if (r->content_type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
     for (size_t i = 0; i < r->n_headers; i++)
@@ -128,6 +91,7 @@ static void exchange_unref(struct dg_http_exchange *x)
         x->later->drop(x->later_arg);
     atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
     dg_buffer_deinit(&x->body);
+    dg_buffer_deinit(&x->out);
     free(x->reply.body);
     pthread_mutex_destroy(&x->lock);
     free(x);
@@ -148,22 +112,14 @@ const char *dg_http_query(const struct dg_http_exchange *x, const char *name)
     return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
 }
 
-bool dg_http_local(const struct dg_http_exchange *x)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *a = info ? info->client_addr : NULL;
-    if (a && a->sa_family == AF_INET)
-        return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
-    if (!a || a->sa_family != AF_INET6)
-        return false;
-    const struct in6_addr *six = &((const struct sockaddr_in6 *)a)->sin6_addr;
-    return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
-}
-
 bool dg_http_gone(const struct dg_http_exchange *x)
 {
     return x->connection && dg_net_gone(x->http->net, x->connection->id);
+}
+
+size_t dg_http_sent(const struct dg_http_exchange *x)
+{
+    return x->sent_bytes;
 }
 
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
@@ -181,26 +137,33 @@ void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later
     assert(!x->later);
     x->later = later;
     x->later_arg = arg;
-    x->state = LATER_RUNNING; /* nobody else knows x yet */
+    x->state = DG_LATER_RUNNING; /* nobody else knows x yet */
     atomic_fetch_add(&x->refs, 1);
+    atomic_fetch_add(&x->http->awaited, 1);
+}
+
+/* The reference of whoever was to wake it. */
+static void drop_later(struct dg_http_exchange *x)
+{
+    struct dg_http *http = x->http;
+    exchange_unref(x);
+    atomic_fetch_sub(&http->awaited, 1); /* last: dg_http_close waits for it */
 }
 
 void dg_http_wake(struct dg_http_exchange *x)
 {
-    struct dg_http *http = x->http;
     pthread_mutex_lock(&x->lock);
-    assert(x->state == LATER_RUNNING || x->state == LATER_SUSPENDED);
-    bool suspended = x->state == LATER_SUSPENDED;
-    x->state = LATER_WOKEN;
+    assert(x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED);
+    bool suspended = x->state == DG_LATER_SUSPENDED;
+    x->state = DG_LATER_WOKEN;
+    x->poked = true;
     if (suspended) {
-        if (x->connection)
-            dg_net_unwatch(http->net, x->connection->id);
+        if (x->connection && !x->streaming)
+            dg_net_unwatch(x->http->net, x->connection->id);
         MHD_resume_connection(x->mhd);
     }
     pthread_mutex_unlock(&x->lock);
-    exchange_unref(x);
-    if (suspended)
-        atomic_fetch_sub(&http->suspended, 1); /* last: dg_http_close waits for it */
+    drop_later(x);
 }
 
 static void pin_exchange(void *user)
@@ -212,27 +175,31 @@ static void pin_exchange(void *user)
 static void exchange_gone(void *user)
 {
     struct dg_http_exchange *x = user;
-    x->later->gone(x->later_arg);
+    dg_http_tell_gone(x);
     exchange_unref(x);
+}
+
+/* Be told when the client hangs up; true: it has already. */
+static bool watch(struct dg_http_exchange *x)
+{
+    return x->connection && !dg_net_watch(x->http->net, x->connection->id, x);
 }
 
 /* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
 static bool suspend(struct dg_http_exchange *x)
 {
-    bool there = true;
+    bool gone = false;
     pthread_mutex_lock(&x->lock);
-    bool wait = x->state == LATER_RUNNING;
+    bool wait = x->state == DG_LATER_RUNNING;
     if (wait) {
-        x->state = LATER_SUSPENDED;
-        atomic_fetch_add(&x->http->suspended, 1);
+        x->state = DG_LATER_SUSPENDED;
         MHD_suspend_connection(x->mhd);
-        if (x->connection)
-            there = dg_net_watch(x->http->net, x->connection->id, x);
-        if (!there)
+        gone = watch(x);
+        if (gone)
             pin_exchange(x); /* while it is told; the wake may come meanwhile */
     }
     pthread_mutex_unlock(&x->lock);
-    if (!there)
+    if (gone)
         exchange_gone(x);
     return wait;
 }
@@ -240,11 +207,12 @@ static bool suspend(struct dg_http_exchange *x)
 static enum MHD_Result settle(struct dg_http_exchange *x)
 {
     if (x->later && x->replied) {
-        exchange_unref(x); /* nobody will wake it */
+        drop_later(x); /* nobody will wake it */
         return send_reply(x);
     }
     if (x->later) {
-        if (suspend(x))
+        x->streaming = x->later->fill != NULL;
+        if (!x->streaming && suspend(x))
             return MHD_YES;
         x->later->finish(x->later_arg, x);
     }
@@ -252,6 +220,8 @@ static enum MHD_Result settle(struct dg_http_exchange *x)
         dg_log(DG_LOG_ERROR, "handler gave no reply path=%s", x->request.path);
         return MHD_NO;
     }
+    if (x->streaming && watch(x))
+        dg_http_tell_gone(x);
     return send_reply(x);
 }
 
@@ -266,29 +236,6 @@ static void refuse(struct dg_http_exchange *x, int status, const char *code, con
 }
 
 /* ---- What the library calls ---- */
-
-static bool id_char(char c)
-{
-    return isalnum((unsigned char)c) || (c != '\0' && strchr("-_.:/+=@", c) != NULL);
-}
-
-/* The client's id when it is short and plain (it goes into logs and headers), else one of our own.
- */
-static void choose_id(struct dg_http_exchange *x)
-{
-    const char *given = dg_http_header(x, "X-Request-Id");
-    size_t n = 0;
-    while (given && n < ID_BYTES - 1 && id_char(given[n]))
-        n++;
-    if (given && n > 0 && given[n] == '\0') {
-        memcpy(x->id, given, n + 1);
-        return;
-    }
-    uint64_t z = x->http->id_seed + atomic_fetch_add(&x->http->next_id, 1) * 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull; /* splitmix64: distinct for distinct counters */
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    snprintf(x->id, sizeof x->id, "%016llx", (unsigned long long)(z ^ (z >> 31)));
-}
 
 static enum MHD_Result look_at_header(
     void *cls, enum MHD_ValueKind kind, const char *key, const char *value)
@@ -321,7 +268,8 @@ static enum MHD_Result on_headers(
     x->request.method = method;
     x->request.path = path;
     x->request.start_ns = dg_clock_ns();
-    choose_id(x);
+    dg_request_id_choose(dg_http_header(x, "X-Request-Id"), http->id_seed,
+        atomic_fetch_add(&http->next_id, 1), x->id, sizeof x->id);
     x->request.id = x->id;
     MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
     const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
@@ -434,6 +382,8 @@ static void on_completed(
     int status = x->status != 0 ? x->status : 400;
     if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && x->status != 413)
         status = 499;
+    if (x->streaming)
+        dg_http_stream_end(x);
     if (x->connection)
         dg_net_phase(http->net, x->connection->id, DG_NET_IDLE);
     http->o.finished(http->o.app, x, status);
@@ -444,7 +394,7 @@ static void on_connection(
     void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode what)
 {
     struct dg_http *http = cls;
-    struct connection *c = *context;
+    struct dg_http_connection *c = *context;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -570,7 +520,7 @@ void dg_http_close(struct dg_http *http)
     dg_http_drain(http);
     uint64_t end = dg_clock_ns() + FLUSH_NS;
     /* Stopping with a suspended connection aborts the process. */
-    while (atomic_load(&http->suspended) > 0 || dg_net_count(http->net) > 0) {
+    while (atomic_load(&http->awaited) > 0 || dg_net_count(http->net) > 0) {
         if (dg_clock_ns() > end)
             dg_net_abort(http->net);
         nanosleep(&pause, NULL);

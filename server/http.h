@@ -6,6 +6,7 @@
 #ifndef DG_SERVER_HTTP_H
 #define DG_SERVER_HTTP_H
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -75,10 +76,12 @@ const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
 /* A request header or query argument; NULL when absent. HTTP thread, until the reply; borrowed. */
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
 const char *dg_http_query(const struct dg_http_exchange *x, const char *name);
-/* Has the client hung up? Nobody will read the reply. HTTP thread. */
 /* Does the client run on this machine (loopback)? HTTP thread. */
 bool dg_http_local(const struct dg_http_exchange *x);
+/* Has the client hung up? Nobody will read the reply. HTTP thread. */
 bool dg_http_gone(const struct dg_http_exchange *x);
+/* Bytes of the reply's body that were handed over. HTTP thread. */
+size_t dg_http_sent(const struct dg_http_exchange *x);
 /* For routes: one pointer that travels with the exchange, such as the route that was found. */
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);
 const void *dg_http_tag(const struct dg_http_exchange *x);
@@ -86,18 +89,26 @@ const void *dg_http_tag(const struct dg_http_exchange *x);
 /* The reply, from within handle or finish; its body is taken. */
 void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 
-/* What happens to an exchange that is answered later. */
+/* What happens to an exchange that is answered later, or bit by bit. */
 struct dg_http_later {
     void (*finish)(
         void *arg, struct dg_http_exchange *x); /* after the wake, on an HTTP thread: reply now */
     void (*gone)(void *arg); /* the client hung up before the wake: hurry up, dg_http_wake is still
                                 due. Any thread */
     void (*drop)(void *arg); /* the exchange is over: free arg. Any thread */
+    /* NULL, or: the reply is a stream. Then finish is called as soon as handle returns, and its
+     * reply has no body; fill appends what there is to say now, again and again, whenever the
+     * socket has taken what was filled in before; true: that was all. With nothing appended it is
+     * called again after the next poke or wake. HTTP thread. */
+    bool (*fill)(void *arg, struct dg_http_exchange *x, struct dg_buffer *out);
 };
 
 /* From within handle: the reply comes after dg_http_wake, which must then be called once, by any
  * thread, even before handle returns. (If handle replies after all, no wake is due.) */
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg);
 void dg_http_wake(struct dg_http_exchange *x);
+/* A stream has something to fill in. Any thread, before the wake, which says that no more will
+ * come: the stream ends with what fill appends then. */
+void dg_http_poke(struct dg_http_exchange *x);
 
 #endif

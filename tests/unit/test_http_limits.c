@@ -80,7 +80,7 @@ static void drop(void *arg)
 /* POST /now and /later echo the body, /hang waits for the client to go; anything else is 404. */
 static void handle(void *app, struct dg_http_exchange *x)
 {
-    static const struct dg_http_later later = {finish, gone, drop};
+    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
     struct server *s = app;
     const struct dg_http_request *q = dg_http_request(x);
     if (!strcmp(q->path, "/now")) {

@@ -23,7 +23,7 @@ ALLOWED = {
 
 # foreign header -> where it may stand
 FOREIGN = {
-    r"microhttpd\.h": r"server/http\w*\.c",
+    r"microhttpd\.h": r"server/http\w*\.[ch]",
     r"jansson\.h": r"base/json\.c",
     r"sqlite3\.h": r"store/.*",
     r"unicode/.*": r"text/.*",

@@ -1,0 +1,366 @@
+/* Replies that are written as they come: producers that poke from other threads, readers that are
+ * slow or vanish, stopping in the middle. */
+#include "server/http.h"
+
+#include "base/clock.h"
+#include "server/listen.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LINES 200
+#define CLIENTS 6
+#define BIG (64u << 20)
+
+struct server {
+    struct dg_http *http;
+    uint16_t port;
+    atomic_int opened, dropped, told_gone, cut, whole;
+    atomic_size_t filled;
+};
+
+/* One stream: a thread makes lines, /big fills without end. */
+struct call {
+    struct server *server;
+    struct dg_http_exchange *x;
+    pthread_t thread;
+    bool has_thread;
+    atomic_int made;
+    atomic_bool gone;
+    int given;
+    bool big;
+};
+
+static void nap(long ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static void finish(void *arg, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {.status = 200, .content_type = "text/plain"};
+    (void)arg;
+    dg_http_reply_take(x, &r);
+}
+
+static bool fill(void *arg, struct dg_http_exchange *x, struct dg_buffer *out)
+{
+    struct call *c = arg;
+    (void)x;
+    if (c->big) {
+        static const char block[4096] = "x";
+        dg_buffer_add(out, block, sizeof block);
+        atomic_fetch_add(&c->server->filled, sizeof block);
+        return atomic_load(&c->server->filled) >= BIG;
+    }
+    int made = atomic_load(&c->made);
+    while (c->given < made)
+        dg_buffer_addf(out, "line %d\n", c->given++);
+    return c->given == LINES;
+}
+
+static void gone(void *arg)
+{
+    struct call *c = arg;
+    atomic_fetch_add(&c->server->told_gone, 1);
+    atomic_store(&c->gone, true);
+}
+
+static void drop(void *arg)
+{
+    struct call *c = arg;
+    if (c->has_thread)
+        pthread_detach(c->thread);
+    atomic_fetch_add(&c->server->dropped, 1);
+    free(c);
+}
+
+static void *produce(void *arg)
+{
+    struct call *c = arg;
+    struct dg_http_exchange *x = c->x;
+    for (int i = 0; i < LINES && !atomic_load(&c->gone); i++) {
+        if (i % 7 == 0)
+            nap(1);
+        atomic_fetch_add(&c->made, 1);
+        dg_http_poke(x);
+    }
+    while (c->big && !atomic_load(&c->gone) && atomic_load(&c->server->filled) < BIG)
+        nap(1);
+    dg_http_wake(x); /* c may be gone from here on */
+    return NULL;
+}
+
+/* /refuse replies after all; /none never has anything to say, until its client is gone. */
+static void handle(void *app, struct dg_http_exchange *x)
+{
+    static const struct dg_http_later later = {
+        .finish = finish, .gone = gone, .drop = drop, .fill = fill};
+    struct server *s = app;
+    const struct dg_http_request *q = dg_http_request(x);
+    struct call *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    c->server = s;
+    c->x = x;
+    c->big = strcmp(q->path, "/big") == 0;
+    atomic_fetch_add(&s->opened, 1);
+    dg_http_later(x, &later, c);
+    if (strcmp(q->path, "/refuse") == 0) {
+        struct dg_http_reply r = {.status = 503};
+        dg_http_reply_take(x, &r);
+        return;
+    }
+    c->has_thread = true;
+    assert_int_equal(pthread_create(&c->thread, NULL, produce, c), 0);
+}
+
+static void refuse(
+    void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+{
+    (void)app;
+    (void)code;
+    (void)message;
+    r->status = status;
+}
+
+static void finished(void *app, struct dg_http_exchange *x, int status)
+{
+    struct server *s = app;
+    (void)x;
+    atomic_fetch_add(status == 200 ? &s->whole : &s->cut, 1);
+}
+
+static struct server *start(uint32_t write_timeout_ms)
+{
+    struct server *s = calloc(1, sizeof *s);
+    struct dg_error err = {0};
+    int fd;
+    assert_non_null(s);
+    assert_int_equal(dg_listen_open("127.0.0.1", 0, &fd, &err), 0);
+    s->port = dg_listen_port(fd);
+    struct dg_http_options o = {.threads = 2,
+        .max_connections = 64,
+        .max_body_bytes = 1000,
+        .max_bodies_bytes = 100000,
+        .header_timeout_ms = 60000,
+        .body_timeout_ms = 60000,
+        .write_timeout_ms = write_timeout_ms,
+        .idle_timeout_ms = 60000,
+        .app = s,
+        .handle = handle,
+        .refuse = refuse,
+        .finished = finished};
+    if (dg_http_open(fd, &o, &s->http, &err))
+        fail_msg("%s", err.message);
+    return s;
+}
+
+static void stop(struct server *s)
+{
+    dg_http_close(s->http);
+    assert_int_equal(s->dropped, s->opened); /* nothing leaked, nothing freed twice */
+    free(s);
+}
+
+static int dial(const struct server *s, const char *path, const char *version)
+{
+    char text[256];
+    struct sockaddr_in a = {.sin_family = AF_INET,
+        .sin_port = htons(s->port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof a), 0);
+    int n = snprintf(text, sizeof text, "POST %s HTTP/%s\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
+        path, version);
+    assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
+    return fd;
+}
+
+/* The body of a chunked reply that was read whole; "" when it was cut. */
+static size_t read_chunks(int fd, char *out, size_t cap)
+{
+    char *text = malloc(cap);
+    size_t n = 0, len = 0;
+    assert_non_null(text);
+    while (n < cap - 1 && !(n >= 5 && memcmp(text + n - 5, "0\r\n\r\n", 5) == 0)) {
+        ssize_t k = recv(fd, text + n, cap - 1 - n, 0);
+        if (k <= 0)
+            break;
+        n += (size_t)k;
+    }
+    text[n] = '\0';
+    char *at = strstr(text, "\r\n\r\n");
+    assert_non_null(strstr(text, "Transfer-Encoding: chunked"));
+    for (at = at ? at + 4 : NULL; at;) {
+        size_t size = strtoul(at, &at, 16);
+        if (size == 0)
+            break;
+        memcpy(out + len, at + 2, size);
+        len += size;
+        at += 2 + size + 2;
+    }
+    out[len] = '\0';
+    free(text);
+    return len;
+}
+
+static void check_lines(const char *text)
+{
+    for (int i = 0; i < LINES; i++) {
+        char line[32];
+        size_t n = (size_t)snprintf(line, sizeof line, "line %d\n", i);
+        assert_memory_equal(text, line, n);
+        text += n;
+    }
+    assert_string_equal(text, "");
+}
+
+static void *run_client(void *arg)
+{
+    const struct server *s = arg;
+    static const size_t cap = 100000;
+    char *text = malloc(cap);
+    assert_non_null(text);
+    for (int i = 0; i < 10; i++) {
+        int fd = dial(s, "/lines", "1.1");
+        if (i % 3 == 2) {
+            recv(fd, text, 64, 0); /* and leave */
+        } else {
+            read_chunks(fd, text, cap);
+            check_lines(text);
+        }
+        close(fd);
+    }
+    free(text);
+    return NULL;
+}
+
+static void lines_and_vanishing_clients(void **state)
+{
+    struct server *s = start(60000);
+    pthread_t clients[CLIENTS];
+    (void)state;
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(pthread_create(&clients[i], NULL, run_client, s), 0);
+    for (int i = 0; i < CLIENTS; i++)
+        pthread_join(clients[i], NULL);
+    while (atomic_load(&s->dropped) < CLIENTS * 10)
+        nap(1);
+    assert_true(s->whole >= CLIENTS * 7);
+    stop(s);
+}
+
+static void old_clients_read_to_the_end(void **state)
+{
+    struct server *s = start(60000);
+    char text[100000];
+    size_t n = 0;
+    ssize_t k;
+    (void)state;
+    int fd = dial(s, "/lines", "1.0");
+    while ((k = recv(fd, text + n, sizeof text - 1 - n, 0)) > 0)
+        n += (size_t)k;
+    text[n] = '\0';
+    check_lines(strstr(text, "\r\n\r\n") + 4);
+    close(fd);
+    stop(s);
+}
+
+static void refused_after_all(void **state)
+{
+    struct server *s = start(60000);
+    char text[512];
+    (void)state;
+    int fd = dial(s, "/refuse", "1.1");
+    ssize_t k = recv(fd, text, sizeof text - 1, 0);
+    assert_true(k > 12);
+    assert_memory_equal(text, "HTTP/1.1 503", 12);
+    close(fd);
+    stop(s);
+}
+
+/* Nothing is filled in ahead of a reader who does not read, and in the end he is let go. */
+static void slow_readers(void **state)
+{
+    struct server *s = start(400);
+    (void)state;
+    int fd = dial(s, "/big", "1.1");
+    nap(200);
+    size_t early = atomic_load(&s->filled);
+    nap(100);
+    assert_int_equal(atomic_load(&s->filled), early); /* what the sockets hold, no more */
+    assert_true(early < BIG / 2);
+    uint64_t end = dg_clock_ns() + 20000000000ull;
+    while (atomic_load(&s->dropped) == 0 && dg_clock_ns() < end)
+        nap(5);
+    assert_int_equal(s->dropped, 1);
+    assert_int_equal(s->told_gone, 1);
+    assert_int_equal(s->cut, 1);
+    close(fd);
+    stop(s);
+}
+
+/* A client who reads late but steadily gets it all, though it takes longer than the time limit,
+ * which is for each block. */
+static void steady_readers(void **state)
+{
+    struct server *s = start(400);
+    static char block[1 << 20];
+    size_t n = 0;
+    ssize_t k;
+    (void)state;
+    int fd = dial(s, "/big", "1.1");
+    uint64_t begin = dg_clock_ns();
+    while (n < BIG && (k = recv(fd, block, sizeof block, 0)) > 0) {
+        n += (size_t)k;
+        if (dg_clock_ns() - begin < 1200000000ull)
+            nap(20);
+    }
+    assert_true(n >= BIG);
+    close(fd);
+    while (atomic_load(&s->dropped) == 0)
+        nap(1);
+    assert_int_equal(s->whole + s->cut, 1);
+    stop(s);
+}
+
+static void stopping_in_the_middle(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        struct server *s = start(60000);
+        int fds[10];
+        for (int i = 0; i < 10; i++)
+            fds[i] = dial(s, i % 2 ? "/big" : "/lines", "1.1");
+        while (atomic_load(&s->opened) < 10)
+            nap(1);
+        stop(s);
+        for (int i = 0; i < 10; i++)
+            close(fds[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_and_vanishing_clients),
+        cmocka_unit_test(old_clients_read_to_the_end), cmocka_unit_test(refused_after_all),
+        cmocka_unit_test(slow_readers), cmocka_unit_test(steady_readers),
+        cmocka_unit_test(stopping_in_the_middle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
