@@ -1,6 +1,6 @@
 #!/bin/sh
-# Speed on the CPU beside CTranslate2 float32: the same random base-size weights, forced lengths, alternating runs.
-# Usage: bench/run-cpu.sh [BUILD] [arguments of bench/peer/compare.py, e.g. --pairs 5 --only latency]
+# Speed on the CPU beside CTranslate2, int8 and float32: the same random base-size weights, forced lengths, alternating
+# runs; 10 to 12 minutes. Usage: bench/run-cpu.sh [BUILD] [arguments of bench/peer/compare.py, e.g. --only "int8 latency"]
 # Needs python3-venv and PyPI for the peer. Everything but the result stays under .cache/.
 set -eu
 
@@ -27,12 +27,13 @@ fi
 if [ ! -f "$work/ct2/model.bin" ]; then
     "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2"
 fi
-# Always anew: the bundle's packed layouts belong to this build.
-rm -rf "$work/bundle"
+# Always anew: the bundles' packed layouts belong to this build.
+rm -rf "$work/bundle" "$work/int8"
 "$dragoman" convert marian --model "$work/model.npz" --vocab "$work/vocab.yml" --vocab "$work/vocab.yml" \
     --source-lang en --target-lang de --positions halves --out "$work/bundle" >/dev/null
+"$dragoman" quantize "$work/bundle" --out "$work/int8" >/dev/null
 
 revision=$(git describe --always --dirty 2>/dev/null || echo unknown)
 mkdir -p bench/results
-exec "$venv/bin/python" $peer/compare.py --dragoman "$dragoman" --bundle "$work/bundle" --peer "$work/ct2" \
-    --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"
+PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" $peer/compare.py --programs "$build/bin" --bundle "$work/bundle" \
+    --int8 "$work/int8" --peer "$work/ct2" --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs Dragoman and CTranslate2 alternately on the same weights and sentences; writes one JSON file a machine.
 
-  compare.py --dragoman BIN --bundle DIR --peer DIR --sentences FILE --out bench/results [--pairs 3] [--only TEXT]
+  compare.py --programs DIR --bundle DIR --int8 DIR --peer DIR --sentences FILE --out bench/results [--pairs N] [--only TEXT]
 
 Each repetition is ours, then the peer's, each in a fresh process: a busy neighbour or a hot CPU hurts both alike.
 Both clocks run from pieces to pieces, loading left out.
 foreign_cpus says how many cores others used meanwhile; a repetition with much of that is not to be trusted.
+Beside the comparison: what memory and cores give at most (limits-bench), and what a step spends its time on (step-bench).
 """
 import argparse
 import datetime
@@ -20,14 +21,19 @@ import subprocess
 import sys
 import time
 
+import chart
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETTINGS = [
-    dict(mode="latency", beam=4, workers=1, threads=1),
-    dict(mode="latency", beam=1, workers=1, threads=1),
-    dict(mode="throughput", beam=4, workers=2, threads=1),
-    dict(mode="throughput", beam=1, workers=2, threads=1),
-]
 LENGTH = 27
+
+
+def list_settings():
+    """Cheap ones first, so that a run that is broken off has shown most."""
+    latency = [dict(type=t, mode="latency", beam=beam, workers=1, threads=threads, pairs=3)
+               for t in ("int8", "float32") for threads in (1, 2) for beam in (4, 1)]
+    throughput = [dict(type=t, mode="throughput", beam=beam, workers=2, threads=1, pairs=pairs)
+                  for t, pairs in (("int8", 3), ("float32", 2)) for beam in (4, 1)]
+    return latency + throughput
 
 
 def cpu_name():
@@ -58,56 +64,107 @@ def busy_seconds():
 
 
 def measure(command):
-    """The program's JSON, with what others used of the machine meanwhile."""
+    """The program's JSON with its peak of memory, and how many cores others used meanwhile."""
     all_before, own_before = busy_seconds()
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        out, err = process.stdout.read(), process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - start
-    if done.returncode:
-        sys.exit(f"{shlex.join(command)}: {done.stderr}")
+    if process.returncode:
+        sys.exit(f"{shlex.join(command)}: {err}")
     all_after, own_after = busy_seconds()
     foreign = (all_after - all_before) - (own_after - own_before)
-    return json.loads(done.stdout), round(max(0.0, foreign) / wall, 3)
+    result = json.loads(out)
+    result["peak_mb"] = round(usage.ru_maxrss * 1024 / 1e6, 1)
+    return result, round(max(0.0, foreign) / wall, 3)
 
 
 def summary(key, results):
     figures = [r[key] for r, _ in results]
-    return {"backend": results[0][0]["backend"], key: round(statistics.median(figures), 2),
-            "runs": [round(x, 2) for x in figures], "foreign_cpus": [f for _, f in results]}
+    middle = statistics.median(figures)
+    return {"backend": results[0][0]["backend"], key: round(middle, 2), "runs": [round(x, 2) for x in figures],
+            "spread_percent": round(100 * (max(figures) - min(figures)) / middle, 1),
+            "peak_mb": max(r["peak_mb"] for r, _ in results), "foreign_cpus": [f for _, f in results]}
 
 
-def compare(a, setting):
-    key = "p50_ms" if setting["mode"] == "latency" else "tokens_per_s"
-    common = ["--sentences", a.sentences, "--mode", setting["mode"], "--beam", str(setting["beam"]), "--length",
-              str(LENGTH), "--workers", str(setting["workers"]), "--threads", str(setting["threads"]), "--reps",
-              "2" if setting["mode"] == "latency" else "1"]
-    ours = [a.dragoman, "bench", "--model", a.bundle, "--json"] + common
-    theirs = [sys.executable, os.path.join(HERE, "ct2.py"), "bench", "--model", a.peer] + common
+def name_setting(s):
+    return f"{s['type']} {s['mode']}, beam {s['beam']}, {s['workers']} x {s['threads']} threads"
+
+
+def compare(a, s):
+    key = "p50_ms" if s["mode"] == "latency" else "tokens_per_s"
+    common = ["--sentences", a.sentences, "--mode", s["mode"], "--beam", str(s["beam"]), "--length", str(LENGTH),
+              "--workers", str(s["workers"]), "--threads", str(s["threads"]), "--reps",
+              "2" if s["mode"] == "latency" and s["type"] == "int8" else "1"]
+    bundle = a.int8 if s["type"] == "int8" else a.bundle
+    ours = [os.path.join(a.programs, "dragoman"), "bench", "--model", bundle, "--json"] + common
+    theirs = [sys.executable, os.path.join(HERE, "ct2.py"), "bench", "--model", a.peer, "--compute", s["type"]] + common
     results = {"ours": [], "peer": []}
-    for _ in range(a.pairs):
+    for _ in range(a.pairs or s["pairs"]):
         results["ours"].append(measure(ours))
         results["peer"].append(measure(theirs))
     mine, other = summary(key, results["ours"]), summary(key, results["peer"])
     if {r["pieces_out"] for r, _ in results["ours"]} != {r["pieces_out"] for r, _ in results["peer"]} and \
-            setting["mode"] == "throughput":
+            s["mode"] == "throughput":
         sys.exit(f"not the same work: {results}")
     ratio = other[key] / mine[key] if key == "p50_ms" else mine[key] / other[key]
-    name = f"{setting['mode']}, beam {setting['beam']}, {setting['workers']} x {setting['threads']} threads"
-    print(f"{name:<36} {key:<13} ours {mine[key]:>9.1f}   CTranslate2 {other[key]:>9.1f}   {ratio:.2f}x as fast",
+    print(f"{name_setting(s):<46}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}   {ratio:.2f}x as fast",
           flush=True)
-    return {**setting, "type": "float32", "length": LENGTH, "ours": mine, "peer": other, "times_as_fast": round(ratio, 3),
+    return {**{k: v for k, v in s.items() if k != "pairs"}, "length": LENGTH, "ours": mine, "peer": other,
+            "times_as_fast": round(ratio, 3),
             "commands": [shlex.join(["dragoman"] + ours[1:]), shlex.join(["python3", "bench/peer/ct2.py"] + theirs[2:])]}
+
+
+def step_table(a, limits, sentences, beam, threads=1):
+    """One step-bench run: per-op shares, and how near a step comes to the machine's limits."""
+    command = [os.path.join(a.programs, "step-bench"), "--model", a.int8, "--sentences", str(sentences), "--beam",
+               str(beam), "--threads", str(threads), "--reps", "20" if sentences == 1 else "3", "--ops"]
+    result, foreign = measure(command)
+    result["foreign_cpus"] = foreign
+    steps = [o for o in result["ops"] if o["phase"] == "step" and "gop_s" in o and not o["op"].startswith("cross.kv")]
+    calls = result["ops"] and sum(o["calls"] for o in steps if o["op"] == "self.qkv.w") / 6
+    gigabytes = sum(o["weights_gb_s"] * o["ms"] for o in steps) * 1e-3 / calls
+    operations = sum(o["gop_s"] * o["ms"] for o in steps) * 1e-3 / calls
+    seconds = result["step_ms"] * 1e-3
+    result["step_weights_gb_s"], result["step_gop_s"] = round(gigabytes / seconds, 2), round(operations / seconds, 1)
+    read = limits["step_weights_gb_s"].get(str(threads)), limits["memory_gb_s"].get(str(threads))
+    result["percent_of_reading_weights"], result["percent_of_reading_memory"] = (
+        round(100 * gigabytes / seconds / x, 1) if x else None for x in read)
+    result["percent_of_int8_limit"] = round(100 * operations / seconds / (limits["int8_gop_s"] * threads), 1)
+    print(f"step, {sentences} x beam {beam}, {threads} thread(s): {result['step_ms']:.2f} ms; weights "
+          f"{result['step_weights_gb_s']:.1f} GB/s ({result['percent_of_reading_memory']} % of reading memory, "
+          f"{result['percent_of_reading_weights']} % of reading as much again and again), {result['step_gop_s']:.0f} GOP/s "
+          f"({result['percent_of_int8_limit']} % of the instructions' limit); ops sum to {result['ops_percent']:.1f} %")
+    return result
+
+
+def measure_memory(a):
+    """Resident memory with 32 sentences of 27 pieces in flight at beam 4, every cache place of their worst case used."""
+    command = [os.path.join(a.programs, "step-bench"), "--model", a.int8, "--sentences", "32", "--beam", "4", "--source",
+               "27", "--length", "77", "--reps", "1"]
+    result, _ = measure(command)
+    print(f"resident with 32 sentences at beam 4 and 77 positions: {result['resident_mb']:.0f} MB")
+    return {"sentences": 32, "beam": 4, "source": 27, "length": 77, "resident_mb": round(result["resident_mb"], 1),
+            "peak_mb": result["peak_mb"]}
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("dragoman", "bundle", "peer", "sentences", "out"):
+    for name in ("programs", "bundle", "int8", "peer", "sentences", "out"):
         p.add_argument(f"--{name}", required=True)
-    p.add_argument("--pairs", type=int, default=3)
-    p.add_argument("--only", default="", help="only settings with this in their mode; nothing is written")
+    p.add_argument("--pairs", type=int, default=0, help="repetitions of every setting (default 3; long ones 2)")
+    p.add_argument("--only", default="", help="only settings with this in their names; nothing is written")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    settings = [compare(a, s) for s in SETTINGS if a.only in s["mode"]]
+    begin = time.time()
+    limits = json.loads(subprocess.run([os.path.join(a.programs, "limits-bench")], capture_output=True, check=True).stdout)
+    print(f"limits: {limits}")
+    if "steps" in a.only or not a.only:
+        steps = [step_table(a, limits, 1, 4), step_table(a, limits, 1, 1), step_table(a, limits, 32, 4),
+                 step_table(a, limits, 1, 4, 2)]
+    settings = [compare(a, s) for s in list_settings() if a.only in name_setting(s)]
     if a.only:
         return
     result = {
@@ -116,13 +173,19 @@ def main():
                     "kernel": platform.release()},
         "revision": a.revision,
         "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000), random weights, 27 pieces in and out, forced",
+        "limits_of_one_core": limits,
         "settings": settings,
+        "steps": steps,
+        "memory": measure_memory(a),
+        "seconds": round(time.time() - begin),
     }
     slug = re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores".lower()).strip("-")
     path = os.path.join(a.out, f"cpu-{slug}.json")
     with open(path, "w", encoding="utf-8") as f:
         json.dump(result, f, indent=1)
         f.write("\n")
+    with open(path.replace(".json", ".svg"), "w", encoding="utf-8") as f:
+        f.write(chart.compare_chart(result))
     print(path)
 
 

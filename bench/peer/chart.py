@@ -1,0 +1,73 @@
+"""Charts of benchmark results as plain SVG, readable in light and dark pages alike."""
+from html import escape
+from math import log10
+
+OURS, PEER, INK, FAINT = "#2a7f9e", "#b08a4a", "#5f6b73", "#b9c0c5"
+
+
+def text(x, y, s, size=12, anchor="start", colour=INK):
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{colour}">{escape(s)}</text>'
+
+
+def document(width, height, parts):
+    body = "\n".join(parts)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            f'font-family="system-ui, sans-serif">\n{body}\n</svg>\n')
+
+
+def bars(x, y, width, title, unit, rows):
+    """A group of pairs of bars; rows are (label, ours, theirs). Returns parts and height."""
+    parts, most, at = [text(x, y, title, 14)], max(max(a, b) for _, a, b in rows), y + 16
+    for label, a, b in rows:
+        for name, value, colour in (("Dragoman", a, OURS), ("CTranslate2", b, PEER)):
+            length = (width - 330) * value / most
+            parts.append(f'<rect x="{x + 230}" y="{at}" width="{length:.1f}" height="13" rx="2" fill="{colour}"/>')
+            parts.append(text(x + 222, at + 11, name, 11, "end"))
+            parts.append(text(x + 236 + length, at + 11, f"{value:,.0f} {unit}", 11))
+            at += 16
+        parts.append(text(x, at - 14, label, 12))
+        at += 6
+    return parts, at - y
+
+
+def compare_chart(result):
+    parts, y = [], 20
+    for mode, unit, title in (("latency", "ms", "One sentence, milliseconds (less is better)"),
+                              ("throughput", "pieces/s", "512 sentences on two cores, pieces a second (more is better)")):
+        key = "p50_ms" if mode == "latency" else "tokens_per_s"
+        rows = [(f"{s['type']}, {'beam 4' if s['beam'] == 4 else 'greedy'}"
+                 + (f", {s['threads']} thread" + "s" * (s['threads'] > 1) if mode == "latency" else ""),
+                 s["ours"][key], s["peer"][key]) for s in result["settings"] if s["mode"] == mode]
+        more, height = bars(10, y, 760, title, unit, rows)
+        parts += more
+        y += height + 22
+    machine = result["machine"]
+    parts.append(text(10, y, f"{result['model']}; {machine['cores']} cores of {machine['cpu']} "
+                      f"({', '.join(machine['flags'])}), {result['date']}", 10))
+    return document(780, y + 12, parts)
+
+
+def curve_chart(title, x_name, y_name, curves, width=380, height=260):
+    """Lines over two logarithmic axes; curves are (label, [(x, y)]). Returns the parts of a group of that size."""
+    left, bottom, top, right = 52, height - 40, 34, width - 14
+    xs, ys = [x for _, c in curves for x, _ in c], [y for _, c in curves for _, y in c]
+    x0, x1, y0, y1 = min(xs), max(xs), min(ys) / 1.3, max(ys) * 1.3
+
+    def place(x, y):
+        return (left + (right - left) * log10(x / x0) / max(log10(x1 / x0), 1e-9),
+                bottom - (bottom - top) * log10(y / y0) / log10(y1 / y0))
+
+    parts = [text(8, 18, title, 13), text((left + right) / 2, height - 8, x_name, 11, "middle"), text(8, top, y_name, 10),
+             f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{FAINT}"/>']
+    for x in sorted(set(xs)):
+        parts.append(text(place(x, y0)[0], bottom + 14, f"{x:g}", 9, "middle"))
+    for y in (v * 10.0 ** e for e in range(-3, 7) for v in (1, 3)):
+        if y0 <= y <= y1:
+            parts.append(text(left - 5, place(x0, y)[1] + 3, f"{y:g}", 9, "end"))
+            parts.append(f'<path d="M{left} {place(x0, y)[1]:.1f}H{right}" stroke="{FAINT}" stroke-width="0.4"/>')
+    for i, (label, curve) in enumerate(curves):
+        colour = (OURS, PEER, "#7a5c99", "#5c8a4a", "#a8504a")[i % 5]
+        points = " ".join("%.1f,%.1f" % place(x, y) for x, y in sorted(curve))
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
+        parts.append(text(left + 8, top + 12 + 13 * i, label, 10, colour=colour))
+    return parts

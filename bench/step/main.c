@@ -1,0 +1,272 @@
+/* step-bench: what a sentence and a decoder step cost, and which ops they spend it on. A bundle, or
+ * the base model with random weights over any vocabulary; random sentences, forced lengths; all
+ * sentences join at once. One JSON object on stdout.
+ *     step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] [--sentences B]
+ *         [--source S] [--length T] [--threads N] [--reps R] [--ops] */
+#include "base/clock.h"
+#include "base/json.h"
+#include "bench/step/random_model.h"
+#include "bench/step/timed.h"
+#include "kernels/cpu/cpu.h"
+#include "model/engine_internal.h" /* DG_ENCODE_ROWS */
+#include "weights/bundle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPS_MAX = 64 };
+
+struct options {
+    const char *model;
+    bool f32, ops;
+    uint32_t vocab, beam, sentences, source, length, threads, reps;
+};
+
+struct bench {
+    struct options o;
+    struct dg_backend *cpu, *be; /* be: cpu, timed */
+    struct dg_bundle *bundle;
+    struct dg_weights *weights; /* of a random model */
+    struct dg_model *model;
+    struct dg_engine *engine;
+    int32_t *ids; /* [sentences,source] */
+    uint64_t total_ns[REPS_MAX], first_ns[REPS_MAX], step_ns[REPS_MAX];
+    uint32_t steps;
+};
+
+static bool parse_number(const char *text, uint32_t *out)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    *out = (uint32_t)n;
+    return end != text && !*end && n > 0 && n <= 1000000;
+}
+
+static bool parse_options(int argc, char **argv, struct options *o)
+{
+    const struct {
+        const char *name;
+        uint32_t *value;
+    } numbers[] = {{"--vocab", &o->vocab}, {"--beam", &o->beam}, {"--sentences", &o->sentences},
+        {"--source", &o->source}, {"--length", &o->length}, {"--threads", &o->threads},
+        {"--reps", &o->reps}};
+    for (int i = 1; i < argc; i++) {
+        bool found = false;
+        if (!strcmp(argv[i], "--ops")) {
+            o->ops = true;
+            continue;
+        }
+        if (++i == argc)
+            return false;
+        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+            if (!strcmp(argv[i - 1], numbers[n].name))
+                found = parse_number(argv[i], numbers[n].value);
+        if (!strcmp(argv[i - 1], "--model")) {
+            o->model = argv[i];
+            found = true;
+        } else if (!strcmp(argv[i - 1], "--type")) {
+            o->f32 = !strcmp(argv[i], "f32");
+            found = o->f32 || !strcmp(argv[i], "int8");
+        }
+        if (!found)
+            return false;
+    }
+    return o->reps <= REPS_MAX && o->beam <= DG_MAX_BEAM;
+}
+
+static int open_model(struct bench *b, struct dg_error *err)
+{
+    struct dg_config c;
+    int rc;
+    if (b->o.model) {
+        if ((rc = dg_bundle_open(b->o.model, &b->bundle, err)) ||
+            (rc = dg_config_read(dg_bundle_manifest(b->bundle), &c, err)))
+            return rc;
+    } else {
+        dg_config_base(&c, b->o.vocab);
+        if ((rc = dg_random_weights(&c, !b->o.f32, &b->weights, err)))
+            return rc;
+    }
+    const struct dg_weights *w = b->bundle ? dg_bundle_weights(b->bundle) : b->weights;
+    uint32_t positions = b->o.source > b->o.length ? b->o.source : b->o.length;
+    return dg_model_open(&c, w, b->be, positions + 1, &b->model, err);
+}
+
+/* An engine that holds exactly these sentences at their full length. */
+static int open_engine(struct bench *b, struct dg_error *err)
+{
+    const struct dg_config *c = dg_model_config(b->model);
+    const struct options *o = &b->o;
+    size_t blocks = (o->source + 15) / 16 + (size_t)o->beam * ((o->length + 15) / 16);
+    size_t block_bytes =
+        (size_t)c->dec_layers * 16 * ((size_t)c->H * c->Dk + (size_t)c->H * c->Dv) * sizeof(float);
+    struct dg_engine_limits limits = {.max_rows = o->sentences * o->beam,
+        .max_sentences = o->sentences,
+        .max_source = o->source,
+        .max_target = o->length,
+        .cache_bytes = blocks * o->sentences * block_bytes};
+    uint64_t state = 5;
+    size_t n = (size_t)o->sentences * o->source;
+    b->ids = malloc(n * sizeof *b->ids);
+    if (!b->ids)
+        return dg_error_set(err, DG_ENOMEM, "no memory for sentences");
+    for (size_t i = 0; i < n; i++) {
+        uint32_t id = 2 + dg_random_next(&state) % (c->source_vocab - 2);
+        b->ids[i] = (i + 1) % o->source ? (int32_t)id : c->eos;
+    }
+    return dg_engine_open(b->model, b->be, &limits, &b->engine, err);
+}
+
+/* All sentences once, from admission to the last answer. */
+static int run_once(struct bench *b, uint32_t rep, struct dg_error *err)
+{
+    const struct options *o = &b->o;
+    struct dg_search search = {
+        .beam = o->beam, .n_best = 1, .max_len = o->length, .min_len = o->length, .alpha = 0.6f};
+    uint64_t start = dg_clock_ns();
+    for (uint32_t i = 0; i < o->sentences; i++) {
+        struct dg_sentence s = {
+            .source = b->ids + (size_t)i * o->source, .n_source = o->source, .search = search};
+        int rc = dg_engine_admit(b->engine, i, &s, err);
+        if (rc)
+            return rc == DG_EAGAIN ? dg_error_set(err, rc, "sentence %u found no room", i) : rc;
+    }
+    uint32_t in_pass = o->source < DG_ENCODE_ROWS ? DG_ENCODE_ROWS / o->source : 1;
+    dg_timed_expect_encoder(b->be, (o->sentences + in_pass - 1) / in_pass);
+    uint64_t first = 0;
+    b->steps = 0;
+    while (dg_engine_step(b->engine)) {
+        if (!b->steps++)
+            first = dg_clock_ns();
+    }
+    uint64_t end = dg_clock_ns();
+    b->total_ns[rep] = end - start;
+    b->first_ns[rep] = first - start;
+    b->step_ns[rep] = b->steps > 1 ? (end - first) / (b->steps - 1) : 0;
+    for (const struct dg_result *r; (r = dg_engine_poll(b->engine));)
+        dg_engine_release(b->engine, r);
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_ms(uint64_t *ns, uint32_t n)
+{
+    qsort(ns, n, sizeof *ns, compare);
+    return 1e-6 * (double)(n % 2 ? ns[n / 2] : (ns[n / 2 - 1] + ns[n / 2]) / 2);
+}
+
+/* "VmRSS" or "VmHWM" of this process in MB. */
+static double memory_mb(const char *field)
+{
+    char line[256];
+    double kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, field, strlen(field)))
+            kb = strtod(line + strlen(field) + 1, NULL);
+    if (f)
+        fclose(f);
+    return kb * 1024e-6;
+}
+
+/* The per-op table: a share of all that was spent since admission, all repetitions together. */
+static void add_ops(struct bench *b, double total_ms, struct dg_json *out)
+{
+    const struct dg_timed_entry *e;
+    size_t n = dg_timed_entries(b->be, &e);
+    double counted = 0;
+    struct dg_json *list = dg_json_new_array();
+    for (size_t i = 0; i < n; i++) {
+        struct dg_json *o = dg_json_new_object();
+        double ms = 1e-6 * (double)e[i].ns;
+        dg_json_set_string(o, "phase", e[i].phase == DG_TIMED_ENCODE ? "encoder" : "step");
+        dg_json_set_string(o, "op", e[i].name);
+        dg_json_set_int(o, "calls", (int64_t)e[i].calls);
+        dg_json_set_real(o, "ms", ms);
+        dg_json_set_real(o, "percent", 100 * ms / total_ms);
+        if (e[i].macs > 0) {
+            dg_json_set_real(o, "gop_s", 2e-6 * e[i].macs / ms);
+            dg_json_set_real(o, "weights_gb_s", 1e-6 * e[i].bytes / ms);
+        }
+        dg_json_append_take(list, o);
+        counted += ms;
+    }
+    dg_json_set_real(out, "ops_percent", 100 * counted / total_ms);
+    dg_json_set_take(out, "ops", list);
+}
+
+static int print(struct bench *b)
+{
+    const struct options *o = &b->o;
+    double total = 0;
+    for (uint32_t i = 0; i < o->reps; i++)
+        total += 1e-6 * (double)b->total_ns[i];
+    struct dg_json *out = dg_json_new_object();
+    dg_json_set_string(out, "backend", b->be->name);
+    dg_json_set_int(out, "vocabulary", dg_model_config(b->model)->target_vocab);
+    dg_json_set_int(out, "beam", o->beam);
+    dg_json_set_int(out, "sentences", o->sentences);
+    dg_json_set_int(out, "source", o->source);
+    dg_json_set_int(out, "length", o->length);
+    dg_json_set_int(out, "threads", o->threads);
+    dg_json_set_int(out, "steps", b->steps);
+    dg_json_set_real(out, "first_ms", median_ms(b->first_ns, o->reps));
+    dg_json_set_real(out, "step_ms", median_ms(b->step_ns, o->reps));
+    dg_json_set_real(out, "total_ms", median_ms(b->total_ns, o->reps));
+    dg_json_set_real(out, "resident_mb", memory_mb("VmRSS"));
+    dg_json_set_real(out, "peak_mb", memory_mb("VmHWM"));
+    if (o->ops)
+        add_ops(b, total, out);
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_json_write(out, o->ops ? 1 : 0, &text);
+    if (!rc)
+        printf("%s\n", text.data);
+    dg_buffer_deinit(&text);
+    dg_json_free(out);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.o = {.vocab = 32000, .beam = 4, .sentences = 1, .source = 27, .length = 27,
+                          .threads = 1, .reps = 5}};
+    struct dg_error err = {0};
+    if (!parse_options(argc, argv, &b.o)) {
+        fprintf(stderr, "usage: step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] "
+                        "[--sentences B]\n    [--source S] [--length T] [--threads N] [--reps R] "
+                        "[--ops]\n");
+        return 2;
+    }
+    struct dg_cpu_options cpu = {.threads = (int)b.o.threads};
+    int rc = dg_cpu_open(&cpu, &b.cpu, &err);
+    if (!rc)
+        rc = dg_timed_open(b.cpu, &b.be, &err);
+    if (!rc)
+        rc = open_model(&b, &err);
+    if (!rc)
+        rc = open_engine(&b, &err);
+    for (uint32_t i = 0; i <= b.o.reps && !rc; i++) { /* the first is for warming up */
+        if (i == 1)
+            dg_timed_reset(b.be);
+        rc = run_once(&b, i ? i - 1 : 0, &err);
+    }
+    if (!rc)
+        rc = print(&b);
+    dg_engine_close(b.engine);
+    dg_model_close(b.model);
+    dg_weights_close(b.weights);
+    dg_bundle_close(b.bundle);
+    dg_timed_close(b.be);
+    dg_cpu_close(b.cpu);
+    free(b.ids);
+    if (rc)
+        fprintf(stderr, "step-bench: %s\n", err.message);
+    return rc ? 1 : 0;
+}

@@ -1,0 +1,20 @@
+/* A weights file with random values scaled like trained ones, for timing models that nobody trained:
+ * values do not matter to speed, shapes do. */
+#ifndef DG_BENCH_STEP_RANDOM_MODEL_H
+#define DG_BENCH_STEP_RANDOM_MODEL_H
+
+#include "model/config.h"
+#include "weights/weights.h"
+
+/* Write and open a temporary file that is gone when closed. int8: matrices and tied tables in s8,
+ * as `dragoman quantize` makes them. */
+int dg_random_weights(
+    const struct dg_config *c, bool int8, struct dg_weights **out, struct dg_error *err);
+
+static inline uint32_t dg_random_next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
+}
+
+#endif

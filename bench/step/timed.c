@@ -1,0 +1,234 @@
+#include "bench/step/timed.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES_MAX = 64, WEIGHTS_MAX = 2048 };
+
+struct named {
+    const struct dg_weight *w;
+    char name[48];
+    size_t N, K;
+    double bytes;
+};
+
+struct timed {
+    struct dg_backend base; /* first */
+    struct dg_backend *inner;
+    enum dg_timed_phase phase;
+    uint32_t passes; /* encoder passes that are still to come */
+    struct named weights[WEIGHTS_MAX];
+    size_t n_weights;
+    const struct named *last; /* the last product: says which attention follows */
+    struct dg_timed_entry entries[ENTRIES_MAX];
+    size_t n_entries;
+    struct dg_ops ops;
+};
+
+static struct timed *timed_of(struct dg_backend *be)
+{
+    return (struct timed *)be;
+}
+
+/* The entry of this name in this phase; the last one takes what is too much. */
+static struct dg_timed_entry *entry(struct timed *t, const char *name)
+{
+    size_t i = 0;
+    while (i < t->n_entries &&
+           (t->entries[i].phase != t->phase || strcmp(t->entries[i].name, name) != 0))
+        i++;
+    if (i < t->n_entries)
+        return &t->entries[i];
+    if (t->n_entries == ENTRIES_MAX)
+        return &t->entries[ENTRIES_MAX - 1];
+    struct dg_timed_entry *e = &t->entries[t->n_entries++];
+    *e = (struct dg_timed_entry){.phase = t->phase};
+    snprintf(e->name, sizeof e->name, "%s", name);
+    return e;
+}
+
+static struct dg_timed_entry *count(struct timed *t, const char *name, uint64_t start)
+{
+    struct dg_timed_entry *e = entry(t, name);
+    e->calls++;
+    e->ns += dg_clock_ns() - start;
+    return e;
+}
+
+static int buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    return inner->ops->buf_new(inner, n, out, err);
+}
+
+static void buf_free(struct dg_backend *be, struct dg_buf *buf)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    inner->ops->buf_free(inner, buf);
+}
+
+static void write_rows(
+    struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    inner->ops->write(inner, src, y, M, N);
+}
+
+static void read_rows(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    inner->ops->read(inner, x, M, N, dst);
+}
+
+/* "dec.3.cross.q_w" is remembered as "cross.q_w". */
+static void name_weight(struct named *n, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    if (dot && isdigit((unsigned char)dot[1]) && (dot = strchr(dot + 1, '.')))
+        name = dot + 1;
+    snprintf(n->name, sizeof n->name, "%s", name);
+}
+
+static int weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
+    struct dg_weight **out, struct dg_error *err)
+{
+    struct timed *t = timed_of(be);
+    int rc = t->inner->ops->weight_new(t->inner, spec, out, err);
+    if (rc || t->n_weights == WEIGHTS_MAX)
+        return rc;
+    struct named *n = &t->weights[t->n_weights++];
+    bool int8 = false;
+    for (size_t i = 0; i < spec->n_stored; i++)
+        int8 = int8 || spec->stored[i].type == DG_S8;
+    *n = (struct named){.w = *out, .N = spec->N, .K = spec->K};
+    n->bytes = (double)spec->N * (double)spec->K * (int8 ? 1 : 4);
+    name_weight(n, spec->name);
+    return 0;
+}
+
+static void weight_free(struct dg_backend *be, struct dg_weight *w)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    inner->ops->weight_free(inner, w);
+}
+
+static void embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M)
+{
+    struct timed *t = timed_of(be);
+    t->phase = t->passes ? DG_TIMED_ENCODE : DG_TIMED_STEP;
+    t->passes -= t->passes > 0;
+    uint64_t start = dg_clock_ns();
+    t->inner->ops->embed(t->inner, op, y, M);
+    count(t, "embedding", start);
+}
+
+static const struct named *find_weight(const struct timed *t, const struct dg_weight *w)
+{
+    for (size_t i = 0; i < t->n_weights; i++)
+        if (t->weights[i].w == w)
+            return &t->weights[i];
+    return NULL;
+}
+
+static void linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x,
+    struct dg_rows y, size_t M)
+{
+    struct timed *t = timed_of(be);
+    const struct named *w = find_weight(t, op->w);
+    uint64_t start = dg_clock_ns();
+    t->inner->ops->linear(t->inner, op, x, y, M);
+    struct dg_timed_entry *e = count(t, w ? w->name : "product", start);
+    t->last = w;
+    if (w) {
+        e->macs += (double)M * (double)w->N * (double)w->K;
+        e->bytes += w->bytes;
+    }
+}
+
+static void add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+    struct dg_rows r, struct dg_rows y, size_t M, size_t D)
+{
+    struct timed *t = timed_of(be);
+    uint64_t start = dg_clock_ns();
+    t->inner->ops->add_norm(t->inner, op, x, r, y, M, D);
+    count(t, "residual + norm", start);
+}
+
+static void attention(
+    struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
+{
+    struct timed *t = timed_of(be);
+    bool cross = t->last && !strncmp(t->last->name, "cross", 5);
+    uint64_t start = dg_clock_ns();
+    t->inner->ops->attention(t->inner, op, q, out);
+    count(t, cross ? "cross attention" : "self attention", start);
+}
+
+static void kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+    const int32_t *slots, size_t M, size_t N)
+{
+    struct timed *t = timed_of(be);
+    uint64_t start = dg_clock_ns();
+    t->inner->ops->kv_write(t->inner, x, pool, slots, M, N);
+    count(t, "keys, values to cache", start);
+}
+
+static void topk(
+    struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
+{
+    struct timed *t = timed_of(be);
+    uint64_t start = dg_clock_ns();
+    t->inner->ops->topk(t->inner, op, logits, M);
+    count(t, "log-softmax + best", start);
+}
+
+int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_error *err)
+{
+    struct timed *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a timed backend");
+    t->ops = (struct dg_ops){.device = inner->ops->device,
+        .buf_new = buf_new,
+        .buf_free = buf_free,
+        .write = write_rows,
+        .read = read_rows,
+        .weight_new = weight_new,
+        .weight_free = weight_free,
+        .embed = embed,
+        .linear = linear,
+        .add_norm = add_norm,
+        .attention = attention,
+        .kv_write = kv_write,
+        .topk = topk};
+    t->inner = inner;
+    t->base.ops = &t->ops;
+    t->base.name = inner->name;
+    *out = &t->base;
+    return 0;
+}
+
+void dg_timed_close(struct dg_backend *be)
+{
+    free(be);
+}
+
+void dg_timed_expect_encoder(struct dg_backend *be, uint32_t passes)
+{
+    timed_of(be)->passes = passes;
+}
+
+void dg_timed_reset(struct dg_backend *be)
+{
+    timed_of(be)->n_entries = 0;
+}
+
+size_t dg_timed_entries(struct dg_backend *be, const struct dg_timed_entry **out)
+{
+    *out = timed_of(be)->entries;
+    return timed_of(be)->n_entries;
+}
