@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "kernels/cpu/cpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,35 @@ static int take_penalty(struct dg_translate_options *o, const char *arg, struct 
         }
     }
     return dg_error_set(err, DG_EINVAL, "--penalty takes gnmt, power or none, not \"%.40s\"", arg);
+}
+
+static int take_sampling(struct dg_sampling *s, const char *arg, struct dg_error *err)
+{
+    char *list = strdup(arg), *save = NULL;
+    int rc = list ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for options");
+    s->temperature = 1;
+    for (char *w = strtok_r(list, ",", &save); w && !rc; w = strtok_r(NULL, ",", &save)) {
+        char *value = strchr(w, '=');
+        int64_t n = 0;
+        double x = 0;
+        if (value)
+            *value++ = '\0';
+        if (value && !strcmp(w, "temperature")) {
+            rc = dg_cli_number("--sampling temperature", value, 0.01, 100, &x, err);
+            s->temperature = (float)x;
+        } else if (value && !strcmp(w, "top-k")) {
+            rc = dg_cli_int("--sampling top-k", value, 0, DG_MAX_SAMPLE_TOP_K, &n, err);
+            s->top_k = (uint32_t)n;
+        } else if (value && !strcmp(w, "seed")) {
+            rc = dg_cli_int("--sampling seed", value, 0, INT64_MAX, &n, err);
+            s->seed = (uint64_t)n;
+        } else {
+            rc = dg_error_set(err, DG_EINVAL,
+                "--sampling takes temperature=X, top-k=N and seed=N with commas between, not \"%.40s\"", w);
+        }
+    }
+    free(list);
+    return rc;
 }
 
 int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, struct dg_error *err)
@@ -65,6 +95,7 @@ int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, 
         rc = dg_cli_int("--threads", arg, 1, 256, &n, err);
         o->threads = (int)n;
         break;
+    case 1013: return take_sampling(&search->sampling, arg, err);
     default: return 1;
     }
     return rc;

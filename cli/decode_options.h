@@ -26,7 +26,7 @@ struct dg_session {
     {"model", 1, NULL, 1001}, {"source-lang", 1, NULL, 1002}, {"target-lang", 1, NULL, 1003}, \
     {"beam", 1, NULL, 1004}, {"alpha", 1, NULL, 1005}, {"penalty", 1, NULL, 1006}, {"max-length", 1, NULL, 1007}, \
     {"n-best", 1, NULL, 1008}, {"pieces", 0, NULL, 1009}, {"json", 0, NULL, 1010}, {"workers", 1, NULL, 1011}, \
-    {"threads", 1, NULL, 1012}
+    {"threads", 1, NULL, 1012}, {"sampling", 1, NULL, 1013}
 
 #define DG_DECODE_HELP \
     "  --model BUNDLE       the bundle to use (required)\n" \
@@ -42,7 +42,9 @@ struct dg_session {
     "  --alpha X            length penalty's exponent (default: the bundle's)\n" \
     "  --penalty KIND       gnmt ((5+n)/6)^alpha, power n^alpha, or none (default gnmt)\n" \
     "  --max-length N       most pieces out, </s> counted (default: pieces in + the bundle's extra)\n" \
-    "  --n-best N           that many best translations (default 1)\n"
+    "  --n-best N           that many best translations (default 1)\n" \
+    "  --sampling SPEC      draw pieces at random instead of searching: temperature=X,top-k=N,seed=N (each may be left\n" \
+    "                       out: 1, all, 0); the same seed and sentence give the same answer\n"
 
 void dg_decode_options_init(struct dg_decode_options *o);
 /* Take option value `c` of getopt_long; 0 when it was one of these, 1 when not, DG_EINVAL with a message. */

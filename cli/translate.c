@@ -16,6 +16,7 @@ static const char usage[] =
     "  --alignments         with --json: [source, target] spans of words in code points (with --pieces: of pieces)\n"
     "  --keep-loops         leave answers that repeat themselves over and over as they are (default: such a sentence\n"
     "                       is decoded again with a block, and flagged; with --pieces they are left)\n"
+    "  --prefix TEXT        every answer begins with it; its last word may go on, unless white space follows it\n"
     "  --help               this text\n";
 
 struct run {
@@ -165,7 +166,7 @@ static int translate_lines(struct run *r, struct dg_error *err)
 int dg_cli_translate(int argc, char **argv)
 {
     static const struct option options[] = {DG_DECODE_OPTIONS, {"alignments", 0, NULL, 'a'},
-        {"keep-loops", 0, NULL, 'k'}, {"help", 0, NULL, 'h'}, {0}};
+        {"keep-loops", 0, NULL, 'k'}, {"prefix", 1, NULL, 'p'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
@@ -180,6 +181,8 @@ int dg_cli_translate(int argc, char **argv)
             r.o.translate.alignments = true;
         else if (c == 'k')
             r.o.translate.keep_loops = true;
+        else if (c == 'p')
+            r.o.translate.prefix = optarg;
         else if (dg_decode_options_take(&r.o, c, optarg, &err))
             return dg_cli_usage("translate", "%s", err.message);
     }

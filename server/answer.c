@@ -44,6 +44,20 @@ static struct dg_json *write_n_best(const struct dg_answers *a)
     return list;
 }
 
+/* [[source], [target]] of words, in the order of the answer. */
+static struct dg_json *write_alignments(const struct dg_answers *a)
+{
+    struct dg_json *list = dg_json_new_array();
+    for (size_t i = 0; i < a->n_alignments; i++) {
+        const struct dg_answer_pair *p = &a->alignments[i];
+        struct dg_json *pair = dg_json_new_array();
+        dg_json_append_take(pair, dg_answer_span(p->source_begin, p->source_end));
+        dg_json_append_take(pair, dg_answer_span(p->target_begin, p->target_end));
+        dg_json_append_take(list, pair);
+    }
+    return list;
+}
+
 struct dg_json *dg_answer_translation(const struct dg_served *model, const char *const pair[2],
     const struct dg_request_options *options, const struct dg_answers *a)
 {
@@ -56,6 +70,8 @@ struct dg_json *dg_answer_translation(const struct dg_served *model, const char 
         dg_json_set_real(o, "score", a->best[0].score);
     if (a->n_best > 1)
         dg_json_set_take(o, "n_best", write_n_best(a));
+    if (options->alignments)
+        dg_json_set_take(o, "alignments", write_alignments(a));
     struct dg_json *sentences = dg_json_new_array();
     for (size_t i = 0; i < a->n_sentences; i++)
         dg_json_append_take(sentences, dg_answer_sentence(&a->sentences[i]));

@@ -22,9 +22,9 @@ static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct 
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[j->sentences[i]];
-    if (!r->n_hyps)
+    if (!r->n_hyps && !j->n_alternatives) /* there need not be as many ways to go on as were asked for */
         return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
-    if (needs_block(j, p, &r->hyps[0]))
+    if (r->n_hyps && needs_block(j, p, &r->hyps[0]))
         return DG_EAGAIN;
     struct dg_part_hyp *hyps = dg_arena_array(&j->arena, r->n_hyps, sizeof *hyps);
     if (!hyps)
@@ -59,18 +59,18 @@ static bool is_blank(char c)
     return c == ' ';
 }
 
-/* Put source token `src` in the place of an unknown piece, spaced as it was in the source. */
-static void copy_token(const struct dg_part *p, const struct dg_token *src, struct dg_buffer *out, size_t from,
+/* Put token `src` of text in the place of an unknown piece, spaced as it was there. */
+static void copy_token(const char *text, const struct dg_token *src, struct dg_buffer *out, size_t from,
     bool blank_follows)
 {
     size_t begin = src->begin, end = src->end;
-    while (begin < end && is_blank(p->text[begin]))
+    while (begin < end && is_blank(text[begin]))
         begin++;
-    bool before = begin > 0 && is_blank(p->text[begin - 1]);
-    bool after = is_blank(p->text[end]);
+    bool before = begin > 0 && is_blank(text[begin - 1]);
+    bool after = is_blank(text[end]);
     if (before && out->len > from && !is_blank(out->data[out->len - 1]))
         dg_buffer_add(out, " ", 1);
-    dg_buffer_add(out, p->text + begin, end - begin);
+    dg_buffer_add(out, text + begin, end - begin);
     if (after && !blank_follows)
         dg_buffer_add(out, " ", 1);
 }
@@ -115,6 +115,9 @@ static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct
     int32_t unk = dg_tokenizer_unk(j->t->target), source_unk = dg_tokenizer_unk(j->t->source);
     size_t at = 0, next = 0, from = out->len;
     bool any = false;
+    static const struct dg_prefix none;
+    const struct dg_prefix *prefix =
+        j->n_alternatives || (j->n_sentences && p == &j->parts[j->sentences[0]]) ? &j->prefix : &none;
     for (uint32_t i = 0; i < n; i++) {
         if (h->ids[i] != unk) {
             note_end(p, h, i, out->len + (spans[i].end > at ? spans[i].end - at : 0));
@@ -122,14 +125,16 @@ static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct
         }
         /* The blanks around one unknown sign may have been passed over already. */
         size_t begin = spans[i].begin > at ? spans[i].begin : at, end = spans[i].end > at ? spans[i].end : at;
-        const struct dg_token *source = source_of_unknown(p, h, i, source_unk, &next);
-        any = true;
+        bool given = i < prefix->n && prefix->text; /* it is the prefix's own, not the source's */
+        const struct dg_token *source =
+            given ? &prefix->tokens[i] : source_of_unknown(p, h, i, source_unk, &next);
+        any = any || !given;
         dg_buffer_add(out, text + at, begin - at);
         at = end;
         if (source) {
             while (at < len && is_blank(text[at]) && end > begin && is_blank(text[end - 1]))
                 at++;
-            copy_token(p, source, out, from, at >= len || is_blank(text[at]));
+            copy_token(given ? prefix->text : p->text, source, out, from, at >= len || is_blank(text[at]));
         } else if (at < len && !is_blank(text[at]) && out->len > from && !is_blank(out->data[out->len - 1])) {
             dg_buffer_add(out, " ", 1);
         }
@@ -139,7 +144,7 @@ static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct
     return any;
 }
 
-static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
+int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
     struct dg_error *err)
 {
     const struct dg_tokenizer *t = j->t->target;
@@ -197,7 +202,7 @@ static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct d
             if (j->options.pieces)
                 add_pieces(j, p, h, out);
             else
-                rc = add_text(j, p, h, out, err);
+                rc = dg_part_write(j, p, h, out, err);
             if (rc)
                 return rc;
         }

@@ -3,6 +3,8 @@
 #define DG_TRANSLATE_JOB_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/buffer.h"
+#include "translate/prefix.h"
 #include "translate/translator_internal.h"
 
 /* One answer of the engine, copied. */
@@ -50,9 +52,15 @@ struct dg_job {
     size_t n_parts, parts_cap;
     size_t *sentences;     /* [n_sentences] parts that are engine work */
     size_t n_sentences, n_accepted;
+    struct dg_prefix prefix; /* of the first sentence's answer */
+    uint32_t n_alternatives; /* sentence i picks the best but i behind the prefix; 0: an ordinary job */
     int32_t *forced;       /* [n_forced]: the target to score */
     uint32_t n_forced;
 };
+
+/* Append one answer's text; unknown pieces are replaced (p->flags tells). */
+int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
+    struct dg_error *err);
 
 /* Fill out->alignments for the best answer's text; where[n_parts] holds the bytes each part has there. */
 int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where, struct dg_answers *out,

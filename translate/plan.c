@@ -229,6 +229,21 @@ static int check_text(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
+static int plan_prefix(struct dg_job *j, const char *text, struct dg_error *err)
+{
+    uint32_t in, out;
+    if (!j->n_sentences)
+        return 0; /* nothing is translated: there is nothing to begin */
+    int rc = dg_prefix_plan(j->t, &j->arena, text, strlen(text), j->options.pieces, &j->prefix, err);
+    if (rc)
+        return rc;
+    dg_job_cost(j, 0, &in, &out);
+    if (j->prefix.n + j->prefix.spelling.n_states >= out)
+        return dg_error_field(err, DG_ELIMIT, "target_prefix",
+            "the prefix has %u pieces, an answer to this sentence may have %u", j->prefix.n, out);
+    return 0;
+}
+
 int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
     struct dg_job **out, struct dg_error *err)
 {
@@ -239,6 +254,9 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const
     rc = o->pieces ? plan_pieces(j, err) : plan_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);
+    if (!rc && o->prefix && o->prefix[0])
+        rc = plan_prefix(j, o->prefix, err);
+    j->options.prefix = NULL; /* the caller's, and read by now */
     if (rc) {
         dg_job_free(j);
         return rc;
@@ -330,6 +348,13 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
         out->search.no_repeat_ngram = p->block;
     out->want_alignment = j->options.alignments;
     out->align_layer = dg_bundle_alignment_layer(j->t->bundle);
+    if (i == 0 || j->n_alternatives) {
+        out->prefix = j->prefix.ids;
+        out->n_prefix = j->prefix.n;
+        out->spelling = j->prefix.spelling.n_states ? &j->prefix.spelling : NULL;
+    }
+    if (j->n_alternatives)
+        out->search.pick = (uint32_t)i + 1;
     if (j->forced) {
         out->prefix = j->forced;
         out->n_prefix = j->n_forced;

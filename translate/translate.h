@@ -29,6 +29,9 @@ struct dg_translate_options {
     bool alignments;             /* say which words of the source the answer's words came from */
     bool keep_loops;             /* an answer that is caught in a loop is left as it is (pieces always are) */
     bool one_sentence;           /* do not split (still split again when over the piece limit) */
+    /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white space at the end says
+     * that it is finished (with `pieces`: pieces). NULL: none. DG_EINVAL, DG_ELIMIT: field target_prefix */
+    const char *prefix;
     uint32_t max_source;         /* piece limit of one sentence with </s>; 0 = 512 */
 };
 
@@ -41,6 +44,10 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const
 /* A job that scores a given translation: one sentence, forced. */
 int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source, const char *target,
     size_t n_target, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
+/* A job that looks for n different ways to go on behind o->prefix ("" for the first word), each completed by its own
+ * search: one sentence, n searches. */
+int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, size_t n_text, uint32_t n,
+    const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 void dg_job_free(struct dg_job *j); /* NULL is fine */
 
 size_t dg_job_sentences(const struct dg_job *j);
@@ -99,6 +106,10 @@ struct dg_scored {
     const float *logprob;      /* [n] */
 };
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err);
+
+/* Up to n answers (as asked for) of a job of alternatives, best first; no two have the same word behind the prefix (or
+ * the same word for its last). Borrowed. */
+int dg_job_finish_alternatives(struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err);
 
 /* Name of a flag bit, such as "length_limited". */
 const char *dg_flag_name(unsigned bit);

@@ -30,6 +30,12 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
         (rc = dg_model_open(&config, dg_bundle_weights(b), be, max_positions ? max_positions : 1024, &t->model,
              err)))
         goto out;
+    if (dg_bundle_shortlist(b)[0]) {
+        if ((rc = dg_shortlist_open(dg_bundle_shortlist(b), config.source_vocab, config.target_vocab, &t->shortlist,
+                 err)))
+            goto out;
+        dg_model_use_shortlist(t->model, t->shortlist);
+    }
     *out = t;
     return 0;
 out:
@@ -45,6 +51,7 @@ void dg_translator_close(struct dg_translator *t)
     dg_model_close(t->model);
     dg_tokenizer_close(t->source);
     dg_tokenizer_close(t->target);
+    dg_shortlist_close(t->shortlist);
     dg_bundle_close(t->bundle);
     free(t);
 }

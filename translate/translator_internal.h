@@ -7,6 +7,7 @@
 struct dg_translator {
     struct dg_bundle *bundle;
     struct dg_tokenizer *source, *target;
+    struct dg_shortlist *shortlist; /* NULL: the bundle has none */
     struct dg_model *model;
 };
 

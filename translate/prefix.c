@@ -1,0 +1,217 @@
+#include "translate/prefix.h"
+#include "text/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD "target_prefix"
+#define BLANK "\xE2\x96\x81" /* U+2581, where SentencePiece has a space */
+#define MAX_WORD 256         /* bytes; a longer last word is taken piece by piece */
+
+#define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a prefix")
+
+/* Does piece `id` stand for its own letters? */
+static bool is_plain(const struct dg_translator *t, int32_t id)
+{
+    const struct dg_config *c = dg_model_config(t->model);
+    const char *piece = dg_tokenizer_piece(t->target, id);
+    if (id == c->eos || id == c->never || id == c->start || id == dg_tokenizer_unk(t->target))
+        return false;
+    return piece[0] && !(strncmp(piece, "<0x", 3) == 0 && strlen(piece) == 6 && piece[5] == '>');
+}
+
+/* Where piece[n] leads from byte `at` of the word: behind it, to the end, or (0) nowhere. */
+static size_t lead(const char *word, size_t len, size_t at, const char *piece, size_t n)
+{
+    size_t left = len - at;
+    return memcmp(word + at, piece, n < left ? n : left) == 0 ? (n < left ? at + n : len) : 0;
+}
+
+/* States are bytes of the word. Edges into states that lead nowhere are left out, so from the end
+ * backwards: edges[at] holds those of a state, in two lists. */
+struct edges {
+    int32_t *ids;
+    uint32_t *next;
+    size_t n, cap;
+};
+
+static int edge_add(struct edges *e, int32_t id, size_t next, struct dg_error *err)
+{
+    if (e->n == e->cap) {
+        size_t cap = e->cap ? 2 * e->cap : 256;
+        int32_t *ids = realloc(e->ids, cap * sizeof *ids);
+        e->ids = ids ? ids : e->ids;
+        uint32_t *to = ids ? realloc(e->next, cap * sizeof *to) : NULL;
+        e->next = to ? to : e->next;
+        if (!to)
+            return NO_MEMORY(err);
+        e->cap = cap;
+    }
+    e->ids[e->n] = id;
+    e->next[e->n++] = (uint32_t)next;
+    return 0;
+}
+
+/* Edges of all states, last state first; count[at] of each. */
+static int find_edges(const struct dg_translator *t, const char *word, size_t len, struct edges *e,
+    uint32_t count[MAX_WORD + 1], struct dg_error *err)
+{
+    uint32_t V = dg_tokenizer_size(t->target);
+    int rc = 0;
+    for (size_t at = len; at-- > 0;) {
+        count[at] = 0;
+        for (uint32_t id = 0; id < V && !rc; id++) {
+            const char *piece = dg_tokenizer_piece(t->target, (int32_t)id);
+            if (piece[0] != word[at] || !is_plain(t, (int32_t)id))
+                continue;
+            size_t next = lead(word, len, at, piece, strlen(piece));
+            if (!next || (next < len && !count[next]))
+                continue;
+            rc = edge_add(e, (int32_t)id, next, err);
+            count[at]++;
+        }
+    }
+    return rc;
+}
+
+static int spell(const struct dg_translator *t, struct dg_arena *arena, const char *word,
+    struct dg_spelling *out, struct dg_error *err)
+{
+    struct edges e = {0};
+    uint32_t count[MAX_WORD + 1] = {0};
+    size_t len = strlen(word), from = 0;
+    int rc = find_edges(t, word, len, &e, count, err);
+    uint32_t *first = dg_arena_array(arena, len + 1, sizeof *first);
+    int32_t *ids = dg_arena_array(arena, e.n, sizeof *ids);
+    uint32_t *next = dg_arena_array(arena, e.n, sizeof *next);
+    if (!rc && (!first || !ids || !next))
+        rc = NO_MEMORY(err);
+    bool possible = !rc && count[0] > 0;
+    for (size_t at = len; !rc && at-- > 0; from += count[at]) { /* they were found backwards */
+        size_t to = e.n - from - count[at];
+        memcpy(ids + to, e.ids + from, count[at] * sizeof *ids);
+        memcpy(next + to, e.next + from, count[at] * sizeof *next);
+        first[at] = (uint32_t)to;
+    }
+    if (possible) {
+        first[len] = (uint32_t)e.n;
+        *out = (struct dg_spelling){(uint32_t)len, first, ids, next};
+    }
+    free(e.ids);
+    free(e.next);
+    return rc;
+}
+
+static bool begins_word(const struct dg_translator *t, int32_t id)
+{
+    return strncmp(dg_tokenizer_piece(t->target, id), BLANK, strlen(BLANK)) == 0;
+}
+
+static bool ends_blank(const char *s, size_t n)
+{
+    return n > 0 && strchr(" \t\r\n", s[n - 1]);
+}
+
+/* The unfinished last word's letters, and how many tokens come before it; "" when everything is to
+ * be taken as it is. */
+static void last_word(const struct dg_translator *t, const struct dg_prefix *p, bool blank,
+    char word[MAX_WORD + 1], uint32_t *head)
+{
+    size_t len = 0;
+    *head = p->n;
+    word[0] = '\0';
+    if (blank) {
+        strcpy(word, BLANK);
+        return;
+    }
+    while (*head > 0 && !begins_word(t, p->ids[*head - 1]))
+        (*head)--;
+    uint32_t from = *head > 0 ? *head - 1 : 0;
+    *head = p->n;
+    for (uint32_t i = from; i < p->n; i++) {
+        const char *piece = dg_tokenizer_piece(t->target, p->ids[i]);
+        size_t n = strlen(piece);
+        if (!is_plain(t, p->ids[i]) || len + n > MAX_WORD) {
+            word[0] = '\0';
+            return;
+        }
+        memcpy(word + len, piece, n + 1);
+        len += n;
+    }
+    *head = from;
+}
+
+/* Bytes of the answer's text that say the prefix. */
+static int measure(const struct dg_translator *t, struct dg_prefix *p, bool blank,
+    struct dg_error *err)
+{
+    char *text = NULL;
+    int rc = dg_tokenizer_decode(t->target, p->ids, p->n, &text, &p->len, NULL, err);
+    free(text);
+    p->len += blank;
+    return rc;
+}
+
+static int plan_pieces(const struct dg_translator *t, struct dg_arena *arena, const char *text,
+    size_t n, struct dg_prefix *p, struct dg_error *err)
+{
+    char *s = dg_arena_strndup(arena, text, n), *save = NULL;
+    p->ids = dg_arena_array(arena, n / 2 + 1, sizeof *p->ids);
+    if (!s || !p->ids)
+        return NO_MEMORY(err);
+    for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+        if (!dg_tokenizer_has_piece(t->target, w))
+            return dg_error_field(err, DG_EINVAL, FIELD,
+                "piece \"%.60s\" is not in the target vocabulary", w);
+        p->ids[p->n++] = dg_tokenizer_id(t->target, w);
+    }
+    return 0;
+}
+
+static int encode(const struct dg_translator *t, struct dg_arena *arena, const char *text, size_t n,
+    struct dg_prefix *p, struct dg_error *err)
+{
+    struct dg_token *tokens = NULL;
+    char *nfc = NULL;
+    size_t len, count = 0;
+    int rc = dg_utf8_nfc(text, n, &nfc, &len, err);
+    if (!rc)
+        rc = dg_tokenizer_encode(t->target, nfc, len, &tokens, &count, err);
+    if (!rc) {
+        p->text = dg_arena_strndup(arena, nfc, len);
+        p->ids = dg_arena_array(arena, count + 1, sizeof *p->ids);
+        p->tokens = dg_arena_array(arena, count + 1, sizeof *p->tokens);
+        rc = p->text && p->ids && p->tokens ? 0 : NO_MEMORY(err);
+    }
+    for (size_t i = 0; !rc && i < count; i++) {
+        p->tokens[i] = tokens[i];
+        p->ids[i] = tokens[i].id;
+    }
+    p->n = rc ? 0 : (uint32_t)count;
+    free(tokens);
+    free(nfc);
+    return rc;
+}
+
+int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const char *text,
+    size_t n, bool pieces, struct dg_prefix *out, struct dg_error *err)
+{
+    char word[MAX_WORD + 1];
+    uint32_t head;
+    struct dg_error why = {0};
+    memset(out, 0, sizeof *out);
+    if (dg_utf8_check(text, n, &why))
+        return dg_error_field(err, DG_EINVAL, FIELD, "%s", why.message);
+    if (pieces)
+        return plan_pieces(t, arena, text, n, out, err);
+    int rc = encode(t, arena, text, n, out, err);
+    bool blank = out->n > 0 && ends_blank(text, n);
+    if (rc || (rc = measure(t, out, blank, err)))
+        return rc;
+    last_word(t, out, blank, word, &head);
+    if (word[0] && (rc = spell(t, arena, word, &out->spelling, err)))
+        return rc;
+    if (out->spelling.n_states)
+        out->n = head;
+    return 0;
+}

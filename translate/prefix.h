@@ -1,0 +1,25 @@
+/* The beginning that an answer is held to. Its last word may be unfinished: pieces are chosen as if
+ * the model had written it, so "Ein Man" may go on as "Ein Mann" or "Ein Mannequin", whatever the
+ * pieces of either are. Private to translate/. */
+#ifndef DG_TRANSLATE_PREFIX_H
+#define DG_TRANSLATE_PREFIX_H
+
+#include "base/arena.h"
+#include "translate/translator_internal.h"
+
+struct dg_prefix {
+    int32_t *ids; /* [n] pieces of the words before the last */
+    uint32_t n;
+    struct dg_token *tokens; /* [n] where they stand in `text` */
+    const char *text;        /* normalised */
+    struct dg_spelling spelling; /* of the last word; n_states 0: none, everything is in ids */
+    size_t len;                  /* bytes of an answer that say it */
+};
+
+/* Text that is not empty; it may end in white space: then its last word is finished, and another
+ * one follows. pieces: pieces separated by spaces instead, all finished. The memory is the arena's.
+ * DG_EINVAL names the field target_prefix. */
+int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const char *text,
+    size_t n, bool pieces, struct dg_prefix *out, struct dg_error *err);
+
+#endif
