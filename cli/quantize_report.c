@@ -212,6 +212,7 @@ static int twin_open(struct twin *t, struct dg_error *err)
         return rc;
     t->ops = (struct dg_ops){.device = t->cpu->ops->device,
         .buf_new = twin_buf_new,
+        .buf_new_wide = twin_buf_new,
         .buf_free = twin_buf_free,
         .write = twin_write,
         .read = twin_read,

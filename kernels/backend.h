@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct dg_backend;
+struct dg_train; /* kernels/train.h */
 struct dg_buf;    /* device memory for activations or keys and values */
 struct dg_weight; /* a parameter as the backend wants it: type, layout, scales inside */
 
@@ -120,6 +121,8 @@ struct dg_ops {
 
     /* Memory. n elements; contents start at zero. Element size is the backend's own. */
     int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+    /* As buf_new, but fp32 whatever the backend computes in: logits, and sums that backward needs exactly. */
+    int (*buf_new_wide)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
     void (*buf_free)(struct dg_backend *be, struct dg_buf *buf); /* NULL is fine */
     /* Copy between host fp32 and rows [M,N]; read waits for the device. */
     void (*write)(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
@@ -142,6 +145,13 @@ struct dg_ops {
     void (*kv_write)(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
         size_t N);
     void (*topk)(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
+
+    /* DG_OK, or why the device failed. A failed device stays so: ops do nothing any more, topk gives no candidates,
+     * and what was computed since the last DG_OK is worth nothing. Ask after each step. */
+    int (*status)(struct dg_backend *be, struct dg_error *err);
+    /* The training ops over this backend; NULL where another library has them (the CPU's: dg_cpu_train_open). */
+    int (*train_open)(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
+    void (*close)(struct dg_backend *be); /* NULL is fine */
 };
 
 struct dg_backend {

@@ -10,8 +10,6 @@
 
 #include "kernels/backend.h"
 
-struct dg_train;
-
 /* Backward of y[M,N] = drop(act(x[M,K] w[N,K]^T + bias[N])). */
 struct dg_linear_grad {
     const struct dg_linear *op;   /* as it went forward; op->pre is needed for swish and gelu */
@@ -103,6 +101,7 @@ struct dg_train_ops {
     /* Sum of squares in double. */
     double (*square_sum)(struct dg_train *t, const float *x, size_t n);
     void (*adam)(struct dg_train *t, const struct dg_adam *op, size_t n);
+    void (*close)(struct dg_train *t); /* before its backend; NULL is fine */
 };
 
 struct dg_train {
@@ -114,5 +113,9 @@ struct dg_train {
  * Close before the backend. */
 int dg_cpu_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
 void dg_cpu_train_close(struct dg_train *t); /* NULL is fine */
+
+/* Training on any backend (kernels/cpu/train/open.c). */
+int dg_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
+void dg_train_close(struct dg_train *t); /* NULL is fine */
 
 #endif

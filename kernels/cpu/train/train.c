@@ -250,7 +250,8 @@ static const struct dg_train_ops cpu_ops = {.linear_backward = linear_backward,
     .zero = zero,
     .sum = sum,
     .square_sum = square_sum,
-    .adam = adam};
+    .adam = adam,
+    .close = dg_cpu_train_close};
 
 /* The loops that go with the backend's instruction set. */
 static const struct dg_loops *pick_loops(const struct dg_cpu *cpu)

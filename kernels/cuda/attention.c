@@ -1,0 +1,115 @@
+/* An attention call's pieces as the device wants them: lists of pieces, of tiles, and of all slots
+ * behind one another. */
+#include "kernels/cuda/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Entries the lists will have. */
+struct counts {
+    size_t tiles, slots, segs;
+};
+
+static struct counts count(const struct dg_attention *op, uint32_t rows)
+{
+    struct counts n = {0, 0, op->n_segs};
+    for (size_t i = 0; i < op->n_segs; i++) {
+        const struct dg_attn_seg *s = &op->segs[i];
+        assert(!s->causal || s->n_q <= s->n_k);
+        n.tiles += s->n_k ? (s->n_q + rows - 1) / rows : 0;
+        n.slots += s->slots ? s->n_k : 0;
+    }
+    return n;
+}
+
+static const struct dg_k_seg *send_segs(struct dg_cuda *cu, const struct dg_attention *op)
+{
+    struct dg_k_seg *to = dg_cuda_stage_next(cu);
+    int64_t at = 0;
+    memset(to, 0, op->n_segs * sizeof *to); /* its padding is compared, too */
+    for (size_t i = 0; i < op->n_segs; i++) {
+        const struct dg_attn_seg *s = &op->segs[i];
+        to[i].q0 = s->q0;
+        to[i].n_q = s->n_q;
+        to[i].n_k = s->n_k;
+        to[i].k0 = s->k0;
+        to[i].slots = s->slots ? at : -1;
+        to[i].probs = s->probs;
+        to[i].causal = s->causal;
+        at += s->slots ? (int64_t)s->n_k : 0;
+    }
+    return dg_cuda_stage_send(cu, op->segs, op->n_segs * sizeof *to);
+}
+
+static const int32_t *send_slots(struct dg_cuda *cu, const struct dg_attention *op, size_t n)
+{
+    int32_t *to = dg_cuda_stage_next(cu), *at = to;
+    for (size_t i = 0; i < op->n_segs; i++) {
+        const struct dg_attn_seg *s = &op->segs[i];
+        if (s->slots) {
+            memcpy(at, s->slots, s->n_k * sizeof *at);
+            at += s->n_k;
+        }
+    }
+    return dg_cuda_stage_send(cu, &op->segs->slots, n * sizeof *to);
+}
+
+static const struct dg_k_tile *send_tiles(
+    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, size_t n)
+{
+    struct dg_k_tile *to = dg_cuda_stage_next(cu);
+    size_t at = 0;
+    for (size_t i = 0; i < op->n_segs; i++)
+        for (uint32_t first = 0; op->segs[i].n_k && first < op->segs[i].n_q; first += rows)
+            to[at++] = (struct dg_k_tile){(uint32_t)i, first};
+    return dg_cuda_stage_send(cu, &op->segs->q0, n * sizeof *to);
+}
+
+bool dg_cuda_stage_attention(
+    struct dg_cuda *cu, const struct dg_attention *op, size_t M, struct dg_k_attention *k)
+{
+    const uint32_t rows = dg_attention_tile_rows(op->Dv);
+    if (!op->n_segs || !op->H)
+        return false;
+    const struct counts n = count(op, rows);
+    const size_t bytes = n.segs * sizeof(struct dg_k_seg) + n.slots * sizeof(int32_t) +
+                         n.tiles * sizeof(struct dg_k_tile) + (op->drop ? M * sizeof(uint32_t) : 0);
+    if (!n.tiles || !dg_cuda_stage_reserve(cu, bytes, 4))
+        return false;
+    *k = (struct dg_k_attention){.H = op->H,
+        .Dk = op->Dk,
+        .Dv = op->Dv,
+        .scale = 1.0f / sqrtf((float)op->Dk),
+        .n_tiles = (uint32_t)n.tiles,
+        .tile_rows = rows,
+        .k = dg_k_rows_of(op->k),
+        .v = dg_k_rows_of(op->v),
+        .probs = dg_k_rows_of(op->probs)};
+    k->segs = send_segs(cu, op);
+    k->slots = n.slots ? send_slots(cu, op, n.slots) : NULL;
+    k->tiles = send_tiles(cu, op, rows, n.tiles);
+    k->drop = dg_cuda_drop(cu, op->drop, M);
+    return true;
+}
+
+size_t dg_cuda_query_rows(const struct dg_attention *op)
+{
+    size_t M = 0;
+    for (size_t i = 0; i < op->n_segs; i++)
+        if (op->segs[i].q0 + (size_t)op->segs[i].n_q > M)
+            M = op->segs[i].q0 + (size_t)op->segs[i].n_q;
+    return M;
+}
+
+void dg_cuda_attention(
+    struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    struct dg_k_attention k;
+    if (!dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op), &k))
+        return;
+    k.q = dg_k_rows_of(q);
+    k.out = dg_k_rows_of(out);
+    dg_cuda_ok(cu, dg_launch_attention(cu->stream, &k), "attention");
+}

@@ -1,0 +1,88 @@
+/* fp32 memory that trains: parameters, gradients, moments. Products in 16 bits read a copy of a
+ * block, made when one is first asked for, and written again after every op that changes the block
+ * (Adam does both in one pass). */
+#include "kernels/cuda/block.h"
+
+#include <stdlib.h>
+
+static struct dg_cuda_block *find(struct dg_cuda *cu, const float *p)
+{
+    struct dg_cuda_block *b = cu->blocks;
+    while (b && (p < b->data || p >= b->data + b->n))
+        b = b->next;
+    return b;
+}
+
+int dg_cuda_block_new(struct dg_cuda *cu, size_t n, float **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_cuda_block *b = calloc(1, sizeof *b);
+    float *data = b && n <= SIZE_MAX / 8 ? dg_cuda_alloc(cu, n * sizeof *data) : NULL;
+    if (!data) {
+        free(b);
+        return dg_error_set(
+            err, DG_ENOMEM, "no memory on %s for a block of %zu floats", cu->name, n);
+    }
+    if (n)
+        dg_cuda_ok(cu, cudaMemsetAsync(data, 0, n * sizeof *data, cu->stream), "clearing a block");
+    *b = (struct dg_cuda_block){cu->blocks, data, n, NULL};
+    cu->blocks = b;
+    *out = data;
+    return DG_OK;
+}
+
+void dg_cuda_block_free(struct dg_cuda *cu, float *data)
+{
+    for (struct dg_cuda_block **link = &cu->blocks; data && *link; link = &(*link)->next) {
+        struct dg_cuda_block *b = *link;
+        if (b->data != data)
+            continue;
+        *link = b->next;
+        dg_cuda_release(cu, b->shadow);
+        dg_cuda_release(cu, b->data);
+        free(b);
+        return;
+    }
+}
+
+static void copy(struct dg_cuda *cu, const struct dg_cuda_block *b, size_t first, size_t n)
+{
+    const struct dg_k_flat k = {.src = b->data + first,
+        .n = n,
+        .type = cu->type,
+        .dst = (char *)b->shadow + first * dg_cuda_type_bytes(cu->type)};
+    dg_cuda_ok(cu, dg_launch_narrow(cu->stream, &k), "a parameter block's 16-bit copy");
+}
+
+void dg_cuda_block_changed(struct dg_cuda *cu, const float *p, size_t n)
+{
+    const struct dg_cuda_block *b = find(cu, p);
+    if (b && b->shadow && n)
+        copy(cu, b, (size_t)(p - b->data), n);
+}
+
+void *dg_cuda_block_shadow(struct dg_cuda *cu, const float *p)
+{
+    const struct dg_cuda_block *b = find(cu, p);
+    return b && b->shadow ? (char *)b->shadow + (size_t)(p - b->data) * dg_cuda_type_bytes(cu->type)
+                          : NULL;
+}
+
+const void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type)
+{
+    if (type == DG_F32)
+        return w->floats ? w->floats : w->matrix;
+    if (w->matrix || w->narrow)
+        return w->matrix ? w->matrix : w->narrow;
+    struct dg_cuda_block *b = find(cu, w->floats);
+    if (b && !b->shadow) {
+        b->shadow = dg_cuda_alloc(cu, b->n * dg_cuda_type_bytes(cu->type));
+        if (b->shadow)
+            copy(cu, b, 0, b->n);
+    }
+    if (!b || !b->shadow) {
+        dg_cuda_ok(cu, cudaErrorMemoryAllocation, "a parameter block's 16-bit copy");
+        return NULL;
+    }
+    return dg_cuda_block_shadow(cu, w->floats);
+}

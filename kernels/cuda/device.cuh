@@ -1,0 +1,120 @@
+/* What kernels share: launching, element types, dropout, reductions over a warp.
+ * Sums use fmaf where they mean it, so that every instantiation of a template gives the same bits.
+ * The same sources are built for the host by tests/emu, whose own cuda_runtime.h stands in. */
+#ifndef DG_KERNELS_CUDA_DEVICE_CUH
+#define DG_KERNELS_CUDA_DEVICE_CUH
+
+#include "kernels/cuda/launch.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+/* The host build defines its own. */
+#ifndef DG_LAUNCH
+#define DG_LAUNCH(kernel, grid, block, shared, stream, ...)                                        \
+    kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
+#define DG_SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
+#endif
+
+enum { DG_WARP = 32 };
+
+static __device__ __forceinline__ float dg_float(float x)
+{
+    return x;
+}
+
+static __device__ __forceinline__ float dg_float(__half x)
+{
+    return __half2float(x);
+}
+
+static __device__ __forceinline__ float dg_float(__nv_bfloat16 x)
+{
+    return __bfloat162float(x);
+}
+
+static __device__ __forceinline__ void dg_put(float *y, float x)
+{
+    *y = x;
+}
+
+static __device__ __forceinline__ void dg_put(__half *y, float x)
+{
+    *y = __float2half(x);
+}
+
+static __device__ __forceinline__ void dg_put(__nv_bfloat16 *y, float x)
+{
+    *y = __float2bfloat16(x);
+}
+
+/* Where the type is not worth an instantiation. */
+static __device__ __forceinline__ float dg_load(const void *p, enum dg_type type, size_t i)
+{
+    if (type == DG_F32)
+        return ((const float *)p)[i];
+    return type == DG_F16 ? dg_float(((const __half *)p)[i])
+                          : dg_float(((const __nv_bfloat16 *)p)[i]);
+}
+
+static __device__ __forceinline__ void dg_store(void *p, enum dg_type type, size_t i, float x)
+{
+    if (type == DG_F32)
+        ((float *)p)[i] = x;
+    else if (type == DG_F16)
+        dg_put((__half *)p + i, x);
+    else
+        dg_put((__nv_bfloat16 *)p + i, x);
+}
+
+/* The hash of backend.h, which a device cannot call. */
+static __device__ __forceinline__ float dg_drop(
+    const struct dg_k_drop &d, uint32_t key, uint32_t e, float x)
+{
+    uint32_t h = e * 0x9E3779B9u + key;
+    h ^= h >> 16;
+    h *= 0x7FEB352Du;
+    h ^= h >> 15;
+    h *= 0x846CA68Bu;
+    h ^= h >> 16;
+    return (h >> 8) >= d.floor ? x * d.scale : 0.0f;
+}
+
+static __device__ __forceinline__ float dg_warp_sum(float x)
+{
+    for (int step = DG_WARP / 2; step; step /= 2)
+        x += __shfl_xor_sync(0xFFFFFFFFu, x, step);
+    return x;
+}
+
+static __device__ __forceinline__ float dg_warp_max(float x)
+{
+    for (int step = DG_WARP / 2; step; step /= 2)
+        x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, step));
+    return x;
+}
+
+/* Run the statement with T as the element type of `type`. */
+#define DG_TYPED(type, ...)                                                                        \
+    do {                                                                                           \
+        if ((type) == DG_F32) {                                                                    \
+            typedef float T;                                                                       \
+            __VA_ARGS__;                                                                           \
+        } else if ((type) == DG_F16) {                                                             \
+            typedef __half T;                                                                      \
+            __VA_ARGS__;                                                                           \
+        } else {                                                                                   \
+            typedef __nv_bfloat16 T;                                                               \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
+
+/* Blocks for so many items, a grid-stride loop taking the rest. */
+static inline unsigned dg_blocks(size_t items, size_t per_block)
+{
+    size_t n = (items + per_block - 1) / per_block;
+    return (unsigned)(n < 65535 ? n : 65535);
+}
+
+#endif

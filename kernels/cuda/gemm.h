@@ -1,0 +1,44 @@
+/* Matrix products, by cuBLASLt: the one boundary behind which a library multiplies. tests/emu has a
+ * plain loop behind the same header. Row-major throughout. One thread at a time. */
+#ifndef DG_KERNELS_CUDA_GEMM_H
+#define DG_KERNELS_CUDA_GEMM_H
+
+#include "kernels/backend.h"
+
+#include <cuda_runtime_api.h>
+
+struct dg_cuda_gemm_context;
+
+enum dg_gemm_kind {
+    DG_GEMM_FORWARD, /* c[M,N] = a[M,K] b[N,K]^T */
+    DG_GEMM_INPUT,   /* c[M,K] = a[M,N] b[N,K] */
+    DG_GEMM_WEIGHT   /* c[N,K] = a[M,N]^T b[M,K] */
+};
+
+/* Products accumulate in fp32, never through TF32. */
+struct dg_gemm_call {
+    enum dg_gemm_kind kind;
+    size_t M, N, K;
+    const void *a, *b;
+    void *c;
+    size_t lda, ldb, ldc;
+    enum dg_type in, out; /* of a and b; of c */
+    bool add;             /* c += instead of c = */
+    /* FORWARD only: in the product's last step. */
+    const void *bias; /* [N] of type out, or NULL */
+    bool relu;
+    /* A row of c depends on its row of a and on b alone (contract 1): one algorithm for all M. */
+    bool row_stable;
+};
+
+int dg_cuda_gemm_open(int device, struct dg_cuda_gemm_context **out, struct dg_error *err);
+void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g); /* NULL is fine */
+
+/* DG_EUNSUP: the library has no algorithm; DG_EINTERNAL: it failed. Does not wait. */
+int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
+    const struct dg_gemm_call *call, struct dg_error *err);
+
+/* What the library calls itself, for the log. */
+void dg_cuda_gemm_version(char *text, size_t size);
+
+#endif

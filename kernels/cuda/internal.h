@@ -1,0 +1,172 @@
+/* What the CUDA plugin's files share: its structs and the entries of its tables. Host code is C and
+ * sees CUDA's runtime API only; kernels are in the .cu files behind launch.h; cuBLAS behind gemm.h.
+ * Only kernels/cuda includes this. One thread at a time per backend, as backend.h says. */
+#ifndef DG_KERNELS_CUDA_INTERNAL_H
+#define DG_KERNELS_CUDA_INTERNAL_H
+
+#include "kernels/backend.h"
+#include "kernels/cuda/gemm.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/plugin.h"
+#include "kernels/train.h"
+
+#include <cuda_runtime_api.h>
+
+struct dg_arena_chunk;
+
+/* Device memory: chunks from cudaMalloc, cut into blocks on the host (memory.c). Freed blocks are
+ * used again, so that a step that needs memory for a while (a trace) asks the driver once. */
+struct dg_device_arena {
+    struct dg_arena_chunk *chunks;
+    size_t chunk_bytes; /* smallest chunk; 0: one for each block */
+    size_t bytes;       /* held from the driver */
+};
+
+struct dg_buf {
+    void *data; /* device */
+    size_t n;
+    enum dg_type type;
+};
+
+/* One of matrix, floats is set; vectors have both when the mode is 16-bit. */
+struct dg_weight {
+    size_t N, K;
+    unsigned use;
+    bool trainable;
+    void *matrix;  /* [N,K] in the backend's type: multiplied, and looked up when tied */
+    float *floats; /* [N,K] fp32: vectors, tables that are never multiplied, trainable memory */
+    void *narrow;  /* [K] of a vector in the backend's type, for products that add it as they end */
+    bool borrowed; /* floats is a part of a block of the trainer's */
+};
+
+/* An array staged since the last wait: found again by where it came from, if it is still the same.
+ */
+struct dg_staged {
+    const void *key;
+    size_t at, bytes;
+};
+
+enum { DG_STAGED_MAX = 64 };
+
+/* Arrays of the host on their way: one pinned buffer and its twin on the device, filled from the
+ * start after each wait for the device (stage.c). */
+struct dg_stage {
+    unsigned char *host, *device; /* [bytes] */
+    size_t bytes, used;
+    struct dg_staged staged[DG_STAGED_MAX];
+    size_t n_staged;
+};
+
+/* fp32 memory that trains, and its copy in the backend's type for products; see train.c. */
+struct dg_cuda_block {
+    struct dg_cuda_block *next;
+    float *data; /* [n] */
+    size_t n;
+    void *shadow; /* [n] or NULL: nothing was multiplied yet */
+};
+
+struct dg_cuda {
+    struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cuda * */
+    int device;
+    enum dg_type type; /* of activations and matrices */
+    cudaStream_t stream;
+    struct dg_device_arena arena;
+    struct dg_stage stage;
+    struct dg_cuda_gemm_context *gemm;
+    unsigned char *results; /* [results_bytes] pinned: what topk brings back */
+    size_t results_bytes;
+    void *scratch; /* [scratch_bytes] device: one op's intermediate results, grown before use */
+    size_t scratch_bytes;
+    struct dg_cuda_block *blocks; /* the trainer's */
+    struct dg_error failure;      /* the first error of the device: it stays */
+    char name[96];
+};
+
+static inline struct dg_cuda *dg_cuda_of(struct dg_backend *be)
+{
+    return (struct dg_cuda *)(void *)be;
+}
+
+static inline size_t dg_cuda_type_bytes(enum dg_type type)
+{
+    return type == DG_F32 ? 4 : type == DG_S8 ? 1 : 2;
+}
+
+/* Rows as kernels take them. */
+static inline struct dg_k_rows dg_k_rows_of(struct dg_rows r)
+{
+    struct dg_k_rows k = {NULL, r.ld, DG_F32};
+    if (r.buf) {
+        k.type = r.buf->type;
+        k.p = (char *)r.buf->data + r.offset * dg_cuda_type_bytes(r.buf->type);
+    }
+    return k;
+}
+
+/* Note a failed call; the first one stays. True when all is well. Every op begins by asking whether
+ * the device still is. */
+bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what);
+bool dg_cuda_alive(const struct dg_cuda *cu);
+void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err);
+/* The noted failure as an error of the caller's. */
+int dg_cuda_status(struct dg_backend *be, struct dg_error *err);
+
+/* Device memory of the arena, 256-byte aligned, contents unspecified; NULL when there is none. */
+void *dg_cuda_alloc(struct dg_cuda *cu, size_t bytes);
+void dg_cuda_release(struct dg_cuda *cu, void *p); /* NULL is fine */
+void dg_cuda_arena_close(struct dg_cuda *cu);
+
+/* At least so many bytes of scratch space; NULL: the device failed. What it held is gone. */
+void *dg_cuda_scratch(struct dg_cuda *cu, size_t bytes);
+/* The same for pinned results. Waits for the device when it grows. */
+void *dg_cuda_results(struct dg_cuda *cu, size_t bytes);
+
+/* Staging. Reserve room for all arrays of an op first, because running out of it waits and begins
+ * anew. Each array is filled in place and sent; the same bytes under the same key are sent once. */
+bool dg_cuda_stage_reserve(struct dg_cuda *cu, size_t bytes, size_t arrays);
+void *dg_cuda_stage_next(struct dg_cuda *cu);
+const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes);
+/* All three for one plain array. */
+const void *dg_cuda_stage_array(struct dg_cuda *cu, const void *src, size_t bytes);
+/* Wait until the device has done everything. */
+bool dg_cuda_wait(struct dg_cuda *cu);
+void dg_cuda_stage_close(struct dg_cuda *cu);
+
+/* Dropout for kernels; stages its keys[M] (reserve for them first). NULL gives none. */
+struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M);
+
+/* A weight's elements as `type`, which is fp32 or the backend's: made when a trainable one is first
+ * asked for in 16 bits, and kept up to date from then on. NULL: the device failed. */
+const void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type);
+
+/* Device rows of an attention call's pieces (attention.c); false: nothing to do, or the device
+ * failed. */
+bool dg_cuda_stage_attention(
+    struct dg_cuda *cu, const struct dg_attention *op, size_t M, struct dg_k_attention *k);
+/* Rows that an attention call's queries reach to: as many dropout keys it has. */
+size_t dg_cuda_query_rows(const struct dg_attention *op);
+
+int dg_cuda_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+int dg_cuda_buf_new_wide(
+    struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+void dg_cuda_buf_free(struct dg_backend *be, struct dg_buf *buf);
+void dg_cuda_write(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
+void dg_cuda_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);
+int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
+    struct dg_weight **out, struct dg_error *err);
+void dg_cuda_weight_free(struct dg_backend *be, struct dg_weight *w);
+void dg_cuda_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
+void dg_cuda_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x,
+    struct dg_rows y, size_t M);
+void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+    struct dg_rows r, struct dg_rows y, size_t M, size_t D);
+void dg_cuda_attention(
+    struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
+void dg_cuda_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+    const int32_t *slots, size_t M, size_t N);
+void dg_cuda_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
+
+/* The trainer's table over this backend (train.c). */
+int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
+
+#endif

@@ -1,0 +1,111 @@
+/* Kernels as host code sees them: structs of device pointers and one launcher each. Launchers take
+ * the stream, return a cudaError_t, and do not wait. Everything is pointers on the device but the
+ * structs themselves. */
+#ifndef DG_KERNELS_CUDA_LAUNCH_H
+#define DG_KERNELS_CUDA_LAUNCH_H
+
+#include "kernels/backend.h"
+
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Row m begins at element m * ld; p NULL: none. */
+struct dg_k_rows {
+    void *p;
+    size_t ld;
+    enum dg_type type;
+};
+
+/* Element e of row m is kept when hash(row_key[m] ^ site, e) >> 8 >= floor, and scaled. */
+struct dg_k_drop {
+    const uint32_t *row_key; /* [M]; NULL: no dropout */
+    uint32_t site, floor;
+    float scale;
+};
+
+/* y[M,D] = drop(scale * table[ids] + positions[pos]) */
+struct dg_k_embed {
+    const void *table, *positions;
+    enum dg_type table_type, positions_type;
+    float scale;
+    const int32_t *ids, *pos; /* [M] */
+    struct dg_k_drop drop;
+    struct dg_k_rows y;
+    size_t M, D;
+};
+int dg_launch_embed(cudaStream_t stream, const struct dg_k_embed *k);
+
+/* v[M,N] = y + bias; pre = v; y = drop(act(v)) */
+struct dg_k_finish {
+    struct dg_k_rows y, pre;
+    const float *bias; /* [N] or NULL */
+    enum dg_act act;
+    struct dg_k_drop drop;
+    size_t M, N;
+};
+int dg_launch_finish(cudaStream_t stream, const struct dg_k_finish *k);
+
+/* y[m] = x[m], or y[slots[m]] = x[m]; of any two types. */
+struct dg_k_copy {
+    struct dg_k_rows x, y;
+    const int32_t *slots; /* [M] or NULL */
+    size_t M, N;
+};
+int dg_launch_copy(cudaStream_t stream, const struct dg_k_copy *k);
+
+/* y[M,D] = LayerNorm(r + drop(x)) * gain + bias */
+struct dg_k_norm {
+    struct dg_k_rows x, r, y, xhat, rstd;
+    const float *gain, *bias; /* [D] */
+    float eps;
+    struct dg_k_drop drop;
+    size_t M, D;
+};
+int dg_launch_norm(cudaStream_t stream, const struct dg_k_norm *k);
+
+struct dg_k_seg {
+    uint32_t q0, n_q, n_k, k0;
+    int64_t slots; /* where its list begins in dg_k_attention.slots; -1: rows k0, k0 + 1, ... */
+    uint64_t probs;
+    uint32_t causal;
+};
+
+/* Some queries (or, backward, some keys) of one piece. */
+struct dg_k_tile {
+    uint32_t seg, first;
+};
+
+struct dg_k_attention {
+    uint32_t H, Dk, Dv;
+    float scale;
+    const struct dg_k_seg *segs;
+    const int32_t *slots;
+    const struct dg_k_tile *tiles; /* [n_tiles] query tiles of tile_rows */
+    uint32_t n_tiles, tile_rows;
+    struct dg_k_rows q, k, v, out;
+    struct dg_k_rows probs; /* p NULL: not wanted */
+    struct dg_k_drop drop;
+};
+/* Queries of one tile for heads of this size. */
+uint32_t dg_attention_tile_rows(uint32_t Dv);
+int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k);
+
+/* The k[m] best of logits[M,V]; logprob and ids are [M,stride]. */
+struct dg_k_topk {
+    struct dg_k_rows logits;
+    size_t M, V, stride;
+    const uint32_t *k;    /* [M] */
+    const int32_t *force; /* [M] or NULL */
+    float *logprob;
+    int32_t *ids;
+};
+int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,121 @@
+/* Training's kernels as host code sees them; see launch.h. All reductions have a fixed order: the
+ * same bits from run to run. */
+#ifndef DG_KERNELS_CUDA_LAUNCH_TRAIN_H
+#define DG_KERNELS_CUDA_LAUNCH_TRAIN_H
+
+#include "kernels/cuda/launch.h"
+#include "kernels/train.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* dst[n] of a type = src[n] */
+struct dg_k_flat {
+    const float *src;
+    void *dst;
+    size_t n;
+    enum dg_type type;
+};
+int dg_launch_narrow(cudaStream_t stream, const struct dg_k_flat *k);
+
+/* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. y only for ReLU. */
+struct dg_k_act_grad {
+    struct dg_k_rows dy, y, pre;
+    enum dg_act act;
+    struct dg_k_drop drop;
+    size_t M, N;
+};
+int dg_launch_act_grad(cudaStream_t stream, const struct dg_k_act_grad *k);
+
+/* out[N] += sum over M of x[M,N] * (by[M,N] or 1). parts: scratch of dg_column_parts(M) * N floats.
+ */
+struct dg_k_columns {
+    struct dg_k_rows x, by;
+    float *out, *parts;
+    size_t M, N;
+};
+size_t dg_column_parts(size_t M);
+int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k);
+
+/* dx, dr of y = LayerNorm(r + drop(x)) * gain + bias; dgain and dbias are column sums. */
+struct dg_k_norm_grad {
+    struct dg_k_rows dy, xhat, rstd, dx, dr;
+    const float *gain;
+    struct dg_k_drop drop;
+    size_t M, D;
+};
+int dg_launch_norm_grad(cudaStream_t stream, const struct dg_k_norm_grad *k);
+
+/* Rows of the table that the batch looked up, each once: order[first[i] .. first[i+1]) are the rows
+ * of dy that looked up id[i], in order. table[id[i]] += scale * sum of drop(dy rows). */
+struct dg_k_scatter {
+    struct dg_k_rows dy;
+    float *table;
+    float scale;
+    const int32_t *id;             /* [n] */
+    const uint32_t *first, *order; /* [n+1], [first[n]] */
+    struct dg_k_drop drop;
+    size_t n, D;
+};
+int dg_launch_scatter(cudaStream_t stream, const struct dg_k_scatter *k);
+
+/* One row's part of the sums of struct dg_loss_sums. */
+struct dg_k_row_loss {
+    double smoothed, nll;
+    uint32_t correct, pad;
+};
+struct dg_k_loss {
+    struct dg_k_rows logits, grad; /* grad p NULL: none; it may be logits */
+    const int32_t *target;         /* [M] */
+    struct dg_k_row_loss *rows;    /* [M] */
+    float epsilon, scale;
+    size_t M, V;
+};
+int dg_launch_loss(cudaStream_t stream, const struct dg_k_loss *k);
+
+/* Backward of attention. ds: scratch [H,n_q,n_k] per piece, laid out as the probabilities are. The
+ * first pass takes query tiles and writes ds and dq; the second takes key tiles. */
+struct dg_k_attention_grad {
+    struct dg_k_attention a; /* as it went forward, probs filled; tiles of queries */
+    struct dg_k_rows dout, dq, dk, dv;
+    float *ds;
+    const struct dg_k_tile *key_tiles; /* [n_key_tiles] */
+    uint32_t n_key_tiles;
+};
+/* Rows of a tile whose results are `width` wide. */
+uint32_t dg_attention_grad_rows(uint32_t width);
+int dg_launch_attention_grad(cudaStream_t stream, const struct dg_k_attention_grad *k);
+
+/* out[n] = parts[0] + parts[1] + ... for up to 8 parts. */
+enum { DG_SUM_PARTS = 8 };
+struct dg_k_sum {
+    const float *parts[DG_SUM_PARTS];
+    size_t n_parts, n;
+    float *out;
+};
+int dg_launch_sum(cudaStream_t stream, const struct dg_k_sum *k);
+
+/* *out = sum of squares; parts: scratch of DG_SQUARE_PARTS doubles. */
+enum { DG_SQUARE_PARTS = 256 };
+struct dg_k_square {
+    const float *x;
+    size_t n;
+    double *parts, *out;
+};
+int dg_launch_square_sum(cudaStream_t stream, const struct dg_k_square *k);
+
+struct dg_k_adam {
+    struct dg_adam op;
+    float step, root; /* with the bias corrections in them */
+    void *shadow;     /* [n] of p in `type`, or NULL */
+    enum dg_type type;
+    size_t n;
+};
+int dg_launch_adam(cudaStream_t stream, const struct dg_k_adam *k);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,145 @@
+/* Opening a device, and what happens when it fails: the first error is kept, every later op does
+ * nothing, and status() says so until the backend is closed. A CUDA context does not recover from
+ * most errors, and a program that went on would answer wrongly. */
+#include "kernels/cuda/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 64 << 20 };
+
+static void cuda_close(struct dg_backend *be);
+
+static const struct dg_ops ops = {
+    .device = "cuda",
+    .buf_new = dg_cuda_buf_new,
+    .buf_new_wide = dg_cuda_buf_new_wide,
+    .buf_free = dg_cuda_buf_free,
+    .write = dg_cuda_write,
+    .read = dg_cuda_read,
+    .weight_new = dg_cuda_weight_new,
+    .weight_free = dg_cuda_weight_free,
+    .embed = dg_cuda_embed,
+    .linear = dg_cuda_linear,
+    .add_norm = dg_cuda_add_norm,
+    .attention = dg_cuda_attention,
+    .kv_write = dg_cuda_kv_write,
+    .topk = dg_cuda_topk,
+    .status = dg_cuda_status,
+    .close = cuda_close,
+};
+
+bool dg_cuda_alive(const struct dg_cuda *cu)
+{
+    return cu->failure.code == DG_OK;
+}
+
+void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err)
+{
+    if (dg_cuda_alive(cu))
+        cu->failure = *err;
+}
+
+bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what)
+{
+    if (cuda_error == cudaSuccess)
+        return true;
+    dg_error_set(&cu->failure, DG_EINTERNAL, "%s failed at %s: %s (%s)", cu->name, what,
+        cudaGetErrorString((cudaError_t)cuda_error), cudaGetErrorName((cudaError_t)cuda_error));
+    return false;
+}
+
+int dg_cuda_status(struct dg_backend *be, struct dg_error *err)
+{
+    const struct dg_error *f = &dg_cuda_of(be)->failure;
+    return f->code == DG_OK ? DG_OK : dg_error_set(err, f->code, "%s", f->message);
+}
+
+static int count_devices(struct dg_error *err)
+{
+    int n = 0;
+    const cudaError_t rc = cudaGetDeviceCount(&n);
+    if (rc == cudaSuccess && n > 0)
+        return n;
+    cudaGetLastError();
+    dg_error_set(err, DG_ENOTFOUND, "no CUDA device: %s",
+        rc == cudaSuccess ? "the driver lists none" : cudaGetErrorString(rc));
+    return 0;
+}
+
+static const char *type_name(enum dg_type type)
+{
+    return type == DG_F32 ? "fp32" : type == DG_F16 ? "fp16" : "bf16";
+}
+
+static int choose_device(struct dg_cuda *cu, struct dg_error *err)
+{
+    struct cudaDeviceProp p;
+    cudaError_t rc = cudaSetDevice(cu->device);
+    if (rc == cudaSuccess)
+        rc = cudaGetDeviceProperties(&p, cu->device);
+    if (rc == cudaSuccess)
+        rc = cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking);
+    if (rc != cudaSuccess) {
+        cudaGetLastError();
+        return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", cu->device,
+            cudaGetErrorString(rc));
+    }
+    if (p.major < 8)
+        return dg_error_set(err, DG_EUNSUP,
+            "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", cu->device,
+            p.name, p.major, p.minor);
+    snprintf(
+        cu->name, sizeof cu->name, "cuda:%d/%s (%.48s)", cu->device, type_name(cu->type), p.name);
+    return DG_OK;
+}
+
+static int cuda_open(
+    const struct dg_plugin_options *o, struct dg_backend **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_cuda *cu = calloc(1, sizeof *cu);
+    if (!cu)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a CUDA backend");
+    cu->base.ops = &ops;
+    cu->base.name = cu->name;
+    cu->device = o->device;
+    cu->type = o->type;
+    /* One block a chunk lets checkers of the host build see every buffer's end. */
+    cu->arena.chunk_bytes = getenv("DRAGOMAN_CUDA_CHUNKS_OFF") ? 0 : CHUNK;
+    snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);
+    int rc = choose_device(cu, err);
+    if (!rc)
+        rc = dg_cuda_gemm_open(cu->device, &cu->gemm, err);
+    if (rc) {
+        cuda_close(&cu->base);
+        return rc;
+    }
+    *out = &cu->base;
+    return DG_OK;
+}
+
+static void cuda_close(struct dg_backend *be)
+{
+    if (!be)
+        return;
+    struct dg_cuda *cu = dg_cuda_of(be);
+    if (cu->stream)
+        cudaStreamSynchronize(cu->stream);
+    dg_cuda_gemm_close(cu->gemm);
+    dg_cuda_stage_close(cu);
+    cudaFreeHost(cu->results);
+    dg_cuda_arena_close(cu);
+    if (cu->stream)
+        cudaStreamDestroy(cu->stream);
+    free(cu);
+}
+
+/* The one symbol that leaves the library. */
+const struct dg_plugin *dg_plugin_cuda(uint32_t abi);
+const struct dg_plugin *dg_plugin_cuda(uint32_t abi)
+{
+    static const struct dg_plugin plugin = {DG_PLUGIN_ABI, count_devices, cuda_open};
+    return abi == DG_PLUGIN_ABI ? &plugin : NULL;
+}

@@ -1,0 +1,154 @@
+/* The ops table's entries: check, stage what the host holds, launch. An op on a device that has
+ * failed does nothing; status() tells. */
+#include "kernels/cuda/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const void *elements(const struct dg_weight *w, enum dg_type *type, enum dg_type mode)
+{
+    *type = w->floats ? DG_F32 : mode;
+    return w->floats ? (const void *)w->floats : w->matrix;
+}
+
+void dg_cuda_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    assert(op->table->K == op->positions->K);
+    if (!M || !dg_cuda_stage_reserve(cu, 3 * M * sizeof(int32_t), 3))
+        return;
+    struct dg_k_embed k = {.scale = op->scale, .y = dg_k_rows_of(y), .M = M, .D = op->table->K};
+    k.table = elements(op->table, &k.table_type, cu->type);
+    k.positions = elements(op->positions, &k.positions_type, cu->type);
+    k.ids = dg_cuda_stage_array(cu, op->ids, M * sizeof *op->ids);
+    k.pos = dg_cuda_stage_array(cu, op->pos, M * sizeof *op->pos);
+    k.drop = dg_cuda_drop(cu, op->drop, M);
+    dg_cuda_ok(cu, dg_launch_embed(cu->stream, &k), "embed");
+}
+
+void dg_cuda_linear(
+    struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    const struct dg_weight *w = op->w;
+    const bool late = op->act == DG_ACT_SWISH || op->act == DG_ACT_GELU || op->pre.buf || op->drop;
+    struct dg_error err = {0};
+    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
+        return;
+    assert(x.buf->type == cu->type);
+    const struct dg_k_rows kx = dg_k_rows_of(x), ky = dg_k_rows_of(y);
+    struct dg_gemm_call g = {.kind = DG_GEMM_FORWARD,
+        .M = M,
+        .N = w->N,
+        .K = w->K,
+        .a = kx.p,
+        .lda = kx.ld,
+        .b = dg_cuda_operand(cu, w, cu->type),
+        .ldb = w->K,
+        .c = ky.p,
+        .ldc = ky.ld,
+        .in = cu->type,
+        .out = ky.type,
+        .bias = op->bias ? dg_cuda_operand(cu, op->bias, ky.type) : NULL,
+        .relu = op->act == DG_ACT_RELU && !late,
+        .row_stable = !w->trainable};
+    if (!dg_cuda_alive(cu))
+        return;
+    if (dg_cuda_gemm_run(cu->gemm, cu->stream, &g, &err)) {
+        dg_cuda_fail(cu, &err);
+        return;
+    }
+    if (!late)
+        return;
+    struct dg_k_finish k = {
+        .y = ky, .pre = dg_k_rows_of(op->pre), .act = op->act, .M = M, .N = w->N};
+    k.drop = dg_cuda_drop(cu, op->drop, M);
+    dg_cuda_ok(cu, dg_launch_finish(cu->stream, &k), "linear");
+}
+
+void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+    struct dg_rows r, struct dg_rows y, size_t M, size_t D)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    assert(op->gain->K == D && op->bias->K == D);
+    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
+        return;
+    struct dg_k_norm k = {.x = dg_k_rows_of(x),
+        .r = dg_k_rows_of(r),
+        .y = dg_k_rows_of(y),
+        .xhat = dg_k_rows_of(op->xhat),
+        .rstd = dg_k_rows_of(op->rstd),
+        .gain = op->gain->floats,
+        .bias = op->bias->floats,
+        .eps = op->eps,
+        .M = M,
+        .D = D};
+    k.drop = dg_cuda_drop(cu, op->drop, M);
+    dg_cuda_ok(cu, dg_launch_norm(cu->stream, &k), "add_norm");
+}
+
+void dg_cuda_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+    const int32_t *slots, size_t M, size_t N)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof *slots, 1))
+        return;
+    struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = dg_k_rows_of(pool), .M = M, .N = N};
+    k.slots = dg_cuda_stage_array(cu, slots, M * sizeof *slots);
+    dg_cuda_ok(cu, dg_launch_copy(cu->stream, &k), "kv_write");
+}
+
+/* Nothing is known of these rows: no candidates, so that a search on a failed device ends. */
+static void no_candidates(const struct dg_topk *op, size_t M)
+{
+    for (size_t m = 0; m < M; m++)
+        for (size_t i = 0; i < op->k[m]; i++) {
+            op->logprob[m * op->k_max + i] = -INFINITY;
+            op->ids[m * op->k_max + i] = -1;
+        }
+}
+
+/* The one place of a step that waits: what the search decides on comes back in one copy. */
+static bool best_of_rows(
+    struct dg_cuda *cu, const struct dg_topk *op, struct dg_rows logits, size_t M, size_t k_most)
+{
+    const size_t bytes = M * k_most * (sizeof(float) + sizeof(int32_t));
+    unsigned char *results = dg_cuda_results(cu, bytes),
+                  *device = results ? dg_cuda_scratch(cu, bytes) : NULL;
+    if (!device || !dg_cuda_stage_reserve(cu, 2 * M * sizeof(int32_t), 2))
+        return false;
+    struct dg_k_topk k = {.logits = dg_k_rows_of(logits),
+        .M = M,
+        .V = op->V,
+        .stride = k_most,
+        .logprob = (float *)(void *)device,
+        .ids = (int32_t *)(void *)(device + M * k_most * sizeof(float))};
+    k.k = dg_cuda_stage_array(cu, op->k, M * sizeof *op->k);
+    k.force = op->force ? dg_cuda_stage_array(cu, op->force, M * sizeof *op->force) : NULL;
+    dg_cuda_ok(cu, dg_launch_topk(cu->stream, &k), "topk");
+    dg_cuda_ok(
+        cu, cudaMemcpyAsync(results, device, bytes, cudaMemcpyDeviceToHost, cu->stream), "topk");
+    if (!dg_cuda_wait(cu) || !dg_cuda_alive(cu))
+        return false;
+    const unsigned char *ids = results + M * k_most * sizeof(float);
+    for (size_t m = 0; m < M; m++) {
+        memcpy(op->logprob + m * op->k_max, results + m * k_most * sizeof(float),
+            op->k[m] * sizeof(float));
+        memcpy(op->ids + m * op->k_max, ids + m * k_most * sizeof(int32_t),
+            op->k[m] * sizeof(int32_t));
+    }
+    return true;
+}
+
+void dg_cuda_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    size_t k_most = 0;
+    for (size_t m = 0; m < M; m++) {
+        assert(op->k[m] >= 1 && op->k[m] <= op->k_max);
+        k_most = op->k[m] > k_most ? op->k[m] : k_most;
+    }
+    if (M && (!dg_cuda_alive(cu) || !best_of_rows(cu, op, logits, M, k_most)))
+        no_candidates(op, M);
+}

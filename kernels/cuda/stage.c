@@ -1,0 +1,90 @@
+/* Arrays of the host on their way to the device: ids, positions, slots, pieces. They are copied
+ * into pinned memory and sent from there, so that a call returns at once and the caller's array is
+ * its own again. All layers of a step name the same lists: bytes that are there already are found
+ * by where they came from, compared, and not sent again. */
+#include "kernels/cuda/internal.h"
+
+#include <string.h>
+
+enum { ALIGN = 256, LEAST = 1 << 20 };
+
+bool dg_cuda_wait(struct dg_cuda *cu)
+{
+    bool ok = dg_cuda_ok(cu, cudaStreamSynchronize(cu->stream), "waiting for the device");
+    cu->stage.used = 0;
+    cu->stage.n_staged = 0;
+    return ok;
+}
+
+void dg_cuda_stage_close(struct dg_cuda *cu)
+{
+    cudaFreeHost(cu->stage.host);
+    dg_cuda_release(cu, cu->stage.device);
+    memset(&cu->stage, 0, sizeof cu->stage);
+}
+
+static bool grow(struct dg_cuda *cu, size_t bytes)
+{
+    struct dg_stage *s = &cu->stage;
+    void *host = NULL;
+    bytes = bytes * 2 > LEAST ? bytes * 2 : LEAST;
+    dg_cuda_stage_close(cu);
+    if (!dg_cuda_ok(cu, cudaMallocHost(&host, bytes), "pinned memory for staging"))
+        return false;
+    s->host = host;
+    s->device = dg_cuda_alloc(cu, bytes);
+    s->bytes = bytes;
+    return s->device || dg_cuda_ok(cu, cudaErrorMemoryAllocation, "device memory for staging");
+}
+
+bool dg_cuda_stage_reserve(struct dg_cuda *cu, size_t bytes, size_t arrays)
+{
+    struct dg_stage *s = &cu->stage;
+    bytes += arrays * ALIGN;
+    if (!dg_cuda_alive(cu))
+        return false;
+    if (bytes <= s->bytes - s->used)
+        return true;
+    if (!dg_cuda_wait(cu))
+        return false;
+    return bytes <= s->bytes || grow(cu, bytes);
+}
+
+void *dg_cuda_stage_next(struct dg_cuda *cu)
+{
+    return cu->stage.host + cu->stage.used;
+}
+
+const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes)
+{
+    struct dg_stage *s = &cu->stage;
+    for (size_t i = 0; i < s->n_staged; i++) {
+        const struct dg_staged *old = &s->staged[i];
+        if (old->key == key && old->bytes == bytes &&
+            !memcmp(s->host + old->at, s->host + s->used, bytes))
+            return s->device + old->at;
+    }
+    const size_t at = s->used;
+    if (s->n_staged < DG_STAGED_MAX)
+        s->staged[s->n_staged++] = (struct dg_staged){key, at, bytes};
+    s->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    dg_cuda_ok(cu,
+        cudaMemcpyAsync(s->device + at, s->host + at, bytes, cudaMemcpyHostToDevice, cu->stream),
+        "sending an array");
+    return s->device + at;
+}
+
+const void *dg_cuda_stage_array(struct dg_cuda *cu, const void *src, size_t bytes)
+{
+    memcpy(dg_cuda_stage_next(cu), src, bytes);
+    return dg_cuda_stage_send(cu, src, bytes);
+}
+
+struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M)
+{
+    struct dg_k_drop k = {.row_key = NULL};
+    if (drop && drop->p > 0)
+        k = (struct dg_k_drop){dg_cuda_stage_array(cu, drop->row_key, M * sizeof *drop->row_key),
+            drop->site, (uint32_t)(drop->p * 16777216.0f), 1.0f / (1.0f - drop->p)};
+    return k;
+}

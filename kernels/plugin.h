@@ -1,0 +1,28 @@
+/* A device's backend in a library of its own, opened at run time (kernels/device.c), so that the
+ * programs need none of the device's libraries. The library exports one function, DG_PLUGIN_ENTRY,
+ * which answers NULL when it was built for another version of the tables. */
+#ifndef DG_KERNELS_PLUGIN_H
+#define DG_KERNELS_PLUGIN_H
+
+#include "kernels/backend.h"
+
+/* Goes up whenever a struct of backend.h, train.h or this file changes. */
+#define DG_PLUGIN_ABI 1
+#define DG_PLUGIN_ENTRY "dg_plugin_cuda"
+
+struct dg_plugin_options {
+    int device;        /* its number */
+    enum dg_type type; /* of activations and matrices: DG_F32, DG_F16 or DG_BF16 */
+};
+
+struct dg_plugin {
+    uint32_t abi;
+    /* How many devices there are; 0 with the reason in err. */
+    int (*count)(struct dg_error *err);
+    int (*open)(
+        const struct dg_plugin_options *options, struct dg_backend **out, struct dg_error *err);
+};
+
+typedef const struct dg_plugin *dg_plugin_entry(uint32_t abi);
+
+#endif

@@ -1,0 +1,23 @@
+/* binary16 as CUDA spells it, by the compiler's own type. */
+#ifndef DG_EMU_CUDA_FP16_H
+#define DG_EMU_CUDA_FP16_H
+
+extern "C" {
+#include "weights/half.h"
+}
+
+struct __half {
+    uint16_t bits;
+};
+
+static inline float __half2float(__half x)
+{
+    return dg_f16_to_f32(x.bits);
+}
+
+static inline __half __float2half(float f)
+{
+    return {dg_f16_from_f32(f)};
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* The language part of CUDA that the kernels use, for g++: see tests/emu/emu.h. */
+#ifndef DG_EMU_CUDA_RUNTIME_H
+#define DG_EMU_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+#include "tests/emu/emu.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __shared__ static
+
+#define threadIdx (dg_emu_self()->thread)
+#define blockIdx (dg_emu_self()->block)
+#define blockDim (dg_emu_self()->block_dim)
+#define gridDim (dg_emu_self()->grid_dim)
+
+#define __syncthreads() dg_emu_sync_block()
+#define __syncwarp() dg_emu_sync_warp()
+
+template <typename V> static inline V __shfl_xor_sync(unsigned mask, V value, int lanes)
+{
+    (void)mask;
+    V out;
+    dg_emu_exchange(&value, &out, sizeof value, lanes);
+    return out;
+}
+
+static inline float __fmul_rn(float a, float b)
+{
+    return a * b; /* the host build does not contract */
+}
+
+#define DG_LAUNCH(kernel, grid, block, shared, stream, ...)                                        \
+    do {                                                                                           \
+        (void)(stream);                                                                            \
+        dg_emu_launch(dim3(grid), dim3(block), (shared), [&] { kernel(__VA_ARGS__); });            \
+    } while (0)
+#define DG_SHARED_BYTES(name) unsigned char *name = dg_emu_shared()
+
+#endif

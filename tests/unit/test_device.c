@@ -1,0 +1,97 @@
+/* Choosing a device: words, the reasons why there is no CUDA device, and the CPU in its place. What
+ * a plugin opens is tested in tests/emu. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/device.h"
+
+static int choose(
+    const char *device, const char *precision, struct dg_device *out, struct dg_error *err)
+{
+    const struct dg_device_options o = {.device = device, .precision = precision, .threads = 1};
+    *err = (struct dg_error){0};
+    return dg_device_choose(&o, out, err);
+}
+
+static void test_words(void **state)
+{
+    const char *const wrong[] = {
+        "gpu", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "CPU", "cuda:99999999999"};
+    struct dg_device d;
+    struct dg_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(choose(wrong[i], NULL, &d, &err), DG_EINVAL);
+        assert_string_equal(err.field, "device");
+        assert_non_null(strstr(err.message, "cuda:N"));
+    }
+    assert_int_equal(choose("cpu", "int4", &d, &err), DG_EINVAL);
+    assert_string_equal(err.field, "precision");
+    assert_int_equal(choose("cpu", "bf16", &d, &err), DG_OK);
+    assert_int_equal(d.type, DG_BF16);
+    assert_false(d.cuda);
+    assert_string_equal(d.note, "");
+}
+
+/* A plugin that is not there: an error by name, the CPU and a note by "auto". */
+static void test_no_plugin(void **state)
+{
+    struct dg_device d;
+    struct dg_error err;
+    struct dg_backend *be;
+    (void)state;
+    setenv("DRAGOMAN_CUDA_PLUGIN", "/nowhere/libdragoman-cuda.so", 1);
+    assert_int_equal(choose("cuda", NULL, &d, &err), DG_ENOTFOUND);
+    assert_non_null(strstr(err.message, "/nowhere/libdragoman-cuda.so"));
+    assert_int_equal(choose("auto", NULL, &d, &err), DG_OK);
+    assert_false(d.cuda);
+    assert_non_null(strstr(d.note, "/nowhere"));
+    assert_int_equal(dg_device_open(&d, &be, &err), DG_OK);
+    assert_string_equal(be->ops->device, "cpu");
+    assert_int_equal(be->ops->status(be, &err), DG_OK);
+    dg_device_close(be);
+    dg_device_close(NULL);
+    unsetenv("DRAGOMAN_CUDA_PLUGIN");
+}
+
+/* A library that is no plugin of ours. */
+static void test_other_library(void **state)
+{
+    struct dg_device d;
+    struct dg_error err;
+    (void)state;
+    setenv("DRAGOMAN_CUDA_PLUGIN", "libm.so.6", 1);
+    assert_int_equal(choose("cuda:0", NULL, &d, &err), DG_EUNSUP);
+    assert_non_null(strstr(err.message, "version"));
+    unsetenv("DRAGOMAN_CUDA_PLUGIN");
+}
+
+static void test_environment(void **state)
+{
+    struct dg_device d;
+    struct dg_error err;
+    (void)state;
+    setenv("DRAGOMAN_DEVICE", "nonsense", 1);
+    assert_int_equal(choose(NULL, NULL, &d, &err), DG_EINVAL);
+    assert_int_equal(choose("cpu", NULL, &d, &err), DG_OK); /* the option wins */
+    setenv("DRAGOMAN_DEVICE", "cpu", 1);
+    setenv("DRAGOMAN_PRECISION", "fp16", 1);
+    assert_int_equal(choose(NULL, NULL, &d, &err), DG_OK);
+    assert_int_equal(d.type, DG_F16);
+    unsetenv("DRAGOMAN_DEVICE");
+    unsetenv("DRAGOMAN_PRECISION");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
+        cmocka_unit_test(test_no_plugin), cmocka_unit_test(test_other_library),
+        cmocka_unit_test(test_environment)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
