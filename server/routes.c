@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/api_alternatives.h"
 #include "server/api_v1.h"
 #include "server/gate.h"
 #include "server/health.h"
@@ -20,6 +21,7 @@ static const struct dg_route table[] = {
     {"GET", "/v1/models", dg_api_v1_models},
     {"POST", "/v1/translate", dg_api_v1_translate},
     {"POST", "/v1/score", dg_api_v1_score},
+    {"POST", "/v1/alternatives", dg_api_alternatives},
 };
 
 const struct dg_route *dg_routes(size_t *n)
