@@ -7,6 +7,7 @@
 #include "server/cores.h"
 #include "server/http.h"
 #include "server/listen.h"
+#include "server/reload.h"
 #include "server/routes.h"
 #include "server/worker.h"
 
@@ -61,6 +62,8 @@ static struct dg_models_options models_options(const struct dg_server_config *c)
         .limits = {.max_rows = (uint32_t)c->batch_rows,
             .max_sentences = (uint32_t)c->batch_sentences,
             .max_target = MAX_TARGET},
+        .aliases = c->aliases,
+        .pivot = c->pivot,
     };
 }
 
@@ -85,7 +88,7 @@ static int check_config(const struct dg_server_config *c, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_models_open(&o, &models, err);
     if (rc == DG_OK)
-        rc = dg_models_load(models, c->models, err);
+        rc = dg_models_load(models, c->models, NULL, err);
     dg_models_close(models);
     return rc;
 }
@@ -169,18 +172,12 @@ static int open_http(struct server *s, struct dg_error *err)
 
 static void log_models(struct server *s, uint32_t compute_threads, double seconds)
 {
-    struct dg_served *list[64];
+    struct dg_served *list[DG_MODELS_MAX];
     const char *device = "";
-    size_t n = dg_models_list(s->app.models, list, 64);
+    size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++) {
-        const struct dg_bundle *b = dg_translator_bundle(list[i]->translator);
         device = list[i]->replicas[0].be->name;
-        for (size_t p = 0; p < dg_bundle_pairs(b); p++) {
-            const char *source, *target;
-            dg_bundle_pair(b, p, &source, &target);
-            dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source,
-                target, dg_bundle_version(b));
-        }
+        dg_served_log(list[i]);
     }
     dg_log(DG_LOG_INFO,
         "ready address=%s:%u models=%zu device=%s workers=%lld compute_threads=%u "
@@ -211,6 +208,7 @@ static int start(struct server *s, struct dg_error *err)
     const struct dg_server_config *c = &s->app.config;
     struct dg_models_options models = models_options(c);
     struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens};
+    struct dg_reload_options reload = {.app = &s->app};
     uint64_t t0 = dg_clock_ns();
     int rc = check_together(c, err);
     if (rc == DG_OK)
@@ -224,9 +222,11 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
     if (rc == DG_OK)
+        rc = dg_reload_open(&reload, &s->app.reload, err);
+    if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)
-        rc = dg_models_load(s->app.models, c->models, err);
+        rc = dg_models_load(s->app.models, c->models, NULL, err);
     if (rc == DG_OK)
         rc = dg_workers_open(s->app.queue, s->app.metrics, (uint32_t)c->workers, &s->workers, err);
     if (rc != DG_OK)
@@ -234,6 +234,23 @@ static int start(struct server *s, struct dg_error *err)
     atomic_store(&s->app.state, DG_APP_READY);
     log_models(s, models.compute_threads, (double)(dg_clock_ns() - t0) / 1e9);
     return DG_OK;
+}
+
+static bool is_stop(int got)
+{
+    return got == SIGTERM || got == SIGINT;
+}
+
+/* Until a signal says stop; which one it was. SIGHUP before the models are ready has waited. */
+static int serve(struct server *s, const sigset_t *signals)
+{
+    for (;;) {
+        int got = sigwaitinfo(signals, NULL);
+        if (got == SIGHUP)
+            dg_reload_ask(s->app.reload);
+        else if (is_stop(got))
+            return got;
+    }
 }
 
 /* Requests that run go on until they are answered or the time is up, or a second signal comes. */
@@ -244,7 +261,7 @@ static void drain(struct server *s, const sigset_t *signals)
     atomic_store(&s->app.state, DG_APP_DRAINING);
     dg_http_drain(s->http);
     while (dg_http_connections(s->http) > 0 && dg_clock_ns() < end)
-        if (sigtimedwait(signals, NULL, &poll) > 0)
+        if (is_stop(sigtimedwait(signals, NULL, &poll)))
             break;
 }
 
@@ -253,7 +270,9 @@ static void stop(struct server *s)
     if (s->app.queue)
         dg_queue_stop(s->app.queue);
     dg_workers_close(s->workers);
+    dg_reload_stop(s->app.reload); /* so that nobody waits for it */
     dg_http_close(s->http);
+    dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);
@@ -276,13 +295,13 @@ int main(int argc, char *argv[])
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread: all inherit it */
     if (start(&s, &err) != DG_OK) {
         stop(&s);
         return fail(&err);
     }
-    while ((got = sigwaitinfo(&signals, NULL)) < 0 && errno == EINTR)
-        continue;
+    got = serve(&s, &signals);
     dg_log(DG_LOG_INFO, "stopping signal=%s", got == SIGINT ? "INT" : "TERM");
     drain(&s, &signals);
     stop(&s);

@@ -2,10 +2,10 @@
 
 #include "server/auth.h"
 #include "server/process.h"
+#include "server/reload.h"
 
 #include <stdlib.h>
 
-#define MAX_MODELS 256
 #define FIXED_GAUGES 40 /* those that are there whatever is served */
 
 struct gauges {
@@ -71,6 +71,23 @@ static void put_keys(struct gauges *g, struct dg_app *app)
         "Times the file of API keys could not be read or written.", (double)c.store_errors);
 }
 
+static void put_reloads(struct gauges *g, struct dg_app *app)
+{
+    static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
+                                                                 "outcome", "failed", NULL};
+    static const char name[] = "dragoman_model_reloads_total",
+                      help[] = "Reloads of the models; failed: the old ones serve on.";
+    struct dg_reload_counts c = {0};
+    if (app->reload)
+        dg_reload_count(app->reload, &c);
+    put_labelled(g, name, help, (double)c.ok, ok);
+    g->list[g->n - 1].counter = true;
+    put_labelled(g, name, help, (double)c.failed, failed);
+    g->list[g->n - 1].counter = true;
+    put(g, "dragoman_model_last_reload_timestamp_seconds",
+        "When models were last reloaded with success; 0: not since the start.", c.last_ok_s);
+}
+
 static void put_process(struct gauges *g)
 {
     struct dg_process p;
@@ -126,9 +143,9 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
 void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};
-    struct dg_served *models[MAX_MODELS];
+    struct dg_served *models[DG_MODELS_MAX];
     struct dg_buffer b;
-    size_t n = dg_models_list(app->models, models, MAX_MODELS);
+    size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
     struct gauges g = {.cap = FIXED_GAUGES + 2 * n};
     dg_buffer_init(&b);
     g.list = calloc(g.cap, sizeof *g.list);
@@ -136,6 +153,7 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     if (room) {
         put_server(&g, app);
         put_keys(&g, app);
+        put_reloads(&g, app);
         put_engines(&g, models, n);
         put_models(&g, models, n);
         put_process(&g);

@@ -1,7 +1,7 @@
-#include "server/models.h"
+#include "server/models_internal.h"
 
 #include "base/clock.h"
-#include "kernels/cpu/cpu.h"
+#include "server/languages.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,121 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
-#define MAX_MODELS 256
-#define MAX_POSITIONS 1024
-#define SELF_TEST "This is a test."
-#define SELF_TEST_STEPS                                                                            \
-    4096 /* far more than any sentence may take: a search that does not end is a fault */
+#define DG_MODELS_MAX 256
 
 struct dg_models {
     struct dg_models_options o;
+    char aliases[1024], pivot[DG_LANGUAGE_MAX];
+    pthread_mutex_t load_lock; /* one load at a time; never taken while lock is held */
     pthread_mutex_t lock;
     /* guarded by lock */
     struct dg_served **list;
     size_t n;
 };
-
-void dg_served_hold(struct dg_served *s)
-{
-    atomic_fetch_add(&s->refs, 1);
-}
-
-void dg_served_release(struct dg_served *s)
-{
-    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
-        return;
-    for (uint32_t i = 0; i < s->n_replicas; i++) {
-        dg_engine_close(s->replicas[i].engine);
-        dg_cpu_close(s->replicas[i].be);
-    }
-    free(s->replicas);
-    dg_translator_close(s->translator);
-    dg_cpu_close(s->be);
-    free(s);
-}
-
-/* Translate one sentence on a replica from end to end: what is served has worked once. */
-static int self_test(const struct dg_served *s, const struct dg_replica *r, struct dg_error *err)
-{
-    struct dg_translate_options options = {.search.alpha = -1, .keep_loops = true};
-    struct dg_job *job = NULL;
-    struct dg_answers answers;
-    int rc = dg_job_plan(s->translator, SELF_TEST, strlen(SELF_TEST), &options, &job, err);
-    for (size_t i = 0; i < (rc == DG_OK ? dg_job_sentences(job) : 0) && rc == DG_OK; i++) {
-        struct dg_sentence sentence;
-        const struct dg_result *result = NULL;
-        dg_job_sentence(job, i, &sentence);
-        rc = dg_engine_admit(r->engine, i, &sentence, err);
-        if (rc == DG_EAGAIN)
-            rc = dg_error_set(err, DG_ELIMIT, "the engine has no room for a short sentence");
-        for (int step = 0; rc == DG_OK && !result && step < SELF_TEST_STEPS; step++) {
-            dg_engine_step(r->engine);
-            result = dg_engine_poll(r->engine);
-        }
-        if (result) {
-            rc = dg_job_accept(job, i, result, err);
-            dg_engine_release(r->engine, result);
-        } else if (rc == DG_OK) {
-            dg_engine_cancel(r->engine, i);
-            rc = dg_error_set(err, DG_EINTERNAL, "the search did not end");
-        }
-    }
-    if (rc == DG_OK)
-        rc = dg_job_finish(job, &answers, err);
-    dg_job_free(job);
-    if (rc != DG_OK)
-        dg_error_prefix(err, "self-test of %s", dg_bundle_dir(dg_translator_bundle(s->translator)));
-    return rc;
-}
-
-static int open_replicas(const struct dg_models *m, struct dg_served *s, struct dg_error *err)
-{
-    struct dg_cpu_options cpu = {.threads = (int)m->o.compute_threads};
-    s->replicas = calloc(m->o.workers, sizeof *s->replicas);
-    if (!s->replicas)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", m->o.workers);
-    s->n_replicas = m->o.workers;
-    for (uint32_t i = 0; i < s->n_replicas; i++) {
-        struct dg_replica *r = &s->replicas[i];
-        int rc = dg_cpu_open(&cpu, &r->be, err);
-        if (rc == DG_OK)
-            rc = dg_engine_open(
-                dg_translator_model(s->translator), r->be, &m->o.limits, &r->engine, err);
-        if (rc == DG_OK)
-            rc = self_test(s, r, err);
-        if (rc != DG_OK)
-            return rc;
-    }
-    return DG_OK;
-}
-
-static int served_open(
-    const struct dg_models *m, const char *dir, struct dg_served **out, struct dg_error *err)
-{
-    struct dg_cpu_options cpu = {.threads = 1};
-    uint32_t positions =
-        m->o.limits.max_target > MAX_POSITIONS ? m->o.limits.max_target : MAX_POSITIONS;
-    uint64_t start = dg_clock_ns();
-    struct dg_served *s = calloc(1, sizeof *s);
-    if (!s)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a model");
-    atomic_init(&s->refs, 1);
-    int rc = dg_cpu_open(&cpu, &s->be, err);
-    if (rc == DG_OK)
-        rc = dg_translator_open(dir, s->be, positions, &s->translator, err);
-    if (rc == DG_OK)
-        rc = open_replicas(m, s, err);
-    if (rc != DG_OK) {
-        dg_served_release(s);
-        return rc;
-    }
-    s->load_seconds = (double)(dg_clock_ns() - start) / 1e9;
-    *out = s;
-    return DG_OK;
-}
 
 static bool is_bundle(const char *dir)
 {
@@ -152,7 +50,7 @@ static int find_bundles(const char *path, char **dirs, size_t *n, struct dg_erro
     if (!d)
         return dg_error_set(
             err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
-    for (const struct dirent *e = readdir(d); e && *n < MAX_MODELS; e = readdir(d)) {
+    for (const struct dirent *e = readdir(d); e && *n < DG_MODELS_MAX; e = readdir(d)) {
         snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
         if (e->d_name[0] == '.' || !is_bundle(dir))
             continue;
@@ -168,11 +66,72 @@ static int find_bundles(const char *path, char **dirs, size_t *n, struct dg_erro
     return DG_OK;
 }
 
-int dg_models_load(struct dg_models *m, const char *path, struct dg_error *err)
+/* The model that is served from dir and is still the same there; NULL when it has to be opened. */
+static struct dg_served *same_as_before(
+    struct dg_served *const *before, size_t n, const char *dir, const struct dg_bundle *now)
 {
-    char *dirs[MAX_MODELS];
-    size_t n = 0, opened = 0;
-    struct dg_served **list = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_bundle *b = dg_translator_bundle(before[i]->translator);
+        if (strcmp(dg_bundle_dir(b), dir) == 0 &&
+            strcmp(dg_bundle_version(b), dg_bundle_version(now)) == 0)
+            return before[i];
+    }
+    return NULL;
+}
+
+/* One bundle for the new set: the one that is served already when nothing has changed, else opened.
+ * A running server looks at every byte first: nobody waits for it, and it has something to lose. */
+static int open_one(const struct dg_models *m, const char *dir, struct dg_served *const *before,
+    size_t n, struct dg_models_loaded *what, struct dg_served **out, struct dg_error *err)
+{
+    struct dg_bundle *bundle = NULL;
+    if (n > 0) {
+        int rc = dg_bundle_open(dir, &bundle, err);
+        if (rc != DG_OK)
+            return rc;
+        *out = same_as_before(before, n, dir, bundle);
+        if (*out)
+            dg_served_hold(*out);
+        else
+            rc = dg_bundle_verify(bundle, err);
+        dg_bundle_close(bundle);
+        if (*out)
+            what->kept++;
+        if (*out || rc != DG_OK)
+            return rc;
+    }
+    int rc = dg_served_open(&m->o, dir, out, err);
+    if (rc == DG_OK)
+        what->opened++;
+    return rc;
+}
+
+static void release_all(struct dg_served **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(list[i]);
+    free(list);
+}
+
+/* Serve list from now on, and let go of what was served. */
+static void exchange_take(struct dg_models *m, struct dg_served **list, size_t n)
+{
+    pthread_mutex_lock(&m->lock);
+    struct dg_served **old = m->list;
+    size_t n_old = m->n;
+    m->list = list;
+    m->n = n;
+    pthread_mutex_unlock(&m->lock);
+    release_all(old, n_old);
+}
+
+/* load_lock held. */
+static int load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err)
+{
+    char *dirs[DG_MODELS_MAX];
+    struct dg_served *before[DG_MODELS_MAX], **list = NULL;
+    size_t n = 0, opened = 0, n_before = dg_models_list(m, before, DG_MODELS_MAX);
     int rc = find_bundles(path, dirs, &n, err);
     if (rc == DG_OK) {
         list = calloc(n, sizeof *list);
@@ -180,35 +139,52 @@ int dg_models_load(struct dg_models *m, const char *path, struct dg_error *err)
             rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu models", n);
     }
     while (rc == DG_OK && opened < n) {
-        rc = served_open(m, dirs[opened], &list[opened], err);
+        rc = open_one(m, dirs[opened], before, n_before, what, &list[opened], err);
         if (rc == DG_OK)
             opened++;
     }
-    if (rc == DG_OK) {
-        pthread_mutex_lock(&m->lock);
-        struct dg_served **old = m->list;
-        size_t n_old = m->n;
-        m->list = list;
-        m->n = n;
-        pthread_mutex_unlock(&m->lock);
-        list = old;
-        opened = n_old;
-    }
-    for (size_t i = 0; i < opened; i++)
-        dg_served_release(list[i]);
-    free(list);
+    what->removed = n_before > what->kept ? n_before - what->kept : 0;
+    for (size_t i = 0; i < n_before; i++)
+        dg_served_release(before[i]);
+    if (rc == DG_OK)
+        exchange_take(m, list, n);
+    else
+        release_all(list, opened);
     for (size_t i = 0; i < n; i++)
         free(dirs[i]);
+    return rc;
+}
+
+int dg_models_load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err)
+{
+    struct dg_models_loaded ignored;
+    uint64_t start = dg_clock_ns();
+    if (!what)
+        what = &ignored;
+    memset(what, 0, sizeof *what);
+    pthread_mutex_lock(&m->load_lock);
+    int rc = load(m, path, what, err);
+    pthread_mutex_unlock(&m->load_lock);
+    what->seconds = (double)(dg_clock_ns() - start) / 1e9;
     return rc;
 }
 
 int dg_models_open(
     const struct dg_models_options *options, struct dg_models **out, struct dg_error *err)
 {
+    int rc = dg_language_aliases_check(options->aliases, err);
+    if (rc != DG_OK)
+        return rc;
     struct dg_models *m = calloc(1, sizeof *m);
     if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for the models");
     m->o = *options;
+    snprintf(m->aliases, sizeof m->aliases, "%s", options->aliases);
+    snprintf(m->pivot, sizeof m->pivot, "%s", options->pivot);
+    m->o.aliases = m->aliases;
+    m->o.pivot = m->pivot;
+    pthread_mutex_init(&m->load_lock, NULL);
     pthread_mutex_init(&m->lock, NULL);
     *out = m;
     return DG_OK;
@@ -218,53 +194,106 @@ void dg_models_close(struct dg_models *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->n; i++)
-        dg_served_release(m->list[i]);
-    free(m->list);
+    release_all(m->list, m->n);
+    pthread_mutex_destroy(&m->load_lock);
     pthread_mutex_destroy(&m->lock);
     free(m);
 }
 
-static bool find_pair(const struct dg_served *s, const char *source, const char *target,
-    const char *pair[2], bool *source_known)
+/* A pair that a model serves, and how far it is from what was asked for. */
+struct found {
+    struct dg_served *model;
+    const char *pair[2];
+    int distance; /* -1: none yet */
+    bool source_known;
+};
+
+static void look_at_pair(
+    struct dg_served *s, size_t i, const char *source, const char *target, struct found *best)
 {
-    const struct dg_bundle *b = dg_translator_bundle(s->translator);
-    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
-        const char *from, *to;
-        dg_bundle_pair(b, i, &from, &to);
-        if (strcasecmp(from, source) != 0)
-            continue;
-        *source_known = true;
-        if (strcasecmp(to, target) != 0)
-            continue;
-        pair[0] = from;
-        pair[1] = to;
-        return true;
+    const char *from, *to;
+    dg_bundle_pair(dg_translator_bundle(s->translator), i, &from, &to);
+    int a = dg_language_distance(source, from);
+    if (a < 0)
+        return;
+    best->source_known = true;
+    int b = dg_language_distance(target, to);
+    if (b < 0 || (best->distance >= 0 && a + b >= best->distance))
+        return;
+    *best = (struct found){s, {from, to}, a + b, true};
+}
+
+/* The nearest pair; of two as near the first, and models stand in the order of their directories'
+ * names. Lock held. */
+static struct found find(const struct dg_models *m, const char *source, const char *target)
+{
+    struct found best = {.distance = -1};
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t p = 0; p < dg_bundle_pairs(dg_translator_bundle(m->list[i]->translator)); p++)
+            look_at_pair(m->list[i], p, source, target, &best);
+    return best;
+}
+
+static void add_hop(struct dg_way *way, const struct found *f)
+{
+    dg_served_hold(f->model);
+    way->hops[way->n].model = f->model;
+    way->hops[way->n].pair[0] = f->pair[0];
+    way->hops[way->n++].pair[1] = f->pair[1];
+}
+
+/* Is the text the same language on both sides? Then a detour would be a paraphrase. */
+static bool same_language(const char *a, const char *b)
+{
+    return dg_language_distance(a, b) >= 0 || dg_language_distance(b, a) >= 0;
+}
+
+int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
+    struct dg_way *out, struct dg_error *err)
+{
+    char a[DG_LANGUAGE_MAX], b[DG_LANGUAGE_MAX];
+    const char *from = dg_language_alias(m->aliases, source, a);
+    const char *to = dg_language_alias(m->aliases, target, b);
+    memset(out, 0, sizeof *out);
+    pthread_mutex_lock(&m->lock);
+    struct found direct = find(m, from, to);
+    if (direct.distance >= 0) {
+        add_hop(out, &direct);
+    } else if (may_pivot && strcmp(m->pivot, "off") != 0 && !same_language(from, to)) {
+        struct found first = find(m, from, m->pivot), second = find(m, m->pivot, to);
+        if (first.distance >= 0 && second.distance >= 0) {
+            add_hop(out, &first);
+            add_hop(out, &second);
+        }
     }
-    return false;
+    pthread_mutex_unlock(&m->lock);
+    if (out->n > 0)
+        return DG_OK;
+    if (direct.source_known)
+        return dg_error_field(err, DG_ENOTFOUND, "target",
+            "no model translates from \"%.32s\" to \"%.32s\"", source, target);
+    return dg_error_field(
+        err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"", source);
+}
+
+void dg_way_release(struct dg_way *way)
+{
+    for (size_t i = 0; i < way->n; i++)
+        dg_served_release(way->hops[i].model);
+    way->n = 0;
 }
 
 int dg_models_find(struct dg_models *m, const char *source, const char *target,
     struct dg_served **out, const char *pair[2], struct dg_error *err)
 {
-    bool source_known = false;
-    struct dg_served *found = NULL;
-    pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->n && !found; i++)
-        if (find_pair(m->list[i], source, target, pair, &source_known))
-            found = m->list[i];
-    if (found)
-        dg_served_hold(found);
-    pthread_mutex_unlock(&m->lock);
-    if (found) {
-        *out = found;
-        return DG_OK;
-    }
-    if (source_known)
-        return dg_error_field(err, DG_ENOTFOUND, "target",
-            "no model translates from \"%.32s\" to \"%.32s\"", source, target);
-    return dg_error_field(
-        err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"", source);
+    struct dg_way way;
+    int rc = dg_models_way(m, source, target, false, &way, err);
+    if (rc != DG_OK)
+        return rc;
+    *out = way.hops[0].model; /* its hold goes with it */
+    pair[0] = way.hops[0].pair[0];
+    pair[1] = way.hops[0].pair[1];
+    return DG_OK;
 }
 
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
@@ -277,11 +306,6 @@ size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
     }
     pthread_mutex_unlock(&m->lock);
     return n;
-}
-
-const char *dg_served_type(const struct dg_served *s)
-{
-    return dg_weights_main_type(dg_bundle_weights(dg_translator_bundle(s->translator)));
 }
 
 static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
@@ -308,9 +332,9 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
 
 struct dg_json *dg_models_describe(struct dg_models *m)
 {
-    struct dg_served *list[MAX_MODELS];
+    struct dg_served *list[DG_MODELS_MAX];
     struct dg_json *array = dg_json_new_array();
-    size_t n = dg_models_list(m, list, MAX_MODELS);
+    size_t n = dg_models_list(m, list, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++) {
         size_t pairs = dg_bundle_pairs(dg_translator_bundle(list[i]->translator));
         for (size_t p = 0; p < pairs; p++)

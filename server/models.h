@@ -9,6 +9,7 @@
 #include "translate/translate.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has
@@ -32,7 +33,11 @@ struct dg_served {
 struct dg_models_options {
     uint32_t workers, compute_threads;
     struct dg_engine_limits limits;
+    const char *aliases; /* as languages.h has them; "" none */
+    const char *pivot;   /* the language that pairs without a model may go through, or "off" */
 };
+
+#define DG_MODELS_MAX 256 /* bundles served at once */
 
 struct dg_models;
 
@@ -40,12 +45,37 @@ int dg_models_open(
     const struct dg_models_options *options, struct dg_models **out, struct dg_error *err);
 void dg_models_close(struct dg_models *m); /* NULL is fine; models still held live on */
 
-/* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica
- * and only then serve them. DG_EFORMAT and others name the bundle; nothing is served then. */
-int dg_models_load(struct dg_models *m, const char *path, struct dg_error *err);
+/* What a load did. */
+struct dg_models_loaded {
+    size_t opened, kept, removed;
+    double seconds;
+};
 
-/* The model for a pair, held (release it), and the pair's codes as the bundle writes them (borrowed
- * from the model). Codes compare without case. DG_ENOTFOUND with field source or target. */
+/* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica
+ * and only then serve them, instead of what was served: a request keeps the model that it found.
+ * What is served from the same directory with the same version already stays; when there is
+ * anything to lose, every byte of a new bundle is checked. DG_EFORMAT and others name the bundle;
+ * then everything stays as it was. what may be NULL. */
+int dg_models_load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err);
+
+/* How to get from one language to another: one model, or two. */
+struct dg_way {
+    struct {
+        struct dg_served *model; /* held */
+        const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
+    } hops[2];
+    size_t n;
+};
+
+/* The nearest pair by languages.h's rule; where there is none and it may be, through the pivot.
+ * DG_ENOTFOUND with field source or target. */
+int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
+    struct dg_way *out, struct dg_error *err);
+void dg_way_release(struct dg_way *way); /* a zeroed one is fine */
+
+/* The one model for a pair, held (release it), and the pair's codes as the bundle writes them
+ * (borrowed from the model). Never through the pivot. DG_ENOTFOUND with field source or target. */
 int dg_models_find(struct dg_models *m, const char *source, const char *target,
     struct dg_served **out, const char *pair[2], struct dg_error *err);
 
@@ -56,6 +86,8 @@ struct dg_json *dg_models_describe(struct dg_models *m);
 
 /* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
 const char *dg_served_type(const struct dg_served *s);
+/* Log its name, pairs and version. */
+void dg_served_log(const struct dg_served *s);
 void dg_served_hold(struct dg_served *s);
 void dg_served_release(struct dg_served *s); /* NULL is fine */
 

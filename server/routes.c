@@ -7,6 +7,7 @@
 #include "server/gate.h"
 #include "server/health.h"
 #include "server/metrics_page.h"
+#include "server/reload.h"
 #include "server/reply.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ static const struct dg_route table[] = {
     {"GET", "/metrics", dg_metrics_page},
     {"GET", "/openapi.yaml", dg_health_openapi},
     {"GET", "/v1/models", dg_api_v1_models},
+    {"POST", "/v1/models/reload", dg_reload_handle},
     {"POST", "/v1/translate", dg_api_v1_translate},
     {"POST", "/v1/score", dg_api_v1_score},
     {"POST", "/v1/alternatives", dg_api_alternatives},
@@ -123,7 +125,7 @@ static void count(struct dg_app *app, const struct dg_route *route, int status, 
     if (!route)
         return;
     atomic_fetch_sub(&app->in_flight, 1);
-    if (strcmp(route->method, "POST") != 0)
+    if (strcmp(route->method, "POST") != 0 || route->handle == dg_reload_handle)
         return;
     dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(status), 1);
     if (status == 200)

@@ -77,6 +77,8 @@ SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_la
     ("/v1/translate", dict(GOOD, text="a" * 20000)),
     ("/v1/score", SCORE),
     ("/v1/score", dict(SCORE, target=["a", "b"])),
+    ("/v1/models/reload", {}),
+    ("/v1/models/reload", {"models": "x"}),
 ])
 def test_posts_answer_as_described(server, document, path, body):
     check(document, "post", path, server.post(path, body))

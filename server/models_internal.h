@@ -1,0 +1,12 @@
+/* What models.c and served.c share. */
+#ifndef DG_SERVER_MODELS_INTERNAL_H
+#define DG_SERVER_MODELS_INTERNAL_H
+
+#include "server/models.h"
+
+/* Open the bundle in dir with an engine for each worker, and let each translate a sentence. Held
+ * once. */
+int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,
+    struct dg_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+#include "server/models_internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kernels/cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_POSITIONS 1024
+#define SELF_TEST "This is a test."
+#define SELF_TEST_STEPS                                                                            \
+    4096 /* far more than any sentence may take: a search that does not end is a fault */
+
+void dg_served_hold(struct dg_served *s)
+{
+    atomic_fetch_add(&s->refs, 1);
+}
+
+void dg_served_release(struct dg_served *s)
+{
+    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+        return;
+    for (uint32_t i = 0; i < s->n_replicas; i++) {
+        dg_engine_close(s->replicas[i].engine);
+        dg_cpu_close(s->replicas[i].be);
+    }
+    free(s->replicas);
+    dg_translator_close(s->translator);
+    dg_cpu_close(s->be);
+    free(s);
+}
+
+/* Translate one sentence on a replica from end to end: what is served has worked once. */
+static int self_test(const struct dg_served *s, const struct dg_replica *r, struct dg_error *err)
+{
+    struct dg_translate_options options = {.search.alpha = -1, .keep_loops = true};
+    struct dg_job *job = NULL;
+    struct dg_answers answers;
+    int rc = dg_job_plan(s->translator, SELF_TEST, strlen(SELF_TEST), &options, &job, err);
+    for (size_t i = 0; i < (rc == DG_OK ? dg_job_sentences(job) : 0) && rc == DG_OK; i++) {
+        struct dg_sentence sentence;
+        const struct dg_result *result = NULL;
+        dg_job_sentence(job, i, &sentence);
+        rc = dg_engine_admit(r->engine, i, &sentence, err);
+        if (rc == DG_EAGAIN)
+            rc = dg_error_set(err, DG_ELIMIT, "the engine has no room for a short sentence");
+        for (int step = 0; rc == DG_OK && !result && step < SELF_TEST_STEPS; step++) {
+            dg_engine_step(r->engine);
+            result = dg_engine_poll(r->engine);
+        }
+        if (result) {
+            rc = dg_job_accept(job, i, result, err);
+            dg_engine_release(r->engine, result);
+        } else if (rc == DG_OK) {
+            dg_engine_cancel(r->engine, i);
+            rc = dg_error_set(err, DG_EINTERNAL, "the search did not end");
+        }
+    }
+    if (rc == DG_OK)
+        rc = dg_job_finish(job, &answers, err);
+    dg_job_free(job);
+    if (rc != DG_OK)
+        dg_error_prefix(err, "self-test of %s", dg_bundle_dir(dg_translator_bundle(s->translator)));
+    return rc;
+}
+
+static int open_replicas(
+    const struct dg_models_options *o, struct dg_served *s, struct dg_error *err)
+{
+    struct dg_cpu_options cpu = {.threads = (int)o->compute_threads};
+    s->replicas = calloc(o->workers, sizeof *s->replicas);
+    if (!s->replicas)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", o->workers);
+    s->n_replicas = o->workers;
+    for (uint32_t i = 0; i < s->n_replicas; i++) {
+        struct dg_replica *r = &s->replicas[i];
+        int rc = dg_cpu_open(&cpu, &r->be, err);
+        if (rc == DG_OK)
+            rc = dg_engine_open(
+                dg_translator_model(s->translator), r->be, &o->limits, &r->engine, err);
+        if (rc == DG_OK)
+            rc = self_test(s, r, err);
+        if (rc != DG_OK)
+            return rc;
+    }
+    return DG_OK;
+}
+
+int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,
+    struct dg_error *err)
+{
+    struct dg_cpu_options cpu = {.threads = 1};
+    uint32_t positions =
+        o->limits.max_target > MAX_POSITIONS ? o->limits.max_target : MAX_POSITIONS;
+    uint64_t start = dg_clock_ns();
+    struct dg_served *s = calloc(1, sizeof *s);
+    if (!s)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a model");
+    atomic_init(&s->refs, 1);
+    int rc = dg_cpu_open(&cpu, &s->be, err);
+    if (rc == DG_OK)
+        rc = dg_translator_open(dir, s->be, positions, &s->translator, err);
+    if (rc == DG_OK)
+        rc = open_replicas(o, s, err);
+    if (rc != DG_OK) {
+        dg_served_release(s);
+        return rc;
+    }
+    s->load_seconds = (double)(dg_clock_ns() - start) / 1e9;
+    *out = s;
+    return DG_OK;
+}
+
+const char *dg_served_type(const struct dg_served *s)
+{
+    return dg_weights_main_type(dg_bundle_weights(dg_translator_bundle(s->translator)));
+}
+
+void dg_served_log(const struct dg_served *s)
+{
+    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
+        const char *source, *target;
+        dg_bundle_pair(b, i, &source, &target);
+        dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source,
+            target, dg_bundle_version(b));
+    }
+}

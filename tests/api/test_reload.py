@@ -1,0 +1,233 @@
+"""Models exchanged while the server runs: no request lost, the old one let go, a broken bundle changes nothing."""
+import os
+import re
+import shutil
+import signal
+import threading
+import time
+
+import pytest
+import requests
+
+import bundle
+from conftest import CLI, NARROW, PATIENCE, Server
+
+
+@pytest.fixture
+def folder(models, tmp_path):
+    """A directory of our own with the two bundles, and a third one beside it for exchanges."""
+    shutil.copytree(models, tmp_path / "served")
+    bundle.make(CLI, str(tmp_path / "next" / "en-de"), seed=7)
+    return tmp_path
+
+
+def exchange(folder):
+    """As it should be done: by renaming, so that nobody sees half a bundle."""
+    os.rename(folder / "served" / "en-de", folder / "old")
+    os.rename(folder / "next" / "en-de", folder / "served" / "en-de")
+
+
+def versions(server):
+    return {m["source"] + "-" + m["target"]: m["version"] for m in server.get("/v1/models").json()["models"]}
+
+
+def reload(server, **more):
+    return requests.post(server.url("/v1/models/reload"), timeout=PATIENCE, **more)
+
+
+def counts(server):
+    return [int(float(n)) for n in re.findall(r'^dragoman_model_reloads_total\{outcome="\w+"\} (\S+)',
+                                              server.get("/metrics").text, re.M)]
+
+
+def mapped(server, path):
+    """Is a file below this path mapped? The kernel names it as it is called now."""
+    with open("/proc/%d/maps" % server.process.pid, encoding="utf-8") as f:
+        return str(path) + "/" in f.read()
+
+
+@pytest.mark.parametrize("how", ["post", "signal"])
+def test_no_request_is_lost_in_an_exchange(folder, how):
+    with Server(str(folder / "served"), "--max-queue-tokens", "1000000") as server:
+        before, first = versions(server), server.translate("Keep on.")
+        wanted = {before["en-de"]: first.json()["translations"]}
+        assert first.headers["X-Model-Version"] == before["en-de"]
+        stop, wrong, seen = threading.Event(), [], {}
+        lock = threading.Lock()
+
+        def ask():
+            with requests.Session() as session:
+                while not stop.is_set():
+                    r = session.post(server.url("/v1/translate"), timeout=PATIENCE,
+                                     json=dict(text="Keep on.", source="en", target="de"))
+                    version = r.headers.get("X-Model-Version")
+                    with lock:
+                        if r.status_code != 200 or wanted.setdefault(version, r.json()["translations"]) != \
+                                r.json()["translations"]:
+                            wrong.append((r.status_code, r.text))
+                        seen[version] = seen.get(version, 0) + 1
+
+        clients = [threading.Thread(target=ask) for _ in range(6)]
+        for c in clients:
+            c.start()
+        try:
+            server.until(lambda: seen.get(before["en-de"], 0) > 20)
+            exchange(folder)
+            if how == "post":
+                reply = reload(server)
+                assert reply.status_code == 200, reply.text
+                assert {k: reply.json()[k] for k in ("opened", "kept", "removed")} == dict(opened=1, kept=1, removed=1)
+                assert {m["version"] for m in reply.json()["models"]} == set(versions(server).values())
+            else:
+                server.process.send_signal(signal.SIGHUP)
+                server.until(lambda: counts(server) == [1, 0])
+            after = versions(server)
+            server.until(lambda: seen.get(after["en-de"], 0) > 20)
+        finally:
+            stop.set()
+            for c in clients:
+                c.join()
+        assert wrong == [] and set(seen) == {before["en-de"], after["en-de"]}
+        assert after["en-de"] != before["en-de"] and after["de-fr"] == before["de-fr"]
+        assert wanted[before["en-de"]] != wanted[after["en-de"]]  # another model, another answer
+        assert not mapped(server, folder / "old") and mapped(server, folder / "served" / "en-de")
+        text = server.get("/metrics").text
+        assert float(re.search(r"^dragoman_model_last_reload_timestamp_seconds (\S+)", text, re.M)[1]) > time.time() - 600
+        assert server.logged('event="reloaded" opened=1 kept=1 removed=1')
+
+
+def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path):
+    served = tmp_path / "served"
+    shutil.copytree(endless, served / "m")
+    other = bundle.make(CLI, str(tmp_path / "next" / "m"), seed=5)
+    with Server(str(served), *NARROW) as server:
+        old = server.get("/v1/models").json()["models"][0]["version"]
+        answers = []
+        client = threading.Thread(target=lambda: answers.append(server.translate(busy(3))))
+        client.start()
+        server.until(lambda: "dragoman_live_sentences 1\n" in server.get("/metrics").text)
+        os.rename(served / "m", tmp_path / "old")
+        os.rename(other, served / "m")
+        assert reload(server).status_code == 200
+        assert mapped(server, tmp_path / "old") and not answers  # it runs on
+        assert server.translate("Hello.").headers["X-Model-Version"] != old  # beside the new one
+        client.join()
+        assert answers[0].status_code == 200 and answers[0].headers["X-Model-Version"] == old
+        server.until(lambda: not mapped(server, tmp_path / "old"), 10)
+
+
+def flip(path, at):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+BREAKS = {
+    "weights cut off": (lambda b: (b / "weights.dgw").write_bytes((b / "weights.dgw").read_bytes()[:5000]), "weights"),
+    # Nothing but a checksum sees this one.
+    "one bit of a weight": (lambda b: flip(b / "weights.dgw", (b / "weights.dgw").stat().st_size // 2), "weights.dgw"),
+    "no weights": (lambda b: (b / "weights.dgw").unlink(), "weights.dgw"),
+    "no vocabulary": (lambda b: [f.unlink() for f in b.glob("*.vocab")], ".vocab"),
+    "a manifest that is none": (lambda b: (b / "manifest.json").write_text("{"), "manifest.json"),
+}
+
+
+@pytest.mark.parametrize("how", BREAKS)
+def test_a_broken_bundle_changes_nothing(folder, how):
+    damage, words = BREAKS[how]
+    with Server(str(folder / "served")) as server:
+        before, answer = versions(server), server.translate("Hello.").json()
+        damage(folder / "next" / "en-de")
+        exchange(folder)
+        reply = reload(server)
+        assert reply.status_code == 422 and reply.json()["error"]["code"] == "reload_failed"
+        assert words in reply.json()["error"]["message"], reply.text
+        assert str(folder / "served" / "en-de") in reply.json()["error"]["message"]
+        assert versions(server) == before and server.translate("Hello.").json() == answer
+        assert server.get("/readyz").status_code == 200
+        assert counts(server) == [0, 1]
+        assert server.logged(r'level=error event="reload failed" .*%s' % re.escape(words))
+        shutil.rmtree(folder / "served" / "en-de")  # repaired: by the old one
+        os.rename(folder / "old", folder / "served" / "en-de")
+        assert reload(server).json()["kept"] == 2 and counts(server) == [1, 1]
+
+
+def test_bundles_come_and_go(folder):
+    with Server(str(folder / "served")) as server:
+        assert set(versions(server)) == {"en-de", "de-fr"}
+        bundle.make(CLI, str(folder / "served" / "en-fr"), "en", "fr", seed=8)
+        assert server.post("/v1/translate", dict(text="a", source="fr", target="en")).status_code == 400
+        assert reload(server).json()["opened"] == 1
+        assert set(versions(server)) == {"en-de", "de-fr", "en-fr"}
+        shutil.rmtree(folder / "served" / "en-de")
+        reply = reload(server).json()
+        assert (reply["opened"], reply["kept"], reply["removed"]) == (0, 2, 1)
+        assert server.translate("a").status_code == 400
+        shutil.rmtree(folder / "served")
+        assert "cannot open the models directory" in reload(server).json()["error"]["message"]
+        assert set(versions(server)) == {"de-fr", "en-fr"}
+
+
+def test_many_who_ask_at_once(folder):
+    with Server(str(folder / "served")) as server:
+        replies = []
+        clients = [threading.Thread(target=lambda: replies.append(reload(server).status_code)) for _ in range(8)]
+        for c in clients:
+            c.start()
+        for c in clients:
+            c.join()
+        assert replies == [200] * 8 and 1 <= counts(server)[0] <= 8
+
+
+def test_a_stop_while_models_are_reloaded(folder):
+    with Server(str(folder / "served")) as server:
+        replies = []
+
+        def ask():
+            try:
+                replies.append(reload(server).status_code)
+            except requests.ConnectionError:
+                pass  # it came too late to be accepted
+
+        clients = [threading.Thread(target=ask) for _ in range(4)]
+        for c in clients:
+            c.start()
+        server.process.send_signal(signal.SIGHUP)
+        server.stop()
+        for c in clients:
+            c.join()
+        assert set(replies) <= {200, 503}
+
+
+def test_who_may_reload(models, tmp_path):
+    """With keys those with the scope; without, this machine, and not what a proxy on it passes on."""
+    import test_keys
+    with Server(models) as server:
+        assert reload(server).status_code == 200
+        assert reload(server, json={}).status_code == 200
+        assert reload(server, json={"models": "/etc"}).status_code == 400
+        for header in ("X-Forwarded-For", "Forwarded", "Via"):
+            assert reload(server, headers={header: "for=1.2.3.4"}).status_code == 403
+    address = own_address()
+    if address:
+        with Server(models, "--host", "0.0.0.0") as server:
+            reply = requests.post("http://%s:%d/v1/models/reload" % (address, server.port), timeout=PATIENCE)
+            assert reply.status_code == 403 and "--keys" in reply.json()["error"]["message"]
+    path = tmp_path / "keys.db"
+    translate, admin = test_keys.add(path), test_keys.add(path, "--scope", "admin")
+    with Server(models, "--keys", str(path)) as server:
+        assert reload(server).status_code == 401
+        assert reload(server, headers=test_keys.bearer(translate)).status_code == 403
+        assert reload(server, headers=test_keys.bearer(admin)).status_code == 200
+
+
+def own_address():
+    """An address of this machine that is not loopback, if there is one."""
+    import socket
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("192.0.2.1", 9))  # nothing is sent
+            address = s.getsockname()[0]
+        except OSError:
+            return None
+    return None if address.startswith("127.") else address
