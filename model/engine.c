@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A longer list saves little, and each sentence holds its own rows. */
+#define DG_MAX_LIST 4096u
+
 static const struct dg_engine_limits defaults = {
     .max_rows = 128, .max_sentences = 64, .max_source = 512, .max_target = 1024};
 
@@ -55,6 +58,13 @@ static int open_lists(struct dg_engine *e, struct dg_error *err)
     if (!e->ids || !e->pos || !e->slots || !e->segs || !e->cross_segs || !e->want || !e->force ||
         !e->top_logprob || !e->top_ids)
         return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
+    if (e->model->shortlist) {
+        e->max_list = (uint32_t)(V / 2 < DG_MAX_LIST ? V / 2 : DG_MAX_LIST);
+        e->list_bits = calloc(dg_shortlist_words(e->model->shortlist), sizeof *e->list_bits);
+        e->list_ids = malloc((e->max_list + 1) * sizeof *e->list_ids);
+        if (!e->list_bits || !e->list_ids)
+            return dg_error_set(err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_list);
+    }
     e->logits.ld = V;
     e->bytes += R * V * sizeof(float);
     return e->be->ops->buf_new(e->be, R * V, &e->logits.buf, err);
@@ -113,6 +123,8 @@ void dg_engine_close(struct dg_engine *e)
     free(e->top_logprob);
     free(e->top_ids);
     free(e->row);
+    free(e->list_bits);
+    free(e->list_ids);
     free(e);
 }
 
@@ -126,6 +138,8 @@ static struct dg_live **tail(struct dg_live **list)
 /* Room back to the pool; the sentence itself stays (its answer may still be read). */
 static void give_room(struct dg_engine *e, struct dg_live *s)
 {
+    dg_output_rows_close(s->output);
+    s->output = NULL;
     for (uint32_t i = 0; i < s->n_blocks; i++)
         dg_cache_give(&e->cache, s->blocks[i]);
     s->n_blocks = 0;
@@ -142,6 +156,19 @@ static int open_row(struct dg_engine *e, struct dg_error *err)
     if (!e->row && !(e->row = malloc(V * sizeof *e->row)))
         return dg_error_set(err, DG_ENOMEM, "no memory for the logits of %zu pieces", V);
     return 0;
+}
+
+/* The sentence's own rows of the output matrix. Who draws, spells, picks or scores needs every piece's logit. */
+static int take_shortlist(struct dg_engine *e, struct dg_live *s, const struct dg_sentence *in, struct dg_error *err)
+{
+    const struct dg_search *search = &s->beam.search;
+    if (!e->model->shortlist || in->forced || in->spelling || search->pick || search->sampling.temperature > 0)
+        return 0;
+    size_t n = dg_shortlist_select(e->model->shortlist, s->source, s->n_source, s->prefix, s->n_prefix, e->list_bits,
+        e->list_ids, e->max_list);
+    if (n < e->k_max)
+        return 0;
+    return dg_output_rows_open(e->model, e->be, e->list_ids, (uint32_t)n, &s->output, err);
 }
 
 int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *in, struct dg_error *err)
@@ -166,7 +193,10 @@ int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *
         e->spare = s->next;
     else if (!(s = calloc(1, sizeof *s)))
         return dg_error_set(err, DG_ENOMEM, "no memory for a sentence");
-    if ((rc = dg_live_begin(s, id, in, &search, e->model->config.eos, blocks, err))) {
+    rc = dg_live_begin(s, id, in, &search, e->model->config.eos, blocks, err);
+    if (!rc)
+        rc = take_shortlist(e, s, in, err);
+    if (rc) {
         s->next = e->spare;
         e->spare = s;
         return rc;
@@ -230,6 +260,16 @@ void dg_engine_cancel(struct dg_engine *e, uint64_t id)
 {
     if (!drop(e, &e->pending, id, true) && !drop(e, &e->live, id, true))
         drop(e, &e->done, id, false);
+}
+
+void dg_engine_hold(struct dg_engine *e, uint64_t id, bool held)
+{
+    for (struct dg_live *s = e->pending; s; s = s->next)
+        if (s->id == id)
+            s->held = held;
+    for (struct dg_live *s = e->live; s; s = s->next)
+        if (s->id == id)
+            s->held = held;
 }
 
 void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out)

@@ -4,6 +4,7 @@
 
 #include "model/cache.h"
 #include "model/engine.h"
+#include "model/output_rows.h"
 #include "model/workspace.h"
 
 /* Rows of one encoder pass when several sentences join at once: enough to keep the GEMMs busy. */
@@ -26,8 +27,9 @@ struct dg_live {
     size_t memory_bytes;
     const struct dg_spelling *spelling; /* borrowed; NULL: none, or spelt to its end */
     uint64_t key;                       /* of the source, for sampling */
+    struct dg_output_rows *output; /* the sentence's own; NULL: the whole vocabulary */
     uint32_t align_layer;
-    bool want_alignment;
+    bool want_alignment, held;
     int32_t *alignment; /* of the answer, malloc'd; NULL: none */
     struct dg_result result;
 };
@@ -50,6 +52,9 @@ struct dg_engine {
     float *top_logprob;                            /* [max_rows,k_max] */
     int32_t *top_ids;
     float *row; /* [V] one row's logits, once a sentence needed them on the host; else NULL */
+    uint64_t *list_bits; /* with a shortlist: its scratch */
+    int32_t *list_ids;   /* [max_list] */
+    uint32_t max_list;   /* what is longer takes the whole vocabulary */
     size_t bytes;
 };
 

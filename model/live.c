@@ -104,6 +104,7 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, 
     s->n_blocks = 0;
     s->align_layer = in->align_layer;
     s->want_alignment = in->want_alignment;
+    s->held = false;
     s->spelling = in->forced ? NULL : in->spelling;
     s->key = dg_choose_key(in->source, in->n_source);
     lay_out(s, search, n_reserved);
@@ -117,6 +118,7 @@ void dg_live_free(struct dg_live *s)
 {
     if (!s)
         return;
+    dg_output_rows_close(s->output);
     dg_beam_deinit(&s->beam);
     free(s->alignment);
     free(s->memory);

@@ -43,6 +43,7 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     m->config = *config;
+    m->weights = weights;
     m->be = be;
     m->max_positions = max_positions;
     for (size_t i = 0; i < dg_params_count(config); i++) {
@@ -63,6 +64,11 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
 out:
     dg_model_close(m);
     return rc;
+}
+
+void dg_model_use_shortlist(struct dg_model *m, const struct dg_shortlist *list)
+{
+    m->shortlist = list;
 }
 
 void dg_model_close(struct dg_model *m)

@@ -7,6 +7,8 @@
 
 struct dg_model {
     struct dg_config config;
+    const struct dg_weights *weights;     /* borrowed */
+    const struct dg_shortlist *shortlist; /* borrowed; NULL: none */
     struct dg_backend *be;       /* whose device the parameters are on */
     struct dg_params params;
     struct dg_weight *positions; /* sinusoids [max_positions,D]; NULL with learned ones */

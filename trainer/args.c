@@ -14,7 +14,7 @@ static const struct option options[] = {{"out", required_argument, NULL, 'o'},
     {"to", required_argument, NULL, 'T'}, {"beam", required_argument, NULL, 'b'},
     {"alpha", required_argument, NULL, 'a'}, {"lines", required_argument, NULL, 'n'},
     {"last", required_argument, NULL, 'L'}, {"best", required_argument, NULL, 'B'},
-    {"json", no_argument, NULL, 'j'}, {"no-scores", no_argument, NULL, 'S'}, {0}};
+    {"frequent", required_argument, NULL, 'Q'}, {"json", no_argument, NULL, 'j'}, {"no-scores", no_argument, NULL, 'S'}, {0}};
 
 static int parse_number(
     const char *name, const char *text, long max, long *out, struct dg_error *err)
@@ -90,6 +90,8 @@ static int take(struct dg_args *a, int letter, const char *value, struct dg_erro
         return parse_number("beam", value, 32, &a->beam, err);
     case 'n':
         return parse_number("lines", value, 1000000000, &a->lines, err);
+    case 'Q':
+        return parse_number("frequent", value, 1000000, &a->frequent, err);
     case 'L':
         return parse_number("last", value, 10000, &a->last, err);
     case 'B':
@@ -120,7 +122,7 @@ int dg_args_parse(
 {
     int letter, rc = 0;
     memset(out, 0, sizeof *out);
-    out->beam = out->lines = out->last = out->best = -1;
+    out->beam = out->lines = out->last = out->best = out->frequent = -1;
     out->alpha = -1;
     opterr = 0;
     while (!rc && (letter = getopt_long(argc, argv, "", options, NULL)) != -1) {

@@ -15,7 +15,7 @@ struct dg_args {
     const char *settings[DG_ARGS_MAX]; /* --set KEY=VALUE, and what --threads and --init become */
     size_t n_settings;
     const char *out, *data, *prepared, *from, *to;
-    long beam, lines, last, best; /* -1: not given */
+    long beam, lines, last, best, frequent; /* -1: not given */
     long threads;                 /* 0: all */
     double alpha;                 /* negative: not given */
     bool force, quiet, json, no_scores;

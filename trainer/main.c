@@ -10,6 +10,7 @@
 #include "trainer/prepare.h"
 #include "trainer/recipe.h"
 #include "trainer/run.h"
+#include "trainer/shortlist.h"
 
 #include <math.h>
 #include <signal.h>
@@ -32,6 +33,10 @@ static const char usage[] =
     "  plot LOG... --out FILE.svg    curves of one or more log.jsonl\n"
     "  batches RECIPE --prepared DIR the first --lines N batches as JSON, for comparing with other "
     "trainers\n"
+    "  shortlist BUNDLE --prepared DIR which target pieces come from which source pieces, into the "
+    "bundle: faster output\n"
+    "                                layer; --best N of a piece (50), --frequent N always (200), "
+    "--lines N pairs\n"
     "  bleu HYPOTHESES REFERENCES    BLEU and chrF of text files, as sacreBLEU counts them\n\n"
     "RECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, "
     "paper-big-enfr.\n"
@@ -341,6 +346,30 @@ static int verb_batches(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
+static int verb_shortlist(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_made_shortlist made;
+    int rc = dg_args_parse(argc, argv, "pnBQ", &a, err);
+    if (!rc)
+        rc = need(&a, 1, "a bundle", err);
+    if (!rc && !a.prepared)
+        rc = dg_error_field(err, DG_EINVAL, "prepared", "--prepared DIR is missing");
+    struct dg_make_shortlist o = {.bundle = a.words[0],
+        .prepared_dir = a.prepared,
+        .pairs = a.lines > 0 ? (uint64_t)a.lines : 0,
+        .best = a.best > 0 ? (uint32_t)a.best : 0,
+        .frequent = a.frequent > 0 ? (uint32_t)a.frequent : 0};
+    if (!rc)
+        rc = dg_shortlist_make(&o, &made, err);
+    if (!rc)
+        printf("%llu pairs: %.1f translations a source piece, %u pieces always; a sentence's list "
+               "has %.0f pieces\nand holds %.2f %% of those of its translation\n",
+            (unsigned long long)made.pairs, made.mean_best, made.frequent, made.mean_rows,
+            100 * made.coverage);
+    return rc;
+}
+
 static int verb_bleu(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
@@ -371,7 +400,7 @@ static const struct {
     int (*run)(int argc, char **argv, struct dg_error *err);
 } verbs[] = {{"run", verb_run}, {"resume", verb_resume}, {"average", verb_average},
     {"evaluate", verb_evaluate}, {"prepare", verb_prepare}, {"plan", verb_plan},
-    {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu}, {"batches", verb_batches}};
+    {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu}, {"shortlist", verb_shortlist}, {"batches", verb_batches}};
 
 int main(int argc, char **argv)
 {

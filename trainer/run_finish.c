@@ -142,7 +142,7 @@ static void remove_bundle(const char *dir)
     rmdir(dir);
 }
 
-static void tell(struct dg_run *r, const struct dg_json *training)
+static void tell(struct dg_run *r, const struct dg_json *training, const char *bundle)
 {
     const struct dg_json *scores = dg_json_get(training, "scores");
     for (size_t i = 0; i < dg_json_length(scores); i++) {
@@ -151,7 +151,7 @@ static void tell(struct dg_run *r, const struct dg_json *training)
             dg_json_string(dg_json_get(s, "set"), NULL), dg_json_number(dg_json_get(s, "bleu")),
             dg_json_number(dg_json_get(s, "chrf")), dg_json_number(dg_json_get(s, "perplexity")));
     }
-    dg_trainlog_say(r->log, "bundle: %s", r->bundle_dir);
+    dg_trainlog_say(r->log, "bundle: %s", bundle);
 }
 
 int dg_run_finish(struct dg_run *r, struct dg_error *err)
@@ -164,7 +164,7 @@ int dg_run_finish(struct dg_run *r, struct dg_error *err)
     int rc =
         make_bundle(&s, (size_t)(best ? t->average_best : t->average_last), best, &training, err);
     if (!rc) {
-        tell(r, training);
+        tell(r, training, r->bundle_dir);
         rc = dg_trainlog_event_take(r->log, "finished", training, err);
         remove_bundle(r->validation_dir);
     } else {
@@ -197,7 +197,7 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
         rc = make_bundle(&s, n, o->best, &training, err);
     }
     if (!rc)
-        tell(&r, training);
+        tell(&r, training, o->bundle ? o->bundle : r.bundle_dir);
     dg_json_free(training);
     dg_run_close(&r);
     return rc;

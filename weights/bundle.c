@@ -162,6 +162,11 @@ const char *dg_bundle_target_vocab(const struct dg_bundle *b)
     return b->paths[DG_FILE_TARGET_VOCAB];
 }
 
+const char *dg_bundle_shortlist(const struct dg_bundle *b)
+{
+    return b->paths[DG_FILE_SHORTLIST];
+}
+
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err)
 {
     char version[DG_VERSION_DIGITS + 1];

@@ -36,6 +36,8 @@ const char *dg_bundle_source_spm(const struct dg_bundle *b);
 const char *dg_bundle_target_spm(const struct dg_bundle *b);
 const char *dg_bundle_source_vocab(const struct dg_bundle *b);
 const char *dg_bundle_target_vocab(const struct dg_bundle *b);
+/* Path of the vocabulary shortlist (weights/shortlist.h), "" when the bundle has none. */
+const char *dg_bundle_shortlist(const struct dg_bundle *b);
 
 /* Check the tensors' checksums and recompute the version over weights, SentencePiece models,
  * vocabularies and manifest (without its "version" field). Reads every byte. */

@@ -14,6 +14,7 @@ static const char *const file_keys[DG_FILE_COUNT + 1] = {
     [DG_FILE_TARGET_SPM] = "target_spm",
     [DG_FILE_SOURCE_VOCAB] = "source_vocab",
     [DG_FILE_TARGET_VOCAB] = "target_vocab",
+    [DG_FILE_SHORTLIST] = "shortlist",
 };
 
 const char *dg_manifest_file_key(enum dg_bundle_file file)
@@ -78,7 +79,8 @@ static int check_files(const struct dg_json *m, struct dg_error *err)
         rc = dg_json_field_string(files, "files", file_keys[i], &name, err);
         if (!rc && name)
             rc = check_file_name(field, name, err);
-        else if (!rc && i != DG_FILE_SOURCE_SPM && i != DG_FILE_TARGET_SPM)
+        else if (!rc && i != DG_FILE_SOURCE_SPM && i != DG_FILE_TARGET_SPM &&
+                 i != DG_FILE_SHORTLIST)
             rc = REFUSE(field, "manifest: %s is missing", field);
     }
     return rc;

@@ -16,6 +16,7 @@ enum dg_bundle_file {
     DG_FILE_TARGET_SPM,
     DG_FILE_SOURCE_VOCAB,
     DG_FILE_TARGET_VOCAB,
+    DG_FILE_SHORTLIST,
     DG_FILE_COUNT,
 };
 

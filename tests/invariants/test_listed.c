@@ -1,0 +1,233 @@
+/* Sentences with a shortlist: the search is that over a model to which every other piece is impossible; the batch,
+ * mixed with sentences that use the whole vocabulary, changes nothing; a step allocates nothing it did not before. */
+#include "tests/invariants/random_model.h"
+
+#define V 1500
+#define SENTENCES 40
+#define MAX_SOURCE 9
+#define MAX_OUT 12
+
+struct answer {
+    uint32_t n;
+    int32_t ids[MAX_OUT];
+    double score;
+};
+
+struct problem {
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e;
+    struct dg_shortlist *list;
+    struct dg_shortlist_data data;
+    uint32_t always[2 * DG_MAX_BEAM + 2], first[V + 1], ids[V * 12];
+    int32_t source[SENTENCES][MAX_SOURCE];
+    uint32_t n_source[SENTENCES];
+};
+
+/* Twelve translations a piece, the same for whoever asks. */
+static void make_list(struct problem *p)
+{
+    char path[] = "/tmp/dragoman-test-XXXXXX";
+    struct dg_error err = {0};
+    uint64_t rng = 5;
+    int fd = mkstemp(path);
+    close(fd);
+    for (uint32_t i = 0; i < sizeof p->always / sizeof p->always[0]; i++)
+        p->always[i] = 3 * i;
+    for (uint32_t e = 0; e < V; e++)
+        for (uint32_t k = 0; k < 12; k++)
+            p->ids[(p->first[e] = 12 * e) + k] = rnd(&rng) % V;
+    p->first[V] = 12 * V;
+    p->data = (struct dg_shortlist_data){V, V, p->always, sizeof p->always / sizeof p->always[0], p->first, p->ids};
+    if (dg_shortlist_write(path, &p->data, &err) || dg_shortlist_open(path, V, V, &p->list, &err))
+        fail_msg("%s", err.message);
+    unlink(path);
+}
+
+static struct problem *open_problem(enum dg_type type)
+{
+    struct problem *p = calloc(1, sizeof *p);
+    struct dg_error err = {0};
+    uint64_t rng = 11;
+    dg_config_base(&p->c, V);
+    p->c.D = 64;
+    p->c.F = 128;
+    p->c.H = 4;
+    p->c.Dk = p->c.Dv = 16;
+    p->c.enc_layers = p->c.dec_layers = 2;
+    p->c.output_bias = true;
+    random_model_open(&p->m, &p->c, type, NULL, 64, 77);
+    make_list(p);
+    dg_model_use_shortlist(p->m.model, p->list);
+    if (dg_engine_open(p->m.model, p->m.be, NULL, &p->e, &err))
+        fail_msg("%s", err.message);
+    for (int i = 0; i < SENTENCES; i++) {
+        p->n_source[i] = 2 + rnd(&rng) % (MAX_SOURCE - 1);
+        random_sentence(&p->c, p->source[i], p->n_source[i], &rng);
+    }
+    return p;
+}
+
+static void close_problem(struct problem *p)
+{
+    dg_engine_close(p->e);
+    random_model_close(&p->m);
+    dg_shortlist_close(p->list);
+    free(p);
+}
+
+static struct dg_sentence sentence(const struct problem *p, int i)
+{
+    return (struct dg_sentence){.source = p->source[i], .n_source = p->n_source[i],
+        .search = {.beam = i % 2 ? 4 : 1, .max_len = MAX_OUT, .alpha = 0.6f}};
+}
+
+static void keep(struct answer *a, const struct dg_result *r)
+{
+    a->n = r->hyps[0].n;
+    a->score = r->hyps[0].score;
+    memcpy(a->ids, r->hyps[0].ids, a->n * sizeof *a->ids);
+}
+
+static void one(struct problem *p, struct dg_engine *e, const struct dg_sentence *s, struct answer *a)
+{
+    struct dg_error err = {0};
+    (void)p;
+    if (dg_engine_admit(e, 1, s, &err))
+        fail_msg("%s", err.message);
+    while (dg_engine_step(e))
+        ;
+    const struct dg_result *r = dg_engine_poll(e);
+    assert_non_null(r);
+    keep(a, r);
+    dg_engine_release(e, r);
+}
+
+/* The same weights, but an output bias that rules out all that is not in the sentence's list. */
+static void open_masked(const struct problem *p, int i, struct random_model *m)
+{
+    struct dg_error err = {0};
+    struct dg_weights_writer *w = NULL;
+    uint64_t bits[(V + 63) / 64] = {0};
+    int32_t ids[V];
+    size_t n = dg_shortlist_select(p->list, p->source[i], p->n_source[i], NULL, 0, bits, ids, V);
+    assert_true(n > 60 && n < V / 3);
+    char path[] = "/tmp/dragoman-test-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(dg_weights_writer_open(&w, &err), 0);
+    float *bias = malloc(V * sizeof *bias);
+    for (size_t t = 0; t < dg_params_count(&p->c); t++) {
+        struct dg_param_info info;
+        dg_params_info(&p->c, t, &info);
+        const struct dg_tensor *from = dg_weights_find(p->m.weights, info.name);
+        const void *data = from->stored[0].data;
+        if (info.offset == offsetof(struct dg_params, out_b)) {
+            for (int k = 0; k < V; k++)
+                bias[k] = -1e9f;
+            for (size_t k = 0; k < n; k++)
+                bias[ids[k]] = ((const float *)data)[ids[k]];
+            data = bias;
+        }
+        if (dg_weights_writer_add(w, info.name, info.N, info.K, DG_F32, data, &err))
+            fail_msg("%s", err.message);
+    }
+    if (dg_weights_writer_commit(w, path, &err) || dg_cpu_open(NULL, &m->be, &err) ||
+        dg_weights_open(path, &m->weights, &err) ||
+        dg_model_open(&p->c, m->weights, m->be, 64, &m->model, &err))
+        fail_msg("%s", err.message);
+    dg_weights_writer_close(w);
+    unlink(path);
+    free(bias);
+}
+
+static void search_is_that_over_the_list(void **state)
+{
+    (void)state;
+    struct problem *p = open_problem(DG_F32);
+    for (int i = 0; i < SENTENCES; i++) {
+        struct random_model m;
+        struct dg_engine *e = NULL;
+        struct dg_sentence s = sentence(p, i);
+        struct answer listed, masked;
+        struct dg_error err = {0};
+        one(p, p->e, &s, &listed);
+        open_masked(p, i, &m);
+        if (dg_engine_open(m.model, m.be, NULL, &e, &err))
+            fail_msg("%s", err.message);
+        one(p, e, &s, &masked);
+        assert_int_equal(listed.n, masked.n);
+        assert_memory_equal(listed.ids, masked.ids, listed.n * sizeof(int32_t));
+        /* The softmax's sum runs over fewer numbers, in another order. */
+        assert_true(fabs(listed.score - masked.score) < 1e-4);
+        dg_engine_close(e);
+        random_model_close(&m);
+    }
+    close_problem(p);
+}
+
+/* Forced, sampled and picking sentences use the whole vocabulary in the same batch. */
+static void batch_changes_nothing(void **state)
+{
+    (void)state;
+    static const enum dg_type types[] = {DG_F32, DG_F16};
+    for (int t = 0; t < 2; t++) {
+        struct problem *p = open_problem(types[t]);
+        struct answer alone[SENTENCES];
+        struct dg_sentence s[SENTENCES];
+        uint64_t rng = 8;
+        int next = 0, done = 0;
+        for (int i = 0; i < SENTENCES; i++) {
+            s[i] = sentence(p, i);
+            if (i % 5 == 2)
+                s[i].search.sampling = (struct dg_sampling){.temperature = 1, .seed = 3};
+            if (i % 5 == 3) { /* a prefix from outside the list */
+                s[i].prefix = p->source[(i + 7) % SENTENCES];
+                s[i].n_prefix = 1;
+            }
+            if (i % 5 == 4) {
+                s[i].prefix = p->source[(i + 7) % SENTENCES];
+                s[i].n_prefix = p->n_source[(i + 7) % SENTENCES];
+                s[i].forced = true;
+            }
+            one(p, p->e, &s[i], &alone[i]);
+            if (s[i].n_prefix)
+                assert_int_equal(alone[i].ids[0], s[i].prefix[0]);
+        }
+        while (done < SENTENCES) {
+            for (uint32_t join = rnd(&rng) % 6; join && next < SENTENCES; join--)
+                if (!dg_engine_admit(p->e, (uint64_t)next, &s[next], NULL))
+                    next++;
+            dg_engine_step(p->e);
+            for (const struct dg_result *r; (r = dg_engine_poll(p->e)); done++) {
+                struct answer a;
+                keep(&a, r);
+                assert_int_equal(a.n, alone[r->id].n);
+                assert_memory_equal(a.ids, alone[r->id].ids, a.n * sizeof(int32_t));
+                assert_memory_equal(&a.score, &alone[r->id].score, sizeof a.score);
+                dg_engine_release(p->e, r);
+            }
+        }
+        close_problem(p);
+    }
+}
+
+static void cancelled_and_closed_leak_nothing(void **state)
+{
+    (void)state;
+    struct problem *p = open_problem(DG_F32);
+    for (int i = 0; i < 4; i++) {
+        struct dg_sentence s = sentence(p, i);
+        assert_int_equal(dg_engine_admit(p->e, (uint64_t)i, &s, NULL), 0);
+    }
+    dg_engine_cancel(p->e, 0); /* while it waits */
+    dg_engine_step(p->e);
+    dg_engine_cancel(p->e, 1); /* while it lives */
+    close_problem(p);          /* the others live on until here */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(search_is_that_over_the_list),
+        cmocka_unit_test(batch_changes_nothing), cmocka_unit_test(cancelled_and_closed_leak_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

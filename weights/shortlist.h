@@ -1,0 +1,40 @@
+/* A bundle's vocabulary shortlist: for each source piece the target pieces that it is translated
+ * with, and pieces that always may come. A sentence then needs only those rows of the output
+ * matrix. Made by `dragoman-train shortlist`; the file is described in FORMAT.md. Const after open:
+ * any thread. */
+#ifndef DG_WEIGHTS_SHORTLIST_H
+#define DG_WEIGHTS_SHORTLIST_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_shortlist;
+
+/* Map the file and check all of it. DG_EFORMAT says what is wrong, DG_EINVAL that it is for other
+ * vocabularies. */
+int dg_shortlist_open(const char *path, uint32_t source_vocab, uint32_t target_vocab,
+    struct dg_shortlist **out, struct dg_error *err);
+void dg_shortlist_close(struct dg_shortlist *s); /* NULL is fine */
+
+/* Words of scratch that dg_shortlist_select needs. */
+size_t dg_shortlist_words(const struct dg_shortlist *s);
+
+/* The union for source[n_source] and more[n_more] target ids, ascending, into ids[cap]; how many,
+ * or 0 when they are more than cap. bits: [dg_shortlist_words] zeros, zeros again afterwards. */
+size_t dg_shortlist_select(const struct dg_shortlist *s, const int32_t *source, size_t n_source,
+    const int32_t *more, size_t n_more, uint64_t *bits, int32_t *ids, size_t cap);
+
+/* What a file is made from. Lists lie behind one another, that of source piece i at ids[first[i]]
+ * to ids[first[i + 1] - 1]. */
+struct dg_shortlist_data {
+    uint32_t source_vocab, target_vocab;
+    const uint32_t *always; /* [n_always] */
+    uint32_t n_always;
+    const uint32_t *first; /* [source_vocab + 1] */
+    const uint32_t *ids;   /* [first[source_vocab]] */
+};
+int dg_shortlist_write(const char *path, const struct dg_shortlist_data *d, struct dg_error *err);
+
+#endif
