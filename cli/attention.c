@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/device.h"
 #include "translate/attention.h"
 #include "translate/attention_svg.h"
 
@@ -150,9 +150,12 @@ static int write_picture(
 
 static int run(struct attention *a, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = a->o.threads};
+    const struct dg_device_options wish = {a->o.device, a->o.precision, a->o.threads};
+    struct dg_device device;
     uint32_t *heads = NULL, n_heads = 0;
-    int rc = dg_cpu_open(&cpu, &a->be, err);
+    int rc = dg_device_choose(&wish, &device, err);
+    if (!rc)
+        rc = dg_device_open(&device, &a->be, err);
     if (!rc)
         rc = dg_translator_open(a->o.model, a->be, 0, &a->translator, err);
     if (!rc)
@@ -171,7 +174,7 @@ static int run(struct attention *a, struct dg_error *err)
     free(heads);
     dg_attention_map_close(&a->map);
     dg_translator_close(a->translator);
-    dg_cpu_close(a->be);
+    dg_device_close(a->be);
     return rc;
 }
 

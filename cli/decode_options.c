@@ -1,10 +1,14 @@
 #include "cli/decode_options.h"
 #include "cli/cli.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* What a GPU wants in one step to be busy. */
+enum { GPU_ROWS = 1024, GPU_SENTENCES = 256 };
 
 void dg_decode_options_init(struct dg_decode_options *o)
 {
@@ -96,6 +100,8 @@ int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, 
         o->threads = (int)n;
         break;
     case 1013: return take_sampling(&search->sampling, arg, err);
+    case 1014: o->device = arg; break;
+    case 1015: o->precision = arg; break;
     default: return 1;
     }
     return rc;
@@ -103,20 +109,30 @@ int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, 
 
 int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = o->threads};
+    const struct dg_device_options wish = {o->device, o->precision, o->threads};
+    struct dg_device device;
     uint32_t max_target = o->translate.search.max_len > 1024 ? o->translate.search.max_len : 1024;
     struct dg_engine_limits limits = {.max_target = max_target};
     int workers = o->workers;
+    memset(s, 0, sizeof *s);
+    int rc = dg_device_choose(&wish, &device, err);
+    if (rc)
+        return rc;
+    if (device.note[0] && o->device) /* asked for a look: told what was seen */
+        fprintf(stderr, "device: the CPU (%s)\n", device.note);
+    if (device.cuda) {
+        limits.max_rows = GPU_ROWS;
+        limits.max_sentences = GPU_SENTENCES;
+    }
     if (!workers) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        long cores = device.cuda ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
         workers = cores > 0 ? (int)cores : 1;
     }
-    memset(s, 0, sizeof *s);
-    int rc = dg_cpu_open(&cpu, &s->be, err);
+    rc = dg_device_open(&device, &s->be, err);
     if (!rc)
         rc = dg_translator_open(o->model, s->be, max_target, &s->translator, err);
     if (!rc)
-        rc = dg_runner_open(s->translator, workers, o->threads, &limits, &s->runner, err);
+        rc = dg_runner_open_on(s->translator, workers, &device, &limits, &s->runner, err);
     if (rc)
         dg_session_close(s);
     return rc;
@@ -126,6 +142,6 @@ void dg_session_close(struct dg_session *s)
 {
     dg_runner_close(s->runner);
     dg_translator_close(s->translator);
-    dg_cpu_close(s->be);
+    dg_device_close(s->be);
     memset(s, 0, sizeof *s);
 }

@@ -12,6 +12,7 @@ struct dg_decode_options {
     int workers;  /* engines side by side; 0 = one a core */
     int threads;  /* cores one sentence's ops are split over */
     bool json;
+    const char *device, *precision; /* kernels/device.h; NULL: the environment's */
 };
 
 /* A loaded bundle with its engines. */
@@ -26,13 +27,15 @@ struct dg_session {
     {"model", 1, NULL, 1001}, {"source-lang", 1, NULL, 1002}, {"target-lang", 1, NULL, 1003}, \
     {"beam", 1, NULL, 1004}, {"alpha", 1, NULL, 1005}, {"penalty", 1, NULL, 1006}, {"max-length", 1, NULL, 1007}, \
     {"n-best", 1, NULL, 1008}, {"pieces", 0, NULL, 1009}, {"json", 0, NULL, 1010}, {"workers", 1, NULL, 1011}, \
-    {"threads", 1, NULL, 1012}, {"sampling", 1, NULL, 1013}
+    {"threads", 1, NULL, 1012}, {"sampling", 1, NULL, 1013}, {"device", 1, NULL, 1014}, {"precision", 1, NULL, 1015}
 
 #define DG_DECODE_HELP \
     "  --model BUNDLE       the bundle to use (required)\n" \
     "  --source-lang CODE   language of the input (default: the bundle's first pair)\n" \
     "  --target-lang CODE   language of the output\n" \
-    "  --workers N          engines side by side (default: one a core)\n" \
+    "  --device NAME        auto, cpu, cuda or cuda:N (default auto: a GPU where one can be used)\n" \
+    "  --precision TYPE     of a GPU's arithmetic: fp32, fp16 or bf16 (default fp32)\n" \
+    "  --workers N          engines side by side (default: one a core; one on a GPU)\n" \
     "  --threads N          cores one step is split over (default 1)\n" \
     "  --pieces             read and write vocabulary pieces instead of text\n" \
     "  --json               one JSON object a line\n"

@@ -128,7 +128,7 @@ int dg_device_choose(const struct dg_device_options *o, struct dg_device *out, s
     if (out->cuda)
         return DG_OK;
     if (!automatic)
-        return dg_error_field(err, why.code, "device", "device %s: %.400s", name, why.message);
+        return dg_error_field(err, why.code, "device", "%s cannot be used: %.400s", name, why.message);
     snprintf(out->note, sizeof out->note, "%.240s", why.message);
     return DG_OK;
 }

@@ -1,5 +1,4 @@
 #include "translate/runner.h"
-#include "kernels/cpu/cpu.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -33,6 +32,13 @@ struct dg_runner {
 int dg_runner_open(const struct dg_translator *t, int workers, int threads, const struct dg_engine_limits *limits,
     struct dg_runner **out, struct dg_error *err)
 {
+    const struct dg_device cpu = {.threads = threads};
+    return dg_runner_open_on(t, workers, &cpu, limits, out, err);
+}
+
+int dg_runner_open_on(const struct dg_translator *t, int workers, const struct dg_device *device,
+    const struct dg_engine_limits *limits, struct dg_runner **out, struct dg_error *err)
+{
     struct dg_runner *r = calloc(1, sizeof *r);
     int rc = 0;
     if (!r || !(r->workers = calloc((size_t)workers, sizeof *r->workers))) {
@@ -41,11 +47,10 @@ int dg_runner_open(const struct dg_translator *t, int workers, int threads, cons
     }
     pthread_mutex_init(&r->lock, NULL);
     r->n_workers = workers;
-    struct dg_cpu_options options = {.threads = threads};
     for (int i = 0; i < workers && !rc; i++) {
         struct worker *w = &r->workers[i];
         w->runner = r;
-        rc = dg_cpu_open(&options, &w->be, err);
+        rc = dg_device_open(device, &w->be, err);
         if (!rc)
             rc = dg_engine_open(dg_translator_model(t), w->be, limits, &w->engine, err);
     }
@@ -63,7 +68,7 @@ void dg_runner_close(struct dg_runner *r)
         return;
     for (int i = 0; i < r->n_workers; i++) {
         dg_engine_close(r->workers[i].engine);
-        dg_cpu_close(r->workers[i].be);
+        dg_device_close(r->workers[i].be);
     }
     pthread_mutex_destroy(&r->lock);
     free(r->workers);
@@ -152,8 +157,12 @@ static void *work(void *arg)
             }
             held = take(r);
         }
+        struct dg_error sick = {0};
         uint32_t rows = dg_engine_step(w->engine);
-        collect(w);
+        if (w->be->ops->status(w->be, &sick)) /* what this step found is worth nothing */
+            fail(r, sick.code, &sick);
+        else
+            collect(w);
         if (!rows && held == r->n_items) /* a second round follows on a step with rows */
             break;
     }

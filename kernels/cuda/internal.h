@@ -106,7 +106,7 @@ static inline struct dg_k_rows dg_k_rows_of(struct dg_rows r)
 /* Note a failed call; the first one stays. True when all is well. Every op begins by asking whether
  * the device still is. */
 bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what);
-bool dg_cuda_alive(const struct dg_cuda *cu);
+bool dg_cuda_alive(struct dg_cuda *cu); /* also makes it the calling thread's device */
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err);
 /* The noted failure as an error of the caller's. */
 int dg_cuda_status(struct dg_backend *be, struct dg_error *err);

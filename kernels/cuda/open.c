@@ -30,15 +30,17 @@ static const struct dg_ops ops = {
     .close = cuda_close,
 };
 
-bool dg_cuda_alive(const struct dg_cuda *cu)
+bool dg_cuda_alive(struct dg_cuda *cu)
 {
+    static _Thread_local int current = -1;
+    if (current != cu->device && dg_cuda_ok(cu, cudaSetDevice(cu->device), "choosing the device"))
+        current = cu->device;
     return cu->failure.code == DG_OK;
 }
 
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err)
 {
-    if (dg_cuda_alive(cu))
-        cu->failure = *err;
+    dg_error_set(&cu->failure, err->code, "%s: %s", cu->name, err->message);
 }
 
 bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what)
