@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+struct dg_aside;
 struct dg_auth;
 struct dg_reload;
 
@@ -19,6 +20,7 @@ struct dg_app {
     struct dg_server_config config;
     struct dg_models *models;
     struct dg_queue *queue;
+    struct dg_aside *aside; /* for attention weights */
     struct dg_metrics *metrics;
     struct dg_auth *auth; /* NULL: no keys are asked for */
     struct dg_reload *reload;

@@ -2,7 +2,9 @@
  * no more -> drain, or fail what is left -> stop workers -> stop HTTP -> free. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/api_attention.h"
 #include "server/app.h"
+#include "server/aside.h"
 #include "server/auth.h"
 #include "server/cores.h"
 #include "server/http.h"
@@ -220,6 +222,8 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_queue_open(&queue, &s->app.queue, err);
     if (rc == DG_OK)
+        rc = dg_aside_open(DG_ATTENTION_MAX_WAITING, &s->app.aside, err);
+    if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
     if (rc == DG_OK)
         rc = dg_reload_open(&reload, &s->app.reload, err);
@@ -270,6 +274,7 @@ static void stop(struct server *s)
     if (s->app.queue)
         dg_queue_stop(s->app.queue);
     dg_workers_close(s->workers);
+    dg_aside_close(s->app.aside); /* wakes those who wait for it */
     dg_reload_stop(s->app.reload); /* so that nobody waits for it */
     dg_http_close(s->http);
     dg_reload_close(s->app.reload);

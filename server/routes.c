@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/api_alternatives.h"
+#include "server/api_attention.h"
 #include "server/api_v1.h"
 #include "server/gate.h"
 #include "server/health.h"
@@ -24,6 +25,7 @@ static const struct dg_route table[] = {
     {"POST", "/v1/translate", dg_api_v1_translate},
     {"POST", "/v1/score", dg_api_v1_score},
     {"POST", "/v1/alternatives", dg_api_alternatives},
+    {"POST", "/v1/attention", dg_api_attention},
 };
 
 const struct dg_route *dg_routes(size_t *n)

@@ -18,8 +18,9 @@ struct dg_attention_map {
     bool by_pieces;      /* the texts were pieces: nothing is merged to words */
 };
 
-/* target NULL: the best translation is found first. The text must be one sentence. DG_EINVAL,
- * DG_ELIMIT name what is wrong. */
+/* target NULL: the best translation is found first. The text must be one sentence;
+ * o->max_source, when set, is the most pieces of either side. DG_EINVAL, DG_ELIMIT name what is
+ * wrong. */
 int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, const char *source,
     const char *target, const struct dg_translate_options *o, struct dg_attention_map *out,
     struct dg_error *err);
