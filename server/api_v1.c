@@ -4,6 +4,7 @@
 #include "server/api.h"
 #include "server/call.h"
 #include "server/gate.h"
+#include "server/pivot.h"
 #include "server/reply.h"
 #include "server/request.h"
 
@@ -28,9 +29,14 @@ static int answer_translate(struct dg_call *c, struct dg_json **body, struct dg_
     for (size_t i = 0; i < c->n_jobs && rc == DG_OK; i++) {
         struct dg_answers a;
         rc = dg_job_finish(c->jobs[i], &a, err);
+        if (rc == DG_OK && c->pivot)
+            rc = dg_pivot_answers(c, i, &a, err);
         if (rc != DG_OK)
             break;
-        dg_json_append_take(list, dg_answer_translation(c->model, c->pair, &c->options, &a));
+        struct dg_json *o = dg_answer_translation(c->model, c->pair, &c->options, &a);
+        if (c->pivot)
+            dg_json_set_string(o, "pivot", dg_pivot_language(c->pivot));
+        dg_json_append_take(list, o);
         dg_answer_count(c->app->metrics, c->pair, &a);
         dg_usage_add(&usage, &a);
     }
@@ -44,27 +50,44 @@ static int answer_translate(struct dg_call *c, struct dg_json **body, struct dg_
     return DG_OK;
 }
 
+/* Plan the texts for the first model, or the only one. */
+static int plan_texts(struct dg_call *c, const struct dg_v1_translate *r, const struct dg_way *way,
+    struct dg_error *err)
+{
+    struct dg_translate_options o;
+    struct dg_request_options first = r->options;
+    if (c->pivot)
+        first = dg_pivot_first_options(&r->options);
+    int rc = dg_request_options_plan(&first, c->model, way->hops[0].pair, &o, err);
+    for (size_t i = 0; i < r->text.n && rc == DG_OK; i++)
+        rc = dg_job_plan(
+            c->model->translator, r->text.list[i].s, r->text.list[i].len, &o, &c->jobs[i], err);
+    return rc;
+}
+
 /* A call with its texts planned; on failure nothing is left of it. */
 static int plan_translate(struct dg_app *app, struct dg_http_exchange *x,
     const struct dg_v1_translate *r, struct dg_call **out, struct dg_error *err)
 {
-    struct dg_served *model;
+    struct dg_way way;
     struct dg_call *c = NULL;
-    const char *pair[2];
-    int rc = dg_models_find(app->models, r->source, r->target, &model, pair, err);
-    if (rc == DG_OK)
-        rc = dg_call_open(app, x, model, r->text.n, &c, err);
+    int rc = dg_models_way(app->models, r->source, r->target, true, &way, err);
     if (rc != DG_OK)
         return rc;
-    c->pair[0] = pair[0];
-    c->pair[1] = pair[1];
-    c->options = r->options;
-    c->answer = answer_translate;
-    struct dg_translate_options o;
-    rc = dg_request_options_plan(&r->options, model, pair, &o, err);
-    for (size_t i = 0; i < r->text.n && rc == DG_OK; i++)
-        rc = dg_job_plan(
-            model->translator, r->text.list[i].s, r->text.list[i].len, &o, &c->jobs[i], err);
+    size_t last = way.n - 1;
+    dg_served_hold(way.hops[0].model);
+    rc = dg_call_open(app, x, way.hops[0].model, r->text.n, &c, err);
+    if (rc == DG_OK) {
+        c->pair[0] = way.hops[0].pair[0];
+        c->pair[1] = way.hops[last].pair[1];
+        c->options = r->options;
+        c->answer = answer_translate;
+        if (last > 0)
+            rc = dg_pivot_open_take(c, &way, err);
+    }
+    if (rc == DG_OK)
+        rc = plan_texts(c, r, &way, err);
+    dg_way_release(&way);
     if (rc != DG_OK) {
         dg_call_free(c);
         return rc;

@@ -12,6 +12,7 @@
 
 struct dg_aside;
 struct dg_auth;
+struct dg_pivots;
 struct dg_reload;
 
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
@@ -24,6 +25,7 @@ struct dg_app {
     struct dg_metrics *metrics;
     struct dg_auth *auth; /* NULL: no keys are asked for */
     struct dg_reload *reload;
+    struct dg_pivots *pivots;
     _Atomic enum dg_app_state state;
     atomic_uint in_flight;         /* requests whose handler has begun and whose reply is not out */
     _Atomic double last_success_s; /* since the epoch; 0 before the first */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/api.h"
+#include "server/pivot.h"
 #include "server/reply.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ void dg_call_free(struct dg_call *c)
 {
     if (!c)
         return;
+    dg_pivot_free(c->pivot);
     dg_task_free(c->task);
     for (size_t i = 0; i < c->n_jobs; i++)
         dg_job_free(c->jobs[i]);
@@ -77,6 +79,18 @@ static void answer(struct dg_call *c, struct dg_http_reply *r)
     add_timing(c, r);
 }
 
+/* Of each model that had a part in it, in order. */
+static void add_version(const struct dg_call *c, struct dg_http_reply *r)
+{
+    const struct dg_served *first = c->pivot ? dg_pivot_first(c->pivot) : NULL;
+    const char *version = dg_bundle_version(dg_translator_bundle(c->model->translator));
+    if (first)
+        dg_http_reply_header(r, "X-Model-Version", "%s, %s",
+            dg_bundle_version(dg_translator_bundle(first->translator)), version);
+    else
+        dg_http_reply_header(r, "X-Model-Version", "%s", version);
+}
+
 /* The task is over: one reply per way to end. */
 static void finish(void *arg, struct dg_http_exchange *x)
 {
@@ -102,15 +116,17 @@ static void finish(void *arg, struct dg_http_exchange *x)
         dg_reply_failure(&r, &c->task->error);
         break;
     }
-    dg_http_reply_header(
-        &r, "X-Model-Version", "%s", dg_bundle_version(dg_translator_bundle(c->model->translator)));
+    add_version(c, &r);
     dg_http_reply_take(x, &r);
 }
 
 static void gone(void *arg)
 {
     struct dg_call *c = arg;
-    dg_queue_cancel(c->app->queue, c->task, DG_TASK_GONE);
+    if (c->pivot)
+        dg_pivot_cancel(c, DG_TASK_GONE);
+    else
+        dg_queue_cancel(c->app->queue, c->task, DG_TASK_GONE);
 }
 
 static void drop(void *arg)
@@ -121,7 +137,8 @@ static void drop(void *arg)
 static void done(void *arg)
 {
     struct dg_call *c = arg;
-    dg_http_wake(c->x);
+    if (!c->pivot || !dg_pivot_next(c))
+        dg_http_wake(c->x);
 }
 
 void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)

@@ -8,6 +8,8 @@
 #include "server/http.h"
 #include "server/request_options.h"
 
+struct dg_pivot;
+
 struct dg_call {
     struct dg_app *app;
     struct dg_http_exchange *x;
@@ -16,6 +18,7 @@ struct dg_call {
     struct dg_job **jobs;    /* [n_jobs], owned; in the order of the request's texts */
     size_t n_jobs;
     struct dg_task *task;
+    struct dg_pivot *pivot; /* NULL: one model translates; else see pivot.h */
     /* Build the body of a 200 from the finished jobs. Called once. */
     int (*answer)(struct dg_call *c, struct dg_json **body, struct dg_error *err);
     struct dg_request_options options; /* for answer */

@@ -9,6 +9,7 @@
 #include "server/cores.h"
 #include "server/http.h"
 #include "server/listen.h"
+#include "server/pivot.h"
 #include "server/reload.h"
 #include "server/routes.h"
 #include "server/worker.h"
@@ -226,6 +227,8 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
     if (rc == DG_OK)
+        rc = dg_pivots_open(&s->app, &s->app.pivots, err);
+    if (rc == DG_OK)
         rc = dg_reload_open(&reload, &s->app.reload, err);
     if (rc == DG_OK)
         rc = open_http(s, err);
@@ -275,6 +278,7 @@ static void stop(struct server *s)
         dg_queue_stop(s->app.queue);
     dg_workers_close(s->workers);
     dg_aside_close(s->app.aside); /* wakes those who wait for it */
+    dg_pivots_close(s->app.pivots);
     dg_reload_stop(s->app.reload); /* so that nobody waits for it */
     dg_http_close(s->http);
     dg_reload_close(s->app.reload);

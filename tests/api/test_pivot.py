@@ -1,0 +1,185 @@
+"""Pairs that no model has, through a third language: the answer is that of the two hops one after the other."""
+import concurrent.futures
+import os
+import re
+import shutil
+import signal
+import socket
+import threading
+import time
+
+import pytest
+
+import bundle
+from conftest import CLI, NARROW, Server, http_post, read_all
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """de-en, en-fr and fr-es: de-fr goes through en, de-es does not go."""
+    folder = tmp_path_factory.mktemp("three")
+    for seed, (source, target) in enumerate([("de", "en"), ("en", "fr"), ("fr", "es")], 11):
+        bundle.make(CLI, str(folder / ("%s-%s" % (source, target))), source, target, seed=seed)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def server(three):
+    with Server(three) as s:
+        yield s
+
+
+def translate(server, text, source="de", target="fr", **fields):
+    return server.post("/v1/translate", dict(text=text, source=source, target=target, **fields))
+
+
+def one(server, text, source, target, **fields):
+    reply = translate(server, text, source, target, **fields)
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"][0]
+
+
+TEXTS = ["Hallo.", "Der Hund läuft. Die Katze schläft!\n\n  - Und nun?", "Grüße an alle, 42 mal, von hier und von dort."]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_it_is_the_two_hops_one_after_the_other(server, text):
+    first = one(server, text, "de", "en")
+    second = one(server, first["text"], "en", "fr")
+    both = translate(server, text)
+    answer = both.json()["translations"][0]
+    assert answer["text"] == second["text"]
+    assert (answer["source"], answer["target"], answer["pivot"], answer["model"]) == ("de", "fr", "en", "en-fr")
+    assert "pivot" not in first and "pivot" not in second
+    versions = {m["source"] + m["target"]: m["version"] for m in server.get("/v1/models").json()["models"]}
+    assert both.headers["X-Model-Version"] == versions["deen"] + ", " + versions["enfr"]
+    assert [s["target"] for s in answer["sentences"]] == [s["target"] for s in second["sentences"]]
+    for s, b in zip(answer["sentences"], second["sentences"]):
+        read = [a for a in first["sentences"] if a["target"][0] < b["source"][1] and b["source"][0] < a["target"][1]]
+        assert s["source"] == [min(a["source"][0] for a in read), max(a["source"][1] for a in read)]
+        assert set(s["flags"]) == set(b["flags"]).union(*(a["flags"] for a in read))
+        assert s["score"] == pytest.approx(b["score"] + sum(a["score"] for a in read) / len(read), rel=1e-6)
+    assert both.json()["usage"]["source_characters"] == len(text)
+
+
+def test_options_are_for_the_second_hop_and_the_search_for_both(server):
+    text = TEXTS[1]
+    first = one(server, text, "de", "en", beam_size=2, length_penalty=1)
+    second = one(server, first["text"], "en", "fr", beam_size=2, length_penalty=1, n_best=2)
+    both = one(server, text, "de", "fr", beam_size=2, length_penalty=1, n_best=2, scores=True)
+    assert [b["text"] for b in both["n_best"]] == [b["text"] for b in second["n_best"]]
+    assert both["score"] == both["n_best"][0]["score"] < second["n_best"][0]["score"]
+    reply = translate(server, text, n_best=5, beam_size=2)
+    assert reply.status_code == 400 and reply.json()["error"]["field"] == "n_best"
+
+
+def test_words_are_aligned_through_the_text_between(server):
+    text = TEXTS[2]
+    first = one(server, text, "de", "en", alignments=True)
+    second = one(server, first["text"], "en", "fr", alignments=True)
+    both = one(server, text, "de", "fr", alignments=True)
+    wanted = {(tuple(a[0]), tuple(b[1])) for b in second["alignments"] for a in first["alignments"]
+              if a[1][0] < b[0][1] and b[0][0] < a[1][1]}
+    assert {(tuple(a), tuple(b)) for a, b in both["alignments"]} == wanted
+
+
+def test_several_texts_some_without_letters(server):
+    texts = ["", "Eins.", "12 34", "Zwei. Drei."]
+    reply = translate(server, texts).json()["translations"]
+    assert [t["text"] for t in reply] == [one(server, one(server, t, "de", "en")["text"], "en", "fr")["text"] for t in texts]
+    assert translate(server, "12 34").json()["translations"][0]["text"] == "12 34"
+
+
+def test_what_does_not_go(server, three):
+    for source, target in (("de", "es"), ("de", "it"), ("es", "en")):  # two pivots; nothing at all
+        assert translate(server, "a", source, target).status_code == 400
+    assert translate(server, "a", "de", "de-AT").status_code == 400  # no detour to the same language
+    assert one(server, "a", "en", "fr")["model"] == "en-fr"
+    score = dict(source="a", target="b", source_lang="de", target_lang="fr")
+    assert server.post("/v1/score", score).status_code == 400
+    with Server(three, "--pivot", "off") as other:
+        assert translate(other, "a").status_code == 400
+    with Server(three, "--pivot", "fr") as other:
+        assert translate(other, "a").status_code == 400
+        assert one(other, "a", "en", "es")["pivot"] == "fr"
+        assert one(other, "a", "EN_gb", "spa")["pivot"] == "fr"
+
+
+def test_no_neighbour_changes_an_answer(server):
+    alone = [translate(server, t).json() for t in TEXTS]
+
+    def again(i):
+        return i, translate(server, TEXTS[i % 3]).json()
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        for i, answer in pool.map(again, range(200)):
+            assert answer == alone[i % 3]
+
+
+def test_a_direct_model_is_taken_first(three, tmp_path):
+    shutil.copytree(three, tmp_path / "m")
+    bundle.make(CLI, str(tmp_path / "m" / "de-fr"), "de", "fr", seed=21)
+    with Server(str(tmp_path / "m")) as server:
+        answer = one(server, "Hallo.", "de", "fr")
+        assert answer["model"] == "de-fr" and "pivot" not in answer
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """Through a first or a second hop that does not end for a while."""
+    folder = tmp_path_factory.mktemp("slow")
+    for seed, (source, target, bias) in enumerate([("de", "en", 4.0), ("en", "fr", -30.0), ("es", "en", -30.0)], 31):
+        D = 128 if bias < 0 else 32
+        bundle.make(CLI, str(folder / ("%s-%s" % (source, target))), source, target, D=D, F=2 * D, end_bias=bias, seed=seed)
+    return str(folder)
+
+
+LONG = "\n".join("Satz %d steht hier und wartet." % i for i in range(6000))
+
+
+@pytest.mark.parametrize("source", ["de", "es"])  # in its second hop, in its first one
+def test_deadline_hang_up_and_stop_reach_both_hops(slow, source):
+    with Server(slow, *NARROW, "--drain-timeout", "0.3") as server:
+        start = time.monotonic()
+        reply = translate(server, LONG, source, "fr", timeout_ms=1500)
+        assert reply.status_code == 504 and time.monotonic() - start < 30
+        idle = lambda: re.search(r"^dragoman_live_sentences 0\n", server.get("/metrics").text, re.M) and \
+            "dragoman_queue_depth 0\n" in server.get("/metrics").text
+        server.until(idle, 20)
+        with server.connect() as s:
+            s.sendall(http_post("/v1/translate", dict(text=LONG, source=source, target="fr")))
+            server.until(lambda: not idle(), 20)
+            time.sleep(0.5)
+            s.shutdown(socket.SHUT_WR)
+            assert b"client_gone" in read_all(s)
+        server.until(idle, 20)
+        replies = []
+        client = threading.Thread(target=lambda: replies.append(translate(server, LONG, source, "fr").status_code))
+        client.start()
+        server.until(lambda: not idle(), 20)
+        time.sleep(0.3)
+        server.stop(signal.SIGTERM)
+        client.join()
+        assert replies == [503]
+
+
+def test_clients_that_leave_at_any_moment(server):
+    """Between the hops too: what they cost is freed, others do not notice."""
+    wanted = translate(server, TEXTS[1]).json()
+    data = http_post("/v1/translate", dict(text=TEXTS[1], source="de", target="fr"))
+    for i in range(150):
+        with server.connect() as s:
+            s.sendall(data)
+            time.sleep(i % 30 / 1000)
+    assert translate(server, TEXTS[1]).json() == wanted
+    server.until(lambda: "dragoman_http_requests_in_flight 1\n" in server.get("/metrics").text, 20)
+
+
+def test_a_full_queue_does_not_lose_the_second_hop(three):
+    """The first hop's work is not thrown away because others wait: it is tried again."""
+    with Server(three, "--max-queue-tokens", "300", "--batch-sentences", "2", "--batch-rows", "8", "--max-beam", "4") as server:
+        text = " ".join("Das ist Satz %d." % i for i in range(6))
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            replies = list(pool.map(lambda _: translate(server, text), range(60)))
+        assert {r.status_code for r in replies} <= {200, 503}
+        assert len({r.text for r in replies if r.status_code == 200}) == 1
+        assert 'dragoman_requests_total{outcome="error"} 0\n' in server.get("/metrics").text
