@@ -1,28 +1,156 @@
 #include "server/batcher.h"
 
-#include <stdbool.h>
+/* Set in a bulk sentence's rank: behind all that have it not. */
+#define BULK (UINT64_C(1) << 63)
 
-size_t dg_batcher_pick(const struct dg_batch_policy *policy, const struct dg_waiting *waiting,
-    size_t n, const struct dg_room *room, uint64_t now_ns, size_t *picked)
+#define MS UINT64_C(1000000)
+
+/* Patience: a sentence of 20 pieces and beam 4 lets shorter ones that come up to 0.4 s later pass,
+ * one of 200 pieces 4 s. Encoding: about as long as a step of many rows. */
+const struct dg_batch_policy dg_batch_policy_default = {.batching = DG_BATCHING_CONTINUOUS,
+    .encode_tokens = 256,
+    .bulk_every = 8,
+    .patience_ns = 5 * MS,
+    .patience_max_ns = 10000 * MS};
+
+uint64_t dg_batcher_rank(
+    const struct dg_batch_policy *policy, enum dg_class class, uint64_t arrived_ns, uint64_t work)
 {
-    uint32_t rows = room->rows, sentences = room->sentences;
-    uint64_t encode = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct dg_waiting *w = &waiting[i];
-        if (w->deadline_ns != 0 && w->deadline_ns <= now_ns)
-            continue; /* too late for it: the queue will drop it */
-        bool alone = room->rows_live == 0 &&
-                     count == 0; /* no room will ever be larger: let the engine say so */
-        if (!alone && (sentences == 0 || w->rows > rows))
-            break;
-        encode += w->source_tokens;
-        if (policy->encode_tokens > 0 && room->rows_live > 0 && count > 0 &&
-            encode > policy->encode_tokens)
-            break;
-        rows -= w->rows < rows ? w->rows : rows;
-        sentences -= sentences > 0;
-        picked[count++] = i;
+    if (policy->batching != DG_BATCHING_CONTINUOUS)
+        return arrived_ns;
+    uint64_t most = policy->patience_max_ns > 0 ? policy->patience_max_ns : BULK / 2;
+    uint64_t per = policy->patience_ns;
+    uint64_t wait = per > 0 && work > most / per ? most : work * per;
+    return (arrived_ns + wait) | (class == DG_CLASS_BULK ? BULK : 0);
+}
+
+void dg_batcher_free(struct dg_batcher *b)
+{
+    for (int c = 0; c < DG_CLASSES; c++)
+        dg_heap_free(&b->heaps[c]);
+}
+
+bool dg_batcher_reserve(struct dg_batcher *b, size_t more)
+{
+    bool ok = true;
+    for (int c = 0; c < DG_CLASSES; c++)
+        ok = dg_heap_reserve(&b->heaps[c], more) && ok;
+    return ok;
+}
+
+enum dg_class dg_batcher_class(uint64_t rank)
+{
+    return rank & BULK ? DG_CLASS_BULK : DG_CLASS_INTERACTIVE;
+}
+
+static struct dg_heap *heap_of(struct dg_batcher *b, const struct dg_waiting *w)
+{
+    return &b->heaps[dg_batcher_class(w->node.key)];
+}
+
+void dg_batcher_add(struct dg_batcher *b, struct dg_waiting *w)
+{
+    dg_heap_put(heap_of(b, w), &w->node);
+    b->rows += w->rows;
+}
+
+void dg_batcher_remove(struct dg_batcher *b, struct dg_waiting *w)
+{
+    dg_heap_remove(heap_of(b, w), &w->node);
+    b->rows -= w->rows;
+}
+
+size_t dg_batcher_count(const struct dg_batcher *b)
+{
+    return b->heaps[DG_CLASS_INTERACTIVE].n + b->heaps[DG_CLASS_BULK].n;
+}
+
+static struct dg_waiting *first_of(const struct dg_batcher *b, int class)
+{
+    return (struct dg_waiting *)(void *)dg_heap_first(&b->heaps[class]); /* node is its head */
+}
+
+struct dg_waiting *dg_batcher_first(const struct dg_batcher *b)
+{
+    struct dg_waiting *w = first_of(b, DG_CLASS_INTERACTIVE);
+    return w ? w : first_of(b, DG_CLASS_BULK);
+}
+
+/* live[n] in the order of one step: as it stands, or with the bulk ones, which are its end, first.
+ */
+struct order {
+    const struct dg_running *live;
+    size_t n, first;
+    uint64_t flip; /* BULK when bulk ones go first: then rank ^ flip is what ascends */
+};
+
+static struct order order_of(
+    const struct dg_batch_policy *policy, uint64_t step, const struct dg_running *live, size_t n)
+{
+    struct order o = {.live = live, .n = n};
+    if (policy->batching != DG_BATCHING_CONTINUOUS || policy->bulk_every == 0 ||
+        step % policy->bulk_every != 0)
+        return o;
+    o.flip = BULK;
+    while (o.first < n && !(live[o.first].rank & BULK))
+        o.first++;
+    return o;
+}
+
+static size_t nth(const struct order *o, size_t i)
+{
+    return o->first + i < o->n ? o->first + i : o->first + i - o->n;
+}
+
+/* One sentence of the ranking of a step, which has `ahead` rows in front of it: does it advance?
+ * The first always does. */
+static bool advances(uint64_t ahead, uint32_t rows, uint32_t knee)
+{
+    return ahead == 0 || ahead + rows <= knee;
+}
+
+size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
+    const struct dg_running *live, size_t n, struct dg_waiting **out, size_t cap)
+{
+    const struct dg_batch_policy *p = &b->policy;
+    struct order o = order_of(p, room->step, live, n);
+    uint32_t rows = room->rows, sentences = room->sentences, blocks = room->blocks;
+    uint64_t ahead = 0, encode = 0;
+    size_t count = 0, at = 0;
+    if (p->batching == DG_BATCHING_STATIC && n > 0)
+        return 0;
+    for (int k = 0; k < DG_CLASSES; k++) {
+        struct dg_waiting *w;
+        while (count < cap && (w = first_of(b, o.flip ? DG_CLASSES - 1 - k : k)) != NULL) {
+            for (; at < n && (live[nth(&o, at)].rank ^ o.flip) <= (w->node.key ^ o.flip); at++)
+                ahead += live[nth(&o, at)].rows;
+            if (p->batching == DG_BATCHING_CONTINUOUS && !advances(ahead, w->rows, room->knee))
+                break;
+            bool alone = n + count == 0;
+            if (!alone && (sentences == 0 || w->rows > rows || w->blocks > blocks))
+                return count; /* nobody takes the room that it waits for */
+            encode += w->tokens;
+            if (p->encode_tokens > 0 && n > 0 && count > 0 && encode > p->encode_tokens)
+                return count;
+            ahead += w->rows;
+            rows -= w->rows < rows ? w->rows : rows;
+            blocks -= w->blocks < blocks ? w->blocks : blocks;
+            sentences -= sentences > 0;
+            dg_batcher_remove(b, w);
+            out[count++] = w;
+        }
     }
     return count;
+}
+
+void dg_batcher_run(const struct dg_batch_policy *policy, uint32_t knee, uint64_t step,
+    struct dg_running *live, size_t n)
+{
+    struct order o = order_of(policy, step, live, n);
+    uint64_t ahead = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct dg_running *r = &live[nth(&o, i)];
+        r->runs = policy->batching != DG_BATCHING_CONTINUOUS || advances(ahead, r->rows, knee);
+        ahead += r->runs ? r->rows : 0;
+    }
 }

@@ -141,6 +141,18 @@ static void done(void *arg)
         dg_http_wake(c->x);
 }
 
+/* The queue would not have it: when what waits now is done, there is room again. */
+static void refuse(struct dg_app *app, struct dg_http_exchange *x, const struct dg_error *err)
+{
+    struct dg_http_reply r = {0};
+    struct dg_queue_load load;
+    dg_reply_failure(&r, err);
+    dg_queue_load(app->queue, &load);
+    if (err->code == DG_EAGAIN)
+        dg_reply_retry_after(&r, (int64_t)load.seconds + 1);
+    dg_http_reply_take(x, &r);
+}
+
 void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
 {
     static const struct dg_http_later later = {
@@ -170,5 +182,5 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
         x, &later, c); /* before submitting: it may be done at once, and then c belongs to x */
     rc = dg_queue_submit(app->queue, c->task, &err);
     if (rc != DG_OK)
-        dg_api_fail(x, &err);
+        refuse(app, x, &err);
 }

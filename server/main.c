@@ -205,12 +205,33 @@ static int open_metrics(struct server *s, struct dg_error *err)
     return dg_metrics_open(s->routes, n, &s->app.metrics, err);
 }
 
+static struct dg_batch_policy policy_of(const struct dg_server_config *c)
+{
+    struct dg_batch_policy p = dg_batch_policy_default;
+    p.batching = strcmp(c->batching, "static") == 0 ? DG_BATCHING_STATIC
+                 : strcmp(c->batching, "fifo") == 0 ? DG_BATCHING_FIFO
+                                                    : DG_BATCHING_CONTINUOUS;
+    return p;
+}
+
+static int open_workers(
+    struct server *s, const struct dg_batch_policy *policy, struct dg_error *err)
+{
+    struct dg_workers_options o = {.n = (uint32_t)s->app.config.workers,
+        .queue = s->app.queue,
+        .metrics = s->app.metrics,
+        .policy = *policy};
+    return dg_workers_open(&o, &s->workers, err);
+}
+
 /* Listen first: /livez answers and a taken port is known at once, while the models load. */
 static int start(struct server *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
     struct dg_models_options models = models_options(c);
-    struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens};
+    struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens,
+        .max_seconds = (double)c->max_queue_ms / 1e3,
+        .policy = policy_of(c)};
     struct dg_reload_options reload = {.app = &s->app};
     uint64_t t0 = dg_clock_ns();
     int rc = check_together(c, err);
@@ -218,6 +239,7 @@ static int start(struct server *s, struct dg_error *err)
         rc = raise_descriptor_limit(c, err);
     if (rc == DG_OK)
         rc = open_metrics(s, err);
+    queue.metrics = s->app.metrics;
     if (rc == DG_OK && c->keys[0] != '\0')
         rc = dg_auth_open(c->keys, &s->app.auth, err);
     if (rc == DG_OK)
@@ -235,7 +257,7 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, c->models, NULL, err);
     if (rc == DG_OK)
-        rc = dg_workers_open(s->app.queue, s->app.metrics, (uint32_t)c->workers, &s->workers, err);
+        rc = open_workers(s, &queue.policy, err);
     if (rc != DG_OK)
         return rc;
     atomic_store(&s->app.state, DG_APP_READY);

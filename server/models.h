@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "server/pace.h"
 #include "translate/translate.h"
 
 #include <stdatomic.h>
@@ -17,8 +18,11 @@
 struct dg_replica {
     struct dg_backend *be;
     struct dg_engine *engine;
-    /* For metrics, as of the last step. */
-    atomic_uint blocks_used, blocks_total, sentences_live;
+    struct dg_pace pace; /* the worker's own, as is the next */
+    uint64_t steps;
+    /* For metrics and the queue, as of the last step. tokens_per_s: source pieces, what it can do
+     * when there is enough to do; 0: not known yet. */
+    atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
 };
 
 struct dg_served {

@@ -1,17 +1,24 @@
-/* What waits for a worker, bounded in source pieces: one lane per model, in order of arrival. All
- * sentences of a request enter together or none. Which leave is the batcher's decision; this holds
- * the lock. Any thread. */
+/* What waits for a worker, bounded in work: one lane per model. All sentences of a request enter
+ * together or none; equal sentences that wait become one piece of work. Which leave is the
+ * batcher's decision; this holds the lock. Any thread.
+ *
+ * The bound. Interactive requests are refused for what waits of interactive ones, bulk ones for all
+ * that waits: a bulk job never keeps an interactive request out. A request that is larger than the
+ * bound is taken when nothing waits that it would be refused for. */
 #ifndef DG_SERVER_QUEUE_H
 #define DG_SERVER_QUEUE_H
 
 #include "server/batcher.h"
+#include "server/metrics.h"
 #include "server/task.h"
 
 struct dg_queue;
 
 struct dg_queue_options {
-    size_t max_tokens; /* a request larger than this is taken when nothing else waits */
+    size_t max_tokens;  /* source pieces that may wait; 0: max_seconds counts */
+    double max_seconds; /* of work that may wait, as fast as the workers have been of late */
     struct dg_batch_policy policy;
+    struct dg_metrics *metrics; /* may be NULL */
 };
 
 int dg_queue_open(
@@ -30,7 +37,10 @@ void dg_queue_stop(struct dg_queue *q);
 bool dg_queue_stopped(const struct dg_queue *q);
 
 struct dg_queue_load {
-    size_t entries, tokens;
+    size_t entries; /* with twins */
+    size_t tokens;  /* without */
+    double seconds; /* of work */
+    size_t most;    /* tokens that may wait, as far as is known now */
 };
 void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out);
 
@@ -38,11 +48,21 @@ void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out);
 bool dg_queue_wait(struct dg_queue *q);
 /* The models that something waits for, each held; up to cap. */
 size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap);
-/* Take what the batcher admits, up to cap; drops what is past its deadline. now_ns is the time now.
- */
-size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_room *room,
-    uint64_t now_ns, struct dg_entry **out, size_t cap);
-/* Put back what the engine had no room for after all, at the front. */
+
+/* A worker about to step a model. */
+struct dg_turn {
+    uint64_t now_ns;
+    const struct dg_pace *pace;    /* NULL: every row there is advances */
+    const struct dg_running *live; /* [n_live], ascending by rank */
+    size_t n_live;
+    uint32_t most;       /* rows that could ever advance together */
+    struct dg_room room; /* knee is the answer */
+};
+/* Take what the batcher admits, up to cap (256 at most): firsts of twins, linked by next. Drops
+ * what is past its deadline. */
+size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
+    struct dg_entry **out, size_t cap);
+/* Put back, with their twins, what the engine had no room for after all; they keep their places. */
 void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t n);
 
 #endif

@@ -1,6 +1,46 @@
 #include "server/task.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* splitmix64's finish. */
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) + UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ (h >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ (h >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return h ^ (h >> 31);
+}
+
+static uint64_t key_of(const struct dg_sentence *s)
+{
+    uint64_t h = mix(s->n_source, s->n_prefix);
+    for (uint32_t i = 0; i < s->n_source; i++)
+        h = mix(h, (uint32_t)s->source[i]);
+    for (uint32_t i = 0; i < s->n_prefix; i++)
+        h = mix(h, (uint32_t)s->prefix[i]);
+    return h | 1;
+}
+
+static bool same_ids(const int32_t *a, uint32_t n, const int32_t *b, uint32_t m)
+{
+    return n == m && (n == 0 || memcmp(a, b, n * sizeof *a) == 0);
+}
+
+/* Options are compared as bytes: padding that differs costs a twin, never a wrong answer. */
+bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b)
+{
+    struct dg_sentence x, y;
+    if (a->key == 0 || a->key != b->key || a->task->model != b->task->model)
+        return false;
+    dg_job_sentence(a->job, a->index, &x);
+    dg_job_sentence(b->job, b->index, &y);
+    return same_ids(x.source, x.n_source, y.source, y.n_source) &&
+           same_ids(x.prefix, x.n_prefix, y.prefix, y.n_prefix) &&
+           memcmp(&x.search, &y.search, sizeof x.search) == 0 && x.forced == y.forced &&
+           x.spelling == y.spelling && x.align_layer == y.align_layer &&
+           x.want_alignment == y.want_alignment;
+}
 
 static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, struct dg_entry *e)
 {
@@ -11,6 +51,7 @@ static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, st
     e->job = job;
     e->index = index;
     e->rows = s.forced ? 1 : s.search.beam > 0 ? s.search.beam : beam;
+    e->key = key_of(&s);
     dg_job_cost(job, index, &e->source_tokens, &e->max_target_tokens);
 }
 

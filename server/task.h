@@ -5,6 +5,7 @@
 #define DG_SERVER_TASK_H
 
 #include "base/error.h"
+#include "server/batcher.h"
 #include "server/models.h"
 
 #include <pthread.h>
@@ -19,19 +20,23 @@ enum dg_outcome {
     DG_TASK_FAILED,  /* `error` says why */
 };
 
-/* Who waits for it: somebody at a screen, or a job that has time. */
-enum dg_class { DG_CLASS_INTERACTIVE, DG_CLASS_BULK };
-
 struct dg_task;
 
-/* One sentence. Const once submitted, but for `next`. */
+/* One sentence. Const once submitted, but for what the queue and the workers keep in it. Equal ones
+ * that wait at the same time become one piece of work: the first, with the others as its twins. */
 struct dg_entry {
     struct dg_task *task;
     struct dg_job *job; /* borrowed */
     uint32_t index;     /* of the sentence in its job */
     uint32_t source_tokens, max_target_tokens;
-    uint32_t rows;         /* hypotheses that it keeps alive */
-    struct dg_entry *next; /* whoever holds the entry (queue, worker) may make lists of it */
+    uint32_t rows; /* hypotheses that it keeps alive */
+    uint64_t key;  /* the same for the same sentence with the same options; 0: like no other */
+    uint64_t rank; /* set by the queue (dg_batcher_rank) */
+    struct dg_entry *next; /* twins: of whoever holds the first of them, queue or worker */
+    /* the queue's own */
+    struct dg_waiting waiting; /* of the first of twins */
+    struct dg_entry *first;    /* whose twin it is while it waits; itself; NULL: does not wait */
+    struct dg_entry *same_key; /* in the table of what waits */
 };
 
 /* When an entry was where. */
@@ -53,8 +58,11 @@ struct dg_task {
     void (*progress)(void *arg, size_t entry);
     void (*done)(void *
             arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
-    void *arg; /* of both */
+    void *arg;    /* of both */
     atomic_int outcome;
+    /* the queue's own */
+    struct dg_heap_node due; /* key: its deadline */
+    size_t n_waiting;
     pthread_mutex_t lock;
     /* guarded by lock until done */
     size_t n_left; /* entries not over */
@@ -69,8 +77,10 @@ int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
     struct dg_task **out, struct dg_error *err);
 void dg_task_free(struct dg_task *t); /* NULL is fine; not while entries are queued or live */
 
-/* Source pieces of all entries: what it costs the queue. */
+/* Source pieces of all entries: at most what it costs the queue. */
 size_t dg_task_tokens(const struct dg_task *t);
+/* Do both ask for the very same: model, pieces, options? Then one answer is both's, bit for bit. */
+bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b);
 
 /* End it early: the first outcome stays, err (may be NULL) with it. Entries still have to be
  * settled. */

@@ -1,5 +1,7 @@
-/* DESIGN. Live sentences stand in a table; the engine's id is the row. A model is held as long as
- * one of its sentences is live (through its task), so engines never vanish under a step. */
+/* DESIGN. Live sentences stand in a table; the engine's id is the row. `order` lists the rows by
+ * rank, which is what the batcher wants. A live sentence answers all its twins: they hang on its
+ * entry by next, and it is dropped with the last of them. A model is held as long as one of its
+ * sentences is live (through its task), so engines never vanish under a step. */
 #include "server/worker.h"
 
 #include "base/clock.h"
@@ -12,9 +14,12 @@
 #define PICK 256 /* entries asked for at once */
 
 struct live {
-    struct dg_entry *entry;  /* NULL: free row */
-    struct dg_served *model; /* its task holds it */
-    struct dg_entry_times times;
+    struct dg_entry *entry;  /* with its twins; NULL: free row */
+    struct dg_served *model; /* their tasks hold it */
+    uint64_t rank;
+    uint32_t rows, source_tokens;
+    bool held;
+    uint64_t admitted_ns, encoded_ns;
     uint32_t next_free;
 };
 
@@ -23,9 +28,14 @@ struct worker {
     uint32_t number;
     struct dg_queue *queue;
     struct dg_metrics *metrics;
+    struct dg_batch_policy policy;
     struct live live[MAX_LIVE];
-    uint32_t first_free, n_live, top;     /* rows at and above top were never used */
-    struct dg_served *models[MAX_MODELS]; /* those with live sentences, held for one turn */
+    uint32_t first_free, n_live, top;    /* rows at and above top were never used */
+    uint32_t order[MAX_LIVE];            /* [n_live] rows, ascending by rank */
+    struct dg_running running[MAX_LIVE]; /* of one model, in that order */
+    uint32_t running_row[MAX_LIVE];
+    uint32_t newcomers;                   /* source pieces that the step to come encodes */
+    struct dg_served *models[MAX_MODELS]; /* those with something to do, held for one turn */
     size_t n_models;
 };
 
@@ -34,193 +44,309 @@ struct dg_workers {
     struct worker *workers[];
 };
 
+static struct dg_replica *replica_of(const struct worker *w, const struct dg_served *model)
+{
+    return &model->replicas[w->number];
+}
+
 static struct dg_engine *engine_of(const struct worker *w, const struct dg_served *model)
 {
-    return model->replicas[w->number].engine;
+    return replica_of(w, model)->engine;
 }
 
-static struct live *live_new(struct worker *w, uint64_t *id)
+/* ---- the table ---- */
+
+static bool row_new(struct worker *w, uint32_t *row)
 {
-    uint32_t row = w->first_free;
-    if (row != UINT32_MAX)
-        w->first_free = w->live[row].next_free;
-    else if (w->top < MAX_LIVE)
-        row = w->top++;
-    else
-        return NULL;
-    w->n_live++;
-    *id = row;
-    return &w->live[row];
+    if (w->first_free != UINT32_MAX) {
+        *row = w->first_free;
+        w->first_free = w->live[*row].next_free;
+    } else if (w->top < MAX_LIVE) {
+        *row = w->top++;
+    } else {
+        return false;
+    }
+    return true;
 }
 
-static void live_free(struct worker *w, struct live *l)
+static void row_free(struct worker *w, uint32_t row)
 {
-    l->entry = NULL;
-    l->next_free = w->first_free;
-    w->first_free = (uint32_t)(l - w->live);
+    w->live[row].entry = NULL;
+    w->live[row].next_free = w->first_free;
+    w->first_free = row;
+}
+
+static void order_put(struct worker *w, uint32_t row)
+{
+    uint32_t at = w->n_live++;
+    for (; at > 0 && w->live[w->order[at - 1]].rank > w->live[row].rank; at--)
+        w->order[at] = w->order[at - 1];
+    w->order[at] = row;
+}
+
+static void order_remove(struct worker *w, uint32_t row)
+{
+    uint32_t at = 0;
+    while (w->order[at] != row)
+        at++;
     w->n_live--;
+    memmove(&w->order[at], &w->order[at + 1], (w->n_live - at) * sizeof *w->order);
 }
 
-/* What the metrics say of an engine between steps. */
+/* The live sentences of a model as the batcher wants them; returns how many. */
+static size_t list_running(struct worker *w, const struct dg_served *model)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < w->n_live; i++) {
+        const struct live *l = &w->live[w->order[i]];
+        if (l->model != model)
+            continue;
+        w->running[n] = (struct dg_running){.rank = l->rank, .rows = l->rows};
+        w->running_row[n++] = w->order[i];
+    }
+    return n;
+}
+
+/* What the metrics and the queue say of an engine between steps. */
 static void publish(struct dg_replica *replica)
 {
     struct dg_capacity c;
     dg_engine_capacity(replica->engine, &c);
+    double rate = dg_pace_rate(&replica->pace);
+    uint32_t whole = rate < 1 ? rate > 0 : rate < 4e9 ? (uint32_t)rate : UINT32_MAX;
     atomic_store_explicit(
         &replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
     atomic_store_explicit(&replica->blocks_total, c.blocks_total, memory_order_relaxed);
     atomic_store_explicit(&replica->sentences_live, c.sentences_live, memory_order_relaxed);
+    atomic_store_explicit(&replica->tokens_per_s, whole, memory_order_relaxed);
 }
 
-/* Drop live sentences whose task has ended or whose deadline has passed: their rows are free for
- * the next step. */
-static void drop_over(struct worker *w, uint64_t now)
+/* ---- leaving early ---- */
+
+/* Entries of a live sentence whose task has ended or whose deadline has passed; true: none is left.
+ */
+static bool drop_entries(struct live *l, bool stop, uint64_t now)
 {
-    bool stop = dg_queue_stopped(w->queue);
-    for (uint32_t i = 0; i < w->top; i++) {
-        struct live *l = &w->live[i];
-        if (!l->entry)
-            continue;
-        struct dg_task *t = l->entry->task;
+    for (struct dg_entry **link = &l->entry, *e; (e = *link) != NULL;) {
+        struct dg_task *t = e->task;
         bool late = t->deadline_ns != 0 && t->deadline_ns <= now;
-        if (!stop && !late && !dg_task_over(t))
+        if (!stop && !late && !dg_task_over(t)) {
+            link = &e->next;
             continue;
-        dg_engine_cancel(engine_of(w, l->model), i);
-        publish(&l->model->replicas[w->number]);
-        live_free(w, l);
+        }
+        *link = e->next;
         dg_task_end(t, stop ? DG_TASK_STOPPED : DG_TASK_LATE, NULL);
         dg_task_settle(t, 1);
     }
+    return l->entry == NULL;
 }
 
-/* DG_OK, DG_EAGAIN (no room now), or another failure that ended the entry. */
-static int admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
+/* Rows of those that nobody waits for any more are free for the next step. */
+static void drop_over(struct worker *w, uint64_t now)
+{
+    bool stop = dg_queue_stopped(w->queue);
+    for (uint32_t i = 0; i < w->n_live;) {
+        uint32_t row = w->order[i];
+        struct live *l = &w->live[row];
+        struct dg_served *model = l->model;
+        dg_served_hold(model); /* the last entry may take its task, and that the model, along */
+        if (drop_entries(l, stop, now)) {
+            dg_engine_cancel(engine_of(w, model), row);
+            publish(replica_of(w, model));
+            order_remove(w, row);
+            row_free(w, row);
+        } else {
+            i++;
+        }
+        dg_served_release(model);
+    }
+}
+
+/* The engine will not have it: the tasks of all twins end, with what else of them waits. */
+static void fail(struct worker *w, struct dg_entry *e, const struct dg_error *err)
+{
+    for (struct dg_entry *next; e; e = next) {
+        next = e->next;
+        dg_task_end(e->task, DG_TASK_FAILED, err);
+        dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
+        dg_task_settle(e->task, 1);
+    }
+}
+
+/* ---- joining ---- */
+
+static void joined(struct worker *w, uint32_t row, struct dg_entry *e, uint64_t now)
+{
+    struct live *l = &w->live[row];
+    *l = (struct live){.entry = e,
+        .model = e->task->model,
+        .rank = e->waiting.node.key,
+        .rows = e->rows,
+        .source_tokens = e->source_tokens,
+        .admitted_ns = now};
+    order_put(w, row);
+    w->newcomers += e->source_tokens;
+    for (; e; e = e->next)
+        dg_metrics_observe(
+            w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
+}
+
+/* False: no room now. */
+static bool admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
 {
     struct dg_sentence s;
     struct dg_error err = {0};
-    uint64_t id;
-    struct live *l = live_new(w, &id);
-    if (!l)
-        return DG_EAGAIN;
+    uint32_t row;
+    if (!row_new(w, &row))
+        return false;
     dg_job_sentence(e->job, e->index, &s);
-    int rc = dg_engine_admit(engine_of(w, e->task->model), id, &s, &err);
+    int rc = dg_engine_admit(engine_of(w, e->task->model), row, &s, &err);
     if (rc == DG_OK) {
-        l->entry = e;
-        l->model = e->task->model;
-        l->times = (struct dg_entry_times){.admitted_ns = now};
-        dg_metrics_observe(
-            w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
-        return rc;
+        joined(w, row, e, now);
+        return true;
     }
-    live_free(w, l);
-    if (rc == DG_EAGAIN)
-        return rc;
-    dg_task_end(e->task, DG_TASK_FAILED, &err);
-    dg_task_settle(e->task, 1);
-    return rc;
+    row_free(w, row);
+    if (rc != DG_EAGAIN)
+        fail(w, e, &err);
+    return rc != DG_EAGAIN;
 }
 
+/* Who joins, and who of those that live now advances in the step to come. */
 static void admit(struct worker *w, struct dg_served *model, uint64_t now)
 {
     struct dg_entry *picked[PICK];
-    struct dg_capacity capacity;
-    dg_engine_capacity(engine_of(w, model), &capacity);
-    struct dg_room room = {capacity.rows_free, capacity.sentences_free, capacity.rows_live};
-    size_t n = dg_queue_pick(w->queue, model, &room, now, picked, PICK);
+    struct dg_replica *replica = replica_of(w, model);
+    struct dg_engine *engine = replica->engine;
+    struct dg_capacity c;
+    dg_engine_capacity(engine, &c);
+    bool paced = w->policy.batching == DG_BATCHING_CONTINUOUS;
+    struct dg_turn turn = {.now_ns = now,
+        .pace = paced ? &replica->pace : NULL,
+        .live = w->running,
+        .n_live = list_running(w, model),
+        .most = c.rows_free + c.rows_live,
+        .room = {.rows = c.rows_free, .sentences = c.sentences_free, .step = replica->steps}};
+    size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
     for (size_t i = 0; i < n; i++) {
-        if (admit_one(w, picked[i], now) == DG_EAGAIN) {
+        if (!admit_one(w, picked[i], now)) {
             dg_queue_return(w->queue, picked + i, n - i);
             break;
         }
     }
-}
-
-static void admit_all(struct worker *w)
-{
-    struct dg_served *models[MAX_MODELS];
-    size_t n = dg_queue_models(w->queue, models, MAX_MODELS);
-    uint64_t now = dg_clock_ns();
+    n = list_running(w, model);
+    dg_batcher_run(&w->policy, turn.room.knee, replica->steps, w->running, n);
     for (size_t i = 0; i < n; i++) {
-        admit(w, models[i], now);
-        dg_served_release(models[i]);
+        struct live *l = &w->live[w->running_row[i]];
+        if (l->held == !w->running[i].runs)
+            continue;
+        l->held = !l->held;
+        dg_engine_hold(engine, w->running_row[i], l->held);
     }
 }
 
-/* Which models have something to do. Held: the last task of a model that is served no more may end
- * within the turn. */
+/* Which models have something to do, waiting or live. Held: the last task of a model that is served
+ * no more may end within the turn. */
 static void hold_models(struct worker *w)
 {
-    w->n_models = 0;
-    for (uint32_t i = 0; i < w->top; i++) {
-        struct dg_served *m = w->live[i].entry ? w->live[i].model : NULL;
+    w->n_models = dg_queue_models(w->queue, w->models, MAX_MODELS);
+    for (uint32_t i = 0; i < w->n_live; i++) {
+        struct dg_served *m = w->live[w->order[i]].model;
         size_t k = 0;
-        while (m && k < w->n_models && w->models[k] != m)
+        while (k < w->n_models && w->models[k] != m)
             k++;
-        if (m && k == w->n_models && k < MAX_MODELS) {
+        if (k == w->n_models && k < MAX_MODELS) {
             dg_served_hold(m);
             w->models[w->n_models++] = m;
         }
     }
 }
 
+/* ---- one step ---- */
+
 /* The step in which a sentence is encoded also takes its first position: that is counted as
  * encoding. */
 static void mark_encoded(struct worker *w, const struct dg_served *m, uint64_t now)
 {
-    for (uint32_t i = 0; i < w->top; i++) {
-        struct live *l = &w->live[i];
-        if (!l->entry || l->model != m || l->times.encoded_ns != 0)
+    for (uint32_t i = 0; i < w->n_live; i++) {
+        struct live *l = &w->live[w->order[i]];
+        if (l->model != m || l->encoded_ns != 0)
             continue;
-        l->times.encoded_ns = now;
+        l->encoded_ns = now;
         dg_metrics_observe(
-            w->metrics, DG_TIME_STAGE, DG_STAGE_ENCODE, (double)(now - l->times.admitted_ns) / 1e9);
+            w->metrics, DG_TIME_STAGE, DG_STAGE_ENCODE, (double)(now - l->admitted_ns) / 1e9);
     }
 }
 
 /* A sentence's second round, on the row and in the room that its first has just left. */
-static int admit_again(struct dg_engine *e, uint64_t id, const struct dg_entry *entry)
+static bool admit_again(struct worker *w, uint32_t row)
 {
+    struct live *l = &w->live[row];
     struct dg_sentence s;
     struct dg_error err = {0};
-    dg_job_sentence(entry->job, entry->index, &s);
-    int rc = dg_engine_admit(e, id, &s, &err);
-    if (rc != DG_OK)
-        dg_task_end(entry->task, DG_TASK_FAILED, &err);
-    return rc;
+    dg_job_sentence(l->entry->job, l->entry->index, &s);
+    if (dg_engine_admit(engine_of(w, l->model), row, &s, &err) != DG_OK) {
+        fail(w, l->entry, &err);
+        return false;
+    }
+    l->held = false;
+    w->newcomers += l->source_tokens;
+    return true;
 }
 
-static void collect(struct worker *w, struct dg_engine *e, uint64_t now)
+/* One answer for all twins. Those that want a second round stay; true: there are some. */
+static bool accept(struct worker *w, struct live *l, const struct dg_result *r, uint64_t now)
+{
+    struct dg_entry_times times = {l->admitted_ns, l->encoded_ns, now};
+    for (struct dg_entry **link = &l->entry, *e; (e = *link) != NULL;) {
+        if (!dg_task_accept(e, r, &times)) {
+            link = &e->next;
+            continue;
+        }
+        *link = e->next;
+        if (dg_task_over(e->task))
+            dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
+        dg_task_settle(e->task, 1);
+    }
+    return l->entry != NULL;
+}
+
+static void collect(struct worker *w, struct dg_replica *replica, uint64_t now)
 {
     const struct dg_result *r;
-    while ((r = dg_engine_poll(e)) != NULL) {
-        struct live *l = &w->live[r->id];
-        const struct dg_entry *entry = l->entry;
-        struct dg_entry_times times = l->times;
-        times.finished_ns = now;
-        uint64_t id = r->id;
-        bool over = dg_task_accept(entry, r, &times);
-        dg_engine_release(e, r);
-        if (!over && admit_again(e, id, entry) == DG_OK)
+    while ((r = dg_engine_poll(replica->engine)) != NULL) {
+        uint32_t row = (uint32_t)r->id;
+        struct live *l = &w->live[row];
+        bool again = accept(w, l, r, now);
+        dg_engine_release(replica->engine, r);
+        if (again && admit_again(w, row))
             continue;
         dg_metrics_observe(
-            w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - times.encoded_ns) / 1e9);
-        live_free(w, l);
-        dg_task_settle(entry->task, 1);
+            w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - l->encoded_ns) / 1e9);
+        dg_pace_answered(&replica->pace, l->source_tokens);
+        order_remove(w, row);
+        row_free(w, row);
     }
 }
 
 static void step(struct worker *w, struct dg_served *model)
 {
-    struct dg_replica *replica = &model->replicas[w->number];
+    struct dg_replica *replica = replica_of(w, model);
     struct dg_capacity capacity;
+    admit(w, model, dg_clock_ns());
+    replica->steps++;
     dg_engine_capacity(replica->engine, &capacity);
+    uint64_t from = dg_clock_ns();
     uint32_t rows = dg_engine_step(replica->engine);
     uint64_t now = dg_clock_ns();
-    dg_metrics_add(w->metrics, DG_COUNT_DECODE_STEPS, 0, rows > 0);
+    if (rows == 0) /* the engine would have nobody */
+        return;
+    dg_pace_step(&replica->pace, rows, w->newcomers, now - from, now);
+    w->newcomers = 0;
+    dg_metrics_add(w->metrics, DG_COUNT_DECODE_STEPS, 0, 1);
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_ROWS, 0, rows);
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_SENTENCES, 0, capacity.sentences_live);
     mark_encoded(w, model, now);
-    collect(w, replica->engine, now);
+    collect(w, replica, now);
     publish(replica);
 }
 
@@ -229,7 +355,6 @@ static void *work(void *arg)
     struct worker *w = arg;
     while (w->n_live > 0 || dg_queue_wait(w->queue)) {
         drop_over(w, dg_clock_ns());
-        admit_all(w);
         hold_models(w);
         for (size_t i = 0; i < w->n_models; i++) {
             step(w, w->models[i]);
@@ -239,25 +364,26 @@ static void *work(void *arg)
     return NULL;
 }
 
-int dg_workers_open(struct dg_queue *q, struct dg_metrics *metrics, uint32_t n,
-    struct dg_workers **out, struct dg_error *err)
+int dg_workers_open(
+    const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err)
 {
-    struct dg_workers *all = calloc(1, sizeof *all + n * sizeof *all->workers);
+    struct dg_workers *all = calloc(1, sizeof *all + o->n * sizeof *all->workers);
     if (!all)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", n);
-    for (uint32_t i = 0; i < n; i++) {
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", o->n);
+    for (uint32_t i = 0; i < o->n; i++) {
         struct worker *w = calloc(1, sizeof *w);
         int number = 0;
         if (w) {
             w->number = i;
-            w->queue = q;
-            w->metrics = metrics;
+            w->queue = o->queue;
+            w->metrics = o->metrics;
+            w->policy = o->policy;
             w->first_free = UINT32_MAX;
             number = pthread_create(&w->thread, NULL, work, w);
         }
         if (!w || number != 0) {
             free(w);
-            dg_queue_stop(q);
+            dg_queue_stop(o->queue);
             dg_workers_close(all);
             return dg_error_set(
                 err, DG_EIO, "cannot start worker %u: %s", i, w ? strerror(number) : "no memory");

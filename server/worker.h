@@ -1,6 +1,6 @@
 /* Workers: one thread each, with its own engine of every model. Each turn drops what is over,
- * admits what the batcher picks, advances every live sentence by one position and hands finished
- * ones to their tasks. */
+ * admits what the batcher picks, advances those that it lets run by one position and hands finished
+ * ones to their tasks. What the steps take goes into the replica's pace. */
 #ifndef DG_SERVER_WORKER_H
 #define DG_SERVER_WORKER_H
 
@@ -9,9 +9,15 @@
 
 struct dg_workers;
 
-/* Start n workers on a queue; worker i uses replicas[i] of each model. metrics may be NULL. */
-int dg_workers_open(struct dg_queue *q, struct dg_metrics *metrics, uint32_t n,
-    struct dg_workers **out, struct dg_error *err);
+struct dg_workers_options {
+    uint32_t n; /* worker i uses replicas[i] of each model */
+    struct dg_queue *queue;
+    struct dg_metrics *metrics;    /* may be NULL */
+    struct dg_batch_policy policy; /* the queue's */
+};
+
+int dg_workers_open(
+    const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
 /* Wait for them to end, which they do once the queue is stopped. NULL is fine. */
 void dg_workers_close(struct dg_workers *w);
 

@@ -139,13 +139,14 @@ class Bench:
         self.need_capacity()
         with self.server() as server:
             r = scenarios.overload(self.load, server, self.capacity, 2 if self.a.quick else 6, 5, self.trace)
-            bound = int(self.setting("max_queue_tokens"))
+            tokens = int(self.setting("max_queue_tokens")) # 0: the bound is in seconds
+            bound = tokens / self.tokens_per_s if tokens else float(self.setting("max_queue_seconds"))
             alive = server.status("/livez")
         self.results["overload"] = r
         self.clean("10x overload", r)
         self.claim("10x overload: /livez afterwards", float(alive), 200)
         self.claim("10x overload: back to normal after, s (queue bound / capacity + 1)", r["settled_after_s"],
-                   bound / self.tokens_per_s + 1)
+                   bound + 1)
 
     def setting(self, name):
         text = subprocess.run([f"{self.a.programs}/dragoman-server", "--print-config"], capture_output=True,

@@ -24,10 +24,15 @@ static const char help[] =
     "  --requests N        (20000)\n"
     "  --share CLASS=W     weight of a class in the mix; may be repeated\n"
     "  --only CLASS        the same arrivals, those of other classes left out\n"
-    "  --batching NAME     continuous, static-early, static-drop or static-pad; all (continuous)\n"
+    "  --bulk CLASS        its requests are bulk ones\n"
+    "  --batching NAME     continuous, fifo, static-early, static-drop or static-pad; all "
+    "(continuous)\n"
     "  --workers N         (1)\n"
-    "  --queue-tokens N    bound of the queue (16384; 0: none)\n"
-    "  --encode-tokens N   pieces encoded beside running sentences in one step (0: no bound)\n"
+    "  --queue-seconds X   bound of the queue (2; 0: none)\n"
+    "  --queue-tokens N    instead: in source pieces\n"
+    "  --encode-tokens N   pieces encoded beside running sentences in one step (the server's; 0: "
+    "no "
+    "bound)\n"
     "  --request-us X      time of a request outside the engine (the cost file's)\n"
     "  --seed N            (1)\n"
     "  --json              instead of a table\n"
@@ -59,6 +64,7 @@ static const struct {
     NUMBER("requests", requests, 1, 10e6),
     NUMBER("workers", workers, 1, 4096),
     NUMBER("queue-tokens", queue_tokens, 0, 1e12),
+    NUMBER("queue-seconds", queue_seconds, 0, 1e9),
     NUMBER("encode-tokens", encode_tokens, 0, 4e9),
     NUMBER("request-us", request_us, 0, 1e9),
     NUMBER("seed", seed, 0, 9e15),
@@ -70,7 +76,7 @@ static const struct {
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static const char *const texts[] = {
-    "model", "items", "out", "cost", "trace", "only", "share", "batching"};
+    "model", "items", "out", "cost", "trace", "only", "bulk", "share", "batching"};
 
 enum { TEXTS = sizeof texts / sizeof *texts };
 
@@ -88,12 +94,13 @@ static int take_batching(struct dg_sim_command *o, const char *text, struct dg_e
 
 static int take_text(struct dg_sim_command *o, int at, const char *text, struct dg_error *err)
 {
-    const char **const fields[] = {&o->model, &o->items, &o->out, &o->cost, &o->trace, &o->only};
-    if (at < 6) {
+    const char **const fields[] = {
+        &o->model, &o->items, &o->out, &o->cost, &o->trace, &o->only, &o->bulk};
+    if (at < 7) {
         *fields[at] = text;
         return DG_OK;
     }
-    if (at == 7)
+    if (at == 8)
         return take_batching(o, text, err);
     if (o->n_share == DG_SIM_CLASSES || !strchr(text, '='))
         return dg_error_set(err, DG_EINVAL, "--share %s: CLASS=W is expected", text);
@@ -122,7 +129,8 @@ int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o, struct
         .speed = 1,
         .requests = 20000,
         .workers = 1,
-        .queue_tokens = 16384,
+        .queue_seconds = 2,
+        .encode_tokens = -1,
         .request_us = -1,
         .seed = 1,
         .rows = 128,

@@ -8,12 +8,12 @@
 
 struct dg_sim_command {
     bool measure, json, all;
-    const char *model, *items, *out, *cost, *trace, *only;
+    const char *model, *items, *out, *cost, *trace, *only, *bulk;
     const char *share[DG_SIM_CLASSES];
     size_t n_share;
     enum dg_sim_batching batching;
     double beam, threads, repeats, phase, speed, rate, load, requests, workers, queue_tokens,
-        encode_tokens, request_us, seed, rows, sentences;
+        queue_seconds, encode_tokens, request_us, seed, rows, sentences;
 };
 
 /* argv[1] is the verb. DG_EINVAL says what is wrong. */

@@ -164,7 +164,8 @@ static int foretell(struct measure *m, const struct dg_json *items, struct dg_er
 {
     struct dg_sim_items table = {0};
     struct dg_sim_result r;
-    struct dg_sim_options o = {.workers = 1,
+    struct dg_sim_options o = {.batching = DG_SIM_FIFO,
+        .workers = 1,
         .max_rows = m->o->max_rows,
         .max_sentences = m->o->max_sentences,
         .blocks = m->probe.blocks};

@@ -11,7 +11,7 @@ struct setting {
     struct dg_sim_items items;
     uint32_t blocks;
     double share[DG_SIM_CLASSES];
-    int only;
+    int only, bulk;  /* classes, or -1 */
     double rate;     /* what came of --load */
     double capacity; /* requests a second; 0: not asked for */
 };
@@ -19,13 +19,17 @@ struct setting {
 static struct dg_sim_options options_of(const struct setting *s, enum dg_sim_batching batching)
 {
     const struct dg_sim_command *o = s->o;
+    struct dg_batch_policy policy = dg_batch_policy_default;
+    if (o->encode_tokens >= 0)
+        policy.encode_tokens = (uint32_t)o->encode_tokens;
     return (struct dg_sim_options){.batching = batching,
-        .policy = {.encode_tokens = (uint32_t)o->encode_tokens},
+        .policy = policy,
         .workers = (uint32_t)o->workers,
         .max_rows = (uint32_t)o->rows,
         .max_sentences = (uint32_t)o->sentences,
         .blocks = s->blocks,
-        .queue_tokens = (uint64_t)o->queue_tokens};
+        .queue_tokens = (uint64_t)o->queue_tokens,
+        .queue_seconds = o->queue_seconds};
 }
 
 static int read_setting(struct setting *s, struct dg_error *err)
@@ -61,8 +65,11 @@ static int read_setting(struct setting *s, struct dg_error *err)
             s->share[c] = w;
     }
     s->only = o->only ? dg_sim_items_class(&s->items, o->only) : -1;
+    s->bulk = o->bulk ? dg_sim_items_class(&s->items, o->bulk) : -1;
     if (rc == DG_OK && o->only && s->only < 0)
         rc = dg_error_set(err, DG_EINVAL, "--only %s: no such class", o->only);
+    if (rc == DG_OK && o->bulk && s->bulk < 0)
+        rc = dg_error_set(err, DG_EINVAL, "--bulk %s: no such class", o->bulk);
     return rc;
 }
 
@@ -75,6 +82,7 @@ static int capacity_of(
     struct dg_sim_options o = options_of(s, batching);
     size_t n = 40 * (size_t)(o.workers * o.max_sentences);
     o.queue_tokens = 0;
+    o.queue_seconds = 0;
     int rc =
         dg_sim_arrivals_poisson(&s->items, 0, n < 200000 ? n : 200000, s->share, -1, 7, &a, err);
     if (rc == DG_OK)
@@ -194,6 +202,8 @@ static int run_one(
     else
         rc = dg_sim_arrivals_poisson(
             &s->items, s->rate, (size_t)o->requests, s->share, s->only, (uint64_t)o->seed, &a, err);
+    for (size_t i = 0; rc == DG_OK && i < a.n; i++)
+        a.list[i].bulk = (int)a.list[i].class == s->bulk;
     if (rc == DG_OK)
         rc = dg_sim_run(&so, &s->cost, s->items.sentences, a.list, a.n, &r, err);
     double *scratch = rc == DG_OK ? malloc(a.n * sizeof *scratch) : NULL;

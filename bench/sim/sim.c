@@ -1,135 +1,165 @@
 /* DESIGN. Events are arrivals and ends of steps, in order of time; at the same time steps end
- * first, then requests arrive, then idle workers begin a step, lowest number first. The queue is
- * kept as the server keeps it: what the policy sees and what it is about side by side. */
+ * first, then requests arrive, then idle workers begin a step, lowest number first. Queue and
+ * workers do what server/queue.c and server/worker.c do, without locks, twins and deadlines. */
 #include "bench/sim/sim.h"
+
+#include "server/pace.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const names[DG_SIM_BATCHINGS] = {
-    "continuous", "static-early", "static-drop", "static-pad"};
+    "continuous", "fifo", "static-early", "static-drop", "static-pad"};
+
+#define PICK 256
+#define START_RATE 2000.0 /* as the queue's */
 
 const char *dg_sim_batching_name(enum dg_sim_batching b)
 {
     return names[b];
 }
 
-struct waiting_ref {
+struct pending {
+    struct dg_waiting waiting; /* its head: the batcher hands out this */
     uint32_t sentence, request;
 };
 
 struct live {
-    struct waiting_ref ref;
+    struct pending *pending;
     uint32_t t; /* steps taken */
     bool over;  /* finished, but still in a static batch */
+    bool runs;
 };
 
 struct worker {
-    struct live *live; /* [n] of [max_sentences] */
+    struct live *live;          /* [n] of [max_sentences], ascending by rank */
+    struct dg_running *running; /* [n], the same */
     uint32_t n;
     uint32_t rows, blocks; /* reserved */
     uint32_t n_over;
     bool busy;
     uint64_t until_ns;
+    struct dg_pace pace;
+    uint32_t step_rows, step_tokens; /* of the step that runs */
+    uint64_t began_ns, steps;
 };
 
 struct sim {
     const struct dg_sim_options *o;
+    struct dg_batch_policy policy;
     const struct dg_sim_cost *cost;
     const struct dg_sim_sentence *sentences;
     struct dg_sim_request *requests;
     uint32_t *left; /* [n] sentences of each request that are not done */
     size_t n, next;
-    struct dg_waiting *waiting; /* [n_waiting] */
-    struct waiting_ref *refs;
-    size_t *picked;
-    size_t n_waiting, cap;
-    uint64_t tokens; /* that wait */
+    struct pending *pending; /* of all requests, in order */
+    size_t n_pending;        /* that have arrived */
+    struct dg_batcher batcher;
+    uint64_t tokens[DG_CLASSES]; /* that wait */
     struct worker *workers;
     struct dg_sim_result *out;
 };
 
-static bool reserve(struct sim *s, size_t more)
+static double rate_of(const struct sim *s)
 {
-    size_t cap = s->cap ? s->cap : 256;
-    while (cap < s->n_waiting + more)
-        cap *= 2;
-    if (cap == s->cap)
-        return true;
-    struct dg_waiting *waiting = realloc(s->waiting, cap * sizeof *waiting);
-    s->waiting = waiting ? waiting : s->waiting;
-    struct waiting_ref *refs = realloc(s->refs, cap * sizeof *refs);
-    s->refs = refs ? refs : s->refs;
-    size_t *picked = realloc(s->picked, cap * sizeof *picked);
-    s->picked = picked ? picked : s->picked;
-    if (!waiting || !refs || !picked)
-        return false;
-    s->cap = cap;
-    return true;
+    double rate = 0;
+    for (uint32_t i = 0; i < s->o->workers; i++) {
+        double known = dg_pace_rate(&s->workers[i].pace);
+        rate += known > 0 ? known : START_RATE;
+    }
+    return rate;
 }
 
-/* As dg_queue_submit: a request that is larger than the bound is taken when nothing else waits. */
+/* As the queue's bound. */
+static bool is_refused(const struct sim *s, const struct dg_sim_request *r, uint64_t tokens)
+{
+    uint64_t waiting = s->tokens[DG_CLASS_INTERACTIVE] + (r->bulk ? s->tokens[DG_CLASS_BULK] : 0);
+    if (waiting == 0)
+        return false;
+    if (s->o->queue_tokens > 0)
+        return waiting + tokens > s->o->queue_tokens;
+    return s->o->queue_seconds > 0 && (double)(waiting + tokens) / rate_of(s) > s->o->queue_seconds;
+}
+
 static bool arrive(struct sim *s, uint32_t i)
 {
     struct dg_sim_request *r = &s->requests[i];
-    uint64_t tokens = 0;
+    enum dg_class class = r->bulk ? DG_CLASS_BULK : DG_CLASS_INTERACTIVE;
+    uint64_t tokens = 0, work = 0;
     for (uint32_t k = 0; k < r->n; k++)
         tokens += s->sentences[r->first + k].source_tokens;
-    if (s->o->queue_tokens > 0 && s->tokens > 0 && s->tokens + tokens > s->o->queue_tokens) {
+    if (is_refused(s, r, tokens)) {
         s->out->refused++;
         return true;
     }
-    if (!reserve(s, r->n))
+    if (!dg_batcher_reserve(&s->batcher, r->n))
         return false;
     for (uint32_t k = 0; k < r->n; k++) {
         const struct dg_sim_sentence *x = &s->sentences[r->first + k];
-        s->waiting[s->n_waiting] = (struct dg_waiting){.task = i + 1u,
-            .arrived_ns = r->at_ns,
-            .source_tokens = x->source_tokens,
-            .max_target_tokens = x->max_target_tokens,
-            .rows = x->rows};
-        s->refs[s->n_waiting++] = (struct waiting_ref){r->first + k, i};
+        struct pending *p = &s->pending[s->n_pending++];
+        work += (uint64_t)x->source_tokens * x->rows;
+        *p = (struct pending){.sentence = r->first + k, .request = i};
+        p->waiting =
+            (struct dg_waiting){.node.key = dg_batcher_rank(&s->policy, class, r->at_ns, work),
+                .tokens = x->source_tokens,
+                .rows = x->rows,
+                .blocks = s->o->blocks > 0 ? x->blocks : 0};
+        dg_batcher_add(&s->batcher, &p->waiting);
+        s->tokens[dg_batcher_class(p->waiting.node.key)] += x->source_tokens;
     }
-    s->tokens += tokens;
     return true;
 }
 
-/* Take the picked ones that the cache has room for into w; what does not fit stays where it was,
- * with those behind it. */
-static void take(struct sim *s, struct worker *w, size_t n_picked)
+static void join(struct sim *s, struct worker *w, struct pending *p)
 {
-    size_t kept = 0, next = 0;
-    for (size_t i = 0; i < s->n_waiting; i++) {
-        const struct dg_sim_sentence *x = &s->sentences[s->refs[i].sentence];
-        bool is_picked = next < n_picked && s->picked[next] == i;
-        bool fits = w->n < s->o->max_sentences && w->rows + x->rows <= s->o->max_rows &&
-                    (s->o->blocks == 0 || w->blocks + x->blocks <= s->o->blocks);
-        if (is_picked && !fits)
-            n_picked = next;
-        if (is_picked && fits) {
-            next++;
-            w->live[w->n++] = (struct live){.ref = s->refs[i]};
-            w->rows += x->rows;
-            w->blocks += x->blocks;
-            s->tokens -= x->source_tokens;
-            continue;
-        }
-        s->waiting[kept] = s->waiting[i];
-        s->refs[kept++] = s->refs[i];
+    const struct dg_sim_sentence *x = &s->sentences[p->sentence];
+    uint32_t at = w->n++;
+    for (; at > 0 && w->live[at - 1].pending->waiting.node.key > p->waiting.node.key; at--)
+        w->live[at] = w->live[at - 1];
+    w->live[at] = (struct live){.pending = p};
+    w->rows += x->rows;
+    w->blocks += x->blocks;
+    s->tokens[dg_batcher_class(p->waiting.node.key)] -= x->source_tokens;
+}
+
+static void list_running(struct sim *s, struct worker *w)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct pending *p = w->live[i].pending;
+        w->running[i] = (struct dg_running){
+            .rank = p->waiting.node.key, .rows = s->sentences[p->sentence].rows};
     }
-    s->n_waiting = kept;
+}
+
+static uint32_t knee_of(const struct sim *s, const struct worker *w, uint64_t now)
+{
+    double tokens = (double)(s->tokens[0] + s->tokens[1]);
+    if (s->policy.batching != DG_BATCHING_CONTINUOUS)
+        return s->o->max_rows;
+    return dg_pace_rows(
+        &w->pace, s->o->max_rows, s->batcher.rows + w->rows, tokens / rate_of(s), now);
 }
 
 static void admit(struct sim *s, struct worker *w, uint64_t now)
 {
-    if (s->n_waiting == 0 || (s->o->batching != DG_SIM_CONTINUOUS && w->n > 0))
-        return;
+    struct dg_waiting *picked[PICK];
     struct dg_room room = {.rows = s->o->max_rows - w->rows,
         .sentences = s->o->max_sentences - w->n,
-        .rows_live = w->rows};
-    take(s, w, dg_batcher_pick(&s->o->policy, s->waiting, s->n_waiting, &room, now, s->picked));
-    if (s->n_waiting == 0) {
+        .blocks = s->o->blocks - w->blocks,
+        .knee = knee_of(s, w, now),
+        .step = w->steps};
+    bool waited = dg_batcher_count(&s->batcher) > 0;
+    list_running(s, w);
+    size_t n = dg_batcher_pick(&s->batcher, &room, w->running, w->n, picked, PICK);
+    for (size_t i = 0; i < n; i++)
+        join(s, w, (struct pending *)(void *)picked[i]);
+    list_running(s, w);
+    dg_batcher_run(&s->policy, room.knee, w->steps, w->running, w->n);
+    for (uint32_t i = 0; i < w->n; i++)
+        w->live[i].runs = w->running[i].runs;
+    w->steps++;
+    if (waited && dg_batcher_count(&s->batcher) == 0) {
         s->out->backlog_ns = now;
         s->out->backlog_sentences = s->out->sentences;
         s->out->backlog_tokens = s->out->target_tokens;
@@ -141,9 +171,11 @@ static void begin_step(struct sim *s, struct worker *w, uint64_t now)
     uint64_t rows = 0, cells = 0, tokens = 0, pairs = 0;
     admit(s, w, now);
     for (uint32_t i = 0; i < w->n; i++) {
-        const struct live *l = &w->live[i];
-        const struct dg_sim_sentence *x = &s->sentences[l->ref.sentence];
+        struct live *l = &w->live[i];
+        const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
         uint64_t own = l->t == 0 ? 1 : x->rows;
+        if (!l->runs)
+            continue;
         if (l->t == 0) {
             tokens += x->source_tokens;
             pairs += (uint64_t)x->source_tokens * x->source_tokens;
@@ -157,37 +189,43 @@ static void begin_step(struct sim *s, struct worker *w, uint64_t now)
         return;
     uint64_t ns = dg_sim_cost_step_ns(s->cost, rows, cells, tokens, pairs);
     w->busy = true;
+    w->began_ns = now;
     w->until_ns = now + ns;
+    w->step_rows = (uint32_t)rows;
+    w->step_tokens = (uint32_t)tokens;
     s->out->busy_ns += ns;
     s->out->steps++;
     s->out->rows += rows;
 }
 
-static void answer(struct sim *s, const struct live *l, uint64_t now)
+static void answer(struct sim *s, struct worker *w, const struct live *l, uint64_t now)
 {
-    struct dg_sim_request *r = &s->requests[l->ref.request];
+    struct dg_sim_request *r = &s->requests[l->pending->request];
+    const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
     s->out->sentences++;
-    s->out->target_tokens += s->sentences[l->ref.sentence].steps;
-    if (--s->left[l->ref.request] == 0)
+    s->out->target_tokens += x->steps;
+    dg_pace_answered(&w->pace, x->source_tokens);
+    if (--s->left[l->pending->request] == 0)
         r->done_ns = now + (uint64_t)(1e3 * s->cost->request_us);
 }
 
 static void end_step(struct sim *s, struct worker *w, uint64_t now)
 {
-    bool early = s->o->batching == DG_SIM_CONTINUOUS || s->o->batching == DG_SIM_STATIC_EARLY;
+    bool early = s->o->batching <= DG_SIM_STATIC_EARLY;
     uint32_t kept = 0;
     w->busy = false;
+    dg_pace_step(&w->pace, w->step_rows, w->step_tokens, now - w->began_ns, now);
     s->out->end_ns = now;
     for (uint32_t i = 0; i < w->n; i++) {
         struct live *l = &w->live[i];
-        const struct dg_sim_sentence *x = &s->sentences[l->ref.sentence];
-        l->t++;
-        if (l->t == x->steps) {
+        const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
+        l->t += l->runs;
+        if (l->t == x->steps && !l->over) {
             l->over = true;
             w->n_over++;
         }
         if (l->over && early) {
-            answer(s, l, now);
+            answer(s, w, l, now);
             w->rows -= x->rows;
             w->blocks -= x->blocks;
             w->n_over--;
@@ -198,7 +236,7 @@ static void end_step(struct sim *s, struct worker *w, uint64_t now)
     w->n = kept;
     if (w->n > 0 && w->n_over == w->n) {
         for (uint32_t i = 0; i < w->n; i++)
-            answer(s, &w->live[i], now);
+            answer(s, w, &w->live[i], now);
         w->n = w->n_over = w->rows = w->blocks = 0;
     }
 }
@@ -222,14 +260,15 @@ static int run(struct sim *s, struct dg_error *err)
         for (; s->next < s->n && s->requests[s->next].at_ns == now; s->next++)
             if (!arrive(s, (uint32_t)s->next))
                 return dg_error_set(
-                    err, DG_ENOMEM, "no memory for %zu waiting sentences", s->n_waiting);
+                    err, DG_ENOMEM, "no memory for %zu waiting sentences", s->n_pending);
         for (uint32_t i = 0; i < s->o->workers; i++)
             if (!s->workers[i].busy)
                 begin_step(s, &s->workers[i], now);
     }
-    if (s->n_waiting > 0) /* nothing runs, nothing comes, and yet the policy picks nobody */
-        return dg_error_set(
-            err, DG_EINTERNAL, "the policy lets %zu sentences wait for ever", s->n_waiting);
+    if (dg_batcher_count(&s->batcher) >
+        0) /* nothing runs, nothing comes, and yet the policy picks nobody */
+        return dg_error_set(err, DG_EINTERNAL, "the policy lets %zu sentences wait for ever",
+            dg_batcher_count(&s->batcher));
     return DG_OK;
 }
 
@@ -260,9 +299,17 @@ static int prepare(struct sim *s, struct dg_error *err)
     const struct dg_sim_options *o = s->o;
     s->left = calloc(s->n ? s->n : 1, sizeof *s->left);
     s->workers = calloc(o->workers, sizeof *s->workers);
-    bool ok = s->left && s->workers;
-    for (uint32_t i = 0; i < o->workers && ok; i++)
-        ok = (s->workers[i].live = calloc(o->max_sentences, sizeof *s->workers[i].live)) != NULL;
+    size_t total = 0;
+    for (size_t i = 0; i < s->n; i++)
+        total += s->requests[i].n;
+    s->pending = calloc(total ? total : 1, sizeof *s->pending);
+    bool ok = s->left && s->workers && s->pending;
+    for (uint32_t i = 0; i < o->workers && ok; i++) {
+        struct worker *w = &s->workers[i];
+        w->live = calloc(o->max_sentences, sizeof *w->live);
+        w->running = calloc(o->max_sentences, sizeof *w->running);
+        ok = w->live && w->running;
+    }
     if (!ok)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", o->workers);
     for (size_t i = 0; i < s->n; i++) {
@@ -279,17 +326,21 @@ int dg_sim_run(const struct dg_sim_options *o, const struct dg_sim_cost *cost,
     struct sim s = {
         .o = o, .cost = cost, .sentences = sentences, .requests = requests, .n = n, .out = out};
     memset(out, 0, sizeof *out);
+    s.policy = o->policy;
+    s.policy.batching = o->batching == DG_SIM_CONTINUOUS ? DG_BATCHING_CONTINUOUS
+                        : o->batching == DG_SIM_FIFO     ? DG_BATCHING_FIFO
+                                                         : DG_BATCHING_STATIC;
+    s.batcher.policy = s.policy;
     int rc = check(&s, err);
     if (rc == DG_OK)
         rc = prepare(&s, err);
     if (rc == DG_OK)
         rc = run(&s, err);
     for (uint32_t i = 0; i < o->workers && s.workers; i++)
-        free(s.workers[i].live);
+        free(s.workers[i].live), free(s.workers[i].running);
     free(s.workers);
     free(s.left);
-    free(s.waiting);
-    free(s.refs);
-    free(s.picked);
+    free(s.pending);
+    dg_batcher_free(&s.batcher);
     return rc;
 }

@@ -1,5 +1,6 @@
-/* A server in fake time: its queue bound, its batching policy (the real functions of
- * server/batcher.c) and workers whose steps take what a cost model says. Answers what another
+/* A server in fake time: its queue bound, its batching policy and what it learns of its own pace
+ * (the real functions of server/batcher.c and server/pace.c), and workers whose steps take what a
+ * cost model says. Answers what another
  * policy, load or device would mean without having them. No clock, no I/O; the same input gives the
  * same result. One thread at a time. */
 #ifndef DG_SIM_SIM_H
@@ -8,10 +9,12 @@
 #include "bench/sim/cost.h"
 #include "server/batcher.h"
 
-/* How sentences are put together. The static ones, for comparison, form a batch from what waits
- * when a worker is idle and take nothing in before it has ended. */
+/* How sentences are put together. The others are for comparison; the static ones form a batch, in
+ * order of arrival, from what waits when a worker is idle, and take nothing in before it has ended.
+ */
 enum dg_sim_batching {
-    DG_SIM_CONTINUOUS, /* refilled before every step; a finished sentence is answered and leaves */
+    DG_SIM_CONTINUOUS,   /* as the server does it */
+    DG_SIM_FIFO,         /* refilled before every step in order of arrival; all that live advance */
     DG_SIM_STATIC_EARLY, /* a finished sentence is answered and leaves the batch */
     DG_SIM_STATIC_DROP,  /* it leaves the batch, but is answered with it */
     DG_SIM_STATIC_PAD,   /* its rows are computed on until the longest has ended */
@@ -29,7 +32,8 @@ struct dg_sim_sentence {
 
 struct dg_sim_request {
     uint64_t at_ns;
-    uint32_t class;
+    uint32_t class; /* a number of the caller's */
+    bool bulk;
     uint32_t first, n; /* sentences; all enter together or none */
     /* result */
     uint64_t done_ns; /* 0: refused */
@@ -37,10 +41,11 @@ struct dg_sim_request {
 
 struct dg_sim_options {
     enum dg_sim_batching batching;
-    struct dg_batch_policy policy;
+    struct dg_batch_policy policy; /* but for its batching, which follows from the one above */
     uint32_t workers, max_rows, max_sentences; /* of each worker */
     uint32_t blocks;                           /* of each worker's cache; 0 = without bound */
-    uint64_t queue_tokens;                     /* 0 = without bound */
+    uint64_t queue_tokens;                     /* bound of what waits; 0: queue_seconds counts */
+    double queue_seconds;                      /* 0 = without bound */
 };
 
 struct dg_sim_result {

@@ -1,4 +1,5 @@
-/* The policy by a table: what waits, what room there is, what joins. */
+/* The policy by tables: what waits, what lives, what room there is; who joins and who advances.
+ * Time is what the tables say. */
 #include "server/batcher.h"
 
 #include <setjmp.h>
@@ -6,61 +7,251 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
-#define NOW 1000
+#define MS UINT64_C(1000000)
+#define I DG_CLASS_INTERACTIVE
+#define B DG_CLASS_BULK
 
-static const struct {
-    const char *what;
-    uint32_t rows[6], tokens[6]; /* of what waits; rows 0 ends the list */
-    uint64_t deadline[6];
-    struct dg_room room; /* rows, sentences, live */
-    uint32_t encode_tokens;
-    size_t picked[6], n;
-} table[] = {
-    {"nothing waits", {0}, {0}, {0}, {100, 10, 0}, 0, {0}, 0},
-    {"all fit", {4, 4, 1}, {9, 9, 9}, {0}, {100, 10, 0}, 0, {0, 1, 2}, 3},
-    {"exactly", {4, 4}, {9, 9}, {0}, {8, 2, 50}, 0, {0, 1}, 2},
-    {"rows run out", {4, 4, 4}, {9, 9, 9}, {0}, {9, 10, 0}, 0, {0, 1}, 2},
-    {"sentences run out", {1, 1, 1}, {9, 9, 9}, {0}, {100, 2, 0}, 0, {0, 1}, 2},
-    {"one that does not fit holds back the others", {4, 32, 1}, {9, 9, 9}, {0}, {20, 10, 90}, 0,
-        {0}, 1},
-    {"no room at all", {1, 1}, {9, 9}, {0}, {0, 0, 100}, 0, {0}, 0},
-    {"larger than the engine: alone, it will say so", {32, 1}, {9, 9}, {0}, {16, 10, 0}, 0, {0}, 1},
-    {"late ones are passed over", {4, 4, 4}, {9, 9, 9}, {NOW, NOW + 1, NOW - 1}, {100, 10, 0}, 0,
-        {1}, 1},
-    {"encoding is bounded beside running ones", {4, 4, 4}, {60, 40, 1}, {0}, {100, 10, 8}, 100,
-        {0, 1}, 2},
-    {"but one always joins", {4, 4}, {500, 1}, {0}, {100, 10, 8}, 100, {0}, 1},
-    {"and nothing is bounded when nothing runs", {4, 4}, {500, 500}, {0}, {100, 10, 0}, 100, {0, 1},
-        2},
+/* Arrival in milliseconds, pieces x rows: patience is 5 ms each, 10 s at most. */
+static void ranks(void **state)
+{
+    static const struct {
+        enum dg_class class;
+        uint64_t arrived_ms, work, rank_ms;
+    } table[] = {
+        {I, 0, 80, 400},
+        {I, 1000, 80, 1400},
+        {I, 0, 800, 4000},
+        {I, 0, 2000, 10000},
+        {I, 0, 2001, 10000}, /* nobody waits for late-comers any longer */
+        {I, 0, UINT64_MAX, 10000},
+        {B, 0, 80, 400},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        uint64_t rank = dg_batcher_rank(
+            &dg_batch_policy_default, table[i].class, table[i].arrived_ms * MS, table[i].work);
+        assert_int_equal(dg_batcher_class(rank), table[i].class);
+        assert_int_equal(rank & (UINT64_MAX >> 1), table[i].rank_ms * MS);
+    }
+    struct dg_batch_policy fifo = dg_batch_policy_default;
+    fifo.batching = DG_BATCHING_FIFO;
+    assert_int_equal(dg_batcher_rank(&fifo, B, 7 * MS, 800), 7 * MS);
+}
+
+struct one {
+    enum dg_class class;
+    uint64_t rank; /* within its class */
+    uint32_t rows, tokens;
 };
 
-static void picks(void **state)
+static const struct pick_case {
+    const char *what;
+    enum dg_batching batching;
+    struct one live[4], waiting[6]; /* rows 0 ends a list; live in ascending order */
+    struct dg_room room;            /* rows, sentences, blocks, knee, step */
+    const char *picked;             /* places in waiting */
+} picks[] = {
+    {"nothing waits", 0, {{0}}, {{0}}, {100, 10, 0, 100, 1}, ""},
+    {"all fit", 0, {{0}}, {{I, 1, 4, 9}, {I, 2, 4, 9}, {I, 3, 1, 9}}, {100, 10, 0, 100, 1}, "012"},
+    {"by rank", 0, {{0}}, {{I, 3, 4, 9}, {I, 1, 4, 9}, {I, 2, 4, 9}}, {8, 10, 0, 100, 1}, "12"},
+    {"sentences run out", 0, {{0}}, {{I, 1, 1, 9}, {I, 2, 1, 9}, {I, 3, 1, 9}}, {100, 2, 0, 100, 1},
+        "01"},
+    {"whoever has no room holds back those behind", 0, {{I, 1, 4, 9}},
+        {{I, 2, 32, 9}, {I, 3, 1, 9}, {B, 1, 1, 9}}, {20, 10, 0, 100, 1}, ""},
+    {"larger than the engine: alone, it will say so", 0, {{0}}, {{I, 1, 32, 9}, {I, 2, 1, 9}},
+        {16, 10, 0, 100, 1}, "0"},
+    {"interactive before bulk", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}}, {100, 10, 0, 100, 1}, "10"},
+    {"and it alone when one fits", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}}, {4, 10, 0, 100, 1}, "1"},
+    {"but one step in eight is bulk's", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}}, {4, 10, 0, 100, 16},
+        "0"},
+    {"a full knee lets nobody in", 0, {{I, 1, 4, 9}, {I, 2, 4, 9}}, {{I, 3, 4, 9}},
+        {100, 10, 0, 8, 1}, ""},
+    {"but who goes before those that live", 0, {{I, 2, 4, 9}, {I, 5, 4, 9}},
+        {{I, 3, 4, 9}, {I, 4, 4, 9}}, {100, 10, 0, 8, 1}, "0"},
+    {"the first one joins whatever the knee", 0, {{I, 5, 4, 9}}, {{I, 3, 32, 9}},
+        {100, 10, 0, 8, 1}, "0"},
+    {"live bulk ones do not keep interactive ones out", 0, {{B, 1, 4, 9}, {B, 2, 4, 9}},
+        {{I, 9, 4, 9}, {I, 10, 4, 9}, {I, 11, 4, 9}}, {100, 10, 0, 8, 1}, "01"},
+    {"live interactive ones keep bulk ones out", 0, {{I, 9, 4, 9}, {I, 10, 4, 9}}, {{B, 1, 4, 9}},
+        {100, 10, 0, 8, 1}, ""},
+    {"but for bulk's step", 0, {{I, 9, 4, 9}, {I, 10, 4, 9}},
+        {{B, 1, 4, 9}, {B, 2, 4, 9}, {B, 3, 4, 9}}, {100, 10, 0, 8, 8}, "01"},
+    {"encoding is bounded beside running ones", 0, {{I, 1, 1, 1}},
+        {{I, 2, 4, 200}, {I, 3, 4, 56}, {I, 4, 4, 1}}, {100, 10, 0, 100, 1}, "01"},
+    {"but one always joins", 0, {{I, 1, 1, 1}}, {{I, 2, 4, 500}, {I, 3, 4, 1}},
+        {100, 10, 0, 100, 1}, "0"},
+    {"and nothing is bounded when nothing runs", 0, {{0}}, {{I, 2, 4, 500}, {I, 3, 4, 500}},
+        {100, 10, 0, 100, 1}, "01"},
+    {"fifo looks at neither knee nor class", DG_BATCHING_FIFO, {{I, 1, 4, 9}},
+        {{I, 3, 4, 9}, {I, 2, 4, 9}, {I, 4, 4, 9}}, {8, 10, 0, 1, 8}, "10"},
+    {"static: nobody joins a batch", DG_BATCHING_STATIC, {{I, 1, 4, 9}}, {{I, 2, 4, 9}},
+        {100, 10, 0, 100, 1}, ""},
+    {"static: until it is over", DG_BATCHING_STATIC, {{0}}, {{I, 2, 4, 9}, {I, 3, 4, 9}},
+        {100, 10, 0, 1, 1}, "01"},
+};
+
+static uint64_t rank_of(const struct one *x)
+{
+    return x->rank | (x->class == B ? UINT64_C(1) << 63 : 0);
+}
+
+static size_t list_live(const struct one *live, struct dg_running *out)
+{
+    size_t n = 0;
+    for (; n < 4 && live[n].rows > 0; n++)
+        out[n] = (struct dg_running){.rank = rank_of(&live[n]), .rows = live[n].rows};
+    return n;
+}
+
+static void who_joins(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < sizeof table / sizeof *table; c++) {
-        struct dg_waiting waiting[6] = {0};
-        size_t n = 0, picked[6];
-        for (; n < 6 && table[c].rows[n] > 0; n++)
-            waiting[n] = (struct dg_waiting){.task = n,
-                .rows = table[c].rows[n],
-                .source_tokens = table[c].tokens[n],
-                .deadline_ns = table[c].deadline[n]};
-        struct dg_batch_policy policy = {.encode_tokens = table[c].encode_tokens};
-        size_t got = dg_batcher_pick(&policy, waiting, n, &table[c].room, NOW, picked);
-        if (got != table[c].n)
-            print_error("%s\n", table[c].what);
-        assert_int_equal(got, table[c].n);
-        for (size_t i = 0; i < got; i++)
-            assert_int_equal(picked[i], table[c].picked[i]);
+    for (size_t c = 0; c < sizeof picks / sizeof *picks; c++) {
+        const struct pick_case *x = &picks[c];
+        struct dg_batcher b = {.policy = dg_batch_policy_default};
+        struct dg_waiting waiting[6] = {0}, *picked[6];
+        struct dg_running live[4];
+        char got[7] = "";
+        size_t n = 0, n_live = list_live(x->live, live);
+        b.policy.batching = x->batching;
+        assert_true(dg_batcher_reserve(&b, 6));
+        for (; n < 6 && x->waiting[n].rows > 0; n++) {
+            waiting[n] = (struct dg_waiting){.node.key = rank_of(&x->waiting[n]),
+                .rows = x->waiting[n].rows,
+                .tokens = x->waiting[n].tokens};
+            dg_batcher_add(&b, &waiting[n]);
+        }
+        size_t k = dg_batcher_pick(&b, &x->room, live, n_live, picked, 6);
+        for (size_t i = 0; i < k; i++)
+            got[i] = (char)('0' + (picked[i] - waiting));
+        if (strcmp(got, x->picked) != 0)
+            fail_msg("%s: \"%s\" joined, not \"%s\"", x->what, got, x->picked);
+        assert_int_equal(dg_batcher_count(&b), n - k);
+        dg_batcher_free(&b);
     }
+}
+
+static void who_advances(void **state)
+{
+    static const struct {
+        const char *what;
+        struct one live[4];
+        uint32_t knee;
+        uint64_t step;
+        const char *runs;
+    } table[] = {
+        {"all", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 12, 1, "111"},
+        {"the first of the ranking", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 8, 1, "110"},
+        {"bulk's step", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 8, 8, "101"},
+        {"one always", {{I, 1, 32, 0}, {I, 2, 4, 0}}, 8, 1, "10"},
+        {"whoever still fits", {{I, 1, 4, 0}, {I, 2, 8, 0}, {I, 3, 4, 0}}, 8, 1, "101"},
+        {"bulk in what is left", {{I, 1, 4, 0}, {B, 1, 4, 0}, {B, 2, 4, 0}}, 8, 1, "110"},
+    };
+    (void)state;
+    for (size_t c = 0; c < sizeof table / sizeof *table; c++) {
+        struct dg_running live[4];
+        char got[5] = "";
+        size_t n = list_live(table[c].live, live);
+        dg_batcher_run(&dg_batch_policy_default, table[c].knee, table[c].step, live, n);
+        for (size_t i = 0; i < n; i++)
+            got[i] = live[i].runs ? '1' : '0';
+        if (strcmp(got, table[c].runs) != 0)
+            fail_msg("%s: %s, not %s", table[c].what, got, table[c].runs);
+    }
+}
+
+/* A device that does one sentence at a time, one a millisecond. Somebody sends 1,000 sentences at
+ * once, others one now and then: these never wait for the thousand. And with more short ones than
+ * it can do, a long one gets its turn within its patience. */
+static void nobody_blocks_nobody_starves(void **state)
+{
+    enum { MANY = 1000, RUN_MS = 30000 };
+    struct dg_batcher b = {.policy = dg_batch_policy_default};
+    struct dg_waiting *many = calloc(MANY, sizeof *many), *small = calloc(RUN_MS, sizeof *small);
+    struct dg_waiting old = {
+        .node.key = dg_batcher_rank(&b.policy, I, 0, 800), .tokens = 200, .rows = 4};
+    const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = 1};
+    uint64_t worst_ms = 0, old_ms = 0;
+    (void)state;
+    assert_true(many && small && dg_batcher_reserve(&b, MANY + RUN_MS + 1));
+    for (uint32_t i = 0; i < MANY; i++) {
+        many[i] = (struct dg_waiting){
+            .node.key = dg_batcher_rank(&b.policy, I, 0, 80u * (i + 1)), .tokens = 20, .rows = 4};
+        dg_batcher_add(&b, &many[i]);
+    }
+    dg_batcher_add(&b, &old);
+    for (uint64_t ms = 0; ms < RUN_MS; ms++) {
+        struct dg_waiting *got;
+        for (int k = 0; k < (ms < 15000 ? (int)(ms % 2) : 1); k++) { /* half, then all it can do */
+            small[ms] = (struct dg_waiting){
+                .node.key = dg_batcher_rank(&b.policy, I, ms * MS, 80), .tokens = 20, .rows = 4};
+            dg_batcher_add(&b, &small[ms]);
+        }
+        if (dg_batcher_pick(&b, &room, NULL, 0, &got, 1) == 0)
+            continue;
+        if (got == &old)
+            old_ms = ms;
+        if (got >= small && got < small + RUN_MS && ms - (uint64_t)(got - small) > worst_ms)
+            worst_ms = ms - (uint64_t)(got - small);
+    }
+    assert_true(old_ms > 0 && old_ms <= 4000); /* 800 x 5 ms */
+    assert_true(worst_ms <= 420);              /* what their own patience lets pass */
+    dg_batcher_free(&b);
+    free(many);
+    free(small);
+}
+
+/* Picking among 10,000 costs about what it does among 100. */
+static double pick_us(size_t n)
+{
+    struct dg_batcher b = {.policy = dg_batch_policy_default};
+    struct dg_waiting *all = calloc(n, sizeof *all), *got[1];
+    const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = 1};
+    struct timespec from, to;
+    uint32_t rng = 1;
+    enum { ROUNDS = 20000 };
+    assert_true(all && dg_batcher_reserve(&b, n));
+    for (size_t i = 0; i < n; i++) {
+        rng = rng * 1664525u + 1013904223u;
+        all[i] = (struct dg_waiting){.node.key = rng >> 8, .tokens = 20, .rows = 4};
+        dg_batcher_add(&b, &all[i]);
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    for (int i = 0; i < ROUNDS; i++) {
+        assert_int_equal(dg_batcher_pick(&b, &room, NULL, 0, got, 1), 1);
+        rng = rng * 1664525u + 1013904223u;
+        got[0]->node = (struct dg_heap_node){.key = rng >> 8};
+        dg_batcher_add(&b, got[0]);
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    dg_batcher_free(&b);
+    free(all);
+    return ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / 1e3 /
+           ROUNDS;
+}
+
+static void picking_stays_cheap(void **state)
+{
+    (void)state;
+    double few = pick_us(100), many = pick_us(10000);
+    print_message("taking one and putting one in: %.2f us of 100, %.2f us of 10,000\n", few, many);
+    assert_true(many < 50); /* a search from end to end takes far longer */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(picks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks),
+        cmocka_unit_test(who_joins),
+        cmocka_unit_test(who_advances),
+        cmocka_unit_test(nobody_blocks_nobody_starves),
+        cmocka_unit_test(picking_stays_cheap),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* The queue: all or none, bounds, lanes, cancelling, deadlines, giving back, stopping; then many
- * threads at once. Tasks are made by hand: the queue looks at their entries, not at texts. */
+/* The queue: all or none, bounds, lanes, twins, classes, cancelling, deadlines, giving back,
+ * stopping; then many threads at once. Tasks are made by hand: the queue looks at their entries,
+ * not at texts. */
 #include "server/queue.h"
 
 #include "base/clock.h"
@@ -53,7 +54,7 @@ static void unmake(struct made *m)
 
 static struct dg_queue *open_queue(size_t max_tokens)
 {
-    struct dg_queue_options o = {.max_tokens = max_tokens};
+    struct dg_queue_options o = {.max_tokens = max_tokens, .policy = dg_batch_policy_default};
     struct dg_queue *q;
     struct dg_error err = {0};
     assert_int_equal(dg_queue_open(&o, &q, &err), 0);
@@ -71,8 +72,10 @@ static void expect_load(struct dg_queue *q, size_t entries, size_t tokens)
 static size_t pick(
     struct dg_queue *q, struct dg_served *model, uint32_t sentences, struct dg_entry **out)
 {
-    struct dg_room room = {.rows = 1000, .sentences = sentences, .rows_live = 1};
-    return dg_queue_pick(q, model, &room, dg_clock_ns(), out, N);
+    struct dg_turn turn = {.now_ns = dg_clock_ns(),
+        .most = 1000,
+        .room = {.rows = 1000, .sentences = sentences, .step = 1}};
+    return dg_queue_pick(q, model, &turn, out, N);
 }
 
 static void bounded_all_or_none(void **state)
@@ -91,9 +94,10 @@ static void bounded_all_or_none(void **state)
     assert_int_equal(dg_queue_submit(q, &c->task, NULL), 0); /* 60 + 40: exactly full */
     expect_load(q, 5, 100);
     assert_int_equal(pick(q, &model, 4, out), 4);
-    assert_ptr_equal(out[0], &a->entries[0]);
-    assert_ptr_equal(out[2], &a->entries[2]);
-    assert_ptr_equal(out[3], &c->entries[0]);
+    assert_ptr_equal(out[0], &a->entries[0]); /* they take turns */
+    assert_ptr_equal(out[1], &c->entries[0]);
+    assert_ptr_equal(out[2], &a->entries[1]);
+    assert_ptr_equal(out[3], &c->entries[1]);
     assert_int_equal(dg_queue_submit(q, &huge->task, NULL), DG_EAGAIN);
     assert_int_equal(pick(q, &model, 4, out), 1);
     expect_load(q, 0, 0);
@@ -169,7 +173,7 @@ static void deadlines(void **state)
     dg_queue_close(q);
 }
 
-static void given_back_comes_first(void **state)
+static void given_back_keeps_its_place(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue(1000);
@@ -182,12 +186,14 @@ static void given_back_comes_first(void **state)
     dg_queue_return(q, out + 1, 3);
     expect_load(q, 5, 50);
     assert_int_equal(pick(q, &model, N, out), 5);
-    for (int i = 0; i < 3; i++)
-        assert_ptr_equal(out[i], &a->entries[i + 1]);
-    assert_ptr_equal(out[3], &b->entries[0]);
+    const struct dg_entry *expected[] = {
+        &b->entries[0], &a->entries[1], &b->entries[1], &a->entries[2], &a->entries[3]};
+    for (int i = 0; i < 5; i++)
+        assert_ptr_equal(out[i], expected[i]);
     /* What is given back after its task was cancelled is dropped at the next look. */
+    struct dg_entry *bs[] = {out[0], out[2]};
     dg_queue_cancel(q, &b->task, DG_TASK_GONE);
-    dg_queue_return(q, out + 3, 2);
+    dg_queue_return(q, bs, 2);
     assert_int_equal(pick(q, &model, N, out), 0);
     assert_int_equal(b->done, 1);
     unmake(a), unmake(b);
@@ -297,7 +303,7 @@ int main(void)
         cmocka_unit_test(lanes_by_model),
         cmocka_unit_test(cancelling),
         cmocka_unit_test(deadlines),
-        cmocka_unit_test(given_back_comes_first),
+        cmocka_unit_test(given_back_keeps_its_place),
         cmocka_unit_test(stopping),
         cmocka_unit_test(many_threads),
     };

@@ -1,0 +1,40 @@
+/* What an engine's work takes, learnt from its own steps: how long a step of so many rows lasts,
+ * how long encoding so many pieces, how many source pieces a second that comes to. No clock: times
+ * are arguments. One thread at a time. */
+#ifndef DG_SERVER_PACE_H
+#define DG_SERVER_PACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DG_PACE_SIZES 16 /* 1, 2, 3..4, 5..8, ... */
+
+/* Mean of what was seen of one size, the newest counting most; of rows: nanoseconds a row. */
+struct dg_pace_mean {
+    double ns;
+    uint32_t n;
+    uint64_t seen_ns; /* when last */
+};
+
+struct dg_pace {
+    struct dg_pace_mean step[DG_PACE_SIZES];   /* by rows, a row */
+    struct dg_pace_mean encode[DG_PACE_SIZES]; /* by pieces, all of them */
+    double rows, encode_ns, tokens;            /* sums that forget */
+};
+
+/* A step of `rows` lasted ns until now_ns, with the encoding of so many pieces (0: none). */
+void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns);
+/* A sentence of so many source pieces was answered. */
+void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
+
+/* How many rows are to advance together, of `wanted` that could and `most` that fit: the fewest of
+ * those that make a row about as cheap as it gets. It tries larger steps when there are the rows,
+ * and again each minute. backlog_s: how long what waits will take; the longer, the closer to the
+ * cheapest. */
+uint32_t dg_pace_rows(
+    const struct dg_pace *p, uint32_t most, uint64_t wanted, double backlog_s, uint64_t now_ns);
+
+/* Source pieces a second when there is enough to do; 0: nothing was answered yet. */
+double dg_pace_rate(const struct dg_pace *p);
+
+#endif
