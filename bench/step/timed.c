@@ -65,6 +65,12 @@ static int buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct 
     return inner->ops->buf_new(inner, n, out, err);
 }
 
+static int buf_new_wide(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    return inner->ops->buf_new_wide(inner, n, out, err);
+}
+
 static void buf_free(struct dg_backend *be, struct dg_buf *buf)
 {
     struct dg_backend *inner = timed_of(be)->inner;
@@ -186,6 +192,12 @@ static void topk(
     count(t, "log-softmax + best", start);
 }
 
+static int status(struct dg_backend *be, struct dg_error *err)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    return inner->ops->status(inner, err);
+}
+
 int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_error *err)
 {
     struct timed *t = calloc(1, sizeof *t);
@@ -194,6 +206,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         return dg_error_set(err, DG_ENOMEM, "no memory for a timed backend");
     t->ops = (struct dg_ops){.device = inner->ops->device,
         .buf_new = buf_new,
+        .buf_new_wide = buf_new_wide,
         .buf_free = buf_free,
         .write = write_rows,
         .read = read_rows,
@@ -204,7 +217,9 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         .add_norm = add_norm,
         .attention = attention,
         .kv_write = kv_write,
-        .topk = topk};
+        .topk = topk,
+        .status = status,
+        .close = dg_timed_close};
     t->inner = inner;
     t->base.ops = &t->ops;
     t->base.name = inner->name;
