@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "trainer/corpus.h"
 #include "trainer/shard.h"
+#include "trainer/variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct side {
 struct encoded {
     struct side sides[2]; /* source and target of the recipe's pair */
     struct dg_pair pair;
+    bool variant; /* another form of a pair: not counted */
 };
 
 struct task {
@@ -122,6 +124,7 @@ static int block_add(struct block *b, const struct dg_pair *p, struct dg_error *
 {
     struct encoded *e = &b->pairs[b->n++];
     e->pair = *p;
+    e->variant = false;
     e->sides[0] = (struct side){.text = b->text.len, .len = p->source_len};
     dg_buffer_add(&b->text, p->source, p->source_len);
     e->sides[1] = (struct side){.text = b->text.len, .len = p->target_len};
@@ -209,7 +212,7 @@ static int flush_block(struct block *b, struct set *s, long only, struct dg_erro
         enum dg_drop why = dg_clean_pieces(&j->r->cleaning, e->sides[0].n, e->sides[1].n);
         if (s->keep_all && why == DG_DROP_PIECE_RATIO)
             why = DG_KEEP;
-        if (!s->keep_all)
+        if (!s->keep_all && !e->variant)
             j->counts[e->pair.file].by[why]++;
         if (why != DG_KEEP)
             continue;
@@ -245,13 +248,32 @@ static void show(struct block *b)
     dg_progress_draw(&b->job->progress, line);
 }
 
+/* A pair and its further forms into the block; flushed when it may not hold the next ones. */
+static int add_pair(struct block *b, struct set *s, struct dg_variants *v, const struct dg_pair *p,
+    struct dg_error *err)
+{
+    struct dg_pair form;
+    int got, rc = block_add(b, p, err);
+    for (int kind = 0; !rc && (got = dg_variants_make(v, p, b->item, kind, &form, err)); kind++) {
+        if (got < 0)
+            return got;
+        if (got == 1 && block_full(b))
+            rc = flush_block(b, s, -1, err);
+        if (!rc && got == 1 && !(rc = block_add(b, &form, err)))
+            b->pairs[b->n - 1].variant = true;
+    }
+    return rc ? rc : dg_variants_next(v, p, err);
+}
+
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
 {
     struct block b;
+    struct dg_variants variants;
     struct set s = {.name = "train", .list = dg_json_new_array()};
     struct dg_json *o = dg_json_new_object();
     struct dg_pair p;
     int got = 1, rc = block_init(&b, j, err);
+    dg_variants_init(&variants, j->r);
     if (rc == 0)
         rc = dg_pairs_rewind(j->pairs, err);
     while (rc == 0 && got > 0) {
@@ -261,7 +283,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
         else if (got && j->dedup && dg_dedup_seen(j->dedup, b.item))
             j->counts[p.file].by[DG_DROP_DUPLICATE]++;
         else if (got)
-            rc = block_add(&b, &p, err);
+            rc = add_pair(&b, &s, &variants, &p, err);
         b.item++;
         if (rc == 0 && (block_full(&b) || got == 0)) {
             rc = dg_prepare_check(j, err);
@@ -275,6 +297,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
     if (rc == 0)
         rc = close_shard(&s, err);
     dg_shard_abort(s.shard);
+    dg_variants_deinit(&variants);
     block_deinit(&b);
     if (rc == 0) {
         dg_json_set_string(o, "kind", "train");

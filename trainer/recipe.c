@@ -222,7 +222,7 @@ static struct dg_json *load_preset(const char *name)
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
     static const char *const sections[] = {"name", "init", "preset", "extends", "description",
-        "data", "cleaning", "vocabulary", "model", "training", "validation", "output", NULL};
+        "data", "cleaning", "variants", "vocabulary", "model", "training", "validation", "output", NULL};
     int rc = dg_json_only(root, NULL, sections, err);
     if (rc == 0)
         rc = dg_recipe_fields_read(root, r, err);

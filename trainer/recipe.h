@@ -77,6 +77,13 @@ struct dg_recipe_cleaning {
     bool language_check;    /* a side that is surely in another language */
 };
 
+/* Shares of the pairs that come in another form, too (trainer/variants.h). */
+struct dg_recipe_variants {
+    double upper;        /* in capitals */
+    double no_full_stop; /* of those that end in one */
+    double joined;       /* behind the pair before, on one line */
+};
+
 struct dg_recipe_vocabulary {
     const char
         *from;    /* a bundle, a prepared folder or a SentencePiece model to reuse; "" trains one */
@@ -150,6 +157,7 @@ struct dg_recipe {
     const char *init; /* bundle to start from, keeping its vocabulary and dimensions; "" random */
     struct dg_recipe_data data;
     struct dg_recipe_cleaning cleaning;
+    struct dg_recipe_variants variants;
     struct dg_recipe_vocabulary vocabulary;
     struct dg_config
         model;         /* vocabulary sizes, ids and start are not known before dg_recipe_config */

@@ -47,6 +47,10 @@ static const struct field fields[] = {
     {"cleaning", "remove_overlap", KIND_BOOL, AT(cleaning.remove_overlap), 0, 0, NULL, false},
     {"cleaning", "language_check", KIND_BOOL, AT(cleaning.language_check), 0, 0, NULL, false},
 
+    {"variants", "upper", KIND_F64, AT(variants.upper), 0, 1, NULL, false},
+    {"variants", "no_full_stop", KIND_F64, AT(variants.no_full_stop), 0, 1, NULL, false},
+    {"variants", "joined", KIND_F64, AT(variants.joined), 0, 1, NULL, false},
+
     {"vocabulary", "from", KIND_STRING, AT(vocabulary.from), 0, 0, NULL, false},
     {"vocabulary", "size", KIND_I64, AT(vocabulary.size), 4, DIM, NULL, false},
     {"vocabulary", "joint", KIND_BOOL, AT(vocabulary.joint), 0, 0, NULL, false},

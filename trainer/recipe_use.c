@@ -1,5 +1,6 @@
 /* What a loaded recipe is asked: printed, compared, turned into a model's configuration. */
 #include "trainer/recipe_internal.h"
+#include "trainer/variants.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,8 @@ struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
     struct dg_json *o = dg_json_new_object();
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
+    if (dg_variants_wanted(r))
+        dg_json_set_take(o, "variants", dg_json_copy(dg_json_get(r->json, "variants")));
     dg_json_set_string(o, "init", r->init);
     return o;
 }

@@ -38,14 +38,30 @@ int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
+/* The checkpoint's recipe with the defaults of fields that an older program did not know. */
+static int resolve(const struct dg_run *r, const struct dg_checkpoint *c, struct dg_recipe **out,
+    struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_json_write(c->state.recipe, 0, &text) || text.failed
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the checkpoint's recipe")
+                 : dg_recipe_parse(text.data, text.len, "", r->recipe->data_dir, out, err);
+    dg_buffer_deinit(&text);
+    return rc ? dg_error_prefix(err, "the checkpoint's recipe") : 0;
+}
+
 /* Does the checkpoint belong to this recipe and data? */
 static int check_checkpoint(
     const struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
 {
     struct dg_buffer list;
-    int rc = 0;
+    struct dg_recipe *begun = NULL;
+    int rc = resolve(r, c, &begun, err);
     dg_buffer_init(&list);
-    if (dg_recipe_difference(r->recipe->json, c->state.recipe, true, &list)) {
+    if (rc)
+        return rc;
+    if (dg_recipe_difference(r->recipe->json, begun->json, true, &list)) {
         while (list.len && list.data[list.len - 1] == '\n')
             list.data[--list.len] = '\0';
         rc = dg_error_set(
@@ -62,6 +78,7 @@ static int check_checkpoint(
             err, DG_EINVAL, "the checkpoint has %s averaged weights", c->blocks.ema ? "" : "no");
     }
     dg_buffer_deinit(&list);
+    dg_recipe_free(begun);
     return rc;
 }
 

@@ -382,6 +382,33 @@ static void test_bpe_dropout_needs_bpe_order(void **state)
     dg_buffer_deinit(&turned);
 }
 
+/* Other forms come on top and are counted as no pairs of the corpus. */
+static void test_variants(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("");
+    struct dg_prepared *plain, *more;
+    struct dg_dataset_options o = {.batch_tokens = 1};
+    struct dg_dataset *a, *b;
+    struct dg_error err = {0};
+    r->variants.upper = 0.5;
+    if (prepare(r, in_folder("variants"), 2, NULL, &err) ||
+        dg_prepared_open(in_folder("variants"), &more, &err) ||
+        dg_prepared_open(in_folder("a"), &plain, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(dropped(plain, "kept"), dropped(more, "kept"));
+    assert_int_equal(dropped(plain, "read"), dropped(more, "read"));
+    assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, &a, &err), 0);
+    assert_int_equal(dg_dataset_open(in_folder("variants"), "train", &o, &b, &err), 0);
+    assert_in_range(
+        dg_dataset_count(b), dg_dataset_count(a) * 14 / 10, dg_dataset_count(a) * 16 / 10);
+    dg_dataset_close(a);
+    dg_dataset_close(b);
+    dg_prepared_close(plain);
+    dg_prepared_close(more);
+    dg_recipe_free(r);
+}
+
 static void test_both_directions(void **state)
 {
     (void)state;
@@ -591,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_bpe_dropout),
         cmocka_unit_test(test_bpe_dropout_needs_bpe_order),
+        cmocka_unit_test(test_variants),
         cmocka_unit_test(test_both_directions),
         cmocka_unit_test(test_vocabularies_apart_and_taken_over),
         cmocka_unit_test(test_errors),

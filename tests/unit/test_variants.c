@@ -1,0 +1,127 @@
+/* Further forms of training pairs: what they are, how many, and that they are the same each time. */
+#include "text/upper.h"
+#include "trainer/variants.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct dg_recipe *recipe(const char *variants)
+{
+    struct dg_recipe *r = NULL;
+    struct dg_error err = {0};
+    char text[512];
+    snprintf(text, sizeof text,
+        "{\"preset\":\"small\",\"data\":{\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\","
+        "\"train\":[{\"source\":\"a\",\"target\":\"b\"}]}]},\"variants\":%s}",
+        variants);
+    if (dg_recipe_parse(text, strlen(text), "", "", &r, &err))
+        fail_msg("%s", err.message);
+    return r;
+}
+
+static struct dg_pair pair(const char *source, const char *target)
+{
+    return (struct dg_pair){.source = source, .source_len = (uint32_t)strlen(source),
+        .target = target, .target_len = (uint32_t)strlen(target), .weight = 2};
+}
+
+/* All forms of one pair, as "source|target" each. */
+static size_t forms(struct dg_variants *v, const struct dg_pair *p, uint64_t item, char out[3][256])
+{
+    struct dg_pair form;
+    size_t n = 0;
+    int got;
+    for (int kind = 0; (got = dg_variants_make(v, p, item, kind, &form, NULL)); kind++) {
+        assert_true(got > 0);
+        if (got == 2)
+            continue;
+        snprintf(out[n++], 256, "%.*s|%.*s", (int)form.source_len, form.source,
+            (int)form.target_len, form.target);
+        assert_true(form.weight == p->weight);
+    }
+    return n;
+}
+
+static void test_forms(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("{\"upper\":1,\"no_full_stop\":1,\"joined\":1}");
+    struct dg_variants v;
+    char out[3][256];
+    struct dg_pair a = pair("The street is wet.", "Die Straße ist naß."),
+                   b = pair("Why?", "Wieso?"), c = pair("Wait...", "Warte ...");
+    dg_variants_init(&v, r);
+    assert_true(dg_variants_wanted(r));
+    assert_int_equal(forms(&v, &a, 0, out), 2); /* none before it to join */
+    assert_string_equal(out[0], "THE STREET IS WET.|DIE STRASSE IST NASS.");
+    assert_string_equal(out[1], "The street is wet|Die Straße ist naß");
+    assert_int_equal(dg_variants_next(&v, &a, NULL), 0);
+    assert_int_equal(forms(&v, &b, 1, out), 2); /* no full stop to leave out */
+    assert_string_equal(out[0], "WHY?|WIESO?");
+    assert_string_equal(out[1], "The street is wet. Why?|Die Straße ist naß. Wieso?");
+    assert_int_equal(dg_variants_next(&v, &b, NULL), 0);
+    c.file = 1; /* another file: not its neighbour */
+    assert_int_equal(forms(&v, &c, 2, out), 1);
+    assert_string_equal(out[0], "WAIT...|WARTE ...");
+    dg_variants_deinit(&v);
+    dg_recipe_free(r);
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("{\"upper\":0.1}"), *none = recipe("{}");
+    struct dg_variants v, again;
+    char out[3][256], other[3][256];
+    struct dg_pair p = pair("Yes.", "Ja.");
+    size_t n = 0;
+    assert_false(dg_variants_wanted(none));
+    dg_variants_init(&v, r);
+    dg_variants_init(&again, r);
+    for (uint64_t i = 0; i < 10000; i++) {
+        size_t got = forms(&v, &p, i, out);
+        assert_int_equal(got, forms(&again, &p, i, other));
+        n += got;
+    }
+    assert_in_range(n, 900, 1100);
+    dg_variants_deinit(&v);
+    dg_variants_deinit(&again);
+    dg_recipe_free(r);
+    dg_recipe_free(none);
+}
+
+static void expect_upper(const char *language, const char *text, const char *upper)
+{
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    dg_buffer_init(&b);
+    if (dg_text_upper(language, text, strlen(text), &b, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(b.len, strlen(upper));
+    assert_memory_equal(b.data ? b.data : "", upper, b.len);
+    dg_buffer_deinit(&b);
+}
+
+static void test_upper(void **state)
+{
+    (void)state;
+    expect_upper("de", "weiß, Öl, 3 cm", "WEISS, ÖL, 3 CM");
+    expect_upper("fr", "œuvre à l’été", "ŒUVRE À L’ÉTÉ");
+    expect_upper("tr", "istanbul", "İSTANBUL");
+    expect_upper("en", "ŉΐ", "\xca\xbcN\xce\x99\xcc\x88\xcc\x81"); /* the ones that grow most */
+    expect_upper("en", "", "");
+    expect_upper("en", "日本 🙂", "日本 🙂");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_upper)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
