@@ -191,6 +191,8 @@ static void find_candidates(struct dg_engine *e, struct dg_rows y)
 {
     uint32_t first = 0, M = 0;
     for (const struct dg_live *s = e->live; s; s = s->next) {
+        if (s->held)
+            continue;
         if (s->output) {
             candidates_of_all(e, y, first, M);
             candidates_of_list(e, s, y, M);

@@ -1,5 +1,5 @@
 /* A sentence's answer never depends on its neighbours: 200 sentences at the base model's dimensions (512/2048/8, 6+6
- * layers, vocabulary 32,000), each alone, then in random company (lengths, beams, arrivals), on one thread and on two:
+ * layers, vocabulary 32,000), each alone, then in random company (lengths, beams, arrivals; now and then held for a while), on one thread and on two:
  * the same pieces and the same bits of every score. */
 #include "tests/invariants/random_model.h"
 
@@ -74,7 +74,8 @@ static void alone(struct dg_engine *e, struct expected *all)
     }
 }
 
-/* Shuffled order; before each step a random number of sentences joins; now and then one is cancelled and comes again. */
+/* Shuffled order; before each step a random number of sentences joins and some are held or let go on; now and then one is
+ * cancelled and comes again. */
 static void together(struct dg_engine *e, const struct expected *all, uint64_t seed)
 {
     int order[SENTENCES], next = 0, finished = 0;
@@ -96,6 +97,8 @@ static void together(struct dg_engine *e, const struct expected *all, uint64_t s
             }
             next++;
         }
+        for (int i = 0; i < SENTENCES; i++)
+            dg_engine_hold(e, (uint64_t)i, rnd(&seed) % 3 == 0);
         dg_engine_step(e);
         for (const struct dg_result *r; (r = dg_engine_poll(e)); finished++) {
             compare(&all[r->id], r);
