@@ -76,7 +76,10 @@ struct dg_adam {
     float *ema;       /* [n] or NULL */
 };
 
+enum { DG_LOSS_BYTES = 8 << 20 }; /* on a CPU: what its caches hold */
+
 struct dg_train_ops {
+    size_t loss_bytes; /* of logits that one call of loss likes */
     void (*linear_backward)(struct dg_train *t, const struct dg_linear_grad *op, size_t M);
     void (*add_norm_backward)(
         struct dg_train *t, const struct dg_norm_grad *op, size_t M, size_t D);

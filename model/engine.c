@@ -67,7 +67,7 @@ static int open_lists(struct dg_engine *e, struct dg_error *err)
     }
     e->logits.ld = V;
     e->bytes += R * V * sizeof(float);
-    return e->be->ops->buf_new(e->be, R * V, &e->logits.buf, err);
+    return e->be->ops->buf_new_wide(e->be, R * V, &e->logits.buf, err);
 }
 
 int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const struct dg_engine_limits *limits,

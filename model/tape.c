@@ -10,10 +10,10 @@ struct sizes {
     size_t chunk;
 };
 
-/* Hands out rows of one buffer; with buf NULL it only counts. */
+/* Hands out rows of two buffers, the second one fp32 on every device; with NULL it only counts. */
 struct cursor {
-    struct dg_buf *buf;
-    size_t at;
+    struct dg_buf *buf, *wide;
+    size_t at, wide_at;
 };
 
 static struct dg_rows take(struct cursor *c, size_t M, size_t N)
@@ -23,11 +23,18 @@ static struct dg_rows take(struct cursor *c, size_t M, size_t N)
     return r;
 }
 
+static struct dg_rows take_wide(struct cursor *c, size_t M, size_t N)
+{
+    struct dg_rows r = {c->wide, c->wide_at, N};
+    c->wide_at += (M * N + 15) / 16 * 16;
+    return r;
+}
+
 static void take_norm(struct cursor *c, struct dg_norm_slots *s, size_t M, size_t D)
 {
     s->y = take(c, M, D);
     s->xhat = take(c, M, D);
-    s->rstd = take(c, M, 1);
+    s->rstd = take_wide(c, M, 1);
 }
 
 static void take_self(struct cursor *c, const struct dg_config *m, struct dg_self_slots *s,
@@ -75,23 +82,23 @@ static void take_scratch(
     s->dqkv = take(c, R, 2 * hdk + hdv);
     s->dq = take(c, n->T, hdk);
     s->dkv = take(c, n->S, hdk + hdv);
-    s->logits = take(c, n->chunk, m->target_vocab);
+    s->logits = take_wide(c, n->chunk, m->target_vocab);
 }
 
-/* Rows of logits at a time: 8 MB of them, so that the three passes of the loss find them in cache,
- * but enough rows for the products to be worth their set-up. */
-static size_t chunk_rows(const struct dg_config *c, size_t T)
+/* Rows of logits at a time: as many as the device likes (the CPU: that the three passes of the loss
+ * find them in cache), but enough for the products to be worth their set-up. */
+static size_t chunk_rows(const struct dg_config *c, size_t T, size_t bytes)
 {
-    size_t rows = (size_t)(8 << 20) / sizeof(float) / c->target_vocab;
+    size_t rows = bytes / sizeof(float) / c->target_vocab;
     rows = rows < 64 ? 64 : rows;
     return rows < T ? rows : T;
 }
 
-/* Where everything lies; returns the elements needed. */
-static size_t lay_out(struct dg_tape *t, struct dg_buf *buf, const struct sizes *n)
+/* Where everything lies; returns the elements needed of each buffer. */
+static struct cursor lay_out(struct dg_tape *t, const struct sizes *n)
 {
     const struct dg_config *m = &t->config;
-    struct cursor c = {buf, 0};
+    struct cursor c = {t->buf, t->wide, 0, 0};
     take_scratch(&c, m, n, &t->scratch);
     t->source.embed = take(&c, n->S, m->D);
     t->target.embed = take(&c, n->T, m->D);
@@ -104,7 +111,7 @@ static size_t lay_out(struct dg_tape *t, struct dg_buf *buf, const struct sizes 
         take_cross(&c, m, &t->dec[l].cross, n, t->scratch.dsub);
         take_ffn(&c, m, &t->dec[l].ffn, n->T, t->scratch.dsub);
     }
-    return c.at;
+    return c;
 }
 
 size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest)
@@ -113,10 +120,11 @@ size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_
     if (!t)
         return 0;
     t->config = *config;
-    struct sizes n = {S, T, S * longest, T * longest, T * longest, chunk_rows(config, T)};
-    size_t elements = lay_out(t, NULL, &n);
+    struct sizes n = {S, T, S * longest, T * longest, T * longest,
+        chunk_rows(config, T, DG_LOSS_BYTES)};
+    struct cursor c = lay_out(t, &n);
     free(t);
-    return elements * sizeof(float) + (S + T) * 16;
+    return (c.at + c.wide_at) * sizeof(float) + (S + T) * 16;
 }
 
 /* Sinusoids as a table, [max_positions,D]. */
@@ -168,6 +176,7 @@ void dg_tape_close(struct dg_tape *t)
     struct dg_backend *be = t->train->be;
     be->ops->weight_free(be, t->sinusoids);
     be->ops->buf_free(be, t->buf);
+    be->ops->buf_free(be, t->wide);
     free(t->sinusoid_rows);
     free(t->host);
     free(t);
@@ -190,7 +199,7 @@ static int measure(
         n->self_t += q * q;
         n->cross += q * s;
     }
-    n->chunk = chunk_rows(&t->config, n->T);
+    n->chunk = chunk_rows(&t->config, n->T, t->train->ops->loss_bytes);
     return 0;
 }
 
@@ -261,25 +270,40 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
     }
 }
 
+/* At least need.at and need.wide_at elements, with some to spare for the next micro-batch. */
+static int fit_buffers(struct dg_tape *t, const struct cursor *need, struct dg_error *err)
+{
+    struct dg_backend *be = t->train->be;
+    int rc = 0;
+    if (need->at > t->buf_n) {
+        be->ops->buf_free(be, t->buf);
+        t->buf = NULL;
+        t->buf_n = 0;
+        rc = be->ops->buf_new(be, need->at + need->at / 16, &t->buf, err);
+        t->buf_n = rc ? 0 : need->at + need->at / 16;
+    }
+    if (!rc && need->wide_at > t->wide_n) {
+        be->ops->buf_free(be, t->wide);
+        t->wide = NULL;
+        t->wide_n = 0;
+        rc = be->ops->buf_new_wide(be, need->wide_at + need->wide_at / 16, &t->wide, err);
+        t->wide_n = rc ? 0 : need->wide_at + need->wide_at / 16;
+    }
+    return rc;
+}
+
 int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err)
 {
     struct sizes n;
-    struct dg_backend *be = t->train->be;
     int rc = measure(t, pairs, &n, err);
     if (rc)
         return rc;
     if ((rc = fit_host(t, pairs->n, n.S, n.T, err)))
         return rc;
-    size_t need = lay_out(t, t->buf, &n);
-    if (need > t->buf_n) {
-        be->ops->buf_free(be, t->buf);
-        t->buf = NULL;
-        t->buf_n = 0;
-        if ((rc = be->ops->buf_new(be, need + need / 16, &t->buf, err)))
-            return rc;
-        t->buf_n = need + need / 16;
-        lay_out(t, t->buf, &n);
-    }
+    struct cursor need = lay_out(t, &n);
+    if ((rc = fit_buffers(t, &need, err)))
+        return rc;
+    lay_out(t, &n);
     t->n = pairs->n;
     t->chunk = n.chunk;
     t->source.M = n.S;

@@ -34,9 +34,9 @@ struct dg_tape {
     uint32_t max_positions;
     struct dg_weight *sinusoids; /* NULL with learned positions */
     float *sinusoid_rows;
-    struct dg_buf *buf; /* all activations */
-    size_t buf_n;       /* its elements */
-    void *host;         /* ids, positions, keys and segments */
+    struct dg_buf *buf, *wide; /* all activations; those that are fp32 on every device */
+    size_t buf_n, wide_n;      /* their elements */
+    void *host;                /* ids, positions, keys and segments */
     size_t host_bytes;
     size_t n, chunk; /* pairs; rows of logits at a time */
     struct dg_tape_side source, target;

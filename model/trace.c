@@ -42,7 +42,7 @@ static int pass_open(struct pass *p, uint32_t S, uint32_t T, struct dg_error *er
     if ((rc = dg_workspace_open(&p->ws, p->be, c, most, err)) ||
         (rc = ops->buf_new(p->be, (size_t)S * c->D, &p->memory, err)) ||
         (rc = ops->buf_new(p->be, (size_t)S * width, &p->kv, err)) ||
-        (rc = ops->buf_new(p->be, (size_t)T * c->target_vocab, &p->logits, err)) ||
+        (rc = ops->buf_new_wide(p->be, (size_t)T * c->target_vocab, &p->logits, err)) ||
         (rc = ops->buf_new(p->be, c->enc_layers * H * S * S, &p->probs[0], err)) ||
         (rc = ops->buf_new(p->be, c->dec_layers * H * T * T, &p->probs[1], err)) ||
         (rc = ops->buf_new(p->be, c->dec_layers * H * T * S, &p->probs[2], err)))

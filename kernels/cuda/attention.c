@@ -66,16 +66,15 @@ static const struct dg_k_tile *send_tiles(
     return dg_cuda_stage_send(cu, &op->segs->q0, n * sizeof *to);
 }
 
-bool dg_cuda_stage_attention(
-    struct dg_cuda *cu, const struct dg_attention *op, size_t M, struct dg_k_attention *k)
+bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, size_t M,
+    uint32_t rows, size_t spare, struct dg_k_attention *k)
 {
-    const uint32_t rows = dg_attention_tile_rows(op->Dv);
     if (!op->n_segs || !op->H)
         return false;
     const struct counts n = count(op, rows);
     const size_t bytes = n.segs * sizeof(struct dg_k_seg) + n.slots * sizeof(int32_t) +
                          n.tiles * sizeof(struct dg_k_tile) + (op->drop ? M * sizeof(uint32_t) : 0);
-    if (!n.tiles || !dg_cuda_stage_reserve(cu, bytes, 4))
+    if (!n.tiles || !dg_cuda_stage_reserve(cu, bytes + spare, 5))
         return false;
     *k = (struct dg_k_attention){.H = op->H,
         .Dk = op->Dk,
@@ -107,7 +106,8 @@ void dg_cuda_attention(
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_attention k;
-    if (!dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op), &k))
+    if (!dg_cuda_stage_attention(
+            cu, op, dg_cuda_query_rows(op), dg_attention_tile_rows(op->Dv), 0, &k))
         return;
     k.q = dg_k_rows_of(q);
     k.out = dg_k_rows_of(out);

@@ -139,10 +139,10 @@ struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop,
  * asked for in 16 bits, and kept up to date from then on. NULL: the device failed. */
 const void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type);
 
-/* Device rows of an attention call's pieces (attention.c); false: nothing to do, or the device
- * failed. */
-bool dg_cuda_stage_attention(
-    struct dg_cuda *cu, const struct dg_attention *op, size_t M, struct dg_k_attention *k);
+/* An attention call's pieces, its queries in tiles of `rows`; `spare` bytes stay free for one more
+ * array (attention.c). False: nothing to do, or the device failed. */
+bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, size_t M,
+    uint32_t rows, size_t spare, struct dg_k_attention *k);
 /* Rows that an attention call's queries reach to: as many dropout keys it has. */
 size_t dg_cuda_query_rows(const struct dg_attention *op);
 

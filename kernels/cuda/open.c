@@ -27,6 +27,7 @@ static const struct dg_ops ops = {
     .kv_write = dg_cuda_kv_write,
     .topk = dg_cuda_topk,
     .status = dg_cuda_status,
+    .train_open = dg_cuda_train_open,
     .close = cuda_close,
 };
 

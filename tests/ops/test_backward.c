@@ -3,6 +3,7 @@
  * drawn c. */
 #include "kernels/backend.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/device.h"
 #include "kernels/train.h"
 
 #include <math.h>
@@ -122,6 +123,24 @@ static void check(const char *what, objective *f, void *ctx, double *x, size_t n
     }
 }
 
+/* check() of a parameter's gradient, which lies in a block. */
+static void check_block(struct fixture *f, const char *what, objective *o, void *ctx, double *x,
+    size_t n, const float *block)
+{
+    float *host = malloc(n * sizeof *host);
+    assert_non_null(host);
+    f->train->ops->block_read(f->train, block, n, host);
+    check(what, o, ctx, x, n, host);
+    free(host);
+}
+
+static float element(struct fixture *f, const float *block, size_t i)
+{
+    float x;
+    f->train->ops->block_read(f->train, block + i, 1, &x);
+    return x;
+}
+
 static double kept(const struct dg_dropout *d, size_t m, uint32_t e)
 {
     if (!d)
@@ -187,15 +206,15 @@ static void linear_case(struct fixture *f, enum dg_act a, bool bias, bool drop)
     f->train->ops->linear_backward(f->train, &g, 7);
     fetch(f, g.dx, 7, 13, dx);
     check("linear dx", linear_value, &l, l.x, 7 * 13, dx);
-    check("linear dw", linear_value, &l, l.w, 19 * 13, dw);
+    check_block(f, "linear dw", linear_value, &l, l.w, 19 * 13, dw);
     if (bias)
-        check("linear dbias", linear_value, &l, l.bias, 19, db);
+        check_block(f, "linear dbias", linear_value, &l, l.bias, 19, db);
     /* Accumulation: a second pass doubles dw and, when asked, dx. */
     g.dy = rows(f, l.c, 7, 19);
     g.dx_add = true;
-    float first = dw[5];
+    float first = element(f, dw, 5);
     f->train->ops->linear_backward(f->train, &g, 7);
-    assert_float_equal(dw[5], 2 * first, 1e-5);
+    assert_float_equal(element(f, dw, 5), 2 * first, 1e-5);
     first = dx[4];
     fetch(f, g.dx, 7, 13, dx);
     assert_float_equal(dx[4], 2 * first, 1e-5);
@@ -256,8 +275,8 @@ static void norm_case(struct fixture *f, bool drop)
     check("norm dx", norm_value, &n, n.x, M * D, host);
     fetch(f, g.dr, M, D, host);
     check("norm dr", norm_value, &n, n.r, M * D, host);
-    check("norm dgain", norm_value, &n, n.gain, D, dgain);
-    check("norm dbias", norm_value, &n, n.bias, D, dbias);
+    check_block(f, "norm dgain", norm_value, &n, n.gain, D, dgain);
+    check_block(f, "norm dbias", norm_value, &n, n.bias, D, dbias);
     release(f);
     free(n.x), free(n.r), free(n.gain), free(n.bias), free(n.c);
 }
@@ -383,8 +402,8 @@ static void test_embed(struct fixture *f)
     struct dg_embed_grad g = {&op, rows(f, e.c, M, D), weight(f, NULL, V, D, DG_USE_TABLE, &dt),
         weight(f, NULL, P, D, DG_USE_TABLE, &dp)};
     f->train->ops->embed_backward(f->train, &g, M);
-    check("embed dtable", embed_value, &e, e.table, V * D, dt);
-    check("embed dpositions", embed_value, &e, e.positions, P * D, dp);
+    check_block(f, "embed dtable", embed_value, &e, e.table, V * D, dt);
+    check_block(f, "embed dpositions", embed_value, &e, e.positions, P * D, dp);
     release(f);
     free(e.table), free(e.positions), free(e.c);
 }
@@ -454,18 +473,40 @@ static void test_blocks(struct fixture *f)
     weight(f, c, 1, N, DG_USE_VECTOR, &pc);
     weight(f, NULL, 1, N, DG_USE_VECTOR, &out);
     const float *parts[3] = {pa, pb, pc};
+    float *host = malloc(N * sizeof *host);
     f->train->ops->sum(f->train, parts, 3, out, N);
+    f->train->ops->block_read(f->train, out, N, host);
     for (int i = 0; i < N; i++) {
-        assert_float_equal(out[i], a[i] + b[i] + c[i], 1e-6);
+        assert_float_equal(host[i], a[i] + b[i] + c[i], 1e-6);
         squares += a[i] * a[i];
     }
     assert_float_equal(f->train->ops->square_sum(f->train, pa, N), squares, 1e-9 * squares);
     f->train->ops->sum(f->train, parts, 2, pa, N);
-    assert_float_equal(pa[N - 1], a[N - 1] + b[N - 1], 1e-6);
+    assert_float_equal(element(f, pa, N - 1), a[N - 1] + b[N - 1], 1e-6);
     release(f);
-    free(a), free(b), free(c);
+    free(host), free(a), free(b), free(c);
 }
 
+#ifdef DG_TEST_CUDA /* tests/emu builds this file once more */
+static void each_isa(void (*test)(struct fixture *f))
+{
+    const struct dg_device_options o = {.device = "cuda", .precision = "fp32"};
+    struct fixture f = {.random = 7};
+    struct dg_device device;
+    struct dg_error err = {0};
+    if (dg_device_choose(&o, &device, &err)) {
+        print_message("skipped: no device: %s\n", err.message);
+        exit(77);
+    }
+    assert_int_equal(dg_device_open(&device, &f.be, &err), 0);
+    assert_int_equal(dg_train_open(f.be, &f.train, &err), 0);
+    print_message("  on %s\n", f.be->name);
+    test(&f);
+    assert_int_equal(f.be->ops->status(f.be, &err), 0);
+    dg_train_close(f.train);
+    dg_device_close(f.be);
+}
+#else
 static void each_isa(void (*test)(struct fixture *f))
 {
     for (const char *const *isa = dg_cpu_isas(); *isa; isa++) {
@@ -480,6 +521,7 @@ static void each_isa(void (*test)(struct fixture *f))
         dg_cpu_close(f.be);
     }
 }
+#endif
 
 #define EACH(name)                                                                                 \
     static void name##_all(void **state)                                                           \

@@ -238,7 +238,8 @@ static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
     loops_of(t)->adam(op, n);
 }
 
-static const struct dg_train_ops cpu_ops = {.linear_backward = linear_backward,
+static const struct dg_train_ops cpu_ops = {.loss_bytes = DG_LOSS_BYTES,
+    .linear_backward = linear_backward,
     .add_norm_backward = add_norm_backward,
     .attention_backward = attention_backward,
     .embed_backward = embed_backward,

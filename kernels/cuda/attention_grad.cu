@@ -1,0 +1,206 @@
+/* Backward of attention over packed rows. With A = drop(P), P = softmax(S), S = q k^T scale:
+ * dA = dO v^T, dP = drop(dA), dS = P (dP - sum_j P dP) scale, dq = dS k, dk = dS^T q, dv = A^T dO.
+ * Two kernels, so that every sum has one owner and one order: `down` takes a tile of queries of one
+ * head, writes dS to scratch and dq; `across` takes a tile of keys and sums dk and dv over the
+ * queries. Chunks of the other side go through shared memory, CHUNK rows at a time. */
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/launch_train.h"
+
+static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP, ITEMS = 8, MOST = 16, CHUNK = 32;
+
+/* Rows of a tile, ITEMS results a thread; wider heads take fewer rows. */
+extern "C" uint32_t dg_attention_grad_rows(uint32_t width)
+{
+    const uint32_t n = THREADS * ITEMS / width;
+    return n < 1 ? 1 : n < MOST ? n : MOST;
+}
+
+/* What a block works on. */
+struct place {
+    struct dg_k_seg seg;
+    uint32_t h, first, n; /* head; rows of the tile */
+    size_t pairs;         /* of its [n_q,n_k] in probabilities and ds */
+};
+
+static __device__ __forceinline__ struct place place_of(
+    const struct dg_k_attention &a, const struct dg_k_tile *tiles, bool of_keys)
+{
+    const struct dg_k_tile at = tiles[blockIdx.x];
+    struct place p;
+    p.seg = a.segs[at.seg];
+    p.h = blockIdx.y;
+    p.first = at.first;
+    const uint32_t all = of_keys ? p.seg.n_k : p.seg.n_q;
+    p.n = all - at.first < a.tile_rows ? all - at.first : a.tile_rows;
+    p.pairs = p.seg.probs + (size_t)p.h * p.seg.n_q * p.seg.n_k;
+    return p;
+}
+
+static __device__ __forceinline__ uint32_t seen_by(const struct dg_k_seg &s, uint32_t i)
+{
+    return s.causal ? s.n_k - s.n_q + i + 1 : s.n_k;
+}
+
+/* to[n,width|1]: rows row0 .. row0+n-1 of one head. */
+static __device__ void load(
+    const struct dg_k_rows &from, size_t row0, uint32_t n, size_t column, uint32_t width, float *to)
+{
+    for (uint32_t j = threadIdx.x / DG_WARP; j < n; j += WARPS)
+        for (uint32_t d = threadIdx.x % DG_WARP; d < width; d += DG_WARP)
+            to[j * (width | 1) + d] = dg_load(from.p, from.type, (row0 + j) * from.ld + column + d);
+}
+
+/* dP of query i and key j after dropout; p: what dropout multiplied. */
+static __device__ __forceinline__ float masked(
+    const struct dg_k_attention &a, const struct place &p, uint32_t i, uint32_t j, float x)
+{
+    if (!a.drop.row_key)
+        return x;
+    return dg_drop(a.drop, a.drop.row_key[p.seg.q0 + i] ^ a.drop.site, p.h * 2048 + j, x);
+}
+
+static __global__ void __launch_bounds__(THREADS) down(struct dg_k_attention_grad g)
+{
+    DG_SHARED_BYTES(bytes);
+    __shared__ float row_sum[MOST];
+    const struct dg_k_attention a = g.a;
+    const struct place p = place_of(a, a.tiles, false);
+    const uint32_t wv = a.Dv | 1, wk = a.Dk | 1;
+    float *dout = (float *)bytes;                   /* [n,Dv|1] */
+    float *other = dout + (size_t)a.tile_rows * wv; /* [CHUNK,max(Dk,Dv)|1]: values, then keys */
+    float *s = other + (size_t)CHUNK * (wv > wk ? wv : wk); /* [n,CHUNK] */
+    const uint32_t most = seen_by(p.seg, p.first + p.n - 1);
+    load(g.dout, (size_t)p.seg.q0 + p.first, p.n, (size_t)p.h * a.Dv, a.Dv, dout);
+    for (uint32_t i = threadIdx.x; i < p.n; i += THREADS)
+        row_sum[i] = 0;
+    /* dP to scratch, and each query's sum of P dP. */
+    for (uint32_t j0 = 0; j0 < most; j0 += CHUNK) {
+        const uint32_t n = most - j0 < CHUNK ? most - j0 : CHUNK;
+        __syncthreads();
+        load(a.v, (size_t)p.seg.k0 + j0, n, (size_t)p.h * a.Dv, a.Dv, other);
+        __syncthreads();
+        for (uint32_t i = threadIdx.x / DG_WARP; i < p.n; i += WARPS) {
+            const uint32_t j = threadIdx.x % DG_WARP, q = p.first + i;
+            float part = 0;
+            if (j < n && j0 + j < seen_by(p.seg, q)) {
+                const size_t pair = p.pairs + (size_t)q * p.seg.n_k + j0 + j;
+                float dp = 0;
+                for (uint32_t e = 0; e < a.Dv; e++)
+                    dp = fmaf(dout[i * wv + e], other[j * wv + e], dp);
+                dp = masked(a, p, q, j0 + j, dp);
+                g.ds[pair] = dp;
+                part = dp * dg_load(a.probs.p, a.probs.type, pair);
+            }
+            part = dg_warp_sum(part);
+            if (j == 0)
+                row_sum[i] += part;
+        }
+    }
+    float acc[ITEMS] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (uint32_t j0 = 0; j0 < p.seg.n_k; j0 += CHUNK) {
+        const uint32_t n = p.seg.n_k - j0 < CHUNK ? p.seg.n_k - j0 : CHUNK;
+        __syncthreads();
+        load(a.k, (size_t)p.seg.k0 + j0, n, (size_t)p.h * a.Dk, a.Dk, other);
+        for (uint32_t at = threadIdx.x; at < p.n * CHUNK; at += THREADS) {
+            const uint32_t i = at / CHUNK, j = at % CHUNK, q = p.first + i;
+            if (j >= n)
+                continue;
+            const size_t pair = p.pairs + (size_t)q * p.seg.n_k + j0 + j;
+            float x = 0;
+            if (j0 + j < seen_by(p.seg, q))
+                x = dg_load(a.probs.p, a.probs.type, pair) * (g.ds[pair] - row_sum[i]) * a.scale;
+            g.ds[pair] = x;
+            s[at] = x;
+        }
+        __syncthreads();
+#pragma unroll
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const uint32_t at = threadIdx.x + item * THREADS;
+            for (uint32_t j = 0; at < p.n * a.Dk && j < n; j++)
+                acc[item] = fmaf(s[at / a.Dk * CHUNK + j], other[j * wk + at % a.Dk], acc[item]);
+        }
+    }
+#pragma unroll
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        const uint32_t at = threadIdx.x + item * THREADS;
+        if (at < p.n * a.Dk)
+            dg_store(g.dq.p, g.dq.type,
+                ((size_t)p.seg.q0 + p.first + at / a.Dk) * g.dq.ld + (size_t)p.h * a.Dk + at % a.Dk,
+                acc[item]);
+    }
+}
+
+/* One of dk (weights dS, rows q) and dv (weights A, rows dO): out[j,:] = sum_i w[i,j] x[i,:]. */
+static __device__ void gather(const struct dg_k_attention_grad &g, const struct place &p,
+    const struct dg_k_rows &x, uint32_t width, bool values, const struct dg_k_rows &out,
+    float *rows, float *w)
+{
+    const struct dg_k_attention &a = g.a;
+    const uint32_t stride = width | 1;
+    float acc[ITEMS] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (uint32_t i0 = 0; i0 < p.seg.n_q; i0 += CHUNK) {
+        const uint32_t n = p.seg.n_q - i0 < CHUNK ? p.seg.n_q - i0 : CHUNK;
+        __syncthreads();
+        load(x, (size_t)p.seg.q0 + i0, n, (size_t)p.h * width, width, rows);
+        for (uint32_t at = threadIdx.x; at < n * p.n; at += THREADS) {
+            const uint32_t i = i0 + at / p.n, j = p.first + at % p.n;
+            const size_t pair = p.pairs + (size_t)i * p.seg.n_k + j;
+            float weight = 0;
+            if (j < seen_by(p.seg, i))
+                weight = values ? masked(a, p, i, j, dg_load(a.probs.p, a.probs.type, pair))
+                                : g.ds[pair];
+            w[at / p.n * MOST + at % p.n] = weight;
+        }
+        __syncthreads();
+#pragma unroll
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const uint32_t at = threadIdx.x + item * THREADS;
+            for (uint32_t i = 0; at < p.n * width && i < n; i++)
+                acc[item] =
+                    fmaf(w[i * MOST + at / width], rows[i * stride + at % width], acc[item]);
+        }
+    }
+#pragma unroll
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        const uint32_t at = threadIdx.x + item * THREADS;
+        if (at < p.n * width)
+            dg_store(out.p, out.type,
+                ((size_t)p.seg.k0 + p.first + at / width) * out.ld + (size_t)p.h * width +
+                    at % width,
+                acc[item]);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) across(struct dg_k_attention_grad g)
+{
+    DG_SHARED_BYTES(bytes);
+    const struct dg_k_attention a = g.a;
+    const struct place p = place_of(a, g.key_tiles, true);
+    const uint32_t wide = (a.Dk > a.Dv ? a.Dk : a.Dv) | 1;
+    float *rows = (float *)bytes;           /* [CHUNK,wide] */
+    float *w = rows + (size_t)CHUNK * wide; /* [CHUNK,MOST] */
+    gather(g, p, a.q, a.Dk, false, g.dk, rows, w);
+    gather(g, p, g.dout, a.Dv, true, g.dv, rows, w);
+}
+
+extern "C" int dg_launch_attention_grad(cudaStream_t stream, const struct dg_k_attention_grad *k)
+{
+    const struct dg_k_attention *a = &k->a;
+    const uint32_t wide = (a->Dk > a->Dv ? a->Dk : a->Dv) | 1;
+    const size_t floats =
+        (size_t)a->tile_rows * (a->Dv | 1) + (size_t)CHUNK * wide + (size_t)a->tile_rows * CHUNK;
+    const size_t bytes = floats * sizeof(float),
+                 bytes2 = ((size_t)CHUNK * wide + CHUNK * MOST) * sizeof(float);
+    if (wide > THREADS * ITEMS)
+        return cudaErrorInvalidValue;
+    int rc = cudaFuncSetAttribute(
+        (const void *)down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (!rc)
+        rc = cudaFuncSetAttribute(
+            (const void *)across, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes2);
+    if (rc)
+        return rc;
+    DG_LAUNCH(down, dim3(a->n_tiles, a->H), THREADS, bytes, stream, *k);
+    DG_LAUNCH(across, dim3(k->n_key_tiles, a->H), THREADS, bytes2, stream, *k);
+    return cudaGetLastError();
+}

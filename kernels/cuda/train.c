@@ -1,0 +1,401 @@
+/* The trainer's table on a device. Parameters, gradients and moments are fp32 blocks (block.c);
+ * activations and their gradients have the backend's type, products of 16 bits add up in fp32. */
+#include "kernels/cuda/block.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cuda_train {
+    struct dg_train base; /* first: a struct dg_train * is a struct cuda_train * */
+    struct dg_cuda *cu;
+    int32_t *sort; /* [sort_n] host: the embedding's rows in order of their ids */
+    size_t sort_n;
+};
+
+static struct dg_cuda *device(struct dg_train *t)
+{
+    return ((struct cuda_train *)t)->cu;
+}
+
+/* The product, or its failure noted. */
+static void multiply(struct dg_cuda *cu, const struct dg_gemm_call *g)
+{
+    struct dg_error err = {0};
+    if (dg_cuda_alive(cu) && dg_cuda_gemm_run(cu->gemm, cu->stream, g, &err))
+        dg_cuda_fail(cu, &err);
+}
+
+/* out[N] += sums over rows of x, or of x times by. `at`: bytes of scratch that are taken. */
+static void add_columns(struct dg_cuda *cu, struct dg_k_rows x, struct dg_k_rows by, size_t M,
+    size_t N, float *out, void *parts)
+{
+    const struct dg_k_columns k = {.x = x, .by = by, .out = out, .parts = parts, .M = M, .N = N};
+    if (parts)
+        dg_cuda_ok(cu, dg_launch_columns(cu->stream, &k), "column sums");
+}
+
+static void act_backward(struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M, size_t N)
+{
+    const struct dg_linear *op = g->op;
+    struct dg_k_act_grad k = {.dy = dg_k_rows_of(g->dy), .act = op->act, .M = M, .N = N};
+    if (!dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
+        return;
+    if (op->act == DG_ACT_RELU)
+        k.y = dg_k_rows_of(g->y);
+    else if (op->act != DG_ACT_NONE)
+        k.pre = dg_k_rows_of(op->pre);
+    k.drop = dg_cuda_drop(cu, op->drop, M);
+    dg_cuda_ok(cu, dg_launch_act_grad(cu->stream, &k), "the activation's backward");
+}
+
+/* dy in the type products read: the logits' gradient comes in fp32. */
+static struct dg_k_rows product_rows(
+    struct dg_cuda *cu, struct dg_rows r, size_t M, size_t N, void *narrow)
+{
+    const struct dg_k_rows k = dg_k_rows_of(r);
+    if (k.type == cu->type)
+        return k;
+    const struct dg_k_copy c = {.x = k, .y = {narrow, N, cu->type}, .M = M, .N = N};
+    dg_cuda_ok(cu, dg_launch_copy(cu->stream, &c), "a gradient's 16-bit copy");
+    return c.y;
+}
+
+static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M)
+{
+    struct dg_cuda *cu = device(t);
+    const struct dg_weight *w = g->op->w;
+    const size_t N = w->N, K = w->K,
+                 copy = g->dy.buf->type == cu->type ? 0 : (M * N * 2 + 255) / 256 * 256;
+    if (!M || !dg_cuda_alive(cu))
+        return;
+    if (g->op->act != DG_ACT_NONE || g->op->drop)
+        act_backward(cu, g, M, N);
+    char *scratch = dg_cuda_scratch(cu, copy + dg_column_parts(M) * N * sizeof(float));
+    const void *matrix = g->dx.buf ? dg_cuda_operand(cu, w, cu->type) : NULL;
+    if (!scratch)
+        return;
+    if (g->dbias)
+        add_columns(
+            cu, dg_k_rows_of(g->dy), (struct dg_k_rows){0}, M, N, g->dbias->floats, scratch + copy);
+    const struct dg_k_rows dy = product_rows(cu, g->dy, M, N, scratch), x = dg_k_rows_of(g->x),
+                           dx = dg_k_rows_of(g->dx);
+    multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_WEIGHT,
+                     .M = M,
+                     .N = N,
+                     .K = K,
+                     .a = dy.p,
+                     .lda = dy.ld,
+                     .b = x.p,
+                     .ldb = x.ld,
+                     .c = g->dw->floats,
+                     .ldc = K,
+                     .in = cu->type,
+                     .out = DG_F32,
+                     .add = true});
+    dg_cuda_block_changed(cu, g->dw->floats, N * K);
+    if (g->dx.buf)
+        multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_INPUT,
+                         .M = M,
+                         .N = N,
+                         .K = K,
+                         .a = dy.p,
+                         .lda = dy.ld,
+                         .b = matrix,
+                         .ldb = K,
+                         .c = dx.p,
+                         .ldc = dx.ld,
+                         .in = cu->type,
+                         .out = dx.type,
+                         .add = g->dx_add});
+}
+
+static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
+{
+    struct dg_cuda *cu = device(t);
+    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
+        return;
+    void *parts = dg_cuda_scratch(cu, dg_column_parts(M) * D * sizeof(float));
+    const struct dg_k_rows dy = dg_k_rows_of(g->dy), xhat = dg_k_rows_of(g->op->xhat);
+    struct dg_k_norm_grad k = {.dy = dy,
+        .xhat = xhat,
+        .rstd = dg_k_rows_of(g->op->rstd),
+        .dx = dg_k_rows_of(g->dx),
+        .dr = dg_k_rows_of(g->dr),
+        .gain = g->op->gain->floats,
+        .M = M,
+        .D = D};
+    k.drop = dg_cuda_drop(cu, g->op->drop, M);
+    /* First: dr may be dy. */
+    add_columns(cu, dy, xhat, M, D, g->dgain->floats, parts);
+    add_columns(cu, dy, (struct dg_k_rows){0}, M, D, g->dbias->floats, parts);
+    dg_cuda_ok(cu, dg_launch_norm_grad(cu->stream, &k), "LayerNorm's backward");
+}
+
+/* Tiles over the keys, as dg_cuda_stage_attention makes them over the queries. */
+static const struct dg_k_tile *send_key_tiles(
+    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, uint32_t *n)
+{
+    struct dg_k_tile *to = dg_cuda_stage_next(cu);
+    *n = 0;
+    for (size_t i = 0; i < op->n_segs; i++)
+        for (uint32_t first = 0; op->segs[i].n_q && first < op->segs[i].n_k; first += rows)
+            to[(*n)++] = (struct dg_k_tile){(uint32_t)i, first};
+    return dg_cuda_stage_send(cu, &op->segs->n_k, *n * sizeof *to);
+}
+
+static int attention_backward(
+    struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
+{
+    struct dg_cuda *cu = device(t);
+    const struct dg_attention *op = g->op;
+    struct dg_k_attention_grad k = {.dout = dg_k_rows_of(g->dout),
+        .dq = dg_k_rows_of(g->dq),
+        .dk = dg_k_rows_of(g->dk),
+        .dv = dg_k_rows_of(g->dv)};
+    size_t pairs = 0, keys = 0;
+    const uint32_t wide = op->Dk > op->Dv ? op->Dk : op->Dv, rows = dg_attention_grad_rows(wide);
+    for (size_t i = 0; i < op->n_segs; i++) {
+        const struct dg_attn_seg *s = &op->segs[i];
+        const size_t end = s->probs + (size_t)op->H * s->n_q * s->n_k;
+        assert(!s->slots);
+        pairs = end > pairs ? end : pairs;
+        keys += (s->n_k + rows - 1) / rows;
+    }
+    if (!pairs || !dg_cuda_alive(cu))
+        return dg_cuda_status(&cu->base, err);
+    k.ds = dg_cuda_scratch(cu, pairs * sizeof *k.ds);
+    if (!k.ds)
+        return dg_error_set(
+            err, DG_ENOMEM, "no memory on %s for %zu attention weights", cu->name, pairs);
+    if (!dg_cuda_stage_attention(
+            cu, op, dg_cuda_query_rows(op), rows, keys * sizeof(struct dg_k_tile), &k.a))
+        return dg_cuda_status(&cu->base, err);
+    k.key_tiles = send_key_tiles(cu, op, rows, &k.n_key_tiles);
+    k.a.q = dg_k_rows_of(g->q);
+    dg_cuda_ok(cu, dg_launch_attention_grad(cu->stream, &k), "attention's backward");
+    return dg_cuda_status(&cu->base, err);
+}
+
+/* Rows in order of their id, by counting; those with none (id < 0) left out. */
+struct sorted {
+    int32_t *id;             /* [n] */
+    uint32_t *first, *order; /* [n+1], [first[n]] */
+    size_t n;
+};
+
+static bool sort_rows(
+    struct cuda_train *t, const int32_t *ids, size_t M, size_t V, struct sorted *out)
+{
+    const size_t need = V + 1 + M + M + 1 + M;
+    if (need > t->sort_n) {
+        free(t->sort);
+        t->sort = malloc(need * sizeof *t->sort);
+        t->sort_n = t->sort ? need : 0;
+    }
+    if (!t->sort)
+        return false;
+    uint32_t *at = (uint32_t *)t->sort; /* [V+1] where each id's rows begin */
+    *out = (struct sorted){
+        t->sort + V + 1, (uint32_t *)t->sort + V + 1 + M, (uint32_t *)t->sort + V + 2 + 2 * M, 0};
+    memset(at, 0, (V + 1) * sizeof *at);
+    for (size_t m = 0; m < M; m++)
+        if (ids[m] >= 0)
+            at[ids[m] + 1]++;
+    for (size_t v = 0; v < V; v++) {
+        if (at[v + 1]) {
+            out->id[out->n] = (int32_t)v;
+            out->first[out->n++] = at[v];
+        }
+        at[v + 1] += at[v];
+    }
+    out->first[out->n] = at[V];
+    for (size_t m = 0; m < M; m++)
+        if (ids[m] >= 0)
+            out->order[at[ids[m]]++] = (uint32_t)m;
+    return true;
+}
+
+/* table[ids[m]] += scale * drop(dy[m]) */
+static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int32_t *ids,
+    struct dg_weight *table, float scale, size_t M)
+{
+    struct cuda_train *ct = (struct cuda_train *)t;
+    struct dg_cuda *cu = ct->cu;
+    struct sorted s;
+    if (!sort_rows(ct, ids, M, table->N, &s)) {
+        dg_cuda_ok(cu, cudaErrorMemoryAllocation, "sorting the embedding's rows");
+        return;
+    }
+    if (!s.n || !dg_cuda_stage_reserve(cu, (2 * s.n + 1 + 2 * M) * sizeof(int32_t), 4))
+        return;
+    struct dg_k_scatter k = {
+        .dy = dg_k_rows_of(g->dy), .table = table->floats, .scale = scale, .n = s.n, .D = table->K};
+    k.id = dg_cuda_stage_array(cu, s.id, s.n * sizeof *s.id);
+    k.first = dg_cuda_stage_array(cu, s.first, (s.n + 1) * sizeof *s.first);
+    k.order = dg_cuda_stage_array(cu, s.order, s.first[s.n] * sizeof *s.order);
+    k.drop = dg_cuda_drop(cu, g->op->drop, M);
+    dg_cuda_ok(cu, dg_launch_scatter(cu->stream, &k), "the embedding's backward");
+}
+
+static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, size_t M)
+{
+    if (!M || !dg_cuda_alive(device(t)))
+        return;
+    scatter(t, g, g->op->ids, g->dtable, g->op->scale, M);
+    if (g->dpositions)
+        scatter(t, g, g->op->pos, g->dpositions, 1.0f, M);
+}
+
+static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
+    struct dg_loss_sums *sums)
+{
+    struct dg_cuda *cu = device(t);
+    const size_t bytes = M * sizeof(struct dg_k_row_loss);
+    struct dg_k_row_loss *rows = M && dg_cuda_alive(cu) ? dg_cuda_results(cu, bytes) : NULL;
+    struct dg_k_loss k = {.logits = dg_k_rows_of(logits),
+        .epsilon = op->epsilon,
+        .scale = op->scale,
+        .M = M,
+        .V = op->V};
+    k.rows = rows ? dg_cuda_scratch(cu, bytes) : NULL;
+    if (!k.rows || !dg_cuda_stage_reserve(cu, M * sizeof *op->target, 1)) {
+        sums->smoothed = sums->nll = NAN; /* never a number that was not computed */
+        sums->n += M;
+        return;
+    }
+    k.grad = op->want_grad ? k.logits : (struct dg_k_rows){0};
+    k.target = dg_cuda_stage_array(cu, op->target, M * sizeof *op->target);
+    dg_cuda_ok(cu, dg_launch_loss(cu->stream, &k), "the loss");
+    dg_cuda_ok(
+        cu, cudaMemcpyAsync(rows, k.rows, bytes, cudaMemcpyDeviceToHost, cu->stream), "the loss");
+    const bool whole = dg_cuda_wait(cu) && dg_cuda_alive(cu);
+    for (size_t m = 0; m < M; m++) {
+        sums->smoothed += whole ? rows[m].smoothed : NAN;
+        sums->nll += whole ? rows[m].nll : NAN;
+        sums->correct += whole && rows[m].correct;
+    }
+    sums->n += M;
+}
+
+static int block_new(struct dg_train *t, size_t n, float **out, struct dg_error *err)
+{
+    return dg_cuda_block_new(device(t), n, out, err);
+}
+
+static void block_free(struct dg_train *t, float *block)
+{
+    dg_cuda_block_free(device(t), block);
+}
+
+static void block_write(struct dg_train *t, float *block, const float *src, size_t n)
+{
+    struct dg_cuda *cu = device(t);
+    if (!n || !dg_cuda_alive(cu))
+        return;
+    dg_cuda_ok(cu,
+        cudaMemcpyAsync(block, src, n * sizeof *block, cudaMemcpyHostToDevice, cu->stream),
+        "writing a block");
+    dg_cuda_block_changed(cu, block, n);
+    dg_cuda_wait(cu);
+}
+
+static void block_read(struct dg_train *t, const float *block, size_t n, float *dst)
+{
+    struct dg_cuda *cu = device(t);
+    if (!n || !dg_cuda_alive(cu))
+        return;
+    dg_cuda_ok(cu, cudaMemcpyAsync(dst, block, n * sizeof *dst, cudaMemcpyDeviceToHost, cu->stream),
+        "reading a block");
+    dg_cuda_wait(cu);
+}
+
+static void zero(struct dg_train *t, float *block, size_t n)
+{
+    struct dg_cuda *cu = device(t);
+    if (!n || !dg_cuda_alive(cu))
+        return;
+    dg_cuda_ok(cu, cudaMemsetAsync(block, 0, n * sizeof *block, cu->stream), "clearing a block");
+    dg_cuda_block_changed(cu, block, n);
+}
+
+static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, float *out, size_t n)
+{
+    struct dg_cuda *cu = device(t);
+    for (size_t done = 0; n && done < n_parts && dg_cuda_alive(cu);) {
+        struct dg_k_sum k = {.n = n, .out = out};
+        if (done)
+            k.parts[k.n_parts++] = out;
+        while (k.n_parts < DG_SUM_PARTS && done < n_parts)
+            k.parts[k.n_parts++] = parts[done++];
+        dg_cuda_ok(cu, dg_launch_sum(cu->stream, &k), "a sum of blocks");
+    }
+    dg_cuda_block_changed(cu, out, n);
+}
+
+static double square_sum(struct dg_train *t, const float *x, size_t n)
+{
+    struct dg_cuda *cu = device(t);
+    double *result = dg_cuda_alive(cu) ? dg_cuda_results(cu, sizeof *result) : NULL;
+    double *parts = result ? dg_cuda_scratch(cu, (DG_SQUARE_PARTS + 1) * sizeof *parts) : NULL;
+    if (!parts)
+        return NAN;
+    const struct dg_k_square k = {x, n, parts, parts + DG_SQUARE_PARTS};
+    dg_cuda_ok(cu, dg_launch_square_sum(cu->stream, &k), "a sum of squares");
+    dg_cuda_ok(cu,
+        cudaMemcpyAsync(result, k.out, sizeof *result, cudaMemcpyDeviceToHost, cu->stream),
+        "a sum of squares");
+    return dg_cuda_wait(cu) && dg_cuda_alive(cu) ? *result : NAN;
+}
+
+static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
+{
+    struct dg_cuda *cu = device(t);
+    if (!n || !dg_cuda_alive(cu))
+        return;
+    const struct dg_k_adam k = {.op = *op,
+        .n = n,
+        .type = cu->type,
+        .shadow = dg_cuda_block_shadow(cu, op->p),
+        .step = (float)(op->lr / (1.0 - pow(op->beta1, (double)op->step))),
+        .root = (float)(1.0 / sqrt(1.0 - pow(op->beta2, (double)op->step)))};
+    dg_cuda_ok(cu, dg_launch_adam(cu->stream, &k), "Adam");
+}
+
+static void train_close(struct dg_train *t)
+{
+    struct cuda_train *ct = (struct cuda_train *)t;
+    if (!ct)
+        return;
+    free(ct->sort);
+    free(ct);
+}
+
+static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
+    .linear_backward = linear_backward,
+    .add_norm_backward = add_norm_backward,
+    .attention_backward = attention_backward,
+    .embed_backward = embed_backward,
+    .loss = loss,
+    .block_new = block_new,
+    .block_free = block_free,
+    .block_write = block_write,
+    .block_read = block_read,
+    .zero = zero,
+    .sum = sum,
+    .square_sum = square_sum,
+    .adam = adam,
+    .close = train_close};
+
+int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err)
+{
+    struct cuda_train *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the training ops");
+    t->base = (struct dg_train){&train_ops, be};
+    t->cu = dg_cuda_of(be);
+    *out = &t->base;
+    return DG_OK;
+}
