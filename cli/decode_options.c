@@ -1,11 +1,12 @@
 #include "cli/decode_options.h"
+
+#include "base/cores.h"
 #include "cli/cli.h"
 #include "kernels/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What a GPU wants in one step to be busy. */
 enum { GPU_ROWS = 1024, GPU_SENTENCES = 256 };
@@ -124,10 +125,8 @@ int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, str
         limits.max_rows = GPU_ROWS;
         limits.max_sentences = GPU_SENTENCES;
     }
-    if (!workers) {
-        long cores = device.cuda ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
-        workers = cores > 0 ? (int)cores : 1;
-    }
+    if (!workers)
+        workers = device.cuda ? 1 : dg_cores_available();
     rc = dg_device_open(&device, &s->be, err);
     if (!rc)
         rc = dg_translator_open(o->model, s->be, max_target, &s->translator, err);

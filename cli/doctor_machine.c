@@ -1,10 +1,11 @@
 /* The machine as a server would see it: from /proc, /sys and the control groups above this process.
  */
+#include "base/cgroup.h"
+#include "base/cores.h"
 #include "cli/doctor.h"
 #include "kernels/cpu/cpu.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <netdb.h>
 #include <sched.h>
@@ -76,57 +77,13 @@ static void look_at_processor(struct dg_doctor *d)
     dg_cpu_close(be);
 }
 
-/* The least number that `file` holds in this process' control group and those above it, by read();
- * below 0: none is set. */
-static double group_least(const char *file, double (*read)(const char *text, const char *dir))
-{
-    char line[512], path[700], text[64];
-    double least = -1;
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "0::", 3) != 0)
-            continue;
-        for (char *group = line + 3;; *strrchr(group, '/') = '\0') {
-            char dir[600];
-            snprintf(dir, sizeof dir, "/sys/fs/cgroup%s", group);
-            snprintf(path, sizeof path, "%s/%s", dir, file);
-            double value = read_line(path, text, sizeof text) ? read(text, dir) : -1;
-            if (value >= 0 && (least < 0 || value < least))
-                least = value;
-            if (!strchr(group, '/'))
-                break;
-        }
-    }
-    if (f)
-        fclose(f);
-    return least;
-}
-
-/* "QUOTA PERIOD" as cores. */
-static double read_cpu_max(const char *text, const char *dir)
-{
-    double quota, period;
-    (void)dir;
-    return sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : -1;
-}
-
-/* What the group may still take: limit minus use. */
-static double read_memory_max(const char *text, const char *dir)
-{
-    char path[700], used[64];
-    if (!isdigit((unsigned char)text[0]))
-        return -1;
-    snprintf(path, sizeof path, "%s/memory.current", dir);
-    double left = atof(text) - (read_line(path, used, sizeof used) ? atof(used) : 0);
-    return left > 0 ? left : 0;
-}
-
 static void look_at_cores(struct dg_doctor *d)
 {
     cpu_set_t set;
     int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    double limit = group_least("cpu.max", read_cpu_max);
+    struct dg_cgroup group;
+    dg_cgroup_read(NULL, NULL, &group);
+    double limit = group.cpus;
     if (limit < 0 || limit >= cores)
         dg_doctor_say(d, DG_FINDING_OK, "cores", NULL, "%d", cores);
     else if (limit == (double)(int)limit)
@@ -140,12 +97,8 @@ static void look_at_cores(struct dg_doctor *d)
 
 static void look_at_memory(struct dg_doctor *d)
 {
-    char text[64];
-    double free_bytes =
-        read_key("/proc/meminfo", "MemAvailable", text, sizeof text) ? atof(text) * 1024 : 0;
-    double limit = group_least("memory.max", read_memory_max);
-    bool grouped = limit >= 0 && limit < free_bytes;
-    d->bytes_available = grouped ? limit : free_bytes;
+    bool grouped;
+    d->bytes_available = dg_memory_available(&grouped);
     dg_doctor_say(d, d->bytes_available < SMALL_MEMORY ? DG_FINDING_WARN : DG_FINDING_OK, "memory",
         d->bytes_available < SMALL_MEMORY ? "free some, or raise the limit" : NULL,
         "%.0f MB available%s", d->bytes_available / 1e6, grouped ? ", by the control group" : "");

@@ -94,6 +94,8 @@ static const struct {
     {"routes", "print the routes (METHOD path) and exit", DG_SHOW_ROUTES},
     {"print-config", "print the settings, with where each comes from, and exit", DG_SHOW_CONFIG},
     {"check-config", "as --print-config, and open the models too", DG_CHECK_CONFIG},
+    {"plan", "print how much memory the settings may take, and exit: 0 if there is as much",
+        DG_SHOW_PLAN},
 };
 
 enum { ACTIONS = sizeof actions / sizeof *actions };
@@ -283,6 +285,15 @@ int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char 
             rc = set(out, i, flags[i], DG_ORIGIN_FLAG, where, err);
     }
     return rc;
+}
+
+enum dg_origin dg_server_config_origin(const struct dg_server_config *c, const char *name)
+{
+    size_t i = 0;
+    while (i < ROWS && strcmp(table[i].name, name) != 0)
+        i++;
+    assert(i < ROWS);
+    return i < ROWS ? c->origin[i] : DG_ORIGIN_DEFAULT;
 }
 
 void dg_server_config_help(struct dg_buffer *b)

@@ -19,7 +19,8 @@ enum dg_server_action {
     DG_SHOW_VERSION,
     DG_SHOW_ROUTES,
     DG_SHOW_CONFIG,
-    DG_CHECK_CONFIG
+    DG_CHECK_CONFIG,
+    DG_SHOW_PLAN
 };
 
 #define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
@@ -58,6 +59,9 @@ struct dg_server_config {
  * DG_EINVAL names the flag, variable or key, its value and what is allowed. */
 int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char *name),
     struct dg_server_config *out, struct dg_error *err);
+
+/* Where the value of --name comes from. */
+enum dg_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);
 
 /* Append the help text. */
 void dg_server_config_help(struct dg_buffer *b);

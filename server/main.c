@@ -1,17 +1,19 @@
 /* dragoman-server: settings, start, wait for a signal, stop. Order of stopping: not ready -> accept
  * no more -> drain, or fail what is left -> stop workers -> stop HTTP -> free. */
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/log.h"
 #include "server/api_attention.h"
 #include "server/app.h"
 #include "server/aside.h"
 #include "server/auth.h"
-#include "server/cores.h"
 #include "server/http.h"
 #include "server/listen.h"
 #include "server/pivot.h"
+#include "server/plan.h"
 #include "server/reload.h"
 #include "server/routes.h"
+#include "server/systemd.h"
 #include "server/worker.h"
 
 #include <errno.h>
@@ -25,6 +27,8 @@
 #include <unistd.h>
 
 #define MAX_TARGET 1024 /* positions of one output */
+#define OTHER_DESCRIPTORS 256
+#define LEAST_CONNECTIONS 16
 #define DRAIN_POLL_NS 20000000
 
 struct server {
@@ -33,6 +37,9 @@ struct server {
     struct dg_workers *workers;
     const char *(*routes)[2]; /* method and path of each, for the metrics */
     uint16_t port;
+    /* For the watchdog, as of its last look. */
+    bool waited;
+    uint64_t steps;
 };
 
 static int fail(const struct dg_error *err)
@@ -96,6 +103,22 @@ static int check_config(const struct dg_server_config *c, struct dg_error *err)
     return rc;
 }
 
+/* Exit status 1 also when it does not fit: for scripts. */
+static int plan(const struct dg_server_config *c)
+{
+    struct dg_models_options o = models_options(c);
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    bool fits = false;
+    dg_buffer_init(&b);
+    int rc = check_together(c, &err);
+    if (rc == DG_OK)
+        rc = dg_plan_write(c, &o, &b, &fits, &err);
+    int status = rc == DG_OK ? show(&b) : fail(&err);
+    dg_buffer_deinit(&b);
+    return status != 0 || !fits ? 1 : 0;
+}
+
 /* What is asked for instead of serving; the exit status. */
 static int act(const struct dg_server_config *c)
 {
@@ -103,6 +126,8 @@ static int act(const struct dg_server_config *c)
     struct dg_error err = {0};
     size_t n;
     const struct dg_route *routes = dg_routes(&n);
+    if (c->action == DG_SHOW_PLAN)
+        return plan(c);
     dg_buffer_init(&b);
     switch (c->action) {
     case DG_SHOW_HELP:
@@ -127,29 +152,40 @@ static int act(const struct dg_server_config *c)
 }
 
 /* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files,
- * models and epolls. */
-static int raise_descriptor_limit(const struct dg_server_config *c, struct dg_error *err)
+ * models and epolls. Where the default number is too much for this process, fewer do; a number that
+ * somebody chose is not changed. */
+static int raise_descriptor_limit(struct dg_server_config *c, struct dg_error *err)
 {
-    rlim_t need = (rlim_t)c->max_connections + 256;
+    rlim_t need = (rlim_t)c->max_connections + OTHER_DESCRIPTORS;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
         return DG_OK;
     limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < need)
+    if (limit.rlim_cur >= need)
+        return DG_OK;
+    if (dg_server_config_origin(c, "max-connections") != DG_ORIGIN_DEFAULT ||
+        limit.rlim_cur < OTHER_DESCRIPTORS + LEAST_CONNECTIONS)
         return dg_error_field(err, DG_EINVAL, "max_connections",
             "--max-connections %lld needs %llu file descriptors, this process may have %llu "
             "(ulimit -n)",
             (long long)c->max_connections, (unsigned long long)need,
             (unsigned long long)limit.rlim_cur);
+    c->max_connections = (int64_t)(limit.rlim_cur - OTHER_DESCRIPTORS);
+    dg_log(DG_LOG_WARN, "fewer connections max_connections=%lld descriptors=%llu wanted=%llu",
+        (long long)c->max_connections, (unsigned long long)limit.rlim_cur,
+        (unsigned long long)need);
     return DG_OK;
 }
 
 static int open_http(struct server *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
-    int fd;
-    int rc = dg_listen_open(c->host, (uint16_t)c->port, &fd, err);
+    int fd = -1;
+    int rc = dg_systemd_listen_fd(&fd, err);
+    bool passed = fd >= 0;
+    if (rc == DG_OK && !passed)
+        rc = dg_listen_open(c->host, (uint16_t)c->port, &fd, err);
     if (rc != DG_OK)
         return rc;
     s->port = dg_listen_port(fd);
@@ -169,7 +205,8 @@ static int open_http(struct server *s, struct dg_error *err)
     };
     rc = dg_http_open(fd, &o, &s->http, err);
     if (rc == DG_OK)
-        dg_log(DG_LOG_INFO, "listening address=%s:%u", c->host, s->port);
+        dg_log(DG_LOG_INFO, "listening address=%s:%u%s", passed ? "passed" : c->host, s->port,
+            passed ? " socket=passed" : "");
     return rc;
 }
 
@@ -224,15 +261,40 @@ static int open_workers(
     return dg_workers_open(&o, &s->workers, err);
 }
 
+static void notify_ready(struct server *s)
+{
+    char lines[96];
+    struct dg_served *list[DG_MODELS_MAX];
+    size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(list[i]);
+    snprintf(lines, sizeof lines, "READY=1\nSTATUS=%zu model%s on port %u", n, n == 1 ? "" : "s",
+        s->port);
+    dg_systemd_notify(lines);
+}
+
+static void reload_begins(void *arg)
+{
+    (void)arg;
+    dg_systemd_reloading();
+}
+
+/* Ready again in any case: with the old models where the new ones are broken. */
+static void reload_ends(void *arg)
+{
+    notify_ready(arg);
+}
+
 /* Listen first: /livez answers and a taken port is known at once, while the models load. */
 static int start(struct server *s, struct dg_error *err)
 {
-    const struct dg_server_config *c = &s->app.config;
+    struct dg_server_config *c = &s->app.config;
     struct dg_models_options models = models_options(c);
     struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens,
         .max_seconds = (double)c->max_queue_ms / 1e3,
         .policy = policy_of(c)};
-    struct dg_reload_options reload = {.app = &s->app};
+    struct dg_reload_options reload = {
+        .app = &s->app, .arg = s, .begins = reload_begins, .ends = reload_ends};
     uint64_t t0 = dg_clock_ns();
     int rc = check_together(c, err);
     if (rc == DG_OK)
@@ -261,6 +323,7 @@ static int start(struct server *s, struct dg_error *err)
     if (rc != DG_OK)
         return rc;
     atomic_store(&s->app.state, DG_APP_READY);
+    notify_ready(s);
     log_models(s, models.compute_threads, (double)(dg_clock_ns() - t0) / 1e9);
     return DG_OK;
 }
@@ -270,11 +333,31 @@ static bool is_stop(int got)
     return got == SIGTERM || got == SIGINT;
 }
 
+/* Is the engine moving? Sentences that wait while no step is taken from one look to the next mean
+ * that it hangs, and then the service manager is to restart us. */
+static void feed_watchdog(struct server *s)
+{
+    struct dg_queue_load load;
+    uint64_t steps = dg_metrics_count(s->app.metrics, DG_COUNT_DECODE_STEPS, 0);
+    dg_queue_load(s->app.queue, &load);
+    if (load.entries > 0 && s->waited && steps == s->steps)
+        dg_log(
+            DG_LOG_ERROR, "stuck waiting=%zu steps=%llu", load.entries, (unsigned long long)steps);
+    else
+        dg_systemd_notify("WATCHDOG=1");
+    s->waited = load.entries > 0;
+    s->steps = steps;
+}
+
 /* Until a signal says stop; which one it was. SIGHUP before the models are ready has waited. */
 static int serve(struct server *s, const sigset_t *signals)
 {
+    uint64_t period = dg_systemd_watchdog_ns() / 3; /* twice in time even when one is withheld */
+    struct timespec nap = {(time_t)(period / 1000000000), (long)(period % 1000000000)};
     for (;;) {
-        int got = sigwaitinfo(signals, NULL);
+        int got = period > 0 ? sigtimedwait(signals, NULL, &nap) : sigwaitinfo(signals, NULL);
+        if (got < 0 && period > 0)
+            feed_watchdog(s);
         if (got == SIGHUP)
             dg_reload_ask(s->app.reload);
         else if (is_stop(got))
@@ -288,6 +371,7 @@ static void drain(struct server *s, const sigset_t *signals)
     const struct timespec poll = {.tv_nsec = DRAIN_POLL_NS};
     uint64_t end = dg_clock_ns() + (uint64_t)s->app.config.drain_timeout_ms * 1000000;
     atomic_store(&s->app.state, DG_APP_DRAINING);
+    dg_systemd_notify("STOPPING=1");
     dg_http_drain(s->http);
     while (dg_http_connections(s->http) > 0 && dg_clock_ns() < end)
         if (is_stop(sigtimedwait(signals, NULL, &poll)))

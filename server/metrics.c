@@ -138,6 +138,11 @@ void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uin
         add(&m->counters[c][label], n);
 }
 
+uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigned label)
+{
+    return label < MAX_LABELS ? get(&m->counters[c][label]) : 0;
+}
+
 static void observe(const struct histogram_family *f, struct histogram *h, double value)
 {
     size_t i = 0;

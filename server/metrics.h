@@ -67,6 +67,8 @@ void dg_metrics_close(struct dg_metrics *m); /* NULL is fine */
 /* m NULL: nothing is counted. label 0 where the metric has none. */
 void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uint64_t n);
 void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned label, double value);
+/* What was added so far. */
+uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigned label);
 /* An answered HTTP request; route: index, or n for none. */
 void dg_metrics_http(struct dg_metrics *m, size_t route, int status, double seconds);
 /* The label of a language pair, the same for the same codes; one for all pairs beyond what is kept

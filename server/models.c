@@ -36,9 +36,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The bundles at path, sorted, so that the same directory always gives the same choice of models.
- */
-static int find_bundles(const char *path, char **dirs, size_t *n, struct dg_error *err)
+int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err)
 {
     char dir[2048];
     *n = 0;
@@ -132,7 +130,7 @@ static int load(
     char *dirs[DG_MODELS_MAX];
     struct dg_served *before[DG_MODELS_MAX], **list = NULL;
     size_t n = 0, opened = 0, n_before = dg_models_list(m, before, DG_MODELS_MAX);
-    int rc = find_bundles(path, dirs, &n, err);
+    int rc = dg_models_bundles(path, dirs, &n, err);
     if (rc == DG_OK) {
         list = calloc(n, sizeof *list);
         if (!list)

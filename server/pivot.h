@@ -1,5 +1,5 @@
 /* Two models one after the other, through a third language, for pairs that no model has. The second
- * hop is planned from the first one's answers, by a thread of its own: workers do tensor work and
+ * hop is planned from the first one's answers, by a thread of its own: workers run engines and
  * must not be held up by text. A call (call.h) with a pivot looks like any other one from outside:
  * one deadline, one reply. */
 #ifndef DG_SERVER_PIVOT_H

@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -375,3 +376,71 @@ def test_not_ready_while_draining(endless, busy):
             assert reply.startswith(b"HTTP/1.1 503 ") and b'"draining"' in reply
             assert b"connection: close" in reply.lower()
             assert running.result().status_code == 200
+
+
+def descriptors(n):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n))
+
+
+class Limited(Server):
+    """A server that may open n files."""
+
+    def __init__(self, models, n, *flags):
+        super().__init__(models, *flags)
+        self.command = ["prlimit", "--nofile=%d:%d" % (n, n), *self.command]
+
+
+def test_few_descriptors_lower_the_default_and_say_so(models):
+    with Limited(models, 1024) as server:
+        assert server.logged('level=warn event="fewer connections" max_connections=768 descriptors=1024')
+        assert server.translate("Hello.").status_code == 200
+        kept = [server.connect() for _ in range(700)]
+        assert server.translate("Hello.").status_code == 200
+        for s in kept:
+            s.close()
+
+
+def test_a_number_that_was_chosen_is_not_lowered(models):
+    for command in (["--max-connections", "4096"], ["--max-connections", "769"]):
+        done = subprocess.run([SERVER, "--models", models, "--port", "0", *command], capture_output=True, text=True,
+                              preexec_fn=descriptors(1024), timeout=PATIENCE)
+        assert done.returncode == 1 and "--max-connections" in done.stderr and "1024" in done.stderr
+    done = subprocess.run([SERVER, "--models", models, "--port", "0"], capture_output=True, text=True,
+                          preexec_fn=descriptors(200), timeout=PATIENCE)
+    assert done.returncode == 1  # too few for any
+
+
+def plan(models, *flags):
+    done = subprocess.run([SERVER, "--models", models, "--plan", *flags], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stderr == "", done.stderr
+    return done.returncode, done.stdout
+
+
+def at_most(text):
+    return float(re.search(r"^  at most .* (\S+)$", text, re.M).group(1))
+
+
+def test_the_plan_is_not_exceeded(endless):
+    """What the plan says is what a server can come to: more it must not, and it is no tenfold of it."""
+    flags = ["--batch-sentences", "16", "--batch-rows", "64", "--max-connections", "300", "--max-body-bytes", "100000",
+             "--workers", "2", "--compute-threads", "1", "--max-characters", "90000", "--max-queue-tokens", "1000000"]
+    status, text = plan(endless, *flags)
+    assert status == 0 and "It fits." in text and re.search(r"^  endless .* 2 x ", text, re.M)
+    with Server(endless, *flags) as server:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for r in pool.map(lambda _: server.translate(long_text(20), beam_size=4), range(16)):
+                assert r.status_code == 200
+        with open("/proc/%d/status" % server.process.pid, encoding="utf-8") as f:
+            used = int(re.search(r"RssAnon:\s+(\d+) kB", f.read()).group(1)) * 1024 / 1e6
+    assert used < at_most(text) < 20 * used
+
+
+def test_the_plan_grows_with_the_limits_and_fails_when_there_is_not_as_much(models):
+    sizes = [at_most(plan(models, *flags)[1]) for flags in
+             ([], ["--workers", "4"], ["--batch-rows", "1024", "--batch-sentences", "512"], ["--max-connections", "100000"])]
+    assert all(s > sizes[0] for s in sizes[1:])
+    status, text = plan(models, "--workers", "64", "--batch-rows", "4096", "--batch-sentences", "4096", "--max-connections",
+                        "1000000", "--max-body-bytes", str(1 << 30))
+    assert status == 1 and "does not fit" in text
+    done = subprocess.run([SERVER, "--models", "/nowhere", "--plan"], capture_output=True, text=True)
+    assert done.returncode == 1 and "/nowhere" in done.stderr

@@ -118,3 +118,16 @@ def test_every_program_tells_the_version():
     version = re.search(r"project\(dragoman VERSION ([\d.]+)", open(os.path.join(ROOT, "CMakeLists.txt")).read()).group(1)
     for program in PROGRAMS:
         assert run(os.path.join(BIN, program), "--version").split() == [program, version]
+
+
+def test_the_socket_unit_goes_with_the_service(installed):
+    folder = installed / "usr/lib/systemd/system"
+    read = lambda name: (folder / name).read_text()
+    assert "@" not in read("dragoman.socket") and "@bindir" not in read("dragoman.service")
+    config = json.loads((installed / "etc/dragoman/server.json").read_text()) if (installed / "etc/dragoman/server.json").exists() else {}
+    listed = open(os.path.join(ROOT, "packaging", "debian", "dragoman.install")).read()
+    for name in sorted(os.listdir(folder)):
+        assert "usr/lib/systemd/system/%s lib/systemd/system" % name in listed, name
+    default = re.search(r"^port = (\d+)", run(os.path.join(BIN, "dragoman-server"), "--print-config"), re.M).group(1)
+    assert "ListenStream=127.0.0.1:" + str(config.get("port") if config.get("port", 1) != 1 else default) in read("dragoman.socket")
+    assert re.search(r"^Type=notify$", read("dragoman.service"), re.M)

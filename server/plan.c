@@ -1,0 +1,120 @@
+#include "server/plan.h"
+
+#include "base/cores.h"
+#include "kernels/cpu/cpu.h"
+#include "server/models_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MB 1e6
+#define MAX_POSITIONS 1024
+#define CONNECTION_BYTES 20000.0 /* the HTTP library's buffer of 16 KiB, and our records of it */
+#define BODIES 64                /* bodies of the largest size that may be on their way at once */
+
+/* Memory of this process that is in no file. */
+static double anonymous_bytes(void)
+{
+    char line[128];
+    double kb = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "RssAnon: %lf kB", &kb) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return kb * 1024;
+}
+
+struct plan {
+    double mapped, most;
+    struct dg_buffer *b;
+};
+
+/* What one bundle takes: its file, mapped; what is packed for the processor, once; and an engine
+ * for each worker, whose size follows from the limits. */
+static int plan_model(
+    struct plan *p, const char *dir, const struct dg_models_options *o, struct dg_error *err)
+{
+    struct dg_cpu_options cpu = {.threads = 1};
+    struct dg_backend *be = NULL;
+    struct dg_translator *t = NULL;
+    struct dg_engine *engine = NULL;
+    double before = anonymous_bytes(), packed = 0;
+    int rc = dg_cpu_open(&cpu, &be, err);
+    if (rc == DG_OK)
+        rc = dg_translator_open(dir, be, MAX_POSITIONS, &t, err);
+    if (rc == DG_OK) {
+        packed = anonymous_bytes() - before;
+        rc = dg_engine_open(dg_translator_model(t), be, &o->limits, &engine, err);
+    }
+    if (rc == DG_OK) {
+        const struct dg_bundle *b = dg_translator_bundle(t);
+        double file = (double)dg_weights_bytes(dg_bundle_weights(b));
+        double each = (double)dg_engine_bytes(engine), sum = packed + each * o->workers;
+        packed = packed > 0 ? packed : 0;
+        dg_buffer_addf(p->b, "  %-28.28s %10.1f %10.1f %8u x %7.1f %10.1f\n", dg_bundle_name(b),
+            file / MB, packed / MB, o->workers, each / MB, sum / MB);
+        p->mapped += file;
+        p->most += sum;
+    }
+    dg_engine_close(engine);
+    dg_translator_close(t);
+    dg_cpu_close(be);
+    return rc;
+}
+
+static void plan_line(struct plan *p, const char *what, double bytes)
+{
+    dg_buffer_addf(p->b, "  %-70s %10.1f\n", what, bytes / MB);
+    p->most += bytes;
+}
+
+static void plan_requests(struct plan *p, const struct dg_server_config *c)
+{
+    char what[96];
+    snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", BODIES,
+        (long long)c->max_body_bytes);
+    plan_line(p, what, BODIES * (double)c->max_body_bytes);
+    snprintf(
+        what, sizeof what, "connections, --max-connections %lld", (long long)c->max_connections);
+    plan_line(p, what, CONNECTION_BYTES * (double)c->max_connections);
+}
+
+static void plan_verdict(struct plan *p, bool *fits)
+{
+    bool grouped;
+    double available = dg_memory_available(&grouped) + anonymous_bytes();
+    *fits = p->most < available;
+    dg_buffer_addf(p->b, "\n  %-70s %10.1f\n",
+        "at most (files that are mapped come beside it, and can go)", p->most / MB);
+    dg_buffer_addf(p->b, "  %-70s %10.1f\n",
+        grouped ? "available, by the control group" : "available on this machine", available / MB);
+    dg_buffer_addf(p->b, "\n%s\n",
+        *fits ? "It fits. While models are reloaded, those that are new come on top."
+              : "It does not fit: lower --workers, --batch-rows or --max-connections, or allow "
+                "more memory.");
+}
+
+int dg_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
+    struct dg_buffer *b, bool *fits, struct dg_error *err)
+{
+    char *dirs[DG_MODELS_MAX];
+    size_t n = 0;
+    struct plan p = {.b = b};
+    int rc = dg_models_bundles(c->models, dirs, &n, err);
+    dg_buffer_addf(
+        b, "MB by the settings%28s%10s %18s %10s\n", "file", "packed", "workers x each", "sum");
+    double program = anonymous_bytes();
+    for (size_t i = 0; i < n && rc == DG_OK; i++)
+        rc = plan_model(&p, dirs[i], options, err);
+    for (size_t i = 0; i < n; i++)
+        free(dirs[i]);
+    if (rc != DG_OK)
+        return rc;
+    plan_line(&p, "the program", program);
+    plan_requests(&p, c);
+    plan_verdict(&p, fits);
+    return DG_OK;
+}

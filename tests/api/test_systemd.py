@@ -1,0 +1,184 @@
+"""What a service manager is told, and the socket it may pass on."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+import requests
+
+from conftest import PATIENCE, ROOT, SERVER, Server
+
+
+class Manager:
+    """The other end of $NOTIFY_SOCKET."""
+
+    def __init__(self, name):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(name)
+        self.socket.settimeout(PATIENCE)
+        self.env = {"NOTIFY_SOCKET": name.replace("\0", "@")}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def hear(self):
+        return dict(line.split("=", 1) for line in self.socket.recv(4096).decode().split("\n"))
+
+
+@pytest.mark.parametrize("kind", ["path", "abstract"])
+def test_ready_reloading_stopping(models, tmp_path, kind):
+    name = str(tmp_path / "notify") if kind == "path" else "\0dragoman-test-%d" % os.getpid()
+    with Manager(name) as manager:
+        with Server(models, env=manager.env, ready=False) as server:
+            heard = manager.hear()
+            assert heard["READY"] == "1" and heard["STATUS"] == "2 models on port %d" % server.port
+            assert server.get("/readyz").status_code == 200
+            before = time.clock_gettime(time.CLOCK_MONOTONIC) * 1e6
+            server.process.send_signal(signal.SIGHUP)
+            heard = manager.hear()
+            assert heard["RELOADING"] == "1"
+            assert before - 1 <= int(heard["MONOTONIC_USEC"]) <= time.clock_gettime(time.CLOCK_MONOTONIC) * 1e6
+            assert manager.hear()["READY"] == "1"
+            server.process.send_signal(signal.SIGTERM)
+            assert manager.hear()["STOPPING"] == "1"
+
+
+def test_ready_again_after_a_reload_that_failed(models, tmp_path):
+    shutil.copytree(models, tmp_path / "m")
+    with Manager(str(tmp_path / "notify")) as manager:
+        with Server(str(tmp_path / "m"), env=manager.env) as server:
+            assert "READY" in manager.hear()
+            (tmp_path / "m" / "en-de" / "manifest.json").write_text("{")
+            server.process.send_signal(signal.SIGHUP)
+            assert "RELOADING" in manager.hear() and manager.hear()["READY"] == "1"
+
+
+def test_the_watchdog_hears_often_enough(models, tmp_path):
+    with Manager(str(tmp_path / "notify")) as manager:
+        with Server(models, env={**manager.env, "WATCHDOG_USEC": "3000000"}) as server:
+            assert "READY" in manager.hear()
+            last = time.monotonic()
+            for _ in range(4):
+                server.translate("Hello.")
+                assert manager.hear() == {"WATCHDOG": "1"}
+                assert time.monotonic() - last < 2.5
+                last = time.monotonic()
+        with Server(models, env={**manager.env, "WATCHDOG_USEC": "300000", "WATCHDOG_PID": "1"}):
+            while "READY" not in manager.hear():
+                pass
+            manager.socket.settimeout(1)
+            with pytest.raises(socket.timeout):  # meant for another process
+                manager.hear()
+            manager.socket.settimeout(PATIENCE)
+
+
+@pytest.mark.parametrize("name", ["/nowhere/at/all", "relative", "@", "", "x" * 200])
+def test_a_manager_that_is_not_there(models, name):
+    with Server(models, env={"NOTIFY_SOCKET": name}) as server:
+        assert server.translate("Hello.").status_code == 200
+
+
+class Activated(Server):
+    """A server that is passed sockets as descriptors 3, 4, ..."""
+
+    def __init__(self, models, *sockets):
+        super().__init__(models)
+        self.sockets = sockets
+
+    def __enter__(self):
+        keep = [os.dup(s.fileno()) for s in self.sockets]  # away from 3
+        plug = [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]
+
+        def arrange():
+            high = [os.dup2(k, 100 + i, True) for i, k in enumerate(keep)]
+            for i, fd in enumerate(high):
+                os.dup2(fd, 3 + i, True)
+        script = 'LISTEN_PID=$$ LISTEN_FDS=%d exec "$0" "$@"' % len(keep)
+        self.process = subprocess.Popen(["sh", "-c", script, *self.command], env=self.env, stderr=subprocess.PIPE,
+                                        text=True, preexec_fn=arrange, close_fds=False)
+        for fd in keep + plug:
+            os.close(fd)
+        self.listening = threading.Event()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        self.listening.wait(PATIENCE)
+        return self
+
+
+def test_a_socket_that_listens_already(models):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        # A client may come before the server does: it waits in the kernel.
+        early = socket.create_connection(("127.0.0.1", port))
+        early.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+        with Activated(models, listener) as server:
+            assert server.port == port and server.logged("socket=passed")
+            server.until(lambda: server.get("/readyz").status_code == 200)
+            early.settimeout(PATIENCE)
+            assert early.recv(4096).startswith(b"HTTP/1.1 200 ")
+            early.close()
+            assert server.translate("Hello.").status_code == 200
+            assert server.stop() == 0
+        # It belongs to the manager, who has it still: clients wait for the next server.
+        with Activated(models, listener) as server:
+            server.until(lambda: server.get("/readyz").status_code == 200)
+
+
+def test_what_is_no_socket_to_listen_on(models, tmp_path):
+    plain = socket.socket()
+    two = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+    for sockets, words in (([plain], "no TCP socket that listens"), (two, "2 sockets were passed on")):
+        server = Activated(models, *sockets)
+        server.__enter__()
+        assert server.process.wait(PATIENCE) == 1
+        server.reader.join(PATIENCE)
+        assert words in "".join(server.log)
+    for s in [plain, *two]:
+        s.close()
+
+
+def test_sockets_for_another_process_are_left_alone(models):
+    with Server(models, env={"LISTEN_FDS": "1", "LISTEN_PID": "1"}) as server:
+        assert server.translate("Hello.").status_code == 200
+
+
+@pytest.mark.skipif(not shutil.which("systemd-socket-activate"), reason="systemd-socket-activate is not installed")
+def test_with_systemds_own_tool(models):
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    process = subprocess.Popen(["systemd-socket-activate", "-l", "127.0.0.1:%d" % port, SERVER, "--models", models],
+                               stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if requests.get("http://127.0.0.1:%d/readyz" % port, timeout=PATIENCE).status_code == 200:
+                    break
+            except requests.ConnectionError:
+                pass
+            assert time.monotonic() < end and process.poll() is None
+            time.sleep(0.1)
+    finally:
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+def test_the_units_are_what_systemd_understands(tmp_path):
+    """As this machine's systemd reads them; programs are where they were built."""
+    (tmp_path / "server.json").write_text("{}")
+    for name in ("dragoman.service", "dragoman.socket"):
+        with open(os.path.join(ROOT, "packaging", "systemd", name + ".in"), encoding="utf-8") as f:
+            text = f.read().replace("@bindir@", os.path.dirname(SERVER)).replace("@sysconfdir@", str(tmp_path))
+        (tmp_path / name).write_text(text)
+    for name in ("dragoman.service", "dragoman.socket"):
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(tmp_path / name)], capture_output=True, text=True)
+        ours = [line for line in done.stderr.splitlines() if "dragoman" in line]
+        assert ours == [], done.stderr
