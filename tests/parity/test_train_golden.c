@@ -2,6 +2,7 @@
  * implementation in float64 (tests/golden/gradients.py): losses before each step, learning rates,
  * and every weight after the tenth. */
 #include "kernels/cpu/cpu.h"
+#include "kernels/device.h"
 #include "model/backward.h"
 #include "model/param_block.h"
 #include "trainer/adam.h"
@@ -45,10 +46,20 @@ static struct dg_weights *open_weights(const struct golden *g, const char *name)
     return w;
 }
 
+/* With DRAGOMAN_TEST_DEVICE another device than the CPU; then isa is not asked. */
+static int open_device(struct dg_backend **be, const char *isa, struct dg_error *err)
+{
+    const struct dg_device_options wish = {getenv("DRAGOMAN_TEST_DEVICE"), "fp32", 1};
+    const struct dg_cpu_options cpu = {isa, 1};
+    struct dg_device device;
+    if (!wish.device)
+        return dg_cpu_open(&cpu, be, err);
+    return dg_device_choose(&wish, &device, err) || dg_device_open(&device, be, err);
+}
+
 static void open_golden(struct golden *g, const char *name, const char *isa)
 {
     struct dg_error err = {0};
-    struct dg_cpu_options o = {isa, 1};
     char path[160];
     memset(g, 0, sizeof *g);
     snprintf(g->dir, sizeof g->dir, "tests/golden/data/%s", name);
@@ -59,7 +70,7 @@ static void open_golden(struct golden *g, const char *name, const char *isa)
         fail_msg("%s", err.message);
     g->gradients = open_weights(g, "gradients.dgw");
     g->final = open_weights(g, "final.dgw");
-    if (dg_cpu_open(&o, &g->be, &err) || dg_cpu_train_open(g->be, &g->train, &err) ||
+    if (open_device(&g->be, isa, &err) || dg_train_open(g->be, &g->train, &err) ||
         dg_tape_open(&g->config, g->train, 24, &g->tape, &err) ||
         dg_param_block_open(&g->config, g->train, &g->params, &err) ||
         dg_param_block_open(&g->config, g->train, &g->grads, &err) ||
@@ -72,8 +83,8 @@ static void close_golden(struct golden *g)
     dg_param_block_close(g->grads);
     dg_param_block_close(g->params);
     dg_tape_close(g->tape);
-    dg_cpu_train_close(g->train);
-    dg_cpu_close(g->be);
+    dg_train_close(g->train);
+    dg_device_close(g->be);
     dg_weights_close(g->final);
     dg_weights_close(g->gradients);
     dg_bundle_close(g->bundle);
@@ -129,6 +140,10 @@ static bool is_key_bias(const struct dg_config *c, const char *name, size_t e)
 static void compare(const struct golden *g, const char *what, const float *block,
     const struct dg_weights *expected, double tolerance, bool skip_key_biases)
 {
+    const size_t n = dg_param_block_size(&g->config);
+    float *host = malloc(n * sizeof *host);
+    assert_non_null(host);
+    g->train->ops->block_read(g->train, block, n, host);
     assert_int_equal(dg_weights_count(expected), dg_params_count(&g->config));
     for (size_t i = 0; i < dg_params_count(&g->config); i++) {
         struct dg_param_info info;
@@ -136,13 +151,14 @@ static void compare(const struct golden *g, const char *what, const float *block
         const struct dg_tensor *t = dg_weights_find(expected, info.name);
         if (!t || t->stored[0].type != DG_F32)
             fail_msg("%s: no fp32 tensor %s among the expected ones", g->dir, info.name);
-        const float *want = t->stored[0].data, *got = block + dg_param_block_offset(&g->config, i);
+        const float *want = t->stored[0].data, *got = host + dg_param_block_offset(&g->config, i);
         for (size_t e = 0; e < (size_t)info.N * info.K; e++)
             if (fabs((double)got[e] - want[e]) > tolerance &&
                 !(skip_key_biases && is_key_bias(&g->config, info.name, e)))
                 fail_msg("%s: %s of %s[%zu] is %.8g, expected %.8g", g->be->name, what, info.name,
                     e, (double)got[e], (double)want[e]);
     }
+    free(host);
 }
 
 static void check_training(struct golden *g)
@@ -189,6 +205,8 @@ static void check_model(const char *name)
         open_golden(&g, name, *isa);
         check_training(&g);
         close_golden(&g);
+        if (getenv("DRAGOMAN_TEST_DEVICE"))
+            break;
     }
 }
 
