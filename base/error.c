@@ -104,6 +104,8 @@ const char *dg_code_name(int code)
         return "canceled";
     case DG_EQUOTA:
         return "quota";
+    case DG_ETIMEOUT:
+        return "timeout";
     default:
         return "internal";
     }

@@ -81,6 +81,7 @@ static int plan_translate(struct dg_app *app, struct dg_http_exchange *x,
         c->pair[0] = way.hops[0].pair[0];
         c->pair[1] = way.hops[last].pair[1];
         c->options = r->options;
+        c->priority = r->priority;
         c->answer = answer_translate;
         if (last > 0)
             rc = dg_pivot_open_take(c, &way, err);

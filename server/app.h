@@ -13,6 +13,7 @@
 struct dg_aside;
 struct dg_auth;
 struct dg_pivots;
+struct dg_feeder;
 struct dg_reload;
 
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
@@ -23,6 +24,7 @@ struct dg_app {
     struct dg_queue *queue;
     struct dg_aside *aside; /* for attention weights */
     struct dg_metrics *metrics;
+    struct dg_feeder *feeder; /* of batches */
     struct dg_auth *auth; /* NULL: no keys are asked for */
     struct dg_reload *reload;
     struct dg_pivots *pivots;

@@ -155,8 +155,7 @@ static void refuse(struct dg_app *app, struct dg_http_exchange *x, const struct 
 
 void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
 {
-    static const struct dg_http_later later = {
-        .finish = finish, .gone = gone, .drop = drop};
+    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
     struct dg_http_exchange *x = c->x;
     struct dg_app *app = c->app;
     struct dg_error err = {0};
@@ -176,6 +175,7 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
     }
     uint64_t limit = (uint64_t)(timeout_ms > 0 ? timeout_ms : app->config.request_timeout_ms);
     c->task->deadline_ns = dg_http_request(x)->start_ns + limit * MS_NS;
+    c->task->class = (uint8_t)c->priority;
     c->task->done = done;
     c->task->arg = c;
     dg_http_later(

@@ -22,6 +22,7 @@ struct dg_call {
     /* Build the body of a 200 from the finished jobs. Called once. */
     int (*answer)(struct dg_call *c, struct dg_json **body, struct dg_error *err);
     struct dg_request_options options; /* for answer */
+    enum dg_class priority;
     uint64_t planned_ns;
 };
 

@@ -44,10 +44,12 @@ struct dg_server_config {
     int64_t max_characters; /* of one request, all its texts */
     int64_t max_texts;      /* length of a text array */
     int64_t max_beam;
+    int64_t max_batch_items, max_batch_characters; /* of one batch */
     char batching[16];
     int64_t max_queue_ms;
     int64_t max_queue_tokens; /* source pieces that may wait; 0: max_queue_ms counts */
     int64_t max_connections;
+    int64_t batch_timeout_ms;   /* the same for a batch */
     int64_t request_timeout_ms; /* default and upper bound of a request's deadline */
     int64_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
     int64_t drain_timeout_ms; /* after SIGTERM */

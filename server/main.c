@@ -7,6 +7,7 @@
 #include "server/app.h"
 #include "server/aside.h"
 #include "server/auth.h"
+#include "server/batch.h"
 #include "server/http.h"
 #include "server/listen.h"
 #include "server/pivot.h"
@@ -315,6 +316,8 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_reload_open(&reload, &s->app.reload, err);
     if (rc == DG_OK)
+        rc = dg_feeder_open(&s->app, &s->app.feeder, err);
+    if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, c->models, NULL, err);
@@ -387,6 +390,7 @@ static void stop(struct server *s)
     dg_pivots_close(s->app.pivots);
     dg_reload_stop(s->app.reload); /* so that nobody waits for it */
     dg_http_close(s->http);
+    dg_feeder_close(s->app.feeder);
     dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */
     dg_queue_close(s->app.queue);

@@ -43,6 +43,8 @@ static const struct counter_family {
         "Translations that met their length limit.", NULL, NULL},
     [DG_COUNT_UNKNOWN] = {"dragoman_unknown_tokens_total",
         "Sentences with a character outside the vocabulary.", NULL, NULL},
+    [DG_COUNT_BATCH_ITEMS] = {"dragoman_batch_items_total", "Items of batches by how they ended.",
+        "outcome", outcomes},
     [DG_COUNT_COALESCED] = {"dragoman_coalesced_sentences_total",
         "Sentences that took the answer of an equal one they had waited with.", NULL, NULL},
     [DG_COUNT_REPETITION] = {"dragoman_repetition_detected_total",

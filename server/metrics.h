@@ -35,6 +35,7 @@ enum dg_counter {
     DG_COUNT_SPLIT,
     DG_COUNT_LENGTH_LIMITED,
     DG_COUNT_UNKNOWN,
+    DG_COUNT_BATCH_ITEMS, /* label: enum dg_metrics_outcome */
     DG_COUNT_COALESCED,
     DG_COUNT_REPETITION,
     DG_COUNT_LOW_CONFIDENCE,

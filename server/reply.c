@@ -23,15 +23,21 @@ void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *val
     dg_buffer_deinit(&b);
 }
 
-void dg_reply_error(
-    struct dg_http_reply *r, int status, const char *code, const char *field, const char *message)
+static struct dg_json *error_json(const char *code, const char *field, const char *message)
 {
-    struct dg_json *error = dg_json_new_object(), *root = dg_json_new_object();
+    struct dg_json *error = dg_json_new_object();
     dg_json_set_string(error, "code", code);
     dg_json_set_string(error, "message", message);
     if (field && field[0] != '\0')
         dg_json_set_string(error, "field", field);
-    dg_json_set_take(root, "error", error);
+    return error;
+}
+
+void dg_reply_error(
+    struct dg_http_reply *r, int status, const char *code, const char *field, const char *message)
+{
+    struct dg_json *root = dg_json_new_object();
+    dg_json_set_take(root, "error", error_json(code, field, message));
     dg_reply_json_take(r, status, root);
     if (status == 503 || status == 429)
         dg_reply_retry_after(r, 1);
@@ -54,43 +60,41 @@ void dg_reply_client_gone(struct dg_http_reply *r)
     r->close = true;
 }
 
+/* The API's code for an error, and the status it goes with. */
+static const char *classify(const struct dg_error *err, int *status)
+{
+    static const struct {
+        int code, status;
+        const char *name;
+    } table[] = {{DG_EINVAL, 400, "invalid_request"}, {DG_ELIMIT, 413, "too_large"},
+        {DG_ENOTFOUND, 400, "unsupported_language"}, {DG_EUNSUP, 400, "unsupported"},
+        {DG_EAGAIN, 503, "overloaded"}, {DG_ENOMEM, 503, "overloaded"},
+        {DG_ECANCELED, 503, "stopping"}, {DG_EQUOTA, 429, "quota_exceeded"},
+        {DG_ETIMEOUT, 504, "timeout"}};
+    if (err->code == DG_EINVAL && strcmp(err->field, "body") == 0) {
+        *status = 400;
+        return "invalid_json";
+    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (table[i].code == err->code) {
+            *status = table[i].status;
+            return table[i].name;
+        }
+    }
+    *status = 500;
+    return "internal";
+}
+
+struct dg_json *dg_reply_error_json(const struct dg_error *err)
+{
+    int status;
+    return error_json(classify(err, &status), err->field, err->message);
+}
+
 void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err)
 {
-    int status = 500;
-    const char *code = "internal";
-    switch (err->code) {
-    case DG_EINVAL:
-        status = 400;
-        code = strcmp(err->field, "body") == 0 ? "invalid_json" : "invalid_request";
-        break;
-    case DG_ELIMIT:
-        status = 413;
-        code = "too_large";
-        break;
-    case DG_ENOTFOUND:
-        status = 400;
-        code = "unsupported_language";
-        break;
-    case DG_EUNSUP:
-        status = 400;
-        code = "unsupported";
-        break;
-    case DG_EAGAIN:
-    case DG_ENOMEM:
-        status = 503;
-        code = "overloaded";
-        break;
-    case DG_ECANCELED:
-        status = 503;
-        code = "stopping";
-        break;
-    case DG_EQUOTA:
-        status = 429;
-        code = "quota_exceeded";
-        break;
-    default:
-        break;
-    }
+    int status;
+    const char *code = classify(err, &status);
     dg_reply_error(r, status, code, err->field, err->message);
     if (err->code == DG_EQUOTA) {
         int64_t left;

@@ -109,6 +109,22 @@ int dg_request_texts(const struct dg_json *o, const char *key,
     return rc;
 }
 
+int dg_request_priority(const struct dg_json *o, enum dg_class *out, struct dg_error *err)
+{
+    const char *name = NULL;
+    int rc = dg_json_field_string(o, NULL, "priority", &name, err);
+    if (rc != DG_OK || !name)
+        return rc;
+    if (strcmp(name, "interactive") == 0)
+        *out = DG_CLASS_INTERACTIVE;
+    else if (strcmp(name, "bulk") == 0)
+        *out = DG_CLASS_BULK;
+    else
+        rc = dg_error_field(err, DG_EINVAL, "priority",
+            "priority is \"%.32s\", expected interactive or bulk", name);
+    return rc;
+}
+
 int dg_request_timeout(
     const struct dg_json *o, int64_t limit_ms, int64_t *out, struct dg_error *err)
 {

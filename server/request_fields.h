@@ -3,6 +3,7 @@
 #define DG_SERVER_REQUEST_FIELDS_H
 
 #include "base/json.h"
+#include "server/task.h"
 
 struct dg_request_limits {
     size_t characters; /* of all texts together, code points */
@@ -39,6 +40,8 @@ int dg_request_texts(const struct dg_json *o, const char *key,
     const struct dg_request_limits *limits, struct dg_texts *out, struct dg_error *err);
 /* Code points. */
 size_t dg_request_characters(const struct dg_text *t);
+/* priority, "interactive" or "bulk"; *out stays as it is when absent. */
+int dg_request_priority(const struct dg_json *o, enum dg_class *out, struct dg_error *err);
 /* timeout_ms, no more than the limit; 0 when absent. */
 int dg_request_timeout(
     const struct dg_json *o, int64_t limit_ms, int64_t *out, struct dg_error *err);

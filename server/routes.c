@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "server/api_alternatives.h"
 #include "server/api_attention.h"
+#include "server/api_batch.h"
 #include "server/api_v1.h"
 #include "server/gate.h"
 #include "server/health.h"
@@ -23,6 +24,7 @@ static const struct dg_route table[] = {
     {"GET", "/v1/models", dg_api_v1_models},
     {"POST", "/v1/models/reload", dg_reload_handle},
     {"POST", "/v1/translate", dg_api_v1_translate},
+    {"POST", "/v1/batch", dg_api_batch},
     {"POST", "/v1/score", dg_api_v1_score},
     {"POST", "/v1/alternatives", dg_api_alternatives},
     {"POST", "/v1/attention", dg_api_attention},

@@ -75,6 +75,10 @@ SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_la
     ("/v1/translate", dict(GOOD, text=1)),
     ("/v1/translate", dict(GOOD, source="zz")),
     ("/v1/translate", dict(GOOD, text="a" * 20000)),
+    ("/v1/translate", dict(GOOD, priority="bulk")),
+    ("/v1/translate", dict(GOOD, priority="later")),
+    ("/v1/batch", {"items": [dict(GOOD, id="a"), dict(GOOD, id=1, source="zz"), GOOD, 5]}),
+    ("/v1/batch", {"items": []}),
     ("/v1/score", SCORE),
     ("/v1/score", dict(SCORE, target=["a", "b"])),
     ("/v1/models/reload", {}),
@@ -91,6 +95,6 @@ def test_gets_answer_as_described(server, document, path):
 
 
 def test_examples_are_good_requests(server, document):
-    for path in ("/v1/translate", "/v1/score"):
+    for path in ("/v1/translate", "/v1/batch", "/v1/score"):
         example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
         assert server.post(path, example).status_code == 200
