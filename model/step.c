@@ -191,7 +191,7 @@ static void find_candidates(struct dg_engine *e, struct dg_rows y)
 {
     uint32_t first = 0, M = 0;
     for (const struct dg_live *s = e->live; s; s = s->next) {
-        if (s->held)
+        if (s->held) /* no row of this step is its */
             continue;
         if (s->output) {
             candidates_of_all(e, y, first, M);
