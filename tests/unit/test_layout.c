@@ -1,0 +1,202 @@
+/* Documents taken apart into running text, marks and what lies between. Whatever the text, text and
+ * insets and gaps together are the document again, byte for byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "text/layout.h"
+
+static void open_layout(const char *text, enum dg_format format, struct dg_layout *l)
+{
+    struct dg_error err = {0};
+    if (dg_layout_open(text, strlen(text), format, l, &err))
+        fail_msg("%s", err.message);
+}
+
+/* Blocks in order; each one's text and insets follow one another without a hole. */
+static void check_whole(const char *text, size_t n, const struct dg_layout *l)
+{
+    size_t source = 0, flat = 0;
+    for (size_t i = 0; i < l->n_blocks; i++) {
+        const struct dg_block *b = &l->blocks[i];
+        assert_true(b->source >= source && b->at == flat && b->end > b->at);
+        source = b->source;
+        for (size_t k = 0; k <= b->n_insets; k++) {
+            const struct dg_inset *inset =
+                k < b->n_insets ? &l->insets[b->inset + k] : NULL;
+            size_t to = inset ? inset->at : b->end;
+            assert_true(to >= flat && to <= b->end);
+            assert_memory_equal(text + source, l->flat.data + flat, to - flat);
+            source += to - flat;
+            flat = to;
+            if (!inset)
+                continue;
+            assert_int_equal(inset->begin, source);
+            assert_true(inset->end >= inset->begin && inset->end <= n);
+            assert_true(dg_layout_source(l, b, flat + inset->len, true) >= inset->end);
+            source = inset->end;
+            flat += inset->len;
+        }
+        assert_int_equal(dg_layout_source(l, b, b->end, true), source);
+        assert_null(memchr(l->flat.data + b->at, '\n', b->end - b->at));
+    }
+    assert_true(source <= n && flat == l->flat.len);
+}
+
+/* The blocks' texts with insets shown: breaks as "/", marks as "{...}", a bar behind each block. */
+static void show(const char *text, const struct dg_layout *l, struct dg_buffer *out)
+{
+    for (size_t i = 0; i < l->n_blocks; i++) {
+        const struct dg_block *b = &l->blocks[i];
+        size_t flat = b->at;
+        for (size_t k = 0; k < b->n_insets; k++) {
+            const struct dg_inset *inset = &l->insets[b->inset + k];
+            dg_buffer_add(out, l->flat.data + flat, inset->at - flat);
+            flat = inset->at + inset->len;
+            if (inset->kind == DG_INSET_BREAK) {
+                dg_buffer_adds(out, "/");
+                continue;
+            }
+            static const char *const kinds[] = {"", "", "<", ">", "="};
+            dg_buffer_addf(out, "{%s", kinds[inset->kind]);
+            dg_buffer_add(out, text + inset->begin, inset->end - inset->begin);
+            dg_buffer_adds(out, "}");
+        }
+        dg_buffer_add(out, l->flat.data + flat, b->end - flat);
+        dg_buffer_adds(out, "|");
+    }
+    dg_buffer_adds(out, "");
+}
+
+static const struct {
+    enum dg_format format;
+    const char *text, *shown;
+} cases[] = {
+    {DG_FORMAT_WRAPPED, "One line\nof two.\n\nNext.\n", "One line/of two.|Next.|"},
+    {DG_FORMAT_WRAPPED, "a b \r\n  c\r\rd", "a b|c|d|"},
+    {DG_FORMAT_WRAPPED, "  Set in\nand on\nand on", "Set in/and on/and on|"},
+    {DG_FORMAT_WRAPPED, "- an item\n  that goes on\n- another\n\t- inner\n",
+        "- an item/that goes on|- another|- inner|"},
+    {DG_FORMAT_WRAPPED, "> cited\n> still\n>> deeper\nnot\n", "cited/still|deeper|not|"},
+    {DG_FORMAT_WRAPPED, "Title\n=====\nText\nmore", "Title|=====|Text/more|"},
+    {DG_FORMAT_WRAPPED, "left\n        right\n", "left|right|"},
+
+    {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\nTwo dogs\nplay.\n\n2\n00:00:03,000 --> 00:00:04,000\n"
+                    "- Who?\n- Me.\n", "Two dogs/play.|- Who?|- Me.|"},
+    {DG_FORMAT_SRT, "WEBVTT\n\nintro\n00:01.000 --> 00:02.000 align:start\n<i>Hello\nthere</i>, {\\an8}you<br>.\n",
+        "{<<i>}Hello/there{></i>}, {{\\an8}}you{<br>}.|"},
+    {DG_FORMAT_SRT, "no cue here\n", ""},
+
+    {DG_FORMAT_MARKDOWN, "# Two *dogs* #\n\ntext\nmore  \nhard\n", "Two {<*}dogs{>*}|text/more|hard|"},
+    {DG_FORMAT_MARKDOWN, "- [ ] do `make test` now\n  and [then](http://a.b/c_d \"x\")\n1. two\n   > cited\n",
+        "do {=`make test`} now/and {<[}then{>](http://a.b/c_d \"x\")}|two|cited|"},
+    {DG_FORMAT_MARKDOWN, "```c\nint *x; // comment\n```\nafter\n~~~\nno end", "after|"},
+    {DG_FORMAT_MARKDOWN, "para\n\n    code here\n\n- item\n\n    still the item\n", "para|item|still the item|"},
+    {DG_FORMAT_MARKDOWN, "| A | `b|c` \\| d |\n|---|:-:|\n| one | two |\n\nx | y\n",
+        "A|{=`b|c`} \\| d|one|two|x | y|"},
+    {DG_FORMAT_MARKDOWN, "---\ntitle: x\n---\nTitle\n---\nText\n***\n", "Title|Text|"},
+    {DG_FORMAT_MARKDOWN, "<div align=x>\nkept\n</div>\n\n<!-- not\n\nthis --> nor this\ntext <b>bold</b> <br/> on",
+        "text {<<b>}bold{></b>} {<br/>} on|"},
+    {DG_FORMAT_MARKDOWN, "[a]: http://x.y\nSee [a] and [b][a], ![alt *t*](i.png)[^1] at http://x.y/z. Or <http://q>.",
+        "See [a] and {<[}b{>][a]}, {<![}alt {<*}t{>*}{>](i.png)}{[^1]} at {=http://x.y/z}. Or {=<http://q>}.|"},
+    {DG_FORMAT_MARKDOWN, "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, ***all***",
+        "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, {<***}all{>***}|"},
+    {DG_FORMAT_MARKDOWN, "[![alt](i.png)](url) **a `b\nc` d**\n",
+        "{<[}{<![}alt{>](i.png)}{>](url)} {<**}a {=`b\nc`} d{>**}|"},
+};
+
+static void formats(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dg_layout l;
+        struct dg_buffer shown;
+        dg_buffer_init(&shown);
+        open_layout(cases[i].text, cases[i].format, &l);
+        check_whole(cases[i].text, strlen(cases[i].text), &l);
+        show(cases[i].text, &l, &shown);
+        if (strcmp(shown.data ? shown.data : "", cases[i].shown) != 0)
+            fail_msg("case %zu\n%s\nis taken as\n%s\nnot\n%s", i, cases[i].text,
+                shown.data ? shown.data : "", cases[i].shown);
+        dg_buffer_deinit(&shown);
+        dg_layout_close(&l);
+    }
+}
+
+static uint64_t next_random(uint64_t *x)
+{
+    *x = *x * 6364136223846793005ull + 1442695040888963407ull;
+    return *x >> 33;
+}
+
+/* Texts put together at random from what the readers look for. */
+static void any_text_is_whole(void **state)
+{
+    (void)state;
+    static const char *const bits[] = {"a", "word ", "Ü", "漢", " ", "  ", "\t", "\n", "\n", "\n\n", "\r\n", "\r",
+        "> ", ">", "- ", "* ", "*", "**", "_", "~~", "`", "``", "```", "~~~", "[", "](", "](u)", "]", "![", "[^1]", "(",
+        ")", "<b>", "</b>", "<br>", "<", ">", "<!--", "-->", "<div>", "http://a.b", "<http://a>", "#", "## ", "1. ",
+        "2) ", "[ ] ", "|", "|---|", "---", "===", "\\", "{\\an8}", "00:00:01,000 --> 00:00:02,000\n", "1\n",
+        "    ", "[a]: x", ".", "! ", "? "};
+    uint64_t random = 7;
+    char text[2048];
+    for (int round = 0; round < 20000; round++) {
+        size_t n = 0, pieces = 1 + next_random(&random) % 60;
+        text[0] = '\0';
+        for (size_t i = 0; i < pieces; i++)
+            n += (size_t)sprintf(text + n, "%s", bits[next_random(&random) % (sizeof bits / sizeof bits[0])]);
+        for (int format = DG_FORMAT_WRAPPED; format <= DG_FORMAT_MARKDOWN; format++) {
+            struct dg_layout l;
+            open_layout(text, (enum dg_format)format, &l);
+            check_whole(text, n, &l);
+            dg_layout_close(&l);
+        }
+    }
+}
+
+/* A quarter of a megabyte of what could be looked ahead for again and again. */
+static void time_grows_with_length(void **state)
+{
+    (void)state;
+    static const char *const bits[] = {"](", "<a", "`a``b", "- ", "[", "*a ", "> ", "_a_", "http://", "|", "<!--", "[^"};
+    size_t n = 1 << 18;
+    char *text = malloc(n + 8);
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
+        size_t len = 0;
+        while (len < n)
+            len += (size_t)sprintf(text + len, "%s", bits[i]);
+        for (int format = DG_FORMAT_WRAPPED; format <= DG_FORMAT_MARKDOWN; format++) {
+            struct dg_layout l;
+            open_layout(text, (enum dg_format)format, &l);
+            check_whole(text, len, &l);
+            dg_layout_close(&l);
+        }
+    }
+    free(text);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    enum dg_format f;
+    assert_true(dg_format_find("markdown", &f) && f == DG_FORMAT_MARKDOWN);
+    assert_true(dg_format_find("text", &f) && f == DG_FORMAT_TEXT);
+    assert_false(dg_format_find("pdf", &f));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats),
+        cmocka_unit_test(any_text_is_whole),
+        cmocka_unit_test(time_grows_with_length),
+        cmocka_unit_test(names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* Markdown's blocks (CommonMark's, and GitHub's tables): which lines are running text. Code, tags
+ * that stand in lines of their own, definitions of links, front matter stay between the blocks. */
+#include "text/layout_internal.h"
+#include "text/utf8.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_DEPTH 32 /* of quotations and items in one line */
+
+struct reader {
+    struct dg_layout *l;
+    const char *s;
+    size_t n;
+    struct dg_paragraph p;
+    unsigned depth; /* of the quotation that the paragraph is in */
+    bool in_list;   /* an indented line goes on with an item: it is no code */
+    bool in_table;
+};
+
+/* A line without its quotation marks, bullets and numbers. */
+struct content {
+    size_t begin, end, indent;
+    unsigned depth;
+    bool is_item;
+};
+
+/* Behind "- ", "* ", "+ ", "1. ", "1) " and a box "[ ] ", or at. */
+static size_t skip_marker(const char *s, size_t at, size_t end)
+{
+    size_t i = at;
+    if (i < end && strchr("-*+", s[i])) {
+        i++;
+    } else {
+        while (i < end && i - at < 9 && isdigit((unsigned char)s[i]))
+            i++;
+        if (i == at || i >= end || (s[i] != '.' && s[i] != ')'))
+            return at;
+        i++;
+    }
+    if (i >= end || (s[i] != ' ' && s[i] != '\t'))
+        return at;
+    while (i < end && (s[i] == ' ' || s[i] == '\t'))
+        i++;
+    if (end - i >= 4 && s[i] == '[' && strchr(" xX", s[i + 1]) && s[i + 2] == ']' && s[i + 3] == ' ')
+        i += 4;
+    return i;
+}
+
+/* "---", "* * *", "===": a line across, or one under a heading. */
+static bool is_rule(const char *s, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (!strchr("-=*_ \t", s[i]))
+            return false;
+    return true;
+}
+
+static struct content content_of(const char *s, const struct dg_line *line)
+{
+    struct content c = {.begin = dg_line_indent(s, line), .end = line->end};
+    c.indent = c.begin - line->begin;
+    for (int i = 0; i < MAX_DEPTH && c.begin < c.end && !is_rule(s, c.begin, c.end); i++) {
+        size_t at = c.begin;
+        if (s[at] == '>') {
+            c.depth++;
+            at++;
+            c.is_item = false;
+        } else if ((at = skip_marker(s, at, c.end)) > c.begin) {
+            c.is_item = true;
+        }
+        if (at == c.begin)
+            break;
+        while (at < c.end && (s[at] == ' ' || s[at] == '\t'))
+            at++;
+        c.begin = at;
+    }
+    return c;
+}
+
+static void flush(struct reader *r)
+{
+    dg_paragraph_end(&r->p, r->l, r->s, DG_MARKS_MARKDOWN);
+}
+
+/* A block of its own, if there is anything to say. */
+static void lone(struct reader *r, size_t begin, size_t end)
+{
+    if (!dg_utf8_has_letter(r->s + begin, end - begin))
+        return;
+    while (begin < end && (r->s[begin] == ' ' || r->s[begin] == '\t'))
+        begin++;
+    dg_paragraph_add(&r->p, r->s, begin, end);
+    flush(r);
+}
+
+static size_t run_of(const char *s, size_t at, size_t end)
+{
+    size_t n = 0;
+    while (at + n < end && s[at + n] == s[at])
+        n++;
+    return n;
+}
+
+/* Does a fence of code begin here? Its length. */
+static size_t fence_of(const char *s, const struct content *c)
+{
+    if (c->begin >= c->end || (s[c->begin] != '`' && s[c->begin] != '~'))
+        return 0;
+    size_t n = run_of(s, c->begin, c->end);
+    bool spoilt = s[c->begin] == '`' && memchr(s + c->begin + n, '`', c->end - c->begin - n);
+    return n >= 3 && !spoilt ? n : 0;
+}
+
+static size_t skip_fence(struct reader *r, const struct content *open, size_t at)
+{
+    size_t n = fence_of(r->s, open);
+    struct dg_line line;
+    for (; dg_line_at(r->s, r->n, at, &line); at = line.next) {
+        struct content c = content_of(r->s, &line);
+        size_t m = c.begin < c.end && r->s[c.begin] == r->s[open->begin]
+                       ? run_of(r->s, c.begin, c.end)
+                       : 0;
+        if (m >= n && is_rule(r->s, c.begin + m, c.end))
+            return line.next;
+    }
+    return r->n;
+}
+
+/* Tags that make blocks; text between them is left alone. */
+static bool is_block_tag(const char *s, size_t begin, size_t end)
+{
+    static const char *const names[] = {"address", "article", "aside", "blockquote", "body",
+        "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+        "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "iframe", "li",
+        "link", "main", "menu", "meta", "nav", "ol", "p", "picture", "pre", "script", "section",
+        "source", "style", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr",
+        "ul", "video"};
+    size_t at = begin + 1, n = 0;
+    if (begin >= end || s[begin] != '<')
+        return false;
+    if (at < end && (s[at] == '!' || s[at] == '?'))
+        return true;
+    at += at < end && s[at] == '/';
+    while (at + n < end && isalnum((unsigned char)s[at + n]))
+        n++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && strncasecmp(s + at, names[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* To the blank line; a comment, to its end. */
+static size_t skip_tags(struct reader *r, const struct content *c, size_t at)
+{
+    struct dg_line line;
+    if (r->n - c->begin >= 4 && memcmp(r->s + c->begin, "<!--", 4) == 0) {
+        const char *end = memmem(r->s + c->begin, r->n - c->begin, "-->", 3);
+        if (!end)
+            return r->n;
+        dg_line_at(r->s, r->n, (size_t)(end - r->s), &line);
+        return line.next;
+    }
+    for (; dg_line_at(r->s, r->n, at, &line) && !dg_line_is_blank(r->s, &line); at = line.next)
+        continue;
+    return at;
+}
+
+/* "[name]: address" */
+static bool is_definition(const char *s, const struct content *c)
+{
+    if (c->begin >= c->end || s[c->begin] != '[')
+        return false;
+    const char *close = memchr(s + c->begin, ']', c->end - c->begin);
+    return close && close + 1 < s + c->end && close[1] == ':';
+}
+
+/* "|---|:--:|" */
+static bool is_delimiter_row(const char *s, const struct dg_line *line)
+{
+    bool dash = false, bar = false;
+    for (size_t i = line->begin; i < line->end; i++) {
+        if (!strchr("|:- \t>", s[i]))
+            return false;
+        dash = dash || s[i] == '-';
+        bar = bar || s[i] == '|';
+    }
+    return dash && bar;
+}
+
+static bool is_table_row(const struct reader *r, const struct content *c, size_t next)
+{
+    struct dg_line line;
+    if (!memchr(r->s + c->begin, '|', c->end - c->begin))
+        return false;
+    return r->in_table || (dg_line_at(r->s, r->n, next, &line) && is_delimiter_row(r->s, &line));
+}
+
+/* Each cell is a block. */
+static void read_cells(struct reader *r, const struct content *c)
+{
+    size_t begin = c->begin;
+    bool code = false;
+    for (size_t i = c->begin; i <= c->end; i++) {
+        bool end = i == c->end;
+        if (!end && r->s[i] == '\\' && i + 1 < c->end) {
+            i++;
+        } else if (!end && r->s[i] == '`') {
+            code = !code;
+        } else if (end || (r->s[i] == '|' && !code)) {
+            lone(r, begin, i);
+            begin = i + 1;
+        }
+    }
+}
+
+/* "## Heading ##" */
+static size_t heading_of(const char *s, const struct content *c)
+{
+    if (c->begin >= c->end || s[c->begin] != '#')
+        return 0;
+    size_t n = run_of(s, c->begin, c->end);
+    return n <= 6 && c->begin + n < c->end && strchr(" \t", s[c->begin + n]) ? n : 0;
+}
+
+static void read_heading(struct reader *r, const struct content *c, size_t hashes)
+{
+    size_t end = c->end;
+    while (end > c->begin + hashes && strchr(" \t#", r->s[end - 1]))
+        end--;
+    lone(r, c->begin + hashes, end);
+}
+
+/* One line of a paragraph. Two spaces or a backslash at its end break it for good. */
+static void read_text(struct reader *r, const struct content *c)
+{
+    const char *s = r->s;
+    bool spaces = c->end - c->begin >= 2 && s[c->end - 1] == ' ' && s[c->end - 2] == ' ';
+    bool backslash = s[c->end - 1] == '\\';
+    if (c->is_item || c->depth != r->depth)
+        flush(r);
+    r->depth = c->depth;
+    dg_paragraph_add(&r->p, s, c->begin, c->end - backslash);
+    if (spaces || backslash)
+        flush(r);
+}
+
+/* A line that is not blank; the next one's begin. */
+static size_t read_line(struct reader *r, const struct content *c, const struct dg_line *line)
+{
+    size_t hashes = heading_of(r->s, c);
+    bool is_code = !r->p.open && !r->in_list && c->depth == 0 &&
+                   (c->indent >= 4 || memchr(r->s + line->begin, '\t', c->indent));
+    bool is_text = false;
+    size_t next = line->next;
+    r->in_table = is_table_row(r, c, next) && !is_code;
+    if (r->in_table || hashes || fence_of(r->s, c))
+        flush(r);
+    if (is_code)
+        return next;
+    if (fence_of(r->s, c))
+        next = skip_fence(r, c, next);
+    else if (is_block_tag(r->s, c->begin, c->end))
+        next = skip_tags(r, c, next);
+    else if (r->in_table)
+        read_cells(r, c);
+    else if (hashes)
+        read_heading(r, c, hashes);
+    else
+        is_text = !is_definition(r->s, c) && dg_utf8_has_letter(r->s + c->begin, c->end - c->begin);
+    if (is_text)
+        read_text(r, c);
+    else
+        flush(r);
+    r->in_list = r->in_list ? c->is_item || c->indent > 0 || is_text : c->is_item;
+    return next;
+}
+
+/* "---" in the first line, up to the next one. */
+static size_t skip_front_matter(const char *s, size_t n)
+{
+    struct dg_line line;
+    if (!dg_line_at(s, n, 0, &line) || line.end != 3 || memcmp(s, "---", 3) != 0)
+        return 0;
+    for (size_t at = line.next; dg_line_at(s, n, at, &line); at = line.next)
+        if (line.end - line.begin == 3 && (memcmp(s + line.begin, "---", 3) == 0 ||
+                                              memcmp(s + line.begin, "...", 3) == 0))
+            return line.next;
+    return 0;
+}
+
+void dg_layout_markdown(struct dg_layout *l, const char *s, size_t n)
+{
+    struct reader r = {.l = l, .s = s, .n = n};
+    struct dg_line line;
+    for (size_t at = skip_front_matter(s, n); dg_line_at(s, n, at, &line);) {
+        struct content c = content_of(s, &line);
+        if (c.begin == c.end) {
+            flush(&r);
+            r.in_table = false;
+            at = line.next;
+        } else {
+            at = read_line(&r, &c, &line);
+        }
+    }
+    flush(&r);
+    dg_paragraph_deinit(&r.p, l);
+}

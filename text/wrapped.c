@@ -1,0 +1,65 @@
+/* Plain text whose paragraphs are wrapped by hand. */
+#include "text/bullet.h"
+#include "text/layout_internal.h"
+#include "text/utf8.h"
+
+#include <string.h>
+
+/* Behind the marks of a quotation, "> > "; how deep it is. */
+static size_t skip_quote(const char *s, const struct dg_line *l, unsigned *depth)
+{
+    size_t at = dg_line_indent(s, l);
+    *depth = 0;
+    while (at < l->end && s[at] == '>') {
+        (*depth)++;
+        at++;
+        while (at < l->end && (s[at] == ' ' || s[at] == '\t'))
+            at++;
+    }
+    return at;
+}
+
+/* Where a line's words are, and whether they may go on with those of the line before. */
+struct start {
+    size_t at;        /* behind indent and quotation marks */
+    size_t indent;    /* columns before the first sign */
+    unsigned depth;   /* of quotation */
+    bool is_item, has_letters;
+};
+
+static struct start start_of(const char *s, const struct dg_line *l)
+{
+    struct start r = {0};
+    r.indent = dg_line_indent(s, l) - l->begin;
+    r.at = skip_quote(s, l, &r.depth);
+    r.is_item = r.at < l->end && dg_bullet_skip(s, r.at, l->end, dg_language_find("")) > r.at;
+    r.has_letters = dg_utf8_has_letter(s + r.at, l->end - r.at);
+    return r;
+}
+
+/* Does b go on with a's paragraph? The second line may have another indent: lines of an item hang
+ * below its bullet, and first lines may be set in. */
+static bool goes_on(const struct start *a, bool second, const struct start *b)
+{
+    if (b->is_item || !b->has_letters || !a->has_letters || a->depth != b->depth)
+        return false;
+    return b->indent == a->indent || (second && (a->is_item || b->indent < a->indent));
+}
+
+void dg_layout_wrapped(struct dg_layout *l, const char *s, size_t n)
+{
+    struct dg_paragraph p = {0};
+    struct start before = {0};
+    bool second = false;
+    struct dg_line line;
+    for (size_t at = 0; dg_line_at(s, n, at, &line); at = line.next) {
+        struct start now = start_of(s, &line);
+        if (now.at == line.end || !p.open || !goes_on(&before, second, &now))
+            dg_paragraph_end(&p, l, s, DG_MARKS_NONE);
+        second = !p.open;
+        before = now;
+        dg_paragraph_add(&p, s, now.at, line.end);
+    }
+    dg_paragraph_end(&p, l, s, DG_MARKS_NONE);
+    dg_paragraph_deinit(&p, l);
+}
