@@ -243,6 +243,16 @@ static int open_metrics(struct server *s, struct dg_error *err)
     return dg_metrics_open(s->routes, n, &s->app.metrics, err);
 }
 
+static int choose_device(
+    const struct dg_server_config *c, struct dg_models_options *models, struct dg_error *err)
+{
+    const struct dg_device_options o = {.device = c->device, .precision = c->precision};
+    int rc = dg_device_choose(&o, &models->device, err);
+    if (rc == DG_OK && models->device.note[0] != '\0')
+        dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models->device.note);
+    return rc;
+}
+
 static struct dg_batch_policy policy_of(const struct dg_server_config *c)
 {
     struct dg_batch_policy p = dg_batch_policy_default;
@@ -298,6 +308,8 @@ static int start(struct server *s, struct dg_error *err)
         .app = &s->app, .arg = s, .begins = reload_begins, .ends = reload_ends};
     uint64_t t0 = dg_clock_ns();
     int rc = check_together(c, err);
+    if (rc == DG_OK)
+        rc = choose_device(c, &models, err);
     if (rc == DG_OK)
         rc = raise_descriptor_limit(c, err);
     if (rc == DG_OK)
@@ -381,11 +393,12 @@ static void drain(struct server *s, const sigset_t *signals)
             break;
 }
 
-static void stop(struct server *s)
+/* How many workers had their device fail. */
+static uint32_t stop(struct server *s)
 {
     if (s->app.queue)
         dg_queue_stop(s->app.queue);
-    dg_workers_close(s->workers);
+    uint32_t broken = dg_workers_close(s->workers);
     dg_aside_close(s->app.aside); /* wakes those who wait for it */
     dg_pivots_close(s->app.pivots);
     dg_reload_stop(s->app.reload); /* so that nobody waits for it */
@@ -397,6 +410,7 @@ static void stop(struct server *s)
     dg_models_close(s->app.models);
     dg_metrics_close(s->app.metrics);
     free(s->routes);
+    return broken;
 }
 
 int main(int argc, char *argv[])
@@ -423,7 +437,7 @@ int main(int argc, char *argv[])
     got = serve(&s, &signals);
     dg_log(DG_LOG_INFO, "stopping signal=%s", got == SIGINT ? "INT" : "TERM");
     drain(&s, &signals);
-    stop(&s);
+    uint32_t broken = stop(&s);
     dg_log(DG_LOG_INFO, "stopped");
-    return 0;
+    return broken > 0 ? 1 : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "kernels/device.h"
 #include "server/pace.h"
 #include "translate/translate.h"
 
@@ -39,6 +40,7 @@ struct dg_models_options {
     struct dg_engine_limits limits;
     const char *aliases; /* as languages.h has them; "" none */
     const char *pivot;   /* the language that pairs without a model may go through, or "off" */
+    struct dg_device device; /* what engines run on; zeros: the CPU */
 };
 
 #define DG_MODELS_MAX 256 /* bundles served at once */

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +23,11 @@ void dg_served_release(struct dg_served *s)
         return;
     for (uint32_t i = 0; i < s->n_replicas; i++) {
         dg_engine_close(s->replicas[i].engine);
-        dg_cpu_close(s->replicas[i].be);
+        dg_device_close(s->replicas[i].be);
     }
     free(s->replicas);
     dg_translator_close(s->translator);
-    dg_cpu_close(s->be);
+    dg_device_close(s->be);
     free(s);
 }
 
@@ -48,6 +48,7 @@ static int self_test(const struct dg_served *s, const struct dg_replica *r, stru
         for (int step = 0; rc == DG_OK && !result && step < SELF_TEST_STEPS; step++) {
             dg_engine_step(r->engine);
             result = dg_engine_poll(r->engine);
+            rc = r->be->ops->status(r->be, err);
         }
         if (result) {
             rc = dg_job_accept(job, i, result, err);
@@ -68,14 +69,15 @@ static int self_test(const struct dg_served *s, const struct dg_replica *r, stru
 static int open_replicas(
     const struct dg_models_options *o, struct dg_served *s, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = (int)o->compute_threads};
+    struct dg_device device = o->device;
+    device.threads = (int)o->compute_threads;
     s->replicas = calloc(o->workers, sizeof *s->replicas);
     if (!s->replicas)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", o->workers);
     s->n_replicas = o->workers;
     for (uint32_t i = 0; i < s->n_replicas; i++) {
         struct dg_replica *r = &s->replicas[i];
-        int rc = dg_cpu_open(&cpu, &r->be, err);
+        int rc = dg_device_open(&device, &r->be, err);
         if (rc == DG_OK)
             rc = dg_engine_open(
                 dg_translator_model(s->translator), r->be, &o->limits, &r->engine, err);
@@ -90,7 +92,6 @@ static int open_replicas(
 int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,
     struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = 1};
     uint32_t positions =
         o->limits.max_target > MAX_POSITIONS ? o->limits.max_target : MAX_POSITIONS;
     uint64_t start = dg_clock_ns();
@@ -98,7 +99,7 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     if (!s)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     atomic_init(&s->refs, 1);
-    int rc = dg_cpu_open(&cpu, &s->be, err);
+    int rc = dg_device_open(&o->device, &s->be, err);
     if (rc == DG_OK)
         rc = dg_translator_open(dir, s->be, positions, &s->translator, err);
     if (rc == DG_OK)

@@ -5,9 +5,12 @@
 #include "server/worker.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_LIVE 4096
 #define MAX_MODELS 256
@@ -37,6 +40,7 @@ struct worker {
     uint32_t newcomers;                   /* source pieces that the step to come encodes */
     struct dg_served *models[MAX_MODELS]; /* those with something to do, held for one turn */
     size_t n_models;
+    bool broken; /* its device failed */
 };
 
 struct dg_workers {
@@ -328,8 +332,20 @@ static void collect(struct worker *w, struct dg_replica *replica, uint64_t now)
     }
 }
 
+/* A device that failed computes nothing any more, and what it gave last is worth nothing: everybody
+ * is told that this server stops, and it stops. */
+static void give_up(struct worker *w, const struct dg_error *sick)
+{
+    if (!w->broken)
+        dg_log(DG_LOG_ERROR, "device failed worker=%u reason=\"%s\"", w->number, sick->message);
+    w->broken = true;
+    dg_queue_stop(w->queue);
+    kill(getpid(), SIGTERM);
+}
+
 static void step(struct worker *w, struct dg_served *model)
 {
+    struct dg_error sick = {0};
     struct dg_replica *replica = replica_of(w, model);
     struct dg_capacity capacity;
     admit(w, model, dg_clock_ns());
@@ -338,6 +354,10 @@ static void step(struct worker *w, struct dg_served *model)
     uint64_t from = dg_clock_ns();
     uint32_t rows = dg_engine_step(replica->engine);
     uint64_t now = dg_clock_ns();
+    if (replica->be->ops->status(replica->be, &sick) != DG_OK) {
+        give_up(w, &sick);
+        return;
+    }
     if (rows == 0) /* the engine would have nobody */
         return;
     dg_pace_step(&replica->pace, rows, w->newcomers, now - from, now);
@@ -394,13 +414,14 @@ int dg_workers_open(
     return DG_OK;
 }
 
-void dg_workers_close(struct dg_workers *all)
+uint32_t dg_workers_close(struct dg_workers *all)
 {
-    if (!all)
-        return;
-    for (uint32_t i = 0; i < all->n; i++) {
+    uint32_t broken = 0;
+    for (uint32_t i = 0; all && i < all->n; i++) {
         pthread_join(all->workers[i]->thread, NULL);
+        broken += all->workers[i]->broken;
         free(all->workers[i]);
     }
     free(all);
+    return broken;
 }

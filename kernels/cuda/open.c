@@ -93,8 +93,9 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
         return dg_error_set(err, DG_EUNSUP,
             "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", cu->device,
             p.name, p.major, p.minor);
-    snprintf(
-        cu->name, sizeof cu->name, "cuda:%d/%s (%.48s)", cu->device, type_name(cu->type), p.name);
+    for (char *c = p.name; *c; c++) /* names stand in log lines, as one word */
+        *c = *c == ' ' ? '-' : *c;
+    snprintf(cu->name, sizeof cu->name, "cuda:%d/%s/%.48s", cu->device, type_name(cu->type), p.name);
     return DG_OK;
 }
 
