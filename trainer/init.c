@@ -80,25 +80,34 @@ static void fill_tensor(
     }
 }
 
+float *dg_init_tensor(const struct dg_config *c, size_t i, uint64_t seed)
+{
+    struct dg_param_info info;
+    dg_params_info(c, i, &info);
+    float *x = malloc((size_t)info.N * info.K * sizeof *x);
+    if (x)
+        fill_tensor(c, &info, hash(hash(seed) + i), x);
+    return x;
+}
+
 int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err)
 {
     for (size_t i = 0; i < dg_params_count(&b->config); i++) {
         struct dg_param_info info;
         dg_params_info(&b->config, i, &info);
-        const size_t n = (size_t)info.N * info.K;
-        float *x = malloc(n * sizeof *x);
+        float *x = dg_init_tensor(&b->config, i, seed);
         if (!x)
             return dg_error_set(
                 err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
-        fill_tensor(&b->config, &info, hash(hash(seed) + i), x);
-        b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x, n);
+        b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x,
+            (size_t)info.N * info.K);
         free(x);
     }
     return 0;
 }
 
 /* Element i of a row-major stored form as fp32. */
-static float element(const struct dg_stored *s, size_t K, size_t i)
+float dg_init_element(const struct dg_stored *s, size_t K, size_t i)
 {
     switch (s->type) {
     case DG_F16:
@@ -113,7 +122,7 @@ static float element(const struct dg_stored *s, size_t K, size_t i)
 }
 
 /* The row-major form with the most bits. */
-static const struct dg_stored *best_rows(const struct dg_tensor *t)
+const struct dg_stored *dg_init_best_rows(const struct dg_tensor *t)
 {
     const struct dg_stored *best = NULL;
     for (size_t i = 0; i < t->n_stored; i++)
@@ -128,7 +137,7 @@ int dg_init_from_weights(struct dg_param_block *b, const struct dg_weights *w, s
         struct dg_param_info info;
         dg_params_info(&b->config, i, &info);
         const struct dg_tensor *t = dg_weights_find(w, info.name);
-        const struct dg_stored *rows = t ? best_rows(t) : NULL;
+        const struct dg_stored *rows = t ? dg_init_best_rows(t) : NULL;
         if (!rows)
             return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info.name,
                 info.N, info.K);
@@ -142,7 +151,7 @@ int dg_init_from_weights(struct dg_param_block *b, const struct dg_weights *w, s
             return dg_error_set(
                 err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
         for (size_t e = 0; e < n; e++)
-            x[e] = element(rows, info.K, e);
+            x[e] = dg_init_element(rows, info.K, e);
         b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x, n);
         free(x);
     }

@@ -115,7 +115,7 @@ static int make_vocabulary(struct dg_prepare_job *j, struct dg_error *err)
     int rc = dg_prepare_check(j, err);
     if (rc)
         return rc;
-    if (r->init[0] || r->vocabulary.from[0]) {
+    if (dg_recipe_keeps_vocabulary(r) || r->vocabulary.from[0]) {
         rc = dg_vocabulary_import(r, j->o->dir, err);
     } else {
         dg_progress_draw(&j->progress, "training the vocabulary");

@@ -151,10 +151,14 @@ struct dg_recipe_output {
     const char *licence, *description;
 };
 
+/* new: one of the recipe's own; pieces begin with the embeddings of the old one's. */
+enum dg_init_vocabulary { DG_VOCABULARY_KEEP, DG_VOCABULARY_NEW };
+
 struct dg_recipe {
     const char *name;     /* of the bundle: letters, digits, - _ . */
     const char *data_dir; /* what relative paths are relative to */
-    const char *init; /* bundle to start from, keeping its vocabulary and dimensions; "" random */
+    const char *init; /* bundle to start from, keeping its dimensions; "" random */
+    int init_vocabulary; /* enum dg_init_vocabulary: and its vocabulary? */
     struct dg_recipe_data data;
     struct dg_recipe_cleaning cleaning;
     struct dg_recipe_variants variants;
@@ -177,6 +181,11 @@ int dg_recipe_load(const char *path, const char *data_dir, const char *const *se
 /* The same from text; "extends" is relative to `base_dir`. */
 int dg_recipe_parse(const char *text, size_t n, const char *base_dir, const char *data_dir,
     struct dg_recipe **out, struct dg_error *err);
+/* Is the vocabulary that of the bundle to start from? */
+static inline bool dg_recipe_keeps_vocabulary(const struct dg_recipe *r)
+{
+    return r->init[0] && r->init_vocabulary == DG_VOCABULARY_KEEP;
+}
 void dg_recipe_free(struct dg_recipe *r); /* NULL is fine */
 
 /* The whole recipe as indented JSON, every default in it: what is printed reads back as the same

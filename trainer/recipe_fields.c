@@ -24,6 +24,7 @@ static const char *const position_names[] = {"paper", "marian", "halves", "learn
 static const char *const start_names[] = {"zero", "eos", NULL};
 static const char *const mode_names[] = {"sum", "padded", NULL};
 static const char *const metric_names[] = {"bleu", "loss", NULL};
+static const char *const vocabulary_names[] = {"keep", "new", NULL};
 static const char *const type_names[] = {"f32", "f16", NULL};
 static const char *const rule_names[] = {
     "identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf", NULL};
@@ -35,6 +36,7 @@ static const char *const rule_names[] = {
 static const struct field fields[] = {
     {"", "name", KIND_STRING, AT(name), 0, 0, NULL, false},
     {"", "init", KIND_STRING, AT(init), 0, 0, NULL, false},
+    {"", "init_vocabulary", KIND_ENUM, AT(init_vocabulary), 0, 0, vocabulary_names, false},
 
     {"cleaning", "min_chars", KIND_I64, AT(cleaning.min_chars), 0, MANY, NULL, false},
     {"cleaning", "max_chars", KIND_I64, AT(cleaning.max_chars), 1, 1e6, NULL, false},

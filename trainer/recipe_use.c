@@ -34,7 +34,7 @@ struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
         dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
     if (dg_variants_wanted(r))
         dg_json_set_take(o, "variants", dg_json_copy(dg_json_get(r->json, "variants")));
-    dg_json_set_string(o, "init", r->init);
+    dg_json_set_string(o, "init", dg_recipe_keeps_vocabulary(r) ? r->init : "");
     return o;
 }
 

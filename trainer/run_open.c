@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu.h"
 #include "trainer/hash.h"
 #include "trainer/init.h"
+#include "trainer/transfer.h"
 #include "weights/bundle.h"
 
 #include <errno.h>
@@ -150,6 +151,14 @@ static int find_config(struct dg_run *r, struct dg_error *err)
         dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &r->config, err);
+    if (!rc && r->recipe->init_vocabulary == DG_VOCABULARY_NEW) {
+        r->config.source_vocab = dg_prepared_source_vocab(r->prepared);
+        r->config.target_vocab = dg_prepared_target_vocab(r->prepared);
+        r->config.eos = dg_prepared_eos(r->prepared);
+        r->config.unk = dg_prepared_unk(r->prepared);
+        r->config.never = -1;
+        rc = dg_config_check(&r->config, err);
+    }
     if (!rc && (r->config.source_vocab != dg_prepared_source_vocab(r->prepared) ||
                    r->config.target_vocab != dg_prepared_target_vocab(r->prepared)))
         rc = dg_error_set(err, DG_EINVAL,
@@ -236,7 +245,10 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
     const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
     int rc =
         dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    if (!rc)
+    if (!rc && r->recipe->init_vocabulary == DG_VOCABULARY_NEW)
+        rc = dg_init_transfer(r->workers->params, b, r->prepared_dir,
+            (uint64_t)r->recipe->training.seed, err);
+    else if (!rc)
         rc = dg_init_from_weights(r->workers->params, dg_bundle_weights(b), err);
     dg_bundle_close(b);
     dg_buffer_deinit(&path);

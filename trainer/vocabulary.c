@@ -47,7 +47,8 @@ int dg_vocabulary_find(
 {
     struct dg_buffer b;
     char probe[4096];
-    const char *from = r->init[0] ? r->init : r->vocabulary.from;
+    const bool keep = dg_recipe_keeps_vocabulary(r);
+    const char *from = keep ? r->init : r->vocabulary.from;
     memset(out, 0, sizeof *out);
     if (!from[0])
         return 0;
@@ -55,7 +56,7 @@ int dg_vocabulary_find(
     const char *path = dg_recipe_path(r, from, &b);
     int rc = path ? set_path(probe, path, "manifest.json", err)
                   : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
-    if (rc == 0 && (r->init[0] || exists(probe))) {
+    if (rc == 0 && (keep || exists(probe))) {
         rc = find_bundle(path, out, err);
     } else if (rc == 0) {
         struct stat st;

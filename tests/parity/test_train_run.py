@@ -294,6 +294,23 @@ def test_fine_tuning(data, whole, tmp_path):
         assert json.load(f)["model"]["d_ff"] == 32
 
 
+def test_another_vocabulary(data, whole, tmp_path):
+    """Layers stay, pieces find their embeddings: with the same pieces nothing changes, with others most is kept."""
+    def first_loss(name, *more):
+        out = tmp_path / name
+        run(command(data, out, "--set", "training.updates=4", "--set", "training.lr_scale=0", "--set",
+                    "training.dropout=0", "--set", "training.attention_dropout=0", *more))
+        return log(out, "train")[0]["loss"]
+    init, new = ["--init", str(whole / "bundle")], ["--set", "init_vocabulary=new"]
+    kept = first_loss("kept", *init)
+    assert first_loss("same", *init, *new) == kept
+    other = ["--set", "vocabulary.size=56"]
+    carried, fresh = first_loss("carried", *init, *new, *other), first_loss("fresh", *other)
+    assert carried < fresh - 0.3, (kept, carried, fresh)
+    manifest = json.loads((tmp_path / "carried" / "bundle" / "manifest.json").read_text())
+    assert manifest["model"]["source_vocab"] == 56
+
+
 def test_early_stopping(data, tmp_path):
     out = tmp_path / "run"
     text = run(command(data, out, "--set", "training.patience=2", "--set", "validation.every=1",
