@@ -1,0 +1,79 @@
+"""dragoman-server on the emulated CUDA backend: the CPU's answers, and what it does when its device breaks."""
+import os
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "api"))
+from conftest import CLI, PATIENCE, Server  # noqa: E402
+import bundle  # noqa: E402
+
+BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
+PLUGIN = os.path.abspath(os.path.join(BUILD, "tests", "libdragoman-cuda-emu.so"))
+pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the emulated plugin is not built")
+TEXTS = ["This is a test.", "Two dogs play in the snow. A man looks on.", "Hello."]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    bundle.make(CLI, str(folder / "en-de"), seed=1)
+    return str(folder)
+
+
+def emulated(**more):
+    return dict(DRAGOMAN_CUDA_PLUGIN=PLUGIN, DRAGOMAN_CUDA_CHUNKS_OFF="1", **more)
+
+
+def answers(server):
+    found = server.post("/v1/translate", dict(text=TEXTS, source="en", target="de", beam_size=2))
+    assert found.status_code == 200, found.text
+    return [t["text"] for t in found.json()["translations"]]
+
+
+def test_answers_are_the_cpus(models):
+    with Server(models, "--device", "cpu") as server:
+        want = answers(server)
+    with Server(models, "--device", "cuda", env=emulated()) as server:
+        assert server.logged(r'device=cuda:0/fp32/emulated-on-the-host')
+        assert server.get("/v1/models").json()["models"][0]["device"].startswith("cuda:0")
+        assert answers(server) == want
+
+
+def test_auto_says_why_not(models):
+    with Server(models, "--device", "auto", env=emulated(DRAGOMAN_EMU_DEVICES="0")) as server:
+        assert server.logged(r'"device is the CPU" reason=.*no CUDA device')
+        assert answers(server)
+
+
+def test_cuda_by_name_is_an_error_without_a_device(models):
+    server = Server(models, "--device", "cuda", env=emulated(DRAGOMAN_EMU_DEVICES="0"), ready=False)
+    with pytest.raises(AssertionError):
+        server.__enter__()
+    assert server.process.wait(PATIENCE) == 1
+    assert server.logged("cuda cannot be used: no CUDA device")
+
+
+def test_a_broken_device_ends_the_server(models):
+    """It breaks some steps after the self-test. No answer may come from it: 503, then exit status 1."""
+    statuses = []
+    for waits in (150, 220, 300, 400):
+        server = Server(models, "--device", "cuda", env=emulated(DRAGOMAN_EMU_FAIL=str(waits)), ready=False)
+        try:
+            server.__enter__()
+            server.until(lambda: server.get("/readyz").status_code == 200)
+        except AssertionError:
+            continue  # it broke while it started, which is an error, too
+        for _ in range(400):
+            try:
+                statuses.append(server.translate("This is a test.").status_code)
+            except Exception:
+                break
+            if statuses[-1] != 200:
+                break
+        assert server.process.wait(PATIENCE) == 1
+        assert server.logged('"device failed" worker=0 reason=".*launch failure')
+        assert set(statuses) <= {200, 503}
+        return
+    pytest.fail("it never got so far as to serve")
