@@ -5,10 +5,11 @@
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
 export MODELS ?= weights/bundles
-PREFIX ?= /usr/local
+export PREFIX ?= /usr/local
+export DESTDIR SYSCONFDIR
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile packaging/targets.mk | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 serve: ## install what is missing, build, serve on HOST:PORT (127.0.0.1:8080)
 	@scripts/serve
@@ -46,11 +47,8 @@ bench-serve: build ## speed and latency over HTTP
 soak: build ## try to break a server, about five minutes
 	@tests/soak/soak.py --programs build/release/bin
 
-install: build ## programs and models under DESTDIR/PREFIX (/usr/local)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/dragoman $(DESTDIR)$(PREFIX)/share/doc/dragoman
-	install build/release/bin/dragoman* $(DESTDIR)$(PREFIX)/bin
-	cp -RL weights/bundles $(DESTDIR)$(PREFIX)/share/dragoman
-	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/dragoman
+install: build ## everything under DESTDIR/PREFIX (/usr/local): programs, models, manual, units
+	@packaging/install build/release/bin
 
 include packaging/targets.mk
 

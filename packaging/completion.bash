@@ -15,6 +15,11 @@ _dragoman_formats() {
     "$1" convert --help 2>/dev/null </dev/null | sed -n 's/.*dragoman convert \([a-z]*\).*/\1/p' | sort -u
 }
 
+# What can be done with keys: "       dragoman keys revoke ID ...".
+_dragoman_actions() {
+    "$1" keys --help 2>/dev/null </dev/null | sed -n 's/.*dragoman keys \([a-z]*\).*/\1/p' | sort -u
+}
+
 _dragoman() {
     local program=$1 current=$2 previous=$3 verb=${COMP_WORDS[1]:-} help=("$1")
     local IFS=$'\n'
@@ -22,6 +27,8 @@ _dragoman() {
     case $previous in
     --log-level) COMPREPLY=($(compgen -W $'debug\ninfo\nwarn\nerror' -- "$current")) && return ;;
     --penalty) COMPREPLY=($(compgen -W $'gnmt\npower\nnone' -- "$current")) && return ;;
+    --keys-open) COMPREPLY=($(compgen -W $'pages\nprobes' -- "$current")) && return ;;
+    --scope) COMPREPLY=($(compgen -W $'translate\nadmin\ntranslate,admin' -- "$current")) && return ;;
     --positions) COMPREPLY=($(compgen -W $'marian\nhalves' -- "$current")) && return ;;
     esac
     if [[ ${program##*/} != dragoman-server && $COMP_CWORD -eq 1 && $current != -* ]]; then
@@ -33,6 +40,8 @@ _dragoman() {
         COMPREPLY=($(compgen -W "$(_dragoman_options "${help[@]}")" -- "$current"))
     elif [[ $verb == convert && $COMP_CWORD -eq 2 ]]; then
         COMPREPLY=($(compgen -W "$(_dragoman_formats "$program")" -- "$current"))
+    elif [[ $verb == keys && $COMP_CWORD -eq 2 ]]; then
+        COMPREPLY=($(compgen -W "$(_dragoman_actions "$program")" -- "$current"))
     fi
     # Anything else is a file: complete -o default.
 }

@@ -42,6 +42,8 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put_labelled(g, "dragoman_build_info", "The program.", 1, version);
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
     put(g, "dragoman_queue_tokens", "Their source pieces.", (double)load.tokens);
+    put(g, "dragoman_queue_seconds", "How long what waits will take, by the speed of late.",
+        load.seconds);
     put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
         atomic_load(&app->in_flight));
     put(g, "dragoman_last_success_timestamp_seconds",

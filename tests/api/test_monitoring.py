@@ -2,10 +2,14 @@
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 
+import pytest
 import yaml
 
-from conftest import ROOT
+from conftest import CLI, ROOT, SERVER
 
 DOCKER = os.path.join(ROOT, "docker")
 # Labels that the queries select by are not metrics; up is Prometheus' own.
@@ -33,3 +37,91 @@ def test_queries_name_metrics_that_are_exported(server):
     missing = {f"{name} ({where})" for name, where in asked_for()
                if name not in families and re.sub(r"_(bucket|sum|count)$", "", name) not in families}
     assert not missing
+
+
+# What operators get, as its own tools read it. scripts/deploy-check installs them; where one is missing the test says so.
+
+def tool(name):
+    """A checker's path: in PATH, or where scripts/deploy-check puts it."""
+    own = os.path.join(ROOT, ".cache", "deploy-check", "bin", name)
+    found = own if os.access(own, os.X_OK) else shutil.which(name)
+    if not found:
+        pytest.skip("%s is not installed (scripts/deploy-check brings it)" % name)
+    return found
+
+
+def check(name, *arguments, folder=DOCKER):
+    done = subprocess.run([tool(name), *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+MONITORING = os.path.join(DOCKER, "monitoring")
+
+
+def test_prometheus_reads_its_configuration():
+    check("promtool", "check", "config", "prometheus.yml", folder=MONITORING)
+
+
+def test_alerts_fire_when_they_should():
+    check("promtool", "check", "rules", "alerts.yml", folder=MONITORING)
+    check("promtool", "test", "rules", "alerts_test.yml", folder=MONITORING)
+
+
+def test_each_alert_has_its_case_and_its_row():
+    with open(os.path.join(MONITORING, "alerts.yml"), encoding="utf-8") as f:
+        alerts = {rule["alert"] for rule in yaml.safe_load(f)["groups"][0]["rules"]}
+    with open(os.path.join(MONITORING, "alerts_test.yml"), encoding="utf-8") as f:
+        fired = {case["alertname"] for test in yaml.safe_load(f)["tests"] for case in test["alert_rule_test"]
+                 if case["exp_alerts"]}
+    with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
+        rows = set(re.findall(r"^\| `(Dragoman\w+)` \|", f.read(), re.M))
+    assert alerts == fired == rows
+
+
+def test_the_dashboards_queries_can_be_read(tmp_path):
+    """check.py fails where panels overlap and files do not fit together; the queries become rules for promtool."""
+    done = subprocess.run([sys.executable, "check.py"], cwd=MONITORING, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "rules.yml").write_text(done.stdout)
+    check("promtool", "check", "rules", str(tmp_path / "rules.yml"))
+
+
+def test_the_metrics_page_is_what_prometheus_wants(server):
+    server.translate("a")
+    done = subprocess.run([tool("promtool"), "check", "metrics"], input=server.get("/metrics").text, text=True,
+                          capture_output=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+
+
+def test_compose_file():
+    check("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml")
+
+
+@pytest.mark.parametrize("name", sorted(n for n in os.listdir(os.path.join(DOCKER, "kubernetes"))
+                                        if n not in ("kustomization.yaml", "prometheus-adapter.yaml")))
+def test_kubernetes_manifests(name):
+    check("kubernetes-validate", "--strict", os.path.join("kubernetes", name))
+
+
+def test_dockerfile():
+    check("hadolint", "--config", "hadolint.yaml", "Dockerfile")
+
+
+def test_the_image_has_the_libraries_that_the_programs_want():
+    """Each package that a program links from is installed in the image, or comes along with one that is."""
+    if not shutil.which("dpkg-query"):
+        pytest.skip("dpkg-query is not installed")
+    with open(os.path.join(DOCKER, "Dockerfile"), encoding="utf-8") as f:
+        text = f.read()
+    listed = set(re.findall(r"[a-z0-9.+-]+", re.search(r"--no-install-recommends (libicu.*?)&& rm", text, re.S).group(1)))
+    wanted = set()
+    for program in (CLI, SERVER):
+        needed = subprocess.run(["objdump", "-p", program], capture_output=True, text=True, check=True).stdout
+        found = dict(re.findall(r"^\s+(\S+) => (\S+)", subprocess.run(["ldd", program], capture_output=True, text=True).stdout,
+                                re.M))
+        for library in re.findall(r"NEEDED\s+(\S+)", needed):
+            path = os.path.realpath(found.get(library, "/"))
+            owner = subprocess.run(["dpkg-query", "-S", path], capture_output=True, text=True).stdout.split(":")[0]
+            if owner:
+                wanted.add(owner)
+    assert wanted - listed - {"libc6", "libgcc-s1"} == set()

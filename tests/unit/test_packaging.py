@@ -85,6 +85,11 @@ def test_completion_offers_verbs_and_options(installed):
     assert complete(installed, "dragoman", "translate", "--penalty", "") == {"gnmt", "power", "none"}
     assert "marian" in complete(installed, "dragoman", "convert", "")
     assert complete(installed, "dragoman", "convert", "ma") == {"marian"}
+    assert complete(installed, "dragoman", "keys", "") == {"add", "list", "revoke", "usage"}
+    assert complete(installed, "dragoman", "keys", "re") == {"revoke"}
+    assert flags("dragoman", "keys") <= complete(installed, "dragoman", "keys", "add", "--")
+    assert complete(installed, "dragoman", "keys", "add", "--scope", "a") == {"admin"}
+    assert complete(installed, "dragoman-server", "--keys-open", "") == {"pages", "probes"}
     assert flags("dragoman-server") <= complete(installed, "dragoman-server", "--")
     assert complete(installed, "dragoman-server", "--log-level", "w") == {"warn"}
     assert set(verbs("dragoman-train")) == complete(installed, "dragoman-train", "")
@@ -131,3 +136,16 @@ def test_the_socket_unit_goes_with_the_service(installed):
     default = re.search(r"^port = (\d+)", run(os.path.join(BIN, "dragoman-server"), "--print-config"), re.M).group(1)
     assert "ListenStream=127.0.0.1:" + str(config.get("port") if config.get("port", 1) != 1 else default) in read("dragoman.socket")
     assert re.search(r"^Type=notify$", read("dragoman.service"), re.M)
+
+
+def test_make_lists_its_targets_and_installs_where_it_is_told():
+    text = run("make", "-C", ROOT, "--no-print-directory", "help")
+    shown = re.findall(r"^([a-z-]+) {2,}\S", text, re.M)
+    there = []
+    for name in ("Makefile", "packaging/targets.mk"):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+            there += re.findall(r"^([a-z-]+):.*## ", f.read(), re.M)
+    assert sorted(shown) == sorted(there) and {"install", "container", "help"} <= set(shown)
+    # The recipe and its environment, without building: what would be run.
+    would = run("make", "-C", ROOT, "--no-print-directory", "-n", "install", "DESTDIR=/tmp/x", "PREFIX=/usr")
+    assert "packaging/install build/release/bin" in would
