@@ -123,6 +123,9 @@ struct dg_ops {
     int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
     /* As buf_new, but fp32 whatever the backend computes in: logits, and sums that backward needs exactly. */
     int (*buf_new_wide)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+    /* As buf_new, for cached keys and values: kv_write alone writes it, attention alone reads it. type DG_F16: 16 bits
+     * will do (values beyond its range become its largest). NULL: buf_new will do. */
+    int (*kv_new)(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err);
     void (*buf_free)(struct dg_backend *be, struct dg_buf *buf); /* NULL is fine */
     /* Copy between host fp32 and rows [M,N]; read waits for the device. */
     void (*write)(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);

@@ -7,7 +7,12 @@
 size_t dg_cache_block_bytes(const struct dg_config *c)
 {
     size_t width = (size_t)c->H * c->Dk + (size_t)c->H * c->Dv;
-    return (size_t)c->dec_layers * DG_BLOCK * width * sizeof(float);
+    return (size_t)c->dec_layers * DG_BLOCK * width * (c->kv == DG_F16 ? 2 : sizeof(float));
+}
+
+static int new_pool(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err)
+{
+    return be->ops->kv_new ? be->ops->kv_new(be, n, type, out, err) : be->ops->buf_new(be, n, out, err);
 }
 
 int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg_config *c, uint32_t n_blocks,
@@ -31,8 +36,8 @@ int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg
         struct dg_kv_pools *p = &cache->pools[l];
         p->k.ld = hdk;
         p->v.ld = hdv;
-        if ((rc = be->ops->buf_new(be, slots * hdk, &p->k.buf, err)) ||
-            (rc = be->ops->buf_new(be, slots * hdv, &p->v.buf, err)))
+        if ((rc = new_pool(be, slots * hdk, c->kv, &p->k.buf, err)) ||
+            (rc = new_pool(be, slots * hdv, c->kv, &p->v.buf, err)))
             goto out;
     }
     /* Low blocks first, so that a lightly used server touches little memory. */

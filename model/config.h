@@ -37,6 +37,7 @@ struct dg_config {
     float alpha;
     uint32_t extra_length; /* output limit = source pieces without </s> + this */
     float low_confidence;  /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
+    enum dg_type kv; /* of cached keys and values; not in the manifest: opening a model chooses */
     int32_t never;         /* an id that no search takes, though the softmax counts it (padding); -1: none */
 };
 

@@ -3,6 +3,7 @@
 #include "model/model_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int dg_param_load(struct dg_backend *be, const struct dg_weights *weights, const struct dg_param_info *info,
     struct dg_weight **out, struct dg_error *err)
@@ -43,6 +44,8 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     m->config = *config;
+    /* Where the products are int8, 16 bits for keys and values add a hundredth of their error. */
+    m->config.kv = strcmp(dg_weights_main_type(weights), "int8") ? DG_F32 : DG_F16;
     m->weights = weights;
     m->be = be;
     m->max_positions = max_positions;

@@ -71,6 +71,15 @@ static int buf_new_wide(struct dg_backend *be, size_t n, struct dg_buf **out, st
     return inner->ops->buf_new_wide(inner, n, out, err);
 }
 
+static int kv_new(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out,
+    struct dg_error *err)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    if (!inner->ops->kv_new)
+        return inner->ops->buf_new(inner, n, out, err);
+    return inner->ops->kv_new(inner, n, type, out, err);
+}
+
 static void buf_free(struct dg_backend *be, struct dg_buf *buf)
 {
     struct dg_backend *inner = timed_of(be)->inner;
@@ -207,6 +216,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
     t->ops = (struct dg_ops){.device = inner->ops->device,
         .buf_new = buf_new,
         .buf_new_wide = buf_new_wide,
+        .kv_new = kv_new,
         .buf_free = buf_free,
         .write = write_rows,
         .read = read_rows,

@@ -147,18 +147,28 @@ static void attend(struct group *g, size_t n_k)
 
 static struct dg_kv view_head(struct dg_rows r, const struct dg_attn_seg *seg, size_t h, size_t dim)
 {
-    return (struct dg_kv){r.buf->data + r.offset + h * dim, r.ld, seg->k0, dim, seg->slots};
+    size_t at = r.offset + h * dim;
+    struct dg_kv kv = {.ld = r.ld, .k0 = seg->k0, .dim = dim, .slots = seg->slots};
+    if (r.buf->halves)
+        kv.halves = r.buf->halves + at;
+    else
+        kv.data = r.buf->data + at;
+    return kv;
 }
 
 /* The same rows side by side: as parts of wider rows, often a power of two apart, few of them fit
  * the first-level cache at once. */
-static struct dg_kv gather(const struct dg_kv *kv, size_t n, float *to)
+static struct dg_kv gather(
+    const struct dg_cpu_isa *isa, const struct dg_kv *kv, size_t n, float *to)
 {
     for (size_t j = 0; j < n; j++) {
-        size_t row = kv->slots ? (size_t)kv->slots[j] : kv->k0 + j;
-        memcpy(to + j * kv->dim, kv->data + row * kv->ld, kv->dim * sizeof *to);
+        size_t at = (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld;
+        if (kv->halves)
+            isa->widen(to + j * kv->dim, kv->halves + at, kv->dim);
+        else
+            memcpy(to + j * kv->dim, kv->data + at, kv->dim * sizeof *to);
     }
-    return (struct dg_kv){to, kv->dim, 0, kv->dim, NULL};
+    return (struct dg_kv){.data = to, .ld = kv->dim, .dim = kv->dim};
 }
 
 /* All queries of one head of one segment. */
@@ -172,8 +182,8 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
     float *spare = scratch + DG_ATTN_QUERIES * lds;
     if (seg->n_q >= GATHER_QUERIES &&
         DG_ATTN_QUERIES * lds + seg->n_k * (op->Dk + op->Dv) <= j->room) {
-        g.k = gather(&g.k, seg->n_k, spare);
-        g.v = gather(&g.v, seg->n_k, spare + seg->n_k * op->Dk);
+        g.k = gather(j->cpu->isa, &g.k, seg->n_k, spare);
+        g.v = gather(j->cpu->isa, &g.v, seg->n_k, spare + seg->n_k * op->Dk);
     }
     for (g.i0 = 0; g.i0 < seg->n_q; g.i0 += DG_ATTN_QUERIES) {
         size_t n_q = seg->n_q - g.i0 < DG_ATTN_QUERIES ? seg->n_q - g.i0 : DG_ATTN_QUERIES,

@@ -20,5 +20,7 @@ const struct dg_cpu_isa dg_cpu_avx2 = {
     .max = max_of,
     .exp_sum = exp_sum,
     .scale = scale_by,
+    .widen = widen,
+    .narrow = narrow,
     .sum_exp = sum_exp,
 };

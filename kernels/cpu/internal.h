@@ -8,9 +8,10 @@
 #include "kernels/cpu/int8.h"
 #include "kernels/cpu/isa.h"
 
-/* fp32, 64-byte aligned. */
+/* fp32, 64-byte aligned; or fp16, for keys and values. */
 struct dg_buf {
-    float *data; /* [n] */
+    float *data;      /* [n]; NULL when fp16 */
+    uint16_t *halves; /* [n]; NULL when fp32 */
     size_t n;
     void *block; /* what free() takes */
 };
@@ -80,6 +81,7 @@ void dg_cpu_linear_int8(struct dg_cpu *cpu, const struct dg_linear *op, struct d
 
 /* The entries of the ops table, one file each. */
 int dg_cpu_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+int dg_cpu_kv_new(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err);
 void dg_cpu_buf_free(struct dg_backend *be, struct dg_buf *buf);
 void dg_cpu_write(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
 void dg_cpu_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);

@@ -35,11 +35,12 @@ struct dg_norm_row {
 };
 
 /* Keys or values of one head: row j is data + (slots ? slots[j] : k0 + j) * ld, dim floats of it.
- */
+ * fp16 ones have halves instead of data. */
 struct dg_kv {
     const float *data;
     size_t ld, k0, dim;
     const int32_t *slots;
+    const uint16_t *halves;
 };
 
 /* Query rows of one head that walk the keys together. */
@@ -74,6 +75,9 @@ struct dg_cpu_isa {
     void (*exp_sum)(float *s, size_t n, float max, float scale, float *sum);
     /* s[n] *= a */
     void (*scale)(float *s, size_t n, float a);
+    /* y[n] = x[n], exact; and to fp16, the nearest (ties to even) or the largest */
+    void (*widen)(float *y, const uint16_t *x, size_t n);
+    void (*narrow)(uint16_t *y, const float *x, size_t n);
     /* sum of exp(x - max), long rows: partial sums in double */
     double (*sum_exp)(const float *x, size_t n, float max);
 };

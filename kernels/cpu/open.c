@@ -18,6 +18,7 @@ static const struct dg_ops ops = {
     .device = "cpu",
     .buf_new = dg_cpu_buf_new,
     .buf_new_wide = dg_cpu_buf_new,
+    .kv_new = dg_cpu_kv_new,
     .buf_free = dg_cpu_buf_free,
     .write = dg_cpu_write,
     .read = dg_cpu_read,

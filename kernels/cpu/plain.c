@@ -106,5 +106,7 @@ const struct dg_cpu_isa dg_cpu_plain = {
     .max = dg_plain_max,
     .exp_sum = dg_plain_exp_sum,
     .scale = dg_plain_scale,
+    .widen = dg_plain_widen,
+    .narrow = dg_plain_narrow,
     .sum_exp = dg_plain_sum_exp,
 };

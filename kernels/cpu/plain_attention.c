@@ -1,36 +1,41 @@
 /* Attention's and log-softmax's inner kernels in plain C. */
 #include "kernels/cpu/plain_attention.h"
 
-#include <math.h>
+#include "kernels/cpu/pack.h"
 
-static const float *row_at(const struct dg_kv *kv, size_t j)
+#include <math.h>
+#include <string.h>
+
+/* Element d of row j. */
+static float element(const struct dg_kv *kv, size_t j, size_t d)
 {
-    return kv->data + (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld;
+    size_t at = (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld + d;
+    float x;
+    if (!kv->halves)
+        return kv->data[at];
+    dg_convert_floats(kv->halves, DG_F16, at, 1, &x);
+    return x;
 }
 
 void dg_plain_scores(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
 {
-    for (size_t j = 0; j < n; j++) {
-        const float *key = row_at(k, j0 + j); /* [Dk] */
+    for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < t->n_q; i++) {
             float sum = 0;
             for (size_t d = 0; d < k->dim; d++)
-                sum += t->q[i * t->ldq + d] * key[d];
+                sum += t->q[i * t->ldq + d] * element(k, j0 + j, d);
             t->s[i * t->lds + j] = sum;
         }
-    }
 }
 
 void dg_plain_weigh(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
 {
-    for (size_t j = 0; j < n; j++) {
-        const float *value = row_at(v, j0 + j); /* [Dv] */
+    for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < t->n_q; i++) {
             float p = t->s[i * t->lds + j], *out = t->out + i * t->ldo;
             for (size_t d = 0; d < v->dim; d++)
-                out[d] += p * value[d];
+                out[d] += p * element(v, j0 + j, d);
         }
-    }
 }
 
 float dg_plain_max(const float *x, size_t n)
@@ -61,4 +66,32 @@ double dg_plain_sum_exp(const float *x, size_t n, float max)
     for (size_t i = 0; i < n; i++)
         sum += (double)expf(x[i] - max);
     return sum;
+}
+
+void dg_plain_widen(float *y, const uint16_t *x, size_t n)
+{
+    dg_convert_floats(x, DG_F16, 0, n, y);
+}
+
+/* In units of the last of fp16's 11 bits, rounded to the nearest, ties to even; below 2^-14 the
+ * unit stays 2^-24. The units' leading bit, and 2048, add themselves to the exponent. */
+static uint16_t half_of(float x)
+{
+    uint32_t bits;
+    float size = fabsf(x) > 65504.0f ? 65504.0f : fabsf(x);
+    memcpy(&bits, &x, sizeof bits);
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
+    if (x != x)
+        return sign | 0x7E00u;
+    int exponent;
+    frexpf(size, &exponent); /* size < 2^exponent */
+    exponent = size <= 0 || exponent < -13 ? -13 : exponent;
+    float units = rintf(ldexpf(size, 11 - exponent)); /* 0 .. 2048 of 2^(exponent - 11) */
+    return (uint16_t)(sign | (((uint32_t)(exponent + 13) << 10) + (uint32_t)units));
+}
+
+void dg_plain_narrow(uint16_t *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = half_of(x[i]);
 }

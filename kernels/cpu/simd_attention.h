@@ -2,13 +2,46 @@
  * simd_rows.h). A score is one chain per lane over Dk, then v_sum8; a weighted sum is one chain per
  * element over the keys; sums of exponentials go to the lane of the key. None depends on how many
  * queries or keys are handled together. */
-static inline const float *kv_row(const struct dg_kv *kv, size_t j)
+#include <string.h>
+
+enum { RUN = 64 }; /* values whose addresses are held at once */
+
+/* Row j, and d elements on: floats or halves. */
+static inline const void *kv_row(const struct dg_kv *kv, size_t j)
 {
-    return kv->data + (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld;
+    size_t at = (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld;
+    return kv->halves ? (const void *)(kv->halves + at) : (const void *)(kv->data + at);
+}
+
+static inline __attribute__((always_inline)) vec kv_load(
+    const bool half, const void *row, size_t d)
+{
+    return half ? v_load_half((const uint16_t *)row + d) : v_load((const float *)row + d);
+}
+
+/* The last n < VL of a row. */
+static inline vec kv_load_part(const bool half, const void *row, size_t d, size_t n)
+{
+    uint16_t rest[VL] = {0};
+    if (!half)
+        return v_load_part((const float *)row + d, v_first(n));
+    memcpy(rest, (const uint16_t *)row + d, n * sizeof *rest);
+    return v_load_half(rest);
+}
+
+/* The next head's part of the same row, which lies behind this one's: heads are done one after the
+ * other, and rows that lie far apart are not fetched by the machine on its own. */
+static inline __attribute__((always_inline)) void fetch_next_head(
+    const bool half, const void *row, size_t dim)
+{
+    size_t bytes = dim * (half ? sizeof(uint16_t) : sizeof(float));
+    for (size_t i = 0; i < bytes; i += 64)
+        v_prefetch((uintptr_t)row + bytes + i);
 }
 
 /* s[8] = q key[0..7] */
-static inline void score8(const float *q, const float *const key[8], size_t dim, float *s)
+static inline __attribute__((always_inline)) void score8(
+    const bool half, const float *q, const void *const key[8], size_t dim, float *s)
 {
     vec sum[8];
 #pragma GCC unroll 8
@@ -19,36 +52,45 @@ static inline void score8(const float *q, const float *const key[8], size_t dim,
         vec x = v_load(q + d);
 #pragma GCC unroll 8
         for (int u = 0; u < 8; u++)
-            sum[u] = v_fma(x, v_load(key[u] + d), sum[u]);
+            sum[u] = v_fma(x, kv_load(half, key[u], d), sum[u]);
     }
     if (d < dim) {
-        vec_mask m = v_first(dim - d);
-        vec x = v_load_part(q + d, m);
+        vec x = v_load_part(q + d, v_first(dim - d));
 #pragma GCC unroll 8
         for (int u = 0; u < 8; u++)
-            sum[u] = v_fma(x, v_load_part(key[u] + d, m), sum[u]);
+            sum[u] = v_fma(x, kv_load_part(half, key[u], d, dim - d), sum[u]);
     }
     v_sum8(sum, s);
 }
 
 /* Eight keys at a time; past the end the last one again, into the row's spare places. */
-static void scores(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
+static inline __attribute__((always_inline)) void score_keys(const bool half,
+    const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
 {
     for (size_t j = 0; j < n; j += 8) {
-        const float *key[8]; /* of [Dk] */
-        for (size_t u = 0; u < 8; u++)
+        const void *key[8]; /* of [Dk] */
+        for (size_t u = 0; u < 8; u++) {
             key[u] = kv_row(k, j0 + (j + u < n ? j + u : n - 1));
+            if (k->ld > k->dim)
+                fetch_next_head(half, key[u], k->dim);
+        }
         for (size_t i = 0; i < t->n_q; i++)
-            score8(t->q + i * t->ldq, key, k->dim, t->s + i * t->lds + j);
+            score8(half, t->q + i * t->ldq, key, k->dim, t->s + i * t->lds + j);
     }
 }
 
-enum { RUN = 64 }; /* values whose addresses are held at once */
+static void scores(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
+{
+    if (k->halves)
+        score_keys(true, t, k, j0, n);
+    else
+        score_keys(false, t, k, j0, n);
+}
 
 /* out_i[d .. d + nv*VL) += sum_j s[i,j] v_j for nq queries; nq and nv are constants where this is
  * called. */
-static inline __attribute__((always_inline)) void weigh_tile(const int nq, const int nv,
-    const struct dg_attn_tile *t, const float *const row[RUN], size_t n, size_t d)
+static inline __attribute__((always_inline)) void weigh_tile(const bool half, const int nq,
+    const int nv, const struct dg_attn_tile *t, const void *const row[RUN], size_t n, size_t d)
 {
     vec sum[4][8];
 #pragma GCC unroll 4
@@ -57,11 +99,10 @@ static inline __attribute__((always_inline)) void weigh_tile(const int nq, const
         for (int u = 0; u < nv; u++)
             sum[i][u] = v_load(t->out + i * t->ldo + d + u * VL);
     for (size_t j = 0; j < n; j++) {
-        const float *value = row[j] + d;
         vec x[8];
 #pragma GCC unroll 8
         for (int u = 0; u < nv; u++)
-            x[u] = v_load(value + u * VL);
+            x[u] = kv_load(half, row[j], d + (size_t)(u * VL));
 #pragma GCC unroll 4
         for (int i = 0; i < nq; i++) {
             vec p = v_all(t->s[i * t->lds + j]);
@@ -78,14 +119,14 @@ static inline __attribute__((always_inline)) void weigh_tile(const int nq, const
 }
 
 /* nq queries over n values, all columns: nv vectors at a time, then one, then the rest. */
-static inline __attribute__((always_inline)) void weigh_rows(const int nq, const int nv,
-    const struct dg_attn_tile *t, const float *const row[RUN], size_t n, size_t dim)
+static inline __attribute__((always_inline)) void weigh_rows(const bool half, const int nq,
+    const int nv, const struct dg_attn_tile *t, const void *const row[RUN], size_t n, size_t dim)
 {
     size_t d = 0;
     for (; d + (size_t)(nv * VL) <= dim; d += (size_t)(nv * VL))
-        weigh_tile(nq, nv, t, row, n, d);
+        weigh_tile(half, nq, nv, t, row, n, d);
     for (; d + VL <= dim; d += VL)
-        weigh_tile(nq, 1, t, row, n, d);
+        weigh_tile(half, nq, 1, t, row, n, d);
     if (d == dim)
         return;
     vec_mask m = v_first(dim - d);
@@ -93,25 +134,60 @@ static inline __attribute__((always_inline)) void weigh_rows(const int nq, const
         float *out = t->out + i * t->ldo + d;
         vec sum = v_load_part(out, m);
         for (size_t j = 0; j < n; j++)
-            sum = v_fma(v_all(t->s[i * t->lds + j]), v_load_part(row[j] + d, m), sum);
+            sum = v_fma(v_all(t->s[i * t->lds + j]), kv_load_part(half, row[j], d, dim - d), sum);
         v_store_part(out, m, sum);
     }
 }
 
 /* Four queries share each load of a value: rows that lie a power of two apart do not stay in the
  * first-level cache. */
-static void weigh(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
+static inline __attribute__((always_inline)) void weigh_values(const bool half,
+    const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
 {
-    const float *row[RUN]; /* of [Dv] */
+    const void *row[RUN]; /* of [Dv] */
     for (size_t j = 0; j < n; j += RUN) {
         struct dg_attn_tile at = *t;
         size_t some = n - j < RUN ? n - j : RUN, i = 0;
-        for (size_t u = 0; u < some; u++)
+        for (size_t u = 0; u < some; u++) {
             row[u] = kv_row(v, j0 + j + u);
+            if (v->ld > v->dim)
+                fetch_next_head(half, row[u], v->dim);
+        }
         for (at.s += j; i + 4 <= t->n_q; i += 4, at.s += 4 * t->lds, at.out += 4 * t->ldo)
-            weigh_rows(4, 2, &at, row, some, v->dim);
+            weigh_rows(half, 4, 2, &at, row, some, v->dim);
         for (; i < t->n_q; i++, at.s += t->lds, at.out += t->ldo)
-            weigh_rows(1, 64 / VL, &at, row, some, v->dim);
+            weigh_rows(half, 1, 64 / VL, &at, row, some, v->dim);
+    }
+}
+
+static void weigh(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
+{
+    if (v->halves)
+        weigh_values(true, t, v, j0, n);
+    else
+        weigh_values(false, t, v, j0, n);
+}
+
+static void widen(float *y, const uint16_t *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + VL <= n; i += VL)
+        v_store(y + i, v_load_half(x + i));
+    if (i < n)
+        v_store_part(y + i, v_first(n - i), kv_load_part(true, x, i, n - i));
+}
+
+/* NaN stays one. */
+static void narrow(uint16_t *y, const float *x, size_t n)
+{
+    const vec most = v_all(65504.0f), least = v_all(-65504.0f);
+    size_t i = 0;
+    for (; i + VL <= n; i += VL)
+        v_store_half(y + i, v_min(most, v_max(least, v_load(x + i))));
+    if (i < n) {
+        uint16_t rest[VL];
+        v_store_half(rest, v_min(most, v_max(least, v_load_part(x + i, v_first(n - i)))));
+        memcpy(y + i, rest, (n - i) * sizeof *rest);
     }
 }
 

@@ -33,6 +33,18 @@ static inline void v_store(float *p, vec a)
 {
     _mm256_storeu_ps(p, a);
 }
+/* fp16 and back: exact; the nearest, ties to even. */
+static inline vec v_load_half(const uint16_t *p)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+static inline void v_store_half(uint16_t *p, vec a)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
+/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops it.
+ */
+#define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
 static inline vec v_add(vec a, vec b)
 {
     return _mm256_add_ps(a, b);

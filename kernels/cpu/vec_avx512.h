@@ -34,6 +34,19 @@ static inline void v_store(float *p, vec a)
 {
     _mm512_storeu_ps(p, a);
 }
+/* fp16 and back: exact; the nearest, ties to even. */
+static inline vec v_load_half(const uint16_t *p)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+static inline void v_store_half(uint16_t *p, vec a)
+{
+    _mm256_storeu_si256(
+        (__m256i *)(void *)p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops it.
+ */
+#define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
 static inline vec v_add(vec a, vec b)
 {
     return _mm512_add_ps(a, b);

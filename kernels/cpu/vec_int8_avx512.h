@@ -27,10 +27,7 @@ static inline vec_int v_nearest(vec a)
 {
     return _mm512_cvtps_epi32(a);
 }
-/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops it.
- */
 #define v_in_register(a) __asm__("" : "+v"(a))
-#define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
 static inline vec_int v_bytes(const int8_t *w)
 {
     return _mm512_loadu_si512(w);

@@ -13,7 +13,7 @@
 /* clang-format on */
 
 static const struct dg_cpu_isa wide = {"emulated", gemm, dot, finish, dropout, norm, scores, weigh,
-    max_of, exp_sum, scale_by, sum_exp};
+    max_of, exp_sum, scale_by, widen, narrow, sum_exp};
 
 static void compare(
     const char *what, const float *got, const float *want, size_t n, double tolerance)
@@ -111,7 +111,7 @@ static void test_attention(void **state)
         float *q = ops_floats(n_q * dim, 1), *rows = ops_floats(n_k * (dim + 2), 2);
         float *s = ops_floats(n_q * lds, 3), *want = ops_floats(n_q * lds, 3);
         float *out = ops_floats(n_q * dim, 4), *sum = ops_floats(n_q * dim, 4);
-        struct dg_kv kv = {rows, dim + 2, 0, dim, NULL};
+        struct dg_kv kv = {.data = rows, .ld = dim + 2, .dim = dim};
         struct dg_attn_tile t = {n_q, q, dim, s, lds, out, dim},
                             plain = {n_q, q, dim, want, lds, sum, dim};
         wide.scores(&t, &kv, 0, n_k);

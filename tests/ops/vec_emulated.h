@@ -4,6 +4,8 @@
 #ifndef DG_TESTS_OPS_VEC_EMULATED_H
 #define DG_TESTS_OPS_VEC_EMULATED_H
 
+#include "kernels/cpu/plain_attention.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +55,16 @@ EMULATED void v_store_part(float *p, vec_mask n, vec a)
 EMULATED void v_store(float *p, vec a)
 {
     v_store_part(p, VL, a);
+}
+EMULATED vec v_load_half(const uint16_t *p)
+{
+    vec r;
+    dg_plain_widen(r.lane, p, VL);
+    return r;
+}
+EMULATED void v_store_half(uint16_t *p, vec a)
+{
+    dg_plain_narrow(p, a.lane, VL);
 }
 #define EMULATE(name, expression)                                                                  \
     EMULATED vec name(vec a, vec b)                                                                \
