@@ -1,0 +1,83 @@
+/* Spans, flags and scores of two hops, put together; worked by hand. */
+#include "server/pivot_answers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void sentences(void **state)
+{
+    (void)state;
+    /* Two sentences became "aaaa. bbbb" between, which the second model read as one; a third one
+     * became two. */
+    struct dg_answer_sentence first_list[] = {{0, 5, 0, 5, -1.0, DG_FLAG_UNK_COPIED},
+        {6, 11, 6, 10, -3.0, 0}, {12, 20, 11, 30, -0.5, DG_FLAG_SPLIT}};
+    struct dg_answer first_best = {"aaaa. bbbb cccccccc. dddddddd.", 30, -1.5};
+    struct dg_answers first = {.best = &first_best,
+        .n_best = 1,
+        .sentences = first_list,
+        .n_sentences = 3,
+        .source_characters = 20,
+        .source_tokens = 9,
+        .target_tokens = 12};
+    struct dg_answer_sentence second_list[] = {{0, 10, 0, 8, -0.25, DG_FLAG_LENGTH_LIMITED},
+        {11, 20, 9, 15, -0.25, 0}, {21, 30, 16, 22, -0.75, 0}};
+    struct dg_answer best[] = {{"x", 1, -2.0}, {"y", 1, -4.0}};
+    struct dg_answers a = {.best = best,
+        .n_best = 2,
+        .sentences = second_list,
+        .n_sentences = 3,
+        .source_characters = 30,
+        .source_tokens = 12,
+        .target_tokens = 14};
+    struct dg_arena arena;
+    dg_arena_init(&arena, 0);
+    assert_int_equal(dg_pivot_answers_map(&first, &arena, &a, NULL), 0);
+    assert_int_equal(a.n_sentences, 3);
+    assert_int_equal(a.sentences[0].source_begin, 0);
+    assert_int_equal(a.sentences[0].source_end, 11);
+    assert_int_equal(a.sentences[0].target_end, 8);
+    assert_int_equal(a.sentences[0].flags, DG_FLAG_LENGTH_LIMITED | DG_FLAG_UNK_COPIED);
+    assert_true(a.sentences[0].score == -0.25 + -2.0);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(a.sentences[i].source_begin, 12);
+        assert_int_equal(a.sentences[i].source_end, 20);
+        assert_int_equal(a.sentences[i].flags, DG_FLAG_SPLIT);
+    }
+    assert_int_equal(a.flags, DG_FLAG_LENGTH_LIMITED | DG_FLAG_UNK_COPIED | DG_FLAG_SPLIT);
+    assert_true(a.best[0].score == -3.5 && a.best[1].score == -5.5);
+    assert_int_equal(a.source_characters, 20);
+    assert_int_equal(a.source_tokens, 9);
+    assert_int_equal(a.target_tokens, 14);
+    dg_arena_deinit(&arena);
+}
+
+static void alignments(void **state)
+{
+    (void)state;
+    struct dg_answer_pair there[] = {{0, 3, 4, 7}, {4, 8, 0, 3}, {9, 12, 4, 7}};
+    struct dg_answer_pair on[] = {{0, 3, 10, 12}, {4, 7, 0, 4}, {8, 9, 5, 6}};
+    struct dg_answer best = {"", 0, 0};
+    struct dg_answers first = {.best = &best, .n_best = 1, .alignments = there, .n_alignments = 3};
+    struct dg_answers a = {.best = &best, .n_best = 1, .alignments = on, .n_alignments = 3};
+    struct dg_arena arena;
+    dg_arena_init(&arena, 0);
+    assert_int_equal(dg_pivot_answers_map(&first, &arena, &a, NULL), 0);
+    assert_int_equal(a.n_alignments, 3); /* what came from nowhere is left out */
+    assert_int_equal(a.alignments[0].source_begin, 4);
+    assert_int_equal(a.alignments[0].target_begin, 10);
+    assert_int_equal(a.alignments[1].source_begin, 0);
+    assert_int_equal(a.alignments[1].target_end, 4);
+    assert_int_equal(a.alignments[2].source_begin, 9);
+    assert_int_equal(a.alignments[2].target_end, 4);
+    dg_arena_deinit(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sentences), cmocka_unit_test(alignments)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
