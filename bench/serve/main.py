@@ -29,8 +29,8 @@ class Bench:
         self.load = Load(a.programs, self.items)
         self.cost = os.path.join(a.work, "cost.json")
         self.trace = os.path.join(a.work, "trace.tsv")
-        self.seconds = 2 if a.quick else 20
-        self.least_short = 40 if a.quick else 2000
+        self.seconds = a.seconds or (2 if a.quick else 20)
+        self.least_short = a.short or (40 if a.quick else 2000)
         self.capacity = self.tokens_per_s = None
         self.measured = False
         self.calm_overhead_us = 0
@@ -86,7 +86,7 @@ class Bench:
         return report
 
     def mixed(self):
-        """Short ones beside long ones, and with the long ones left out."""
+        """Short ones beside long ones, and with the long ones left out; then the same with other ways of batching."""
         runs = []
         for rep in range(self.a.repetitions):
             seed, one = 100 + rep, {}
@@ -94,25 +94,57 @@ class Bench:
                 one["capacity"] = self.measure_capacity(server, seed)
                 say(f"capacity: {self.capacity:.1f} requests/s")
                 for share in (0.5, 0.7):
-                    rate, seconds = self.rate_seconds(share)
-                    key = f"{share:.0%}"
-                    trace = ["--trace", self.trace] if share == 0.7 else []
-                    one[key] = scenarios.steady(self.load, server, rate, seconds, seed, *trace)
-                    one[f"{key} without long"] = scenarios.steady(
-                        self.load, server, rate, seconds, seed, "--only", "short")
-                    if self.interactive:
-                        fields = [f"short={json.dumps({self.interactive: 'interactive'})}",
-                                  f"long={json.dumps({self.interactive: 'bulk'})}"]
-                        one[f"{key} interactive"] = scenarios.steady(
-                            self.load, server, rate, seconds, seed, "--fields", fields[0], "--fields", fields[1])
+                    self.mixed_at(one, server, share, seed)
             if self.static and "static" in self.a.only:
-                with self.server(*self.static) as server:
-                    one["capacity static"] = scenarios.capacity(self.load, server, self.seconds, seed)
-                    rate, seconds = self.rate_seconds(0.7)
-                    one["70% static"] = scenarios.steady(self.load, server, rate, seconds, seed)
+                for name in ("fifo", "static"):
+                    with self.server(self.static[0], name) as server:
+                        for share in (0.5, 0.7):
+                            rate, seconds = self.rate_seconds(share)
+                            one[f"{share:.0%} {name}"] = scenarios.steady(self.load, server, rate, seconds, seed)
+                self.compare_capacities(one, seed)
             runs.append(one)
         self.results["mixed"] = runs
+        self.show_mixed(runs)
         self.claim_mixed(runs)
+
+    def mixed_at(self, one, server, share, seed):
+        rate, seconds = self.rate_seconds(share)
+        key = f"{share:.0%}"
+        trace = ["--trace", self.trace] if share == 0.7 else []
+        one[f"{key} without long"] = scenarios.steady(self.load, server, rate, seconds, seed, "--only", "short")
+        one[key] = scenarios.steady(self.load, server, rate, seconds, seed, *trace)
+        if self.interactive:
+            fields = [f"short={json.dumps({self.interactive: 'interactive'})}",
+                      f"long={json.dumps({self.interactive: 'bulk'})}"]
+            one[f"{key} interactive"] = scenarios.steady(
+                self.load, server, rate, seconds, seed, "--fields", fields[0], "--fields", fields[1])
+
+    def compare_capacities(self, one, seed):
+        """In turns, since a machine is never as fast twice."""
+        names = {"capacity continuous": [], "capacity static": [*self.static]}
+        runs = {name: [] for name in names}
+        for turn in range(1 if self.a.quick else 2):
+            for name, options in names.items():
+                with self.server(*options) as server:
+                    runs[name].append(scenarios.capacity(self.load, server, self.seconds, seed + 50 + turn))
+        for name, reports in runs.items():
+            one[name] = max(reports, key=lambda r: r["throughput"]["answers_per_s"])
+
+    def show_mixed(self, runs):
+        def median(key, get):
+            values = [get(r[key]) for r in runs if key in r]
+            values = [v for v in values if v is not None]
+            return statistics.median(values) if values else None
+        say(f"{'':22} {'answers/s':>9}  short p50  p90     p99 ms  long p50   p99 ms  CPUs: server  generator  others")
+        for key in runs[0]:
+            row = [median(key, lambda r: r["throughput"]["answers_per_s"] if "throughput" in r else None)]
+            for kind, rank in (("short", "p50"), ("short", "p90"), ("short", "p99"), ("long", "p50"), ("long", "p99")):
+                row.append(None if key.startswith("capacity") or (kind == "long" and "without" in key)
+                           else median(key, lambda r: scenarios.p(r, kind, rank=rank)))
+            row += [median(key, lambda r: r["cpus"][x]) for x in ("server", "generator", "others")]
+            widths = (9, 10, 7, 10, 9, 8, 13, 10, 7)
+            say(f"{key:22} " + " ".join(f"{'-' if v is None else format(v, '.1f' if i < 6 else '.2f'):>{w}}"
+                                         for i, (v, w) in enumerate(zip(row, widths))))
 
     def claim_mixed(self, runs):
         def ratio(x, y):
@@ -125,7 +157,7 @@ class Bench:
         self.claim("70 %: the same with the interactive class / without long ones",
                    ratio("70% interactive", "70% without long"), 2)
         self.claim("70 %: p99 of short ones with static batches / refilled ones", ratio("70% static", "70%"), 3, False)
-        both = [(r["capacity"]["throughput"]["answers_per_s"], r["capacity static"]["throughput"]["answers_per_s"])
+        both = [(r["capacity continuous"]["throughput"]["answers_per_s"], r["capacity static"]["throughput"]["answers_per_s"])
                 for r in runs if "capacity static" in r]
         self.claim("throughput / that of static batches", statistics.median(a / b for a, b in both) if both else None, 1,
                    False)
@@ -278,6 +310,8 @@ def main():
         p.add_argument(f"--{name}", required=True)
     p.add_argument("--quick", action="store_true")
     p.add_argument("--repetitions", type=int, default=0)
+    p.add_argument("--seconds", type=float, default=0, help="of a capacity run, and at least of the others (20)")
+    p.add_argument("--short", type=int, default=0, help="least short requests of a steady run (2000)")
     p.add_argument("--only", default=",".join(ALL))
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
