@@ -75,6 +75,12 @@ void dg_file_unmap(struct dg_map *map)
     memset(map, 0, sizeof *map);
 }
 
+void dg_file_forget(const struct dg_map *map)
+{
+    if (map->size)
+        madvise((void *)(uintptr_t)map->data, map->size, MADV_DONTNEED);
+}
+
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err)
 {
     struct stat st;

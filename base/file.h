@@ -16,6 +16,8 @@ struct dg_map {
 
 int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);
 void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
+/* Let go of the memory that reading took; what is read again comes from the file again. */
+void dg_file_forget(const struct dg_map *map);
 
 /* Append a whole file to b. */
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);

@@ -62,6 +62,7 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     } else if (config->max_positions < max_positions) {
         m->max_positions = config->max_positions;
     }
+    dg_weights_forget(weights); /* most were packed into memory of their own */
     *out = m;
     return 0;
 out:

@@ -359,6 +359,11 @@ void dg_weights_close(struct dg_weights *w)
     free(w);
 }
 
+void dg_weights_forget(const struct dg_weights *w)
+{
+    dg_file_forget(&w->map);
+}
+
 static int compare_key(const void *key, const void *element)
 {
     const struct dg_tensor *const *t = element;
