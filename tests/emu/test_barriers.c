@@ -1,0 +1,122 @@
+/* A few blocks of every kernel that has barriers, small enough for ThreadSanitizer, under which each
+ * CUDA thread is a thread (emu.cc) and a missing barrier is a reported race. Results are checked
+ * elsewhere; here they only have to be numbers. In other builds the same calls run as fibers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/device.h"
+#include "kernels/train.h"
+
+#include <math.h>
+
+static struct dg_backend *be;
+static struct dg_train *train;
+
+static int begin(void **state)
+{
+    const struct dg_device_options o = {.device = "cuda", .precision = "fp32"};
+    struct dg_device device;
+    struct dg_error err = {0};
+    (void)state;
+    if (dg_device_choose(&o, &device, &err)) {
+        print_message("skipped: no device: %s\n", err.message);
+        exit(77);
+    }
+    assert_int_equal(dg_device_open(&device, &be, &err), 0);
+    assert_int_equal(dg_train_open(be, &train, &err), 0);
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct dg_error err = {0};
+    (void)state;
+    assert_int_equal(be->ops->status(be, &err), 0);
+    dg_train_close(train);
+    dg_device_close(be);
+    return 0;
+}
+
+/* M rows of N numbers. */
+static struct dg_rows rows(size_t M, size_t N)
+{
+    struct dg_error err = {0};
+    struct dg_rows r = {NULL, 0, N};
+    float *x = malloc(M * N * sizeof *x);
+    assert_int_equal(be->ops->buf_new(be, M * N, &r.buf, &err), 0);
+    for (size_t i = 0; i < M * N; i++)
+        x[i] = (float)(i * 37 % 101) / 50 - 1;
+    be->ops->write(be, x, r, M, N);
+    free(x);
+    return r;
+}
+
+static void numbers(struct dg_rows r, size_t M, size_t N)
+{
+    float *x = malloc(M * N * sizeof *x);
+    be->ops->read(be, r, M, N, x);
+    for (size_t i = 0; i < M * N; i++)
+        assert_true(isfinite(x[i]));
+    free(x);
+    be->ops->buf_free(be, r.buf);
+}
+
+static void test_attention(void **state)
+{
+    enum { H = 1, D = 5, Q = 3, K = 40 };
+    const uint32_t keys[Q] = {1, 2, 3};
+    const struct dg_dropout drop = {0.2f, 9, keys};
+    const struct dg_attn_seg seg = {0, Q, K, 0, NULL, true, 0};
+    struct dg_attention op = {H, D, D, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), &drop};
+    struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D), dv = rows(K, D);
+    struct dg_attention_grad g = {&op, q, out, dq, dk, dv};
+    struct dg_error err = {0};
+    (void)state;
+    be->ops->attention(be, &op, q, out);
+    assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
+    numbers(dq, Q, D), numbers(dk, K, D), numbers(dv, K, D), numbers(out, Q, D), numbers(q, Q, D);
+    numbers(op.probs, 1, H * Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
+}
+
+static void test_rows_of_logits(void **state)
+{
+    enum { M = 2, V = 600 };
+    const uint32_t k[M] = {5, 3};
+    const int32_t target[M] = {7, 599};
+    float logprob[M * 5];
+    int32_t ids[M * 5];
+    struct dg_rows x = rows(M, V);
+    struct dg_loss_sums sums = {0};
+    (void)state;
+    be->ops->topk(be, &(struct dg_topk){V, 5, k, NULL, logprob, ids}, x, M);
+    assert_true(ids[0] >= 0 && logprob[0] >= logprob[1]);
+    train->ops->loss(train, &(struct dg_loss){V, target, 0.1f, 1, true}, x, M, &sums);
+    assert_true(isfinite(sums.smoothed));
+    numbers(x, M, V);
+}
+
+static void test_square_sum(void **state)
+{
+    struct dg_error err = {0};
+    float one[700], *x;
+    (void)state;
+    for (int i = 0; i < 700; i++)
+        one[i] = 1;
+    assert_int_equal(train->ops->block_new(train, 700, &x, &err), 0);
+    train->ops->block_write(train, x, one, 700);
+    assert_true(train->ops->square_sum(train, x, 700) == 700);
+    train->ops->block_free(train, x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_rows_of_logits), cmocka_unit_test(test_square_sum)};
+    return cmocka_run_group_tests(tests, begin, end);
+}
