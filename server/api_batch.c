@@ -37,11 +37,12 @@ static void finish_lines(void *arg, struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-static bool fill_lines(void *arg, struct dg_http_exchange *x, struct dg_buffer *out)
+static void fill_lines(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out)
 {
     struct reply *r = arg;
     (void)x;
-    return dg_batch_take_lines(r->batch, out);
+    (void)last;
+    dg_batch_take_lines(r->batch, out);
 }
 
 static void finish_json(void *arg, struct dg_http_exchange *x)

@@ -3,6 +3,7 @@
 #include "server/answer.h"
 #include "server/api.h"
 #include "server/call.h"
+#include "server/call_stream.h"
 #include "server/gate.h"
 #include "server/pivot.h"
 #include "server/reply.h"
@@ -88,6 +89,8 @@ static int plan_translate(struct dg_app *app, struct dg_http_exchange *x,
     }
     if (rc == DG_OK)
         rc = plan_texts(c, r, &way, err);
+    if (rc == DG_OK && r->stream)
+        rc = dg_call_stream_open(c, err);
     dg_way_release(&way);
     if (rc != DG_OK) {
         dg_call_free(c);

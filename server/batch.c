@@ -90,12 +90,11 @@ void dg_batch_cancel(struct dg_batch *b)
     poke(b->feeder);
 }
 
-bool dg_batch_take_lines(struct dg_batch *b, struct dg_buffer *out)
+void dg_batch_take_lines(struct dg_batch *b, struct dg_buffer *out)
 {
     struct dg_feeder *f = b->feeder;
     pthread_mutex_lock(&f->lock);
     bool full = b->lines.len >= LINES_BYTES;
-    bool last = b->complete;
     if (b->lines.failed)
         out->failed = true;
     dg_buffer_add(out, b->lines.data, b->lines.len);
@@ -105,7 +104,6 @@ bool dg_batch_take_lines(struct dg_batch *b, struct dg_buffer *out)
         pthread_cond_signal(&f->some);
     }
     pthread_mutex_unlock(&f->lock);
-    return last;
 }
 
 void dg_batch_write(struct dg_batch *b, struct dg_buffer *out)
@@ -280,7 +278,6 @@ static void retire(struct dg_feeder *f)
         }
         *at = b->next;
         pthread_mutex_lock(&f->lock);
-        b->complete = true;
         f->n_batches--;
         pthread_mutex_unlock(&f->lock);
         b->o.done(b->o.arg);

@@ -36,8 +36,8 @@ int dg_batch_start(struct dg_batch *b, struct dg_error *err);
 /* Nobody will read the answers: drop what is left, soon. */
 void dg_batch_cancel(struct dg_batch *b);
 
-/* Move the lines that are ready to out; true: these were the last. */
-bool dg_batch_take_lines(struct dg_batch *b, struct dg_buffer *out);
+/* Move the lines that are ready to out; after done they are all. */
+void dg_batch_take_lines(struct dg_batch *b, struct dg_buffer *out);
 /* Append the whole answer, after done. */
 void dg_batch_write(struct dg_batch *b, struct dg_buffer *out);
 

@@ -32,7 +32,6 @@ struct dg_batch {
     bool cut; /* what runs was ended early */
     /* guarded by the feeder's lock */
     struct dg_buffer lines; /* ready to be taken */
-    bool complete;          /* no more will come */
 };
 
 struct dg_feeder {

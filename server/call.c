@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/api.h"
+#include "server/call_stream.h"
 #include "server/pivot.h"
 #include "server/reply.h"
 
@@ -34,6 +35,7 @@ void dg_call_free(struct dg_call *c)
 {
     if (!c)
         return;
+    dg_call_stream_free(c->stream);
     dg_pivot_free(c->pivot);
     dg_task_free(c->task);
     for (size_t i = 0; i < c->n_jobs; i++)
@@ -62,21 +64,32 @@ static void add_timing(const struct dg_call *c, struct dg_http_reply *r)
         ms(dg_clock_ns() - start));
 }
 
-static void answer(struct dg_call *c, struct dg_http_reply *r)
+int dg_call_result(struct dg_call *c, struct dg_json **body, struct dg_error *err)
 {
-    struct dg_json *body = NULL;
-    struct dg_error err = {0};
     uint64_t begin = dg_clock_ns();
-    if (c->answer(c, &body, &err) != DG_OK) {
-        dg_log(DG_LOG_ERROR, "answer failed id=%s message=\"%s\"", dg_http_request(c->x)->id,
-            err.message);
-        dg_reply_failure(r, &err);
-        return;
+    const struct dg_task *t = c->task;
+    switch ((enum dg_outcome)atomic_load(&t->outcome)) {
+    case DG_TASK_OK:
+        break;
+    case DG_TASK_LATE:
+        return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
+    case DG_TASK_GONE:
+    case DG_TASK_STOPPED:
+        return dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    case DG_TASK_FAILED:
+        *err = t->error;
+        if (err->code != DG_ELIMIT && err->code != DG_EINVAL)
+            dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"", dg_http_request(c->x)->id,
+                err->message);
+        return err->code;
     }
-    dg_reply_json_take(r, 200, body);
+    int rc = c->answer(c, body, err);
+    if (rc != DG_OK)
+        dg_log(DG_LOG_ERROR, "answer failed id=%s message=\"%s\"", dg_http_request(c->x)->id,
+            err->message);
     dg_metrics_observe(
         c->app->metrics, DG_TIME_STAGE, DG_STAGE_DETOKENIZE, (double)(dg_clock_ns() - begin) / 1e9);
-    add_timing(c, r);
+    return rc;
 }
 
 /* Of each model that had a part in it, in order. */
@@ -91,33 +104,41 @@ static void add_version(const struct dg_call *c, struct dg_http_reply *r)
         dg_http_reply_header(r, "X-Model-Version", "%s", version);
 }
 
-/* The task is over: one reply per way to end. */
+/* The task is over. */
 static void finish(void *arg, struct dg_http_exchange *x)
 {
     struct dg_call *c = arg;
     struct dg_http_reply r = {0};
-    switch ((enum dg_outcome)atomic_load(&c->task->outcome)) {
-    case DG_TASK_OK:
-        answer(c, &r);
-        break;
-    case DG_TASK_LATE:
-        dg_reply_error(&r, 504, "timeout", NULL, "the request's deadline passed");
-        break;
-    case DG_TASK_GONE:
+    struct dg_error err = {0};
+    struct dg_json *body = NULL;
+    if (atomic_load(&c->task->outcome) == DG_TASK_GONE) {
         dg_reply_client_gone(&r);
-        break;
-    case DG_TASK_STOPPED:
-        dg_reply_error(&r, 503, "stopping", NULL, "the server is stopping");
-        break;
-    case DG_TASK_FAILED:
-        if (c->task->error.code != DG_ELIMIT && c->task->error.code != DG_EINVAL)
-            dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"", dg_http_request(x)->id,
-                c->task->error.message);
-        dg_reply_failure(&r, &c->task->error);
-        break;
+    } else if (dg_call_result(c, &body, &err) != DG_OK) {
+        dg_reply_failure(&r, &err);
+    } else {
+        dg_reply_json_take(&r, 200, body);
+        add_timing(c, &r);
     }
     add_version(c, &r);
     dg_http_reply_take(x, &r);
+}
+
+/* A stream begins: what comes is not known yet. */
+static void begin(void *arg, struct dg_http_exchange *x)
+{
+    const struct dg_call *c = arg;
+    struct dg_http_reply r = {.status = 200, .content_type = "text/event-stream"};
+    dg_http_reply_header(&r, "Cache-Control", "no-store");
+    dg_http_reply_header(&r, "X-Accel-Buffering", "no"); /* nginx would hold the events back */
+    if (!c->pivot)
+        add_version(c, &r);
+    dg_http_reply_take(x, &r);
+}
+
+static void fill(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out)
+{
+    (void)x;
+    dg_call_stream_write(arg, last, out);
 }
 
 static void gone(void *arg)
@@ -153,9 +174,20 @@ static void refuse(struct dg_app *app, struct dg_http_exchange *x, const struct 
     dg_http_reply_take(x, &r);
 }
 
+static void progress(void *arg, size_t entry)
+{
+    const struct dg_call *c = arg;
+    (void)entry;
+    dg_http_poke(c->x);
+}
+
 void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
 {
-    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
+    static const struct dg_http_later whole = {.finish = finish, .gone = gone, .drop = drop},
+                                      stream = {.finish = begin,
+                                          .gone = gone,
+                                          .drop = drop,
+                                          .fill = fill};
     struct dg_http_exchange *x = c->x;
     struct dg_app *app = c->app;
     struct dg_error err = {0};
@@ -169,17 +201,18 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
         return;
     }
     if (c->task->n_entries == 0) { /* nothing with letters in it */
-        finish(c, x);
-        dg_call_free(c);
+        dg_http_later(x, c->stream ? &stream : &whole, c);
+        dg_http_wake(x);
         return;
     }
     uint64_t limit = (uint64_t)(timeout_ms > 0 ? timeout_ms : app->config.request_timeout_ms);
     c->task->deadline_ns = dg_http_request(x)->start_ns + limit * MS_NS;
     c->task->class = (uint8_t)c->priority;
+    c->task->progress = c->stream && !c->pivot ? progress : NULL;
     c->task->done = done;
     c->task->arg = c;
-    dg_http_later(
-        x, &later, c); /* before submitting: it may be done at once, and then c belongs to x */
+    dg_http_later(x, c->stream ? &stream : &whole,
+        c); /* before submitting: it may be done at once, and then c belongs to x */
     rc = dg_queue_submit(app->queue, c->task, &err);
     if (rc != DG_OK)
         refuse(app, x, &err);

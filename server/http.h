@@ -98,17 +98,17 @@ struct dg_http_later {
     void (*drop)(void *arg); /* the exchange is over: free arg. Any thread */
     /* NULL, or: the reply is a stream. Then finish is called as soon as handle returns, and its
      * reply has no body; fill appends what there is to say now, again and again, whenever the
-     * socket has taken what was filled in before; true: that was all. With nothing appended it is
-     * called again after the next poke or wake. HTTP thread. */
-    bool (*fill)(void *arg, struct dg_http_exchange *x, struct dg_buffer *out);
+     * socket has taken what was filled in before. With nothing appended it is called again after
+     * the next poke. last: the wake has come, the stream ends with what is appended now. HTTP
+     * thread. */
+    void (*fill)(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out);
 };
 
 /* From within handle: the reply comes after dg_http_wake, which must then be called once, by any
  * thread, even before handle returns. (If handle replies after all, no wake is due.) */
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg);
 void dg_http_wake(struct dg_http_exchange *x);
-/* A stream has something to fill in. Any thread, before the wake, which says that no more will
- * come: the stream ends with what fill appends then. */
+/* A stream has something to fill in. Any thread, before the wake. */
 void dg_http_poke(struct dg_http_exchange *x);
 
 #endif

@@ -27,15 +27,14 @@ static bool pause_stream(struct dg_http_exchange *x)
 /* Ask for more to send. False: there is nothing now, the connection is suspended. */
 static bool fill(struct dg_http_exchange *x)
 {
-    bool woken;
     do {
         pthread_mutex_lock(&x->lock);
         x->poked = false;
-        woken = x->state == DG_LATER_WOKEN;
+        x->out_last = x->state == DG_LATER_WOKEN;
         pthread_mutex_unlock(&x->lock);
         dg_buffer_reset(&x->out);
         x->out_at = 0;
-        x->out_last = x->later->fill(x->later_arg, x, &x->out) || woken;
+        x->later->fill(x->later_arg, x, x->out_last, &x->out);
         if (x->out.len > 0 || x->out_last || x->out.failed)
             return true;
     } while (!pause_stream(x));

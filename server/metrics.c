@@ -75,6 +75,8 @@ static const struct histogram_family histogram_table[DG_HISTOGRAMS] = {
         "Time in each stage: per request in tokenize and detokenize, per "
         "sentence in encode and decode.",
         "stage", stages, SECONDS},
+    [DG_TIME_FIRST] = {"dragoman_time_to_first_sentence_seconds",
+        "Of streamed requests, until their first sentence was written.", NULL, NULL, SECONDS},
     [DG_SIZE_BATCH_ROWS] = {"dragoman_batch_rows", "Hypotheses advanced in one step.", NULL, NULL,
         POWERS},
     [DG_SIZE_BATCH_SENTENCES] = {"dragoman_batch_sentences", "Sentences live in one step.", NULL,

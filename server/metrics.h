@@ -45,6 +45,7 @@ enum dg_counter {
 enum dg_histogram {
     DG_TIME_QUEUE, /* seconds, each sentence */
     DG_TIME_STAGE, /* seconds; label: enum dg_metrics_stage */
+    DG_TIME_FIRST, /* seconds, each streamed request */
     DG_SIZE_BATCH_ROWS,
     DG_SIZE_BATCH_SENTENCES,
     DG_HISTOGRAMS

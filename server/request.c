@@ -21,7 +21,7 @@ int dg_v1_translate_read(const char *body, size_t n, const struct dg_request_lim
     struct dg_v1_translate *out, struct dg_error *err)
 {
     static const char *const allowed[] = {
-        "text", "source", "target", "priority", "timeout_ms", DG_REQUEST_OPTIONS, NULL};
+        "text", "source", "target", "stream", "priority", "timeout_ms", DG_REQUEST_OPTIONS, NULL};
     memset(out, 0, sizeof *out);
     int rc = dg_request_object(body, n, allowed, &out->root, err);
     if (rc == DG_OK)
@@ -32,6 +32,8 @@ int dg_v1_translate_read(const char *body, size_t n, const struct dg_request_lim
         rc = dg_request_code(out->root, NULL, "target", &out->target, err);
     if (rc == DG_OK)
         rc = dg_request_options_read(out->root, NULL, limits, &out->options, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_bool(out->root, NULL, "stream", &out->stream, err);
     if (rc == DG_OK)
         rc = dg_request_priority(out->root, &out->priority, err);
     if (rc == DG_OK)

@@ -9,6 +9,7 @@ struct dg_v1_translate {
     struct dg_texts text;
     const char *source, *target;
     struct dg_request_options options;
+    bool stream;
     enum dg_class priority;
     int64_t timeout_ms; /* 0: not given */
 };

@@ -182,6 +182,21 @@ static unsigned flags_of(const struct dg_job *j, const struct dg_part_hyp *h)
     return flags;
 }
 
+int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
+{
+    if (p->copied) {
+        dg_buffer_add(out, j->text + p->begin, p->end - p->begin);
+        return 0;
+    }
+    const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
+    if (rank == 0)
+        p->flags |= flags_of(j, h);
+    if (!j->options.pieces)
+        return dg_part_write(j, p, h, out, err);
+    add_pieces(j, p, h, out);
+    return 0;
+}
+
 /* Layout: what stood between the parts stands there again. where (optional, [n_parts]) gets each part's bytes. */
 static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where, struct dg_error *err)
 {
@@ -192,20 +207,9 @@ static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct d
         at = p->end;
         if (where)
             where[i].begin = out->len;
-        if (p->copied) {
-            dg_buffer_add(out, j->text + p->begin, p->end - p->begin);
-        } else {
-            const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
-            if (rank == 0)
-                p->flags |= flags_of(j, h);
-            int rc = 0;
-            if (j->options.pieces)
-                add_pieces(j, p, h, out);
-            else
-                rc = dg_part_write(j, p, h, out, err);
-            if (rc)
-                return rc;
-        }
+        int rc = dg_part_answer(j, p, rank, out, err);
+        if (rc)
+            return rc;
         if (where)
             where[i].end = out->len;
     }

@@ -3,6 +3,7 @@
 #define DG_TRANSLATE_JOB_INTERNAL_H
 
 #include "base/arena.h"
+#include "text/split.h"
 #include "base/buffer.h"
 #include "translate/prefix.h"
 #include "translate/translator_internal.h"
@@ -53,6 +54,7 @@ struct dg_job {
     size_t *sentences;     /* [n_sentences] parts that are engine work */
     size_t n_sentences, n_accepted;
     struct dg_prefix prefix; /* of the first sentence's answer */
+    struct dg_span *spans;   /* [n_parts] of the text in code points, once asked for */
     uint32_t n_alternatives; /* sentence i picks the best but i behind the prefix; 0: an ordinary job */
     int32_t *forced;       /* [n_forced]: the target to score */
     uint32_t n_forced;
@@ -61,6 +63,9 @@ struct dg_job {
 /* Append one answer's text; unknown pieces are replaced (p->flags tells). */
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
     struct dg_error *err);
+
+/* Append what stands for a part in the answer of that rank, and set its flags. */
+int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err);
 
 /* Fill out->alignments for the best answer's text; where[n_parts] holds the bytes each part has there. */
 int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where, struct dg_answers *out,

@@ -98,6 +98,18 @@ struct dg_answers {
 /* Put the answer together once every sentence was accepted. Borrowed until the job is freed. */
 int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err);
 
+/* A sentence of the answer by itself, before the others are there: what will be member i of dg_answers.sentences. */
+struct dg_finished_part {
+    const char *text; /* [len] as it will stand in the answer; borrowed from the job, NUL-terminated */
+    size_t len, characters;
+    size_t source_begin, source_end; /* code points */
+    double score;
+    unsigned flags;
+};
+size_t dg_job_parts(const struct dg_job *j);
+/* DG_EAGAIN: it is not accepted yet (err untouched). */
+int dg_job_finish_part(struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err);
+
 /* A forced job's answer: per-token log-probabilities, </s> last. Borrowed. */
 struct dg_scored {
     double total;

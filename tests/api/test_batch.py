@@ -17,6 +17,11 @@ def item(text, source="en", target="de", **more):
     return dict(text=text, source=source, target=target, **more)
 
 
+def spread(text, n):
+    """n items that take as long as `text` each; equal sentences would be translated once."""
+    return [item(text.replace("Number", "Item %d number" % i)) for i in range(n)]
+
+
 def answers(reply):
     assert reply.status_code == 200, reply.text
     return reply.json()["items"]
@@ -182,7 +187,7 @@ def test_a_batch_need_not_fit_into_the_queue(models):
 
 def test_lines_come_as_items_finish(endless):
     with Server(endless, *NARROW) as server:
-        reply = server.post("/v1/batch", {"items": [item(long_text(1))] * 8}, headers=NDJSON, stream=True)
+        reply = server.post("/v1/batch", {"items": spread(long_text(1), 8)}, headers=NDJSON, stream=True)
         begin = time.monotonic()
         when = [time.monotonic() - begin for line in reply.iter_lines() if line]
         assert len(when) == 8
@@ -193,7 +198,7 @@ def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
     """A batch that waits leaves room for requests that somebody waits for."""
     with Server(endless, *NARROW, "--max-queue-tokens", "400") as server:
         text = busy(0.2)
-        batch = server.post("/v1/batch", {"items": [item(text)] * 60}, headers=NDJSON, stream=True)
+        batch = server.post("/v1/batch", {"items": spread(text, 60)}, headers=NDJSON, stream=True)
         rest = batch.iter_lines()
         next(rest)
         for _ in range(3):
@@ -206,7 +211,7 @@ def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
 def test_deadline_of_a_batch(endless, busy):
     """What was finished in time is given, the rest says why not."""
     with Server(endless, *NARROW) as server:
-        items = [item("12:30"), *[item(busy(0.3))] * 30, item("Hi.", source="xx")]
+        items = [item("12:30"), *spread(busy(0.3), 30), item("Hi.", source="xx")]
         for headers in ({}, NDJSON):
             begin = time.monotonic()
             reply = server.post("/v1/batch", {"items": items, "timeout_ms": 1000}, headers=headers)
@@ -232,7 +237,7 @@ def test_timeout_header(endless, busy):
 def test_client_gone(endless, busy, headers):
     """All its remaining work is dropped and counted."""
     with Server(endless, *NARROW) as server:
-        body = {"items": [item(busy(1))] * 100, "timeout_ms": 300000}
+        body = {"items": spread(busy(1), 100), "timeout_ms": 300000}
         s = server.connect()
         s.sendall(http_post("/v1/batch", body, *headers))
         server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
@@ -281,7 +286,7 @@ def test_two_batches_share(endless, busy):
     """A small batch does not wait for the end of a large one."""
     with Server(endless, *NARROW, "--max-queue-tokens", "300") as server:
         text = busy(0.2)
-        large = server.post("/v1/batch", {"items": [item(text)] * 100}, headers=NDJSON, stream=True)
+        large = server.post("/v1/batch", {"items": spread(text, 100)}, headers=NDJSON, stream=True)
         rest = large.iter_lines()
         next(rest)
         begin = time.monotonic()
@@ -298,7 +303,7 @@ def test_stop_in_the_middle(endless, busy, headers):
     flags[flags.index("--drain-timeout") + 1] = "0"
     with Server(endless, *flags) as server:
         s = server.connect()
-        s.sendall(http_post("/v1/batch", {"items": [item("12:30"), *[item(busy(2))] * 20]}, *headers))
+        s.sendall(http_post("/v1/batch", {"items": [item("12:30"), *spread(busy(2), 20)]}, *headers))
         server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
         assert server.stop() == 0
         data = read_all(s)

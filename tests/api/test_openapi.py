@@ -1,4 +1,5 @@
 """openapi.yaml describes exactly the routes that exist, and replies are what it says."""
+import json
 import os
 import subprocess
 
@@ -98,3 +99,14 @@ def test_examples_are_good_requests(server, document):
     for path in ("/v1/translate", "/v1/batch", "/v1/score"):
         example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
         assert server.post(path, example).status_code == 200
+
+
+def test_streamed_sentences_are_as_described(server, document):
+    jsonschema = pytest.importorskip("jsonschema")
+    text = server.translate("One. Two.", stream=True).text
+    data = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
+    schema = dict(document["components"]["schemas"]["StreamedSentence"], components=document["components"])
+    for line in data[:-1]:
+        jsonschema.Draft4Validator(schema).validate(json.loads(line))
+    whole = dict(document["components"]["schemas"]["TranslateResponse"], components=document["components"])
+    jsonschema.Draft4Validator(whole).validate(json.loads(data[-1]))

@@ -1,0 +1,138 @@
+#include "server/call_stream.h"
+
+#include "base/clock.h"
+#include "server/answer.h"
+#include "server/reply.h"
+
+#include <stdlib.h>
+
+#define UNSENT SIZE_MAX
+
+/* One text. A sentence's place in the translation is known when all before it are done. */
+struct text {
+    size_t *characters;            /* [n] of each part's translation; UNSENT: not sent yet */
+    size_t n, n_front;             /* all below n_front are sent */
+    size_t source_end, target_end; /* where the last of these ends in both texts */
+};
+
+struct dg_call_stream {
+    struct text *texts; /* [n] */
+    size_t n;
+    bool any; /* sentence was sent */
+};
+
+int dg_call_stream_open(struct dg_call *c, struct dg_error *err)
+{
+    struct dg_call_stream *s = calloc(1, sizeof *s);
+    struct text *texts = calloc(c->n_jobs, sizeof *texts);
+    if (!s || !texts) {
+        free(s);
+        free(texts);
+        return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu texts", c->n_jobs);
+    }
+    c->stream = s;
+    s->texts = texts;
+    for (; s->n < c->n_jobs; s->n++) {
+        struct text *t = &texts[s->n];
+        size_t n = dg_job_parts(c->jobs[s->n]);
+        t->characters = malloc((n > 0 ? n : 1) * sizeof *t->characters);
+        if (!t->characters)
+            return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu sentences", n);
+        for (t->n = 0; t->n < n; t->n++)
+            t->characters[t->n] = UNSENT;
+    }
+    return DG_OK;
+}
+
+void dg_call_stream_free(struct dg_call_stream *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        free(s->texts[i].characters);
+    free(s->texts);
+    free(s);
+}
+
+/* JSON has no raw line breaks, so that one data line holds it. The value is freed. */
+static void write_event(const char *name, struct dg_json *value, struct dg_buffer *out)
+{
+    dg_buffer_addf(out, "event: %s\ndata: ", name);
+    if (!value || dg_json_write(value, 0, out) != DG_OK)
+        out->failed = true;
+    dg_buffer_adds(out, "\n\n");
+    dg_json_free(value);
+}
+
+/* The front moves over a part that ends at source_end; its place in the translation. */
+static struct dg_json *move_front(struct text *t, const struct dg_finished_part *p)
+{
+    size_t begin = t->target_end + (p->source_begin - t->source_end);
+    t->source_end = p->source_end;
+    t->target_end = begin + p->characters;
+    t->n_front++;
+    return dg_answer_span(begin, t->target_end);
+}
+
+static void write_sentence(
+    struct text *t, size_t text, size_t i, const struct dg_finished_part *p, struct dg_buffer *out)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_int(o, "text_index", (int64_t)text);
+    dg_json_set_int(o, "sentence_index", (int64_t)i);
+    dg_json_set_take(o, "source", dg_answer_span(p->source_begin, p->source_end));
+    if (i == t->n_front)
+        dg_json_set_take(o, "target", move_front(t, p));
+    dg_json_set_take(o, "text", dg_json_new_string(p->text, p->len));
+    dg_json_set_real(o, "score", p->score);
+    dg_json_set_take(o, "flags", dg_answer_flags(p->flags));
+    write_event("sentence", o, out);
+    t->characters[i] = p->characters;
+}
+
+/* Parts that were sent early and now have all others before them: the front passes them. */
+static void pass_sent(struct text *t, struct dg_job *job)
+{
+    struct dg_finished_part p;
+    while (t->n_front < t->n && t->characters[t->n_front] != UNSENT &&
+           dg_job_finish_part(job, t->n_front, &p, NULL) == DG_OK)
+        dg_json_free(move_front(t, &p));
+}
+
+static void write_text(struct text *t, size_t text, struct dg_job *job, struct dg_buffer *out)
+{
+    struct dg_finished_part p;
+    for (size_t i = t->n_front; i < t->n; i++) {
+        pass_sent(t, job);
+        if (t->characters[i] == UNSENT && dg_job_finish_part(job, i, &p, NULL) == DG_OK)
+            write_sentence(t, text, i, &p, out);
+    }
+}
+
+static void write_sentences(struct dg_call *c, struct dg_buffer *out)
+{
+    struct dg_call_stream *s = c->stream;
+    size_t before = out->len;
+    pthread_mutex_lock(&c->task->lock); /* workers accept other sentences of these jobs meanwhile */
+    for (size_t i = 0; i < s->n; i++)
+        write_text(&s->texts[i], i, c->jobs[i], out);
+    pthread_mutex_unlock(&c->task->lock);
+    if (!s->any && out->len > before)
+        dg_metrics_observe(c->app->metrics, DG_TIME_FIRST, 0,
+            (double)(dg_clock_ns() - dg_http_request(c->x)->handled_ns) / 1e9);
+    s->any = s->any || out->len > before;
+}
+
+void dg_call_stream_write(struct dg_call *c, bool last, struct dg_buffer *out)
+{
+    struct dg_json *body = NULL;
+    struct dg_error err = {0};
+    if (!c->pivot)
+        write_sentences(c, out);
+    if (!last)
+        return;
+    if (dg_call_result(c, &body, &err) == DG_OK)
+        write_event("done", body, out);
+    else
+        write_event("error", dg_reply_error_json(&err), out);
+}
