@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz bench bench-train bench-serve soak install clean
+.PHONY: help serve build test asan tsan valgrind fuzz bench bench-scale bench-train bench-serve soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -35,8 +35,11 @@ valgrind: ## one request to a server under valgrind
 fuzz: ## each fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz
 
-bench: build ## speed of translation on this machine's CPU
+bench: build ## speed of translation beside CTranslate2 on this machine's CPU
 	@bench/run-cpu.sh
+
+bench-scale: build ## how time grows with length, beam, rows, vocabulary, threads
+	@bench/run-scale.sh
 
 bench-train: build ## speed of training
 	@bench/run-train.sh

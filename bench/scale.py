@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""How time grows: with the source's length, the beam, the rows of a batch, the vocabulary, the threads. The base model with
+random int8 weights (step-bench); writes bench/results/scale-<cpu>.json and .svg, with growth exponents.
+
+  scale.py --programs DIR --out bench/results [--quick]
+
+An exponent is the slope of log(time) over log(x) by least squares, over all points and over the upper half: 1 is
+proportional, 0 is flat. Memory-bound at first, so most begin flat: a decoder step reads all weights for one row as for sixteen.
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from math import log
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer"))
+import chart  # noqa: E402
+
+
+def run(a, **options):
+    command = [os.path.join(a.programs, "step-bench"), "--reps", "1" if a.quick else "3"]
+    if options.get("threads", 1) == 1 and a.cpu_time:
+        command.append("--cpu-time")
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+
+def slope(points):
+    if len(points) < 2:
+        return None
+    xs, ys = [log(x) for x, _ in points], [log(y) for _, y in points]
+    mx, my = sum(xs) / len(xs), sum(ys) / len(ys)
+    return round(sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / sum((x - mx) ** 2 for x in xs), 3)
+
+
+def sweep(a, name, field, values, what, **fixed):
+    """Vary `field`; `what` are the figures kept of each run."""
+    points = []
+    for value in values:
+        options = {k: v(value) if callable(v) else v for k, v in fixed.items()}
+        result = run(a, **{field: value}, **options)
+        points.append({"x": value, **{w: result[w] for w in what}})
+        print(f"{name}: {value:>6}  " + "  ".join(f"{w} {result[w]:.3f}" for w in what), flush=True)
+    exponents = {}
+    for w in what:
+        line = [(p["x"], p[w]) for p in points]
+        exponents[w] = {"all": slope(line), "upper_half": slope(line[len(line) // 2:])}
+    return {"name": name, "varied": field, "fixed": {k: "as varied" if callable(v) else v for k, v in fixed.items()},
+            "points": points, "exponents": exponents}
+
+
+def list_sweeps(a):
+    """(name, option, values, figures, what is fixed); a few points each when it has to be quick."""
+    cores = os.cpu_count() or 1
+    rows = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    sweeps = [
+        ("source length: encoder and first step", "source", [10, 20, 50, 100, 200, 400], ["best_first_ms"],
+         dict(beam=1, length=2)),
+        ("length in and out: whole sentence, beam 4", "source", [10, 20, 50, 100, 200, 400], ["best_total_ms", "best_step_ms"],
+         dict(beam=4, length=lambda n: n)),
+        ("beam: one step", "beam", [1, 2, 4, 8, 16], ["best_step_ms", "resident_mb"], dict(sentences=1)),
+        ("rows: one step, greedy", "sentences", rows, ["best_step_ms", "resident_mb"], dict(beam=1, source=27, length=14)),
+        ("vocabulary: one step, beam 4", "vocab", [4000, 8000, 16000, 32000, 64000], ["best_step_ms"], dict(beam=4)),
+        ("threads: one sentence, beam 4", "threads", sorted({1, 2, 4, 8, 16, cores} & set(range(1, cores + 1))),
+         ["best_total_ms"], dict(beam=4)),
+    ]
+    return [(n, f, v[::3] if a.quick else v, w, x) for n, f, v, w, x in sweeps]
+
+
+def draw(result):
+    parts, at = [], 0
+    for s in result["sweeps"]:
+        what = [w for w in s["points"][0] if w != "x" and w != "resident_mb"]
+        curves = [(f"{w.replace('_', ' ')}, exponent {s['exponents'][w]['upper_half']}", [(p["x"], p[w]) for p in s["points"]])
+                  for w in what]
+        if len(s["points"]) < 2:
+            continue
+        parts.append(f'<g transform="translate({at % 2 * 390},{at // 2 * 270})">')
+        parts += chart.curve_chart(s["name"], s["varied"], "ms", curves) + ["</g>"]
+        at += 1
+    return chart.document(790, (at + 1) // 2 * 270, parts)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--programs", required=True)
+    p.add_argument("--out", required=True)
+    p.add_argument("--quick", action="store_true", help="a few points, to see that it works")
+    p.add_argument("--cpu-time", action="store_true", help="CPU time where one thread runs: for crowded machines")
+    p.add_argument("--revision", default="unknown")
+    a = p.parse_args()
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        names = re.findall(r"^model name\s*:\s*(.*)$", f.read(), re.M)
+    cpu = names[0].strip() if names else platform.machine()
+    result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+              "machine": {"cpu": cpu, "cores": os.cpu_count()}, "revision": a.revision,
+              "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000 unless varied), random weights, int8",
+              "clock": "CPU time where one thread runs" if a.cpu_time else "wall time",
+              "sweeps": [sweep(a, name, field, values, what, **fixed) for name, field, values, what, fixed in list_sweeps(a)]}
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{cpu} {os.cpu_count()} cores".lower()).strip("-")
+    for suffix, content in ((".json", json.dumps(result, indent=1) + "\n"), (".svg", draw(result))):
+        path = os.path.join(a.out, f"scale-{slug}{suffix}")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(content)
+        print(path)
+
+
+main()
