@@ -231,3 +231,23 @@ def own_address():
         except OSError:
             return None
     return None if address.startswith("127.") else address
+
+
+def footprint(server):
+    """Threads, descriptors, mapped weights."""
+    proc = "/proc/%d/" % server.process.pid
+    with open(proc + "maps", encoding="utf-8") as f:
+        maps = f.read().count("weights.dgw")
+    return len(os.listdir(proc + "task")), len(os.listdir(proc + "fd")), maps
+
+
+def test_exchanges_leave_nothing_behind(folder):
+    with Server(str(folder / "served")) as server:
+        server.translate("Hello.")
+        before = footprint(server)
+        for i in range(12):
+            exchange(folder)
+            assert reload(server).json()["opened"] == 1
+            assert server.translate("Hello.").status_code == 200
+            os.rename(folder / "old", folder / "next" / "en-de")  # and back again the next time
+        server.until(lambda: footprint(server) == before, 20)
