@@ -13,6 +13,7 @@
 struct dg_aside;
 struct dg_auth;
 struct dg_pivots;
+struct dg_memo;
 struct dg_feeder;
 struct dg_reload;
 
@@ -24,6 +25,7 @@ struct dg_app {
     struct dg_queue *queue;
     struct dg_aside *aside; /* for attention weights */
     struct dg_metrics *metrics;
+    struct dg_memo *cache; /* of answers; NULL: none */
     struct dg_feeder *feeder; /* of batches */
     struct dg_auth *auth; /* NULL: no keys are asked for */
     struct dg_reload *reload;

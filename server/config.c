@@ -61,6 +61,8 @@ static const struct option_row table[] = {
         SECONDS, FIELD(max_queue_ms), 1, 86400000, NULL},
     {"max-queue-tokens", "N", "instead: source pieces that may wait; 0: seconds count", "0", WHOLE,
         FIELD(max_queue_tokens), 0, 1 << 30, NULL},
+    {"cache-bytes", "N", "room for answers to sentences that come again; 0: none are kept", "0",
+        WHOLE, FIELD(cache_bytes), 0, INT64_MAX / 2, NULL},
     {"max-connections", "N", "open connections; above: 503", "4096", WHOLE, FIELD(max_connections),
         1, 1000000, NULL},
     {"request-timeout", "SECONDS",

@@ -49,6 +49,7 @@ struct dg_server_config {
     int64_t max_batch_items, max_batch_characters; /* of one batch */
     char batching[16];
     int64_t max_queue_ms;
+    int64_t cache_bytes;      /* of kept answers; 0: none are kept */
     int64_t max_queue_tokens; /* source pieces that may wait; 0: max_queue_ms counts */
     int64_t max_connections;
     int64_t batch_timeout_ms;   /* the same for a batch */

@@ -8,6 +8,7 @@
 #include "server/aside.h"
 #include "server/auth.h"
 #include "server/batch.h"
+#include "server/memo.h"
 #include "server/http.h"
 #include "server/listen.h"
 #include "server/pivot.h"
@@ -321,6 +322,9 @@ static int start(struct server *s, struct dg_error *err)
         rc = dg_queue_open(&queue, &s->app.queue, err);
     if (rc == DG_OK)
         rc = dg_aside_open(DG_ATTENTION_MAX_WAITING, &s->app.aside, err);
+    if (rc == DG_OK && c->cache_bytes > 0)
+        rc = dg_memo_open((size_t)c->cache_bytes, &s->app.cache, err);
+    models.cache = s->app.cache;
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
     if (rc == DG_OK)
@@ -408,6 +412,7 @@ static uint32_t stop(struct server *s)
     dg_auth_close(s->app.auth); /* writes what the last requests used */
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);
+    dg_memo_close(s->app.cache);
     dg_metrics_close(s->app.metrics);
     free(s->routes);
     return broken;

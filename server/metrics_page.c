@@ -1,6 +1,7 @@
 #include "server/metrics_page.h"
 
 #include "server/auth.h"
+#include "server/memo.h"
 #include "server/process.h"
 #include "server/reload.h"
 
@@ -121,6 +122,23 @@ static void put_engines(struct gauges *g, struct dg_served *const *models, size_
     put(g, "dragoman_live_sentences", "Sentences being translated.", live);
 }
 
+static void put_cache(struct gauges *g, struct dg_app *app)
+{
+    struct dg_memo_counts c = {0};
+    if (app->cache)
+        dg_memo_count(app->cache, &c);
+    put_counter(g, "dragoman_cache_hits_total", "Sentences answered from the translation cache.",
+        (double)c.hits);
+    put_counter(g, "dragoman_cache_misses_total",
+        "Sentences looked for in the translation cache in vain.", (double)c.misses);
+    put_counter(g, "dragoman_cache_evictions_total",
+        "Answers that left the translation cache for others.", (double)c.evictions);
+    put(g, "dragoman_cache_entries", "Answers in the translation cache.", (double)c.entries);
+    put(g, "dragoman_cache_bytes", "Their size.", (double)c.bytes);
+    put(g, "dragoman_cache_max_bytes", "The room for them; 0: none are kept.",
+        (double)c.max_bytes);
+}
+
 static const char *bundle_name(const struct dg_served *s)
 {
     return dg_bundle_name(dg_translator_bundle(s->translator));
@@ -157,6 +175,7 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
         put_keys(&g, app);
         put_reloads(&g, app);
         put_engines(&g, models, n);
+        put_cache(&g, app);
         put_models(&g, models, n);
         put_process(&g);
         dg_metrics_write(app->metrics, g.list, g.n, &b);

@@ -26,7 +26,10 @@ struct dg_replica {
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
 };
 
+struct dg_memo;
+
 struct dg_served {
+    struct dg_memo *cache; /* of answers, borrowed; NULL: there is none */
     struct dg_backend *be; /* holds the weights */
     struct dg_translator *translator;
     struct dg_replica *replicas; /* [n_replicas], by worker number */
@@ -38,6 +41,7 @@ struct dg_served {
 struct dg_models_options {
     uint32_t workers, compute_threads;
     struct dg_engine_limits limits;
+    struct dg_memo *cache; /* for all models; borrowed, NULL: none */
     const char *aliases; /* as languages.h has them; "" none */
     const char *pivot;   /* the language that pairs without a model may go through, or "off" */
     struct dg_device device; /* what engines run on; zeros: the CPU */

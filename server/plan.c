@@ -77,6 +77,8 @@ static void plan_requests(struct plan *p, const struct dg_server_config *c)
     snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", BODIES,
         (long long)c->max_body_bytes);
     plan_line(p, what, BODIES * (double)c->max_body_bytes);
+    if (c->cache_bytes > 0)
+        plan_line(p, "kept answers, --cache-bytes", (double)c->cache_bytes);
     snprintf(
         what, sizeof what, "connections, --max-connections %lld", (long long)c->max_connections);
     plan_line(p, what, CONNECTION_BYTES * (double)c->max_connections);

@@ -99,6 +99,7 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     if (!s)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     atomic_init(&s->refs, 1);
+    s->cache = o->cache;
     int rc = dg_device_open(&o->device, &s->be, err);
     if (rc == DG_OK)
         rc = dg_translator_open(dir, s->be, positions, &s->translator, err);

@@ -1,5 +1,7 @@
 #include "server/task.h"
 
+#include "server/memo.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +57,26 @@ static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, st
     dg_job_cost(job, index, &e->source_tokens, &e->max_target_tokens);
 }
 
+static const char *version_of(const struct dg_served *model)
+{
+    return dg_bundle_version(dg_translator_bundle(model->translator));
+}
+
+/* Is a sentence's answer in the cache? Then the job has it now. */
+static bool recall(const struct dg_served *model, struct dg_job *job, uint32_t index)
+{
+    struct dg_sentence s;
+    if (!model->cache)
+        return false;
+    dg_job_sentence(job, index, &s);
+    if (!dg_memo_takes(&s))
+        return false;
+    const struct dg_result *r = dg_memo_get(model->cache, version_of(model), &s);
+    bool kept = r && dg_job_accept(job, index, r, NULL) == DG_OK;
+    dg_memo_release(model->cache, r);
+    return kept;
+}
+
 int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
     struct dg_task **out, struct dg_error *err)
 {
@@ -74,7 +96,8 @@ int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
     pthread_mutex_init(&t->lock, NULL);
     for (size_t i = 0; i < n; i++)
         for (uint32_t s = 0; s < dg_job_sentences(jobs[i]); s++)
-            fill_entry(t, jobs[i], s, &entries[t->n_entries++]);
+            if (!recall(model, jobs[i], s))
+                fill_entry(t, jobs[i], s, &entries[t->n_entries++]);
     t->n_left = t->n_entries;
     *out = t;
     return DG_OK;
@@ -130,7 +153,11 @@ bool dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
 {
     struct dg_task *t = e->task;
+    struct dg_memo *cache = t->model->cache;
     struct dg_error err = {0};
+    struct dg_sentence s;
+    if (cache) /* as it was asked for: the answer may change what is asked for next */
+        dg_job_sentence(e->job, e->index, &s);
     pthread_mutex_lock(&t->lock); /* two workers may hold sentences of one job */
     int rc = dg_job_accept(e->job, e->index, r, &err);
     if (rc != DG_EAGAIN)
@@ -138,6 +165,8 @@ bool dg_task_accept(
     pthread_mutex_unlock(&t->lock);
     if (rc == DG_EAGAIN)
         return false;
+    if (rc == DG_OK && cache && dg_memo_takes(&s))
+        dg_memo_put(cache, version_of(t->model), &s, r);
     if (rc != DG_OK)
         dg_task_end(t, DG_TASK_FAILED, &err);
     else if (t->progress)

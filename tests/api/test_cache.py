@@ -1,0 +1,120 @@
+"""--cache-bytes: answers to sentences that come again, the same bits as without."""
+import concurrent.futures
+import random
+
+import pytest
+
+from conftest import Server
+from test_batch import NDJSON, answers, counter, item, lines
+from test_stream import stream
+
+
+def rest(answer):
+    """What does not depend on time."""
+    return answer.json()
+
+
+@pytest.fixture(scope="module")
+def both(models):
+    """A server that keeps answers and one that does not."""
+    with Server(models, "--cache-bytes", "10000000") as keeping, Server(models) as plain:
+        yield keeping, plain
+
+
+def counts(server):
+    return tuple(counter(server, "dragoman_cache_%s_total" % name) for name in ("hits", "misses"))
+
+
+def test_off_by_default(server):
+    for _ in range(2):
+        server.translate("Hello there.")
+    assert counts(server) == (0, 0)
+    assert counter(server, "dragoman_cache_max_bytes") == 0
+
+
+def test_the_second_time_no_engine_is_asked(both):
+    keeping, _ = both
+    first = keeping.translate("One is one. Two is two.", scores=True)
+    steps, sentences = counter(keeping, "dragoman_decode_steps_total"), counter(keeping, "dragoman_sentences_total")
+    hits, misses = counts(keeping)
+    again = keeping.translate("Two is two. One is one.", scores=True)
+    assert counter(keeping, "dragoman_decode_steps_total") == steps
+    assert counts(keeping) == (hits + 2, misses)
+    assert counter(keeping, "dragoman_sentences_total") == sentences + 2
+    a, b = (r.json()["translations"][0]["text"] for r in (first, again))
+    assert sorted(a) == sorted(b)
+    assert again.json()["usage"] == first.json()["usage"]
+    assert again.headers["X-Model-Version"] == first.headers["X-Model-Version"]
+
+
+def test_random_requests_equal_those_without(both):
+    """Few sentences in many combinations, options and routes: every answer is the one without a cache."""
+    keeping, plain = both
+    rng = random.Random(11)
+    sentences = ["The %s %s." % (a, b) for a in ("dog", "cat", "old man", "日本") for b in ("runs", "sleeps", "12:30")]
+
+    def options():
+        o = {}
+        if rng.random() < 0.5:
+            o["beam_size"] = rng.choice([1, 2, 4, 6])
+            o["n_best"] = rng.randint(1, o["beam_size"])
+        if rng.random() < 0.3:
+            o["length_penalty"] = rng.choice([0, 0.6, 1.5])
+        if rng.random() < 0.3:
+            o["alignments"] = True
+        if rng.random() < 0.1:
+            o["target_prefix"] = "Ein"
+        elif rng.random() < 0.1:
+            o["sampling"] = {"temperature": 1.5, "seed": rng.randint(1, 3)}
+            o.pop("beam_size", 0), o.pop("n_best", 0)
+        return dict(o, scores=rng.random() < 0.5)
+
+    cases = [(" ".join(rng.choices(sentences, k=rng.randint(1, 5))), options()) for _ in range(300)]
+
+    def one(case):
+        text, o = case
+        assert rest(keeping.translate(text, **o)) == rest(plain.translate(text, **o)), case
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(one, cases))
+    hits, misses = counts(keeping)
+    assert hits > 200 and misses > 50
+    items = [item(text, **o) for text, o in cases[:100]]
+    wanted = answers(plain.post("/v1/batch", {"items": items}))
+    assert answers(keeping.post("/v1/batch", {"items": items})) == wanted
+    assert sorted(lines(keeping.post("/v1/batch", {"items": items}, headers=NDJSON)),
+                  key=lambda a: a["index"]) == wanted
+    for text, o in cases[:20]:
+        assert stream(keeping, text, **o)[-1][1] == plain.translate(text, **o).json()
+
+
+def test_streams_give_kept_sentences_at_once(both):
+    keeping, _ = both
+    keeping.translate("Kept is kept. And kept again.")
+    events = stream(keeping, "Kept is kept. And kept again.")
+    assert [name for name, _ in events] == ["sentence", "sentence", "done"]
+
+
+def test_scores_are_never_from_the_cache(both):
+    keeping, plain = both
+    body = {"source": "One is one.", "target": "Eins.", "source_lang": "en", "target_lang": "de"}
+    before = counts(keeping)
+    for _ in range(2):
+        assert keeping.post("/v1/score", body).json() == plain.post("/v1/score", body).json()
+    assert counts(keeping) == before
+
+
+def test_pairs_do_not_mix(both):
+    keeping, plain = both
+    for source, target in (("en", "de"), ("de", "fr"), ("en", "de")):
+        body = {"text": "Same text.", "source": source, "target": target}
+        assert rest(keeping.post("/v1/translate", body)) == rest(plain.post("/v1/translate", body))
+
+
+def test_bounded(models):
+    with Server(models, "--cache-bytes", "20000") as server:
+        for i in range(300):
+            assert server.translate("The cat %d sleeps." % i).status_code == 200
+        assert 0 < counter(server, "dragoman_cache_bytes") <= 20000
+        assert counter(server, "dragoman_cache_evictions_total") > 0
+        assert counter(server, "dragoman_cache_entries") > 2
+        assert counter(server, "dragoman_cache_max_bytes") == 20000
