@@ -1,5 +1,6 @@
 """Pairs that no model has, through a third language: the answer is that of the two hops one after the other."""
 import concurrent.futures
+import json
 import os
 import re
 import shutil
@@ -183,3 +184,12 @@ def test_a_full_queue_does_not_lose_the_second_hop(three):
         assert {r.status_code for r in replies} <= {200, 503}
         assert len({r.text for r in replies if r.status_code == 200}) == 1
         assert 'dragoman_requests_total{outcome="error"} 0\n' in server.get("/metrics").text
+
+
+def test_a_stream_ends_with_the_same_answer(server):
+    """Sentences of the second hop are not the text's own: the whole answer comes at the end."""
+    whole = translate(server, TEXTS[1]).json()
+    reply = translate(server, TEXTS[1], stream=True)
+    assert reply.status_code == 200
+    events = [dict(line.split(": ", 1) for line in e.split("\n") if line) for e in reply.text.split("\n\n") if e]
+    assert events[-1]["event"] == "done" and json.loads(events[-1]["data"])["translations"] == whole["translations"]
