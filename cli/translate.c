@@ -16,6 +16,8 @@ static const char usage[] =
     "  --alignments         with --json: [source, target] spans of words in code points (with --pieces: of pieces)\n"
     "  --keep-loops         leave answers that repeat themselves over and over as they are (default: such a sentence\n"
     "                       is decoded again with a block, and flagged; with --pieces they are left)\n"
+    "  --format FORMAT      text (default): each line by itself; or the whole input is a document: wrapped (lines of a\n"
+    "                       paragraph are one text), srt (subtitles, WebVTT too) or markdown\n"
     "  --prefix TEXT        every answer begins with it; its last word may go on, unless white space follows it\n"
     "  --help               this text\n";
 
@@ -163,10 +165,45 @@ static int translate_lines(struct run *r, struct dg_error *err)
     return rc;
 }
 
+static int read_all(struct dg_buffer *text, struct dg_error *err)
+{
+    char chunk[65536];
+    size_t n;
+    while ((n = fread(chunk, 1, sizeof chunk, stdin)) > 0)
+        dg_buffer_add(text, chunk, n);
+    if (ferror(stdin))
+        return dg_error_set(err, DG_EIO, "standard input cannot be read");
+    return text->failed ? dg_error_set(err, DG_ENOMEM, "no memory for the document") : 0;
+}
+
+/* All of the input is one document; so is the output, to its last byte. */
+static int translate_document(struct run *r, struct dg_error *err)
+{
+    struct dg_buffer text;
+    struct dg_job *job = NULL;
+    struct dg_answers a;
+    dg_buffer_init(&text);
+    int rc = read_all(&text, err);
+    if (!rc)
+        rc = dg_job_plan(r->session.translator, text.data ? text.data : "", text.len, &r->o.translate, &job, err);
+    if (!rc)
+        rc = dg_runner_run(r->session.runner, &job, 1, NULL, NULL, err);
+    if (!rc && r->o.json)
+        rc = write_answer(r, job, 0, err);
+    else if (!rc && !(rc = dg_job_finish(job, &a, err)))
+        fwrite(a.best[0].text, 1, a.best[0].len, stdout);
+    if (!rc && fflush(stdout))
+        rc = dg_error_set(err, DG_EIO, "standard output cannot be written");
+    dg_job_free(job);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
 int dg_cli_translate(int argc, char **argv)
 {
     static const struct option options[] = {DG_DECODE_OPTIONS, {"alignments", 0, NULL, 'a'},
-        {"keep-loops", 0, NULL, 'k'}, {"prefix", 1, NULL, 'p'}, {"help", 0, NULL, 'h'}, {0}};
+        {"keep-loops", 0, NULL, 'k'}, {"prefix", 1, NULL, 'p'},
+        {"format", 1, NULL, 'f'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
@@ -183,6 +220,10 @@ int dg_cli_translate(int argc, char **argv)
             r.o.translate.keep_loops = true;
         else if (c == 'p')
             r.o.translate.prefix = optarg;
+        else if (c == 'f' && !dg_format_find(optarg, &r.o.translate.format))
+            return dg_cli_usage("translate", "--format takes text, wrapped, srt or markdown, not \"%.40s\"", optarg);
+        else if (c == 'f')
+            continue;
         else if (dg_decode_options_take(&r.o, c, optarg, &err))
             return dg_cli_usage("translate", "%s", err.message);
     }
@@ -193,7 +234,7 @@ int dg_cli_translate(int argc, char **argv)
     r.started_ns = dg_clock_ns();
     int rc = dg_session_open(&r.session, &r.o, &err);
     if (!rc)
-        rc = translate_lines(&r, &err);
+        rc = r.o.translate.format == DG_FORMAT_TEXT ? translate_lines(&r, &err) : translate_document(&r, &err);
     dg_session_close(&r.session);
     return rc ? dg_cli_fail("translate", &err) : 0;
 }

@@ -28,6 +28,19 @@ static int read_sampling(const struct dg_json *o, const char *where, struct dg_s
     return rc;
 }
 
+static int read_format(
+    const struct dg_json *o, const char *where, enum dg_format *out, struct dg_error *err)
+{
+    const char *text = "text";
+    char name[64];
+    int rc = dg_json_field_string(o, where, "format", &text, err);
+    if (rc != DG_OK || dg_format_find(text, out))
+        return rc;
+    snprintf(name, sizeof name, "%s%sformat", where ? where : "", where && where[0] ? "." : "");
+    return dg_error_field(err, DG_EINVAL, name,
+        "%s must be text, wrapped, srt or markdown, not \"%.40s\"", name, text);
+}
+
 int dg_request_options_read(const struct dg_json *o, const char *where,
     const struct dg_request_limits *limits, struct dg_request_options *out, struct dg_error *err)
 {
@@ -47,6 +60,8 @@ int dg_request_options_read(const struct dg_json *o, const char *where,
         rc = dg_json_field_string(o, where, "target_prefix", &out->target_prefix, err);
     if (rc == DG_OK)
         rc = read_sampling(o, where, &out->search.sampling, err);
+    if (rc == DG_OK)
+        rc = read_format(o, where, &out->format, err);
     out->search.beam = (uint32_t)beam;
     out->search.n_best = (uint32_t)n_best;
     out->search.alpha = (float)alpha;
@@ -72,6 +87,7 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         .target = pair[1],
         .search = options->search,
         .alignments = options->alignments,
+        .format = options->format,
         .prefix = options->target_prefix,
     };
     if (options->search.sampling.temperature > 0) {

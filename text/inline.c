@@ -1,7 +1,7 @@
 /* Running text with marks in it: code spans, links, images, emphasis, tags, addresses. One pass
  * finds what may be a mark, the next pairs those that open with those that close; what has no
  * partner is text. What is looked at in vain comes off a budget, so that time grows with length alone. */
-#include "text/layout_internal.h"
+#include "text/document_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -323,13 +323,13 @@ static size_t shown(const char *s, size_t n)
     return n;
 }
 
-static void emit(struct dg_layout *l, const struct scan *x, const struct token *t)
+static void emit(struct dg_document *l, const struct scan *x, const struct token *t)
 {
     struct dg_inset inset = {.begin = t->begin, .end = t->end, .pair = t->pair};
     if (t->kind == LINE_BREAK) {
         inset.kind = DG_INSET_BREAK;
         inset.len = 1;
-        dg_layout_inset(l, inset, " ");
+        dg_document_inset(l, inset, " ");
         return;
     }
     if (t->kind == CODE || t->kind == ADDRESS) {
@@ -338,16 +338,16 @@ static void emit(struct dg_layout *l, const struct scan *x, const struct token *
     } else if (t->pair) {
         inset.kind = t->is_closer ? DG_INSET_CLOSE : DG_INSET_OPEN;
     } else if (t->kind == EMPHASIS || t->kind == BRACKET_OPEN || t->kind == BRACKET_CLOSE) {
-        dg_layout_text(l, x->s, t->begin, t->end);
+        dg_document_text(l, x->s, t->begin, t->end);
         return;
     } else {
         inset.kind = DG_INSET_MARK;
     }
-    dg_layout_inset(l, inset, x->s + t->text);
+    dg_document_inset(l, inset, x->s + t->text);
 }
 
-void dg_layout_inline(
-    struct dg_layout *l, const char *s, const struct dg_paragraph *p, enum dg_marks marks)
+void dg_document_inline(
+    struct dg_document *l, const char *s, const struct dg_paragraph *p, enum dg_marks marks)
 {
     struct scan x = {.s = s,
         .begin = p->begin,
@@ -359,11 +359,11 @@ void dg_layout_inline(
     find_tokens(&x, p);
     find_pairs(&x, &l->pairs);
     for (size_t i = 0; i < x.n; i++) {
-        dg_layout_text(l, s, at, x.list[i].begin);
+        dg_document_text(l, s, at, x.list[i].begin);
         emit(l, &x, &x.list[i]);
         at = x.list[i].end;
     }
-    dg_layout_text(l, s, at, p->end);
+    dg_document_text(l, s, at, p->end);
     l->flat.failed = l->flat.failed || x.failed;
     free(x.list);
 }

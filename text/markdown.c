@@ -1,6 +1,6 @@
 /* Markdown's blocks (CommonMark's, and GitHub's tables): which lines are running text. Code, tags
  * that stand in lines of their own, definitions of links, front matter stay between the blocks. */
-#include "text/layout_internal.h"
+#include "text/document_internal.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #define MAX_DEPTH 32 /* of quotations and items in one line */
 
 struct reader {
-    struct dg_layout *l;
+    struct dg_document *l;
     const char *s;
     size_t n;
     struct dg_paragraph p;
@@ -290,7 +290,7 @@ static size_t skip_front_matter(const char *s, size_t n)
     return 0;
 }
 
-void dg_layout_markdown(struct dg_layout *l, const char *s, size_t n)
+void dg_document_markdown(struct dg_document *l, const char *s, size_t n)
 {
     struct reader r = {.l = l, .s = s, .n = n};
     struct dg_line line;

@@ -1,6 +1,6 @@
 /* Subtitles: SubRip and WebVTT. A cue is a line of times, after it lines of text up to a blank one,
  * and before it perhaps a number or a name. */
-#include "text/layout_internal.h"
+#include "text/document_internal.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool is_speaker(const char *s, const struct dg_line *l)
 
 /* The lines of a cue from *at on, to the blank one behind them. */
 static void read_cue(
-    struct dg_layout *l, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
+    struct dg_document *l, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
 {
     struct dg_line line;
     while (dg_line_at(s, n, *at, &line) && !dg_line_is_blank(s, &line)) {
@@ -33,7 +33,7 @@ static void read_cue(
     dg_paragraph_end(p, l, s, DG_MARKS_TAGS);
 }
 
-void dg_layout_srt(struct dg_layout *l, const char *s, size_t n)
+void dg_document_srt(struct dg_document *l, const char *s, size_t n)
 {
     struct dg_paragraph p = {0};
     struct dg_line line;

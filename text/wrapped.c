@@ -1,6 +1,6 @@
 /* Plain text whose paragraphs are wrapped by hand. */
 #include "text/bullet.h"
-#include "text/layout_internal.h"
+#include "text/document_internal.h"
 #include "text/utf8.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static bool goes_on(const struct start *a, bool second, const struct start *b)
     return b->indent == a->indent || (second && (a->is_item || b->indent < a->indent));
 }
 
-void dg_layout_wrapped(struct dg_layout *l, const char *s, size_t n)
+void dg_document_wrapped(struct dg_document *l, const char *s, size_t n)
 {
     struct dg_paragraph p = {0};
     struct start before = {0};

@@ -60,38 +60,74 @@ static size_t word_at(const struct words *w, const char *s, size_t begin, size_t
 }
 
 /* Add a pair unless the answer word has it already: pairs of one word lie together. */
-static void add_pair(struct dg_answer_pair *pairs, size_t *n, struct dg_answer_pair pair)
+static void add_pair(struct dg_word_pair *pairs, size_t *n, struct dg_word_pair pair)
 {
-    for (size_t i = *n; i > 0 && pairs[i - 1].target_begin == pair.target_begin; i--)
-        if (pairs[i - 1].source_begin == pair.source_begin)
+    for (size_t i = *n; i > 0 && pairs[i - 1].target == pair.target; i--)
+        if (pairs[i - 1].source == pair.source)
             return;
     pairs[(*n)++] = pair;
 }
 
-static int align_words(struct dg_job *j, const struct dg_part *p, const char *target, size_t begin, size_t end,
-    const size_t first_char[2], struct dg_answer_pair *pairs, size_t *n, struct dg_error *err)
+int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n, size_t base,
+    struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err)
 {
-    struct words normalised, sent, answer;
+    struct words normalised, answer;
     int rc = find_words(j, p->text, strlen(p->text), 0, &normalised, err);
     if (!rc)
-        rc = find_words(j, j->text + p->begin, p->end - p->begin, first_char[0], &sent, err);
-    if (!rc)
-        rc = find_words(j, target + begin, end - begin, first_char[1], &answer, err);
-    if (rc)
-        return rc;
-    size_t from = begin;
-    for (uint32_t t = 0; t < p->n_ends; from = p->ends[t++]) {
+        rc = find_words(j, s, n, 0, &answer, err);
+    *n_pairs = 0;
+    *pairs = dg_arena_array(&j->arena, p->n_ends, sizeof **pairs);
+    if (rc || !*pairs)
+        return rc ? rc : DG_JOB_NO_MEMORY(err);
+    size_t from = 0;
+    for (uint32_t t = 0; t < p->n_ends; from = p->ends[t++] - base) {
         const struct dg_token *source = dg_part_source_of(p, t);
         if (!source)
             continue;
-        size_t a = word_at(&answer, target + begin, from - begin, p->ends[t] - begin);
-        size_t s = word_at(&normalised, p->text, source->begin, source->end);
-        if (a >= answer.n || s >= normalised.n || s >= sent.n)
-            continue;
-        const struct word *sw = &sent.list[s], *aw = &answer.list[a];
-        add_pair(pairs, n, (struct dg_answer_pair){sw->begin_char, sw->end_char, aw->begin_char, aw->end_char});
+        size_t a = word_at(&answer, s, from, p->ends[t] - base);
+        size_t w = word_at(&normalised, p->text, source->begin, source->end);
+        if (a < answer.n && w < normalised.n)
+            add_pair(*pairs, n_pairs, (struct dg_word_pair){(uint32_t)w, (uint32_t)a});
     }
     return 0;
+}
+
+/* Words of the sentence as it was sent, in code points of the whole text. */
+static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t first_char, struct words *out,
+    struct dg_error *err)
+{
+    const char *s = j->text + p->begin;
+    if (!p->flat)
+        return find_words(j, s, p->end - p->begin, first_char, out, err);
+    int rc = find_words(j, p->flat, p->flat_len, 0, out, err);
+    for (size_t i = 0; !rc && i < out->n; i++) {
+        struct word *w = &out->list[i];
+        size_t begin = dg_part_source(p, w->begin, true) - p->begin;
+        size_t end = dg_part_source(p, w->end, false) - p->begin;
+        w->begin_char = first_char + dg_utf8_count(s, begin);
+        w->end_char = first_char + dg_utf8_count(s, end > begin ? end : begin);
+    }
+    return rc;
+}
+
+static int align_words(struct dg_job *j, const struct dg_part *p, const char *target, size_t begin, size_t end,
+    const size_t first_char[2], struct dg_answer_pair *out, size_t *n, struct dg_error *err)
+{
+    struct words sent, answer;
+    struct dg_word_pair *pairs;
+    size_t n_pairs;
+    int rc = find_source_words(j, p, first_char[0], &sent, err);
+    if (!rc)
+        rc = find_words(j, target + begin, end - begin, first_char[1], &answer, err);
+    if (!rc)
+        rc = dg_part_word_pairs(j, p, target + begin, end - begin, begin, &pairs, &n_pairs, err);
+    for (size_t i = 0; !rc && i < n_pairs; i++) {
+        if (pairs[i].source >= sent.n)
+            continue;
+        const struct word *s = &sent.list[pairs[i].source], *a = &answer.list[pairs[i].target];
+        out[(*n)++] = (struct dg_answer_pair){s->begin_char, s->end_char, a->begin_char, a->end_char};
+    }
+    return rc;
 }
 
 static void align_pieces(const struct dg_part *p, struct dg_answer_pair *pairs, size_t *n)

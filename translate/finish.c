@@ -45,7 +45,7 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         if (!p->alignment)
             return DG_JOB_NO_MEMORY(err);
         memcpy(p->alignment, r->alignment, hyps[0].n * sizeof *p->alignment);
-        if (j->options.alignments && !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
+        if ((j->options.alignments || p->n_insets) && !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
             return DG_JOB_NO_MEMORY(err);
     }
     p->hyps = hyps;
@@ -144,7 +144,7 @@ static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct
     return any;
 }
 
-int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
+static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
     struct dg_error *err)
 {
     const struct dg_tokenizer *t = j->t->target;
@@ -161,6 +161,36 @@ int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp 
     free(text);
     free(spans);
     return rc;
+}
+
+/* The answer with the sentence's marks and line ends around it; p->ends move along. */
+static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
+    struct dg_error *err)
+{
+    struct dg_buffer plain;
+    struct dg_word_pair *pairs = NULL;
+    size_t n_pairs = 0, base = out->len;
+    dg_buffer_init(&plain);
+    bool aligned = h == p->hyps && p->ends;
+    int rc = add_text(j, p, h, &plain, err);
+    if (!rc && aligned)
+        rc = dg_part_word_pairs(j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, &n_pairs, err);
+    size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
+    struct dg_decoration d = {.document = j->text, .flat = p->flat, .len = p->flat_len, .insets = p->insets,
+        .n = p->n_insets, .answer = plain.data ? plain.data : "", .answer_len = plain.len, .pairs = pairs,
+        .n_pairs = n_pairs};
+    if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
+        rc = DG_JOB_NO_MEMORY(err);
+    for (uint32_t i = 0; !rc && aligned && i < p->n_ends; i++)
+        p->ends[i] = base + shift[p->ends[i]];
+    dg_buffer_deinit(&plain);
+    return rc;
+}
+
+int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
+    struct dg_error *err)
+{
+    return p->n_insets ? add_decorated(j, p, h, out, err) : add_text(j, p, h, out, err);
 }
 
 static void add_pieces(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out)

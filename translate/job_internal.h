@@ -3,8 +3,10 @@
 #define DG_TRANSLATE_JOB_INTERNAL_H
 
 #include "base/arena.h"
-#include "text/split.h"
 #include "base/buffer.h"
+#include "text/document.h"
+#include "text/split.h"
+#include "translate/decorate.h"
 #include "translate/prefix.h"
 #include "translate/translator_internal.h"
 
@@ -23,6 +25,10 @@ struct dg_part {
     bool copied, tagged;      /* tagged: ids begin with the piece that asks for a language */
     unsigned flags;
     uint32_t block;           /* no_repeat_ngram of the second round; 0: this is the first */
+    const char *flat;         /* [flat_len] what is translated, where that is not the text's own bytes; else NULL */
+    size_t flat_len;
+    struct dg_inset *insets;  /* [n_insets] with `at` within flat: put back around the answer */
+    size_t n_insets;
     const char *text;         /* normalised; what the tokens' offsets mean */
     struct dg_token *tokens;  /* [n_tokens] of `text`; NULL in pieces mode */
     size_t n_tokens;
@@ -60,9 +66,20 @@ struct dg_job {
     uint32_t n_forced;
 };
 
+/* Make p the sentence `at` (bytes of the layout's flat text) of block b, with the marks that are its own. */
+int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_document *l, const struct dg_block *b,
+    struct dg_span at, struct dg_error *err);
+/* The byte of the job's text where byte `at` of flat is; behind what has no width there or not. */
+size_t dg_part_source(const struct dg_part *p, size_t at, bool behind);
+
 /* Append one answer's text; unknown pieces are replaced (p->flags tells). */
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
     struct dg_error *err);
+
+/* Pairs of words of the sentence and of the best answer's text s[n], whose pieces end at p->ends counted from `base`;
+ * *n_pairs of them, at most one a piece. */
+int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n, size_t base,
+    struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err);
 
 /* Append what stands for a part in the answer of that rank, and set its flags. */
 int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err);

@@ -111,56 +111,151 @@ out:
     return rc;
 }
 
-/* Add text begin..end as one sentence, or as several when it is over the piece limit. A loop over a stack of spans
+/* What is split and encoded: the job's text, or a block of its layout. */
+struct flat {
+    const char *text;
+    const struct dg_document *layout; /* NULL: the job's text itself */
+    const struct dg_block *block;
+};
+
+/* A cut at left_end .. right_begin, out of what must stay whole: false when that leaves nothing on one side. */
+static bool keep_whole(const struct flat *f, struct dg_span at, size_t *left_end, size_t *right_begin)
+{
+    size_t n = f->layout ? dg_document_before(f->layout, f->block, *right_begin) : 0;
+    for (size_t i = n; i-- > 0;) { /* the last one with any width there is the only one that can reach over it */
+        const struct dg_inset *inset = &f->layout->insets[f->block->inset + i];
+        if (inset->len < 2)
+            continue;
+        if (inset->at + inset->len <= *left_end)
+            break;
+        if (inset->at > at.begin)
+            *left_end = *right_begin = inset->at;
+        else if (inset->at + inset->len < at.end)
+            *left_end = *right_begin = inset->at + inset->len;
+        else
+            return false;
+    }
+    while (n && *left_end > at.begin && f->text[*left_end - 1] == ' ')
+        (*left_end)--;
+    while (n && *right_begin < at.end && f->text[*right_begin] == ' ')
+        (*right_begin)++;
+    return true;
+}
+
+static struct dg_part *part_of(struct dg_job *j, const struct flat *f, struct dg_span at, struct dg_error *err)
+{
+    if (!f->layout)
+        return part_new(j, at.begin, at.end, err);
+    struct dg_part *p = part_new(j, 0, 0, err);
+    return p && !dg_part_lay_out(j, p, f->layout, f->block, at, err) ? p : NULL;
+}
+
+/* Any letter outside what stays as it is? */
+static bool has_words(const struct dg_part *p, const char *s, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < p->n_insets; i++) {
+        const struct dg_inset *inset = &p->insets[i];
+        if (inset->kind != DG_INSET_VERBATIM)
+            continue;
+        if (dg_utf8_has_letter(s + at, inset->at - at))
+            return true;
+        at = inset->at + inset->len;
+    }
+    return dg_utf8_has_letter(s + at, n - at);
+}
+
+/* Translate, copy or refuse one span; DG_EAGAIN: it is over the piece limit. */
+static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
+{
+    uint32_t frame = (j->tag ? 1 : 0) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
+    if (!has_words(p, s, n)) {
+        p->copied = true;
+        return 0;
+    }
+    int rc = encode_span(j, j->t->source, s, n, p, err);
+    if (rc)
+        return rc;
+    if (p->n_tokens + frame > j->options.max_source)
+        return DG_EAGAIN;
+    p->copied = p->n_tokens == 0;
+    return frame_ids(j, p, p->n_tokens, err);
+}
+
+/* Add begin..end of f as one sentence, or as several when it is over the piece limit. A loop over a stack of spans
  * instead of recursion: the left part first, so that parts stay in order. */
-static int plan_span(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
+static int plan_span(struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
 {
     struct dg_span stack[64] = {{begin, end}};
-    size_t depth = 1;
-    unsigned flags = 0;
-    uint32_t frame = (j->tag ? 1 : 0) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
+    size_t depth = 1, first_part = j->n_parts;
+    bool split = false;
     while (depth) {
         struct dg_span at = stack[--depth];
-        struct dg_part *p = part_new(j, at.begin, at.end, err);
+        struct dg_part *p = part_of(j, f, at, err);
         if (!p)
             return DG_ENOMEM;
-        p->flags = flags;
-        if (!dg_utf8_has_letter(j->text + at.begin, at.end - at.begin)) {
-            p->copied = true;
+        int rc = plan_part(j, p, f->text + at.begin, at.end - at.begin, err);
+        if (!rc)
             continue;
-        }
-        int rc = encode_span(j, j->t->source, j->text + at.begin, at.end - at.begin, p, err);
-        if (rc)
+        if (rc != DG_EAGAIN)
             return rc;
-        if (p->n_tokens + frame <= j->options.max_source) {
-            p->copied = p->n_tokens == 0;
-            if ((rc = frame_ids(j, p, p->n_tokens, err)))
-                return rc;
-            continue;
-        }
         j->n_parts--;
         size_t left_end, right_begin;
-        rc = dg_split_further(j->text + at.begin, at.end - at.begin, &left_end, &right_begin, err);
+        rc = dg_split_further(f->text + at.begin, at.end - at.begin, &left_end, &right_begin, err);
         if (rc)
             return rc;
-        if (depth + 2 > sizeof stack / sizeof stack[0])
+        left_end += at.begin;
+        right_begin += at.begin;
+        if (depth + 2 > sizeof stack / sizeof stack[0] || !keep_whole(f, at, &left_end, &right_begin))
             return dg_error_set(err, DG_ELIMIT, "a sentence of %zu bytes cannot be split to %u pieces",
                 end - begin, j->options.max_source);
-        flags |= DG_FLAG_SPLIT;
-        for (size_t i = 0; i < j->n_parts; i++)
-            if (j->parts[i].begin >= begin)
-                j->parts[i].flags |= DG_FLAG_SPLIT;
-        stack[depth++] = (struct dg_span){at.begin + right_begin, at.end};
-        stack[depth++] = (struct dg_span){at.begin, at.begin + left_end};
+        split = true;
+        stack[depth++] = (struct dg_span){right_begin, at.end};
+        stack[depth++] = (struct dg_span){at.begin, left_end};
     }
+    for (size_t i = first_part; split && i < j->n_parts; i++)
+        j->parts[i].flags |= DG_FLAG_SPLIT;
     return 0;
+}
+
+/* The sentences of bytes begin .. end of f. */
+static int plan_running(struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
+{
+    struct dg_span *spans = NULL;
+    size_t n = 0;
+    int rc = dg_split_sentences(f->text + begin, end - begin, j->language, &spans, &n, err);
+    for (size_t i = 0; i < n && !rc;) {
+        struct dg_span whole = {spans[i].begin + begin, spans[i].end + begin};
+        for (i++; i < n; i++) { /* two sentences in one `code` are one */
+            size_t left = whole.end, right = spans[i].begin + begin;
+            if (keep_whole(f, (struct dg_span){begin, end}, &left, &right) && left == whole.end)
+                break;
+            whole.end = spans[i].end + begin;
+        }
+        rc = plan_span(j, f, whole.begin, whole.end, err);
+    }
+    free(spans);
+    return rc;
+}
+
+static int plan_layout(struct dg_job *j, struct dg_error *err)
+{
+    struct dg_document layout;
+    int rc = dg_document_open(j->text, j->len, j->options.format, &layout, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < layout.n_blocks && !rc; i++) {
+        const struct dg_block *b = &layout.blocks[i];
+        rc = plan_running(j, &(struct flat){layout.flat.data, &layout, b}, b->at, b->end, err);
+    }
+    dg_document_close(&layout);
+    return rc;
 }
 
 static int plan_sentences(struct dg_job *j, struct dg_error *err)
 {
-    struct dg_span whole = {0, j->len}, *spans = NULL;
-    size_t n = 0;
-    int rc = 0;
+    struct dg_span whole = {0, j->len};
+    const struct flat text = {j->text, NULL, NULL};
     if (!dg_utf8_has_letter(j->text, j->len))
         return 0;
     if (j->options.one_sentence) {
@@ -168,14 +263,11 @@ static int plan_sentences(struct dg_job *j, struct dg_error *err)
             whole.begin++;
         while (whole.end > whole.begin && strchr(" \t\r\n", j->text[whole.end - 1]))
             whole.end--;
-        return plan_span(j, whole.begin, whole.end, err);
+        return plan_span(j, &text, whole.begin, whole.end, err);
     }
-    if ((rc = dg_split_sentences(j->text, j->len, j->language, &spans, &n, err)))
-        return rc;
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = plan_span(j, spans[i].begin, spans[i].end, err);
-    free(spans);
-    return rc;
+    if (j->options.format != DG_FORMAT_TEXT)
+        return plan_layout(j, err);
+    return plan_running(j, &text, 0, j->len, err);
 }
 
 /* Pieces separated by spaces: one part, ids looked up. */
@@ -346,7 +438,7 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
     out->search = j->options.search;
     if (p->block)
         out->search.no_repeat_ngram = p->block;
-    out->want_alignment = j->options.alignments;
+    out->want_alignment = j->options.alignments || p->n_insets > 0;
     out->align_layer = dg_bundle_alignment_layer(j->t->bundle);
     if (i == 0 || j->n_alternatives) {
         out->prefix = j->prefix.ids;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "model/engine.h"
+#include "text/document.h"
 #include "tokenizer/tokenizer.h"
 #include "weights/bundle.h"
 
@@ -28,6 +29,7 @@ struct dg_translate_options {
     bool pieces;                 /* the text is pieces separated by spaces, not sentences; so is the answer */
     bool alignments;             /* say which words of the source the answer's words came from */
     bool keep_loops;             /* an answer that is caught in a loop is left as it is (pieces always are) */
+    enum dg_format format;       /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */
     bool one_sentence;           /* do not split (still split again when over the piece limit) */
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white space at the end says
      * that it is finished (with `pieces`: pieces). NULL: none. DG_EINVAL, DG_ELIMIT: field target_prefix */

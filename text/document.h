@@ -1,8 +1,8 @@
 /* Documents -> blocks of running text to translate, each one line: what a format says by lines,
  * marks and codes is set apart as insets, to be put back around the translation. Every byte of the
  * document is in a block's text, in an inset or between blocks. Any thread. */
-#ifndef DG_TEXT_LAYOUT_H
-#define DG_TEXT_LAYOUT_H
+#ifndef DG_TEXT_DOCUMENT_H
+#define DG_TEXT_DOCUMENT_H
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -40,7 +40,7 @@ struct dg_block {
     size_t inset, n_insets;
 };
 
-struct dg_layout {
+struct dg_document {
     struct dg_buffer flat; /* the blocks' texts, with nothing between them */
     struct dg_block *blocks;
     size_t n_blocks, blocks_cap;
@@ -53,13 +53,16 @@ struct dg_layout {
 bool dg_format_find(const char *name, enum dg_format *out);
 
 /* Take text[n] (valid UTF-8) apart; not DG_FORMAT_TEXT. */
-int dg_layout_open(const char *text, size_t n, enum dg_format format, struct dg_layout *out,
+int dg_document_open(const char *text, size_t n, enum dg_format format, struct dg_document *out,
     struct dg_error *err);
-void dg_layout_close(struct dg_layout *l); /* a zeroed one is fine */
+void dg_document_close(struct dg_document *l); /* a zeroed one is fine */
+
+/* How many of b's insets begin before byte `at` of flat. */
+size_t dg_document_before(const struct dg_document *l, const struct dg_block *b, size_t at);
 
 /* The document's byte for byte `at` of flat, within block b; behind: behind the insets that lie
  * there. */
-size_t dg_layout_source(
-    const struct dg_layout *l, const struct dg_block *b, size_t at, bool behind);
+size_t dg_document_source(
+    const struct dg_document *l, const struct dg_block *b, size_t at, bool behind);
 
 #endif

@@ -10,17 +10,17 @@
 
 #include <cmocka.h>
 
-#include "text/layout.h"
+#include "text/document.h"
 
-static void open_layout(const char *text, enum dg_format format, struct dg_layout *l)
+static void open_document(const char *text, enum dg_format format, struct dg_document *l)
 {
     struct dg_error err = {0};
-    if (dg_layout_open(text, strlen(text), format, l, &err))
+    if (dg_document_open(text, strlen(text), format, l, &err))
         fail_msg("%s", err.message);
 }
 
 /* Blocks in order; each one's text and insets follow one another without a hole. */
-static void check_whole(const char *text, size_t n, const struct dg_layout *l)
+static void check_whole(const char *text, size_t n, const struct dg_document *l)
 {
     size_t source = 0, flat = 0;
     for (size_t i = 0; i < l->n_blocks; i++) {
@@ -39,18 +39,18 @@ static void check_whole(const char *text, size_t n, const struct dg_layout *l)
                 continue;
             assert_int_equal(inset->begin, source);
             assert_true(inset->end >= inset->begin && inset->end <= n);
-            assert_true(dg_layout_source(l, b, flat + inset->len, true) >= inset->end);
+            assert_true(dg_document_source(l, b, flat + inset->len, true) >= inset->end);
             source = inset->end;
             flat += inset->len;
         }
-        assert_int_equal(dg_layout_source(l, b, b->end, true), source);
+        assert_int_equal(dg_document_source(l, b, b->end, true), source);
         assert_null(memchr(l->flat.data + b->at, '\n', b->end - b->at));
     }
     assert_true(source <= n && flat == l->flat.len);
 }
 
 /* The blocks' texts with insets shown: breaks as "/", marks as "{...}", a bar behind each block. */
-static void show(const char *text, const struct dg_layout *l, struct dg_buffer *out)
+static void show(const char *text, const struct dg_document *l, struct dg_buffer *out)
 {
     for (size_t i = 0; i < l->n_blocks; i++) {
         const struct dg_block *b = &l->blocks[i];
@@ -115,17 +115,17 @@ static void formats(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct dg_layout l;
+        struct dg_document l;
         struct dg_buffer shown;
         dg_buffer_init(&shown);
-        open_layout(cases[i].text, cases[i].format, &l);
+        open_document(cases[i].text, cases[i].format, &l);
         check_whole(cases[i].text, strlen(cases[i].text), &l);
         show(cases[i].text, &l, &shown);
         if (strcmp(shown.data ? shown.data : "", cases[i].shown) != 0)
             fail_msg("case %zu\n%s\nis taken as\n%s\nnot\n%s", i, cases[i].text,
                 shown.data ? shown.data : "", cases[i].shown);
         dg_buffer_deinit(&shown);
-        dg_layout_close(&l);
+        dg_document_close(&l);
     }
 }
 
@@ -152,10 +152,10 @@ static void any_text_is_whole(void **state)
         for (size_t i = 0; i < pieces; i++)
             n += (size_t)sprintf(text + n, "%s", bits[next_random(&random) % (sizeof bits / sizeof bits[0])]);
         for (int format = DG_FORMAT_WRAPPED; format <= DG_FORMAT_MARKDOWN; format++) {
-            struct dg_layout l;
-            open_layout(text, (enum dg_format)format, &l);
+            struct dg_document l;
+            open_document(text, (enum dg_format)format, &l);
             check_whole(text, n, &l);
-            dg_layout_close(&l);
+            dg_document_close(&l);
         }
     }
 }
@@ -172,10 +172,10 @@ static void time_grows_with_length(void **state)
         while (len < n)
             len += (size_t)sprintf(text + len, "%s", bits[i]);
         for (int format = DG_FORMAT_WRAPPED; format <= DG_FORMAT_MARKDOWN; format++) {
-            struct dg_layout l;
-            open_layout(text, (enum dg_format)format, &l);
+            struct dg_document l;
+            open_document(text, (enum dg_format)format, &l);
             check_whole(text, len, &l);
-            dg_layout_close(&l);
+            dg_document_close(&l);
         }
     }
     free(text);

@@ -1,8 +1,8 @@
 /* How the formats' readers build a layout. For text/ alone. */
-#ifndef DG_TEXT_LAYOUT_INTERNAL_H
-#define DG_TEXT_LAYOUT_INTERNAL_H
+#ifndef DG_TEXT_DOCUMENT_INTERNAL_H
+#define DG_TEXT_DOCUMENT_INTERNAL_H
 
-#include "text/layout.h"
+#include "text/document.h"
 
 /* One line: s[begin, end) without its end mark, next: where the following one begins. */
 struct dg_line {
@@ -17,10 +17,10 @@ bool dg_line_is_blank(const char *s, const struct dg_line *l);
 
 /* A block of bytes that follow one another: text and insets up to the end. Without memory the
  * layout's buffer fails. */
-void dg_layout_begin(struct dg_layout *l, size_t source);
-void dg_layout_text(struct dg_layout *l, const char *s, size_t begin, size_t end);
-void dg_layout_inset(struct dg_layout *l, struct dg_inset inset, const char *flat);
-void dg_layout_end(struct dg_layout *l); /* one without text is dropped */
+void dg_document_begin(struct dg_document *l, size_t source);
+void dg_document_text(struct dg_document *l, const char *s, size_t begin, size_t end);
+void dg_document_inset(struct dg_document *l, struct dg_inset inset, const char *flat);
+void dg_document_end(struct dg_document *l); /* one without text is dropped */
 
 enum dg_marks { DG_MARKS_NONE, DG_MARKS_TAGS, DG_MARKS_MARKDOWN };
 
@@ -37,15 +37,15 @@ struct dg_paragraph {
 void dg_paragraph_add(struct dg_paragraph *p, const char *s, size_t begin, size_t end);
 /* Make a block of it, if it is open. */
 void dg_paragraph_end(
-    struct dg_paragraph *p, struct dg_layout *l, const char *s, enum dg_marks marks);
-void dg_paragraph_deinit(struct dg_paragraph *p, struct dg_layout *l);
+    struct dg_paragraph *p, struct dg_document *l, const char *s, enum dg_marks marks);
+void dg_paragraph_deinit(struct dg_paragraph *p, struct dg_document *l);
 
 /* The readers. */
-void dg_layout_wrapped(struct dg_layout *l, const char *s, size_t n);
-void dg_layout_srt(struct dg_layout *l, const char *s, size_t n);
-void dg_layout_markdown(struct dg_layout *l, const char *s, size_t n);
+void dg_document_wrapped(struct dg_document *l, const char *s, size_t n);
+void dg_document_srt(struct dg_document *l, const char *s, size_t n);
+void dg_document_markdown(struct dg_document *l, const char *s, size_t n);
 /* A paragraph's text with the marks in it, as part of the block begun. */
-void dg_layout_inline(
-    struct dg_layout *l, const char *s, const struct dg_paragraph *p, enum dg_marks marks);
+void dg_document_inline(
+    struct dg_document *l, const char *s, const struct dg_paragraph *p, enum dg_marks marks);
 
 #endif

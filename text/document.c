@@ -1,4 +1,4 @@
-#include "text/layout_internal.h"
+#include "text/document_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ bool dg_line_is_blank(const char *s, const struct dg_line *l)
 }
 
 /* Room for one more; NULL makes the layout fail. */
-static void *grow(struct dg_layout *l, void *list, size_t n, size_t *cap, size_t size)
+static void *grow(struct dg_document *l, void *list, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
         return list;
@@ -56,7 +56,7 @@ static void *grow(struct dg_layout *l, void *list, size_t n, size_t *cap, size_t
     return p;
 }
 
-void dg_layout_begin(struct dg_layout *l, size_t source)
+void dg_document_begin(struct dg_document *l, size_t source)
 {
     struct dg_block *p = grow(l, l->blocks, l->n_blocks, &l->blocks_cap, sizeof *p);
     if (!p)
@@ -65,12 +65,12 @@ void dg_layout_begin(struct dg_layout *l, size_t source)
     l->blocks[l->n_blocks] = (struct dg_block){l->flat.len, l->flat.len, source, l->n_insets, 0};
 }
 
-void dg_layout_text(struct dg_layout *l, const char *s, size_t begin, size_t end)
+void dg_document_text(struct dg_document *l, const char *s, size_t begin, size_t end)
 {
     dg_buffer_add(&l->flat, s + begin, end - begin);
 }
 
-void dg_layout_inset(struct dg_layout *l, struct dg_inset inset, const char *flat)
+void dg_document_inset(struct dg_document *l, struct dg_inset inset, const char *flat)
 {
     struct dg_inset *p = grow(l, l->insets, l->n_insets, &l->insets_cap, sizeof *p);
     if (!p)
@@ -112,23 +112,23 @@ void dg_paragraph_add(struct dg_paragraph *p, const char *s, size_t begin, size_
 }
 
 void dg_paragraph_end(
-    struct dg_paragraph *p, struct dg_layout *l, const char *s, enum dg_marks marks)
+    struct dg_paragraph *p, struct dg_document *l, const char *s, enum dg_marks marks)
 {
     if (p->open && !p->failed) {
-        dg_layout_begin(l, p->begin);
-        dg_layout_inline(l, s, p, marks);
-        dg_layout_end(l);
+        dg_document_begin(l, p->begin);
+        dg_document_inline(l, s, p, marks);
+        dg_document_end(l);
     }
     p->open = false;
 }
 
-void dg_paragraph_deinit(struct dg_paragraph *p, struct dg_layout *l)
+void dg_paragraph_deinit(struct dg_paragraph *p, struct dg_document *l)
 {
     l->flat.failed = l->flat.failed || p->failed;
     free(p->breaks);
 }
 
-void dg_layout_end(struct dg_layout *l)
+void dg_document_end(struct dg_document *l)
 {
     if (l->flat.failed)
         return;
@@ -141,7 +141,7 @@ void dg_layout_end(struct dg_layout *l)
         l->n_insets = b->inset;
 }
 
-int dg_layout_open(const char *text, size_t n, enum dg_format format, struct dg_layout *out,
+int dg_document_open(const char *text, size_t n, enum dg_format format, struct dg_document *out,
     struct dg_error *err)
 {
     memset(out, 0, sizeof *out);
@@ -149,27 +149,40 @@ int dg_layout_open(const char *text, size_t n, enum dg_format format, struct dg_
     switch (format) {
     case DG_FORMAT_TEXT:
     case DG_FORMAT_WRAPPED:
-        dg_layout_wrapped(out, text, n);
+        dg_document_wrapped(out, text, n);
         break;
     case DG_FORMAT_SRT:
-        dg_layout_srt(out, text, n);
+        dg_document_srt(out, text, n);
         break;
     case DG_FORMAT_MARKDOWN:
-        dg_layout_markdown(out, text, n);
+        dg_document_markdown(out, text, n);
         break;
     }
     if (!out->flat.failed)
         return DG_OK;
-    dg_layout_close(out);
+    dg_document_close(out);
     return dg_error_set(err, DG_ENOMEM, "no memory for the layout of %zu bytes", n);
 }
 
-void dg_layout_close(struct dg_layout *l)
+void dg_document_close(struct dg_document *l)
 {
     dg_buffer_deinit(&l->flat);
     free(l->blocks);
     free(l->insets);
     memset(l, 0, sizeof *l);
+}
+
+size_t dg_document_before(const struct dg_document *l, const struct dg_block *b, size_t at)
+{
+    size_t lo = 0, hi = b->n_insets;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (l->insets[b->inset + mid].at < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 /* Does the inset lie before byte `at` of flat? */
@@ -179,7 +192,7 @@ static bool is_before(const struct dg_inset *inset, size_t at, bool behind)
     return end < at || (end == at && (inset->len > 0 || behind));
 }
 
-size_t dg_layout_source(const struct dg_layout *l, const struct dg_block *b, size_t at, bool behind)
+size_t dg_document_source(const struct dg_document *l, const struct dg_block *b, size_t at, bool behind)
 {
     const struct dg_inset *insets = l->insets + b->inset;
     size_t lo = 0, hi = b->n_insets;

@@ -1,0 +1,190 @@
+"""Documents: wrapped text, subtitles and Markdown through the API and the program. Real translations by the bundled
+model, and everything that is not running text comes back to the byte."""
+import os
+import random
+import re
+import subprocess
+
+import pytest
+
+import conftest
+
+BUNDLE = os.path.join(conftest.ROOT, "weights", "bundles", "en-de")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with conftest.Server(BUNDLE) as s:
+        yield s
+
+
+def whole(server, text, format, **more):
+    reply = server.translate(text, format=format, **more)
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"][0]
+
+
+def translated(server, text, format):
+    t = whole(server, text, format)
+    check_gaps(text, t)
+    return t["text"]
+
+
+def check_gaps(text, t):
+    """Between the sentences stands what stood there; together they are the document."""
+    s = a = 0
+    for part in t["sentences"] + [{"source": [len(text)] * 2, "target": [len(t["text"])] * 2}]:
+        assert text[s:part["source"][0]] == t["text"][a:part["target"][0]]
+        assert part["source"][0] >= s and part["target"][0] >= a
+        s, a = part["source"][1], part["target"][1]
+
+
+def test_wrapped_lines_are_one_sentence(server):
+    one = "A man in a red shirt is riding a bicycle down the street."
+    (plain,) = server.translate(one).json()["translations"]
+    for end in ("\n", "\r\n", "\r", "\n> "):
+        text = one.replace(" is ", end + "is ").replace(" bicycle", end + "bicycle")
+        if end == "\n> ":
+            text = "> " + text
+        t = whole(server, text, "wrapped")
+        assert len(t["sentences"]) == 1
+        check_gaps(text, t)
+        assert t["text"].count(end) == text.count(end)
+        assert re.sub(r"\s+(> )?", " ", t["text"]).removeprefix("> ") == plain["text"]
+        assert t["sentences"][0]["score"] == plain["sentences"][0]["score"]
+
+
+SRT = """\ufeff1
+00:00:01,000 --> 00:00:02,500
+A man in a red shirt is riding a bicycle
+down the street. <i>Two dogs
+play in the snow.</i>
+
+2
+00:00:03,000 --> 00:00:04,000 X1:100
+{\\an8}- A girl is smiling.
+- 12:30
+
+3
+00:00:05,000 --> 00:00:06,000
+
+"""
+
+
+def test_subtitles(server):
+    for text in (SRT, SRT.replace("\n", "\r\n")):
+        answer = translated(server, text, "srt")
+        for kept in (r"^\ufeff?\d+\r?$", r"^.*-->.*$"):
+            assert re.findall(kept, answer, re.M) == re.findall(kept, text, re.M)
+        assert len(answer.split("\n")) == len(text.split("\n"))
+        assert "<i>Zwei Hunde" in answer and "Schnee.</i>" in answer
+        assert "{\\an8}- Ein Mädchen lächelt." in answer and "- 12:30" in answer
+
+
+def test_web_subtitles(server):
+    text = "WEBVTT - dogs\n\nNOTE two dogs\n\nintro\n00:01.000 --> 00:02.000 align:start\nTwo dogs play in the snow.\n"
+    assert translated(server, text, "srt") == text.replace("Two dogs play in the snow.",
+                                                           "Zwei Hunde spielen im Schnee.")
+
+
+MARKDOWN = """---
+title: dogs
+---
+# A girl is smiling. #
+
+A man in a **red shirt** is riding
+a [bicycle](http://example.org/a_b "two dogs") down the street.
+Two *dogs* play in the ![snow](snow%20dogs.png).
+
+> A girl is smiling.
+> Two dogs play in the snow.
+
+- [ ] A little boy eats *ice cream*.
+- A dog runs
+  through the grass.
+
+```python
+print("two dogs")  # a girl
+```
+
+    two dogs
+
+| A man is standing on a ladder. | `two dogs` |
+|:-------|-------:|
+| Two dogs play in the snow. | 12 |
+
+<div>two dogs</div>
+
+[two]: http://example.org/two-dogs
+"""
+
+
+def test_markdown(server):
+    answer = translated(server, MARKDOWN, "markdown")
+    for kept in ("title: dogs\n", "(http://example.org/a_b \"two dogs\")", "(snow%20dogs.png)", "print(\"two dogs\")  # a girl",
+                 "\n    two dogs\n", "`two dogs` |", "|:-------|-------:|", "<div>two dogs</div>",
+                 "[two]: http://example.org/two-dogs\n", "- [ ] "):
+        assert answer.count(kept) == 1, (kept, answer)
+    for said in ("# Ein Mädchen lächelt. #\n", "**", "[Fahrrad](http", "Zwei *Hunde* spielen im ![Schnee](",
+                 "> Ein Mädchen lächelt.\n> Zwei Hunde spielen im Schnee.\n", "| Zwei Hunde spielen im Schnee. | 12 |"):
+        assert said in answer, (said, answer)
+    assert len(answer.split("\n")) == len(MARKDOWN.split("\n"))
+    for mark in "*[](){}`|#<>":
+        assert answer.count(mark) == MARKDOWN.count(mark), mark
+
+
+def test_marks_stand_around_the_same_words(server):
+    text = "Two dogs play with a **red ball** in the <b>snow</b>."
+    answer = translated(server, text, "markdown")
+    assert re.search(r"\*\*[^*]*roten[^*]*\*\*", answer) and "<b>Schnee</b>" in answer, answer
+
+
+def test_code_and_addresses_come_back(server):
+    for code in ("`make dogs`", "``a`b``", "<https://example.org/dogs>", "https://example.org/two_dogs?a=b&c=d"):
+        for text in ("Two dogs play in the %s.", "A man in %s rides a bicycle.", "%s: two dogs play in the snow.", "%s"):
+            answer = translated(server, text % code, "markdown")
+            assert answer.count(code) == 1, (text % code, answer)
+
+
+def test_alignments_with_marks(server):
+    text = "Two **dogs** play\nin the [snow](http://a.b)."
+    t = whole(server, text, "markdown", alignments=True)
+    pairs = [(text[s[0]:s[1]], t["text"][a[0]:a[1]].strip("*")) for s, a in t["alignments"]]
+    assert ("dogs", "Hunde") in pairs, pairs
+
+
+BITS = ["Two dogs", " play ", "in the snow. ", "A girl", "\n", "\n", "\n\n", "\r\n", "> ", "- ", "**", "*", "`", "[", "](u)",
+        "<b>", "</b>", "# ", "| ", "|---|\n", "```\n", "1. ", "http://a.b ", "    ", "00:01 --> 00:02\n", "\\", "!", "é ", "漢"]
+
+
+@pytest.mark.parametrize("format", ["text", "wrapped", "srt", "markdown"])
+def test_random_documents(server, format):
+    rng = random.Random(format)
+    texts = ["".join(rng.choice(BITS) for _ in range(rng.randrange(1, 30))) for _ in range(40)]
+    reply = server.post("/v1/translate", {"text": texts, "source": "en", "target": "de", "format": format, "beam_size": 1})
+    assert reply.status_code == 200, reply.text
+    for text, t in zip(texts, reply.json()["translations"]):
+        check_gaps(text, t)
+
+
+def test_a_sentence_over_the_limit(server):
+    text = "A man and [a dog](u) and `a cat` and\n" * 80 + "a girl sit on a bench."
+    t = whole(server, text, "markdown")
+    assert len(t["sentences"]) > 1 and all("split" in s["flags"] for s in t["sentences"])
+    check_gaps(text, t)
+    assert t["text"].count("](u)") == 80 and t["text"].count("`a cat`") == 80
+
+
+def test_unknown_format_is_named(server):
+    for format in ("pdf", "", 5, None):
+        reply = server.translate("Two dogs.", format=format)
+        assert reply.status_code == 400 and reply.json()["error"]["field"] == "format", reply.text
+
+
+def test_program():
+    for format, text in (("markdown", MARKDOWN), ("srt", SRT), ("wrapped", "Two dogs play\nin the snow.\n")):
+        out = subprocess.run([conftest.CLI, "translate", "--model", BUNDLE, "--format", format], input=text.encode(),
+                             capture_output=True, check=True).stdout.decode()
+        assert "Hunde" in out and len(out.split("\n")) == len(text.split("\n"))
+    bad = subprocess.run([conftest.CLI, "translate", "--model", BUNDLE, "--format", "pdf"], capture_output=True, text=True)
+    assert bad.returncode == 2 and "pdf" in bad.stderr

@@ -1,0 +1,187 @@
+/* Marks put back around answers. Worked examples with their alignments; and, whatever the alignment
+ * says: every mark once, pairs within one another. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "translate/decorate.h"
+
+/* The whole of a one-block document, its answer and which words came from which. */
+static char *decorated(const char *text, enum dg_format format, const char *answer,
+    const struct dg_word_pair *pairs, size_t n_pairs)
+{
+    struct dg_document doc;
+    struct dg_arena arena;
+    struct dg_buffer out;
+    dg_arena_init(&arena, 0);
+    dg_buffer_init(&out);
+    assert_int_equal(dg_document_open(text, strlen(text), format, &doc, NULL), 0);
+    assert_int_equal(doc.n_blocks, 1);
+    struct dg_decoration d = {.document = text, .flat = doc.flat.data, .len = doc.flat.len,
+        .insets = doc.insets, .n = doc.n_insets, .answer = answer, .answer_len = strlen(answer),
+        .pairs = pairs, .n_pairs = n_pairs};
+    size_t *shift = malloc((strlen(answer) + 1) * sizeof *shift);
+    assert_true(dg_decorate(&d, &arena, &out, shift));
+    for (size_t i = 0; i < strlen(answer); i++)
+        assert_true(shift[i] <= shift[i + 1] && shift[i + 1] <= out.len);
+    free(shift);
+    dg_arena_deinit(&arena);
+    dg_document_close(&doc);
+    size_t len;
+    return dg_buffer_take(&out, &len);
+}
+
+static const struct {
+    enum dg_format format;
+    const char *text, *answer, *want;
+    struct dg_word_pair pairs[12];
+    size_t n;
+} cases[] = {
+    {DG_FORMAT_MARKDOWN, "A **red** dog.", "Ein roter Hund.", "Ein **roter** Hund.",
+        {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "The dog **barks**.", "Es bellt der Hund.", "Es **bellt** der Hund.",
+        {{2, 1}, {0, 2}, {1, 3}}, 3},
+    {DG_FORMAT_MARKDOWN, "I see **you**.", "Dich sehe ich.", "**Dich** sehe ich.", {{2, 0}, {1, 1}, {0, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "Run `make all` in [the *shell*](u).", "In der Shell starte make all.",
+        "[In der *Shell*](u) starte `make all`.", {{4, 0}, {4, 1}, {5, 2}, {0, 3}, {1, 4}, {2, 5}}, 6},
+    {DG_FORMAT_MARKDOWN, "Run `make all` now.", "Starte jetzt alles.", "Starte jetzt `make all`.",
+        {{0, 0}, {3, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "Run `make all` now.", "Starte jetzt.", "Starte `make all` jetzt.", {{0, 0}, {3, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A [b](x) [c](y) d", "a ß d", "a [ß](x) d [c](y)", {{0, 0}, {1, 1}, {3, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "The **dog** barks.", "Es bellt der Hund.", "Es bellt der **Hund**.", {{2, 1}, {0, 2}, {1, 3}}, 3},
+    {DG_FORMAT_MARKDOWN, "one<br/> two", "eins zwei", "eins<br/> zwei", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "one **two** three", "eins zwei drei", "eins **zwei** drei", {{0, 0}}, 0},
+    {DG_FORMAT_MARKDOWN, "(**two**)", "", "****", {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
+        "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "a\nb\nc d e f g", "alles", "alles", {{0, 0}}, 0},
+};
+
+static void examples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *got = decorated(
+            cases[i].text, cases[i].format, cases[i].answer, cases[i].pairs, cases[i].n);
+        if (strcmp(got, cases[i].want) != 0)
+            fail_msg("%s: %s became %s, not %s", cases[i].text, cases[i].answer, got, cases[i].want);
+        free(got);
+    }
+}
+
+static uint32_t next_random(uint64_t *x)
+{
+    *x = *x * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(*x >> 33);
+}
+
+/* Marks of one letter: pairs "A".."H" open and "a".."h" close, verbatim digits. */
+struct random_case {
+    char document[64], flat[512], answer[512];
+    struct dg_inset insets[64];
+    size_t n;
+    struct dg_word_pair pairs[64];
+    size_t n_pairs;
+};
+
+static void add_inset(struct random_case *c, enum dg_inset_kind kind, char mark, uint32_t pair, size_t len)
+{
+    c->document[c->n] = mark;
+    c->insets[c->n] = (struct dg_inset){kind, strlen(c->flat), len, c->n, c->n + 1, pair};
+    c->n++;
+}
+
+static void make_case(struct random_case *c, uint64_t *random)
+{
+    static const char *const words[] = {"om ", "un, ", "(ko) ", "vy. "};
+    char open[8];
+    size_t n_open = 0;
+    uint32_t n_pairs = 0, n_words = next_random(random) % 12;
+    memset(c, 0, sizeof *c);
+    for (uint32_t i = 0; i < n_words + 1; i++) {
+        while (next_random(random) % 3 == 0 && c->n < 24) {
+            uint32_t what = next_random(random) % 4;
+            if (what == 0 && n_pairs < 8) {
+                open[n_open++] = (char)n_pairs;
+                add_inset(c, DG_INSET_OPEN, (char)('A' + n_pairs), n_pairs + 1, 0);
+                n_pairs++;
+            } else if (what == 1 && n_open) {
+                char p = open[--n_open];
+                add_inset(c, DG_INSET_CLOSE, (char)('a' + p), (uint32_t)p + 1, 0);
+            } else if (what == 2) {
+                add_inset(c, DG_INSET_MARK, '#', 0, 0);
+            } else if (what == 3) {
+                add_inset(c, DG_INSET_VERBATIM, (char)('0' + next_random(random) % 10), 0, 3);
+                strcat(c->flat, "zzz");
+                strcat(c->flat, next_random(random) % 2 ? " " : "");
+            }
+        }
+        strcat(c->flat, i < n_words ? words[next_random(random) % 4] : "");
+    }
+    while (n_open) {
+        char p = open[--n_open];
+        add_inset(c, DG_INSET_CLOSE, (char)('a' + p), (uint32_t)p + 1, 0);
+    }
+    for (uint32_t i = next_random(random) % 12; i > 0; i--)
+        strcat(c->answer, next_random(random) % 9 ? words[next_random(random) % 4] : "zzz ");
+    for (c->n_pairs = 0; c->n_pairs < next_random(random) % 20; c->n_pairs++)
+        c->pairs[c->n_pairs] = (struct dg_word_pair){next_random(random) % 14, next_random(random) % 14};
+}
+
+static void check_marks(const struct random_case *c, const char *out)
+{
+    char stack[16];
+    size_t depth = 0, count[256] = {0};
+    for (const char *p = out; *p; p++) {
+        count[(unsigned char)*p]++;
+        if (*p >= 'A' && *p <= 'H')
+            stack[depth++] = *p;
+        /* the answer's words have no letters of a .. h */
+        if (*p >= 'a' && *p <= 'h' && (depth == 0 || stack[--depth] != *p - 'a' + 'A'))
+            fail_msg("%s", out);
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        size_t want = 0;
+        for (size_t k = 0; k < c->n; k++)
+            want += c->document[k] == c->document[i];
+        if (count[(unsigned char)c->document[i]] != want)
+            fail_msg("%zu of %zu \"%c\" in %s", count[(unsigned char)c->document[i]], want,
+                c->document[i], out);
+    }
+}
+
+static void whatever_the_alignment(void **state)
+{
+    (void)state;
+    uint64_t random = 11;
+    for (int round = 0; round < 50000; round++) {
+        struct random_case c;
+        struct dg_arena arena;
+        struct dg_buffer out;
+        make_case(&c, &random);
+        dg_arena_init(&arena, 0);
+        dg_buffer_init(&out);
+        struct dg_decoration d = {.document = c.document, .flat = c.flat, .len = strlen(c.flat),
+            .insets = c.insets, .n = c.n, .answer = c.answer, .answer_len = strlen(c.answer),
+            .pairs = c.pairs, .n_pairs = c.n_pairs};
+        assert_true(dg_decorate(&d, &arena, &out, NULL));
+        check_marks(&c, out.data ? out.data : "");
+        dg_buffer_deinit(&out);
+        dg_arena_deinit(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples),
+        cmocka_unit_test(whatever_the_alignment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,457 @@
+#include "translate/decorate.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+struct word {
+    size_t begin, end;
+};
+
+struct words {
+    struct word *list;
+    uint32_t n;
+};
+
+/* Where an inset, or a pair of them, goes: words first .. end - 1 of the answer, and bytes. */
+struct place {
+    size_t open, close;      /* insets; close = open when it stands alone */
+    size_t flat_begin, flat_end;
+    uint32_t first, end;
+    size_t begin_byte, end_byte;
+    bool literal; /* the bytes were found as they are: not to be fitted to words */
+};
+
+/* One change of the answer: bytes begin .. end are replaced by an inset. */
+struct edit {
+    size_t begin, end;
+    uint32_t rank; /* at one place: what closes, what stands, what opens; each in its order */
+    size_t inset;
+    const char *text; /* in front of it; or NULL */
+    size_t text_len;
+    bool space_behind;
+};
+
+struct work {
+    const struct dg_decoration *d;
+    struct words source, answer;
+    uint32_t *aligned; /* [answer.n] a source word, or NONE */
+    bool *taken;       /* [answer.n] replaced by something verbatim */
+    struct place *places;
+    size_t n_places;
+    struct edit *edits;
+    size_t n_edits;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool find_words(struct dg_arena *arena, const char *s, size_t n, struct words *out)
+{
+    out->n = 0;
+    out->list = dg_arena_array(arena, n / 2 + 1, sizeof *out->list);
+    for (size_t at = 0; out->list && at < n;) {
+        size_t end = at;
+        while (end < n && is_space(s[end]) == is_space(s[at]))
+            end++;
+        if (!is_space(s[at]))
+            out->list[out->n++] = (struct word){at, end};
+        at = end;
+    }
+    return out->list != NULL;
+}
+
+/* Does source word i overlap flat bytes begin .. end? */
+static bool overlaps(const struct words *w, uint32_t i, size_t begin, size_t end)
+{
+    return w->list[i].begin < end && w->list[i].end > begin;
+}
+
+/* Each word of the answer keeps one source word: the first pair that names it. */
+static void align(struct work *w)
+{
+    for (uint32_t i = 0; i < w->answer.n; i++)
+        w->aligned[i] = NONE;
+    for (size_t i = 0; i < w->d->n_pairs; i++) {
+        const struct dg_word_pair *p = &w->d->pairs[i];
+        if (p->target < w->answer.n && p->source < w->source.n && w->aligned[p->target] == NONE)
+            w->aligned[p->target] = p->source;
+    }
+}
+
+/* The word of the answer at the proportion of a flat byte. */
+static uint32_t by_proportion(const struct work *w, size_t flat)
+{
+    size_t len = w->d->len ? w->d->len : 1;
+    size_t i = flat * w->answer.n / len;
+    return (uint32_t)(i < w->answer.n ? i : w->answer.n - 1);
+}
+
+/* How ill words first .. end - 1 of the answer fit those of flat bytes begin .. end: another number of
+ * words, another place in the sentence. Attention strays; what strays is mostly far away. */
+static double misfit(const struct work *w, size_t begin, size_t end, uint32_t first, uint32_t behind)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->source.n; i++)
+        n += overlaps(&w->source, i, begin, end);
+    double count = behind - first, most = n ? n : 1;
+    double there = (first + behind) / 2.0 / w->answer.n;
+    double here = (double)(begin + end) / 2.0 / (double)(w->d->len ? w->d->len : 1);
+    return (count > most ? count - most : most - count) / most + (there > here ? there - here : here - there);
+}
+
+/* The run of words that came from flat bytes begin .. end (and words that came from nowhere between
+ * them) that fits best. */
+static bool run_of(
+    const struct work *w, size_t begin, size_t end, uint32_t *first, uint32_t *behind)
+{
+    double best = 0;
+    bool any = false, running = false;
+    uint32_t from = 0, to = 0;
+    for (uint32_t i = 0; i <= w->answer.n; i++) {
+        uint32_t a = i < w->answer.n ? w->aligned[i] : NONE;
+        bool inside = a != NONE && overlaps(&w->source, a, begin, end) && !w->taken[i];
+        if (inside) {
+            from = running ? from : i;
+            to = i + 1;
+            running = true;
+        }
+        if (!running || inside || (a == NONE && i < w->answer.n))
+            continue;
+        running = false;
+        double m = misfit(w, begin, end, from, to);
+        if (!any || m < best) {
+            best = m;
+            *first = from;
+            *behind = to;
+        }
+        any = true;
+    }
+    return any;
+}
+
+static bool is_punctuation(char c)
+{
+    return ispunct((unsigned char)c);
+}
+
+/* The words' bytes; punctuation at their ends only where the source has some there. */
+static void fit(const struct work *w, struct place *p)
+{
+    const struct dg_decoration *d = w->d;
+    if (p->first == p->end) {
+        p->begin_byte = p->end_byte =
+            p->first > 0 ? w->answer.list[p->first - 1].end : 0;
+        return;
+    }
+    p->begin_byte = w->answer.list[p->first].begin;
+    p->end_byte = w->answer.list[p->end - 1].end;
+    if (p->flat_end > p->flat_begin && !is_punctuation(d->flat[p->flat_end - 1]))
+        while (p->end_byte > p->begin_byte + 1 && is_punctuation(d->answer[p->end_byte - 1]))
+            p->end_byte--;
+    if (p->flat_end > p->flat_begin && !is_punctuation(d->flat[p->flat_begin]))
+        while (p->begin_byte + 1 < p->end_byte && is_punctuation(d->answer[p->begin_byte]))
+            p->begin_byte++;
+}
+
+/* The letters of something verbatim, said by the model as they are. */
+static bool find_literal(struct work *w, struct place *p)
+{
+    const struct dg_decoration *d = w->d;
+    size_t len = p->flat_end - p->flat_begin;
+    const char *from = d->answer;
+    while (len > 0 && (from = memmem(from, (size_t)(d->answer + d->answer_len - from),
+                           d->flat + p->flat_begin, len))) {
+        size_t begin = (size_t)(from - d->answer), end = begin + len;
+        bool free_there = (begin == 0 || !isalnum((unsigned char)d->answer[begin - 1])) &&
+                          (end == d->answer_len || !isalnum((unsigned char)d->answer[end]));
+        for (uint32_t i = 0; i < w->answer.n; i++)
+            free_there = free_there && !(overlaps(&w->answer, i, begin, end) && w->taken[i]);
+        if (free_there) {
+            p->begin_byte = begin;
+            p->end_byte = end;
+            p->literal = true;
+            for (uint32_t i = w->answer.n; i-- > 0;)
+                if (overlaps(&w->answer, i, begin, end))
+                    p->first = i;
+            for (uint32_t i = 0; i < w->answer.n; i++)
+                if (overlaps(&w->answer, i, begin, end))
+                    p->end = i + 1;
+            return true;
+        }
+        from++;
+    }
+    return false;
+}
+
+/* Where something without words goes: behind the word that came from the one before it. */
+static uint32_t behind_word(const struct work *w, size_t flat)
+{
+    if (flat == 0 || w->answer.n == 0)
+        return 0;
+    if (flat >= w->d->len)
+        return w->answer.n;
+    for (uint32_t s = w->source.n; s-- > 0;) {
+        if (w->source.list[s].begin >= flat)
+            continue;
+        for (uint32_t i = w->answer.n; i-- > 0;)
+            if (w->aligned[i] == s)
+                return i + 1;
+    }
+    return w->d->n_pairs ? 0 : by_proportion(w, flat);
+}
+
+/* As many words, relatively, around the same middle. */
+static void run_by_proportion(const struct work *w, struct place *p)
+{
+    uint32_t n = 0, middle = by_proportion(w, (p->flat_begin + p->flat_end) / 2);
+    for (uint32_t i = 0; i < w->source.n; i++)
+        n += overlaps(&w->source, i, p->flat_begin, p->flat_end);
+    n = n * w->answer.n / (w->source.n ? w->source.n : 1);
+    n = n < 1 ? 1 : n;
+    p->first = middle > n / 2 ? middle - n / 2 : 0;
+    p->end = p->first + n < w->answer.n ? p->first + n : w->answer.n;
+}
+
+static void place_one(struct work *w, struct place *p)
+{
+    bool verbatim = w->d->insets[p->open].kind == DG_INSET_VERBATIM;
+    if (verbatim && find_literal(w, p)) {
+        /* as it is */
+    } else if (p->flat_begin == p->flat_end) {
+        p->first = p->end = behind_word(w, p->flat_begin);
+    } else if (!run_of(w, p->flat_begin, p->flat_end, &p->first, &p->end)) {
+        if (verbatim || w->answer.n == 0) {
+            p->first = p->end = behind_word(w, p->flat_begin);
+        } else {
+            run_by_proportion(w, p);
+        }
+    }
+    for (uint32_t i = p->first; verbatim && i < p->end; i++)
+        w->taken[i] = true;
+    if (!p->literal)
+        fit(w, p);
+}
+
+/* Insets that stand alone, and pairs, the outer ones first. */
+static bool find_places(struct work *w, struct dg_arena *arena)
+{
+    const struct dg_decoration *d = w->d;
+    w->places = dg_arena_array(arena, d->n + 1, sizeof *w->places);
+    if (!w->places)
+        return false;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct dg_inset *inset = &d->insets[i];
+        struct place p = {.open = i, .close = i, .flat_begin = inset->at};
+        if (inset->kind == DG_INSET_CLOSE || inset->kind == DG_INSET_BREAK)
+            continue;
+        for (size_t k = i + 1; inset->kind == DG_INSET_OPEN && k < d->n; k++)
+            if (d->insets[k].kind == DG_INSET_CLOSE && d->insets[k].pair == inset->pair)
+                p.close = k;
+        p.flat_end = p.close > i ? d->insets[p.close].at : inset->at + inset->len;
+        w->places[w->n_places++] = p;
+    }
+    /* Verbatim first: what they replace is theirs. */
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < w->n_places; i++)
+            if ((d->insets[w->places[i].open].kind == DG_INSET_VERBATIM) == (pass == 0))
+                place_one(w, &w->places[i]);
+    return true;
+}
+
+static void stretch(struct place *outer, const struct place *inner)
+{
+    if (inner->begin_byte < outer->begin_byte)
+        outer->begin_byte = inner->begin_byte;
+    if (inner->end_byte > outer->end_byte)
+        outer->end_byte = inner->end_byte;
+}
+
+static bool is_pair(const struct place *p)
+{
+    return p->close > p->open;
+}
+
+/* A pair holds what it held in the source; and two that were beside one another do not overlap. */
+static void nest(struct work *w)
+{
+    for (size_t i = w->n_places; i-- > 0;) {
+        struct place *p = &w->places[i];
+        for (size_t k = i + 1; is_pair(p) && k < w->n_places && w->places[k].open < p->close; k++)
+            stretch(p, &w->places[k]);
+    }
+    for (size_t i = 0; i < w->n_places; i++) {
+        struct place *p = &w->places[i];
+        for (size_t k = 0; k < i; k++) {
+            const struct place *q = &w->places[k];
+            bool beside = q->close < p->open;
+            bool apart = p->begin_byte >= q->end_byte || p->end_byte <= q->begin_byte;
+            bool lone_inside = !is_pair(p) && is_pair(q) && p->begin_byte >= q->begin_byte &&
+                               p->end_byte <= q->end_byte;
+            bool holds_lone = !is_pair(q) && is_pair(p) && q->begin_byte >= p->begin_byte &&
+                              q->end_byte <= p->end_byte;
+            if (!beside || apart || lone_inside || holds_lone)
+                continue;
+            if (is_pair(p) || p->begin_byte < p->end_byte)
+                p->begin_byte = p->end_byte = SIZE_MAX; /* no place of its own: see settle */
+        }
+    }
+}
+
+static uint32_t rank_of(const struct work *w, size_t inset, bool lone)
+{
+    uint32_t group = lone ? 1 : w->d->insets[inset].kind == DG_INSET_CLOSE ? 0 : 2;
+    return (group << 24) | (uint32_t)(inset < 0xFFFFFF ? inset : 0xFFFFFF);
+}
+
+static void add_edit(struct work *w, size_t begin, size_t end, size_t inset, bool lone)
+{
+    w->edits[w->n_edits++] =
+        (struct edit){begin, end, rank_of(w, inset, lone), inset, NULL, 0, false};
+}
+
+/* A space in front of the edit just added, or behind it where the answer begins. */
+static void space_before(struct work *w, size_t at)
+{
+    struct edit *e = &w->edits[w->n_edits - 1];
+    e->text = " ";
+    e->text_len = at > 0;
+    e->space_behind = at == 0 && w->d->answer_len > 0;
+}
+
+/* Who found no place stands at the end, around its words as they were in the source. Everything
+ * within it went there, too. */
+static void settle(struct work *w, const struct place *p)
+{
+    const struct dg_decoration *d = w->d;
+    size_t end = d->answer_len;
+    add_edit(w, end, end, p->open, true);
+    space_before(w, end);
+    if (!is_pair(p))
+        return;
+    add_edit(w, end, end, p->close, true);
+    w->edits[w->n_edits - 1].text = d->flat + p->flat_begin;
+    w->edits[w->n_edits - 1].text_len = p->flat_end - p->flat_begin;
+}
+
+static void make_edits(struct work *w)
+{
+    size_t lost_until = 0; /* insets before this are part of one that found no place */
+    for (size_t i = 0; i < w->n_places; i++) {
+        const struct place *p = &w->places[i];
+        bool inside = p->open < lost_until;
+        if (p->begin_byte == SIZE_MAX || inside) {
+            settle(w, p);
+            if (inside) { /* the words are said once, by the outermost */
+                w->edits[w->n_edits - 1].text = NULL;
+            } else {
+                lost_until = p->close;
+            }
+        } else if (is_pair(p)) {
+            add_edit(w, p->begin_byte, p->begin_byte, p->open, p->begin_byte == p->end_byte);
+            add_edit(w, p->end_byte, p->end_byte, p->close, p->begin_byte == p->end_byte);
+        } else {
+            add_edit(w, p->begin_byte, p->end_byte, p->open, true);
+            if (p->begin_byte == p->end_byte && w->d->insets[p->open].len > 0)
+                space_before(w, p->begin_byte);
+        }
+    }
+}
+
+/* May the answer break at byte i? */
+static bool may_break(const struct work *w, size_t i)
+{
+    if (w->d->answer[i] != ' ')
+        return false;
+    for (size_t k = 0; k < w->n_edits; k++)
+        if (w->edits[k].begin <= i && w->edits[k].end > i)
+            return false;
+    return true;
+}
+
+/* Line ends go to the space nearest to where they were by proportion, in their order. One for which
+ * there is no space is left out: there are fewer words than lines. */
+static void add_breaks(struct work *w)
+{
+    const struct dg_decoration *d = w->d;
+    size_t from = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->insets[i].kind != DG_INSET_BREAK)
+            continue;
+        size_t want = d->insets[i].at * d->answer_len / (d->len ? d->len : 1), best = SIZE_MAX;
+        for (size_t k = from; k < d->answer_len && (best == SIZE_MAX || k < want + (want - best)); k++)
+            if (may_break(w, k) && (best == SIZE_MAX || k <= want || k - want < want - best))
+                best = k;
+        if (best == SIZE_MAX)
+            return;
+        add_edit(w, best, best + 1, i, true);
+        from = best + 1;
+    }
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const struct edit *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void copy(const struct work *w, size_t from, size_t to, size_t base, struct dg_buffer *out, size_t *shift)
+{
+    for (size_t i = from; shift && i < to; i++)
+        shift[i] = out->len - base + (i - from);
+    if (to > from)
+        dg_buffer_add(out, w->d->answer + from, to - from);
+}
+
+static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
+{
+    const struct dg_decoration *d = w->d;
+    size_t at = 0, base = out->len;
+    qsort(w->edits, w->n_edits, sizeof *w->edits, in_order);
+    for (size_t i = 0; i < w->n_edits; i++) {
+        const struct edit *e = &w->edits[i];
+        const struct dg_inset *inset = &d->insets[e->inset];
+        copy(w, at, e->begin, base, out, shift);
+        at = e->begin > at ? e->begin : at;
+        if (e->text)
+            dg_buffer_add(out, e->text, e->text_len);
+        dg_buffer_add(out, d->document + inset->begin, inset->end - inset->begin);
+        if (e->space_behind)
+            dg_buffer_add(out, " ", 1);
+        for (; at < e->end; at++)
+            if (shift)
+                shift[at] = out->len - base;
+    }
+    copy(w, at, d->answer_len, base, out, shift);
+    if (shift)
+        shift[d->answer_len] = out->len - base;
+}
+
+bool dg_decorate(
+    const struct dg_decoration *d, struct dg_arena *arena, struct dg_buffer *out, size_t *shift)
+{
+    struct work w = {.d = d};
+    if (!find_words(arena, d->flat, d->len, &w.source) ||
+        !find_words(arena, d->answer, d->answer_len, &w.answer))
+        return false;
+    w.aligned = dg_arena_array(arena, w.answer.n + 1, sizeof *w.aligned);
+    w.taken = dg_arena_array(arena, w.answer.n + 1, sizeof *w.taken);
+    w.edits = dg_arena_array(arena, 2 * d->n + 1, sizeof *w.edits);
+    if (!w.aligned || !w.taken || !w.edits)
+        return false;
+    memset(w.taken, 0, w.answer.n * sizeof *w.taken);
+    align(&w);
+    if (!find_places(&w, arena))
+        return false;
+    nest(&w);
+    make_edits(&w);
+    add_breaks(&w);
+    write_out(&w, out, shift);
+    return !out->failed;
+}

@@ -1,0 +1,34 @@
+/* Marks, code and line ends of a sentence put back around its translation: what a pair of marks
+ * enclosed is found through the alignment of words, line ends by proportion. Every mark comes back
+ * exactly once, and pairs stay properly within one another. Private to translate/. */
+#ifndef DG_TRANSLATE_DECORATE_H
+#define DG_TRANSLATE_DECORATE_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "text/document.h"
+
+/* A word of the source that a word of the answer came from, by number (words have no white space
+ * in them). */
+struct dg_word_pair {
+    uint32_t source, target;
+};
+
+struct dg_decoration {
+    const char *document;          /* what the insets' bytes are of */
+    const char *flat;              /* [len] the sentence as it was translated */
+    size_t len;
+    const struct dg_inset *insets; /* [n] with `at` within flat */
+    size_t n;
+    const char *answer; /* [answer_len] */
+    size_t answer_len;
+    const struct dg_word_pair *pairs; /* [n_pairs], in any order; none: by proportion */
+    size_t n_pairs;
+};
+
+/* Append the decorated answer. shift (optional, [answer_len + 1]) gets where each byte of the answer
+ * went, counted from the begin of what was appended. The arena is for scratch. False: no memory. */
+bool dg_decorate(
+    const struct dg_decoration *d, struct dg_arena *arena, struct dg_buffer *out, size_t *shift);
+
+#endif

@@ -1,0 +1,80 @@
+/* A sentence of a layout as a part of the job: which bytes of the text it is, and which marks are
+ * its own. */
+#include "translate/job_internal.h"
+
+#include <string.h>
+
+/* Is the partner of a pair's mark among insets[n]? */
+static bool has_partner(const struct dg_inset *insets, size_t n, size_t i)
+{
+    enum dg_inset_kind other =
+        insets[i].kind == DG_INSET_OPEN ? DG_INSET_CLOSE : DG_INSET_OPEN;
+    for (size_t k = 0; k < n; k++)
+        if (insets[k].kind == other && insets[k].pair == insets[i].pair)
+            return true;
+    return false;
+}
+
+/* Copy those within at, counted from its begin; a pair's mark alone is any mark. */
+static int copy_insets(struct dg_job *j, struct dg_part *p, const struct dg_document *l,
+    const struct dg_block *b, struct dg_span at, struct dg_error *err)
+{
+    const struct dg_inset *from = l->insets + b->inset;
+    size_t first = dg_document_before(l, b, at.begin), end = dg_document_before(l, b, at.end + 1);
+    while (end > first && from[end - 1].at + from[end - 1].len > at.end)
+        end--;
+    p->n_insets = end - first;
+    p->insets = dg_arena_array(&j->arena, p->n_insets, sizeof *p->insets);
+    if (!p->insets)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < p->n_insets; i++) {
+        p->insets[i] = from[first + i];
+        p->insets[i].at -= at.begin;
+        bool paired = p->insets[i].kind == DG_INSET_OPEN || p->insets[i].kind == DG_INSET_CLOSE;
+        if (paired && !has_partner(from + first, p->n_insets, i))
+            p->insets[i].kind = DG_INSET_MARK;
+    }
+    return 0;
+}
+
+int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_document *l,
+    const struct dg_block *b, struct dg_span at, struct dg_error *err)
+{
+    int rc = copy_insets(j, p, l, b, at, err);
+    p->flat_len = at.end - at.begin;
+    p->flat = dg_arena_strndup(&j->arena, l->flat.data + at.begin, p->flat_len);
+    if (rc || !p->flat)
+        return rc ? rc : DG_JOB_NO_MEMORY(err);
+    /* Marks at either end that are nobody's partner stay in the gaps. */
+    p->begin = dg_document_source(l, b, at.begin, true);
+    while (p->n_insets && p->insets[0].at == 0 && p->insets[0].kind == DG_INSET_MARK) {
+        p->insets++;
+        p->n_insets--;
+    }
+    if (p->n_insets && p->insets[0].at == 0)
+        p->begin = p->insets[0].begin;
+    p->end = dg_document_source(l, b, at.end, false);
+    while (p->n_insets && p->insets[p->n_insets - 1].at == p->flat_len &&
+           p->insets[p->n_insets - 1].kind == DG_INSET_MARK)
+        p->n_insets--;
+    if (p->n_insets) {
+        const struct dg_inset *last = &p->insets[p->n_insets - 1];
+        if (last->at + last->len == p->flat_len)
+            p->end = last->end;
+    }
+    return 0;
+}
+
+size_t dg_part_source(const struct dg_part *p, size_t at, bool behind)
+{
+    size_t source = p->begin, from = 0;
+    for (size_t i = 0; i < p->n_insets; i++) {
+        const struct dg_inset *inset = &p->insets[i];
+        size_t end = inset->at + inset->len;
+        if (end > at || (end == at && inset->len == 0 && !behind))
+            break;
+        source = inset->end;
+        from = end;
+    }
+    return source + (at - from);
+}
