@@ -91,11 +91,12 @@ static bool check_key(
     }
 }
 
-/* From this machine, and not through a proxy on it. */
+/* From this machine, and neither through a proxy on it nor by a page in a browser on it. */
 static bool is_local(const struct dg_http_exchange *x)
 {
     return dg_http_local(x) && !dg_http_header(x, "X-Forwarded-For") &&
-           !dg_http_header(x, "Forwarded") && !dg_http_header(x, "Via");
+           !dg_http_header(x, "Forwarded") && !dg_http_header(x, "Via") &&
+           !dg_http_header(x, "Origin");
 }
 
 bool dg_gate_enter(struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)

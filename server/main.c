@@ -92,11 +92,24 @@ static int check_together(const struct dg_server_config *c, struct dg_error *err
     return DG_OK;
 }
 
+/* Can the API keys be read? */
+static int check_keys(const struct dg_server_config *c, struct dg_error *err)
+{
+    struct dg_keys *keys = NULL;
+    if (c->keys[0] == '\0')
+        return DG_OK;
+    int rc = dg_keys_open(c->keys, false, &keys, err);
+    dg_keys_close(keys);
+    return rc;
+}
+
 static int check_config(const struct dg_server_config *c, struct dg_error *err)
 {
     struct dg_models_options o = models_options(c);
     struct dg_models *models = NULL;
     int rc = check_together(c, err);
+    if (rc == DG_OK)
+        rc = check_keys(c, err);
     if (rc == DG_OK)
         rc = dg_models_open(&o, &models, err);
     if (rc == DG_OK)

@@ -187,6 +187,9 @@ def test_a_file_that_is_none_stops_the_start(models, tmp_path):
         done = subprocess.run([SERVER, "--models", models, "--port", "0", "--keys", str(tmp_path / name)],
                               capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 1 and words in done.stderr and str(tmp_path / name) in done.stderr
+        checked = subprocess.run([SERVER, "--models", models, "--keys", str(tmp_path / name), "--check-config"],
+                                 capture_output=True, text=True, timeout=PATIENCE)
+        assert checked.returncode == 1 and done.stderr.endswith(checked.stderr) and words in checked.stderr
 
 
 def test_the_command_line(path):

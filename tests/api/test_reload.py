@@ -206,7 +206,7 @@ def test_who_may_reload(models, tmp_path):
         assert reload(server).status_code == 200
         assert reload(server, json={}).status_code == 200
         assert reload(server, json={"models": "/etc"}).status_code == 400
-        for header in ("X-Forwarded-For", "Forwarded", "Via"):
+        for header in ("X-Forwarded-For", "Forwarded", "Via", "Origin"):
             assert reload(server, headers={header: "for=1.2.3.4"}).status_code == 403
     address = own_address()
     if address:
