@@ -27,7 +27,7 @@ def brief(report):
 
 
 def p(report, kind, figure="latency_ms", rank="p99", phase=0):
-    return report["phases"][phase]["classes"][kind][figure].get(rank)
+    return report["phases"][phase]["classes"][kind].get(figure, {}).get(rank)
 
 
 def capacity(load, server, seconds, seed, concurrency=64):
@@ -95,16 +95,7 @@ def static_option(programs):
 
 
 def interactive_field(server):
-    """The request field that takes "interactive", when there is one."""
-    lines = server.get("/openapi.yaml").splitlines()
-    for at, line in enumerate(lines):
-        if not re.search(r"\benum: \[[^\]]*\binteractive\b", line):
-            continue
-        inline = re.match(r"\s*(\w+): *\{", line)
-        if inline:
-            return inline.group(1)
-        indent = len(line) - len(line.lstrip())
-        for above in reversed(lines[:at]):  # the key that the enum stands under
-            if above.strip() and len(above) - len(above.lstrip()) < indent:
-                return above.strip().rstrip(":")
-    return None
+    """The request field that takes "interactive" or "bulk", when there is one."""
+    text = server.get("/openapi.yaml")
+    known = re.search(r"\benum: \[[^\]]*\binteractive\b", text) and re.search(r"^\s+priority:", text, re.M)
+    return "priority" if known else None

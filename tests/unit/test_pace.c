@@ -49,9 +49,9 @@ static void finds_the_knee(void **state)
     } table[] = {
         {"every row costs the same", {0, 70, 0, 10}, 0, 1, 1},
         {"the same up to far more than fit", {4000, 0, 3000, 0}, 0, 256, 256},
-        {"half of it is fixed at 16", {1600, 100, 0, 10}, 0, 128, 256},
-        {"a little is fixed", {200, 100, 0, 10}, 0, 16, 32},
-        {"and far behind it goes for the cheapest", {200, 100, 0, 10}, 3, 64, 128},
+        {"half of it is fixed at 16", {1600, 100, 0, 10}, 0, 64, 64},
+        {"a little is fixed", {200, 100, 0, 10}, 0, 8, 8},
+        {"and far behind it goes for the cheapest", {200, 100, 0, 10}, 3, 64, 64},
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
