@@ -2,7 +2,12 @@
  * thread claims a task by decrementing it with compare-and-swap; success proves that the job fields
  * read before belong to this generation. The caller claims too, and waits only for tasks that were
  * claimed: a worker that the machine has not woken yet is never waited for. Everyone spins SPIN_NS
- * first and then sleeps on a condition variable. */
+ * first and then sleeps on a condition variable.
+ *
+ * Crowded cores. A run in which the caller waits longer than it worked itself (and MARGIN_NS) lost a
+ * thread in the middle of a task. Each such run adds STALL to a score, each other takes 1 away; above
+ * STALL_LIMIT the caller works alone for `alone_length` runs, which doubles as long as it is no
+ * better afterwards. A decoder step is about 70 runs. */
 #include "base/pool.h"
 
 #include "base/clock.h"
@@ -18,9 +23,20 @@
 
 #define SPIN_NS 20000u
 #define MAX_THREADS 1024
+#define MARGIN_NS 100000u
+#define STALL 16
+#define STALL_LIMIT 64
+#define ALONE_LEAST 1000u
+#define ALONE_MOST 32000u
 #define LINE 64 /* bytes of a cache line */
 
 typedef void task_fn(void *arg, size_t i);
+
+struct worker {
+    struct dg_pool *pool;
+    int index; /* the caller would be 0 */
+    pthread_t id;
+};
 
 struct dg_pool {
     _Alignas(LINE) _Atomic uint64_t state;
@@ -37,9 +53,14 @@ struct dg_pool {
     _Atomic bool caller_sleeps;
     _Atomic bool stop;
 
-    int threads; /* with the caller */
+    int threads;       /* with the caller */
+    _Atomic int limit; /* of those that may work */
     uint64_t spin_ns;
-    pthread_t *workers; /* [threads-1] */
+    struct worker *workers; /* [threads-1] */
+
+    /* The caller's alone. */
+    int score;
+    unsigned alone, alone_length; /* runs that are still to be done alone; the next time */
 };
 
 static uint32_t unclaimed(uint64_t state)
@@ -82,27 +103,29 @@ static void work_through(struct dg_pool *pool)
     }
 }
 
-static bool has_work(const struct dg_pool *pool)
+static bool has_work(const struct dg_pool *pool, int index)
 {
-    return unclaimed(atomic_load(&pool->state)) > 0 || atomic_load(&pool->stop);
+    return (unclaimed(atomic_load(&pool->state)) > 0 && index < atomic_load(&pool->limit)) ||
+           atomic_load(&pool->stop);
 }
 
-static bool is_done(const struct dg_pool *pool)
+static bool is_done(const struct dg_pool *pool, int index)
 {
+    (void)index;
     return atomic_load(&pool->pending) == 0;
 }
 
 /* Spin until ready() or the time is over; says whether it is ready. */
-static bool spin(const struct dg_pool *pool, bool (*ready)(const struct dg_pool *))
+static bool spin(const struct dg_pool *pool, bool (*ready)(const struct dg_pool *, int), int index)
 {
-    if (ready(pool))
+    if (ready(pool, index))
         return true;
     if (pool->spin_ns == 0)
         return false;
     uint64_t end = dg_clock_ns() + pool->spin_ns;
     do {
         for (int i = 0; i < 16; i++) {
-            if (ready(pool))
+            if (ready(pool, index))
                 return true;
             relax();
         }
@@ -112,19 +135,21 @@ static bool spin(const struct dg_pool *pool, bool (*ready)(const struct dg_pool 
 
 static void *worker_main(void *p)
 {
-    struct dg_pool *pool = p;
+    const struct worker *self = p;
+    struct dg_pool *pool = self->pool;
     while (!atomic_load(&pool->stop)) {
-        if (!spin(pool, has_work)) {
+        if (!spin(pool, has_work, self->index)) {
             pthread_mutex_lock(&pool->mutex);
             /* Counted before the check, while publishing stores before it counts: one of the two
              * sees the other. */
             atomic_fetch_add(&pool->sleepers, 1);
-            while (!has_work(pool))
+            while (!has_work(pool, self->index))
                 pthread_cond_wait(&pool->work, &pool->mutex);
             atomic_fetch_sub(&pool->sleepers, 1);
             pthread_mutex_unlock(&pool->mutex);
         }
-        work_through(pool);
+        if (has_work(pool, self->index))
+            work_through(pool);
     }
     return NULL;
 }
@@ -145,8 +170,11 @@ static int start_workers(struct dg_pool *pool, int threads, struct dg_error *err
     sigfillset(&all);
     int rc = 0;
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (; rc == 0 && pool->threads < threads; pool->threads += rc == 0)
-        rc = pthread_create(&pool->workers[pool->threads - 1], NULL, worker_main, pool);
+    for (; rc == 0 && pool->threads < threads; pool->threads += rc == 0) {
+        struct worker *w = &pool->workers[pool->threads - 1];
+        *w = (struct worker){.pool = pool, .index = pool->threads};
+        rc = pthread_create(&w->id, NULL, worker_main, w);
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc)
         return dg_error_set(err, DG_EIO, "pool: thread %d of %d did not start: %s",
@@ -168,6 +196,8 @@ int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err)
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->idle, NULL);
     pool->threads = 1; /* grows as they start, so that close joins exactly those that run */
+    atomic_store(&pool->limit, threads);
+    pool->alone_length = ALONE_LEAST;
     pool->spin_ns = choose_spin_ns(threads);
     int rc = 0;
     if (threads > 1) {
@@ -192,7 +222,7 @@ void dg_pool_close(struct dg_pool *pool)
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
     for (int i = 0; i < pool->threads - 1; i++)
-        pthread_join(pool->workers[i], NULL);
+        pthread_join(pool->workers[i].id, NULL);
     pthread_cond_destroy(&pool->idle);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->mutex);
@@ -205,12 +235,25 @@ int dg_pool_threads(const struct dg_pool *pool)
     return pool ? pool->threads : 1;
 }
 
+void dg_pool_limit(struct dg_pool *pool, int n)
+{
+    if (pool)
+        atomic_store(&pool->limit, n < 1 ? 1 : n > pool->threads ? pool->threads : n);
+}
+
+bool dg_pool_crowded(const struct dg_pool *pool)
+{
+    return pool && pool->alone > 0;
+}
+
+/* Who is waked cannot be chosen: all of them, where only some may work. */
 static void wake_workers(struct dg_pool *pool, size_t at_most)
 {
     if (atomic_load(&pool->sleepers) == 0)
         return;
     pthread_mutex_lock(&pool->mutex);
     size_t n = (size_t)atomic_load(&pool->sleepers);
+    at_most = atomic_load(&pool->limit) < pool->threads ? n : at_most;
     for (size_t i = 0; i < n && i < at_most; i++)
         pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
@@ -218,14 +261,28 @@ static void wake_workers(struct dg_pool *pool, size_t at_most)
 
 static void wait_done(struct dg_pool *pool)
 {
-    if (spin(pool, is_done))
+    if (spin(pool, is_done, 0))
         return;
     pthread_mutex_lock(&pool->mutex);
     atomic_store(&pool->caller_sleeps, true);
-    while (!is_done(pool))
+    while (!is_done(pool, 0))
         pthread_cond_wait(&pool->idle, &pool->mutex);
     atomic_store(&pool->caller_sleeps, false);
     pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Judge a run by when it began, when its caller had nothing left to do and when all was done. */
+static void judge(struct dg_pool *pool, uint64_t begin, uint64_t idle, uint64_t end)
+{
+    bool stalled = end - idle > idle - begin + MARGIN_NS;
+    pool->score = stalled ? pool->score + STALL : pool->score > 0 ? pool->score - 1 : 0;
+    if (pool->score == 0)
+        pool->alone_length = ALONE_LEAST;
+    if (pool->score <= STALL_LIMIT)
+        return;
+    pool->alone = pool->alone_length;
+    pool->alone_length = 2 * pool->alone_length < ALONE_MOST ? 2 * pool->alone_length : ALONE_MOST;
+    pool->score = STALL_LIMIT - STALL; /* then two stalls are enough */
 }
 
 static void run_shared(struct dg_pool *pool, size_t first, uint32_t n, task_fn *task, void *arg)
@@ -236,14 +293,20 @@ static void run_shared(struct dg_pool *pool, size_t first, uint32_t n, task_fn *
     atomic_store_explicit(&pool->first, first, memory_order_relaxed);
     atomic_store(&pool->pending, n);
     atomic_store(&pool->state, generation << 32 | n);
+    uint64_t begin = dg_clock_ns();
     wake_workers(pool, n - 1);
     work_through(pool);
+    uint64_t idle = dg_clock_ns();
     wait_done(pool);
+    judge(pool, begin, idle, dg_clock_ns());
 }
 
 void dg_pool_run(struct dg_pool *pool, size_t n, void (*task)(void *arg, size_t i), void *arg)
 {
-    if (!pool || pool->threads == 1 || n == 1) {
+    bool alone = pool && pool->alone > 0;
+    if (alone)
+        pool->alone--;
+    if (!pool || alone || n == 1 || atomic_load_explicit(&pool->limit, memory_order_relaxed) == 1) {
         for (size_t i = 0; i < n; i++)
             task(arg, i);
         return;

@@ -1,11 +1,14 @@
 /* A small thread pool for splitting one op over cores: run(n tasks) and wait.
  * One caller at a time. Which thread runs which task is not fixed, so tasks must not depend on it.
- * Waiting threads spin briefly, then sleep: a busy machine is not made busier. */
+ * Waiting threads spin briefly, then sleep: a busy machine is not made busier. Where another process
+ * holds a core, a task that lost its core would keep the caller waiting for milliseconds: when that
+ * happens often, the caller works alone for a while, and then tries again. */
 #ifndef DG_BASE_POOL_H
 #define DG_BASE_POOL_H
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct dg_pool;
@@ -14,6 +17,11 @@ struct dg_pool;
 int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err);
 void dg_pool_close(struct dg_pool *pool);        /* NULL is fine */
 int dg_pool_threads(const struct dg_pool *pool); /* NULL: 1 */
+
+/* Let only the caller and n - 1 others work from now on, 1 <= n <= threads. The caller's thread. */
+void dg_pool_limit(struct dg_pool *pool, int n); /* NULL is fine */
+/* Whether the caller works alone at present because others hold the cores. */
+bool dg_pool_crowded(const struct dg_pool *pool);
 
 /* Call task(arg, i) for i in 0..n-1, each once; returns when all are done. pool NULL: runs here. */
 void dg_pool_run(struct dg_pool *pool, size_t n, void (*task)(void *arg, size_t i), void *arg);

@@ -154,6 +154,9 @@ struct dg_ops {
     int (*status)(struct dg_backend *be, struct dg_error *err);
     /* The training ops over this backend; NULL where another library has them (the CPU's: dg_cpu_train_open). */
     int (*train_open)(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
+    /* Split the next ops over at most n of the cores this backend was opened with: all of them for one sentence on an idle
+     * machine, 1 where others work beside. Changes no bit of any answer. NULL: the device has no such choice. */
+    void (*use_threads)(struct dg_backend *be, int n);
     void (*close)(struct dg_backend *be); /* NULL is fine */
 };
 

@@ -207,6 +207,13 @@ static int status(struct dg_backend *be, struct dg_error *err)
     return inner->ops->status(inner, err);
 }
 
+static void use_threads(struct dg_backend *be, int n)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    if (inner->ops->use_threads)
+        inner->ops->use_threads(inner, n);
+}
+
 int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_error *err)
 {
     struct timed *t = calloc(1, sizeof *t);
@@ -229,6 +236,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         .kv_write = kv_write,
         .topk = topk,
         .status = status,
+        .use_threads = use_threads,
         .close = dg_timed_close};
     t->inner = inner;
     t->base.ops = &t->ops;

@@ -47,7 +47,7 @@ struct dg_cpu {
     const struct dg_cpu_isa *isa;
     const struct dg_cpu_int8 *int8;
     struct dg_pool *pool; /* NULL with one thread */
-    size_t threads;
+    size_t threads, active; /* active: of those that ops are split over now */
     float *scratch; /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
     uint8_t *int8_rows;            /* [DG_INT8_SCRATCH] */
     struct dg_int8_act *int8_acts; /* [DG_INT8_ROWS] */

@@ -14,6 +14,14 @@ static int never_fails(struct dg_backend *be, struct dg_error *err)
     return DG_OK;
 }
 
+static void use_threads(struct dg_backend *be, int n)
+{
+    struct dg_cpu *cpu = dg_cpu_of(be);
+    size_t wanted = n < 1 ? 1 : (size_t)n;
+    cpu->active = wanted < cpu->threads ? wanted : cpu->threads;
+    dg_pool_limit(cpu->pool, (int)cpu->active);
+}
+
 static const struct dg_ops ops = {
     .device = "cpu",
     .buf_new = dg_cpu_buf_new,
@@ -31,6 +39,7 @@ static const struct dg_ops ops = {
     .kv_write = dg_cpu_kv_write,
     .topk = dg_cpu_topk,
     .status = never_fails,
+    .use_threads = use_threads,
     .close = dg_cpu_close,
 };
 
@@ -118,7 +127,7 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
         goto out;
     cpu->isa = choice.isa;
     cpu->int8 = choice.int8;
-    cpu->threads = (size_t)threads;
+    cpu->threads = cpu->active = (size_t)threads;
     size_t floats = cpu->threads * DG_TASKS_PER_THREAD * DG_ATTN_QUERIES * DG_ATTN_KEYS;
     cpu->scratch = aligned_alloc(64, floats * sizeof(float));
     cpu->int8_rows = aligned_alloc(64, DG_INT8_SCRATCH);
@@ -159,8 +168,8 @@ void dg_cpu_set_gemm(struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx)
 
 size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost)
 {
-    if (cpu->threads < 2 || units < 2 || cost < DG_SPLIT_COST)
+    if (cpu->active < 2 || units < 2 || cost < DG_SPLIT_COST)
         return 1;
-    size_t pieces = cpu->threads * DG_TASKS_PER_THREAD;
+    size_t pieces = cpu->active * DG_TASKS_PER_THREAD;
     return pieces < units ? pieces : units;
 }

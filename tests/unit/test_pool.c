@@ -130,9 +130,13 @@ static void meet(void *arg, size_t i)
 static void all_threads_take_part(void **state)
 {
     (void)state;
-    struct dg_pool *pool = open_pool(5);
+    struct dg_pool *pool = NULL;
     for (int run = 0; run < 20; run++) {
         struct meeting m = {0, 5};
+        if (run % 4 == 0) { /* too few runs for the machine to be taken for crowded */
+            dg_pool_close(pool);
+            pool = open_pool(5);
+        }
         uint64_t start = dg_clock_ns();
         dg_pool_run(pool, 5, meet, &m);
         assert_true(dg_clock_ns() - start < 15000000000u);
@@ -213,6 +217,66 @@ static void without_pool_it_runs_here_in_order(void **state)
     dg_pool_close(NULL);
 }
 
+struct place {
+    pthread_t caller;
+    atomic_int elsewhere; /* tasks that another thread ran */
+    long nap_ns;          /* of such a task: it has lost its core */
+};
+
+static void note_place(void *arg, size_t i)
+{
+    struct place *p = arg;
+    (void)i;
+    if (pthread_equal(pthread_self(), p->caller)) {
+        nap(100000);
+        return;
+    }
+    atomic_fetch_add(&p->elsewhere, 1);
+    nap(p->nap_ns);
+}
+
+static void a_limit_keeps_threads_out(void **state)
+{
+    (void)state;
+    struct dg_pool *pool = open_pool(3);
+    struct place p = {.caller = pthread_self(), .nap_ns = 100000};
+    dg_pool_limit(pool, 1);
+    for (int run = 0; run < 50; run++)
+        dg_pool_run(pool, 8, note_place, &p);
+    assert_int_equal(atomic_load(&p.elsewhere), 0);
+    for (int limit = 2; limit <= 9; limit++) { /* 4 and more: all three */
+        int before = atomic_load(&p.elsewhere);
+        dg_pool_limit(pool, limit);
+        for (int run = 0; run < 200 && atomic_load(&p.elsewhere) == before; run++)
+            dg_pool_run(pool, 8, note_place, &p);
+        assert_true(atomic_load(&p.elsewhere) > before);
+    }
+    dg_pool_limit(NULL, 1);
+    dg_pool_close(pool);
+}
+
+static void a_caller_kept_waiting_works_alone_for_a_while(void **state)
+{
+    (void)state;
+    struct dg_pool *pool = open_pool(2);
+    struct place p = {.caller = pthread_self(), .nap_ns = 5000000};
+    int runs = 0;
+    while (!dg_pool_crowded(pool) && runs++ < 500)
+        dg_pool_run(pool, 4, note_place, &p);
+    assert_true(dg_pool_crowded(pool));
+    assert_true(atomic_load(&p.elsewhere) >= 4); /* one slow run is not enough */
+    int before = atomic_load(&p.elsewhere), counts[4] = {0};
+    for (runs = 0; dg_pool_crowded(pool); runs++)
+        dg_pool_run(pool, 4, count_plain, counts);
+    assert_true(runs >= 500 && runs < 100000);
+    assert_int_equal(atomic_load(&p.elsewhere), before);
+    p.nap_ns = 100000;
+    for (int run = 0; run < 500 && atomic_load(&p.elsewhere) == before; run++)
+        dg_pool_run(pool, 4, note_place, &p);
+    assert_true(atomic_load(&p.elsewhere) > before); /* it has tried again */
+    dg_pool_close(pool);
+}
+
 static void bad_thread_counts_are_refused(void **state)
 {
     (void)state;
@@ -237,6 +301,8 @@ int main(void)
         cmocka_unit_test(workers_take_no_signals),
         cmocka_unit_test(open_and_close_many_times),
         cmocka_unit_test(without_pool_it_runs_here_in_order),
+        cmocka_unit_test(a_limit_keeps_threads_out),
+        cmocka_unit_test(a_caller_kept_waiting_works_alone_for_a_while),
         cmocka_unit_test(bad_thread_counts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
