@@ -63,16 +63,33 @@ void dg_health_ready(struct dg_app *app, struct dg_http_exchange *x)
     }
 }
 
+static void reply_bytes(
+    struct dg_http_exchange *x, struct dg_http_reply *r, const unsigned char *data, size_t n)
+{
+    r->body = malloc(n);
+    if (r->body) {
+        memcpy(r->body, data, n);
+        r->body_len = n;
+    }
+    r->status = r->body ? 200 : 503;
+    dg_http_reply_take(x, r);
+}
+
 void dg_health_openapi(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {.status = 200, .content_type = "application/yaml"};
+    struct dg_http_reply r = {.content_type = "application/yaml"};
     (void)app;
-    r.body = malloc(dg_openapi_size);
-    if (r.body) {
-        memcpy(r.body, dg_openapi, dg_openapi_size);
-        r.body_len = dg_openapi_size;
-    } else {
-        r.status = 503;
-    }
-    dg_http_reply_take(x, &r);
+    reply_bytes(x, &r, dg_openapi, dg_openapi_size);
+}
+
+void dg_health_docs(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {.content_type = "text/html; charset=utf-8"};
+    (void)app;
+    /* The page needs its own style and nothing else. */
+    dg_http_reply_header(&r, "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'");
+    dg_http_reply_header(&r, "X-Content-Type-Options", "nosniff");
+    reply_bytes(x, &r, dg_docs_page, dg_docs_page_size);
 }

@@ -9,5 +9,6 @@ void dg_health_index(struct dg_app *app, struct dg_http_exchange *x);   /* GET /
 void dg_health_live(struct dg_app *app, struct dg_http_exchange *x);    /* GET /livez */
 void dg_health_ready(struct dg_app *app, struct dg_http_exchange *x);   /* GET /readyz */
 void dg_health_openapi(struct dg_app *app, struct dg_http_exchange *x); /* GET /openapi.yaml */
+void dg_health_docs(struct dg_app *app, struct dg_http_exchange *x);    /* GET /docs */
 
 #endif

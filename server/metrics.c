@@ -56,6 +56,8 @@ static const struct counter_family {
 
 static const double seconds[] = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,
     1, 2.5, 5, 7.5, 10, 20, 40, 80};
+static const double bytes[] = {
+    256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864};
 static const double powers[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
 struct histogram_family {
@@ -63,10 +65,12 @@ struct histogram_family {
     const char *const *values;
     const double *bounds;
     size_t n_bounds;
+    double per_unit; /* of the sum's counter */
 };
 
-#define SECONDS seconds, sizeof seconds / sizeof *seconds
-#define POWERS powers, sizeof powers / sizeof *powers
+#define SECONDS seconds, sizeof seconds / sizeof *seconds, 1e9
+#define POWERS powers, sizeof powers / sizeof *powers, 1
+#define BYTES bytes, sizeof bytes / sizeof *bytes, 1
 
 static const struct histogram_family histogram_table[DG_HISTOGRAMS] = {
     [DG_TIME_QUEUE] = {"dragoman_queue_wait_seconds", "How long a sentence waited for a worker.",
@@ -86,10 +90,15 @@ static const struct histogram_family histogram_table[DG_HISTOGRAMS] = {
 static const struct histogram_family http_family = {"dragoman_http_request_duration_seconds",
     "From complete headers to the reply's last byte.", "route", NULL, SECONDS};
 
+static const struct histogram_family request_size_family = {"dragoman_http_request_size_bytes",
+                                         "Bodies of requests.", "route", NULL, BYTES},
+                                     response_size_family = {"dragoman_http_response_size_bytes",
+                                         "Bodies of replies.", "route", NULL, BYTES};
+
 struct histogram {
     atomic_uint_least64_t
-        counts[MAX_BUCKETS]; /* by bucket, not cumulative; the last is what is above all bounds */
-    atomic_uint_least64_t sum_e9; /* in units of 1e-9 */
+        counts[MAX_BUCKETS];   /* by bucket, not cumulative; the last is what is above all bounds */
+    atomic_uint_least64_t sum; /* times the family's per_unit */
 };
 
 struct dg_metrics {
@@ -98,7 +107,7 @@ struct dg_metrics {
     atomic_uint_least64_t counters[DG_COUNTERS][MAX_LABELS];
     struct histogram histograms[DG_HISTOGRAMS][4];
     atomic_uint_least64_t http[MAX_ROUTES + 1][STATUSES];
-    struct histogram http_time[MAX_ROUTES + 1];
+    struct histogram http_time[MAX_ROUTES + 1], http_in[MAX_ROUTES + 1], http_out[MAX_ROUTES + 1];
     pthread_mutex_t lock;
     /* guarded by lock */
     char pairs[MAX_PAIRS][72];
@@ -153,7 +162,7 @@ static void observe(const struct histogram_family *f, struct histogram *h, doubl
     while (i < f->n_bounds && value > f->bounds[i])
         i++;
     add(&h->counts[i], 1);
-    add(&h->sum_e9, value > 0 ? (uint64_t)(value * 1e9) : 0);
+    add(&h->sum, value > 0 ? (uint64_t)(value * f->per_unit) : 0);
 }
 
 void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned label, double value)
@@ -162,17 +171,19 @@ void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned labe
         observe(&histogram_table[h], &m->histograms[h][label], value);
 }
 
-void dg_metrics_http(struct dg_metrics *m, size_t route, int status, double duration_s)
+void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics_exchange *e)
 {
     size_t s = 0;
     if (!m)
         return;
     if (route > m->n_routes)
         route = m->n_routes;
-    while (s < STATUSES - 1 && statuses[s] != status)
+    while (s < STATUSES - 1 && statuses[s] != e->status)
         s++;
     add(&m->http[route][s], 1);
-    observe(&http_family, &m->http_time[route], duration_s);
+    observe(&http_family, &m->http_time[route], e->seconds);
+    observe(&request_size_family, &m->http_in[route], (double)e->bytes_in);
+    observe(&response_size_family, &m->http_out[route], (double)e->bytes_out);
 }
 
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target)
@@ -232,12 +243,12 @@ static void write_histogram(struct dg_buffer *b, const struct histogram_family *
     for (size_t i = 0; i <= f->n_bounds; i++) {
         char bound[32] = "+Inf";
         if (i < f->n_bounds)
-            snprintf(bound, sizeof bound, "%g", f->bounds[i]);
+            snprintf(bound, sizeof bound, "%.10g", f->bounds[i]);
         below += get(&h->counts[i]);
         dg_buffer_addf(
             b, "%s_bucket{%sle=\"%s\"} %llu\n", f->name, label, bound, (unsigned long long)below);
     }
-    dg_buffer_addf(b, "%s_sum%s %.9g\n", f->name, only, (double)get(&h->sum_e9) / 1e9);
+    dg_buffer_addf(b, "%s_sum%s %.9g\n", f->name, only, (double)get(&h->sum) / f->per_unit);
     dg_buffer_addf(b, "%s_count%s %llu\n", f->name, only, (unsigned long long)below);
 }
 
@@ -269,6 +280,14 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
             (unsigned long long)get(&m->counters[c][MAX_PAIRS]));
 }
 
+static void write_by_route(struct dg_metrics *m, const struct histogram_family *f,
+    const struct histogram *h, struct dg_buffer *b)
+{
+    write_head(b, f->name, f->help, "histogram");
+    for (size_t r = 0; r <= m->n_routes; r++)
+        write_histogram(b, f, &h[r], r < m->n_routes ? m->routes[r][1] : "other");
+}
+
 static void write_http(struct dg_metrics *m, struct dg_buffer *b)
 {
     write_head(b, "dragoman_http_requests_total",
@@ -287,10 +306,9 @@ static void write_http(struct dg_metrics *m, struct dg_buffer *b)
                 r < m->n_routes ? m->routes[r][0] : "other", code, (unsigned long long)n);
         }
     }
-    write_head(b, http_family.name, http_family.help, "histogram");
-    for (size_t r = 0; r <= m->n_routes; r++)
-        write_histogram(
-            b, &http_family, &m->http_time[r], r < m->n_routes ? m->routes[r][1] : "other");
+    write_by_route(m, &http_family, m->http_time, b);
+    write_by_route(m, &request_size_family, m->http_in, b);
+    write_by_route(m, &response_size_family, m->http_out, b);
 }
 
 void dg_metrics_write(

@@ -72,7 +72,12 @@ void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned labe
 /* What was added so far. */
 uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigned label);
 /* An answered HTTP request; route: index, or n for none. */
-void dg_metrics_http(struct dg_metrics *m, size_t route, int status, double seconds);
+struct dg_metrics_exchange {
+    int status;
+    double seconds;
+    size_t bytes_in, bytes_out; /* of the bodies */
+};
+void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics_exchange *e);
 /* The label of a language pair, the same for the same codes; one for all pairs beyond what is kept
  * apart. */
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target);

@@ -1,4 +1,5 @@
-/* openapi.yaml, built in (openapi.c is made from it by CMake). Static storage. */
+/* openapi.yaml, built in, and the page that page/ makes of it (openapi.c and docs_page.c are made by
+ * CMake). Static storage. */
 #ifndef DG_SERVER_OPENAPI_H
 #define DG_SERVER_OPENAPI_H
 
@@ -6,5 +7,7 @@
 
 extern const unsigned char dg_openapi[]; /* [dg_openapi_size] */
 extern const size_t dg_openapi_size;
+extern const unsigned char dg_docs_page[]; /* [dg_docs_page_size] */
+extern const size_t dg_docs_page_size;
 
 #endif

@@ -21,6 +21,7 @@ static const struct dg_route table[] = {
     {"GET", "/readyz", dg_health_ready},
     {"GET", "/metrics", dg_metrics_page},
     {"GET", "/openapi.yaml", dg_health_openapi},
+    {"GET", "/docs", dg_health_docs},
     {"GET", "/v1/models", dg_api_v1_models},
     {"POST", "/v1/models/reload", dg_reload_handle},
     {"POST", "/v1/translate", dg_api_v1_translate},
@@ -122,17 +123,18 @@ static enum dg_metrics_outcome outcome_of(int status)
     }
 }
 
-static void count(struct dg_app *app, const struct dg_route *route, int status, double seconds)
+static void count(
+    struct dg_app *app, const struct dg_route *route, const struct dg_metrics_exchange *e)
 {
     size_t i = route ? (size_t)(route - table) : sizeof table / sizeof *table;
-    dg_metrics_http(app->metrics, i, status, seconds);
+    dg_metrics_http(app->metrics, i, e);
     if (!route)
         return;
     atomic_fetch_sub(&app->in_flight, 1);
     if (strcmp(route->method, "POST") != 0 || route->handle == dg_reload_handle)
         return;
-    dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(status), 1);
-    if (status == 200)
+    dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(e->status), 1);
+    if (e->status == 200)
         atomic_store(&app->last_success_s, dg_clock_wall_s());
 }
 
@@ -142,12 +144,16 @@ void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
     const struct dg_http_request *request = dg_http_request(x);
     const struct dg_route *route = dg_gate_route(x);
     double ms = request->start_ns > 0 ? (double)(dg_clock_ns() - request->start_ns) / 1e6 : 0;
-    count(app, route, status, ms / 1e3);
+    const struct dg_metrics_exchange e = {.status = status,
+        .seconds = ms / 1e3,
+        .bytes_in = request->body_len,
+        .bytes_out = dg_http_sent(x)};
+    count(app, route, &e);
     /* Probes come every few seconds and say nothing: they are for debugging. */
     bool probe = route && (route->handle == dg_health_live || route->handle == dg_metrics_page);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
-        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu id=%s key=%s",
+        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
-        request->id[0] != '\0' ? request->id : "-", dg_gate_key(x));
+        e.bytes_out, request->id[0] != '\0' ? request->id : "-", dg_gate_key(x));
     dg_gate_leave(app, x, status);
 }

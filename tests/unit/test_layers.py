@@ -31,7 +31,7 @@ FOREIGN = {
     r"mpi\.h": r"trainer/mpi/\w+\.c",
     r"cblas.*": r"kernels/cpu/train/gemm_train\.c",
     r"cuda.*|cublas.*": r"kernels/cuda/.*",
-    r"zip\.h|yaml\.h": r"weights/convert/.*",
+    r"zip\.h|yaml\.h": r"weights/convert/.*|server/page/document\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
     r"sha2\.h": r"weights/version\.c|store/.*|trainer/hash\.c",
 }

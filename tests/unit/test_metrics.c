@@ -45,20 +45,28 @@ static void counters(void **state)
     assert_int_not_equal(de, fr);
     assert_int_equal(dg_metrics_pair(m, "en", "de"), de);
     dg_metrics_add(m, DG_COUNT_SENTENCES, fr, 3);
-    dg_metrics_http(m, 1, 200, 0.5);
-    dg_metrics_http(m, 1, 418, 0.5);
-    dg_metrics_http(m, 7, 404, 0.5);
+    dg_metrics_http(m, 1,
+        &(struct dg_metrics_exchange){
+            .status = 200, .seconds = 0.5, .bytes_in = 1024, .bytes_out = 100000});
+    dg_metrics_http(m, 1, &(struct dg_metrics_exchange){.status = 418, .seconds = 0.5});
+    dg_metrics_http(m, 7, &(struct dg_metrics_exchange){.status = 404, .seconds = 0.5});
     expect(m, "dragoman_requests_total{outcome=\"ok\"} 2");
     expect(m, "dragoman_decode_steps_total 5000000000");
     expect(m, "dragoman_sentences_total{pair=\"en-de\"} 0");
     expect(m, "dragoman_sentences_total{pair=\"en-fr\"} 3");
     expect(m, "dragoman_http_requests_total{route=\"/b\",method=\"POST\",code=\"200\"} 1");
     expect(m, "dragoman_http_requests_total{route=\"/b\",method=\"POST\",code=\"other\"} 1");
+    expect(m, "dragoman_http_request_size_bytes_bucket{route=\"/b\",le=\"1024\"} 2");
+    expect(m, "dragoman_http_request_size_bytes_bucket{route=\"/b\",le=\"67108864\"} 2");
+    expect(m, "dragoman_http_request_size_bytes_sum{route=\"/b\"} 1024");
+    expect(m, "dragoman_http_response_size_bytes_bucket{route=\"/b\",le=\"65536\"} 1");
+    expect(m, "dragoman_http_response_size_bytes_sum{route=\"/b\"} 100000");
+    expect(m, "dragoman_http_request_duration_seconds_sum{route=\"/b\"} 1");
     expect(m, "dragoman_http_requests_total{route=\"other\",method=\"other\",code=\"404\"} 1");
     dg_metrics_close(m);
     dg_metrics_add(NULL, DG_COUNT_REQUESTS, 0, 1); /* nobody counts */
     dg_metrics_observe(NULL, DG_TIME_QUEUE, 0, 1);
-    dg_metrics_http(NULL, 0, 200, 1);
+    dg_metrics_http(NULL, 0, &(struct dg_metrics_exchange){.status = 200, .seconds = 1});
 }
 
 static void pairs_are_bounded(void **state)
@@ -130,7 +138,7 @@ static void *count_much(void *arg)
     for (int i = 0; i < 10000; i++) {
         dg_metrics_add(arg, DG_COUNT_SOURCE_TOKENS, 0, 1);
         dg_metrics_observe(arg, DG_TIME_QUEUE, 0, 0.003);
-        dg_metrics_http(arg, 0, 200, 0.003);
+        dg_metrics_http(arg, 0, &(struct dg_metrics_exchange){.status = 200, .seconds = 0.003});
         dg_metrics_pair(arg, "a", i % 2 ? "b" : "c");
     }
     return NULL;

@@ -1,0 +1,101 @@
+"""GET /docs: openapi.yaml as a page that stands alone."""
+import html
+import html.parser
+import os
+import re
+
+import pytest
+import yaml
+
+from conftest import ROOT
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+class Page(html.parser.HTMLParser):
+    """Checks nesting, and keeps tags, attributes and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.words, self.ids, self.links = [], set(), [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.add(tag)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [v for k, v in attributes.items() if k in ("href", "src", "action", "data")]
+        assert not [k for k in attributes if k.startswith("on")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, self.getpos()
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def text(self):
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+
+@pytest.fixture(scope="module")
+def document():
+    with open(os.path.join(ROOT, "openapi.yaml"), encoding="utf-8") as f:
+        return yaml.safe_load(f)
+
+
+@pytest.fixture(scope="module")
+def page(server):
+    reply = server.get("/docs")
+    assert reply.status_code == 200
+    assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
+    return Page(reply.text)
+
+
+def test_nothing_from_elsewhere(server, page):
+    policy = server.get("/docs").headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "script-src" not in policy
+    assert server.get("/docs").headers["X-Content-Type-Options"] == "nosniff"
+    assert not page.tags & {"script", "img", "link", "iframe", "object", "embed", "form"}
+    assert "url(" not in page.text() and "@import" not in page.text()
+    for link in page.links:
+        assert link == "openapi.yaml" or link.startswith("#"), link
+
+
+def test_links_lead_somewhere(page):
+    assert len(page.ids) == len(set(page.ids))
+    for link in page.links:
+        assert not link.startswith("#") or link[1:] in page.ids, link
+
+
+def test_every_operation_is_there(page, document):
+    text = page.text()
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                assert item[method]["operationId"] in page.ids
+                assert text.count("%s %s" % (method.upper(), path)) >= 2  # list and section
+                assert item[method]["summary"] in text
+
+
+def test_every_schema_and_field_is_there(page, document):
+    text = page.text()
+    for name, schema in document["components"]["schemas"].items():
+        assert "schema-" + name in page.ids
+        for field, value in schema.get("properties", {}).items():
+            assert field in page.words, (name, field)
+            described = re.sub(r"\s+", " ", value.get("description", "")).replace("`", "").strip()
+            assert described in text, (name, field)
+
+
+def test_examples_are_json(server, document):
+    import json
+    text = server.get("/docs").text
+    blocks = [html.unescape(b) for b in re.findall(r"<pre>(.*?)</pre>", text, re.S)]
+    examples = [m["content"]["application/json"]["example"]
+                for item in document["paths"].values() for o in item.values()
+                for m in [o.get("requestBody", {"content": {}})] if "example" in m["content"].get("application/json", {})]
+    assert [json.loads(b) for b in blocks] == examples
