@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "store/keys.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@ static const char usage[] =
     "  --host ADDRESS       address of the server ($DRAGOMAN_HOST, else 127.0.0.1)\n"
     "  --port N             its port ($DRAGOMAN_PORT, else 8080)\n"
     "  --connections N      how many it is to hold ($DRAGOMAN_MAX_CONNECTIONS, else 4096)\n"
+    "  --keys FILE          its file of API keys ($DRAGOMAN_KEYS), if it has one\n"
     "  --json               the findings as one JSON object\n"
     "  --help               this text\n";
 
@@ -105,13 +107,14 @@ static const char *from_environment(const char *name, const char *otherwise)
 static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
 {
     static const struct option options[] = {{"models", 1, NULL, 'm'}, {"host", 1, NULL, 'a'},
-        {"port", 1, NULL, 'p'}, {"connections", 1, NULL, 'c'}, {"json", 0, NULL, 'j'},
-        {"help", 0, NULL, 'h'}, {0}};
+        {"port", 1, NULL, 'p'}, {"connections", 1, NULL, 'c'}, {"keys", 1, NULL, 'k'},
+        {"json", 0, NULL, 'j'}, {"help", 0, NULL, 'h'}, {0}};
     struct dg_error err = {0};
     const char *port = from_environment("DRAGOMAN_PORT", "8080");
     const char *connections = from_environment("DRAGOMAN_MAX_CONNECTIONS", "4096");
     int64_t n = 0;
     d->models = from_environment("DRAGOMAN_MODELS", NULL);
+    d->keys = from_environment("DRAGOMAN_KEYS", NULL);
     d->host = from_environment("DRAGOMAN_HOST", "127.0.0.1");
     for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         switch (c) {
@@ -126,6 +129,9 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
             break;
         case 'c':
             connections = optarg;
+            break;
+        case 'k':
+            d->keys = optarg;
             break;
         case 'j':
             *json = true;
@@ -146,6 +152,33 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
     return 0;
 }
 
+static void look_at_keys(struct dg_doctor *d)
+{
+    struct dg_keys *keys = NULL;
+    struct dg_key *list = NULL;
+    struct dg_error err = {0};
+    size_t n = 0, valid = 0;
+    if (!d->keys)
+        return;
+    int rc = dg_keys_open(d->keys, false, &keys, &err);
+    if (rc == DG_OK)
+        rc = dg_keys_use(keys, &(struct dg_key_usage){0}, 1, &err); /* for nobody: can it write? */
+    if (rc == DG_OK)
+        rc = dg_keys_list(keys, &list, &n, &err);
+    for (size_t i = 0; i < n; i++)
+        valid += list[i].revoked_s == 0;
+    if (rc != DG_OK)
+        dg_doctor_say(d, DG_FINDING_FAIL, "keys",
+            "make the file (dragoman keys add), or let the server's user write it and its folder",
+            "%s", err.message);
+    else
+        dg_doctor_say(d, valid > 0 ? DG_FINDING_OK : DG_FINDING_WARN, "keys",
+            valid > 0 ? NULL : "nobody can translate: dragoman keys add", "%zu of %zu keys valid",
+            valid, n);
+    free(list);
+    dg_keys_close(keys);
+}
+
 int dg_cli_doctor(int argc, char **argv)
 {
     struct dg_doctor d = {0};
@@ -155,6 +188,7 @@ int dg_cli_doctor(int argc, char **argv)
         return status - 1;
     dg_doctor_machine(&d);
     dg_doctor_port(&d);
+    look_at_keys(&d);
     dg_doctor_models(&d);
     if (!json)
         print_text(&d);

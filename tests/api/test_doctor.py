@@ -115,3 +115,18 @@ def test_wrong_usage():
     for arguments in (["--port", "70000"], ["--port", "x"], ["--nonsense"], ["extra"], ["--connections", "0"]):
         done = subprocess.run([CLI, "doctor", *arguments], capture_output=True, text=True)
         assert done.returncode == 2 and done.stderr and not done.stdout
+
+
+def test_api_keys(models, port, tmp_path):
+    path = tmp_path / "keys.db"
+    flags = ["--models", models, "--port", port, "--connections", "16", "--keys", str(path)]
+    status, report = doctor(*flags)
+    assert status == 1 and str(path) in finding(report, "keys")["message"]
+    keys = lambda *a: subprocess.run([CLI, "keys", *a, "--keys", str(path)], check=True, capture_output=True, text=True).stdout
+    key = json.loads(keys("add", "--name", "x", "--json"))
+    status, report = doctor(*flags)
+    assert status == 0 and finding(report, "keys")["message"] == "1 of 1 keys valid"
+    assert keys("usage").count("\n") == 1  # looking counts for nobody
+    keys("revoke", key["id"])
+    status, report = doctor(*flags[:-2], env={"DRAGOMAN_KEYS": str(path)})
+    assert status == 0 and finding(report, "keys")["level"] == "warn"
