@@ -10,6 +10,7 @@ static const struct option options[] = {{"out", required_argument, NULL, 'o'},
     {"data", required_argument, NULL, 'd'}, {"prepared", required_argument, NULL, 'p'},
     {"init", required_argument, NULL, 'i'}, {"set", required_argument, NULL, 's'},
     {"threads", required_argument, NULL, 't'}, {"force", no_argument, NULL, 'f'},
+    {"device", required_argument, NULL, 'D'}, {"precision", required_argument, NULL, 'P'},
     {"quiet", no_argument, NULL, 'q'}, {"from", required_argument, NULL, 'F'},
     {"to", required_argument, NULL, 'T'}, {"beam", required_argument, NULL, 'b'},
     {"alpha", required_argument, NULL, 'a'}, {"lines", required_argument, NULL, 'n'},
@@ -63,6 +64,12 @@ static int take(struct dg_args *a, int letter, const char *value, struct dg_erro
         return 0;
     case 'p':
         a->prepared = value;
+        return 0;
+    case 'D':
+        a->device = value;
+        return 0;
+    case 'P':
+        a->precision = value;
         return 0;
     case 'F':
         a->from = value;

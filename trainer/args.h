@@ -14,7 +14,7 @@ struct dg_args {
     size_t n_words;
     const char *settings[DG_ARGS_MAX]; /* --set KEY=VALUE, and what --threads and --init become */
     size_t n_settings;
-    const char *out, *data, *prepared, *from, *to;
+    const char *out, *data, *prepared, *from, *to, *device, *precision;
     long beam, lines, last, best, frequent; /* -1: not given */
     long threads;                 /* 0: all */
     double alpha;                 /* negative: not given */

@@ -45,6 +45,8 @@ static const char usage[] =
     "  --prepared DIR  folder of prepared data to use or make; several runs may share it\n"
     "  --init BUNDLE   start from a bundle, keeping its vocabulary and dimensions\n"
     "  --threads N     default: all cores of this process\n"
+    "  --device NAME   cpu (default), cuda, cuda:N or auto: where to train\n"
+    "  --precision T   of a GPU's products: fp32 (default), bf16 or fp16; parameters are fp32 always\n"
     "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"
     "  --force --quiet --no-scores\n"
     "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
@@ -172,7 +174,7 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
     struct dg_recipe *r = NULL;
-    int rc = dg_args_parse(argc, argv, "osdtipq", &a, err);
+    int rc = dg_args_parse(argc, argv, "osdtipqDP", &a, err);
     if (!rc)
         rc = need(&a, 1, "a recipe", err);
     if (!rc)
@@ -183,6 +185,8 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
         .prepared = a.prepared,
         .recipe = r,
         .quiet = a.quiet,
+        .device = a.device,
+        .precision = a.precision,
         .stop = &stop_requested};
     watch_signals();
     if (!rc)
@@ -194,7 +198,7 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
 static int verb_resume(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
-    int rc = dg_args_parse(argc, argv, "stpq", &a, err);
+    int rc = dg_args_parse(argc, argv, "stpqDP", &a, err);
     if (!rc)
         rc = need(&a, 1, "the folder of a run", err);
     struct dg_run_options o = {.dir = a.words[0],
@@ -203,6 +207,8 @@ static int verb_resume(int argc, char **argv, struct dg_error *err)
         .n_settings = a.n_settings,
         .resume = true,
         .quiet = a.quiet,
+        .device = a.device,
+        .precision = a.precision,
         .stop = &stop_requested};
     watch_signals();
     return rc ? rc : train(&o, err);

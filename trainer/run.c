@@ -85,10 +85,19 @@ static int save(struct dg_run *r, struct dg_error *err)
         .epoch_tokens = r->epoch_tokens,
         .seconds = r->seconds + (double)(dg_clock_ns() - r->start_ns) * 1e-9,
         .recipe = r->recipe->json};
-    struct dg_checkpoint_blocks b = {a->n, r->workers->params->data, a->m, a->v, a->ema};
+    struct dg_host_block held[4] = {{0}};
+    const float *const blocks[4] = {r->workers->params->data, a->m, a->v, a->ema};
+    int rc = 0;
+    for (int i = 0; i < 4 && !rc; i++)
+        rc = dg_host_block(r->workers->w[0].train, blocks[i], a->n, &held[i], err);
+    struct dg_checkpoint_blocks b = {
+        a->n, held[0].data, held[1].data, held[2].data, held[3].data};
     dg_dataset_tell(r->data, &s.position);
     r->checkpoint_ns = dg_clock_ns();
-    int rc = dg_keeper_add(r->keeper, &s, &b, err);
+    if (!rc)
+        rc = dg_keeper_add(r->keeper, &s, &b, err);
+    for (int i = 0; i < 4; i++)
+        free(held[i].copy);
     return rc ? dg_error_prefix(err, "checkpoint of update %" PRIu64, a->step) : 0;
 }
 

@@ -23,6 +23,7 @@ struct dg_run_options {
     bool quiet;  /* no progress bar, no plan */
     const volatile int
         *stop; /* set by a signal handler: save and come back with *stopped; NULL never */
+    const char *device, *precision; /* kernels/device.h; NULL: the environment's, else the CPU */
     const struct dg_ranks *ranks; /* other processes that share every batch; NULL: none. Rank 0
                                      leads: it alone writes, validates and exports */
 };

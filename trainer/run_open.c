@@ -258,9 +258,17 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
 static int open_workers(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct dg_crew_options wo = {.config = &r->config, .threads = (int)r->plan.threads};
+    const struct dg_device_options wish = {
+        r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu", r->o->precision, 1};
+    struct dg_device device;
+    struct dg_crew_options wo = {
+        .config = &r->config, .threads = (int)r->plan.threads, .device = &device};
     struct dg_adam_options ao = {t->beta1, t->beta2, t->epsilon, t->weight_decay, t->ema};
-    int rc = longest_sentence(r, &wo.max_positions, err);
+    int rc = dg_device_choose(&wish, &device, err);
+    if (!rc && device.cuda && r->o->ranks)
+        rc = dg_error_field(err, DG_EUNSUP, "device", "several ranks train on CPUs only");
+    if (!rc)
+        rc = longest_sentence(r, &wo.max_positions, err);
     if (!rc)
         rc = dg_crew_open(&wo, &r->workers, err);
     if (!rc)

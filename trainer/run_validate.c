@@ -47,14 +47,19 @@ static int translate_set(struct dg_run *r, const struct dg_prepared_set *set,
 
 static int write_bundle(struct dg_run *r, const struct dg_param_block *params, struct dg_error *err)
 {
+    struct dg_host_block host;
+    int rc = dg_host_block(params->train, params->data, params->n, &host, err);
     struct dg_export e = {.dir = r->validation_dir,
         .recipe = r->recipe,
         .prepared_dir = r->prepared_dir,
         .prepared = r->prepared,
         .config = &r->config,
-        .params = params->data,
+        .params = host.data,
         .full_precision = true};
-    return dg_export(&e, err);
+    if (!rc)
+        rc = dg_export(&e, err);
+    free(host.copy);
+    return rc;
 }
 
 /* Loss over all dev sets together; BLEU and chrF as the mean over them. */

@@ -112,6 +112,10 @@ int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_
     int rc = gradient(&u, &pass, o->exchange, &out->sums, err);
     if (rc)
         return rc;
+    /* Of a failed device the loss is no number: not the model's fault. */
+    rc = ws->w[0].be->ops->status(ws->w[0].be, err);
+    if (rc)
+        return rc;
     double squares = 0;
     for (size_t i = 0; i < SLICES; i++)
         squares += u.squares[i];

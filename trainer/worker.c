@@ -1,9 +1,8 @@
 #include "trainer/worker.h"
 
-#include "kernels/cpu/cpu.h"
-
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 int dg_crew_default(void)
 {
@@ -14,10 +13,10 @@ int dg_crew_default(void)
 static int open_worker(
     struct dg_worker *w, const struct dg_crew_options *o, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = 1};
-    int rc = dg_cpu_open(&cpu, &w->be, err);
+    const struct dg_device cpu = {.threads = 1};
+    int rc = dg_device_open(o->device ? o->device : &cpu, &w->be, err);
     if (!rc)
-        rc = dg_cpu_train_open(w->be, &w->train, err);
+        rc = dg_train_open(w->be, &w->train, err);
     if (!rc)
         rc = dg_tape_open(o->config, w->train, o->max_positions, &w->tape, err);
     if (!rc)
@@ -29,8 +28,8 @@ static void close_worker(struct dg_worker *w)
 {
     dg_param_block_close(w->grads);
     dg_tape_close(w->tape);
-    dg_cpu_train_close(w->train);
-    dg_cpu_close(w->be);
+    dg_train_close(w->train);
+    dg_device_close(w->be);
     free(w->len);
     free(w->index);
     free(w->ids);
@@ -42,6 +41,8 @@ int dg_crew_open(
     int rc = 0;
     struct dg_crew *ws = calloc(1, sizeof *ws);
     int threads = o->threads > 0 ? o->threads : dg_crew_default();
+    if (o->device && o->device->cuda) /* it is parallel by itself */
+        threads = 1;
     if (ws)
         ws->w = calloc((size_t)threads, sizeof *ws->w);
     if (!ws || !ws->w) {
@@ -73,6 +74,20 @@ void dg_crew_close(struct dg_crew *ws)
     dg_pool_close(ws->pool);
     free(ws->w);
     free(ws);
+}
+
+int dg_host_block(struct dg_train *t, const float *block, size_t n, struct dg_host_block *out,
+    struct dg_error *err)
+{
+    *out = (struct dg_host_block){block, NULL};
+    if (!block || !strcmp(t->be->ops->device, "cpu"))
+        return 0;
+    out->copy = malloc((n ? n : 1) * sizeof *out->copy);
+    if (!out->copy)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a copy of %zu parameters", n);
+    t->ops->block_read(t, block, n, out->copy);
+    out->data = out->copy;
+    return t->be->ops->status(t->be, err);
 }
 
 /* Room for a micro-batch. */

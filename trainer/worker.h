@@ -5,6 +5,7 @@
 #define DG_TRAINER_WORKER_H
 
 #include "base/pool.h"
+#include "kernels/device.h"
 #include "model/backward.h"
 #include "model/param_block.h"
 #include "trainer/dataset.h"
@@ -32,13 +33,22 @@ struct dg_crew {
 
 struct dg_crew_options {
     const struct dg_config *config;
-    int threads;            /* 0: all that this process may use */
+    int threads;            /* 0: all that this process may use; a GPU takes one */
     uint32_t max_positions; /* longest side of a pair, </s> counted */
+    const struct dg_device *device; /* NULL: the CPU */
 };
 
 int dg_crew_open(
     const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
 void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
+
+/* A block where the host can read it: itself on a CPU, else a copy, to be freed. */
+struct dg_host_block {
+    const float *data;
+    float *copy; /* NULL: there is none */
+};
+int dg_host_block(struct dg_train *t, const float *block, size_t n, struct dg_host_block *out,
+    struct dg_error *err);
 
 /* Told, from the workers' threads, how far the gradients of a pass are. */
 struct dg_crew_watch {

@@ -76,7 +76,7 @@ static void *train(void *arg)
 {
     struct process *p = arg;
     struct dg_config c = small();
-    struct dg_crew_options wo = {&c, p->threads, 16};
+    struct dg_crew_options wo = {&c, p->threads, 16, NULL};
     struct dg_adam_options ao = {0.9, 0.98, 1e-9, 0, 0};
     struct dg_dataset_options data = {
         .mode = DG_BATCH_SUM, .batch_tokens = 120, .seed = 4, .shuffle = true};
