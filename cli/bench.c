@@ -167,6 +167,7 @@ static int run(struct bench *b, struct dg_error *err)
     dg_json_set_int(o, "pieces_out", (int64_t)pieces);
     dg_json_set_real(o, b->throughput ? "tokens_per_s" : "p50_ms", mid);
     dg_json_set_take(o, "runs", runs);
+    dg_json_set_real(o, "cpu_s", 1e-9 * (double)cpu / (double)b->reps);
     dg_json_set_real(o, "cpus", (double)cpu / (double)(wall ? wall : 1));
     struct dg_buffer line;
     dg_buffer_init(&line);

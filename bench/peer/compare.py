@@ -5,7 +5,8 @@
 
 Each repetition is ours, then the peer's, each in a fresh process: a busy neighbour or a hot CPU hurts both alike.
 Both clocks run from pieces to pieces, loading left out.
-foreign_cpus says how many cores others used meanwhile; a repetition with much of that is not to be trusted.
+CPU time, too, is compared: with one thread a worker it does not see who else uses the cores (CTranslate2's several threads
+wait busily, and look slower than they are). foreign_cpus says how many cores others used meanwhile; a repetition with much of that is not to be trusted.
 Beside the comparison: what memory and cores give at most (limits-bench), and what a step spends its time on (step-bench).
 """
 import argparse
@@ -86,6 +87,7 @@ def summary(key, results):
     middle = statistics.median(figures)
     return {"backend": results[0][0]["backend"], key: round(middle, 2), "runs": [round(x, 2) for x in figures],
             "spread_percent": round(100 * (max(figures) - min(figures)) / middle, 1),
+            "cpu_s": round(statistics.median(r["cpu_s"] for r, _ in results), 4),
             "peak_mb": max(r["peak_mb"] for r, _ in results), "foreign_cpus": [f for _, f in results]}
 
 
@@ -110,10 +112,11 @@ def compare(a, s):
             s["mode"] == "throughput":
         sys.exit(f"not the same work: {results}")
     ratio = other[key] / mine[key] if key == "p50_ms" else mine[key] / other[key]
-    print(f"{name_setting(s):<46}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}   {ratio:.2f}x as fast",
-          flush=True)
+    by_cpu = other["cpu_s"] / mine["cpu_s"]
+    print(f"{name_setting(s):<46}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}   {ratio:.2f}x as fast"
+          f", by CPU time {by_cpu:.2f}x", flush=True)
     return {**{k: v for k, v in s.items() if k != "pairs"}, "length": LENGTH, "ours": mine, "peer": other,
-            "times_as_fast": round(ratio, 3),
+            "times_as_fast": round(ratio, 3), "times_as_fast_by_cpu_time": round(by_cpu, 3),
             "commands": [shlex.join(["dragoman"] + ours[1:]), shlex.join(["python3", "bench/peer/ct2.py"] + theirs[2:])]}
 
 
@@ -155,32 +158,48 @@ def main():
     for name in ("programs", "bundle", "int8", "peer", "sentences", "out"):
         p.add_argument(f"--{name}", required=True)
     p.add_argument("--pairs", type=int, default=0, help="repetitions of every setting (default 3; long ones 2)")
-    p.add_argument("--only", default="", help="only settings with this in their names; nothing is written")
+    p.add_argument("--only", default="", help="only settings with this in their names (\"steps\": the tables); nothing is written")
+    p.add_argument("--merge", action="store_true", help="with --only: write them into the result that is there")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    begin = time.time()
+    begin, now = time.time(), datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     limits = json.loads(subprocess.run([os.path.join(a.programs, "limits-bench")], capture_output=True, check=True).stdout)
     print(f"limits: {limits}")
-    if "steps" in a.only or not a.only:
-        steps = [step_table(a, limits, 1, 4), step_table(a, limits, 1, 1), step_table(a, limits, 32, 4),
-                 step_table(a, limits, 1, 4, 2)]
-    settings = [compare(a, s) for s in list_settings() if a.only in name_setting(s)]
-    if a.only:
-        return
     result = {
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": now,
         "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "memory_gb": memory_gb(), "flags": cpu_flags(),
                     "kernel": platform.release()},
         "revision": a.revision,
         "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000), random weights, 27 pieces in and out, forced",
-        "limits_of_one_core": limits,
-        "settings": settings,
-        "steps": steps,
-        "memory": measure_memory(a),
-        "seconds": round(time.time() - begin),
     }
+    if "steps" in a.only or not a.only:
+        result["limits_of_one_core"] = limits
+        result["steps"] = [step_table(a, limits, 1, 4), step_table(a, limits, 1, 1), step_table(a, limits, 32, 4),
+                           step_table(a, limits, 1, 4, 2)]
+        result["memory"] = measure_memory(a)
+    result["settings"] = [{**compare(a, s), "date": now, "revision": a.revision} for s in list_settings()
+                          if a.only in name_setting(s)]
+    result["seconds"] = round(time.time() - begin)
+    write(a, result)
+
+
+def merge(old, new):
+    """The settings of both, the new ones where both have one."""
+    done = {name_setting(s) for s in new["settings"]}
+    kept = [{"date": old["date"], "revision": old["revision"], **s} for s in old["settings"] if name_setting(s) not in done]
+    order = [name_setting(s) for s in list_settings()]
+    both = sorted(kept + new["settings"], key=lambda s: order.index(name_setting(s)))
+    return {**old, **new, "settings": both}
+
+
+def write(a, result):
+    if a.only and not a.merge:
+        return
     slug = re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores".lower()).strip("-")
     path = os.path.join(a.out, f"cpu-{slug}.json")
+    if a.merge and os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            result = merge(json.load(f), result)
     with open(path, "w", encoding="utf-8") as f:
         json.dump(result, f, indent=1)
         f.write("\n")

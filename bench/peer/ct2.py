@@ -32,7 +32,7 @@ def bench(a):
     options = dict(beam_size=a.beam, length_penalty=0.6, return_scores=False)
     if a.length:
         options.update(min_decoding_length=a.length, max_decoding_length=a.length)
-    runs, pieces = [], 0
+    runs, pieces, cpu = [], 0, 0.0
     if a.mode == "latency":
         sentences = cut(lines, a.src_len, a.count)
     else:
@@ -40,6 +40,7 @@ def bench(a):
         options.update(max_batch_size=a.batch_tokens, batch_type="tokens")
     translator.translate_batch(sentences[:2], **options)  # warm
     for _ in range(a.reps):
+        cpu -= time.process_time()
         if a.mode == "latency":
             ms = []
             for sentence in sentences:
@@ -52,12 +53,13 @@ def bench(a):
             out = translator.translate_batch(sentences, **options)
             seconds = time.perf_counter() - start
             runs.append(sum(len(x.hypotheses[0]) for x in out) / seconds)
+        cpu += time.process_time()
         pieces = sum(len(x.hypotheses[0]) for x in out)
     print(json.dumps({
         "backend": f"ctranslate2 {ctranslate2.__version__} {translator.compute_type}", "mode": a.mode,
         "sentences": len(sentences), "pieces_out": pieces,
         "p50_ms" if a.mode == "latency" else "tokens_per_s": statistics.median(runs), "runs": runs,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+        "cpu_s": cpu / a.reps, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 
 def main():

@@ -3,12 +3,14 @@
  * sentences join at once. One JSON object on stdout.
  *     step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] [--sentences B]
  *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time]
- * CPU time is for one thread on a crowded machine: waiting for a core is left out. */
+ *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16]
+ * CPU time is for one thread on a crowded machine: waiting for a core is left out. On a GPU, --ops counts
+ * launches, and the wait of a whole step stands under topk. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "bench/step/random_model.h"
 #include "bench/step/timed.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/device.h"
 #include "model/engine_internal.h" /* DG_ENCODE_ROWS */
 #include "weights/bundle.h"
 
@@ -19,7 +21,7 @@
 enum { REPS_MAX = 64 };
 
 struct options {
-    const char *model;
+    const char *model, *device, *precision;
     bool f32, ops, cpu_time;
     uint32_t vocab, beam, sentences, source, length, threads, reps;
 };
@@ -69,6 +71,12 @@ static bool parse_options(int argc, char **argv, struct options *o)
                 found = parse_number(argv[i], numbers[n].value);
         if (!strcmp(argv[i - 1], "--model")) {
             o->model = argv[i];
+            found = true;
+        } else if (!strcmp(argv[i - 1], "--device")) {
+            o->device = argv[i];
+            found = true;
+        } else if (!strcmp(argv[i - 1], "--precision")) {
+            o->precision = argv[i];
             found = true;
         } else if (!strcmp(argv[i - 1], "--type")) {
             o->f32 = !strcmp(argv[i], "f32");
@@ -242,16 +250,19 @@ static int print(struct bench *b)
 int main(int argc, char **argv)
 {
     struct bench b = {.o = {.vocab = 32000, .beam = 4, .sentences = 1, .source = 27, .length = 27,
-                          .threads = 1, .reps = 5}};
+                          .threads = 1, .reps = 5, .device = "cpu"}};
+    struct dg_device device;
     struct dg_error err = {0};
     if (!parse_options(argc, argv, &b.o)) {
         fprintf(stderr, "usage: step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] "
                         "[--sentences B]\n    [--source S] [--length T] [--threads N] [--reps R] "
-                        "[--ops] [--cpu-time]\n");
+                        "[--ops] [--cpu-time] [--device NAME] [--precision TYPE]\n");
         return 2;
     }
-    struct dg_cpu_options cpu = {.threads = (int)b.o.threads};
-    int rc = dg_cpu_open(&cpu, &b.cpu, &err);
+    const struct dg_device_options wish = {b.o.device, b.o.precision, (int)b.o.threads};
+    int rc = dg_device_choose(&wish, &device, &err);
+    if (!rc)
+        rc = dg_device_open(&device, &b.cpu, &err);
     if (!rc)
         rc = dg_timed_open(b.cpu, &b.be, &err);
     if (!rc)
@@ -264,13 +275,15 @@ int main(int argc, char **argv)
         rc = run_once(&b, i ? i - 1 : 0, &err);
     }
     if (!rc)
+        rc = b.cpu->ops->status(b.cpu, &err);
+    if (!rc)
         rc = print(&b);
     dg_engine_close(b.engine);
     dg_model_close(b.model);
     dg_weights_close(b.weights);
     dg_bundle_close(b.bundle);
     dg_timed_close(b.be);
-    dg_cpu_close(b.cpu);
+    dg_device_close(b.cpu);
     free(b.ids);
     if (rc)
         fprintf(stderr, "step-bench: %s\n", err.message);
