@@ -100,7 +100,9 @@ def test_sentences_come_one_by_one(endless):
 
 def test_deadline_after_the_start(endless, busy):
     with Server(endless, *NARROW) as server:
-        events = stream(server, busy(20), timeout_ms=1000)
+        pace = 20 / busy(20).count("Number")  # seconds a sentence
+        text = long_text(50 + round(5 / pace))
+        events = stream(server, text, timeout_ms=round(1000 * max(1, 10 * pace)))
         assert [name for name, _ in events[:-1]] == ["sentence"] * (len(events) - 1) and len(events) > 1
         name, data = events[-1]
         assert name == "error" and data["code"] == "timeout"
