@@ -49,6 +49,18 @@ int dg_api_timeout(
     return dg_request_timeout_read(header, limit_ms, timeout_ms, err);
 }
 
+int dg_api_check_sentences(const struct dg_app *app, struct dg_job *const *jobs, size_t n,
+    const char *field, struct dg_error *err)
+{
+    size_t sentences = 0;
+    for (size_t i = 0; i < n; i++)
+        sentences += dg_job_sentences(jobs[i]);
+    if (sentences <= (size_t)app->config.max_sentences)
+        return DG_OK;
+    return dg_error_field(err, DG_ELIMIT, field, "%s has %zu sentences, the limit is %lld", field,
+        sentences, (long long)app->config.max_sentences);
+}
+
 void dg_api_fail(struct dg_http_exchange *x, const struct dg_error *err)
 {
     struct dg_http_reply r = {0};

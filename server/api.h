@@ -14,6 +14,9 @@ struct dg_request_limits dg_api_limits(const struct dg_app *app);
  * else 0. */
 int dg_api_timeout(
     const struct dg_http_exchange *x, int64_t limit_ms, int64_t *timeout_ms, struct dg_error *err);
+/* DG_ELIMIT, naming field, when the jobs[n] of one request have too many sentences. */
+int dg_api_check_sentences(const struct dg_app *app, struct dg_job *const *jobs, size_t n,
+    const char *field, struct dg_error *err);
 /* Reply with an error. */
 void dg_api_fail(struct dg_http_exchange *x, const struct dg_error *err);
 

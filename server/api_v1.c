@@ -89,6 +89,8 @@ static int plan_translate(struct dg_app *app, struct dg_http_exchange *x,
     }
     if (rc == DG_OK)
         rc = plan_texts(c, r, &way, err);
+    if (rc == DG_OK)
+        rc = dg_api_check_sentences(app, c->jobs, c->n_jobs, "text", err);
     if (rc == DG_OK && r->stream)
         rc = dg_call_stream_open(c, err);
     dg_way_release(&way);

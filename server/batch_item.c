@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "server/answer.h"
+#include "server/api.h"
 #include "server/reply.h"
 
 #include <stdio.h>
@@ -17,6 +18,8 @@ int dg_batch_entry_plan(struct dg_feeder *f, struct dg_batch_entry *e, struct dg
         rc = dg_request_options_plan(&r->options, e->model, e->pair, &o, err);
     if (rc == DG_OK)
         rc = dg_job_plan(e->model->translator, r->text.s, r->text.len, &o, &e->job, err);
+    if (rc == DG_OK)
+        rc = dg_api_check_sentences(f->app, &e->job, 1, "text", err);
     if (rc == DG_OK)
         rc = dg_task_open(e->model, &e->job, 1, &e->task, err);
     return rc;

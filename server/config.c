@@ -48,6 +48,8 @@ static const struct option_row table[] = {
         1 << 30, NULL},
     {"max-characters", "N", "most characters of one request, all its texts together", "10000",
         WHOLE, FIELD(max_characters), 1, 100000000, NULL},
+    {"max-sentences", "N", "most sentences of one request, all its texts together", "2000", WHOLE,
+        FIELD(max_sentences), 1, 1000000, NULL},
     {"max-texts", "N", "most texts in one request", "64", WHOLE, FIELD(max_texts), 1, 100000, NULL},
     {"max-beam", "N", "largest beam_size a request may ask for", "32", WHOLE, FIELD(max_beam), 1,
         32, NULL},

@@ -44,6 +44,7 @@ struct dg_server_config {
     int64_t batch_sentences; /* sentences that advance together in one worker */
     int64_t max_body_bytes;
     int64_t max_characters; /* of one request, all its texts */
+    int64_t max_sentences;  /* of one request or batch item, once its texts are split */
     int64_t max_texts;      /* length of a text array */
     int64_t max_beam;
     int64_t max_batch_items, max_batch_characters; /* of one batch */

@@ -157,6 +157,21 @@ def test_the_whole_is_wrong(server, body, status, field):
         assert reply.json()["error"]["field"] == field
 
 
+def test_sentences_are_limited(models):
+    """Short sentences are many rows for few characters."""
+    with Server(models, "--max-sentences", "5") as server:
+        assert server.translate("One. Two. Three. Four. Five.").status_code == 200
+        for text in ("One. Two. Three. Four. Five. Six.", ["One. Two. Three.", "Four. Five. Six."]):
+            for more in ({}, {"stream": True}):
+                reply = server.translate(text, **more)
+                assert reply.status_code == 413
+                assert reply.json()["error"] == {"code": "too_large", "field": "text",
+                                                 "message": "text has 6 sentences, the limit is 5"}
+        got = answers(server.post("/v1/batch", {"items": [item("One. Two."), item("One. " * 6)]}))
+        assert "text" in got[0]
+        assert got[1]["error"]["code"] == "too_large" and got[1]["error"]["field"] == "items[1].text"
+
+
 def test_limits_are_settings(models):
     with Server(models, "--max-batch-items", "3", "--max-batch-characters", "20") as server:
         assert len(answers(server.post("/v1/batch", {"items": [item("12345.")] * 3}))) == 3
