@@ -42,7 +42,10 @@ static void put_server(struct gauges *g, struct dg_app *app)
         atomic_load(&app->state) == DG_APP_READY);
     put_labelled(g, "dragoman_build_info", "The program.", 1, version);
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
-    put(g, "dragoman_queue_tokens", "Their source pieces.", (double)load.tokens);
+    put(g, "dragoman_queue_tokens", "Their source pieces; equal sentences count once.",
+        (double)load.tokens);
+    put(g, "dragoman_queue_seconds", "How long that will take, as fast as the workers have been.",
+        load.seconds);
     put(g, "dragoman_queue_seconds", "How long what waits will take, by the speed of late.",
         load.seconds);
     put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
@@ -135,13 +138,20 @@ static void put_cache(struct gauges *g, struct dg_app *app)
         "Answers that left the translation cache for others.", (double)c.evictions);
     put(g, "dragoman_cache_entries", "Answers in the translation cache.", (double)c.entries);
     put(g, "dragoman_cache_bytes", "Their size.", (double)c.bytes);
-    put(g, "dragoman_cache_max_bytes", "The room for them; 0: none are kept.",
-        (double)c.max_bytes);
+    put(g, "dragoman_cache_max_bytes", "The room for them; 0: none are kept.", (double)c.max_bytes);
 }
 
 static const char *bundle_name(const struct dg_served *s)
 {
     return dg_bundle_name(dg_translator_bundle(s->translator));
+}
+
+static double speed_of(const struct dg_served *s)
+{
+    double speed = 0;
+    for (uint32_t r = 0; r < s->n_replicas; r++)
+        speed += atomic_load(&s->replicas[r].tokens_per_s);
+    return speed;
 }
 
 static void put_models(struct gauges *g, struct dg_served *const *models, size_t n)
@@ -152,6 +162,12 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
             dg_bundle_version(b), "type", dg_served_type(models[i]), "device",
             models[i]->replicas[0].be->name, NULL};
         put_labelled(g, "dragoman_model_info", "A model being served.", 1, labels);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
+        put_labelled(g, "dragoman_model_tokens_per_second",
+            "Source pieces a second that its workers can do, measured; 0: not yet.",
+            speed_of(models[i]), labels);
     }
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
@@ -166,7 +182,7 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_served *models[DG_MODELS_MAX];
     struct dg_buffer b;
     size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
-    struct gauges g = {.cap = FIXED_GAUGES + 2 * n};
+    struct gauges g = {.cap = FIXED_GAUGES + 3 * n};
     dg_buffer_init(&b);
     g.list = calloc(g.cap, sizeof *g.list);
     bool room = g.list != NULL;

@@ -8,12 +8,13 @@
 #define STALE_NS 60000000000u /* a size not seen for so long is tried again */
 #define MEMORY_ROWS 65536.0   /* row steps until the rate has forgotten half */
 #define FAR_BEHIND_S 0.5      /* with so much waiting, throughput goes before latency */
-/* A row may cost so much more than at its cheapest. Generous: sentences of longer contexts cost more
- * at every size, so that a mean is not known better than to a tenth. */
+/* A row may cost so much more than at its cheapest. Generous: sentences of longer contexts cost
+ * more at every size, so that a mean is not known better than to a tenth. */
 #define SLACK 1.25
 #define SLACK_FAR_BEHIND 1.05
-#define OUTLIER 4.0 /* a step that lasts so many times the mean was interrupted by somebody else   \
-                     */
+#define OUTLIER                                                                                    \
+    4.0 /* a step that lasts so many times the mean was interrupted by somebody else               \
+         */
 
 /* Sizes by powers of two: 1, 2, 3..4, 5..8, ... */
 static size_t size_of(uint64_t x)
@@ -57,9 +58,13 @@ void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t n
         learn(e, encode * off, now_ns);
     }
     p->encode_ns += encoded > 0 ? e->ns : 0;
+    p->spent_ns += all;
+    p->due_ns += d->ns * rows + (encoded > 0 ? e->ns : 0);
     if (p->rows > MEMORY_ROWS) {
         p->rows /= 2;
         p->encode_ns /= 2;
+        p->spent_ns /= 2;
+        p->due_ns /= 2;
         p->tokens /= 2;
     }
 }
@@ -74,12 +79,12 @@ static bool is_known(const struct dg_pace_mean *m, uint64_t now_ns)
     return m->n >= SETTLED && now_ns - m->seen_ns < STALE_NS;
 }
 
-/* The cheapest row of the sizes that are known; DBL_MAX: of none. */
-static double cheapest(const struct dg_pace *p, size_t sizes)
+/* The cheapest row of the sizes that were seen so often; DBL_MAX: of none. */
+static double cheapest(const struct dg_pace *p, size_t sizes, uint32_t least)
 {
     double best = DBL_MAX;
     for (size_t i = 0; i < sizes; i++)
-        if (p->step[i].n >= SETTLED && p->step[i].ns < best)
+        if (p->step[i].n >= least && p->step[i].ns < best)
             best = p->step[i].ns;
     return best;
 }
@@ -89,7 +94,7 @@ uint32_t dg_pace_rows(
 {
     size_t sizes = size_of(most) + 1;
     double slack = backlog_s > FAR_BEHIND_S ? SLACK_FAR_BEHIND : SLACK;
-    double best = cheapest(p, sizes);
+    double best = cheapest(p, sizes, SETTLED);
     size_t last = sizes;
     while (last > 0 && !is_known(&p->step[last - 1], now_ns))
         last--;
@@ -106,8 +111,9 @@ uint32_t dg_pace_rows(
 
 double dg_pace_rate(const struct dg_pace *p)
 {
-    double best = cheapest(p, DG_PACE_SIZES);
-    if (p->tokens <= 0 || best == DBL_MAX)
+    double best = cheapest(p, DG_PACE_SIZES, WEIGHT);
+    if (p->tokens <= 0 || best == DBL_MAX || p->due_ns <= 0)
         return 0;
-    return 1e9 * p->tokens / (p->rows * best + p->encode_ns);
+    double disturbed = p->spent_ns > p->due_ns ? p->spent_ns / p->due_ns : 1;
+    return 1e9 * p->tokens / ((p->rows * best + p->encode_ns) * disturbed);
 }

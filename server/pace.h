@@ -19,7 +19,9 @@ struct dg_pace_mean {
 struct dg_pace {
     struct dg_pace_mean step[DG_PACE_SIZES];   /* by rows, a row */
     struct dg_pace_mean encode[DG_PACE_SIZES]; /* by pieces, all of them */
-    double rows, encode_ns, tokens;            /* sums that forget */
+    /* Sums that forget. due_ns: what the means say of the same steps; where others use the machine,
+     * steps now and then take far longer. */
+    double rows, encode_ns, tokens, spent_ns, due_ns;
 };
 
 /* A step of `rows` lasted ns until now_ns, with the encoding of so many pieces (0: none). */

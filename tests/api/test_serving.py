@@ -1,0 +1,175 @@
+"""How requests share the server: the same answer in any company, equal sentences once, classes, fair shares, the bound."""
+import concurrent.futures
+import random
+import re
+import time
+
+import pytest
+
+from conftest import NARROW, Server, http_post, long_text
+
+WORDS = "the a man dog rides plays bicycle snow quickly and on in street red two".split()
+
+
+def metric(server, name):
+    found = re.search(r"^%s (\S+)$" % name, server.get("/metrics").text, re.M)
+    return float(found.group(1))
+
+
+def one_long():
+    """A single sentence that keeps a NARROW server busy for as long as many short ones would."""
+    return " ".join(["walks"] * 40) + "."
+
+
+def ok(reply):
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"]
+
+
+# The same answer in any company -------------------------------------------------------------------------------
+
+def draw(rng, known):
+    """A request: an array of texts, some of them asked for before."""
+    texts = []
+    for _ in range(rng.choice([1, 1, 1, 2, 7])):
+        if known and rng.random() < 0.3:
+            texts.append(rng.choice(known))
+        else:
+            texts.append(" ".join(rng.choices(WORDS, k=rng.choice([1, 2, 5, 9, 20, 60]))) + ".")
+            known.append(texts[-1])
+    beam = rng.choice([1, 2, 4, 7])
+    return texts, {"beam_size": beam, "n_best": rng.randint(1, beam), "scores": True}
+
+
+@pytest.mark.parametrize("flags", [
+    [], ["--workers", "2", "--compute-threads", "1"], ["--batch-rows", "24", "--max-beam", "8", "--batch-sentences", "5"],
+    ["--batching", "fifo"], ["--batching", "static"]], ids=lambda f: "_".join(f).replace("--", "") or "default")
+def test_random_load_the_same_bits_as_alone(models, flags):
+    """Text, spans and every digit of every score are those of each text alone, one request after another: in arrays, with
+    other beams, in both classes, with clients that leave and others whose time is up, at random times."""
+    rng = random.Random(11)
+    known = []
+    jobs = [draw(rng, known) for _ in range(80)]
+    with Server(models, *flags) as server:
+        alone = [[ok(server.translate(text, **o))[0] for text in texts] for texts, o in jobs]
+
+        def ask(i):
+            own = random.Random(i)
+            texts, o = jobs[i]
+            time.sleep(own.random() * 0.02)
+            if i % 8 == 7: # goes away
+                body = dict(text=texts, source="en", target="de", **o)
+                with server.connect() as s:
+                    s.sendall(http_post("/v1/translate", body))
+                    time.sleep(own.random() * 0.01)
+                return None
+            if i % 8 == 6: # too late, or just in time
+                reply = server.translate(texts, timeout_ms=own.randint(1, 20), **o)
+                return ok(reply) if reply.status_code != 504 else None
+            return ok(server.translate(texts, priority=own.choice(["interactive", "bulk"]), **o))
+
+        for _ in range(2):
+            with concurrent.futures.ThreadPoolExecutor(16) as pool:
+                loaded = list(pool.map(ask, range(len(jobs))))
+            for got, expected in zip(loaded, alone):
+                assert got is None or got == expected
+
+
+# Equal sentences ----------------------------------------------------------------------------------------------
+
+def test_equal_sentences_that_wait_are_translated_once(endless):
+    text = "The same for everybody."
+    with Server(endless, *NARROW) as server:
+        alone = ok(server.translate(text))
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            front = pool.submit(server.translate, one_long(), beam_size=4)
+            server.until(lambda: metric(server, "dragoman_live_sentences") > 0)
+            before = metric(server, "dragoman_decode_steps_total")
+            same = [pool.submit(server.translate, text) for _ in range(8)]
+            other = pool.submit(server.translate, text, beam_size=1)
+            twice = pool.submit(server.translate, [text, text])
+            late = pool.submit(server.translate, text, timeout_ms=20)
+            for reply in same:
+                assert ok(reply.result()) == alone
+            assert ok(twice.result()) == alone * 2
+            assert ok(other.result())
+            assert late.result().status_code == 504
+            ok(front.result())
+        assert metric(server, "dragoman_coalesced_sentences_total") >= 9
+        assert before > 0 and metric(server, "dragoman_queue_depth") == 0
+
+
+def test_one_of_many_leaves_the_others_stay(endless):
+    """The first of the equal ones hangs up while all wait: the others are answered all the same."""
+    text = "The same for everybody."
+    with Server(endless, *NARROW) as server:
+        alone = ok(server.translate(text))
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            front = pool.submit(server.translate, one_long())
+            server.until(lambda: metric(server, "dragoman_live_sentences") > 0)
+            depth = metric(server, "dragoman_queue_depth")
+            with server.connect() as s:
+                s.sendall(http_post("/v1/translate", dict(text=text, source="en", target="de")))
+                server.until(lambda: metric(server, "dragoman_queue_depth") != depth)
+                same = [pool.submit(server.translate, text) for _ in range(3)]
+                server.until(lambda: metric(server, "dragoman_coalesced_sentences_total") >= 3)
+            for reply in same:
+                assert ok(reply.result()) == alone
+            ok(front.result())
+
+
+# Classes and shares ------------------------------------------------------------------------------------------
+
+def test_interactive_goes_before_bulk_which_goes_on(endless, busy):
+    """Beside a bulk request of a second a short interactive one takes a moment, and the bulk one is answered, too."""
+    with Server(endless, *NARROW) as server:
+        start = time.monotonic()
+        ok(server.translate("Short."))
+        alone = time.monotonic() - start
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            start = time.monotonic()
+            bulk = pool.submit(server.translate, busy(2), priority="bulk")
+            server.until(lambda: metric(server, "dragoman_live_sentences") > 0)
+            at = time.monotonic()
+            ok(server.translate("Short too."))
+            took = time.monotonic() - at
+            assert not bulk.done()
+            ok(bulk.result())
+            assert took < 0.5 * (time.monotonic() - start), (alone, took)
+
+
+def test_a_large_request_does_not_block_small_ones(endless, busy):
+    with Server(endless, *NARROW) as server:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            large = pool.submit(server.translate, busy(2))
+            server.until(lambda: metric(server, "dragoman_queue_depth") > 0)
+            for i in range(3):
+                ok(server.translate("Small number %d." % i))
+                assert not large.done()
+            ok(large.result())
+
+
+def test_bulk_does_not_keep_interactive_out(endless, busy):
+    """The queue is full of bulk work: more of it is refused, an interactive request is taken."""
+    with Server(endless, *NARROW, "--max-queue-tokens", "40") as server:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            bulk = pool.submit(server.translate, busy(2), priority="bulk") # larger than the bound, but nothing waits
+            server.until(lambda: metric(server, "dragoman_queue_depth") > 5)
+            reply = server.translate(long_text(4), priority="bulk")
+            assert reply.status_code == 503 and int(reply.headers["Retry-After"]) >= 1
+            ok(server.translate("Somebody waits for this."))
+            ok(bulk.result())
+
+
+def test_the_bound_is_in_seconds_of_work(endless, busy):
+    """With a queue of half a second, requests that come all at once are taken as long as they can begin soon."""
+    narrow = NARROW[:NARROW.index("--max-queue-tokens")]
+    with Server(endless, *narrow, "--max-queue-seconds", "0.5") as server:
+        text = busy(0.3)
+        ok(server.translate(text)) # it learns how fast it is
+        with concurrent.futures.ThreadPoolExecutor(40) as pool:
+            replies = list(pool.map(lambda i: server.translate(text.replace("sea", "sea %d" % i)), range(40)))
+        refused = [r for r in replies if r.status_code == 503]
+        assert {r.status_code for r in replies} == {200, 503}
+        assert all(1 <= int(r.headers["Retry-After"]) <= 2 for r in refused)
+        assert all("of work" in r.json()["error"]["message"] for r in refused)
