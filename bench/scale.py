@@ -76,7 +76,7 @@ def draw(result):
     parts, at = [], 0
     for s in result["sweeps"]:
         what = [w for w in s["points"][0] if w != "x" and w != "resident_mb"]
-        curves = [(f"{w.replace('_', ' ')}, exponent {s['exponents'][w]['upper_half']}", [(p["x"], p[w]) for p in s["points"]])
+        curves = [(f"{w.replace('_', ' ')}, exponent {s['exponents'][w]['upper_half'] or s['exponents'][w]['all']}", [(p["x"], p[w]) for p in s["points"]])
                   for w in what]
         if len(s["points"]) < 2:
             continue
@@ -91,6 +91,7 @@ def main():
     p.add_argument("--programs", required=True)
     p.add_argument("--out", required=True)
     p.add_argument("--quick", action="store_true", help="a few points, to see that it works")
+    p.add_argument("--only", default="", help="sweeps with this in their names, into the result that is there")
     p.add_argument("--cpu-time", action="store_true", help="CPU time where one thread runs: for crowded machines")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
@@ -101,8 +102,15 @@ def main():
               "machine": {"cpu": cpu, "cores": os.cpu_count()}, "revision": a.revision,
               "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000 unless varied), random weights, int8",
               "clock": "CPU time where one thread runs" if a.cpu_time else "wall time",
-              "sweeps": [sweep(a, name, field, values, what, **fixed) for name, field, values, what, fixed in list_sweeps(a)]}
+              "sweeps": [sweep(a, name, field, values, what, **fixed) for name, field, values, what, fixed in list_sweeps(a)
+                         if a.only in name]}
     slug = re.sub(r"[^a-z0-9]+", "-", f"{cpu} {os.cpu_count()} cores".lower()).strip("-")
+    before = os.path.join(a.out, f"scale-{slug}.json")
+    if a.only and os.path.exists(before):
+        with open(before, encoding="utf-8") as f:
+            old = json.load(f)
+        again = {s["name"]: s for s in result["sweeps"]}
+        result = {**old, "sweeps": [again.get(s["name"], s) for s in old["sweeps"]]}
     for suffix, content in ((".json", json.dumps(result, indent=1) + "\n"), (".svg", draw(result))):
         path = os.path.join(a.out, f"scale-{slug}{suffix}")
         with open(path, "w", encoding="utf-8") as f:

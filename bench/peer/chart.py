@@ -20,10 +20,10 @@ def bars(x, y, width, title, unit, rows):
     parts, most, at = [text(x, y, title, 14)], max(max(a, b) for _, a, b in rows), y + 16
     for label, a, b in rows:
         for name, value, colour in (("Dragoman", a, OURS), ("CTranslate2", b, PEER)):
-            length = (width - 330) * value / most
-            parts.append(f'<rect x="{x + 230}" y="{at}" width="{length:.1f}" height="13" rx="2" fill="{colour}"/>')
-            parts.append(text(x + 222, at + 11, name, 11, "end"))
-            parts.append(text(x + 236 + length, at + 11, f"{value:,.0f} {unit}", 11))
+            length = (width - 350) * value / most
+            parts.append(f'<rect x="{x + 250}" y="{at}" width="{length:.1f}" height="13" rx="2" fill="{colour}"/>')
+            parts.append(text(x + 242, at + 11, name, 11, "end"))
+            parts.append(text(x + 256 + length, at + 11, f"{value:,.0f} {unit}", 11))
             at += 16
         parts.append(text(x, at - 14, label, 12))
         at += 6
@@ -42,9 +42,9 @@ def compare_chart(result):
         parts += more
         y += height + 22
     machine = result["machine"]
-    parts.append(text(10, y, f"{result['model']}; {machine['cores']} cores of {machine['cpu']} "
-                      f"({', '.join(machine['flags'])}), {result['date']}", 10))
-    return document(780, y + 12, parts)
+    parts.append(text(10, y, result["model"], 10))
+    parts.append(text(10, y + 14, f"{machine['cores']} cores of {machine['cpu']} ({', '.join(machine['flags'])}), {result['date']}", 10))
+    return document(780, y + 26, parts)
 
 
 def curve_chart(title, x_name, y_name, curves, width=380, height=260):
@@ -61,7 +61,7 @@ def curve_chart(title, x_name, y_name, curves, width=380, height=260):
              f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{FAINT}"/>']
     for x in sorted(set(xs)):
         parts.append(text(place(x, y0)[0], bottom + 14, f"{x:g}", 9, "middle"))
-    for y in (v * 10.0 ** e for e in range(-3, 7) for v in (1, 3)):
+    for y in (v * 10.0 ** e for e in range(-3, 7) for v in ((1, 3) if y1 > 20 * y0 else (1, 2, 3, 5))):
         if y0 <= y <= y1:
             parts.append(text(left - 5, place(x0, y)[1] + 3, f"{y:g}", 9, "end"))
             parts.append(f'<path d="M{left} {place(x0, y)[1]:.1f}H{right}" stroke="{FAINT}" stroke-width="0.4"/>')
