@@ -44,8 +44,6 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
     put(g, "dragoman_queue_tokens", "Their source pieces; equal sentences count once.",
         (double)load.tokens);
-    put(g, "dragoman_queue_seconds", "How long that will take, as fast as the workers have been.",
-        load.seconds);
     put(g, "dragoman_queue_seconds", "How long what waits will take, by the speed of late.",
         load.seconds);
     put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
