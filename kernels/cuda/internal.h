@@ -73,6 +73,7 @@ struct dg_cuda {
     struct dg_device_arena arena;
     struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
+    bool own_gemm;          /* never the library's */
     unsigned char *results; /* [results_bytes] pinned: what topk brings back */
     size_t results_bytes;
     void *scratch; /* [scratch_bytes] device: one op's intermediate results, grown before use */
@@ -134,6 +135,9 @@ void dg_cuda_stage_close(struct dg_cuda *cu);
 
 /* Dropout for kernels; stages its keys[M] (reserve for them first). NULL gives none. */
 struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M);
+
+/* A product, whoever does it (multiply.c). */
+void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *call);
 
 /* A weight's elements as `type`, which is fp32 or the backend's: made when a trainable one is first
  * asked for in 16 bits, and kept up to date from then on. NULL: the device failed. */

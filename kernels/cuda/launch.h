@@ -104,6 +104,17 @@ struct dg_k_topk {
 };
 int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k);
 
+/* c[i,j] = sum over k of a[i ai + k ak] b[j bj + k bk], as struct dg_gemm_call wants it finished.
+ */
+struct dg_k_gemm {
+    const void *a, *b, *bias;
+    void *c;
+    size_t rows, columns, sum, ai, ak, bj, bk, ldc;
+    enum dg_type in, out;
+    uint32_t add, relu;
+};
+int dg_launch_gemm(cudaStream_t stream, const struct dg_k_gemm *g);
+
 #ifdef __cplusplus
 }
 #endif

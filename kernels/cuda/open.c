@@ -95,7 +95,8 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
             p.name, p.major, p.minor);
     for (char *c = p.name; *c; c++) /* names stand in log lines, as one word */
         *c = *c == ' ' ? '-' : *c;
-    snprintf(cu->name, sizeof cu->name, "cuda:%d/%s/%.48s", cu->device, type_name(cu->type), p.name);
+    snprintf(
+        cu->name, sizeof cu->name, "cuda:%d/%s/%.48s", cu->device, type_name(cu->type), p.name);
     return DG_OK;
 }
 
@@ -110,6 +111,8 @@ static int cuda_open(
     cu->base.name = cu->name;
     cu->device = o->device;
     cu->type = o->type;
+    const char *gemm = getenv("DRAGOMAN_CUDA_GEMM");
+    cu->own_gemm = gemm && !strcmp(gemm, "own");
     /* One block a chunk lets checkers of the host build see every buffer's end. */
     cu->arena.chunk_bytes = getenv("DRAGOMAN_CUDA_CHUNKS_OFF") ? 0 : CHUNK;
     snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);

@@ -33,7 +33,6 @@ void dg_cuda_linear(
     struct dg_cuda *cu = dg_cuda_of(be);
     const struct dg_weight *w = op->w;
     const bool late = op->act == DG_ACT_SWISH || op->act == DG_ACT_GELU || op->pre.buf || op->drop;
-    struct dg_error err = {0};
     if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
         return;
     assert(x.buf->type == cu->type);
@@ -53,12 +52,7 @@ void dg_cuda_linear(
         .bias = op->bias ? dg_cuda_operand(cu, op->bias, ky.type) : NULL,
         .relu = op->act == DG_ACT_RELU && !late,
         .row_stable = !w->trainable};
-    if (!dg_cuda_alive(cu))
-        return;
-    if (dg_cuda_gemm_run(cu->gemm, cu->stream, &g, &err)) {
-        dg_cuda_fail(cu, &err);
-        return;
-    }
+    dg_cuda_multiply(cu, &g);
     if (!late)
         return;
     struct dg_k_finish k = {

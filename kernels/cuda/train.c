@@ -19,14 +19,6 @@ static struct dg_cuda *device(struct dg_train *t)
     return ((struct cuda_train *)t)->cu;
 }
 
-/* The product, or its failure noted. */
-static void multiply(struct dg_cuda *cu, const struct dg_gemm_call *g)
-{
-    struct dg_error err = {0};
-    if (dg_cuda_alive(cu) && dg_cuda_gemm_run(cu->gemm, cu->stream, g, &err))
-        dg_cuda_fail(cu, &err);
-}
-
 /* out[N] += sums over rows of x, or of x times by. `at`: bytes of scratch that are taken. */
 static void add_columns(struct dg_cuda *cu, struct dg_k_rows x, struct dg_k_rows by, size_t M,
     size_t N, float *out, void *parts)
@@ -81,34 +73,34 @@ static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, 
             cu, dg_k_rows_of(g->dy), (struct dg_k_rows){0}, M, N, g->dbias->floats, scratch + copy);
     const struct dg_k_rows dy = product_rows(cu, g->dy, M, N, scratch), x = dg_k_rows_of(g->x),
                            dx = dg_k_rows_of(g->dx);
-    multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_WEIGHT,
-                     .M = M,
-                     .N = N,
-                     .K = K,
-                     .a = dy.p,
-                     .lda = dy.ld,
-                     .b = x.p,
-                     .ldb = x.ld,
-                     .c = g->dw->floats,
-                     .ldc = K,
-                     .in = cu->type,
-                     .out = DG_F32,
-                     .add = true});
+    dg_cuda_multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_WEIGHT,
+                             .M = M,
+                             .N = N,
+                             .K = K,
+                             .a = dy.p,
+                             .lda = dy.ld,
+                             .b = x.p,
+                             .ldb = x.ld,
+                             .c = g->dw->floats,
+                             .ldc = K,
+                             .in = cu->type,
+                             .out = DG_F32,
+                             .add = true});
     dg_cuda_block_changed(cu, g->dw->floats, N * K);
     if (g->dx.buf)
-        multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_INPUT,
-                         .M = M,
-                         .N = N,
-                         .K = K,
-                         .a = dy.p,
-                         .lda = dy.ld,
-                         .b = matrix,
-                         .ldb = K,
-                         .c = dx.p,
-                         .ldc = dx.ld,
-                         .in = cu->type,
-                         .out = dx.type,
-                         .add = g->dx_add});
+        dg_cuda_multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_INPUT,
+                                 .M = M,
+                                 .N = N,
+                                 .K = K,
+                                 .a = dy.p,
+                                 .lda = dy.ld,
+                                 .b = matrix,
+                                 .ldb = K,
+                                 .c = dx.p,
+                                 .ldc = dx.ld,
+                                 .in = cu->type,
+                                 .out = dx.type,
+                                 .add = g->dx_add});
 }
 
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)

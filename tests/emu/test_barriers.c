@@ -1,6 +1,7 @@
-/* A few blocks of every kernel that has barriers, small enough for ThreadSanitizer, under which each
- * CUDA thread is a thread (emu.cc) and a missing barrier is a reported race. Results are checked
- * elsewhere; here they only have to be numbers. In other builds the same calls run as fibers. */
+/* A few blocks of every kernel that has barriers, small enough for ThreadSanitizer, under which
+ * each CUDA thread is a thread (emu.cc) and a missing barrier is a reported race. Results are
+ * checked elsewhere; here they only have to be numbers. In other builds the same calls run as
+ * fibers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +75,8 @@ static void test_attention(void **state)
     const struct dg_dropout drop = {0.2f, 9, keys};
     const struct dg_attn_seg seg = {0, Q, K, 0, NULL, true, 0};
     struct dg_attention op = {H, D, D, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), &drop};
-    struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D), dv = rows(K, D);
+    struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
+                   dv = rows(K, D);
     struct dg_attention_grad g = {&op, q, out, dq, dk, dv};
     struct dg_error err = {0};
     (void)state;

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Speed on a GPU: a sentence and a decoder step of the base model (random weights, vocabulary 32,000, 27 pieces in and out,
+# forced), beam 1 and 4, 1 to 256 sentences, each precision; beside PyTorch, where python3 has it: eager, and compiled with a
+# static cache. Nothing is compiled here or downloaded. Writes one JSON object.
+# Usage: bench/gpu/run.sh [BUILD] [OUT.json]   (default build/release, bench/results/gpu-<device>.json)
+set -eu
+cd "$(dirname "$0")/../.."
+build=${1-build/release}
+name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr 'A-Z ' 'a-z-')
+[ -n "$name" ] || { echo "bench-gpu: nvidia-smi names no device" >&2; exit 77; }
+out=${2-bench/results/gpu-$name.json}
+DRAGOMAN_CUDA_PLUGIN=$(realpath "$build/bin/libdragoman-cuda.so")
+export DRAGOMAN_CUDA_PLUGIN PYTHONDONTWRITEBYTECODE=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for precision in fp32 fp16 bf16; do
+    for beam in 1 4; do
+        for sentences in 1 8 64 256; do
+            "$build/bin/step-bench" --type f32 --device cuda --precision $precision --beam $beam \
+                --sentences $sentences --reps 5 >>"$work/ours.jsonl" || echo "failed: $precision, beam $beam, $sentences" >&2
+        done
+    done
+done
+python3 bench/gpu/torch_decode.py >"$work/torch.jsonl" 2>"$work/torch.err" || tail -3 "$work/torch.err" >&2
+mkdir -p "$(dirname "$out")"
+python3 bench/gpu/report.py --ours "$work/ours.jsonl" --torch "$work/torch.jsonl" --out "$out" \
+    --revision "$(git describe --always --dirty 2>/dev/null || echo unknown)"

@@ -1,0 +1,63 @@
+"""Runs of dragoman-train on the emulated CUDA backend: the CPU's losses in fp32, near ones in bf16, and going on from a
+checkpoint."""
+import json
+import os
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "parity"))
+import test_train_run as runs  # noqa: E402
+
+PLUGIN = os.path.abspath(os.path.join(runs.BUILD, "tests", "libdragoman-cuda-emu.so"))
+pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the emulated plugin is not built")
+SETTINGS = ["--set", "training.updates=4", "--set", "training.log_updates=1", "--set", "training.checkpoint_updates=2",
+            "--set", "training.average_last=1", "--set", "training.batch_tokens=60",
+            "--set", "cleaning.max_pieces=60"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    runs.write_corpus(folder)
+    with open(folder / "recipe.json", "w", encoding="utf-8") as f:
+        json.dump(runs.RECIPE, f)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def emulated(monkeypatch):
+    monkeypatch.setenv("DRAGOMAN_CUDA_PLUGIN", PLUGIN)
+    monkeypatch.setenv("DRAGOMAN_CUDA_CHUNKS_OFF", "1")
+
+
+def losses(out):
+    return {x["update"]: x["loss"] for x in runs.log(out, "train")}
+
+
+@pytest.fixture(scope="module")
+def cpu(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("cpu") / "run"
+    runs.run(runs.command(data, out, "--threads", "1", "--device", "cpu", *SETTINGS))
+    return losses(out)
+
+
+@pytest.mark.parametrize("precision,tolerance", [("fp32", 2e-5), ("bf16", 0.02)])
+def test_losses_are_the_cpus(data, cpu, tmp_path, precision, tolerance):
+    """fp32: the same numbers in another order, over four updates. bf16: eight bits of activations, fp32 parameters."""
+    out = tmp_path / "run"
+    runs.run(runs.command(data, out, "--device", "cuda", "--precision", precision, *SETTINGS))
+    got = losses(out)
+    assert sorted(got) == sorted(cpu) and len(got) == 4
+    for update in cpu:
+        assert got[update] == pytest.approx(cpu[update], rel=tolerance), update
+
+
+def test_goes_on_from_a_checkpoint(data, tmp_path):
+    """The same device goes on bit for bit: sums have one order there, too."""
+    whole, half = tmp_path / "whole", tmp_path / "half"
+    runs.run(runs.command(data, whole, "--device", "cuda", *SETTINGS))
+    runs.run(runs.command(data, half, "--device", "cuda", *SETTINGS, "--set", "training.updates=2"))
+    runs.run([runs.TRAIN, "resume", str(half), "--set", "training.updates=4", "--device", "cuda", "--quiet"])
+    assert runs.checkpoint(half, 4)["xxh3"] == runs.checkpoint(whole, 4)["xxh3"]
