@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz bench bench-scale bench-train bench-serve soak install clean
+.PHONY: help serve build test asan tsan valgrind fuzz bench bench-scale bench-train bench-serve test-gpu bench-gpu soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -46,6 +46,12 @@ bench-train: build ## speed of training
 
 bench-serve: build ## speed and latency over HTTP
 	@bench/run-serve.sh
+
+test-gpu: ## what needs a GPU, on programs built where nvcc is; compiles nothing
+	@scripts/test-gpu
+
+bench-gpu: ## speed on a GPU, beside PyTorch where it is; compiles nothing
+	@bench/gpu/run.sh
 
 soak: build ## try to break a server, about five minutes
 	@tests/soak/soak.py --programs build/release/bin
