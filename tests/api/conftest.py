@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
 SERVER = os.path.join(BIN, "dragoman-server")
 CLI = os.path.join(BIN, "dragoman")
-PATIENCE = 120  # seconds; sanitizers and busy machines are slow
+PATIENCE = int(os.environ.get("DRAGOMAN_PATIENCE", "120"))  # seconds; sanitizers and busy machines are slow
 
 
 class Server:
@@ -150,7 +150,7 @@ def server(models):
 # One sentence at a time, one row: whatever is asked for next has to wait.
 NARROW = ["--batch-sentences", "1", "--batch-rows", "4", "--max-beam", "4", "--compute-threads", "1",
           "--drain-timeout", "300", "--request-timeout", "300", "--max-characters", "1000000", "--max-queue-tokens",
-          "1000000", "--max-sentences", "1000000"]
+          "1000000", "--max-sentences", "1000000", "--max-batch-characters", "100000000", "--max-body-bytes", "10000000"]
 
 
 @pytest.fixture(scope="session")

@@ -266,6 +266,28 @@ static void lines_and_vanishing_clients(void **state)
     stop(s);
 }
 
+/* A client who resets the connection while his stream has nothing to say, and nobody else comes:
+ * nothing of him stays. */
+static void reset_while_waiting(void **state)
+{
+    const struct linger now = {.l_onoff = 1};
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct server *s = start(60000);
+        char text[64];
+        int fd = dial(s, "/lines", "1.1");
+        recv(fd, text, sizeof text, 0);
+        nap(i % 4);
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+        close(fd);
+        uint64_t end = dg_clock_ns() + 10000000000ull;
+        while (dg_http_connections(s->http) > 0 && dg_clock_ns() < end)
+            nap(1);
+        assert_int_equal(dg_http_connections(s->http), 0);
+        stop(s);
+    }
+}
+
 static void old_clients_read_to_the_end(void **state)
 {
     struct server *s = start(60000);
@@ -359,8 +381,8 @@ static void stopping_in_the_middle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines_and_vanishing_clients),
-        cmocka_unit_test(old_clients_read_to_the_end), cmocka_unit_test(refused_after_all),
-        cmocka_unit_test(slow_readers), cmocka_unit_test(steady_readers),
-        cmocka_unit_test(stopping_in_the_middle)};
+        cmocka_unit_test(reset_while_waiting), cmocka_unit_test(old_clients_read_to_the_end),
+        cmocka_unit_test(refused_after_all), cmocka_unit_test(slow_readers),
+        cmocka_unit_test(steady_readers), cmocka_unit_test(stopping_in_the_middle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
