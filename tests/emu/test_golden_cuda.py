@@ -1,6 +1,6 @@
 """Whole models on the CUDA backend, emulated on the host: forced log-probabilities and searches of tests/golden must come
 out as they do on the CPU. A selection of models, because one emulated GPU is slow: the paper's, heads of odd and unequal
-sizes, one head, tied and untied matrices. `make test-gpu` runs all of tests/parity/test_golden.py on a device."""
+sizes, one head. `make test-gpu` runs all of tests/parity/test_golden.py on a device."""
 import json
 import os
 import subprocess
@@ -14,7 +14,7 @@ import test_golden as golden  # noqa: E402
 BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
 PLUGIN = os.path.join(BUILD, "tests", "libdragoman-cuda-emu.so")
 pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the emulated plugin is not built")
-MODELS = ["paper", "narrow-keys", "odd-sizes", "one-head", "own-softmax"]
+MODELS = ["paper", "odd-sizes", "one-head"]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_forced(name, tmp_path):
     golden.test_forced(name, None, tmp_path)
 
 
-@pytest.mark.parametrize("name,setting", [("paper", 2), ("narrow-keys", 2), ("two-vocabularies", 1)])
+@pytest.mark.parametrize("name,setting", [("paper", 2), ("narrow-keys", 2)])
 def test_search(name, setting):
     golden.test_search(name, setting)
 
