@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz bench bench-scale bench-train bench-serve test-gpu bench-gpu soak install clean
+.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-serve test-gpu bench-gpu soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -34,6 +34,9 @@ valgrind: ## one request to a server under valgrind
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz
+
+test-arm: ## plain C on 64-bit ARM: cross build, ops and golden models under qemu (slow)
+	@scripts/test-arm
 
 bench: build ## speed of translation beside CTranslate2 on this machine's CPU
 	@bench/run-cpu.sh
