@@ -75,11 +75,12 @@ def test_mistakes_are_named(server, fields, status, field):
 
 
 LONG = " ".join(["A man and a dog and a girl"] * 15) + "."
+LONG_TARGET = " ".join(["Ein Mann und ein Hund und ein Mädchen"] * 12) + "."
 
 
 def test_a_flood_is_refused_and_serving_goes_on(server):
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
-        flood = [pool.submit(ask, server, source=LONG, kind="encoder") for _ in range(40)]
+        flood = [pool.submit(ask, server, source=LONG, target=LONG_TARGET, kind="encoder") for _ in range(40)]
         worst = 0
         for _ in range(10):
             start = time.monotonic()
@@ -99,13 +100,13 @@ def test_a_flood_is_refused_and_serving_goes_on(server):
 def test_deadline_and_stop():
     with conftest.Server(BUNDLE) as server:
         with concurrent.futures.ThreadPoolExecutor(9) as pool:
-            late = [pool.submit(ask, server, source=LONG, timeout_ms=1) for _ in range(9)]
+            late = [pool.submit(ask, server, source=LONG, target=LONG_TARGET, timeout_ms=1) for _ in range(9)]
             codes = [f.result().status_code for f in late]
         assert set(codes) <= {200, 503, 504} and codes.count(504) >= 4, codes  # the first may be in time
     server = conftest.Server(BUNDLE, "--drain-timeout", "0")
     with server:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            running = [pool.submit(ask, server, source=LONG) for _ in range(8)]
+            running = [pool.submit(ask, server, source=LONG, target=LONG_TARGET) for _ in range(8)]
             server.until(lambda: "dragoman_http_requests_in_flight" in server.get("/metrics").text)
             server.stop()
             for f in running:

@@ -1,5 +1,5 @@
-"""What is unusual about an answer, provoked with real text on the bundled captions model: text from outside its world
-makes it loop and doubt; inside it does neither."""
+"""What is unusual about an answer, provoked with real text on the bundled model: names that it never saw make it loop and
+doubt; captions do neither."""
 import json
 import os
 import re
@@ -14,10 +14,13 @@ BUNDLE = os.path.join(conftest.ROOT, "weights", "bundles", "en-de")
 
 CAPTIONS = ["A man in a red shirt is riding a bicycle down the street.", "Two dogs play in the snow.",
             "A girl is smiling."]
-# Headlines and news: most of what a captions model makes of these is caught in a loop.
-NEWS = ["Not be angry, boss!", "Poland and the Cosmos.", "We're not FC Barcelona!", '"PSG is not FC Barcelona!"',
-        "Ukraine is mentioned there too.", "We got out of Afghanistan.", "Is Ancelotti the man for the job?",
-        '"Like in a luxury store"']
+# Headlines and news full of names: what the bundled model makes of these is caught in a loop.
+NEWS = ["Hansjakob back in Freihof once again", "Oil extends drop toward $96 a barrel",
+        "You could call him the Dostoevsky of the USA.", "Pimp must go to prison",
+        "Court blocks ruling on NYPD stop-and-frisk policy",
+        "Gazprom's Alexei Miller says pipeline in Bulgaria starts new gas era",
+        "Many critics of veganism warn in particular of the lack of vitamin B12.",
+        "Bronze went to Rainer and Bernd Maier of the Asphaltriecher team."]
 # One unit, of at least one letter, four times in a row.
 LOOP = re.compile(r"(\w{1,20}?)\1{3}")
 
@@ -113,7 +116,7 @@ def one_word_longer(text):
 
 
 def test_unknown_characters_are_copied(tmp_path):
-    """The captions model never answers with the unknown piece; a random one that likes it does."""
+    """The bundled model never answers with the unknown piece; a random one that likes it does."""
     folder = bundle.make(conftest.CLI, str(tmp_path / "unknown"), end_bias=0.5, unk_bias=3.0, vocabulary="joint.model")
     with conftest.Server(folder) as server:
         answers = [one(server, t) for t in ("The 漢 house.", "A 漢字 and 語.", "漢漢漢")]
