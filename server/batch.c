@@ -355,6 +355,14 @@ int dg_feeder_open(struct dg_app *app, struct dg_feeder **out, struct dg_error *
     return DG_OK;
 }
 
+size_t dg_feeder_batches(struct dg_feeder *f)
+{
+    pthread_mutex_lock(&f->lock);
+    size_t n = f->n_batches;
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}
+
 void dg_feeder_close(struct dg_feeder *f)
 {
     if (!f)

@@ -15,6 +15,8 @@ struct dg_batch;
 int dg_feeder_open(struct dg_app *app, struct dg_feeder **out, struct dg_error *err);
 /* No batch may be left: the queue is stopped and each was told its end. NULL is fine. */
 void dg_feeder_close(struct dg_feeder *f);
+/* Batches that are under way. */
+size_t dg_feeder_batches(struct dg_feeder *f);
 
 struct dg_batch_options {
     uint64_t deadline_ns;

@@ -1,6 +1,7 @@
 #include "server/metrics_page.h"
 
 #include "server/auth.h"
+#include "server/batch.h"
 #include "server/memo.h"
 #include "server/process.h"
 #include "server/reload.h"
@@ -48,6 +49,8 @@ static void put_server(struct gauges *g, struct dg_app *app)
         load.seconds);
     put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
         atomic_load(&app->in_flight));
+    put(g, "dragoman_batches_under_way", "Batch requests begun and not yet at their end.",
+        (double)dg_feeder_batches(app->feeder));
     put(g, "dragoman_last_success_timestamp_seconds",
         "When the last translation or score was answered; 0: none yet.",
         atomic_load(&app->last_success_s));

@@ -288,7 +288,7 @@ def test_too_many_batches(endless, busy):
         for _ in range(64):
             held.append(server.connect())
             held[-1].sendall(body)
-        server.until(lambda: counter(server, "dragoman_http_requests_in_flight") == 65)  # and the one for metrics
+        server.until(lambda: counter(server, "dragoman_batches_under_way") == 64)
         reply = server.post("/v1/batch", {"items": [item("Hi.")]})
         assert reply.status_code == 503 and reply.headers["Retry-After"] == "1"
         assert reply.json()["error"]["code"] == "overloaded"

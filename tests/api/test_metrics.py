@@ -82,8 +82,9 @@ def test_names_that_dashboards_rely_on(server):
         "dragoman_batch_rows", "dragoman_batch_sentences"}
     assert {n for n, kind in types.items() if kind == "gauge"} >= {
         "dragoman_ready", "dragoman_build_info", "dragoman_model_info", "dragoman_queue_depth", "dragoman_queue_tokens",
-        "dragoman_cache_blocks", "dragoman_http_requests_in_flight", "dragoman_model_load_seconds",
-        "dragoman_last_success_timestamp_seconds", "process_resident_memory_bytes", "process_open_fds",
+        "dragoman_cache_blocks", "dragoman_http_requests_in_flight", "dragoman_batches_under_way",
+        "dragoman_model_load_seconds", "dragoman_last_success_timestamp_seconds", "process_resident_memory_bytes",
+        "process_open_fds",
         "process_max_fds", "process_start_time_seconds"}
 
 
