@@ -317,6 +317,23 @@ struct held_set {
     uint64_t n, file_start;
 };
 
+/* The clean form of a held-out line, into clean. Nothing is dropped from a set that scores are
+ * compared on: a line with control characters, as published sets have, stays as it is. */
+static int hold_line(const struct held_set *h, const struct dg_line *line, const char *file,
+    struct dg_buffer *clean, struct dg_error *err)
+{
+    enum dg_drop why;
+    int rc = dg_clean_line(line->text, line->len, clean, &why, err);
+    if (rc == 0 && why == DG_DROP_CONTROL) {
+        dg_buffer_add(clean, line->text, line->len);
+        return clean->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a line") : 0;
+    }
+    if (rc == 0 && (why != DG_KEEP || line->cut))
+        rc = dg_error_set(err, DG_EFORMAT, "%s line %llu: %s", file,
+            (unsigned long long)(h->n - h->file_start + 1), why ? "not UTF-8" : "too long");
+    return rc;
+}
+
 /* One pair of lines: texts as they are, ids of their clean form. */
 static int hold_pair(
     struct held_set *h, const struct dg_line lines[2], const char *file, struct dg_error *err)
@@ -326,14 +343,7 @@ static int hold_pair(
     for (size_t i = 0; i < 2; i++)
         dg_buffer_init(&clean[i]);
     for (size_t i = 0; i < 2 && rc == 0; i++) {
-        enum dg_drop why;
-        rc = dg_clean_line(lines[i].text, lines[i].len, &clean[i], &why, err);
-        if (rc == 0 && (why != DG_KEEP || lines[i].cut))
-            rc = dg_error_set(err, DG_EFORMAT, "%s line %llu: %s", file,
-                (unsigned long long)(h->n - h->file_start + 1),
-                why == DG_DROP_UTF8 ? "not UTF-8"
-                : why               ? "control characters"
-                                    : "too long");
+        rc = hold_line(h, &lines[i], file, &clean[i], err);
         if (rc == 0)
             rc = dg_file_append(h->texts[i], lines[i].text, lines[i].len, err);
         if (rc == 0)

@@ -1,142 +1,8 @@
-#include "trainer/prepare.h"
+#include "tests/unit/prepare_corpus.h"
 
-#include "base/file.h"
 #include "tokenizer/tokenizer.h"
 #include "trainer/dataset.h"
 #include "trainer/langcheck.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* shadow memory does not fit under an address limit */
-#else
-#define SANITIZED 0
-#endif
-
-static char folder[] = "/tmp/test_prepare_XXXXXX";
-
-static int make(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int clear(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][128];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
-
-static void write_text(const char *name, const struct dg_buffer *b)
-{
-    assert_int_equal(dg_file_write(in_folder(name), b->data, b->len, NULL), 0);
-}
-
-/* Sentence i in two made-up languages with enough words for a vocabulary. */
-static void add_pair(struct dg_buffer *s, struct dg_buffer *t, unsigned i)
-{
-    static const char *const a[] = {
-        "house", "green", "river", "under", "walking", "seldom", "bridge", "paper"};
-    static const char *const b[] = {
-        "Haus", "grünes", "Fluss", "unter", "gehend", "selten", "Brücke", "Papier"};
-    for (unsigned k = 0, x = i * 2654435761u; k < 4 + i % 5; k++, x = x * 1664525u + 1013904223u) {
-        dg_buffer_addf(s, "%s%s", k ? " " : "", a[x >> 29]);
-        dg_buffer_addf(t, "%s%s", k ? " " : "", b[x >> 29]);
-    }
-    dg_buffer_addf(s, " %u .\n", i);
-    dg_buffer_addf(t, " %u .\n", i);
-}
-
-/* 1,000 good pairs, with faults among them that are counted in test_counts. */
-static void write_corpus(void)
-{
-    struct dg_buffer s, t, d, ds, dt;
-    struct dg_buffer *all[] = {&s, &t, &d, &ds, &dt};
-    for (size_t i = 0; i < 5; i++)
-        dg_buffer_init(all[i]);
-    for (unsigned i = 0; i < 1000; i++) {
-        add_pair(&s, &t, i);
-        dg_buffer_adds(&d, i % 2 ? "odd\n" : "even\n");
-    }
-    for (unsigned i = 0; i < 30; i++) /* duplicates */
-        add_pair(&s, &t, i * 7);
-    dg_buffer_adds(
-        &s, "bad \xff\nsame same\n\nheld out source\nYes.\ncontrol \x01\n123\nzero weight\n");
-    dg_buffer_adds(&t, "gut\nsame same\nleer\netwas\nJa, und zwar aus diesem ganz und gar guten "
-                       "Grund hier.\nx\n321\nnull\n");
-    for (unsigned i = 0; i < 37; i++)
-        dg_buffer_adds(&d, "even\n");
-    dg_buffer_adds(&d, "never\n");
-    for (unsigned i = 2000; i < 2010; i++)
-        add_pair(&ds, &dt, i);
-    dg_buffer_adds(&ds, "held  out source\n\n");
-    dg_buffer_adds(&dt, "und ihr Ziel\r\n\n");
-    write_text("train.en", &s);
-    write_text("train.de", &t);
-    write_text("train.domain", &d);
-    write_text("dev.en", &ds);
-    write_text("dev.de", &dt);
-    for (size_t i = 0; i < 5; i++)
-        dg_buffer_deinit(all[i]);
-}
-
-static struct dg_recipe *recipe(const char *more)
-{
-    char text[1024];
-    struct dg_recipe *r;
-    struct dg_error err = {0};
-    snprintf(text, sizeof text,
-        "{\"preset\":\"small\",\"vocabulary\":{\"size\":400},\"cleaning\":{\"language_check\":"
-        "false},\"data\":{"
-        "\"domain_weights\":{\"even\":2,\"never\":0},\"pairs\":[{\"source_lang\":\"en\",\"target_"
-        "lang\":\"de\","
-        "\"train\":[{\"source\":\"train.en\",\"target\":\"train.de\",\"domains\":\"train.domain\"}]"
-        ","
-        "\"dev\":[{\"source\":\"dev.en\",\"target\":\"dev.de\"}]%s}]}}",
-        more);
-    if (dg_recipe_parse(text, strlen(text), "", folder, &r, &err))
-        fail_msg("%s", err.message);
-    return r;
-}
-
-static int prepare(
-    const struct dg_recipe *r, const char *dir, int threads, bool *made, struct dg_error *err)
-{
-    struct dg_prepare_options o = {.dir = dir, .threads = threads, .quiet = true};
-    return dg_prepare(r, &o, made, err);
-}
-
-static int64_t dropped(const struct dg_prepared *p, const char *why)
-{
-    const struct dg_json *total =
-        dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total");
-    const struct dg_json *n = dg_json_get(total, why);
-    if (!n)
-        n = dg_json_get(dg_json_get(total, "dropped"), why);
-    assert_non_null(n);
-    return dg_json_int(n);
-}
 
 static void test_counts(void **state)
 {
@@ -225,10 +91,11 @@ static void test_dev_keeps_every_line(void **state)
     assert_int_equal(dg_prepared_sets(p, "test"), 0);
     dg_prepared_set(p, "dev", 0, &set);
     assert_string_equal(set.name, "dev-0");
-    assert_int_equal(set.sentences, 12);
+    assert_int_equal(set.sentences, 13); /* control characters too */
     dg_buffer_init(&b);
     assert_int_equal(dg_file_read(set.source_text, &b, NULL), 0);
-    assert_non_null(strstr(b.data, "held  out source\n\n")); /* as it is */
+    /* as it is */
+    assert_non_null(strstr(b.data, "held  out source\n\ncontrol \xc2\x96 character\n"));
     dg_buffer_reset(&b);
     assert_int_equal(dg_file_read(set.target_text, &b, NULL), 0);
     assert_non_null(strstr(b.data, "und ihr Ziel\n\n"));
@@ -540,75 +407,6 @@ static void test_errors(void **state)
     dg_recipe_free(r);
 }
 
-static size_t address_space(void)
-{
-    unsigned long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    assert_non_null(f);
-    assert_int_equal(fscanf(f, "%lu", &pages), 1);
-    fclose(f);
-    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-/* A corpus of 100 MB within 64 MB of memory over what the program has at its start: blocks, hashes
- * and a vocabulary's sample are bounded, the text is not held. One thread, because each thread's
- * stack and heap reserve counts too. */
-static void test_larger_than_memory(void **state)
-{
-    (void)state;
-    enum { PAIRS = 240000 };
-    if (SANITIZED)
-        skip();
-    struct dg_buffer s, t, filler;
-    dg_buffer_init(&s);
-    dg_buffer_init(&t);
-    dg_buffer_init(&filler);
-    for (int i = 0; i < 12; i++)
-        dg_buffer_adds(&filler, "walking paper ");
-    FILE *a = fopen(in_folder("big.en"), "w"), *b = fopen(in_folder("big.de"), "w");
-    assert_true(a && b);
-    size_t bytes = 0;
-    for (unsigned i = 0; i < PAIRS; i++) {
-        dg_buffer_reset(&s);
-        dg_buffer_reset(&t);
-        add_pair(&s, &t, i / 10); /* nine of ten are duplicates */
-        bytes += (size_t)fprintf(a, "%s%s", i % 40 < 38 ? filler.data : "", s.data);
-        bytes += (size_t)fprintf(b, "%s%s", i % 40 < 38 ? filler.data : "", t.data);
-    }
-    assert_int_equal(fclose(a), 0);
-    assert_int_equal(fclose(b), 0);
-    dg_buffer_deinit(&s);
-    dg_buffer_deinit(&t);
-    dg_buffer_deinit(&filler);
-    assert_true(bytes > 90000000);
-    char text[1024];
-    struct dg_recipe *r;
-    struct dg_error err = {0};
-    snprintf(text, sizeof text,
-        "{\"vocabulary\":{\"from\":\"%s/"
-        "source.spm\"},\"cleaning\":{\"language_check\":false,\"max_pieces\":20},\"data\":{"
-        "\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\",\"train\":[{\"source\":\"big."
-        "en\",\"target\":\"big.de\"}]}]}}",
-        in_folder("a"));
-    assert_int_equal(dg_recipe_parse(text, strlen(text), "", folder, &r, &err), 0);
-    struct rlimit old, tight;
-    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
-    tight = old;
-    tight.rlim_cur = address_space() + ((rlim_t)64 << 20);
-    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
-    int rc = prepare(r, in_folder("big"), 1, NULL, &err);
-    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
-    if (rc)
-        fail_msg("%s", err.message);
-    struct dg_prepared *p;
-    assert_int_equal(dg_prepared_open(in_folder("big"), &p, NULL), 0);
-    assert_int_equal(dropped(p, "read"), PAIRS);
-    assert_int_equal(
-        dropped(p, "duplicate") + dropped(p, "kept") + dropped(p, "too_many_pieces"), PAIRS);
-    dg_prepared_close(p);
-    dg_recipe_free(r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,7 +420,6 @@ int main(void)
         cmocka_unit_test(test_both_directions),
         cmocka_unit_test(test_vocabularies_apart_and_taken_over),
         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_larger_than_memory),
     };
     if (make(NULL))
         return 1;
