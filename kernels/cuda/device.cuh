@@ -88,6 +88,21 @@ static __device__ __forceinline__ float dg_warp_sum(float x)
     return x;
 }
 
+/* The sum over a block of WARPS warps, in a fixed order and on every thread. warps: [WARPS], shared. */
+template <uint32_t WARPS>
+static __device__ __forceinline__ double dg_block_sum(double x, double *warps)
+{
+    for (int step = DG_WARP / 2; step; step /= 2)
+        x += __shfl_xor_sync(0xFFFFFFFFu, x, step);
+    if (threadIdx.x % DG_WARP == 0)
+        warps[threadIdx.x / DG_WARP] = x;
+    __syncthreads();
+    x = 0;
+    for (uint32_t w = 0; w < WARPS; w++)
+        x += warps[w];
+    return x;
+}
+
 static __device__ __forceinline__ float dg_warp_max(float x)
 {
     for (int step = DG_WARP / 2; step; step /= 2)

@@ -8,19 +8,6 @@
 
 static const uint32_t THREADS = 256, WARPS = THREADS / DG_WARP;
 
-static __device__ double block_sum(double x, double *warps)
-{
-    for (int step = DG_WARP / 2; step; step /= 2)
-        x += __shfl_xor_sync(0xFFFFFFFFu, x, step);
-    if (threadIdx.x % DG_WARP == 0)
-        warps[threadIdx.x / DG_WARP] = x;
-    __syncthreads();
-    x = 0;
-    for (uint32_t w = 0; w < WARPS; w++)
-        x += warps[w];
-    return x;
-}
-
 static __global__ void __launch_bounds__(THREADS) loss_rows(struct dg_k_loss k)
 {
     __shared__ float tops[WARPS];
@@ -41,7 +28,7 @@ static __global__ void __launch_bounds__(THREADS) loss_rows(struct dg_k_loss k)
         before += x;
         after += expf(x - top);
     }
-    const double sum_x = block_sum(before, sums[0]), sum_e = block_sum(after, sums[1]);
+    const double sum_x = dg_block_sum<WARPS>(before, sums[0]), sum_e = dg_block_sum<WARPS>(after, sums[1]);
     if (threadIdx.x == 0) {
         const double log_z = (double)top + log(sum_e), eps = k.epsilon;
         struct dg_k_row_loss r;

@@ -73,15 +73,7 @@ static __device__ double log_sum(const struct dg_k_topk &k, size_t m, float *par
     for (size_t i = threadIdx.x; i < k.V; i += THREADS, chain++)
         sum[chain & 3] += expf(dg_load(k.logits.p, k.logits.type, row + i) - top);
     double total = ((double)sum[0] + sum[1]) + ((double)sum[2] + sum[3]);
-    for (int step = DG_WARP / 2; step; step /= 2)
-        total += __shfl_xor_sync(0xFFFFFFFFu, total, step);
-    if (threadIdx.x % DG_WARP == 0)
-        sums[threadIdx.x / DG_WARP] = total;
-    __syncthreads();
-    total = 0;
-    for (int w = 0; w < WARPS; w++)
-        total += sums[w];
-    return (double)top + log(total);
+    return (double)top + log(dg_block_sum<WARPS>(total, sums));
 }
 
 static __global__ void __launch_bounds__(THREADS) best_of_row(struct dg_k_topk k)

@@ -25,20 +25,6 @@ static __global__ void sum(struct dg_k_sum k)
     }
 }
 
-/* The sum of a block's threads, on thread 0. */
-static __device__ double block_sum(double x, double *warps)
-{
-    for (int step = DG_WARP / 2; step; step /= 2)
-        x += __shfl_xor_sync(0xFFFFFFFFu, x, step);
-    if (threadIdx.x % DG_WARP == 0)
-        warps[threadIdx.x / DG_WARP] = x;
-    __syncthreads();
-    x = 0;
-    for (int w = 0; w < THREADS / DG_WARP; w++)
-        x += warps[w];
-    return x;
-}
-
 static __global__ void squares(struct dg_k_square k)
 {
     __shared__ double warps[THREADS / DG_WARP];
@@ -46,7 +32,7 @@ static __global__ void squares(struct dg_k_square k)
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < k.n;
          i += (size_t)DG_SQUARE_PARTS * THREADS)
         s += (double)k.x[i] * k.x[i];
-    s = block_sum(s, warps);
+    s = dg_block_sum<THREADS / DG_WARP>(s, warps);
     if (threadIdx.x == 0)
         k.parts[blockIdx.x] = s;
 }
@@ -54,7 +40,7 @@ static __global__ void squares(struct dg_k_square k)
 static __global__ void total(struct dg_k_square k)
 {
     __shared__ double warps[THREADS / DG_WARP];
-    const double s = block_sum(k.parts[threadIdx.x], warps);
+    const double s = dg_block_sum<THREADS / DG_WARP>(k.parts[threadIdx.x], warps);
     if (threadIdx.x == 0)
         *k.out = s;
 }
