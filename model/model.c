@@ -46,7 +46,6 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     m->config = *config;
     /* Where the products are int8, 16 bits for keys and values add a hundredth of their error. */
     m->config.kv = strcmp(dg_weights_main_type(weights), "int8") ? DG_F32 : DG_F16;
-    m->weights = weights;
     m->be = be;
     m->max_positions = max_positions;
     for (size_t i = 0; i < dg_params_count(config); i++) {
@@ -70,9 +69,28 @@ out:
     return rc;
 }
 
-void dg_model_use_shortlist(struct dg_model *m, const struct dg_shortlist *list)
+/* The row-major form of the tensor that a parameter was loaded from; a tied one has its table's name. */
+static const struct dg_stored *stored_rows(struct dg_model *m, const struct dg_weights *weights,
+    const struct dg_weight *w)
+{
+    for (size_t i = 0; w && i < dg_params_count(&m->config); i++) {
+        struct dg_param_info info;
+        dg_params_info(&m->config, i, &info);
+        if (*dg_params_slot(&m->params, &info) != w)
+            continue;
+        const struct dg_tensor *t = dg_weights_find(weights, info.name);
+        for (size_t k = 0; t && k < t->n_stored; k++)
+            if (t->stored[k].layout == DG_LAYOUT_ROWS)
+                return &t->stored[k];
+    }
+    return NULL;
+}
+
+void dg_model_use_shortlist(struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list)
 {
     m->shortlist = list;
+    m->out_rows = stored_rows(m, weights, m->params.out_w);
+    m->out_biases = stored_rows(m, weights, m->params.out_b);
 }
 
 void dg_model_close(struct dg_model *m)

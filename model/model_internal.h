@@ -7,7 +7,8 @@
 
 struct dg_model {
     struct dg_config config;
-    const struct dg_weights *weights;     /* borrowed */
+    /* With a shortlist: the output matrix and its bias as they are stored in rows; NULL: it has none. */
+    const struct dg_stored *out_rows, *out_biases;
     const struct dg_shortlist *shortlist; /* borrowed; NULL: none */
     struct dg_backend *be;       /* whose device the parameters are on */
     struct dg_params params;

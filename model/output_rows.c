@@ -10,24 +10,6 @@ static size_t element_size(enum dg_type type)
     return type == DG_F32 ? 4 : type == DG_S8 ? 1 : 2;
 }
 
-/* The row-major form of the tensor that a parameter was loaded from; a tied one has its table's
- * name. */
-static const struct dg_stored *stored_rows(
-    const struct dg_model *m, const struct dg_weight *w, struct dg_param_info *info)
-{
-    struct dg_params params = m->params;
-    for (size_t i = 0; i < dg_params_count(&m->config); i++) {
-        dg_params_info(&m->config, i, info);
-        if (*dg_params_slot(&params, info) != w)
-            continue;
-        const struct dg_tensor *t = dg_weights_find(m->weights, info->name);
-        for (size_t k = 0; t && k < t->n_stored; k++)
-            if (t->stored[k].layout == DG_LAYOUT_ROWS)
-                return &t->stored[k];
-    }
-    return NULL;
-}
-
 /* Rows ids[n] of a matrix [.,K] of elements of `size` bytes. */
 static void *gather(const void *data, size_t size, size_t K, const int32_t *ids, uint32_t n)
 {
@@ -39,25 +21,24 @@ static void *gather(const void *data, size_t size, size_t K, const int32_t *ids,
 
 static int make_matrix(struct dg_output_rows *o, const struct dg_model *m, struct dg_error *err)
 {
-    struct dg_param_info info;
-    const struct dg_stored *from = stored_rows(m, m->params.out_w, &info);
+    const struct dg_stored *from = m->out_rows;
+    const size_t K = m->config.D;
     if (!from)
         return dg_error_set(err, DG_EINTERNAL, "the output matrix has no row-major form");
-    o->rows = gather(from->data, element_size(from->type), info.K, o->ids, o->n);
+    o->rows = gather(from->data, element_size(from->type), K, o->ids, o->n);
     if (from->scales)
         o->scales = gather(from->scales, sizeof(float), 1, o->ids, o->n);
     if (!o->rows || (from->scales && !o->scales))
         return dg_error_set(err, DG_ENOMEM, "no memory for %u output rows", o->n);
     struct dg_stored stored = {from->type, DG_LAYOUT_ROWS, o->rows, o->scales};
     struct dg_weight_spec spec = {.name = "output rows", .use = DG_USE_MATRIX, .N = o->n,
-        .K = info.K, .stored = &stored, .n_stored = 1};
+        .K = K, .stored = &stored, .n_stored = 1};
     return o->be->ops->weight_new(o->be, &spec, &o->w, err);
 }
 
 static int make_bias(struct dg_output_rows *o, const struct dg_model *m, struct dg_error *err)
 {
-    struct dg_param_info info;
-    const struct dg_stored *from = m->params.out_b ? stored_rows(m, m->params.out_b, &info) : NULL;
+    const struct dg_stored *from = m->out_biases;
     if (!from)
         return 0;
     o->biases = gather(from->data, element_size(from->type), 1, o->ids, o->n);

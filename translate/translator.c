@@ -34,7 +34,7 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
         if ((rc = dg_shortlist_open(dg_bundle_shortlist(b), config.source_vocab, config.target_vocab, &t->shortlist,
                  err)))
             goto out;
-        dg_model_use_shortlist(t->model, t->shortlist);
+        dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
     }
     *out = t;
     return 0;

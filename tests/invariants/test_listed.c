@@ -58,7 +58,7 @@ static struct problem *open_problem(enum dg_type type)
     p->c.output_bias = true;
     random_model_open(&p->m, &p->c, type, NULL, 64, 77);
     make_list(p);
-    dg_model_use_shortlist(p->m.model, p->list);
+    dg_model_use_shortlist(p->m.model, p->m.weights, p->list);
     if (dg_engine_open(p->m.model, p->m.be, NULL, &p->e, &err))
         fail_msg("%s", err.message);
     for (int i = 0; i < SENTENCES; i++) {
