@@ -105,6 +105,16 @@ int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err)
     return rc;
 }
 
+bool dg_file_same(const char *a, const char *b)
+{
+    struct dg_map x = {0}, y = {0};
+    bool same = !dg_file_map(a, &x, NULL) && !dg_file_map(b, &y, NULL) && x.size == y.size &&
+                !memcmp(x.data, y.data, x.size);
+    dg_file_unmap(&x);
+    dg_file_unmap(&y);
+    return same;
+}
+
 static void writer_free(struct dg_file_writer *w)
 {
     free(w->tmp);

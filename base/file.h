@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@ int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);
 void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
 /* Let go of the memory that reading took; what is read again comes from the file again. */
 void dg_file_forget(const struct dg_map *map);
+
+/* Do both hold the same bytes? false where one cannot be read. */
+bool dg_file_same(const char *a, const char *b);
 
 /* Append a whole file to b. */
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);

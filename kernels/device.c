@@ -3,6 +3,7 @@
  * like to be unloaded. Before that the driver is asked for, because the plugin brings cuBLAS with
  * it, half a gigabyte that a machine without a GPU should not map. */
 #include "kernels/device.h"
+#include "base/library.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/plugin.h"
 
@@ -16,28 +17,14 @@
 #define PLUGIN "libdragoman-cuda.so"
 #define DRIVER "libcuda.so.1"
 
-static void *open_beside_program(const char *relative)
-{
-    char path[4096];
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 64);
-    if (n <= 0)
-        return NULL;
-    path[n] = 0;
-    char *slash = strrchr(path, '/');
-    if (!slash)
-        return NULL;
-    strcpy(slash + 1, relative);
-    return access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
 static void *open_library(void)
 {
     const char *named = getenv("DRAGOMAN_CUDA_PLUGIN");
     if (named && *named)
         return dlopen(named, RTLD_NOW | RTLD_LOCAL);
-    void *library = open_beside_program(PLUGIN);
+    void *library = dg_library_open_beside(PLUGIN, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        library = open_beside_program("../lib/dragoman/" PLUGIN);
+        library = dg_library_open_beside("../lib/dragoman/" PLUGIN, RTLD_NOW | RTLD_LOCAL);
     return library ? library : dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
 }
 

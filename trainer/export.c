@@ -61,14 +61,10 @@ static int copy(const struct dg_export *e, const char *from, const char *to, str
 /* Do both sides have the same file? */
 static bool is_joint(const struct dg_export *e, const char *source, const char *target)
 {
-    struct dg_map a = {0}, b = {0};
-    char *pa = join(e->prepared_dir, source), *pb = join(e->prepared_dir, target);
-    bool same = pa && pb && !dg_file_map(pa, &a, NULL) && !dg_file_map(pb, &b, NULL) &&
-                a.size == b.size && !memcmp(a.data, b.data, a.size);
-    dg_file_unmap(&a);
-    dg_file_unmap(&b);
-    free(pa);
-    free(pb);
+    char *a = join(e->prepared_dir, source), *b = join(e->prepared_dir, target);
+    bool same = a && b && dg_file_same(a, b);
+    free(a);
+    free(b);
     return same;
 }
 

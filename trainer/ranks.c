@@ -1,11 +1,10 @@
 #include "trainer/ranks.h"
 
+#include "base/library.h"
+
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PLUGIN "libdragoman-mpi.so"
 
@@ -22,34 +21,25 @@ size_t dg_ranks_launched(void)
 }
 
 /* Beside the program where it was built, or where packages put it. */
-static void *load(char *tried, size_t size)
+static void *load(void)
 {
-    static const char *const places[] = {"", "../lib/", "../lib/dragoman/"};
-    char exe[PATH_MAX], path[PATH_MAX + 64];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(exe, '/');
-    if (slash)
-        slash[1] = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, sizeof path, "%s%s%s", exe, places[i], PLUGIN);
-        if (access(path, R_OK) == 0)
-            /* MPI loads plugins of its own, which look for MPI's symbols. */
-            return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    }
-    snprintf(tried, size, "there is no %s in %s or beside it in ../lib", PLUGIN, exe);
-    return NULL;
+    static const char *const places[] = {PLUGIN, "../lib/" PLUGIN, "../lib/dragoman/" PLUGIN};
+    void *plugin = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !plugin; i++)
+        /* MPI loads plugins of its own, which look for MPI's symbols. */
+        plugin = dg_library_open_beside(places[i], RTLD_NOW | RTLD_GLOBAL);
+    return plugin;
 }
 
 int dg_ranks_open(struct dg_ranks *out, struct dg_error *err)
 {
-    char tried[PATH_MAX + 128] = "";
     dg_ranks_plugin_open open = NULL;
-    void *plugin = load(tried, sizeof tried);
+    void *plugin = load();
+    const char *why = plugin ? NULL : dlerror();
     if (!plugin)
         return dg_error_set(err, DG_ENOTFOUND,
             "training with several ranks needs a build with MPI (libopenmpi-dev): %s",
-            tried[0] ? tried : dlerror());
+            why ? why : "there is no " PLUGIN " beside the program, in ../lib or in ../lib/dragoman");
     *(void **)&open = dlsym(plugin, DG_RANKS_PLUGIN_SYMBOL);
     if (!open)
         return dg_error_set(err, DG_EFORMAT, "%s: %s", PLUGIN, dlerror());

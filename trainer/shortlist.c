@@ -29,16 +29,6 @@ struct make {
     char path[4096];
 };
 
-static bool same_file(const char *a, const char *b)
-{
-    struct dg_map x = {0}, y = {0};
-    bool same = !dg_file_map(a, &x, NULL) && !dg_file_map(b, &y, NULL) && x.size == y.size &&
-                !memcmp(x.data, y.data, x.size);
-    dg_file_unmap(&x);
-    dg_file_unmap(&y);
-    return same;
-}
-
 /* The pieces of the prepared text must be the bundle's. */
 static int check_vocabulary(const struct make *m, struct dg_error *err)
 {
@@ -48,7 +38,7 @@ static int check_vocabulary(const struct make *m, struct dg_error *err)
     for (int i = 0; i < 2; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", m->o->prepared_dir, names[i]);
-        if (!same_file(own[i], path))
+        if (!dg_file_same(own[i], path))
             return dg_error_field(err, DG_EINVAL, "prepared",
                 "%s and %s differ: the text must be prepared with the bundle's vocabulary "
                 "(vocabulary.from)",
@@ -77,7 +67,7 @@ static int open_all(struct make *m, struct dg_error *err)
         .target_eos = m->config.eos,
         .pairs = m->o->pairs ? m->o->pairs : 1000000};
     m->joint =
-        same_file(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
+        dg_file_same(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
     snprintf(m->path, sizeof m->path, "%s/" FILE_NAME, m->o->bundle);
     return dg_lexicon_open(m->data, &lexicon, &m->lexicon, err);
 }

@@ -5,6 +5,7 @@
 #include "weights/manifest.h"
 #include "weights/version.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,20 @@ int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err)
             "%s: version is %s, but manifest and files give %s: something was changed after it was "
             "sealed",
             b->dir, b->version, version);
+    return rc;
+}
+
+int dg_bundle_begin(const char *dir, struct dg_error *err)
+{
+    int rc = dg_file_make_dir(dir, err);
+    if (rc)
+        return rc;
+    char *path = join(dir, DG_MANIFEST_FILE);
+    if (!path)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    if (unlink(path) != 0 && errno != ENOENT)
+        rc = dg_error_set(err, DG_EIO, "%s cannot be replaced: %s", path, strerror(errno));
+    free(path);
     return rc;
 }
 

@@ -39,6 +39,10 @@ const char *dg_bundle_target_vocab(const struct dg_bundle *b);
 /* Path of the vocabulary shortlist (weights/shortlist.h), "" when the bundle has none. */
 const char *dg_bundle_shortlist(const struct dg_bundle *b);
 
+/* Make DIR where there is none. An old manifest goes: a bundle that is half replaced must not look
+ * whole. */
+int dg_bundle_begin(const char *dir, struct dg_error *err);
+
 /* Check the tensors' checksums and recompute the version over weights, SentencePiece models,
  * vocabularies and manifest (without its "version" field). Reads every byte. */
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);

@@ -6,12 +6,10 @@
 #include "kernels/cpu/quantize.h"
 #include "weights/manifest.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct job {
     const struct dg_quantize *o;
@@ -188,20 +186,11 @@ static int start_manifest(struct job *j, struct dg_error *err)
 static int prepare_out(const struct job *j, struct dg_error *err)
 {
     struct stat from, to;
-    int rc = dg_file_make_dir(j->o->out, err);
-    if (rc)
-        return rc;
     if (stat(j->o->bundle, &from) == 0 && stat(j->o->out, &to) == 0 && from.st_dev == to.st_dev &&
         from.st_ino == to.st_ino)
         return dg_error_field(
             err, DG_EINVAL, "out", "%s is the bundle itself; name another directory", j->o->out);
-    char *path = join(j->o->out, DG_MANIFEST_FILE);
-    if (!path)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    if (unlink(path) != 0 && errno != ENOENT)
-        rc = dg_error_set(err, DG_EIO, "%s cannot be replaced: %s", path, strerror(errno));
-    free(path);
-    return rc;
+    return dg_bundle_begin(j->o->out, err);
 }
 
 int dg_quantize_bundle(const struct dg_quantize *o, struct dg_error *err)

@@ -181,7 +181,7 @@ static int write_bundle(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_sides sides = {j->source_spm, j->target_spm, &j->source, &j->target};
     struct dg_weights_writer *w = NULL;
-    int rc = dg_convert_begin(j->o->out, err);
+    int rc = dg_bundle_begin(j->o->out, err);
     if (!rc)
         rc = dg_weights_writer_open(&w, err);
     if (!rc)

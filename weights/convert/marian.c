@@ -187,7 +187,7 @@ int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err)
     if (!rc)
         rc = start_manifest(&j, err);
     if (!rc)
-        rc = dg_convert_begin(o->out, err);
+        rc = dg_bundle_begin(o->out, err);
     if (!rc)
         rc = write_weights(&j, err);
     if (!rc)

@@ -3,11 +3,9 @@
 #include "base/file.h"
 #include "tokenizer/spm_processor.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WEIGHTS_FILE "weights.dgw"
 
@@ -15,20 +13,6 @@ char *dg_convert_path(const char *dir, const char *name)
 {
     char *path;
     return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
-}
-
-int dg_convert_begin(const char *out, struct dg_error *err)
-{
-    int rc = dg_file_make_dir(out, err);
-    if (rc)
-        return rc;
-    char *path = dg_convert_path(out, "manifest.json");
-    if (!path)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    if (unlink(path) != 0 && errno != ENOENT)
-        rc = dg_error_set(err, DG_EIO, "%s cannot be replaced: %s", path, strerror(errno));
-    free(path);
-    return rc;
 }
 
 /* Name a file in the manifest. */

@@ -17,10 +17,6 @@ struct dg_convert_sides {
 /* "dir/name", malloc'd; NULL on out of memory. */
 char *dg_convert_path(const char *dir, const char *name);
 
-/* Make the directory where there is none. An old manifest goes: a bundle that is half replaced must
- * not look whole. */
-int dg_convert_begin(const char *out, struct dg_error *err);
-
 /* The weights file, named in the manifest's "files". */
 int dg_convert_write_weights(
     struct dg_weights_writer *w, const char *out, struct dg_json *manifest, struct dg_error *err);
