@@ -107,11 +107,6 @@ const char *dg_http_header(const struct dg_http_exchange *x, const char *name)
     return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
 }
 
-const char *dg_http_query(const struct dg_http_exchange *x, const char *name)
-{
-    return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
-}
-
 bool dg_http_gone(const struct dg_http_exchange *x)
 {
     return x->connection && dg_net_gone(x->http->net, x->connection->id);

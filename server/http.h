@@ -73,9 +73,8 @@ size_t dg_http_connections(struct dg_http *http);
 void dg_http_close(struct dg_http *http);
 
 const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
-/* A request header or query argument; NULL when absent. HTTP thread, until the reply; borrowed. */
+/* A request header; NULL when absent. HTTP thread, until the reply; borrowed. */
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
-const char *dg_http_query(const struct dg_http_exchange *x, const char *name);
 /* Does the client run on this machine (loopback)? HTTP thread. */
 bool dg_http_local(const struct dg_http_exchange *x);
 /* Has the client hung up? Nobody will read the reply. HTTP thread. */

@@ -113,14 +113,6 @@ void dg_task_free(struct dg_task *t)
     free(t);
 }
 
-size_t dg_task_tokens(const struct dg_task *t)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_entries; i++)
-        n += t->entries[i].source_tokens;
-    return n;
-}
-
 void dg_task_end(struct dg_task *t, enum dg_outcome outcome, const struct dg_error *err)
 {
     int running = DG_TASK_OK;

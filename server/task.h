@@ -77,8 +77,6 @@ int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
     struct dg_task **out, struct dg_error *err);
 void dg_task_free(struct dg_task *t); /* NULL is fine; not while entries are queued or live */
 
-/* Source pieces of all entries: at most what it costs the queue. */
-size_t dg_task_tokens(const struct dg_task *t);
 /* Do both ask for the very same: model, pieces, options? Then one answer is both's, bit for bit. */
 bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b);
 

@@ -7,11 +7,6 @@
 static const char *const timing_names[DG_LOAD_TIMINGS] = {
     "plan", "queue", "encode", "decode", "total"};
 
-const char *dg_load_timing_name(enum dg_load_timing t)
-{
-    return timing_names[t];
-}
-
 void dg_load_reply_reset(struct dg_load_reply *r)
 {
     dg_buffer_reset(&r->in);

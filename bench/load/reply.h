@@ -34,7 +34,4 @@ void dg_load_reply_deinit(struct dg_load_reply *r);
  * body_at, body_len bytes); 0: go on; -1: this is no reply that we read (chunked, or not HTTP). */
 int dg_load_reply_feed(struct dg_load_reply *r, bool ended);
 
-/* Name of a timing. Static storage. */
-const char *dg_load_timing_name(enum dg_load_timing t);
-
 #endif
