@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/cores.h"
 #include "kernels/cpu/cpu.h"
 #include "trainer/corpus.h"
 #include "trainer/recipe.h"
@@ -201,7 +202,7 @@ int dg_evaluate_text(
         rc = dg_translator_open(o->bundle, be, 0, &t, err);
     if (!rc)
         rc = dg_runner_open(
-            t, o->threads > 0 ? o->threads : dg_crew_default(), 1, NULL, &runner, err);
+            t, o->threads > 0 ? o->threads : dg_cores_available(), 1, NULL, &runner, err);
     if (!rc && o->score)
         rc = score_texts(t, runner, o, &x, out, err);
     if (!rc)

@@ -44,7 +44,7 @@ static const char usage[] =
     "  --set KEY=VALUE another value for a recipe's field, e.g. training.updates=2000\n"
     "  --prepared DIR  folder of prepared data to use or make; several runs may share it\n"
     "  --init BUNDLE   start from a bundle, keeping its vocabulary and dimensions\n"
-    "  --threads N     default: all cores of this process\n"
+    "  --threads N     default: all cores that affinity and control groups allow\n"
     "  --device NAME   cpu (default), cuda, cuda:N or auto: where to train\n"
     "  --precision T   of a GPU's products: fp32 (default), bf16 or fp16; parameters are fp32 always\n"
     "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"

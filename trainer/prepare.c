@@ -1,6 +1,7 @@
 #include "trainer/prepare_internal.h"
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/file.h"
 
 #include <dirent.h>
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err)
 {
@@ -70,8 +70,7 @@ static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
 static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
     const struct dg_prepare_options *o, struct dg_error *err)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int threads = o->threads > 0 ? o->threads : cores > 0 ? (int)cores : 1;
+    const int threads = o->threads > 0 ? o->threads : dg_cores_available();
     memset(j, 0, sizeof *j);
     j->r = r;
     j->o = o;

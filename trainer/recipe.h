@@ -129,7 +129,7 @@ struct dg_recipe_training {
     int stop_metric;      /* enum dg_stop_metric; also what "best" means */
     int64_t log_updates;  /* updates a log line */
     int64_t seed;
-    int64_t threads; /* 0: all the machine has */
+    int64_t threads; /* 0: all cores this process may use */
 };
 
 struct dg_recipe_validation {

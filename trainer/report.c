@@ -1,9 +1,9 @@
 #include "trainer/report.h"
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "model/backward.h"
 #include "model/param_block.h"
-#include "trainer/worker.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,25 +13,19 @@
 
 enum { MICRO_MOST = 4096, MICRO_LEAST = 512 };
 
-/* A control group's limit, or 0 when there is none. */
-static size_t cgroup_limit(void)
+/* Limits, not what is free at the moment: a control group counts the page cache as used. */
+void dg_plan_memory(struct dg_plan *p, double machine, const struct dg_cgroup *group)
 {
-    struct dg_buffer b;
-    unsigned long long limit = 0;
-    dg_buffer_init(&b);
-    if (dg_file_read("/sys/fs/cgroup/memory.max", &b, NULL) || !b.data ||
-        sscanf(b.data, "%llu", &limit) != 1)
-        limit = 0;
-    dg_buffer_deinit(&b);
-    return (size_t)limit;
+    p->grouped = group->memory_bytes >= 0 && (machine <= 0 || group->memory_bytes < machine);
+    p->available = (size_t)(p->grouped ? group->memory_bytes : machine);
 }
 
-static size_t available_bytes(void)
+static void find_memory(struct dg_plan *p)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    size_t machine = pages > 0 && size > 0 ? (size_t)pages * (size_t)size : 0,
-           limit = cgroup_limit();
-    return limit && limit < machine ? limit : machine;
+    struct dg_cgroup group;
+    dg_cgroup_read(NULL, NULL, &group);
+    dg_plan_memory(p, pages > 0 && size > 0 ? (double)pages * (double)size : 0, &group);
 }
 
 /* Half of a micro-batch's tokens are the source's, but for pairs of very different lengths. */
@@ -47,8 +41,8 @@ void dg_plan_make(
     const size_t block = dg_param_block_size(c) * sizeof(float);
     memset(out, 0, sizeof *out);
     out->parameters = dg_config_parameters(c);
-    out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_crew_default());
-    out->available = available_bytes();
+    out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_cores_available());
+    find_memory(out);
     out->micro_tokens = (uint64_t)r->training.micro_tokens;
     if (!out->micro_tokens)
         for (out->micro_tokens = MICRO_MOST; out->micro_tokens > MICRO_LEAST;
@@ -87,7 +81,7 @@ void dg_plan_print(
     add_line(out, "activations, about", p->activations);
     add_line(out, "validation, about", p->validation);
     add_line(out, "together", p->total);
-    add_line(out, "available", p->available);
+    add_line(out, p->grouped ? "the control group allows" : "the machine has", p->available);
 }
 
 int dg_plan_check(const struct dg_plan *p, struct dg_error *err)
@@ -95,9 +89,11 @@ int dg_plan_check(const struct dg_plan *p, struct dg_error *err)
     if (!p->available || p->total <= p->available)
         return 0;
     return dg_error_field(err, DG_ELIMIT, "training.micro_tokens",
-        "training needs up to %.1f GiB and %.1f GiB are there: take fewer threads (%" PRIu64
+        "training needs up to %.1f GiB and %s %.1f GiB: take fewer threads (%" PRIu64
         ") or a smaller training.micro_tokens (%" PRIu64 ")",
-        (double)p->total / (1 << 30), (double)p->available / (1 << 30), p->threads,
+        (double)p->total / (1 << 30),
+        p->grouped ? "the control group allows" : "the machine has",
+        (double)p->available / (1 << 30), p->threads,
         p->micro_tokens);
 }
 
@@ -177,7 +173,7 @@ int dg_report_card(const char *dir, const struct dg_recipe *r, const struct dg_c
     dg_buffer_adds(&b, "\n## Training pairs\n\n| | |\n|---|---|\n");
     add_counts(&b, "", dg_json_get(training, "counts"));
     dg_buffer_adds(&b, "\n## Recipe\n\n```json\n");
-    dg_recipe_print(r, &b);
+    dg_json_write(dg_json_get(training, "recipe"), 2, &b);
     dg_buffer_adds(&b, "\n```\n");
     dg_buffer_addf(&path, "%s/MODEL_CARD.md", dir);
     int rc = b.failed || path.failed ? dg_error_set(err, DG_ENOMEM, "no memory for the model card")

@@ -3,6 +3,7 @@
 #define DG_TRAINER_REPORT_H
 
 #include "base/buffer.h"
+#include "base/cgroup.h"
 #include "trainer/dataset.h"
 #include "trainer/recipe.h"
 
@@ -13,6 +14,7 @@ struct dg_plan {
     size_t weights, optimizer, gradients, activations; /* over all threads */
     size_t validation;       /* a second copy of the weights and the search's caches */
     size_t total, available; /* of this process; of the machine or its control group */
+    bool grouped;            /* it is the control group's */
 };
 
 /* Plan for a model. micro_tokens 0: the most that fit half of what is available, 512 to 4096.
@@ -21,6 +23,8 @@ void dg_plan_make(
     const struct dg_recipe *r, const struct dg_config *c, uint32_t longest, struct dg_plan *out);
 void dg_plan_print(
     const struct dg_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out);
+/* Sets available and grouped. machine: bytes it has, 0 when unknown. */
+void dg_plan_memory(struct dg_plan *p, double machine, const struct dg_cgroup *group);
 /* DG_ELIMIT with the figures when it cannot fit. */
 int dg_plan_check(const struct dg_plan *p, struct dg_error *err);
 

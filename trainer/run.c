@@ -262,8 +262,8 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
     dg_run_init(&r, o);
     *stopped = false;
     int rc = dg_run_paths(&r, err);
-    if (!rc)
-        rc = dg_run_recipe(&r, err);
+    if (!rc && !r.recipe)
+        rc = dg_run_load(&r, err);
     if (!rc)
         rc = dg_run_data(&r, err);
     if (!rc)
@@ -285,8 +285,8 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
     struct dg_dataset_worst worst;
     dg_run_init(&r, o);
     int rc = dg_run_paths(&r, err);
-    if (!rc)
-        rc = dg_run_recipe(&r, err);
+    if (!rc && !r.recipe)
+        rc = dg_run_load(&r, err);
     if (!rc)
         rc = dg_run_data(&r, err);
     if (!rc) {

@@ -1,5 +1,6 @@
 /* A training run from recipe to bundle, in one folder:
- *   run.json        the resolved recipe, where its data lies, which prepared folder
+ *   run.json        the resolved recipe, where its data lies, which prepared folder, what it began
+ *                   with, the model's dimensions
  *   data/           the prepared data, unless another folder was named
  *   checkpoints/    trainer/keeper.h
  *   log.jsonl       trainer/log.h

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "trainer/average.h"
 #include "trainer/export.h"
+#include "trainer/origin.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,10 +32,23 @@ static int choose(
                         best ? "validated " : "", k->dir);
 }
 
-/* The manifest's "training": where the weights come from. */
-static struct dg_json *provenance(const struct dg_recipe *r, const struct dg_prepared *p,
-    const struct choice *c, const struct dg_checkpoint *newest)
+/* What a bundle of a run is made from. */
+struct source {
+    const struct dg_recipe *recipe;
+    const struct dg_prepared *prepared;
+    const char *prepared_dir, *bundle;
+    const struct dg_config *config;
+    const struct dg_keeper *keeper;
+    const struct dg_json *origin;
+    bool scores;
+};
+
+/* The manifest's "training": where the weights come from. NULL when memory is out. */
+static struct dg_json *provenance(
+    const struct source *s, const struct choice *c, const struct dg_checkpoint *newest)
 {
+    const struct dg_prepared *p = s->prepared;
+    const char *begun_from = dg_json_string(dg_json_get(s->origin, "init"), NULL);
     struct dg_json *o = dg_json_new_object(), *steps = dg_json_new_array();
     char date[32] = "";
     time_t now = time(NULL);
@@ -43,6 +57,8 @@ static struct dg_json *provenance(const struct dg_recipe *r, const struct dg_pre
         strftime(date, sizeof date, "%Y-%m-%d", &tm);
     dg_json_set_string(o, "program", "dragoman-train " DG_VERSION);
     dg_json_set_string(o, "date", date);
+    if (begun_from)
+        dg_json_set_string(o, "begun_from", begun_from);
     dg_json_set_int(o, "updates", (int64_t)newest->state.step);
     dg_json_set_real(o, "hours", newest->state.seconds / 3600);
     dg_json_set_string(o, "backend", newest->state.backend);
@@ -54,19 +70,11 @@ static struct dg_json *provenance(const struct dg_recipe *r, const struct dg_pre
     dg_json_set_string(o, "data_hash", dg_prepared_hash(p));
     dg_json_set_take(o, "counts",
         dg_json_copy(dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total")));
-    dg_json_set_take(o, "recipe", dg_json_copy(r->json));
-    return o;
+    if (dg_json_set_take(o, "recipe", dg_origin_recipe(s->recipe, s->origin)) == 0)
+        return o;
+    dg_json_free(o);
+    return NULL;
 }
-
-/* What a bundle of a run is made from. */
-struct source {
-    const struct dg_recipe *recipe;
-    const struct dg_prepared *prepared;
-    const char *prepared_dir, *bundle;
-    const struct dg_config *config;
-    const struct dg_keeper *keeper;
-    bool scores;
-};
 
 static int append_scores(
     const struct source *s, const char *kind, struct dg_json *all, struct dg_error *err)
@@ -121,8 +129,9 @@ static int make_bundle(
     if (!rc)
         rc = dg_keeper_newest(s->keeper, &newest, &damaged, err);
     if (!rc) {
-        *training = provenance(s->recipe, s->prepared, &c, newest);
-        rc = export_average(s, &c, *training, err);
+        *training = provenance(s, &c, newest);
+        rc = *training ? export_average(s, &c, *training, err)
+                       : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     }
     dg_checkpoint_close(newest);
     free(c.steps);
@@ -157,8 +166,8 @@ static void tell(struct dg_run *r, const struct dg_json *training, const char *b
 int dg_run_finish(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct source s = {
-        r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config, r->keeper, true};
+    struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config, r->keeper,
+        r->origin, true};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     int rc =
@@ -181,7 +190,7 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     dg_run_init(&r, &ro);
     int rc = dg_run_paths(&r, err);
     if (!rc)
-        rc = dg_run_recipe(&r, err);
+        rc = dg_run_load(&r, err);
     if (!rc)
         rc = dg_run_data(&r, err);
     if (!rc)
@@ -191,7 +200,8 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     if (!rc) {
         const struct dg_recipe_training *t = &r.recipe->training;
         struct source s = {r.recipe, r.prepared, r.prepared_dir,
-            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, !o->no_scores};
+            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin,
+            !o->no_scores};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
         rc = make_bundle(&s, n, o->best, &training, err);

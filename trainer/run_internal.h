@@ -1,5 +1,5 @@
 /* What the files of a run share: run.c opens and loops, run_open.c makes or finds what it needs,
- * run_validate.c measures, run_finish.c averages and exports. Nobody else includes it. */
+ * run_saved.c keeps what it is, run_validate.c measures, run_finish.c averages and exports. Nobody else includes it. */
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
@@ -17,6 +17,8 @@ struct dg_run {
     char *data_dir, *prepared_dir, *checkpoint_dir, *validation_dir, *bundle_dir, *log_path;
     int lock; /* file descriptor, -1: none */
     struct dg_prepared *prepared;
+    struct dg_json *origin; /* trainer/origin.h; NULL before a new run is saved */
+    bool has_config;        /* `config` was saved with the run */
     struct dg_config config;
     struct dg_dataset *data;
     struct dg_plan plan;
@@ -48,12 +50,14 @@ static inline int dg_run_threads(const struct dg_run *r)
 /* run_open.c */
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
 int dg_run_paths(struct dg_run *r, struct dg_error *err);
-/* Recipe of a new run saved, or of an old one loaded and compared. */
-int dg_run_recipe(struct dg_run *r, struct dg_error *err);
 int dg_run_data(struct dg_run *r,
     struct dg_error *err); /* prepared folder, configuration, training set, plan */
 int dg_run_model(struct dg_run *r,
     struct dg_error *err); /* workers, optimiser; fresh, from a bundle or resumed */
+/* run_saved.c */
+int dg_run_save(struct dg_run *r, struct dg_error *err); /* what the folder says about a new run */
+/* The saved recipe with this session's settings over it, origin and configuration. */
+int dg_run_load(struct dg_run *r, struct dg_error *err);
 /* run_resume.c */
 int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err);
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err);

@@ -63,82 +63,12 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     return dg_run_leads(r) ? take_lock(r, err) : 0;
 }
 
-static int save_run(const struct dg_run *r, struct dg_error *err)
-{
-    struct dg_json *o = dg_json_new_object();
-    struct dg_buffer text;
-    char *path = dg_run_join(r->o->dir, "run.json"),
-         *data = realpath(r->recipe->data_dir[0] ? r->recipe->data_dir : ".", NULL),
-         *prepared = realpath(r->prepared_dir, NULL);
-    dg_buffer_init(&text);
-    dg_json_set_string(o, "program", DG_VERSION);
-    dg_json_set_string(o, "data_dir", data ? data : r->recipe->data_dir);
-    /* NULL: the run's own, so that the folder can be moved. */
-    if (r->o->prepared)
-        dg_json_set_string(o, "prepared", prepared ? prepared : r->prepared_dir);
-    dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json));
-    int rc = !path || dg_json_write(o, 2, &text) || text.failed
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
-                 : 0;
-    if (!rc)
-        rc = dg_file_write(path, text.data, text.len, err);
-    dg_json_free(o);
-    dg_buffer_deinit(&text);
-    free(prepared);
-    free(data);
-    free(path);
-    return rc;
-}
-
-/* The recipe in run.json with the settings of this session over it. */
-static int load_run(struct dg_run *r, const char *path, struct dg_error *err)
-{
-    const char *data_dir = "", *prepared = NULL;
-    struct dg_buffer text, file;
-    dg_buffer_init(&text);
-    dg_buffer_init(&file);
-    struct dg_json *o = dg_json_load(path, err);
-    int rc = o ? 0 : DG_EFORMAT;
-    if (!rc)
-        rc = dg_json_field_string(o, NULL, "data_dir", &data_dir, err);
-    if (!rc)
-        rc = dg_json_field_string(o, NULL, "prepared", &prepared, err);
-    /* A recipe is loaded from a file, so that settings go over it as they do over any other. */
-    dg_buffer_addf(&file, "%s/run-recipe-%zu.json", r->o->dir, r->o->ranks ? r->o->ranks->rank : 0);
-    if (!rc && (dg_json_write(dg_json_get(o, "recipe"), 2, &text) || text.failed || file.failed))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for the recipe");
-    if (!rc)
-        rc = dg_file_write(file.data, text.data, text.len, err);
-    if (!rc)
-        rc = dg_recipe_load(
-            file.data, data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
-    if (!rc && prepared && !r->o->prepared) {
-        free(r->prepared_dir);
-        r->prepared_dir = strdup(prepared);
-    }
-    if (file.data)
-        unlink(file.data);
-    r->recipe = r->own_recipe;
-    dg_buffer_deinit(&text);
-    dg_buffer_deinit(&file);
-    dg_json_free(o);
-    return rc ? dg_error_prefix(err, "%s", path) : 0;
-}
-
-int dg_run_recipe(struct dg_run *r, struct dg_error *err)
-{
-    char *path = dg_run_join(r->o->dir, "run.json");
-    int rc = path ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    if (!rc && !r->recipe)
-        rc = load_run(r, path, err);
-    free(path);
-    return rc;
-}
-
 static int find_config(struct dg_run *r, struct dg_error *err)
 {
     struct dg_buffer path;
     struct dg_bundle *b = NULL;
+    if (r->has_config)
+        return 0;
     if (!r->recipe->init[0])
         return dg_recipe_config(r->recipe, dg_prepared_source_vocab(r->prepared),
             dg_prepared_target_vocab(r->prepared), dg_prepared_eos(r->prepared),
@@ -326,7 +256,7 @@ static int begin_log(
     int rc =
         dg_trainlog_open(r->log_path, (int64_t)r->optimizer->step, !r->o->quiet, &r->log, err);
     if (!rc && !c)
-        rc = save_run(r, err);
+        rc = dg_run_save(r, err);
     if (rc)
         return rc;
     dg_keeper_clean(r->keeper);
@@ -382,6 +312,7 @@ void dg_run_close(struct dg_run *r)
     free(r->data_dir);
     free(r->prepared_dir);
     free(r->checkpoint_dir);
+    dg_json_free(r->origin);
     free(r->validation_dir);
     free(r->bundle_dir);
     free(r->log_path);

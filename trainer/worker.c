@@ -1,14 +1,9 @@
 #include "trainer/worker.h"
 
-#include <sched.h>
+#include "base/cores.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-int dg_crew_default(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 static int open_worker(
     struct dg_worker *w, const struct dg_crew_options *o, struct dg_error *err)
@@ -40,7 +35,7 @@ int dg_crew_open(
 {
     int rc = 0;
     struct dg_crew *ws = calloc(1, sizeof *ws);
-    int threads = o->threads > 0 ? o->threads : dg_crew_default();
+    int threads = o->threads > 0 ? o->threads : dg_cores_available();
     if (o->device && o->device->cuda) /* it is parallel by itself */
         threads = 1;
     if (ws)

@@ -75,7 +75,4 @@ struct dg_crew_pass {
 int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass,
     struct dg_loss_sums *sums, struct dg_error *err);
 
-/* How many threads 0 means. */
-int dg_crew_default(void);
-
 #endif

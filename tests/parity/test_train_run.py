@@ -3,7 +3,9 @@ must not be mixed is refused, and the trainer's loss is the server's."""
 import json
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -294,6 +296,50 @@ def test_fine_tuning(data, whole, tmp_path):
         assert json.load(f)["model"]["d_ff"] == 32
 
 
+def texts(bundle):
+    return (bundle / "manifest.json").read_text() + (bundle / "MODEL_CARD.md").read_text()
+
+
+def test_a_bundle_names_no_path(data, whole, tmp_path):
+    """What it began with is told by name and content, data files by their place in the data folder; nothing else of the
+    machine is in it. The bundle it began with may go before the run ends."""
+    begun = tmp_path / "begun"
+    shutil.copytree(whole / "bundle", begun)
+    manifest = json.loads((begun / "manifest.json").read_text())
+    identity = f"{manifest['name']}@{manifest['version']}"
+    recipe = json.loads((data / "recipe.json").read_text())
+    pair = recipe["data"]["pairs"][0]
+    elsewhere = tmp_path / "elsewhere.xx"
+    shutil.copy(data / "train.xx", elsewhere)
+    pair["train"] = [{"source": str(data / "train.en"), "target": str(elsewhere)}]
+    pair["test"] = pair["dev"]
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    start = [TRAIN, "run", str(tmp_path / "recipe.json"), "--data", str(data), "--quiet", "--set", "training.updates=4"]
+
+    tuned = tmp_path / "tuned"
+    run([*start, "--out", str(tuned), "--init", str(begun)])
+    taken = tmp_path / "taken"
+    run([*start, "--out", str(taken), "--set", f"vocabulary.from={begun}"])
+    alone = tmp_path / "alone"
+    run([*start, "--out", str(alone), "--set", f"vocabulary.from={begun / 'joint.spm'}"])
+
+    def training(out):
+        return json.loads((out / "bundle" / "manifest.json").read_text())["training"]
+    for out in tuned, taken, alone:
+        assert str(tmp_path) not in texts(out / "bundle") and str(data) not in texts(out / "bundle")
+        assert not re.search(r'"/|[ (|]/[a-z]+/', texts(out / "bundle"))
+        files = training(out)["recipe"]["data"]["pairs"][0]["train"][0]
+        assert (files["source"], files["target"]) == ("train.en", "elsewhere.xx")
+    assert training(tuned)["begun_from"] == training(tuned)["recipe"]["init"] == identity
+    assert identity in (tuned / "bundle" / "MODEL_CARD.md").read_text()
+    assert training(taken)["recipe"]["vocabulary"]["from"] == identity and "begun_from" not in training(taken)
+    assert re.fullmatch("joint.spm@[0-9a-f]{32}", training(alone)["recipe"]["vocabulary"]["from"])
+
+    shutil.rmtree(begun)
+    run([TRAIN, "resume", str(tuned), "--quiet", "--set", "training.updates=8"])
+    assert training(tuned)["begun_from"] == identity and training(tuned)["updates"] == 8
+
+
 def test_another_vocabulary(data, whole, tmp_path):
     """Layers stay, pieces find their embeddings: with the same pieces nothing changes, with others most is kept."""
     def first_loss(name, *more):
@@ -353,6 +399,33 @@ def test_plan(data, whole, tmp_path):
     text = run(command(data, tmp_path / "big", "--set", "model.d_model=65536", "--set", "model.d_ff=262144",
                        "--set", "model.encoder_layers=16"), expect=1)
     assert "training needs up to" in text and "training.micro_tokens" in text
+
+
+def test_threads_are_the_cores_it_may_use(data, tmp_path):
+    text = run([TRAIN, "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(tmp_path), "--quiet",
+                "--set", "training.threads=0"], preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+    assert " 1 threads" in text and "the machine has" in text
+
+
+def in_group(folder, args, **files):
+    """args where /sys/fs/cgroup holds these files alone, in a mount namespace of its own."""
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text + "\n")
+    args = ["unshare", "-rm", "sh", "-c", 'mount --bind "$0" /sys/fs/cgroup && exec "$@"', str(folder), *args]
+    if subprocess.run([*args[:6], "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespaces here")
+    return args
+
+
+def test_limits_of_the_control_group(data, tmp_path):
+    groups = tmp_path / "groups"
+    groups.mkdir()
+    plan = [os.path.abspath(TRAIN), "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(tmp_path / "plan"),
+            "--quiet", "--set", "training.threads=0"]
+    text = run(in_group(groups, plan, cpu_max="100000 100000", memory_max=str(2 << 30)))
+    assert " 1 threads" in text and re.search(r"the control group allows +2048\.0 MiB", text)
+    text = run(in_group(groups, plan, cpu_max="max 100000", memory_max=str(1 << 20)), expect=1)
+    assert "training needs up to" in text and "the control group allows 0.0 GiB" in text
 
 
 def test_plot_and_scores(data, whole, tmp_path):
