@@ -4,6 +4,7 @@
 #define DG_SERVER_APP_H
 
 #include "server/config.h"
+#include "server/core_share.h"
 #include "server/metrics.h"
 #include "server/models.h"
 #include "server/queue.h"
@@ -30,6 +31,7 @@ struct dg_app {
     struct dg_auth *auth; /* NULL: no keys are asked for */
     struct dg_reload *reload;
     struct dg_pivots *pivots;
+    struct dg_core_share share; /* of the cores, among the workers */
     _Atomic enum dg_app_state state;
     atomic_uint in_flight;         /* requests whose handler has begun and whose reply is not out */
     _Atomic double last_success_s; /* since the epoch; 0 before the first */

@@ -34,7 +34,7 @@ static const struct option_row table[] = {
     {"threads", "N", "HTTP threads", "2", WHOLE, FIELD(threads), 1, 64, NULL},
     {"workers", "N", "engines of each model, one thread each", "1", WHOLE, FIELD(workers), 1, 64,
         NULL},
-    {"compute-threads", "N", "cores one worker uses; 0 shares this machine's among the workers",
+    {"compute-threads", "N", "cores one worker uses; 0 shares this machine's among those that are busy",
         "0", WHOLE, FIELD(compute_threads), 0, 256, NULL},
     {"device", "NAME", "auto, cpu, cuda or cuda:N; auto takes a GPU where one can be used", "auto",
         TEXT, FIELD(device), 0, 0, NULL},

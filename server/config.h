@@ -37,7 +37,7 @@ struct dg_server_config {
     int64_t port;
     int64_t threads;         /* HTTP threads */
     int64_t workers;         /* engines of each model, one thread each */
-    int64_t compute_threads; /* cores of one worker; 0 = this machine's cores / workers */
+    int64_t compute_threads; /* cores of one worker; 0 = an equal share among busy workers */
     char device[16];         /* auto, cpu, cuda, cuda:N */
     char precision[8];       /* of a GPU: fp32, fp16, bf16 */
     int64_t batch_rows;      /* hypotheses that advance together in one worker */

@@ -67,10 +67,10 @@ static int show(const struct dg_buffer *b)
 
 static struct dg_models_options models_options(const struct dg_server_config *c)
 {
-    int64_t share = c->compute_threads > 0 ? c->compute_threads : dg_cores_available() / c->workers;
+    int64_t threads = c->compute_threads > 0 ? c->compute_threads : dg_cores_available();
     return (struct dg_models_options){
         .workers = (uint32_t)c->workers,
-        .compute_threads = share > 0 ? (uint32_t)share : 1,
+        .compute_threads = (uint32_t)threads,
         .limits = {.max_rows = (uint32_t)c->batch_rows,
             .max_sentences = (uint32_t)c->batch_sentences,
             .max_target = MAX_TARGET},
@@ -282,7 +282,10 @@ static int open_workers(
     struct dg_workers_options o = {.n = (uint32_t)s->app.config.workers,
         .queue = s->app.queue,
         .metrics = s->app.metrics,
-        .policy = *policy};
+        .policy = *policy,
+        .share = &s->app.share};
+    dg_core_share_init(
+        &s->app.share, s->app.config.compute_threads > 0 ? 0 : dg_cores_available());
     return dg_workers_open(&o, &s->workers, err);
 }
 

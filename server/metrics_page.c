@@ -49,6 +49,9 @@ static void put_server(struct gauges *g, struct dg_app *app)
         load.seconds);
     put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
         atomic_load(&app->in_flight));
+    put(g, "dragoman_workers_busy",
+        "Workers that have something to do; they share the cores by this number.",
+        dg_core_share_busy(&app->share));
     put(g, "dragoman_batches_under_way", "Batch requests begun and not yet at their end.",
         (double)dg_feeder_batches(app->feeder));
     put(g, "dragoman_last_success_timestamp_seconds",

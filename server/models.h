@@ -21,6 +21,7 @@ struct dg_replica {
     struct dg_engine *engine;
     struct dg_pace pace; /* the worker's own, as is the next */
     uint64_t steps;
+    int threads; /* that its backend may use at present, as its worker last said; 0: all of its own */
     /* For metrics and the queue, as of the last step. tokens_per_s: source pieces, what it can do
      * when there is enough to do; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;

@@ -31,6 +31,7 @@ struct worker {
     uint32_t number;
     struct dg_queue *queue;
     struct dg_metrics *metrics;
+    struct dg_core_share *share;
     struct dg_batch_policy policy;
     struct live live[MAX_LIVE];
     uint32_t first_free, n_live, top;    /* rows at and above top were never used */
@@ -40,6 +41,7 @@ struct worker {
     uint32_t newcomers;                   /* source pieces that the step to come encodes */
     struct dg_served *models[MAX_MODELS]; /* those with something to do, held for one turn */
     size_t n_models;
+    bool busy;   /* counted in share */
     bool broken; /* its device failed */
 };
 
@@ -343,6 +345,15 @@ static void give_up(struct worker *w, const struct dg_error *sick)
     kill(getpid(), SIGTERM);
 }
 
+static void take_cores(const struct worker *w, struct dg_replica *replica)
+{
+    int n = dg_core_share_threads(w->share);
+    if (n == 0 || n == replica->threads || !replica->be->ops->use_threads)
+        return;
+    replica->be->ops->use_threads(replica->be, n);
+    replica->threads = n;
+}
+
 static void step(struct worker *w, struct dg_served *model)
 {
     struct dg_error sick = {0};
@@ -351,6 +362,7 @@ static void step(struct worker *w, struct dg_served *model)
     admit(w, model, dg_clock_ns());
     replica->steps++;
     dg_engine_capacity(replica->engine, &capacity);
+    take_cores(w, replica);
     uint64_t from = dg_clock_ns();
     uint32_t rows = dg_engine_step(replica->engine);
     uint64_t now = dg_clock_ns();
@@ -370,10 +382,23 @@ static void step(struct worker *w, struct dg_served *model)
     publish(replica);
 }
 
+/* False: the queue is stopped and nothing is live. */
+static bool await(struct worker *w)
+{
+    if (w->n_live > 0)
+        return true;
+    if (w->busy)
+        dg_core_share_end(w->share);
+    w->busy = dg_queue_wait(w->queue);
+    if (w->busy)
+        dg_core_share_begin(w->share);
+    return w->busy;
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    while (w->n_live > 0 || dg_queue_wait(w->queue)) {
+    while (await(w)) {
         drop_over(w, dg_clock_ns());
         hold_models(w);
         for (size_t i = 0; i < w->n_models; i++) {
@@ -397,6 +422,7 @@ int dg_workers_open(
             w->number = i;
             w->queue = o->queue;
             w->metrics = o->metrics;
+            w->share = o->share;
             w->policy = o->policy;
             w->first_free = UINT32_MAX;
             number = pthread_create(&w->thread, NULL, work, w);

@@ -4,6 +4,7 @@
 #ifndef DG_SERVER_WORKER_H
 #define DG_SERVER_WORKER_H
 
+#include "server/core_share.h"
 #include "server/metrics.h"
 #include "server/queue.h"
 
@@ -14,6 +15,7 @@ struct dg_workers_options {
     struct dg_queue *queue;
     struct dg_metrics *metrics;    /* may be NULL */
     struct dg_batch_policy policy; /* the queue's */
+    struct dg_core_share *share;   /* outlives the workers */
 };
 
 int dg_workers_open(

@@ -84,8 +84,7 @@ def test_names_that_dashboards_rely_on(server):
         "dragoman_ready", "dragoman_build_info", "dragoman_model_info", "dragoman_queue_depth", "dragoman_queue_tokens",
         "dragoman_cache_blocks", "dragoman_http_requests_in_flight", "dragoman_batches_under_way",
         "dragoman_model_load_seconds", "dragoman_last_success_timestamp_seconds", "process_resident_memory_bytes",
-        "process_open_fds",
-        "process_max_fds", "process_start_time_seconds"}
+        "dragoman_workers_busy", "process_open_fds", "process_max_fds", "process_start_time_seconds"}
 
 
 def test_numbers_are_what_happened(models):

@@ -1,0 +1,35 @@
+"""--workers: several engines of a model share the cores by what they have to do; answers do not tell."""
+from concurrent.futures import ThreadPoolExecutor
+
+from conftest import NARROW, Server, long_text
+
+WIDE = [f for i, f in enumerate(NARROW) if "--compute-threads" not in (f, NARROW[i - 1])]
+
+
+def gauge(server, name):
+    for line in server.get("/metrics").text.splitlines():
+        if line.startswith(name + " "):
+            return float(line.split()[1])
+    raise AssertionError(name)
+
+
+def test_busy_workers_are_counted(endless, busy):
+    with Server(endless, *WIDE, "--workers", "2") as server, ThreadPoolExecutor(2) as pool:
+        assert gauge(server, "dragoman_workers_busy") == 0
+        first = pool.submit(server.translate, busy(4).replace("Number", "First"))
+        server.until(lambda: gauge(server, "dragoman_workers_busy") >= 1)
+        second = pool.submit(server.translate, busy(4).replace("Number", "Second"))
+        server.until(lambda: gauge(server, "dragoman_workers_busy") == 2)
+        assert first.result().status_code == second.result().status_code == 200
+        server.until(lambda: gauge(server, "dragoman_workers_busy") == 0)
+
+
+def test_answers_do_not_depend_on_workers(endless):
+    texts = [long_text(1 + i % 3).replace("Number", "Number %d of" % i) for i in range(24)]
+    seen = []
+    for flags in (["--workers", "1", "--compute-threads", "1"], ["--workers", "3"]):
+        with Server(endless, *flags) as server, ThreadPoolExecutor(8) as pool:
+            replies = list(pool.map(lambda t: server.translate(t, scores=True, n_best=2), texts))
+            assert all(r.status_code == 200 for r in replies)
+            seen.append([r.json()["translations"] for r in replies])
+    assert seen[0] == seen[1]
