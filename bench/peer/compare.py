@@ -135,11 +135,15 @@ def step_table(a, limits, sentences, beam, threads=1):
     read = limits["step_weights_gb_s"].get(str(threads)), limits["memory_gb_s"].get(str(threads))
     result["percent_of_reading_weights"], result["percent_of_reading_memory"] = (
         round(100 * gigabytes / seconds / x, 1) if x else None for x in read)
-    result["percent_of_int8_limit"] = round(100 * operations / seconds / (limits["int8_gop_s"] * threads), 1)
+    for name in ("int8", "int8_paired"):  # paired: what our own way of adding could do at most; VNNI has no need of it
+        if name + "_gop_s" in limits:
+            result[f"percent_of_{name}_limit"] = round(100 * operations / seconds / (limits[name + "_gop_s"] * threads), 1)
     print(f"step, {sentences} x beam {beam}, {threads} thread(s): {result['step_ms']:.2f} ms; weights "
           f"{result['step_weights_gb_s']:.1f} GB/s ({result['percent_of_reading_memory']} % of reading memory, "
           f"{result['percent_of_reading_weights']} % of reading as much again and again), {result['step_gop_s']:.0f} GOP/s "
-          f"({result['percent_of_int8_limit']} % of the instructions' limit); ops sum to {result['ops_percent']:.1f} %")
+          f"({result['percent_of_int8_limit']} % of the instructions' limit"
+          + (f", {result['percent_of_int8_paired_limit']} % with paired sums" if "percent_of_int8_paired_limit" in result else "")
+          + f"); ops sum to {result['ops_percent']:.1f} %")
     return result
 
 
