@@ -154,7 +154,35 @@ static void settle(struct dg_feeder *f, struct dg_batch_entry *e, const struct d
     b->o.ready(b->o.arg);
 }
 
-static void settle_all(struct dg_feeder *f, struct dg_batch_entry *list)
+/* Nobody waits for it any more. */
+static void settle_late(struct dg_feeder *f, struct dg_batch_entry *e)
+{
+    struct dg_error late = {0};
+    dg_error_set(&late, DG_ETIMEOUT, "the batch's deadline passed");
+    settle(f, e, &late);
+}
+
+/* Its task is over, or had nothing to do: that was the item, unless another model is to go on. */
+static void hop_over(struct dg_feeder *f, struct dg_batch_entry *e)
+{
+    struct dg_error err = {0};
+    e->running = false;
+    if (!dg_batch_entry_goes_on(e)) {
+        settle(f, e, NULL);
+    } else if (e->batch->cut) {
+        settle_late(f, e);
+    } else if (dg_batch_entry_next(e, &err) != DG_OK) {
+        settle(f, e, &err);
+    } else if (e->task->n_entries == 0) {
+        settle(f, e, NULL);
+    } else {
+        e->next_between = NULL;
+        *f->between_end = e;
+        f->between_end = &e->next_between;
+    }
+}
+
+static void take_over(struct dg_feeder *f, struct dg_batch_entry *list)
 {
     struct dg_batch_entry *e, *turned = NULL;
     while ((e = list) != NULL) { /* they were put in front: back into the order they ended in */
@@ -164,8 +192,46 @@ static void settle_all(struct dg_feeder *f, struct dg_batch_entry *list)
     }
     while ((e = turned) != NULL) {
         turned = e->next_over;
-        settle(f, e, NULL);
+        hop_over(f, e);
     }
+}
+
+/* Put an item's task into the queue. False: there is no room. */
+static bool submit(struct dg_feeder *f, struct dg_batch_entry *e)
+{
+    struct dg_error err = {0};
+    const struct dg_batch *b = e->batch;
+    e->task->deadline_ns = b->o.deadline_ns;
+    e->task->class = (uint8_t)b->request.priority;
+    e->task->done = item_done;
+    e->task->arg = e;
+    e->running = true;
+    int rc = dg_queue_submit(f->app->queue, e->task, &err);
+    if (rc == DG_OK)
+        return true;
+    e->running = false;
+    if (rc == DG_EAGAIN)
+        return false;
+    settle(f, e, &err);
+    return true;
+}
+
+/* Second hops are put in before anything new is begun, also where has_room would not have it: half
+ * of their work is done. */
+static void go_on(struct dg_feeder *f)
+{
+    struct dg_batch_entry **at = &f->between, *e;
+    while ((e = *at) != NULL) {
+        struct dg_batch_entry *next = e->next_between; /* e may be over once it was submitted */
+        if (e->batch->cut) {
+            settle_late(f, e);
+        } else if (!submit(f, e)) {
+            at = &e->next_between;
+            continue;
+        }
+        *at = next;
+    }
+    f->between_end = at;
 }
 
 /* May the batch put more into the queue? The queue sees to it that bulk work keeps nobody out, and
@@ -190,24 +256,16 @@ static bool start_next(struct dg_feeder *f, struct dg_batch *b)
     else if (!e->task)
         rc = dg_batch_entry_plan(f, e, &err);
     if (rc == DG_OK && e->task->n_entries > 0) {
-        if (!has_room(f, b))
+        if (!has_room(f, b) || !submit(f, e))
             return false;
-        e->task->deadline_ns = b->o.deadline_ns;
-        e->task->class = (uint8_t)b->request.priority;
-        e->task->done = item_done;
-        e->task->arg = e;
-        e->running = true;
-        rc = dg_queue_submit(f->app->queue, e->task, &err);
-        if (rc == DG_OK) {
-            b->n_started++;
-            return true;
-        }
-        e->running = false;
-        if (rc == DG_EAGAIN)
-            return false;
+        b->n_started++;
+        return true;
     }
     b->n_started++;
-    settle(f, e, rc == DG_OK ? NULL : &err);
+    if (rc == DG_OK)
+        hop_over(f, e);
+    else
+        settle(f, e, &err);
     return true;
 }
 
@@ -242,15 +300,16 @@ static bool start_some(struct dg_feeder *f)
 /* The client has gone, or time is up: end what runs, and settle what was not begun. */
 static void cut(struct dg_feeder *f, struct dg_batch *b, enum dg_outcome outcome)
 {
-    struct dg_error late = {0};
-    dg_error_set(&late, DG_ETIMEOUT, "the batch's deadline passed");
     b->cut = true;
     for (size_t i = 0; i < b->n_started; i++)
         if (b->entries[i].running)
             dg_queue_cancel(f->app->queue, b->entries[i].task, outcome);
     while (b->n_started < b->request.n) {
         struct dg_batch_entry *e = &b->entries[b->n_started++];
-        settle(f, e, e->request->error ? e->request->error : &late);
+        if (e->request->error)
+            settle(f, e, e->request->error);
+        else
+            settle_late(f, e);
     }
 }
 
@@ -323,8 +382,9 @@ static void *feed(void *arg)
     struct dg_batch_entry *over;
     bool busy = false;
     while (receive(f, busy, &over)) {
-        settle_all(f, over);
+        take_over(f, over);
         cut_some(f);
+        go_on(f);
         busy = start_some(f);
         retire(f);
     }
@@ -338,6 +398,7 @@ int dg_feeder_open(struct dg_app *app, struct dg_feeder **out, struct dg_error *
     if (!f)
         return dg_error_set(err, DG_ENOMEM, "no memory for the feeder of batches");
     f->app = app;
+    f->between_end = &f->between;
     pthread_mutex_init(&f->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -4,18 +4,42 @@
 #include "base/log.h"
 #include "server/answer.h"
 #include "server/api.h"
+#include "server/pivot.h"
 #include "server/reply.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Which models translate it. */
+static int find_way(struct dg_feeder *f, struct dg_batch_entry *e, const char *pair[2],
+    struct dg_error *err)
+{
+    struct dg_way way;
+    int rc = dg_models_way(f->app->models, e->request->source, e->request->target, true, &way, err);
+    if (rc != DG_OK)
+        return rc;
+    e->model = way.hops[0].model;
+    dg_served_hold(e->model);
+    pair[0] = e->pair[0] = way.hops[0].pair[0];
+    pair[1] = way.hops[0].pair[1];
+    e->pair[1] = way.hops[way.n - 1].pair[1];
+    if (way.n > 1)
+        rc = dg_batch_pivot_open_take(e, &way, err);
+    dg_way_release(&way);
+    return rc;
+}
+
 int dg_batch_entry_plan(struct dg_feeder *f, struct dg_batch_entry *e, struct dg_error *err)
 {
     const struct dg_batch_item *r = e->request;
+    struct dg_request_options first = r->options;
     struct dg_translate_options o;
-    int rc = dg_models_find(f->app->models, r->source, r->target, &e->model, e->pair, err);
+    const char *pair[2];
+    int rc = find_way(f, e, pair, err);
+    if (rc == DG_OK && e->pivot)
+        first = dg_pivot_first_options(&r->options);
     if (rc == DG_OK)
-        rc = dg_request_options_plan(&r->options, e->model, e->pair, &o, err);
+        rc = dg_request_options_plan(&first, e->model, pair, &o, err);
     if (rc == DG_OK)
         rc = dg_job_plan(e->model->translator, r->text.s, r->text.len, &o, &e->job, err);
     if (rc == DG_OK)
@@ -100,8 +124,13 @@ static struct dg_json *translation(
     struct dg_answers a;
     if (dg_job_finish(e->job, &a, err) != DG_OK)
         return NULL;
+    if (e->pivot && dg_batch_pivot_answers(e->pivot, &a, err) != DG_OK)
+        return NULL;
     dg_answer_count(f->app->metrics, e->pair, &a);
-    return dg_answer_translation(e->model, e->pair, &e->request->options, &a);
+    struct dg_json *o = dg_answer_translation(e->model, e->pair, &e->request->options, &a);
+    if (e->pivot)
+        dg_json_set_string(o, "pivot", e->pivot->pair[0]);
+    return o;
 }
 
 void dg_batch_entry_settle(
@@ -129,7 +158,9 @@ void dg_batch_entry_settle(
         cancelled ? DG_OUTCOME_CANCELLED : outcome_of(&err), 1);
     dg_task_free(e->task);
     dg_job_free(e->job);
+    dg_batch_pivot_free(e->pivot);
     dg_served_release(e->model);
+    e->pivot = NULL;
     e->task = NULL;
     e->job = NULL;
     e->model = NULL;

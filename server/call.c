@@ -92,16 +92,22 @@ int dg_call_result(struct dg_call *c, struct dg_json **body, struct dg_error *er
     return rc;
 }
 
+static const char *version_of(const struct dg_served *model)
+{
+    return dg_bundle_version(dg_translator_bundle(model->translator));
+}
+
 /* Of each model that had a part in it, in order. */
 static void add_version(const struct dg_call *c, struct dg_http_reply *r)
 {
-    const struct dg_served *first = c->pivot ? dg_pivot_first(c->pivot) : NULL;
-    const char *version = dg_bundle_version(dg_translator_bundle(c->model->translator));
-    if (first)
-        dg_http_reply_header(r, "X-Model-Version", "%s, %s",
-            dg_bundle_version(dg_translator_bundle(first->translator)), version);
-    else
-        dg_http_reply_header(r, "X-Model-Version", "%s", version);
+    const struct dg_served *models[2] = {c->model};
+    if (!c->pivot) {
+        dg_http_reply_header(r, "X-Model-Version", "%s", version_of(models[0]));
+        return;
+    }
+    dg_pivot_models(c, models);
+    dg_http_reply_header(
+        r, "X-Model-Version", "%s, %s", version_of(models[0]), version_of(models[1]));
 }
 
 /* The task is over. */
@@ -130,8 +136,7 @@ static void begin(void *arg, struct dg_http_exchange *x)
     struct dg_http_reply r = {.status = 200, .content_type = "text/event-stream"};
     dg_http_reply_header(&r, "Cache-Control", "no-store");
     dg_http_reply_header(&r, "X-Accel-Buffering", "no"); /* nginx would hold the events back */
-    if (!c->pivot)
-        add_version(c, &r);
+    add_version(c, &r);
     dg_http_reply_take(x, &r);
 }
 
@@ -200,19 +205,18 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
         dg_api_fail(x, &err);
         return;
     }
-    if (c->task->n_entries == 0) { /* nothing with letters in it */
-        dg_http_later(x, c->stream ? &stream : &whole, c);
-        dg_http_wake(x);
-        return;
-    }
     uint64_t limit = (uint64_t)(timeout_ms > 0 ? timeout_ms : app->config.request_timeout_ms);
     c->task->deadline_ns = dg_http_request(x)->start_ns + limit * MS_NS;
     c->task->class = (uint8_t)c->priority;
-    c->task->progress = c->stream && !c->pivot ? progress : NULL;
+    c->task->progress = c->stream ? progress : NULL;
     c->task->done = done;
     c->task->arg = c;
     dg_http_later(x, c->stream ? &stream : &whole,
         c); /* before submitting: it may be done at once, and then c belongs to x */
+    if (c->task->n_entries == 0) { /* no letters, or all is in the cache */
+        done(c);
+        return;
+    }
     rc = dg_queue_submit(app->queue, c->task, &err);
     if (rc != DG_OK)
         refuse(app, x, &err);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/answer.h"
+#include "server/pivot.h"
 #include "server/reply.h"
 
 #include <stdlib.h>
@@ -21,20 +22,15 @@ struct dg_call_stream {
     bool any; /* sentence was sent */
 };
 
-int dg_call_stream_open(struct dg_call *c, struct dg_error *err)
+int dg_call_stream_plan(
+    struct dg_call_stream *s, struct dg_job *const *jobs, size_t n_jobs, struct dg_error *err)
 {
-    struct dg_call_stream *s = calloc(1, sizeof *s);
-    struct text *texts = calloc(c->n_jobs, sizeof *texts);
-    if (!s || !texts) {
-        free(s);
-        free(texts);
-        return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu texts", c->n_jobs);
-    }
-    c->stream = s;
-    s->texts = texts;
-    for (; s->n < c->n_jobs; s->n++) {
-        struct text *t = &texts[s->n];
-        size_t n = dg_job_parts(c->jobs[s->n]);
+    s->texts = calloc(n_jobs, sizeof *s->texts);
+    if (!s->texts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu texts", n_jobs);
+    for (; s->n < n_jobs; s->n++) {
+        struct text *t = &s->texts[s->n];
+        size_t n = dg_job_parts(jobs[s->n]);
         t->characters = malloc((n > 0 ? n : 1) * sizeof *t->characters);
         if (!t->characters)
             return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu sentences", n);
@@ -42,6 +38,14 @@ int dg_call_stream_open(struct dg_call *c, struct dg_error *err)
             t->characters[t->n] = UNSENT;
     }
     return DG_OK;
+}
+
+int dg_call_stream_open(struct dg_call *c, struct dg_error *err)
+{
+    c->stream = calloc(1, sizeof *c->stream);
+    if (!c->stream)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a stream");
+    return c->pivot ? DG_OK : dg_call_stream_plan(c->stream, c->jobs, c->n_jobs, err);
 }
 
 void dg_call_stream_free(struct dg_call_stream *s)
@@ -74,18 +78,25 @@ static struct dg_json *move_front(struct text *t, const struct dg_finished_part 
     return dg_answer_span(begin, t->target_end);
 }
 
-static void write_sentence(
-    struct text *t, size_t text, size_t i, const struct dg_finished_part *p, struct dg_buffer *out)
+static void write_sentence(struct dg_call *c, size_t text, size_t i,
+    const struct dg_finished_part *p, struct dg_buffer *out)
 {
+    struct text *t = &c->stream->texts[text];
     struct dg_json *o = dg_json_new_object();
+    struct dg_answer_sentence s = {.source_begin = p->source_begin,
+        .source_end = p->source_end,
+        .score = p->score,
+        .flags = p->flags};
+    if (c->pivot)
+        dg_pivot_sentence(c->pivot, text, &s);
     dg_json_set_int(o, "text_index", (int64_t)text);
     dg_json_set_int(o, "sentence_index", (int64_t)i);
-    dg_json_set_take(o, "source", dg_answer_span(p->source_begin, p->source_end));
+    dg_json_set_take(o, "source", dg_answer_span(s.source_begin, s.source_end));
     if (i == t->n_front)
         dg_json_set_take(o, "target", move_front(t, p));
     dg_json_set_take(o, "text", dg_json_new_string(p->text, p->len));
-    dg_json_set_real(o, "score", p->score);
-    dg_json_set_take(o, "flags", dg_answer_flags(p->flags));
+    dg_json_set_real(o, "score", s.score);
+    dg_json_set_take(o, "flags", dg_answer_flags(s.flags));
     write_event("sentence", o, out);
     t->characters[i] = p->characters;
 }
@@ -99,13 +110,15 @@ static void pass_sent(struct text *t, struct dg_job *job)
         dg_json_free(move_front(t, &p));
 }
 
-static void write_text(struct text *t, size_t text, struct dg_job *job, struct dg_buffer *out)
+static void write_text(struct dg_call *c, size_t text, struct dg_buffer *out)
 {
+    struct text *t = &c->stream->texts[text];
+    struct dg_job *job = c->jobs[text];
     struct dg_finished_part p;
     for (size_t i = t->n_front; i < t->n; i++) {
         pass_sent(t, job);
         if (t->characters[i] == UNSENT && dg_job_finish_part(job, i, &p, NULL) == DG_OK)
-            write_sentence(t, text, i, &p, out);
+            write_sentence(c, text, i, &p, out);
     }
 }
 
@@ -115,7 +128,7 @@ static void write_sentences(struct dg_call *c, struct dg_buffer *out)
     size_t before = out->len;
     pthread_mutex_lock(&c->task->lock); /* workers accept other sentences of these jobs meanwhile */
     for (size_t i = 0; i < s->n; i++)
-        write_text(&s->texts[i], i, c->jobs[i], out);
+        write_text(c, i, out);
     pthread_mutex_unlock(&c->task->lock);
     if (!s->any && out->len > before)
         dg_metrics_observe(c->app->metrics, DG_TIME_FIRST, 0,
@@ -127,7 +140,7 @@ void dg_call_stream_write(struct dg_call *c, bool last, struct dg_buffer *out)
 {
     struct dg_json *body = NULL;
     struct dg_error err = {0};
-    if (!c->pivot)
+    if (!c->pivot || dg_pivot_exchanged(c->pivot))
         write_sentences(c, out);
     if (!last)
         return;

@@ -1,12 +1,13 @@
 /* DESIGN. A call has one task at a time. When the first one is done, the call is handed to the
  * thread, which finishes its texts, plans them for the second model, exchanges the call's task,
- * jobs and model for the new ones under the pivot's lock (the client may be leaving just then) and
- * submits. A queue that is full is asked again: half of the work is done already, and would be done
+ * jobs and model for the new ones under the pivot's lock (the client may be leaving just then, and a
+ * stream may be asking for sentences) and submits. A queue that is full is asked again: half of the work is done already, and would be done
  * again if the client had to come back. */
 #include "server/pivot.h"
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "server/call_stream.h"
 #include "server/pivot_answers.h"
 
 #include <pthread.h>
@@ -50,9 +51,26 @@ const char *dg_pivot_language(const struct dg_pivot *p)
     return p->language;
 }
 
-const struct dg_served *dg_pivot_first(const struct dg_pivot *p)
+void dg_pivot_models(const struct dg_call *c, const struct dg_served *models[2])
 {
-    return p->first;
+    struct dg_pivot *p = c->pivot;
+    pthread_mutex_lock(&p->lock);
+    models[0] = p->exchanged ? p->first : c->model;
+    models[1] = p->exchanged ? c->model : p->second;
+    pthread_mutex_unlock(&p->lock);
+}
+
+bool dg_pivot_exchanged(struct dg_pivot *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool exchanged = p->exchanged;
+    pthread_mutex_unlock(&p->lock);
+    return exchanged;
+}
+
+void dg_pivot_sentence(const struct dg_pivot *p, size_t i, struct dg_answer_sentence *s)
+{
+    dg_pivot_answers_sentence(&p->answers[i], s);
 }
 
 struct dg_request_options dg_pivot_first_options(const struct dg_request_options *options)
@@ -137,6 +155,7 @@ static void exchange(struct dg_call *c, struct dg_task *task)
     struct dg_job **jobs = c->jobs;
     task->deadline_ns = c->task->deadline_ns;
     task->class = c->task->class;
+    task->progress = c->task->progress;
     task->done = c->task->done;
     task->arg = c;
     pthread_mutex_lock(&p->lock);
@@ -185,12 +204,17 @@ static bool advance(struct dg_call *c)
     int rc = plan(c, p->jobs, &err);
     if (rc == DG_OK)
         rc = dg_task_open(p->second, p->jobs, c->n_jobs, &task, &err);
+    if (rc == DG_OK && c->stream)
+        rc = dg_call_stream_plan(c->stream, p->jobs, c->n_jobs, &err);
     if (rc != DG_OK) {
+        dg_task_free(task);
         dg_task_end(c->task, DG_TASK_FAILED, &err);
         dg_http_wake(c->x);
         return true;
     }
     exchange(c, task);
+    if (c->stream) /* some sentences may be answered already */
+        dg_http_poke(c->x);
     return submit(c);
 }
 
@@ -207,8 +231,6 @@ static void add_times(struct dg_pivot *p, struct dg_task *t)
 int dg_pivot_answers(struct dg_call *c, size_t i, struct dg_answers *a, struct dg_error *err)
 {
     struct dg_pivot *p = c->pivot;
-    if (!p->exchanged) /* nothing with letters in it: there was no second hop */
-        return DG_OK;
     return dg_pivot_answers_map(&p->answers[i], &p->arena, a, err);
 }
 

@@ -30,8 +30,12 @@ void dg_pivot_cancel(struct dg_call *c, enum dg_outcome outcome);
 /* The answers to text i, whose spans, flags, scores and counts are to speak of the text that was
  * asked about, and not of the text between. Borrowed from the call. */
 int dg_pivot_answers(struct dg_call *c, size_t i, struct dg_answers *a, struct dg_error *err);
-/* The language between, and the first model. */
+/* For streams: is the second hop the call's now? Its sentences are those that are sent. */
+bool dg_pivot_exchanged(struct dg_pivot *p);
+/* A sentence of text i once that is so, as dg_pivot_answers would have it. */
+void dg_pivot_sentence(const struct dg_pivot *p, size_t i, struct dg_answer_sentence *s);
+/* The language between, and both models; borrowed from the call. */
 const char *dg_pivot_language(const struct dg_pivot *p);
-const struct dg_served *dg_pivot_first(const struct dg_pivot *p);
+void dg_pivot_models(const struct dg_call *c, const struct dg_served *models[2]);
 
 #endif

@@ -10,7 +10,7 @@ static bool overlap(size_t a_begin, size_t a_end, size_t b_begin, size_t b_end)
  * from the first one's begin to the last one's end, with all their flags. Scores are logarithms of
  * probabilities: that of the way there (the mean over these sentences) and that of the way on add
  * up. */
-static void map_sentence(const struct dg_answers *first, struct dg_answer_sentence *s)
+void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_sentence *s)
 {
     size_t begin = s->source_begin, end = s->source_end, n = 0;
     double score = 0;
@@ -74,7 +74,7 @@ int dg_pivot_answers_map(const struct dg_answers *first, struct dg_arena *arena,
     a->flags = 0;
     for (size_t i = 0; i < a->n_sentences; i++) {
         sentences[i] = a->sentences[i];
-        map_sentence(first, &sentences[i]);
+        dg_pivot_answers_sentence(first, &sentences[i]);
         a->flags |= sentences[i].flags;
     }
     for (size_t i = 0; i < a->n_best; i++) { /* they share the way there */

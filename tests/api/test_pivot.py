@@ -17,10 +17,11 @@ from conftest import CLI, NARROW, Server, http_post, read_all
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
-    """de-en, en-fr and fr-es: de-fr goes through en, de-es does not go."""
+    """de-en, en-fr and fr-es: de-fr goes through en, de-es does not go. They say something, and not as many sentences as
+    they read."""
     folder = tmp_path_factory.mktemp("three")
-    for seed, (source, target) in enumerate([("de", "en"), ("en", "fr"), ("fr", "es")], 11):
-        bundle.make(CLI, str(folder / ("%s-%s" % (source, target))), source, target, seed=seed)
+    for source, target, seed in (("de", "en", 18), ("en", "fr", 15), ("fr", "es", 13)):
+        bundle.make(CLI, str(folder / ("%s-%s" % (source, target))), source, target, end_bias=2.6, seed=seed)
     return str(folder)
 
 
@@ -49,7 +50,7 @@ def test_it_is_the_two_hops_one_after_the_other(server, text):
     second = one(server, first["text"], "en", "fr")
     both = translate(server, text)
     answer = both.json()["translations"][0]
-    assert answer["text"] == second["text"]
+    assert answer["text"] == second["text"] and answer["sentences"]
     assert (answer["source"], answer["target"], answer["pivot"], answer["model"]) == ("de", "fr", "en", "en-fr")
     assert "pivot" not in first and "pivot" not in second
     versions = {m["source"] + m["target"]: m["version"] for m in server.get("/v1/models").json()["models"]}
@@ -178,18 +179,144 @@ def test_clients_that_leave_at_any_moment(server):
 def test_a_full_queue_does_not_lose_the_second_hop(three):
     """The first hop's work is not thrown away because others wait: it is tried again."""
     with Server(three, "--max-queue-tokens", "300", "--batch-sentences", "2", "--batch-rows", "8", "--max-beam", "4") as server:
-        text = " ".join("Das ist Satz %d." % i for i in range(6))
+        texts = ["Das ist Satz %d." % i for i in range(6)]
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
-            replies = list(pool.map(lambda _: translate(server, text), range(60)))
+            replies = list(pool.map(lambda _: translate(server, texts), range(60)))
         assert {r.status_code for r in replies} <= {200, 503}
         assert len({r.text for r in replies if r.status_code == 200}) == 1
         assert 'dragoman_requests_total{outcome="error"} 0\n' in server.get("/metrics").text
 
 
-def test_a_stream_ends_with_the_same_answer(server):
-    """Sentences of the second hop are not the text's own: the whole answer comes at the end."""
-    whole = translate(server, TEXTS[1]).json()
-    reply = translate(server, TEXTS[1], stream=True)
+def events(text):
+    """(name, value) of each server-sent event."""
+    for block in text.split("\n\n"):
+        if block:
+            name, data = block.split("\n")
+            yield name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+
+@pytest.mark.parametrize("texts", [TEXTS[1], TEXTS + ["", "12 34"]])
+def test_a_stream_says_what_the_whole_answer_says(server, texts):
+    whole = translate(server, texts)
+    reply = translate(server, texts, stream=True)
     assert reply.status_code == 200
-    events = [dict(line.split(": ", 1) for line in e.split("\n") if line) for e in reply.text.split("\n\n") if e]
-    assert events[-1]["event"] == "done" and json.loads(events[-1]["data"])["translations"] == whole["translations"]
+    assert reply.headers["X-Model-Version"] == whole.headers["X-Model-Version"]
+    *sentences, (last, done) = events(reply.content.decode())
+    translations = whole.json()["translations"]
+    assert last == "done" and done["translations"] == translations
+    assert {name for name, _ in sentences} == {"sentence"}
+    got = {(s["text_index"], s["sentence_index"]): s for _, s in sentences}
+    assert len(got) == len(sentences)
+    assert sorted(got) == [(i, k) for i, t in enumerate(translations) for k in range(len(t["sentences"]))]
+    for (i, k), s in got.items():
+        wanted = translations[i]["sentences"][k]
+        assert (s["source"], s["flags"]) == (wanted["source"], wanted["flags"])
+        assert s["score"] == pytest.approx(wanted["score"])
+        assert s.get("target", wanted["target"]) == wanted["target"]
+        assert s["text"] == translations[i]["text"][slice(*wanted["target"])]
+
+
+def queue_depth(server):
+    return int(re.search(r"^dragoman_queue_depth (\d+)", server.get("/metrics").text, re.M).group(1))
+
+
+def test_a_stream_sends_sentences_while_others_wait(slow):
+    with Server(slow, *NARROW) as server:
+        body = dict(text=LONG, source="de", target="fr", stream=True)
+        reply = server.post("/v1/translate", body, stream=True)
+        lines = reply.iter_lines()  # the connection lives as long as this does
+        assert next(lines) == b"event: sentence"
+        assert queue_depth(server) > 0
+        reply.close()
+        server.until(lambda: queue_depth(server) == 0)
+
+
+# ---- Batches ----
+
+def item(text, source="de", target="fr", **more):
+    return dict(text=text, source=source, target=target, **more)
+
+
+def batch(server, items, lines=False, **more):
+    headers = {"Accept": "application/x-ndjson"} if lines else {}
+    reply = server.post("/v1/batch", dict(items=items, **more), headers=headers)
+    assert reply.status_code == 200, reply.text
+    return [json.loads(line) for line in reply.text.splitlines()] if lines else reply.json()["items"]
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_items_of_a_batch_are_single_translations(server, lines):
+    items = [item(TEXTS[1]), item("12 34"), item("Hello.", "en", "fr"), item(""),
+             item(TEXTS[2], alignments=True, scores=True, beam_size=3, n_best=2),
+             item(TEXTS[0], target_prefix="Le "), item("Hallo.", "de", "en")]
+    got = sorted(batch(server, items, lines), key=lambda a: a["index"])
+    for sent, answer in zip(items, got, strict=True):
+        alone = server.post("/v1/translate", sent).json()["translations"][0]
+        del answer["index"]
+        assert answer == alone
+    assert [a.get("pivot") for a in got] == ["en", "en", None, "en", "en", "en", None]
+
+
+def test_what_a_pivot_cannot_do_is_the_items_own_error(server):
+    items = [item("Hallo."), item("a", "de", "es"), item("a", n_best=5, beam_size=2), item("Hallo.")]
+    got = batch(server, items)
+    assert got[0]["text"] == got[3]["text"] == one(server, "Hallo.", "de", "fr")["text"]
+    assert got[1]["error"]["code"] == "unsupported_language" and got[1]["error"]["field"].startswith("items[1].")
+    assert got[2]["error"]["code"] == "invalid_request" and got[2]["error"]["field"] == "items[2].n_best"
+
+
+@pytest.mark.parametrize("priority", ["bulk", "interactive"])
+def test_a_batch_through_a_pivot_need_not_fit_into_the_queue(three, priority):
+    with Server(three, "--max-queue-tokens", "64") as server:
+        texts = ["Das ist Satz %d von %d." % (i, i * i) for i in range(20)]
+        alone = [one(server, t, "de", "fr")["text"] for t in texts]
+        items = [item(texts[i % 20], id=i) for i in range(100)]
+        for lines in (False, True):
+            got = batch(server, items, lines, priority=priority)
+            assert sorted(a["id"] for a in got) == list(range(100))
+            assert all(a["text"] == alone[a["id"] % 20] for a in got)
+
+
+@pytest.mark.parametrize("source", ["de", "es"])
+def test_deadline_and_hang_up_reach_a_batchs_hops(slow, source):
+    with Server(slow, *NARROW) as server:
+        metric = lambda line: line + "\n" in server.get("/metrics").text
+        items = [item("12 34", source)] + [item(LONG.replace("Satz", "Satz %d," % i), source) for i in range(10)]
+        got = batch(server, items, timeout_ms=4000)
+        assert got[0]["text"] == "12 34"
+        assert [a["error"]["code"] for a in got[1:]] == ["timeout"] * 10
+        idle = lambda: metric("dragoman_live_sentences 0") and metric("dragoman_queue_depth 0")
+        server.until(idle)
+        with server.connect() as s:
+            s.sendall(http_post("/v1/batch", dict(items=items)))
+            server.until(lambda: metric("dragoman_batches_under_way 1") and not idle())
+        server.until(lambda: metric("dragoman_batches_under_way 0") and idle())
+        assert translate(server, "12 34", source).status_code == 200
+
+
+def test_clients_of_batches_that_leave_at_any_moment(server):
+    items = [item(t) for t in TEXTS]
+    wanted = batch(server, items)
+    data = http_post("/v1/batch", dict(items=items))
+    for i in range(60):
+        with server.connect() as s:
+            s.sendall(data)
+            time.sleep(i % 30 / 1000)
+    assert batch(server, items) == wanted
+    server.until(lambda: "dragoman_batches_under_way 0\n" in server.get("/metrics").text)
+
+
+def test_answers_that_are_kept_are_no_short_cut(tmp_path):
+    """The cache has each hop's answers: the first one's are not taken for the whole."""
+    for source, target, seed, bias in (("de", "en", 37, 2.6), ("en", "fr", 44, 3.4)):  # none is caught in a loop
+        bundle.make(CLI, str(tmp_path / "m" / source), source, target, end_bias=bias, seed=seed)
+    texts = ["Grüße an alle, 42 mal.", "Das ist Satz 3."]
+    with Server(str(tmp_path / "m"), "--cache-bytes", "1000000") as server:
+        wanted = [one(server, t, "de", "fr") for t in texts]
+        assert all(one(server, t, "de", "en")["text"] not in ("", w["text"]) for t, w in zip(texts, wanted))
+        misses = re.search(r"^dragoman_cache_misses_total .*", server.get("/metrics").text, re.M).group()
+        assert translate(server, texts).json()["translations"] == wanted
+        *_, (last, done) = events(translate(server, texts, stream=True).content.decode())
+        assert last == "done" and done["translations"] == wanted
+        assert batch(server, [item(t) for t in texts]) == [dict(w, index=i) for i, w in enumerate(wanted)]
+        assert misses + "\n" in server.get("/metrics").text  # all of it came from the cache
