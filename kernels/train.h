@@ -29,6 +29,22 @@ struct dg_norm_grad {
     struct dg_weight *dgain, *dbias; /* [D] */
 };
 
+/* A query row of a segment that ought to attend to a key of it. */
+struct dg_link {
+    uint16_t query, key;
+};
+
+/* Attention that is told where to look (guided alignment, Garg et al. 2019): each query t with
+ * links loses -mean over its links of log p(t,key), p the mean over some heads of the softmax
+ * probabilities, 1e-9 added. */
+struct dg_guide {
+    const struct dg_link *links; /* of all segments behind one another, each by query */
+    const size_t *first;         /* [n_segs + 1] of links */
+    uint32_t head, n_heads;      /* heads head .. head + n_heads - 1 */
+    float scale;                 /* of the gradient: weight / target pieces of the global batch */
+    struct dg_loss_sums *sums;   /* added to: guided, n_guided */
+};
+
 /* Backward of attention over packed rows (no slots). Every row of dq, dk and dv must belong to one
  * segment. */
 struct dg_attention_grad {
@@ -36,6 +52,7 @@ struct dg_attention_grad {
     struct dg_rows q;              /* [.,H*Dk] */
     struct dg_rows dout;           /* [.,H*Dv] */
     struct dg_rows dq, dk, dv;     /* [.,H*Dk], [.,H*Dk], [.,H*Dv] */
+    const struct dg_guide *guide;  /* its loss's gradient is added; NULL: none */
 };
 
 /* Backward of y[M,D] = drop(scale * table[ids[m]] + positions[pos[m]]), rows in order. */
@@ -61,6 +78,8 @@ struct dg_loss {
 struct dg_loss_sums {
     double smoothed, nll;
     uint64_t n, correct; /* rows; rows whose largest logit is the target */
+    double guided;       /* of struct dg_guide */
+    uint64_t n_guided;   /* queries that have links */
 };
 
 /* One step of Adam (Kingma & Ba 2015, with bias correction) over a slice, and the moving average
@@ -80,6 +99,7 @@ enum { DG_LOSS_BYTES = 8 << 20 }; /* on a CPU: what its caches hold */
 
 struct dg_train_ops {
     size_t loss_bytes; /* of logits that one call of loss likes */
+    bool guides;       /* attention_backward takes a guide */
     void (*linear_backward)(struct dg_train *t, const struct dg_linear_grad *op, size_t M);
     void (*add_norm_backward)(
         struct dg_train *t, const struct dg_norm_grad *op, size_t M, size_t D);

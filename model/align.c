@@ -1,5 +1,6 @@
-/* Which source position each piece of an answer came from: cross-attention of one layer, mean over its heads, largest
- * weight (ties: the smaller position). A pass of its own over the finished answer, because steps keep no weights. */
+/* Which source position each piece of an answer came from: cross-attention of one layer, one head or the mean over all,
+ * largest weight (ties: the smaller position). A pass of its own over the finished answer, because steps keep no
+ * weights. */
 #include "model/engine_internal.h"
 #include "model/model_internal.h"
 #include "model/trace.h"
@@ -14,7 +15,7 @@ static bool holds(const struct dg_hypothesis *h, int32_t id)
     return false;
 }
 
-/* weights[H,T,S] -> best[T] */
+/* weights[H,T,S] of the heads that are looked at -> best[T] */
 static void best_sources(const float *weights, uint32_t H, uint32_t T, uint32_t S, int32_t *best)
 {
     for (uint32_t t = 0; t < T; t++) {
@@ -42,13 +43,14 @@ void dg_live_align(struct dg_engine *e, struct dg_live *s)
     s->alignment = malloc(h->n * sizeof *s->alignment);
     if (!s->alignment)
         return;
-    if (layer > c->dec_layers ||
+    if (layer > c->dec_layers || s->align_head > c->H ||
         dg_trace_run(e->model, e->be, s->source, s->n_source, h->ids, h->n, &trace, NULL)) {
         free(s->alignment);
         s->alignment = NULL;
         return;
     }
-    size_t one = (size_t)c->H * h->n * s->n_source;
-    best_sources(trace.cross + (layer - 1) * one, c->H, h->n, s->n_source, s->alignment);
+    const size_t one = (size_t)h->n * s->n_source, head = s->align_head ? s->align_head - 1 : 0;
+    best_sources(trace.cross + ((layer - 1) * c->H + head) * one, s->align_head ? 1 : c->H, h->n,
+        s->n_source, s->alignment);
     dg_trace_deinit(&trace);
 }

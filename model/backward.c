@@ -12,6 +12,8 @@ struct down {
     int side;
     size_t M;
     struct dg_rows dx; /* [M,D] */
+    const struct dg_guide *guide; /* of the decoder's layer guided_layer; NULL: none */
+    uint32_t guided_layer;
 };
 
 static const struct dg_dropout *dropout(
@@ -96,6 +98,7 @@ struct attend {
     const struct dg_attn_seg *segs;
     struct dg_rows q, k, v, probs, dq, dk, dv;
     enum dg_site site;
+    const struct dg_guide *guide; /* NULL: none */
 };
 
 static int attend_backward(
@@ -117,7 +120,8 @@ static int attend_backward(
         .dout = d->t->scratch.dcontext,
         .dq = a->dq,
         .dk = a->dk,
-        .dv = a->dv};
+        .dv = a->dv,
+        .guide = a->guide};
     return d->t->train->ops->attention_backward(d->t->train, &g, err);
 }
 
@@ -174,7 +178,8 @@ static int cross_backward(const struct down *d, uint32_t layer, const struct dg_
         .dq = b->dq,
         .dk = b->dkv,
         .dv = column(b->dkv, hdk),
-        .site = DG_SITE_CROSS_PROBS};
+        .site = DG_SITE_CROSS_PROBS,
+        .guide = layer == d->guided_layer ? d->guide : NULL};
     int rc = attend_backward(d, layer, &a, err);
     if (rc)
         return rc;
@@ -207,11 +212,11 @@ static void embedding_backward(const struct down *d, const struct dg_tape_side *
     d->t->train->ops->embed_backward(d->t->train, &g, d->M);
 }
 
-static int decoder_backward(struct dg_tape *t, const struct dg_params *w, struct dg_params *g,
-    const struct dg_tape_watch *watch, const struct dg_dropouts *drop, struct dg_rows memory,
-    struct dg_error *err)
+static int decoder_backward(const struct down *down, const struct dg_params *w,
+    struct dg_params *g, struct dg_rows memory, struct dg_error *err)
 {
-    struct down d = {t, watch, drop, 1, t->target.M, t->scratch.dx};
+    const struct down d = *down;
+    struct dg_tape *t = d.t;
     int rc = 0;
     for (uint32_t l = t->config.dec_layers; l-- > 0 && !rc;) {
         const struct dg_dec_slots *s = &t->dec[l];
@@ -231,7 +236,11 @@ static int decoder_backward(struct dg_tape *t, const struct dg_params *w, struct
 static int encoder_backward(struct dg_tape *t, const struct dg_params *w, struct dg_params *g,
     const struct dg_tape_watch *watch, const struct dg_dropouts *drop, struct dg_error *err)
 {
-    struct down d = {t, watch, drop, 0, t->source.M, t->scratch.dmemory};
+    struct down d = {.t = t,
+        .watch = watch,
+        .drop = drop,
+        .M = t->source.M,
+        .dx = t->scratch.dmemory};
     int rc = 0;
     for (uint32_t l = t->config.enc_layers; l-- > 0 && !rc;) {
         const struct dg_enc_slots *s = &t->enc[l];
@@ -270,11 +279,28 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
     *y = dg_decoder_forward(&pass, w, &context, t->target.embed, t->dec, 1);
 }
 
+/* What a guide needs besides the objective. */
+static int check_guide(const struct dg_tape *t, const struct dg_guidance *g, struct dg_error *err)
+{
+    if (!t->train->ops->guides)
+        return dg_error_set(err, DG_EUNSUP, "%s has no guided alignment: train on a CPU",
+            t->train->be->ops->device);
+    if (g->layer >= t->config.dec_layers || g->head >= t->config.H ||
+        g->n_heads > t->config.H - g->head || !g->n_heads)
+        return dg_error_set(err, DG_EINVAL,
+            "heads %u to %u of decoder layer %u cannot be guided: there are %u heads, %u layers",
+            g->head + 1, g->head + g->n_heads, g->layer + 1, t->config.H, t->config.dec_layers);
+    return 0;
+}
+
 int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_micro_batch *pairs, const struct dg_objective *o, struct dg_loss_sums *sums,
     struct dg_error *err)
 {
-    int rc = dg_tape_load(t, pairs, err);
+    const bool guided = grads && o->guide && pairs->links;
+    int rc = guided ? check_guide(t, o->guide, err) : 0;
+    if (!rc)
+        rc = dg_tape_load(t, pairs, err);
     if (rc || !pairs->n)
         return rc;
     uint32_t key = dg_dropout_hash(
@@ -288,7 +314,21 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     dg_output_loss(t, w, grads, o, y, sums);
     if (!grads)
         return 0;
-    if ((rc = decoder_backward(t, w, grads, o->watch, drop ? &drops[1] : NULL, memory, err)))
+    struct dg_guide guide = {.links = pairs->links, .first = pairs->first_link, .sums = sums};
+    struct down down = {.t = t,
+        .watch = o->watch,
+        .drop = drop ? &drops[1] : NULL,
+        .side = 1,
+        .M = t->target.M,
+        .dx = t->scratch.dx};
+    if (guided) {
+        guide.head = o->guide->head;
+        guide.n_heads = o->guide->n_heads;
+        guide.scale = o->guide->weight * o->scale;
+        down.guide = &guide;
+        down.guided_layer = o->guide->layer;
+    }
+    if ((rc = decoder_backward(&down, w, grads, memory, err)))
         return rc;
     return encoder_backward(t, w, grads, o->watch, drop ? &drops[0] : NULL, err);
 }

@@ -30,6 +30,7 @@ struct dg_sentence {
                                            the answer was polled, or the sentence cancelled */
     bool forced;             /* the prefix is the whole target (with </s>): score it, search nothing */
     uint32_t align_layer;    /* decoder layer, counted from 1; 0 = the last but one (the last where there is one only) */
+    uint32_t align_head;     /* of that layer, counted from 1; 0 = the mean of all */
     bool want_alignment;     /* align the best answer's pieces with the source's */
 };
 
@@ -38,8 +39,8 @@ struct dg_result {
     uint64_t id;
     const struct dg_hypothesis *hyps; /* [n_hyps], best first */
     uint32_t n_hyps;
-    /* [hyps[0].n] source position each piece of the best answer attends to most (mean over the heads of one layer's
-     * cross-attention); NULL unless wanted, or unless that answer holds the unknown piece, which has to be copied. */
+    /* [hyps[0].n] source position each piece of the best answer attends to most (one head of one layer's
+     * cross-attention, or the mean over all); NULL unless wanted, or unless that answer holds the unknown piece, which has to be copied. */
     const int32_t *alignment;
     uint32_t n_source, steps;
 };

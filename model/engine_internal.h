@@ -28,7 +28,7 @@ struct dg_live {
     const struct dg_spelling *spelling; /* borrowed; NULL: none, or spelt to its end */
     uint64_t key;                       /* of the source, for sampling */
     struct dg_output_rows *output; /* the sentence's own; NULL: the whole vocabulary */
-    uint32_t align_layer;
+    uint32_t align_layer, align_head;
     bool want_alignment, held;
     int32_t *alignment; /* of the answer, malloc'd; NULL: none */
     struct dg_result result;

@@ -103,6 +103,7 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, 
     s->n_prefix = in->n_prefix;
     s->n_blocks = 0;
     s->align_layer = in->align_layer;
+    s->align_head = in->align_head;
     s->want_alignment = in->want_alignment;
     s->held = false;
     s->spelling = in->forced ? NULL : in->spelling;

@@ -13,8 +13,7 @@
 #define MAX_COPIES 1024
 #define CHECKED 500
 
-static const struct dg_shard *shard_of(
-    const struct dg_dataset *d, uint64_t sentence, uint64_t *local)
+static size_t shard_index(const struct dg_dataset *d, uint64_t sentence, uint64_t *local)
 {
     size_t low = 0, high = d->n_shards;
     assert(sentence < d->first[d->n_shards]);
@@ -26,7 +25,13 @@ static const struct dg_shard *shard_of(
             high = middle;
     }
     *local = sentence - d->first[low];
-    return d->shards[low];
+    return low;
+}
+
+static const struct dg_shard *shard_of(
+    const struct dg_dataset *d, uint64_t sentence, uint64_t *local)
+{
+    return d->shards[shard_index(d, sentence, local)];
 }
 
 const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence)
@@ -155,6 +160,27 @@ static int open_draw(
     return rc ? rc : dg_draw_open(prepared_dir, d->o.bpe_dropout, d->o.seed, max, &d->draw, err);
 }
 
+/* The alignments beside each shard. */
+static int open_links(struct dg_dataset *d, const struct dg_prepared *p, const char *set,
+    struct dg_error *err)
+{
+    int rc = 0;
+    if (d->o.bpe_dropout > 0)
+        return dg_error_field(err, DG_EINVAL, "training.bpe_dropout",
+            "training.bpe_dropout draws other pieces than those that were aligned: with "
+            "guided_alignment.weight it must be 0");
+    d->links = calloc(d->n_shards, sizeof *d->links);
+    if (!d->links)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu alignments", d->n_shards);
+    for (size_t i = 0; i < d->n_shards && rc == 0; i++) {
+        const char *path = dg_prepared_links(p, set, i);
+        rc = path ? dg_link_file_open(path, d->shards[i], &d->links[i], err)
+                  : dg_error_set(err, DG_ENOTFOUND, "%s was prepared without alignments",
+                        dg_prepared_shard(p, set, i));
+    }
+    return rc;
+}
+
 int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
     struct dg_dataset **out, struct dg_error *err)
 {
@@ -177,6 +203,8 @@ int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_d
     for (size_t i = 0; i < n; i++)
         paths[i] = dg_prepared_shard(p, set, i);
     rc = dg_dataset_open_shards(paths, n, o, out, err);
+    if (rc == 0 && o->links)
+        rc = open_links(*out, p, set, err);
     if (rc == 0 && o->bpe_dropout > 0)
         rc = open_draw(*out, prepared_dir, max_pieces(p), err);
     if (rc) {
@@ -193,8 +221,12 @@ void dg_dataset_close(struct dg_dataset *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < d->n_shards; i++)
+    for (size_t i = 0; i < d->n_shards; i++) {
         dg_shard_close(d->shards[i]);
+        if (d->links)
+            dg_link_file_close(d->links[i]);
+    }
+    free(d->links);
     dg_draw_close(d->draw);
     free(d->source);
     free(d->target);
@@ -262,6 +294,14 @@ int dg_dataset_draw(
     }
     dg_draw_end(d->draw);
     return 0;
+}
+
+const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n)
+{
+    uint64_t local;
+    const size_t i = shard_index(d, sentence, &local);
+    *n = 0;
+    return d->links ? dg_link_file_links(d->links[i], local, n) : NULL;
 }
 
 double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence)

@@ -7,6 +7,7 @@
 #define DG_TRAINER_DATASET_H
 
 #include "base/error.h"
+#include "kernels/train.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,8 @@ struct dg_dataset_options {
     uint64_t seed;
     double bpe_dropout; /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open
                            only */
+    bool links;   /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open
+                     only, not with BPE dropout */
     bool shuffle; /* false: windows in the order of the files, weights ignored, each pair once an
                      epoch */
 };
@@ -57,6 +60,8 @@ void dg_dataset_lengths(
 /* source[source_len] and target[target_len], both with </s> last; either may be NULL. */
 void dg_dataset_ids(
     const struct dg_dataset *d, uint64_t sentence, int32_t *source, int32_t *target);
+/* Which source piece each target piece comes from, by target (= query); *n may be 0. Borrowed. */
+const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n);
 double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence);
 uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence);
 

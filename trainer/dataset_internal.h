@@ -4,6 +4,7 @@
 
 #include "trainer/dataset.h"
 #include "trainer/draw.h"
+#include "trainer/link_file.h"
 #include "trainer/shard.h"
 
 struct dg_dataset_item {
@@ -17,6 +18,7 @@ struct dg_dataset_range {
 
 struct dg_dataset {
     struct dg_shard **shards; /* [n_shards] */
+    struct dg_link_file **links; /* [n_shards] or NULL: without */
     uint64_t *first;          /* [n_shards + 1] index of each shard's first pair */
     size_t n_shards;
     struct dg_dataset_options o;

@@ -217,9 +217,9 @@ int dg_exchange_finish(
     pthread_mutex_unlock(&x->lock);
     if (x->rc)
         return failed ? err->code : dg_error_set(err, x->rc, "%s", x->err.message);
-    double all[5] = {
-        sums->smoothed, sums->nll, (double)sums->n, (double)sums->correct, failed ? 1 : 0};
-    int rc = x->ranks->sum_doubles(x->ranks->ctx, all, 5, failed ? &x->err : err);
+    double all[7] = {sums->smoothed, sums->nll, (double)sums->n, (double)sums->correct,
+        failed ? 1 : 0, sums->guided, (double)sums->n_guided};
+    int rc = x->ranks->sum_doubles(x->ranks->ctx, all, 7, failed ? &x->err : err);
     if (failed)
         return err->code;
     if (rc)
@@ -230,5 +230,7 @@ int dg_exchange_finish(
     sums->nll = all[1];
     sums->n = (uint64_t)all[2];
     sums->correct = (uint64_t)all[3];
+    sums->guided = all[5];
+    sums->n_guided = (uint64_t)all[6];
     return 0;
 }

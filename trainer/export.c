@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "model/param_block.h"
+#include "trainer/guided.h"
 #include "trainer/report.h"
 #include "weights/bundle.h"
 #include "weights/weights.h"
@@ -119,6 +120,7 @@ static struct dg_json *make_manifest(const struct dg_export *e, struct dg_json *
 {
     const struct dg_recipe *r = e->recipe;
     struct dg_json *m = dg_json_new_object(), *tags = tags_of(r);
+    struct dg_guidance guide;
     dg_json_set_int(m, "format", 1);
     dg_json_set_string(m, "name", r->name);
     if (r->output.description[0])
@@ -129,6 +131,11 @@ static struct dg_json *make_manifest(const struct dg_export *e, struct dg_json *
     if (tags)
         dg_json_set_take(m, "tags", tags);
     dg_json_set_take(m, "files", files);
+    if (dg_guided_of(r, e->config, &guide)) {
+        dg_json_set_int(m, "alignment_layer", guide.layer + 1);
+        if (guide.n_heads == 1)
+            dg_json_set_int(m, "alignment_head", guide.head + 1);
+    }
     if (e->training)
         dg_json_set_take(m, "training", dg_json_copy(e->training));
     return m;

@@ -1,9 +1,13 @@
 #include "trainer/lexicon.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PIECES = 200 }; /* of a side: what is longer says little about single pieces */
+enum { MAX_PIECES = DG_LEXICON_PIECES };
+
+/* Of the prior: what a piece that comes from nothing has. */
+static const float null_share = 0.08f;
 
 /* One (e, f) that came up together; e = source_vocab is the empty word. */
 struct cell {
@@ -92,9 +96,12 @@ static bool load(struct dg_lexicon *l, uint64_t i)
     dg_dataset_lengths(l->d, at, &s, &t);
     if (s > MAX_PIECES || t > MAX_PIECES)
         return false;
-    dg_dataset_ids(l->d, at, l->source, l->target);
-    l->n_source = without(l->source, s, l->o.source_eos);
-    l->n_target = without(l->target, t, l->o.target_eos);
+    if (l->o.reversed)
+        dg_dataset_ids(l->d, at, l->target, l->source);
+    else
+        dg_dataset_ids(l->d, at, l->source, l->target);
+    l->n_source = without(l->source, l->o.reversed ? t : s, l->o.source_eos);
+    l->n_target = without(l->target, l->o.reversed ? s : t, l->o.target_eos);
     return true;
 }
 
@@ -121,22 +128,41 @@ static int collect(struct dg_lexicon *l, struct dg_error *err)
     return rc;
 }
 
+/* Dyer et al. 2013, with a fixed tension: the share of each source place, and of nothing at [n],
+ * before the words are looked at. */
+static void prior(float tension, uint32_t j, uint32_t n_target, uint32_t n, float *share)
+{
+    float sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const float off = (float)(i + 1) / (float)n - (float)(j + 1) / (float)n_target;
+        sum += share[i] = expf(-tension * fabsf(off));
+    }
+    for (uint32_t i = 0; i < n; i++)
+        share[i] *= (1 - null_share) / sum;
+    share[n] = null_share;
+}
+
 /* Brown et al. 1993, equations 12 to 14. */
 static void expect(struct dg_lexicon *l)
 {
     struct cell *cells[MAX_PIECES + 1];
+    float share[MAX_PIECES + 1];
+    for (uint32_t i = 0; i <= MAX_PIECES; i++)
+        share[i] = 1; /* Model 1 */
     for (uint64_t p = 0; p < pairs_of(l); p++) {
         if (!load(l, p))
             continue;
         for (uint32_t j = 0; j < l->n_target; j++) {
             uint32_t f = (uint32_t)l->target[j], n = l->n_source;
             float sum = 0;
+            if (l->o.tension > 0)
+                prior(l->o.tension, j, l->n_target, n, share);
             for (uint32_t i = 0; i <= n; i++) {
                 cells[i] = find(l, i < n ? (uint32_t)l->source[i] : l->o.source_vocab, f);
-                sum += cells[i]->t;
+                sum += share[i] * cells[i]->t;
             }
             for (uint32_t i = 0; i <= n && sum > 0; i++)
-                cells[i]->count += cells[i]->t / sum;
+                cells[i]->count += share[i] * cells[i]->t / sum;
         }
     }
 }
@@ -223,6 +249,28 @@ size_t dg_lexicon_translations(
     qsort(l->list, n, sizeof *l->list, by_source);
     *out = l->list;
     return n;
+}
+
+void dg_lexicon_align(const struct dg_lexicon *l, const int32_t *source, uint32_t n_source,
+    const int32_t *target, uint32_t n_target, int32_t *best)
+{
+    float share[MAX_PIECES + 1];
+    for (uint32_t i = 0; i <= n_source; i++)
+        share[i] = 1;
+    for (uint32_t j = 0; j < n_target; j++) {
+        const uint32_t f = (uint32_t)target[j];
+        if (l->o.tension > 0)
+            prior(l->o.tension, j, n_target, n_source, share);
+        float most = share[n_source] * find(l, l->o.source_vocab, f)->t;
+        best[j] = -1;
+        for (uint32_t i = 0; i < n_source; i++) {
+            const float p = share[i] * find(l, (uint32_t)source[i], f)->t;
+            if (p > most) {
+                most = p;
+                best[j] = (int32_t)i;
+            }
+        }
+    }
 }
 
 const uint64_t *dg_lexicon_counts(const struct dg_lexicon *l)

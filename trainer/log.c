@@ -144,6 +144,8 @@ int dg_trainlog_train(
     dg_json_set_real(v, "loss", t->loss);
     dg_json_set_real(v, "nll", t->nll);
     dg_json_set_real(v, "ppl", perplexity(t->nll));
+    if (t->guided > 0)
+        dg_json_set_real(v, "alignment_loss", t->guided);
     dg_json_set_real(v, "lr", t->lr);
     dg_json_set_real(v, "grad_norm", t->grad_norm);
     dg_json_set_int(v, "source_tokens", (int64_t)t->source_tokens);

@@ -18,6 +18,7 @@ struct dg_trainlog_train {
     double epoch;            /* with its fraction, or whole */
     double loss;             /* mean smoothed loss per target piece */
     double nll;              /* mean unsmoothed; perplexity = exp */
+    double guided;           /* mean loss of guided alignment per aligned piece; 0: none */
     double lr, grad_norm;
     uint64_t source_tokens, target_tokens; /* real ones */
     double seconds, cpu_seconds;           /* wall and CPU time they took */

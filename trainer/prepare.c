@@ -57,6 +57,7 @@ static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
     DIR *d = opendir(j->o->dir);
     for (struct dirent *e; d && (e = readdir(d));) {
         bool ours = ends_with(e->d_name, ".shard") || strstr(e->d_name, ".shard.tmp-") ||
+                    ends_with(e->d_name, ".links") || strstr(e->d_name, ".links.tmp-") ||
                     strstr(e->d_name, ".txt.tmp-");
         if (ours && dg_prepare_path(j, &path, e->d_name))
             remove(path.data);
@@ -209,6 +210,8 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
         rc = make_vocabulary(&j, err);
     if (rc == 0)
         rc = dg_prepare_encode(&j, err);
+    if (rc == 0)
+        rc = dg_prepare_links(&j, err);
     if (rc == 0)
         rc = dg_prepare_sets(&j, "dev", err);
     if (rc == 0)

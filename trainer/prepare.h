@@ -1,10 +1,12 @@
 /* From text files to a prepared folder: clean, remove duplicates and overlap, train the vocabulary,
- * encode. The folder holds source.spm, target.spm and source.vocab, target.vocab  vocabularies (the
- * same twice when joint; bundle-ready) train-00000.shard ... encoded pairs (trainer/shard.h)
- *   dev-0.shard, dev-0.source.txt, dev-0.target.txt ...    one set for each direction that has any;
- * test-N likewise prepared.json                                          written last: what was
- * made, from what, with which counts Memory is bounded whatever the corpus; temporary files lie in
- * the folder. A folder whose prepared.json matches the recipe's data part and the inputs' hashes is
+ * encode. The folder holds
+ *   source.spm, target.spm and source.vocab, target.vocab  (the same twice when joint; bundle-ready)
+ *   train-00000.shard ...  encoded pairs (trainer/shard.h)
+ *   train-00000.links ...  their alignments (trainer/link_file.h), where the recipe guides alignment
+ *   dev-0.shard, dev-0.source.txt, dev-0.target.txt ...  a set for each direction that has any
+ *   test-0.shard ...       likewise
+ *   prepared.json          written last: what was made, from what, with which counts
+ * Memory is bounded whatever the corpus; temporary files lie in the folder. A folder whose prepared.json matches the recipe's data part and the inputs' hashes is
  * left as it is. One call at a time on a folder. */
 #ifndef DG_TRAINER_PREPARE_H
 #define DG_TRAINER_PREPARE_H
@@ -60,6 +62,8 @@ void dg_prepared_set(
 /* Paths of the shards of a set ("train", "dev-0", ...). */
 size_t dg_prepared_shards(const struct dg_prepared *p, const char *set);
 const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size_t i);
+/* The alignments of shard i (trainer/link_file.h); NULL: it has none. */
+const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size_t i);
 
 /* The counts as a table for people ("pairs read 29000, kept 28511 ..."). */
 int dg_prepared_table(const struct dg_prepared *p, struct dg_buffer *out);

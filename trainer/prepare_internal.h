@@ -49,6 +49,10 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);
 
+/* Pass 4, prepare_links.c: the training pairs aligned, where the recipe guides alignment. Right
+ * behind dg_prepare_encode: adds to what that put into j->sets. */
+int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err);
+
 /* Every file that the recipe reads, with size and hash: [{"path","bytes","xxh3"}];
  * prepare_inputs.c. Caller frees. */
 int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg_error *err);

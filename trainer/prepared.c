@@ -15,6 +15,7 @@ struct set {
     size_t direction;
     uint64_t sentences;
     const char **shards; /* [n_shards] paths */
+    const char **links;  /* [n_shards] paths, NULL where there are none */
     size_t n_shards;
 };
 
@@ -48,29 +49,41 @@ static int join(struct dg_prepared *p, const char *dir, const char *name, const 
     return 0;
 }
 
+/* A file that the manifest names, there in its full size. */
+static int read_file(struct dg_prepared *p, const char *dir, const struct dg_json *o,
+    const char **path, struct dg_error *err)
+{
+    const char *file = "";
+    int64_t bytes = -1;
+    struct stat st;
+    int rc = dg_json_field_string(o, "sets.shards", "file", &file, err);
+    if (rc == 0)
+        rc = dg_json_field_int(o, "sets.shards", "bytes", 0, INT64_MAX, &bytes, err);
+    if (rc == 0)
+        rc = join(p, dir, file, path, err);
+    if (rc == 0 && (stat(*path, &st) || st.st_size != bytes))
+        rc = dg_error_set(err, DG_EFORMAT,
+            "%s is missing or has not the %lld bytes that prepared.json says", *path,
+            (long long)bytes);
+    return rc;
+}
+
 static int read_shards(struct dg_prepared *p, const char *dir, const struct dg_json *list,
     struct set *s, struct dg_error *err)
 {
     s->n_shards = dg_json_length(list);
     s->shards = dg_arena_array(&p->arena, s->n_shards, sizeof *s->shards);
-    if (!s->shards)
+    s->links = dg_arena_array(&p->arena, s->n_shards, sizeof *s->links);
+    if (!s->shards || !s->links)
         return no_memory(err);
     for (size_t i = 0; i < s->n_shards; i++) {
-        const struct dg_json *o = dg_json_at(list, i);
-        const char *file = "";
-        int64_t bytes = -1;
-        struct stat st;
-        int rc = dg_json_field_string(o, "sets.shards", "file", &file, err);
-        if (rc == 0)
-            rc = dg_json_field_int(o, "sets.shards", "bytes", 0, INT64_MAX, &bytes, err);
-        if (rc == 0)
-            rc = join(p, dir, file, &s->shards[i], err);
+        const struct dg_json *o = dg_json_at(list, i), *links = dg_json_get(o, "alignments");
+        int rc = read_file(p, dir, o, &s->shards[i], err);
+        s->links[i] = NULL;
+        if (rc == 0 && links)
+            rc = read_file(p, dir, links, &s->links[i], err);
         if (rc)
             return rc;
-        if (stat(s->shards[i], &st) || st.st_size != bytes)
-            return dg_error_set(err, DG_EFORMAT,
-                "%s is missing or has not the %lld bytes that prepared.json says", s->shards[i],
-                (long long)bytes);
     }
     return 0;
 }
@@ -235,6 +248,11 @@ size_t dg_prepared_shards(const struct dg_prepared *p, const char *set)
 const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size_t i)
 {
     return find_set(p, set)->shards[i];
+}
+
+const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size_t i)
+{
+    return find_set(p, set)->links[i];
 }
 
 static void add_row(struct dg_buffer *out, const char *name, int64_t n, int64_t all)

@@ -210,6 +210,27 @@ static int check_training(const struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
+/* A model that is begun from another has that one's layers and heads: they are looked at then
+ * (trainer/guided.h). */
+static int check_guided(const struct dg_recipe *r, struct dg_error *err)
+{
+    const struct dg_recipe_guided *g = &r->guided;
+    if (!dg_recipe_guides(r))
+        return 0;
+    if (!r->init[0] && g->layer > r->model.dec_layers)
+        return dg_error_field(err, DG_EINVAL, "guided_alignment.layer",
+            "guided_alignment.layer is %u, must be at most model.decoder_layers (%u)", g->layer,
+            r->model.dec_layers);
+    if (!r->init[0] && g->head > r->model.H)
+        return dg_error_field(err, DG_EINVAL, "guided_alignment.head",
+            "guided_alignment.head is %u, must be at most model.heads (%u)", g->head, r->model.H);
+    if (r->training.bpe_dropout > 0)
+        return dg_error_field(err, DG_EINVAL, "training.bpe_dropout",
+            "training.bpe_dropout draws other pieces than those that are aligned: with "
+            "guided_alignment.weight it must be 0");
+    return 0;
+}
+
 /* A preset's name where there is no such file: the recipe that is that preset alone. */
 static struct dg_json *load_preset(const char *name)
 {
@@ -222,7 +243,8 @@ static struct dg_json *load_preset(const char *name)
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
     static const char *const sections[] = {"name", "init", "init_vocabulary", "preset", "extends", "description",
-        "data", "cleaning", "variants", "vocabulary", "model", "training", "validation", "output", NULL};
+        "data", "cleaning", "variants", "vocabulary", "model", "training", "guided_alignment", "validation", "output",
+        NULL};
     int rc = dg_json_only(root, NULL, sections, err);
     if (rc == 0)
         rc = dg_recipe_fields_read(root, r, err);
@@ -234,6 +256,8 @@ static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error
         rc = check_model(r, err);
     if (rc == 0)
         rc = check_training(r, err);
+    if (rc == 0)
+        rc = check_guided(r, err);
     if (rc)
         return rc;
     r->json = dg_json_new_object();

@@ -141,6 +141,13 @@ struct dg_recipe_validation {
     int64_t extra_length;
 };
 
+/* Guided alignment (Garg et al. 2019): attention that is trained to look where a word comes from. */
+struct dg_recipe_guided {
+    double weight;  /* of its loss beside the translation's; 0 off */
+    uint32_t layer; /* decoder layer from 1; 0: the last but one */
+    uint32_t head;  /* from 1; 0: the mean of all */
+};
+
 enum dg_recipe_start {
     DG_START_ZERO,
     DG_START_EOS
@@ -167,6 +174,7 @@ struct dg_recipe {
         model;         /* vocabulary sizes, ids and start are not known before dg_recipe_config */
     int decoder_start; /* enum dg_recipe_start */
     struct dg_recipe_training training;
+    struct dg_recipe_guided guided;
     struct dg_recipe_validation validation;
     struct dg_recipe_output output;
     struct dg_json *json; /* the resolved recipe, every default in it */
@@ -186,6 +194,10 @@ static inline bool dg_recipe_keeps_vocabulary(const struct dg_recipe *r)
 {
     return r->init[0] && r->init_vocabulary == DG_VOCABULARY_KEEP;
 }
+static inline bool dg_recipe_guides(const struct dg_recipe *r)
+{
+    return r->guided.weight > 0;
+}
 void dg_recipe_free(struct dg_recipe *r); /* NULL is fine */
 
 /* The whole recipe as indented JSON, every default in it: what is printed reads back as the same
@@ -196,7 +208,8 @@ int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out);
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
     int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
 
-/* What decides the prepared data: data, cleaning, vocabulary and init.
+/* What decides the prepared data: data, cleaning, vocabulary and init, variants and alignments
+ * where they are wanted.
  * Caller frees. */
 struct dg_json *dg_recipe_data_part(const struct dg_recipe *r);
 

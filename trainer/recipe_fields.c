@@ -116,6 +116,10 @@ static const struct field fields[] = {
     {"training", "seed", KIND_I64, AT(training.seed), 0, 9007199254740992.0, NULL, false},
     {"training", "threads", KIND_I64, AT(training.threads), 0, 4096, NULL, true},
 
+    {"guided_alignment", "weight", KIND_F64, AT(guided.weight), 0, 1000, NULL, false},
+    {"guided_alignment", "layer", KIND_U32, AT(guided.layer), 0, 1024, NULL, false},
+    {"guided_alignment", "head", KIND_U32, AT(guided.head), 0, 1024, NULL, false},
+
     {"validation", "every", KIND_I64, AT(validation.every), 0, MANY, NULL, true},
     {"validation", "lines", KIND_I64, AT(validation.lines), 0, MANY, NULL, true},
     {"validation", "samples", KIND_I64, AT(validation.samples), 0, 1000, NULL, true},

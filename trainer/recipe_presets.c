@@ -28,6 +28,7 @@ static const char defaults[] =
     "\"checkpoint_minutes\":0,\"keep_last\":5,\"keep_best\":1,\"average_last\":5,\"average_best\":"
     "0,"
     "\"patience\":0,\"stop_metric\":\"bleu\",\"log_updates\":50,\"seed\":1,\"threads\":0},"
+    "\"guided_alignment\":{\"weight\":0,\"layer\":0,\"head\":1},"
     "\"validation\":{\"every\":0,\"lines\":0,\"samples\":3,\"beam\":4,\"alpha\":0.6,\"extra_"
     "length\":50},"
     "\"output\":{\"type\":\"f32\",\"licence\":\"\",\"description\":\"\"}}";

@@ -1,5 +1,6 @@
 /* What a loaded recipe is asked: printed, compared, turned into a model's configuration. */
 #include "trainer/recipe_internal.h"
+#include "trainer/links.h"
 #include "trainer/variants.h"
 
 #include <stdio.h>
@@ -34,6 +35,8 @@ struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
         dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
     if (dg_variants_wanted(r))
         dg_json_set_take(o, "variants", dg_json_copy(dg_json_get(r->json, "variants")));
+    if (dg_recipe_guides(r))
+        dg_json_set_string(o, "alignments", DG_LINKS_METHOD);
     dg_json_set_string(o, "init", dg_recipe_keeps_vocabulary(r) ? r->init : "");
     return o;
 }

@@ -61,6 +61,7 @@ static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_er
         .epoch = epoch_of(r),
         .loss = t->sums.smoothed / (double)t->sums.n,
         .nll = t->sums.nll / (double)t->sums.n,
+        .guided = t->sums.n_guided ? t->sums.guided / (double)t->sums.n_guided : 0,
         .lr = rate,
         .grad_norm = t->grad_norm / (double)t->updates,
         .source_tokens = t->source_tokens,
@@ -185,6 +186,8 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
     t->sums.smoothed += result.sums.smoothed;
     t->sums.nll += result.sums.nll;
     t->sums.n += result.sums.n;
+    t->sums.guided += result.sums.guided;
+    t->sums.n_guided += result.sums.n_guided;
     t->source_tokens += batch.source_tokens;
     t->target_tokens += batch.target_tokens;
     t->grad_norm += result.grad_norm;
@@ -210,6 +213,9 @@ static int train(struct dg_run *r, struct dg_error *err)
         .seed = (uint64_t)t->seed,
         .micro_tokens = r->plan.micro_tokens,
         .exchange = r->exchange};
+    struct dg_guidance guide;
+    if (dg_guided_of(r->recipe, &r->config, &guide))
+        so.guide = &guide;
     struct dg_schedule schedule = {t->lr_scale, r->config.D, t->warmup, t->updates, t->cooldown};
     struct tally tally;
     int rc = 0;

@@ -108,6 +108,7 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe)
         .window = (uint64_t)t->shuffle_window,
         .seed = (uint64_t)t->seed,
         .bpe_dropout = t->bpe_dropout,
+        .links = dg_recipe_guides(recipe),
         .shuffle = true};
 }
 
@@ -201,6 +202,8 @@ static int open_workers(struct dg_run *r, struct dg_error *err)
         rc = longest_sentence(r, &wo.max_positions, err);
     if (!rc)
         rc = dg_crew_open(&wo, &r->workers, err);
+    if (!rc)
+        rc = dg_guided_check(r->recipe, &r->config, r->workers->w[0].train, err);
     if (!rc)
         rc = dg_optimizer_open(
             &ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
@@ -309,10 +312,10 @@ void dg_run_close(struct dg_run *r)
     dg_dataset_close(r->data);
     dg_prepared_close(r->prepared);
     dg_recipe_free(r->own_recipe);
+    dg_json_free(r->origin);
     free(r->data_dir);
     free(r->prepared_dir);
     free(r->checkpoint_dir);
-    dg_json_free(r->origin);
     free(r->validation_dir);
     free(r->bundle_dir);
     free(r->log_path);

@@ -102,7 +102,8 @@ int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_
         .attention_dropout = (float)o->attention_dropout,
         .act_dropout = (float)o->relu_dropout,
         .seed = o->seed,
-        .step = optimizer->step + 1};
+        .step = optimizer->step + 1,
+        .guide = o->guide};
     struct dg_crew_pass pass = {.data = data,
         .batch = batch,
         .objective = &objective,

@@ -11,6 +11,7 @@ struct dg_step_options {
     double clip; /* largest gradient norm; 0: off */
     double label_smoothing, dropout, attention_dropout, relu_dropout;
     uint64_t seed, micro_tokens;
+    const struct dg_guidance *guide; /* guided alignment; NULL: none */
     struct dg_exchange *exchange; /* with other ranks; NULL: alone */
 };
 

@@ -28,6 +28,7 @@ static void close_worker(struct dg_worker *w)
     free(w->len);
     free(w->index);
     free(w->ids);
+    dg_guided_deinit(&w->guided);
 }
 
 int dg_crew_open(
@@ -124,7 +125,12 @@ static int pack(struct dg_worker *w, const struct dg_crew_pass *p, size_t begin,
         return rc;
     int32_t *source = w->ids, *target = w->ids + S;
     uint32_t *source_len = w->len, *target_len = w->len + n;
-    *pairs = (struct dg_micro_batch){n, source_len, target_len, source, target, w->index};
+    *pairs = (struct dg_micro_batch){.n = n,
+        .source_len = source_len,
+        .target_len = target_len,
+        .source = source,
+        .target = target,
+        .index = w->index};
     for (size_t i = 0; i < n; i++) {
         w->index[i] = p->batch->sentences[begin + i];
         dg_dataset_lengths(p->data, w->index[i], &source_len[i], &target_len[i]);
@@ -173,7 +179,9 @@ static void run_share(void *arg, size_t i)
         size_t cut = dg_batch_cut(p->data, p->batch, begin, end, p->micro_tokens);
         struct dg_micro_batch pairs;
         objective.watch = p->watch && cut == end ? &watch : NULL; /* the last pass finishes them */
-        if (!pack(w, p, begin, cut, &pairs))
+        if (!pack(w, p, begin, cut, &pairs) && grads && objective.guide)
+            dg_guided_pack(&w->guided, p->data, &pairs, &w->err);
+        if (!w->err.code)
             dg_tape_run(w->tape, params, grads, &pairs, &objective, &w->sums, &w->err);
         begin = cut;
     }
@@ -195,6 +203,8 @@ int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass,
         sums->nll += w->sums.nll;
         sums->n += w->sums.n;
         sums->correct += w->sums.correct;
+        sums->guided += w->sums.guided;
+        sums->n_guided += w->sums.n_guided;
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "model/backward.h"
 #include "model/param_block.h"
 #include "trainer/dataset.h"
+#include "trainer/guided.h"
 
 struct dg_worker {
     struct dg_backend *be;
@@ -22,6 +23,7 @@ struct dg_worker {
     uint64_t *index; /* [cap_pairs] */
     int32_t *ids;    /* [cap_ids] */
     size_t cap_pairs, cap_ids;
+    struct dg_guided guided; /* its links, where there is a guide */
 };
 
 struct dg_crew {

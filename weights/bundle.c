@@ -143,6 +143,11 @@ uint32_t dg_bundle_alignment_layer(const struct dg_bundle *b)
     return (uint32_t)dg_json_number(dg_json_get(b->manifest, "alignment_layer"));
 }
 
+uint32_t dg_bundle_alignment_head(const struct dg_bundle *b)
+{
+    return (uint32_t)dg_json_number(dg_json_get(b->manifest, "alignment_head"));
+}
+
 const char *dg_bundle_source_spm(const struct dg_bundle *b)
 {
     return b->paths[DG_FILE_SOURCE_SPM];

@@ -30,6 +30,8 @@ const char *dg_bundle_tag(const struct dg_bundle *b, const char *target);
 /* The decoder layer (counted from 1) whose cross-attention aligns words; 0: the manifest names
  * none. */
 uint32_t dg_bundle_alignment_layer(const struct dg_bundle *b);
+/* And the head of it (counted from 1); 0: the mean of all. */
+uint32_t dg_bundle_alignment_head(const struct dg_bundle *b);
 /* Paths of the SentencePiece models ("" when the bundle has none) and vocabularies (one piece a
  * line; always there). */
 const char *dg_bundle_source_spm(const struct dg_bundle *b);

@@ -167,11 +167,11 @@ static int check_version(const struct dg_json *m, struct dg_error *err)
 int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
 {
     static const char *const allowed[] = {"format", "name", "version", "description", "licence",
-        "pairs", "tags", "files", "model", "decoding", "alignment_layer", "training", NULL};
+        "pairs", "tags", "files", "model", "decoding", "alignment_layer", "alignment_head", "training", NULL};
     if (dg_json_typeof(m) != DG_JSON_OBJECT)
         return REFUSE("manifest", "manifest: expected an object, not %s",
             dg_json_type_name(dg_json_typeof(m)));
-    int64_t format = 0, layer = 1;
+    int64_t format = 0, layer = 1, head = 1;
     int rc = dg_json_field_int(m, NULL, "format", INT64_MIN, INT64_MAX, &format, err);
     if (rc)
         return rc;
@@ -201,5 +201,7 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
         rc = check_object(m, "training", false, err);
     if (!rc)
         rc = dg_json_field_int(m, NULL, "alignment_layer", 1, 1000, &layer, err);
+    if (!rc)
+        rc = dg_json_field_int(m, NULL, "alignment_head", 1, 1024, &head, err);
     return rc;
 }

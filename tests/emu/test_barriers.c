@@ -77,7 +77,7 @@ static void test_attention(void **state)
     struct dg_attention op = {H, D, D, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), &drop};
     struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
                    dv = rows(K, D);
-    struct dg_attention_grad g = {&op, q, out, dq, dk, dv};
+    struct dg_attention_grad g = {&op, q, out, dq, dk, dv, NULL};
     struct dg_error err = {0};
     (void)state;
     be->ops->attention(be, &op, q, out);

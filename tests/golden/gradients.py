@@ -1,6 +1,8 @@
 """Training's arithmetic in float64: label-smoothed loss, gradients of every parameter, and Adam as in the paper.
 
 Loss: q = (1-eps)*onehot + eps/V over all V, mean over target pieces with </s>; no dropout.
+Guided alignment (Garg et al. 2019), where a guide is given: weight times the sum, over target pieces with links, of -mean
+over the links of log(p + 1e-9), p the cross-attention's mean over the guided heads; divided by all target pieces.
 Adam: beta 0.9/0.98, epsilon 1e-9, bias-corrected; lr = scale * D^-0.5 * min(step^-0.5, step * warmup^-1.5).
 """
 import numpy as np
@@ -9,13 +11,28 @@ from tape import Var, backward
 from transformer import Transformer, log_softmax
 
 
-def batch_loss(config, params, batch, smoothing):
-    """batch: [(source ids, target ids)] without </s>. Returns (smoothed loss, unsmoothed NLL), means per piece."""
+def guided_loss(guide, cross, links):
+    """guide: {"layer", "head", "heads", "weight"}, counted from 0; cross: weights[H,T,S] of each layer."""
+    weights = cross[guide["layer"]][guide["head"]:guide["head"] + guide["heads"]]
+    mean = weights.sum(axis=0) / guide["heads"]
+    loss = 0.0
+    for t in sorted({t for t, _ in links}):
+        keys = [s for q, s in links if q == t]
+        for s in keys:
+            loss = loss - np.log(mean[t, s] + 1e-9) / len(keys)
+    return loss
+
+
+def batch_loss(config, params, batch, smoothing, guide=None):
+    """batch: [(source ids, target ids)] without </s>, and [(target place, source place)] with a guide. Returns (smoothed
+    loss, the guide's in it; unsmoothed NLL), means per piece."""
     model = Transformer(config, params)
     loss, nll, pieces = 0.0, 0.0, 0
-    for source, target in batch:
+    for source, target, *links in batch:
         memory, _ = model.encode(source)
-        logits, _, _ = model.decode(memory, target)
+        logits, _, cross = model.decode(memory, target)
+        if guide:
+            loss = loss + guide["weight"] * guided_loss(guide, cross, links[0])
         logp = log_softmax(logits)
         ids = np.array(list(target) + [config.eos])
         hit = logp[np.arange(len(ids)), ids].sum()
@@ -25,10 +42,10 @@ def batch_loss(config, params, batch, smoothing):
     return loss * (1.0 / pieces), nll * (1.0 / pieces)
 
 
-def gradients(config, params, batch, smoothing):
+def gradients(config, params, batch, smoothing, guide=None):
     """(loss, nll, {name: gradient})."""
     watched = {name: Var(value) for name, value in params.items()}
-    loss, nll = batch_loss(config, watched, batch, smoothing)
+    loss, nll = batch_loss(config, watched, batch, smoothing, guide)
     backward(loss)
     grads = {n: np.zeros(v.shape) if v.grad is None else v.grad for n, v in watched.items()}
     return float(loss.value), float(nll.value), grads
@@ -57,13 +74,13 @@ class Adam:
         return out
 
 
-def train(config, params, batches, smoothing, warmup):
+def train(config, params, batches, smoothing, warmup, guide=None):
     """One Adam step per batch. Returns (final parameters, [(lr, loss, nll) of each step, before it])."""
     params = {name: value.astype(np.float64) for name, value in params.items()}
     adam = Adam(params)
     log = []
     for step, batch in enumerate(batches, 1):
-        loss, nll, grads = gradients(config, params, batch, smoothing)
+        loss, nll, grads = gradients(config, params, batch, smoothing, guide)
         lr = learning_rate(config, step, warmup)
         log.append((lr, loss, nll))
         params = adam.step(params, grads, lr)

@@ -107,22 +107,39 @@ TRAINING = {
     "train-learned": Config(38, 31, 16, 24, 2, 6, 5, 2, 1, positions="learned", max_positions=24, act="gelu",
                             attention_bias=True, output_bias=True, tied_embeddings=False, tied_output=False,
                             norm_eps=1e-5, start=30),
+    # Guided alignment: two of three heads, the first of two layers.
+    "train-guided": Config(40, 40, 18, 24, 3, 6, 6, 1, 2),
 }
+GUIDES = {"train-guided": {"layer": 0, "head": 1, "heads": 2, "weight": 0.4}}
 SMOOTHING, WARMUP, STEPS = 0.1, 40, 10
 
 
-def training_batches(c, seed):
+def links(stream, source, target):
+    """Up to three source places, </s> among them, for each target place; none for some."""
+    out = []
+    for t in range(len(target) + 1):
+        count = stream.integers(0, 4, 1)[0]
+        out += [(t, s) for s in sorted(set(stream.integers(0, len(source) + 1, count)))]
+    return out
+
+
+def training_batches(c, seed, guide):
     language = Language(c, Stream(seed))
-    return [[language.pair(1, 10) for _ in range(6)] for _ in range(STEPS)]
+    batches = [[language.pair(1, 10) for _ in range(6)] for _ in range(STEPS)]
+    if guide:
+        batches = [[(s, t, links(language.stream, s, t)) for s, t in batch] for batch in batches]
+    return batches
 
 
 def expected_training(name, c, params):
-    batches = training_batches(c, 50 + list(TRAINING).index(name))
-    loss, nll, grads = gradients(c, double(params), batches[0], SMOOTHING)
-    final, log = train(c, params, batches, SMOOTHING, WARMUP)
+    guide = GUIDES.get(name)
+    batches = training_batches(c, 50 + list(TRAINING).index(name), guide)
+    loss, nll, grads = gradients(c, double(params), batches[0], SMOOTHING, guide)
+    final, log = train(c, params, batches, SMOOTHING, WARMUP, guide)
     description = {
         "model": name, "label_smoothing": SMOOTHING, "warmup": WARMUP, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9,
-        "batches": [[{"source": s, "target": t} for s, t in b] for b in batches],
+        **({"guide": guide} if guide else {}),
+        "batches": [[dict(zip(("source", "target", "links"), pair)) for pair in b] for b in batches],
         "first": {"loss": round(loss, 7), "nll": round(nll, 7)},
         "steps": [{"lr": lr, "loss": round(a, 7), "nll": round(b, 7)} for lr, a, b in log],
         "sums": {n: [round(float(x.sum()), 5), round(float((x * x).sum()), 5)] for n, x in final.items()},

@@ -347,7 +347,7 @@ static void attention_case(
     struct dg_rows q = rows(f, a.q, Mq, H * Dk);
     f->be->ops->attention(f->be, &op, q, rows(f, NULL, Mq, H * Dv));
     struct dg_attention_grad g = {&op, q, rows(f, a.c, Mq, H * Dv), rows(f, NULL, Mq, H * Dk),
-        rows(f, NULL, Mk, H * Dk), rows(f, NULL, Mk, H * Dv)};
+        rows(f, NULL, Mk, H * Dk), rows(f, NULL, Mk, H * Dv), NULL};
     struct dg_error err = {0};
     assert_int_equal(f->train->ops->attention_backward(f->train, &g, &err), 0);
     float *host = malloc((Mq + Mk) * H * (Dk + Dv) * sizeof *host);

@@ -27,7 +27,13 @@ struct run {
     struct dg_param_block *params, *grads;
     int32_t source[S], target[T];
     struct dg_objective objective;
+    struct dg_guidance guide;
 };
+
+/* For guided alignment: several sources of a piece, none, and </s>; by pair. */
+static const struct dg_link links[] = {{0, 2}, {1, 0}, {1, 1}, {4, 2}, {0, 8}, {2, 0}, {3, 0},
+    {0, 13}, {5, 3}, {5, 4}, {5, 9}, {11, 0}};
+static const size_t first_link[] = {0, 4, 5, 7, 12};
 
 static uint64_t draw(uint64_t *state)
 {
@@ -84,11 +90,17 @@ static double pass(struct run *r, size_t begin, size_t end, struct dg_params *gr
     size_t s = 0, t = 0;
     for (size_t i = 0; i < begin; i++)
         s += source_len[i], t += target_len[i];
-    struct dg_micro_batch pairs = {end - begin, source_len + begin, target_len + begin,
-        r->source + s, r->target + t, sentence + begin};
+    struct dg_micro_batch pairs = {.n = end - begin,
+        .source_len = source_len + begin,
+        .target_len = target_len + begin,
+        .source = r->source + s,
+        .target = r->target + t,
+        .index = sentence + begin,
+        .links = links,
+        .first_link = first_link + begin};
     if (dg_tape_run(r->tape, &r->params->params, grads, &pairs, &r->objective, &sums, &err))
         fail_msg("%s", err.message);
-    return sums.smoothed;
+    return sums.smoothed + (double)r->guide.weight * sums.guided;
 }
 
 /* Mean loss with the dropout of training: gradients go to where they are thrown away. */
@@ -136,10 +148,15 @@ static void check_tensor(struct run *r, const struct dg_param_info *info, size_t
     free(g), free(keep);
 }
 
-static void check(const struct dg_config *c, float dropout)
+static void check_guided(
+    const struct dg_config *c, float dropout, const struct dg_guidance *guide)
 {
     struct run r;
     open_run(&r, c, dropout);
+    if (guide) {
+        r.guide = *guide;
+        r.objective.guide = &r.guide;
+    }
     pass(&r, 0, 4, &r.grads->params);
     float *g = malloc(r.grads->n * sizeof *g);
     memcpy(g, r.grads->data, r.grads->n * sizeof *g);
@@ -154,6 +171,11 @@ static void check(const struct dg_config *c, float dropout)
     }
     free(g);
     close_run(&r);
+}
+
+static void check(const struct dg_config *c, float dropout)
+{
+    check_guided(c, dropout, NULL);
 }
 
 static struct dg_config small(void)
@@ -235,10 +257,57 @@ static void test_limits(void **state)
     struct dg_loss_sums sums = {0};
     open_run(&r, &c, 0);
     const uint32_t long_len = 17, short_len = 3;
-    struct dg_micro_batch pairs = {1, &long_len, &short_len, r.source, r.target, sentence};
+    struct dg_micro_batch pairs = {.n = 1,
+        .source_len = &long_len,
+        .target_len = &short_len,
+        .source = r.source,
+        .target = r.target,
+        .index = sentence};
     assert_int_equal(
         dg_tape_run(r.tape, &r.params->params, NULL, &pairs, &r.objective, &sums, &err), DG_ELIMIT);
     assert_string_equal(err.message, "a pair of 17 and 3 pieces does not fit 1 to 16 positions");
+    close_run(&r);
+}
+
+/* One head, some, all of a layer; the weight is large, so that its share of the gradient shows. */
+static void test_guided(void **state)
+{
+    (void)state;
+    const struct dg_guidance one = {0, 2, 1, 1.5f}, some = {1, 0, 2, 0.7f}, all = {1, 0, 3, 2.0f};
+    struct dg_config c = small();
+    check_guided(&c, 0, &one);
+    check_guided(&c, 0.3f, &one);
+    check_guided(&c, 0.2f, &some);
+    check_guided(&c, 0, &all);
+}
+
+/* Links cut with the batch; a guide that the model has no head or layer for. */
+static void test_guided_parts(void **state)
+{
+    (void)state;
+    struct dg_config c = small();
+    struct dg_error err = {0};
+    struct dg_loss_sums sums = {0};
+    struct run r;
+    open_run(&r, &c, 0.1f);
+    r.guide = (struct dg_guidance){1, 1, 1, 1.0f};
+    r.objective.guide = &r.guide;
+    const double whole = pass(&r, 0, 4, &r.grads->params);
+    float *g = malloc(r.grads->n * sizeof *g);
+    memcpy(g, r.grads->data, r.grads->n * sizeof *g);
+    r.train->ops->zero(r.train, r.grads->data, r.grads->n);
+    const double parts = pass(&r, 0, 1, &r.grads->params) + pass(&r, 1, 3, &r.grads->params) +
+                         pass(&r, 3, 4, &r.grads->params);
+    assert_float_equal(whole, parts, 1e-4);
+    for (size_t i = 0; i < r.grads->n; i++)
+        assert_float_equal(g[i], r.grads->data[i], 1e-5 * (1 + 2 * fabsf(g[i])));
+    free(g);
+    r.guide.head = 3;
+    const struct dg_micro_batch none = {.links = links, .first_link = first_link};
+    assert_int_equal(dg_tape_run(r.tape, &r.params->params, &r.grads->params, &none, &r.objective,
+                         &sums, &err), DG_EINVAL);
+    assert_string_equal(err.message,
+        "heads 4 to 4 of decoder layer 2 cannot be guided: there are 3 heads, 2 layers");
     close_run(&r);
 }
 
@@ -247,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper),
         cmocka_unit_test(test_biases_and_learned_positions),
         cmocka_unit_test(test_untied_and_swish), cmocka_unit_test(test_accumulation),
+        cmocka_unit_test(test_guided), cmocka_unit_test(test_guided_parts),
         cmocka_unit_test(test_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

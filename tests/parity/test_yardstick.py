@@ -29,20 +29,24 @@ def small(name):
     return c, double(initial_parameters(c, Stream(7)))
 
 
+GUIDE = {"layer": 1, "head": 0, "heads": 2, "weight": 0.7}
+
+
+@pytest.mark.parametrize("guide", [None, GUIDE])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_gradients_are_central_differences(name):
+def test_gradients_are_central_differences(name, guide):
     c, params = small(name)
-    batch = [([3, 4, 5], [6, 7, 6, 8]), ([3, 9], [4])]
-    _, _, grads = gradients(c, params, batch, 0.1)
+    batch = [([3, 4, 5], [6, 7, 6, 8], [(0, 1), (2, 0), (2, 3), (4, 3)]), ([3, 9], [4], [])]
+    _, _, grads = gradients(c, params, batch, 0.1, guide)
     stream = Stream(8)
     for parameter, shape in parameter_shapes(c).items():
         for _ in range(4):
             at = tuple(stream.integers(0, n, 1)[0] for n in shape)
             there, step = params[parameter][at], 1e-5
             params[parameter][at] = there + step
-            above = batch_loss(c, params, batch, 0.1)[0]
+            above = batch_loss(c, params, batch, 0.1, guide)[0]
             params[parameter][at] = there - step
-            below = batch_loss(c, params, batch, 0.1)[0]
+            below = batch_loss(c, params, batch, 0.1, guide)[0]
             params[parameter][at] = there
             assert grads[parameter][at] == pytest.approx((above - below) / (2 * step), abs=1e-8, rel=1e-6), parameter
 

@@ -21,6 +21,12 @@ struct dg_loop_norm {
     struct dg_loop_mask drop;
 };
 
+/* What is added to one element of a gradient of probabilities. */
+struct dg_loop_add {
+    uint32_t row, column;
+    float value;
+};
+
 /* One head of one segment. Matrices are row-major with the given distance between rows. */
 struct dg_loop_head {
     size_t n_q, n_k, Dk, Dv;
@@ -34,6 +40,8 @@ struct dg_loop_head {
     const uint32_t *row_key; /* [n_q] or NULL: dropout of the probabilities */
     uint32_t site, first;    /* its key and the index of key 0 */
     float p;
+    const struct dg_loop_add *adds; /* [n_adds] to the gradient of probs, by row */
+    size_t n_adds;
     float *scratch; /* dg_loop_head_scratch() floats */
 };
 

@@ -64,9 +64,10 @@ static void product(size_t M, size_t N, size_t K, struct strided A, const float 
     }
 }
 
-/* Row i: dA -> dS in place, A into kept[pad]. Keys past `seen` are masked: zero. */
-static void softmax_row(
-    const struct dg_loop_head *h, size_t i, size_t seen, float *restrict ds, float *restrict kept)
+/* Row i: dA -> dS in place, A into kept[pad]. Keys past `seen` are masked: zero. *add: the first of
+ * h->adds that is not done. */
+static void softmax_row(const struct dg_loop_head *h, size_t i, size_t seen, size_t *add,
+    float *restrict ds, float *restrict kept)
 {
     const float *restrict p = h->probs + i * h->n_k;
     float sum = 0;
@@ -82,6 +83,8 @@ static void softmax_row(
     } else {
         memcpy(kept, p, seen * sizeof *p);
     }
+    for (; *add < h->n_adds && h->adds[*add].row == i; (*add)++)
+        ds[h->adds[*add].column] += h->adds[*add].value;
 #pragma omp simd reduction(+ : sum)
     for (size_t j = 0; j < seen; j++)
         sum += p[j] * ds[j];
@@ -98,6 +101,7 @@ void DG_LOOPS_NAME(head)(const struct dg_loop_head *h)
     float *vt = h->scratch;             /* [Dv,padded] */
     float *ds = vt + h->Dv * padded;    /* [n_q,padded] */
     float *kept = ds + h->n_q * padded; /* [n_q,padded] */
+    size_t add = 0;
     for (size_t e = 0; e < h->Dv; e++) {
         for (size_t j = 0; j < h->n_k; j++)
             vt[e * padded + j] = h->v[j * h->ldv + e];
@@ -106,8 +110,8 @@ void DG_LOOPS_NAME(head)(const struct dg_loop_head *h)
     }
     product(h->n_q, padded, h->Dv, (struct strided){h->dout, h->lddout, 1}, vt, padded, ds, padded);
     for (size_t i = 0; i < h->n_q; i++)
-        softmax_row(
-            h, i, h->causal ? h->n_k - h->n_q + i + 1 : h->n_k, ds + i * padded, kept + i * padded);
+        softmax_row(h, i, h->causal ? h->n_k - h->n_q + i + 1 : h->n_k, &add, ds + i * padded,
+            kept + i * padded);
     product(h->n_k, h->Dv, h->n_q, (struct strided){kept, 1, padded}, h->dout, h->lddout, h->dv,
         h->lddv);
     product(h->n_q, h->Dk, h->n_k, (struct strided){ds, padded, 1}, h->k, h->ldk, h->dq, h->lddq);

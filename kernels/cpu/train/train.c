@@ -3,6 +3,7 @@
 #include "kernels/train.h"
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/train/gemm_train.h"
+#include "kernels/cpu/train/guide.h"
 #include "kernels/cpu/train/loops.h"
 
 #include <assert.h>
@@ -15,6 +16,8 @@ struct cpu_train {
     const struct dg_loops *loops;
     float *scratch; /* [n_scratch]: one head's products */
     size_t n_scratch;
+    struct dg_loop_add *adds; /* [n_adds]: one segment's guide; NULL until there is one */
+    size_t n_adds;
 };
 
 static const struct dg_loops *loops_of(struct dg_train *t)
@@ -106,8 +109,43 @@ static int fit_scratch(struct cpu_train *t, const struct dg_attention *op, struc
     return 0;
 }
 
+/* Grow the room for the guide's share of the largest segment. */
+static int fit_adds(
+    struct cpu_train *t, const struct dg_guide *g, size_t n_segs, struct dg_error *err)
+{
+    size_t need = 0;
+    for (size_t s = 0; s < n_segs; s++)
+        need = g->first[s + 1] - g->first[s] > need ? g->first[s + 1] - g->first[s] : need;
+    if (need <= t->n_adds)
+        return 0;
+    struct dg_loop_add *p = malloc(need * sizeof *p);
+    if (!p)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu links of a guide", need);
+    free(t->adds);
+    t->adds = p;
+    t->n_adds = need;
+    return 0;
+}
+
+/* Links of segment s into t->adds; how many. */
+static size_t guide_segment(struct cpu_train *t, const struct dg_attention_grad *g, size_t s)
+{
+    const struct dg_attn_seg *seg = &g->op->segs[s];
+    const struct dg_guide *guide = g->guide;
+    if (!guide)
+        return 0;
+    const size_t n = guide->first[s + 1] - guide->first[s];
+    const struct dg_guided_head one = {.probs = dg_rows_at(g->op->probs, 0) + seg->probs,
+        .n_q = seg->n_q,
+        .n_k = seg->n_k,
+        .links = guide->links + guide->first[s],
+        .n_links = n};
+    dg_guide_run(guide, &one, t->adds);
+    return n;
+}
+
 static void head_backward(struct cpu_train *t, const struct dg_attention_grad *g,
-    const struct dg_attn_seg *s, uint32_t head)
+    const struct dg_attn_seg *s, uint32_t head, size_t n_adds)
 {
     const struct dg_attention *op = g->op;
     struct dg_loop_head h = {.n_q = s->n_q,
@@ -131,6 +169,8 @@ static void head_backward(struct cpu_train *t, const struct dg_attention_grad *g
         .lddk = g->dk.ld,
         .dv = dg_rows_at(g->dv, s->k0) + head * op->Dv,
         .lddv = g->dv.ld,
+        .adds = t->adds,
+        .n_adds = n_adds,
         .scratch = t->scratch};
     assert(!s->slots);
     if (op->drop && op->drop->p > 0) {
@@ -147,9 +187,14 @@ static int attention_backward(
 {
     struct cpu_train *cpu = (struct cpu_train *)t;
     int rc = fit_scratch(cpu, g->op, err);
-    for (size_t s = 0; s < g->op->n_segs && !rc; s++)
+    if (!rc && g->guide)
+        rc = fit_adds(cpu, g->guide, g->op->n_segs, err);
+    for (size_t s = 0; s < g->op->n_segs && !rc; s++) {
+        const size_t n = guide_segment(cpu, g, s);
         for (uint32_t head = 0; head < g->op->H; head++)
-            head_backward(cpu, g, &g->op->segs[s], head);
+            head_backward(cpu, g, &g->op->segs[s], head,
+                g->guide && head - g->guide->head < g->guide->n_heads ? n : 0);
+    }
     return rc;
 }
 
@@ -239,6 +284,7 @@ static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
 }
 
 static const struct dg_train_ops cpu_ops = {.loss_bytes = DG_LOSS_BYTES,
+    .guides = true,
     .linear_backward = linear_backward,
     .add_norm_backward = add_norm_backward,
     .attention_backward = attention_backward,
@@ -285,6 +331,7 @@ void dg_cpu_train_close(struct dg_train *t)
     struct cpu_train *cpu = (struct cpu_train *)t;
     if (!cpu)
         return;
+    free(cpu->adds);
     free(cpu->scratch);
     free(cpu);
 }

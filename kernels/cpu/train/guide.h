@@ -1,0 +1,19 @@
+/* The guided-alignment loss of one segment of an attention call; see struct dg_guide. Const; any
+ * thread. */
+#ifndef DG_KERNELS_CPU_TRAIN_GUIDE_H
+#define DG_KERNELS_CPU_TRAIN_GUIDE_H
+
+#include "kernels/cpu/train/loops.h"
+
+struct dg_guided_head {
+    const float *probs; /* [H,n_q,n_k] */
+    uint32_t n_q, n_k;
+    const struct dg_link *links; /* [n_links] of this segment, by query */
+    size_t n_links;
+};
+
+/* The loss into g->sums, its gradient by the probabilities of each guided head into adds[n_links]. */
+void dg_guide_run(
+    const struct dg_guide *g, const struct dg_guided_head *s, struct dg_loop_add *adds);
+
+#endif
