@@ -13,9 +13,6 @@ import argparse
 import datetime
 import json
 import os
-import platform
-import re
-import resource
 import shlex
 import statistics
 import subprocess
@@ -23,6 +20,7 @@ import sys
 import time
 
 import chart
+import machine
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LENGTH = 27
@@ -37,36 +35,9 @@ def list_settings():
     return latency + throughput
 
 
-def cpu_name():
-    with open("/proc/cpuinfo", encoding="utf-8") as f:
-        names = re.findall(r"^model name\s*:\s*(.*)$", f.read(), re.M)
-    return names[0].strip() if names else platform.machine()
-
-
-def cpu_flags():
-    """The instruction sets that matter for speed."""
-    with open("/proc/cpuinfo", encoding="utf-8") as f:
-        flags = set(re.search(r"^(?:flags|Features)\s*:\s*(.*)$", f.read(), re.M).group(1).split())
-    return [x for x in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_tile") if x in flags]
-
-
-def memory_gb():
-    with open("/proc/meminfo", encoding="utf-8") as f:
-        return round(int(f.readline().split()[1]) / 1e6, 1)
-
-
-def busy_seconds():
-    """CPU seconds of the whole machine (stolen ones too), and those of our finished children."""
-    with open("/proc/stat", encoding="utf-8") as f:
-        user, nice, system, _, _, irq, softirq, steal = map(int, f.readline().split()[1:9])
-    own = resource.getrusage(resource.RUSAGE_CHILDREN)
-    ticks = os.sysconf("SC_CLK_TCK")
-    return (user + nice + system + irq + softirq + steal) / ticks, own.ru_utime + own.ru_stime
-
-
 def measure(command):
     """The program's JSON with its peak of memory, and how many cores others used meanwhile."""
-    all_before, own_before = busy_seconds()
+    all_before, own_before = machine.busy_seconds()
     start = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         out, err = process.stdout.read(), process.stderr.read()
@@ -75,7 +46,7 @@ def measure(command):
     wall = time.perf_counter() - start
     if process.returncode:
         sys.exit(f"{shlex.join(command)}: {err}")
-    all_after, own_after = busy_seconds()
+    all_after, own_after = machine.busy_seconds()
     foreign = (all_after - all_before) - (own_after - own_before)
     result = json.loads(out)
     result["peak_mb"] = round(usage.ru_maxrss * 1024 / 1e6, 1)
@@ -171,8 +142,7 @@ def main():
     print(f"limits: {limits}")
     result = {
         "date": now,
-        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "memory_gb": memory_gb(), "flags": cpu_flags(),
-                    "kernel": platform.release()},
+        "machine": machine.describe(),
         "revision": a.revision,
         "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000), random weights, 27 pieces in and out, forced",
     }
@@ -199,8 +169,7 @@ def merge(old, new):
 def write(a, result):
     if a.only and not a.merge:
         return
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores".lower()).strip("-")
-    path = os.path.join(a.out, f"cpu-{slug}.json")
+    path = os.path.join(a.out, f"cpu-{machine.slug()}.json")
     if a.merge and os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             result = merge(json.load(f), result)

@@ -1,51 +1,110 @@
 #!/usr/bin/env python3
 """Training side by side: `dragoman-train` and PyTorch alternately on the very same batches, real tokens counted on both
-sides. Prints each round and the medians; writes one JSON to --out.
+sides, for each number of threads. Prints each run and the medians; writes train-MACHINE.json to --out after each round, so
+that what was measured before an interruption is kept.
 
-  compare_train.py --trainer build/release/bin/dragoman-train --data DIR --out bench/results [--rounds 3 --updates 150]
+CPU time is compared too: it hardly suffers from who else uses the cores. foreign_cpus says how many cores others used
+meanwhile; a round with much of that is not to be trusted by the clock.
+
+  compare_train.py --trainer build/release/bin/dragoman-train --data DIR --out bench/results [--rounds 3 --updates 60]
 """
 import argparse
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
 import sys
 import time
 
+import torch
+
+import machine
+
 HERE = os.path.dirname(os.path.abspath(__file__))
+QUIET = 0.15  # cores that others may take before the clock is not to be trusted
+FIGURES = ("tokens_per_s", "tokens_per_cpu_s")
 
 
-def foreign_share(before, seconds, own_cpu):
-    """Part of a core that other processes took meanwhile."""
-    busy = sum(before_after[1] - before_after[0] for before_after in zip(before, cpu_times())) / os.sysconf("SC_CLK_TCK")
-    return max(0.0, (busy - own_cpu) / seconds)
-
-
-def cpu_times():
-    with open("/proc/stat", encoding="ascii") as f:
-        fields = [int(x) for x in f.readline().split()[1:]]
-    return [fields[0], fields[1], fields[2], fields[5], fields[6]]
-
-
-def summary(lines, skip=1):
-    """Lines of the first `skip` intervals warm caches and allocators up."""
-    lines = lines[skip:] or lines
+def summary(lines):
+    """Real source and target tokens a second. The first line's updates warm caches and allocators up."""
+    lines = lines[1:]
     tokens = sum(x["source_tokens"] + x["target_tokens"] for x in lines)
     seconds = sum(x["seconds"] for x in lines)
     cpu = sum(x["cpu_seconds"] if "cpu_seconds" in x else (x["source_tokens"] + x["target_tokens"]) / x["tokens_per_cpu_s"]
               for x in lines)
-    return {"tokens_per_s": tokens / seconds, "tokens_per_cpu_s": tokens / cpu, "last_loss": lines[-1]["loss"]}
+    return {"tokens": tokens, "tokens_per_s": round(tokens / seconds, 1), "tokens_per_cpu_s": round(tokens / cpu, 1),
+            "last_loss": round(lines[-1]["loss"], 4)}
 
 
 def measured(run):
-    before, start = cpu_times(), time.time()
-    usage = os.times()
+    all_before, own_before = machine.busy_seconds()
+    start = time.perf_counter()
     lines = run()
-    after = os.times()
-    own = (after.children_user + after.children_system) - (usage.children_user + usage.children_system)
-    return {**summary(lines), "foreign": foreign_share(before, time.time() - start, own)}
+    wall = time.perf_counter() - start
+    all_after, own_after = machine.busy_seconds()
+    foreign = (all_after - all_before) - (own_after - own_before)
+    return {**summary(lines), "foreign_cpus": round(max(0.0, foreign) / wall, 3)}
+
+
+class Programs:
+    """Both trainers on the batches of one recipe."""
+
+    def __init__(self, a):
+        self.a = a
+        self.prepared, self.batches, self.run = (os.path.join(a.work, x) for x in ("data", "batches.jsonl", "run"))
+        self.common = [a.recipe, "--data", a.data, "--set", f"training.updates={a.updates}",
+                       "--set", f"training.log_updates={a.log}"]
+        subprocess.run([a.trainer, "prepare", *self.common, "--out", self.prepared, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(self.batches, "w", encoding="utf-8") as f:
+            subprocess.run([a.trainer, "batches", *self.common, "--prepared", self.prepared, "--lines", str(a.updates)],
+                           check=True, stdout=f)
+        with open(os.path.join(self.prepared, "source.vocab"), encoding="utf-8") as f:
+            self.vocab = sum(1 for _ in f)
+
+    def dragoman(self, threads):
+        shutil.rmtree(self.run, ignore_errors=True)
+        subprocess.run([self.a.trainer, "run", *self.common, "--prepared", self.prepared, "--out", self.run,
+                        "--threads", str(threads), "--quiet"], check=True, stderr=subprocess.DEVNULL)
+        with open(os.path.join(self.run, "log.jsonl"), encoding="utf-8") as f:
+            return [x for x in map(json.loads, f) if x["kind"] == "train"]
+
+    def pytorch(self, threads):
+        out = subprocess.run([sys.executable, os.path.join(HERE, "torch_train.py"), "--batches", self.batches, "--vocab",
+                              str(self.vocab), "--threads", str(threads), "--updates", str(self.a.updates),
+                              "--log", str(self.a.log)], check=True, capture_output=True, text=True).stdout
+        return [json.loads(x) for x in out.splitlines()]
+
+
+def settle(runs):
+    """Medians and their ratio over the rounds of one number of threads."""
+    result = {}
+    for name, list_of in runs.items():
+        result[name] = {"runs": list_of}
+        for key in FIGURES:
+            figures = [x[key] for x in list_of]
+            middle = statistics.median(figures)
+            result[name][key] = middle
+            result[name][f"{key}_spread_percent"] = round(100 * (max(figures) - min(figures)) / middle, 1)
+    result["ratio"] = {key: round(result["dragoman"][key] / result["pytorch"][key], 3) for key in FIGURES}
+    return result
+
+
+def write(a, runs, rounds, date):
+    result = {"date": date, "machine": machine.describe(), "revision": a.revision, "torch": torch.__version__,
+              "torch_uses": torch.backends.cpu.get_cpu_capability(),
+              "model": "3 + 3 layers, 256/1024, 4 heads, vocabulary 6,000, fp32; Multi30k, at most 1,200 padded tokens a batch",
+              "updates": a.updates, "warm_up_updates": a.log, "rounds": rounds,
+              "quiet": max(x["foreign_cpus"] for by in runs.values() for one in by.values() for x in one) < QUIET,
+              "threads": {str(n): settle(runs[n]) for n in runs}}
+    os.makedirs(a.out, exist_ok=True)
+    path = os.path.join(a.out, f"train-{machine.slug()}.json")
+    with open(path + ".tmp", "w", encoding="utf-8") as f:
+        json.dump(result, f, indent=1)
+        f.write("\n")
+    os.replace(path + ".tmp", path)
+    return path, result
 
 
 def main():
@@ -56,56 +115,35 @@ def main():
     p.add_argument("--out", default="bench/results")
     p.add_argument("--recipe", default=os.path.join(HERE, "train-small.json"))
     p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--updates", type=int, default=150)
-    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--updates", type=int, default=60)
+    p.add_argument("--log", type=int, default=20, help="updates a line; the first line is not counted")
+    p.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
+    if a.updates < 2 * a.log:
+        p.error(f"--updates {a.updates} leaves nothing to measure after the first {a.log}")
     os.makedirs(a.work, exist_ok=True)
-    prepared, batches, run_dir = (os.path.join(a.work, x) for x in ("data", "batches.jsonl", "run"))
-    common = [a.recipe, "--data", a.data, "--set", f"training.updates={a.updates}"]
-
-    subprocess.run([a.trainer, "prepare", *common, "--out", prepared, "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    with open(batches, "w", encoding="utf-8") as f:
-        subprocess.run([a.trainer, "batches", *common, "--prepared", prepared, "--lines", str(a.updates)], check=True,
-                       stdout=f)
-    with open(os.path.join(prepared, "source.vocab"), encoding="utf-8") as f:
-        vocab = sum(1 for _ in f)
-
-    def ours():
-        shutil.rmtree(run_dir, ignore_errors=True)
-        subprocess.run([a.trainer, "run", *common, "--prepared", prepared, "--out", run_dir, "--threads", str(a.threads),
-                        "--quiet"], check=True, stderr=subprocess.DEVNULL)
-        with open(os.path.join(run_dir, "log.jsonl"), encoding="utf-8") as f:
-            return [x for x in map(json.loads, f) if x["kind"] == "train"]
-
-    def theirs():
-        out = subprocess.run([sys.executable, os.path.join(HERE, "torch_train.py"), "--batches", batches, "--vocab",
-                              str(vocab), "--threads", str(a.threads), "--updates", str(a.updates)], check=True,
-                             capture_output=True, text=True).stdout
-        return [json.loads(x) for x in out.splitlines()]
-
-    rounds = []
+    programs, date = Programs(a), time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    runs = {n: {"dragoman": [], "pytorch": []} for n in a.threads}
     for i in range(a.rounds):
-        rounds.append({"dragoman": measured(ours), "pytorch": measured(theirs)})
-        r = rounds[-1]
-        print(f"round {i + 1}: " + "; ".join(
-            f"{name} {x['tokens_per_s']:.0f} tokens/s ({x['tokens_per_cpu_s']:.0f} per CPU second, loss {x['last_loss']:.4f}, "
-            f"others took {x['foreign']:.2f} cores)" for name, x in r.items()), flush=True)
-    median = {name: {k: statistics.median(r[name][k] for r in rounds) for k in ("tokens_per_s", "tokens_per_cpu_s")}
-              for name in rounds[0]}
-    ratio = {k: median["dragoman"][k] / median["pytorch"][k] for k in ("tokens_per_s", "tokens_per_cpu_s")}
-    print(f"median: {ratio['tokens_per_s']:.2f} times PyTorch by the clock, {ratio['tokens_per_cpu_s']:.2f} times by CPU time")
-    with open("/proc/cpuinfo", encoding="utf-8") as f:
-        cpu = next((x.split(":")[1].strip() for x in f if x.startswith("model name")), platform.machine())
-    import torch
-    result = {"revision": a.revision, "date": time.strftime("%Y-%m-%d"), "cpu": cpu, "cores": os.cpu_count(),
-              "torch": torch.__version__, "threads": a.threads, "updates": a.updates, "rounds": rounds, "median": median,
-              "ratio": ratio}
-    os.makedirs(a.out, exist_ok=True)
-    path = os.path.join(a.out, f"train-{result['date']}.json")
-    with open(path, "w", encoding="utf-8") as f:
-        json.dump(result, f, indent=1)
-        f.write("\n")
+        for threads in a.threads:
+            # Who comes second finds warmer files and a warmer processor: they take turns at it.
+            for name in sorted(runs[threads], reverse=i % 2 == 1):
+                x = measured(lambda: getattr(programs, name)(threads))
+                runs[threads][name].append(x)
+                print(f"round {i + 1}, {threads} thread{'s' * (threads > 1)}, {name}: {x['tokens_per_s']:.0f} tokens/s, "
+                      f"{x['tokens_per_cpu_s']:.0f} per CPU second, loss {x['last_loss']:.4f}, "
+                      f"others took {x['foreign_cpus']:.2f} cores", flush=True)
+            a_tokens, b_tokens = (runs[threads][x][-1]["tokens"] for x in ("dragoman", "pytorch"))
+            if a_tokens != b_tokens:
+                sys.exit(f"bench: {a_tokens} tokens against {b_tokens}: these were not the same batches")
+        path, result = write(a, runs, i + 1, date)
+    for threads, x in result["threads"].items():
+        print(f"{threads} thread{'s' * (threads != '1')}: {x['ratio']['tokens_per_s']:.2f} times PyTorch by the clock, "
+              f"{x['ratio']['tokens_per_cpu_s']:.2f} times by CPU time (medians)")
+    if not result["quiet"]:
+        print("Others used the cores meanwhile. PyTorch's threads wait busily for each other and suffer most, by the clock and in "
+              "CPU time: trust no figure of two threads from this run.")
     print(path)
 
 

@@ -2,10 +2,18 @@
 """PyTorch's half of the training comparison: the same Transformer on the batches that `dragoman-train batches` prints.
 One JSON line every --log updates with the keys of log.jsonl. Padding is PyTorch's business: real tokens are counted.
 
-  torch_train.py --batches FILE --vocab 6000 --threads 2 --updates 150
+  torch_train.py --batches FILE --vocab 6000 --threads 2 --updates 150                             # speed
+  torch_train.py --batches FILE --vocab 6000 --shuffle 1200 --run DIR --minutes 30 --updates 3650  # the curve
+
+With --shuffle it makes its own batches of at most that many padded tokens out of all sentences in FILE, anew in each
+epoch. With --run it keeps its state in DIR (every --save updates, and at SIGTERM, SIGINT or after --minutes) and goes on
+from there, bit for bit; DIR/log.jsonl holds all lines so far.
 """
 import argparse
 import json
+import os
+import random
+import signal
 import time
 
 import numpy as np
@@ -94,7 +102,103 @@ def padded(rows):
     return ids, mask
 
 
-def main():
+def own_batches(pairs, most, rng):
+    """One epoch: pairs of like length together, the batches in random order."""
+    batches, batch, longest = [], [], 0
+    for pair in sorted(pairs, key=lambda x: (len(x[1]), len(x[0]) + rng.random())):
+        longer = max(longest, len(pair[0]), len(pair[1]))
+        if batch and longer * (len(batch) + 1) > most:
+            batches.append(batch)
+            batch, longer = [], max(map(len, pair))
+        batch.append(pair)
+        longest = longer
+    batches.append(batch)
+    rng.shuffle(batches)
+    return [{"source": [x[0] for x in b], "target": [x[1] for x in b]} for b in batches]
+
+
+def batches_after(a, done):
+    """The batches from update `done` + 1 on."""
+    with open(a.batches, encoding="utf-8") as f:
+        lines = [json.loads(line) for line in f]
+    if not a.shuffle:
+        yield from lines[done:]
+        return
+    pairs = [pair for line in lines for pair in zip(line["source"], line["target"])]
+    rng = random.Random(a.seed)
+    while True:
+        epoch = own_batches(pairs, a.shuffle, rng)
+        yield from epoch[done:]
+        done = max(0, done - len(epoch))
+
+
+class Log:
+    """What happened since the last line. Tokens and losses of a line go on over an interruption, and so do its seconds."""
+
+    def __init__(self):
+        self.lines = []
+        self.clear()
+
+    def clear(self):
+        self.sums = {"loss": 0.0, "source_tokens": 0, "target_tokens": 0, "seconds": 0.0, "cpu_seconds": 0.0}
+        self.resume()
+
+    def resume(self):
+        self.wall, self.cpu = time.time(), time.process_time()
+
+    def tick(self):
+        self.sums["seconds"] += time.time() - self.wall
+        self.sums["cpu_seconds"] += time.process_time() - self.cpu
+        self.resume()
+
+    def line(self, step):
+        self.tick()
+        line = {"kind": "train", "update": step, **self.sums, "loss": self.sums["loss"] / self.sums["target_tokens"]}
+        self.lines.append(line)
+        print(json.dumps(line), flush=True)
+        self.clear()
+
+
+def replace(path, write):
+    write(path + ".tmp")
+    os.replace(path + ".tmp", path)
+
+
+def save(a, step, net, optimizer, log):
+    def lines(path):
+        with open(path, "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(x) + "\n" for x in log.lines)
+    log.tick()
+    state = {"settings": settings(a), "step": step, "net": net.state_dict(), "optimizer": optimizer.state_dict(),
+             "random": torch.get_rng_state(), "lines": log.lines, "sums": log.sums}
+    replace(os.path.join(a.run, "state.pt"), lambda path: torch.save(state, path))
+    replace(os.path.join(a.run, "log.jsonl"), lines)
+    log.resume()
+
+
+def load(a, net, optimizer, log):
+    """The update that a saved run has reached."""
+    path = os.path.join(a.run, "state.pt") if a.run else ""
+    if not os.path.exists(path):
+        return 0
+    state = torch.load(path, weights_only=True)
+    if state["settings"] != settings(a):
+        raise SystemExit(f"{path} was made with {state['settings']}, not {settings(a)}")
+    net.load_state_dict(state["net"])
+    optimizer.load_state_dict(state["optimizer"])
+    torch.set_rng_state(state["random"])
+    log.lines, log.sums = state["lines"], state["sums"]
+    log.resume()
+    return state["step"]
+
+
+def settings(a):
+    """What must stay the same when a run goes on."""
+    names = ("seed", "vocab", "shuffle", "log", "d_model", "d_ff", "layers", "heads", "dropout", "warmup", "scale")
+    return {x: getattr(a, x) for x in names}
+
+
+def options():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--batches", required=True)
     p.add_argument("--vocab", type=int, required=True)
@@ -102,6 +206,10 @@ def main():
     p.add_argument("--updates", type=int, default=150)
     p.add_argument("--log", type=int, default=50)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--shuffle", type=int, default=0, help="padded tokens a batch; 0: the batches as they are")
+    p.add_argument("--run", help="folder of a run that can go on")
+    p.add_argument("--save", type=int, default=100)
+    p.add_argument("--minutes", type=float, default=float("inf"))
     p.add_argument("--d-model", type=int, default=256)
     p.add_argument("--d-ff", type=int, default=1024)
     p.add_argument("--layers", type=int, default=3)
@@ -109,37 +217,51 @@ def main():
     p.add_argument("--dropout", type=float, default=0.1)
     p.add_argument("--warmup", type=int, default=1000)
     p.add_argument("--scale", type=float, default=0.6)
-    a = p.parse_args()
+    return p.parse_args()
+
+
+def update(a, step, batch, net, optimizer):
+    """One update; the sum of the losses, and how many source and target tokens it had."""
+    for group in optimizer.param_groups:
+        group["lr"] = a.scale * a.d_model ** -0.5 * min(step ** -0.5, step * a.warmup ** -1.5)
+    source, source_mask = padded(batch["source"])
+    target, target_mask = padded(batch["target"])
+    n = int(target_mask.sum())
+    logits = net(source, source_mask, target, target_mask)
+    loss = F.cross_entropy(logits, target[target_mask], label_smoothing=0.1, reduction="sum")
+    optimizer.zero_grad()
+    (loss / n).backward()
+    optimizer.step()
+    return {"loss": loss.item(), "source_tokens": int(source_mask.sum()), "target_tokens": n}
+
+
+def main():
+    a = options()
     torch.set_num_threads(a.threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(a.seed)
-    with open(a.batches, encoding="utf-8") as f:
-        batches = [json.loads(line) for line in f][:a.updates]
-    net = Transformer(a)
+    net, log = Transformer(a), Log()
     optimizer = torch.optim.Adam(net.parameters(), lr=0, betas=(0.9, 0.98), eps=1e-9, fused=True)
-    total = source_tokens = target_tokens = 0
-    wall, cpu = time.time(), time.process_time()
-    for step, batch in enumerate(batches, 1):
-        for group in optimizer.param_groups:
-            group["lr"] = a.scale * a.d_model ** -0.5 * min(step ** -0.5, step * a.warmup ** -1.5)
-        source, source_mask = padded(batch["source"])
-        target, target_mask = padded(batch["target"])
-        n = int(target_mask.sum())
-        logits = net(source, source_mask, target, target_mask)
-        loss = F.cross_entropy(logits, target[target_mask], label_smoothing=0.1, reduction="sum")
-        optimizer.zero_grad()
-        (loss / n).backward()
-        optimizer.step()
-        total += loss.item()
-        source_tokens += int(source_mask.sum())
-        target_tokens += n
-        if step % a.log == 0:
-            seconds, cpu_seconds = time.time() - wall, time.process_time() - cpu
-            print(json.dumps({"kind": "train", "update": step, "loss": total / target_tokens,
-                              "source_tokens": source_tokens, "target_tokens": target_tokens, "seconds": seconds,
-                              "cpu_seconds": cpu_seconds}), flush=True)
-            total = source_tokens = target_tokens = 0
-            wall, cpu = time.time(), time.process_time()
+    if a.run:
+        os.makedirs(a.run, exist_ok=True)
+    step, until, stop = load(a, net, optimizer, log), time.time() + 60 * a.minutes, []
+    for number in (signal.SIGTERM, signal.SIGINT) if a.run else ():
+        signal.signal(number, lambda *_: stop.append(True))
+    batches = batches_after(a, step)
+    log.resume()
+    while step < a.updates and not stop and time.time() < until:
+        batch = next(batches, None)
+        if batch is None:
+            break
+        step += 1
+        for key, value in update(a, step, batch, net, optimizer).items():
+            log.sums[key] += value
+        if step % a.log == 0 or a.run and step == a.updates:
+            log.line(step)
+        if a.run and step % a.save == 0:
+            save(a, step, net, optimizer, log)
+    if a.run:
+        save(a, step, net, optimizer, log)
 
 
 main()
