@@ -28,12 +28,15 @@ if [ ! -f "$work/ct2/model.bin" ]; then
     "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2"
 fi
 # Always anew: the bundles' packed layouts belong to this build.
-rm -rf "$work/bundle" "$work/int8"
+rm -rf "$work/bundle" "$work/int8" "$work/short"
 "$dragoman" convert marian --model "$work/model.npz" --vocab "$work/vocab.yml" --vocab "$work/vocab.yml" \
     --source-lang en --target-lang de --positions halves --out "$work/bundle" >/dev/null
 "$dragoman" quantize "$work/bundle" --out "$work/int8" >/dev/null
+# As long as lists from training text are (docs/models.md): 100 pieces of each source piece, 200 always.
+cp -R "$work/int8" "$work/short"
+"$build/bin/random-shortlist" "$work/short" 100 200
 
 revision=$(git describe --always --dirty 2>/dev/null || echo unknown)
 mkdir -p bench/results
 PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" $peer/compare.py --programs "$build/bin" --bundle "$work/bundle" \
-    --int8 "$work/int8" --peer "$work/ct2" --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"
+    --int8 "$work/int8" --short "$work/short" --peer "$work/ct2" --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"

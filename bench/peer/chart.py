@@ -35,7 +35,7 @@ def compare_chart(result):
     for mode, unit, title in (("latency", "ms", "One sentence, milliseconds (less is better)"),
                               ("throughput", "pieces/s", "512 sentences on two cores, pieces a second (more is better)")):
         key = "p50_ms" if mode == "latency" else "tokens_per_s"
-        rows = [(f"{s['type']}, {'beam 4' if s['beam'] == 4 else 'greedy'}"
+        rows = [(f"{s['type']}, {'beam 4' if s['beam'] == 4 else 'greedy'}{', shortlist' if s.get('shortlist') else ''}"
                  + (f", {s['threads']} thread" + "s" * (s['threads'] > 1) if mode == "latency" else ""),
                  s["ours"][key], s["peer"][key]) for s in result["settings"] if s["mode"] == mode]
         more, height = bars(10, y, 760, title, unit, rows)
@@ -71,3 +71,32 @@ def curve_chart(title, x_name, y_name, curves, width=380, height=260):
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
         parts.append(text(left + 8, top + 12 + 13 * i, label, 10, colour=colour))
     return parts
+
+
+def loss_chart(result):
+    """Training loss over updates, a line for each run (compare_loss.py's result)."""
+    width, height, left, bottom, top, right = 640, 360, 44, 318, 30, 628
+    lines = [(x, x["lines"]) for x in result["runs"]]
+    last = result["updates"]
+    most, least = max(y for _, c in lines for _, y in c), min(y for _, c in lines for _, y in c) * 0.9
+
+    def place(x, y):
+        return left + (right - left) * x / last, bottom - (bottom - top) * (y - least) / max(most - least, 1e-9)
+
+    parts = [text(8, 18, "Training loss per target piece, label smoothing included", 13),
+             f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{FAINT}"/>',
+             text((left + right) / 2, height - 10, "update", 11, "middle")]
+    for x in range(0, last + 1, result["every"]):
+        parts.append(text(place(x, least)[0], bottom + 14, f"{x}", 9, "middle"))
+    for y in range(int(least) + 1, int(most) + 1):
+        parts.append(text(left - 5, place(0, y)[1] + 3, f"{y}", 9, "end"))
+        parts.append(f'<path d="M{left} {place(0, y)[1]:.1f}H{right}" stroke="{FAINT}" stroke-width="0.4"/>')
+    for i, (run, curve) in enumerate(lines):
+        ours = run["program"] == "dragoman"
+        colour, dash = (OURS if ours else PEER), ("" if run["seed"] == lines[0][0]["seed"] else ' stroke-dasharray="4 3"')
+        points = " ".join("%.1f,%.1f" % place(x, y) for x, y in curve)
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.4"{dash}/>')
+        part = "" if run["updates"] >= last else f", {run['updates']} updates so far"
+        parts.append(text(right - 210, top + 12 + 14 * i, f"{'Dragoman' if ours else 'PyTorch'}, seed {run['seed']}{part}", 11,
+                          colour=colour))
+    return document(width, height, parts)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs Dragoman and CTranslate2 alternately on the same weights and sentences; writes one JSON file a machine.
 
-  compare.py --programs DIR --bundle DIR --int8 DIR --peer DIR --sentences FILE --out bench/results [--pairs N] [--only TEXT]
+  compare.py --programs DIR --bundle DIR --int8 DIR --short DIR --peer DIR --sentences FILE --out bench/results [--pairs N] [--only TEXT]
 
 Each repetition is ours, then the peer's, each in a fresh process: a busy neighbour or a hot CPU hurts both alike.
 Both clocks run from pieces to pieces, loading left out.
@@ -32,7 +32,8 @@ def list_settings():
                for t in ("int8", "float32") for threads in (1, 2) for beam in (4, 1)]
     throughput = [dict(type=t, mode="throughput", beam=beam, workers=2, threads=1, pairs=pairs)
                   for t, pairs in (("int8", 3), ("float32", 2)) for beam in (4, 1)]
-    return latency + throughput
+    short = dict(type="int8", mode="latency", beam=4, workers=1, threads=1, pairs=3, shortlist=True)
+    return latency[:2] + [short] + latency[2:] + throughput
 
 
 def measure(command):
@@ -63,7 +64,8 @@ def summary(key, results):
 
 
 def name_setting(s):
-    return f"{s['type']} {s['mode']}, beam {s['beam']}, {s['workers']} x {s['threads']} threads"
+    short = ", ours with a shortlist" if s.get("shortlist") else ""
+    return f"{s['type']} {s['mode']}, beam {s['beam']}, {s['workers']} x {s['threads']} threads{short}"
 
 
 def compare(a, s):
@@ -71,7 +73,7 @@ def compare(a, s):
     common = ["--sentences", a.sentences, "--mode", s["mode"], "--beam", str(s["beam"]), "--length", str(LENGTH),
               "--workers", str(s["workers"]), "--threads", str(s["threads"]), "--reps",
               "2" if s["mode"] == "latency" and s["type"] == "int8" else "1"]
-    bundle = a.int8 if s["type"] == "int8" else a.bundle
+    bundle = a.short if s.get("shortlist") else a.int8 if s["type"] == "int8" else a.bundle
     ours = [os.path.join(a.programs, "dragoman"), "bench", "--model", bundle, "--json"] + common
     theirs = [sys.executable, os.path.join(HERE, "ct2.py"), "bench", "--model", a.peer, "--compute", s["type"]] + common
     results = {"ours": [], "peer": []}
@@ -84,7 +86,7 @@ def compare(a, s):
         sys.exit(f"not the same work: {results}")
     ratio = other[key] / mine[key] if key == "p50_ms" else mine[key] / other[key]
     by_cpu = other["cpu_s"] / mine["cpu_s"]
-    print(f"{name_setting(s):<46}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}   {ratio:.2f}x as fast"
+    print(f"{name_setting(s):<62}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}   {ratio:.2f}x as fast"
           f", by CPU time {by_cpu:.2f}x", flush=True)
     return {**{k: v for k, v in s.items() if k != "pairs"}, "length": LENGTH, "ours": mine, "peer": other,
             "times_as_fast": round(ratio, 3), "times_as_fast_by_cpu_time": round(by_cpu, 3),
@@ -130,7 +132,7 @@ def measure_memory(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("programs", "bundle", "int8", "peer", "sentences", "out"):
+    for name in ("programs", "bundle", "int8", "short", "peer", "sentences", "out"):
         p.add_argument(f"--{name}", required=True)
     p.add_argument("--pairs", type=int, default=0, help="repetitions of every setting (default 3; long ones 2)")
     p.add_argument("--only", default="", help="only settings with this in their names (\"steps\": the tables); nothing is written")
@@ -149,7 +151,7 @@ def main():
     if "steps" in a.only or not a.only:
         result["limits_of_one_core"] = limits
         result["steps"] = [step_table(a, limits, 1, 4), step_table(a, limits, 1, 1), step_table(a, limits, 32, 4),
-                           step_table(a, limits, 1, 4, 2)]
+                           step_table(a, limits, 64, 1), step_table(a, limits, 1, 4, 2)]
         result["memory"] = measure_memory(a)
     result["settings"] = [{**compare(a, s), "date": now, "revision": a.revision} for s in list_settings()
                           if a.only in name_setting(s)]

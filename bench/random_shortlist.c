@@ -1,0 +1,91 @@
+/* random-shortlist: gives a bundle a vocabulary shortlist of the size that training text gives,
+ * with random pieces in it, so that its speed can be measured with random weights. Usage:
+ * random-shortlist BUNDLE BEST ALWAYS (pieces for each source piece; pieces in every list) */
+#include "base/json.h"
+#include "model/config.h"
+#include "weights/bundle.h"
+#include "weights/shortlist.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FILE_NAME "shortlist.dgl"
+
+static uint32_t draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int write_list(const char *path, const struct dg_config *c, uint32_t best, uint32_t always,
+    struct dg_error *err)
+{
+    uint64_t state = 1;
+    uint32_t *first = calloc((size_t)c->source_vocab + 1, sizeof *first),
+             *ids = calloc((size_t)c->source_vocab * best, sizeof *ids),
+             *common = calloc(always, sizeof *common);
+    int rc = first && ids && common ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for the lists");
+    for (uint32_t i = 0; !rc && i < always; i++)
+        common[i] = i; /* </s> and the unknown piece come first */
+    for (uint32_t i = 0; !rc && i < c->source_vocab; i++) {
+        first[i + 1] = first[i] + best;
+        for (uint32_t k = 0; k < best; k++) /* one of each run: no two are the same */
+            ids[first[i] + k] =
+                (uint32_t)(((uint64_t)k * c->target_vocab + draw(&state) % c->target_vocab) / best);
+        qsort(ids + first[i], best, sizeof *ids, ascending);
+    }
+    struct dg_shortlist_data d = {.source_vocab = c->source_vocab,
+        .target_vocab = c->target_vocab,
+        .always = common,
+        .n_always = always,
+        .first = first,
+        .ids = ids};
+    if (!rc)
+        rc = dg_shortlist_write(path, &d, err);
+    free(first);
+    free(ids);
+    free(common);
+    return rc;
+}
+
+static int seal(const struct dg_bundle *b, struct dg_error *err)
+{
+    struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b)),
+                   *files = dg_json_copy(dg_json_get(manifest, "files"));
+    int rc = !manifest || !files || dg_json_set_string(files, "shortlist", FILE_NAME) ||
+                     dg_json_set_take(manifest, "files", files)
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+                 : dg_bundle_seal(dg_bundle_dir(b), manifest, err);
+    dg_json_free(manifest);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct dg_bundle *b = NULL;
+    struct dg_config c;
+    struct dg_error err = {0};
+    char path[4096];
+    if (argc != 4 || atoi(argv[2]) < 1 || atoi(argv[3]) < 2) {
+        fprintf(stderr, "usage: random-shortlist BUNDLE BEST ALWAYS\n");
+        return 2;
+    }
+    snprintf(path, sizeof path, "%s/" FILE_NAME, argv[1]);
+    int rc = dg_bundle_open(argv[1], &b, &err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), &c, &err);
+    if (!rc)
+        rc = write_list(path, &c, (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), &err);
+    if (!rc)
+        rc = seal(b, &err);
+    dg_bundle_close(b);
+    if (rc)
+        fprintf(stderr, "random-shortlist: %s\n", err.message);
+    return rc ? 1 : 0;
+}
