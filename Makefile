@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-serve test-gpu bench-gpu soak install clean
+.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-serve test-gpu bench-gpu soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -44,8 +44,11 @@ bench: build ## speed of translation beside CTranslate2 on this machine's CPU
 bench-scale: build ## how time grows with length, beam, rows, vocabulary, threads
 	@bench/run-scale.sh
 
-bench-train: build ## speed of training
+bench-train: build ## speed of training beside PyTorch, ten minutes; DATA=FOLDER
 	@bench/run-train.sh
+
+bench-loss: build ## loss curves beside PyTorch, hours; goes on where it stopped; DATA=FOLDER MINUTES=N
+	@bench/run-loss.sh
 
 bench-serve: build ## speed and latency over HTTP
 	@bench/run-serve.sh
