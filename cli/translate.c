@@ -14,8 +14,8 @@
 static const char usage[] =
     "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP
     "  --alignments         with --json: [source, target] spans of words in code points (with --pieces: of pieces)\n"
-    "  --keep-loops         leave answers that repeat themselves over and over as they are (default: such a sentence\n"
-    "                       is decoded again with a block, and flagged; with --pieces they are left)\n"
+    "  --keep-loops         leave answers that repeat themselves over and over, or are empty, as they are (default:\n"
+    "                       such a sentence is decoded again, kept from that, and flagged; with --pieces they are left)\n"
     "  --format FORMAT      text (default): each line by itself; or the whole input is a document: wrapped (lines of a\n"
     "                       paragraph are one text), srt (subtitles, WebVTT too) or markdown\n"
     "  --prefix TEXT        every answer begins with it; its last word may go on, unless white space follows it\n"

@@ -19,12 +19,24 @@ static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct 
     return true;
 }
 
+/* Is the answer </s> alone, which short answers' better scores bring about? Nobody wants nothing: the second round may not
+ * end at once. */
+static bool needs_a_piece(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
+{
+    if (p->not_empty || j->forced || j->options.pieces || j->options.keep_loops || h->n != 1 ||
+        h->ids[0] != dg_model_config(j->t->model)->eos)
+        return false;
+    p->not_empty = true;
+    p->flags |= DG_FLAG_LOW_CONFIDENCE;
+    return true;
+}
+
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[j->sentences[i]];
     if (!r->n_hyps && !j->n_alternatives) /* there need not be as many ways to go on as were asked for */
         return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
-    if (r->n_hyps && needs_block(j, p, &r->hyps[0]))
+    if (r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_piece(j, p, &r->hyps[0])))
         return DG_EAGAIN;
     struct dg_part_hyp *hyps = dg_arena_array(&j->arena, r->n_hyps, sizeof *hyps);
     if (!hyps)

@@ -24,7 +24,8 @@ struct dg_part {
     size_t begin, end;        /* bytes of the job's text */
     bool copied, tagged;      /* tagged: ids begin with the piece that asks for a language */
     unsigned flags;
-    uint32_t block;           /* no_repeat_ngram of the second round; 0: this is the first */
+    uint32_t block;           /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
+    bool not_empty;           /* a second round, after an answer of nothing */
     const char *flat;         /* [flat_len] what is translated, where that is not the text's own bytes; else NULL */
     size_t flat_len;
     struct dg_inset *insets;  /* [n_insets] with `at` within flat: put back around the answer */

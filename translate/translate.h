@@ -28,7 +28,7 @@ struct dg_translate_options {
     bool penalty_set;            /* search.penalty was chosen; else GNMT */
     bool pieces;                 /* the text is pieces separated by spaces, not sentences; so is the answer */
     bool alignments;             /* say which words of the source the answer's words came from */
-    bool keep_loops;             /* an answer that is caught in a loop is left as it is (pieces always are) */
+    bool keep_loops;             /* an answer that is caught in a loop, or empty, is left as it is (pieces always are) */
     enum dg_format format;       /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */
     bool one_sentence;           /* do not split (still split again when over the piece limit) */
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white space at the end says
@@ -57,8 +57,8 @@ size_t dg_job_sentences(const struct dg_job *j);
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
 /* Cost of sentence i for queues: pieces in (with </s>), and the most pieces that may come out. */
 void dg_job_cost(const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
-/* Keep sentence i's answer (copied). DG_EAGAIN: it is caught in a loop; nothing was kept, and the sentence is to be
- * admitted once more as dg_job_sentence gives it now, with a block (err untouched). */
+/* Keep sentence i's answer (copied). DG_EAGAIN: it is caught in a loop, or empty; nothing was kept, and the
+ * sentence is to be admitted once more as dg_job_sentence gives it now, kept from that (err untouched). */
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
 
 enum dg_flag {

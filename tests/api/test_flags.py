@@ -65,6 +65,21 @@ def test_loops_end(server):
         assert not LOOP.search(answer["text"]), answer["text"]
 
 
+def test_an_answer_is_not_empty(tmp_path):
+    """A model that would rather say nothing must say something, and is known to doubt it."""
+    folder = bundle.make(conftest.CLI, str(tmp_path / "terse"), end_bias=30.0, seed=5)
+    run = [conftest.CLI, "translate", "--model", folder, "--json"]
+    text = "Good morning, world.\n"
+    silent = json.loads(subprocess.run([*run, "--keep-loops"], input=text, capture_output=True, text=True, check=True).stdout)
+    spoken = json.loads(subprocess.run(run, input=text, capture_output=True, text=True, check=True).stdout)
+    assert silent["text"] == "" and spoken["text"].strip() != ""
+    assert spoken["flags"] == ["low_confidence"]
+    with conftest.Server(folder) as s:
+        answer = one(s, text.strip(), n_best=1)
+        assert answer["text"] == spoken["text"] and flags(answer) == {"low_confidence"}
+        assert one(s, "12:30")["text"] == "12:30"
+
+
 def test_second_round_is_per_sentence(server):
     """The same answers alone, in company, from the server and from the command line; who did not loop is not touched."""
     texts = CAPTIONS + NEWS
