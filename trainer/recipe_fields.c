@@ -89,7 +89,7 @@ static const struct field fields[] = {
     {"training", "shuffle_window", KIND_I64, AT(training.shuffle_window), 1, 1e9, NULL, false},
     {"training", "warmup", KIND_I64, AT(training.warmup), 1, MANY, NULL, false},
     {"training", "lr_scale", KIND_F64, AT(training.lr_scale), 0, 1e6, NULL, false},
-    {"training", "cooldown", KIND_I64, AT(training.cooldown), 0, MANY, NULL, false},
+    {"training", "cooldown", KIND_I64, AT(training.cooldown), 0, MANY, NULL, true},
     {"training", "beta1", KIND_F64, AT(training.beta1), 0, 0.999999, NULL, false},
     {"training", "beta2", KIND_F64, AT(training.beta2), 0, 0.9999999, NULL, false},
     {"training", "epsilon", KIND_F64, AT(training.epsilon), 1e-20, 1, NULL, false},

@@ -141,6 +141,14 @@ static void test_errors_name_the_field(void **state)
     refuse("{" DATA ",\"training\":{\"batch_mode\":\"tokens\"}}", "training.batch_mode",
         "sum, padded");
     refuse("{" DATA ",\"training\":5}", "training", "an object");
+    refuse("{" DATA ",\"guided_alignment\":{\"weight\":-1}}", "guided_alignment.weight", "0");
+    refuse("{" DATA ",\"guided_alignment\":{\"heads\":1}}", "guided_alignment.heads", "unknown");
+    refuse("{" DATA ",\"guided_alignment\":{\"weight\":1,\"layer\":7}}",
+        "guided_alignment.layer", "7, must be at most model.decoder_layers (6)");
+    refuse("{" DATA ",\"guided_alignment\":{\"weight\":1,\"head\":9}}", "guided_alignment.head",
+        "9, must be at most model.heads (8)");
+    refuse("{" DATA ",\"guided_alignment\":{\"weight\":1},\"training\":{\"bpe_dropout\":0.1}}",
+        "training.bpe_dropout", "it must be 0");
     refuse("{" DATA ",\"model\":{\"positions\":\"rotary\"}}", "model.positions",
         "paper, marian, halves, learned");
     refuse("{" DATA ",\"model\":{\"heads\":7}}", "model.heads", "not a multiple");
@@ -258,15 +266,15 @@ static void test_difference(void **state)
     (void)state;
     struct dg_recipe *a = parse("{" DATA "}");
     struct dg_recipe *b =
-        parse("{\"training\":{\"seed\":2,\"updates\":5,\"cooldown\":0}," DATA "}");
+        parse("{\"training\":{\"seed\":2,\"updates\":5,\"cooldown\":3}," DATA "}");
     struct dg_buffer out;
     dg_buffer_init(&out);
-    assert_int_equal(dg_recipe_difference(b->json, a->json, false, &out), 2);
+    assert_int_equal(dg_recipe_difference(b->json, a->json, false, &out), 3);
     assert_non_null(strstr(out.data, "training.seed: 2, was 1\n"));
     assert_non_null(strstr(out.data, "training.updates: 5, was 100000\n"));
     dg_buffer_reset(&out);
     assert_int_equal(dg_recipe_difference(b->json, a->json, true, &out),
-        1); /* more updates may be asked for on resume */
+        1); /* when to end may be said anew on resume */
     assert_string_equal(out.data, "training.seed: 2, was 1\n");
     struct dg_json *x = dg_recipe_data_part(a), *y = dg_recipe_data_part(b);
     assert_int_equal(dg_recipe_difference(x, y, false, &out), 0);
