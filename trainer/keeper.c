@@ -239,6 +239,17 @@ int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
     return rc;
 }
 
+int dg_keeper_forget(struct dg_keeper *k, uint64_t step, struct dg_error *err)
+{
+    if (k->n < 2 || k->kept[k->n - 1].step != step)
+        return 0;
+    k->n--;
+    int rc = write_index(k, err);
+    if (!rc)
+        remove_file(k, step);
+    return rc;
+}
+
 static struct dg_kept *find(const struct dg_keeper *k, uint64_t step)
 {
     for (size_t i = 0; i < k->n; i++)

@@ -5,17 +5,21 @@
 #include "trainer/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define BAR_CELLS 24
 #define RATE_SECONDS 20.0 /* the bar's rate is an average over about so long */
 
 struct dg_trainlog {
-    FILE *file;
+    int file;
+    bool failing; /* the last line could not be written */
     char *path;
     struct dg_progress bar;
     /* Decaying averages for the bar */
@@ -66,12 +70,14 @@ int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg
             return rc;
     }
     struct dg_trainlog *l = calloc(1, sizeof *l);
+    if (l)
+        l->file = -1;
     if (!l || !(l->path = strdup(path))) {
         free(l);
         return dg_error_set(err, DG_ENOMEM, "cannot open %s: out of memory", path);
     }
-    l->file = fopen(path, "ae");
-    if (!l->file) {
+    l->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (l->file < 0) {
         int rc = dg_error_set(err, DG_EIO, "cannot open %s: %s", path, strerror(errno));
         dg_trainlog_close(l);
         return rc;
@@ -86,10 +92,41 @@ void dg_trainlog_close(struct dg_trainlog *l)
     if (!l)
         return;
     dg_progress_clear(&l->bar);
-    if (l->file)
-        fclose(l->file);
+    if (l->file >= 0)
+        close(l->file);
     free(l->path);
     free(l);
+}
+
+/* All of it or nothing: half a line would spoil the next one. 0, or errno. */
+static int write_line(int file, const char *s, size_t n)
+{
+    struct stat before;
+    size_t done = 0;
+    if (fstat(file, &before))
+        return errno;
+    while (done < n) {
+        ssize_t k = write(file, s + done, n - done);
+        if (k > 0) {
+            done += (size_t)k;
+        } else if (k == 0 || errno != EINTR) {
+            int why = k ? errno : EIO;
+            if (done && ftruncate(file, before.st_size))
+                why = errno;
+            return why;
+        }
+    }
+    return 0;
+}
+
+/* A log that cannot be written does not end a run: it is said once, and tried again. */
+static void append(struct dg_trainlog *l, const struct dg_buffer *line)
+{
+    int why = write_line(l->file, line->data, line->len);
+    if (why && !l->failing)
+        dg_trainlog_say(l, "warning: cannot write %s: %s; lines will be missing in it, training goes on",
+            l->path, strerror(why));
+    l->failing = why != 0;
 }
 
 int dg_trainlog_event_take(
@@ -106,8 +143,8 @@ int dg_trainlog_event_take(
     dg_buffer_adds(&b, "\n");
     if (b.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of %s", l->path);
-    else if (fwrite(b.data, 1, b.len, l->file) != b.len || fflush(l->file))
-        rc = dg_error_set(err, DG_EIO, "cannot write %s: %s", l->path, strerror(errno));
+    else
+        append(l, &b);
 out:
     dg_buffer_deinit(&b);
     dg_json_free(v);

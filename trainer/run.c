@@ -121,6 +121,15 @@ static bool validation_due(const struct dg_run *r, bool checkpoint, bool last)
     return last || (every > 0 ? is_due(every, r->optimizer->step) : checkpoint);
 }
 
+static int warn(struct dg_run *r, const char *message, struct dg_error *err)
+{
+    dg_trainlog_say(r->log, "warning: %s; training goes on", message);
+    struct dg_json *v = dg_json_new_object();
+    dg_json_set_int(v, "update", (int64_t)r->optimizer->step);
+    dg_json_set_string(v, "message", message);
+    return dg_trainlog_event_take(r->log, "warning", v, err);
+}
+
 /* A checkpoint that cannot be written (a full disk) does not end a run that still learns: the old
  * ones are whole, and the next one is tried in its turn. At the end of a run it is an error. */
 static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
@@ -131,11 +140,21 @@ static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
         return 0;
     if (last)
         return dg_error_set(err, rc, "%s", failure.message);
-    dg_trainlog_say(r->log, "warning: %s; training goes on", failure.message);
-    struct dg_json *v = dg_json_new_object();
-    dg_json_set_int(v, "update", (int64_t)r->optimizer->step);
-    dg_json_set_string(v, "message", failure.message);
-    return dg_trainlog_event_take(r->log, "warning", v, err);
+    return warn(r, failure.message, err);
+}
+
+/* Likewise a validation for which there is no room. *done: it was made. One that was asked to stop
+ * is made up for on resume. */
+static int validate_or_warn(struct dg_run *r, bool last, bool *done, struct dg_error *err)
+{
+    struct dg_error failure = {0};
+    int rc = dg_run_validate(r, &failure);
+    *done = !rc;
+    if (!rc || rc == DG_ECANCELED)
+        return 0;
+    if (last || rc != DG_EIO)
+        return dg_error_set(err, rc, "%s", failure.message);
+    return warn(r, failure.message, err);
 }
 
 /* What stands between two updates. *end: no further one. */
@@ -148,14 +167,18 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
     const uint64_t began = dg_clock_ns(), cpu = dg_clock_cpu_ns();
     int rc = checkpoint ? save_or_warn(r, last, err) : 0;
     if (!rc && !stop && validation_due(r, checkpoint, last)) {
-        rc = dg_run_validate(r, err);
-        if (!rc && training->patience > 0 && (int64_t)r->keeper->bad >= training->patience) {
+        bool validated;
+        rc = validate_or_warn(r, last, &validated, err);
+        if (!rc && validated && training->patience > 0 &&
+            (int64_t)r->keeper->bad >= training->patience) {
             dg_trainlog_say(r->log, "no better score in %" PRIu64 " validations: stopping early",
                 r->keeper->bad);
             *end = true;
+            if (!dg_keeper_has(r->keeper, r->optimizer->step))
+                rc = save_or_warn(r, true, err);
         }
         /* Best weights are worth keeping even between checkpoints. */
-        if (!rc && !r->keeper->bad && r->keeper->keep_best &&
+        if (!rc && validated && !r->keeper->bad && r->keeper->keep_best &&
             !dg_keeper_has(r->keeper, r->optimizer->step)) {
             rc = save_or_warn(r, false, err);
             if (!rc)
@@ -219,6 +242,7 @@ static int train(struct dg_run *r, struct dg_error *err)
     struct dg_schedule schedule = {t->lr_scale, r->config.D, t->warmup, t->updates, t->cooldown};
     struct tally tally;
     int rc = 0;
+    bool validated;
     bool end = (int64_t)r->optimizer->step >= t->updates ||
                (t->patience > 0 && (int64_t)r->keeper->bad >= t->patience);
     r->start_ns = r->checkpoint_ns = dg_clock_ns();
@@ -227,7 +251,7 @@ static int train(struct dg_run *r, struct dg_error *err)
     if (dg_run_leads(r) && dg_keeper_has(r->keeper, r->optimizer->step) &&
         isnan(dg_keeper_score_of(r->keeper, r->optimizer->step)) &&
         validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
-        rc = dg_run_validate(r, err);
+        rc = validate_or_warn(r, end, &validated, err);
     while (!rc && !end) {
         rc = update(r, &so, &schedule, &tally, err);
         r->stopping = r->o->stop && *r->o->stop;
@@ -243,11 +267,14 @@ static int train(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* Say where a run that failed can go on from. */
+/* Say where a run that failed can go on from. Of one that diverged, the model after the last update
+ * is the one that failed. */
 static void tell_failure(struct dg_run *r, struct dg_error *err)
 {
-    size_t n = r->keeper ? r->keeper->n : 0;
     struct dg_error ignored = {0};
+    if (err->code == DG_EINTERNAL && dg_run_leads(r) && r->keeper && r->optimizer)
+        dg_keeper_forget(r->keeper, r->optimizer->step, &ignored);
+    size_t n = r->keeper ? r->keeper->n : 0;
     struct dg_json *v = dg_json_new_object();
     dg_json_set_int(v, "update", r->optimizer ? (int64_t)r->optimizer->step : 0);
     dg_json_set_string(v, "message", err->message);

@@ -67,6 +67,7 @@ void dg_run_close(struct dg_run *r);
 char *dg_run_join(const char *dir, const char *name); /* NULL on out of memory */
 
 /* run_validate.c */
+/* DG_ECANCELED: asked to stop meanwhile, nothing was scored. */
 int dg_run_validate(struct dg_run *r, struct dg_error *err);
 /* The parameters that count: averaged ones where the recipe keeps them. */
 struct dg_param_block *dg_run_best_params(struct dg_run *r);

@@ -106,8 +106,6 @@ int dg_run_validate(struct dg_run *r, struct dg_error *err)
     if (!dg_prepared_sets(r->prepared, "dev"))
         return 0;
     int rc = measure(r, &v, &failure);
-    if (rc == DG_ECANCELED)
-        return 0; /* asked to stop: made up for on resume */
     if (rc)
         return dg_error_set(err, rc, "validation: %s", failure.message);
     rc = dg_trainlog_valid(r->log, &v, err);

@@ -249,6 +249,20 @@ def test_full_disk(data, whole, begun):
     same_end(begun, whole)
 
 
+def test_full_disk_for_everything(data, whole, begun):
+    """Neither log nor validation has room: told, and no reason to stop. At the end the checkpoint has none: an error."""
+    size = (begun / "log.jsonl").stat().st_size + 20
+    text = run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", "--set", "validation.every=12",
+                       verb="resume"), expect=1, preexec_fn=limit_files(size))
+    assert text.count("log.jsonl: File too large; lines will be missing") == 1
+    assert "validation: " in text and text.count("training goes on") >= 3
+    assert f"checkpoint of update {UPDATES}" in text and "checkpoint of update 8 " in text
+    with open(begun / "log.jsonl", encoding="utf-8") as f:
+        assert all(x.endswith("\n") and json.loads(x) for x in f)
+    run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", verb="resume"))
+    same_end(begun, whole)
+
+
 def test_damaged_checkpoint_falls_back(data, whole, begun):
     os.truncate(begun / "checkpoints" / "00000008.ckpt", 5000)
     text = run(command(data, begun, "--set", f"training.updates={UPDATES}", verb="resume"))
@@ -264,8 +278,9 @@ def test_divergence_stops_and_keeps_the_last_good(data, begun):
                        "--set", "training.checkpoint_updates=1", "--set", "training.updates=400",
                        "--set", "training.clip=0"), expect=1)
     assert "training diverged in update" in text and "is whole" in text
-    steps = checkpoint_steps(out)
+    steps, failed = checkpoint_steps(out), int(re.search(r"diverged in update (\d+)", text)[1])
     assert steps and checkpoint(out, steps[-1])["step"] == steps[-1]
+    assert steps[-1] < failed - 1 or len(steps) == 1, "the model that failed is not what the run would go on from"
     assert log(out, "error")
 
 
@@ -363,6 +378,7 @@ def test_early_stopping(data, tmp_path):
                        "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss"))
     assert "stopping early" in text
     assert len(log(out, "valid")) == 3  # the first is the best, two without a better one
+    assert checkpoint_steps(out)[-1] == 3, "where it stopped is kept, though no checkpoint was due"
 
 
 def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
@@ -391,6 +407,27 @@ def test_batches_are_those_of_the_run(data, whole):
         counts = [sum(map(len, b[side])) for b in batches]
         logged = [x[f"{side}_tokens"] for x in log(whole, "train")]
         assert [sum(counts[i:i + 4]) for i in range(0, UPDATES, 4)] == logged
+
+
+GUIDED = ("--set", "guided_alignment.weight=0.5", "--set", "guided_alignment.head=2")
+
+
+def test_guided_alignment(data, whole, tmp_path):
+    """A head learns to look where the lexicon says; stopped and gone on with, the same bits; the bundle names the head."""
+    straight, halted = tmp_path / "straight", tmp_path / "halted"
+    run(command(data, straight, *GUIDED))
+    losses = [x["alignment_loss"] for x in log(straight, "train")]
+    assert len(losses) == UPDATES // 4 and losses[-1] < losses[0] - 0.02, losses
+    assert all("alignment_loss" not in x for x in log(whole, "train"))
+    run(command(data, halted, *GUIDED, "--set", "training.updates=8"))
+    run(command(data, halted, "--set", f"training.updates={UPDATES}", verb="resume"))
+    same_end(halted, straight)
+    manifest = json.loads((straight / "bundle" / "manifest.json").read_text())
+    assert (manifest["alignment_layer"], manifest["alignment_head"]) == (1, 2)
+    plain = json.loads((whole / "bundle" / "manifest.json").read_text())
+    assert "alignment_layer" not in plain and "alignment_head" not in plain
+    said = run(command(data, halted, "--set", "guided_alignment.weight=0.1", verb="resume"), expect=2)
+    assert "guided_alignment.weight: 0.1, was 0.5" in said
 
 
 def test_plan(data, whole, tmp_path):

@@ -204,6 +204,27 @@ static void test_keeping(void **state)
     }
 }
 
+/* Of a run that diverged: the newest, unless it is the only one, or of another step. */
+static void test_forgetting(void **state)
+{
+    (void)state;
+    struct dg_keeper *k = NULL;
+    struct dg_error err = {0};
+    assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
+    assert_int_equal(dg_keeper_forget(k, 1, &err), 0);
+    assert_int_equal(add(k, 1, NAN, &err), 0);
+    assert_int_equal(dg_keeper_forget(k, 1, &err), 0);
+    assert_int_equal(add(k, 2, NAN, &err), 0);
+    assert_int_equal(dg_keeper_forget(k, 1, &err), 0);
+    assert_true(exists(k, 1) && exists(k, 2));
+    assert_int_equal(dg_keeper_forget(k, 2, &err), 0);
+    assert_true(exists(k, 1) && !exists(k, 2));
+    dg_keeper_close(k);
+    assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
+    assert_true(dg_keeper_has(k, 1) && !dg_keeper_has(k, 2));
+    dg_keeper_close(k);
+}
+
 static void damage(const struct dg_keeper *k, uint64_t step)
 {
     char *path = dg_keeper_path(k, step);
@@ -306,6 +327,7 @@ static void test_left_overs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_roundtrip), TEST(test_damage), TEST(test_keeping),
+        TEST(test_forgetting),
         TEST(test_newest), TEST(test_going_back), TEST(test_full_disk), TEST(test_left_overs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
