@@ -462,7 +462,17 @@ def test_limits_of_the_control_group(data, tmp_path):
     text = run(in_group(groups, plan, cpu_max="100000 100000", memory_max=str(2 << 30)))
     assert " 1 threads" in text and re.search(r"the control group allows +2048\.0 MiB", text)
     text = run(in_group(groups, plan, cpu_max="max 100000", memory_max=str(1 << 20)), expect=1)
-    assert "training needs up to" in text and "the control group allows 0.0 GiB" in text
+    assert "training needs up to" in text and "the control group allows 0.0 GiB" in text and "together" in text
+
+
+def test_averaging_needs_no_room_for_training(data, begun, tmp_path):
+    """A run made on a large machine is averaged on a small one."""
+    groups = tmp_path / "groups"
+    groups.mkdir()
+    run(in_group(groups, [os.path.abspath(TRAIN), "average", str(begun), "--last", "1", "--no-scores", "--quiet",
+                          "--out", str(tmp_path / "one")], memory_max=str(1 << 20)))
+    text = run(in_group(groups, [os.path.abspath(TRAIN), "resume", str(begun), "--quiet"], memory_max=str(1 << 20)), expect=1)
+    assert "training needs up to" in text
 
 
 def test_plot_and_scores(data, whole, tmp_path):

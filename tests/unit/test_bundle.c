@@ -107,6 +107,7 @@ static void sealed_bundle_opens(void **state)
     assert_string_equal(dg_bundle_tag(b, "de"), "<2de>");
     assert_null(dg_bundle_tag(b, "fr"));
     assert_int_equal(dg_bundle_alignment_layer(b), 2);
+    assert_int_equal(dg_bundle_alignment_head(b), 0);
     assert_string_equal(dg_bundle_source_spm(b), in(p, "s.spm"));
     assert_string_equal(dg_bundle_target_spm(b), "");
     assert_string_equal(dg_bundle_source_vocab(b), in(p, "s.vocab"));
@@ -215,6 +216,8 @@ static const struct wrong wrongs[] = {
     {",\"target_vocab\":\"t.vocab\"", "", "files.target_vocab"},
     {"\"model\":{", "\"model\":3,\"training\":{", "model"},
     {"\"alignment_layer\":2", "\"alignment_layer\":0", "alignment_layer"},
+    {"\"alignment_layer\":2", "\"alignment_head\":0", "alignment_head"},
+    {"\"alignment_layer\":2", "\"alignment_head\":\"all\"", "alignment_head"},
 };
 
 static char *replaced(const struct wrong *w)
