@@ -326,6 +326,7 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
         struct dg_dataset_options data = dg_run_batches(r.recipe);
         dg_dataset_worst(r.data, &data, &worst);
         dg_plan_print(&r.plan, &worst, out);
+        rc = dg_plan_check(&r.plan, err);
     }
     dg_run_close(&r);
     return rc;

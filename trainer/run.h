@@ -36,7 +36,8 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err);
 /* How a recipe's training set is cut into batches. */
 struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
 
-/* The memory plan of a recipe, as text; prepares its data. */
+/* The memory plan of a recipe, as text; prepares its data. DG_ELIMIT, with the text, when it does not
+ * fit. */
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
 
 /* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev

@@ -137,7 +137,7 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
     dg_dataset_worst(r->data, &data, &worst);
     dg_plan_make(r->recipe, &r->config,
         worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->plan);
-    return dg_plan_check(&r->plan, err);
+    return 0;
 }
 
 /* The longest sentence of any set that the model will see. */
@@ -280,8 +280,10 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     const struct dg_recipe_training *t = &r->recipe->training;
     struct dg_checkpoint *c = NULL;
     size_t damaged = 0;
-    int rc = dg_keeper_open(r->checkpoint_dir, most(t->keep_last, t->average_last),
-        most(t->keep_best, t->average_best), &r->keeper, err);
+    int rc = dg_plan_check(&r->plan, err);
+    if (!rc)
+        rc = dg_keeper_open(r->checkpoint_dir, most(t->keep_last, t->average_last),
+            most(t->keep_best, t->average_best), &r->keeper, err);
     if (!rc && !r->o->resume && r->keeper->n)
         rc = dg_error_set(err, DG_EINVAL,
             "%s holds a run with checkpoints: resume it, or take another folder", r->o->dir);
