@@ -3,12 +3,17 @@
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/file.h"
+#include "base/log.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
 
 int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err)
 {
@@ -222,6 +227,46 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
     return rc;
 }
 
+/* One process at a time makes a folder, also where several runs share it: the others wait, and find
+ * it made. *fd is closed by the caller; the lock goes with it. */
+static int lock_folder(const struct dg_prepare_options *o, int *fd, struct dg_error *err)
+{
+    struct dg_buffer path;
+    dg_buffer_init(&path);
+    dg_buffer_addf(&path, "%s/.prepare-lock", o->dir);
+    int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "out of memory for paths")
+                         : dg_file_make_dir(o->dir, err);
+    if (rc == 0 && (*fd = open(path.data, O_CREAT | O_RDWR | O_CLOEXEC, 0644)) < 0)
+        rc = dg_error_set(err, DG_EIO, "%s: %s", path.data, strerror(errno));
+    for (bool told = false; rc == 0 && flock(*fd, LOCK_EX | LOCK_NB); told = true) {
+        const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            rc = dg_error_set(err, DG_EIO, "cannot lock %s: %s", path.data, strerror(errno));
+        else if (o->stop && *o->stop)
+            rc = dg_error_set(
+                err, DG_ECANCELED, "stopped while another process prepares %s", o->dir);
+        else if (!told)
+            dg_log(DG_LOG_INFO, "waiting dir=%s reason=\"another process prepares it\"", o->dir);
+        if (rc == 0)
+            nanosleep(&pause, NULL);
+    }
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+static int make_locked(const struct dg_recipe *r, const struct dg_prepare_options *o,
+    const struct dg_json *inputs, const char *hash, bool *made, struct dg_error *err)
+{
+    int fd = -1, rc = lock_folder(o, &fd, err);
+    if (rc == 0 && (o->force || !is_current(o, hash))) {
+        *made = true;
+        rc = make_folder(r, o, inputs, hash, err);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 int dg_prepare(
     const struct dg_recipe *r, const struct dg_prepare_options *o, bool *made, struct dg_error *err)
 {
@@ -234,10 +279,9 @@ int dg_prepare(
     int rc = dg_prepare_inputs(r, &inputs, err);
     if (rc == 0)
         rc = dg_prepare_hash(r, inputs, hash, err);
-    if (rc == 0) {
-        needed = o->force || !is_current(o, hash);
-        rc = needed ? make_folder(r, o, inputs, hash, err) : 0;
-    }
+    /* Without a lock first: a folder that is made may be read-only. */
+    if (rc == 0 && (o->force || !is_current(o, hash)))
+        rc = make_locked(r, o, inputs, hash, &needed, err);
     if (made)
         *made = needed;
     dg_json_free(inputs);

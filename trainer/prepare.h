@@ -7,7 +7,7 @@
  *   test-0.shard ...       likewise
  *   prepared.json          written last: what was made, from what, with which counts
  * Memory is bounded whatever the corpus; temporary files lie in the folder. A folder whose prepared.json matches the recipe's data part and the inputs' hashes is
- * left as it is. One call at a time on a folder. */
+ * left as it is. Several processes may ask for one folder: one makes it, the others wait. */
 #ifndef DG_TRAINER_PREPARE_H
 #define DG_TRAINER_PREPARE_H
 

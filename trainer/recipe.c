@@ -149,6 +149,14 @@ static int check_name(const struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
+static bool has_tags(const struct dg_recipe *r)
+{
+    for (size_t i = 0; i < r->data.n_directions; i++)
+        if (r->data.directions[i].tag[0])
+            return true;
+    return false;
+}
+
 /* d_k and d_v of 0 become d_model / heads. */
 static int check_model(struct dg_recipe *r, struct dg_error *err)
 {
@@ -163,11 +171,12 @@ static int check_model(struct dg_recipe *r, struct dg_error *err)
     if (c->positions != DG_POS_LEARNED && c->D % 2)
         return dg_error_field(err, DG_EINVAL, "model.d_model",
             "model.d_model is %u, must be even for sinusoids", c->D);
-    if (c->positions == DG_POS_LEARNED && c->max_positions < (uint64_t)r->cleaning.max_pieces)
+    const int64_t longest = r->cleaning.max_pieces + has_tags(r);
+    if (c->positions == DG_POS_LEARNED && c->max_positions < (uint64_t)longest)
         return dg_error_field(err, DG_EINVAL, "model.max_positions",
-            "model.max_positions is %u, must be at least cleaning.max_pieces (%lld) with learned "
-            "positions",
-            c->max_positions, (long long)r->cleaning.max_pieces);
+            "model.max_positions is %u, must be at least %lld with learned positions: "
+            "cleaning.max_pieces and a target tag, where there are any",
+            c->max_positions, (long long)longest);
     if (c->positions != DG_POS_LEARNED && c->max_positions)
         return dg_error_field(err, DG_EINVAL, "model.max_positions",
             "model.max_positions is %u, must be 0 unless positions are learned", c->max_positions);

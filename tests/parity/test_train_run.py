@@ -1,5 +1,6 @@
 """Whole runs of `dragoman-train` on a made-up language: what is stopped, killed or out of disk goes on bit for bit, what
 must not be mixed is refused, and the trainer's loss is the server's."""
+import fcntl
 import json
 import os
 import random
@@ -218,6 +219,31 @@ def test_other_thread_count_is_told(data, begun):
 
 def test_folder_with_a_run_is_not_begun_anew(data, begun):
     assert "holds a run with checkpoints" in run(command(data, begun), expect=2)
+
+
+def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
+    """The others wait, and find it made; a waiting one can be stopped."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(folder), "--quiet"]
+
+    def begin():
+        process = subprocess.Popen(prepare, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        assert "another process prepares it" in process.stderr.readline()
+        return process
+    with open(folder / ".prepare-lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stopped, waiting = begin(), begin()
+        stopped.terminate()
+        assert "stopped while another process prepares" in stopped.communicate(timeout=300)[1] and stopped.returncode
+        assert sorted(os.listdir(folder)) == [".prepare-lock"]
+    assert waiting.wait(timeout=300) == 0
+    waiting.stderr.close()
+    hashes = [json.loads((f / "prepared.json").read_text())["hash"] for f in (folder, whole / "data")]
+    assert hashes[0] == hashes[1]
+    before = os.stat(folder / "prepared.json").st_mtime_ns
+    run(prepare)
+    assert os.stat(folder / "prepared.json").st_mtime_ns == before, "what is made is left as it is"
 
 
 def test_two_processes_in_one_folder(data, tmp_path):
