@@ -166,8 +166,8 @@ static void tell(struct dg_run *r, const struct dg_json *training, const char *b
 int dg_run_finish(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config, r->keeper,
-        r->origin, true};
+    struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
+        r->keeper, r->origin, true};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     int rc =

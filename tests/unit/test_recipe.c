@@ -154,8 +154,10 @@ static void test_errors_name_the_field(void **state)
     refuse("{" DATA ",\"model\":{\"heads\":7}}", "model.heads", "not a multiple");
     refuse("{" DATA ",\"model\":{\"positions\":\"learned\"}}", "model.max_positions", "max_pieces");
     refuse("{\"data\":{\"target_tags\":\"always\",\"pairs\":["
-           "{\"source_lang\":\"en\",\"target_lang\":\"de\",\"train\":[{\"source\":\"a\",\"target\":\"b\"}]}]},\"model\":{\"positions\":\"learned\","
-           "\"max_positions\":100},\"cleaning\":{\"max_pieces\":100}}",
+           "{\"source_lang\":\"en\",\"target_lang\":\"de\","
+           "\"train\":[{\"source\":\"a\",\"target\":\"b\"}]}]},"
+           "\"model\":{\"positions\":\"learned\",\"max_positions\":100},"
+           "\"cleaning\":{\"max_pieces\":100}}",
         "model.max_positions", "must be at least 101");
     refuse("{" DATA ",\"model\":{\"max_positions\":9}}", "model.max_positions", "learned");
     refuse("{" DATA ",\"vocabulary\":{\"joint\":false}}", "model.tied_embeddings", "joint");
