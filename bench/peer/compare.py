@@ -21,6 +21,7 @@ import time
 
 import chart
 import machine
+import tables
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LENGTH = 27
@@ -180,6 +181,8 @@ def write(a, result):
         f.write("\n")
     with open(path.replace(".json", ".svg"), "w", encoding="utf-8") as f:
         f.write(chart.compare_chart(result))
+    if "steps" in result:
+        tables.write(result, path.replace(".json", ".md"))
     print(path)
 
 
