@@ -21,6 +21,7 @@ struct dg_run_options {
         settings; /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
     size_t n_settings;
     bool resume; /* go on from the newest whole checkpoint; else the folder must hold no run */
+    bool look;   /* write nothing into the folder: a process that trains in it is no obstacle */
     bool quiet;  /* no progress bar, no plan */
     const volatile int
         *stop; /* set by a signal handler: save and come back with *stopped; NULL never */
@@ -41,7 +42,7 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
 
 /* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev
- * and test sets. */
+ * and test sets. Into another folder also while the run goes on. */
 struct dg_run_average {
     const char *dir, *bundle; /* bundle NULL: dir/bundle */
     size_t n;                 /* 0: as the recipe says */

@@ -184,7 +184,8 @@ int dg_run_finish(struct dg_run *r, struct dg_error *err)
 
 int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
 {
-    struct dg_run_options ro = {.dir = o->dir, .resume = true, .quiet = o->quiet};
+    struct dg_run_options ro = {
+        .dir = o->dir, .resume = true, .look = o->bundle != NULL, .quiet = o->quiet};
     struct dg_json *training = NULL;
     struct dg_run r;
     dg_run_init(&r, &ro);
@@ -200,8 +201,7 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     if (!rc) {
         const struct dg_recipe_training *t = &r.recipe->training;
         struct source s = {r.recipe, r.prepared, r.prepared_dir,
-            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin,
-            !o->no_scores};
+            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, !o->no_scores};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
         rc = make_bundle(&s, n, o->best, &training, err);

@@ -49,7 +49,7 @@ static int take_lock(struct dg_run *r, struct dg_error *err)
 int dg_run_paths(struct dg_run *r, struct dg_error *err)
 {
     const char *dir = r->o->dir;
-    int rc = dg_file_make_dir(dir, err);
+    int rc = r->o->look ? 0 : dg_file_make_dir(dir, err);
     if (rc)
         return rc;
     r->checkpoint_dir = dg_run_join(dir, "checkpoints");
@@ -60,7 +60,7 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     if (!r->checkpoint_dir || !r->validation_dir || !r->bundle_dir || !r->log_path ||
         !r->prepared_dir)
         return dg_error_set(err, DG_ENOMEM, "no memory for the paths of %s", dir);
-    return dg_run_leads(r) ? take_lock(r, err) : 0;
+    return dg_run_leads(r) && !r->o->look ? take_lock(r, err) : 0;
 }
 
 static int find_config(struct dg_run *r, struct dg_error *err)

@@ -52,28 +52,39 @@ int dg_run_save(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* The saved recipe with the settings of this session over it. A recipe is loaded from a file, so
- * that settings go over it as they do over any other. */
-static int take_recipe(
-    struct dg_run *r, const struct dg_json *o, const char *data_dir, struct dg_error *err)
+/* A recipe is loaded from a file, so that settings go over it as they do over any other. */
+static int load_with_settings(
+    struct dg_run *r, const struct dg_buffer *text, const char *data_dir, struct dg_error *err)
 {
-    struct dg_buffer text, file;
-    dg_buffer_init(&text);
+    struct dg_buffer file;
     dg_buffer_init(&file);
     dg_buffer_addf(&file, "%s/run-recipe-%zu.json", r->o->dir, r->o->ranks ? r->o->ranks->rank : 0);
-    int rc = dg_json_write(dg_json_get(o, "recipe"), 2, &text) || text.failed || file.failed
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the recipe")
-                 : 0;
-    if (!rc)
-        rc = dg_file_write(file.data, text.data, text.len, err);
+    int rc = file.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
+                         : dg_file_write(file.data, text->data, text->len, err);
     if (!rc)
         rc = dg_recipe_load(
             file.data, data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
     if (file.data)
         unlink(file.data);
+    dg_buffer_deinit(&file);
+    return rc;
+}
+
+/* The saved recipe with the settings of this session over it. */
+static int take_recipe(
+    struct dg_run *r, const struct dg_json *o, const char *data_dir, struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_json_write(dg_json_get(o, "recipe"), 2, &text) || text.failed
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the recipe")
+                 : 0;
+    if (!rc && r->o->n_settings)
+        rc = load_with_settings(r, &text, data_dir, err);
+    else if (!rc)
+        rc = dg_recipe_parse(text.data, text.len, "", data_dir, &r->own_recipe, err);
     r->recipe = r->own_recipe;
     dg_buffer_deinit(&text);
-    dg_buffer_deinit(&file);
     return rc;
 }
 

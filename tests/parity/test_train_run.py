@@ -248,10 +248,15 @@ def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
 
 def test_two_processes_in_one_folder(data, tmp_path):
     out = tmp_path / "run"
-    process = subprocess.Popen(command(data, out, "--set", "training.updates=100000"), stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command(data, out, "--set", "training.updates=30000", "--set", "training.keep_last=10000"),
+                               stderr=subprocess.DEVNULL)
     try:
         wait_for(out, 4, process)
         assert "another process is training" in run(command(data, out, verb="resume"), expect=1)
+        average = [TRAIN, "average", str(out), "--last", "1", "--no-scores", "--quiet"]
+        assert "another process is training" in run(average, expect=1)
+        run([*average, "--out", str(tmp_path / "meanwhile")])
+        assert (tmp_path / "meanwhile" / "manifest.json").exists() and not (out / "bundle").exists()
     finally:
         process.terminate()
         process.wait()
