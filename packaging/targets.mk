@@ -1,5 +1,5 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-check deb deploy-check
+.PHONY: container container-check container-cuda deb deploy-check
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
@@ -7,6 +7,9 @@ container: ## build the container image and run it on 127.0.0.1:PORT
 
 container-check: ## build the image, run it and hold it to its promises
 	@docker/check
+
+container-cuda: ## the image for NVIDIA GPUs (BASE, DEVEL: images to build on), checked; needs no GPU
+	@KIND=cuda docker/check
 
 deploy-check: ## check Dockerfile, compose file, Kubernetes manifests, alerts, dashboard
 	@scripts/deploy-check
