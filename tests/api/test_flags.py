@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+import yaml
 
 import bundle
 import conftest
@@ -21,6 +22,9 @@ NEWS = ["Hansjakob back in Freihof once again", "Oil extends drop toward $96 a b
         "Gazprom's Alexei Miller says pipeline in Bulgaria starts new gas era",
         "Many critics of veganism warn in particular of the lack of vitamin B12.",
         "Bronze went to Rainer and Bernd Maier of the Asphaltriecher team."]
+# An answer of over two hundred pieces, even kept from repeating itself.
+ENDLESS = ("Regarding the subject of traffic, which was not on the agenda for this Friday, the SPD substantiated its opposition "
+           "to a car toll charge promoted by the CSU.")
 # One unit, of at least one letter, four times in a row.
 LOOP = re.compile(r"(\w{1,20}?)\1{3}")
 
@@ -122,6 +126,35 @@ def test_length_limited():
     (answer,) = cli([CAPTIONS[0]], "--max-length", "5")
     assert "length_limited" in answer["flags"]
     assert one_word_longer(answer["text"])
+
+
+def test_length_limited_over_http(server, endless):
+    assert "length_limited" in flags(one(server, ENDLESS)), "the model has become too good for this test"
+    with conftest.Server(endless) as other:  # never says </s>
+        assert all("length_limited" in s["flags"] for s in one(other, " ".join(CAPTIONS))["sentences"])
+
+
+def test_the_same_flags_in_a_stream(server):
+    texts = [CAPTIONS[0], NEWS[0], ENDLESS]
+    whole = server.post("/v1/translate", {"text": texts, "source": "en", "target": "de"}).json()["translations"]
+    reply = server.post("/v1/translate", {"text": texts, "source": "en", "target": "de", "stream": True})
+    events = [json.loads(line[6:]) for line in reply.text.splitlines() if line.startswith("data: {\"text_index\"")]
+    found = {(e["text_index"], e["sentence_index"]): e["flags"] for e in events}
+    assert found == {(i, k): s["flags"] for i, t in enumerate(whole) for k, s in enumerate(t["sentences"])}
+    assert any(found.values())
+
+
+def test_every_flag_is_described():
+    """What the code can say, what openapi.yaml allows, what docs/api.md explains and what is provoked here are the same."""
+    def read(*path):
+        with open(os.path.join(conftest.ROOT, *path), encoding="utf-8") as f:
+            return f.read()
+    said = set(re.findall(r'case DG_FLAG_\w+: return "(\w+)";', read("translate", "finish.c")))
+    sentence = next(s for s in yaml.safe_load(read("openapi.yaml"))["components"]["schemas"].values()
+                    if "enum" in s.get("properties", {}).get("flags", {}).get("items", {}))
+    table = read("docs", "api.md").split("| flag | means |", 1)[1].split("\n\n", 1)[0]
+    assert said == set(sentence["properties"]["flags"]["items"]["enum"]) == set(re.findall(r"^\| `(\w+)`", table, re.M))
+    assert said == {flag for flag in said if f'"{flag}" in' in read("tests", "api", "test_flags.py")}
 
 
 def one_word_longer(text):
