@@ -61,3 +61,8 @@ def test_goes_on_from_a_checkpoint(data, tmp_path):
     runs.run(runs.command(data, half, "--device", "cuda", *SETTINGS, "--set", "training.updates=2"))
     runs.run([runs.TRAIN, "resume", str(half), "--set", "training.updates=4", "--device", "cuda", "--quiet"])
     assert runs.checkpoint(half, 4)["xxh3"] == runs.checkpoint(whole, 4)["xxh3"]
+
+
+def test_guided_alignment_is_refused(data, tmp_path):
+    said = runs.run(runs.command(data, tmp_path / "run", "--device", "cuda", *SETTINGS, *runs.GUIDED), expect=1)
+    assert "guided_alignment.weight is 0.5, and cuda has no guided alignment: train on a CPU, or set it to 0" in said
