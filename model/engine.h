@@ -39,8 +39,9 @@ struct dg_result {
     uint64_t id;
     const struct dg_hypothesis *hyps; /* [n_hyps], best first */
     uint32_t n_hyps;
-    /* [hyps[0].n] source position each piece of the best answer attends to most (one head of one layer's
-     * cross-attention, or the mean over all); NULL unless wanted, or unless that answer holds the unknown piece, which has to be copied. */
+    /* [hyps[0].n] source position each piece of the best answer attends to most (in one layer's cross-attention: one
+     * head, or the mean over all); NULL unless wanted, or unless that answer holds the unknown piece, which has to be
+     * copied. */
     const int32_t *alignment;
     uint32_t n_source, steps;
 };

@@ -43,6 +43,17 @@ def test_two_ranks_are_two_threads(data, whole, tmp_path):
 
 
 @needs_mpi
+def test_guided_alignment_over_ranks(data, tmp_path):
+    """Its loss is summed over the ranks like the other, its links are each rank's own."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    runs.run(runs.command(data, one, *runs.GUIDED))
+    runs.run(mpirun(2, runs.command(data, two, *ONE_THREAD, *runs.GUIDED)), env=ENV)
+    runs.same_end(two, one)
+    a, b = ([x["alignment_loss"] for x in runs.log(out, "train")] for out in (one, two))
+    assert a == b and len(a) == runs.UPDATES // 4
+
+
+@needs_mpi
 def test_three_ranks_follow_one(data, tmp_path):
     """Another order of sums: within 1e-5 relative over the first 100 updates of the paper's warm-up (the other tests'
     learning rate is a hundred times larger: rounding grows there as it does between any two orders)."""
