@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Training side by side: `dragoman-train` and PyTorch alternately on the very same batches, real tokens counted on both
-sides, for each number of threads. Prints each run and the medians; writes train-MACHINE.json to --out after each round, so
+sides, for each number of threads. Prints each run and the medians; writes train-MACHINE.json and .md to --out after each round, so
 that what was measured before an interruption is kept.
 
 CPU time is compared too: it hardly suffers from who else uses the cores. foreign_cpus says how many cores others used
@@ -91,6 +91,26 @@ def settle(runs):
     return result
 
 
+def table(result):
+    """The medians as Markdown."""
+    m = result["machine"]
+    lines = [f"# Training beside PyTorch: {m['cpu']}, {m['cores']} cores ({', '.join(m['flags'])})", "",
+             f"{result['date']}, revision {result['revision']}, PyTorch {result['torch']}; {result['model']}.",
+             f"Medians of {result['rounds']} alternating rounds, {result['updates'] - result['warm_up_updates']} updates each, source + "
+             "target tokens a second, padding not counted. Made by `make bench-train`.", "",
+             "| threads | Dragoman | PyTorch | ratio | by CPU time | spread, ours and theirs | cores of others, at most |",
+             "|---|---|---|---|---|---|---|"]
+    for threads, x in result["threads"].items():
+        ours, theirs = x["dragoman"], x["pytorch"]
+        foreign = max(r["foreign_cpus"] for by in (ours, theirs) for r in by["runs"])
+        lines.append(f"| {threads} | {ours['tokens_per_s']:,.0f} | {theirs['tokens_per_s']:,.0f} | {x['ratio']['tokens_per_s']:.2f} | "
+                     f"{x['ratio']['tokens_per_cpu_s']:.2f} | {ours['tokens_per_s_spread_percent']:.0f} %, "
+                     f"{theirs['tokens_per_s_spread_percent']:.0f} % | {foreign} |")
+    if not result["quiet"]:
+        lines += ["", "Others used the cores meanwhile: two threads of PyTorch wait busily for each other and suffer most."]
+    return "\n".join(lines) + "\n"
+
+
 def write(a, runs, rounds, date):
     result = {"date": date, "machine": machine.describe(), "revision": a.revision, "torch": torch.__version__,
               "torch_uses": torch.backends.cpu.get_cpu_capability(),
@@ -100,10 +120,10 @@ def write(a, runs, rounds, date):
               "threads": {str(n): settle(runs[n]) for n in runs}}
     os.makedirs(a.out, exist_ok=True)
     path = os.path.join(a.out, f"train-{machine.slug()}.json")
-    with open(path + ".tmp", "w", encoding="utf-8") as f:
-        json.dump(result, f, indent=1)
-        f.write("\n")
-    os.replace(path + ".tmp", path)
+    for name, text in ((path, json.dumps(result, indent=1) + "\n"), (path.replace(".json", ".md"), table(result))):
+        with open(name + ".tmp", "w", encoding="utf-8") as f:
+            f.write(text)
+        os.replace(name + ".tmp", name)
     return path, result
 
 
