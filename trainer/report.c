@@ -54,7 +54,9 @@ void dg_plan_make(
     out->optimizer = (r->training.ema > 0 ? 3 : 2) * block;
     out->gradients = out->threads * block;
     out->activations = out->threads * activation_bytes(c, out->micro_tokens, longest);
-    out->validation = 2 * block + out->threads * ((size_t)64 << 20);
+    const size_t search = 2 * block + out->threads * ((size_t)64 << 20),
+                 average = 3 * block; /* sums as doubles, and their mean */
+    out->validation = search > average ? search : average;
     out->total =
         out->weights + out->optimizer + out->gradients + out->activations + out->validation;
 }
@@ -79,7 +81,7 @@ void dg_plan_print(
     add_line(out, "Adam's moments and averages", p->optimizer);
     add_line(out, "gradients, one block a thread", p->gradients);
     add_line(out, "activations, about", p->activations);
-    add_line(out, "validation, about", p->validation);
+    add_line(out, "validation or averaging, about", p->validation);
     add_line(out, "together", p->total);
     add_line(out, p->grouped ? "the control group allows" : "the machine has", p->available);
 }
