@@ -92,7 +92,7 @@ static void check_links(const struct dg_dataset *d, const int32_t *tags)
 {
     size_t linked = 0, pieces = 0, n;
     for (uint64_t i = 0; i < dg_dataset_count(d); i++) {
-        int32_t source[64], target[64];
+        int32_t source[512], target[512];
         uint32_t s, t;
         const struct dg_link *l = dg_dataset_links(d, i, &n);
         dg_dataset_lengths(d, i, &s, &t);
