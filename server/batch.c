@@ -253,6 +253,8 @@ static bool start_next(struct dg_feeder *f, struct dg_batch *b)
     int rc = e->request->error ? e->request->error->code : DG_OK;
     if (rc != DG_OK)
         err = *e->request->error;
+    else if (dg_queue_stopped(f->app->queue)) /* nobody waits for the planning of what is left */
+        rc = dg_error_set(&err, DG_ECANCELED, "the server is stopping");
     else if (!e->task)
         rc = dg_batch_entry_plan(f, e, &err);
     if (rc == DG_OK && e->task->n_entries > 0) {

@@ -126,7 +126,10 @@ static int plan(const struct dg_server_config *c)
     struct dg_error err = {0};
     bool fits = false;
     dg_buffer_init(&b);
+    const struct dg_device_options device = {.device = c->device, .precision = c->precision};
     int rc = check_together(c, &err);
+    if (rc == DG_OK)
+        rc = dg_device_choose(&device, &o.device, &err);
     if (rc == DG_OK)
         rc = dg_plan_write(c, &o, &b, &fits, &err);
     int status = rc == DG_OK ? show(&b) : fail(&err);

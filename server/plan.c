@@ -1,7 +1,6 @@
 #include "server/plan.h"
 
 #include "base/cores.h"
-#include "kernels/cpu/cpu.h"
 #include "server/models_internal.h"
 
 #include <stdio.h>
@@ -29,20 +28,21 @@ static double anonymous_bytes(void)
 
 struct plan {
     double mapped, most;
+    double on_device; /* engines on a GPU */
+    char device[96];  /* as its backend calls it */
     struct dg_buffer *b;
 };
 
 /* What one bundle takes: its file, mapped; what is packed for the processor, once; and an engine
- * for each worker, whose size follows from the limits. */
+ * for each worker, whose size follows from the limits. On a GPU the engines are in its memory. */
 static int plan_model(
     struct plan *p, const char *dir, const struct dg_models_options *o, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = 1};
     struct dg_backend *be = NULL;
     struct dg_translator *t = NULL;
     struct dg_engine *engine = NULL;
     double before = anonymous_bytes(), packed = 0;
-    int rc = dg_cpu_open(&cpu, &be, err);
+    int rc = dg_device_open(&o->device, &be, err);
     if (rc == DG_OK)
         rc = dg_translator_open(dir, be, MAX_POSITIONS, &t, err);
     if (rc == DG_OK) {
@@ -52,16 +52,19 @@ static int plan_model(
     if (rc == DG_OK) {
         const struct dg_bundle *b = dg_translator_bundle(t);
         double file = (double)dg_weights_bytes(dg_bundle_weights(b));
-        double each = (double)dg_engine_bytes(engine), sum = packed + each * o->workers;
+        double each = (double)dg_engine_bytes(engine), engines = each * o->workers;
+        double sum = packed + (o->device.cuda ? 0 : engines);
         packed = packed > 0 ? packed : 0;
         dg_buffer_addf(p->b, "  %-28.28s %10.1f %10.1f %8u x %7.1f %10.1f\n", dg_bundle_name(b),
             file / MB, packed / MB, o->workers, each / MB, sum / MB);
         p->mapped += file;
         p->most += sum;
+        p->on_device += o->device.cuda ? engines : 0;
+        snprintf(p->device, sizeof p->device, "%s", be->name);
     }
     dg_engine_close(engine);
     dg_translator_close(t);
-    dg_cpu_close(be);
+    dg_device_close(be);
     return rc;
 }
 
@@ -99,6 +102,15 @@ static void plan_verdict(struct plan *p, bool *fits)
                 "more memory.");
 }
 
+static void plan_device(const struct plan *p, const struct dg_device *device)
+{
+    dg_buffer_addf(p->b, "Device: %s%s%s\n", p->device,
+        device->note[0] != '\0' ? ", for want of another: " : "", device->note);
+    if (device->cuda)
+        dg_buffer_addf(p->b, "Its own memory: %.1f MB for engines, beside each model's weights.\n",
+            p->on_device / MB);
+}
+
 int dg_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
     struct dg_buffer *b, bool *fits, struct dg_error *err)
 {
@@ -118,5 +130,6 @@ int dg_plan_write(const struct dg_server_config *c, const struct dg_models_optio
     plan_line(&p, "the program", program);
     plan_requests(&p, c);
     plan_verdict(&p, fits);
+    plan_device(&p, &options->device);
     return DG_OK;
 }

@@ -11,7 +11,7 @@ TEXT = "A man in a red shirt is riding a bicycle down the street."
 
 @pytest.fixture(scope="module")
 def server():
-    with conftest.Server(BUNDLE) as s:
+    with conftest.Server(BUNDLE, "--max-queue-tokens", "1000000") as s:
         yield s
 
 

@@ -202,11 +202,12 @@ def test_a_batch_need_not_fit_into_the_queue(models):
 
 def test_lines_come_as_items_finish(endless):
     with Server(endless, *NARROW) as server:
-        reply = server.post("/v1/batch", {"items": spread(long_text(1), 8)}, headers=NDJSON, stream=True)
-        begin = time.monotonic()
-        when = [time.monotonic() - begin for line in reply.iter_lines() if line]
-        assert len(when) == 8
-        assert when[0] < when[-1] / 2
+        reply = server.post("/v1/batch", {"items": spread(long_text(1), 1000)}, headers=NDJSON, stream=True)
+        rest = reply.iter_lines()  # the connection lives as long as this does
+        assert json.loads(next(rest))["index"] in range(1000)
+        assert counter(server, "dragoman_batches_under_way") == 1
+        reply.close()
+        server.until(lambda: counter(server, "dragoman_batches_under_way") == 0)
 
 
 def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
@@ -226,12 +227,12 @@ def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
 def test_deadline_of_a_batch(endless, busy):
     """What was finished in time is given, the rest says why not."""
     with Server(endless, *NARROW) as server:
-        items = [item("12:30"), *spread(busy(0.3), 30), item("Hi.", source="xx")]
+        items = [item("12:30"), *spread(busy(4), 30), item("Hi.", source="xx")]
         for headers in ({}, NDJSON):
             begin = time.monotonic()
-            reply = server.post("/v1/batch", {"items": items, "timeout_ms": 1000}, headers=headers)
+            reply = server.post("/v1/batch", {"items": items, "timeout_ms": 2000}, headers=headers)
             got = sorted(lines(reply), key=lambda a: a["index"]) if headers else answers(reply)
-            assert time.monotonic() - begin < 20
+            assert time.monotonic() - begin < 60  # all of it takes two minutes
             assert got[0]["text"] == "12:30"
             assert got[-1]["error"]["code"] == "unsupported_language"
             assert got[-2]["error"]["code"] == "timeout"
@@ -252,14 +253,14 @@ def test_timeout_header(endless, busy):
 def test_client_gone(endless, busy, headers):
     """All its remaining work is dropped and counted."""
     with Server(endless, *NARROW) as server:
-        body = {"items": spread(busy(1), 100), "timeout_ms": 300000}
+        body = {"items": spread(busy(3), 100), "timeout_ms": 300000}
         s = server.connect()
         s.sendall(http_post("/v1/batch", body, *headers))
         server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
         s.close()
-        server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="cancelled") >= 98, 10)
+        server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="cancelled") >= 98)
         server.until(lambda: counter(server, "dragoman_live_sentences") == 0
-                     and counter(server, "dragoman_queue_depth") == 0, 10)
+                     and counter(server, "dragoman_queue_depth") == 0)
         server.until(lambda: server.logged(r"route=/v1/batch status=(499|408)"))
         assert server.translate("Hi.").status_code == 200
 
@@ -274,7 +275,7 @@ def test_a_reader_who_is_slow_holds_up_nobody(models):
         s.connect(("127.0.0.1", server.port))
         s.sendall(http_post("/v1/batch", {"items": items}, "Accept: application/x-ndjson"))
         server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="ok") > 0)
-        server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="cancelled") > 0, 60)
+        server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="cancelled") > 0)
         done = counter(server, "dragoman_batch_items_total", outcome="ok")
         assert done < 2000, "all was made before anybody read it"
         s.close()
@@ -301,13 +302,12 @@ def test_two_batches_share(endless, busy):
     """A small batch does not wait for the end of a large one."""
     with Server(endless, *NARROW, "--max-queue-tokens", "300") as server:
         text = busy(0.2)
-        large = server.post("/v1/batch", {"items": spread(text, 100)}, headers=NDJSON, stream=True)
+        large = server.post("/v1/batch", {"items": spread(text, 500)}, headers=NDJSON, stream=True)
         rest = large.iter_lines()
         next(rest)
-        begin = time.monotonic()
         small = answers(server.post("/v1/batch", {"items": [item(text)] * 2}))
         assert all("text" in a for a in small)
-        assert time.monotonic() - begin < 10
+        assert counter(server, "dragoman_batches_under_way") == 1  # the large one is
         large.close()
 
 
@@ -318,7 +318,7 @@ def test_stop_in_the_middle(endless, busy, headers):
     flags[flags.index("--drain-timeout") + 1] = "0"
     with Server(endless, *flags) as server:
         s = server.connect()
-        s.sendall(http_post("/v1/batch", {"items": [item("12:30"), *spread(busy(2), 20)]}, *headers))
+        s.sendall(http_post("/v1/batch", {"items": [item("12:30"), *spread(busy(20), 20)]}, *headers))
         server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
         assert server.stop() == 0
         data = read_all(s)

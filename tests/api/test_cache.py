@@ -17,7 +17,8 @@ def rest(answer):
 @pytest.fixture(scope="module")
 def both(models):
     """A server that keeps answers and one that does not."""
-    with Server(models, "--cache-bytes", "10000000") as keeping, Server(models) as plain:
+    unbounded = ["--max-queue-tokens", "1000000"]
+    with Server(models, *unbounded, "--cache-bytes", "10000000") as keeping, Server(models, *unbounded) as plain:
         yield keeping, plain
 
 

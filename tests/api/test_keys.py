@@ -88,12 +88,10 @@ def test_changes_reach_a_running_server_within_seconds(models, path):
     with serve(models, path) as server:
         assert ask(server, first).status_code == 200
         second = add(path)
-        start = time.monotonic()
-        server.until(lambda: ask(server, second).status_code == 200, 5)
+        server.until(lambda: ask(server, second).status_code == 200)
         keys(path, "revoke", first["id"])
-        server.until(lambda: ask(server, first).status_code == 401, 5)
+        server.until(lambda: ask(server, first).status_code == 401)
         assert ask(server, second).status_code == 200
-        assert time.monotonic() - start < 10
 
 
 def test_the_rate_is_held(models, path):
@@ -138,7 +136,7 @@ def test_usage_is_written_while_the_server_runs(models, path):
     with serve(models, path) as server:
         for _ in range(5):
             assert ask(server, key).status_code == 200
-        server.until(lambda: used(path, key) == (5, 5 * 6), 15)
+        server.until(lambda: used(path, key) == (5, 5 * 6))
         assert ask(server, key).status_code == 200
         server.stop(signal.SIGTERM)  # the rest at once
         assert used(path, key) == (6, 6 * 6)
@@ -148,7 +146,7 @@ def test_two_servers_share_a_day(models, path):
     key = add(path, "--characters-per-day", "10")
     with serve(models, path) as a, serve(models, path) as b:
         assert ask(a, key).status_code == 200
-        a.until(lambda: ask(b, key, dict(GOOD, text="12345")).status_code == 429, 30)
+        a.until(lambda: ask(b, key, dict(GOOD, text="12345")).status_code == 429)
 
 
 def test_keys_are_neither_stored_nor_logged(models, path):
@@ -170,15 +168,15 @@ def test_a_file_that_is_locked_stops_no_request(models, path):
     with serve(models, path) as server:
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        start = time.monotonic()
-        while time.monotonic() - start < 8:
+        asked = 0
+        while not server.logged('event="keys" store=failed'):
             assert ask(server, key).status_code == 200
-            time.sleep(0.5)
-        server.until(lambda: server.logged('event="keys" store=failed'), 15)
+            asked += 1
+            time.sleep(0.1)
         holder.execute("ROLLBACK")
         holder.close()
-        server.until(lambda: used(path, key)[0] >= 10, 20)
-        server.until(lambda: server.logged('event="keys" store=recovered'), 20)
+        server.until(lambda: used(path, key)[0] == asked)
+        server.until(lambda: server.logged('event="keys" store=recovered'))
 
 
 def test_a_file_that_is_none_stops_the_start(models, tmp_path):

@@ -78,7 +78,7 @@ def test_isa_is_what_was_asked_for(models):
 
 
 def test_several_workers(models):
-    with Server(models) as one, Server(models, "--workers", "3", "--threads", "4") as three:
+    with Server(models) as one, Server(models, "--workers", "3", "--threads", "4", "--max-queue-tokens", "100000") as three:
         texts = ["Sentence number %d here." % i for i in range(30)]
         want = [one.translate(t).json()["translations"] for t in texts]
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
@@ -165,21 +165,17 @@ def test_version_and_check(models):
 # Overload ----------------------------------------------------------------------------------------------------
 
 def test_a_full_queue_refuses_at_once(endless, busy):
-    """What is over the bound gets 503 with Retry-After, at once; what was taken is answered."""
-    text = busy(0.3)
-    with Server(endless, *NARROW, "--max-queue-tokens", str(4 * len(text))) as server:
-        with concurrent.futures.ThreadPoolExecutor(12) as pool:
-            def ask(i):
-                start = time.monotonic()
-                reply = server.translate(text.replace("sea", "sea %d" % i)) # equal ones would be done once
-                return reply, time.monotonic() - start
-            replies = list(pool.map(ask, range(12)))
-        refused = [(r, s) for r, s in replies if r.status_code == 503]
-        assert 0 < len(refused) < 12
-        assert {r.status_code for r, _ in replies} == {200, 503}
-        for r, _ in refused:
-            assert r.json()["error"]["code"] == "overloaded" and int(r.headers["Retry-After"]) >= 1
-        assert min(s for _, s in refused) < min(s for r, s in replies if r.status_code == 200)
+    """What is over the bound gets 503 with Retry-After while the others still wait; what was taken is answered."""
+    with Server(endless, *NARROW, "--max-queue-tokens", "100") as server:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            taken = pool.submit(server.translate, busy(3))  # larger than the bound, but nothing waits
+            server.until(lambda: gauge(server, "dragoman_queue_tokens") > 100)
+            for _ in range(8):
+                reply = server.translate(long_text(2))
+                assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
+                assert int(reply.headers["Retry-After"]) >= 1
+            assert not taken.done()
+            assert taken.result().status_code == 200
         assert server.translate("Again.").status_code == 200
 
 
@@ -196,11 +192,11 @@ def test_deadline(endless, busy, how):
     with Server(endless, *NARROW, *flags) as server:
         fields = {"timeout_ms": 300} if how == "body" else {}
         headers = {"X-Request-Timeout": "0.3"} if how == "header" else {}
-        body = dict(text=busy(6), source="en", target="de", **fields)
+        body = dict(text=busy(60), source="en", target="de", **fields)
         start = time.monotonic()
         reply = server.post("/v1/translate", body, headers=headers)
         assert reply.status_code == 504 and reply.json()["error"]["code"] == "timeout"
-        assert 0.25 < time.monotonic() - start < 4
+        assert 0.25 < time.monotonic() - start < 30
         if how != "server":  # its slots are free again
             assert server.translate("Short.").status_code == 200
 
@@ -210,7 +206,7 @@ def test_deadline(endless, busy, how):
 @pytest.mark.parametrize("how", ["close", "half-close", "reset"])
 def test_a_client_that_goes_away_frees_its_place(endless, busy, how):
     """Many sentences one after the other; their client leaves, and most of the work is never done."""
-    text = busy(10)
+    text = busy(60)
     with Server(endless, *NARROW) as server:
         gone = server.connect()
         gone.sendall(http_post("/v1/translate", dict(text=text, source="en", target="de")))
@@ -234,7 +230,7 @@ def gauge(server, name):
 
 def test_waves_of_vanishing_clients_among_steady_ones(models):
     """Nobody else's answer is lost or mixed up."""
-    with Server(models) as server:
+    with Server(models, "--max-queue-tokens", "1000000") as server:
         texts = ["Steady number %d speaks." % i for i in range(20)]
         want = [server.translate(t).json()["translations"] for t in texts]
         stop = threading.Event()
@@ -269,7 +265,7 @@ def test_idle_server_stops_at_once(models, how):
     with Server(models) as server:
         start = time.monotonic()
         assert server.stop(how) == 0
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 20  # far from --drain-timeout
 
 
 def test_stops_with_idle_connections_open(models):
@@ -279,7 +275,7 @@ def test_stops_with_idle_connections_open(models):
         assert held[0].recv(100)
         start = time.monotonic()
         assert server.stop() == 0
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 20
         for s in held:
             s.close()
 
@@ -287,7 +283,7 @@ def test_stops_with_idle_connections_open(models):
 def test_sigterm_under_load_loses_no_accepted_request(models):
     """Clients that keep asking over kept connections: whoever was connected gets a whole answer; new connections are
     refused by the system."""
-    with Server(models) as server:
+    with Server(models, "--max-queue-tokens", "1000000") as server:
         want = server.translate("Keep on.").json()["translations"]
         stop, lost, answered = threading.Event(), [], []
 
@@ -331,11 +327,11 @@ def length_of(reply):
 
 
 def test_running_requests_end_before_the_server_does(endless, busy):
-    text = busy(0.5)
+    text = busy(1)
     with Server(endless, *NARROW) as server:
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             running = [pool.submit(server.translate, text) for _ in range(4)]
-            time.sleep(0.3)
+            server.until_running(4)
             server.process.send_signal(signal.SIGTERM)
             assert [r.result().status_code for r in running] == [200] * 4
         assert server.process.wait(PATIENCE) == 0
@@ -344,38 +340,36 @@ def test_running_requests_end_before_the_server_does(endless, busy):
 @pytest.mark.parametrize("how", ["time", "signal"])
 def test_what_does_not_end_in_time_is_failed(endless, busy, how):
     """Within the drain time, or until a second signal."""
-    text = busy(20)
-    with Server(endless, *NARROW, "--drain-timeout", "0.5" if how == "time" else "30") as server:
+    text = busy(90)
+    with Server(endless, *NARROW, "--drain-timeout", "0.5" if how == "time" else "300") as server:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             running = [pool.submit(server.translate, text) for _ in range(2)]
-            time.sleep(0.5)
+            server.until_running(2)
             start = time.monotonic()
             server.process.send_signal(signal.SIGTERM)
             if how == "signal":
-                time.sleep(0.2)
+                server.until(lambda: server.logged('event="stopping"'))
                 server.process.send_signal(signal.SIGTERM)
             for r in running:
                 assert r.result().status_code == 503 and r.result().json()["error"]["code"] == "stopping"
         assert server.process.wait(PATIENCE) == 0
-        assert time.monotonic() - start < 15
+        assert time.monotonic() - start < 60
 
 
 def test_not_ready_while_draining(endless, busy):
     """A kept connection can still ask, and is told to go."""
-    text = busy(2)
     with Server(endless, *NARROW) as server:
-        with concurrent.futures.ThreadPoolExecutor(1) as pool, server.connect() as kept:
+        with server.connect() as running, server.connect() as kept:
             kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
             assert kept.recv(65536).startswith(b"HTTP/1.1 200 ")
-            running = pool.submit(server.translate, text)
-            time.sleep(0.3)
+            running.sendall(http_post("/v1/translate", dict(text=busy(60), source="en", target="de")))
+            server.until(lambda: gauge(server, "dragoman_live_sentences") > 0)
             server.process.send_signal(signal.SIGTERM)
             server.until(lambda: server.logged('event="stopping"'))
             kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
             reply = read_all(kept)
             assert reply.startswith(b"HTTP/1.1 503 ") and b'"draining"' in reply
             assert b"connection: close" in reply.lower()
-            assert running.result().status_code == 200
 
 
 def descriptors(n):
@@ -444,3 +438,14 @@ def test_the_plan_grows_with_the_limits_and_fails_when_there_is_not_as_much(mode
     assert status == 1 and "does not fit" in text
     done = subprocess.run([SERVER, "--models", "/nowhere", "--plan"], capture_output=True, text=True)
     assert done.returncode == 1 and "/nowhere" in done.stderr
+
+
+def test_the_plan_is_for_the_device_that_is_asked_for(models):
+    _, text = plan(models, "--device", "cpu")
+    assert re.search(r"^Device: cpu/\w+$", text, re.M) and "Its own memory" not in text
+    nowhere = dict(os.environ, DRAGOMAN_CUDA_PLUGIN="/nowhere/plugin.so")
+    command = [SERVER, "--models", models, "--plan", "--device"]
+    done = subprocess.run([*command, "cuda"], env=nowhere, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1 and "/nowhere/plugin.so" in done.stderr
+    done = subprocess.run([*command, "auto"], env=nowhere, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and re.search(r"^Device: cpu/\w+, for want of another: .*/nowhere/plugin.so", done.stdout, re.M)

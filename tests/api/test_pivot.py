@@ -27,7 +27,7 @@ def three(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(three):
-    with Server(three) as s:
+    with Server(three, "--max-queue-tokens", "1000000") as s:  # nothing is refused, however slow the machine is
         yield s
 
 
@@ -143,22 +143,20 @@ def test_deadline_hang_up_and_stop_reach_both_hops(slow, source):
     with Server(slow, *NARROW, "--drain-timeout", "0.3") as server:
         start = time.monotonic()
         reply = translate(server, LONG, source, "fr", timeout_ms=4000)
-        assert reply.status_code == 504 and time.monotonic() - start < 30
+        assert reply.status_code == 504 and time.monotonic() - start < 60
         idle = lambda: re.search(r"^dragoman_live_sentences 0\n", server.get("/metrics").text, re.M) and \
             "dragoman_queue_depth 0\n" in server.get("/metrics").text
-        server.until(idle, 20)
+        server.until(idle)
         with server.connect() as s:
             s.sendall(http_post("/v1/translate", dict(text=LONG, source=source, target="fr")))
-            server.until(lambda: not idle(), 20)
-            time.sleep(0.5)
+            server.until(lambda: not idle())
             s.shutdown(socket.SHUT_WR)
             assert b"client_gone" in read_all(s)
-        server.until(idle, 20)
+        server.until(idle)
         replies = []
         client = threading.Thread(target=lambda: replies.append(translate(server, LONG, source, "fr").status_code))
         client.start()
-        server.until(lambda: not idle(), 20)
-        time.sleep(0.3)
+        server.until(lambda: not idle())
         server.stop(signal.SIGTERM)
         client.join()
         assert replies == [503]
@@ -173,7 +171,7 @@ def test_clients_that_leave_at_any_moment(server):
             s.sendall(data)
             time.sleep(i % 30 / 1000)
     assert translate(server, TEXTS[1]).json() == wanted
-    server.until(lambda: "dragoman_http_requests_in_flight 1\n" in server.get("/metrics").text, 20)
+    server.until(lambda: "dragoman_http_requests_in_flight 1\n" in server.get("/metrics").text)
 
 
 def test_a_full_queue_does_not_lose_the_second_hop(three):

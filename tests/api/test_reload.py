@@ -103,7 +103,7 @@ def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path
     with Server(str(served), *NARROW) as server:
         old = server.get("/v1/models").json()["models"][0]["version"]
         answers = []
-        client = threading.Thread(target=lambda: answers.append(server.translate(busy(3))))
+        client = threading.Thread(target=lambda: answers.append(server.translate(busy(8))))
         client.start()
         server.until(lambda: "dragoman_live_sentences 1\n" in server.get("/metrics").text)
         os.rename(served / "m", tmp_path / "old")
@@ -113,7 +113,7 @@ def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path
         assert server.translate("Hello.").headers["X-Model-Version"] != old  # beside the new one
         client.join()
         assert answers[0].status_code == 200 and answers[0].headers["X-Model-Version"] == old
-        server.until(lambda: not mapped(server, tmp_path / "old"), 10)
+        server.until(lambda: not mapped(server, tmp_path / "old"))
 
 
 def flip(path, at):
@@ -250,4 +250,4 @@ def test_exchanges_leave_nothing_behind(folder):
             assert reload(server).json()["opened"] == 1
             assert server.translate("Hello.").status_code == 200
             os.rename(folder / "old", folder / "next" / "en-de")  # and back again the next time
-        server.until(lambda: footprint(server) == before, 20)
+        server.until(lambda: footprint(server) == before)

@@ -88,21 +88,23 @@ def test_errors_before_the_start_are_plain(server, wrong, field):
     assert reply.headers["Content-Type"] == "application/json"
 
 
-def test_sentences_come_one_by_one(endless):
+def test_sentences_come_one_by_one(endless, busy):
     with Server(endless, *NARROW) as server:
         when = [(seconds, name) for seconds, name, _ in arriving(server, long_text(20))]
         assert [name for _, name in when] == ["sentence"] * 20 + ["done"]
-        assert when[0][0] < when[-1][0] / 3
-        assert when[9][0] < when[-1][0] * 0.8
         assert counter(server, "dragoman_time_to_first_sentence_seconds_count") == 1
-        assert counter(server, "dragoman_time_to_first_sentence_seconds_sum") < when[-1][0] / 2
+        assert 0 < counter(server, "dragoman_time_to_first_sentence_seconds_sum") < when[-1][0]
+        events = arriving(server, busy(60))
+        for _ in range(5):  # they are here while others wait
+            assert next(events)[1] == "sentence" and counter(server, "dragoman_queue_depth") > 0
+        events.close()
 
 
 def test_deadline_after_the_start(endless, busy):
     with Server(endless, *NARROW) as server:
         pace = 20 / busy(20).count("Number")  # seconds a sentence
-        text = long_text(50 + round(5 / pace))
-        events = stream(server, text, timeout_ms=round(1000 * max(1, 10 * pace)))
+        text = long_text(50 + round(60 / pace))
+        events = stream(server, text, timeout_ms=round(1000 * max(4, 10 * pace)))
         assert [name for name, _ in events[:-1]] == ["sentence"] * (len(events) - 1) and len(events) > 1
         name, data = events[-1]
         assert name == "error" and data["code"] == "timeout"
@@ -117,7 +119,7 @@ def test_client_gone(endless, busy):
             while b"event: sentence" not in data:
                 data += s.recv(65536)
         server.until(lambda: counter(server, "dragoman_live_sentences") == 0
-                     and counter(server, "dragoman_queue_depth") == 0, 10)
+                     and counter(server, "dragoman_queue_depth") == 0)
         server.until(lambda: server.logged(r"route=/v1/translate status=499"))
         server.until(lambda: counter(server, "dragoman_requests_total", outcome="cancelled") == 1)
 

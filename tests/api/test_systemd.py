@@ -1,4 +1,8 @@
 """What a service manager is told, and the socket it may pass on."""
+import concurrent.futures
+import contextlib
+import ctypes
+import errno
 import os
 import shutil
 import signal
@@ -10,7 +14,7 @@ import time
 import pytest
 import requests
 
-from conftest import PATIENCE, ROOT, SERVER, Server
+from conftest import NARROW, PATIENCE, ROOT, SERVER, Server, long_text
 
 
 class Manager:
@@ -62,13 +66,13 @@ def test_ready_again_after_a_reload_that_failed(models, tmp_path):
 
 def test_the_watchdog_hears_often_enough(models, tmp_path):
     with Manager(str(tmp_path / "notify")) as manager:
-        with Server(models, env={**manager.env, "WATCHDOG_USEC": "3000000"}) as server:
+        with Server(models, env={**manager.env, "WATCHDOG_USEC": "8000000"}) as server:
             assert "READY" in manager.hear()
             last = time.monotonic()
-            for _ in range(4):
+            for _ in range(2):
                 server.translate("Hello.")
                 assert manager.hear() == {"WATCHDOG": "1"}
-                assert time.monotonic() - last < 2.5
+                assert time.monotonic() - last < 8
                 last = time.monotonic()
         with Server(models, env={**manager.env, "WATCHDOG_USEC": "300000", "WATCHDOG_PID": "1"}):
             while "READY" not in manager.hear():
@@ -77,6 +81,64 @@ def test_the_watchdog_hears_often_enough(models, tmp_path):
             with pytest.raises(socket.timeout):  # meant for another process
                 manager.hear()
             manager.socket.settimeout(PATIENCE)
+
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x40000000
+
+
+def ptrace(request, thread):
+    if LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(thread), None, None) != 0:
+        number = ctypes.get_errno()
+        if number in (errno.EPERM, errno.ENOSYS):
+            pytest.skip("ptrace is not allowed here")
+        raise OSError(number, os.strerror(number))
+
+
+def busiest_thread(server, work):
+    """The thread that `work` costs most: the engine's."""
+    def used():
+        tasks = "/proc/%d/task/" % server.process.pid
+        return {int(t): int(open(tasks + t + "/schedstat").read().split()[0]) for t in os.listdir(tasks)}
+    before = used()
+    work()
+    return max(before, key=lambda t, after=used(): after[t] - before[t])
+
+
+def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_path):
+    """The engine's thread stops in the middle: sentences wait, no step is taken, and the manager hears nothing until it moves."""
+    with Manager(str(tmp_path / "notify")) as manager:
+        with Server(endless, *NARROW, env={**manager.env, "WATCHDOG_USEC": "1000000"}) as server:
+            assert "READY" in manager.hear()
+            engine = busiest_thread(server, lambda: server.translate(long_text(5)))
+            ptrace(PTRACE_SEIZE, engine)
+            ptrace(PTRACE_INTERRUPT, engine)
+            os.waitpid(engine, WALL)
+            try:
+                with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                    waits = pool.submit(server.translate, long_text(3))
+                    server.until(lambda: server.logged('level=error event="stuck" waiting=3 '))
+                    manager.socket.setblocking(False)
+                    with contextlib.suppress(BlockingIOError):  # what was said before
+                        while manager.hear():
+                            pass
+                    said = len(stuck(server))
+                    server.until(lambda: len(stuck(server)) > said + 2)  # it looks again and again
+                    with pytest.raises(BlockingIOError):
+                        manager.hear()
+                    assert not waits.done() and server.get("/livez").status_code == 200
+                    ptrace(PTRACE_DETACH, engine)
+                    engine = None
+                    manager.socket.settimeout(PATIENCE)
+                    assert manager.hear() == {"WATCHDOG": "1"}
+                    assert waits.result().status_code == 200
+            finally:
+                if engine:
+                    ptrace(PTRACE_DETACH, engine)
+
+
+def stuck(server):
+    return [line for line in server.log if 'event="stuck"' in line]
 
 
 @pytest.mark.parametrize("name", ["/nowhere/at/all", "relative", "@", "", "x" * 200])

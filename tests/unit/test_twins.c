@@ -1,0 +1,170 @@
+/* The table of what waits: equal sentences find each other, others do not, also where they share a bucket or a key;
+ * removing leaves the rest. Sentences are planned with the bundled model's vocabulary. */
+#include "server/twins.h"
+
+#include "kernels/cpu/cpu.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BUNDLE "weights/bundles/en-de"
+
+static struct dg_backend *be;
+static struct dg_served served = {.refs = 1}, other = {.refs = 1};
+static struct dg_twins *twins;
+
+static int set_up(void **state)
+{
+    struct dg_error err = {0};
+    (void)state;
+    twins = calloc(1, sizeof *twins);
+    assert_non_null(twins);
+    if (dg_cpu_open(NULL, &be, &err) || dg_translator_open(BUNDLE, be, 200, &served.translator, &err))
+        fail_msg("%s", err.message);
+    other.translator = served.translator;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    dg_translator_close(served.translator);
+    dg_cpu_close(be);
+    free(twins);
+    return 0;
+}
+
+/* One sentence that asks to be translated. */
+struct asked {
+    struct dg_job *job;
+    struct dg_task *task;
+    struct dg_entry *e;
+};
+
+static struct asked ask_as(struct dg_served *model, const char *text, const struct dg_translate_options *o)
+{
+    struct asked a = {0};
+    struct dg_error err = {0};
+    if (dg_job_plan(model->translator, text, strlen(text), o, &a.job, &err) ||
+        dg_task_open(model, &a.job, 1, &a.task, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(a.task->n_entries, 1);
+    a.e = &a.task->entries[0];
+    return a;
+}
+
+static struct asked ask(const char *text)
+{
+    const struct dg_translate_options o = {.search.alpha = -1};
+    return ask_as(&served, text, &o);
+}
+
+static void forget(struct asked *a)
+{
+    dg_task_free(a->task);
+    dg_job_free(a->job);
+}
+
+static void equal_ones_find_each_other(void **state)
+{
+    struct asked a = ask("Two dogs play."), same = ask("Two dogs play."), another = ask("Two cats play.");
+    (void)state;
+    assert_null(dg_twins_find(twins, a.e));
+    dg_twins_put(twins, a.e);
+    assert_ptr_equal(dg_twins_find(twins, a.e), a.e);
+    assert_ptr_equal(dg_twins_find(twins, same.e), a.e);
+    assert_null(dg_twins_find(twins, another.e));
+    dg_twins_remove(twins, a.e);
+    assert_null(dg_twins_find(twins, same.e));
+    assert_null(a.e->same_key);
+    forget(&a), forget(&same), forget(&another);
+}
+
+static void whatever_changes_the_answer_makes_another_one(void **state)
+{
+    const struct dg_translate_options wider = {.search = {.alpha = -1, .beam = 7}},
+                                      longer = {.search.alpha = 2},
+                                      aligned = {.search.alpha = -1, .alignments = true},
+                                      begun = {.search.alpha = -1, .prefix = "Zwei"};
+    const char *text = "Two dogs play.";
+    struct asked a = ask(text), list[] = {ask_as(&served, text, &wider), ask_as(&served, text, &longer),
+                                    ask_as(&served, text, &aligned), ask_as(&served, text, &begun),
+                                    ask_as(&other, text, &(struct dg_translate_options){.search.alpha = -1})};
+    (void)state;
+    dg_twins_put(twins, a.e);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        assert_null(dg_twins_find(twins, list[i].e));
+        dg_twins_put(twins, list[i].e);
+        assert_ptr_equal(dg_twins_find(twins, list[i].e), list[i].e);
+        dg_twins_remove(twins, list[i].e);
+        forget(&list[i]);
+    }
+    assert_ptr_equal(dg_twins_find(twins, a.e), a.e);
+    dg_twins_remove(twins, a.e);
+    forget(&a);
+}
+
+/* n that differ, all in one bucket; every second one has even its neighbour's key. */
+static void crowd(struct asked *list, size_t n)
+{
+    char text[32];
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "Number %zu plays.", i);
+        list[i] = ask(text);
+        list[i].e->key = 1 + 2 * (uint64_t)DG_TWINS_BUCKETS * (i / 2);
+    }
+}
+
+static void one_bucket_holds_many(void **state)
+{
+    enum { N = 9 };
+    struct asked list[N];
+    (void)state;
+    crowd(list, N);
+    for (size_t gone = 0; gone < N; gone++) { /* first, last, and all between */
+        for (size_t i = 0; i < N; i++)
+            dg_twins_put(twins, list[i].e);
+        dg_twins_remove(twins, list[gone].e);
+        for (size_t i = 0; i < N; i++)
+            assert_ptr_equal(dg_twins_find(twins, list[i].e), i == gone ? NULL : list[i].e);
+        for (size_t i = 0; i < N; i++)
+            if (i != gone)
+                dg_twins_remove(twins, list[i].e);
+        for (size_t i = 0; i < DG_TWINS_BUCKETS; i++)
+            assert_null(twins->buckets[i]);
+    }
+    for (size_t i = 0; i < N; i++)
+        forget(&list[i]);
+}
+
+static void without_a_key_there_are_no_twins(void **state)
+{
+    struct asked a = ask("Two dogs play."), b = ask("Two dogs play.");
+    (void)state;
+    a.e->key = b.e->key = 0;
+    dg_twins_put(twins, a.e);
+    assert_null(dg_twins_find(twins, a.e));
+    assert_null(dg_twins_find(twins, b.e));
+    dg_twins_remove(twins, a.e);
+    for (size_t i = 0; i < DG_TWINS_BUCKETS; i++)
+        assert_null(twins->buckets[i]);
+    forget(&a), forget(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_ones_find_each_other),
+        cmocka_unit_test(whatever_changes_the_answer_makes_another_one),
+        cmocka_unit_test(one_bucket_holds_many),
+        cmocka_unit_test(without_a_key_there_are_no_twins),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
