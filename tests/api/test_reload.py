@@ -103,7 +103,7 @@ def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path
     with Server(str(served), *NARROW) as server:
         old = server.get("/v1/models").json()["models"][0]["version"]
         answers = []
-        client = threading.Thread(target=lambda: answers.append(server.translate(busy(8))))
+        client = threading.Thread(target=lambda: answers.append(server.translate(busy(4))))
         client.start()
         server.until(lambda: "dragoman_live_sentences 1\n" in server.get("/metrics").text)
         os.rename(served / "m", tmp_path / "old")
