@@ -1,5 +1,6 @@
 /* The CPU backend. Instruction set chosen once at open: $DRAGOMAN_ISA
- * (generic|avx2|avxvnni|avx512|avx512vnni; those with VNNI multiply int8 faster, to the same bits) or the machine's best. */
+ * (generic|avx2|avxvnni|avx512|avx512vnni|avx512bf16; those with VNNI multiply int8 faster, to the same bits; avx512bf16 is
+ * avx512vnni that multiplies bf16 weights as they are, bf16.h) or the machine's best. */
 #ifndef DG_KERNELS_CPU_CPU_H
 #define DG_KERNELS_CPU_CPU_H
 

@@ -16,7 +16,9 @@ static void look_up(const struct dg_weight *t, size_t id, float *y)
             y[k] = column[k * DG_PANEL];
         return;
     }
-    if (t->kind == DG_WEIGHT_INT8)
+    if (t->kind == DG_WEIGHT_BF16)
+        dg_bf16_row(t->data, id, t->K, y);
+    else if (t->kind == DG_WEIGHT_INT8)
         dg_int8_row(t->data, id, t->K, y);
     else
         dg_convert_floats(t->data, t->type, id * t->K, t->K, y);
@@ -48,7 +50,7 @@ void dg_cpu_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_ro
     const struct dg_weight *table = op->table;
     size_t D = table->K;
     assert(op->positions->K == D && op->positions->kind != DG_WEIGHT_PANEL &&
-           op->positions->kind != DG_WEIGHT_INT8);
+           op->positions->kind != DG_WEIGHT_INT8 && op->positions->kind != DG_WEIGHT_BF16);
     assert(!M || y.offset + (M - 1) * y.ld + D <= y.buf->n);
     for (size_t m = 0; m < M; m++) {
         float *row = dg_rows_at(y, m);

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "kernels/backend.h"
+#include "kernels/cpu/bf16.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/int8.h"
 #include "kernels/cpu/isa.h"
@@ -20,6 +21,7 @@ enum dg_weight_kind {
     DG_WEIGHT_ROWS,  /* fp32 [N,K] row-major: vectors, and matrices that train */
     DG_WEIGHT_PANEL, /* fp32 panels of 16 outputs (pack.h): matrices, tied tables too */
     DG_WEIGHT_INT8,  /* s8 panels of 16 outputs (int8.h) with their sums: matrices, tied tables too */
+    DG_WEIGHT_BF16,  /* bf16 panels of 16 outputs (bf16.h): matrices, tied tables too */
     DG_WEIGHT_TABLE, /* [N,K] row-major in the stored type: looked up, never multiplied */
 };
 
@@ -37,7 +39,8 @@ enum {
     DG_ATTN_QUERIES = 8,    /* query rows that share one walk over the keys */
     DG_ATTN_KEYS = 2048,    /* keys whose scores are held at once; more keys are walked three times */
     DG_TASKS_PER_THREAD = 4, /* pieces an op is split into, so that an uneven one does not hold the others up */
-    DG_INT8_SCRATCH = 1 << 20, /* bytes of quantised activations held at once; at least 8 rows of DG_INT8_K_MAX */
+    DG_INT8_SCRATCH = 1 << 20, /* bytes of quantised or rounded activations held at once; at least 8 rows of
+                                * DG_INT8_K_MAX, 4 of DG_BF16_K_MAX */
     DG_INT8_ROWS = 2048,       /* rows held at once */
     DG_SPLIT_COST = 100000 /* multiply-adds below which waking a thread costs more than it saves */
 };
@@ -46,10 +49,11 @@ struct dg_cpu {
     struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cpu * */
     const struct dg_cpu_isa *isa;
     const struct dg_cpu_int8 *int8;
+    const struct dg_cpu_bf16 *bf16; /* NULL: bf16 weights are widened */
     struct dg_pool *pool; /* NULL with one thread */
     size_t threads, active; /* active: of those that ops are split over now */
     float *scratch; /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
-    uint8_t *int8_rows;            /* [DG_INT8_SCRATCH] */
+    uint8_t *int8_rows;            /* [DG_INT8_SCRATCH]; bf16 rows, too */
     struct dg_int8_act *int8_acts; /* [DG_INT8_ROWS] */
     dg_cpu_gemm_fn *gemm;
     void *gemm_ctx;

@@ -1,5 +1,6 @@
 /* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)). Cut into blocks of rows and columns, never over K:
- * one chain of multiply-adds per output, k = 0 .. K-1, whoever computes it. */
+ * one chain of multiply-adds per output, k = 0 .. K-1, whoever computes it. Before bf16 weights
+ * (bf16.h) rows are rounded once into the backend's scratch space. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
@@ -11,14 +12,18 @@ enum {
     COLUMN_BLOCK =
         512, /* columns whose outputs are still there when the bias and activation are applied */
     ROW_UNIT = 12, /* whole tiles of 6 or 12 rows */
+    ROUND_ROWS = 8 /* rows of one task of rounding */
 };
 
 struct job {
     const struct dg_cpu *cpu;
     const struct dg_linear *op;
     struct dg_rows x, y;
-    size_t M, rows, columns; /* of a block; columns is a multiple of DG_PANEL */
+    size_t m0, M;         /* what is done now: rows m0 .. m0+M-1 of x and y */
+    size_t rows, columns; /* of a block; columns is a multiple of DG_PANEL */
     size_t column_blocks;
+    uint16_t *rounded; /* [M,ldr]: those rows in bf16; NULL: the weight is fp32 */
+    size_t ldr;
 };
 
 /* Bias, activation and dropout of rows m0 .. m1-1, columns n0 .. n0+n-1. */
@@ -42,13 +47,21 @@ static void run_block(void *arg, size_t i)
 {
     const struct job *j = arg;
     const struct dg_weight *w = j->op->w;
-    size_t m0 = i / j->column_blocks * j->rows, n0 = i % j->column_blocks * j->columns;
-    size_t m1 = m0 + j->rows < j->M ? m0 + j->rows : j->M;
+    size_t first = i / j->column_blocks * j->rows, n0 = i % j->column_blocks * j->columns;
+    size_t M = j->M - first < j->rows ? j->M - first : j->rows, m0 = j->m0 + first;
     size_t n = w->N - n0 < j->columns ? w->N - n0 : j->columns;
-    struct dg_gemm g = {m1 - m0, n, w->K, dg_rows_at(j->x, m0), j->x.ld,
-        dg_weight_floats(w) + n0 * w->K, dg_rows_at(j->y, m0) + n0, j->y.ld};
-    j->cpu->isa->gemm(&g);
-    finish_block(j, m0, m1, n0, n);
+    float *y = dg_rows_at(j->y, m0) + n0;
+    if (j->rounded) {
+        const uint16_t *panels = (const uint16_t *)w->data + n0 / DG_PANEL * dg_bf16_panel(w->K);
+        struct dg_bf16_gemm g = {M, n, dg_bf16_pairs(w->K), j->rounded + first * j->ldr, j->ldr,
+            panels, y, j->y.ld};
+        j->cpu->bf16->gemm(&g);
+    } else {
+        struct dg_gemm g = {M, n, w->K, dg_rows_at(j->x, m0), j->x.ld,
+            dg_weight_floats(w) + n0 * w->K, y, j->y.ld};
+        j->cpu->isa->gemm(&g);
+    }
+    finish_block(j, m0, m0 + M, n0, n);
 }
 
 /* Rows of a block: what BLOCK_FLOATS hold, but at least 48, so that the weights are not read too
@@ -73,6 +86,30 @@ static void choose_blocks(struct job *j, size_t pieces)
     j->rows = choose_rows(j->M, j->op->w->K);
     j->columns = columns * DG_PANEL;
     j->column_blocks = (panels + columns - 1) / columns;
+}
+
+static void round_rows(void *arg, size_t i)
+{
+    const struct job *j = arg;
+    for (size_t m = i * ROUND_ROWS; m < j->M && m < (i + 1) * ROUND_ROWS; m++)
+        j->cpu->bf16->round(dg_rows_at(j->x, j->m0 + m), j->op->w->K, j->rounded + m * j->ldr);
+}
+
+/* Rows m0 .. m0+M-1 against packed weights. */
+static void multiply_packed(struct job *j)
+{
+    const struct dg_cpu *cpu = j->cpu;
+    const struct dg_weight *w = j->op->w;
+    if (j->rounded) {
+        size_t tasks = (j->M + ROUND_ROWS - 1) / ROUND_ROWS;
+        bool split = dg_cpu_pieces(cpu, tasks, (double)j->M * (double)w->K) > 1;
+        dg_pool_run(split ? cpu->pool : NULL, tasks, round_rows, j);
+    }
+    size_t pieces = dg_cpu_pieces(
+        cpu, (w->N + DG_PANEL - 1) / DG_PANEL, (double)j->M * (double)w->N * (double)w->K);
+    choose_blocks(j, pieces);
+    size_t row_blocks = (j->M + j->rows - 1) / j->rows;
+    dg_pool_run(pieces > 1 ? cpu->pool : NULL, row_blocks * j->column_blocks, run_block, j);
 }
 
 /* A weight that trains lies in rows: the trainer's product if there is one, else dot products. */
@@ -111,9 +148,14 @@ void dg_cpu_linear(
         finish_block(&j, 0, M, 0, w->N);
         return;
     }
-    size_t pieces = dg_cpu_pieces(
-        cpu, (w->N + DG_PANEL - 1) / DG_PANEL, (double)M * (double)w->N * (double)w->K);
-    choose_blocks(&j, pieces);
-    size_t row_blocks = (M + j.rows - 1) / j.rows;
-    dg_pool_run(pieces > 1 ? cpu->pool : NULL, row_blocks * j.column_blocks, run_block, &j);
+    size_t fit = M;
+    if (w->kind == DG_WEIGHT_BF16) {
+        j.rounded = (uint16_t *)(void *)cpu->int8_rows;
+        j.ldr = (w->K + 31) / 32 * 32; /* 64 bytes */
+        fit = DG_INT8_SCRATCH / (j.ldr * sizeof *j.rounded);
+    }
+    for (; j.m0 < M; j.m0 += fit) {
+        j.M = M - j.m0 < fit ? M - j.m0 : fit;
+        multiply_packed(&j);
+    }
 }

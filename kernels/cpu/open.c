@@ -43,23 +43,25 @@ static const struct dg_ops ops = {
     .close = dg_cpu_close,
 };
 
-/* A named choice: which kernels for fp32 and which for int8. */
+/* A named choice: which kernels for fp32, which for int8, and for bf16 if any. */
 struct choice {
     const char *name;
     const struct dg_cpu_isa *isa;
     const struct dg_cpu_int8 *int8;
+    const struct dg_cpu_bf16 *bf16;
 };
 
 static struct choice find_choice(const char *name)
 {
     const struct choice all[] = {
 #ifdef DG_X86
-        { "avx512vnni", &dg_cpu_avx512, &dg_int8_avx512vnni },
-        { "avx512", &dg_cpu_avx512, &dg_int8_avx512 },
-        { "avxvnni", &dg_cpu_avx2, &dg_int8_avxvnni },
-        { "avx2", &dg_cpu_avx2, &dg_int8_avx2 },
+        { "avx512bf16", &dg_cpu_avx512, &dg_int8_avx512vnni, &dg_bf16_avx512 },
+        { "avx512vnni", &dg_cpu_avx512, &dg_int8_avx512vnni, NULL },
+        { "avx512", &dg_cpu_avx512, &dg_int8_avx512, NULL },
+        { "avxvnni", &dg_cpu_avx2, &dg_int8_avxvnni, NULL },
+        { "avx2", &dg_cpu_avx2, &dg_int8_avx2, NULL },
 #endif
-        { "generic", &dg_cpu_plain, &dg_int8_plain },
+        { "generic", &dg_cpu_plain, &dg_int8_plain, NULL },
     };
     size_t i = 0;
     while (strcmp(all[i].name, name) != 0 && i + 1 < sizeof all / sizeof *all)
@@ -68,30 +70,39 @@ static struct choice find_choice(const char *name)
 }
 
 #ifdef DG_X86
-/* Leaf 7, subleaf 1, EAX bit 4; the operating system's part is that of AVX2. */
-static bool has_avxvnni(void)
+/* Leaf 7, subleaf 1, EAX. The operating system's part is that of AVX2 and of AVX-512, which are asked for first. */
+enum { AVXVNNI_BIT = 4, AVX512BF16_BIT = 5 };
+
+static bool has_feature(int bit)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> bit & 1);
 }
 #endif
 
 /* __builtin_cpu_supports also asks whether the operating system saves the registers. */
 const char *const *dg_cpu_isas(void)
 {
-    static const char *const lists[][6] = { { "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL },
-        { "avx512vnni", "avx512", "avx2", "generic", NULL }, { "avx512", "avx2", "generic", NULL },
-        { "avxvnni", "avx2", "generic", NULL }, { "avx2", "generic", NULL }, { "generic", NULL } };
+    /* Without AVX-VNNI and with it. Processors with bf16 have AVX-512 VNNI, too: where that is hidden, so is bf16. */
+    static const char *const lists[][2][7] = {
+        { { "avx512bf16", "avx512vnni", "avx512", "avx2", "generic", NULL },
+            { "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL } },
+        { { "avx512vnni", "avx512", "avx2", "generic", NULL },
+            { "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL } },
+        { { "avx512", "avx2", "generic", NULL }, { "avx512", "avxvnni", "avx2", "generic", NULL } },
+        { { "avx2", "generic", NULL }, { "avxvnni", "avx2", "generic", NULL } },
+        { { "generic", NULL } },
+    };
 #ifdef DG_X86
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-    if (avx512)
-        return !__builtin_cpu_supports("avx512vnni") ? lists[2] : has_avxvnni() ? lists[0] : lists[1];
-    if (avx2)
-        return has_avxvnni() ? lists[3] : lists[4];
+    bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+    int first = vnni ? !has_feature(AVX512BF16_BIT) : avx512 ? 2 : avx2 ? 3 : 4;
+    return lists[first][avx2 && has_feature(AVXVNNI_BIT)];
+#else
+    return lists[4][0];
 #endif
-    return lists[5];
 }
 
 static int choose_isa(const char *name, struct choice *out, struct dg_error *err)
@@ -127,6 +138,7 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
         goto out;
     cpu->isa = choice.isa;
     cpu->int8 = choice.int8;
+    cpu->bf16 = choice.bf16;
     cpu->threads = cpu->active = (size_t)threads;
     size_t floats = cpu->threads * DG_TASKS_PER_THREAD * DG_ATTN_QUERIES * DG_ATTN_KEYS;
     cpu->scratch = aligned_alloc(64, floats * sizeof(float));

@@ -84,6 +84,25 @@ static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec, cons
     return 0;
 }
 
+/* bf16 rows that are multiplied as they are; where there is an fp32 form, that is what is wanted. */
+static bool stays_bf16(const struct dg_cpu *cpu, const struct dg_weight_spec *spec, const struct dg_stored *rows)
+{
+    return cpu->bf16 && rows->type == DG_BF16 && spec->K <= DG_BF16_K_MAX
+        && !find_form(spec, DG_LAYOUT_PANEL16, DG_F32);
+}
+
+static int new_bf16(struct dg_weight *w, const struct dg_weight_spec *spec, const struct dg_stored *rows,
+    struct dg_error *err)
+{
+    w->kind = DG_WEIGHT_BF16;
+    w->type = DG_BF16;
+    uint16_t *packed = own_bytes(w, dg_bf16_packed(spec->N, spec->K) * sizeof *packed);
+    if (!packed)
+        return no_memory(spec, err);
+    dg_bf16_pack(rows->data, spec->N, spec->K, packed);
+    return 0;
+}
+
 static int new_vector(struct dg_weight *w, const struct dg_weight_spec *spec, const struct dg_stored *rows,
     struct dg_error *err)
 {
@@ -129,7 +148,6 @@ static int check_spec(const struct dg_weight_spec *spec, const struct dg_stored 
 int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec, struct dg_weight **out,
     struct dg_error *err)
 {
-    (void)be;
     *out = NULL;
     /* fp32 rows where there are several: nothing is lost, and nothing has to be converted. */
     const struct dg_stored *rows = find_form(spec, DG_LAYOUT_ROWS, DG_F32);
@@ -147,7 +165,12 @@ int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec, 
         rc = new_vector(w, spec, rows, err);
     } else if (spec->use & DG_USE_MATRIX) {
         const struct dg_stored *int8 = find_int8(spec);
-        rc = int8 ? new_int8(w, spec, int8, err) : new_matrix(w, spec, rows, err);
+        if (int8)
+            rc = new_int8(w, spec, int8, err);
+        else if (stays_bf16(dg_cpu_of(be), spec, rows))
+            rc = new_bf16(w, spec, rows, err);
+        else
+            rc = new_matrix(w, spec, rows, err);
     } else {
         w->kind = DG_WEIGHT_TABLE;
         w->type = rows->type;

@@ -7,6 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import widened
+
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "data")
 HUGGINGFACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "huggingface")
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
@@ -16,7 +18,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def run(args, code=0):
-    done = subprocess.run([DRAGOMAN, "attention"] + args, text=True, encoding="utf-8", capture_output=True, timeout=120)
+    done = subprocess.run([DRAGOMAN, "attention"] + args, text=True, encoding="utf-8", capture_output=True, timeout=120,
+                          env=widened.environment())
     assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
     return done.stdout if code == 0 else done.stderr
 

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+import widened
+
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "data")
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 MODELS = sorted(n[:-5] for n in os.listdir(GOLDEN) if n.endswith(".json") and not n.startswith("train-"))
@@ -36,8 +38,8 @@ def line(vocab, ids):
 
 
 def run(args, text="", isa=None):
-    """Lines of JSON that the program answers with."""
-    env = dict(os.environ, **({"DRAGOMAN_ISA": isa} if isa else {}))
+    """Lines of JSON that the program answers with; isa "" leaves the choice to the machine."""
+    env = {**widened.environment(), **({} if isa is None else {"DRAGOMAN_ISA": isa})}
     done = subprocess.run([DRAGOMAN] + args, input=text, text=True, encoding="utf-8", capture_output=True, env=env,
                           timeout=600)
     assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
@@ -66,9 +68,7 @@ def test_there_is_something_to_compare():
         assert max(len(f["source"]) for f in value["forced"]) > 100
 
 
-@pytest.mark.parametrize("isa", [None, "generic"], ids=["best", "generic"])
-@pytest.mark.parametrize("name", MODELS)
-def test_forced(name, isa, tmp_path):
+def check_forced(name, isa, tmp_path, piece_tolerance, score_tolerance):
     cases = expected(name)["forced"]
     source, target = tmp_path / "source", tmp_path / "target"
     source_vocab, target_vocab = vocabulary(name, "source"), vocabulary(name, "target")
@@ -81,8 +81,19 @@ def test_forced(name, isa, tmp_path):
         pieces = [t["piece"] for t in answer["tokens"]]
         assert pieces == [target_vocab[i] for i in case["target"]] + ["</s>"]
         for i, (token, logprob) in enumerate(zip(answer["tokens"], case["logprobs"])):
-            assert token["logprob"] == pytest.approx(logprob, abs=PIECE_TOLERANCE), (case["source"], i)
-        assert answer["score"] == pytest.approx(sum(case["logprobs"]), abs=SCORE_TOLERANCE)
+            assert token["logprob"] == pytest.approx(logprob, abs=piece_tolerance), (case["source"], i)
+        assert answer["score"] == pytest.approx(sum(case["logprobs"]), abs=score_tolerance)
+
+
+@pytest.mark.parametrize("isa", [None, "generic"], ids=["best", "generic"])
+@pytest.mark.parametrize("name", MODELS)
+def test_forced(name, isa, tmp_path):
+    check_forced(name, isa, tmp_path, PIECE_TOLERANCE, SCORE_TOLERANCE)
+
+
+def test_bf16_as_the_machine_chooses(tmp_path):
+    """Where the processor multiplies bf16, activations have 8 bits: as far off as on the emulated GPU."""
+    check_forced("two-vocabularies", "", tmp_path, 0.2, 5.0)
 
 
 @pytest.mark.parametrize("name,index", settings())

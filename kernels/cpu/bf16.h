@@ -1,0 +1,60 @@
+/* bf16 matrix products: weights stay the 16 bits that the bundle holds (half of fp32's memory
+ * traffic), activations are rounded to bf16 row by row, sums are fp32. Only where the processor has
+ * vdpbf16ps; elsewhere bf16 weights are widened to fp32 at load (weight.c).
+ * Promised: one chain per output over pairs of k in order, whatever M, place, threads and alignment
+ * are: on one processor a row has the same bits always. bf16_plain.c is the definition, and follows
+ * the published description of vdpbf16ps. Whether a processor rounds within a pair as described is
+ * its own affair: between models of processors the last bits may differ. They do differ from those
+ * of widened weights, whose activations keep fp32. */
+#ifndef DG_KERNELS_CPU_BF16_H
+#define DG_KERNELS_CPU_BF16_H
+
+#include "kernels/backend.h"
+
+/* Longest K, so that a few rounded rows always fit the scratch space. Longer matrices are widened. */
+#define DG_BF16_K_MAX ((size_t)1 << 17)
+
+/* Packed: panels of 16 outputs, panel[p] = uint16 [ceil(K/2)][16][2], element [k/2][i][k%2] =
+ * matrix[16 p + i][k], zero outside the matrix. One 64-byte load holds two k of 16 outputs, as
+ * vdpbf16ps wants them. */
+static inline size_t dg_bf16_pairs(size_t K)
+{
+    return (K + 1) / 2;
+}
+static inline size_t dg_bf16_panel(size_t K)
+{
+    return dg_bf16_pairs(K) * 32;
+}
+/* Elements of the packed form of [N,K]. */
+static inline size_t dg_bf16_packed(size_t N, size_t K)
+{
+    return (N + 15) / 16 * dg_bf16_panel(K);
+}
+
+/* Pack rows[N,K] into packed[dg_bf16_packed(N,K)]. */
+void dg_bf16_pack(const uint16_t *rows, size_t N, size_t K, uint16_t *packed);
+/* y[K] = row n, exactly. */
+void dg_bf16_row(const uint16_t *packed, size_t n, size_t K, float *y);
+
+struct dg_bf16_gemm {
+    size_t M, n, pairs;
+    const uint16_t *x; /* [M,2 pairs], rows ldx apart, zero beyond K */
+    size_t ldx;
+    const uint16_t *w; /* panels from the block's first output on */
+    float *y;          /* [M,n], rows ldy apart */
+    size_t ldy;
+};
+
+struct dg_cpu_bf16 {
+    /* q[0..K) = the nearest bf16 of x[0..K), ties to even; q[K] = 0 when K is odd. */
+    void (*round)(const float *x, size_t K, uint16_t *q);
+    /* y[M,n] = x w^T */
+    void (*gemm)(const struct dg_bf16_gemm *g);
+};
+
+extern const struct dg_cpu_bf16 dg_bf16_plain;
+#ifdef DG_X86
+extern const struct dg_cpu_bf16 dg_bf16_avx512; /* vdpbf16ps, 64 bytes */
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+/* bf16 in plain C: the definition, which no backend runs (plain C is faster on widened weights).
+ * A pair is two fused multiply-adds, the second element's first, each rounded to nearest even.
+ * What is below the smallest normal number counts as zero, where it goes in (bf16 values) and
+ * where it comes out (sums). The product of two bf16 has 16 bits, so it is exact in fp32: fused or
+ * not makes a difference only where a product alone would leave fp32's range. */
+#include "kernels/cpu/bf16.h"
+#include "kernels/cpu/bf16_round.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { PANEL = 16 };
+
+static float flush(float x)
+{
+    return fabsf(x) < FLT_MIN ? copysignf(0, x) : x;
+}
+
+static float widen(uint16_t h)
+{
+    uint32_t bits = (uint32_t)h << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return flush(x);
+}
+
+static float add_pair(float sum, const uint16_t x[2], const uint16_t w[2])
+{
+    sum = flush(fmaf(widen(x[1]), widen(w[1]), flush(sum)));
+    return flush(fmaf(widen(x[0]), widen(w[0]), sum));
+}
+
+static void gemm(const struct dg_bf16_gemm *g)
+{
+    for (size_t m = 0; m < g->M; m++)
+        for (size_t n = 0; n < g->n; n++) {
+            const uint16_t *x = g->x + m * g->ldx,
+                           *w = g->w + n / PANEL * PANEL * 2 * g->pairs + n % PANEL * 2;
+            float sum = 0;
+            for (size_t k = 0; k < g->pairs; k++)
+                sum = add_pair(sum, x + k * 2, w + k * PANEL * 2);
+            g->y[m * g->ldy + n] = sum;
+        }
+}
+
+const struct dg_cpu_bf16 dg_bf16_plain = {.round = bf16_round, .gemm = gemm};
