@@ -77,7 +77,7 @@ void dg_memo_close(struct dg_memo *c)
 bool dg_memo_takes(const struct dg_sentence *s)
 {
     return !s->forced && s->n_prefix == 0 && !s->spelling && s->search.pick == 0 &&
-           s->search.no_repeat_ngram == 0 && s->search.sampling.temperature == 0;
+           s->search.sampling.temperature == 0;
 }
 
 /* ---- Keys ---- */

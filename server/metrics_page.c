@@ -134,7 +134,7 @@ static void put_cache(struct gauges *g, struct dg_app *app)
     struct dg_memo_counts c = {0};
     if (app->cache)
         dg_memo_count(app->cache, &c);
-    put_counter(g, "dragoman_cache_hits_total", "Sentences answered from the translation cache.",
+    put_counter(g, "dragoman_cache_hits_total", "Answers found in the translation cache; two for a sentence that was decoded twice.",
         (double)c.hits);
     put_counter(g, "dragoman_cache_misses_total",
         "Sentences looked for in the translation cache in vain.", (double)c.misses);

@@ -62,19 +62,21 @@ static const char *version_of(const struct dg_served *model)
     return dg_bundle_version(dg_translator_bundle(model->translator));
 }
 
-/* Is a sentence's answer in the cache? Then the job has it now. */
+/* Is a sentence's answer in the cache? Then the job has it now. Where the first answer calls for a
+ * second round, that may be there, too; else it is what the sentence now waits for. */
 static bool recall(const struct dg_served *model, struct dg_job *job, uint32_t index)
 {
-    struct dg_sentence s;
-    if (!model->cache)
-        return false;
-    dg_job_sentence(job, index, &s);
-    if (!dg_memo_takes(&s))
-        return false;
-    const struct dg_result *r = dg_memo_get(model->cache, version_of(model), &s);
-    bool kept = r && dg_job_accept(job, index, r, NULL) == DG_OK;
-    dg_memo_release(model->cache, r);
-    return kept;
+    int rc = model->cache ? DG_EAGAIN : DG_ENOMEM;
+    while (rc == DG_EAGAIN) {
+        struct dg_sentence s;
+        dg_job_sentence(job, index, &s);
+        if (!dg_memo_takes(&s))
+            return false;
+        const struct dg_result *r = dg_memo_get(model->cache, version_of(model), &s);
+        rc = r ? dg_job_accept(job, index, r, NULL) : DG_ENOMEM;
+        dg_memo_release(model->cache, r);
+    }
+    return rc == DG_OK;
 }
 
 int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
@@ -155,10 +157,10 @@ bool dg_task_accept(
     if (rc != DG_EAGAIN)
         keep_times(t, times);
     pthread_mutex_unlock(&t->lock);
+    if ((rc == DG_OK || rc == DG_EAGAIN) && cache && dg_memo_takes(&s))
+        dg_memo_put(cache, version_of(t->model), &s, r);
     if (rc == DG_EAGAIN)
         return false;
-    if (rc == DG_OK && cache && dg_memo_takes(&s))
-        dg_memo_put(cache, version_of(t->model), &s, r);
     if (rc != DG_OK)
         dg_task_end(t, DG_TASK_FAILED, &err);
     else if (t->progress)
