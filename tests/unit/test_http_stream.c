@@ -342,7 +342,7 @@ static void slow_readers(void **state)
  * which is for each block. */
 static void steady_readers(void **state)
 {
-    struct server *s = start(400);
+    struct server *s = start(1500);
     static char block[1 << 20];
     size_t n = 0;
     ssize_t k;
@@ -351,7 +351,7 @@ static void steady_readers(void **state)
     uint64_t begin = dg_clock_ns();
     while (n < BIG && (k = recv(fd, block, sizeof block, 0)) > 0) {
         n += (size_t)k;
-        if (dg_clock_ns() - begin < 1200000000ull)
+        if (dg_clock_ns() - begin < 3000000000ull)
             nap(20);
     }
     assert_true(n >= BIG);
