@@ -250,4 +250,5 @@ def test_exchanges_leave_nothing_behind(folder):
             assert reload(server).json()["opened"] == 1
             assert server.translate("Hello.").status_code == 200
             os.rename(folder / "old", folder / "next" / "en-de")  # and back again the next time
-        server.until(lambda: footprint(server) == before)
+        # No more than before; less by a connection that was still being closed then. A leak would be twelve.
+        server.until(lambda: all(now <= then for now, then in zip(footprint(server), before)))
