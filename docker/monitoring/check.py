@@ -26,6 +26,7 @@ def check(condition, message):
 def dashboard_rules():
     rules = []
     panels = load("monitoring", "grafana", "dragoman.json")["panels"]
+    check(len({p["id"] for p in panels}) == len(panels), "two panels have one id")
     taken = set()
     for panel in panels:
         grid = panel["gridPos"]
@@ -33,6 +34,8 @@ def dashboard_rules():
         check(grid["x"] + grid["w"] <= 24, f"panel {panel['title']} is wider than the dashboard")
         check(not cells & taken, f"panel {panel['title']} lies on another one")
         taken |= cells
+        if panel["type"] == "row":  # a heading
+            continue
         for target in panel["targets"]:
             # What Grafana fills in.
             query = target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
@@ -75,8 +78,9 @@ def check_versions():
               load("kubernetes", "deployment.yaml")["spec"]["template"]["spec"]["containers"][0]["image"]]
     for image in images:
         check(image == f"dragoman:{version}", f"an image is {image}, the version is {version}")
-    with open(os.path.join(DOCKER, "Dockerfile"), encoding="utf-8") as f:
-        check(f"ARG VERSION={version}\n" in f.read(), f"docker/Dockerfile's VERSION is not {version}")
+    for name in ("Dockerfile", "Dockerfile.cuda"):
+        with open(os.path.join(DOCKER, name), encoding="utf-8") as f:
+            check(f"ARG VERSION={version}\n" in f.read(), f"docker/{name}'s VERSION is not {version}")
 
 
 def check_compose():

@@ -24,7 +24,7 @@ def asked_for():
                 yield name, rule["alert"]
     with open(os.path.join(DOCKER, "monitoring", "grafana", "dragoman.json"), encoding="utf-8") as f:
         for panel in json.load(f)["panels"]:
-            for target in panel["targets"]:
+            for target in panel.get("targets", []):
                 for name in NAME.findall(target["expr"]):
                     yield name, "panel " + panel["title"]
     with open(os.path.join(DOCKER, "kubernetes", "autoscaler.yaml"), encoding="utf-8") as f:
@@ -37,6 +37,48 @@ def test_queries_name_metrics_that_are_exported(server):
     missing = {f"{name} ({where})" for name, where in asked_for()
                if name not in families and re.sub(r"_(bucket|sum|count)$", "", name) not in families}
     assert not missing
+
+
+def test_the_dashboard_shows_every_metric(server):
+    """What the server counts, somebody can see: a new metric needs its panel."""
+    with open(os.path.join(DOCKER, "monitoring", "grafana", "dragoman.json"), encoding="utf-8") as f:
+        shown = set(re.findall(r"\b(?:dragoman|process)_[a-z_]+", f.read()))
+    families = set(re.findall(r"^# TYPE (\S+)", server.get("/metrics").text, re.M))
+    assert families and {n for n in families if not shown & {n, n + "_bucket", n + "_sum"}} == set()
+
+
+SELECTOR = re.compile(r"\b((?:dragoman|process)_[a-z_]+)\{([^}]*)\}")
+
+
+def labels_of(text):
+    """{metric: {label: values}} of a metrics page."""
+    found = {}
+    for name, labels in re.findall(r"^([a-z_]+)(?:\{(.*)\})? \S+$", text, re.M):
+        for label, value in re.findall(r'([a-z]+)="((?:[^"\\]|\\.)*)"', labels):
+            found.setdefault(name, {}).setdefault(label, set()).add(value)
+    return found
+
+
+def queries():
+    with open(os.path.join(DOCKER, "monitoring", "alerts.yml"), encoding="utf-8") as f:
+        yield from (rule["expr"] for rule in yaml.safe_load(f)["groups"][0]["rules"])
+    with open(os.path.join(DOCKER, "monitoring", "grafana", "dragoman.json"), encoding="utf-8") as f:
+        yield from (t["expr"] for panel in json.load(f)["panels"] for t in panel.get("targets", []))
+
+
+def test_queries_select_by_labels_that_are_there(server):
+    """Labels and values in braces are exported; so are the labels that are summed by. Prometheus adds instance and job."""
+    server.translate("a")
+    there, wrong = labels_of(server.get("/metrics").text), set()
+    for query in queries():
+        for name, selector in SELECTOR.findall(query):
+            for label, value in re.findall(r'([a-z]+)="([^"]*)"', selector):
+                if label not in ("instance", "job") and value not in there.get(name, {}).get(label, ()):
+                    wrong.add("%s{%s=%r}" % (name, label, value))
+        known = set().union({"instance", "job"}, *(there.get(name, {}) for name in NAME.findall(query)))
+        for summed in re.findall(r"\bby \(([a-z, ]+)\)", query):
+            wrong |= {"by (%s): %s" % (label, query) for label in summed.split(", ") if label not in known}
+    assert wrong == set()
 
 
 # What operators get, as its own tools read it. scripts/deploy-check installs them; where one is missing the test says so.
@@ -103,8 +145,20 @@ def test_kubernetes_manifests(name):
     check("kubernetes-validate", "--strict", os.path.join("kubernetes", name))
 
 
-def test_dockerfile():
-    check("hadolint", "--config", "hadolint.yaml", "Dockerfile")
+@pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.cuda"])
+def test_dockerfiles(name):
+    check("hadolint", "--config", "hadolint.yaml", name)
+
+
+def test_both_images_are_made_alike():
+    """But for CUDA: the same libraries, ports, user, health check."""
+    lines = []
+    for name in ("Dockerfile", "Dockerfile.cuda"):
+        with open(os.path.join(DOCKER, name), encoding="utf-8") as f:
+            runtime = f.read().split("AS runtime")[1]
+        install = re.search(r"RUN apt-get update.*?/var/log/\*", runtime, re.S).group(0)
+        lines.append([install] + re.findall(r"^(?:USER|EXPOSE|HEALTHCHECK|ENTRYPOINT|COPY docker|COPY weights).*", runtime, re.M))
+    assert lines[0] == lines[1] and len(lines[0]) == 7
 
 
 def test_the_image_has_the_libraries_that_the_programs_want():
