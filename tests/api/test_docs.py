@@ -155,6 +155,26 @@ def test_commands_print_what_the_document_shows(document, bundled, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
+def anchors(text):
+    """The names of a document's headings, as they are linked to."""
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
+def test_links_lead_somewhere():
+    wrong = []
+    others = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "weights/FORMAT.md"]
+    for document in DOCUMENTS + others + sorted(glob.glob("weights/bundles/*/MODEL_CARD.md", root_dir=ROOT)):
+        text = re.sub(r"^```.*?^```", "", read(document), flags=re.M | re.S)
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"[a-z]+:|…", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = os.path.normpath(os.path.join(os.path.dirname(document), path)) if path else document
+            if not os.path.exists(os.path.join(ROOT, target)) or (anchor and anchor not in anchors(read(target))):
+                wrong.append("%s: %s" % (document, link))
+    assert wrong == []
+
+
 def test_every_route_has_its_commands_in_the_api_document():
     there = subprocess.run([SERVER, "--routes"], capture_output=True, text=True, check=True).stdout.split("\n")
     text = read("docs/api.md")
