@@ -145,6 +145,22 @@ def test_kubernetes_manifests(name):
     check("kubernetes-validate", "--strict", os.path.join("kubernetes", name))
 
 
+def test_what_orchestrators_ask_and_set_is_the_servers():
+    """Probes and health checks ask for routes that there are; DRAGOMAN_ variables are settings."""
+    routes = set(subprocess.run([SERVER, "--routes"], capture_output=True, text=True, check=True).stdout.split("\n"))
+    text = subprocess.run([SERVER, "--help"], capture_output=True, text=True, check=True).stdout
+    settings = {"DRAGOMAN_" + n.upper().replace("-", "_") for n in re.findall(r"^  --([a-z-]+) [A-Z]+ ", text, re.M)}
+    files = ["Dockerfile", "Dockerfile.cuda", "compose.yaml", "healthcheck", os.path.join("kubernetes", "deployment.yaml")]
+    asked, named = set(), set()
+    for name in files:
+        with open(os.path.join(DOCKER, name), encoding="utf-8") as f:
+            lines = f.read()
+        asked |= set(re.findall(r"httpGet: \{path: ([^,}]+)", lines) + re.findall(r"\$\{1:-(/[a-z]+)\}", lines))
+        named |= set(re.findall(r"\bDRAGOMAN_[A-Z_]+", lines))
+    assert asked == {"/readyz", "/livez"} and {"GET " + path for path in asked} <= routes
+    assert {"DRAGOMAN_PORT", "DRAGOMAN_MODELS"} <= named <= settings
+
+
 @pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.cuda"])
 def test_dockerfiles(name):
     check("hadolint", "--config", "hadolint.yaml", name)
