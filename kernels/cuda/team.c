@@ -1,0 +1,266 @@
+/* Sums over ranks with NCCL, on a stream beside the backend's: an event makes each sum wait for the
+ * ops called before it, and no op waits for a sum, so that backward goes on. The host alone waits,
+ * with a limit and an eye on NCCL's own news: a rank that is gone must end the run, not hold it.
+ * NCCL's calls return before they are done (a configuration of 2.14): each is asked after until it
+ * is. The host's wait costs the device nothing but the launch of what follows it. */
+#include "kernels/cuda/team.h"
+
+#include "base/clock.h"
+#include "kernels/cuda/block.h"
+#include "kernels/cuda/nccl.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ABORT_S = 5 };
+
+struct dg_team {
+    struct dg_cuda *cu;
+    struct dg_nccl nccl;
+    struct ncclComm *comm;
+    cudaStream_t stream;
+    cudaEvent_t ready; /* the ops before a sum are done */
+    cudaEvent_t done;  /* all sums are */
+    double wait_s;
+    bool busy;               /* sums that nobody waited for yet */
+    struct dg_error failure; /* the first one stays */
+};
+
+static struct dg_cuda *device(struct dg_train *t)
+{
+    return dg_cuda_of(t->be);
+}
+
+/* The team's failure as the caller's error. */
+static int failed(const struct dg_team *t, struct dg_error *err)
+{
+    return dg_error_set(err, t->failure.code, "%s", t->failure.message);
+}
+
+static bool cuda_ok(struct dg_team *t, cudaError_t status, const char *what)
+{
+    if (dg_cuda_ok(t->cu, status, what))
+        return true;
+    dg_error_set(&t->failure, t->cu->failure.code, "%s", t->cu->failure.message);
+    return false;
+}
+
+static void note(struct dg_team *t, int result, const char *what)
+{
+    const char *more = t->nccl.last_error(t->comm);
+    dg_error_set(&t->failure, DG_EIO, "%s failed at %s between ranks: %s%s%.200s", t->nccl.what,
+        what, t->nccl.error_string(result), more && *more ? ": " : "", more ? more : "");
+}
+
+/* How long a wait is so far. A step of it counts at most a second: a process that was suspended
+ * meanwhile, as batch systems do, has not waited. */
+struct patience {
+    uint64_t last_ns;
+    double waited_s;
+};
+
+/* False: it is over. Else the caller has slept a little. */
+static bool endure(struct dg_team *t, struct patience *p, const char *what)
+{
+    const struct timespec nap = {0, 20000};
+    const uint64_t now = dg_clock_ns();
+    const double step = p->last_ns ? (double)(now - p->last_ns) * 1e-9 : 0;
+    p->last_ns = now;
+    p->waited_s += step < 1 ? step : 1;
+    if (p->waited_s > t->wait_s) {
+        dg_error_set(&t->failure, DG_ETIMEOUT,
+            "no news from the other ranks for %g seconds at %s (DRAGOMAN_RANKS_WAIT sets how long)",
+            t->wait_s, what);
+        return false;
+    }
+    nanosleep(&nap, NULL);
+    return true;
+}
+
+/* A call that returned is done when NCCL says so. */
+static bool settled(struct dg_team *t, int result, const char *what)
+{
+    struct patience patience = {0};
+    while (result == DG_NCCL_IN_PROGRESS) {
+        int state = DG_NCCL_IN_PROGRESS;
+        result = t->nccl.async_error(t->comm, &state);
+        result = result == DG_NCCL_SUCCESS ? state : result;
+        if (result == DG_NCCL_IN_PROGRESS && !endure(t, &patience, what))
+            return false;
+    }
+    if (result == DG_NCCL_SUCCESS)
+        return true;
+    note(t, result, what);
+    return false;
+}
+
+static int find(struct dg_train *t, char *what, size_t size, struct dg_error *err)
+{
+    struct dg_nccl nccl;
+    (void)t;
+    int rc = dg_nccl_open(&nccl, err);
+    if (!rc)
+        snprintf(what, size, "%s", nccl.what);
+    return rc;
+}
+
+static int key(struct dg_train *train, unsigned char out[DG_TEAM_KEY], struct dg_error *err)
+{
+    struct dg_nccl nccl;
+    struct dg_nccl_id id;
+    _Static_assert(sizeof id == DG_TEAM_KEY, "NCCL's unique id is the key");
+    if (!dg_cuda_alive(device(train)))
+        return dg_cuda_status(train->be, err);
+    int rc = dg_nccl_open(&nccl, err);
+    if (rc)
+        return rc;
+    const int result = nccl.new_id(&id);
+    if (result != DG_NCCL_SUCCESS)
+        return dg_error_set(err, DG_EIO, "%s has no address for the other ranks: %s", nccl.what,
+            nccl.error_string(result));
+    memcpy(out, &id, sizeof id);
+    return DG_OK;
+}
+
+static void *abort_comm(void *arg)
+{
+    struct dg_team *t = arg;
+    t->nccl.abort(t->comm);
+    return NULL;
+}
+
+/* NCCL's abort may itself wait for ranks that are gone: then its thread, and all that the thread
+ * uses, are left to the end of the process. */
+static bool break_up(struct dg_team *t)
+{
+    struct timespec end;
+    pthread_t thread;
+    if (!t->comm)
+        return true;
+    if (pthread_create(&thread, NULL, abort_comm, t))
+        return false;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += ABORT_S;
+    if (!pthread_timedjoin_np(thread, NULL, &end))
+        return true;
+    pthread_detach(thread);
+    return false;
+}
+
+static void leave(struct dg_team *t)
+{
+    if (!t)
+        return;
+    bool whole = !t->failure.code && !t->busy && dg_cuda_alive(t->cu) && t->comm;
+    if (whole)
+        whole = settled(t, t->nccl.finalize(t->comm), "the end");
+    if (whole)
+        t->nccl.destroy(t->comm);
+    else if (!break_up(t))
+        return;
+    if (t->ready)
+        cudaEventDestroy(t->ready);
+    if (t->done)
+        cudaEventDestroy(t->done);
+    if (t->stream)
+        cudaStreamDestroy(t->stream);
+    free(t);
+}
+
+static void meet(struct dg_team *t, const struct dg_team_options *o)
+{
+    struct dg_nccl_config config = dg_nccl_config();
+    struct dg_nccl_id id;
+    memcpy(&id, o->key, sizeof id);
+    if (!dg_cuda_alive(t->cu))
+        dg_error_set(&t->failure, t->cu->failure.code, "%s", t->cu->failure.message);
+    else if (cuda_ok(t, cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking),
+                 "a stream for sums over ranks") &&
+             cuda_ok(t, cudaEventCreateWithFlags(&t->ready, cudaEventDisableTiming), "an event") &&
+             cuda_ok(t, cudaEventCreateWithFlags(&t->done, cudaEventDisableTiming), "an event"))
+        settled(t, t->nccl.init(&t->comm, (int)o->ranks, id, (int)o->rank, &config), "meeting");
+}
+
+static int join(struct dg_train *train, const struct dg_team_options *o, struct dg_team **out,
+    struct dg_error *err)
+{
+    struct dg_team *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a team of %zu ranks", o->ranks);
+    t->cu = device(train);
+    t->wait_s = o->wait_s;
+    if (!dg_nccl_open(&t->nccl, &t->failure))
+        meet(t, o);
+    if (t->failure.code) {
+        const int rc = failed(t, err);
+        leave(t);
+        return rc;
+    }
+    *out = t;
+    return DG_OK;
+}
+
+static int add(struct dg_team *t, float *x, size_t n, struct dg_error *err)
+{
+    assert(!dg_cuda_block_shadow(t->cu, x)); /* nothing multiplies gradients */
+    if (t->failure.code)
+        return failed(t, err);
+    if (!dg_cuda_alive(t->cu))
+        return dg_cuda_status(&t->cu->base, err);
+    if (!n)
+        return DG_OK;
+    t->busy = true;
+    if (cuda_ok(t, cudaEventRecord(t->ready, t->cu->stream), "an event before a sum over ranks") &&
+        cuda_ok(
+            t, cudaStreamWaitEvent(t->stream, t->ready, 0), "an event before a sum over ranks") &&
+        settled(t, t->nccl.all_reduce(x, x, n, DG_NCCL_FLOAT32, DG_NCCL_SUM, t->comm, t->stream),
+            "adding gradients"))
+        return DG_OK;
+    return failed(t, err);
+}
+
+/* Whether NCCL knows of a rank that is gone, or of a connection. */
+static bool sound(struct dg_team *t)
+{
+    int state = DG_NCCL_SUCCESS;
+    const int result = t->nccl.async_error(t->comm, &state);
+    if (result == DG_NCCL_SUCCESS && (state == DG_NCCL_SUCCESS || state == DG_NCCL_IN_PROGRESS))
+        return true;
+    note(t, result == DG_NCCL_SUCCESS ? state : result, "adding gradients");
+    return false;
+}
+
+static int wait_all(struct dg_team *t, struct dg_error *err)
+{
+    struct patience patience = {0};
+    if (t->failure.code)
+        return failed(t, err);
+    if (!dg_cuda_alive(t->cu))
+        return dg_cuda_status(&t->cu->base, err);
+    if (!t->busy)
+        return DG_OK;
+    if (!cuda_ok(t, cudaEventRecord(t->done, t->stream), "an event after the sums over ranks"))
+        return failed(t, err);
+    for (;;) {
+        const cudaError_t status = cudaEventQuery(t->done);
+        if (status != cudaErrorNotReady && !cuda_ok(t, status, "the sums over ranks"))
+            break;
+        if (!sound(t))
+            break;
+        if (status == cudaSuccess) {
+            t->busy = false;
+            return DG_OK;
+        }
+        if (!endure(t, &patience, "adding gradients"))
+            break;
+    }
+    return failed(t, err);
+}
+
+const struct dg_team_ops dg_cuda_team_ops = {
+    .find = find, .key = key, .join = join, .add = add, .wait = wait_all, .leave = leave};
