@@ -116,8 +116,17 @@ struct dg_topk {
     int32_t *ids;          /* [M,k_max] host, out */
 };
 
+/* Bytes of a device that has memory of its own. */
+struct dg_memory {
+    size_t held;        /* by this backend: buffers, weights, room for its libraries */
+    size_t free, total; /* of the device, for all programs */
+};
+
 struct dg_ops {
     const char *device; /* "cpu" or "cuda" */
+    /* A product with a few hundred rows of a matrix costs much less than one with all of them: a sentence's shortlist
+     * pays. Where many rows advance together at one product's price it does not. */
+    bool short_products;
 
     /* Memory. n elements; contents start at zero. Element size is the backend's own. */
     int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
@@ -152,6 +161,8 @@ struct dg_ops {
     /* DG_OK, or why the device failed. A failed device stays so: ops do nothing any more, topk gives no candidates,
      * and what was computed since the last DG_OK is worth nothing. Ask after each step. */
     int (*status)(struct dg_backend *be, struct dg_error *err);
+    /* NULL: the device computes in the host's memory. */
+    int (*memory)(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
     /* The training ops over this backend; NULL where another library has them (the CPU's: dg_cpu_train_open). */
     int (*train_open)(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
     /* Split the next ops over at most n of the cores this backend was opened with: all of them for one sentence on an idle

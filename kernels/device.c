@@ -71,19 +71,19 @@ static int choose_type(const char *name, enum dg_type *type, struct dg_error *er
         err, DG_EINVAL, "precision", "precision \"%.32s\": expected fp32, fp16 or bf16", name);
 }
 
-/* "cuda" or "cuda:N" */
-static bool parse_cuda(const char *name, int *number)
+/* "cuda" or "cuda:N", up to `end` */
+static bool parse_cuda(const char *name, const char *end, int *number)
 {
-    char *end = NULL;
+    char *stop = NULL;
     *number = 0;
-    if (!strcmp(name, "cuda"))
+    if (end - name == 4 && !strncmp(name, "cuda", 4))
         return true;
-    if (strncmp(name, "cuda:", 5) || name[5] < '0' || name[5] > '9')
+    if (end - name < 6 || strncmp(name, "cuda:", 5) || name[5] < '0' || name[5] > '9')
         return false;
     errno = 0;
-    const long n = strtol(name + 5, &end, 10);
+    const long n = strtol(name + 5, &stop, 10);
     *number = (int)n;
-    return !errno && !*end && n < 1024;
+    return !errno && stop == end && n < 1024;
 }
 
 static const char *word(const char *option, const char *variable, const char *fallback)
@@ -94,30 +94,94 @@ static const char *word(const char *option, const char *variable, const char *fa
     return value && *value ? value : fallback;
 }
 
-int dg_device_choose(const struct dg_device_options *o, struct dg_device *out, struct dg_error *err)
+/* The numbers that a list of CUDA devices names: "cuda:all" and "auto" leave it to how many there
+ * are. */
+static int parse_list(const char *name, struct dg_devices *out, struct dg_error *err)
+{
+    if (!strcmp(name, "auto") || !strcmp(name, "cuda:all"))
+        return DG_OK;
+    for (const char *at = name, *end;; at = end + 1) {
+        int number;
+        end = at + strcspn(at, ",");
+        if (!parse_cuda(at, end, &number))
+            return dg_error_field(err, DG_EINVAL, "device",
+                "device \"%.64s\": expected auto, cpu, cuda, cuda:N, several of these "
+                "(cuda:0,cuda:2) or cuda:all",
+                name);
+        for (uint32_t i = 0; i < out->n; i++)
+            if (out->list[i].number == number)
+                return dg_error_field(
+                    err, DG_EINVAL, "device", "device \"%.64s\" names cuda:%d twice", name, number);
+        if (out->n == DG_DEVICES_MAX)
+            return dg_error_field(err, DG_EINVAL, "device", "more than %d devices", DG_DEVICES_MAX);
+        out->list[out->n++].number = number;
+        if (!*end)
+            return DG_OK;
+    }
+}
+
+/* Devices 0 to n - 1 are there: are those that were asked for? */
+static int take_devices(const char *name, int n, struct dg_devices *out, struct dg_error *why)
+{
+    const int first = !strcmp(name, "auto") ? 1 : n < DG_DEVICES_MAX ? n : DG_DEVICES_MAX;
+    for (int i = 0; out->n == 0 && i < first; i++)
+        out->list[i].number = i;
+    out->n = out->n ? out->n : (uint32_t)first;
+    for (uint32_t i = 0; i < out->n; i++) {
+        out->list[i].cuda = true;
+        if (out->list[i].number >= n)
+            return dg_error_set(why, DG_ENOTFOUND,
+                "cuda:%d is not there: there are %d CUDA devices, from 0 on", out->list[i].number,
+                n);
+    }
+    return DG_OK;
+}
+
+int dg_devices_choose(
+    const struct dg_device_options *o, struct dg_devices *out, struct dg_error *err)
 {
     const char *name = word(o ? o->device : NULL, "DRAGOMAN_DEVICE", "auto");
-    const bool automatic = !strcmp(name, "auto");
     struct dg_error why = {0};
-    *out = (struct dg_device){.threads = o ? o->threads : 0};
-    int rc =
-        choose_type(word(o ? o->precision : NULL, "DRAGOMAN_PRECISION", "fp32"), &out->type, err);
-    if (rc || !strcmp(name, "cpu"))
+    enum dg_type type = DG_F32;
+    memset(out, 0, sizeof *out);
+    int rc = choose_type(word(o ? o->precision : NULL, "DRAGOMAN_PRECISION", "fp32"), &type, err);
+    const bool cpu = !strcmp(name, "cpu");
+    if (rc == DG_OK && !cpu)
+        rc = parse_list(name, out, err);
+    for (size_t i = 0; i < DG_DEVICES_MAX; i++) {
+        out->list[i].type = type;
+        out->list[i].threads = o ? o->threads : 0;
+    }
+    if (rc != DG_OK)
         return rc;
-    if (!automatic && !parse_cuda(name, &out->number))
-        return dg_error_field(
-            err, DG_EINVAL, "device", "device \"%.32s\": expected auto, cpu, cuda or cuda:N", name);
-    const struct dg_plugin *plugin = open_plugin(&why);
+    const struct dg_plugin *plugin = cpu ? NULL : open_plugin(&why);
     const int n = plugin ? plugin->count(&why) : 0;
-    out->cuda = n > out->number;
-    if (n > 0 && !out->cuda)
-        dg_error_set(&why, DG_ENOTFOUND, "there are %d CUDA devices, from 0 on", n);
-    if (out->cuda)
+    if (n > 0 && take_devices(name, n, out, &why) == DG_OK)
         return DG_OK;
-    if (!automatic)
-        return dg_error_field(err, why.code, "device", "%s cannot be used: %.400s", name, why.message);
-    snprintf(out->note, sizeof out->note, "%.240s", why.message);
+    if (!cpu && strcmp(name, "auto") != 0)
+        return dg_error_field(
+            err, why.code, "device", "%.64s cannot be used: %.400s", name, why.message);
+    out->n = 1;
+    snprintf(out->list[0].note, sizeof out->list[0].note, "%.240s", why.message);
     return DG_OK;
+}
+
+int dg_device_choose(const struct dg_device_options *o, struct dg_device *out, struct dg_error *err)
+{
+    struct dg_devices all;
+    int rc = dg_devices_choose(o, &all, err);
+    if (rc == DG_OK && all.n > 1)
+        rc = dg_error_field(
+            err, DG_EINVAL, "device", "%u devices are named where one is expected: cuda:N", all.n);
+    *out = all.list[0];
+    return rc;
+}
+
+int dg_device_identity(
+    const struct dg_device *device, unsigned char id[DG_DEVICE_ID], struct dg_error *err)
+{
+    const struct dg_plugin *plugin = open_plugin(err);
+    return plugin ? plugin->identity(device->number, id, err) : err ? err->code : DG_ENOTFOUND;
 }
 
 int dg_device_open(const struct dg_device *device, struct dg_backend **out, struct dg_error *err)

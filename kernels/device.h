@@ -6,7 +6,9 @@
 #include "kernels/backend.h"
 
 struct dg_device_options {
-    const char *device; /* "cpu", "cuda", "cuda:N", "auto"; NULL: $DRAGOMAN_DEVICE, else "auto" */
+    /* "cpu", "cuda", "cuda:N", "auto"; where several may be had also "cuda:0,cuda:2" and
+     * "cuda:all". NULL: $DRAGOMAN_DEVICE, else "auto" */
+    const char *device;
     const char
         *precision; /* of a GPU: "fp32", "fp16", "bf16"; NULL: $DRAGOMAN_PRECISION, else "fp32" */
     int threads;    /* of the CPU: cores one op may be split over; 0 = 1 */
@@ -21,11 +23,27 @@ struct dg_device {
     char note[256]; /* why "auto" took the CPU; "" otherwise */
 };
 
+#define DG_DEVICES_MAX 64
+
+/* Devices that work side by side: each holds the model and answers for itself. */
+struct dg_devices {
+    uint32_t n; /* none: the CPU */
+    struct dg_device list[DG_DEVICES_MAX];
+};
+
 /* Resolve the options. "auto" takes the first CUDA device where there is one. DG_EINVAL: a word is
  * not one of those above; DG_ENOTFOUND: the CUDA device asked for by name cannot be had, with the
  * reason: no driver, no plugin, no device. */
+int dg_devices_choose(
+    const struct dg_device_options *options, struct dg_devices *out, struct dg_error *err);
+/* The same where one is wanted; DG_EINVAL: the options name several. */
 int dg_device_choose(
     const struct dg_device_options *options, struct dg_device *out, struct dg_error *err);
+
+enum { DG_DEVICE_ID = 16 };
+/* Which CUDA device it is, whatever its number: the same in every process that has it. */
+int dg_device_identity(
+    const struct dg_device *device, unsigned char id[DG_DEVICE_ID], struct dg_error *err);
 
 /* Open a backend on the chosen device; close with be->ops->close. */
 int dg_device_open(const struct dg_device *device, struct dg_backend **out, struct dg_error *err);

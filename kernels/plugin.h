@@ -4,12 +4,13 @@
 #ifndef DG_KERNELS_PLUGIN_H
 #define DG_KERNELS_PLUGIN_H
 
+#include "kernels/device.h"
 #include "kernels/train.h"
 
 /* Program and plugin must have been built from the same tables. Entries that come or go show in the
  * sizes; the first number goes up by hand when something changes its meaning. */
 #define DG_PLUGIN_ABI                                                                              \
-    ((uint32_t)((1u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
+    ((uint32_t)((2u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
 #define DG_PLUGIN_ENTRY "dg_plugin_cuda"
 
 struct dg_plugin_options {
@@ -23,6 +24,8 @@ struct dg_plugin {
     int (*count)(struct dg_error *err);
     int (*open)(
         const struct dg_plugin_options *options, struct dg_backend **out, struct dg_error *err);
+    /* The maker's number of the device itself, whatever its number is in this process. */
+    int (*identity)(int device, unsigned char id[DG_DEVICE_ID], struct dg_error *err);
 };
 
 typedef const struct dg_plugin *dg_plugin_entry(uint32_t abi);

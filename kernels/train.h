@@ -10,6 +10,8 @@
 
 #include "kernels/backend.h"
 
+struct dg_team_ops; /* kernels/team.h */
+
 /* Backward of y[M,N] = drop(act(x[M,K] w[N,K]^T + bias[N])). */
 struct dg_linear_grad {
     const struct dg_linear *op;   /* as it went forward; op->pre is needed for swish and gelu */
@@ -100,6 +102,8 @@ enum { DG_LOSS_BYTES = 8 << 20 }; /* on a CPU: what its caches hold */
 struct dg_train_ops {
     size_t loss_bytes; /* of logits that one call of loss likes */
     bool guides;       /* attention_backward takes a guide */
+    /* Blocks added up over processes, from device to device; NULL: through the host's memory. */
+    const struct dg_team_ops *team;
     void (*linear_backward)(struct dg_train *t, const struct dg_linear_grad *op, size_t M);
     void (*add_norm_backward)(
         struct dg_train *t, const struct dg_norm_grad *op, size_t M, size_t D);

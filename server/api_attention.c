@@ -118,7 +118,7 @@ static int find_model(struct attention *a, struct dg_error *err)
     if (a->layer > layers)
         return dg_error_field(err, DG_EINVAL, "layer", "layer is %lld, the model has %u there",
             (long long)a->layer, layers);
-    if (strcmp(a->model->be->ops->device, "cpu") != 0)
+    if (strcmp(a->model->placed[0].be->ops->device, "cpu") != 0)
         return dg_error_set(err, DG_EUNSUP, "attention weights are given by models on a CPU only");
     return DG_OK;
 }

@@ -38,7 +38,7 @@ struct dg_server_config {
     int64_t threads;         /* HTTP threads */
     int64_t workers;         /* engines of each model, one thread each */
     int64_t compute_threads; /* cores of one worker; 0 = an equal share among busy workers */
-    char device[16];         /* auto, cpu, cuda, cuda:N */
+    char device[256];        /* auto, cpu, cuda, cuda:N, several of these, cuda:all */
     char precision[8];       /* of a GPU: fp32, fp16, bf16 */
     int64_t batch_rows;      /* hypotheses that advance together in one worker */
     int64_t batch_sentences; /* sentences that advance together in one worker */

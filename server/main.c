@@ -103,6 +103,13 @@ static int check_keys(const struct dg_server_config *c, struct dg_error *err)
     return rc;
 }
 
+static int choose_devices(
+    const struct dg_server_config *c, struct dg_models_options *models, struct dg_error *err)
+{
+    const struct dg_device_options o = {.device = c->device, .precision = c->precision};
+    return dg_devices_choose(&o, &models->devices, err);
+}
+
 static int check_config(const struct dg_server_config *c, struct dg_error *err)
 {
     struct dg_models_options o = models_options(c);
@@ -110,6 +117,8 @@ static int check_config(const struct dg_server_config *c, struct dg_error *err)
     int rc = check_together(c, err);
     if (rc == DG_OK)
         rc = check_keys(c, err);
+    if (rc == DG_OK)
+        rc = choose_devices(c, &o, err);
     if (rc == DG_OK)
         rc = dg_models_open(&o, &models, err);
     if (rc == DG_OK)
@@ -126,10 +135,9 @@ static int plan(const struct dg_server_config *c)
     struct dg_error err = {0};
     bool fits = false;
     dg_buffer_init(&b);
-    const struct dg_device_options device = {.device = c->device, .precision = c->precision};
     int rc = check_together(c, &err);
     if (rc == DG_OK)
-        rc = dg_device_choose(&device, &o.device, &err);
+        rc = choose_devices(c, &o, &err);
     if (rc == DG_OK)
         rc = dg_plan_write(c, &o, &b, &fits, &err);
     int status = rc == DG_OK ? show(&b) : fail(&err);
@@ -228,20 +236,22 @@ static int open_http(struct server *s, struct dg_error *err)
     return rc;
 }
 
-static void log_models(struct server *s, uint32_t compute_threads, double seconds)
+static void log_models(struct server *s, const struct dg_models_options *models, double seconds)
 {
     struct dg_served *list[DG_MODELS_MAX];
-    const char *device = "";
+    struct dg_buffer devices;
+    dg_buffer_init(&devices);
     size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
-    for (size_t i = 0; i < n; i++) {
-        device = list[i]->replicas[0].be->name;
+    for (size_t i = 0; i < n; i++)
         dg_served_log(list[i]);
-    }
+    if (n > 0)
+        dg_served_devices(list[0], &devices);
     dg_log(DG_LOG_INFO,
-        "ready address=%s:%u models=%zu device=%s workers=%lld compute_threads=%u "
+        "ready address=%s:%u models=%zu device=%s workers=%u compute_threads=%u "
         "http_threads=%lld seconds=%.2f",
-        s->app.config.host, s->port, n, device, (long long)s->app.config.workers, compute_threads,
-        (long long)s->app.config.threads, seconds);
+        s->app.config.host, s->port, n, devices.data && !devices.failed ? devices.data : "",
+        dg_models_workers(models), models->compute_threads, (long long)s->app.config.threads, seconds);
+    dg_buffer_deinit(&devices);
     for (size_t i = 0; i < n; i++)
         dg_served_release(list[i]);
 }
@@ -260,16 +270,6 @@ static int open_metrics(struct server *s, struct dg_error *err)
     return dg_metrics_open(s->routes, n, &s->app.metrics, err);
 }
 
-static int choose_device(
-    const struct dg_server_config *c, struct dg_models_options *models, struct dg_error *err)
-{
-    const struct dg_device_options o = {.device = c->device, .precision = c->precision};
-    int rc = dg_device_choose(&o, &models->device, err);
-    if (rc == DG_OK && models->device.note[0] != '\0')
-        dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models->device.note);
-    return rc;
-}
-
 static struct dg_batch_policy policy_of(const struct dg_server_config *c)
 {
     struct dg_batch_policy p = dg_batch_policy_default;
@@ -279,10 +279,10 @@ static struct dg_batch_policy policy_of(const struct dg_server_config *c)
     return p;
 }
 
-static int open_workers(
-    struct server *s, const struct dg_batch_policy *policy, struct dg_error *err)
+static int open_workers(struct server *s, uint32_t n, const struct dg_batch_policy *policy,
+    struct dg_error *err)
 {
-    struct dg_workers_options o = {.n = (uint32_t)s->app.config.workers,
+    struct dg_workers_options o = {.n = n,
         .queue = s->app.queue,
         .metrics = s->app.metrics,
         .policy = *policy,
@@ -329,7 +329,9 @@ static int start(struct server *s, struct dg_error *err)
     uint64_t t0 = dg_clock_ns();
     int rc = check_together(c, err);
     if (rc == DG_OK)
-        rc = choose_device(c, &models, err);
+        rc = choose_devices(c, &models, err);
+    if (rc == DG_OK && models.devices.list[0].note[0] != '\0')
+        dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models.devices.list[0].note);
     if (rc == DG_OK)
         rc = raise_descriptor_limit(c, err);
     if (rc == DG_OK)
@@ -357,12 +359,12 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, c->models, NULL, err);
     if (rc == DG_OK)
-        rc = open_workers(s, &queue.policy, err);
+        rc = open_workers(s, dg_models_workers(&models), &queue.policy, err);
     if (rc != DG_OK)
         return rc;
     atomic_store(&s->app.state, DG_APP_READY);
     notify_ready(s);
-    log_models(s, models.compute_threads, (double)(dg_clock_ns() - t0) / 1e9);
+    log_models(s, &models, (double)(dg_clock_ns() - t0) / 1e9);
     return DG_OK;
 }
 

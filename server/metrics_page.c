@@ -6,6 +6,7 @@
 #include "server/process.h"
 #include "server/reload.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FIXED_GAUGES 40 /* those that are there whatever is served */
@@ -129,6 +130,23 @@ static void put_engines(struct gauges *g, struct dg_served *const *models, size_
     put(g, "dragoman_live_sentences", "Sentences being translated.", live);
 }
 
+/* All models have as many replicas, and worker i uses the i-th of each. */
+static void put_workers(struct gauges *g, struct dg_served *const *models, size_t n)
+{
+    for (uint32_t w = 0; n > 0 && w < models[0]->n_replicas; w++) {
+        char number[16];
+        double steps = 0;
+        snprintf(number, sizeof number, "%u", w);
+        for (size_t i = 0; i < n; i++)
+            steps += (double)atomic_load(&models[i]->replicas[w].steps_done);
+        const char *const labels[] = {
+            "worker", number, "device", models[0]->replicas[w].be->name, NULL};
+        put_labelled(g, "dragoman_worker_steps_total",
+            "Decode steps of a worker, with the models that it has now.", steps, labels);
+        g->list[g->n - 1].counter = true;
+    }
+}
+
 static void put_cache(struct gauges *g, struct dg_app *app)
 {
     struct dg_memo_counts c = {0};
@@ -162,10 +180,13 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
 {
     for (size_t i = 0; i < n; i++) {
         const struct dg_bundle *b = dg_translator_bundle(models[i]->translator);
-        const char *const labels[] = {"model", bundle_name(models[i]), "version",
-            dg_bundle_version(b), "type", dg_served_type(models[i]), "device",
-            models[i]->replicas[0].be->name, NULL};
-        put_labelled(g, "dragoman_model_info", "A model being served.", 1, labels);
+        for (uint32_t d = 0; d < models[i]->n_placed; d++) {
+            const char *const labels[] = {"model", bundle_name(models[i]), "version",
+                dg_bundle_version(b), "type", dg_served_type(models[i]), "device",
+                models[i]->replicas[d].be->name, NULL};
+            put_labelled(g, "dragoman_model_info", "A model being served, on each of its devices.",
+                1, labels);
+        }
     }
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
@@ -186,7 +207,9 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_served *models[DG_MODELS_MAX];
     struct dg_buffer b;
     size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
-    struct gauges g = {.cap = FIXED_GAUGES + 3 * n};
+    struct gauges g = {.cap = FIXED_GAUGES + 2 * n};
+    for (size_t i = 0; i < n; i++)
+        g.cap += models[i]->n_placed + models[i]->n_replicas;
     dg_buffer_init(&b);
     g.list = calloc(g.cap, sizeof *g.list);
     bool room = g.list != NULL;
@@ -195,6 +218,7 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
         put_keys(&g, app);
         put_reloads(&g, app);
         put_engines(&g, models, n);
+        put_workers(&g, models, n);
         put_cache(&g, app);
         put_models(&g, models, n);
         put_process(&g);

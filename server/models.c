@@ -312,6 +312,9 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     const struct dg_config *c = dg_model_config(dg_translator_model(s->translator));
     const char *source, *target;
     char architecture[96];
+    struct dg_buffer devices;
+    dg_buffer_init(&devices);
+    dg_served_devices(s, &devices);
     dg_bundle_pair(b, i, &source, &target);
     snprintf(architecture, sizeof architecture,
         "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads", c->enc_layers, c->dec_layers,
@@ -324,7 +327,8 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     dg_json_set_string(o, "architecture", architecture);
     dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
     dg_json_set_string(o, "type", dg_served_type(s));
-    dg_json_set_string(o, "device", s->replicas[0].be->name);
+    dg_json_set_string(o, "device", devices.failed ? "" : devices.data);
+    dg_buffer_deinit(&devices);
     return o;
 }
 

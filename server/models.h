@@ -4,6 +4,7 @@
 #ifndef DG_SERVER_MODELS_H
 #define DG_SERVER_MODELS_H
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "kernels/device.h"
@@ -22,16 +23,25 @@ struct dg_replica {
     struct dg_pace pace; /* the worker's own, as is the next */
     uint64_t steps;
     int threads; /* that its backend may use at present, as its worker last said; 0: all of its own */
+    uint32_t placed; /* which of the model's copies it reads */
     /* For metrics and the queue, as of the last step. tokens_per_s: source pieces, what it can do
      * when there is enough to do; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
+    _Atomic uint64_t steps_done;
+};
+
+/* The parameters on one device. */
+struct dg_placed {
+    struct dg_backend *be;
+    struct dg_model *copy; /* NULL: the translator's own */
 };
 
 struct dg_memo;
 
 struct dg_served {
     struct dg_memo *cache; /* of answers, borrowed; NULL: there is none */
-    struct dg_backend *be; /* holds the weights */
+    struct dg_placed *placed; /* [n_placed] once for each device; the first is the translator's */
+    uint32_t n_placed;
     struct dg_translator *translator;
     struct dg_replica *replicas; /* [n_replicas], by worker number */
     uint32_t n_replicas;
@@ -40,13 +50,25 @@ struct dg_served {
 };
 
 struct dg_models_options {
-    uint32_t workers, compute_threads;
+    uint32_t workers; /* of each device */
+    uint32_t compute_threads;
     struct dg_engine_limits limits;
     struct dg_memo *cache; /* for all models; borrowed, NULL: none */
     const char *aliases; /* as languages.h has them; "" none */
     const char *pivot;   /* the language that pairs without a model may go through, or "off" */
-    struct dg_device device; /* what engines run on; zeros: the CPU */
+    struct dg_devices devices; /* what engines run on; zeros: the CPU */
 };
+
+static inline uint32_t dg_models_devices(const struct dg_models_options *o)
+{
+    return o->devices.n > 0 ? o->devices.n : 1;
+}
+
+/* Of all devices: worker i works on device i modulo their number. */
+static inline uint32_t dg_models_workers(const struct dg_models_options *o)
+{
+    return o->workers * dg_models_devices(o);
+}
 
 #define DG_MODELS_MAX 256 /* bundles served at once */
 
@@ -97,6 +119,8 @@ struct dg_json *dg_models_describe(struct dg_models *m);
 
 /* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
 const char *dg_served_type(const struct dg_served *s);
+/* What it runs on, as the backends call it: all devices, commas between them. */
+void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 /* Log its name, pairs and version. */
 void dg_served_log(const struct dg_served *s);
 void dg_served_hold(struct dg_served *s);

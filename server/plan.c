@@ -26,43 +26,99 @@ static double anonymous_bytes(void)
     return kb * 1024;
 }
 
+/* What one GPU's own memory has to hold. */
+struct plan_device {
+    char name[96];              /* as its backend calls it */
+    double parameters, engines; /* of all models; engines of one worker */
+    double free;                /* before anything of ours is there */
+};
+
 struct plan {
     double mapped, most;
-    double on_device; /* engines on a GPU */
-    char device[96];  /* as its backend calls it */
+    struct plan_device on[DG_DEVICES_MAX];
     struct dg_buffer *b;
 };
 
+/* Bytes that a backend holds of its device; the host's memory is measured otherwise. */
+static double held_by(struct dg_backend *be, double *free_bytes)
+{
+    struct dg_memory m = {0};
+    if (be->ops->memory && be->ops->memory(be, &m, NULL) == DG_OK && *free_bytes == 0)
+        *free_bytes = (double)(m.free + m.held);
+    return (double)m.held;
+}
+
+/* An engine of this model on this device, as a worker has it; *bytes: what it takes, by its own
+ * account. */
+static int plan_engine(struct plan_device *d, const struct dg_models_options *o,
+    const struct dg_device *device, const struct dg_model *model, double *bytes,
+    struct dg_error *err)
+{
+    struct dg_backend *be = NULL;
+    struct dg_engine *engine = NULL;
+    int rc = dg_device_open(device, &be, err);
+    if (rc == DG_OK)
+        rc = dg_engine_open(model, be, &o->limits, &engine, err);
+    if (rc == DG_OK) {
+        *bytes = (double)dg_engine_bytes(engine);
+        d->engines += held_by(be, &d->free);
+        snprintf(d->name, sizeof d->name, "%s", be->name);
+    }
+    dg_engine_close(engine);
+    dg_device_close(be);
+    return rc;
+}
+
+/* The model once more, on a device that is not the first. */
+static int plan_copy(struct plan_device *d, const struct dg_models_options *o,
+    const struct dg_device *device, const struct dg_translator *t, struct dg_error *err)
+{
+    struct dg_backend *be = NULL;
+    struct dg_model *copy = NULL;
+    double bytes;
+    int rc = dg_device_open(device, &be, err);
+    if (rc == DG_OK)
+        rc = dg_translator_copy(t, be, &copy, err);
+    if (rc == DG_OK) {
+        d->parameters += held_by(be, &d->free);
+        rc = plan_engine(d, o, device, copy, &bytes, err);
+    }
+    dg_model_close(copy);
+    dg_device_close(be);
+    return rc;
+}
+
 /* What one bundle takes: its file, mapped; what is packed for the processor, once; and an engine
- * for each worker, whose size follows from the limits. On a GPU the engines are in its memory. */
+ * for each worker, whose size follows from the limits. On a GPU the engines are in its memory, and
+ * the parameters too. */
 static int plan_model(
     struct plan *p, const char *dir, const struct dg_models_options *o, struct dg_error *err)
 {
     struct dg_backend *be = NULL;
     struct dg_translator *t = NULL;
-    struct dg_engine *engine = NULL;
-    double before = anonymous_bytes(), packed = 0;
-    int rc = dg_device_open(&o->device, &be, err);
+    const struct dg_device *device = o->devices.list;
+    double before = anonymous_bytes(), packed = 0, each = 0;
+    int rc = dg_device_open(device, &be, err);
     if (rc == DG_OK)
         rc = dg_translator_open(dir, be, MAX_POSITIONS, &t, err);
     if (rc == DG_OK) {
         packed = anonymous_bytes() - before;
-        rc = dg_engine_open(dg_translator_model(t), be, &o->limits, &engine, err);
+        packed = packed > 0 ? packed : 0;
+        p->on[0].parameters += held_by(be, &p->on[0].free);
+        rc = plan_engine(&p->on[0], o, device, dg_translator_model(t), &each, err);
     }
     if (rc == DG_OK) {
         const struct dg_bundle *b = dg_translator_bundle(t);
         double file = (double)dg_weights_bytes(dg_bundle_weights(b));
-        double each = (double)dg_engine_bytes(engine), engines = each * o->workers;
-        double sum = packed + (o->device.cuda ? 0 : engines);
-        packed = packed > 0 ? packed : 0;
+        uint32_t workers = dg_models_workers(o);
+        double sum = packed + (device->cuda ? 0 : each * workers);
         dg_buffer_addf(p->b, "  %-28.28s %10.1f %10.1f %8u x %7.1f %10.1f\n", dg_bundle_name(b),
-            file / MB, packed / MB, o->workers, each / MB, sum / MB);
+            file / MB, packed / MB, workers, each / MB, sum / MB);
         p->mapped += file;
         p->most += sum;
-        p->on_device += o->device.cuda ? engines : 0;
-        snprintf(p->device, sizeof p->device, "%s", be->name);
     }
-    dg_engine_close(engine);
+    for (uint32_t i = 1; i < dg_models_devices(o) && rc == DG_OK; i++)
+        rc = plan_copy(&p->on[i], o, &o->devices.list[i], t, err);
     dg_translator_close(t);
     dg_device_close(be);
     return rc;
@@ -102,13 +158,26 @@ static void plan_verdict(struct plan *p, bool *fits)
                 "more memory.");
 }
 
-static void plan_device(const struct plan *p, const struct dg_device *device)
+/* False: a GPU has not as much. */
+static bool plan_devices(const struct plan *p, const struct dg_models_options *o)
 {
-    dg_buffer_addf(p->b, "Device: %s%s%s\n", p->device,
-        device->note[0] != '\0' ? ", for want of another: " : "", device->note);
-    if (device->cuda)
-        dg_buffer_addf(p->b, "Its own memory: %.1f MB for engines, beside each model's weights.\n",
-            p->on_device / MB);
+    bool fit = true;
+    for (uint32_t i = 0; i < dg_models_devices(o); i++) {
+        const struct dg_device *device = &o->devices.list[i];
+        const struct plan_device *d = &p->on[i];
+        const double most = d->parameters + d->engines * o->workers;
+        dg_buffer_addf(p->b, "Device: %s%s%s\n", d->name,
+            device->note[0] != '\0' ? ", for want of another: " : "", device->note);
+        if (!device->cuda)
+            continue;
+        dg_buffer_addf(p->b,
+            "Its own memory: parameters %.1f MB + engines %u x %.1f MB = %.1f MB, %.1f MB are free"
+            "%s\n",
+            d->parameters / MB, o->workers, d->engines / MB, most / MB, d->free / MB,
+            most < d->free ? "." : ": it does not fit.");
+        fit = fit && most < d->free;
+    }
+    return fit;
 }
 
 int dg_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
@@ -130,6 +199,6 @@ int dg_plan_write(const struct dg_server_config *c, const struct dg_models_optio
     plan_line(&p, "the program", program);
     plan_requests(&p, c);
     plan_verdict(&p, fits);
-    plan_device(&p, &options->device);
+    *fits = plan_devices(&p, options) && *fits;
     return DG_OK;
 }

@@ -26,8 +26,12 @@ void dg_served_release(struct dg_served *s)
         dg_device_close(s->replicas[i].be);
     }
     free(s->replicas);
+    for (uint32_t i = 0; i < s->n_placed; i++)
+        dg_model_close(s->placed[i].copy);
     dg_translator_close(s->translator);
-    dg_device_close(s->be);
+    for (uint32_t i = 0; i < s->n_placed; i++)
+        dg_device_close(s->placed[i].be);
+    free(s->placed);
     free(s);
 }
 
@@ -66,21 +70,51 @@ static int self_test(const struct dg_served *s, const struct dg_replica *r, stru
     return rc;
 }
 
+/* The parameters on every device, read from the file once for each. */
+static int open_placed(const struct dg_models_options *o, const char *dir, struct dg_served *s,
+    struct dg_error *err)
+{
+    const uint32_t n = dg_models_devices(o),
+                   positions =
+                       o->limits.max_target > MAX_POSITIONS ? o->limits.max_target : MAX_POSITIONS;
+    s->placed = calloc(n, sizeof *s->placed);
+    if (!s->placed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u devices", n);
+    s->n_placed = n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct dg_placed *p = &s->placed[i];
+        int rc = dg_device_open(&o->devices.list[i], &p->be, err);
+        if (rc == DG_OK)
+            rc = i == 0 ? dg_translator_open(dir, p->be, positions, &s->translator, err)
+                        : dg_translator_copy(s->translator, p->be, &p->copy, err);
+        if (rc != DG_OK)
+            return rc;
+    }
+    return DG_OK;
+}
+
+static const struct dg_model *model_of(const struct dg_served *s, uint32_t placed)
+{
+    const struct dg_model *copy = s->placed[placed].copy;
+    return copy ? copy : dg_translator_model(s->translator);
+}
+
 static int open_replicas(
     const struct dg_models_options *o, struct dg_served *s, struct dg_error *err)
 {
-    struct dg_device device = o->device;
-    device.threads = (int)o->compute_threads;
-    s->replicas = calloc(o->workers, sizeof *s->replicas);
+    const uint32_t workers = dg_models_workers(o);
+    s->replicas = calloc(workers, sizeof *s->replicas);
     if (!s->replicas)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", o->workers);
-    s->n_replicas = o->workers;
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", workers);
+    s->n_replicas = workers;
     for (uint32_t i = 0; i < s->n_replicas; i++) {
         struct dg_replica *r = &s->replicas[i];
+        r->placed = i % s->n_placed;
+        struct dg_device device = o->devices.list[r->placed];
+        device.threads = (int)o->compute_threads;
         int rc = dg_device_open(&device, &r->be, err);
         if (rc == DG_OK)
-            rc = dg_engine_open(
-                dg_translator_model(s->translator), r->be, &o->limits, &r->engine, err);
+            rc = dg_engine_open(model_of(s, r->placed), r->be, &o->limits, &r->engine, err);
         if (rc == DG_OK)
             rc = self_test(s, r, err);
         if (rc != DG_OK)
@@ -92,17 +126,13 @@ static int open_replicas(
 int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,
     struct dg_error *err)
 {
-    uint32_t positions =
-        o->limits.max_target > MAX_POSITIONS ? o->limits.max_target : MAX_POSITIONS;
     uint64_t start = dg_clock_ns();
     struct dg_served *s = calloc(1, sizeof *s);
     if (!s)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     atomic_init(&s->refs, 1);
     s->cache = o->cache;
-    int rc = dg_device_open(&o->device, &s->be, err);
-    if (rc == DG_OK)
-        rc = dg_translator_open(dir, s->be, positions, &s->translator, err);
+    int rc = open_placed(o, dir, s, err);
     if (rc == DG_OK)
         rc = open_replicas(o, s, err);
     if (rc != DG_OK) {
@@ -117,6 +147,14 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
 const char *dg_served_type(const struct dg_served *s)
 {
     return dg_weights_main_type(dg_bundle_weights(dg_translator_bundle(s->translator)));
+}
+
+void dg_served_devices(const struct dg_served *s, struct dg_buffer *out)
+{
+    for (uint32_t i = 0; i < s->n_placed; i++) {
+        dg_buffer_adds(out, i > 0 ? "," : "");
+        dg_buffer_adds(out, s->replicas[i].be->name);
+    }
 }
 
 void dg_served_log(const struct dg_served *s)

@@ -125,6 +125,7 @@ static void publish(struct dg_replica *replica)
     atomic_store_explicit(&replica->blocks_total, c.blocks_total, memory_order_relaxed);
     atomic_store_explicit(&replica->sentences_live, c.sentences_live, memory_order_relaxed);
     atomic_store_explicit(&replica->tokens_per_s, whole, memory_order_relaxed);
+    atomic_store_explicit(&replica->steps_done, replica->steps, memory_order_relaxed);
 }
 
 /* ---- leaving early ---- */

@@ -18,6 +18,9 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
     struct dg_translator **out, struct dg_error *err);
 void dg_translator_close(struct dg_translator *t); /* NULL is fine */
 const struct dg_model *dg_translator_model(const struct dg_translator *t);
+/* The same model once more on be's device; close it before the translator (and before be). */
+int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, struct dg_model **out,
+    struct dg_error *err);
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);

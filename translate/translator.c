@@ -61,6 +61,21 @@ const struct dg_model *dg_translator_model(const struct dg_translator *t)
     return t->model;
 }
 
+int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, struct dg_model **out,
+    struct dg_error *err)
+{
+    const struct dg_weights *weights = dg_bundle_weights(t->bundle);
+    int rc = dg_model_open(
+        dg_model_config(t->model), weights, be, dg_model_max_positions(t->model), out, err);
+    if (rc) {
+        dg_error_prefix(err, "%s", dg_bundle_dir(t->bundle));
+        return rc;
+    }
+    if (t->shortlist)
+        dg_model_use_shortlist(*out, weights, t->shortlist);
+    return 0;
+}
+
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t)
 {
     return t->bundle;

@@ -23,7 +23,7 @@ int dg_cuda_block_new(struct dg_cuda *cu, size_t n, float **out, struct dg_error
         return dg_error_set(
             err, DG_ENOMEM, "no memory on %s for a block of %zu floats", cu->name, n);
     }
-    if (n)
+    if (n && dg_cuda_alive(cu))
         dg_cuda_ok(cu, cudaMemsetAsync(data, 0, n * sizeof *data, cu->stream), "clearing a block");
     *b = (struct dg_cuda_block){cu->blocks, data, n, NULL};
     cu->blocks = b;

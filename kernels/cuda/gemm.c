@@ -86,6 +86,11 @@ void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g)
     free(g);
 }
 
+size_t dg_cuda_gemm_bytes(void)
+{
+    return WORKSPACE;
+}
+
 static cublasLtEpilogue_t epilogue(const struct dg_gemm_call *call)
 {
     if (call->bias)

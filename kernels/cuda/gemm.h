@@ -38,6 +38,9 @@ void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g); /* NULL is fine */
 int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
     const struct dg_gemm_call *call, struct dg_error *err);
 
+/* Device memory that each context holds. */
+size_t dg_cuda_gemm_bytes(void);
+
 /* What the library calls itself, for the log. */
 void dg_cuda_gemm_version(char *text, size_t size);
 

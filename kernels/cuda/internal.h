@@ -108,6 +108,8 @@ static inline struct dg_k_rows dg_k_rows_of(struct dg_rows r)
  * the device still is. */
 bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what);
 bool dg_cuda_alive(struct dg_cuda *cu); /* also makes it the calling thread's device */
+/* Make it the calling thread's device; a cudaError_t. */
+int dg_cuda_here(const struct dg_cuda *cu);
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err);
 /* The noted failure as an error of the caller's. */
 int dg_cuda_status(struct dg_backend *be, struct dg_error *err);
@@ -149,6 +151,10 @@ bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, 
     uint32_t rows, size_t spare, struct dg_k_attention *k);
 /* Rows that an attention call's queries reach to: as many dropout keys it has. */
 size_t dg_cuda_query_rows(const struct dg_attention *op);
+
+/* Backward of attention, with its guide (attention_train.c). */
+int dg_cuda_attention_backward(
+    struct dg_cuda *cu, const struct dg_attention_grad *g, struct dg_error *err);
 
 int dg_cuda_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
 int dg_cuda_buf_new_wide(

@@ -28,7 +28,7 @@ static struct dg_arena_chunk *add_chunk(struct dg_cuda *cu, size_t bytes)
     struct block *b = calloc(1, sizeof *b);
     size_t all = bytes > cu->arena.chunk_bytes ? bytes : cu->arena.chunk_bytes;
     void *base = NULL;
-    if (!c || !b || cudaMalloc(&base, all) != cudaSuccess) {
+    if (!c || !b || dg_cuda_here(cu) || cudaMalloc(&base, all) != cudaSuccess) {
         cudaGetLastError(); /* no memory is an answer, not a fault of the device */
         free(c);
         free(b);
@@ -134,7 +134,7 @@ static int buf_new(
     }
     buf->n = n;
     buf->type = type;
-    if (n)
+    if (n && dg_cuda_alive(cu))
         dg_cuda_ok(cu, cudaMemsetAsync(buf->data, 0, n * size, cu->stream), "clearing a buffer");
     *out = buf;
     return 0;

@@ -10,6 +10,7 @@
 enum { CHUNK = 64 << 20 };
 
 static void cuda_close(struct dg_backend *be);
+static int cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
 
 static const struct dg_ops ops = {
     .device = "cuda",
@@ -27,16 +28,22 @@ static const struct dg_ops ops = {
     .kv_write = dg_cuda_kv_write,
     .topk = dg_cuda_topk,
     .status = dg_cuda_status,
+    .memory = cuda_memory,
     .train_open = dg_cuda_train_open,
     .close = cuda_close,
 };
 
+/* The runtime keeps a device for each thread: allocations and launches go there. */
+int dg_cuda_here(const struct dg_cuda *cu)
+{
+    int current = -1;
+    const cudaError_t rc = cudaGetDevice(&current);
+    return rc == cudaSuccess && current == cu->device ? rc : cudaSetDevice(cu->device);
+}
+
 bool dg_cuda_alive(struct dg_cuda *cu)
 {
-    static _Thread_local int current = -1;
-    if (current != cu->device && dg_cuda_ok(cu, cudaSetDevice(cu->device), "choosing the device"))
-        current = cu->device;
-    return cu->failure.code == DG_OK;
+    return cu->failure.code == DG_OK && dg_cuda_ok(cu, dg_cuda_here(cu), "choosing the device");
 }
 
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err)
@@ -59,6 +66,15 @@ int dg_cuda_status(struct dg_backend *be, struct dg_error *err)
     return f->code == DG_OK ? DG_OK : dg_error_set(err, f->code, "%s", f->message);
 }
 
+static int cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    *out = (struct dg_memory){.held = cu->arena.bytes + dg_cuda_gemm_bytes()};
+    if (dg_cuda_alive(cu))
+        dg_cuda_ok(cu, cudaMemGetInfo(&out->free, &out->total), "asking for its memory");
+    return dg_cuda_status(be, err);
+}
+
 static int count_devices(struct dg_error *err)
 {
     int n = 0;
@@ -71,6 +87,20 @@ static int count_devices(struct dg_error *err)
     return 0;
 }
 
+static int identity(int device, unsigned char id[DG_DEVICE_ID], struct dg_error *err)
+{
+    struct cudaDeviceProp p;
+    const cudaError_t rc = cudaGetDeviceProperties(&p, device);
+    _Static_assert(sizeof p.uuid == DG_DEVICE_ID, "the driver's number of a device");
+    if (rc != cudaSuccess) {
+        cudaGetLastError();
+        return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d does not say which it is: %s", device,
+            cudaGetErrorString(rc));
+    }
+    memcpy(id, &p.uuid, sizeof p.uuid);
+    return DG_OK;
+}
+
 static const char *type_name(enum dg_type type)
 {
     return type == DG_F32 ? "fp32" : type == DG_F16 ? "fp16" : "bf16";
@@ -79,7 +109,7 @@ static const char *type_name(enum dg_type type)
 static int choose_device(struct dg_cuda *cu, struct dg_error *err)
 {
     struct cudaDeviceProp p;
-    cudaError_t rc = cudaSetDevice(cu->device);
+    cudaError_t rc = (cudaError_t)dg_cuda_here(cu);
     if (rc == cudaSuccess)
         rc = cudaGetDeviceProperties(&p, cu->device);
     if (rc == cudaSuccess)
@@ -132,6 +162,7 @@ static void cuda_close(struct dg_backend *be)
     if (!be)
         return;
     struct dg_cuda *cu = dg_cuda_of(be);
+    dg_cuda_here(cu);
     if (cu->stream)
         cudaStreamSynchronize(cu->stream);
     dg_cuda_gemm_close(cu->gemm);
@@ -147,6 +178,6 @@ static void cuda_close(struct dg_backend *be)
 const struct dg_plugin *dg_plugin_cuda(uint32_t abi);
 const struct dg_plugin *dg_plugin_cuda(uint32_t abi)
 {
-    static const struct dg_plugin plugin = {DG_PLUGIN_ABI, count_devices, cuda_open};
+    static const struct dg_plugin plugin = {DG_PLUGIN_ABI, count_devices, cuda_open, identity};
     return abi == DG_PLUGIN_ABI ? &plugin : NULL;
 }

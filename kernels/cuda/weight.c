@@ -104,6 +104,8 @@ int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     const struct dg_stored *rows = find_rows(spec);
     *out = NULL;
     int rc = check(spec, rows, err);
+    if (!rc && !dg_cuda_alive(cu))
+        rc = dg_cuda_status(be, err);
     if (rc)
         return rc;
     struct dg_weight *w = calloc(1, sizeof *w);

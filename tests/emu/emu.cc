@@ -6,7 +6,6 @@
 #include <ucontext.h>
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace
@@ -15,7 +14,6 @@ namespace
 constexpr int WARP = 32;
 constexpr size_t STACK = 128 * 1024;
 
-std::mutex launches;
 unsigned char *shared_memory;
 
 [[noreturn]] void die(const char *what)
@@ -95,7 +93,6 @@ void dg_emu_exchange(const void *mine, void *theirs, size_t bytes, int lanes)
 
 void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<void()> &kernel)
 {
-    std::lock_guard<std::mutex> one(launches);
     if (block.y != 1 || block.z != 1 || block.x % WARP)
         die("blocks are of one dimension and whole warps");
     machine m;
@@ -298,7 +295,6 @@ void dg_emu_exchange(const void *mine, void *theirs, size_t bytes, int lanes)
 
 void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<void()> &kernel)
 {
-    std::lock_guard<std::mutex> one(launches);
     if (block.y != 1 || block.z != 1 || block.x % WARP)
         die("blocks are of one dimension and whole warps");
     const char *order = getenv("DRAGOMAN_EMU_ORDER");

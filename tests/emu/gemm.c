@@ -1,12 +1,13 @@
 /* kernels/cuda/gemm.h by plain loops: what cuBLASLt does on a device. */
 #include "kernels/cuda/gemm.h"
+#include "tests/emu/device.h"
 #include "weights/half.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 struct dg_cuda_gemm_context {
-    size_t calls;
+    int device;
 };
 
 static float load(const void *p, enum dg_type type, size_t i)
@@ -27,8 +28,9 @@ static void store(void *p, enum dg_type type, size_t i, float x)
 
 int dg_cuda_gemm_open(int device, struct dg_cuda_gemm_context **out, struct dg_error *err)
 {
-    (void)device;
     *out = calloc(1, sizeof **out);
+    if (*out)
+        (*out)->device = device;
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory");
 }
 
@@ -60,14 +62,11 @@ static float *floats(const void *p, enum dg_type type, size_t n)
     return x;
 }
 
-int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
-    const struct dg_gemm_call *c, struct dg_error *err)
+static bool multiply(const struct dg_gemm_call *c)
 {
     const struct walk w = walk_of(c);
-    (void)stream;
-    g->calls++;
     if (!c->M || !c->N || !c->K)
-        return DG_OK;
+        return true;
     float *a = floats(c->a, c->in, (w.rows - 1) * w.ai + (w.sum - 1) * w.ak + 1);
     float *b = floats(c->b, c->in, (w.columns - 1) * w.bj + (w.sum - 1) * w.bk + 1);
     for (size_t i = 0; a && b && i < w.rows; i++)
@@ -84,7 +83,26 @@ int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
     const bool whole = a && b;
     free(a);
     free(b);
+    return whole;
+}
+
+int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
+    const struct dg_gemm_call *c, struct dg_error *err)
+{
+    int device = -1;
+    cudaGetDevice(&device);
+    if (device != g->device)
+        return dg_error_set(
+            err, DG_EINTERNAL, "a product of device %d on device %d", g->device, device);
+    dg_emu_begin(stream);
+    const bool whole = multiply(c);
+    dg_emu_end();
     return whole ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory");
+}
+
+size_t dg_cuda_gemm_bytes(void)
+{
+    return 0;
 }
 
 void dg_cuda_gemm_version(char *text, size_t size)

@@ -1,53 +1,186 @@
-/* CUDA's runtime API on host memory: one device that is always there, unless
- * DRAGOMAN_EMU_DEVICES says how many. DRAGOMAN_EMU_FAIL=N makes the N-th wait for the device fail,
- * and all after it, as a broken device does. */
-#include <cuda_runtime_api.h>
+/* CUDA's runtime API on host memory: one device, or as many as DRAGOMAN_EMU_DEVICES says. With
+ * several, each has a region of its own that can be touched only while that device works, so that
+ * another device's pointer, or a device's pointer on the host, ends the program at once; and what
+ * CUDA wants to find on the calling thread's device must be there. DRAGOMAN_EMU_MEMORY: bytes of
+ * each. DRAGOMAN_EMU_FAIL=N makes the N-th wait for a device fail, and all after it, as a broken
+ * device does: each, or DRAGOMAN_EMU_FAIL_DEVICE alone. */
+#include "tests/emu/device.h"
+
+#include <emu_stream.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <atomic>
+#include <map>
+#include <mutex>
 
-static std::atomic<long> waits;
-
-static bool broken()
+namespace
 {
-    const char *at = getenv("DRAGOMAN_EMU_FAIL");
-    return at && waits >= atol(at);
+
+constexpr int MOST = 16;
+constexpr size_t REGION = (size_t)1 << 34, ALIGN = 256;
+
+struct device {
+    unsigned char
+        *region; /* [REGION]; NULL: blocks come from the heap, where ASan sees their ends */
+    std::map<size_t, size_t> blocks; /* address, or offset into the region -> bytes */
+    size_t used;
+    std::atomic<long> waits;
+};
+
+std::mutex working; /* guards what follows, and is held while a device works */
+device devices[MOST];
+int open_now = -1; /* whose region can be touched */
+
+thread_local int current;
+
+int count()
+{
+    const char *n = getenv("DRAGOMAN_EMU_DEVICES");
+    const int all = n ? atoi(n) : 1;
+    return all < MOST ? all : MOST;
 }
+
+size_t most_bytes()
+{
+    const char *n = getenv("DRAGOMAN_EMU_MEMORY");
+    return n ? strtoull(n, nullptr, 10) : REGION;
+}
+
+bool broken(int d)
+{
+    const char *at = getenv("DRAGOMAN_EMU_FAIL"), *who = getenv("DRAGOMAN_EMU_FAIL_DEVICE");
+    return at && (!who || atoi(who) == d) && devices[d].waits >= atol(at);
+}
+
+cudaError_t state(int d)
+{
+    return broken(d) ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+[[noreturn]] void die(const char *what, int has, int wants)
+{
+    fprintf(
+        stderr, "emulation: %s: the thread's device is %d, it should be %d\n", what, has, wants);
+    abort();
+}
+
+/* Lock held. */
+void open_region(int d)
+{
+    if (count() < 2 || open_now == d)
+        return;
+    if (!devices[d].region) {
+        void *p =
+            mmap(nullptr, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED)
+            abort();
+        devices[d].region = (unsigned char *)p;
+    }
+    if (open_now >= 0)
+        mprotect(devices[open_now].region, REGION, PROT_NONE);
+    mprotect(devices[d].region, REGION, PROT_READ | PROT_WRITE);
+    open_now = d;
+}
+
+int device_of(cudaStream_t stream)
+{
+    return stream ? stream->device : current;
+}
+
+/* Something a device does with its memory. */
+struct work {
+    std::lock_guard<std::mutex> lock;
+    explicit work(int d) : lock(working)
+    {
+        open_region(d);
+    }
+};
+
+/* The first gap that is large enough. */
+size_t find_gap(const device &d, size_t bytes)
+{
+    size_t at = 0;
+    for (const auto &block : d.blocks) {
+        if (block.first - at >= bytes)
+            break;
+        at = block.first + block.second;
+    }
+    return at;
+}
+
+} // namespace
 
 extern "C" {
 
+void dg_emu_begin(cudaStream_t stream)
+{
+    const int d = device_of(stream);
+    if (d != current)
+        die("a launch on another device's stream", current, d);
+    working.lock();
+    open_region(d);
+}
+
+void dg_emu_end(void)
+{
+    working.unlock();
+}
+
 cudaError_t cudaGetDeviceCount(int *n)
 {
-    const char *count = getenv("DRAGOMAN_EMU_DEVICES");
-    *n = count ? atoi(count) : 1;
+    *n = count();
     return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int)
+cudaError_t cudaSetDevice(int device)
 {
+    if (device < 0 || device >= count())
+        return cudaErrorInvalidDevice;
+    current = device;
     return cudaSuccess;
 }
 
-cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int)
+cudaError_t cudaGetDevice(int *device)
 {
+    *device = current;
+    return cudaSuccess;
+}
+
+/* DRAGOMAN_EMU_FIRST: which device is this process's number 0, as CUDA_VISIBLE_DEVICES has it. */
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
+{
+    const char *first = getenv("DRAGOMAN_EMU_FIRST");
+    memset(p, 0, sizeof *p);
+    snprintf(p->uuid.bytes, sizeof p->uuid.bytes, "emulated %d", device + (first ? atoi(first) : 0));
     snprintf(p->name, sizeof p->name, "emulated on the host");
     p->major = 9;
     p->minor = 0;
     return cudaSuccess;
 }
 
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    const work w(current);
+    *total = most_bytes();
+    *free_bytes = *total - devices[current].used;
+    return cudaSuccess;
+}
+
 cudaError_t cudaGetLastError(void)
 {
-    return broken() ? cudaErrorLaunchFailure : cudaSuccess;
+    return state(current);
 }
 
 const char *cudaGetErrorString(cudaError_t e)
 {
     return e == cudaSuccess                 ? "no error"
            : e == cudaErrorMemoryAllocation ? "out of memory"
+           : e == cudaErrorInvalidDevice    ? "invalid device ordinal"
+           : e == cudaErrorNotReady         ? "device not ready"
                                             : "unspecified launch failure";
 }
 
@@ -55,22 +188,49 @@ const char *cudaGetErrorName(cudaError_t e)
 {
     return e == cudaSuccess                 ? "cudaSuccess"
            : e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
+           : e == cudaErrorInvalidDevice    ? "cudaErrorInvalidDevice"
                                             : "cudaErrorLaunchFailure";
 }
 
 /* Not zeroed: device memory is not. */
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
-    *p = bytes < (size_t)1 << 40 ? aligned_alloc(256, (bytes + 255) / 256 * 256) : nullptr;
-    if (*p)
-        memset(*p, 0xFF, bytes < 1 << 20 ? bytes : 1 << 20);
-    return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+    const work w(current);
+    device &d = devices[current];
+    const size_t whole = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    *p = nullptr;
+    if (whole < bytes || whole > most_bytes() - d.used)
+        return cudaErrorMemoryAllocation;
+    size_t at = d.region ? find_gap(d, whole) : 0;
+    if (d.region)
+        *p = at + whole <= REGION ? d.region + at : nullptr;
+    else
+        at = (size_t)(*p = aligned_alloc(ALIGN, whole));
+    if (!*p)
+        return cudaErrorMemoryAllocation;
+    d.blocks[at] = whole;
+    d.used += whole;
+    memset(*p, 0xFF, bytes < 1 << 20 ? bytes : 1 << 20);
+    return cudaSuccess;
 }
 
 cudaError_t cudaFree(void *p)
 {
-    free(p);
-    return cudaSuccess;
+    if (!p)
+        return cudaSuccess;
+    const work w(current);
+    for (device &d : devices) {
+        const auto block =
+            d.blocks.find(d.region ? (size_t)((unsigned char *)p - d.region) : (size_t)p);
+        if (block == d.blocks.end())
+            continue;
+        d.used -= block->second;
+        d.blocks.erase(block);
+        if (!d.region)
+            free(p);
+        return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
 }
 
 cudaError_t cudaMallocHost(void **p, size_t bytes)
@@ -86,32 +246,40 @@ cudaError_t cudaFreeHost(void *p)
 }
 
 cudaError_t cudaMemcpyAsync(
-    void *to, const void *from, size_t bytes, enum cudaMemcpyKind, cudaStream_t)
+    void *to, const void *from, size_t bytes, enum cudaMemcpyKind, cudaStream_t stream)
 {
+    const int d = device_of(stream);
+    const work w(d);
     memcpy(to, from, bytes);
-    return broken() ? cudaErrorLaunchFailure : cudaSuccess;
+    return state(d);
 }
 
-cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
+    const int d = device_of(stream);
+    if (d != current)
+        die("clearing memory on another device's stream", current, d);
+    const work w(d);
     memset(p, value, bytes);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = nullptr;
+    *stream = new dg_emu_stream{current, 0, 0};
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    waits++;
-    return broken() ? cudaErrorLaunchFailure : cudaSuccess;
+    const int d = device_of(stream);
+    devices[d].waits++;
+    return state(d);
 }
 
-cudaError_t cudaStreamDestroy(cudaStream_t)
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    delete stream;
     return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 #define DG_EMU_CUDA_RUNTIME_H
 
 #include "cuda_runtime_api.h"
+#include "tests/emu/device.h"
 #include "tests/emu/emu.h"
 
 #include <math.h>
@@ -38,8 +39,9 @@ static inline float __fmul_rn(float a, float b)
 
 #define DG_LAUNCH(kernel, grid, block, shared, stream, ...)                                        \
     do {                                                                                           \
-        (void)(stream);                                                                            \
+        dg_emu_begin(stream);                                                                      \
         dg_emu_launch(dim3(grid), dim3(block), (shared), [&] { kernel(__VA_ARGS__); });            \
+        dg_emu_end();                                                                              \
     } while (0)
 #define DG_SHARED_BYTES(name) unsigned char *name = dg_emu_shared()
 

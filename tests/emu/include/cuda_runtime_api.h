@@ -1,4 +1,4 @@
-/* The part of CUDA's runtime API that kernels/cuda uses, for a host without a device (emu.cc):
+/* The part of CUDA's runtime API that kernels/cuda uses, for a host without a device (runtime.cc):
  * device memory is host memory, a stream does everything at once. Test equipment, never a backend.
  */
 #ifndef DG_EMU_CUDA_RUNTIME_API_H
@@ -14,6 +14,8 @@ typedef enum cudaError {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorNotReady = 600,
     cudaErrorLaunchFailure = 719
 } cudaError_t;
 
@@ -23,17 +25,25 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice = 3
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-enum { cudaStreamNonBlocking = 1 };
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 
-typedef struct dg_emu_stream *cudaStream_t;
+typedef struct dg_emu_stream *cudaStream_t; /* emu_stream.h */
+typedef struct dg_emu_event *cudaEvent_t;
+
+typedef struct cudaUUID {
+    char bytes[16];
+} cudaUUID_t;
 
 struct cudaDeviceProp {
     char name[256];
+    cudaUUID_t uuid;
     int major, minor;
 };
 
 cudaError_t cudaGetDeviceCount(int *n);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorString(cudaError_t e);
@@ -48,6 +58,11 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute what, int value);
 
 #ifdef __cplusplus

@@ -1,0 +1,184 @@
+/* Two devices in one process, as a server has them: ops of both in turn on one thread, on a thread
+ * each, and memory that is freed while the other works give what one device gives. The emulation
+ * gives each device memory that only it can touch; that it does is tested, too. Where there are not
+ * two devices: skipped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/device.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { M = 5, N = 33, K = 24, TURNS = 20 };
+
+static struct dg_devices devices;
+
+static int begin(void **state)
+{
+    const struct dg_device_options o = {.device = "cuda:0,cuda:1", .precision = "fp32"};
+    struct dg_error err = {0};
+    (void)state;
+    if (dg_devices_choose(&o, &devices, &err)) {
+        print_message("skipped: no two devices: %s\n", err.message);
+        exit(77);
+    }
+    return 0;
+}
+
+/* One device's part: y[M,N] = x[M,K] w[N,K]^T. */
+struct part {
+    struct dg_backend *be;
+    struct dg_weight *w;
+    struct dg_rows x, y;
+    float out[M * N];
+};
+
+static void part_open(struct part *p, size_t device)
+{
+    *p = (struct part){0};
+    float w[N * K], x[M * K];
+    const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, w, NULL};
+    const struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, &stored, 1};
+    struct dg_error err = {0};
+    for (int i = 0; i < N * K; i++)
+        w[i] = (float)(i * 37 % 101) / 50 - 1;
+    for (int i = 0; i < M * K; i++)
+        x[i] = (float)(i * 53 % 97) / 48 - 1;
+    assert_int_equal(dg_device_open(&devices.list[device], &p->be, &err), 0);
+    assert_int_equal(p->be->ops->weight_new(p->be, &spec, &p->w, &err), 0);
+    p->x.ld = K;
+    p->y.ld = N;
+    assert_int_equal(p->be->ops->buf_new(p->be, M * K, &p->x.buf, &err), 0);
+    assert_int_equal(p->be->ops->buf_new(p->be, M * N, &p->y.buf, &err), 0);
+    p->be->ops->write(p->be, x, p->x, M, K);
+}
+
+static void part_close(struct part *p)
+{
+    p->be->ops->weight_free(p->be, p->w);
+    p->be->ops->buf_free(p->be, p->x.buf);
+    p->be->ops->buf_free(p->be, p->y.buf);
+    dg_device_close(p->be);
+}
+
+static void part_turn(struct part *p)
+{
+    struct dg_rows spare = {.ld = N};
+    struct dg_error err = {0};
+    assert_int_equal(p->be->ops->buf_new(p->be, M * N, &spare.buf, &err), 0);
+    p->be->ops->linear(p->be, &(struct dg_linear){.w = p->w}, p->x, spare, M);
+    p->be->ops->linear(p->be, &(struct dg_linear){.w = p->w}, p->x, p->y, M);
+    p->be->ops->read(p->be, p->y, M, N, p->out);
+    p->be->ops->buf_free(p->be, spare.buf);
+    assert_int_equal(p->be->ops->status(p->be, &err), 0);
+}
+
+static void *part_run(void *arg)
+{
+    for (int i = 0; i < TURNS; i++)
+        part_turn(arg);
+    return NULL;
+}
+
+static void test_names_and_memory(void **state)
+{
+    struct part a, b;
+    struct dg_memory before, after, other;
+    struct dg_buf *buf;
+    (void)state;
+    part_open(&a, 0);
+    part_open(&b, 1);
+    assert_int_equal(strncmp(a.be->name, "cuda:0/", 7), 0);
+    assert_int_equal(strncmp(b.be->name, "cuda:1/", 7), 0);
+    assert_int_equal(b.be->ops->memory(b.be, &before, NULL), 0);
+    assert_int_equal(b.be->ops->buf_new(b.be, 64 << 20, &buf, NULL), 0); /* larger than a chunk */
+    assert_int_equal(b.be->ops->memory(b.be, &after, NULL), 0);
+    assert_int_equal(a.be->ops->memory(a.be, &other, NULL), 0);
+    assert_true(after.held >= before.held + ((size_t)256 << 20));
+    assert_true(after.free <= before.free - ((size_t)256 << 20));
+    assert_true(other.held < (size_t)256 << 20 && other.free > 0 && other.free < other.total);
+    b.be->ops->buf_free(b.be, buf);
+    part_close(&a);
+    part_close(&b);
+}
+
+static void test_in_turn_and_side_by_side(void **state)
+{
+    struct part one, parts[2];
+    pthread_t threads[2];
+    (void)state;
+    part_open(&one, 0);
+    part_turn(&one);
+    part_open(&parts[0], 0);
+    part_open(&parts[1], 1);
+    for (int i = 0; i < TURNS; i++)
+        for (int d = 0; d < 2; d++) {
+            memset(parts[d].out, 0, sizeof parts[d].out);
+            part_turn(&parts[d]);
+            assert_memory_equal(parts[d].out, one.out, sizeof one.out);
+        }
+    for (int d = 0; d < 2; d++) {
+        memset(parts[d].out, 0, sizeof parts[d].out);
+        assert_int_equal(pthread_create(&threads[d], NULL, part_run, &parts[d]), 0);
+    }
+    for (int d = 0; d < 2; d++) {
+        pthread_join(threads[d], NULL);
+        assert_memory_equal(parts[d].out, one.out, sizeof one.out);
+    }
+    part_close(&parts[1]);
+    part_turn(&one);
+    part_close(&parts[0]);
+    part_close(&one);
+}
+
+/* How a child ends that lets device 1 multiply rows of device 0: 0 for well. */
+static int cross(bool wrong)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit no_core = {0, 0};
+        struct part a, b;
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(SIGSEGV, SIG_DFL); /* cmocka would go on with its next test, in the child */
+        part_open(&a, 0);
+        part_open(&b, 1);
+        b.be->ops->linear(b.be, &(struct dg_linear){.w = b.w}, wrong ? a.x : b.x, b.y, M);
+        b.be->ops->read(b.be, b.y, M, N, b.out);
+        _exit(b.be->ops->status(b.be, NULL) != 0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void test_wrong_pointers_are_noticed(void **state)
+{
+    struct part a;
+    (void)state;
+    part_open(&a, 0);
+    const bool emulated = strstr(a.be->name, "emulated") != NULL;
+    part_close(&a);
+    if (!emulated)
+        skip();
+    assert_int_equal(cross(false), 0);
+    assert_int_not_equal(cross(true), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_and_memory),
+        cmocka_unit_test(test_in_turn_and_side_by_side),
+        cmocka_unit_test(test_wrong_pointers_are_noticed)};
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
