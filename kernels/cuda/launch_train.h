@@ -74,6 +74,20 @@ struct dg_k_loss {
 };
 int dg_launch_loss(cudaStream_t stream, const struct dg_k_loss *k);
 
+/* Where a query row ought to look: keys[first] .. keys[first + n - 1]. */
+struct dg_k_links {
+    uint32_t first, n;
+};
+
+/* The loss of struct dg_guide. rows NULL: none. */
+struct dg_k_guide {
+    const struct dg_k_links *rows; /* by query row */
+    const uint16_t *keys;
+    double *loss; /* by query row; written for those with links */
+    uint32_t head, n_heads;
+    float scale;
+};
+
 /* Backward of attention. ds: scratch [H,n_q,n_k] per piece, laid out as the probabilities are. The
  * first pass takes query tiles and writes ds and dq; the second takes key tiles. */
 struct dg_k_attention_grad {
@@ -82,6 +96,7 @@ struct dg_k_attention_grad {
     float *ds;
     const struct dg_k_tile *key_tiles; /* [n_key_tiles] */
     uint32_t n_key_tiles;
+    struct dg_k_guide guide;
 };
 /* Rows of a tile whose results are `width` wide. */
 uint32_t dg_attention_grad_rows(uint32_t width);

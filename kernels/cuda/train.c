@@ -1,8 +1,8 @@
 /* The trainer's table on a device. Parameters, gradients and moments are fp32 blocks (block.c);
  * activations and their gradients have the backend's type, products of 16 bits add up in fp32. */
 #include "kernels/cuda/block.h"
+#include "kernels/cuda/team.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,49 +125,10 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
     dg_cuda_ok(cu, dg_launch_norm_grad(cu->stream, &k), "LayerNorm's backward");
 }
 
-/* Tiles over the keys, as dg_cuda_stage_attention makes them over the queries. */
-static const struct dg_k_tile *send_key_tiles(
-    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, uint32_t *n)
-{
-    struct dg_k_tile *to = dg_cuda_stage_next(cu);
-    *n = 0;
-    for (size_t i = 0; i < op->n_segs; i++)
-        for (uint32_t first = 0; op->segs[i].n_q && first < op->segs[i].n_k; first += rows)
-            to[(*n)++] = (struct dg_k_tile){(uint32_t)i, first};
-    return dg_cuda_stage_send(cu, &op->segs->n_k, *n * sizeof *to);
-}
-
 static int attention_backward(
     struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
 {
-    struct dg_cuda *cu = device(t);
-    const struct dg_attention *op = g->op;
-    struct dg_k_attention_grad k = {.dout = dg_k_rows_of(g->dout),
-        .dq = dg_k_rows_of(g->dq),
-        .dk = dg_k_rows_of(g->dk),
-        .dv = dg_k_rows_of(g->dv)};
-    size_t pairs = 0, keys = 0;
-    const uint32_t wide = op->Dk > op->Dv ? op->Dk : op->Dv, rows = dg_attention_grad_rows(wide);
-    for (size_t i = 0; i < op->n_segs; i++) {
-        const struct dg_attn_seg *s = &op->segs[i];
-        const size_t end = s->probs + (size_t)op->H * s->n_q * s->n_k;
-        assert(!s->slots);
-        pairs = end > pairs ? end : pairs;
-        keys += (s->n_k + rows - 1) / rows;
-    }
-    if (!pairs || !dg_cuda_alive(cu))
-        return dg_cuda_status(&cu->base, err);
-    k.ds = dg_cuda_scratch(cu, pairs * sizeof *k.ds);
-    if (!k.ds)
-        return dg_error_set(
-            err, DG_ENOMEM, "no memory on %s for %zu attention weights", cu->name, pairs);
-    if (!dg_cuda_stage_attention(
-            cu, op, dg_cuda_query_rows(op), rows, keys * sizeof(struct dg_k_tile), &k.a))
-        return dg_cuda_status(&cu->base, err);
-    k.key_tiles = send_key_tiles(cu, op, rows, &k.n_key_tiles);
-    k.a.q = dg_k_rows_of(g->q);
-    dg_cuda_ok(cu, dg_launch_attention_grad(cu->stream, &k), "attention's backward");
-    return dg_cuda_status(&cu->base, err);
+    return dg_cuda_attention_backward(device(t), g, err);
 }
 
 /* Rows in order of their id, by counting; those with none (id < 0) left out. */
@@ -365,6 +326,8 @@ static void train_close(struct dg_train *t)
 }
 
 static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
+    .guides = true,
+    .team = &dg_cuda_team_ops,
     .linear_backward = linear_backward,
     .add_norm_backward = add_norm_backward,
     .attention_backward = attention_backward,

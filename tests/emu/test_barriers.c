@@ -77,11 +77,16 @@ static void test_attention(void **state)
     struct dg_attention op = {H, D, D, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), &drop};
     struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
                    dv = rows(K, D);
-    struct dg_attention_grad g = {&op, q, out, dq, dk, dv, NULL};
+    const struct dg_link links[] = {{0, 0}, {2, 5}, {2, 39}};
+    const size_t first[] = {0, 3};
+    struct dg_loss_sums sums = {0};
+    const struct dg_guide guide = {links, first, 0, 1, 1, &sums};
+    struct dg_attention_grad g = {&op, q, out, dq, dk, dv, &guide};
     struct dg_error err = {0};
     (void)state;
     be->ops->attention(be, &op, q, out);
     assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
+    assert_true(isfinite(sums.guided) && sums.n_guided == 2);
     numbers(dq, Q, D), numbers(dk, K, D), numbers(dv, K, D), numbers(out, Q, D), numbers(q, Q, D);
     numbers(op.probs, 1, H * Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
 }

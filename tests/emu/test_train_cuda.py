@@ -63,6 +63,21 @@ def test_goes_on_from_a_checkpoint(data, tmp_path):
     assert runs.checkpoint(half, 4)["xxh3"] == runs.checkpoint(whole, 4)["xxh3"]
 
 
-def test_guided_alignment_is_refused(data, tmp_path):
-    said = runs.run(runs.command(data, tmp_path / "run", "--device", "cuda", *SETTINGS, *runs.GUIDED), expect=1)
-    assert "guided_alignment.weight is 0.5, and cuda has no guided alignment: train on a CPU, or set it to 0" in said
+@pytest.fixture(scope="module")
+def guided(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("guided") / "run"
+    runs.run(runs.command(data, out, "--threads", "1", "--device", "cpu", *SETTINGS, *runs.GUIDED))
+    return runs.log(out, "train")
+
+
+@pytest.mark.parametrize("precision,tolerance", [("fp32", 2e-5), ("bf16", 0.02)])
+def test_guided_alignment(data, cpu, guided, tmp_path, precision, tolerance):
+    """Both losses are the CPU's, and the guide is felt: without it, the same updates lead elsewhere."""
+    out = tmp_path / "run"
+    runs.run(runs.command(data, out, "--device", "cuda", "--precision", precision, *SETTINGS, *runs.GUIDED))
+    got = runs.log(out, "train")
+    assert len(got) == len(guided) == 4
+    for mine, theirs in zip(got, guided):
+        assert mine["alignment_loss"] == pytest.approx(theirs["alignment_loss"], rel=tolerance), mine["update"]
+        assert mine["loss"] == pytest.approx(theirs["loss"], rel=tolerance), mine["update"]
+    assert got[-1]["loss"] != pytest.approx(cpu[4], rel=1e-6)

@@ -269,12 +269,10 @@ static void test_learned(void **state)
     check_model("train-learned");
 }
 
-/* With the loss of guided alignment. Not on a GPU, which has none. */
+/* With the loss of guided alignment. */
 static void test_guided(void **state)
 {
     (void)state;
-    if (getenv("DRAGOMAN_TEST_DEVICE"))
-        skip();
     check_model("train-guided");
 }
 

@@ -1,0 +1,125 @@
+/* Backward of attention: room, lists of pieces and tiles, and the links of a guide, whose loss is
+ * read back, so that a guided layer waits for the device. */
+#include "kernels/cuda/internal.h"
+#include "kernels/cuda/launch_train.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Tiles over the keys, as dg_cuda_stage_attention makes them over the queries. */
+static const struct dg_k_tile *send_key_tiles(
+    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, uint32_t *n)
+{
+    struct dg_k_tile *to = dg_cuda_stage_next(cu);
+    *n = 0;
+    for (size_t i = 0; i < op->n_segs; i++)
+        for (uint32_t first = 0; op->segs[i].n_q && first < op->segs[i].n_k; first += rows)
+            to[(*n)++] = (struct dg_k_tile){(uint32_t)i, first};
+    return dg_cuda_stage_send(cu, &op->segs->n_k, *n * sizeof *to);
+}
+
+/* What the call needs, counted first. */
+struct needs {
+    size_t pairs, key_tiles;     /* of all heads and pieces */
+    size_t M, links;             /* query rows; links of the guide */
+    size_t ds_bytes, loss_bytes; /* scratch: dS, and behind it each query row's loss */
+    uint32_t rows;               /* of a tile */
+};
+
+static struct needs count(const struct dg_attention_grad *g)
+{
+    const struct dg_attention *op = g->op;
+    struct needs n = {.rows = dg_attention_grad_rows(op->Dk > op->Dv ? op->Dk : op->Dv),
+        .M = dg_cuda_query_rows(op),
+        .links = g->guide ? g->guide->first[op->n_segs] : 0};
+    for (size_t i = 0; i < op->n_segs; i++) {
+        const struct dg_attn_seg *s = &op->segs[i];
+        const size_t end = s->probs + (size_t)op->H * s->n_q * s->n_k;
+        assert(!s->slots);
+        n.pairs = end > n.pairs ? end : n.pairs;
+        n.key_tiles += (s->n_k + n.rows - 1) / n.rows;
+    }
+    n.ds_bytes = (n.pairs * sizeof(float) + 255) / 256 * 256;
+    n.loss_bytes = n.links ? n.M * sizeof(double) : 0;
+    return n;
+}
+
+/* Room that the guide's lists take in staging beside the rest. */
+static size_t guide_room(const struct needs *n)
+{
+    return n->links ? n->M * sizeof(struct dg_k_links) + n->links * sizeof(uint16_t) + 2 * 256 : 0;
+}
+
+static void send_guide(struct dg_cuda *cu, const struct dg_attention_grad *g, const struct needs *n,
+    struct dg_k_guide *k)
+{
+    const struct dg_guide *guide = g->guide;
+    struct dg_k_links *rows = dg_cuda_stage_next(cu);
+    memset(rows, 0, n->M * sizeof *rows);
+    for (size_t s = 0; s < g->op->n_segs; s++)
+        for (size_t i = guide->first[s]; i < guide->first[s + 1]; i++) {
+            struct dg_k_links *row = &rows[g->op->segs[s].q0 + guide->links[i].query];
+            row->first = row->n++ ? row->first : (uint32_t)i;
+        }
+    k->rows = dg_cuda_stage_send(cu, guide->first, n->M * sizeof *rows);
+    uint16_t *keys = dg_cuda_stage_next(cu);
+    for (size_t i = 0; i < n->links; i++)
+        keys[i] = i < guide->first[0] ? 0 : guide->links[i].key;
+    k->keys = dg_cuda_stage_send(cu, guide->links, n->links * sizeof *keys);
+    k->head = guide->head;
+    k->n_heads = guide->n_heads;
+    k->scale = guide->scale;
+}
+
+/* The losses of the rows that have links, in their order. losses: pinned, [M]. */
+static void read_guide(struct dg_cuda *cu, const struct dg_attention_grad *g, const struct needs *n,
+    const double *on_device, double *losses)
+{
+    const struct dg_guide *guide = g->guide;
+    dg_cuda_ok(cu,
+        cudaMemcpyAsync(losses, on_device, n->loss_bytes, cudaMemcpyDeviceToHost, cu->stream),
+        "the guide's loss");
+    const bool whole = dg_cuda_wait(cu) && dg_cuda_alive(cu);
+    for (size_t s = 0; s < g->op->n_segs; s++)
+        for (size_t i = guide->first[s]; i < guide->first[s + 1]; i++) {
+            const uint32_t query = guide->links[i].query;
+            if (i > guide->first[s] && guide->links[i - 1].query == query)
+                continue;
+            guide->sums->guided += whole ? losses[g->op->segs[s].q0 + query] : NAN;
+            guide->sums->n_guided++;
+        }
+}
+
+int dg_cuda_attention_backward(
+    struct dg_cuda *cu, const struct dg_attention_grad *g, struct dg_error *err)
+{
+    const struct dg_attention *op = g->op;
+    const struct needs n = count(g);
+    struct dg_k_attention_grad k = {.dout = dg_k_rows_of(g->dout),
+        .dq = dg_k_rows_of(g->dq),
+        .dk = dg_k_rows_of(g->dk),
+        .dv = dg_k_rows_of(g->dv)};
+    if (!n.pairs || !dg_cuda_alive(cu))
+        return dg_cuda_status(&cu->base, err);
+    /* Both may wait, and so must come before anything is staged. */
+    double *losses = n.links ? dg_cuda_results(cu, n.loss_bytes) : NULL;
+    char *scratch = dg_cuda_scratch(cu, n.ds_bytes + n.loss_bytes);
+    if (!scratch || (n.links && !losses))
+        return dg_error_set(
+            err, DG_ENOMEM, "no memory on %s for %zu attention weights", cu->name, n.pairs);
+    if (!dg_cuda_stage_attention(
+            cu, op, n.M, n.rows, n.key_tiles * sizeof(struct dg_k_tile) + guide_room(&n), &k.a))
+        return dg_cuda_status(&cu->base, err);
+    k.ds = (float *)(void *)scratch;
+    k.key_tiles = send_key_tiles(cu, op, n.rows, &k.n_key_tiles);
+    k.a.q = dg_k_rows_of(g->q);
+    if (n.links) {
+        k.guide.loss = (double *)(void *)(scratch + n.ds_bytes);
+        send_guide(cu, g, &n, &k.guide);
+    }
+    dg_cuda_ok(cu, dg_launch_attention_grad(cu->stream, &k), "attention's backward");
+    if (n.links)
+        read_guide(cu, g, &n, k.guide.loss, losses);
+    return dg_cuda_status(&cu->base, err);
+}
