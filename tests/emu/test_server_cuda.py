@@ -1,5 +1,7 @@
 """dragoman-server on the emulated CUDA backend: the CPU's answers, and what it does when its device breaks."""
 import os
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -39,6 +41,23 @@ def test_answers_are_the_cpus(models):
         assert server.logged(r'device=cuda:0/fp32/emulated-on-the-host')
         assert server.get("/v1/models").json()["models"][0]["device"].startswith("cuda:0")
         assert answers(server) == want
+
+
+def test_a_shortlist_is_left_aside(models, tmp_path):
+    """On a GPU one product serves all rows of a step: its answers are those of the whole vocabulary. On a CPU the list is felt."""
+    listed = str(tmp_path / "listed")
+    shutil.copytree(os.path.join(models, "en-de"), listed)
+    subprocess.run([os.path.join(BUILD, "bin", "random-shortlist"), listed, "3", "100"], check=True)
+
+    def translate(model, device):
+        done = subprocess.run([CLI, "translate", "--model", model, "--device", device], input="\n".join(TEXTS) + "\n", text=True,
+                              capture_output=True, timeout=PATIENCE, env=dict(os.environ, **emulated()))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    whole = translate(os.path.join(models, "en-de"), "cpu")
+    assert translate(listed, "cuda") == whole
+    assert translate(listed, "cpu") != whole
 
 
 def test_auto_says_why_not(models):
