@@ -1,23 +1,20 @@
 #include "trainer/exchange.h"
 
 #include "kernels/cpu/cpu.h"
+#include "trainer/exchange_device.h"
+#include "trainer/stretches.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-
-/* A stretch of the flat block whose gradients are finished together. */
-struct stretch {
-    size_t group, begin, end;
-};
+#include <string.h>
 
 struct dg_exchange {
     struct dg_crew *crew;
     const struct dg_ranks *ranks;
     struct dg_crew_watch watch;
-    size_t n_groups; /* dec_layers + enc_layers + 1 for all the rest, in backward's order */
-    struct stretch *stretches; /* [n_stretches] by group */
-    size_t n_stretches;
-    struct dg_backend *be; /* the thread's own */
+    struct dg_stretches stretches;
+    struct dg_exchange_device *device; /* NULL: on CPUs, and what follows is theirs */
+    struct dg_backend *be;             /* the thread's own */
     struct dg_train *train;
     const float **parts; /* [workers] */
     bool started;
@@ -31,40 +28,6 @@ struct dg_exchange {
     int rc;
     struct dg_error err;
 };
-
-static size_t group_of(const struct dg_config *c, size_t offset)
-{
-    const size_t enc = offsetof(struct dg_params, enc), dec = offsetof(struct dg_params, dec);
-    if (offset >= dec && offset < dec + c->dec_layers * sizeof(struct dg_dec_params))
-        return c->dec_layers - 1 - (offset - dec) / sizeof(struct dg_dec_params);
-    if (offset >= enc && offset < enc + c->enc_layers * sizeof(struct dg_enc_params))
-        return c->dec_layers + c->enc_layers - 1 - (offset - enc) / sizeof(struct dg_enc_params);
-    return c->dec_layers + c->enc_layers;
-}
-
-/* Tensors that lie side by side and belong together become one stretch. */
-static int find_stretches(struct dg_exchange *x, const struct dg_config *c, struct dg_error *err)
-{
-    const size_t tensors = dg_params_count(c);
-    x->stretches = calloc(tensors, sizeof *x->stretches);
-    if (!x->stretches)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu stretches", tensors);
-    for (size_t g = 0; g < x->n_groups; g++) {
-        for (size_t i = 0; i < tensors; i++) {
-            struct dg_param_info info;
-            dg_params_info(c, i, &info);
-            if (group_of(c, info.offset) != g)
-                continue;
-            size_t begin = dg_param_block_offset(c, i), end = dg_param_block_offset(c, i + 1);
-            struct stretch *last = x->n_stretches ? &x->stretches[x->n_stretches - 1] : NULL;
-            if (last && last->group == g && last->end == begin)
-                last->end = end;
-            else
-                x->stretches[x->n_stretches++] = (struct stretch){g, begin, end};
-        }
-    }
-    return 0;
-}
 
 static void wait_for_group(struct dg_exchange *x, size_t group)
 {
@@ -81,8 +44,8 @@ static void wait_for_group(struct dg_exchange *x, size_t group)
 static void exchange(struct dg_exchange *x)
 {
     x->rc = 0;
-    for (size_t i = 0; i < x->n_stretches && !x->rc; i++) {
-        const struct stretch *s = &x->stretches[i];
+    for (size_t i = 0; i < x->stretches.n && !x->rc; i++) {
+        const struct dg_stretch *s = &x->stretches.list[i];
         float *out = x->crew->w[0].grads->data + s->begin;
         wait_for_group(x, s->group);
         for (int k = 0; k < x->crew->n; k++)
@@ -114,6 +77,10 @@ static void *run(void *arg)
 
 static void count(struct dg_exchange *x, size_t worker, size_t groups)
 {
+    if (x->device) { /* it has one worker, and this is its thread */
+        dg_exchange_device_reached(x->device, groups);
+        return;
+    }
     pthread_mutex_lock(&x->lock);
     x->finished[worker] = groups;
     pthread_cond_broadcast(&x->changed);
@@ -123,42 +90,47 @@ static void count(struct dg_exchange *x, size_t worker, size_t groups)
 static void layer_done(void *arg, size_t worker, int side, uint32_t layer)
 {
     struct dg_exchange *x = arg;
-    const struct dg_config *c = &x->crew->params->config;
-    count(x, worker, side ? c->dec_layers - layer : c->dec_layers + c->enc_layers - layer);
+    count(x, worker, dg_stretches_after(&x->crew->params->config, side, layer));
 }
 
 static void worker_done(void *arg, size_t worker)
 {
     struct dg_exchange *x = arg;
-    count(x, worker, x->n_groups);
+    count(x, worker, x->stretches.n_groups);
+}
+
+/* The thread that adds, and its own ops. */
+static int open_thread(struct dg_exchange *x, struct dg_error *err)
+{
+    struct dg_cpu_options cpu = {.threads = 1};
+    x->finished = calloc((size_t)x->crew->n, sizeof *x->finished);
+    x->parts = calloc((size_t)x->crew->n, sizeof *x->parts);
+    if (!x->finished || !x->parts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the exchange of gradients");
+    int rc = dg_cpu_open(&cpu, &x->be, err);
+    if (!rc)
+        rc = dg_cpu_train_open(x->be, &x->train, err);
+    if (!rc && pthread_create(&x->thread, NULL, run, x))
+        rc = dg_error_set(err, DG_ENOMEM, "no thread for the exchange of gradients");
+    x->started = !rc;
+    return rc;
 }
 
 int dg_exchange_open(struct dg_crew *crew, const struct dg_ranks *ranks, struct dg_exchange **out,
     struct dg_error *err)
 {
     struct dg_exchange *x = calloc(1, sizeof *x);
-    struct dg_cpu_options cpu = {.threads = 1};
-    const struct dg_config *c = &crew->params->config;
+    struct dg_worker *first = &crew->w[0];
     if (!x)
         return dg_error_set(err, DG_ENOMEM, "no memory for the exchange of gradients");
-    *x = (struct dg_exchange){.crew = crew,
-        .ranks = ranks,
-        .watch = {layer_done, worker_done, x},
-        .n_groups = c->dec_layers + c->enc_layers + 1,
-        .finished = calloc((size_t)crew->n, sizeof *x->finished),
-        .parts = calloc((size_t)crew->n, sizeof *x->parts)};
+    *x = (struct dg_exchange){.crew = crew, .ranks = ranks, .watch = {layer_done, worker_done, x}};
     pthread_mutex_init(&x->lock, NULL);
     pthread_cond_init(&x->changed, NULL);
-    int rc = x->finished && x->parts
-                 ? find_stretches(x, c, err)
-                 : dg_error_set(err, DG_ENOMEM, "no memory for the exchange of gradients");
-    if (!rc)
-        rc = dg_cpu_open(&cpu, &x->be, err);
-    if (!rc)
-        rc = dg_cpu_train_open(x->be, &x->train, err);
-    if (!rc && pthread_create(&x->thread, NULL, run, x))
-        rc = dg_error_set(err, DG_ENOMEM, "no thread for the exchange of gradients");
-    x->started = !rc;
+    int rc = dg_stretches_init(&x->stretches, &crew->params->config, err);
+    if (!rc && strcmp(first->be->ops->device, "cpu"))
+        rc = dg_exchange_device_open(first, ranks, &x->stretches, &x->device, err);
+    else if (!rc)
+        rc = open_thread(x, err);
     if (rc)
         dg_exchange_close(x);
     else
@@ -179,9 +151,10 @@ void dg_exchange_close(struct dg_exchange *x)
     }
     pthread_cond_destroy(&x->changed);
     pthread_mutex_destroy(&x->lock);
+    dg_exchange_device_close(x->device);
     dg_cpu_train_close(x->train);
     dg_cpu_close(x->be);
-    free(x->stretches);
+    dg_stretches_deinit(&x->stretches);
     free(x->finished);
     free(x->parts);
     free(x);
@@ -197,8 +170,17 @@ size_t dg_exchange_ranks(const struct dg_exchange *x)
     return x->ranks->ranks;
 }
 
+const char *dg_exchange_what(const struct dg_exchange *x)
+{
+    return x->device ? dg_exchange_device_what(x->device) : x->ranks->what;
+}
+
 const struct dg_crew_watch *dg_exchange_begin(struct dg_exchange *x)
 {
+    if (x->device) {
+        dg_exchange_device_begin(x->device);
+        return &x->watch;
+    }
     pthread_mutex_lock(&x->lock);
     for (int i = 0; i < x->crew->n; i++)
         x->finished[i] = 0;
@@ -208,18 +190,27 @@ const struct dg_crew_watch *dg_exchange_begin(struct dg_exchange *x)
     return &x->watch;
 }
 
-int dg_exchange_finish(
-    struct dg_exchange *x, bool failed, struct dg_loss_sums *sums, struct dg_error *err)
+/* This rank's block is that of all. */
+static int gradients_done(struct dg_exchange *x, struct dg_error *err)
 {
+    if (x->device)
+        return dg_exchange_device_finish(x->device, err);
     pthread_mutex_lock(&x->lock);
     while (x->busy)
         pthread_cond_wait(&x->changed, &x->lock);
     pthread_mutex_unlock(&x->lock);
-    if (x->rc)
-        return failed ? err->code : dg_error_set(err, x->rc, "%s", x->err.message);
+    return x->rc ? dg_error_set(err, x->rc, "%s", x->err.message) : 0;
+}
+
+int dg_exchange_finish(
+    struct dg_exchange *x, bool failed, struct dg_loss_sums *sums, struct dg_error *err)
+{
+    int rc = gradients_done(x, err);
+    if (rc)
+        return failed ? err->code : rc;
     double all[7] = {sums->smoothed, sums->nll, (double)sums->n, (double)sums->correct,
         failed ? 1 : 0, sums->guided, (double)sums->n_guided};
-    int rc = x->ranks->sum_doubles(x->ranks->ctx, all, 7, failed ? &x->err : err);
+    rc = x->ranks->sum_doubles(x->ranks->ctx, all, 7, failed ? &x->err : err);
     if (failed)
         return err->code;
     if (rc)
@@ -233,4 +224,11 @@ int dg_exchange_finish(
     sums->guided = all[5];
     sums->n_guided = (uint64_t)all[6];
     return 0;
+}
+
+int dg_exchange_check(struct dg_exchange *x, double grad_norm, struct dg_error *err)
+{
+    uint64_t bits;
+    memcpy(&bits, &grad_norm, sizeof bits);
+    return x->device ? dg_ranks_same(x->ranks, bits, "a gradient", err) : 0;
 }

@@ -50,8 +50,9 @@ static const char usage[] =
     "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"
     "  --force --quiet --no-scores\n"
     "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
-    "mpirun -n N dragoman-train run ... shares every batch among N processes; SIGUSR1 to mpirun "
-    "saves and ends them.\n";
+    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of its "
+    "own under\n"
+    "--device cuda; SIGUSR1 to mpirun saves and ends them.\n";
 
 /* The only mutable global: a signal handler can reach nothing else. */
 static volatile sig_atomic_t stop_signal;

@@ -39,7 +39,8 @@ int dg_ranks_open(struct dg_ranks *out, struct dg_error *err)
     if (!plugin)
         return dg_error_set(err, DG_ENOTFOUND,
             "training with several ranks needs a build with MPI (libopenmpi-dev): %s",
-            why ? why : "there is no " PLUGIN " beside the program, in ../lib or in ../lib/dragoman");
+            why ? why
+                : "there is no " PLUGIN " beside the program, in ../lib or in ../lib/dragoman");
     *(void **)&open = dlsym(plugin, DG_RANKS_PLUGIN_SYMBOL);
     if (!open)
         return dg_error_set(err, DG_EFORMAT, "%s: %s", PLUGIN, dlerror());
@@ -53,7 +54,7 @@ void dg_ranks_close(struct dg_ranks *r)
     memset(r, 0, sizeof *r);
 }
 
-int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err)
+int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, struct dg_error *err)
 {
     /* 32 bits at a time are exact in a double, and so is a sum of them with zeros. */
     double *x = calloc(2 * r->ranks, sizeof *x);
@@ -62,9 +63,35 @@ int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, st
     x[2 * r->rank] = (double)(value >> 32);
     x[2 * r->rank + 1] = (double)(value & 0xFFFFFFFFu);
     int rc = r->sum_doubles(r->ctx, x, 2 * r->ranks, err);
-    for (size_t i = 1; i < r->ranks && !rc; i++)
-        if (memcmp(&x[2 * i], &x[0], 2 * sizeof *x))
-            rc = dg_error_set(err, DG_EINVAL, "rank %zu has %s other than rank 0's", i, what);
+    for (size_t i = 0; i < r->ranks && !rc; i++)
+        all[i] = (uint64_t)x[2 * i] << 32 | (uint64_t)x[2 * i + 1];
     free(x);
+    return rc;
+}
+
+int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, struct dg_error *err)
+{
+    double *x = calloc(n, sizeof *x);
+    if (!x)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu bytes", n);
+    for (size_t i = 0; i < n && r->rank == 0; i++)
+        x[i] = bytes[i];
+    int rc = r->sum_doubles(r->ctx, x, n, err);
+    for (size_t i = 0; i < n && !rc; i++)
+        bytes[i] = (unsigned char)x[i];
+    free(x);
+    return rc;
+}
+
+int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err)
+{
+    uint64_t *all = calloc(r->ranks, sizeof *all);
+    if (!all)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu ranks", r->ranks);
+    int rc = dg_ranks_gather(r, value, all, err);
+    for (size_t i = 1; i < r->ranks && !rc; i++)
+        if (all[i] != all[0])
+            rc = dg_error_set(err, DG_EINVAL, "rank %zu has %s other than rank 0's", i, what);
+    free(all);
     return rc;
 }

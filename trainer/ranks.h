@@ -19,19 +19,24 @@ struct dg_ranks {
     int (*sum_doubles)(void *ctx, double *x, size_t n, struct dg_error *err);
     /* Wait for all, asleep: one of them may be busy for minutes. */
     int (*meet)(void *ctx, struct dg_error *err);
-    void (*close)(void *ctx); /* after all ranks are through */
+    void (*close)(void *ctx);           /* after all ranks are through */
     void (*abort)(void *ctx, int code); /* end all ranks now; does not return */
 };
 
-/* How many ranks a launcher (mpirun, srun) says that there are; 1 when none started this process. */
+/* How many ranks a launcher (mpirun, srun) says that there are; 1 when none did start this one. */
 size_t dg_ranks_launched(void);
 
 /* Load the plugin and meet the others. DG_ENOTFOUND: this build has no plugin. */
 int dg_ranks_open(struct dg_ranks *out, struct dg_error *err);
 void dg_ranks_close(struct dg_ranks *r); /* one that was never opened is fine */
 
+/* all[ranks] becomes every rank's value. */
+int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, struct dg_error *err);
+/* bytes[n] become rank 0's. */
+int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, struct dg_error *err);
 /* Does every rank have the same number? DG_EINVAL says that `what` differs. */
 int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err);
+
 /* What the plugin exports under this name. */
 #define DG_RANKS_PLUGIN_SYMBOL "dg_ranks_mpi_open"
 typedef int (*dg_ranks_plugin_open)(struct dg_ranks *out, struct dg_error *err);

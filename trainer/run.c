@@ -268,11 +268,13 @@ static int train(struct dg_run *r, struct dg_error *err)
 }
 
 /* Say where a run that failed can go on from. Of one that diverged, the model after the last update
- * is the one that failed. */
+ * is the one that failed; a device that failed says nothing against it. */
 static void tell_failure(struct dg_run *r, struct dg_error *err)
 {
     struct dg_error ignored = {0};
-    if (err->code == DG_EINTERNAL && dg_run_leads(r) && r->keeper && r->optimizer)
+    struct dg_backend *be = r->workers ? r->workers->w[0].be : NULL;
+    const bool diverged = err->code == DG_EINTERNAL && be && !be->ops->status(be, NULL);
+    if (diverged && dg_run_leads(r) && r->keeper && r->optimizer)
         dg_keeper_forget(r->keeper, r->optimizer->step, &ignored);
     size_t n = r->keeper ? r->keeper->n : 0;
     struct dg_json *v = dg_json_new_object();
@@ -308,6 +310,12 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
         rc = dg_run_finish(&r, err);
     if (!rc && o->ranks)
         rc = o->ranks->meet(o->ranks->ctx, err);
+    if (rc && o->ranks) {
+        /* The caller ends this process and all others now; until then nothing may wait for a device
+         * on which a sum over ranks hangs. */
+        dg_exchange_close(r.exchange);
+        return rc;
+    }
     dg_run_close(&r);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu.h"
 #include "trainer/hash.h"
 #include "trainer/init.h"
+#include "trainer/ranks_device.h"
 #include "trainer/transfer.h"
 #include "weights/bundle.h"
 
@@ -195,9 +196,8 @@ static int open_workers(struct dg_run *r, struct dg_error *err)
     struct dg_crew_options wo = {
         .config = &r->config, .threads = (int)r->plan.threads, .device = &device};
     struct dg_adam_options ao = {t->beta1, t->beta2, t->epsilon, t->weight_decay, t->ema};
-    int rc = dg_device_choose(&wish, &device, err);
-    if (!rc && device.cuda && r->o->ranks)
-        rc = dg_error_field(err, DG_EUNSUP, "device", "several ranks train on CPUs only");
+    int rc = r->o->ranks ? dg_ranks_device(r->o->ranks, &wish, &device, err)
+                         : dg_device_choose(&wish, &device, err);
     if (!rc)
         rc = longest_sentence(r, &wo.max_positions, err);
     if (!rc)
@@ -233,11 +233,14 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_ranks *ranks = r->o->ranks;
     const struct dg_crew *crew = r->workers;
-    const char *backend = crew->w[0].be->name;
+    const char *kind = strchr(crew->w[0].be->name, '/'); /* devices differ in their numbers */
+    const bool cpu = !strcmp(crew->w[0].be->ops->device, "cpu");
+    struct dg_host_block start = {0};
     if (!ranks)
         return 0;
-    int rc = dg_ranks_same(ranks, dg_hash64(backend, strlen(backend)),
-        "an instruction set (DRAGOMAN_ISA sets one for all)", err);
+    int rc = dg_ranks_same(ranks, kind ? dg_hash64(kind, strlen(kind)) : 0,
+        cpu ? "an instruction set (DRAGOMAN_ISA sets one for all)" : "a kind of device or precision",
+        err);
     if (!rc)
         rc = dg_ranks_same(ranks, (uint64_t)crew->n, "a number of threads", err);
     if (!rc)
@@ -245,10 +248,12 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
             dg_hash64(dg_prepared_hash(r->prepared), strlen(dg_prepared_hash(r->prepared))),
             "prepared data", err);
     if (!rc)
+        rc = dg_host_block(crew->w[0].train, crew->params->data, crew->params->n, &start, err);
+    if (!rc)
         rc = dg_ranks_same(ranks,
-            dg_hash64(crew->params->data, crew->params->n * sizeof *crew->params->data) +
-                r->optimizer->step,
+            dg_hash64(start.data, crew->params->n * sizeof *start.data) + r->optimizer->step,
             "parameters to begin with", err);
+    free(start.copy);
     return rc ? rc : dg_exchange_open(r->workers, ranks, &r->exchange, err);
 }
 
@@ -264,9 +269,12 @@ static int begin_log(
         return rc;
     dg_keeper_clean(r->keeper);
     tell_plan(r);
-    if (r->o->ranks)
+    if (r->o->ranks && !strcmp(r->workers->w[0].be->ops->device, "cpu"))
         dg_trainlog_say(r->log, "%zu ranks of %d threads over %s", r->o->ranks->ranks,
-            r->workers->n, r->o->ranks->what);
+            r->workers->n, dg_exchange_what(r->exchange));
+    else if (r->o->ranks)
+        dg_trainlog_say(r->log, "%zu ranks of one device over %s", r->o->ranks->ranks,
+            dg_exchange_what(r->exchange));
     if (c) {
         dg_run_warn_other_bits(r, c);
         dg_trainlog_say(r->log, "going on after update %" PRIu64 "%s", c->state.step,

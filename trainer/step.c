@@ -1,21 +1,23 @@
 #include "trainer/step.h"
 
 #include <math.h>
+#include <string.h>
 
-enum {
-    SLICES = 64
-}; /* of the flat block: fixed, so that the norm's sum does not depend on the thread count */
+/* Of the flat block: fixed, so that the norm's sum does not depend on the thread count. A device takes
+ * the block at once: it is parallel by itself, and each sum of squares is waited for. */
+enum { SLICES = 64 };
 
 struct update {
     struct dg_crew *ws;
     struct dg_optimizer *optimizer;
     double rate, grad_scale;
+    size_t slices; /* SLICES or 1 */
     double squares[SLICES];
 };
 
 static void slice(const struct update *u, size_t i, size_t *begin, size_t *end)
 {
-    size_t each = (u->optimizer->n / SLICES / 16 + 1) * 16, n = u->optimizer->n;
+    size_t each = (u->optimizer->n / u->slices / 16 + 1) * 16, n = u->optimizer->n;
     *begin = i * each < n ? i * each : n;
     *end = *begin + each < n ? *begin + each : n;
 }
@@ -69,7 +71,7 @@ static int gradient(struct update *u, struct dg_crew_pass *pass, struct dg_excha
     if (!ranks) {
         int rc = dg_crew_run(u->ws, pass, sums, err);
         if (!rc)
-            dg_pool_run(u->ws->pool, SLICES, sum_and_square_slice, u);
+            dg_pool_run(u->ws->pool, u->slices, sum_and_square_slice, u);
         return rc;
     }
     pass->rank = dg_exchange_rank(ranks);
@@ -78,7 +80,7 @@ static int gradient(struct update *u, struct dg_crew_pass *pass, struct dg_excha
     int failed = dg_crew_run(u->ws, pass, sums, err);
     int rc = dg_exchange_finish(ranks, failed, sums, err);
     if (!rc)
-        dg_pool_run(u->ws->pool, SLICES, square_slice, u);
+        dg_pool_run(u->ws->pool, u->slices, square_slice, u);
     return rc;
 }
 
@@ -95,7 +97,11 @@ int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_
     double rate, const struct dg_dataset *data, const struct dg_batch *batch,
     struct dg_step_result *out, struct dg_error *err)
 {
-    struct update u = {.ws = ws, .optimizer = optimizer, .rate = rate, .grad_scale = 1};
+    struct update u = {.ws = ws,
+        .optimizer = optimizer,
+        .rate = rate,
+        .grad_scale = 1,
+        .slices = strcmp(ws->w[0].be->ops->device, "cpu") ? 1 : SLICES};
     struct dg_objective objective = {.epsilon = (float)o->label_smoothing,
         .scale = (float)(1.0 / (double)batch->target_tokens),
         .dropout = (float)o->dropout,
@@ -118,9 +124,11 @@ int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_
     if (rc)
         return rc;
     double squares = 0;
-    for (size_t i = 0; i < SLICES; i++)
+    for (size_t i = 0; i < u.slices; i++)
         squares += u.squares[i];
     out->grad_norm = sqrt(squares);
+    if (o->exchange && (rc = dg_exchange_check(o->exchange, out->grad_norm, err)))
+        return rc;
     if (has_diverged(ws, out))
         return dg_error_set(err, DG_EINTERNAL,
             "training diverged in update %llu: loss %g per target piece, gradient norm %g",
@@ -129,6 +137,6 @@ int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_
     if (o->clip > 0 && out->grad_norm > o->clip)
         u.grad_scale = o->clip / out->grad_norm;
     optimizer->step++;
-    dg_pool_run(ws->pool, SLICES, adam_slice, &u);
+    dg_pool_run(ws->pool, u.slices, adam_slice, &u);
     return 0;
 }

@@ -32,6 +32,7 @@ FOREIGN = {
     r"cblas.*": r"kernels/cpu/train/gemm_train\.c",
     r"cuda.*": r"kernels/cuda/.*",
     r"cublas.*": r"kernels/cuda/gemm\.c",
+    r"nccl\.h": r"kernels/cuda/nccl\.c",
     r"zip\.h|yaml\.h": r"weights/convert/.*|server/page/document\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
     r"sha2\.h": r"weights/version\.c|store/.*|trainer/hash\.c",

@@ -1,0 +1,78 @@
+"""What the tests of several ranks on emulated devices share: two devices, an emulated NCCL, short runs. With
+DRAGOMAN_TEST_GPU=1 devices and NCCL are the machine's own (scripts/test-gpu), for the tests that do not ask the emulation
+for a fault."""
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "parity"))
+import test_train_ranks as mpi  # noqa: E402
+import test_train_run as runs  # noqa: E402
+
+REAL = os.environ.get("DRAGOMAN_TEST_GPU") == "1"
+PLUGIN = os.path.abspath(os.path.join(runs.BUILD, *(("bin", "libdragoman-cuda.so") if REAL else
+                                                    ("tests", "libdragoman-cuda-emu.so"))))
+NCCL = os.path.abspath(os.path.join(runs.BUILD, "tests", "libnccl-emu.so"))
+MPI = os.path.join(runs.BUILD, "bin", "libdragoman-mpi.so")
+emulated = pytest.mark.skipif(REAL, reason="asks the emulation for a fault")
+BUILT = [PLUGIN, MPI] + ([] if REAL else [NCCL])
+needs = pytest.mark.skipif(not shutil.which("mpirun") or not all(map(os.path.exists, BUILT)),
+                           reason="MPI is not installed, or the plugin is not built")
+SETTINGS = ["--set", "training.log_updates=1", "--set", "training.average_last=1", "--set", "training.batch_tokens=60",
+            "--set", "cleaning.max_pieces=60", "--set", "training.warmup=4000", "--set", "training.threads=1"]
+
+
+def settings(updates, every):
+    """Checkpoints every so many updates."""
+    return [*SETTINGS, "--set", f"training.updates={updates}", "--set", f"training.checkpoint_updates={every}"]
+
+
+def environment(**more):
+    env = {k: v for k, v in mpi.ENV.items() if not k.startswith("DRAGOMAN_") or k == "DRAGOMAN_BUILD"}
+    env.update(DRAGOMAN_CUDA_PLUGIN=PLUGIN)
+    if REAL:
+        env.update(DRAGOMAN_RANKS="nccl")
+    else:
+        env.update(DRAGOMAN_CUDA_CHUNKS_OFF="1", DRAGOMAN_EMU_DEVICES="2", DRAGOMAN_NCCL=NCCL)
+    env.update(more)
+    return env
+
+
+def command(data, out, *more):
+    return runs.command(data, out, "--prepared", str(data / "prepared"), "--device", "cuda", *more)
+
+
+def prepare(data):
+    """Once for all runs: the settings that decide about the data are the same in all of them."""
+    runs.run([runs.TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(data / "prepared"),
+              "--quiet", *SETTINGS])
+
+
+def ranks(n, args, **env):
+    return subprocess.run(mpi.mpirun(n, args), env=environment(**env), capture_output=True, text=True, timeout=600)
+
+
+def trained(n, args, **env):
+    done = ranks(n, args, **env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def refused(n, args, **env):
+    done = ranks(n, args, **env)
+    assert done.returncode != 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def losses(out):
+    return [x["loss"] for x in runs.log(out, "train")]
+
+
+def farthest(a, b):
+    a, b = losses(a), losses(b)
+    assert len(a) == len(b) > 0
+    return max(abs(x - y) / x for x, y in zip(a, b))
