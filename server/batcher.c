@@ -9,7 +9,7 @@
  * one of 200 pieces 4 s. Encoding: about as long as a step of many rows. */
 const struct dg_batch_policy dg_batch_policy_default = {.batching = DG_BATCHING_CONTINUOUS,
     .encode_tokens = 256,
-    .bulk_every = 8,
+    .bulk_every = 16,
     .patience_ns = 5 * MS,
     .patience_max_ns = 10000 * MS};
 

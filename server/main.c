@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #define MAX_TARGET 1024 /* positions of one output */
+#define MOST_WORKERS 4 /* that are opened unasked: each has a cache of its own */
 #define OTHER_DESCRIPTORS 256
 #define LEAST_CONNECTIONS 16
 #define DRAIN_POLL_NS 20000000
@@ -103,11 +104,24 @@ static int check_keys(const struct dg_server_config *c, struct dg_error *err)
     return rc;
 }
 
+/* A GPU's batch is best not split. On a CPU several small batches side by side do more than one that is split over the
+ * cores (docs/serving-bench.md), as long as the cores are theirs to share. */
+static uint32_t choose_workers(const struct dg_server_config *c, const struct dg_device *device)
+{
+    int cores = dg_cores_available();
+    if (device->cuda || c->compute_threads > 0)
+        return 1;
+    return (uint32_t)(cores < MOST_WORKERS ? cores : MOST_WORKERS);
+}
+
 static int choose_devices(
     const struct dg_server_config *c, struct dg_models_options *models, struct dg_error *err)
 {
     const struct dg_device_options o = {.device = c->device, .precision = c->precision};
-    return dg_devices_choose(&o, &models->devices, err);
+    int rc = dg_devices_choose(&o, &models->devices, err);
+    if (rc == DG_OK && models->workers == 0)
+        models->workers = choose_workers(c, &models->devices.list[0]);
+    return rc;
 }
 
 static int check_config(const struct dg_server_config *c, struct dg_error *err)

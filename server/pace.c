@@ -3,15 +3,15 @@
 #include <float.h>
 #include <stdbool.h>
 
-#define SETTLED 4u            /* steps of a size until its mean is believed */
-#define WEIGHT 16u            /* the newest counts 1/16 */
-#define STALE_NS 60000000000u /* a size not seen for so long is tried again */
-#define MEMORY_ROWS 65536.0   /* row steps until the rate has forgotten half */
-#define FAR_BEHIND_S 0.5      /* with so much waiting, throughput goes before latency */
+#define SETTLED 4u    /* steps of a size until its mean is believed */
+#define MOST_ASKED 8u /* times in vain: there is no step of so few rows */
+#define WEIGHT 16u    /* the newest counts 1/16 */
+#define STALE_NS                                                                                   \
+    5000000000u /* a size not seen for so long is measured anew, where there are the rows */
+#define MEMORY_ROWS 65536.0 /* row steps until the rate has forgotten half */
 /* A row may cost so much more than at its cheapest. Generous: sentences of longer contexts cost
  * more at every size, so that a mean is not known better than to a tenth. */
 #define SLACK 1.25
-#define SLACK_FAR_BEHIND 1.05
 #define OUTLIER                                                                                    \
     4.0 /* a step that lasts so many times the mean was interrupted by somebody else               \
          */
@@ -29,10 +29,14 @@ static void learn(struct dg_pace_mean *m, double ns, uint64_t now_ns)
 {
     if (m->n >= SETTLED && ns > OUTLIER * m->ns)
         ns = OUTLIER * m->ns;
-    if (m->n < WEIGHT)
-        m->n++;
-    m->ns += (ns - m->ns) / m->n;
+    if (now_ns - m->seen_ns > STALE_NS)
+        m->fresh = 0; /* contexts, and the machine, were others then */
+    m->n += m->n < WEIGHT;
+    m->fresh += m->fresh < WEIGHT;
+    m->ns += (ns - m->ns) / m->fresh;
     m->seen_ns = now_ns;
+    if (m->fresh >= SETTLED)
+        m->asked = 0;
 }
 
 /* Time of a step is decoding's and encoding's together. Where one of them is known the other one
@@ -76,42 +80,46 @@ void dg_pace_answered(struct dg_pace *p, uint32_t tokens)
 
 static bool is_known(const struct dg_pace_mean *m, uint64_t now_ns)
 {
-    return m->n >= SETTLED && now_ns - m->seen_ns < STALE_NS;
+    return m->fresh >= SETTLED && now_ns - m->seen_ns < STALE_NS;
 }
 
-/* The cheapest row of the sizes that were seen so often; DBL_MAX: of none. */
-static double cheapest(const struct dg_pace *p, size_t sizes, uint32_t least)
+/* The rows of a size, at most as many as fit. */
+static uint32_t rows_of(size_t i, uint32_t most)
 {
-    double best = DBL_MAX;
-    for (size_t i = 0; i < sizes; i++)
-        if (p->step[i].n >= least && p->step[i].ns < best)
-            best = p->step[i].ns;
-    return best;
+    uint64_t rows = UINT64_C(1) << i;
+    return rows < most ? (uint32_t)rows : most;
 }
 
-uint32_t dg_pace_rows(
-    const struct dg_pace *p, uint32_t most, uint64_t wanted, double backlog_s, uint64_t now_ns)
+uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_t now_ns)
 {
-    size_t sizes = size_of(most) + 1;
-    double slack = backlog_s > FAR_BEHIND_S ? SLACK_FAR_BEHIND : SLACK;
-    double best = cheapest(p, sizes, SETTLED);
-    size_t last = sizes;
-    while (last > 0 && !is_known(&p->step[last - 1], now_ns))
-        last--;
-    if (last < sizes) { /* sizes from here on are not known; sizes below may have become stale */
-        uint64_t next = UINT64_C(1) << last;
-        if (last == 0 || wanted > next / 2)
-            return next < most ? (uint32_t)next : most;
+    size_t sizes = size_of(most) + 1, known = 0;
+    for (size_t i = 0; i < sizes; i++) {
+        bool there = i == 0 || wanted > UINT64_C(1) << (i - 1); /* are the rows for it */
+        if (is_known(&p->step[i], now_ns)) {
+            known = i + 1;
+        } else if (there && p->step[i].n > 0 && p->step[i].asked < MOST_ASKED) {
+            p->step[i].asked++;
+            return rows_of(i, most);
+        }
     }
-    for (size_t i = 0; i < last; i++)
-        if (p->step[i].n >= SETTLED && p->step[i].ns <= slack * best)
-            return i + 1 < sizes ? (uint32_t)1 << i : most;
+    if (known < sizes && (known == 0 || wanted > UINT64_C(1) << (known - 1)))
+        return rows_of(known, most);
+    double best = DBL_MAX;
+    for (size_t i = 0; i < known; i++)
+        if (is_known(&p->step[i], now_ns) && p->step[i].ns < best)
+            best = p->step[i].ns;
+    for (size_t i = 0; i < known; i++)
+        if (is_known(&p->step[i], now_ns) && p->step[i].ns <= SLACK * best)
+            return rows_of(i, most);
     return most;
 }
 
 double dg_pace_rate(const struct dg_pace *p)
 {
-    double best = cheapest(p, DG_PACE_SIZES, WEIGHT);
+    double best = DBL_MAX; /* of the sizes that were often seen */
+    for (size_t i = 0; i < DG_PACE_SIZES; i++)
+        if (p->step[i].n >= WEIGHT && p->step[i].ns < best)
+            best = p->step[i].ns;
     if (p->tokens <= 0 || best == DBL_MAX || p->due_ns <= 0)
         return 0;
     double disturbed = p->spent_ns > p->due_ns ? p->spent_ns / p->due_ns : 1;

@@ -12,7 +12,9 @@
 /* Mean of what was seen of one size, the newest counting most; of rows: nanoseconds a row. */
 struct dg_pace_mean {
     double ns;
-    uint32_t n;
+    uint32_t n;       /* how often it was seen, up to some */
+    uint32_t fresh;   /* the same since it was last not seen for long */
+    uint32_t asked;   /* how often it was asked for since it was last known */
     uint64_t seen_ns; /* when last */
 };
 
@@ -31,10 +33,8 @@ void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
 
 /* How many rows are to advance together, of `wanted` that could and `most` that fit: the fewest of
  * those that make a row about as cheap as it gets. It tries larger steps when there are the rows,
- * and again each minute. backlog_s: how long what waits will take; the longer, the closer to the
- * cheapest. */
-uint32_t dg_pace_rows(
-    const struct dg_pace *p, uint32_t most, uint64_t wanted, double backlog_s, uint64_t now_ns);
+ * and sizes that were not seen for some seconds again. */
+uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_t now_ns);
 
 /* Source pieces a second when there is enough to do; 0: nothing was answered yet. */
 double dg_pace_rate(const struct dg_pace *p);

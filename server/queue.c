@@ -386,15 +386,12 @@ static struct dg_entry *hand_out(
 
 static uint32_t knee_of(const struct lane *l, const struct dg_turn *turn)
 {
-    uint64_t wanted = l ? l->batcher.rows : 0, tokens = 0;
+    uint64_t wanted = l ? l->batcher.rows : 0;
     if (!turn->pace)
         return turn->most;
     for (size_t i = 0; i < turn->n_live; i++)
         wanted += turn->live[i].rows;
-    for (int c = 0; l && c < DG_CLASSES; c++)
-        tokens += l->tokens[c];
-    double backlog_s = l ? (double)tokens / rate_of(l->model) : 0;
-    return dg_pace_rows(turn->pace, turn->most, wanted, backlog_s, turn->now_ns);
+    return dg_pace_rows(turn->pace, turn->most, wanted, turn->now_ns);
 }
 
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,

@@ -52,7 +52,7 @@ size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap);
 /* A worker about to step a model. */
 struct dg_turn {
     uint64_t now_ns;
-    const struct dg_pace *pace;    /* NULL: every row there is advances */
+    struct dg_pace *pace;          /* NULL: every row there is advances */
     const struct dg_running *live; /* [n_live], ascending by rank */
     size_t n_live;
     uint32_t most;       /* rows that could ever advance together */

@@ -69,8 +69,8 @@ static int read_item(struct dg_sim_items *out, const struct dg_json *o, struct d
         (uint32_t)c, (uint32_t)out->n_sentences, (uint32_t)dg_json_length(list)};
     for (size_t i = 0; i < dg_json_length(list); i++) {
         const struct dg_json *x = dg_json_at(list, i);
-        if (dg_json_length(x) != 5)
-            return dg_error_set(err, DG_EFORMAT, "a sentence of the items has %zu figures, not 5",
+        if (dg_json_length(x) != 6)
+            return dg_error_set(err, DG_EFORMAT, "a sentence of the items has %zu figures, not 6",
                 dg_json_length(x));
         out->sentences[out->n_sentences++] = (struct dg_sim_sentence){
             .source_tokens = (uint32_t)dg_json_int(dg_json_at(x, 0)),
@@ -78,6 +78,7 @@ static int read_item(struct dg_sim_items *out, const struct dg_json *o, struct d
             .rows = (uint32_t)dg_json_int(dg_json_at(x, 2)),
             .steps = (uint32_t)dg_json_int(dg_json_at(x, 3)),
             .blocks = (uint32_t)dg_json_int(dg_json_at(x, 4)),
+            .again = (uint32_t)dg_json_int(dg_json_at(x, 5)),
         };
     }
     return DG_OK;

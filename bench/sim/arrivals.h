@@ -23,7 +23,7 @@ struct dg_sim_items {
 };
 
 /* From the cost file's "items": [{"class":"short","sentences":[[source, max_target, rows, steps,
- * blocks], ...]}, ...] */
+ * blocks, steps of a second round], ...]}, ...] */
 int dg_sim_items_read(const struct dg_json *list, struct dg_sim_items *out, struct dg_error *err);
 /* Made up: "short" of 5..30 source pieces and "long" of 100..200, as many steps as source pieces,
  * `beam` rows. */

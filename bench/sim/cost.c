@@ -29,21 +29,22 @@ uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, uint64_t rows, uint64_
 }
 
 static int read_curve(const struct dg_json *root, const char *key, const char *at,
-    struct dg_sim_curve *out, struct dg_error *err)
+    const char *value, struct dg_sim_curve *out, struct dg_error *err)
 {
     const struct dg_json *o = dg_json_get(root, key);
-    const struct dg_json *x = dg_json_get(o, at), *y = dg_json_get(o, "us");
+    const struct dg_json *x = dg_json_get(o, at), *y = dg_json_get(o, value);
     out->n = dg_json_length(x);
     if (dg_json_typeof(x) != DG_JSON_ARRAY || out->n == 0 || out->n > DG_SIM_POINTS ||
         dg_json_length(y) != out->n)
         return dg_error_field(err, DG_EFORMAT, key,
-            "\"%s\" needs lists \"%s\" and \"us\" of one length, 1..%d", key, at, DG_SIM_POINTS);
+            "\"%s\" needs lists \"%s\" and \"%s\" of one length, 1..%d", key, at, value,
+            DG_SIM_POINTS);
     for (size_t i = 0; i < out->n; i++) {
         out->x[i] = dg_json_number(dg_json_at(x, i));
         out->y[i] = dg_json_number(dg_json_at(y, i));
         if (!(out->y[i] >= 0) || (i > 0 && !(out->x[i] > out->x[i - 1])))
-            return dg_error_field(
-                err, DG_EFORMAT, key, "\"%s\": %s is to ascend, us not to be negative", key, at);
+            return dg_error_field(err, DG_EFORMAT, key,
+                "\"%s\": %s is to ascend, %s not to be negative", key, at, value);
     }
     return DG_OK;
 }
@@ -51,9 +52,11 @@ static int read_curve(const struct dg_json *root, const char *key, const char *a
 int dg_sim_cost_read(const struct dg_json *o, struct dg_sim_cost *out, struct dg_error *err)
 {
     memset(out, 0, sizeof *out);
-    int rc = read_curve(o, "step", "rows", &out->step_us, err);
+    int rc = read_curve(o, "step", "rows", "us", &out->step_us, err);
     if (rc == DG_OK)
-        rc = read_curve(o, "encode", "tokens", &out->encode_us, err);
+        rc = read_curve(o, "encode", "tokens", "us", &out->encode_us, err);
+    if (rc == DG_OK && dg_json_get(o, "busy"))
+        rc = read_curve(o, "busy", "workers", "times", &out->busy, err);
     if (rc == DG_OK)
         rc = dg_json_field_number(o, NULL, "cell_ns", 0, DBL_MAX, &out->cell_ns, err);
     if (rc == DG_OK)
@@ -63,8 +66,8 @@ int dg_sim_cost_read(const struct dg_json *o, struct dg_sim_cost *out, struct dg
     return rc;
 }
 
-static int write_curve(
-    const struct dg_sim_curve *c, struct dg_json *root, const char *key, const char *at)
+static int write_curve(const struct dg_sim_curve *c, struct dg_json *root, const char *key,
+    const char *at, const char *value)
 {
     struct dg_json *o = dg_json_new_object(), *x = dg_json_new_array(), *y = dg_json_new_array();
     int rc = 0;
@@ -73,14 +76,16 @@ static int write_curve(
         rc |= dg_json_append_take(y, dg_json_new_real(c->y[i]));
     }
     rc |= dg_json_set_take(o, at, x);
-    rc |= dg_json_set_take(o, "us", y);
+    rc |= dg_json_set_take(o, value, y);
     return rc | dg_json_set_take(root, key, o);
 }
 
 int dg_sim_cost_write(const struct dg_sim_cost *c, struct dg_json *o)
 {
-    int rc = write_curve(&c->step_us, o, "step", "rows") |
-             write_curve(&c->encode_us, o, "encode", "tokens");
+    int rc = write_curve(&c->step_us, o, "step", "rows", "us") |
+             write_curve(&c->encode_us, o, "encode", "tokens", "us");
     rc |= dg_json_set_real(o, "cell_ns", c->cell_ns) | dg_json_set_real(o, "pair_ns", c->pair_ns);
+    if (c->busy.n > 0)
+        rc |= write_curve(&c->busy, o, "busy", "workers", "times");
     return rc | dg_json_set_real(o, "request_us", c->request_us);
 }

@@ -23,6 +23,7 @@ struct dg_sim_cost {
     struct dg_sim_curve encode_us; /* by source pieces of all who join in one step */
     double cell_ns;                /* decoding: for each row and position that it attends to */
     double pair_ns;                /* encoding: for each pair of pieces of a sentence */
+    struct dg_sim_curve busy; /* how many times as long, by workers that are busy; none: alike */
     double request_us; /* of a request outside queue and engine: added to its latency, no load on
                           the engine */
 };
@@ -36,7 +37,7 @@ uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, uint64_t rows, uint64_
 
 /* From and to
  * {"step":{"rows":[...],"us":[...]},"encode":{"tokens":[...],"us":[...]},"cell_ns","pair_ns",
- * "request_us"}; other fields are left alone. DG_EFORMAT names what is wrong. */
+ * "request_us","busy":{"workers":[...],"times":[...]}}; other fields are left alone. DG_EFORMAT names what is wrong. */
 int dg_sim_cost_read(const struct dg_json *o, struct dg_sim_cost *out, struct dg_error *err);
 int dg_sim_cost_write(const struct dg_sim_cost *c, struct dg_json *o);
 

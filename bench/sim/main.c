@@ -28,6 +28,7 @@ static int do_measure(const struct dg_sim_command *o, struct dg_error *err)
         .items = o->items,
         .beam = (uint32_t)o->beam,
         .threads = (uint32_t)o->threads,
+        .workers = (uint32_t)o->workers,
         .repeats = (uint32_t)o->repeats,
         .max_rows = (uint32_t)o->rows,
         .max_sentences = (uint32_t)o->sentences,

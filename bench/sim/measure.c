@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "bench/sim/arrivals.h"
+#include "bench/sim/crowd.h"
 #include "bench/sim/probe.h"
 #include "kernels/cpu/cpu.h"
 #include "translate/translate.h"
@@ -12,7 +13,7 @@
 struct entry {
     struct dg_job *job;
     uint32_t item, index; /* of the sentence in the job */
-    uint32_t source_tokens, max_target, steps, blocks;
+    uint32_t source_tokens, max_target, steps, again, blocks;
 };
 
 struct measure {
@@ -27,6 +28,7 @@ struct measure {
     size_t n_items;
     struct entry *entries; /* [n_entries] in order of items */
     size_t n_entries;
+    size_t answered;
     double real_s, foretold_s; /* until nothing waited any more */
     uint64_t real_sentences, real_steps;
 };
@@ -109,30 +111,90 @@ static int admit_entries(struct measure *m, size_t *next, struct dg_error *err)
     return DG_OK;
 }
 
+/* A sentence's answer; one in a loop is followed by a second round, as in the server. */
+static int take_answer(struct measure *m, const struct dg_result *r, struct dg_error *err)
+{
+    const uint64_t id = r->id;
+    struct entry *e = &m->entries[id];
+    struct dg_sentence s;
+    *(e->steps > 0 ? &e->again : &e->steps) = r->steps;
+    int rc = dg_job_accept(e->job, e->index, r, err);
+    dg_engine_release(m->engine, r);
+    if (rc != DG_EAGAIN) {
+        m->answered++;
+        return rc;
+    }
+    dg_job_sentence(e->job, e->index, &s);
+    return dg_engine_admit(m->engine, id, &s, err);
+}
+
 /* All items through the engine, refilled before each step: steps of each sentence, and the engine's
  * throughput without a server around it. */
 static int run_items(struct measure *m, struct dg_error *err)
 {
-    size_t next = 0, answered = 0;
+    size_t next = 0;
     uint64_t steps = 0, t0 = dg_sim_probe_now(&m->probe);
     int rc = DG_OK;
-    while (rc == DG_OK && answered < m->n_entries) {
+    while (rc == DG_OK && m->answered < m->n_entries) {
         const struct dg_result *r;
         bool waiting = next < m->n_entries;
         rc = admit_entries(m, &next, err);
         if (waiting && next == m->n_entries) {
             m->real_s = (double)(dg_sim_probe_now(&m->probe) - t0) / 1e9;
-            m->real_sentences = answered;
+            m->real_sentences = m->answered;
             m->real_steps = steps;
         }
         dg_engine_step(m->engine);
-        while ((r = dg_engine_poll(m->engine))) {
-            m->entries[r->id].steps = r->steps;
+        while (rc == DG_OK && (r = dg_engine_poll(m->engine))) {
             steps += r->steps;
-            answered++;
-            dg_engine_release(m->engine, r);
+            rc = take_answer(m, r, err);
         }
     }
+    return rc;
+}
+
+static int plan_copies(struct measure *m, struct dg_job **jobs, size_t n, struct dg_error *err)
+{
+    int rc = DG_OK;
+    for (size_t i = 0; i < n && rc == DG_OK; i++)
+        rc = plan_item(m, m->lines[i % m->n_items], &jobs[i], err);
+    return rc;
+}
+
+static int run_crowd(struct measure *m, uint32_t workers, double *per_s, struct dg_error *err)
+{
+    const size_t n = m->n_items * m->o->repeats;
+    struct dg_sim_crowd o = {.workers = workers,
+        .threads = m->o->threads / workers > 0 ? m->o->threads / workers : 1,
+        .limits = {.max_rows = m->o->max_rows,
+            .max_sentences = m->o->max_sentences,
+            .max_target = m->o->max_target}};
+    struct dg_job **jobs = calloc(n + 1, sizeof *jobs);
+    int rc = jobs ? plan_copies(m, jobs, n, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for %zu items", n);
+    if (rc == DG_OK)
+        rc = dg_sim_crowd_run(m->translator, &o, jobs, n, per_s, err);
+    for (size_t i = 0; jobs && i < n; i++)
+        dg_job_free(jobs[i]);
+    free(jobs);
+    return rc;
+}
+
+/* One worker, two side by side, and so on: the engine's throughput without a server around it, and
+ * how many times as long a step of one of them takes as alone. */
+static int run_crowds(struct measure *m, struct dg_json *engine, struct dg_error *err)
+{
+    struct dg_sim_curve *busy = &m->probe.cost.busy;
+    double alone = 0, together = 0;
+    int rc = DG_OK;
+    for (uint32_t k = 1; k <= m->o->workers && busy->n < DG_SIM_POINTS && rc == DG_OK; k++) {
+        rc = run_crowd(m, k, &together, err);
+        alone = k == 1 ? together : alone;
+        busy->x[busy->n] = k;
+        busy->y[busy->n++] = together > 0 ? k * alone / together : 1;
+    }
+    dg_json_set_int(engine, "workers", m->o->workers);
+    dg_json_set_real(engine, "workers_requests_per_s", together);
     return rc;
 }
 
@@ -147,9 +209,9 @@ static struct dg_json *items_json(const struct measure *m)
         for (; k < m->n_entries && m->entries[k].item == i; k++) {
             const struct entry *e = &m->entries[k];
             const uint32_t figures[] = {
-                e->source_tokens, e->max_target, m->probe.beam, e->steps, e->blocks};
+                e->source_tokens, e->max_target, m->probe.beam, e->steps, e->blocks, e->again};
             struct dg_json *x = dg_json_new_array();
-            for (size_t f = 0; f < 5; f++)
+            for (size_t f = 0; f < 6; f++)
                 dg_json_append_take(x, dg_json_new_int(figures[f]));
             dg_json_append_take(sentences, x);
         }
@@ -248,6 +310,9 @@ static int measure_items(struct measure *m, struct dg_json *o, struct dg_error *
     dg_json_set_real(engine, "simulated_seconds", m->foretold_s);
     dg_json_set_real(engine, "sentences_per_s", (double)m->real_sentences / s);
     dg_json_set_real(engine, "steps_of_sentences_per_s", (double)m->real_steps / s);
+    if (rc == DG_OK)
+        rc = run_crowds(m, engine, err);
+    dg_sim_cost_write(&m->probe.cost, o); /* with what sharing costs */
     dg_json_set_take(o, "engine", engine);
     dg_json_set_take(o, "items", items);
     return rc;

@@ -10,7 +10,8 @@ struct dg_sim_measure_options {
     const char *model;
     const char *items; /* as dragoman-load's; NULL: none */
     uint32_t beam;     /* 0: the bundle's */
-    uint32_t threads;  /* cores a step is split over */
+    uint32_t threads;  /* cores a step is split over, and that workers share */
+    uint32_t workers;  /* side by side, at most */
     uint32_t max_rows, max_sentences, max_target;
     uint32_t repeats; /* of each timing; the median counts */
 };

@@ -27,8 +27,9 @@ struct pending {
 
 struct live {
     struct pending *pending;
-    uint32_t t; /* steps taken */
-    bool over;  /* finished, but still in a static batch */
+    uint32_t t;  /* steps taken, of this round */
+    bool second; /* round */
+    bool over;   /* finished, but still in a static batch */
     bool runs;
 };
 
@@ -132,13 +133,11 @@ static void list_running(struct sim *s, struct worker *w)
     }
 }
 
-static uint32_t knee_of(const struct sim *s, const struct worker *w, uint64_t now)
+static uint32_t knee_of(const struct sim *s, struct worker *w, uint64_t now)
 {
-    double tokens = (double)(s->tokens[0] + s->tokens[1]);
     if (s->policy.batching != DG_BATCHING_CONTINUOUS)
         return s->o->max_rows;
-    return dg_pace_rows(
-        &w->pace, s->o->max_rows, s->batcher.rows + w->rows, tokens / rate_of(s), now);
+    return dg_pace_rows(&w->pace, s->o->max_rows, s->batcher.rows + w->rows, now);
 }
 
 static void admit(struct sim *s, struct worker *w, uint64_t now)
@@ -166,6 +165,15 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
     }
 }
 
+/* They share the machine. */
+static uint32_t busy_workers(const struct sim *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->o->workers; i++)
+        n += s->workers[i].n > 0;
+    return n;
+}
+
 static void begin_step(struct sim *s, struct worker *w, uint64_t now)
 {
     uint64_t rows = 0, cells = 0, tokens = 0, pairs = 0;
@@ -187,7 +195,9 @@ static void begin_step(struct sim *s, struct worker *w, uint64_t now)
     }
     if (w->n == 0)
         return;
-    uint64_t ns = dg_sim_cost_step_ns(s->cost, rows, cells, tokens, pairs);
+    double share = dg_sim_curve_at(&s->cost->busy, busy_workers(s));
+    uint64_t ns = (uint64_t)((share > 0 ? share : 1) *
+                             (double)dg_sim_cost_step_ns(s->cost, rows, cells, tokens, pairs));
     w->busy = true;
     w->began_ns = now;
     w->until_ns = now + ns;
@@ -203,7 +213,7 @@ static void answer(struct sim *s, struct worker *w, const struct live *l, uint64
     struct dg_sim_request *r = &s->requests[l->pending->request];
     const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
     s->out->sentences++;
-    s->out->target_tokens += x->steps;
+    s->out->target_tokens += x->steps + x->again;
     dg_pace_answered(&w->pace, x->source_tokens);
     if (--s->left[l->pending->request] == 0)
         r->done_ns = now + (uint64_t)(1e3 * s->cost->request_us);
@@ -220,7 +230,10 @@ static void end_step(struct sim *s, struct worker *w, uint64_t now)
         struct live *l = &w->live[i];
         const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
         l->t += l->runs;
-        if (l->t == x->steps && !l->over) {
+        if (l->t == x->steps && x->again > 0 && !l->second) {
+            l->t = 0;
+            l->second = true;
+        } else if (l->t == (l->second ? x->again : x->steps) && !l->over) {
             l->over = true;
             w->n_over++;
         }

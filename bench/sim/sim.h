@@ -26,7 +26,8 @@ const char *dg_sim_batching_name(enum dg_sim_batching b); /* static storage; "co
 struct dg_sim_sentence {
     uint32_t source_tokens, max_target_tokens;
     uint32_t rows;   /* hypotheses it reserves; in its first step only one lives */
-    uint32_t steps;  /* until its answer */
+    uint32_t steps;  /* until its answer, or its first one */
+    uint32_t again;  /* those of a second round, in the same place; 0: there is none */
     uint32_t blocks; /* of the cache, reserved */
 };
 

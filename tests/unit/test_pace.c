@@ -28,15 +28,15 @@ static void one_step(
 
 /* As a worker would: as many rows as the pace says, of `wanted`. */
 static uint32_t drive(struct dg_pace *p, const struct device *d, uint32_t most, uint32_t wanted,
-    int steps, double backlog_s, uint64_t *now)
+    int steps, uint64_t *now)
 {
     uint32_t rows = 0;
     for (int i = 0; i < steps; i++) {
-        rows = dg_pace_rows(p, most, wanted, backlog_s, *now);
+        rows = dg_pace_rows(p, most, wanted, *now);
         rows = rows < wanted ? rows : wanted;
         one_step(p, d, rows, i % 3 == 0 ? rows * 5 : 0, now);
     }
-    return dg_pace_rows(p, most, wanted, backlog_s, *now);
+    return dg_pace_rows(p, most, wanted, *now);
 }
 
 static void finds_the_knee(void **state)
@@ -44,20 +44,18 @@ static void finds_the_knee(void **state)
     static const struct {
         const char *what;
         struct device d;
-        double backlog_s;
         uint32_t least, most; /* expected */
     } table[] = {
-        {"every row costs the same", {0, 70, 0, 10}, 0, 1, 1},
-        {"the same up to far more than fit", {4000, 0, 3000, 0}, 0, 256, 256},
-        {"half of it is fixed at 16", {1600, 100, 0, 10}, 0, 64, 64},
-        {"a little is fixed", {200, 100, 0, 10}, 0, 8, 8},
-        {"and far behind it goes for the cheapest", {200, 100, 0, 10}, 3, 64, 64},
+        {"every row costs the same", {0, 70, 0, 10}, 1, 1},
+        {"the same up to far more than fit", {4000, 0, 3000, 0}, 256, 256},
+        {"half of it is fixed at 16", {1600, 100, 0, 10}, 64, 64},
+        {"a little is fixed", {200, 100, 0, 10}, 8, 8},
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct dg_pace p = {0};
         uint64_t now = S;
-        uint32_t rows = drive(&p, &table[i].d, 256, 1000, 400, table[i].backlog_s, &now);
+        uint32_t rows = drive(&p, &table[i].d, 256, 1000, 400, &now);
         if (rows < table[i].least || rows > table[i].most)
             fail_msg("%s: %u rows", table[i].what, rows);
     }
@@ -71,14 +69,57 @@ static void tries_only_what_there_is(void **state)
     struct dg_pace p = {0};
     uint64_t now = S;
     (void)state;
-    assert_int_equal(drive(&p, &d, 128, 8, 100, 0, &now), 1);
-    assert_true(dg_pace_rows(&p, 128, 1000, 0, now) == 16); /* the next size is tried */
-    drive(&p, &d, 128, 1000, 100, 0, &now);
-    assert_int_equal(dg_pace_rows(&p, 128, 1000, 0, now), 1);
-    now += 61 * S; /* and tried again, as the machine may have changed */
-    assert_int_equal(dg_pace_rows(&p, 128, 1000, 0, now), 1);
-    one_step(&p, &d, 1, 0, &now);
-    assert_int_equal(dg_pace_rows(&p, 128, 1000, 0, now), 2);
+    assert_int_equal(drive(&p, &d, 128, 8, 100, &now), 1);
+    assert_true(dg_pace_rows(&p, 128, 1000, now) == 16); /* the next size is tried */
+    drive(&p, &d, 128, 1000, 100, &now);
+    assert_int_equal(dg_pace_rows(&p, 128, 1000, now), 1);
+    now += 61 * S; /* and all measured anew, as the machine may have changed */
+    for (uint32_t rows = 1; rows <= 128; rows *= 2)
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(dg_pace_rows(&p, 128, 1000, now), rows);
+            one_step(&p, &d, rows, 0, &now);
+        }
+    assert_int_equal(dg_pace_rows(&p, 128, 1000, now), 1);
+}
+
+/* Sentences of four rows never make a step of two, however often it is asked for. */
+static void gives_up_on_steps_that_never_come(void **state)
+{
+    const struct device d = {0, 70, 0, 0};
+    struct dg_pace p = {0};
+    uint64_t now = S;
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        one_step(&p, &d, 2, 0, &now);
+    now += 61 * S;
+    uint32_t rows = 0;
+    for (int i = 0; i < 100; i++) {
+        rows = dg_pace_rows(&p, 128, 1000, now);
+        one_step(&p, &d, rows < 4 ? 4 : rows, 0, &now);
+    }
+    assert_int_equal(rows, 4);
+}
+
+/* A size that was dear once, with nothing in the caches, is not avoided for ever. */
+static void a_bad_start_is_forgotten(void **state)
+{
+    const struct device cold = {0, 200, 0, 0}, warm = {0, 70, 0, 0};
+    struct dg_pace p = {0};
+    uint64_t now = S;
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        one_step(&p, &cold, 16, 0, &now);
+    for (int i = 0; i < 100; i++)
+        one_step(&p, &warm, 32, 0, &now);
+    assert_int_equal(dg_pace_rows(&p, 32, 1000, now), 32);
+    now += 2 * S;
+    one_step(&p, &warm, 32, 0, &now); /* that size is known all the time */
+    now += 4 * S;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(dg_pace_rows(&p, 32, 1000, now), 16);
+        one_step(&p, &warm, 16, 0, &now);
+    }
+    assert_int_equal(dg_pace_rows(&p, 32, 1000, now), 16);
 }
 
 static void says_the_rate(void **state)
@@ -88,7 +129,7 @@ static void says_the_rate(void **state)
     uint64_t now = S;
     (void)state;
     assert_true(dg_pace_rate(&p) == 0);
-    drive(&p, &d, 256, 1000, 200, 0, &now);
+    drive(&p, &d, 256, 1000, 200, &now);
     /* From here on 64 sentences of 20 pieces and 20 steps, with 4 rows each: 256 rows, 3.2 join and
      * leave in a step of 7 ms. */
     for (int i = 0; i < 20000; i++) {
@@ -140,7 +181,7 @@ static void forgives_interruptions(void **state)
     struct dg_pace p = {0};
     uint64_t now = S;
     (void)state;
-    drive(&p, &d, 128, 1000, 100, 0, &now);
+    drive(&p, &d, 128, 1000, 100, &now);
     double before = p.step[2].ns;
     dg_pace_step(&p, 4, 0, 4 * 70 * 1000 * UINT64_C(1000), now);
     assert_true(
@@ -152,6 +193,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_knee),
         cmocka_unit_test(tries_only_what_there_is),
+        cmocka_unit_test(gives_up_on_steps_that_never_come),
+        cmocka_unit_test(a_bad_start_is_forgotten),
         cmocka_unit_test(says_the_rate),
         cmocka_unit_test(a_busy_machine_is_slower),
         cmocka_unit_test(forgives_interruptions),
