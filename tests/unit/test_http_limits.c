@@ -41,7 +41,7 @@ struct server {
     pthread_t waker;
     pthread_mutex_t lock;
     struct call *waiting; /* guarded by lock */
-    bool stop;            /* guarded by lock */
+    bool stop, end;       /* guarded by lock: wake everything at once; no more will come */
     atomic_int later, finished, dropped, told_gone, replies;
 };
 
@@ -104,16 +104,17 @@ static void handle(void *app, struct dg_http_exchange *x)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Wakes what waits, in bunches; at the end everything. */
+/* Wakes what waits, in bunches; when stopping everything, also what only then is read from a socket. */
 static void *wake_all(void *arg)
 {
     const struct timespec pause = {.tv_nsec = 200000};
     struct server *s = arg;
-    for (bool stop = false; !stop;) {
+    for (bool stop, end = false; !end;) {
         struct call *list = NULL, **at;
         nanosleep(&pause, NULL);
         pthread_mutex_lock(&s->lock);
         stop = s->stop;
+        end = s->end;
         for (at = &s->waiting; *at;) {
             struct call *c = *at;
             if (c->until_gone && !atomic_load(&c->gone) && !stop) {
@@ -178,23 +179,20 @@ static struct server *start(uint32_t threads)
     return s;
 }
 
+static void tell(struct server *s, bool *what)
+{
+    pthread_mutex_lock(&s->lock);
+    *what = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void stop(struct server *s)
 {
     dg_http_drain(s->http);
-    pthread_mutex_lock(&s->lock);
-    s->stop = true;
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->waker, NULL);
-    pthread_mutex_lock(&s->lock); /* what a handler put in after the waker's last look */
-    struct call *list = s->waiting;
-    s->waiting = NULL;
-    pthread_mutex_unlock(&s->lock);
-    while (list) {
-        struct call *c = list;
-        list = c->next;
-        dg_http_wake(c->x);
-    }
+    tell(s, &s->stop);
     dg_http_close(s->http);
+    tell(s, &s->end);
+    pthread_join(s->waker, NULL);
     assert_int_equal(s->dropped, s->later); /* nothing leaked, nothing freed twice */
     pthread_mutex_destroy(&s->lock);
     free(s);
