@@ -4,18 +4,12 @@
 # Needs python3-venv and PyPI for the peer. Everything but the result stays under .cache/.
 set -eu
 
-cd "$(dirname "$0")/.."
-build=build/release
-case "${1-}" in
-    ''|-*) ;;
-    *) build=$1; shift ;;
-esac
+needs="dragoman step-bench limits-bench random-shortlist"
+. "$(dirname "$0")/start.sh"
 dragoman=$build/bin/dragoman
 venv=.cache/bench-venv
 work=.cache/bench
 peer=bench/peer
-
-[ -x "$dragoman" ] || { echo "bench: $dragoman is not there; run make build" >&2; exit 1; }
 
 if ! "$venv/bin/python" -c 'import ctranslate2, numpy, yaml' 2>/dev/null; then
     python3 -m venv "$venv"
@@ -36,7 +30,5 @@ rm -rf "$work/bundle" "$work/int8" "$work/short"
 cp -R "$work/int8" "$work/short"
 "$build/bin/random-shortlist" "$work/short" 100 200
 
-revision=$(git describe --always --dirty 2>/dev/null || echo unknown)
-mkdir -p bench/results
-PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" $peer/compare.py --programs "$build/bin" --bundle "$work/bundle" \
+exec "$venv/bin/python" $peer/compare.py --programs "$build/bin" --bundle "$work/bundle" \
     --int8 "$work/int8" --short "$work/short" --peer "$work/ct2" --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"

@@ -11,11 +11,12 @@ import argparse
 import datetime
 import json
 import os
-import platform
-import re
 import subprocess
 import sys
 from math import log
+
+import machine
+import record
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer"))
 import chart  # noqa: E402
@@ -95,27 +96,20 @@ def main():
     p.add_argument("--cpu-time", action="store_true", help="CPU time where one thread runs: for crowded machines")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    with open("/proc/cpuinfo", encoding="utf-8") as f:
-        names = re.findall(r"^model name\s*:\s*(.*)$", f.read(), re.M)
-    cpu = names[0].strip() if names else platform.machine()
     result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-              "machine": {"cpu": cpu, "cores": os.cpu_count()}, "revision": a.revision,
+              "machine": machine.describe(), "revision": a.revision,
               "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000 unless varied), random weights, int8",
               "clock": "CPU time where one thread runs" if a.cpu_time else "wall time",
               "sweeps": [sweep(a, name, field, values, what, **fixed) for name, field, values, what, fixed in list_sweeps(a)
                          if a.only in name]}
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{cpu} {os.cpu_count()} cores".lower()).strip("-")
-    before = os.path.join(a.out, f"scale-{slug}.json")
+    name = f"scale-{machine.slug()}"
+    before = os.path.join(a.out, f"{name}.json")
     if a.only and os.path.exists(before):
         with open(before, encoding="utf-8") as f:
             old = json.load(f)
         again = {s["name"]: s for s in result["sweeps"]}
         result = {**old, "sweeps": [again.get(s["name"], s) for s in old["sweeps"]]}
-    for suffix, content in ((".json", json.dumps(result, indent=1) + "\n"), (".svg", draw(result))):
-        path = os.path.join(a.out, f"scale-{slug}{suffix}")
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(content)
-        print(path)
+    print(record.write(a.out, name, {".json": result, ".svg": draw(result)}))
 
 
 main()

@@ -19,11 +19,14 @@ import subprocess
 import sys
 import time
 
-import chart
-import machine
-import tables
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import chart  # noqa: E402
+import machine  # noqa: E402
+import record  # noqa: E402
+import tables  # noqa: E402
+
 LENGTH = 27
 
 
@@ -39,20 +42,16 @@ def list_settings():
 
 def measure(command):
     """The program's JSON with its peak of memory, and how many cores others used meanwhile."""
-    all_before, own_before = machine.busy_seconds()
-    start = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        out, err = process.stdout.read(), process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - start
+    with machine.Others() as others:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            out, err = process.stdout.read(), process.stderr.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"{shlex.join(command)}: {err}")
-    all_after, own_after = machine.busy_seconds()
-    foreign = (all_after - all_before) - (own_after - own_before)
     result = json.loads(out)
     result["peak_mb"] = round(usage.ru_maxrss * 1024 / 1e6, 1)
-    return result, round(max(0.0, foreign) / wall, 3)
+    return result, others.cores
 
 
 def summary(key, results):
@@ -172,18 +171,15 @@ def merge(old, new):
 def write(a, result):
     if a.only and not a.merge:
         return
-    path = os.path.join(a.out, f"cpu-{machine.slug()}.json")
+    name = f"cpu-{machine.slug()}"
+    path = os.path.join(a.out, f"{name}.json")
     if a.merge and os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             result = merge(json.load(f), result)
-    with open(path, "w", encoding="utf-8") as f:
-        json.dump(result, f, indent=1)
-        f.write("\n")
-    with open(path.replace(".json", ".svg"), "w", encoding="utf-8") as f:
-        f.write(chart.compare_chart(result))
+    texts = {".json": result, ".svg": chart.compare_chart(result)}
     if "steps" in result:
-        tables.write(result, path.replace(".json", ".md"))
-    print(path)
+        texts[".md"] = tables.document(result)
+    print(record.write(a.out, name, texts))
 
 
 main()

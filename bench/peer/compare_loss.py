@@ -16,10 +16,13 @@ import subprocess
 import sys
 import time
 
-import chart
-import machine
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import chart  # noqa: E402
+import machine  # noqa: E402
+import record  # noqa: E402
+
 RECIPE = os.path.join(HERE, "../../trainer/recipes/multi30k-reference.json")
 PROGRAMS = ("dragoman", "pytorch")
 EVERY = 500
@@ -179,14 +182,8 @@ def compare(found, updates):
 
 
 def write(a, result):
-    os.makedirs(a.out, exist_ok=True)
-    path = os.path.join(a.out, "loss-multi30k.json")
     table = re.sub(r"\[\s+(\d+),\s+([\d.]+)\s+\]", r"[\1, \2]", json.dumps(result, indent=1))  # a point a line
-    for name, text in ((path, table + "\n"), (path.replace(".json", ".svg"), chart.loss_chart(result))):
-        with open(name + ".tmp", "w", encoding="utf-8") as f:
-            f.write(text)
-        os.replace(name + ".tmp", name)
-    return path
+    return record.write(a.out, "loss-multi30k", {".json": table + "\n", ".svg": chart.loss_chart(result)})
 
 
 def main():

@@ -19,9 +19,12 @@ import time
 
 import torch
 
-import machine
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import machine  # noqa: E402
+import record  # noqa: E402
+
 QUIET = 0.15  # cores that others may take before the clock is not to be trusted
 FIGURES = ("tokens_per_s", "tokens_per_cpu_s")
 
@@ -38,13 +41,9 @@ def summary(lines):
 
 
 def measured(run):
-    all_before, own_before = machine.busy_seconds()
-    start = time.perf_counter()
-    lines = run()
-    wall = time.perf_counter() - start
-    all_after, own_after = machine.busy_seconds()
-    foreign = (all_after - all_before) - (own_after - own_before)
-    return {**summary(lines), "foreign_cpus": round(max(0.0, foreign) / wall, 3)}
+    with machine.Others() as others:
+        lines = run()
+    return {**summary(lines), "foreign_cpus": others.cores}
 
 
 class Programs:
@@ -118,13 +117,7 @@ def write(a, runs, rounds, date):
               "updates": a.updates, "warm_up_updates": a.log, "rounds": rounds,
               "quiet": max(x["foreign_cpus"] for by in runs.values() for one in by.values() for x in one) < QUIET,
               "threads": {str(n): settle(runs[n]) for n in runs}}
-    os.makedirs(a.out, exist_ok=True)
-    path = os.path.join(a.out, f"train-{machine.slug()}.json")
-    for name, text in ((path, json.dumps(result, indent=1) + "\n"), (path.replace(".json", ".md"), table(result))):
-        with open(name + ".tmp", "w", encoding="utf-8") as f:
-            f.write(text)
-        os.replace(name + ".tmp", name)
-    return path, result
+    return record.write(a.out, f"train-{machine.slug()}", {".json": result, ".md": table(result)}), result
 
 
 def main():

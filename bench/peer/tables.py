@@ -56,7 +56,7 @@ def operations(result):
     return lines
 
 
-def write(result, path):
+def document(result):
     machine = result["machine"]
     lines = [f"# {machine['cpu']}, {machine['cores']} cores ({', '.join(machine['flags'])})", "",
              f"{result['date']}, revision {result['revision']}; {result['model']}. Made by `make bench`; explained in",
@@ -67,5 +67,4 @@ def write(result, path):
         m = result["memory"]
         lines += [f"Memory with {m['sentences']} sentences of {m['source']} pieces in flight, beam {m['beam']}, {m['length']} positions each: "
                   f"{m['resident_mb']} MB resident.", ""]
-    with open(path, "w", encoding="utf-8") as f:
-        f.write("\n".join(lines))
+    return "\n".join(lines)

@@ -1,0 +1,66 @@
+"""What machine a benchmark ran on, and who else used it meanwhile."""
+import os
+import platform
+import re
+import resource
+import time
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def cpu_name():
+    names = re.findall(r"^model name\s*:\s*(.*)$", read("/proc/cpuinfo"), re.M)
+    return names[0].strip() if names else platform.machine()
+
+
+def cpu_flags():
+    """The instruction sets that matter for speed."""
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", read("/proc/cpuinfo"), re.M)
+    have = set(flags.group(1).split()) if flags else set()
+    return [x for x in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_tile") if x in have]
+
+
+def describe():
+    return {"cpu": cpu_name(), "cores": os.cpu_count(), "memory_gb": round(int(read("/proc/meminfo").split()[1]) / 1e6, 1),
+            "flags": cpu_flags(), "kernel": platform.release()}
+
+
+def slug():
+    """For the names of result files."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores".lower()).strip("-")
+
+
+def busy_seconds():
+    """CPU seconds the whole machine was busy with, stolen ones too."""
+    user, nice, system, _, _, irq, softirq, steal = map(int, read("/proc/stat").split("\n", 1)[0].split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def process_seconds(pid):
+    """CPU seconds of a running process."""
+    fields = read(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_kb(pid):
+    return int(re.search(r"^VmRSS:\s*(\d+)", read(f"/proc/{pid}/status"), re.M).group(1))
+
+
+class Others:
+    """with Others() as others: run a program and wait for it. Then others.cores is how many cores everybody but our own
+    finished children used meanwhile."""
+
+    def __enter__(self):
+        self.start, self.foreign = time.perf_counter(), -self.seconds()
+        return self
+
+    def __exit__(self, *_):
+        self.cores = round(max(0.0, self.foreign + self.seconds()) / (time.perf_counter() - self.start), 3)
+
+    @staticmethod
+    def seconds():
+        own = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return busy_seconds() - own.ru_utime - own.ru_stime

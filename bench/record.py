@@ -1,0 +1,15 @@
+"""Where a benchmark's findings lie."""
+import json
+import os
+
+
+def write(folder, name, texts):
+    """Files `name` + suffix for each {suffix: text}, or {suffix: anything that is JSON}; each whole or not at all. The first path."""
+    os.makedirs(folder, exist_ok=True)
+    paths = []
+    for suffix, text in texts.items():
+        paths.append(os.path.join(folder, name + suffix))
+        with open(paths[-1] + ".tmp", "w", encoding="utf-8") as f:
+            f.write(text if isinstance(text, str) else json.dumps(text, indent=1) + "\n")
+        os.replace(paths[-1] + ".tmp", paths[-1])
+    return paths[0]

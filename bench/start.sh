@@ -1,0 +1,28 @@
+# Sourced by the run-*.sh beside it: the programs that $needs names, the build they come from, the revision.
+# Usage: needs="dragoman step-bench"; . "$(dirname "$0")/start.sh"
+# Takes BUILD away from the arguments where it is the first of them.
+
+cd "$(dirname "$0")/.."
+build=build/release
+case "${1-}" in
+    ''|-*) ;;
+    *) build=$1; shift ;;
+esac
+for program in $needs; do
+    [ -x "$build/bin/$program" ] || { echo "bench: $build/bin/$program is not there; run make build" >&2; exit 1; }
+done
+revision=$(git describe --always --dirty 2>/dev/null || echo unknown)
+mkdir -p bench/results
+export PYTHONDONTWRITEBYTECODE=1
+
+# $DATA is a folder with Multi30k; $python has torch: $PEER_PYTHON, else one is made under .cache/ from PyPI (several GB).
+need_multi30k_and_torch()
+{
+    [ -f "${DATA-}/multi30k/train.en.gz" ] || { echo "bench: DATA must name a folder with multi30k/train.en.gz" >&2; exit 1; }
+    python=${PEER_PYTHON-.cache/bench-torch-venv/bin/python}
+    if ! "$python" -c 'import torch, numpy' 2>/dev/null; then
+        [ -z "${PEER_PYTHON-}" ] || { echo "bench: $PEER_PYTHON has no torch" >&2; exit 1; }
+        python3 -m venv .cache/bench-torch-venv
+        .cache/bench-torch-venv/bin/pip install --quiet torch numpy
+    fi
+}
