@@ -309,7 +309,7 @@ static void arm(struct client *c)
     uint64_t at = UINT64_MAX;
     if (c->timers.n > 0)
         at = c->timers.heap[0].at_ns;
-    if (c->next_due < c->n && c->records[c->next_due].due_ns < at)
+    if (c->o->concurrency == 0 && c->next_due < c->n && c->records[c->next_due].due_ns < at)
         at = c->records[c->next_due].due_ns;
     at += at == UINT64_MAX ? 0 : c->out->start_ns;
     struct itimerspec when = {0};

@@ -14,11 +14,15 @@ import statistics
 import subprocess
 import sys
 
-import machine
-import scenarios
-import sentences
-from server import Failure, Load, Server, learn, run_json, say
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import machine  # noqa: E402
+import record  # noqa: E402
+import scenarios  # noqa: E402
+import sentences  # noqa: E402
+from server import Failure, Load, Server, learn, say  # noqa: E402
+
+PATIENT = ("--max-queue-seconds", "60")  # nobody is refused: a client that asks again at once would be measured, too
 ALL = ("mixed", "static", "overload", "hostile", "term", "overhead", "engine", "simulator")
 
 
@@ -65,7 +69,7 @@ class Bench:
             say(f"learning the answers of {n_short} short and {n_long} long sentences, each alone")
             sentences.write_items(candidates, pair, int(1.2 * n_short), int(1.2 * n_long), ratio)
             learn(self.a.programs, server, candidates, self.items)
-            self.compute_threads = server.compute_threads
+            self.compute_threads, self.workers = server.compute_threads, server.workers
             self.interactive = scenarios.interactive_field(server)
         left = sentences.keep(self.items)
         say(f"items: {left}")
@@ -90,17 +94,17 @@ class Bench:
         runs = []
         for rep in range(self.a.repetitions):
             seed, one = 100 + rep, {}
-            with self.server() as server:
+            with self.server(*PATIENT) as server:
                 one["capacity"] = self.measure_capacity(server, seed)
                 say(f"capacity: {self.capacity:.1f} requests/s")
+            with self.server() as server:
                 for share in (0.5, 0.7):
                     self.mixed_at(one, server, share, seed)
             if self.static and "static" in self.a.only:
-                for name in ("fifo", "static"):
-                    with self.server(self.static[0], name) as server:
-                        for share in (0.5, 0.7):
-                            rate, seconds = self.rate_seconds(share)
-                            one[f"{share:.0%} {name}"] = scenarios.steady(self.load, server, rate, seconds, seed)
+                with self.server(*self.static) as server:
+                    for share in (0.5, 0.7):
+                        rate, seconds = self.rate_seconds(share)
+                        one[f"{share:.0%} static"] = scenarios.steady(self.load, server, rate, seconds, seed)
                 self.compare_capacities(one, seed)
             runs.append(one)
         self.results["mixed"] = runs
@@ -125,10 +129,11 @@ class Bench:
         runs = {name: [] for name in names}
         for turn in range(1 if self.a.quick else 2):
             for name, options in names.items():
-                with self.server(*options) as server:
+                with self.server(*PATIENT, *options) as server:
                     runs[name].append(scenarios.capacity(self.load, server, self.seconds, seed + 50 + turn))
         for name, reports in runs.items():
             one[name] = max(reports, key=lambda r: r["throughput"]["source_tokens_per_s"])
+            one[name]["turns_source_tokens_per_s"] = [r["throughput"]["source_tokens_per_s"] for r in reports]
 
     def show_mixed(self, runs):
         def median(key, get):
@@ -164,7 +169,7 @@ class Bench:
 
     def need_capacity(self):
         if self.capacity is None:
-            with self.server() as server:
+            with self.server(*PATIENT) as server:
                 self.measure_capacity(server, 1)
 
     def overload(self):
@@ -225,15 +230,15 @@ class Bench:
         self.need_capacity()
         say("measuring the engine alone")
         subprocess.run([f"{self.a.programs}/dragoman-sim", "measure", "--model", self.bundle(), "--items", self.items,
-                        "--threads", str(self.compute_threads), "--repeats", "2" if self.a.quick else "5", "--rows",
-                        self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--out", self.cost],
-                       check=True)
+                        "--threads", str(self.compute_threads), "--workers", str(self.workers), "--repeats",
+                        "2" if self.a.quick else "5", "--rows", self.setting("batch_rows"), "--sentences",
+                        self.setting("batch_sentences"), "--out", self.cost], check=True)
         with open(self.cost, encoding="utf-8") as f:
             cost = json.load(f)
-        with self.server() as server:
+        with self.server(*PATIENT) as server:
             closed = self.load(server, "closed", "--concurrency", 128, "--seconds", 1.2 * self.seconds, "--warm-up",
                                0.2 * self.seconds, *self.item_shares())
-        engine, over_http = cost["engine"]["sentences_per_s"], closed["throughput"]["sentences_per_s"]
+        engine, over_http = cost["engine"]["workers_requests_per_s"], closed["throughput"]["answers_per_s"]
         self.measured = True
         cost["items"] = f"{len(cost['items'])} measured"
         self.results["engine"] = {"cost": cost, "over_http": scenarios.brief(closed)}
@@ -264,7 +269,7 @@ class Bench:
         """The traced run at 70 % again in fake time; then a device whose step costs the same up to 256 rows."""
         if not self.measured:
             self.engine()
-        limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences")]
+        limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--workers", self.workers]
         if "mixed" in self.results:
             replay = scenarios.simulated(self.a.programs, self.cost, "--trace", self.traced, "--request-us",
                                          self.calm_overhead_us, *limits)[0]
@@ -293,10 +298,7 @@ class Bench:
                   "machine": machine.describe(), "revision": self.a.revision, "quick": self.a.quick,
                   "repetitions": self.a.repetitions, "claims": self.claims, **self.results}
         folder = self.a.work if self.a.quick or set(self.a.only) != set(ALL) else self.a.out
-        path = os.path.join(folder, f"serve-{machine.slug()}.json")
-        with open(path, "w", encoding="utf-8") as f:
-            json.dump(result, f, indent=1)
-            f.write("\n")
+        path = record.write(folder, f"serve-{machine.slug()}", {".json": result})
         missed = [c for c in self.claims if c["holds"] is False]
         open_ones = [c for c in self.claims if c["holds"] is None]
         print(f"{len(self.claims) - len(missed) - len(open_ones)} of {len(self.claims)} claims hold, "

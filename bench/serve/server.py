@@ -28,6 +28,7 @@ class Server:
         end = time.monotonic() + start_seconds
         try:
             self.port = self._wait(r"listening\"? address=127\.0\.0\.1:(\d+)", end)
+            self.workers = self._wait(r"\bworkers=(\d+)", end)
             self.compute_threads = self._wait(r"\bcompute_threads=(\d+)", end)
         except Failure:
             self.kill()

@@ -106,6 +106,15 @@ static void newcomers_are_encoded_and_begin_with_one_row(void **state)
     assert_int_equal(r.rows, 1 + 4 + 4);
     assert_int_equal(r.steps, 3);
     t.n = 0;
+    add(&t, 0, 4, 3);
+    t.sentences[0].again = 2; /* encoded once more, and one row at first again */
+    r = run(&t, DG_SIM_CONTINUOUS, &flat, 4, 0);
+    static const uint64_t twice[] = {250};
+    expect(&t, twice);
+    assert_int_equal(r.rows, 1 + 4 + 4 + 1 + 4);
+    assert_int_equal(r.sentences, 1);
+    assert_int_equal(r.target_tokens, 5);
+    t.n = 0;
     add(&t, 7, 4, 3); /* 10 + 40 + 40 */
     run(&t, DG_SIM_CONTINUOUS, &by_rows, 4, 0);
     static const uint64_t later[] = {97};
@@ -234,9 +243,9 @@ static void traces_are_read(void **state)
                                "1\tlong\t2\t4000\t4000\t5000\tvanished\t0\t1\t5\t6\n"
                                "1\tlong\t2\t9000\t9000\t2009000\tok\t200\t1\t5\t6\n";
     static const char items_text[] =
-        "[{\"class\":\"short\",\"sentences\":[[5,55,4,7,3]]},"
-        "{\"class\":\"short\",\"sentences\":[[6,56,4,8,3],[7,57,4,9,3]]},"
-        "{\"class\":\"long\",\"sentences\":[[150,200,4,151,60]]}]";
+        "[{\"class\":\"short\",\"sentences\":[[5,55,4,7,3,0]]},"
+        "{\"class\":\"short\",\"sentences\":[[6,56,4,8,3,0],[7,57,4,9,3,12]]},"
+        "{\"class\":\"long\",\"sentences\":[[150,200,4,151,60,0]]}]";
     char path[] = "/tmp/dragoman-test-XXXXXX";
     struct dg_sim_items items;
     struct dg_sim_arrivals a;
@@ -251,6 +260,7 @@ static void traces_are_read(void **state)
     assert_int_equal(a.n, 3);
     assert_int_equal(a.list[0].n, 2);
     assert_int_equal(items.sentences[a.list[0].first + 1].steps, 9);
+    assert_int_equal(items.sentences[a.list[0].first + 1].again, 12);
     assert_true(a.real_ms[0] == 5 && a.real_ms[1] < 0 && a.real_ms[2] == 2);
     assert_int_equal(a.list[2].class, 1);
     dg_sim_arrivals_free(&a);
