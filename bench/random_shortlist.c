@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FILE_NAME "shortlist.dgl"
-
 static uint32_t draw(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -54,18 +52,6 @@ static int write_list(const char *path, const struct dg_config *c, uint32_t best
     return rc;
 }
 
-static int seal(const struct dg_bundle *b, struct dg_error *err)
-{
-    struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b)),
-                   *files = dg_json_copy(dg_json_get(manifest, "files"));
-    int rc = !manifest || !files || dg_json_set_string(files, "shortlist", FILE_NAME) ||
-                     dg_json_set_take(manifest, "files", files)
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-                 : dg_bundle_seal(dg_bundle_dir(b), manifest, err);
-    dg_json_free(manifest);
-    return rc;
-}
-
 int main(int argc, char **argv)
 {
     struct dg_bundle *b = NULL;
@@ -76,14 +62,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: random-shortlist BUNDLE BEST ALWAYS\n");
         return 2;
     }
-    snprintf(path, sizeof path, "%s/" FILE_NAME, argv[1]);
+    snprintf(path, sizeof path, "%s/" DG_SHORTLIST_FILE, argv[1]);
     int rc = dg_bundle_open(argv[1], &b, &err);
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &c, &err);
     if (!rc)
         rc = write_list(path, &c, (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), &err);
     if (!rc)
-        rc = seal(b, &err);
+        rc = dg_bundle_add_file(b, "shortlist", DG_SHORTLIST_FILE, &err);
     dg_bundle_close(b);
     if (rc)
         fprintf(stderr, "random-shortlist: %s\n", err.message);

@@ -235,19 +235,6 @@ static int add_set(
                : 0;
 }
 
-static void show(struct block *b)
-{
-    char done[32], all[32], bar[40], line[160];
-    uint64_t n = dg_pairs_count(b->job->pairs);
-    if (!dg_progress_due(&b->job->progress))
-        return;
-    dg_progress_count(b->item, done);
-    dg_progress_count(n, all);
-    dg_progress_bar((double)b->item / (double)n, 24, bar);
-    snprintf(line, sizeof line, "encoding  %s %s of %s pairs", bar, done, all);
-    dg_progress_draw(&b->job->progress, line);
-}
-
 /* A pair and its further forms into the block; flushed when it may not hold the next ones. */
 static int add_pair(struct block *b, struct set *s, struct dg_variants *v, const struct dg_pair *p,
     struct dg_error *err)
@@ -289,7 +276,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
             rc = dg_prepare_check(j, err);
             if (rc == 0)
                 rc = flush_block(&b, &s, -1, err);
-            show(&b);
+            dg_progress_pairs(&j->progress, "encoding", b.item, dg_pairs_count(j->pairs));
         }
     }
     if (rc == 0 && s.n_shards == 0)

@@ -39,8 +39,8 @@ static int find_shards(struct aligning *a, struct dg_error *err)
     for (size_t i = 0; i < a->n && a->paths; i++) {
         struct dg_buffer path;
         dg_buffer_init(&path);
-        dg_prepare_path(a->job, &path,
-            dg_json_string(dg_json_get(dg_json_at(a->shards, i), "file"), NULL));
+        dg_prepare_path(
+            a->job, &path, dg_json_string(dg_json_get(dg_json_at(a->shards, i), "file"), NULL));
         a->paths[i] = dg_buffer_take(&path, NULL);
         if (!a->paths[i])
             return dg_error_set(err, DG_ENOMEM, "out of memory for paths");
@@ -56,26 +56,12 @@ static int open_aligner(struct aligning *a, struct dg_error *err)
         .target_vocab = (uint32_t)dg_tokenizer_size(v->target),
         .eos = v->eos};
     dg_progress_draw(&a->job->progress, "learning which piece translates which");
-    int rc = dg_dataset_open_shards(
-        (const char *const *)a->paths, a->n, &data, &a->data, err);
+    int rc = dg_dataset_open_shards((const char *const *)a->paths, a->n, &data, &a->data, err);
     return rc ? rc : dg_aligner_open(a->data, &o, &a->aligner, err);
 }
 
-static void show(struct aligning *a)
-{
-    char done[32], all[32], bar[40], line[160];
-    const uint64_t n = dg_dataset_count(a->data);
-    if (!dg_progress_due(&a->job->progress))
-        return;
-    dg_progress_count(a->at, done);
-    dg_progress_count(n, all);
-    dg_progress_bar((double)a->at / (double)n, 24, bar);
-    snprintf(line, sizeof line, "aligning  %s %s of %s pairs", bar, done, all);
-    dg_progress_draw(&a->job->progress, line);
-}
-
-static int write_links(struct aligning *a, const struct dg_shard *shard,
-    struct dg_link_writer *w, struct dg_error *err)
+static int write_links(struct aligning *a, const struct dg_shard *shard, struct dg_link_writer *w,
+    struct dg_error *err)
 {
     int rc = 0;
     for (uint64_t i = 0; i < dg_shard_info(shard)->sentences && rc == 0; i++, a->at++) {
@@ -85,13 +71,13 @@ static int write_links(struct aligning *a, const struct dg_shard *shard,
         rc = dg_link_writer_add(w, links, n, err);
         if (rc == 0 && i % 4096 == 0)
             rc = dg_prepare_check(a->job, err);
-        show(a);
+        dg_progress_pairs(&a->job->progress, "aligning", a->at, dg_dataset_count(a->data));
     }
     return rc;
 }
 
-static int note(struct dg_json *shard, const char *path, const struct dg_link_info *info,
-    struct dg_error *err)
+static int note(
+    struct dg_json *shard, const char *path, const struct dg_link_info *info, struct dg_error *err)
 {
     char hex[20];
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)info->checksum);

@@ -81,3 +81,15 @@ void dg_progress_count(uint64_t n, char out[32])
     }
     out[j] = '\0';
 }
+
+void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, uint64_t all)
+{
+    char n_done[32], n_all[32], bar[40], line[160];
+    if (!dg_progress_due(p))
+        return;
+    dg_progress_count(done, n_done);
+    dg_progress_count(all, n_all);
+    dg_progress_bar((double)done / (double)all, 24, bar);
+    snprintf(line, sizeof line, "%s  %s %s of %s pairs", doing, bar, n_done, n_all);
+    dg_progress_draw(p, line);
+}

@@ -21,6 +21,9 @@ void dg_progress_draw(struct dg_progress *p, const char *line);
 /* Take the line away, before other output. */
 void dg_progress_clear(struct dg_progress *p);
 
+/* "encoding  [====>   ] 1,234 of 5,000 pairs", when it is due. */
+void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, uint64_t all);
+
 /* "[=====>    ]" of width cells into out[width + 3]; share 0 to 1. */
 void dg_progress_bar(double share, int width, char *out);
 /* "3:07", "1:02:45", "2 d 03:10"; "--:--" when not finite or negative. */

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_NAME "shortlist.dgl"
-
 /* Below this a translation is chance. */
 static const float least = 1e-4f;
 
@@ -68,7 +66,7 @@ static int open_all(struct make *m, struct dg_error *err)
         .pairs = m->o->pairs ? m->o->pairs : 1000000};
     m->joint =
         dg_file_same(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
-    snprintf(m->path, sizeof m->path, "%s/" FILE_NAME, m->o->bundle);
+    snprintf(m->path, sizeof m->path, "%s/" DG_SHORTLIST_FILE, m->o->bundle);
     return dg_lexicon_open(m->data, &lexicon, &m->lexicon, err);
 }
 
@@ -174,18 +172,6 @@ static int measure(struct make *m, struct dg_made_shortlist *out, struct dg_erro
     return rc;
 }
 
-static int seal(const struct make *m, struct dg_error *err)
-{
-    struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(m->bundle));
-    struct dg_json *files = dg_json_copy(dg_json_get(manifest, "files"));
-    int rc = !manifest || !files || dg_json_set_string(files, "shortlist", FILE_NAME) ||
-                     dg_json_set_take(manifest, "files", files)
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-                 : dg_bundle_seal(m->o->bundle, manifest, err);
-    dg_json_free(manifest);
-    return rc;
-}
-
 int dg_shortlist_make(
     const struct dg_make_shortlist *o, struct dg_made_shortlist *out, struct dg_error *err)
 {
@@ -211,7 +197,7 @@ int dg_shortlist_make(
         rc = measure(&m, out, err);
     }
     if (!rc)
-        rc = seal(&m, err);
+        rc = dg_bundle_add_file(m.bundle, "shortlist", DG_SHORTLIST_FILE, err);
     free(m.always);
     free(m.first);
     free(m.ids);

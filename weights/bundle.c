@@ -228,3 +228,16 @@ out:
     free(path);
     return rc;
 }
+
+int dg_bundle_add_file(
+    const struct dg_bundle *b, const char *kind, const char *file, struct dg_error *err)
+{
+    struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b)),
+                   *files = dg_json_copy(dg_json_get(manifest, "files"));
+    int rc = !manifest || !files || dg_json_set_string(files, kind, file) ||
+                     dg_json_set_take(manifest, "files", files)
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+                 : dg_bundle_seal(dg_bundle_dir(b), manifest, err);
+    dg_json_free(manifest);
+    return rc;
+}

@@ -52,5 +52,9 @@ int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);
 /* Seal DIR after weights and vocabularies are in it: check the manifest, compute the version, set
  * it in `manifest` and write manifest.json last. The manifest's "files" object names them. */
 int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *err);
+/* Seal the bundle again with one more file, which lies in it already, as files.<kind>. b stays what
+ * it was when it was opened. */
+int dg_bundle_add_file(
+    const struct dg_bundle *b, const char *kind, const char *file, struct dg_error *err);
 
 #endif

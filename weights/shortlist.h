@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define DG_SHORTLIST_FILE "shortlist.dgl" /* its name in a bundle, by custom */
+
 struct dg_shortlist;
 
 /* Map the file and check all of it. DG_EFORMAT says what is wrong, DG_EINVAL that it is for other
