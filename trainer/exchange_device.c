@@ -65,8 +65,6 @@ static int take_way(struct dg_exchange_device *x, struct dg_error *err)
     struct dg_error why = {0};
     bool have = false;
     int rc = dg_ranks_way(&way, err);
-    if (!rc)
-        rc = dg_ranks_same(x->ranks, (uint64_t)way, "a DRAGOMAN_RANKS", err);
     const bool wanted = way == DG_RANKS_AUTO || way == DG_RANKS_NCCL;
     if (!rc && wanted)
         rc = find_team(x, &have, &why, err);

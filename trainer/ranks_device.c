@@ -90,6 +90,8 @@ int dg_ranks_device(const struct dg_ranks *r, const struct dg_device_options *wi
     if (!all)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu ranks", r->ranks);
     int rc = dg_ranks_way(&way, err);
+    if (!rc) /* first, because what follows depends on it */
+        rc = dg_ranks_same(r, (uint64_t)way, "a DRAGOMAN_RANKS", err);
     if (!rc)
         rc = count_before(r, all, &before, err);
     if (!rc)

@@ -91,12 +91,17 @@ def test_each_rank_sees_its_own_device_as_number_0(data, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_ranks_of_two_kinds_are_refused(data, tmp_path):
+@pytest.mark.parametrize("env,more,said", [
+    ([], ["--device", "cpu"], "a kind of device (--device cpu or cuda for all)"),
+    ([], ["--precision", "bf16"], "a kind of device or precision"),
+    (["-x", "DRAGOMAN_RANKS=shared"], [], "a DRAGOMAN_RANKS"),
+])
+def test_ranks_that_differ_are_refused(data, tmp_path, env, more, said):
     args = emu.command(data, tmp_path / "run", *emu.settings(2, 2))
-    done = subprocess.run([mpi.MPIRUN, "-n", "1", *args, ":", "-n", "1", *args, "--device", "cpu"],
+    done = subprocess.run([mpi.MPIRUN, "-n", "1", *args, ":", "-n", "1", *env, *args, *more],
                           env=emu.environment(), capture_output=True, text=True, timeout=600)
     assert done.returncode != 0
-    assert "rank 1 has a kind of device (--device cpu or cuda for all) other than rank 0's" in done.stderr
+    assert f"rank 1 has {said} other than rank 0's" in done.stderr
 
 
 def test_lost_rank_ends_the_run_with_its_checkpoint_whole(data, tmp_path):
