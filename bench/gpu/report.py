@@ -9,6 +9,29 @@ LENGTH = 27
 WEIGHTS = 6 * (3 * 512 * 512 + 512 * 512 + 512 * 512 + 512 * 512 + 2 * 512 * 2048) + 32000 * 512
 
 
+# Dense bf16 operations a second by the makers' data sheets, in 10^12, for the share that training reaches.
+PEAKS = {"H200": 989, "H100 80GB HBM3": 989, "H100 PCIe": 756, "A100": 312}
+
+
+def training(a, device):
+    """What an update takes; ours name their backend, PyTorch's their variant."""
+    peak = next((p for name, p in PEAKS.items() if name in device), None)
+    rows = [dict(r, variant="dragoman", precision=r["backend"].split("/")[1]) for r in lines(a.train)] + lines(a.torch_train)
+    for r in rows:
+        if peak and r["precision"] == "bf16" and "tflop_per_s" in r:
+            r["utilisation"] = r["tflop_per_s"] / peak
+    return rows
+
+
+def show_training(rows):
+    print(f"{'training':10} {'type':5} {'model':5} update ms  tokens/s  Tflop/s  of the peak")
+    for r in rows:
+        if "update_ms" in r:
+            share = f"{r['utilisation']:.1%}" if "utilisation" in r else ""
+            print(f"{r['variant']:10} {r['precision']:5} {r['model']:5} {r['update_ms']:9.2f} {r['tokens_per_s']:9.0f} "
+                  f"{r['tflop_per_s']:8.1f}  {share}")
+
+
 def lines(path):
     try:
         with open(path, encoding="utf-8") as f:
@@ -24,7 +47,7 @@ def smi(what):
 
 def main():
     p = argparse.ArgumentParser()
-    for name in ("ours", "torch", "out", "revision"):
+    for name in ("ours", "torch", "train", "torch-train", "out", "revision"):
         p.add_argument("--" + name, required=True)
     a = p.parse_args()
     rows = []
@@ -37,8 +60,9 @@ def main():
     for r in rows:
         if "total_ms" in r:
             r["tokens_per_s"] = r["sentences"] * LENGTH / r["total_ms"] * 1e3
+    trained = training(a, smi("name"))
     result = dict(what="base model, random weights, vocabulary 32,000, 27 pieces in and out, forced; best of five",
-                  device=smi("name"), driver=smi("driver_version"), revision=a.revision, rows=rows)
+                  device=smi("name"), driver=smi("driver_version"), revision=a.revision, rows=rows, training=trained)
     with open(a.out, "w", encoding="utf-8") as f:
         json.dump(result, f, indent=1)
         f.write("\n")
@@ -47,6 +71,7 @@ def main():
         if "total_ms" in r:
             print(f"{r['variant']:10} {r['precision']:5} {r['beam']:4} {r['sentences']:9} {r['total_ms']:9.2f} {r['step_ms']:9.3f} "
                   f"{r['tokens_per_s']:9.0f}")
+    show_training(trained)
 
 
 if __name__ == "__main__":

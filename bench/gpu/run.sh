@@ -1,7 +1,7 @@
 #!/bin/sh
 # Speed on a GPU: a sentence and a decoder step of the base model (random weights, vocabulary 32,000, 27 pieces in and out,
 # forced), beam 1 and 4, 1 to 256 sentences, each precision; beside PyTorch, where python3 has it: eager, and compiled with a
-# static cache. Nothing is compiled here or downloaded. Writes one JSON object.
+# static cache. Then an update of training, base and big, beside PyTorch eager and compiled. Nothing is compiled here or downloaded. Writes one JSON object.
 # Usage: bench/gpu/run.sh [BUILD] [OUT.json]   (default build/release, bench/results/gpu-<device>.json)
 set -eu
 cd "$(dirname "$0")/../.."
@@ -23,6 +23,14 @@ for precision in fp32 fp16 bf16; do
     done
 done
 python3 bench/gpu/torch_decode.py >"$work/torch.jsonl" 2>"$work/torch.err" || tail -3 "$work/torch.err" >&2
+for model in base big; do
+    for precision in fp32 bf16; do
+        "$build/bin/train-bench" --model $model --device cuda --precision $precision --updates 10 >>"$work/train.jsonl" ||
+            echo "failed: training $model, $precision" >&2
+    done
+done
+python3 bench/gpu/torch_train.py >"$work/torch_train.jsonl" 2>"$work/torch.err" || tail -3 "$work/torch.err" >&2
 mkdir -p "$(dirname "$out")"
-python3 bench/gpu/report.py --ours "$work/ours.jsonl" --torch "$work/torch.jsonl" --out "$out" \
+python3 bench/gpu/report.py --ours "$work/ours.jsonl" --torch "$work/torch.jsonl" \
+    --train "$work/train.jsonl" --torch-train "$work/torch_train.jsonl" --out "$out" \
     --revision "$(git describe --always --dirty 2>/dev/null || echo unknown)"

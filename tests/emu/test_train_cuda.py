@@ -81,3 +81,16 @@ def test_guided_alignment(data, cpu, guided, tmp_path, precision, tolerance):
         assert mine["alignment_loss"] == pytest.approx(theirs["alignment_loss"], rel=tolerance), mine["update"]
         assert mine["loss"] == pytest.approx(theirs["loss"], rel=tolerance), mine["update"]
     assert got[-1]["loss"] != pytest.approx(cpu[4], rel=1e-6)
+
+
+def test_train_bench():
+    """bench/gpu's measure of an update does on the device what it does on the CPU: the loss after some updates is the same."""
+    sizes = ["--model", "small", "--vocab", "300", "--pairs", "3", "--source", "7", "--length", "5", "--updates", "2"]
+
+    def bench(*device):
+        return json.loads(runs.run([os.path.join(runs.BUILD, "bin", "train-bench"), *sizes, *device]))
+
+    here, there = bench("--device", "cpu"), bench("--device", "cuda")
+    assert here["backend"].startswith("cpu/") and there["backend"].startswith("cuda:0/")
+    assert there["loss"] == pytest.approx(here["loss"], rel=2e-5)
+    assert there["tflop_per_update"] == here["tflop_per_update"] > 0 and there["tokens_per_s"] > 0

@@ -1,0 +1,268 @@
+/* train-bench: what an update of training costs: forward, loss, backward, Adam, over one
+ * micro-batch of random sentences of one length, random weights, dropout and label smoothing as in
+ * the paper. One JSON object on stdout; a floating-point operation is counted where the formulas of
+ * the paper have one in a product or in attention (2 for each multiplication and addition, three
+ * times the forward pass), none for what is computed again. train-bench [--model base|big|small]
+ * [--vocab V] [--pairs N] [--source S] [--length T]
+ *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] */
+#include "base/clock.h"
+#include "base/json.h"
+#include "kernels/device.h"
+#include "kernels/train.h"
+#include "model/backward.h"
+#include "model/param_block.h"
+#include "trainer/adam.h"
+#include "trainer/init.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM_UP = 3 };
+
+struct options {
+    const char *model, *device, *precision;
+    uint32_t vocab, pairs, source, length, updates;
+};
+
+struct bench {
+    struct options o;
+    struct dg_config config;
+    struct dg_backend *be;
+    struct dg_train *train;
+    struct dg_tape *tape;
+    struct dg_param_block *params, *grads;
+    struct dg_optimizer *adam;
+    struct dg_micro_batch batch;
+    void *memory; /* the batch's arrays */
+    struct dg_loss_sums sums;
+    double seconds;
+};
+
+static bool parse_number(const char *text, uint32_t *out)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    *out = (uint32_t)n;
+    return end != text && !*end && n > 0 && n <= 1000000;
+}
+
+static bool parse_options(int argc, char **argv, struct options *o)
+{
+    const struct {
+        const char *name;
+        uint32_t *value;
+    } numbers[] = {{"--vocab", &o->vocab}, {"--pairs", &o->pairs}, {"--source", &o->source},
+        {"--length", &o->length}, {"--updates", &o->updates}};
+    const struct {
+        const char *name, **value;
+    } words[] = {{"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
+    for (int i = 1; i < argc; i += 2) {
+        bool found = false;
+        for (size_t k = 0; i + 1 < argc && k < sizeof numbers / sizeof *numbers; k++)
+            if (!strcmp(argv[i], numbers[k].name))
+                found = parse_number(argv[i + 1], numbers[k].value);
+        for (size_t k = 0; i + 1 < argc && k < sizeof words / sizeof *words; k++)
+            if (!strcmp(argv[i], words[k].name)) {
+                *words[k].value = argv[i + 1];
+                found = true;
+            }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Table 3 of the paper: base and big; and one that is done at once. */
+static bool choose_model(const char *name, uint32_t vocab, struct dg_config *c)
+{
+    dg_config_base(c, vocab);
+    if (!strcmp(name, "big")) {
+        c->D = 1024;
+        c->F = 4096;
+        c->H = 16;
+    } else if (!strcmp(name, "small")) {
+        c->D = 64;
+        c->F = 128;
+        c->H = 4;
+        c->Dk = c->Dv = 16;
+        c->enc_layers = c->dec_layers = 2;
+    }
+    c->embed_scale = sqrtf((float)c->D);
+    return !strcmp(name, "base") || !strcmp(name, "big") || !strcmp(name, "small");
+}
+
+/* Multiplications with an addition of one forward pass. */
+static double forward_macs(const struct dg_config *c, double pairs, double S, double T)
+{
+    const double D = c->D, k = (double)c->H * c->Dk, v = (double)c->H * c->Dv, ffn = 2 * D * c->F;
+    const double encoder = S * (D * (2 * k + v) + v * D + ffn) + S * S * (k + v);
+    const double decoder = T * (D * (2 * k + v) + v * D + ffn) + T * (T + 1) / 2 * (k + v) +
+                           T * (D * k + v * D) + S * D * (k + v) + T * S * (k + v);
+    return pairs * (c->enc_layers * encoder + c->dec_layers * decoder + T * D * c->target_vocab);
+}
+
+static int32_t *fill_ids(int32_t *ids, size_t n, uint32_t length, const struct dg_config *c)
+{
+    uint64_t state = 17;
+    for (size_t i = 0; i < n; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        ids[i] = (int32_t)(3 + (state >> 33) % (c->target_vocab - 3));
+        ids[i] = i % length == length - 1 ? c->eos : ids[i];
+    }
+    return ids;
+}
+
+static int make_batch(struct bench *b, struct dg_error *err)
+{
+    const struct options *o = &b->o;
+    const size_t n = o->pairs, S = n * o->source, T = n * o->length;
+    b->memory = malloc(n * (sizeof(uint64_t) + 2 * sizeof(uint32_t)) + (S + T) * sizeof(int32_t));
+    if (!b->memory)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu pairs", n);
+    uint64_t *index = b->memory;
+    uint32_t *lengths = (uint32_t *)(index + n);
+    int32_t *ids = (int32_t *)(lengths + 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        index[i] = i;
+        lengths[i] = o->source;
+        lengths[n + i] = o->length;
+    }
+    b->batch = (struct dg_micro_batch){.n = n,
+        .source_len = lengths,
+        .target_len = lengths + n,
+        .source = fill_ids(ids, S, o->source, &b->config),
+        .target = fill_ids(ids + S, T, o->length, &b->config),
+        .index = index};
+    return DG_OK;
+}
+
+static int open_bench(struct bench *b, struct dg_error *err)
+{
+    const struct options *o = &b->o;
+    const struct dg_device_options wish = {o->device, o->precision, 1};
+    const struct dg_adam_options adam = {0.9, 0.98, 1e-9, 0, 0};
+    struct dg_device device;
+    int rc = dg_config_check(&b->config, err);
+    if (!rc)
+        rc = dg_device_choose(&wish, &device, err);
+    if (!rc)
+        rc = dg_device_open(&device, &b->be, err);
+    if (!rc)
+        rc = dg_train_open(b->be, &b->train, err);
+    if (!rc)
+        rc = dg_tape_open(
+            &b->config, b->train, o->source > o->length ? o->source : o->length, &b->tape, err);
+    if (!rc)
+        rc = dg_param_block_open(&b->config, b->train, &b->params, err);
+    if (!rc)
+        rc = dg_param_block_open(&b->config, b->train, &b->grads, err);
+    if (!rc)
+        rc = dg_init_random(b->params, 1, err);
+    if (!rc)
+        rc = dg_optimizer_open(&adam, b->train, b->params->n, &b->adam, err);
+    return rc ? rc : make_batch(b, err);
+}
+
+static void close_bench(struct bench *b)
+{
+    dg_optimizer_close(b->adam);
+    dg_param_block_close(b->grads);
+    dg_param_block_close(b->params);
+    dg_tape_close(b->tape);
+    dg_train_close(b->train);
+    dg_device_close(b->be);
+    free(b->memory);
+}
+
+static int update(struct bench *b, uint64_t step, struct dg_error *err)
+{
+    const struct dg_objective o = {.epsilon = 0.1f,
+        .scale = 1.0f / (float)(b->o.pairs * b->o.length),
+        .dropout = 0.1f,
+        .seed = 1,
+        .step = step};
+    b->sums = (struct dg_loss_sums){0};
+    b->train->ops->zero(b->train, b->grads->data, b->grads->n);
+    int rc =
+        dg_tape_run(b->tape, &b->params->params, &b->grads->params, &b->batch, &o, &b->sums, err);
+    b->adam->step = step;
+    dg_optimizer_update(
+        b->adam, b->train, 1e-4, 1, b->grads->data, b->params->data, 0, b->params->n);
+    return rc ? rc : b->be->ops->status(b->be, err);
+}
+
+/* The last update is waited for: its parameters are read. */
+static int run(struct bench *b, struct dg_error *err)
+{
+    float one;
+    int rc = DG_OK;
+    uint64_t from = 0;
+    for (uint32_t i = 0; i < WARM_UP + b->o.updates && !rc; i++) {
+        if (i == WARM_UP) {
+            b->train->ops->block_read(b->train, b->params->data, 1, &one);
+            from = dg_clock_ns();
+        }
+        rc = update(b, i + 1, err);
+    }
+    b->train->ops->block_read(b->train, b->params->data, 1, &one);
+    b->seconds = (double)(dg_clock_ns() - from) / 1e9 / b->o.updates;
+    return rc ? rc : b->be->ops->status(b->be, err);
+}
+
+static int print(const struct bench *b)
+{
+    const struct options *o = &b->o;
+    const double S = (double)o->pairs * o->source, T = (double)o->pairs * o->length,
+                 operations = 6 * forward_macs(&b->config, o->pairs, o->source, o->length);
+    struct dg_json *out = dg_json_new_object();
+    dg_json_set_string(out, "backend", b->be->name);
+    dg_json_set_string(out, "model", o->model);
+    dg_json_set_int(out, "parameters", (int64_t)dg_config_parameters(&b->config));
+    dg_json_set_int(out, "pairs", o->pairs);
+    dg_json_set_int(out, "source", o->source);
+    dg_json_set_int(out, "length", o->length);
+    dg_json_set_int(out, "updates", o->updates);
+    dg_json_set_real(out, "update_ms", 1e3 * b->seconds);
+    dg_json_set_real(out, "tokens_per_s", (S + T) / b->seconds);
+    dg_json_set_real(out, "target_tokens_per_s", T / b->seconds);
+    dg_json_set_real(out, "tflop_per_update", 1e-12 * operations);
+    dg_json_set_real(out, "tflop_per_s", 1e-12 * operations / b->seconds);
+    dg_json_set_real(out, "loss", b->sums.smoothed / (double)b->sums.n);
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_json_write(out, 0, &text);
+    if (!rc)
+        printf("%s\n", text.data);
+    dg_buffer_deinit(&text);
+    dg_json_free(out);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.o = {.model = "base",
+                          .device = "cpu",
+                          .vocab = 32000,
+                          .pairs = 296,
+                          .source = 27,
+                          .length = 27,
+                          .updates = 10}};
+    struct dg_error err = {0};
+    if (!parse_options(argc, argv, &b.o) || !choose_model(b.o.model, b.o.vocab, &b.config)) {
+        fprintf(stderr,
+            "usage: train-bench [--model base|big|small] [--vocab V] [--pairs N] [--source S]\n"
+            "    [--length T] [--updates U] [--device NAME] [--precision TYPE]\n");
+        return 2;
+    }
+    int rc = open_bench(&b, &err);
+    if (!rc)
+        rc = run(&b, &err);
+    if (!rc)
+        rc = print(&b);
+    close_bench(&b);
+    if (rc)
+        fprintf(stderr, "train-bench: %s\n", err.message);
+    return rc ? 1 : 0;
+}
