@@ -1,4 +1,5 @@
 """--workers: several engines of a model share the cores by what they have to do; answers do not tell."""
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 from conftest import NARROW, Server, long_text
@@ -33,3 +34,23 @@ def test_answers_do_not_depend_on_workers(endless):
             assert all(r.status_code == 200 for r in replies)
             seen.append([r.json()["translations"] for r in replies])
     assert seen[0] == seen[1]
+
+
+READY = r'\bready"? address='
+
+
+def chosen(server):
+    server.until(lambda: server.logged(READY))
+    line = next(x for x in server.log if re.search(READY, x))
+    return [int(re.search(r"\b%s=(\d+)" % name, line)[1]) for name in ("workers", "compute_threads")]
+
+
+def test_a_worker_for_each_core_at_most_four(endless):
+    """Unless told otherwise, or where the threads of a worker are given."""
+    with Server(endless) as server:
+        workers, cores = chosen(server)
+        assert workers == min(cores, 4)
+    with Server(endless, "--compute-threads", "1") as server:
+        assert chosen(server) == [1, 1]
+    with Server(endless, "--workers", "3") as server:
+        assert chosen(server)[0] == 3
