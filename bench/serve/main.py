@@ -36,7 +36,6 @@ class Bench:
         self.seconds = a.seconds or (2 if a.quick else 20)
         self.least_short = a.short or (40 if a.quick else 2000)
         self.capacity = self.tokens_per_s = None
-        self.measured = False
 
     def claim(self, text, value, limit, at_most=True):
         ok = None if value is None else (value <= limit if at_most else value >= limit)
@@ -226,22 +225,34 @@ class Bench:
         """The same sentences through the engine without a server; its cost model for the simulator."""
         self.need_capacity()
         say("measuring the engine alone")
-        subprocess.run([f"{self.a.programs}/dragoman-sim", "measure", "--model", self.bundle(), "--items", self.items,
-                        "--threads", str(self.compute_threads), "--workers", str(self.workers), "--repeats",
-                        "2" if self.a.quick else "5", "--rows", self.setting("batch_rows"), "--sentences",
-                        self.setting("batch_sentences"), "--out", self.cost], check=True)
-        with open(self.cost, encoding="utf-8") as f:
-            cost = json.load(f)
+        cost = self.measure_cost("2" if self.a.quick else "5")
         with self.server(*PATIENT) as server:
             closed = self.load(server, "closed", "--concurrency", 128, "--seconds", 1.2 * self.seconds, "--warm-up",
                                0.2 * self.seconds, *self.item_shares())
         engine, over_http = cost["engine"]["workers_requests_per_s"], closed["throughput"]["answers_per_s"]
-        self.measured = True
         cost["items"] = f"{len(cost['items'])} measured"
         self.results["engine"] = {"cost": cost, "over_http": scenarios.brief(closed)}
         self.claim("throughput lost between engine and HTTP", 1 - over_http / engine, 0.03)
         self.claim("engine's run: simulated / real seconds, off by",
                    abs(cost["engine"]["simulated_seconds"] / cost["engine"]["seconds"] - 1), 0.2)
+
+    def measure_cost(self, repeats):
+        subprocess.run([f"{self.a.programs}/dragoman-sim", "measure", "--model", self.bundle(), "--items", self.items,
+                        "--threads", str(self.compute_threads), "--workers", str(self.workers), "--repeats", repeats,
+                        "--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--out",
+                        self.cost], check=True)
+        with open(self.cost, encoding="utf-8") as f:
+            return json.load(f)
+
+    def outside(self, cost):
+        """Microseconds of a step that are not the engine's, from short requests one at a time."""
+        with self.server() as server:
+            real = self.load(server, "closed", "--concurrency", 1, "--seconds", max(2, 0.3 * self.seconds), "--only", "short")
+        alone = scenarios.simulated(self.a.programs, self.cost, "--rate", 0.5, "--requests", 2000, "--only", "short",
+                                    "--outside-us", 0, "--request-us", 0)[0]
+        steps = statistics.mean(x["sentences"][0][3] + x["sentences"][0][5] for x in cost["items"] if x["class"] == "short")
+        spent_ms = sum(scenarios.p(real, "short", f"{stage}_ms", "mean") for stage in ("encode", "decode"))
+        return max(0.0, 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps)
 
     def item_shares(self):
         """Classes as often as they are among the items, as the engine alone has them."""
@@ -263,19 +274,20 @@ class Bench:
         raise Failure(f"no bundle named {name} in {path}")
 
     def replay(self, seed):
-        """A run at 70 %, and the same arrivals in fake time. As soon after the cost was measured as can be: a machine
-        changes its speed."""
+        """A run at 70 %, and the same arrivals in fake time. The cost is measured right before it: a machine changes
+        its speed."""
+        step_us = self.outside(self.measure_cost("2"))
         rate, seconds = self.rate_seconds(0.7)
         limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--workers", self.workers]
         with self.server() as server:
             real = scenarios.steady(self.load, server, rate, seconds, seed, "--trace", self.trace)
-        outside_us = 1e3 * (scenarios.p(real, "short", "overhead_ms", "p50") or 0)
-        return scenarios.simulated(self.a.programs, self.cost, "--trace", self.trace, "--request-us", outside_us, *limits)[0]
+        request_us = 1e3 * (scenarios.p(real, "short", "overhead_ms", "p50") or 0)
+        return scenarios.simulated(self.a.programs, self.cost, "--trace", self.trace, "--outside-us",
+                                   step_us, "--request-us", request_us, *limits)[0]
 
     def simulator(self):
         """Runs at 70 % again in fake time; then a device whose step costs the same up to 256 rows."""
-        if not self.measured:
-            self.engine()
+        self.need_capacity()
         runs = [self.replay(200 + i) for i in range(self.a.repetitions)]
         self.results["simulator"] = runs
         for kind in runs[0]["classes"]:

@@ -12,7 +12,8 @@ static const char help[] =
     "  --items FILE        requests as dragoman-load has them: how many steps each takes\n"
     "  --beam K            (the bundle's)\n"
     "  --threads N         cores a step is split over (1), and that workers share\n"
-    "  --workers N         how much slower each is when others share the cores, up to N of them (1)\n"
+    "  --workers N         how much slower each is when others share the cores, up to N of them "
+    "(1)\n"
     "  --repeats N         of each timing (5)\n"
     "  --out FILE          write there\n"
     "run\n"
@@ -34,6 +35,7 @@ static const char help[] =
     "  --encode-tokens N   pieces encoded beside running sentences in one step (the server's; 0: "
     "no "
     "bound)\n"
+    "  --outside-us X      time of a step outside the engine (the cost file's)\n"
     "  --request-us X      time of a request outside the engine (the cost file's)\n"
     "  --seed N            (1)\n"
     "  --json              instead of a table\n"
@@ -67,6 +69,7 @@ static const struct {
     NUMBER("queue-tokens", queue_tokens, 0, 1e12),
     NUMBER("queue-seconds", queue_seconds, 0, 1e9),
     NUMBER("encode-tokens", encode_tokens, 0, 4e9),
+    NUMBER("outside-us", outside_us, 0, 1e9),
     NUMBER("request-us", request_us, 0, 1e9),
     NUMBER("seed", seed, 0, 9e15),
     NUMBER("rows", rows, 1, 1e6),
@@ -132,6 +135,7 @@ int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o, struct
         .workers = 1,
         .queue_seconds = 2,
         .encode_tokens = -1,
+        .outside_us = -1,
         .request_us = -1,
         .seed = 1,
         .rows = 128,

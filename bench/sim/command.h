@@ -13,7 +13,7 @@ struct dg_sim_command {
     size_t n_share;
     enum dg_sim_batching batching;
     double beam, threads, repeats, phase, speed, rate, load, requests, workers, queue_tokens,
-        queue_seconds, encode_tokens, request_us, seed, rows, sentences;
+        queue_seconds, encode_tokens, outside_us, request_us, seed, rows, sentences;
 };
 
 /* argv[1] is the verb. DG_EINVAL says what is wrong. */

@@ -19,13 +19,23 @@ double dg_sim_curve_at(const struct dg_sim_curve *c, double x)
 uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, uint64_t rows, uint64_t cells,
     uint64_t encode_tokens, uint64_t encode_pairs)
 {
-    double ns = 0;
+    double ns = 1e3 * c->outside_us;
     if (rows > 0)
         ns += 1e3 * dg_sim_curve_at(&c->step_us, (double)rows) + c->cell_ns * (double)cells;
     if (encode_tokens > 0)
         ns += 1e3 * dg_sim_curve_at(&c->encode_us, (double)encode_tokens) +
               c->pair_ns * (double)encode_pairs;
     return ns > 1 ? (uint64_t)ns : 1; /* time always goes on */
+}
+
+void dg_sim_cost_scale(struct dg_sim_cost *c, double times)
+{
+    for (size_t i = 0; i < c->step_us.n; i++)
+        c->step_us.y[i] *= times;
+    for (size_t i = 0; i < c->encode_us.n; i++)
+        c->encode_us.y[i] *= times;
+    c->cell_ns *= times;
+    c->pair_ns *= times;
 }
 
 static int read_curve(const struct dg_json *root, const char *key, const char *at,
@@ -62,6 +72,8 @@ int dg_sim_cost_read(const struct dg_json *o, struct dg_sim_cost *out, struct dg
     if (rc == DG_OK)
         rc = dg_json_field_number(o, NULL, "pair_ns", 0, DBL_MAX, &out->pair_ns, err);
     if (rc == DG_OK)
+        rc = dg_json_field_number(o, NULL, "outside_us", 0, DBL_MAX, &out->outside_us, err);
+    if (rc == DG_OK)
         rc = dg_json_field_number(o, NULL, "request_us", 0, DBL_MAX, &out->request_us, err);
     return rc;
 }
@@ -87,5 +99,6 @@ int dg_sim_cost_write(const struct dg_sim_cost *c, struct dg_json *o)
     rc |= dg_json_set_real(o, "cell_ns", c->cell_ns) | dg_json_set_real(o, "pair_ns", c->pair_ns);
     if (c->busy.n > 0)
         rc |= write_curve(&c->busy, o, "busy", "workers", "times");
+    rc |= dg_json_set_real(o, "outside_us", c->outside_us);
     return rc | dg_json_set_real(o, "request_us", c->request_us);
 }

@@ -24,6 +24,7 @@ struct dg_sim_cost {
     double cell_ns;                /* decoding: for each row and position that it attends to */
     double pair_ns;                /* encoding: for each pair of pieces of a sentence */
     struct dg_sim_curve busy; /* how many times as long, by workers that are busy; none: alike */
+    double outside_us; /* of a step outside the engine: bookkeeping, threads that must wake up */
     double request_us; /* of a request outside queue and engine: added to its latency, no load on
                           the engine */
 };
@@ -35,9 +36,12 @@ double dg_sim_curve_at(const struct dg_sim_curve *c, double x);
 uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, uint64_t rows, uint64_t cells,
     uint64_t encode_tokens, uint64_t encode_pairs);
 
+/* All that the engine does takes so many times as long. */
+void dg_sim_cost_scale(struct dg_sim_cost *c, double times);
+
 /* From and to
  * {"step":{"rows":[...],"us":[...]},"encode":{"tokens":[...],"us":[...]},"cell_ns","pair_ns",
- * "request_us","busy":{"workers":[...],"times":[...]}}; other fields are left alone. DG_EFORMAT names what is wrong. */
+ * "outside_us","request_us","busy":{"workers":[...],"times":[...]}}; other fields are left alone. DG_EFORMAT names what is wrong. */
 int dg_sim_cost_read(const struct dg_json *o, struct dg_sim_cost *out, struct dg_error *err);
 int dg_sim_cost_write(const struct dg_sim_cost *c, struct dg_json *o);
 

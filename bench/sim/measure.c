@@ -305,6 +305,9 @@ static int measure_items(struct measure *m, struct dg_json *o, struct dg_error *
         return rc;
     struct dg_json *items = items_json(m), *engine = dg_json_new_object();
     rc = foretell(m, items, err);
+    /* Probes run alone and warm; a run of real sentences says what their company costs. */
+    if (rc == DG_OK && m->foretold_s > 0 && m->real_s > 0)
+        dg_sim_cost_scale(&m->probe.cost, m->real_s / m->foretold_s);
     double s = m->real_s > 0 ? m->real_s : 1;
     dg_json_set_real(engine, "seconds", m->real_s);
     dg_json_set_real(engine, "simulated_seconds", m->foretold_s);

@@ -48,6 +48,8 @@ static int read_setting(struct setting *s, struct dg_error *err)
                                              : 4,
             &s->items, err);
     dg_json_free(v);
+    if (rc == DG_OK && o->outside_us >= 0)
+        s->cost.outside_us = o->outside_us;
     if (rc == DG_OK && o->request_us >= 0)
         s->cost.request_us = o->request_us;
     for (size_t c = 0; c < DG_SIM_CLASSES; c++)
@@ -113,7 +115,11 @@ static struct dg_json *distribution(double *x, size_t n)
         double p;
     } ranks[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}};
     struct dg_json *o = dg_json_new_object();
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
     dg_json_set_int(o, "n", (int64_t)n);
+    dg_json_set_real(o, "mean", n > 0 ? sum / (double)n : 0);
     qsort(x, n, sizeof *x, compare);
     for (size_t i = 0; i < 4 && n > 0; i++) {
         size_t rank = (size_t)ceil(ranks[i].p / 100 * (double)n);
