@@ -1,6 +1,7 @@
 """What the tests of several ranks on emulated devices share: two devices, an emulated NCCL, short runs. With
 DRAGOMAN_TEST_GPU=1 devices and NCCL are the machine's own (scripts/test-gpu), for the tests that do not ask the emulation
 for a fault."""
+import json
 import os
 import shutil
 import subprocess
@@ -47,9 +48,12 @@ def command(data, out, *more):
 
 
 def prepare(data):
-    """Once for all runs: the settings that decide about the data are the same in all of them."""
+    """A corpus, its recipe, and once for all runs: the settings that decide about the data are the same in all of them."""
+    runs.write_corpus(data)
+    (data / "recipe.json").write_text(json.dumps(runs.RECIPE), encoding="utf-8")
     runs.run([runs.TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(data / "prepared"),
               "--quiet", *SETTINGS])
+    return data
 
 
 def ranks(n, args, **env):

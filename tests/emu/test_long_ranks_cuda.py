@@ -1,6 +1,5 @@
 """Longer runs of several ranks on emulated devices: a hundred updates beside one rank's, 16 bits, a rank that is killed, and
 ranks that fall silent."""
-import json
 import os
 import signal
 import subprocess
@@ -15,11 +14,7 @@ pytestmark = emu.needs
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    runs.write_corpus(folder)
-    (folder / "recipe.json").write_text(json.dumps(runs.RECIPE), encoding="utf-8")
-    emu.prepare(folder)
-    return folder
+    return emu.prepare(tmp_path_factory.mktemp("corpus"))
 
 
 def test_a_hundred_updates(data, tmp_path):

@@ -1,6 +1,5 @@
 """Several ranks of dragoman-train, each on an emulated device: gradients go over an emulated NCCL or through the host, the
 losses are one rank's, a rank that is lost ends the run, and what cannot work is refused in words."""
-import json
 import subprocess
 
 import pytest
@@ -14,11 +13,7 @@ UPDATES = 10
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    runs.write_corpus(folder)
-    (folder / "recipe.json").write_text(json.dumps(runs.RECIPE), encoding="utf-8")
-    emu.prepare(folder)
-    return folder
+    return emu.prepare(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture(scope="module")
