@@ -4,10 +4,11 @@
  *     step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] [--sentences B]
  *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time]
  *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16]
- * CPU time is for one thread on a crowded machine: waiting for a core is left out. On a GPU, --ops counts
- * launches, and the wait of a whole step stands under topk. */
+ * CPU time is for one thread on a crowded machine: waiting for a core is left out. On a GPU, --ops
+ * counts launches, and the wait of a whole step stands under topk. */
 #include "base/clock.h"
 #include "base/json.h"
+#include "bench/step/options.h"
 #include "bench/step/random_model.h"
 #include "bench/step/timed.h"
 #include "kernels/device.h"
@@ -38,47 +39,28 @@ struct bench {
     uint32_t steps;
 };
 
-static bool parse_number(const char *text, uint32_t *out)
-{
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    *out = (uint32_t)n;
-    return end != text && !*end && n > 0 && n <= 1000000;
-}
-
 static bool parse_options(int argc, char **argv, struct options *o)
 {
-    const struct {
-        const char *name;
-        uint32_t *value;
-    } numbers[] = {{"--vocab", &o->vocab}, {"--beam", &o->beam}, {"--sentences", &o->sentences},
-        {"--source", &o->source}, {"--length", &o->length}, {"--threads", &o->threads},
-        {"--reps", &o->reps}};
+    const struct bench_number numbers[] = {{"--vocab", &o->vocab}, {"--beam", &o->beam},
+        {"--sentences", &o->sentences}, {"--source", &o->source}, {"--length", &o->length},
+        {"--threads", &o->threads}, {"--reps", &o->reps}};
+    const struct bench_word words[] = {
+        {"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
     for (int i = 1; i < argc; i++) {
-        bool found = false;
-        if (!strcmp(argv[i], "--ops")) {
+        const char *name = argv[i];
+        if (!strcmp(name, "--ops")) {
             o->ops = true;
             continue;
         }
-        if (!strcmp(argv[i], "--cpu-time")) {
+        if (!strcmp(name, "--cpu-time")) {
             o->cpu_time = true;
             continue;
         }
         if (++i == argc)
             return false;
-        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
-            if (!strcmp(argv[i - 1], numbers[n].name))
-                found = parse_number(argv[i], numbers[n].value);
-        if (!strcmp(argv[i - 1], "--model")) {
-            o->model = argv[i];
-            found = true;
-        } else if (!strcmp(argv[i - 1], "--device")) {
-            o->device = argv[i];
-            found = true;
-        } else if (!strcmp(argv[i - 1], "--precision")) {
-            o->precision = argv[i];
-            found = true;
-        } else if (!strcmp(argv[i - 1], "--type")) {
+        bool found = bench_take_number(numbers, sizeof numbers / sizeof *numbers, name, argv[i]) ||
+                     bench_take_word(words, sizeof words / sizeof *words, name, argv[i]);
+        if (!strcmp(name, "--type")) {
             o->f32 = !strcmp(argv[i], "f32");
             found = o->f32 || !strcmp(argv[i], "int8");
         }
@@ -249,14 +231,21 @@ static int print(struct bench *b)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.o = {.vocab = 32000, .beam = 4, .sentences = 1, .source = 27, .length = 27,
-                          .threads = 1, .reps = 5, .device = "cpu"}};
+    struct bench b = {.o = {.vocab = 32000,
+                          .beam = 4,
+                          .sentences = 1,
+                          .source = 27,
+                          .length = 27,
+                          .threads = 1,
+                          .reps = 5,
+                          .device = "cpu"}};
     struct dg_device device;
     struct dg_error err = {0};
     if (!parse_options(argc, argv, &b.o)) {
-        fprintf(stderr, "usage: step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] "
-                        "[--sentences B]\n    [--source S] [--length T] [--threads N] [--reps R] "
-                        "[--ops] [--cpu-time] [--device NAME] [--precision TYPE]\n");
+        fprintf(stderr,
+            "usage: step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] "
+            "[--sentences B]\n    [--source S] [--length T] [--threads N] [--reps R] "
+            "[--ops] [--cpu-time] [--device NAME] [--precision TYPE]\n");
         return 2;
     }
     const struct dg_device_options wish = {b.o.device, b.o.precision, (int)b.o.threads};

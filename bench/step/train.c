@@ -7,6 +7,7 @@
  *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] */
 #include "base/clock.h"
 #include "base/json.h"
+#include "bench/step/options.h"
 #include "kernels/device.h"
 #include "kernels/train.h"
 #include "model/backward.h"
@@ -40,37 +41,17 @@ struct bench {
     double seconds;
 };
 
-static bool parse_number(const char *text, uint32_t *out)
-{
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    *out = (uint32_t)n;
-    return end != text && !*end && n > 0 && n <= 1000000;
-}
-
 static bool parse_options(int argc, char **argv, struct options *o)
 {
-    const struct {
-        const char *name;
-        uint32_t *value;
-    } numbers[] = {{"--vocab", &o->vocab}, {"--pairs", &o->pairs}, {"--source", &o->source},
-        {"--length", &o->length}, {"--updates", &o->updates}};
-    const struct {
-        const char *name, **value;
-    } words[] = {{"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
-    for (int i = 1; i < argc; i += 2) {
-        bool found = false;
-        for (size_t k = 0; i + 1 < argc && k < sizeof numbers / sizeof *numbers; k++)
-            if (!strcmp(argv[i], numbers[k].name))
-                found = parse_number(argv[i + 1], numbers[k].value);
-        for (size_t k = 0; i + 1 < argc && k < sizeof words / sizeof *words; k++)
-            if (!strcmp(argv[i], words[k].name)) {
-                *words[k].value = argv[i + 1];
-                found = true;
-            }
-        if (!found)
+    const struct bench_number numbers[] = {{"--vocab", &o->vocab}, {"--pairs", &o->pairs},
+        {"--source", &o->source}, {"--length", &o->length}, {"--updates", &o->updates}};
+    const struct bench_word words[] = {
+        {"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
+    for (int i = 1; i < argc; i += 2)
+        if (i + 1 == argc ||
+            (!bench_take_number(numbers, sizeof numbers / sizeof *numbers, argv[i], argv[i + 1]) &&
+                !bench_take_word(words, sizeof words / sizeof *words, argv[i], argv[i + 1])))
             return false;
-    }
     return true;
 }
 

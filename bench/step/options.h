@@ -1,0 +1,24 @@
+/* "--name VALUE" on the command line of the step benchmarks. */
+#ifndef DG_BENCH_STEP_OPTIONS_H
+#define DG_BENCH_STEP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bench_number {
+    const char *name;
+    uint32_t *value;
+};
+
+struct bench_word {
+    const char *name, **value;
+};
+
+/* Is it one of numbers[n], 1 to 1,000,000? Then it is taken. */
+bool bench_take_number(
+    const struct bench_number *numbers, size_t n, const char *name, const char *text);
+/* One of words[n], which borrow the text? */
+bool bench_take_word(const struct bench_word *words, size_t n, const char *name, const char *text);
+
+#endif
