@@ -138,7 +138,7 @@ static void put_workers(struct gauges *g, struct dg_served *const *models, size_
         double steps = 0;
         snprintf(number, sizeof number, "%u", w);
         for (size_t i = 0; i < n; i++)
-            steps += (double)atomic_load(&models[i]->replicas[w].steps_done);
+            steps += (double)atomic_load(&models[i]->replicas[w].steps);
         const char *const labels[] = {
             "worker", number, "device", models[0]->replicas[w].be->name, NULL};
         put_labelled(g, "dragoman_worker_steps_total",
@@ -152,7 +152,8 @@ static void put_cache(struct gauges *g, struct dg_app *app)
     struct dg_memo_counts c = {0};
     if (app->cache)
         dg_memo_count(app->cache, &c);
-    put_counter(g, "dragoman_cache_hits_total", "Answers found in the translation cache; two for a sentence that was decoded twice.",
+    put_counter(g, "dragoman_cache_hits_total",
+        "Answers found in the translation cache; two for a sentence that was decoded twice.",
         (double)c.hits);
     put_counter(g, "dragoman_cache_misses_total",
         "Sentences looked for in the translation cache in vain.", (double)c.misses);

@@ -20,14 +20,14 @@
 struct dg_replica {
     struct dg_backend *be;
     struct dg_engine *engine;
-    struct dg_pace pace; /* the worker's own, as is the next */
-    uint64_t steps;
-    int threads; /* that its backend may use at present, as its worker last said; 0: all of its own */
+    struct dg_pace pace; /* the worker's own */
+    int threads; /* that its backend may use at present, as its worker last said; 0: all of its own
+                  */
     uint32_t placed; /* which of the model's copies it reads */
     /* For metrics and the queue, as of the last step. tokens_per_s: source pieces, what it can do
      * when there is enough to do; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
-    _Atomic uint64_t steps_done;
+    _Atomic uint64_t steps; /* of its worker, who alone counts */
 };
 
 /* The parameters on one device. */
@@ -39,7 +39,7 @@ struct dg_placed {
 struct dg_memo;
 
 struct dg_served {
-    struct dg_memo *cache; /* of answers, borrowed; NULL: there is none */
+    struct dg_memo *cache;    /* of answers, borrowed; NULL: there is none */
     struct dg_placed *placed; /* [n_placed] once for each device; the first is the translator's */
     uint32_t n_placed;
     struct dg_translator *translator;
@@ -54,8 +54,8 @@ struct dg_models_options {
     uint32_t compute_threads;
     struct dg_engine_limits limits;
     struct dg_memo *cache; /* for all models; borrowed, NULL: none */
-    const char *aliases; /* as languages.h has them; "" none */
-    const char *pivot;   /* the language that pairs without a model may go through, or "off" */
+    const char *aliases;   /* as languages.h has them; "" none */
+    const char *pivot;     /* the language that pairs without a model may go through, or "off" */
     struct dg_devices devices; /* what engines run on; zeros: the CPU */
 };
 

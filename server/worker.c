@@ -125,7 +125,6 @@ static void publish(struct dg_replica *replica)
     atomic_store_explicit(&replica->blocks_total, c.blocks_total, memory_order_relaxed);
     atomic_store_explicit(&replica->sentences_live, c.sentences_live, memory_order_relaxed);
     atomic_store_explicit(&replica->tokens_per_s, whole, memory_order_relaxed);
-    atomic_store_explicit(&replica->steps_done, replica->steps, memory_order_relaxed);
 }
 
 /* ---- leaving early ---- */
@@ -232,7 +231,8 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
         .live = w->running,
         .n_live = list_running(w, model),
         .most = c.rows_free + c.rows_live,
-        .room = {.rows = c.rows_free, .sentences = c.sentences_free, .step = replica->steps}};
+        .room = {.rows = c.rows_free, .sentences = c.sentences_free,
+            .step = atomic_load_explicit(&replica->steps, memory_order_relaxed)}};
     size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
     for (size_t i = 0; i < n; i++) {
         if (!admit_one(w, picked[i], now)) {
@@ -241,7 +241,7 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
         }
     }
     n = list_running(w, model);
-    dg_batcher_run(&w->policy, turn.room.knee, replica->steps, w->running, n);
+    dg_batcher_run(&w->policy, turn.room.knee, turn.room.step, w->running, n);
     for (size_t i = 0; i < n; i++) {
         struct live *l = &w->live[w->running_row[i]];
         if (l->held == !w->running[i].runs)
@@ -361,7 +361,7 @@ static void step(struct worker *w, struct dg_served *model)
     struct dg_replica *replica = replica_of(w, model);
     struct dg_capacity capacity;
     admit(w, model, dg_clock_ns());
-    replica->steps++;
+    atomic_fetch_add_explicit(&replica->steps, 1, memory_order_relaxed);
     dg_engine_capacity(replica->engine, &capacity);
     take_cores(w, replica);
     uint64_t from = dg_clock_ns();
