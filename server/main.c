@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define MAX_TARGET 1024 /* positions of one output */
-#define MOST_WORKERS 4 /* that are opened unasked: each has a cache of its own */
+#define MOST_WORKERS 4  /* that are opened unasked: each has a cache of its own */
 #define OTHER_DESCRIPTORS 256
 #define LEAST_CONNECTIONS 16
 #define DRAIN_POLL_NS 20000000
@@ -104,8 +104,9 @@ static int check_keys(const struct dg_server_config *c, struct dg_error *err)
     return rc;
 }
 
-/* A GPU's batch is best not split. On a CPU several small batches side by side do more than one that is split over the
- * cores (docs/serving-bench.md), as long as the cores are theirs to share. */
+/* A GPU's batch is best not split. On a CPU several small batches side by side do more than one
+ * that is split over the cores (docs/serving-bench.md), as long as the cores are theirs to share.
+ */
 static uint32_t choose_workers(const struct dg_server_config *c, const struct dg_device *device)
 {
     int cores = dg_cores_available();
@@ -264,7 +265,8 @@ static void log_models(struct server *s, const struct dg_models_options *models,
         "ready address=%s:%u models=%zu device=%s workers=%u compute_threads=%u "
         "http_threads=%lld seconds=%.2f",
         s->app.config.host, s->port, n, devices.data && !devices.failed ? devices.data : "",
-        dg_models_workers(models), models->compute_threads, (long long)s->app.config.threads, seconds);
+        dg_models_workers(models), models->compute_threads, (long long)s->app.config.threads,
+        seconds);
     dg_buffer_deinit(&devices);
     for (size_t i = 0; i < n; i++)
         dg_served_release(list[i]);
@@ -293,16 +295,15 @@ static struct dg_batch_policy policy_of(const struct dg_server_config *c)
     return p;
 }
 
-static int open_workers(struct server *s, uint32_t n, const struct dg_batch_policy *policy,
-    struct dg_error *err)
+static int open_workers(
+    struct server *s, uint32_t n, const struct dg_batch_policy *policy, struct dg_error *err)
 {
     struct dg_workers_options o = {.n = n,
         .queue = s->app.queue,
         .metrics = s->app.metrics,
         .policy = *policy,
         .share = &s->app.share};
-    dg_core_share_init(
-        &s->app.share, s->app.config.compute_threads > 0 ? 0 : dg_cores_available());
+    dg_core_share_init(&s->app.share, s->app.config.compute_threads > 0 ? 0 : dg_cores_available());
     return dg_workers_open(&o, &s->workers, err);
 }
 

@@ -71,12 +71,12 @@ static int self_test(const struct dg_served *s, const struct dg_replica *r, stru
 }
 
 /* The parameters on every device, read from the file once for each. */
-static int open_placed(const struct dg_models_options *o, const char *dir, struct dg_served *s,
-    struct dg_error *err)
+static int open_placed(
+    const struct dg_models_options *o, const char *dir, struct dg_served *s, struct dg_error *err)
 {
-    const uint32_t n = dg_models_devices(o),
-                   positions =
-                       o->limits.max_target > MAX_POSITIONS ? o->limits.max_target : MAX_POSITIONS;
+    const uint32_t n = dg_models_devices(o), positions = o->limits.max_target > MAX_POSITIONS
+                                                             ? o->limits.max_target
+                                                             : MAX_POSITIONS;
     s->placed = calloc(n, sizeof *s->placed);
     if (!s->placed)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u devices", n);

@@ -41,7 +41,8 @@ void dg_sim_cost_scale(struct dg_sim_cost *c, double times);
 
 /* From and to
  * {"step":{"rows":[...],"us":[...]},"encode":{"tokens":[...],"us":[...]},"cell_ns","pair_ns",
- * "outside_us","request_us","busy":{"workers":[...],"times":[...]}}; other fields are left alone. DG_EFORMAT names what is wrong. */
+ * "outside_us","request_us","busy":{"workers":[...],"times":[...]}}; other fields are left alone.
+ * DG_EFORMAT names what is wrong. */
 int dg_sim_cost_read(const struct dg_json *o, struct dg_sim_cost *out, struct dg_error *err);
 int dg_sim_cost_write(const struct dg_sim_cost *c, struct dg_json *o);
 

@@ -11,7 +11,8 @@
 
 #include "kernels/backend.h"
 
-/* Longest K, so that a few rounded rows always fit the scratch space. Longer matrices are widened. */
+/* Longest K, so that a few rounded rows always fit the scratch space. Longer matrices are widened.
+ */
 #define DG_BF16_K_MAX ((size_t)1 << 17)
 
 /* Packed: panels of 16 outputs, panel[p] = uint16 [ceil(K/2)][16][2], element [k/2][i][k%2] =

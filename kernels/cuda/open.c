@@ -94,8 +94,8 @@ static int identity(int device, unsigned char id[DG_DEVICE_ID], struct dg_error 
     _Static_assert(sizeof p.uuid == DG_DEVICE_ID, "the driver's number of a device");
     if (rc != cudaSuccess) {
         cudaGetLastError();
-        return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d does not say which it is: %s", device,
-            cudaGetErrorString(rc));
+        return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d does not say which it is: %s",
+            device, cudaGetErrorString(rc));
     }
     memcpy(id, &p.uuid, sizeof p.uuid);
     return DG_OK;

@@ -104,7 +104,8 @@ static void handle(void *app, struct dg_http_exchange *x)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Wakes what waits, in bunches; when stopping everything, also what only then is read from a socket. */
+/* Wakes what waits, in bunches; when stopping everything, also what only then is read from a
+ * socket. */
 static void *wake_all(void *arg)
 {
     const struct timespec pause = {.tv_nsec = 200000};

@@ -126,7 +126,8 @@ static void newcomers_are_encoded_and_begin_with_one_row(void **state)
 static void context_costs(void **state)
 {
     (void)state;
-    const struct dg_sim_cost cost = {.cell_ns = 1000, .pair_ns = 10, .outside_us = 2, .request_us = 3};
+    const struct dg_sim_cost cost = {
+        .cell_ns = 1000, .pair_ns = 10, .outside_us = 2, .request_us = 3};
     struct table t = {.n = 0};
     add(&t, 0, 2, 3);
     run(&t, DG_SIM_CONTINUOUS, &cost, 4, 0);
