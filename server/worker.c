@@ -234,6 +234,7 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
         .room = {.rows = c.rows_free, .sentences = c.sentences_free,
             .step = atomic_load_explicit(&replica->steps, memory_order_relaxed)}};
     size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
+    now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */
     for (size_t i = 0; i < n; i++) {
         if (!admit_one(w, picked[i], now)) {
             dg_queue_return(w->queue, picked + i, n - i);

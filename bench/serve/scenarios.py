@@ -9,10 +9,19 @@ from server import Server, run_json
 SHARES = ("--share", "short=0.8", "--share", "long=0.2")
 
 
+def misstated(report):
+    """Whether Server-Timing told of more waiting than there was time."""
+    kinds = [kind for phase in report["phases"] for kind in phase["classes"].values() if kind["latency_ms"].get("n")]
+    return any(kind["queue_ms"].get("max", 0) > kind["latency_ms"]["max"] + 1 for kind in kinds)
+
+
 def bad(report):
     """Requests that came to something no load excuses. Refusals are honest answers; what is "unsent" never reached the
     server, because the generator had no connection left."""
-    return {k: report[k] for k in ("wrong", "lost", "unanswered") if report[k]}
+    found = {k: report[k] for k in ("wrong", "lost", "unanswered") if report[k]}
+    if misstated(report):
+        found["misstated"] = 1
+    return found
 
 
 def brief(report):
