@@ -13,6 +13,7 @@
 #include "server/listen.h"
 #include "server/pivot.h"
 #include "server/plan.h"
+#include "server/process.h"
 #include "server/reload.h"
 #include "server/routes.h"
 #include "server/systemd.h"
@@ -465,6 +466,7 @@ int main(int argc, char *argv[])
     if (s.app.config.action != DG_SERVE)
         return act(&s.app.config);
     set_log_level(s.app.config.log_level);
+    dg_process_keep_heap_small();
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);

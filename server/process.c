@@ -3,7 +3,9 @@
 #include "base/clock.h"
 
 #include <dirent.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -64,4 +66,15 @@ void dg_process_read(struct dg_process *out)
     out->start_time_s = start_time();
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         out->max_fds = (double)limit.rlim_cur;
+}
+
+void dg_process_keep_heap_small(void)
+{
+#ifdef __GLIBC__
+    if (!getenv("MALLOC_ARENA_MAX"))
+        mallopt(M_ARENA_MAX, 1);
+    if (!getenv("MALLOC_MMAP_THRESHOLD_"))
+        mallopt(M_MMAP_THRESHOLD, 8192);
+    mallopt(M_MXFAST, 0); /* small blocks, too, join their free neighbours */
+#endif
 }

@@ -1,4 +1,5 @@
-/* What the operating system says about this process (Linux). Any thread. */
+/* What the operating system says about this process, and what is asked of it (Linux). Any thread.
+ */
 #ifndef DG_SERVER_PROCESS_H
 #define DG_SERVER_PROCESS_H
 
@@ -8,5 +9,10 @@ struct dg_process {
 
 /* Zeros where nothing can be read. */
 void dg_process_read(struct dg_process *out);
+
+/* One heap for all threads, and blocks of 8 KiB and more given back as soon as they are freed: the
+ * requests of weeks leave no holes (docs/operations.md). What the environment says of malloc stays.
+ * Before any thread. */
+void dg_process_keep_heap_small(void);
 
 #endif

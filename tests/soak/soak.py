@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server under everything that is unkind, with a tiny model: no wrong or lost answer, no leak, no crash.
 
-  soak.py --programs DIR [--requests 300000] [--seconds 240] [--sanitized] [--log FILE]
+  soak.py --programs DIR [--requests 100000] [--seconds 240] [--sanitized] [--log FILE]
 
 Takes about five minutes at most. --sanitized: a build with sanitizers, whose memory and speed mean nothing. Every answer
 is compared with the one given to the same text alone. Exit status 1 when something failed, 2 when nothing could be run.
@@ -71,8 +71,9 @@ class Soak:
         end = time.monotonic() + self.a.seconds
         wrong = {}
         model, load = self.tiny
-        with Server(self.a.programs, model) as server:
-            # Caches are given memory when sentences first need it, and keep it: each worker has to have been full once.
+        with Server(self.a.programs, model, ["--batch-rows", "32"]) as server:
+            # Caches are given memory when sentences first need it, and keep it: each worker has to have been full once,
+            # and few rows are filled more easily than many.
             load(server, "closed", "--concurrency", 256, "--requests", self.a.requests // 50, "--only", "long")
             for seed in itertools.count(1):
                 if done >= self.a.requests or time.monotonic() > end:
@@ -147,7 +148,7 @@ class Soak:
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--programs", required=True, help="where dragoman-server, dragoman-load and make-tiny-bundle are")
-    p.add_argument("--requests", type=int, default=300000)
+    p.add_argument("--requests", type=int, default=100000)
     p.add_argument("--seconds", type=float, default=240, help="for the memory part, at most")
     p.add_argument("--sanitized", action="store_true")
     p.add_argument("--only", default="memory,chaos,term")
