@@ -248,11 +248,19 @@ class Bench:
         """Microseconds of a step that are not the engine's, from short requests one at a time."""
         with self.server() as server:
             real = self.load(server, "closed", "--concurrency", 1, "--seconds", max(2, 0.3 * self.seconds), "--only", "short")
-        alone = scenarios.simulated(self.a.programs, self.cost, "--rate", 0.5, "--requests", 2000, "--only", "short",
-                                    "--outside-us", 0, "--request-us", 0)[0]
         steps = statistics.mean(x["sentences"][0][3] + x["sentences"][0][5] for x in cost["items"] if x["class"] == "short")
         spent_ms = sum(scenarios.p(real, "short", f"{stage}_ms", "mean") for stage in ("encode", "decode"))
-        return max(0.0, 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps)
+        step_us = 0.0
+        for _ in range(4):  # the cost's level depends on it
+            alone = self.simulated(step_us, 0, "--rate", 0.5, "--requests", 2000, "--only", "short")
+            step_us = max(0.0, step_us + 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps)
+        return step_us
+
+    def simulated(self, step_us, request_us, *options):
+        """Arrivals in fake time, at the cost measured, brought to the capacity measured."""
+        limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--workers", self.workers]
+        return scenarios.simulated(self.a.programs, self.cost, "--capacity", self.capacity, "--outside-us", step_us,
+                                   "--request-us", request_us, *limits, *options)[0]
 
     def item_shares(self):
         """Classes as often as they are among the items, as the engine alone has them."""
@@ -274,20 +282,21 @@ class Bench:
         raise Failure(f"no bundle named {name} in {path}")
 
     def replay(self, seed):
-        """A run at 70 %, and the same arrivals in fake time. The cost is measured right before it: a machine changes
-        its speed."""
-        step_us = self.outside(self.measure_cost("2"))
+        """A run at 70 %, and the same arrivals in fake time. Cost and capacity are measured right before it: a machine
+        changes its speed."""
+        cost = self.measure_cost("2")
+        with self.server(*PATIENT) as server:
+            self.measure_capacity(server, seed)
+        step_us = self.outside(cost)
         rate, seconds = self.rate_seconds(0.7)
-        limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--workers", self.workers]
         with self.server() as server:
             real = scenarios.steady(self.load, server, rate, seconds, seed, "--trace", self.trace)
         request_us = 1e3 * (scenarios.p(real, "short", "overhead_ms", "p50") or 0)
-        return scenarios.simulated(self.a.programs, self.cost, "--trace", self.trace, "--outside-us",
-                                   step_us, "--request-us", request_us, *limits)[0]
+        say(f"capacity: {self.capacity:.1f} requests/s; outside the engine: {step_us:.0f} us a step, {request_us:.0f} a request")
+        return self.simulated(step_us, request_us, "--trace", self.trace)
 
     def simulator(self):
         """Runs at 70 % again in fake time; then a device whose step costs the same up to 256 rows."""
-        self.need_capacity()
         runs = [self.replay(200 + i) for i in range(self.a.repetitions)]
         self.results["simulator"] = runs
         for kind in runs[0]["classes"]:

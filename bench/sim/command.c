@@ -24,6 +24,7 @@ static const char help[] =
     "  --rate R            or: Poisson, requests a second\n"
     "  --load SHARE        or: Poisson at this share of what continuous batching could do\n"
     "  --requests N        (20000)\n"
+    "  --capacity X        scale the cost: answers a second when 64 requests are under way\n"
     "  --share CLASS=W     weight of a class in the mix; may be repeated\n"
     "  --only CLASS        the same arrivals, those of other classes left out\n"
     "  --bulk CLASS        its requests are bulk ones\n"
@@ -64,6 +65,7 @@ static const struct {
     NUMBER("speed", speed, 1e-6, 1e6),
     NUMBER("rate", rate, 1e-6, 1e9),
     NUMBER("load", load, 1e-6, 1000),
+    NUMBER("capacity", capacity, 1e-6, 1e9),
     NUMBER("requests", requests, 1, 10e6),
     NUMBER("workers", workers, 1, 4096),
     NUMBER("queue-tokens", queue_tokens, 0, 1e12),

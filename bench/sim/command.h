@@ -12,8 +12,8 @@ struct dg_sim_command {
     const char *share[DG_SIM_CLASSES];
     size_t n_share;
     enum dg_sim_batching batching;
-    double beam, threads, repeats, phase, speed, rate, load, requests, workers, queue_tokens,
-        queue_seconds, encode_tokens, outside_us, request_us, seed, rows, sentences;
+    double beam, threads, repeats, phase, speed, rate, load, capacity, requests, workers,
+        queue_tokens, queue_seconds, encode_tokens, outside_us, request_us, seed, rows, sentences;
 };
 
 /* argv[1] is the verb. DG_EINVAL says what is wrong. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define DG_SIM_POINTS 32
+#define DG_SIM_COMPANIES 16
 
 /* Straight lines between points of ascending x; before the first its value, behind the last the
  * last slope. */
@@ -18,12 +19,20 @@ struct dg_sim_curve {
     double x[DG_SIM_POINTS], y[DG_SIM_POINTS];
 };
 
+/* What a step of one of several busy workers takes, as many times as alone with all cores: workers
+ * share the cores, and few rows lose less by it than many. */
+struct dg_sim_company {
+    uint32_t workers;
+    struct dg_sim_curve times; /* by rows, or pieces encoded */
+};
+
 struct dg_sim_cost {
     struct dg_sim_curve step_us;   /* by rows that advance */
     struct dg_sim_curve encode_us; /* by source pieces of all who join in one step */
     double cell_ns;                /* decoding: for each row and position that it attends to */
     double pair_ns;                /* encoding: for each pair of pieces of a sentence */
-    struct dg_sim_curve busy; /* how many times as long, by workers that are busy; none: alike */
+    struct dg_sim_company busy[DG_SIM_COMPANIES]; /* ascending by workers; none: all alike */
+    size_t n_busy;
     double outside_us; /* of a step outside the engine: bookkeeping, threads that must wake up */
     double request_us; /* of a request outside queue and engine: added to its latency, no load on
                           the engine */
@@ -32,16 +41,26 @@ struct dg_sim_cost {
 /* y at x; n = 0: 0. */
 double dg_sim_curve_at(const struct dg_sim_curve *c, double x);
 
+/* What one step has to do, and how many workers are busy. */
+struct dg_sim_step {
+    uint32_t busy;
+    uint64_t rows, cells, encode_tokens, encode_pairs;
+};
+
 /* Nanoseconds of one step. */
-uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, uint64_t rows, uint64_t cells,
-    uint64_t encode_tokens, uint64_t encode_pairs);
+uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, const struct dg_sim_step *s);
 
 /* All that the engine does takes so many times as long. */
 void dg_sim_cost_scale(struct dg_sim_cost *c, double times);
 
+/* A step of the most rows takes so many times as long, one of the fewest as before, the others what
+ * lies between. */
+void dg_sim_cost_tilt(struct dg_sim_cost *c, double times);
+
 /* From and to
  * {"step":{"rows":[...],"us":[...]},"encode":{"tokens":[...],"us":[...]},"cell_ns","pair_ns",
- * "outside_us","request_us","busy":{"workers":[...],"times":[...]}}; other fields are left alone.
+ * "outside_us","request_us","busy":[{"workers","rows":[...],"times":[...]}]}; other fields are
+ * left alone.
  * DG_EFORMAT names what is wrong. */
 int dg_sim_cost_read(const struct dg_json *o, struct dg_sim_cost *out, struct dg_error *err);
 int dg_sim_cost_write(const struct dg_sim_cost *c, struct dg_json *o);

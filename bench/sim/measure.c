@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "bench/sim/arrivals.h"
+#include "bench/sim/company.h"
 #include "bench/sim/crowd.h"
 #include "bench/sim/probe.h"
 #include "kernels/cpu/cpu.h"
@@ -29,7 +30,8 @@ struct measure {
     struct entry *entries; /* [n_entries] in order of items */
     size_t n_entries;
     size_t answered;
-    double real_s, foretold_s; /* until nothing waited any more */
+    uint32_t at_a_time;        /* of a run: sentences */
+    double real_s, foretold_s; /* of a run, until nothing waited any more */
     uint64_t real_sentences, real_steps;
 };
 
@@ -81,21 +83,30 @@ static int read_items(struct measure *m, struct dg_error *err)
     return rc;
 }
 
-static void fill_entries(struct measure *m)
+/* Jobs that nobody has answered yet. */
+static int renew_entries(struct measure *m, struct dg_error *err)
 {
     struct entry *e = m->entries;
-    for (size_t i = 0; i < m->n_items; i++)
+    for (size_t i = 0; i < m->n_items; i++) {
+        dg_job_free(m->jobs[i]);
+        m->jobs[i] = NULL;
+        int rc = plan_item(m, m->lines[i], &m->jobs[i], err);
+        if (rc != DG_OK)
+            return rc;
         for (size_t k = 0; k < dg_job_sentences(m->jobs[i]); k++, e++) {
             *e = (struct entry){.job = m->jobs[i], .item = (uint32_t)i, .index = (uint32_t)k};
             dg_job_cost(e->job, k, &e->source_tokens, &e->max_target);
         }
+    }
+    m->answered = 0;
+    return DG_OK;
 }
 
 /* Admit from entry *next on what fits. */
 static int admit_entries(struct measure *m, size_t *next, struct dg_error *err)
 {
     struct dg_capacity before, after;
-    for (; *next < m->n_entries; (*next)++) {
+    for (; *next < m->n_entries && *next < m->answered + m->at_a_time; (*next)++) {
         struct entry *e = &m->entries[*next];
         struct dg_sentence s;
         dg_job_sentence(e->job, e->index, &s);
@@ -128,13 +139,14 @@ static int take_answer(struct measure *m, const struct dg_result *r, struct dg_e
     return dg_engine_admit(m->engine, id, &s, err);
 }
 
-/* All items through the engine, refilled before each step: steps of each sentence, and the engine's
- * throughput without a server around it. */
-static int run_items(struct measure *m, struct dg_error *err)
+/* All items through the engine, so many at a time, refilled before each step: steps of each
+ * sentence, and the engine's throughput without a server around it. */
+static int run_items(struct measure *m, uint32_t at_a_time, struct dg_error *err)
 {
     size_t next = 0;
+    int rc = renew_entries(m, err);
     uint64_t steps = 0, t0 = dg_sim_probe_now(&m->probe);
-    int rc = DG_OK;
+    m->at_a_time = at_a_time;
     while (rc == DG_OK && m->answered < m->n_entries) {
         const struct dg_result *r;
         bool waiting = next < m->n_entries;
@@ -161,14 +173,21 @@ static int plan_copies(struct measure *m, struct dg_job **jobs, size_t n, struct
     return rc;
 }
 
-static int run_crowd(struct measure *m, uint32_t workers, double *per_s, struct dg_error *err)
+static struct dg_engine_limits limits_of(const struct measure *m)
+{
+    return (struct dg_engine_limits){.max_rows = m->o->max_rows,
+        .max_sentences = m->o->max_sentences,
+        .max_target = m->o->max_target};
+}
+
+/* All workers side by side: the engine's throughput without a server around it. */
+static int run_crowd(struct measure *m, double *per_s, struct dg_error *err)
 {
     const size_t n = m->n_items * m->o->repeats;
+    const uint32_t workers = m->o->workers;
     struct dg_sim_crowd o = {.workers = workers,
         .threads = m->o->threads / workers > 0 ? m->o->threads / workers : 1,
-        .limits = {.max_rows = m->o->max_rows,
-            .max_sentences = m->o->max_sentences,
-            .max_target = m->o->max_target}};
+        .limits = limits_of(m)};
     struct dg_job **jobs = calloc(n + 1, sizeof *jobs);
     int rc = jobs ? plan_copies(m, jobs, n, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for %zu items", n);
@@ -180,21 +199,17 @@ static int run_crowd(struct measure *m, uint32_t workers, double *per_s, struct 
     return rc;
 }
 
-/* One worker, two side by side, and so on: the engine's throughput without a server around it, and
- * how many times as long a step of one of them takes as alone. */
-static int run_crowds(struct measure *m, struct dg_json *engine, struct dg_error *err)
+/* Two workers side by side, three, and so on. */
+static int measure_companies(struct measure *m, struct dg_error *err)
 {
-    struct dg_sim_curve *busy = &m->probe.cost.busy;
-    double alone = 0, together = 0;
+    struct dg_sim_cost *cost = &m->probe.cost;
+    struct dg_sim_company_options o = {.model = dg_translator_model(m->translator),
+        .limits = limits_of(m),
+        .cores = m->o->threads};
     int rc = DG_OK;
-    for (uint32_t k = 1; k <= m->o->workers && busy->n < DG_SIM_POINTS && rc == DG_OK; k++) {
-        rc = run_crowd(m, k, &together, err);
-        alone = k == 1 ? together : alone;
-        busy->x[busy->n] = k;
-        busy->y[busy->n++] = together > 0 ? k * alone / together : 1;
-    }
-    dg_json_set_int(engine, "workers", m->o->workers);
-    dg_json_set_real(engine, "workers_requests_per_s", together);
+    for (o.workers = 2;
+         o.workers <= m->o->workers && cost->n_busy < DG_SIM_COMPANIES && rc == DG_OK; o.workers++)
+        rc = dg_sim_company_measure(&m->probe, &o, &cost->busy[cost->n_busy++], err);
     return rc;
 }
 
@@ -229,7 +244,7 @@ static int foretell(struct measure *m, const struct dg_json *items, struct dg_er
     struct dg_sim_options o = {.batching = DG_SIM_FIFO,
         .workers = 1,
         .max_rows = m->o->max_rows,
-        .max_sentences = m->o->max_sentences,
+        .max_sentences = m->at_a_time,
         .blocks = m->probe.blocks};
     int rc = dg_sim_items_read(items, &table, err);
     struct dg_sim_request *requests = calloc(table.n + 1, sizeof *requests);
@@ -250,8 +265,7 @@ static int open_engine(struct measure *m, struct dg_error *err)
 {
     const struct dg_sim_measure_options *o = m->o;
     struct dg_cpu_options cpu = {.threads = (int)o->threads};
-    struct dg_engine_limits limits = {
-        .max_rows = o->max_rows, .max_sentences = o->max_sentences, .max_target = o->max_target};
+    struct dg_engine_limits limits = limits_of(m);
     struct dg_capacity capacity;
     int rc = dg_cpu_open(&cpu, &m->be, err);
     if (rc == DG_OK)
@@ -295,27 +309,44 @@ static struct dg_json *result(const struct measure *m)
     return o;
 }
 
+/* Probes run alone and warm, with made-up sentences. The last run of real ones says what these
+ * take. */
+static int fit(struct measure *m, const struct dg_json *items,
+    void (*correct)(struct dg_sim_cost *c, double times), struct dg_error *err)
+{
+    int rc = foretell(m, items, err);
+    if (rc == DG_OK && m->foretold_s > 0 && m->real_s > 0)
+        correct(&m->probe.cost, m->real_s / m->foretold_s);
+    return rc;
+}
+
 static int measure_items(struct measure *m, struct dg_json *o, struct dg_error *err)
 {
     int rc = read_items(m, err);
     if (rc != DG_OK)
         return rc;
-    fill_entries(m);
-    if ((rc = run_items(m, err)) != DG_OK)
+    if ((rc = run_items(m, 1, err)) != DG_OK)
         return rc;
     struct dg_json *items = items_json(m), *engine = dg_json_new_object();
-    rc = foretell(m, items, err);
-    /* Probes run alone and warm; a run of real sentences says what their company costs. */
-    if (rc == DG_OK && m->foretold_s > 0 && m->real_s > 0)
-        dg_sim_cost_scale(&m->probe.cost, m->real_s / m->foretold_s);
+    rc = fit(m, items, dg_sim_cost_scale, err);
+    if (rc == DG_OK)
+        rc = run_items(m, m->o->max_sentences, err);
+    double uncorrected_s = 0;
+    for (int i = 0; i < 4 && rc == DG_OK; i++) {
+        rc = fit(m, items, dg_sim_cost_tilt, err);
+        uncorrected_s = i == 0 ? m->foretold_s : uncorrected_s;
+    }
     double s = m->real_s > 0 ? m->real_s : 1;
     dg_json_set_real(engine, "seconds", m->real_s);
-    dg_json_set_real(engine, "simulated_seconds", m->foretold_s);
+    dg_json_set_real(engine, "simulated_seconds", uncorrected_s);
     dg_json_set_real(engine, "sentences_per_s", (double)m->real_sentences / s);
     dg_json_set_real(engine, "steps_of_sentences_per_s", (double)m->real_steps / s);
+    double together = 0;
     if (rc == DG_OK)
-        rc = run_crowds(m, engine, err);
-    dg_sim_cost_write(&m->probe.cost, o); /* with what sharing costs */
+        rc = run_crowd(m, &together, err);
+    dg_json_set_int(engine, "workers", m->o->workers);
+    dg_json_set_real(engine, "workers_requests_per_s", together);
+    dg_sim_cost_write(&m->probe.cost, o); /* scaled */
     dg_json_set_take(o, "engine", engine);
     dg_json_set_take(o, "items", items);
     return rc;
@@ -331,6 +362,8 @@ int dg_sim_measure(
     int rc = open_engine(m, err);
     if (rc == DG_OK)
         rc = dg_sim_probe_run(&m->probe, err);
+    if (rc == DG_OK)
+        rc = measure_companies(m, err);
     if (rc == DG_OK) {
         *out = result(m);
         rc = o->items ? measure_items(m, *out, err) : DG_OK;

@@ -13,6 +13,7 @@
 #define SHORT_CONTEXT 16
 #define LONG_CONTEXT 192
 #define PROBE_STEPS 12
+#define PROBE_NS 100000000u /* at least, so that no moment of the machine decides */
 
 static int compare(const void *a, const void *b)
 {
@@ -81,7 +82,8 @@ static int admit(
 static int probe_step(
     struct dg_sim_probe *p, uint32_t n, uint32_t context, double *us, struct dg_error *err)
 {
-    for (uint32_t rep = 0; rep < p->repeats; rep++) {
+    uint64_t t0 = dg_clock_ns();
+    for (uint32_t rep = 0; rep < p->repeats || dg_clock_ns() - t0 < PROBE_NS; rep++) {
         int rc = admit(p, n, context, PROBE_STEPS, err);
         if (rc != DG_OK)
             return rc;
@@ -97,17 +99,23 @@ static int probe_step(
     return DG_OK;
 }
 
+int dg_sim_probe_rows(struct dg_sim_probe *p, uint32_t n, double *us, struct dg_error *err)
+{
+    return probe_step(p, n, SHORT_CONTEXT, us, err);
+}
+
 /* Median microseconds of the step in which n sentences of S pieces join, over its decoder's part.
  */
 static int probe_encode(
     struct dg_sim_probe *p, uint32_t n, uint32_t S, double *us, struct dg_error *err)
 {
-    for (uint32_t rep = 0; rep < p->repeats + 2; rep++) {
+    uint64_t t0 = dg_clock_ns();
+    for (uint32_t rep = 0; rep < p->repeats + 2 || dg_clock_ns() - t0 < PROBE_NS; rep++) {
         int rc = admit(p, n, S, 2, err);
         if (rc != DG_OK)
             return rc;
         double t = step_us(p);
-        if (rep > 0)
+        if (rep > 0 && p->n_times < DG_SIM_MAX_TIMES)
             p->times[p->n_times++] = t;
         step_us(p);
     }

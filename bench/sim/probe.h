@@ -22,6 +22,9 @@ struct dg_sim_probe {
 
 int dg_sim_probe_run(struct dg_sim_probe *p, struct dg_error *err);
 
+/* Median microseconds of a step of n sentences with all their rows and a short context. */
+int dg_sim_probe_rows(struct dg_sim_probe *p, uint32_t n, double *us, struct dg_error *err);
+
 /* Nanoseconds: of the calling thread when the engine uses no other, which a busy machine does not
  * disturb; else the wall's. */
 uint64_t dg_sim_probe_now(const struct dg_sim_probe *p);

@@ -54,6 +54,7 @@ struct sim {
     struct dg_sim_request *requests;
     uint32_t *left; /* [n] sentences of each request that are not done */
     size_t n, next;
+    size_t asked;            /* requests whose time of arrival is known */
     struct pending *pending; /* of all requests, in order */
     size_t n_pending;        /* that have arrived */
     struct dg_batcher batcher;
@@ -176,7 +177,7 @@ static uint32_t busy_workers(const struct sim *s)
 
 static void begin_step(struct sim *s, struct worker *w, uint64_t now)
 {
-    uint64_t rows = 0, cells = 0, tokens = 0, pairs = 0;
+    struct dg_sim_step step = {0};
     admit(s, w, now);
     for (uint32_t i = 0; i < w->n; i++) {
         struct live *l = &w->live[i];
@@ -185,27 +186,26 @@ static void begin_step(struct sim *s, struct worker *w, uint64_t now)
         if (!l->runs)
             continue;
         if (l->t == 0) {
-            tokens += x->source_tokens;
-            pairs += (uint64_t)x->source_tokens * x->source_tokens;
+            step.encode_tokens += x->source_tokens;
+            step.encode_pairs += (uint64_t)x->source_tokens * x->source_tokens;
         }
         if (l->over && s->o->batching != DG_SIM_STATIC_PAD)
             continue;
-        rows += own;
-        cells += own * (x->source_tokens + l->t);
+        step.rows += own;
+        step.cells += own * (x->source_tokens + l->t);
     }
     if (w->n == 0)
         return;
-    double share = dg_sim_curve_at(&s->cost->busy, busy_workers(s));
-    uint64_t ns = (uint64_t)((share > 0 ? share : 1) *
-                             (double)dg_sim_cost_step_ns(s->cost, rows, cells, tokens, pairs));
+    step.busy = busy_workers(s);
+    uint64_t ns = dg_sim_cost_step_ns(s->cost, &step);
     w->busy = true;
     w->began_ns = now;
     w->until_ns = now + ns;
-    w->step_rows = (uint32_t)rows;
-    w->step_tokens = (uint32_t)tokens;
+    w->step_rows = (uint32_t)step.rows;
+    w->step_tokens = (uint32_t)step.encode_tokens;
     s->out->busy_ns += ns;
     s->out->steps++;
-    s->out->rows += rows;
+    s->out->rows += step.rows;
 }
 
 static void answer(struct sim *s, struct worker *w, const struct live *l, uint64_t now)
@@ -215,8 +215,11 @@ static void answer(struct sim *s, struct worker *w, const struct live *l, uint64
     s->out->sentences++;
     s->out->target_tokens += x->steps + x->again;
     dg_pace_answered(&w->pace, x->source_tokens);
-    if (--s->left[l->pending->request] == 0)
-        r->done_ns = now + (uint64_t)(1e3 * s->cost->request_us);
+    if (--s->left[l->pending->request] > 0)
+        return;
+    r->done_ns = now + (uint64_t)(1e3 * s->cost->request_us);
+    if (s->asked < s->n)
+        s->requests[s->asked++].at_ns = r->done_ns;
 }
 
 static void end_step(struct sim *s, struct worker *w, uint64_t now)
@@ -328,7 +331,10 @@ static int prepare(struct sim *s, struct dg_error *err)
     for (size_t i = 0; i < s->n; i++) {
         s->requests[i].done_ns = 0;
         s->left[i] = s->requests[i].n;
+        if (o->under_way > 0)
+            s->requests[i].at_ns = i < o->under_way ? 0 : UINT64_MAX;
     }
+    s->asked = o->under_way > 0 && o->under_way < s->n ? o->under_way : s->n;
     return DG_OK;
 }
 

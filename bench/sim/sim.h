@@ -47,6 +47,8 @@ struct dg_sim_options {
     uint32_t blocks;                           /* of each worker's cache; 0 = without bound */
     uint64_t queue_tokens;                     /* bound of what waits; 0: queue_seconds counts */
     double queue_seconds;                      /* 0 = without bound */
+    size_t under_way; /* so many at a time, the next when one is done, at its time instead of its
+                         own; 0: each at its own */
 };
 
 struct dg_sim_result {
@@ -57,7 +59,8 @@ struct dg_sim_result {
     uint64_t sentences, target_tokens; /* answered */
 };
 
-/* Run requests[n] (in order of arrival) and fill in when each was done.
+/* Run requests[n] (in order of arrival) and fill in when each was done; with under_way, when it
+ * came, too.
  * DG_EINVAL: they are not in order, or a sentence can never fit. */
 int dg_sim_run(const struct dg_sim_options *o, const struct dg_sim_cost *cost,
     const struct dg_sim_sentence *sentences, struct dg_sim_request *requests, size_t n,

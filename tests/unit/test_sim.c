@@ -178,6 +178,28 @@ static void queue_is_bounded(void **state)
     assert_int_equal(r.sentences, 3);
 }
 
+/* One at a time, then two: the next comes when one is done, whenever it was to come. */
+static void a_closed_loop_asks_when_answered(void **state)
+{
+    (void)state;
+    struct table t = {.n = 0};
+    struct dg_sim_cost cost = flat;
+    struct dg_sim_options o = {.workers = 1, .max_rows = 8, .max_sentences = 8, .under_way = 1};
+    struct dg_sim_result r;
+    cost.request_us = 5;
+    for (int i = 0; i < 3; i++)
+        add(&t, 0, 4, 2);
+    assert_int_equal(dg_sim_run(&o, &cost, t.sentences, t.requests, t.n, &r, NULL), 0);
+    static const uint64_t alone[] = {125, 250, 375};
+    expect(&t, alone);
+    assert_int_equal(t.requests[2].at_ns, 250 * US);
+    o.under_way = 2;
+    o.batching = DG_SIM_FIFO;
+    assert_int_equal(dg_sim_run(&o, &cost, t.sentences, t.requests, t.n, &r, NULL), 0);
+    static const uint64_t two[] = {125, 125, 250};
+    expect(&t, two);
+}
+
 /* Two workers do twice as much; the idle one takes what comes. */
 static void workers_share_the_queue(void **state)
 {
@@ -291,9 +313,26 @@ static void costs_are_read_and_interpolated(void **state)
         {0.5, 4}, {100, 4}, {256, 4}, {384, 6}, {512, 8}, {1024, 16}};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
         assert_true(fabs(dg_sim_curve_at(&c.step_us, points[i][0]) - points[i][1]) < 1e-9);
-    assert_int_equal(dg_sim_cost_step_ns(&c, 384, 0, 5, 0), 8000);
-    assert_int_equal(dg_sim_cost_step_ns(&c, 0, 0, 0, 0), 1);
+    struct dg_sim_step step = {.busy = 1, .rows = 384, .encode_tokens = 5}, nothing = {0};
+    assert_int_equal(dg_sim_cost_step_ns(&c, &step), 8000);
+    assert_int_equal(dg_sim_cost_step_ns(&c, &nothing), 1);
+    assert_int_equal(c.n_busy, 0);
     dg_json_free(o);
+    /* Two workers: 1 row takes as long as alone, 11 and more twice as long. Five pieces: 1.4. */
+    static const char busy[] =
+        "{\"step\":{\"rows\":[1],\"us\":[4]},\"encode\":{\"tokens\":[10],\"us\":[2]},"
+        "\"busy\":[{\"workers\":2,\"rows\":[1,11],\"times\":[1,2]},"
+        "{\"workers\":4,\"rows\":[1],\"times\":[3]}]}";
+    o = dg_json_parse(busy, sizeof busy - 1, &err);
+    assert_int_equal(dg_sim_cost_read(o, &c, &err), 0);
+    dg_json_free(o);
+    static const struct {
+        struct dg_sim_step step;
+        uint64_t ns;
+    } steps[] = {{{1, 11, 0, 0, 0}, 4000}, {{2, 1, 0, 0, 0}, 4000}, {{2, 6, 0, 0, 0}, 6000},
+        {{2, 100, 0, 5, 0}, 8000 + 2800}, {{3, 11, 0, 0, 0}, 8000}, {{5, 11, 0, 0, 0}, 12000}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        assert_int_equal(dg_sim_cost_step_ns(&c, &steps[i].step), steps[i].ns);
     o = dg_json_parse(bad, sizeof bad - 1, &err);
     assert_int_equal(dg_sim_cost_read(o, &c, &err), DG_EFORMAT);
     assert_string_equal(err.field, "step");
@@ -338,6 +377,7 @@ int main(void)
         cmocka_unit_test(context_costs),
         cmocka_unit_test(room_is_kept),
         cmocka_unit_test(queue_is_bounded),
+        cmocka_unit_test(a_closed_loop_asks_when_answered),
         cmocka_unit_test(workers_share_the_queue),
         cmocka_unit_test(arrivals_are_poisson),
         cmocka_unit_test(traces_are_read),
