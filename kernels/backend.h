@@ -116,6 +116,15 @@ struct dg_topk {
     int32_t *ids;          /* [M,k_max] host, out */
 };
 
+/* The most that calls of an engine's ops will ask for. */
+struct dg_most {
+    size_t rows;       /* of a call */
+    size_t segs;       /* pieces of an attention call */
+    size_t slots;      /* cache slots named by all pieces of an attention call */
+    size_t candidates; /* of a topk: rows times k_max */
+    size_t read;       /* elements of a read */
+};
+
 /* Bytes of a device that has memory of its own. */
 struct dg_memory {
     size_t held;        /* by this backend: buffers, weights, room for its libraries */
@@ -157,6 +166,9 @@ struct dg_ops {
     void (*kv_write)(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
         size_t N);
     void (*topk)(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
+
+    /* Take the memory that ops need for a while now, so that they ask for none later. NULL: they never do. */
+    int (*reserve)(struct dg_backend *be, const struct dg_most *most, struct dg_error *err);
 
     /* DG_OK, or why the device failed. A failed device stays so: ops do nothing any more, topk gives no candidates,
      * and what was computed since the last DG_OK is worth nothing. Ask after each step. */

@@ -36,21 +36,18 @@ void dg_live_align(struct dg_engine *e, struct dg_live *s)
 {
     const struct dg_config *c = &e->model->config;
     const struct dg_hypothesis *h = &s->beam.finished[0];
-    struct dg_trace trace;
     if (!s->beam.n_finished || (!s->want_alignment && (s->beam.forced || !holds(h, c->unk))))
         return;
     uint32_t layer = s->align_layer ? s->align_layer : c->dec_layers > 1 ? c->dec_layers - 1 : 1;
+    const size_t one = (size_t)h->n * s->n_source, head = s->align_head ? s->align_head - 1 : 0;
+    float *weights = malloc(c->H * one * sizeof *weights);
     s->alignment = malloc(h->n * sizeof *s->alignment);
-    if (!s->alignment)
-        return;
-    if (layer > c->dec_layers || s->align_head > c->H ||
-        dg_trace_run(e->model, e->be, s->source, s->n_source, h->ids, h->n, &trace, NULL)) {
+    if (weights && s->alignment && s->align_head <= c->H &&
+        dg_trace_cross(e->model, e->be, s->source, s->n_source, h->ids, h->n, layer - 1, weights, NULL) == 0) {
+        best_sources(weights + head * one, s->align_head ? 1 : c->H, h->n, s->n_source, s->alignment);
+    } else {
         free(s->alignment);
         s->alignment = NULL;
-        return;
     }
-    const size_t one = (size_t)h->n * s->n_source, head = s->align_head ? s->align_head - 1 : 0;
-    best_sources(trace.cross + ((layer - 1) * c->H + head) * one, s->align_head ? 1 : c->H, h->n,
-        s->n_source, s->alignment);
-    dg_trace_deinit(&trace);
+    free(weights);
 }

@@ -2,6 +2,7 @@
 #include "model/cache.h"
 #include "model/engine_internal.h"
 #include "model/model_internal.h"
+#include "model/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,25 @@ static int open_lists(struct dg_engine *e, struct dg_error *err)
     return e->be->ops->buf_new_wide(e->be, R * V, &e->logits.buf, err);
 }
 
+/* A device's memory for the longest sentences in the fullest step, and for aligning the longest: what serving takes later
+ * was held before. */
+static int reserve(struct dg_engine *e, struct dg_error *err)
+{
+    const struct dg_config *c = &e->model->config;
+    const struct dg_engine_limits *l = &e->limits;
+    const size_t R = e->max_rows, self = R * l->max_target, cross = (size_t)l->max_sentences * l->max_source;
+    const size_t weights = (size_t)c->H * l->max_target * l->max_source;
+    const struct dg_most most = {.rows = R > e->encode_rows ? R : e->encode_rows,
+        .segs = R > e->encode_rows ? R : e->encode_rows,
+        .slots = self > cross ? self : cross,
+        .candidates = R * e->k_max,
+        .read = weights > c->target_vocab ? weights : c->target_vocab};
+    if (!e->be->ops->reserve)
+        return 0;
+    int rc = e->be->ops->reserve(e->be, &most, err);
+    return rc ? rc : dg_trace_reserve(e->model, e->be, l->max_source, l->max_target, err);
+}
+
 int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const struct dg_engine_limits *limits,
     struct dg_engine **out, struct dg_error *err)
 {
@@ -85,7 +105,8 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const st
     size_t most = e->max_rows > e->encode_rows ? e->max_rows : e->encode_rows;
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
-        (rc = dg_workspace_open(&e->ws, be, &model->config, most, err)) || (rc = open_lists(e, err))) {
+        (rc = dg_workspace_open(&e->ws, be, &model->config, most, err)) || (rc = open_lists(e, err)) ||
+        (rc = reserve(e, err))) {
         dg_engine_close(e);
         return rc;
     }

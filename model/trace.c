@@ -10,6 +10,8 @@
 struct pass {
     const struct dg_model *m;
     struct dg_backend *be;
+    struct dg_config config; /* the model's, with as many decoder layers as are computed */
+    bool cross_alone;        /* of the last of these, and no logits */
     struct dg_workspace ws;
     struct dg_buf *memory, *kv, *logits, *probs[3]; /* probs: encoder self, decoder self, cross: all layers */
     struct dg_enc_slots *enc;
@@ -33,19 +35,41 @@ static void pass_close(struct pass *p)
     free(p->top);
 }
 
+/* Where each layer's weights go: all of them, or those of the last cross-attention. */
+static int pass_open_probs(struct pass *p, uint32_t S, uint32_t T, struct dg_error *err)
+{
+    const struct dg_config *c = &p->config;
+    const struct dg_ops *ops = p->be->ops;
+    const size_t H = c->H;
+    int rc;
+    if (p->cross_alone) {
+        if ((rc = ops->buf_new(p->be, H * T * S, &p->probs[2], err)) == 0)
+            p->dec[c->dec_layers - 1].cross.probs = (struct dg_rows){p->probs[2], 0, 1};
+        return rc;
+    }
+    if ((rc = ops->buf_new_wide(p->be, (size_t)T * c->target_vocab, &p->logits, err)) ||
+        (rc = ops->buf_new(p->be, c->enc_layers * H * S * S, &p->probs[0], err)) ||
+        (rc = ops->buf_new(p->be, c->dec_layers * H * T * T, &p->probs[1], err)) ||
+        (rc = ops->buf_new(p->be, c->dec_layers * H * T * S, &p->probs[2], err)))
+        return rc;
+    for (uint32_t l = 0; l < c->enc_layers; l++)
+        p->enc[l].self.probs = (struct dg_rows){p->probs[0], l * H * S * S, 1};
+    for (uint32_t l = 0; l < c->dec_layers; l++) {
+        p->dec[l].self.probs = (struct dg_rows){p->probs[1], l * H * T * T, 1};
+        p->dec[l].cross.probs = (struct dg_rows){p->probs[2], l * H * T * S, 1};
+    }
+    return 0;
+}
+
 static int pass_open(struct pass *p, uint32_t S, uint32_t T, struct dg_error *err)
 {
-    const struct dg_config *c = &p->m->config;
+    const struct dg_config *c = &p->config;
     size_t H = c->H, most = S > T ? S : T, width = H * c->Dk + H * c->Dv;
     const struct dg_ops *ops = p->be->ops;
     int rc;
     if ((rc = dg_workspace_open(&p->ws, p->be, c, most, err)) ||
         (rc = ops->buf_new(p->be, (size_t)S * c->D, &p->memory, err)) ||
-        (rc = ops->buf_new(p->be, (size_t)S * width, &p->kv, err)) ||
-        (rc = ops->buf_new_wide(p->be, (size_t)T * c->target_vocab, &p->logits, err)) ||
-        (rc = ops->buf_new(p->be, c->enc_layers * H * S * S, &p->probs[0], err)) ||
-        (rc = ops->buf_new(p->be, c->dec_layers * H * T * T, &p->probs[1], err)) ||
-        (rc = ops->buf_new(p->be, c->dec_layers * H * T * S, &p->probs[2], err)))
+        (rc = ops->buf_new(p->be, (size_t)S * width, &p->kv, err)))
         return rc;
     p->enc = calloc(c->enc_layers + 1, sizeof *p->enc);
     p->dec = calloc(c->dec_layers + 1, sizeof *p->dec);
@@ -55,17 +79,13 @@ static int pass_open(struct pass *p, uint32_t S, uint32_t T, struct dg_error *er
     p->top = malloc(most * sizeof *p->top);
     if (!p->enc || !p->dec || !p->ids || !p->pos || !p->want || !p->top)
         return dg_error_set(err, DG_ENOMEM, "no memory to trace %u by %u pieces", S, T);
-    for (uint32_t l = 0; l < c->enc_layers; l++) {
+    for (uint32_t l = 0; l < c->enc_layers; l++)
         p->enc[l] = p->ws.enc;
-        p->enc[l].self.probs = (struct dg_rows){p->probs[0], l * H * S * S, 1};
-    }
     for (uint32_t l = 0; l < c->dec_layers; l++) {
         p->dec[l] = p->ws.dec;
-        p->dec[l].self.probs = (struct dg_rows){p->probs[1], l * H * T * T, 1};
-        p->dec[l].cross.probs = (struct dg_rows){p->probs[2], l * H * T * S, 1};
         p->dec[l].cross.kv = (struct dg_rows){p->kv, 0, width};
     }
-    return 0;
+    return pass_open_probs(p, S, T, err);
 }
 
 static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_rows memory)
@@ -73,7 +93,7 @@ static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_
     const struct dg_model *m = p->m;
     struct dg_attn_seg seg = {.n_q = S, .n_k = S};
     struct dg_segs segs = {&seg, 1};
-    struct dg_pass pass = {.be = p->be, .config = &m->config, .M = S};
+    struct dg_pass pass = {.be = p->be, .config = &p->config, .M = S};
     for (uint32_t i = 0; i < S; i++)
         p->pos[i] = (int32_t)i;
     dg_embedding_forward(&pass, 0, m->params.src_embed, dg_model_positions(m, 0), source, p->pos, p->ws.x);
@@ -89,7 +109,7 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
     const struct dg_model *m = p->m;
     struct dg_attn_seg self = {.n_q = T, .n_k = T, .causal = true}, cross = {.n_q = T, .n_k = S};
     struct dg_context c = {.self = {&self, 1}, .cross = {&cross, 1}, .memory = memory, .R = S};
-    struct dg_pass pass = {.be = p->be, .config = &m->config, .M = T};
+    struct dg_pass pass = {.be = p->be, .config = &p->config, .M = T};
     struct dg_rows logits = {p->logits, 0, m->config.target_vocab};
     for (uint32_t i = 0; i < T; i++) {
         p->ids[i] = i ? target[i - 1] : m->config.start;
@@ -98,6 +118,8 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
     }
     dg_embedding_forward(&pass, 1, m->params.tgt_embed, dg_model_positions(m, 1), p->ids, p->pos, p->ws.x);
     struct dg_rows y = dg_decoder_forward(&pass, &m->params, &c, p->ws.x, p->dec, 1);
+    if (p->cross_alone)
+        return;
     dg_output_forward(&pass, &m->params, y, logits);
     struct dg_topk top = {.V = m->config.target_vocab, .k_max = 1, .k = p->want, .force = target,
         .logprob = logprob, .ids = p->top};
@@ -118,18 +140,25 @@ static int read_out(struct pass *p, struct dg_trace *out, struct dg_error *err)
     return 0;
 }
 
+static int check(const struct dg_model *m, uint32_t S, uint32_t T, struct dg_error *err)
+{
+    if (!S || !T || S > m->max_positions || T > m->max_positions)
+        return dg_error_set(err, DG_ELIMIT, "%u source and %u target pieces: each must be 1..%u", S, T,
+            m->max_positions);
+    return 0;
+}
+
 int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t *source, uint32_t S,
     const int32_t *target, uint32_t T, struct dg_trace *out, struct dg_error *err)
 {
     const struct dg_config *c = &m->config;
     memset(out, 0, sizeof *out);
-    if (!S || !T || S > m->max_positions || T > m->max_positions)
-        return dg_error_set(err, DG_ELIMIT, "%u source and %u target pieces: each must be 1..%u", S, T,
-            m->max_positions);
-    *out = (struct dg_trace){.S = S, .T = T, .H = c->H, .enc_layers = c->enc_layers, .dec_layers = c->dec_layers};
-    struct pass p = {.m = m, .be = be};
-    int rc = pass_open(&p, S, T, err);
+    int rc = check(m, S, T, err);
     if (rc)
+        return rc;
+    *out = (struct dg_trace){.S = S, .T = T, .H = c->H, .enc_layers = c->enc_layers, .dec_layers = c->dec_layers};
+    struct pass p = {.m = m, .be = be, .config = *c};
+    if ((rc = pass_open(&p, S, T, err)) != 0)
         goto out;
     out->logprob = malloc(T * sizeof *out->logprob);
     if (!out->logprob) {
@@ -154,4 +183,33 @@ void dg_trace_deinit(struct dg_trace *t)
     free(t->dec_self);
     free(t->cross);
     memset(t, 0, sizeof *t);
+}
+
+int dg_trace_cross(const struct dg_model *m, struct dg_backend *be, const int32_t *source, uint32_t S,
+    const int32_t *target, uint32_t T, uint32_t layer, float *weights, struct dg_error *err)
+{
+    struct pass p = {.m = m, .be = be, .config = m->config, .cross_alone = true};
+    int rc = check(m, S, T, err);
+    if (rc)
+        return rc;
+    if (layer >= m->config.dec_layers)
+        return dg_error_set(err, DG_EINVAL, "layer %u of %u", layer + 1, m->config.dec_layers);
+    p.config.dec_layers = layer + 1;
+    if ((rc = pass_open(&p, S, T, err)) == 0) {
+        const size_t n = (size_t)m->config.H * T * S;
+        struct dg_rows memory = {p.memory, 0, m->config.D};
+        encode(&p, source, S, memory);
+        decode(&p, target, S, T, memory, NULL);
+        be->ops->read(be, (struct dg_rows){p.probs[2], 0, n}, 1, n, weights);
+    }
+    pass_close(&p);
+    return rc;
+}
+
+int dg_trace_reserve(const struct dg_model *m, struct dg_backend *be, uint32_t S, uint32_t T, struct dg_error *err)
+{
+    struct pass p = {.m = m, .be = be, .config = m->config, .cross_alone = true};
+    int rc = pass_open(&p, S, T, err);
+    pass_close(&p);
+    return rc;
 }

@@ -124,6 +124,8 @@ void *dg_cuda_scratch(struct dg_cuda *cu, size_t bytes);
 /* The same for pinned results. Waits for the device when it grows. */
 void *dg_cuda_results(struct dg_cuda *cu, size_t bytes);
 
+int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg_error *err);
+
 /* Staging. Reserve room for all arrays of an op first, because running out of it waits and begins
  * anew. Each array is filled in place and sent; the same bytes under the same key are sent once. */
 bool dg_cuda_stage_reserve(struct dg_cuda *cu, size_t bytes, size_t arrays);

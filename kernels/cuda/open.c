@@ -27,6 +27,7 @@ static const struct dg_ops ops = {
     .attention = dg_cuda_attention,
     .kv_write = dg_cuda_kv_write,
     .topk = dg_cuda_topk,
+    .reserve = dg_cuda_reserve,
     .status = dg_cuda_status,
     .memory = cuda_memory,
     .train_open = dg_cuda_train_open,

@@ -35,6 +35,7 @@ std::mutex working; /* guards what follows, and is held while a device works */
 device devices[MOST];
 int open_now = -1; /* whose region can be touched */
 
+std::atomic<unsigned long> allocations;
 thread_local int current;
 
 int count()
@@ -192,9 +193,15 @@ const char *cudaGetErrorName(cudaError_t e)
                                             : "cudaErrorLaunchFailure";
 }
 
+unsigned long dg_emu_allocations(void)
+{
+    return allocations;
+}
+
 /* Not zeroed: device memory is not. */
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
+    allocations++;
     const work w(current);
     device &d = devices[current];
     const size_t whole = (bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -235,6 +242,7 @@ cudaError_t cudaFree(void *p)
 
 cudaError_t cudaMallocHost(void **p, size_t bytes)
 {
+    allocations++;
     *p = malloc(bytes);
     return *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }

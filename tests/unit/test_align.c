@@ -63,6 +63,11 @@ static void test_layers_and_heads(void **state)
     random_sentence(&c, source, S, &rng);
     random_sentence(&c, target, T, &rng);
     assert_int_equal(dg_trace_run(m.model, m.be, source, S, target, T, &trace, &err), 0);
+    for (uint32_t l = 0; l < 3; l++) {
+        float weights[3 * T * S];
+        assert_int_equal(dg_trace_cross(m.model, m.be, source, S, target, T, l, weights, &err), 0);
+        assert_memory_equal(weights, trace.cross + l * 3 * T * S, sizeof weights);
+    }
     for (uint32_t layer = 0; layer <= 3; layer++)
         for (uint32_t head = 0; head <= 3; head++) {
             struct dg_sentence s = {.source = source,

@@ -1,0 +1,141 @@
+/* An engine on a device asks the driver for all its memory when it is opened, and for none while it
+ * serves, whatever comes: the longest sentences, full steps, alignments. The emulation counts what
+ * is asked for; on a device what the backend holds must stand still. */
+#include "tests/invariants/random_model.h"
+
+#include "kernels/device.h"
+
+#include <dlfcn.h>
+
+enum { LONGEST = 40, SENTENCES = 48 };
+
+static struct dg_config small(void)
+{
+    struct dg_config c;
+    dg_config_base(&c, 60);
+    c.enc_layers = c.dec_layers = 2;
+    c.D = 16;
+    c.F = 24;
+    c.H = 2;
+    c.Dk = c.Dv = 8;
+    return c;
+}
+
+static unsigned long asked(void)
+{
+    const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
+    void *plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    unsigned long (*count)(void) = NULL;
+    void *symbol = plugin ? dlsym(plugin, "dg_emu_allocations") : NULL;
+    memcpy(&count, &symbol, sizeof count);
+    unsigned long n = count ? count() : 0;
+    if (plugin)
+        dlclose(plugin);
+    return n;
+}
+
+static size_t held(struct dg_backend *be)
+{
+    struct dg_memory m;
+    struct dg_error err = {0};
+    if (be->ops->memory(be, &m, &err))
+        fail_msg("%s", err.message);
+    return m.held;
+}
+
+/* Sentence i: short and long ones, every beam, every other one aligned; the last ones are the
+ * longest there may be. */
+static bool admit(struct dg_engine *e, const struct dg_config *c, uint32_t i, uint64_t *rng)
+{
+    int32_t ids[LONGEST];
+    const bool longest = i > SENTENCES / 2;
+    uint32_t n = longest ? LONGEST : 2 + rnd(rng) % 6, len = longest ? LONGEST : 3 + rnd(rng) % 5;
+    random_sentence(c, ids, n, rng);
+    const struct dg_sentence s = {.source = ids,
+        .n_source = n,
+        .want_alignment = i % 2 == 1,
+        .search = {.beam = 1 + i % 4, .n_best = 1, .alpha = -1, .min_len = len, .max_len = len}};
+    struct dg_error err = {0};
+    int rc = dg_engine_admit(e, i, &s, &err);
+    if (rc && rc != DG_EAGAIN)
+        fail_msg("%s", err.message);
+    return rc == 0;
+}
+
+static void serve(struct dg_engine *e, const struct dg_config *c)
+{
+    uint32_t admitted = 0, answered = 0;
+    uint64_t rng = 3;
+    while (answered < SENTENCES) {
+        const struct dg_result *r;
+        while (admitted < SENTENCES && admit(e, c, admitted, &rng))
+            admitted++;
+        dg_engine_step(e);
+        while ((r = dg_engine_poll(e)) != NULL) {
+            assert_true(r->n_hyps == 1);
+            assert_true((r->alignment != NULL) || r->id % 2 == 0);
+            dg_engine_release(e, r);
+            answered++;
+        }
+    }
+}
+
+static void check(const char *precision)
+{
+    const struct dg_device_options o = {.device = "cuda", .precision = precision};
+    const struct dg_engine_limits limits = {
+        .max_rows = 12, .max_sentences = 5, .max_source = LONGEST, .max_target = LONGEST};
+    const struct dg_config c = small();
+    struct random_model m;
+    struct dg_device device;
+    struct dg_backend *be;
+    struct dg_model *model;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    if (dg_device_choose(&o, &device, &err)) {
+        print_message("skipped: no device: %s\n", err.message);
+        exit(77);
+    }
+    random_model_open(&m, &c, DG_F32, NULL, LONGEST, 21);
+    assert_int_equal(dg_device_open(&device, &be, &err), 0);
+    if (dg_model_open(&c, m.weights, be, LONGEST, &model, &err) ||
+        dg_engine_open(model, be, &limits, &e, &err))
+        fail_msg("%s", err.message);
+    const unsigned long before = asked();
+    const size_t had = held(be);
+    serve(e, &c);
+    assert_int_equal(asked(), before);
+    assert_int_equal(held(be), had);
+    /* Both would show it. */
+    struct dg_buf *more;
+    assert_int_equal(be->ops->buf_new(be, 32 << 20, &more, &err), 0);
+    assert_true(held(be) > had);
+    if (before > 0)
+        assert_true(asked() > before);
+    be->ops->buf_free(be, more);
+    dg_engine_close(e);
+    dg_model_close(model);
+    if (be->ops->status(be, &err))
+        fail_msg("%s", err.message);
+    dg_device_close(be);
+    random_model_close(&m);
+}
+
+static void test_fp32(void **state)
+{
+    (void)state;
+    check("fp32");
+}
+
+static void test_fp16(void **state)
+{
+    (void)state;
+    check("fp16");
+}
+
+int main(void)
+{
+    unsetenv("DRAGOMAN_CUDA_CHUNKS_OFF"); /* as in service */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
