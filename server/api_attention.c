@@ -1,7 +1,6 @@
 #include "server/api_attention.h"
 
 #include "base/clock.h"
-#include "kernels/cpu/cpu.h"
 #include "server/api.h"
 #include "server/aside.h"
 #include "server/gate.h"
@@ -118,8 +117,6 @@ static int find_model(struct attention *a, struct dg_error *err)
     if (a->layer > layers)
         return dg_error_field(err, DG_EINVAL, "layer", "layer is %lld, the model has %u there",
             (long long)a->layer, layers);
-    if (strcmp(a->model->placed[0].be->ops->device, "cpu") != 0)
-        return dg_error_set(err, DG_EUNSUP, "attention weights are given by models on a CPU only");
     return DG_OK;
 }
 
@@ -172,23 +169,23 @@ static void write_body(struct attention *a, const struct dg_attention_map *m)
 
 static int trace(struct attention *a, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = 1};
     struct dg_backend *be = NULL;
     struct dg_attention_map map = {0};
     struct dg_translate_options o = {.source = a->pair[0],
         .target = a->pair[1],
         .search = a->search,
         .max_source = DG_ATTENTION_MAX_PIECES};
-    int rc = dg_cpu_open(&cpu, &be, err);
+    int rc = dg_served_aside(a->model, &be, err);
     if (rc == DG_OK)
         rc = dg_attention_map_open(
             a->model->translator, be, a->source.s, a->target, &o, &map, err);
+    if (rc == DG_OK)
+        rc = be->ops->status(be, err); /* a device that failed gave nothing of worth */
     if (rc == DG_OK)
         write_body(a, &map);
     if (rc == DG_OK && a->body.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for attention weights");
     dg_attention_map_close(&map);
-    dg_cpu_close(be);
     return rc;
 }
 

@@ -45,6 +45,8 @@ struct dg_served {
     struct dg_translator *translator;
     struct dg_replica *replicas; /* [n_replicas], by worker number */
     uint32_t n_replicas;
+    struct dg_device device;  /* the first one */
+    struct dg_backend *aside; /* on it, see dg_served_aside; NULL until asked for */
     double load_seconds; /* with its self-test */
     atomic_uint refs;
 };
@@ -125,5 +127,9 @@ void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 void dg_served_log(const struct dg_served *s);
 void dg_served_hold(struct dg_served *s);
 void dg_served_release(struct dg_served *s); /* NULL is fine */
+
+/* A backend on the model's first device for the thread aside alone, opened at its first use and kept
+ * as long as the model. */
+int dg_served_aside(struct dg_served *s, struct dg_backend **out, struct dg_error *err);
 
 #endif

@@ -26,6 +26,7 @@ void dg_served_release(struct dg_served *s)
         dg_device_close(s->replicas[i].be);
     }
     free(s->replicas);
+    dg_device_close(s->aside);
     for (uint32_t i = 0; i < s->n_placed; i++)
         dg_model_close(s->placed[i].copy);
     dg_translator_close(s->translator);
@@ -132,6 +133,7 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     atomic_init(&s->refs, 1);
     s->cache = o->cache;
+    s->device = o->devices.list[0];
     int rc = open_placed(o, dir, s, err);
     if (rc == DG_OK)
         rc = open_replicas(o, s, err);
@@ -166,4 +168,13 @@ void dg_served_log(const struct dg_served *s)
         dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source,
             target, dg_bundle_version(b));
     }
+}
+
+int dg_served_aside(struct dg_served *s, struct dg_backend **out, struct dg_error *err)
+{
+    struct dg_device device = s->device;
+    device.threads = 1;
+    int rc = s->aside ? DG_OK : dg_device_open(&device, &s->aside, err);
+    *out = s->aside;
+    return rc;
 }

@@ -43,6 +43,25 @@ def test_answers_are_the_cpus(models):
         assert answers(server) == want
 
 
+def attention(server, **fields):
+    reply = server.post("/v1/attention", dict(source=TEXTS[0], source_lang="en", target_lang="de", **fields))
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+def test_attention_weights_are_the_cpus(models):
+    kinds = ("encoder", "decoder", "cross")
+    with Server(models, "--device", "cpu") as server:
+        want = [attention(server, kind=kind) for kind in kinds]
+    with Server(models, "--device", "cuda", env=emulated()) as server:
+        for kind, theirs in zip(kinds, want):
+            mine = attention(server, kind=kind)
+            assert mine["target_pieces"] == theirs["target_pieces"]
+            pairs = [(a, b) for x, y in zip(mine["layers"], theirs["layers"]) for h, g in zip(x["heads"], y["heads"])
+                     for r, s in zip(h, g) for a, b in zip(r, s)]
+            assert len(pairs) > 20 and all(abs(a - b) < 1e-5 for a, b in pairs)
+
+
 def test_a_shortlist_is_left_aside(models, tmp_path):
     """On a GPU one product serves all rows of a step: its answers are those of the whole vocabulary. On a CPU the list is felt."""
     listed = str(tmp_path / "listed")
