@@ -250,14 +250,11 @@ class Bench:
             real = self.load(server, "closed", "--concurrency", 1, "--seconds", max(2, 0.3 * self.seconds), "--only", "short")
         steps = statistics.mean(x["sentences"][0][3] + x["sentences"][0][5] for x in cost["items"] if x["class"] == "short")
         spent_ms = sum(scenarios.p(real, "short", f"{stage}_ms", "mean") for stage in ("encode", "decode"))
-        step_us = 0.0
-        for _ in range(4):  # the cost's level depends on it
-            alone = self.simulated(step_us, 0, "--rate", 0.5, "--requests", 2000, "--only", "short")
-            step_us = max(0.0, step_us + 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps)
-        return step_us
+        alone = self.simulated(0, 0, "--rate", 0.5, "--requests", 2000, "--only", "short")
+        return max(0.0, 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps)
 
     def simulated(self, step_us, request_us, *options):
-        """Arrivals in fake time, at the cost measured, brought to the capacity measured."""
+        """Arrivals in fake time, at the cost measured; of company, at what the capacity says."""
         limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--workers", self.workers]
         return scenarios.simulated(self.a.programs, self.cost, "--capacity", self.capacity, "--outside-us", step_us,
                                    "--request-us", request_us, *limits, *options)[0]

@@ -50,6 +50,15 @@ void dg_sim_cost_scale(struct dg_sim_cost *c, double times)
     c->pair_ns *= times;
 }
 
+void dg_sim_cost_scale_busy(struct dg_sim_cost *c, double times)
+{
+    if (c->n_busy == 0)
+        dg_sim_cost_scale(c, times);
+    for (size_t k = 0; k < c->n_busy; k++)
+        for (size_t i = 0; i < c->busy[k].times.n; i++)
+            c->busy[k].times.y[i] *= times;
+}
+
 void dg_sim_cost_tilt(struct dg_sim_cost *c, double times)
 {
     struct dg_sim_curve *s = &c->step_us;

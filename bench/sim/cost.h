@@ -53,6 +53,10 @@ uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, const struct dg_sim_st
 /* All that the engine does takes so many times as long. */
 void dg_sim_cost_scale(struct dg_sim_cost *c, double times);
 
+/* Company costs so many times as much as it did; where nobody knows what it costs, everything does.
+ */
+void dg_sim_cost_scale_busy(struct dg_sim_cost *c, double times);
+
 /* A step of the most rows takes so many times as long, one of the fewest as before, the others what
  * lies between. */
 void dg_sim_cost_tilt(struct dg_sim_cost *c, double times);

@@ -13,6 +13,7 @@
 #define SHORT_CONTEXT 16
 #define LONG_CONTEXT 192
 #define PROBE_STEPS 12
+#define CELL_TURNS 5
 #define PROBE_NS 100000000u /* at least, so that no moment of the machine decides */
 
 static int compare(const void *a, const void *b)
@@ -131,31 +132,38 @@ static double cells_of(uint32_t rows, uint32_t context)
     return (double)rows * (context + PROBE_STEPS / 2.0);
 }
 
+/* What a position costs a row: few rows, as most steps of a server with room have them, at a long
+ * and a short context in turns. */
+static int measure_cell(struct dg_sim_probe *p, uint32_t n, struct dg_error *err)
+{
+    double near = 0, far = 0, us;
+    for (int turn = 0; turn < CELL_TURNS; turn++) {
+        int rc = probe_step(p, n, SHORT_CONTEXT, &us, err);
+        near += us;
+        if (rc == DG_OK)
+            rc = probe_step(p, n, LONG_CONTEXT, &us, err);
+        if (rc != DG_OK)
+            return rc;
+        far += us;
+    }
+    double more = (double)CELL_TURNS * n * p->beam * (LONG_CONTEXT - SHORT_CONTEXT);
+    p->cost.cell_ns = far > near ? 1e3 * (far - near) / more : 0;
+    return DG_OK;
+}
+
 static int measure_steps(struct dg_sim_probe *p, struct dg_error *err)
 {
     struct dg_sim_curve *c = &p->cost.step_us;
     uint32_t most = p->max_rows / p->beam, n = 1;
-    double near, far;
+    double us;
     if (most > p->max_sentences)
         most = p->max_sentences;
-    uint32_t half = most > 1 ? most / 2 : 1;
-    int rc = probe_step(p, half, SHORT_CONTEXT, &near, err); /* once to warm up */
+    int rc = probe_step(p, most > 1 ? most / 2 : 1, SHORT_CONTEXT, &us, err); /* to warm up */
     if (rc == DG_OK)
-        rc = probe_step(p, half, SHORT_CONTEXT, &near, err);
-    /* As many as the cache holds of the long ones. */
-    uint32_t fit = p->blocks / ((LONG_CONTEXT + 15) / 16 + p->beam * ((PROBE_STEPS + 15) / 16));
-    if (rc == DG_OK && fit < half) {
-        half = fit > 0 ? fit : 1;
-        rc = probe_step(p, half, SHORT_CONTEXT, &near, err);
-    }
-    if (rc == DG_OK)
-        rc = probe_step(p, half, LONG_CONTEXT, &far, err);
+        rc = measure_cell(p, most > 1 ? 2 : 1, err);
     if (rc != DG_OK)
         return rc;
-    double more = (double)half * p->beam * (LONG_CONTEXT - SHORT_CONTEXT);
-    p->cost.cell_ns = far > near ? 1e3 * (far - near) / more : 0;
     while (c->n < DG_SIM_POINTS) {
-        double us;
         if ((rc = probe_step(p, n, SHORT_CONTEXT, &us, err)) != DG_OK)
             return rc;
         us -= 1e-3 * p->cost.cell_ns * cells_of(n * p->beam, SHORT_CONTEXT);

@@ -134,7 +134,8 @@ static int closed_loop(struct setting *s, double *per_s, struct dg_error *err)
     return rc;
 }
 
-/* What a machine does for seconds on end is known better than what a step takes. */
+/* A loaded machine has more to do than steps: connections, the kernel, clients. What that costs
+ * shows when all are busy, and is charged there. */
 static int scale_to_capacity(struct setting *s, struct dg_error *err)
 {
     double found = 0;
@@ -142,7 +143,7 @@ static int scale_to_capacity(struct setting *s, struct dg_error *err)
     for (int i = 0; i < 8 && rc == DG_OK && fabs(found / s->o->capacity - 1) > 0.003; i++) {
         rc = closed_loop(s, &found, err);
         if (rc == DG_OK)
-            dg_sim_cost_scale(&s->cost, found / s->o->capacity);
+            dg_sim_cost_scale_busy(&s->cost, found / s->o->capacity);
     }
     return rc;
 }

@@ -333,6 +333,16 @@ static void costs_are_read_and_interpolated(void **state)
         {{2, 100, 0, 5, 0}, 8000 + 2800}, {{3, 11, 0, 0, 0}, 8000}, {{5, 11, 0, 0, 0}, 12000}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         assert_int_equal(dg_sim_cost_step_ns(&c, &steps[i].step), steps[i].ns);
+    struct dg_sim_step alone = {1, 1, 0, 0, 0}, beside = {2, 1, 0, 0, 0};
+    dg_sim_cost_scale_busy(&c, 1.5);
+    assert_int_equal(dg_sim_cost_step_ns(&c, &alone), 4000);
+    assert_int_equal(dg_sim_cost_step_ns(&c, &beside), 6000);
+    /* 1 row as before, 11 twice as long, 6 half-way. */
+    struct dg_sim_cost tilted = {.step_us = {3, {1, 6, 11}, {10, 20, 30}}};
+    dg_sim_cost_tilt(&tilted, 2);
+    static const double wanted[] = {10, 30, 60};
+    for (size_t i = 0; i < 3; i++)
+        assert_true(fabs(tilted.step_us.y[i] - wanted[i]) < 1e-9);
     o = dg_json_parse(bad, sizeof bad - 1, &err);
     assert_int_equal(dg_sim_cost_read(o, &c, &err), DG_EFORMAT);
     assert_string_equal(err.field, "step");
