@@ -14,7 +14,8 @@ extern "C" {
 void dg_emu_begin(cudaStream_t stream);
 void dg_emu_end(void);
 
-/* How often the driver was asked for memory, on devices or pinned. The plugin for tests exports it. */
+/* How often the driver was asked for memory, on devices or pinned. The plugin for tests exports it.
+ */
 unsigned long dg_emu_allocations(void);
 
 #ifdef __cplusplus

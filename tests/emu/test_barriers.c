@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "kernels/device.h"
 #include "kernels/train.h"
+#include "tests/emu/cuda.h"
 
 #include <math.h>
 
@@ -21,15 +21,9 @@ static struct dg_train *train;
 
 static int begin(void **state)
 {
-    const struct dg_device_options o = {.device = "cuda", .precision = "fp32"};
-    struct dg_device device;
     struct dg_error err = {0};
     (void)state;
-    if (dg_device_choose(&o, &device, &err)) {
-        print_message("skipped: no device: %s\n", err.message);
-        exit(77);
-    }
-    assert_int_equal(dg_device_open(&device, &be, &err), 0);
+    be = cuda_or_skip("fp32");
     assert_int_equal(dg_train_open(be, &train, &err), 0);
     return 0;
 }

@@ -3,7 +3,7 @@
  * is asked for; on a device what the backend holds must stand still. */
 #include "tests/invariants/random_model.h"
 
-#include "kernels/device.h"
+#include "tests/emu/cuda.h"
 
 #include <dlfcn.h>
 
@@ -82,22 +82,15 @@ static void serve(struct dg_engine *e, const struct dg_config *c)
 
 static void check(const char *precision)
 {
-    const struct dg_device_options o = {.device = "cuda", .precision = precision};
     const struct dg_engine_limits limits = {
         .max_rows = 12, .max_sentences = 5, .max_source = LONGEST, .max_target = LONGEST};
     const struct dg_config c = small();
     struct random_model m;
-    struct dg_device device;
-    struct dg_backend *be;
+    struct dg_backend *be = cuda_or_skip(precision);
     struct dg_model *model;
     struct dg_engine *e = NULL;
     struct dg_error err = {0};
-    if (dg_device_choose(&o, &device, &err)) {
-        print_message("skipped: no device: %s\n", err.message);
-        exit(77);
-    }
     random_model_open(&m, &c, DG_F32, NULL, LONGEST, 21);
-    assert_int_equal(dg_device_open(&device, &be, &err), 0);
     if (dg_model_open(&c, m.weights, be, LONGEST, &model, &err) ||
         dg_engine_open(model, be, &limits, &e, &err))
         fail_msg("%s", err.message);

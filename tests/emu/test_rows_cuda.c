@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/device.h"
+#include "tests/emu/cuda.h"
 
 struct shape {
     size_t N, K;
@@ -84,15 +84,8 @@ static void check_shape(
 
 static void check(const char *precision)
 {
-    const struct dg_device_options o = {.device = "cuda", .precision = precision};
-    struct dg_device device;
-    struct dg_backend *be;
+    struct dg_backend *be = cuda_or_skip(precision);
     struct dg_error err = {0};
-    if (dg_device_choose(&o, &device, &err)) {
-        print_message("skipped: no device: %s\n", err.message);
-        exit(77);
-    }
-    assert_int_equal(dg_device_open(&device, &be, &err), 0);
     const bool emulated = strstr(be->name, "emulated") != NULL;
     for (size_t i = 0; i < (emulated ? sizeof small / sizeof *small : sizeof base / sizeof *base);
          i++)

@@ -6,7 +6,6 @@
 
 #include "kernels/backend.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/device.h"
 #include "kernels/train.h"
 
 #include <math.h>
@@ -156,17 +155,12 @@ static const uint32_t keys[64] = {
     11, 222, 3333, 44444, 555555, 6666666, 77777777, 888888888, 99, 1010, 111111, 1212};
 
 #ifdef DG_TEST_CUDA /* tests/emu builds these tests once more */
+#include "tests/emu/cuda.h"
+
 static inline void each_isa(void (*test)(struct fixture *f))
 {
-    const struct dg_device_options o = {.device = "cuda", .precision = "fp32"};
-    struct fixture f = {.random = 7};
-    struct dg_device device;
+    struct fixture f = {.random = 7, .be = cuda_or_skip("fp32")};
     struct dg_error err = {0};
-    if (dg_device_choose(&o, &device, &err)) {
-        print_message("skipped: no device: %s\n", err.message);
-        exit(77);
-    }
-    assert_int_equal(dg_device_open(&device, &f.be, &err), 0);
     assert_int_equal(dg_train_open(f.be, &f.train, &err), 0);
     print_message("  on %s\n", f.be->name);
     test(&f);
