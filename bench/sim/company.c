@@ -81,13 +81,12 @@ static void tell(struct company *c, enum mode mode, uint32_t sentences)
 static int start(struct company *c, const struct dg_sim_probe *alone,
     const struct dg_sim_company_options *o, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {
-        .threads = o->cores > o->workers ? (int)(o->cores / o->workers) : 1};
+    struct dg_cpu_options cpu = {.threads = (int)o->threads};
     for (uint32_t i = 0; i < c->n; i++) {
         struct worker *w = &c->workers[i];
         w->company = c;
         w->probe = *alone;
-        w->probe.threads = (uint32_t)cpu.threads;
+        w->probe.threads = o->threads;
         w->probe.engine = NULL;
         int rc = dg_cpu_open(&cpu, &w->be, err);
         if (rc == DG_OK)
@@ -135,8 +134,7 @@ static int measure_at(
 static int measure(
     struct company *c, struct dg_sim_probe *alone, struct dg_sim_curve *out, struct dg_error *err)
 {
-    uint32_t most = alone->max_rows / alone->beam, n = 1;
-    most = most < alone->max_sentences ? most : alone->max_sentences;
+    uint32_t most = dg_sim_probe_most(alone), n = 1;
     for (out->n = 0; out->n < DG_SIM_POINTS;) {
         int rc = measure_at(c, alone, n, &out->y[out->n], err);
         if (rc != DG_OK)

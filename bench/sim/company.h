@@ -9,8 +9,8 @@
 struct dg_sim_company_options {
     const struct dg_model *model; /* borrowed */
     struct dg_engine_limits limits;
-    uint32_t cores;   /* that `alone` has for itself */
     uint32_t workers; /* at least 2 */
+    uint32_t threads; /* of each: its share of the cores that `alone` has for itself */
 };
 
 /* Steps of `alone`, whose neighbours rest, and of one with its share of the cores beside as many

@@ -180,14 +180,19 @@ static struct dg_engine_limits limits_of(const struct measure *m)
         .max_target = m->o->max_target};
 }
 
+/* Cores of each of so many workers. */
+static uint32_t share_of(const struct measure *m, uint32_t workers)
+{
+    return m->o->threads > workers ? m->o->threads / workers : 1;
+}
+
 /* All workers side by side: the engine's throughput without a server around it. */
 static int run_crowd(struct measure *m, double *per_s, struct dg_error *err)
 {
     const size_t n = m->n_items * m->o->repeats;
     const uint32_t workers = m->o->workers;
-    struct dg_sim_crowd o = {.workers = workers,
-        .threads = m->o->threads / workers > 0 ? m->o->threads / workers : 1,
-        .limits = limits_of(m)};
+    struct dg_sim_crowd o = {
+        .workers = workers, .threads = share_of(m, workers), .limits = limits_of(m)};
     struct dg_job **jobs = calloc(n + 1, sizeof *jobs);
     int rc = jobs ? plan_copies(m, jobs, n, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for %zu items", n);
@@ -203,13 +208,15 @@ static int run_crowd(struct measure *m, double *per_s, struct dg_error *err)
 static int measure_companies(struct measure *m, struct dg_error *err)
 {
     struct dg_sim_cost *cost = &m->probe.cost;
-    struct dg_sim_company_options o = {.model = dg_translator_model(m->translator),
-        .limits = limits_of(m),
-        .cores = m->o->threads};
+    struct dg_sim_company_options o = {
+        .model = dg_translator_model(m->translator), .limits = limits_of(m)};
     int rc = DG_OK;
     for (o.workers = 2;
-         o.workers <= m->o->workers && cost->n_busy < DG_SIM_COMPANIES && rc == DG_OK; o.workers++)
+         o.workers <= m->o->workers && cost->n_busy < DG_SIM_COMPANIES && rc == DG_OK;
+         o.workers++) {
+        o.threads = share_of(m, o.workers);
         rc = dg_sim_company_measure(&m->probe, &o, &cost->busy[cost->n_busy++], err);
+    }
     return rc;
 }
 

@@ -45,6 +45,12 @@ uint64_t dg_sim_probe_now(const struct dg_sim_probe *p)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+uint32_t dg_sim_probe_most(const struct dg_sim_probe *p)
+{
+    uint32_t n = p->max_rows / p->beam;
+    return n < p->max_sentences ? n : p->max_sentences;
+}
+
 /* One step's microseconds. */
 static double step_us(struct dg_sim_probe *p)
 {
@@ -154,10 +160,8 @@ static int measure_cell(struct dg_sim_probe *p, uint32_t n, struct dg_error *err
 static int measure_steps(struct dg_sim_probe *p, struct dg_error *err)
 {
     struct dg_sim_curve *c = &p->cost.step_us;
-    uint32_t most = p->max_rows / p->beam, n = 1;
+    uint32_t most = dg_sim_probe_most(p), n = 1;
     double us;
-    if (most > p->max_sentences)
-        most = p->max_sentences;
     int rc = probe_step(p, most > 1 ? most / 2 : 1, SHORT_CONTEXT, &us, err); /* to warm up */
     if (rc == DG_OK)
         rc = measure_cell(p, most > 1 ? 2 : 1, err);

@@ -20,6 +20,9 @@ struct dg_sim_probe {
     size_t n_times;
 };
 
+/* Sentences of a step that has all its rows. */
+uint32_t dg_sim_probe_most(const struct dg_sim_probe *p);
+
 int dg_sim_probe_run(struct dg_sim_probe *p, struct dg_error *err);
 
 /* Median microseconds of a step of n sentences with all their rows and a short context. */
