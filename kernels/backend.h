@@ -118,8 +118,7 @@ struct dg_topk {
 
 /* The most that calls of an engine's ops will ask for. */
 struct dg_most {
-    size_t rows;       /* of a call */
-    size_t segs;       /* pieces of an attention call */
+    size_t rows;       /* of a call; an attention call has no more pieces */
     size_t slots;      /* cache slots named by all pieces of an attention call */
     size_t candidates; /* of a topk: rows times k_max */
     size_t read;       /* elements of a read */

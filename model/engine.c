@@ -40,13 +40,19 @@ static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_l
     return n > one ? n : one;
 }
 
+/* Of one call: hypotheses, or pieces encoded together. */
+static size_t most_rows(const struct dg_engine *e)
+{
+    return e->max_rows > e->encode_rows ? e->max_rows : e->encode_rows;
+}
+
 /* The lists of one step, all sized at open: steps allocate nothing. */
 static int open_lists(struct dg_engine *e, struct dg_error *err)
 {
-    size_t R = e->max_rows, E = e->encode_rows, V = e->model->config.target_vocab;
+    size_t R = e->max_rows, V = e->model->config.target_vocab;
     size_t pairs = 2 * (size_t)DG_MAX_BEAM + (e->model->config.never >= 0);
     e->k_max = (uint32_t)(pairs < V ? pairs : V);
-    size_t most = R > E ? R : E;
+    size_t most = most_rows(e);
     e->ids = malloc(most * sizeof *e->ids);
     e->pos = malloc(most * sizeof *e->pos);
     e->slots = malloc(most * sizeof *e->slots);
@@ -79,8 +85,7 @@ static int reserve(struct dg_engine *e, struct dg_error *err)
     const struct dg_engine_limits *l = &e->limits;
     const size_t R = e->max_rows, self = R * l->max_target, cross = (size_t)l->max_sentences * l->max_source;
     const size_t weights = (size_t)c->H * l->max_target * l->max_source;
-    const struct dg_most most = {.rows = R > e->encode_rows ? R : e->encode_rows,
-        .segs = R > e->encode_rows ? R : e->encode_rows,
+    const struct dg_most most = {.rows = most_rows(e),
         .slots = self > cross ? self : cross,
         .candidates = R * e->k_max,
         .read = weights > c->target_vocab ? weights : c->target_vocab};
@@ -102,10 +107,9 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const st
     e->max_rows = e->limits.max_rows;
     e->encode_rows = e->limits.max_source > DG_ENCODE_ROWS ? e->limits.max_source : DG_ENCODE_ROWS;
     uint32_t blocks = cache_blocks(&model->config, &e->limits);
-    size_t most = e->max_rows > e->encode_rows ? e->max_rows : e->encode_rows;
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
-        (rc = dg_workspace_open(&e->ws, be, &model->config, most, err)) || (rc = open_lists(e, err)) ||
+        (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) || (rc = open_lists(e, err)) ||
         (rc = reserve(e, err))) {
         dg_engine_close(e);
         return rc;

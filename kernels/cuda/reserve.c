@@ -2,15 +2,12 @@
  * memory would wait for the whole device. */
 #include "kernels/cuda/internal.h"
 
-#include <string.h>
-
 enum { ARRAYS = 24 }; /* lists of a step: ids, positions, slots, three attention calls', topk's */
 
 /* Bytes of the lists of a whole step, so that it waits for the device once, at its end. */
 static size_t list_bytes(const struct dg_most *m)
 {
-    const size_t tiles = m->segs + m->rows;
-    const size_t attention = m->segs * sizeof(struct dg_k_seg) + tiles * sizeof(struct dg_k_tile) +
+    const size_t attention = m->rows * (sizeof(struct dg_k_seg) + 2 * sizeof(struct dg_k_tile)) +
                              m->slots * sizeof(int32_t);
     return 3 * attention + 8 * m->rows * sizeof(int32_t);
 }
