@@ -47,7 +47,7 @@ struct dg_served {
     uint32_t n_replicas;
     struct dg_device device;  /* the first one */
     struct dg_backend *aside; /* on it, see dg_served_aside; NULL until asked for */
-    double load_seconds; /* with its self-test */
+    double load_seconds;      /* with its self-test */
     atomic_uint refs;
 };
 
@@ -128,8 +128,8 @@ void dg_served_log(const struct dg_served *s);
 void dg_served_hold(struct dg_served *s);
 void dg_served_release(struct dg_served *s); /* NULL is fine */
 
-/* A backend on the model's first device for the thread aside alone, opened at its first use and kept
- * as long as the model. */
+/* A backend on the model's first device for the thread aside alone, opened at its first use and
+ * kept as long as the model; opened again when it has failed. */
 int dg_served_aside(struct dg_served *s, struct dg_backend **out, struct dg_error *err);
 
 #endif

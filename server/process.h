@@ -11,8 +11,8 @@ struct dg_process {
 void dg_process_read(struct dg_process *out);
 
 /* One heap for all threads, and blocks of 8 KiB and more given back as soon as they are freed: the
- * requests of weeks leave no holes (docs/operations.md). What the environment says of malloc stays.
- * Before any thread. */
+ * requests of weeks leave no holes (docs/operations.md). MALLOC_ARENA_MAX
+ * and MALLOC_MMAP_THRESHOLD_ in the environment go first. Before any thread. */
 void dg_process_keep_heap_small(void);
 
 #endif

@@ -174,6 +174,10 @@ int dg_served_aside(struct dg_served *s, struct dg_backend **out, struct dg_erro
 {
     struct dg_device device = s->device;
     device.threads = 1;
+    if (s->aside && s->aside->ops->status(s->aside, NULL) != DG_OK) {
+        dg_device_close(s->aside);
+        s->aside = NULL;
+    }
     int rc = s->aside ? DG_OK : dg_device_open(&device, &s->aside, err);
     *out = s->aside;
     return rc;
