@@ -514,9 +514,9 @@ void dg_http_close(struct dg_http *http)
         return;
     dg_http_drain(http);
     uint64_t end = dg_clock_ns() + FLUSH_NS;
-    /* Stopping with a suspended connection aborts the process; one that nobody awaits and that was
-     * aborted long ago is the library's to close. */
-    while (atomic_load(&http->awaited) > 0 ||
+    /* The library aborts the process when it is stopped with a suspended connection or given one
+     * afterwards; one that nobody awaits and that was aborted long ago is its own to close. */
+    while (atomic_load(&http->awaited) > 0 || !dg_net_drained(http->net) ||
            (dg_net_count(http->net) > 0 && dg_clock_ns() < end + 10 * (uint64_t)FLUSH_NS)) {
         if (dg_clock_ns() > end)
             dg_net_abort(http->net);

@@ -216,6 +216,14 @@ void dg_net_drain(struct dg_net *net)
     wake(net);
 }
 
+bool dg_net_drained(struct dg_net *net)
+{
+    pthread_mutex_lock(&net->lock);
+    bool yes = net->drain_ns != 0;
+    pthread_mutex_unlock(&net->lock);
+    return yes;
+}
+
 void dg_net_abort(struct dg_net *net)
 {
     pthread_mutex_lock(&net->lock);

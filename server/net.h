@@ -64,6 +64,8 @@ bool dg_net_gone(struct dg_net *net, uint64_t id);
 /* Stop: accept what the kernel has queued, close the listening socket, and close connections as
  * they fall idle (those idle now after a grace of a second, for requests already on the wire). */
 void dg_net_drain(struct dg_net *net);
+/* Whether nobody is accepted any more: the keeper takes a moment after dg_net_drain. */
+bool dg_net_drained(struct dg_net *net);
 /* Shut every connection that is left. */
 void dg_net_abort(struct dg_net *net);
 size_t dg_net_count(struct dg_net *net);

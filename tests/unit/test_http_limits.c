@@ -343,9 +343,25 @@ static void stopping_under_load(void **state)
     }
 }
 
+/* Clients that the kernel has connected and nobody has accepted when the server stops. */
+static void stopping_while_clients_come(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 150; round++) {
+        struct server *s = start(1);
+        int fds[8];
+        for (int i = 0; i < 8; i++)
+            fds[i] = dial(s);
+        for (int i = 0; i < 8; i++)
+            close(fds[i]);
+        stop(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(echoes_and_vanishing_clients),
-        cmocka_unit_test(limits), cmocka_unit_test(stopping_under_load)};
+        cmocka_unit_test(limits), cmocka_unit_test(stopping_under_load),
+        cmocka_unit_test(stopping_while_clients_come)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
