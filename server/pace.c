@@ -3,15 +3,17 @@
 #include <float.h>
 #include <stdbool.h>
 
-#define SETTLED 4u    /* steps of a size until its mean is believed */
-#define MOST_ASKED 8u /* times in vain: there is no step of so few rows */
-#define WEIGHT 16u    /* the newest counts 1/16 */
+/* Steps of a size until its mean is believed. Among means of a few steps each the luckiest would be
+ * the measure for all, and sizes that are as good would be taken for worse. */
+#define SETTLED 16u
+#define MOST_ASKED (2 * SETTLED) /* times in vain: there is no step of so few rows */
+#define WEIGHT 64u               /* the newest counts 1/64 */
 #define STALE_NS                                                                                   \
-    5000000000u /* a size not seen for so long is measured anew, where there are the rows */
+    10000000000u /* a size not seen for so long is measured anew, where there are the rows */
 #define MEMORY_ROWS 65536.0 /* row steps until the rate has forgotten half */
-/* A row may cost so much more than at its cheapest. Generous: sentences of longer contexts cost
- * more at every size, so that a mean is not known better than to a tenth. */
-#define SLACK 1.25
+/* Twice the rows have to make a row so much cheaper. Lets a mean be wrong by a tenth, as longer
+ * contexts and a machine's changing speed make it, without the choice moving far. */
+#define DOUBLING 1.03
 #define OUTLIER                                                                                    \
     4.0 /* a step that lasts so many times the mean was interrupted by somebody else               \
          */
@@ -40,7 +42,8 @@ static void learn(struct dg_pace_mean *m, double ns, uint64_t now_ns)
 }
 
 /* Time of a step is decoding's and encoding's together. Where one of them is known the other one
- * follows; where both are, both are corrected alike; where none is nothing is learnt. */
+ * follows; where both are, both are corrected alike; where none is, a piece is taken to cost what a
+ * row does. */
 void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns)
 {
     struct dg_pace_mean *d = &p->step[size_of(rows)], *e = &p->encode[size_of(encoded)];
@@ -51,12 +54,16 @@ void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t n
             learn(d, all / rows, now_ns);
     } else if (rows == 0) {
         learn(e, all, now_ns);
-    } else if (d->n >= SETTLED && e->n == 0) {
+    } else if (d->n == 0 && e->n == 0) {
+        double each = all / (rows + encoded);
+        learn(d, each, now_ns);
+        learn(e, each * encoded, now_ns);
+    } else if (e->n == 0) {
         learn(e, all > decode ? all - decode : 0, now_ns);
-    } else if (e->n > 0 && d->n < SETTLED) {
+    } else if (d->n == 0) {
         if (all > encode)
             learn(d, (all - encode) / rows, now_ns);
-    } else if (e->n > 0 && decode + encode > 0) {
+    } else if (decode + encode > 0) {
         double off = all / (decode + encode);
         learn(d, d->ns * off, now_ns);
         learn(e, encode * off, now_ns);
@@ -104,14 +111,15 @@ uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_
     }
     if (known < sizes && (known == 0 || wanted > UINT64_C(1) << (known - 1)))
         return rows_of(known, most);
-    double best = DBL_MAX;
-    for (size_t i = 0; i < known; i++)
-        if (is_known(&p->step[i], now_ns) && p->step[i].ns < best)
-            best = p->step[i].ns;
-    for (size_t i = 0; i < known; i++)
-        if (is_known(&p->step[i], now_ns) && p->step[i].ns <= SLACK * best)
-            return rows_of(i, most);
-    return most;
+    double least = DBL_MAX, due = 1;
+    uint32_t rows = most;
+    for (size_t i = 0; i < known; i++, due *= DOUBLING) {
+        if (!is_known(&p->step[i], now_ns) || p->step[i].ns * due >= least)
+            continue;
+        least = p->step[i].ns * due;
+        rows = rows_of(i, most);
+    }
+    return rows;
 }
 
 double dg_pace_rate(const struct dg_pace *p)

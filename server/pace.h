@@ -31,9 +31,9 @@ void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t n
 /* A sentence of so many source pieces was answered. */
 void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
 
-/* How many rows are to advance together, of `wanted` that could and `most` that fit: the fewest of
- * those that make a row about as cheap as it gets. It tries larger steps when there are the rows,
- * and sizes that were not seen for some seconds again. */
+/* How many rows are to advance together, of `wanted` that could and `most` that fit: as many as
+ * make a row cheap, where each doubling must make it cheaper by a thirtieth. It tries larger steps
+ * when there are the rows, and sizes that were not seen for some seconds again. */
 uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_t now_ns);
 
 /* Source pieces a second when there is enough to do; 0: nothing was answered yet. */

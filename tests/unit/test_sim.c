@@ -67,9 +67,8 @@ static void batchings_differ_as_they_should(void **state)
         uint64_t done[3];
         uint64_t rows;
     } cases[] = {
-        /* what two rows cost is not known: a alone until 20, b alone until 60; then that was seen
-           four times without newcomers, and two are tried, b's last step and c */
-        {DG_SIM_CONTINUOUS, {20, 80, 80}, 8},
+        /* what two rows cost is not known yet: one after another */
+        {DG_SIM_CONTINUOUS, {20, 70, 80}, 8},
         /* until 20: a b; until 50: a b c, then a and c leave; then b alone */
         {DG_SIM_FIFO, {50, 80, 50}, 8},
         /* until 40: a b, then b alone until 70, then c */
