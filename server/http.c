@@ -199,25 +199,34 @@ static bool suspend(struct dg_http_exchange *x)
     return wait;
 }
 
+static enum MHD_Result reply(struct dg_http_exchange *x)
+{
+    if (!x->replied) {
+        dg_log(DG_LOG_ERROR, "handler gave no reply path=%s", x->request.path);
+        return MHD_NO;
+    }
+    return send_reply(x);
+}
+
+/* The handler has returned. A reply that comes later is not waited for yet: without an answer the
+ * library asks again at once, and then it has noted that there is nothing to read. Suspended before
+ * that it would read first when it is resumed, and close without a reply where the client has shut
+ * its sending side. */
 static enum MHD_Result settle(struct dg_http_exchange *x)
 {
     if (x->later && x->replied) {
         drop_later(x); /* nobody will wake it */
         return send_reply(x);
     }
+    if (x->later && !x->later->fill)
+        return MHD_YES;
     if (x->later) {
-        x->streaming = x->later->fill != NULL;
-        if (!x->streaming && suspend(x))
-            return MHD_YES;
+        x->streaming = true;
         x->later->finish(x->later_arg, x);
+        if (watch(x))
+            dg_http_tell_gone(x);
     }
-    if (!x->replied) {
-        dg_log(DG_LOG_ERROR, "handler gave no reply path=%s", x->request.path);
-        return MHD_NO;
-    }
-    if (x->streaming && watch(x))
-        dg_http_tell_gone(x);
-    return send_reply(x);
+    return reply(x);
 }
 
 static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)
@@ -323,13 +332,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         return on_headers(x, method, url, version);
     if (*n > 0)
         return on_body(x, data, n);
-    if (x->dispatched) { /* woken */
+    if (x->dispatched) { /* asked again, or woken */
+        if (suspend(x))
+            return MHD_YES;
         x->later->finish(x->later_arg, x);
-        if (!x->replied) {
-            dg_log(DG_LOG_ERROR, "finish gave no reply path=%s", x->request.path);
-            return MHD_NO;
-        }
-        return send_reply(x);
+        return reply(x);
     }
     x->dispatched = true;
     x->request.handled_ns = dg_clock_ns();
@@ -379,6 +386,8 @@ static void on_completed(
         status = 499;
     if (x->streaming)
         dg_http_stream_end(x);
+    else if (x->later && !x->replied) /* the client reset before it was watched */
+        dg_http_tell_gone(x);
     if (x->connection)
         dg_net_phase(http->net, x->connection->id, DG_NET_IDLE);
     http->o.finished(http->o.app, x, status);

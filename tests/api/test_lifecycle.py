@@ -224,6 +224,21 @@ def test_a_client_that_goes_away_frees_its_place(endless, busy, how):
         gone.close()
 
 
+def test_half_closing_is_answered(endless, busy):
+    """In words, with other connections open too: which of them the HTTP library looks at first is chance."""
+    with Server(endless, *NARROW) as server:
+        idle = [server.connect() for _ in range(6)]
+        for _ in range(20):
+            with server.connect() as s:
+                s.sendall(http_post("/v1/translate", dict(text=busy(60), source="en", target="de")))
+                server.until(lambda: gauge(server, "dragoman_live_sentences") > 0)
+                s.shutdown(socket.SHUT_WR)
+                assert b"client_gone" in read_all(s)
+            server.until(lambda: gauge(server, "dragoman_live_sentences") == 0)
+        for s in idle:
+            s.close()
+
+
 def gauge(server, name):
     return float(re.search("^%s (\\S+)$" % name, server.get("/metrics").text, re.M).group(1))
 
