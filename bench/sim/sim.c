@@ -34,13 +34,13 @@ struct live {
 };
 
 struct worker {
+    struct dg_heap_node node;   /* key: until_ns while it is busy, else its number */
+    uint32_t number;            /* from 0 */
     struct live *live;          /* [n] of [max_sentences], ascending by rank */
     struct dg_running *running; /* [n], the same */
     uint32_t n;
     uint32_t rows, blocks; /* reserved */
     uint32_t n_over;
-    bool busy;
-    uint64_t until_ns;
     struct dg_pace pace;
     uint32_t step_rows, step_tokens; /* of the step that runs */
     uint64_t began_ns, steps;
@@ -60,6 +60,9 @@ struct sim {
     struct dg_batcher batcher;
     uint64_t tokens[DG_CLASSES]; /* that wait */
     struct worker *workers;
+    struct dg_heap busy, going,
+        idle;           /* each worker is in one: within a step, between two, without sentences */
+    uint32_t n_working; /* workers with sentences */
     struct dg_sim_result *out;
 };
 
@@ -152,6 +155,7 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
     bool waited = dg_batcher_count(&s->batcher) > 0;
     list_running(s, w);
     size_t n = dg_batcher_pick(&s->batcher, &room, w->running, w->n, picked, PICK);
+    s->n_working += w->n == 0 && n > 0;
     for (size_t i = 0; i < n; i++)
         join(s, w, (struct pending *)(void *)picked[i]);
     list_running(s, w);
@@ -166,13 +170,23 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
     }
 }
 
-/* They share the machine. */
-static uint32_t busy_workers(const struct sim *s)
+static void put(struct dg_heap *h, struct worker *w, uint64_t key)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->o->workers; i++)
-        n += s->workers[i].n > 0;
-    return n;
+    w->node.key = key;
+    w->node.turn = w->number + 1; /* of those that end together the first by number */
+    dg_heap_put(h, &w->node);
+}
+
+static struct worker *first(const struct dg_heap *h)
+{
+    struct dg_heap_node *node = dg_heap_first(h);
+    return node ? (struct worker *)(void *)((char *)node - offsetof(struct worker, node)) : NULL;
+}
+
+/* Between steps, or without work. */
+static void rest(struct sim *s, struct worker *w)
+{
+    put(w->n > 0 ? &s->going : &s->idle, w, w->number);
 }
 
 static void begin_step(struct sim *s, struct worker *w, uint64_t now)
@@ -194,13 +208,14 @@ static void begin_step(struct sim *s, struct worker *w, uint64_t now)
         step.rows += own;
         step.cells += own * (x->source_tokens + l->t);
     }
-    if (w->n == 0)
+    if (w->n == 0) {
+        rest(s, w);
         return;
-    step.busy = busy_workers(s);
+    }
+    step.busy = s->n_working; /* they share the machine */
     uint64_t ns = dg_sim_cost_step_ns(s->cost, &step);
-    w->busy = true;
     w->began_ns = now;
-    w->until_ns = now + ns;
+    put(&s->busy, w, now + ns);
     w->step_rows = (uint32_t)step.rows;
     w->step_tokens = (uint32_t)step.encode_tokens;
     s->out->busy_ns += ns;
@@ -226,7 +241,7 @@ static void end_step(struct sim *s, struct worker *w, uint64_t now)
 {
     bool early = s->o->batching <= DG_SIM_STATIC_EARLY;
     uint32_t kept = 0;
-    w->busy = false;
+    dg_heap_remove(&s->busy, &w->node);
     dg_pace_step(&w->pace, w->step_rows, w->step_tokens, now - w->began_ns, now);
     s->out->end_ns = now;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -255,31 +270,47 @@ static void end_step(struct sim *s, struct worker *w, uint64_t now)
             answer(s, w, &w->live[i], now);
         w->n = w->n_over = w->rows = w->blocks = 0;
     }
+    s->n_working -= w->n == 0;
+    rest(s, w);
 }
 
 static uint64_t next_event(const struct sim *s)
 {
     uint64_t at = s->next < s->n ? s->requests[s->next].at_ns : UINT64_MAX;
-    for (uint32_t i = 0; i < s->o->workers; i++)
-        if (s->workers[i].busy && s->workers[i].until_ns < at)
-            at = s->workers[i].until_ns;
-    return at;
+    const struct dg_heap_node *node = dg_heap_first(&s->busy);
+    return node && node->key < at ? node->key : at;
+}
+
+/* All that may: who has sentences goes on, who has none begins if some wait, in the order of their
+ * numbers. */
+static void begin_steps(struct sim *s, uint64_t now)
+{
+    bool asked = true; /* those without are asked until one finds nothing for it */
+    for (;;) {
+        struct worker *w = first(&s->going);
+        struct worker *idle = asked && dg_batcher_count(&s->batcher) > 0 ? first(&s->idle) : NULL;
+        if (!w && !idle)
+            return;
+        if (!w || (idle && idle->number < w->number))
+            w = idle;
+        dg_heap_remove(w == idle ? &s->idle : &s->going, &w->node);
+        begin_step(s, w, now);
+        asked = asked && w->n > 0;
+    }
 }
 
 static int run(struct sim *s, struct dg_error *err)
 {
     uint64_t now;
     while ((now = next_event(s)) != UINT64_MAX) {
-        for (uint32_t i = 0; i < s->o->workers; i++)
-            if (s->workers[i].busy && s->workers[i].until_ns == now)
-                end_step(s, &s->workers[i], now);
+        struct worker *w;
+        while ((w = first(&s->busy)) != NULL && w->node.key == now)
+            end_step(s, w, now);
         for (; s->next < s->n && s->requests[s->next].at_ns == now; s->next++)
             if (!arrive(s, (uint32_t)s->next))
                 return dg_error_set(
                     err, DG_ENOMEM, "no memory for %zu waiting sentences", s->n_pending);
-        for (uint32_t i = 0; i < s->o->workers; i++)
-            if (!s->workers[i].busy)
-                begin_step(s, &s->workers[i], now);
+        begin_steps(s, now);
     }
     if (dg_batcher_count(&s->batcher) >
         0) /* nothing runs, nothing comes, and yet the policy picks nobody */
@@ -319,12 +350,15 @@ static int prepare(struct sim *s, struct dg_error *err)
     for (size_t i = 0; i < s->n; i++)
         total += s->requests[i].n;
     s->pending = calloc(total ? total : 1, sizeof *s->pending);
-    bool ok = s->left && s->workers && s->pending;
+    bool ok = s->left && s->workers && s->pending && dg_heap_reserve(&s->busy, o->workers) &&
+              dg_heap_reserve(&s->going, o->workers) && dg_heap_reserve(&s->idle, o->workers);
     for (uint32_t i = 0; i < o->workers && ok; i++) {
         struct worker *w = &s->workers[i];
+        w->number = i;
         w->live = calloc(o->max_sentences, sizeof *w->live);
         w->running = calloc(o->max_sentences, sizeof *w->running);
         ok = w->live && w->running;
+        rest(s, w);
     }
     if (!ok)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", o->workers);
@@ -360,6 +394,7 @@ int dg_sim_run(const struct dg_sim_options *o, const struct dg_sim_cost *cost,
     free(s.workers);
     free(s.left);
     free(s.pending);
+    dg_heap_free(&s.busy), dg_heap_free(&s.going), dg_heap_free(&s.idle);
     dg_batcher_free(&s.batcher);
     return rc;
 }
