@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-serve test-gpu bench-gpu soak install clean
+.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-serve test-gpu bench-gpu soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -49,6 +49,9 @@ bench-train: build ## speed of training beside PyTorch, ten minutes; DATA=FOLDER
 
 bench-loss: build ## loss curves beside PyTorch, hours; goes on where it stopped; DATA=FOLDER MINUTES=N
 	@bench/run-loss.sh
+
+bench-tune: build ## what settings of a recipe are worth in the same CPU time, hours; goes on where it stopped; DATA=FOLDER
+	@bench/run-tune.sh
 
 bench-serve: build ## speed and latency over HTTP
 	@bench/run-serve.sh

@@ -46,11 +46,14 @@ static const char usage[] =
     "  --init BUNDLE   start from a bundle, keeping its vocabulary and dimensions\n"
     "  --threads N     default: all cores that affinity and control groups allow\n"
     "  --device NAME   cpu (default), cuda, cuda:N or auto: where to train\n"
-    "  --precision T   of a GPU's products: fp32 (default), bf16 or fp16; parameters are fp32 always\n"
+    "  --precision T   of a GPU's products: fp32 (default), bf16 or fp16; parameters are fp32 "
+    "always\n"
     "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"
-    "  --force --quiet --no-scores\n"
+    "  --force --quiet\n"
+    "  --no-scores     leave out translating dev and test sets at the end (run, resume, average)\n"
     "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
-    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of its "
+    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of "
+    "its "
     "own under\n"
     "--device cuda; SIGUSR1 to mpirun saves and ends them.\n";
 
@@ -175,7 +178,7 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
     struct dg_recipe *r = NULL;
-    int rc = dg_args_parse(argc, argv, "osdtipqDP", &a, err);
+    int rc = dg_args_parse(argc, argv, "osdtipqSDP", &a, err);
     if (!rc)
         rc = need(&a, 1, "a recipe", err);
     if (!rc)
@@ -186,6 +189,7 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
         .prepared = a.prepared,
         .recipe = r,
         .quiet = a.quiet,
+        .no_scores = a.no_scores,
         .device = a.device,
         .precision = a.precision,
         .stop = &stop_requested};
@@ -199,7 +203,7 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
 static int verb_resume(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
-    int rc = dg_args_parse(argc, argv, "stpqDP", &a, err);
+    int rc = dg_args_parse(argc, argv, "stpqSDP", &a, err);
     if (!rc)
         rc = need(&a, 1, "the folder of a run", err);
     struct dg_run_options o = {.dir = a.words[0],
@@ -208,6 +212,7 @@ static int verb_resume(int argc, char **argv, struct dg_error *err)
         .n_settings = a.n_settings,
         .resume = true,
         .quiet = a.quiet,
+        .no_scores = a.no_scores,
         .device = a.device,
         .precision = a.precision,
         .stop = &stop_requested};
@@ -277,6 +282,7 @@ static void print_json(const struct dg_evaluated *e)
     dg_json_set_string(o, "bleu_signature", dg_bleu_signature());
     dg_json_set_real(o, "chrf", dg_chrf_score(&e->chrf));
     dg_json_set_string(o, "chrf_signature", dg_chrf_signature());
+    dg_json_set_int(o, "pieces", (int64_t)e->pieces);
     dg_json_set_real(o, "nll", e->nll / (double)e->pieces);
     dg_json_set_real(o, "perplexity", exp(e->nll / (double)e->pieces));
     dg_json_set_real(o, "seconds", e->seconds);
@@ -407,7 +413,8 @@ static const struct {
     int (*run)(int argc, char **argv, struct dg_error *err);
 } verbs[] = {{"run", verb_run}, {"resume", verb_resume}, {"average", verb_average},
     {"evaluate", verb_evaluate}, {"prepare", verb_prepare}, {"plan", verb_plan},
-    {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu}, {"shortlist", verb_shortlist}, {"batches", verb_batches}};
+    {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu},
+    {"shortlist", verb_shortlist}, {"batches", verb_batches}};
 
 int main(int argc, char **argv)
 {

@@ -20,14 +20,15 @@ struct dg_run_options {
     const char *const *
         settings; /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
     size_t n_settings;
-    bool resume; /* go on from the newest whole checkpoint; else the folder must hold no run */
-    bool look;   /* write nothing into the folder: a process that trains in it is no obstacle */
-    bool quiet;  /* no progress bar, no plan */
+    bool resume;    /* go on from the newest whole checkpoint; else the folder must hold no run */
+    bool look;      /* write nothing into the folder: a process that trains in it is no obstacle */
+    bool quiet;     /* no progress bar, no plan */
+    bool no_scores; /* of dev and test sets at the end */
     const volatile int
         *stop; /* set by a signal handler: save and come back with *stopped; NULL never */
     const char *device, *precision; /* kernels/device.h; NULL: the environment's, else the CPU */
-    const struct dg_ranks *ranks; /* other processes that share every batch; NULL: none. Rank 0
-                                     leads: it alone writes, validates and exports */
+    const struct dg_ranks *ranks;   /* other processes that share every batch; NULL: none. Rank 0
+                                       leads: it alone writes, validates and exports */
 };
 
 /* *stopped: it was asked to stop and has saved. DG_EINTERNAL: diverged, the last checkpoint is
@@ -37,8 +38,8 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err);
 /* How a recipe's training set is cut into batches. */
 struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
 
-/* The memory plan of a recipe, as text; prepares its data. DG_ELIMIT, with the text, when it does not
- * fit. */
+/* The memory plan of a recipe, as text; prepares its data. DG_ELIMIT, with the text, when it does
+ * not fit. */
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
 
 /* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev

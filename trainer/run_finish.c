@@ -167,7 +167,7 @@ int dg_run_finish(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
     struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
-        r->keeper, r->origin, true};
+        r->keeper, r->origin, !r->o->no_scores};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     int rc =

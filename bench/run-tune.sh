@@ -1,0 +1,14 @@
+#!/bin/sh
+# What settings of a recipe are worth in the same CPU time: bench/tune/main.py, which goes on where it stopped (SIGTERM is fine).
+# Usage: DATA=DIR bench/run-tune.sh [BUILD] [bench/tune/PLAN.json] [--minutes N] [--only NAME,...]
+# DIR as scripts/get-data makes it. Fifteen runs of six minutes of one core each; start it twice with --only for two cores.
+set -eu
+
+needs=dragoman-train
+. "$(dirname "$0")/start.sh"
+case "${1-}" in
+    *.json) plan=$1; shift ;;
+    *) plan=bench/tune/en-de.json ;;
+esac
+[ -f "${DATA-}/multi30k/train.en.gz" ] || { echo "bench: DATA must name a folder with multi30k/train.en.gz" >&2; exit 1; }
+exec python3 bench/tune/main.py "$plan" --trainer "$build/bin/dragoman-train" --data "$DATA" --revision "$revision" "$@"
