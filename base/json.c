@@ -238,6 +238,11 @@ int dg_json_set_take(struct dg_json *object, const char *key, struct dg_json *v)
     return json_object_set_new(raw(object), key, raw(v));
 }
 
+void dg_json_remove(struct dg_json *object, const char *key)
+{
+    json_object_del(raw(object), key);
+}
+
 int dg_json_append_take(struct dg_json *array, struct dg_json *v)
 {
     return json_array_append_new(raw(array), raw(v));

@@ -75,6 +75,8 @@ struct dg_json *dg_json_new_bool(bool v);
 struct dg_json *dg_json_new_null(void);
 struct dg_json *dg_json_copy(const struct dg_json *v); /* deep */
 int dg_json_set_take(struct dg_json *object, const char *key, struct dg_json *v);
+void dg_json_remove(
+    struct dg_json *object, const char *key); /* nothing where there is no such key */
 int dg_json_append_take(struct dg_json *array, struct dg_json *v);
 int dg_json_set_string(struct dg_json *object, const char *key, const char *s);
 int dg_json_set_int(struct dg_json *object, const char *key, int64_t v);

@@ -10,6 +10,7 @@
 int dg_cli_attention(int argc, char **argv);
 int dg_cli_convert(int argc, char **argv);
 int dg_cli_inspect(int argc, char **argv);
+int dg_cli_seal(int argc, char **argv);
 int dg_cli_translate(int argc, char **argv);
 int dg_cli_score(int argc, char **argv);
 int dg_cli_bench(int argc, char **argv);

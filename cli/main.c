@@ -16,6 +16,7 @@ static const struct verb {
     {"convert", dg_cli_convert, "make a bundle from another program's model"},
     {"attention", dg_cli_attention, "a picture of who looks at whom in a sentence"},
     {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
+    {"seal", dg_cli_seal, "change settings in a bundle's manifest, under its new version"},
     {"quantize", dg_cli_quantize, "make an int8 bundle, and say what it costs"},
     {"doctor", dg_cli_doctor, "what a server would find on this machine, and what to do"},
     {"keys", dg_cli_keys, "make, list and revoke a server's API keys"},

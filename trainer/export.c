@@ -136,6 +136,8 @@ static struct dg_json *make_manifest(const struct dg_export *e, struct dg_json *
         if (guide.n_heads == 1)
             dg_json_set_int(m, "alignment_head", guide.head + 1);
     }
+    if (!strcmp(r->output.capitals, "as_words"))
+        dg_json_set_string(m, "capitals", r->output.capitals);
     if (e->training)
         dg_json_set_take(m, "training", dg_json_copy(e->training));
     return m;

@@ -155,6 +155,7 @@ enum dg_recipe_start {
 
 struct dg_recipe_output {
     const char *type; /* "f32" or "f16" */
+    const char *capitals; /* the manifest's: "as_written" or "as_words" */
     const char *licence, *description;
 };
 

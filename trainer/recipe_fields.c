@@ -26,6 +26,7 @@ static const char *const mode_names[] = {"sum", "padded", NULL};
 static const char *const metric_names[] = {"bleu", "loss", NULL};
 static const char *const vocabulary_names[] = {"keep", "new", NULL};
 static const char *const type_names[] = {"f32", "f16", NULL};
+static const char *const capitals_names[] = {"as_written", "as_words", NULL};
 static const char *const rule_names[] = {
     "identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf", NULL};
 
@@ -129,6 +130,7 @@ static const struct field fields[] = {
 
     {"output", "type", KIND_STRING, AT(output.type), 0, 0, type_names, true},
     {"output", "licence", KIND_STRING, AT(output.licence), 0, 0, NULL, true},
+    {"output", "capitals", KIND_STRING, AT(output.capitals), 0, 0, capitals_names, true},
     {"output", "description", KIND_STRING, AT(output.description), 0, 0, NULL, true},
 };
 

@@ -1,6 +1,6 @@
 #include "trainer/variants.h"
 
-#include "text/upper.h"
+#include "text/letter_case.h"
 #include "trainer/hash.h"
 
 #include <string.h>

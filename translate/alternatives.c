@@ -37,6 +37,7 @@ int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, si
     struct dg_translate_options options = *o;
     struct dg_job *j = NULL;
     options.one_sentence = true;
+    options.prefix = o->prefix ? o->prefix : "";
     options.alignments = false;
     options.search.n_best = 1;
     int rc = dg_job_plan(t, text, n_text, &options, &j, err);

@@ -1,6 +1,7 @@
 /* Ids -> text, gaps put back (hop 10 of ARCHITECTURE.md). */
 #include "base/buffer.h"
 #include "text/utf8.h"
+#include "translate/capitals.h"
 #include "translate/job_internal.h"
 #include "translate/loops.h"
 
@@ -162,6 +163,7 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     const struct dg_tokenizer *t = j->t->target;
     const struct dg_config *c = dg_model_config(j->t->model);
     uint32_t n = h->n && h->ids[h->n - 1] == c->eos ? h->n - 1 : h->n;
+    size_t from = out->len;
     struct dg_token *spans = malloc((n ? n : 1) * sizeof *spans);
     char *text = NULL;
     size_t len;
@@ -170,6 +172,9 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     int rc = dg_tokenizer_decode(t, h->ids, n, &text, &len, spans, err);
     if (!rc && fill_unknown(j, p, h, n, text, len, spans, out))
         p->flags |= DG_FLAG_UNK_COPIED;
+    bool aligned = p->ends && h == p->hyps;
+    if (!rc && p->capitals && !out->failed)
+        rc = dg_capitals_write(j->target_language, out, from, p->ends, aligned ? p->n_ends : 0, err);
     free(text);
     free(spans);
     return rc;

@@ -23,6 +23,7 @@ struct dg_part_hyp {
 struct dg_part {
     size_t begin, end;        /* bytes of the job's text */
     bool copied, tagged;      /* tagged: ids begin with the piece that asks for a language */
+    bool capitals;            /* the sentence is in capitals, and read as ordinary words */
     unsigned flags;
     uint32_t block;           /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
     bool not_empty;           /* a second round, after an answer of nothing */
@@ -54,6 +55,8 @@ struct dg_job {
     struct dg_translate_options options;
     const char *tag;       /* piece that names the target language, or NULL */
     const char *language;  /* of the source, for splitting */
+    const char *target_language;
+    bool capitals;         /* sentences in capitals are read as ordinary words */
     char *text;
     size_t len;
     struct dg_part *parts; /* [n_parts], in the order of the text */

@@ -1,6 +1,8 @@
 /* Text -> sentences -> ids (hops 3 and 4 of ARCHITECTURE.md). */
+#include "text/letter_case.h"
 #include "text/split.h"
 #include "text/utf8.h"
+#include "translate/capitals.h"
 #include "translate/job_internal.h"
 
 #include <stdlib.h>
@@ -28,6 +30,7 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n, co
         j->options.search.penalty = DG_PENALTY_GNMT;
     j->tag = dg_bundle_tag(t->bundle, target);
     j->language = source;
+    j->target_language = target;
     j->text = dg_arena_strndup(&j->arena, text, n);
     j->len = n;
     if (!j->text) {
@@ -84,6 +87,22 @@ static int frame_ids(struct dg_job *j, struct dg_part *p, size_t n, struct dg_er
     return 0;
 }
 
+/* *s[*n] (malloc'd) as ordinary words. */
+static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error *err)
+{
+    struct dg_buffer words;
+    dg_buffer_init(&words);
+    int rc = dg_capitals_read(j->t->source, j->language, *s, *n, &words, err);
+    if (!rc && words.failed)
+        rc = DG_JOB_NO_MEMORY(err);
+    if (!rc) {
+        free(*s);
+        *s = dg_buffer_take(&words, n);
+    }
+    dg_buffer_deinit(&words);
+    return rc;
+}
+
 /* Encode bytes begin..end of the text; tokens stay with the job. */
 static int encode_span(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
     struct dg_part *p, struct dg_error *err)
@@ -92,9 +111,9 @@ static int encode_span(struct dg_job *j, const struct dg_tokenizer *tokenizer, c
     struct dg_token *tokens = NULL;
     size_t nfc_len, count;
     int rc = dg_utf8_nfc(s, n, &nfc, &nfc_len, err);
-    if (rc)
-        return rc;
-    if ((rc = dg_tokenizer_encode(tokenizer, nfc, nfc_len, &tokens, &count, err)))
+    if (!rc && p->capitals)
+        rc = read_capitals(j, &nfc, &nfc_len, err);
+    if (rc || (rc = dg_tokenizer_encode(tokenizer, nfc, nfc_len, &tokens, &count, err)))
         goto out;
     p->text = dg_arena_strndup(&j->arena, nfc, nfc_len);
     p->tokens = dg_arena_array(&j->arena, count, sizeof *tokens);
@@ -165,6 +184,14 @@ static bool has_words(const struct dg_part *p, const char *s, size_t n)
     return dg_utf8_has_letter(s + at, n - at);
 }
 
+static bool has_verbatim(const struct dg_part *p)
+{
+    for (size_t i = 0; i < p->n_insets; i++)
+        if (p->insets[i].kind == DG_INSET_VERBATIM)
+            return true;
+    return false;
+}
+
 /* Translate, copy or refuse one span; DG_EAGAIN: it is over the piece limit. */
 static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
@@ -173,6 +200,7 @@ static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t 
         p->copied = true;
         return 0;
     }
+    p->capitals = j->capitals && !has_verbatim(p) && dg_text_in_capitals(s, n);
     int rc = encode_span(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;
@@ -343,6 +371,7 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const
     int rc = check_text(t, text, n, o->pieces, "text", err);
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
+    j->capitals = !o->prefix && dg_bundle_capitals_as_words(t->bundle);
     rc = o->pieces ? plan_pieces(j, err) : plan_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);

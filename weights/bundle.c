@@ -148,6 +148,12 @@ uint32_t dg_bundle_alignment_head(const struct dg_bundle *b)
     return (uint32_t)dg_json_number(dg_json_get(b->manifest, "alignment_head"));
 }
 
+bool dg_bundle_capitals_as_words(const struct dg_bundle *b)
+{
+    const char *capitals = dg_json_string(dg_json_get(b->manifest, "capitals"), NULL);
+    return capitals && !strcmp(capitals, "as_words");
+}
+
 const char *dg_bundle_source_spm(const struct dg_bundle *b)
 {
     return b->paths[DG_FILE_SOURCE_SPM];

@@ -32,6 +32,8 @@ const char *dg_bundle_tag(const struct dg_bundle *b, const char *target);
 uint32_t dg_bundle_alignment_layer(const struct dg_bundle *b);
 /* And the head of it (counted from 1); 0: the mean of all. */
 uint32_t dg_bundle_alignment_head(const struct dg_bundle *b);
+/* Is a sentence in capitals to be read as ordinary words, and its answer to be put in capitals? */
+bool dg_bundle_capitals_as_words(const struct dg_bundle *b);
 /* Paths of the SentencePiece models ("" when the bundle has none) and vocabularies (one piece a
  * line; always there). */
 const char *dg_bundle_source_spm(const struct dg_bundle *b);

@@ -164,10 +164,19 @@ static int check_version(const struct dg_json *m, struct dg_error *err)
     return rc;
 }
 
+static int check_capitals(const struct dg_json *m, struct dg_error *err)
+{
+    const char *capitals = "as_written";
+    int rc = dg_json_field_string(m, NULL, "capitals", &capitals, err);
+    if (!rc && strcmp(capitals, "as_written") != 0 && strcmp(capitals, "as_words") != 0)
+        rc = REFUSE("capitals", "manifest: capitals is \"%.70s\", expected \"as_written\" or \"as_words\"", capitals);
+    return rc;
+}
+
 int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
 {
     static const char *const allowed[] = {"format", "name", "version", "description", "licence",
-        "pairs", "tags", "files", "model", "decoding", "alignment_layer", "alignment_head", "training", NULL};
+        "pairs", "tags", "files", "model", "decoding", "alignment_layer", "alignment_head", "capitals", "training", NULL};
     if (dg_json_typeof(m) != DG_JSON_OBJECT)
         return REFUSE("manifest", "manifest: expected an object, not %s",
             dg_json_type_name(dg_json_typeof(m)));
@@ -203,5 +212,7 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
         rc = dg_json_field_int(m, NULL, "alignment_layer", 1, 1000, &layer, err);
     if (!rc)
         rc = dg_json_field_int(m, NULL, "alignment_head", 1, 1024, &head, err);
+    if (!rc)
+        rc = check_capitals(m, err);
     return rc;
 }

@@ -218,6 +218,7 @@ static const struct wrong wrongs[] = {
     {"\"alignment_layer\":2", "\"alignment_layer\":0", "alignment_layer"},
     {"\"alignment_layer\":2", "\"alignment_head\":0", "alignment_head"},
     {"\"alignment_layer\":2", "\"alignment_head\":\"all\"", "alignment_head"},
+    {"\"alignment_layer\":2", "\"capitals\":\"loud\"", "capitals"},
 };
 
 static char *replaced(const struct wrong *w)

@@ -3,6 +3,7 @@
 #include "tests/invariants/random_model.h"
 
 #include "base/file.h"
+#include "text/letter_case.h"
 #include "text/utf8.h"
 #include "translate/runner.h"
 #include "weights/bundle.h"
@@ -53,7 +54,7 @@ static struct dg_json *manifest(const struct dg_config *c)
 {
     struct dg_error err = {0};
     static const char text[] =
-        "{\"format\":1,\"name\":\"test\",\"pairs\":[[\"en\",\"de\"]],\"files\":{\"weights\":\"weights.dgw\","
+        "{\"format\":1,\"name\":\"test\",\"capitals\":\"as_words\",\"pairs\":[[\"en\",\"de\"]],\"files\":{\"weights\":\"weights.dgw\","
         "\"source_spm\":\"joint.spm\",\"target_spm\":\"joint.spm\",\"source_vocab\":\"joint.vocab\","
         "\"target_vocab\":\"joint.vocab\"}}";
     struct dg_json *m = dg_json_parse(text, strlen(text), &err);
@@ -287,6 +288,48 @@ static void alignments_are_words(void **state)
     dg_job_free(j);
 }
 
+static bool same_ids(const struct dg_job *a, const struct dg_job *b)
+{
+    struct dg_sentence x, y;
+    dg_job_sentence(a, 0, &x);
+    dg_job_sentence(b, 0, &y);
+    return x.n_source == y.n_source && !memcmp(x.source, y.source, x.n_source * sizeof *x.source);
+}
+
+/* Capitals throughout are read as the vocabulary's words, and answered in capitals. */
+static void capitals_are_read_as_words(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"THE OLD HOUSE IS ON THE HILL.", "The old house is on the hill."};
+    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12, .n_best = 2}, .alignments = true};
+    struct dg_answers a[2];
+    struct dg_job *j[2];
+    struct dg_buffer upper;
+    struct dg_error err = {0};
+    for (size_t i = 0; i < 2; i++)
+        j[i] = translated(texts[i], &o, &a[i]);
+    assert_true(same_ids(j[0], j[1]));
+    for (size_t h = 0; h < 2; h++) {
+        dg_buffer_init(&upper);
+        assert_int_equal(dg_text_upper("de", a[1].best[h].text, a[1].best[h].len, &upper, &err), 0);
+        assert_int_equal(a[0].best[h].len, upper.len);
+        assert_memory_equal(a[0].best[h].text, upper.data, upper.len);
+        dg_buffer_deinit(&upper);
+    }
+    assert_int_equal(a[0].n_alignments, a[1].n_alignments);
+    for (size_t i = 0; i < a[0].n_alignments; i++)
+        assert_int_equal(a[0].alignments[i].source_begin, a[1].alignments[i].source_begin);
+    dg_job_free(j[0]);
+    dg_job_free(j[1]);
+    o.prefix = "Das"; /* as the user writes, so nothing is changed around it */
+    j[0] = translated(texts[0], &o, &a[0]);
+    j[1] = translated(texts[1], &o, &a[1]);
+    assert_false(same_ids(j[0], j[1]));
+    assert_memory_equal(a[0].best[0].text, "Das", 3);
+    dg_job_free(j[0]);
+    dg_job_free(j[1]);
+}
+
 static void length_limit_is_flagged(void **state)
 {
     (void)state;
@@ -365,6 +408,7 @@ int main(void)
         cmocka_unit_test(n_best_and_scores),
         cmocka_unit_test(unknown_is_copied),
         cmocka_unit_test(alignments_are_words),
+        cmocka_unit_test(capitals_are_read_as_words),
         cmocka_unit_test(length_limit_is_flagged),
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(score_equals_search),

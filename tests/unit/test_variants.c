@@ -1,5 +1,4 @@
 /* Further forms of training pairs: what they are, how many, and that they are the same each time. */
-#include "text/upper.h"
 #include "trainer/variants.h"
 
 #include <setjmp.h>
@@ -96,32 +95,8 @@ static void test_shares(void **state)
     dg_recipe_free(none);
 }
 
-static void expect_upper(const char *language, const char *text, const char *upper)
-{
-    struct dg_buffer b;
-    struct dg_error err = {0};
-    dg_buffer_init(&b);
-    if (dg_text_upper(language, text, strlen(text), &b, &err))
-        fail_msg("%s", err.message);
-    assert_int_equal(b.len, strlen(upper));
-    assert_memory_equal(b.data ? b.data : "", upper, b.len);
-    dg_buffer_deinit(&b);
-}
-
-static void test_upper(void **state)
-{
-    (void)state;
-    expect_upper("de", "weiß, Öl, 3 cm", "WEISS, ÖL, 3 CM");
-    expect_upper("fr", "œuvre à l’été", "ŒUVRE À L’ÉTÉ");
-    expect_upper("tr", "istanbul", "İSTANBUL");
-    expect_upper("en", "ŉΐ", "\xca\xbcN\xce\x99\xcc\x88\xcc\x81"); /* the ones that grow most */
-    expect_upper("en", "", "");
-    expect_upper("en", "日本 🙂", "日本 🙂");
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_upper)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_shares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

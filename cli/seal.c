@@ -1,0 +1,124 @@
+/* dragoman seal: a bundle's manifest with other settings, checked, under its new version. */
+#include "cli/cli.h"
+#include "model/config.h"
+#include "weights/bundle.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n\n"
+    "  --set KEY=VALUE   name, description, licence, capitals (as_words or as_written), "
+    "alignment_layer,\n"
+    "                    alignment_head, or decoding.beam, decoding.alpha, decoding.extra_length,\n"
+    "                    decoding.low_confidence, decoding.never; without a value it is left out "
+    "again\n\n"
+    "Checks the manifest and writes the version it has then. Without --set: after it was edited by "
+    "hand.\n";
+
+struct setting {
+    const char *section, *key;
+    bool text;
+};
+
+static const struct setting *find(const char *section, const char *key)
+{
+    static const struct setting list[] = {{"", "name", true}, {"", "description", true},
+        {"", "licence", true}, {"", "capitals", true}, {"", "alignment_layer", false},
+        {"", "alignment_head", false}, {"decoding", "beam", false}, {"decoding", "alpha", false},
+        {"decoding", "extra_length", false}, {"decoding", "low_confidence", false},
+        {"decoding", "never", false}};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        if (!strcmp(list[i].section, section) && !strcmp(list[i].key, key))
+            return &list[i];
+    return NULL;
+}
+
+/* Text that is not the number it should be is refused with the manifest. */
+static struct dg_json *value_of(const struct setting *s, const char *text)
+{
+    struct dg_error ignored = {0};
+    struct dg_json *v = s->text ? NULL : dg_json_parse(text, strlen(text), &ignored);
+    return v ? v : dg_json_new_string(text, strlen(text));
+}
+
+/* The object with that key changed, which the caller owns. */
+static struct dg_json *changed(const struct dg_json *o, const struct setting *s, const char *value)
+{
+    struct dg_json *copy = o ? dg_json_copy(o) : dg_json_new_object();
+    if (!value[0])
+        dg_json_remove(copy, s->key);
+    else
+        dg_json_set_take(copy, s->key, value_of(s, value));
+    return copy;
+}
+
+static int set(struct dg_json **manifest, const char *setting, struct dg_error *err)
+{
+    char name[64];
+    size_t n = strcspn(setting, "=");
+    if (!setting[n] || n >= sizeof name)
+        return dg_error_set(err, DG_EINVAL, "--set takes KEY=VALUE, not \"%.60s\"", setting);
+    memcpy(name, setting, n);
+    name[n] = '\0';
+    char *dot = strchr(name, '.');
+    if (dot)
+        *dot = '\0';
+    const char *value = setting + n + 1;
+    const struct setting *s = find(dot ? name : "", dot ? dot + 1 : name);
+    if (!s)
+        return dg_error_set(
+            err, DG_EINVAL, "--set knows no %.*s; see dragoman seal --help", (int)n, setting);
+    struct dg_json *after = dot ? dg_json_copy(*manifest) : changed(*manifest, s, value);
+    if (dot)
+        dg_json_set_take(after, s->section, changed(dg_json_get(*manifest, s->section), s, value));
+    dg_json_free(*manifest);
+    *manifest = after;
+    return 0;
+}
+
+static int seal(const char *dir, const char *const *settings, size_t n, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    struct dg_config config;
+    int rc = dg_bundle_open(dir, &b, err);
+    if (rc)
+        return rc;
+    struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b));
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = set(&manifest, settings[i], err);
+    if (!rc)
+        rc = dg_config_read(manifest, &config, err);
+    if (!rc)
+        rc = dg_bundle_seal(dir, manifest, err);
+    if (!rc)
+        printf("%s\n", dg_json_string(dg_json_get(manifest, "version"), NULL));
+    dg_json_free(manifest);
+    dg_bundle_close(b);
+    return rc;
+}
+
+int dg_cli_seal(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"set", required_argument, NULL, 's'}, {"help", 0, NULL, 'h'}, {0}};
+    const char *settings[32];
+    size_t n = 0;
+    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (c == '?')
+            return 2;
+        if (n == sizeof settings / sizeof settings[0])
+            return dg_cli_usage("seal", "--set %zu times at most", n);
+        settings[n++] = optarg;
+    }
+    if (optind != argc - 1)
+        return dg_cli_usage("seal", "one bundle is needed");
+    struct dg_error err = {0};
+    int rc = seal(argv[optind], settings, n, &err);
+    return rc ? dg_cli_fail("seal", &err) : 0;
+}

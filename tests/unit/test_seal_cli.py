@@ -1,0 +1,61 @@
+"""dragoman seal: settings of a manifest changed, the bundle whole under another version, nothing written when a setting is wrong."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+
+
+def dragoman(*args, stdin="", ok=True):
+    run = subprocess.run([DRAGOMAN, *args], input=stdin, capture_output=True, text=True)
+    assert (run.returncode == 0) == ok, run.stderr
+    return run.stdout if ok else run.stderr
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    return shutil.copytree("weights/bundles/en-de", tmp_path / "bundle")
+
+
+def manifest(bundle):
+    return json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+
+
+def test_settings_change_and_the_version_with_them(bundle):
+    before = manifest(bundle)
+    version = dragoman("seal", str(bundle), "--set", "decoding.beam=2", "--set", "licence=", "--set", "name=mine",
+                       "--set", "description=12").strip()
+    after = manifest(bundle)
+    assert after["version"] == version != before["version"]
+    assert after["decoding"]["beam"] == 2 and after["name"] == "mine" and "licence" not in after
+    assert "verified" in dragoman("inspect", str(bundle), "--verify")
+    assert after["files"] == before["files"] and after["model"] == before["model"]
+
+
+def test_the_same_settings_are_the_same_version(bundle):
+    assert dragoman("seal", str(bundle)).strip() == manifest(bundle)["version"]
+    one = dragoman("seal", str(bundle), "--set", "decoding.beam=2")
+    dragoman("seal", str(bundle), "--set", "decoding.beam=3")
+    assert dragoman("seal", str(bundle), "--set", "decoding.beam=2") == one
+
+
+@pytest.mark.parametrize("setting, wrong", [
+    ("decoding.beam=500", "decoding.beam"), ("decoding.beam=two", "decoding.beam"), ("capitals=loud", "capitals"),
+    ("model.D=3", "model.D"), ("version=1", "version"), ("decoding.heat=1", "decoding.heat"), ("name", "KEY=VALUE"), ("name=", "name")])
+def test_what_is_wrong_is_named_and_nothing_written(bundle, setting, wrong):
+    before = (bundle / "manifest.json").read_bytes()
+    assert wrong in dragoman("seal", str(bundle), "--set", "licence=mine", "--set", setting, ok=False)
+    assert (bundle / "manifest.json").read_bytes() == before
+
+
+def test_capitals(bundle):
+    loud, calm = "TWO DOGS PLAY IN THE SNOW.\n", "Two dogs play in the snow.\n"
+    dragoman("seal", str(bundle), "--set", "capitals=as_words")
+    answer = dragoman("translate", "--model", str(bundle), stdin=calm)
+    assert dragoman("translate", "--model", str(bundle), stdin=loud) == answer.upper()
+    dragoman("seal", str(bundle), "--set", "capitals=as_written")
+    assert dragoman("translate", "--model", str(bundle), stdin=calm) == answer
+    assert dragoman("translate", "--model", str(bundle), stdin=loud) != answer.upper()

@@ -1,0 +1,110 @@
+#include "translate/capitals.h"
+
+#include "text/letter_case.h"
+
+#include <stdlib.h>
+
+/* How well the vocabulary knows a word. */
+struct fame {
+    size_t pieces;
+    int64_t ids; /* their sum; the vocabulary's order is that of merges, frequent ones first */
+};
+
+static int fame_of(
+    const struct dg_tokenizer *t, const char *s, size_t n, struct fame *out, struct dg_error *err)
+{
+    struct dg_token *tokens = NULL;
+    int rc = dg_tokenizer_encode(t, s, n, &tokens, &out->pieces, err);
+    out->ids = 0;
+    for (size_t i = 0; !rc && i < out->pieces; i++)
+        out->ids += tokens[i].id == dg_tokenizer_unk(t) ? INT32_MAX : tokens[i].id;
+    free(tokens);
+    return rc;
+}
+
+static bool is_better(const struct fame *a, const struct fame *b)
+{
+    return a->pieces != b->pieces ? a->pieces < b->pieces : a->ids < b->ids;
+}
+
+/* One word; small: it may begin with a small letter. */
+static int read_word(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
+    bool small, struct dg_buffer *out, struct dg_error *err)
+{
+    struct dg_buffer forms[3]; /* "the", "The", "THE" */
+    struct fame fame[3];
+    size_t head = dg_text_first_letter(s, n), best = 0;
+    for (size_t i = 0; i < 3; i++)
+        dg_buffer_init(&forms[i]);
+    int rc = dg_text_lower(language, s, n, &forms[0], err);
+    dg_buffer_add(&forms[1], s, head);
+    if (!rc)
+        rc = dg_text_lower(language, s + head, n - head, &forms[1], err);
+    dg_buffer_add(&forms[2], s, n);
+    for (size_t i = 0; !rc && i < 3; i++) {
+        if (forms[i].failed)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for a word of %zu bytes", n);
+        else
+            rc = fame_of(t, forms[i].data, forms[i].len, &fame[i], err);
+        if (!rc && is_better(&fame[i], &fame[best]))
+            best = i;
+    }
+    if (best == 0 && !small)
+        best = 1;
+    if (!rc)
+        dg_buffer_add(out, forms[best].data, forms[best].len);
+    for (size_t i = 0; i < 3; i++)
+        dg_buffer_deinit(&forms[i]);
+    return rc;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
+    struct dg_buffer *out, struct dg_error *err)
+{
+    bool first = true;
+    int rc = 0;
+    for (size_t at = 0, end; at < n && !rc; at = end) {
+        for (end = at; end < n && is_space(s[end]) == is_space(s[at]);)
+            end++;
+        if (dg_text_first_letter(s + at, end - at) == 0) {
+            dg_buffer_add(out, s + at, end - at);
+        } else {
+            rc = read_word(t, language, s + at, end - at, !first, out, err);
+            first = false;
+        }
+    }
+    return rc;
+}
+
+int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from, size_t *ends,
+    size_t n, struct dg_error *err)
+{
+    struct dg_buffer all;
+    size_t at = from;
+    int rc = 0;
+    dg_buffer_init(&all);
+    for (size_t i = 0; i < n && !rc; i++) { /* piece by piece, for what each becomes */
+        size_t end = ends[i];
+        if (end > at)
+            rc = dg_text_upper(language, text->data + at, end - at, &all, err);
+        at = end > at ? end : at;
+        ends[i] = from + all.len;
+    }
+    dg_buffer_reset(&all);
+    if (!rc &&
+        text->len > from) /* a letter's neighbours may count, so not the pieces put together */
+        rc = dg_text_upper(language, text->data + from, text->len - from, &all, err);
+    if (!rc) {
+        text->len = from;
+        dg_buffer_add(text, all.data, all.len);
+        for (size_t i = 0; i < n; i++)
+            ends[i] = ends[i] < text->len ? ends[i] : text->len;
+    }
+    dg_buffer_deinit(&all);
+    return rc;
+}
