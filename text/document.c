@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_SHOWN 80 /* bytes of code or an address that the model sees */
+
 bool dg_format_find(const char *name, enum dg_format *out)
 {
     static const char *const names[] = {"text", "wrapped", "srt", "markdown"};
@@ -170,6 +172,16 @@ void dg_document_close(struct dg_document *l)
     free(l->blocks);
     free(l->insets);
     memset(l, 0, sizeof *l);
+}
+
+size_t dg_inset_shown(const char *s, size_t n)
+{
+    if (n <= MAX_SHOWN)
+        return n;
+    n = MAX_SHOWN;
+    while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80)
+        n--;
+    return n;
 }
 
 size_t dg_document_before(const struct dg_document *l, const struct dg_block *b, size_t at)

@@ -57,6 +57,10 @@ int dg_document_open(const char *text, size_t n, enum dg_format format, struct d
     struct dg_error *err);
 void dg_document_close(struct dg_document *l); /* a zeroed one is fine */
 
+/* Bytes of something verbatim, s[n], that the flat text gets: a long address would be all there is of
+ * a sentence. */
+size_t dg_inset_shown(const char *s, size_t n);
+
 /* How many of b's insets begin before byte `at` of flat. */
 size_t dg_document_before(const struct dg_document *l, const struct dg_block *b, size_t at);
 

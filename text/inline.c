@@ -2,6 +2,7 @@
  * finds what may be a mark, the next pairs those that open with those that close; what has no
  * partner is text. What is looked at in vain comes off a budget, so that time grows with length alone. */
 #include "text/document_internal.h"
+#include "text/kept.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 
 #define BUDGET 64      /* bytes looked at in vain for each byte of text */
 #define MAX_OPEN 64    /* marks open at a time */
-#define MAX_SHOWN 80   /* bytes of code or an address that the model sees */
 
 enum kind { LINE_BREAK, CODE, ADDRESS, TAG_OPEN, TAG_CLOSE, TAG_LONE, BRACKET_OPEN, BRACKET_CLOSE, EMPHASIS, LONE };
 
@@ -85,17 +85,11 @@ static size_t take_code(struct scan *x, size_t at)
     return in_vain(x, at, limit);
 }
 
-/* http://, https://, up to white space, without a full stop and the like behind it. */
 static size_t take_address(struct scan *x, size_t at)
 {
-    static const char enders[] = ".,;:!?'\")]}*_";
-    if (strncmp(x->s + at, "http://", 7) != 0 && strncmp(x->s + at, "https://", 8) != 0)
+    size_t i = dg_kept_address(x->s, at, ahead(x, at));
+    if (i == at)
         return at;
-    size_t i = at, limit = ahead(x, at);
-    while (i < limit && (unsigned char)x->s[i] > ' ' && !strchr("<>|`", x->s[i]))
-        i++;
-    while (i > at + 8 && strchr(enders, x->s[i - 1]))
-        i--;
     add(x, (struct token){.kind = ADDRESS, .begin = at, .end = i, .text = at, .text_end = i});
     return i;
 }
@@ -312,17 +306,6 @@ static void find_pairs(struct scan *x, uint32_t *pairs)
     }
 }
 
-/* Bytes of s[n] that the flat text gets: a long address would be all there is of a sentence. */
-static size_t shown(const char *s, size_t n)
-{
-    if (n <= MAX_SHOWN)
-        return n;
-    n = MAX_SHOWN;
-    while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80)
-        n--;
-    return n;
-}
-
 static void emit(struct dg_document *l, const struct scan *x, const struct token *t)
 {
     struct dg_inset inset = {.begin = t->begin, .end = t->end, .pair = t->pair};
@@ -334,7 +317,7 @@ static void emit(struct dg_document *l, const struct scan *x, const struct token
     }
     if (t->kind == CODE || t->kind == ADDRESS) {
         inset.kind = DG_INSET_VERBATIM;
-        inset.len = shown(x->s + t->text, t->text_end - t->text);
+        inset.len = dg_inset_shown(x->s + t->text, t->text_end - t->text);
     } else if (t->pair) {
         inset.kind = t->is_closer ? DG_INSET_CLOSE : DG_INSET_OPEN;
     } else if (t->kind == EMPHASIS || t->kind == BRACKET_OPEN || t->kind == BRACKET_CLOSE) {

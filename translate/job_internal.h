@@ -56,6 +56,7 @@ struct dg_job {
     const char *tag;       /* piece that names the target language, or NULL */
     const char *language;  /* of the source, for splitting */
     const char *target_language;
+    bool free;             /* no prefix is given: an answer may be changed where the source says how */
     bool capitals;         /* sentences in capitals are read as ordinary words */
     char *text;
     size_t len;
@@ -73,6 +74,8 @@ struct dg_job {
 /* Make p the sentence `at` (bytes of the layout's flat text) of block b, with the marks that are its own. */
 int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_document *l, const struct dg_block *b,
     struct dg_span at, struct dg_error *err);
+/* What stays as it is in a sentence of plain text becomes its insets. */
+int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* The byte of the job's text where byte `at` of flat is; behind what has no width there or not. */
 size_t dg_part_source(const struct dg_part *p, size_t at, bool behind);
 

@@ -1,5 +1,6 @@
 /* A sentence of a layout as a part of the job: which bytes of the text it is, and which marks are
  * its own. */
+#include "text/kept.h"
 #include "translate/job_internal.h"
 
 #include <string.h>
@@ -7,8 +8,7 @@
 /* Is the partner of a pair's mark among insets[n]? */
 static bool has_partner(const struct dg_inset *insets, size_t n, size_t i)
 {
-    enum dg_inset_kind other =
-        insets[i].kind == DG_INSET_OPEN ? DG_INSET_CLOSE : DG_INSET_OPEN;
+    enum dg_inset_kind other = insets[i].kind == DG_INSET_OPEN ? DG_INSET_CLOSE : DG_INSET_OPEN;
     for (size_t k = 0; k < n; k++)
         if (insets[k].kind == other && insets[k].pair == insets[i].pair)
             return true;
@@ -62,6 +62,46 @@ int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_documen
         if (last->at + last->len == p->flat_len)
             p->end = last->end;
     }
+    return 0;
+}
+
+/* Fill in p->insets, of which there are p->n_insets, and p->flat. */
+static void keep(const struct dg_job *j, struct dg_part *p, char *flat)
+{
+    const char *s = j->text + p->begin;
+    size_t n = p->end - p->begin, at = 0, begin, end;
+    for (size_t i = 0; i < p->n_insets && (end = dg_kept_next(s, n, at, &begin)) > 0; i++) {
+        size_t len = dg_inset_shown(s + begin, end - begin);
+        memcpy(flat + p->flat_len, s + at, begin - at + len);
+        p->flat_len += begin - at;
+        p->insets[i] = (struct dg_inset){.kind = DG_INSET_VERBATIM,
+            .at = p->flat_len,
+            .len = len,
+            .begin = p->begin + begin,
+            .end = p->begin + end};
+        p->flat_len += len;
+        at = end;
+    }
+    memcpy(flat + p->flat_len, s + at, n - at);
+    p->flat_len += n - at;
+    flat[p->flat_len] = '\0';
+    p->flat = flat;
+}
+
+int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    const char *s = j->text + p->begin;
+    size_t n = p->end - p->begin, begin, count = 0;
+    for (size_t end = 0; (end = dg_kept_next(s, n, end, &begin)) > 0;)
+        count++;
+    if (count == 0)
+        return 0;
+    char *flat = dg_arena_array(&j->arena, n + 1, 1);
+    p->insets = dg_arena_array(&j->arena, count, sizeof *p->insets);
+    if (!flat || !p->insets)
+        return DG_JOB_NO_MEMORY(err);
+    p->n_insets = count;
+    keep(j, p, flat);
     return 0;
 }
 

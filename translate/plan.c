@@ -163,9 +163,9 @@ static bool keep_whole(const struct flat *f, struct dg_span at, size_t *left_end
 
 static struct dg_part *part_of(struct dg_job *j, const struct flat *f, struct dg_span at, struct dg_error *err)
 {
+    struct dg_part *p = part_new(j, f->layout ? 0 : at.begin, f->layout ? 0 : at.end, err);
     if (!f->layout)
-        return part_new(j, at.begin, at.end, err);
-    struct dg_part *p = part_new(j, 0, 0, err);
+        return p && (!j->free || !dg_part_keep(j, p, err)) ? p : NULL;
     return p && !dg_part_lay_out(j, p, f->layout, f->block, at, err) ? p : NULL;
 }
 
@@ -184,14 +184,6 @@ static bool has_words(const struct dg_part *p, const char *s, size_t n)
     return dg_utf8_has_letter(s + at, n - at);
 }
 
-static bool has_verbatim(const struct dg_part *p)
-{
-    for (size_t i = 0; i < p->n_insets; i++)
-        if (p->insets[i].kind == DG_INSET_VERBATIM)
-            return true;
-    return false;
-}
-
 /* Translate, copy or refuse one span; DG_EAGAIN: it is over the piece limit. */
 static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
@@ -200,7 +192,7 @@ static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t 
         p->copied = true;
         return 0;
     }
-    p->capitals = j->capitals && !has_verbatim(p) && dg_text_in_capitals(s, n);
+    p->capitals = j->capitals && dg_text_in_capitals(s, n);
     int rc = encode_span(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;
@@ -222,7 +214,8 @@ static int plan_span(struct dg_job *j, const struct flat *f, size_t begin, size_
         struct dg_part *p = part_of(j, f, at, err);
         if (!p)
             return DG_ENOMEM;
-        int rc = plan_part(j, p, f->text + at.begin, at.end - at.begin, err);
+        int rc = p->flat ? plan_part(j, p, p->flat, p->flat_len, err)
+                         : plan_part(j, p, f->text + at.begin, at.end - at.begin, err);
         if (!rc)
             continue;
         if (rc != DG_EAGAIN)
@@ -371,7 +364,8 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const
     int rc = check_text(t, text, n, o->pieces, "text", err);
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
-    j->capitals = !o->prefix && dg_bundle_capitals_as_words(t->bundle);
+    j->free = !o->prefix; /* what the user has begun to write is not to be changed */
+    j->capitals = j->free && dg_bundle_capitals_as_words(t->bundle);
     rc = o->pieces ? plan_pieces(j, err) : plan_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);

@@ -330,6 +330,33 @@ static void capitals_are_read_as_words(void **state)
     dg_job_free(j[1]);
 }
 
+/* Addresses, placeholders and emoji are in the answer exactly once, whatever the model says; alone they are copied. */
+static void what_has_no_language_is_kept(void **state)
+{
+    (void)state;
+    static const char *const kept[] = {"anna@example.org", "https://example.org/a?b=c#a-fragment-that-is-rather-long-and-longer-than-the-model-is-shown-of-it",
+        "{name}", "%1$s", "😀", "config.txt"};
+    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12}, .alignments = true};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        static const char *const around[] = {"The old %s house.", "%s is here.", "Write to %s", "%s"};
+        for (size_t k = 0; k < sizeof around / sizeof around[0]; k++) {
+            char text[256];
+            struct dg_answers a;
+            snprintf(text, sizeof text, around[k], kept[i]);
+            struct dg_job *j = translated(text, &o, &a);
+            const char *there = strstr(a.best[0].text, kept[i]);
+            assert_non_null(there);
+            assert_null(strstr(there + 1, kept[i]));
+            check_layout(text, &a);
+            if (k == 3)
+                assert_string_equal(a.best[0].text, kept[i]);
+            for (size_t p = 0; p < a.n_alignments; p++)
+                assert_true(a.alignments[p].source_end <= dg_utf8_count(text, strlen(text)));
+            dg_job_free(j);
+        }
+    }
+}
+
 static void length_limit_is_flagged(void **state)
 {
     (void)state;
@@ -409,6 +436,7 @@ int main(void)
         cmocka_unit_test(unknown_is_copied),
         cmocka_unit_test(alignments_are_words),
         cmocka_unit_test(capitals_are_read_as_words),
+        cmocka_unit_test(what_has_no_language_is_kept),
         cmocka_unit_test(length_limit_is_flagged),
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(score_equals_search),

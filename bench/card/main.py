@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""What a model card has to say: BLEU and chrF of a bundle in each of its directions, what was unusual about the answers,
+speed, and some sentences as they come out.
+
+  main.py --dragoman build/release/bin/dragoman --trainer build/release/bin/dragoman-train --data DIR BUNDLE...
+          [--pairs en-de,...] [--sets "Multi30k val",...] [--lines N] [--out DIR]
+
+DIR as scripts/get-data makes it. Several bundles stand beside each other (int8 and float32, say). Prints Markdown and
+writes OUT/<name of the bundle's folder>.json, from which a set that was done before under the same version is taken.
+"""
+import argparse
+import collections
+import gzip
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import record  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# What a set's file is called for the two languages of which one is English, and what it is for.
+SETS = {"Multi30k test 2016": ("test/multi30k_test_2016_flickr.{}", "reporting"), "newstest2014": ("test/newstest2014.en-{other}.{}", "reporting"),
+        "Multi30k val": ("multi30k/val.{}", "choosing"), "newstest2013": ("dev/newstest2013.en-{other}.{}", "choosing"),
+        "FLORES dev": ("dev/flores.{}", "choosing")}
+NAMES = {"en": "English", "de": "German", "fr": "French"}
+ENDS = ".!?:;…"
+
+
+def lines_of(data, name, language, other, n):
+    with gzip.open(os.path.join(data, SETS[name][0].format(language, other=other) + ".gz"), "rt", encoding="utf-8") as f:
+        return [line.rstrip("\n") for _, line in zip(range(n), f)]
+
+
+def translate(a, bundle, source, target, lines):
+    """Answers as objects, CPU and wall seconds."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run([a.dragoman, "translate", "--model", bundle, "--source-lang", source, "--target-lang", target, "--json"],
+                          input="\n".join(lines) + "\n", capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"bench: {bundle}: {done.stderr}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    answers = [json.loads(x) for x in done.stdout.splitlines()]
+    if len(answers) != len(lines):
+        sys.exit(f"bench: {len(answers)} answers to {len(lines)} lines")
+    return answers, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - start
+
+
+def last_sign(text):
+    return text.rstrip(" \u00a0\u202f\"'”“„»«’‘)]")[-1:]
+
+
+def bleu(a, hypotheses, references):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, lines in (("hypotheses", hypotheses), ("references", references)):
+            paths.append(os.path.join(folder, name))
+            with open(paths[-1], "w", encoding="utf-8") as f:
+                f.write("".join(x.replace("\n", " ") + "\n" for x in lines))
+        out = subprocess.run([a.trainer, "bleu", *paths], capture_output=True, text=True, check=True).stdout
+    return {"signature": re.search(r"BLEU\|(\S+) = ", out).group(1), "bleu": float(re.search(r"BLEU\S* = ([\d.]+)", out).group(1)),
+            "chrf": float(re.search(r"chrF2\S* = ([\d.]+)", out).group(1))}
+
+
+def score(a, bundle, name, source, target):
+    other = target if source == "en" else source
+    sources, references = (lines_of(a.data, name, x, other, a.lines) for x in (source, target))
+    answers, cpu, wall = translate(a, bundle, source, target, sources)
+    texts = [x["text"] for x in answers]
+    ended = [t for s, t in zip(sources, texts) if last_sign(s) in ENDS and last_sign(s)]
+    flags = collections.Counter(f for x in answers for f in x["flags"])
+    return {**bleu(a, texts, references), "lines": len(sources), "empty": sum(not t.strip() for t in texts),
+            "end_kept": sum(last_sign(t) in ENDS and bool(last_sign(t)) for t in ended) / max(1, len(ended)),
+            "flags": {k: v / len(sources) for k, v in sorted(flags.items())}, "cpu_ms_a_line": 1000 * cpu / len(sources),
+            "lines_per_s": len(sources) / wall}
+
+
+def measure(a, bundle):
+    with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as f:
+        manifest = json.load(f)
+    pairs = ["-".join(p) for p in manifest["pairs"]]
+    path = os.path.join(a.out, os.path.basename(os.path.normpath(bundle)) + ".json")
+    result = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            result = json.load(f)
+    if result.get("version") != manifest["version"] or result.get("limit") != a.lines:
+        result = {"version": manifest["version"], "name": manifest["name"], "limit": a.lines, "scores": {}, "says": {}}
+    with open(os.path.join(HERE, "sentences.json"), encoding="utf-8") as f:
+        sentences = json.load(f)
+    for pair in [x for x in pairs if not a.pairs or x in a.pairs.split(",")]:
+        source, target = pair.split("-")
+        result["says"][pair] = {kind: [[s, t["text"]] for s, t in zip(by[source], translate(a, bundle, source, target, by[source])[0])]
+                                for kind, by in sentences.items()}
+        for name in SETS:
+            if (a.sets and name not in a.sets.split(",")) or "en" not in (source, target) or name in result["scores"].get(pair, {}):
+                continue
+            result["scores"].setdefault(pair, {})[name] = score(a, bundle, name, source, target)
+            print(f"{bundle} {pair} {name}: {result['scores'][pair][name]}", file=sys.stderr, flush=True)
+            record.write(a.out, os.path.basename(path)[:-5], {".json": result})
+    record.write(a.out, os.path.basename(path)[:-5], {".json": result})
+    return result
+
+
+def percent(x):
+    return f"{100 * x:.1f} %"
+
+
+def arrow(pair):
+    return " → ".join(NAMES[x] for x in pair.split("-"))
+
+
+def report(r):
+    pairs = sorted(r["scores"])
+    signature = next((s["signature"] for p in r["scores"].values() for s in p.values()), "")
+    out = [f"## {r['name']} `{r['version'][:12]}`", "", f"`{signature}`, beam 4, α 0.6.", ""]
+    for purpose in ("reporting", "choosing"):
+        names = [n for n, (_, p) in SETS.items() if p == purpose and any(n in s for s in r["scores"].values())]
+        if names:
+            out += [f"| for {purpose}: BLEU, chrF2 | " + " | ".join(map(arrow, pairs)) + " |", "|---" * (1 + len(pairs)) + "|"]
+            for n in names:
+                cells = [r["scores"][p].get(n) for p in pairs]
+                out.append(f"| {n} | " + " | ".join(f"**{s['bleu']:.1f}**, {s['chrf']:.1f}" if s else "" for s in cells) + " |")
+            out.append("")
+    out += ["| | empty | end kept | loops | low confidence | CPU ms a line |", "|---|---|---|---|---|---|"]
+    for p in pairs:
+        for n, s in r["scores"][p].items():
+            out.append(f"| {arrow(p)}, {n} | {s['empty']} | {percent(s['end_kept'])} | {percent(s['flags'].get('repetition', 0))} | "
+                       f"{percent(s['flags'].get('low_confidence', 0))} | {s['cpu_ms_a_line']:.0f} |")
+    for p, kinds in r["says"].items():
+        for said in kinds.values():
+            out += ["", "| " + " | ".join(NAMES[x] for x in p.split("-")) + " |", "|---|---|"]
+            out += [f"| {s} | {t} |".replace("\n", " ") for s, t in said]
+    return "\n".join(out) + "\n"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("bundles", nargs="+")
+    p.add_argument("--dragoman", required=True)
+    p.add_argument("--trainer", required=True)
+    p.add_argument("--data", required=True)
+    p.add_argument("--pairs", default="")
+    p.add_argument("--sets", default="")
+    p.add_argument("--lines", type=int, default=1000000, help="of each set, at most")
+    p.add_argument("--out", default=".cache/bench-card")
+    a = p.parse_args()
+    for bundle in a.bundles:
+        print(report(measure(a, bundle)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+/* text/kept.h: what stays as it is, whatever the language. */
+#include "text/kept.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Everything kept of a text, in <>. */
+static void expect(const char *text, const char *wanted)
+{
+    char found[512] = "";
+    size_t n = strlen(text), begin;
+    for (size_t end = 0; (end = dg_kept_next(text, n, end, &begin)) > 0;) {
+        assert_true(begin < end && end <= n);
+        strcat(found, "<");
+        strncat(found, text + begin, end - begin);
+        strcat(found, ">");
+    }
+    assert_string_equal(found, wanted);
+}
+
+static void addresses(void **state)
+{
+    (void)state;
+    expect("See https://example.org/a?b=c#d, or (http://x.org/y).", "<https://example.org/a?b=c#d><http://x.org/y>");
+    expect("“https://example.org” « www.example.org/ü »", "<https://example.org><www.example.org/ü>");
+    expect("HTTP://EXAMPLE.ORG! ftp://x.org", "<HTTP://EXAMPLE.ORG><ftp://x.org>");
+    expect("https:// is nothing, www. neither, xhttp://y.org", "");
+    expect("Write to anna.b+c@mail.example.org.", "<anna.b+c@mail.example.org>");
+    expect("(anna@example.org), a@b, @, a @ b.c", "<anna@example.org>");
+    expect("Ask @anna_b. And @otto, mail@", "<@anna_b><@otto>");
+}
+
+static void files(void **state)
+{
+    (void)state;
+    expect("Open config.txt or my-notes.v2.pdf, not \"x.html\".", "<config.txt><my-notes.v2.pdf><x.html>");
+    expect("booking.com, e.g. this, z.B. das, at 5 p.m. End.Begin 3.5 1.000,5 .txt a.b", "<booking.com>");
+    expect("config.txtual überconfig.txt", "");
+}
+
+static void placeholders(void **state)
+{
+    (void)state;
+    expect("%s has %d of %1$s, %.2f and %(name)s", "<%s><%d><%1$s><%.2f><%(name)s>");
+    expect("100% sure, 50%d, 5 % des, %zzz, 20 %", "");
+    expect("Hello {name}, {{user.name}}, ${PATH}, {0}!", "<{name}><{{user.name}}><${PATH}><{0}>");
+    expect("{ a }, {}, {a b}, $5, {x", "");
+}
+
+static void emoji(void **state)
+{
+    (void)state;
+    expect("I love you 😀", "<😀>");
+    expect("👍🏽👩‍👩‍👧 yes ❤️, 🇩🇪.", "<👍🏽👩‍👩‍👧><❤️><🇩🇪>");
+    expect("© ™ ☺ 1 # * é 日本", "");
+}
+
+/* Never beyond the end, whatever the bytes; and in time that grows with length alone. */
+static void anything(void **state)
+{
+    (void)state;
+    static const char signs[] = "a.%@{}$(h1/:w-_ +\"";
+    unsigned random = 7;
+    for (int round = 0; round < 3000; round++) {
+        size_t n = (size_t)(round % 40), begin, end = 0;
+        char *s = malloc(n ? n : 1); /* its own block: reading beyond it is found */
+        assert_non_null(s);
+        for (size_t i = 0; i < n; i++) {
+            random = random * 1664525 + 1013904223;
+            s[i] = signs[(random >> 16) % (sizeof signs - 1)];
+        }
+        while ((end = dg_kept_next(s, n, end, &begin)) > 0)
+            assert_true(begin < end && end <= n);
+        free(s);
+    }
+    for (size_t k = 0; signs[k]; k++) {
+        size_t n = 1 << 20, begin;
+        char *s = malloc(n);
+        assert_non_null(s);
+        for (size_t i = 0; i < n; i++)
+            s[i] = i % 2 ? signs[k] : 'a';
+        for (size_t end = 0; (end = dg_kept_next(s, n, end, &begin)) > 0;) /* quadratic, it would not end */
+            assert_true(begin < end && end <= n);
+        free(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(files),
+        cmocka_unit_test(placeholders), cmocka_unit_test(emoji), cmocka_unit_test(anything)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
