@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-serve test-gpu bench-gpu soak install clean
+.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve test-gpu bench-gpu soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -52,6 +52,9 @@ bench-loss: build ## loss curves beside PyTorch, hours; goes on where it stopped
 
 bench-tune: build ## what settings of a recipe are worth in the same CPU time, hours; goes on where it stopped; DATA=FOLDER
 	@bench/run-tune.sh
+
+bench-card: build ## scores and sentences for the model cards; DATA=FOLDER BUNDLES=FOLDERS
+	@bench/run-card.sh
 
 bench-serve: build ## speed and latency over HTTP
 	@bench/run-serve.sh

@@ -3,7 +3,7 @@
 minutes on one thread, the last two fifths with a rate that falls to 0, its checkpoints are averaged, and dev sets are
 scored. Bits a character compare vocabularies of different sizes; BLEU is beside them.
 
-  main.py --trainer build/release/bin/dragoman-train --data DIR bench/tune/en-de.json [--minutes 6] [--only NAME,...]
+  main.py --trainer build/release/bin/dragoman-train --data DIR bench/tune/en-de.json [--minutes 5] [--only NAME,...]
 
 A run that is interrupted goes on the next time. Data that two variants share is prepared once. Writes what there is so far
 to bench/results/tune-<plan>.json and .md; with --only, it trains and writes no table; with --report, the other way round.
@@ -200,7 +200,7 @@ def main():
     p.add_argument("plan")
     p.add_argument("--trainer", required=True)
     p.add_argument("--data", required=True)
-    p.add_argument("--minutes", type=float, default=6, help="CPU minutes of each variant")
+    p.add_argument("--minutes", type=float, default=5, help="CPU minutes of each variant")
     p.add_argument("--lines", type=int, default=300, help="of each dev set, at most")
     p.add_argument("--work", default=".cache/bench-tune")
     p.add_argument("--out", default="bench/results")
