@@ -88,8 +88,36 @@ static void keep(const struct dg_job *j, struct dg_part *p, char *flat)
     p->flat = flat;
 }
 
+static size_t without_spaces(const char *s, size_t n)
+{
+    while (n > 0 && strchr(" \t", s[n - 1]))
+        n--;
+    return n;
+}
+
+/* Emoji at either end are not of the sentence: they stay in the gap. (Everything else that is kept
+ * begins with an ASCII sign.) */
+static void leave_emoji_out(const struct dg_job *j, struct dg_part *p)
+{
+    const char *s = j->text + p->begin;
+    size_t n = p->end - p->begin, front = 0, back = n, begin, end = 0;
+    while ((end = dg_kept_next(s, n, end, &begin)) > 0) {
+        bool picture = (unsigned char)s[begin] >= 0x80;
+        if (picture && begin == front)
+            front = end + strspn(s + end, " \t");
+        back = picture ? without_spaces(s, begin) : n;
+        if (end + strspn(s + end, " \t") < n)
+            back = n;
+    }
+    if (front < back) {
+        p->end = p->begin + back;
+        p->begin += front;
+    }
+}
+
 int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
+    leave_emoji_out(j, p);
     const char *s = j->text + p->begin;
     size_t n = p->end - p->begin, begin, count = 0;
     for (size_t end = 0; (end = dg_kept_next(s, n, end, &begin)) > 0;)

@@ -215,7 +215,7 @@ static int plan_span(struct dg_job *j, const struct flat *f, size_t begin, size_
         if (!p)
             return DG_ENOMEM;
         int rc = p->flat ? plan_part(j, p, p->flat, p->flat_len, err)
-                         : plan_part(j, p, f->text + at.begin, at.end - at.begin, err);
+                         : plan_part(j, p, j->text + p->begin, p->end - p->begin, err);
         if (!rc)
             continue;
         if (rc != DG_EAGAIN)

@@ -357,6 +357,24 @@ static void what_has_no_language_is_kept(void **state)
     }
 }
 
+/* At the ends of a sentence they are none of it. */
+static void emoji_around_a_sentence_stay_outside(void **state)
+{
+    (void)state;
+    static const char text[] = "😀👍 The old house. 🔥 The \xF0\x9F\x98\x80 sea is here! ❤️\n😀";
+    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12}};
+    struct dg_answers a, bare;
+    struct dg_job *j = translated(text, &o, &a), *k = translated("The old house.", &o, &bare);
+    size_t n = bare.best[0].len;
+    assert_memory_equal(a.best[0].text, "😀👍 ", 9);
+    assert_memory_equal(a.best[0].text + 9, bare.best[0].text, n);
+    assert_memory_equal(a.best[0].text + 9 + n, " 🔥 ", 6);
+    assert_string_equal(a.best[0].text + a.best[0].len - 12, " ❤️\n😀");
+    check_layout(text, &a);
+    dg_job_free(j);
+    dg_job_free(k);
+}
+
 static void length_limit_is_flagged(void **state)
 {
     (void)state;
@@ -437,6 +455,7 @@ int main(void)
         cmocka_unit_test(alignments_are_words),
         cmocka_unit_test(capitals_are_read_as_words),
         cmocka_unit_test(what_has_no_language_is_kept),
+        cmocka_unit_test(emoji_around_a_sentence_stay_outside),
         cmocka_unit_test(length_limit_is_flagged),
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(score_equals_search),
