@@ -45,6 +45,12 @@ def process_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def children_seconds():
+    """CPU seconds of all programs that we ran and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def resident_kb(pid):
     return int(re.search(r"^VmRSS:\s*(\d+)", read(f"/proc/{pid}/status"), re.M).group(1))
 
@@ -62,5 +68,4 @@ class Others:
 
     @staticmethod
     def seconds():
-        own = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return busy_seconds() - own.ru_utime - own.ru_stime
+        return busy_seconds() - children_seconds()

@@ -9,13 +9,12 @@
 
 static const char usage[] =
     "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n\n"
-    "  --set KEY=VALUE   name, description, licence, capitals (as_words or as_written), "
-    "alignment_layer,\n"
-    "                    alignment_head, or decoding.beam, decoding.alpha, decoding.extra_length,\n"
-    "                    decoding.low_confidence, decoding.never; without a value it is left out "
-    "again\n\n"
-    "Checks the manifest and writes the version it has then. Without --set: after it was edited by "
-    "hand.\n";
+    "  --set KEY=VALUE   name, description, licence, capitals (as_words or as_written),\n"
+    "                    alignment_layer, alignment_head, decoding.beam, decoding.alpha,\n"
+    "                    decoding.extra_length, decoding.low_confidence or decoding.never;\n"
+    "                    without a value it is left out again\n\n"
+    "Checks the manifest and writes the version it has then. Without --set: after it was edited\n"
+    "by hand.\n";
 
 struct setting {
     const char *section, *key;

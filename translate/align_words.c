@@ -3,6 +3,7 @@
  * letters, never words. */
 #include "text/utf8.h"
 #include "translate/job_internal.h"
+#include "translate/white_space.h"
 
 #include <string.h>
 
@@ -15,11 +16,6 @@ struct words {
     size_t n;
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_char, struct words *out,
     struct dg_error *err)
 {
@@ -30,10 +26,10 @@ static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_ch
         return DG_JOB_NO_MEMORY(err);
     while (at < n) {
         size_t end = at;
-        while (end < n && is_space(s[end]) == is_space(s[at]))
+        while (end < n && dg_is_white_space(s[end]) == dg_is_white_space(s[at]))
             end++;
         size_t end_char = chars + dg_utf8_count(s + at, end - at);
-        if (!is_space(s[at]))
+        if (!dg_is_white_space(s[at]))
             out->list[out->n++] = (struct word){at, end, chars, end_char};
         at = end;
         chars = end_char;
@@ -44,7 +40,7 @@ static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_ch
 /* The word that holds the last byte of begin..end that is not white space; n when there is none. */
 static size_t word_at(const struct words *w, const char *s, size_t begin, size_t end)
 {
-    while (end > begin && is_space(s[end - 1]))
+    while (end > begin && dg_is_white_space(s[end - 1]))
         end--;
     if (end == begin)
         return w->n;

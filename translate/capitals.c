@@ -1,6 +1,7 @@
 #include "translate/capitals.h"
 
 #include "text/letter_case.h"
+#include "translate/white_space.h"
 
 #include <stdlib.h>
 
@@ -58,18 +59,13 @@ static int read_word(const struct dg_tokenizer *t, const char *language, const c
     return rc;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
     struct dg_buffer *out, struct dg_error *err)
 {
     bool first = true;
     int rc = 0;
     for (size_t at = 0, end; at < n && !rc; at = end) {
-        for (end = at; end < n && is_space(s[end]) == is_space(s[at]);)
+        for (end = at; end < n && dg_is_white_space(s[end]) == dg_is_white_space(s[at]);)
             end++;
         if (dg_text_first_letter(s + at, end - at) == 0) {
             dg_buffer_add(out, s + at, end - at);

@@ -1,5 +1,7 @@
 #include "translate/decorate.h"
 
+#include "translate/white_space.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,20 +47,15 @@ struct work {
     size_t n_edits;
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool find_words(struct dg_arena *arena, const char *s, size_t n, struct words *out)
 {
     out->n = 0;
     out->list = dg_arena_array(arena, n / 2 + 1, sizeof *out->list);
     for (size_t at = 0; out->list && at < n;) {
         size_t end = at;
-        while (end < n && is_space(s[end]) == is_space(s[at]))
+        while (end < n && dg_is_white_space(s[end]) == dg_is_white_space(s[at]))
             end++;
-        if (!is_space(s[at]))
+        if (!dg_is_white_space(s[at]))
             out->list[out->n++] = (struct word){at, end};
         at = end;
     }

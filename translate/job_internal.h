@@ -56,8 +56,6 @@ struct dg_job {
     const char *tag;       /* piece that names the target language, or NULL */
     const char *language;  /* of the source, for splitting */
     const char *target_language;
-    bool free;             /* no prefix is given: an answer may be changed where the source says how */
-    bool capitals;         /* sentences in capitals are read as ordinary words */
     char *text;
     size_t len;
     struct dg_part *parts; /* [n_parts], in the order of the text */

@@ -117,9 +117,12 @@ static void leave_emoji_out(const struct dg_job *j, struct dg_part *p)
 
 int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
+    size_t begin, count = 0;
+    if (dg_kept_next(j->text + p->begin, p->end - p->begin, 0, &begin) == 0)
+        return 0; /* nearly every sentence: looked through once */
     leave_emoji_out(j, p);
     const char *s = j->text + p->begin;
-    size_t n = p->end - p->begin, begin, count = 0;
+    size_t n = p->end - p->begin;
     for (size_t end = 0; (end = dg_kept_next(s, n, end, &begin)) > 0;)
         count++;
     if (count == 0)

@@ -161,12 +161,20 @@ static bool keep_whole(const struct flat *f, struct dg_span at, size_t *left_end
     return true;
 }
 
+/* While planning: may the answer be changed where the source says how? What the user has begun to write may not. */
+static bool answer_is_free(const struct dg_job *j)
+{
+    return !j->options.prefix;
+}
+
 static struct dg_part *part_of(struct dg_job *j, const struct flat *f, struct dg_span at, struct dg_error *err)
 {
-    struct dg_part *p = part_new(j, f->layout ? 0 : at.begin, f->layout ? 0 : at.end, err);
-    if (!f->layout)
-        return p && (!j->free || !dg_part_keep(j, p, err)) ? p : NULL;
-    return p && !dg_part_lay_out(j, p, f->layout, f->block, at, err) ? p : NULL;
+    if (f->layout) {
+        struct dg_part *p = part_new(j, 0, 0, err);
+        return p && !dg_part_lay_out(j, p, f->layout, f->block, at, err) ? p : NULL;
+    }
+    struct dg_part *p = part_new(j, at.begin, at.end, err);
+    return p && (!answer_is_free(j) || !dg_part_keep(j, p, err)) ? p : NULL;
 }
 
 /* Any letter outside what stays as it is? */
@@ -192,7 +200,7 @@ static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t 
         p->copied = true;
         return 0;
     }
-    p->capitals = j->capitals && dg_text_in_capitals(s, n);
+    p->capitals = answer_is_free(j) && dg_text_in_capitals(s, n) && dg_bundle_capitals_as_words(j->t->bundle);
     int rc = encode_span(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;
@@ -364,8 +372,6 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const
     int rc = check_text(t, text, n, o->pieces, "text", err);
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
-    j->free = !o->prefix; /* what the user has begun to write is not to be changed */
-    j->capitals = j->free && dg_bundle_capitals_as_words(t->bundle);
     rc = o->pieces ? plan_pieces(j, err) : plan_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);

@@ -10,11 +10,9 @@ writes OUT/<name of the bundle's folder>.json, from which a set that was done be
 """
 import argparse
 import collections
-import gzip
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,7 +20,9 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import machine  # noqa: E402
 import record  # noqa: E402
+import texts  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What a set's file is called for the two languages of which one is English, and what it is for.
@@ -34,22 +34,21 @@ ENDS = ".!?:;…"
 
 
 def lines_of(data, name, language, other, n):
-    with gzip.open(os.path.join(data, SETS[name][0].format(language, other=other) + ".gz"), "rt", encoding="utf-8") as f:
-        return [line.rstrip("\n") for _, line in zip(range(n), f)]
+    return texts.lines(os.path.join(data, SETS[name][0].format(language, other=other) + ".gz"), n)
 
 
 def translate(a, bundle, source, target, lines):
     """Answers as objects, CPU and wall seconds."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    before, start = machine.children_seconds(), time.monotonic()
     done = subprocess.run([a.dragoman, "translate", "--model", bundle, "--source-lang", source, "--target-lang", target, "--json"],
                           input="\n".join(lines) + "\n", capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"bench: {bundle}: {done.stderr}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu, wall = machine.children_seconds() - before, time.monotonic() - start
     answers = [json.loads(x) for x in done.stdout.splitlines()]
     if len(answers) != len(lines):
         sys.exit(f"bench: {len(answers)} answers to {len(lines)} lines")
-    return answers, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - start
+    return answers, cpu, wall
 
 
 def last_sign(text):

@@ -11,20 +11,18 @@ ones it has, AER = 1 - (|A and sure| + |A and possible|) / (|A| + |sure|) (Och &
 aligner is no gold standard. --look says which attention, as LAYER or LAYER.HEAD, from 1; without it, what the manifest names.
 """
 import argparse
-import gzip
-import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unicodedata
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-def lines_of(path, n):
-    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as f:
-        return [line.rstrip("\n") for line in itertools.islice(f, n)]
+import texts  # noqa: E402
 
 
 def words(text):
@@ -88,7 +86,7 @@ def eflomal_links(sources, targets):
     with tempfile.TemporaryDirectory() as folder:
         files = [os.path.join(folder, name) for name in ("there", "back")]
         eflomal.Aligner().align(sources, targets, links_filename_fwd=files[0], links_filename_rev=files[1])
-        return [[{tuple(map(int, p.split("-"))) for p in line.split()} for line in lines_of(f, None)] for f in files]
+        return [[{tuple(map(int, p.split("-"))) for p in line.split()} for line in texts.lines(f, None)] for f in files]
 
 
 def without_marks(links, source, target):
@@ -108,8 +106,8 @@ def main():
     p.add_argument("--threads", type=int, default=1)
     a = p.parse_args()
 
-    sources = lines_of(a.text, a.texts)
-    train = [lines_of(path, a.lines) for path in a.train]
+    sources = texts.lines(a.text, a.texts)
+    train = [texts.lines(path, a.lines) for path in a.train]
     with tempfile.TemporaryDirectory() as folder:
         answers = {look: translate(a.program, looking(a.bundle, look, folder), sources, a.threads) for look in a.look}
     first = answers[a.look[0]]

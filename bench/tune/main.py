@@ -10,12 +10,10 @@ to bench/results/tune-<plan>.json and .md; with --only, it trains and writes no 
 """
 import argparse
 import datetime
-import gzip
 import hashlib
 import json
 import math
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -26,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import machine  # noqa: E402
 import record  # noqa: E402
+import texts  # noqa: E402
 
 CONSTANT = 0.6  # of the time, before the rate falls
 
@@ -34,22 +33,11 @@ class Stopped(Exception):
     pass
 
 
-def cpu_seconds(pid):
-    """Of a process and its threads."""
-    fields = machine.read(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def read_json(path, otherwise=None):
     if otherwise is not None and not os.path.exists(path):
         return otherwise
     with open(path, encoding="utf-8") as f:
         return json.load(f)
-
-
-def text_lines(path, n):
-    with gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8") as f:
-        return [line for _, line in zip(range(n), f)]
 
 
 def settings(values):
@@ -93,10 +81,6 @@ class Tuning:
         return folder
 
     def updates(self, variant):
-        with open(os.path.join(self.folder(variant), "log.jsonl"), encoding="utf-8") as f:
-            return max((json.loads(x).get("update", 0) for x in f if x.endswith("\n")), default=0)
-
-    def saved_updates(self, variant):
         return max(x["step"] for x in read_json(os.path.join(self.folder(variant), "checkpoints", "index.json"))["checkpoints"])
 
     def run(self, variant, state, limit, *command):
@@ -105,7 +89,7 @@ class Tuning:
                               text=True, start_new_session=True) as process:
             now, told = 0.0, False
             while process.poll() is None:
-                now = max(now, cpu_seconds(process.pid))
+                now = max(now, machine.process_seconds(process.pid))
                 if not told and (state["cpu"] + now >= limit or self.stopping):
                     process.terminate()  # a second one would end it without a checkpoint
                     told = True
@@ -132,7 +116,7 @@ class Tuning:
                 begun = ["resume", folder] if state["cpu"] else ["run", *self.recipe(variant), "--prepared", self.prepared(variant), "--out", folder]
                 self.run(variant, state, CONSTANT * seconds, *begun)
                 if not self.stopping:
-                    n = self.saved_updates(variant)
+                    n = self.updates(variant)
                     state["end"] = math.ceil(n / CONSTANT)
                     state["falling"] = state["end"] - n
             record.write(folder, "tune", {".json": state})
@@ -149,15 +133,14 @@ class Tuning:
         found = {}
         for name, source, target in self.plan["dev"]:
             source, target = (os.path.join(self.a.data, x) for x in (source, target))
-            lines = text_lines(target, self.a.lines)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            lines, before = texts.lines(target, self.a.lines), machine.children_seconds()
             x = json.loads(self.call(self.a.trainer, "evaluate", bundle, source, target, "--lines", str(self.a.lines), "--json", "--threads", "1"))
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = machine.children_seconds() - before
             if x["lines"] != len(lines):
                 sys.exit(f"bench: {x['lines']} of {len(lines)} lines of {target} were scored")
-            found[name] = {"bits_a_character": round(x["nll"] * x["pieces"] / math.log(2) / sum(map(len, lines)), 4),
+            found[name] = {"bits_a_character": round(x["nll"] * x["pieces"] / math.log(2) / sum(len(line) + 1 for line in lines), 4),
                            "bleu": round(x["bleu"], 2), "chrf": round(x["chrf"], 2),
-                           "cpu_ms_a_line": round(1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / len(lines), 1)}
+                           "cpu_ms_a_line": round(1000 * cpu / len(lines), 1)}
         shutil.rmtree(bundle)
         return found
 
