@@ -52,6 +52,8 @@ static const struct counter_family {
         NULL},
     [DG_COUNT_LOW_CONFIDENCE] = {"dragoman_low_confidence_total",
         "Sentences whose answer the model itself finds improbable.", NULL, NULL},
+    [DG_COUNT_NUMBER_MISMATCH] = {"dragoman_number_mismatch_total",
+        "Sentences whose numbers are not those of their translation.", NULL, NULL},
 };
 
 static const double seconds[] = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,

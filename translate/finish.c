@@ -1,5 +1,6 @@
 /* Ids -> text, gaps put back (hop 10 of ARCHITECTURE.md). */
 #include "base/buffer.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"
@@ -238,10 +239,16 @@ int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg
     const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
     if (rank == 0)
         p->flags |= flags_of(j, h);
-    if (!j->options.pieces)
-        return dg_part_write(j, p, h, out, err);
-    add_pieces(j, p, h, out);
-    return 0;
+    if (j->options.pieces) {
+        add_pieces(j, p, h, out);
+        return 0;
+    }
+    size_t from = out->len;
+    int rc = dg_part_write(j, p, h, out, err);
+    if (!rc && rank == 0 && out->len > from &&
+        !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
+        p->flags |= DG_FLAG_NUMBER_MISMATCH;
+    return rc;
 }
 
 /* Layout: what stood between the parts stands there again. where (optional, [n_parts]) gets each part's bytes. */
@@ -379,6 +386,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_UNK_COPIED: return "unk_copied";
     case DG_FLAG_REPETITION: return "repetition";
     case DG_FLAG_LOW_CONFIDENCE: return "low_confidence";
+    case DG_FLAG_NUMBER_MISMATCH: return "number_mismatch";
     default: return "";
     }
 }

@@ -70,6 +70,7 @@ enum dg_flag {
     DG_FLAG_UNK_COPIED = 4,     /* a character outside the vocabulary was copied from the source */
     DG_FLAG_REPETITION = 8,     /* the first answer was caught in a loop: this is a second, kept from repeating itself */
     DG_FLAG_LOW_CONFIDENCE = 16, /* the model gives its own answer little probability, piece by piece */
+    DG_FLAG_NUMBER_MISMATCH = 32, /* a number of the source is not in the answer, or the other way round */
 };
 
 struct dg_answer_sentence {

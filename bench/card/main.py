@@ -127,11 +127,12 @@ def report(r):
                 cells = [r["scores"][p].get(n) for p in pairs]
                 out.append(f"| {n} | " + " | ".join(f"**{s['bleu']:.1f}**, {s['chrf']:.1f}" if s else "" for s in cells) + " |")
             out.append("")
-    out += ["| | empty | end kept | loops | low confidence | CPU ms a line |", "|---|---|---|---|---|---|"]
+    out += ["| | empty | end kept | loops | low confidence | other numbers | CPU ms a line |", "|---|---|---|---|---|---|---|"]
     for p in pairs:
         for n, s in r["scores"][p].items():
             out.append(f"| {arrow(p)}, {n} | {s['empty']} | {percent(s['end_kept'])} | {percent(s['flags'].get('repetition', 0))} | "
-                       f"{percent(s['flags'].get('low_confidence', 0))} | {s['cpu_ms_a_line']:.0f} |")
+                       f"{percent(s['flags'].get('low_confidence', 0))} | "
+                       f"{percent(s['flags'].get('number_mismatch', 0))} | {s['cpu_ms_a_line']:.0f} |")
     for p, kinds in r["says"].items():
         for said in kinds.values():
             out += ["", "| " + " | ".join(NAMES[x] for x in p.split("-")) + " |", "|---|---|"]

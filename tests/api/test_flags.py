@@ -114,6 +114,20 @@ def test_low_confidence(server):
     assert sum("low_confidence" in f for f in doubtful) >= len(NEWS) - 1
 
 
+def test_numbers(server, tmp_path):
+    """A model that knows nothing says other numbers, or none; where nothing is translated, or marks hold them, they stay."""
+    folder = bundle.make(conftest.CLI, str(tmp_path / "random"), seed=5)
+    text = "In 1492 there were 87 of them."
+    spoken = json.loads(subprocess.run([conftest.CLI, "translate", "--model", folder, "--json"], input=text + "\n",
+                                       capture_output=True, text=True, check=True).stdout)
+    assert "number_mismatch" in spoken["flags"]
+    with conftest.Server(folder) as s:
+        assert "number_mismatch" in flags(one(s, text)) and flags(one(s, "1492: 87%")) == set()
+        assert re.search(r"^dragoman_number_mismatch_total 1$", s.get("/metrics").text, re.M)
+    answer = one(server, "[Two dogs](https://example.org/1492) play in the **snow**.", format="markdown")
+    assert "1492" in answer["text"] and flags(answer) == set()
+
+
 def test_split(server):
     text = "A man and " + "a dog and a cat and " * 120 + "a girl sit on a bench."
     answer = one(server, text)

@@ -1,0 +1,221 @@
+#include "text/numbers.h"
+
+#include "text/scan.h"
+
+#include <string.h>
+#include <unicode/uchar.h>
+
+#define MANY 256       /* numbers compared */
+#define LONGEST 40     /* digits compared */
+#define THOUSANDS 3    /* digits of a group behind the first */
+#define SPELLED_OUT 12 /* numbers up to this one are often words */
+#define ROMANS 100     /* Roman numbers are read below this one */
+
+struct digits {
+    char d[LONGEST]; /* '0'..'9' */
+    size_t n;
+};
+
+/* What a text says in numbers. */
+struct numbers {
+    struct digits runs[MANY]; /* of digits */
+    bool joins[MANY];         /* may run i be thousands of the one before? "1.000" */
+    size_t n;
+    bool roman[ROMANS]; /* is this one there as a Roman number? */
+};
+
+/* The run of digits that begins at s[*at] or later; *at moves behind it. False: there is none. */
+static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struct digits *out)
+{
+    bool in_run = false;
+    out->n = 0;
+    for (size_t i = *at; i < len;) {
+        size_t here = i;
+        int32_t value = u_charDigitValue(dg_scan_next(s, len, &i));
+        if (value < 0 && in_run)
+            break;
+        if (value < 0)
+            continue;
+        if (!in_run)
+            *begin = here;
+        in_run = true;
+        if (out->n < LONGEST)
+            out->d[out->n++] = (char)('0' + value);
+        *at = i;
+    }
+    return in_run;
+}
+
+/* Is s[begin..end) one sign that sets thousands apart? */
+static bool parts_thousands(const char *s, size_t begin, size_t end)
+{
+    if (begin == end)
+        return false;
+    int32_t c = dg_scan_next(s, end, &begin);
+    return begin == end && (dg_scan_is_space(c) || c == '.' || c == ',' || c == '\'' || c == 0x2019);
+}
+
+/* False: there are too many. */
+static bool read_runs(const char *s, size_t len, struct numbers *out)
+{
+    out->n = 0;
+    for (size_t at = 0, begin = 0, before = 0;; before = at) {
+        struct digits x;
+        if (!next_run(s, len, &at, &begin, &x))
+            return true;
+        if (out->n == MANY)
+            return false;
+        out->joins[out->n] = out->n && x.n == THOUSANDS && parts_thousands(s, before, begin);
+        out->runs[out->n++] = x;
+    }
+}
+
+static int roman_digit(char c)
+{
+    switch (c) {
+    case 'I': return 1;
+    case 'V': return 5;
+    case 'X': return 10;
+    case 'L': return 50;
+    case 'C': return 100;
+    default: return 0;
+    }
+}
+
+/* Is s[begin..end) what French writes behind a Roman number ("XVIIIe", "Ier"), or nothing? */
+static bool ends_ordinal(const char *s, size_t begin, size_t end)
+{
+    static const char *const ends[] = {"", "e", "E", "er", "ER", "re", "RE", "ème", "ÈME"};
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        if (strlen(ends[k]) == end - begin && memcmp(s + begin, ends[k], end - begin) == 0)
+            return true;
+    return false;
+}
+
+/* The word s[n] as a Roman number; 0: it is none. ("L" and "C" alone are rather letters.) */
+static int roman_number(const char *s, size_t n)
+{
+    int sum = 0;
+    size_t i = 0;
+    for (int d; i < n && (d = roman_digit(s[i])) > 0; i++)
+        sum += i + 1 < n && roman_digit(s[i + 1]) > d ? -d : d;
+    return (i > 1 || sum <= 10) && ends_ordinal(s, i, n) ? sum : 0;
+}
+
+static void read_romans(const char *s, size_t len, struct numbers *out)
+{
+    memset(out->roman, 0, sizeof out->roman);
+    for (size_t i = 0; i < len;) {
+        size_t begin = i, end = i;
+        while (i < len && dg_scan_is_letter(dg_scan_next(s, len, &i)))
+            end = i;
+        int value = roman_number(s + begin, end - begin);
+        if (value > 0 && value < ROMANS)
+            out->roman[value] = true;
+    }
+}
+
+static struct digits without_noughts(struct digits x)
+{
+    size_t zeros = 0;
+    while (zeros < x.n && x.d[zeros] == '0')
+        zeros++;
+    x.n -= zeros;
+    memmove(x.d, x.d + zeros, x.n);
+    return x;
+}
+
+/* Of at most two digits. */
+static int value_of(const struct digits *x)
+{
+    int v = 0;
+    for (size_t i = 0; i < x->n; i++)
+        v = 10 * v + (x->d[i] - '0');
+    return v;
+}
+
+static bool ends_year(const struct digits *year, const struct digits *two)
+{
+    return year->n == 4 && two->n == 2 && memcmp(year->d + 2, two->d, 2) == 0;
+}
+
+/* Are these two ways to say one number? */
+static bool alike(struct digits a, struct digits b)
+{
+    if (ends_year(&a, &b) || ends_year(&b, &a))
+        return true;
+    a = without_noughts(a);
+    b = without_noughts(b);
+    if (a.n == b.n && memcmp(a.d, b.d, a.n) == 0)
+        return true;
+    if (a.n > 2 || b.n > 2)
+        return false;
+    int x = value_of(&a), y = value_of(&b);
+    return x <= 24 && y <= 24 && (x - y == 12 || y - x == 12); /* hours */
+}
+
+/* Run i with those joined that may be its thousands, up to the one before `end`. */
+static struct digits joined(const struct numbers *of, size_t i, size_t end)
+{
+    struct digits x = of->runs[i];
+    while (++i < end && x.n + THOUSANDS <= LONGEST) {
+        memcpy(x.d + x.n, of->runs[i].d, THOUSANDS);
+        x.n += THOUSANDS;
+    }
+    return x;
+}
+
+/* Behind the last run that may be run i's thousands. */
+static size_t end_of_joins(const struct numbers *of, size_t i)
+{
+    size_t end = i + 1;
+    while (end < of->n && of->joins[end] && end - i < LONGEST / THOUSANDS)
+        end++;
+    return end;
+}
+
+static bool says(const struct numbers *text, struct digits wanted)
+{
+    struct digits bare = without_noughts(wanted);
+    if (bare.n && bare.n <= 2 && text->roman[value_of(&bare)])
+        return true;
+    for (size_t i = 0; i < text->n; i++)
+        for (size_t last = end_of_joins(text, i), end = i + 1; end <= last; end++)
+            if (alike(joined(text, i, end), wanted))
+                return true;
+    return false;
+}
+
+struct missing {
+    size_t small, large;
+};
+
+static struct missing missing_in(const struct numbers *of, const struct numbers *in)
+{
+    struct missing found = {0};
+    for (size_t i = 0; i < of->n;) {
+        size_t end = end_of_joins(of, i);
+        if (end > i + 1 && says(in, joined(of, i, end))) {
+            i = end;
+            continue;
+        }
+        struct digits bare = without_noughts(of->runs[i]);
+        bool there = !bare.n || says(in, of->runs[i]);
+        bool small = bare.n <= 2 && value_of(&bare) <= SPELLED_OUT;
+        found.small += !there && small;
+        found.large += !there && !small;
+        i++;
+    }
+    return found;
+}
+
+bool dg_numbers_agree(const char *a, size_t n, const char *b, size_t m)
+{
+    struct numbers in_a, in_b;
+    if (!read_runs(a, n, &in_a) || !read_runs(b, m, &in_b) || (!in_a.n && !in_b.n))
+        return true;
+    read_romans(a, n, &in_a);
+    read_romans(b, m, &in_b);
+    struct missing from_a = missing_in(&in_a, &in_b), from_b = missing_in(&in_b, &in_a);
+    return !from_a.large && !from_b.large && !(from_a.small && from_b.small);
+}
