@@ -103,6 +103,9 @@ static void close_job(struct dg_prepare_job *j)
 {
     dg_progress_clear(&j->progress);
     dg_vocabulary_close(j->vocabulary);
+    for (size_t i = 0; j->dictionaries && i < j->r->data.n_pairs; i++)
+        dg_dictionary_close(j->dictionaries[i]);
+    free(j->dictionaries);
     dg_dedup_close(j->dedup);
     dg_pairs_close(j->pairs);
     dg_hash_set_close(j->held_out);
@@ -211,6 +214,8 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
         rc = dg_prepare_held_out(&j, err);
     if (rc == 0)
         rc = dg_prepare_clean(&j, err);
+    if (rc == 0)
+        rc = dg_prepare_dictionary(&j, err);
     if (rc == 0)
         rc = make_vocabulary(&j, err);
     if (rc == 0)

@@ -110,8 +110,7 @@ static double domain_weight(const struct dg_recipe_data *d, const char *label)
     return 1;
 }
 
-/* The label's number; new ones are added. */
-static int find_domain(
+int dg_prepare_domain(
     struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err)
 {
     for (size_t i = 0; i < j->n_domains; i++)
@@ -143,7 +142,7 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
         if (got <= 0)
             return got;
         const char *label = b->file->domains[0] ? lines[2].text : b->file->domain;
-        int rc = find_domain(
+        int rc = dg_prepare_domain(
             b->job, label, b->file->domains[0] ? lines[2].len : strlen(label), &p->domain, err);
         if (rc)
             return rc;

@@ -252,6 +252,27 @@ static int add_pair(struct block *b, struct set *s, struct dg_variants *v, const
     return rc ? rc : dg_variants_next(v, p, err);
 }
 
+/* The words that were learned, each as a pair. */
+static int add_dictionaries(struct block *b, struct set *s, struct dg_error *err)
+{
+    struct dg_prepare_job *j = b->job;
+    struct dg_pair p = {.weight = (float)j->r->variants.words};
+    int rc = j->dictionaries ? dg_prepare_domain(j, "words", strlen("words"), &p.domain, err) : 0;
+    for (; j->dictionaries && p.pair < j->r->data.n_pairs && !rc; p.pair++)
+        for (size_t i = 0; i < dg_dictionary_count(j->dictionaries[p.pair]) && !rc; i++) {
+            const struct dg_dictionary_entry w = dg_dictionary_at(j->dictionaries[p.pair], i);
+            p.source = w.source;
+            p.source_len = w.source_len;
+            p.target = w.target;
+            p.target_len = w.target_len;
+            if (block_full(b))
+                rc = flush_block(b, s, -1, err);
+            if (!rc && !(rc = block_add(b, &p, err)))
+                b->pairs[b->n - 1].variant = true;
+        }
+    return rc ? rc : flush_block(b, s, -1, err);
+}
+
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
 {
     struct block b;
@@ -279,6 +300,8 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
             dg_progress_pairs(&j->progress, "encoding", b.item, dg_pairs_count(j->pairs));
         }
     }
+    if (rc == 0)
+        rc = add_dictionaries(&b, &s, err);
     if (rc == 0 && s.n_shards == 0)
         rc = dg_error_set(err, DG_EINVAL, "no training pair is left after cleaning");
     if (rc == 0)

@@ -9,6 +9,7 @@
 #include "trainer/prepare.h"
 #include "trainer/progress.h"
 #include "trainer/vocabulary.h"
+#include "trainer/dictionary.h"
 
 #define DG_PREPARED_FORMAT 1
 #define DG_MAX_DOMAINS 65535
@@ -26,6 +27,7 @@ struct dg_prepare_job {
     struct dg_hash_set *held_out;
     struct dg_pairs *pairs;
     struct dg_dedup *dedup; /* NULL: duplicates stay */
+    struct dg_dictionary **dictionaries; /* [data.n_pairs]; NULL: not wanted */
     struct dg_vocabulary *vocabulary;
     char **domains; /* [n_domains] labels in the order they came up */
     size_t n_domains;
@@ -39,12 +41,20 @@ int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err);
 /* dir/name into b; NULL on out of memory. */
 const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b, const char *name);
 
+/* The label's number in j->domains; new ones are added. */
+int dg_prepare_domain(
+    struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err);
+
 /* Pass 1, prepare_clean.c: held-out lines into the set; training files into j->pairs and j->dedup
  * (finished). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
 
-/* Pass 3, prepare_encode.c: j->pairs into shards; dev and test files into texts and shards. Adds to
+/* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the recipe wants
+ * them. */
+int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err);
+
+/* Pass 3, prepare_encode.c: j->pairs and j->dictionaries into shards; dev and test files into texts and shards. Adds to
  * j->sets. */
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);

@@ -82,6 +82,8 @@ struct dg_recipe_variants {
     double upper;        /* in capitals */
     double no_full_stop; /* of those that end in one */
     double joined;       /* behind the pair before, on one line */
+    double numbers;      /* of those that share one: with another in its place */
+    double words;        /* how often each word and its translation come in an epoch (trainer/dictionary.h) */
 };
 
 struct dg_recipe_vocabulary {

@@ -53,6 +53,8 @@ static const struct field fields[] = {
     {"variants", "upper", KIND_F64, AT(variants.upper), 0, 1, NULL, false},
     {"variants", "no_full_stop", KIND_F64, AT(variants.no_full_stop), 0, 1, NULL, false},
     {"variants", "joined", KIND_F64, AT(variants.joined), 0, 1, NULL, false},
+    {"variants", "numbers", KIND_F64, AT(variants.numbers), 0, 1, NULL, false},
+    {"variants", "words", KIND_F64, AT(variants.words), 0, 100, NULL, false},
 
     {"vocabulary", "from", KIND_STRING, AT(vocabulary.from), 0, 0, NULL, false},
     {"vocabulary", "size", KIND_I64, AT(vocabulary.size), 4, DIM, NULL, false},

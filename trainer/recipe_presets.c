@@ -5,7 +5,7 @@
 /* Conventions are the paper's; training is for one machine. */
 static const char defaults[] =
     "{\"name\":\"model\",\"init\":\"\",\"init_vocabulary\":\"keep\","
-    "\"variants\":{\"upper\":0,\"no_full_stop\":0,\"joined\":0},"
+    "\"variants\":{\"upper\":0,\"no_full_stop\":0,\"joined\":0,\"numbers\":0,\"words\":0},"
     "\"cleaning\":{\"min_chars\":1,\"max_chars\":3000,\"max_char_ratio\":3,\"max_pieces\":256,"
     "\"max_piece_ratio\":4,"
     "\"drop_identical\":true,\"require_letters\":true,\"deduplicate\":true,\"remove_overlap\":true,"

@@ -2,6 +2,7 @@
 #include "trainer/recipe_internal.h"
 #include "trainer/links.h"
 #include "trainer/variants.h"
+#include "trainer/dictionary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,19 @@ int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t 
     return dg_config_check(out, err);
 }
 
+/* Without what is newer than data prepared before it, where that is not wanted. */
+static struct dg_json *variants_part(const struct dg_recipe *r)
+{
+    struct dg_json *o = dg_json_copy(dg_json_get(r->json, "variants"));
+    if (r->variants.words > 0)
+        dg_json_set_string(o, "words_from", DG_DICTIONARY_METHOD);
+    else
+        dg_json_remove(o, "words");
+    if (r->variants.numbers <= 0)
+        dg_json_remove(o, "numbers");
+    return o;
+}
+
 struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
 {
     static const char *const sections[] = {"data", "cleaning", "vocabulary"};
@@ -34,7 +48,7 @@ struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
     if (dg_variants_wanted(r))
-        dg_json_set_take(o, "variants", dg_json_copy(dg_json_get(r->json, "variants")));
+        dg_json_set_take(o, "variants", variants_part(r));
     if (dg_recipe_guides(r))
         dg_json_set_string(o, "alignments", DG_LINKS_METHOD);
     dg_json_set_string(o, "init", dg_recipe_keeps_vocabulary(r) ? r->init : "");

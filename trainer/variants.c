@@ -7,7 +7,9 @@
 
 enum { JOINED_BYTES = 200 }; /* of a side: what is longer needs no company */
 
-enum kind { UPPER, BARE, JOINED, KINDS };
+enum { LONGEST_NUMBER = 18 };
+
+enum kind { UPPER, BARE, JOINED, NUMBERS, KINDS };
 
 void dg_variants_init(struct dg_variants *v, const struct dg_recipe *recipe)
 {
@@ -29,7 +31,8 @@ void dg_variants_deinit(struct dg_variants *v)
 bool dg_variants_wanted(const struct dg_recipe *recipe)
 {
     const struct dg_recipe_variants *w = &recipe->variants;
-    return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0;
+    return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0 || w->numbers > 0 ||
+           w->words > 0;
 }
 
 static bool chosen(double share, uint64_t item, int kind)
@@ -67,11 +70,71 @@ static void make_joined(struct dg_variants *v, const struct dg_pair *p)
     }
 }
 
+/* The end of the digits at s[at]. */
+static size_t digits_end(const char *s, size_t n, size_t at)
+{
+    while (at < n && s[at] >= '0' && s[at] <= '9')
+        at++;
+    return at;
+}
+
+/* How often the number d[d_len] stands in s[n]. */
+static size_t count_number(const char *s, size_t n, const char *d, size_t d_len)
+{
+    size_t count = 0;
+    for (size_t at = 0, end; at < n; at = end + (end == at)) {
+        end = digits_end(s, n, at);
+        count += end - at == d_len && memcmp(s + at, d, d_len) == 0;
+    }
+    return count;
+}
+
+/* Another number, with the same first digit: drawn from `item` and the number, so that both sides of
+ * a pair get the same. */
+static void add_other_number(const char *s, size_t len, uint64_t item, struct dg_buffer *out)
+{
+    uint64_t seed[2] = {item, dg_hash64(s, len)}, draw = dg_hash64(seed, sizeof seed);
+    dg_buffer_add(out, s, 1);
+    for (size_t i = 1; i < len; i++, draw /= 10)
+        dg_buffer_add(out, &"0123456789"[draw % 10], 1);
+}
+
+/* Append s[n] with another number for each of two digits at least that stands there once, and once
+ * in `other`; how many there were. */
+static size_t add_numbers(const char *s, size_t n, const char *other, size_t other_len,
+    uint64_t item, struct dg_buffer *out)
+{
+    size_t changed = 0;
+    for (size_t at = 0, end; at < n; at = end) {
+        end = digits_end(s, n, at);
+        size_t len = end - at;
+        if (!len)
+            end++; /* a sign that is no digit */
+        bool both = len > 1 && len <= LONGEST_NUMBER && count_number(s, n, s + at, len) == 1 &&
+                    count_number(other, other_len, s + at, len) == 1;
+        if (both)
+            add_other_number(s + at, len, item, out);
+        else
+            dg_buffer_add(out, s + at, end - at);
+        changed += both;
+    }
+    return changed;
+}
+
+static bool make_numbers(struct dg_variants *v, const struct dg_pair *p, uint64_t item)
+{
+    size_t changed =
+        add_numbers(p->source, p->source_len, p->target, p->target_len, item, &v->text[0]);
+    if (changed)
+        add_numbers(p->target, p->target_len, p->source, p->source_len, item, &v->text[1]);
+    return changed > 0;
+}
+
 int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t item, int kind,
     struct dg_pair *out, struct dg_error *err)
 {
     const struct dg_recipe_variants *w = &v->recipe->variants;
-    const double shares[KINDS] = {w->upper, w->no_full_stop, w->joined};
+    const double shares[KINDS] = {w->upper, w->no_full_stop, w->joined, w->numbers};
     int rc = 0;
     if (kind >= KINDS)
         return 0;
@@ -87,7 +150,7 @@ int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t it
         dg_buffer_add(&v->text[1], p->target, p->target_len - 1);
     } else if (kind == JOINED && fit_together(&v->before, p)) {
         make_joined(v, p);
-    } else {
+    } else if (kind != NUMBERS || !make_numbers(v, p, item)) {
         return 2;
     }
     if (!rc && (v->text[0].failed || v->text[1].failed))

@@ -276,6 +276,34 @@ static void test_variants(void **state)
     dg_recipe_free(r);
 }
 
+/* Eight words, each as sentences have it and with a capital letter. */
+static void test_words(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("");
+    struct dg_prepared *plain, *more;
+    struct dg_dataset_options o = {.batch_tokens = 1};
+    struct dg_dataset *a, *b;
+    struct dg_error err = {0};
+    r->variants.words = 3;
+    if (prepare(r, in_folder("words"), 2, NULL, &err) ||
+        dg_prepared_open(in_folder("words"), &more, &err) ||
+        dg_prepared_open(in_folder("a"), &plain, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(dropped(plain, "kept"), dropped(more, "kept"));
+    assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, &a, &err), 0);
+    assert_int_equal(dg_dataset_open(in_folder("words"), "train", &o, &b, &err), 0);
+    uint64_t n = dg_dataset_count(a);
+    assert_int_equal(dg_dataset_count(b), n + 16);
+    for (uint64_t i = 0; i < 16; i++)
+        assert_true(dg_dataset_weight(b, n + i) == 3);
+    dg_dataset_close(a);
+    dg_dataset_close(b);
+    dg_prepared_close(plain);
+    dg_prepared_close(more);
+    dg_recipe_free(r);
+}
+
 static void test_both_directions(void **state)
 {
     (void)state;
@@ -417,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_bpe_dropout),
         cmocka_unit_test(test_bpe_dropout_needs_bpe_order),
         cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_words),
         cmocka_unit_test(test_both_directions),
         cmocka_unit_test(test_vocabularies_apart_and_taken_over),
         cmocka_unit_test(test_errors),

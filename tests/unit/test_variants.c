@@ -72,6 +72,34 @@ static void test_forms(void **state)
     dg_recipe_free(r);
 }
 
+static void test_numbers(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("{\"numbers\":1}");
+    struct dg_variants v;
+    char out[3][256], again[3][256];
+    struct dg_pair p = pair("On 12 March 2024, 3 of 77: 50, 50; 1,250.", "Am 12. März 2024 3 von 78: 50, 50; 1.250.");
+    dg_variants_init(&v, r);
+    assert_true(dg_variants_wanted(r));
+    assert_int_equal(forms(&v, &p, 5, out), 1);
+    int day[2], year[2], grams[2];
+    assert_int_equal(sscanf(out[0], "On %d March %d, 3 of 77: 50, 50; 1,%d.|Am %d. März %d 3 von 78: 50, 50; 1.%d.", &day[0], &year[0], &grams[0],
+                         &day[1], &year[1], &grams[1]),
+        6);
+    assert_int_equal(day[0], day[1]);
+    assert_int_equal(year[0], year[1]);
+    assert_int_equal(grams[0], grams[1]);
+    assert_in_range(day[0], 10, 19);
+    assert_in_range(year[0], 2000, 2999);
+    assert_true(year[0] != 2024 || day[0] != 12);
+    forms(&v, &p, 5, again);
+    assert_string_equal(out[0], again[0]);
+    struct dg_pair none = pair("7 of 8, 12", "7 von 8, 13");
+    assert_int_equal(forms(&v, &none, 6, out), 0);
+    dg_variants_deinit(&v);
+    dg_recipe_free(r);
+}
+
 static void test_shares(void **state)
 {
     (void)state;
@@ -97,6 +125,6 @@ static void test_shares(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_shares)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_numbers), cmocka_unit_test(test_shares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,118 @@
+/* trainer/dictionary.h, and the words of text/words.h it is made of. */
+#include "text/words.h"
+#include "trainer/dictionary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Every word in <>, in () when it does not stand alone. */
+static void expect_words(const char *text, const char *wanted)
+{
+    char found[512] = "";
+    size_t n = strlen(text), begin;
+    bool alone;
+    for (size_t end = 0; (end = dg_word_next(text, n, end, &begin, &alone)) > 0;) {
+        assert_true(begin < end && end <= n);
+        strcat(found, alone ? "<" : "(");
+        strncat(found, text + begin, end - begin);
+        strcat(found, alone ? ">" : ")");
+    }
+    assert_string_equal(found, wanted);
+}
+
+static void words(void **state)
+{
+    (void)state;
+    expect_words("", "");
+    expect_words("12, 13!", "");
+    expect_words("Where's the \"T-shirt\", Zoë?", "(Where)(s)<the>(T)(shirt)<Zoë>");
+    expect_words("l’eau (froide), 3rd B12", "(l)(eau)<froide>(rd)(B)");
+    expect_words("a@b.org", "(a)(b)<org>");
+    expect_words("日本 e\xCC\x81te\xCC\x81.", "<日本><e\xCC\x81te\xCC\x81>");
+    expect_words("x", "<x>");
+}
+
+static void add(struct dg_pairs *p, uint32_t pair, const char *source, const char *target)
+{
+    const struct dg_pair x = {.pair = pair, .source = source, .target = target,
+        .source_len = (uint32_t)strlen(source), .target_len = (uint32_t)strlen(target), .weight = 1};
+    assert_int_equal(dg_pairs_add(p, &x, NULL), 0);
+}
+
+/* All pairs of a language of these words, three in a row; the first has a capital letter. */
+static void add_corpus(struct dg_pairs *p)
+{
+    static const char *const en[] = {"house", "green", "river", "Berlin", "bicycle", "don't"};
+    static const char *const de[] = {"Haus", "grün", "Fluss", "Berlin", "Fahrrad", "nicht's"};
+    enum { N = sizeof en / sizeof *en };
+    for (size_t i = 0; i < N * N * N; i++) {
+        size_t a = i % N, b = i / N % N, c = i / N / N;
+        char source[128], target[128];
+        snprintf(source, sizeof source, "%s %s, %s.", en[a], en[b], en[c]);
+        snprintf(target, sizeof target, "%s %s, %s.", de[a], de[b], de[c]);
+        source[0] = (char)(source[0] & ~0x20);
+        target[0] = (char)(target[0] & ~0x20);
+        add(p, 0, source, target);
+        add(p, 1, "other other other", "andere andere andere"); /* of another pair of languages */
+    }
+    add(p, 0, "seldom", "selten");
+}
+
+static void expect_entries(const struct dg_dictionary *d, const char *wanted)
+{
+    char found[1024] = "";
+    for (size_t i = 0; i < dg_dictionary_count(d); i++) {
+        const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
+        size_t at = strlen(found);
+        snprintf(found + at, sizeof found - at, "%.*s=%.*s ", (int)e.source_len, e.source,
+            (int)e.target_len, e.target);
+    }
+    assert_string_equal(found, wanted);
+}
+
+static void entries(void **state)
+{
+    (void)state;
+    struct dg_pairs *p;
+    struct dg_dictionary *d;
+    struct dg_error err = {0};
+    char folder[] = "/tmp/test_dictionary_XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(dg_pairs_open(folder, &p, NULL), 0);
+    add_corpus(p);
+    struct dg_dictionary_options o = {.dir = folder, .source_lang = "en", .target_lang = "de"};
+    for (int round = 0; round < 2; round++) { /* the same again; the folder is left as it was */
+        if (dg_dictionary_learn(p, NULL, &o, &d, &err))
+            fail_msg("%s", err.message);
+        expect_entries(d, "house=Haus House=Haus green=grün Green=Grün river=Fluss River=Fluss Berlin=Berlin "
+                          "bicycle=Fahrrad Bicycle=Fahrrad ");
+        dg_dictionary_close(d);
+    }
+    o.pair = 2; /* no such sentences */
+    assert_int_equal(dg_dictionary_learn(p, NULL, &o, &d, &err), 0);
+    assert_int_equal(dg_dictionary_count(d), 0);
+    dg_dictionary_close(d);
+    o.dir = "/nowhere";
+    o.pair = 0;
+    assert_int_not_equal(dg_dictionary_learn(p, NULL, &o, &d, &err), 0);
+    assert_non_null(strstr(err.message, "/nowhere"));
+    snprintf(path, sizeof path, "%s/words.shard", folder);
+    assert_int_not_equal(access(path, F_OK), 0);
+    dg_pairs_close(p);
+    dg_dictionary_close(NULL);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(words), cmocka_unit_test(entries)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
