@@ -95,20 +95,53 @@ static size_t without_spaces(const char *s, size_t n)
     return n;
 }
 
-/* Emoji at either end are not of the sentence: they stay in the gap. (Everything else that is kept
- * begins with an ASCII sign.) */
-static void leave_emoji_out(const struct dg_job *j, struct dg_part *p)
+/* Everything else that is kept begins with an ASCII sign. */
+static bool is_picture(const char *s, size_t begin)
+{
+    return (unsigned char)s[begin] >= 0x80;
+}
+
+/* Is what begins there set apart from the words before it? "More: https://..." */
+static bool is_set_apart(const char *s, size_t begin)
+{
+    static const char *const signs[] = {":", "-", "–", "—"};
+    size_t end = without_spaces(s, begin);
+    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
+        size_t n = strlen(signs[k]);
+        if (end < begin && end > n && memcmp(s + end - n, signs[k], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Nothing that is translated from `from` to `to`, behind something kept? */
+static bool is_gap(const char *s, size_t from, size_t to, bool picture)
+{
+    return from + strspn(s + from, picture ? " \t" : " \t.") >= to;
+}
+
+/* Where the sentence s[n] ends without what is kept behind it and is none of it; n: there is no such thing. */
+static size_t without_kept_end(const char *s, size_t n)
+{
+    size_t begin, end = 0, behind = 0, out = n; /* what is kept from `out` up to `behind` stays outside */
+    bool picture = false;
+    while ((end = dg_kept_next(s, n, end, &begin)) > 0) {
+        if (out == n || !is_gap(s, behind, begin, picture))
+            out = is_picture(s, begin) || is_set_apart(s, begin) ? without_spaces(s, begin) : n;
+        picture = is_picture(s, begin);
+        behind = end;
+    }
+    return is_gap(s, behind, n, picture) ? out : n;
+}
+
+/* Emoji at either end are not of the sentence, nor are addresses set apart at its end: they stay in
+ * the gap. */
+static void leave_ends_out(const struct dg_job *j, struct dg_part *p)
 {
     const char *s = j->text + p->begin;
-    size_t n = p->end - p->begin, front = 0, back = n, begin, end = 0;
-    while ((end = dg_kept_next(s, n, end, &begin)) > 0) {
-        bool picture = (unsigned char)s[begin] >= 0x80;
-        if (picture && begin == front)
-            front = end + strspn(s + end, " \t");
-        back = picture ? without_spaces(s, begin) : n;
-        if (end + strspn(s + end, " \t") < n)
-            back = n;
-    }
+    size_t n = p->end - p->begin, front = 0, back = without_kept_end(s, n), begin, end = 0;
+    while ((end = dg_kept_next(s, n, end, &begin)) > 0 && begin == front && is_picture(s, begin))
+        front = end + strspn(s + end, " \t");
     if (front < back) {
         p->end = p->begin + back;
         p->begin += front;
@@ -120,7 +153,7 @@ int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     size_t begin, count = 0;
     if (dg_kept_next(j->text + p->begin, p->end - p->begin, 0, &begin) == 0)
         return 0; /* nearly every sentence: looked through once */
-    leave_emoji_out(j, p);
+    leave_ends_out(j, p);
     const char *s = j->text + p->begin;
     size_t n = p->end - p->begin;
     for (size_t end = 0; (end = dg_kept_next(s, n, end, &begin)) > 0;)

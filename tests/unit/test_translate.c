@@ -375,6 +375,25 @@ static void emoji_around_a_sentence_stay_outside(void **state)
     dg_job_free(k);
 }
 
+/* Nor are addresses that a colon or a dash sets apart from it. */
+static void addresses_behind_a_colon_stay_outside(void **state)
+{
+    (void)state;
+    static const char *const behind[] = {" https://example.org/1492", " www.example.org. 😀", " anna@example.org  "};
+    static const char *const sentences[] = {"The old house:", "The old house –"};
+    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12}};
+    for (size_t i = 0; i < 6; i++) {
+        char text[128];
+        struct dg_answers a, bare;
+        snprintf(text, sizeof text, "%s%s", sentences[i / 3], behind[i % 3]);
+        struct dg_job *j = translated(text, &o, &a), *k = translated(sentences[i / 3], &o, &bare);
+        snprintf(text, sizeof text, "%s%s", bare.best[0].text, behind[i % 3]);
+        assert_string_equal(a.best[0].text, text);
+        dg_job_free(j);
+        dg_job_free(k);
+    }
+}
+
 static void length_limit_is_flagged(void **state)
 {
     (void)state;
@@ -456,6 +475,7 @@ int main(void)
         cmocka_unit_test(capitals_are_read_as_words),
         cmocka_unit_test(what_has_no_language_is_kept),
         cmocka_unit_test(emoji_around_a_sentence_stay_outside),
+        cmocka_unit_test(addresses_behind_a_colon_stay_outside),
         cmocka_unit_test(length_limit_is_flagged),
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(score_equals_search),
