@@ -36,6 +36,7 @@ struct side {
 struct word {
     size_t source, target; /* bytes of `text` */
     uint32_t source_len, target_len;
+    bool there, back;
 };
 
 struct dg_dictionary {
@@ -255,9 +256,21 @@ static bool is_worth_it(const struct side *side, uint32_t key, const uint32_t *u
            usual[key] && n > 1;
 }
 
-static int keep(struct dg_dictionary *w, const char *s, size_t s_len, const char *t, size_t t_len,
+struct span {
+    const char *s;
+    size_t n;
+};
+
+static bool same(struct span a, struct span b)
+{
+    return a.n == b.n && memcmp(a.s, b.s, a.n) == 0;
+}
+
+static int keep(struct dg_dictionary *w, struct span s, struct span t, bool there, bool back,
     struct dg_error *err)
 {
+    if (same(s, t) || (!there && !back))
+        return 0;
     if (w->n == w->cap) {
         size_t cap = w->cap ? 2 * w->cap : 1024;
         struct word *list = realloc(w->list, cap * sizeof *list);
@@ -267,43 +280,46 @@ static int keep(struct dg_dictionary *w, const char *s, size_t s_len, const char
         w->cap = cap;
     }
     w->list[w->n++] = (struct word){.source = w->text.len,
-        .target = w->text.len + s_len,
-        .source_len = (uint32_t)s_len,
-        .target_len = (uint32_t)t_len};
-    dg_buffer_add(&w->text, s, s_len);
-    dg_buffer_add(&w->text, t, t_len);
+        .target = w->text.len + s.n,
+        .source_len = (uint32_t)s.n,
+        .target_len = (uint32_t)t.n,
+        .there = there,
+        .back = back};
+    dg_buffer_add(&w->text, s.s, s.n);
+    dg_buffer_add(&w->text, t.s, t.n);
     return w->text.failed ? no_memory(err) : 0;
 }
 
-/* Append s[n] with a capital first letter. */
+/* Append s with a capital first letter. */
 static int add_capital(
-    const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err)
+    const char *language, struct span s, struct dg_buffer *out, struct dg_error *err)
 {
-    size_t first = dg_text_first_letter(s, n);
-    int rc = dg_text_upper(language, s, first, out, err);
-    dg_buffer_add(out, s + first, n - first);
+    size_t first = dg_text_first_letter(s.s, s.n);
+    int rc = dg_text_upper(language, s.s, first, out, err);
+    dg_buffer_add(out, s.s + first, s.n - first);
     return rc;
 }
 
-/* A word and its translation, as sentences have them and as one begins with them. */
-static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t source_form, uint32_t target_form,
-    struct dg_error *err)
+/* A word and its translation, as sentences have them and as one begins with them. What is written
+ * with a capital anyway is answered with one. */
+static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t source_form,
+    uint32_t target_form, struct dg_error *err)
 {
-    size_t s_len, t_len;
-    const char *s = dg_intern_text(l->sides[0].forms, source_form, &s_len);
-    const char *t = dg_intern_text(l->sides[1].forms, target_form, &t_len);
-    int rc = keep(w, s, s_len, t, t_len, err);
+    struct span s, t;
+    s.s = dg_intern_text(l->sides[0].forms, source_form, &s.n);
+    t.s = dg_intern_text(l->sides[1].forms, target_form, &t.n);
     dg_buffer_reset(&l->small);
+    int rc = add_capital(l->sides[0].language, s, &l->small, err);
+    size_t end = l->small.len;
     if (!rc)
-        rc = add_capital(l->sides[0].language, s, s_len, &l->small, err);
-    size_t source_end = l->small.len;
-    if (!rc)
-        rc = add_capital(l->sides[1].language, t, t_len, &l->small, err);
+        rc = add_capital(l->sides[1].language, t, &l->small, err);
     if (!rc && l->small.failed)
         rc = no_memory(err);
-    if (rc || (source_end == s_len && memcmp(l->small.data, s, s_len) == 0))
+    if (rc)
         return rc;
-    return keep(w, l->small.data, source_end, l->small.data + source_end, l->small.len - source_end, err);
+    const struct span big_s = {l->small.data, end}, big_t = {l->small.data + end, l->small.len - end};
+    rc = keep(w, s, t, !same(s, big_s), !same(t, big_t), err);
+    return rc ? rc : keep(w, big_s, big_t, true, true, err);
 }
 
 /* Those that are each other's most probable translation. */
@@ -410,5 +426,7 @@ struct dg_dictionary_entry dg_dictionary_at(const struct dg_dictionary *w, size_
     return (struct dg_dictionary_entry){.source = w->text.data + x->source,
         .target = w->text.data + x->target,
         .source_len = x->source_len,
-        .target_len = x->target_len};
+        .target_len = x->target_len,
+        .there = x->there,
+        .back = x->back};
 }

@@ -8,6 +8,8 @@
 #include "trainer/dedup.h"
 #include "trainer/pairs.h"
 
+#include <stdbool.h>
+
 /* Named in what decides the prepared data: change it with what comes out. */
 #define DG_DICTIONARY_METHOD "dictionary-1"
 
@@ -25,11 +27,14 @@ int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
     const struct dg_dictionary_options *o, struct dg_dictionary **out, struct dg_error *err);
 void dg_dictionary_close(struct dg_dictionary *w); /* NULL is fine */
 
-/* As the text writes them within sentences, then with a capital first letter where that differs;
- * in the order of the source words' first coming up. Borrowed; not NUL-terminated. */
+/* A word and its translation as the text writes them within sentences, then both with a capital
+ * first letter where that differs; in the order of the source words' first coming up. Words that
+ * are the same in both languages are none. Borrowed; not NUL-terminated. */
 struct dg_dictionary_entry {
     const char *source, *target;
     uint32_t source_len, target_len;
+    bool there, back; /* does it say something from source to target; from target to source?
+                         ("Haus" is answered with a capital: "house" has "Haus", but not back) */
 };
 size_t dg_dictionary_count(const struct dg_dictionary *w);
 struct dg_dictionary_entry dg_dictionary_at(const struct dg_dictionary *w, size_t i);

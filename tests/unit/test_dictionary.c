@@ -72,8 +72,8 @@ static void expect_entries(const struct dg_dictionary *d, const char *wanted)
     for (size_t i = 0; i < dg_dictionary_count(d); i++) {
         const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
         size_t at = strlen(found);
-        snprintf(found + at, sizeof found - at, "%.*s=%.*s ", (int)e.source_len, e.source,
-            (int)e.target_len, e.target);
+        snprintf(found + at, sizeof found - at, "%.*s%s%.*s ", (int)e.source_len, e.source,
+            e.there && e.back ? "=" : e.there ? ">" : "<", (int)e.target_len, e.target);
     }
     assert_string_equal(found, wanted);
 }
@@ -92,8 +92,8 @@ static void entries(void **state)
     for (int round = 0; round < 2; round++) { /* the same again; the folder is left as it was */
         if (dg_dictionary_learn(p, NULL, &o, &d, &err))
             fail_msg("%s", err.message);
-        expect_entries(d, "house=Haus House=Haus green=grün Green=Grün river=Fluss River=Fluss Berlin=Berlin "
-                          "bicycle=Fahrrad Bicycle=Fahrrad ");
+        expect_entries(d, "house>Haus House=Haus green=grün Green=Grün river>Fluss River=Fluss "
+                          "bicycle>Fahrrad Bicycle=Fahrrad ");
         dg_dictionary_close(d);
     }
     o.pair = 2; /* no such sentences */
