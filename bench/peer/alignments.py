@@ -2,7 +2,7 @@
 """How far the engine's word alignments agree with eflomal's (Oestling & Tiedemann 2016), an aligner of another kind.
 
   python3 -m venv aligner && aligner/bin/pip install eflomal==2.0.0
-  aligner/bin/python bench/peer/alignments.py --bundle weights/bundles/en-de --text SOURCE.gz --train EN.gz DE.gz
+  aligner/bin/python bench/peer/alignments.py --bundle tests/data/en-de --text SOURCE.gz --train EN.gz DE.gz
 
 The bundle translates --text with alignments. eflomal aligns those very pairs in both directions, having read --lines pairs
 of --train before them, lower case, words without the marks around them. Links that both directions have count as sure,

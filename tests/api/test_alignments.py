@@ -7,7 +7,7 @@ import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "weights", "bundles", "en-de")
+BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "weights", "bundles", "en-de")
+BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
 SOURCE = "Two dogs play in the snow."
 TARGET = "Zwei Hunde spielen im Schnee."
 

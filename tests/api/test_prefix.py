@@ -6,7 +6,7 @@ import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "weights", "bundles", "en-de")
+BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
 TEXT = "A man in a red shirt is riding a bicycle down the street."
 
 

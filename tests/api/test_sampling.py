@@ -6,7 +6,7 @@ import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "weights", "bundles", "en-de")
+BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
 TEXTS = ["A man in a red shirt is riding a bicycle down the street.", "Two dogs play in the snow.",
          "A group of people stand in front of a building.", "A little girl eats ice cream."]
 

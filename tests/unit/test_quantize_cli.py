@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
-BUNDLE = "weights/bundles/en-de"
+BUNDLE = "tests/data/en-de"
 LINES = ["A man is riding a bicycle.", "Two dogs play in the snow.", "A woman in a red dress sings on a stage.",
          "Three children are looking at a map.", "People wait.", "A boy jumps over a small fence in the park."]
 

@@ -17,7 +17,7 @@ def dragoman(*args, stdin="", ok=True):
 
 @pytest.fixture
 def bundle(tmp_path):
-    return shutil.copytree("weights/bundles/en-de", tmp_path / "bundle")
+    return shutil.copytree("tests/data/en-de", tmp_path / "bundle")
 
 
 def manifest(bundle):

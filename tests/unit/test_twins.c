@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define BUNDLE "weights/bundles/en-de"
+#define BUNDLE "tests/data/en-de"
 
 static struct dg_backend *be;
 static struct dg_served served = {.refs = 1}, other = {.refs = 1};
