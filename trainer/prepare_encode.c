@@ -25,7 +25,7 @@ struct encoded {
     struct side sides[2]; /* source and target of the recipe's pair */
     struct dg_pair pair;
     bool variant; /* another form of a pair: not counted */
-    bool not[2];  /* there, back: left out of that direction */
+    bool left_out[2]; /* there, back: not for that direction */
 };
 
 struct task {
@@ -125,7 +125,7 @@ static int block_add(struct block *b, const struct dg_pair *p, struct dg_error *
 {
     struct encoded *e = &b->pairs[b->n++];
     e->pair = *p;
-    e->variant = e->not[0] = e->not[1] = false;
+    e->variant = e->left_out[0] = e->left_out[1] = false;
     e->sides[0] = (struct side){.text = b->text.len, .len = p->source_len};
     dg_buffer_add(&b->text, p->source, p->source_len);
     e->sides[1] = (struct side){.text = b->text.len, .len = p->target_len};
@@ -219,7 +219,7 @@ static int flush_block(struct block *b, struct set *s, long only, struct dg_erro
             continue;
         for (size_t d = 0; d < j->r->data.n_directions && rc == 0; d++)
             if ((only < 0 ? j->r->data.directions[d].pair == e->pair.pair : (size_t)only == d) &&
-                !e->not[j->r->data.directions[d].reversed])
+                !e->left_out[j->r->data.directions[d].reversed])
                 rc = write_direction(b, s, e, t, d, err);
     }
     b->n = 0;
@@ -273,8 +273,8 @@ static int add_dictionaries(struct block *b, struct set *s, struct dg_error *err
                 break;
             struct encoded *e = &b->pairs[b->n - 1];
             e->variant = true;
-            e->not[0] = !w.there;
-            e->not[1] = !w.back;
+            e->left_out[0] = !w.there;
+            e->left_out[1] = !w.back;
         }
     return rc ? rc : flush_block(b, s, -1, err);
 }

@@ -1,8 +1,8 @@
 /* What a loaded recipe is asked: printed, compared, turned into a model's configuration. */
+#include "trainer/dictionary.h"
 #include "trainer/recipe_internal.h"
 #include "trainer/links.h"
 #include "trainer/variants.h"
-#include "trainer/dictionary.h"
 
 #include <stdio.h>
 #include <string.h>
