@@ -1,6 +1,7 @@
 #include "text/numbers.h"
 
 #include "text/scan.h"
+#include "text/words.h"
 
 #include <string.h>
 #include <unicode/uchar.h>
@@ -105,10 +106,8 @@ static int roman_number(const char *s, size_t n)
 static void read_romans(const char *s, size_t len, struct numbers *out)
 {
     memset(out->roman, 0, sizeof out->roman);
-    for (size_t i = 0; i < len;) {
-        size_t begin = i, end = i;
-        while (i < len && dg_scan_is_letter(dg_scan_next(s, len, &i)))
-            end = i;
+    bool alone;
+    for (size_t begin, end = 0; (end = dg_word_next(s, len, end, &begin, &alone)) > 0;) {
         int value = roman_number(s + begin, end - begin);
         if (value > 0 && value < ROMANS)
             out->roman[value] = true;

@@ -34,7 +34,7 @@ struct side {
 };
 
 struct word {
-    size_t source, target; /* bytes of `text` */
+    size_t begin; /* byte of `text` where the source is, and the target behind it */
     uint32_t source_len, target_len;
     bool there, back;
 };
@@ -42,7 +42,7 @@ struct word {
 struct dg_dictionary {
     struct dg_buffer text;
     struct word *list; /* [n] */
-    size_t n, cap;
+    uint32_t n, cap;
 };
 
 struct learning {
@@ -271,16 +271,11 @@ static int keep(struct dg_dictionary *w, struct span s, struct span t, bool ther
 {
     if (same(s, t) || (!there && !back))
         return 0;
-    if (w->n == w->cap) {
-        size_t cap = w->cap ? 2 * w->cap : 1024;
-        struct word *list = realloc(w->list, cap * sizeof *list);
-        if (!list)
-            return no_memory(err);
-        w->list = list;
-        w->cap = cap;
-    }
-    w->list[w->n++] = (struct word){.source = w->text.len,
-        .target = w->text.len + s.n,
+    struct word *list = with_room(w->list, w->n, &w->cap, sizeof *list);
+    if (!list)
+        return no_memory(err);
+    w->list = list;
+    w->list[w->n++] = (struct word){.begin = w->text.len,
         .source_len = (uint32_t)s.n,
         .target_len = (uint32_t)t.n,
         .there = there,
@@ -423,8 +418,9 @@ size_t dg_dictionary_count(const struct dg_dictionary *w)
 struct dg_dictionary_entry dg_dictionary_at(const struct dg_dictionary *w, size_t i)
 {
     const struct word *x = &w->list[i];
-    return (struct dg_dictionary_entry){.source = w->text.data + x->source,
-        .target = w->text.data + x->target,
+    const char *source = w->text.data + x->begin;
+    return (struct dg_dictionary_entry){.source = source,
+        .target = source + x->source_len,
         .source_len = x->source_len,
         .target_len = x->target_len,
         .there = x->there,

@@ -7,7 +7,7 @@
 
 enum { JOINED_BYTES = 200 }; /* of a side: what is longer needs no company */
 
-enum { LONGEST_NUMBER = 18 };
+enum { LONGEST_NUMBER = 18 }; /* digits: one draw has no more */
 
 enum kind { UPPER, BARE, JOINED, NUMBERS, KINDS };
 

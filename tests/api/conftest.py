@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
 SERVER = os.path.join(BIN, "dragoman-server")
 CLI = os.path.join(BIN, "dragoman")
+EN_DE = os.path.join(ROOT, "tests", "data", "en-de")  # a real model, small, that stays as it is
 PATIENCE = int(os.environ.get("DRAGOMAN_PATIENCE", "120"))  # seconds; sanitizers and busy machines are slow
 
 

@@ -1,13 +1,12 @@
 """Alignments of real captions: spans are words of both texts, and the words are the right ones."""
 import json
-import os
 import subprocess
 
 import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
+BUNDLE = conftest.EN_DE
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,10 @@
 """Other ways to go on at one place of a translation."""
-import os
 
 import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
+BUNDLE = conftest.EN_DE
 TEXT = "A man in a red shirt is riding a bicycle down the street."
 
 

@@ -1,7 +1,6 @@
 """Attention weights over HTTP: those of the command line, rows that sum to 1, and no harm to serving."""
 import concurrent.futures
 import json
-import os
 import subprocess
 import time
 
@@ -9,7 +8,7 @@ import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
+BUNDLE = conftest.EN_DE
 SOURCE = "Two dogs play in the snow."
 TARGET = "Zwei Hunde spielen im Schnee."
 

@@ -11,7 +11,7 @@ import yaml
 import bundle
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
+BUNDLE = conftest.EN_DE
 
 CAPTIONS = ["A man in a red shirt is riding a bicycle down the street.", "Two dogs play in the snow.",
             "A girl is smiling."]

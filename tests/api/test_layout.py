@@ -1,6 +1,5 @@
 """Documents: wrapped text, subtitles and Markdown through the API and the program. Real translations by the bundled
 model, and everything that is not running text comes back to the byte."""
-import os
 import random
 import re
 import subprocess
@@ -9,7 +8,7 @@ import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
+BUNDLE = conftest.EN_DE
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,11 @@
 """Answers held to a beginning. Wherever it is cut, also within a word, it stands at the begin of the answer."""
-import os
 import subprocess
 
 import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
+BUNDLE = conftest.EN_DE
 TEXT = "A man in a red shirt is riding a bicycle down the street."
 
 

@@ -1,12 +1,11 @@
 """Sampling: reproducible from seed and sentence, whatever else is translated meanwhile."""
-import os
 import subprocess
 
 import pytest
 
 import conftest
 
-BUNDLE = os.path.join(conftest.ROOT, "tests", "data", "en-de")
+BUNDLE = conftest.EN_DE
 TEXTS = ["A man in a red shirt is riding a bicycle down the street.", "Two dogs play in the snow.",
          "A group of people stand in front of a building.", "A little girl eats ice cream."]
 

@@ -249,30 +249,36 @@ static void test_bpe_dropout_needs_bpe_order(void **state)
     dg_buffer_deinit(&turned);
 }
 
-/* Other forms come on top and are counted as no pairs of the corpus. */
+/* The training set of r, whose variants are set, prepared under that name, and the one without. Other forms come on top
+ * and are counted as no pairs of the corpus. */
+static void open_with_plain(
+    const struct dg_recipe *r, const char *name, struct dg_dataset **plain, struct dg_dataset **more)
+{
+    const struct dg_dataset_options o = {.batch_tokens = 1};
+    struct dg_prepared *a, *b;
+    struct dg_error err = {0};
+    if (prepare(r, in_folder(name), 2, NULL, &err) || dg_prepared_open(in_folder(name), &b, &err) ||
+        dg_prepared_open(in_folder("a"), &a, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(dropped(a, "kept"), dropped(b, "kept"));
+    assert_int_equal(dropped(a, "read"), dropped(b, "read"));
+    assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, plain, &err), 0);
+    assert_int_equal(dg_dataset_open(in_folder(name), "train", &o, more, &err), 0);
+    dg_prepared_close(a);
+    dg_prepared_close(b);
+}
+
 static void test_variants(void **state)
 {
     (void)state;
     struct dg_recipe *r = recipe("");
-    struct dg_prepared *plain, *more;
-    struct dg_dataset_options o = {.batch_tokens = 1};
     struct dg_dataset *a, *b;
-    struct dg_error err = {0};
     r->variants.upper = 0.5;
-    if (prepare(r, in_folder("variants"), 2, NULL, &err) ||
-        dg_prepared_open(in_folder("variants"), &more, &err) ||
-        dg_prepared_open(in_folder("a"), &plain, &err))
-        fail_msg("%s", err.message);
-    assert_int_equal(dropped(plain, "kept"), dropped(more, "kept"));
-    assert_int_equal(dropped(plain, "read"), dropped(more, "read"));
-    assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, &a, &err), 0);
-    assert_int_equal(dg_dataset_open(in_folder("variants"), "train", &o, &b, &err), 0);
+    open_with_plain(r, "variants", &a, &b);
     assert_in_range(
         dg_dataset_count(b), dg_dataset_count(a) * 14 / 10, dg_dataset_count(a) * 16 / 10);
     dg_dataset_close(a);
     dg_dataset_close(b);
-    dg_prepared_close(plain);
-    dg_prepared_close(more);
     dg_recipe_free(r);
 }
 
@@ -281,26 +287,15 @@ static void test_words(void **state)
 {
     (void)state;
     struct dg_recipe *r = recipe("");
-    struct dg_prepared *plain, *more;
-    struct dg_dataset_options o = {.batch_tokens = 1};
     struct dg_dataset *a, *b;
-    struct dg_error err = {0};
     r->variants.words = 3;
-    if (prepare(r, in_folder("words"), 2, NULL, &err) ||
-        dg_prepared_open(in_folder("words"), &more, &err) ||
-        dg_prepared_open(in_folder("a"), &plain, &err))
-        fail_msg("%s", err.message);
-    assert_int_equal(dropped(plain, "kept"), dropped(more, "kept"));
-    assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, &a, &err), 0);
-    assert_int_equal(dg_dataset_open(in_folder("words"), "train", &o, &b, &err), 0);
+    open_with_plain(r, "words", &a, &b);
     uint64_t n = dg_dataset_count(a);
     assert_int_equal(dg_dataset_count(b), n + 16);
     for (uint64_t i = 0; i < 16; i++)
         assert_true(dg_dataset_weight(b, n + i) == 3);
     dg_dataset_close(a);
     dg_dataset_close(b);
-    dg_prepared_close(plain);
-    dg_prepared_close(more);
     dg_recipe_free(r);
 }
 
