@@ -97,6 +97,9 @@ class Server:
         return total / 1e9
 
     def logged(self, pattern):
+        """By now; a line comes through a pipe, so use it with until() while the server lives."""
+        if self.process.poll() is not None:
+            self.reader.join(PATIENCE)
         return any(re.search(pattern, line) for line in self.log)
 
     def url(self, path):

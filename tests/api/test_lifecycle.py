@@ -401,7 +401,7 @@ class Limited(Server):
 
 def test_few_descriptors_lower_the_default_and_say_so(models):
     with Limited(models, 1024) as server:
-        assert server.logged('level=warn event="fewer connections" max_connections=768 descriptors=1024')
+        server.until(lambda: server.logged('level=warn event="fewer connections" max_connections=768 descriptors=1024'))
         assert server.translate("Hello.").status_code == 200
         kept = [server.connect() for _ in range(700)]
         assert server.translate("Hello.").status_code == 200

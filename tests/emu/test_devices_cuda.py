@@ -135,7 +135,6 @@ def test_a_broken_device_ends_the_server(models, want):
             while all(pool.map(ask, range(len(TEXTS)))):
                 pass
         assert server.process.wait(PATIENCE) == 1
-        server.reader.join(PATIENCE)
         assert server.logged('"device failed" worker=1 reason="cuda:1/.*launch failure')
         assert not server.logged('"device failed" worker=0')
         assert seen <= {200, 503}

@@ -38,7 +38,7 @@ def test_answers_are_the_cpus(models):
     with Server(models, "--device", "cpu") as server:
         want = answers(server)
     with Server(models, "--device", "cuda", env=emulated()) as server:
-        assert server.logged(r'device=cuda:0/fp32/emulated-on-the-host')
+        server.until(lambda: server.logged(r'device=cuda:0/fp32/emulated-on-the-host'))
         assert server.get("/v1/models").json()["models"][0]["device"].startswith("cuda:0")
         assert answers(server) == want
 
@@ -81,7 +81,7 @@ def test_a_shortlist_is_left_aside(models, tmp_path):
 
 def test_auto_says_why_not(models):
     with Server(models, "--device", "auto", env=emulated(DRAGOMAN_EMU_DEVICES="0")) as server:
-        assert server.logged(r'"device is the CPU" reason=.*no CUDA device')
+        server.until(lambda: server.logged(r'"device is the CPU" reason=.*no CUDA device'))
         assert answers(server)
 
 
