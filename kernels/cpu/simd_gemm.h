@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void run_tile(
     for (; fetch == FETCH_WINDOW && k + 4 <= t->kc; ahead += 64) {
 #pragma GCC unroll 4
         for (size_t i = 0; i < 4; i++)
-            __builtin_prefetch((const void *)(ahead + i * t->step));
+            v_prefetch(ahead + i * t->step);
         for (int u = 0; u < 4; u++, k++, x++, w += PANEL)
             add_products(MR, NP, t, x, w, acc);
     }

@@ -10,9 +10,9 @@
 /* The tile in 16 registers. Without VNNI two products of each step need registers too, and 4 rows
  * (8 sums) beat 6 by a tenth; with it, 12 sums hide the instruction's latency. */
 #ifdef INT8_VNNI
-enum { INT8_ROWS = 6, INT8_PANELS = 1, INT8_PAIRS = 0 };
+enum { INT8_ROWS = 6, INT8_PANELS = 1, INT8_PAIRS = 0, INT8_FAR = 0 };
 #else
-enum { INT8_ROWS = 4, INT8_PANELS = 1, INT8_PAIRS = 1 };
+enum { INT8_ROWS = 4, INT8_PANELS = 1, INT8_PAIRS = 1, INT8_FAR = 0 };
 #endif
 
 static inline vec_int v_int_sub(vec_int a, vec_int b)

@@ -10,9 +10,9 @@
 /* 16 sums of 32 registers: 8 rows x 2 panels need 10 loads for 16 steps, so that loads are never
  * the limit. */
 #ifdef INT8_VNNI
-enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 0 };
+enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 0, INT8_FAR = 1 };
 #else
-enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 1 };
+enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 1, INT8_FAR = 1 };
 #endif
 
 static inline vec_int v_int_sub(vec_int a, vec_int b)
