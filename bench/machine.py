@@ -29,8 +29,9 @@ def describe():
 
 
 def slug():
-    """For the names of result files."""
-    return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores".lower()).strip("-")
+    """For the names of result files. Machines of one name may differ in what matters most."""
+    kind = "avx512" if "avx512f" in cpu_flags() else ""
+    return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores {kind}".lower()).strip("-")
 
 
 def busy_seconds():
