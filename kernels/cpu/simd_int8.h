@@ -101,24 +101,34 @@ static inline __attribute__((always_inline)) void sum_tile(const int MR, const i
     }
 }
 
-/* One vector of outputs n .., n_left of them wanted. */
-static inline __attribute__((always_inline)) void finish_vector(
-    const struct dg_int8_gemm *g, size_t m, size_t n, vec_int sum, vec_int totals)
+/* A vector of outputs n .. of MR rows from m on; what all rows share is loaded once. */
+static inline __attribute__((always_inline)) void finish_vectors(const int MR,
+    const struct dg_int8_gemm *g, size_t m, size_t n, const vec_int *sums, size_t next,
+    vec_int totals)
 {
-    const struct dg_int8_act act = g->acts[m];
+    const bool whole = g->n - n >= VL;
+    const vec_mask part = whole ? v_first(1) : v_first(g->n - n);
+    const vec scales = whole ? v_load(g->scales + n) : v_load_part(g->scales + n, part);
+    const vec bias = !g->bias ? v_zero()
+                     : whole  ? v_load(g->bias + n)
+                              : v_load_part(g->bias + n, part);
+    const bool biased = g->bias, relu = g->relu;
+    const struct dg_int8_act *acts = g->acts + m;
     float *y = g->y + m * g->ldy + n;
-    vec f = v_float(v_int_sub(sum, v_int_mul(totals, v_int((uint32_t)act.zero))));
-    if (g->n - n >= VL) {
-        f = v_mul(f, v_mul(v_all(act.scale), v_load(g->scales + n)));
-        if (g->bias)
-            f = v_add(f, v_load(g->bias + n));
-        v_store(y, g->relu ? v_max(v_zero(), f) : f);
-    } else {
-        vec_mask part = v_first(g->n - n);
-        f = v_mul(f, v_mul(v_all(act.scale), v_load_part(g->scales + n, part)));
-        if (g->bias)
-            f = v_add(f, v_load_part(g->bias + n, part));
-        v_store_part(y, part, g->relu ? v_max(v_zero(), f) : f);
+    const size_t ldy = g->ldy;
+#pragma GCC unroll 8
+    for (int r = 0; r < MR; r++, y += ldy) {
+        const struct dg_int8_act act = acts[r];
+        vec f = v_float(
+            v_int_sub(sums[(size_t)r * next], v_int_mul(totals, v_int((uint32_t)act.zero))));
+        f = v_mul(f, v_mul(v_all(act.scale), scales));
+        if (biased)
+            f = v_add(f, bias);
+        f = relu ? v_max(v_zero(), f) : f;
+        if (whole)
+            v_store(y, f);
+        else
+            v_store_part(y, part, f);
     }
 }
 
@@ -139,9 +149,7 @@ static inline __attribute__((always_inline)) void run_tile(const int MR, const i
             break;
         vec_int totals =
             v_bytes(w + (size_t)(v / PV) * apart * panel + panel - 64 + v % PV * VL * 4);
-#pragma GCC unroll 8
-        for (int r = 0; r < MR; r++)
-            finish_vector(g, m0 + (size_t)r, n, acc[r][v], totals);
+        finish_vectors(MR, g, m0, n, &acc[0][v], MOST_PANELS * PV, totals);
     }
 }
 
@@ -218,7 +226,7 @@ static inline __attribute__((always_inline)) size_t stream_panels(
 #pragma GCC unroll 8
         for (int v = 0; v < NP * PV; v++)
             if (n0 + (size_t)v * VL < g->n)
-                finish_vector(g, 0, n0 + (size_t)v * VL, acc[v],
+                finish_vectors(1, g, 0, n0 + (size_t)v * VL, &acc[v], 1,
                     v_bytes(first + (size_t)(v / PV + 1) * panel - 64 + v % PV * VL * 4));
     }
     return n0;
