@@ -15,6 +15,7 @@
 
 struct dg_backend;
 struct dg_train; /* kernels/train.h */
+struct dg_track_ops; /* kernels/tracks.h */
 struct dg_buf;    /* device memory for activations or keys and values */
 struct dg_weight; /* a parameter as the backend wants it: type, layout, scales inside */
 
@@ -89,8 +90,12 @@ struct dg_attn_seg {
     size_t probs; /* element offset of this piece's [H,n_q,n_k] in dg_attention.probs */
 };
 
+/* Whose pieces an attention call means: its own segs, or those of the step that dg_ops.tracks has begun. */
+enum dg_attn_of { DG_ATTN_SEGS, DG_ATTN_STEP_SELF, DG_ATTN_STEP_MEMORY };
+
 struct dg_attention {
     uint32_t H, Dk, Dv; /* scores are scaled by 1/sqrt(Dk) */
+    enum dg_attn_of of;
     const struct dg_attn_seg *segs;
     size_t n_segs;
     struct dg_rows k, v;           /* [.,H*Dk], [.,H*Dv] */
@@ -174,6 +179,8 @@ struct dg_ops {
     int (*status)(struct dg_backend *be, struct dg_error *err);
     /* NULL: the device computes in the host's memory. */
     int (*memory)(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
+    /* A search whose state the device keeps; NULL: model/ keeps it. */
+    const struct dg_track_ops *tracks;
     /* The training ops over this backend; NULL where another library has them (the CPU's: dg_cpu_train_open). */
     int (*train_open)(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
     /* Split the next ops over at most n of the cores this backend was opened with: all of them for one sentence on an idle

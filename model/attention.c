@@ -37,7 +37,7 @@ static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct d
     struct dg_rows v, struct dg_rows probs, const struct dg_dropout *drop, struct dg_rows context)
 {
     const struct dg_config *c = p->config;
-    struct dg_attention op = {.H = c->H, .Dk = c->Dk, .Dv = c->Dv, .segs = segs->segs, .n_segs = segs->n,
+    struct dg_attention op = {.H = c->H, .Dk = c->Dk, .Dv = c->Dv, .of = segs->of, .segs = segs->segs, .n_segs = segs->n,
         .k = k, .v = v, .probs = probs, .drop = drop};
     p->be->ops->attention(p->be, &op, q, context);
 }

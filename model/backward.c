@@ -263,13 +263,13 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
     if (t->sinusoids)
         pos[0] = pos[1] = t->sinusoids;
     struct dg_pass pass = {t->train->be, c, drop ? &drops[0] : NULL, t->source.M};
-    struct dg_segs segs = {t->source.self, t->n};
+    struct dg_segs segs = {.segs = t->source.self, .n = t->n};
     dg_embedding_forward(
         &pass, 0, w->src_embed, pos[0], t->source.ids, t->source.pos, t->source.embed);
     *memory = dg_encoder_forward(&pass, w, &segs, t->source.embed, t->enc, 1);
 
-    struct dg_context context = {.self = {t->target.self, t->n},
-        .cross = {t->cross, t->n},
+    struct dg_context context = {.self = {.segs = t->target.self, .n = t->n},
+        .cross = {.segs = t->cross, .n = t->n},
         .memory = *memory,
         .R = t->source.M};
     pass.drop = drop ? &drops[1] : NULL;

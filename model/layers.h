@@ -79,6 +79,7 @@ struct dg_pass {
 struct dg_segs {
     const struct dg_attn_seg *segs;
     size_t n;
+    enum dg_attn_of of; /* not DG_ATTN_SEGS: the backend has them */
 };
 
 /* Decoder only: what it attends to. */

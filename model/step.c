@@ -49,7 +49,7 @@ static void encode_pending(struct dg_engine *e)
         size_t n_segs;
         uint32_t R = pack_sources(e, s, &end, &n_segs);
         struct dg_pass p = {.be = e->be, .config = &m->config, .M = R};
-        struct dg_segs segs = {e->segs, n_segs};
+        struct dg_segs segs = {.segs = e->segs, .n = n_segs};
         dg_embedding_forward(&p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
         struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, e->ws.x, &e->ws.enc, 0);
         dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->ws.kv);

@@ -92,7 +92,7 @@ static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_
 {
     const struct dg_model *m = p->m;
     struct dg_attn_seg seg = {.n_q = S, .n_k = S};
-    struct dg_segs segs = {&seg, 1};
+    struct dg_segs segs = {.segs = &seg, .n = 1};
     struct dg_pass pass = {.be = p->be, .config = &p->config, .M = S};
     for (uint32_t i = 0; i < S; i++)
         p->pos[i] = (int32_t)i;
@@ -108,7 +108,8 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
 {
     const struct dg_model *m = p->m;
     struct dg_attn_seg self = {.n_q = T, .n_k = T, .causal = true}, cross = {.n_q = T, .n_k = S};
-    struct dg_context c = {.self = {&self, 1}, .cross = {&cross, 1}, .memory = memory, .R = S};
+    struct dg_context c = {.self = {.segs = &self, .n = 1}, .cross = {.segs = &cross, .n = 1}, .memory = memory,
+        .R = S};
     struct dg_pass pass = {.be = p->be, .config = &p->config, .M = T};
     struct dg_rows logits = {p->logits, 0, m->config.target_vocab};
     for (uint32_t i = 0; i < T; i++) {

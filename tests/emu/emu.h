@@ -30,7 +30,7 @@ void dg_emu_sync_warp();
 void dg_emu_exchange(const void *mine, void *theirs, size_t bytes, int lanes);
 /* The launch's dynamic shared memory. */
 unsigned char *dg_emu_shared();
-/* Between dg_emu_begin and dg_emu_end (device.h): __shared__ is static. */
+/* As one device (dg_emu_on in stream.h): __shared__ is static. */
 void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<void()> &kernel);
 
 #endif

@@ -1,6 +1,7 @@
-/* Events of the emulated CUDA: a stream's work up to a moment. Only the emulated NCCL leaves work
- * undone (include/emu_stream.h). */
-#include <cuda_runtime_api.h>
+/* Events of the emulated CUDA: a stream's work up to a moment. What the emulated NCCL does
+ * (include/emu_stream.h) and what a lazy stream leaves undone (stream.cc) may be late. */
+#include "tests/emu/stream.h"
+
 #include <emu_stream.h>
 
 #include <sched.h>
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 
 struct dg_emu_event {
-    const dg_emu_stream *stream; /* NULL: never recorded, and so done */
-    uint64_t given;              /* to the stream, when it was recorded */
+    dg_emu_stream *stream; /* NULL: never recorded, and so done */
+    uint64_t sums, given;  /* to the stream, when it was recorded: by NCCL, by the runtime */
     int device;
 };
 
@@ -30,7 +31,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
     int here = -1;
     cudaGetDevice(&here);
-    *event = new dg_emu_event{nullptr, 0, here};
+    *event = new dg_emu_event{nullptr, 0, 0, here};
     return cudaSuccess;
 }
 
@@ -39,23 +40,52 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     expect_here(stream->device, "recording an event on another device's stream");
     if (event->device != stream->device)
         return cudaErrorInvalidValue;
+    if (dg_emu_recording(stream)) {
+        dg_emu_spoil(stream); /* CUDA would record it; nobody here wants that */
+        return cudaErrorStreamCaptureUnsupported;
+    }
     event->stream = stream;
-    event->given = __atomic_load_n(&stream->given, __ATOMIC_ACQUIRE);
+    event->sums = __atomic_load_n(&stream->given, __ATOMIC_ACQUIRE);
+    event->given = dg_emu_given(stream);
     return cudaGetLastError();
 }
 
+/* Who asks again and again gets a little further each time. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
+    if (!event->stream)
+        return cudaGetLastError();
     const bool done =
-        !event->stream || __atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) >= event->given;
+        dg_emu_reached(event->stream) >= event->given &&
+        __atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) >= event->sums;
+    if (!done)
+        dg_emu_finish(event->stream, dg_emu_reached(event->stream) + 1);
     return done ? cudaGetLastError() : cudaErrorNotReady;
+}
+
+static void await(cudaEvent_t event)
+{
+    if (!event->stream)
+        return;
+    dg_emu_finish(event->stream, event->given);
+    while (__atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) < event->sums)
+        sched_yield();
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    if (event->stream && dg_emu_recording(event->stream)) {
+        dg_emu_spoil(event->stream);
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    await(event);
+    return dg_emu_waited(event->device);
 }
 
 /* What a stream is given after this waits; here the host does. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
 {
-    while (cudaEventQuery(event) == cudaErrorNotReady)
-        sched_yield();
+    await(event);
     return cudaGetLastError();
 }
 

@@ -5,6 +5,7 @@
  * each. DRAGOMAN_EMU_FAIL=N makes the N-th wait for a device fail, and all after it, as a broken
  * device does: each, or DRAGOMAN_EMU_FAIL_DEVICE alone. */
 #include "tests/emu/device.h"
+#include "tests/emu/stream.h"
 
 #include <emu_stream.h>
 
@@ -16,6 +17,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace
 {
@@ -34,6 +36,9 @@ struct device {
 std::mutex working; /* guards what follows, and is held while a device works */
 device devices[MOST];
 int open_now = -1; /* whose region can be touched */
+
+std::mutex pinning; /* guards what follows */
+std::map<const unsigned char *, size_t> pinned; /* memory that a device may read and write late */
 
 std::atomic<unsigned long> allocations;
 thread_local int current;
@@ -55,11 +60,6 @@ bool broken(int d)
 {
     const char *at = getenv("DRAGOMAN_EMU_FAIL"), *who = getenv("DRAGOMAN_EMU_FAIL_DEVICE");
     return at && (!who || atoi(who) == d) && devices[d].waits >= atol(at);
-}
-
-cudaError_t state(int d)
-{
-    return broken(d) ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
 [[noreturn]] void die(const char *what, int has, int wants)
@@ -87,11 +87,6 @@ void open_region(int d)
     open_now = d;
 }
 
-int device_of(cudaStream_t stream)
-{
-    return stream ? stream->device : current;
-}
-
 /* Something a device does with its memory. */
 struct work {
     std::lock_guard<std::mutex> lock;
@@ -100,6 +95,17 @@ struct work {
         open_region(d);
     }
 };
+
+bool is_pinned(const void *p, size_t bytes)
+{
+    const unsigned char *at = (const unsigned char *)p;
+    const std::lock_guard<std::mutex> held(pinning);
+    auto block = pinned.upper_bound(at);
+    if (block == pinned.begin())
+        return false;
+    --block;
+    return at + bytes <= block->first + block->second;
+}
 
 /* The first gap that is large enough. */
 size_t find_gap(const device &d, size_t bytes)
@@ -115,21 +121,32 @@ size_t find_gap(const device &d, size_t bytes)
 
 } // namespace
 
+int dg_emu_device_of(cudaStream_t stream, const char *what)
+{
+    const int d = stream ? stream->device : current;
+    if (what && d != current)
+        die(what, current, d);
+    return d;
+}
+
+cudaError_t dg_emu_state(int d)
+{
+    return broken(d) ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+cudaError_t dg_emu_waited(int d)
+{
+    devices[d].waits++;
+    return dg_emu_state(d);
+}
+
+void dg_emu_on(int d, const std::function<void()> &todo)
+{
+    const work w(d);
+    todo();
+}
+
 extern "C" {
-
-void dg_emu_begin(cudaStream_t stream)
-{
-    const int d = device_of(stream);
-    if (d != current)
-        die("a launch on another device's stream", current, d);
-    working.lock();
-    open_region(d);
-}
-
-void dg_emu_end(void)
-{
-    working.unlock();
-}
 
 cudaError_t cudaGetDeviceCount(int *n)
 {
@@ -173,7 +190,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 
 cudaError_t cudaGetLastError(void)
 {
-    return state(current);
+    return dg_emu_state(current);
 }
 
 const char *cudaGetErrorString(cudaError_t e)
@@ -182,6 +199,10 @@ const char *cudaGetErrorString(cudaError_t e)
            : e == cudaErrorMemoryAllocation ? "out of memory"
            : e == cudaErrorInvalidDevice    ? "invalid device ordinal"
            : e == cudaErrorNotReady         ? "device not ready"
+           : e == cudaErrorStreamCaptureInvalidated
+               ? "operation failed due to a previous error during capture"
+           : e == cudaErrorStreamCaptureUnsupported
+               ? "operation not permitted when stream is capturing"
                                             : "unspecified launch failure";
 }
 
@@ -190,6 +211,8 @@ const char *cudaGetErrorName(cudaError_t e)
     return e == cudaSuccess                 ? "cudaSuccess"
            : e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
            : e == cudaErrorInvalidDevice    ? "cudaErrorInvalidDevice"
+           : e == cudaErrorStreamCaptureInvalidated ? "cudaErrorStreamCaptureInvalidated"
+           : e == cudaErrorStreamCaptureUnsupported ? "cudaErrorStreamCaptureUnsupported"
                                             : "cudaErrorLaunchFailure";
 }
 
@@ -225,6 +248,7 @@ cudaError_t cudaFree(void *p)
 {
     if (!p)
         return cudaSuccess;
+    dg_emu_finish_all();
     const work w(current);
     for (device &d : devices) {
         const auto block =
@@ -243,52 +267,53 @@ cudaError_t cudaFree(void *p)
 cudaError_t cudaMallocHost(void **p, size_t bytes)
 {
     allocations++;
-    *p = malloc(bytes);
-    return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+    *p = malloc(bytes ? bytes : 1);
+    if (!*p)
+        return cudaErrorMemoryAllocation;
+    const std::lock_guard<std::mutex> held(pinning);
+    pinned[(const unsigned char *)*p] = bytes;
+    return cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void *p)
 {
+    if (p)
+        dg_emu_finish_all();
+    const std::lock_guard<std::mutex> held(pinning);
+    pinned.erase((const unsigned char *)p);
     free(p);
     return cudaSuccess;
 }
 
+/* Pageable memory is the caller's again when the call returns, as CUDA has it: what is sent is
+ * copied, what is fetched is there. */
 cudaError_t cudaMemcpyAsync(
-    void *to, const void *from, size_t bytes, enum cudaMemcpyKind, cudaStream_t stream)
+    void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    const int d = device_of(stream);
-    const work w(d);
-    memcpy(to, from, bytes);
-    return state(d);
+    const int d = dg_emu_device_of(stream, nullptr);
+    const void *host = kind == cudaMemcpyHostToDevice ? from : to;
+    const bool pageable = kind != cudaMemcpyDeviceToDevice && !is_pinned(host, bytes);
+    if (pageable && dg_emu_recording(stream)) {
+        dg_emu_spoil(stream);
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    cudaError_t rc;
+    if (pageable && kind == cudaMemcpyHostToDevice && dg_emu_lazy(stream)) {
+        const std::vector<unsigned char> copy(
+            (const unsigned char *)from, (const unsigned char *)from + bytes);
+        rc = dg_emu_give(stream, [to, copy] { memcpy(to, copy.data(), copy.size()); });
+    } else {
+        rc = dg_emu_give(stream, [to, from, bytes] { memcpy(to, from, bytes); });
+        if (pageable && stream)
+            dg_emu_finish(stream, UINT64_MAX);
+    }
+    return rc ? rc : dg_emu_state(d);
 }
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
-    const int d = device_of(stream);
-    if (d != current)
-        die("clearing memory on another device's stream", current, d);
-    const work w(d);
-    memset(p, value, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
-{
-    *stream = new dg_emu_stream{current, 0, 0};
-    return cudaSuccess;
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-    const int d = device_of(stream);
-    devices[d].waits++;
-    return state(d);
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    delete stream;
-    return cudaSuccess;
+    dg_emu_device_of(stream, "clearing memory on another device's stream");
+    return dg_emu_give(stream, [p, value, bytes] { memset(p, value, bytes); });
 }
 
 /* A block of an A100 has 164 KB of shared memory, 163 of them for the taking. */

@@ -5,6 +5,7 @@
 #include "cuda_runtime_api.h"
 #include "tests/emu/device.h"
 #include "tests/emu/emu.h"
+#include "tests/emu/stream.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -37,12 +38,18 @@ static inline float __fmul_rn(float a, float b)
     return a * b; /* the host build does not contract */
 }
 
+/* Arguments by value, from the time of the call. */
+template <typename F, typename... A>
+static inline void dg_emu_kernel(
+    cudaStream_t stream, dim3 grid, dim3 block, size_t shared, F *kernel, const A &...args)
+{
+    dg_emu_device_of(stream, "a launch on another device's stream");
+    dg_emu_give(stream,
+        [=] { dg_emu_launch(grid, block, shared, [&] { kernel(args...); }); });
+}
+
 #define DG_LAUNCH(kernel, grid, block, shared, stream, ...)                                        \
-    do {                                                                                           \
-        dg_emu_begin(stream);                                                                      \
-        dg_emu_launch(dim3(grid), dim3(block), (shared), [&] { kernel(__VA_ARGS__); });            \
-        dg_emu_end();                                                                              \
-    } while (0)
+    dg_emu_kernel((stream), dim3(grid), dim3(block), (shared), (kernel), __VA_ARGS__)
 #define DG_SHARED_BYTES(name) unsigned char *name = dg_emu_shared()
 
 #endif

@@ -1,5 +1,5 @@
 /* The part of CUDA's runtime API that kernels/cuda uses, for a host without a device (runtime.cc):
- * device memory is host memory, a stream does everything at once. Test equipment, never a backend.
+ * device memory is host memory. Test equipment, never a backend.
  */
 #ifndef DG_EMU_CUDA_RUNTIME_API_H
 #define DG_EMU_CUDA_RUNTIME_API_H
@@ -16,7 +16,9 @@ typedef enum cudaError {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidDevice = 101,
     cudaErrorNotReady = 600,
-    cudaErrorLaunchFailure = 719
+    cudaErrorLaunchFailure = 719,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901
 } cudaError_t;
 
 enum cudaMemcpyKind {
@@ -29,6 +31,8 @@ enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 
 typedef struct dg_emu_stream *cudaStream_t; /* emu_stream.h */
 typedef struct dg_emu_event *cudaEvent_t;
+typedef struct dg_emu_graph *cudaGraph_t, *cudaGraphExec_t;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
 
 typedef struct cudaUUID {
     char bytes[16];
@@ -62,7 +66,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(
+    cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute what, int value);
 
 #ifdef __cplusplus

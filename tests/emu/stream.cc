@@ -1,0 +1,223 @@
+/* Streams of the emulated CUDA, and graphs recorded from them. A stream does at once what it is
+ * given; or, when it was made under DRAGOMAN_EMU_LAZY=1, only when somebody waits for it, and no
+ * more than is waited for: as late as a device may, so that whoever overwrites pinned memory or
+ * reads a result too early is found out. */
+#include "tests/emu/stream.h"
+#include "tests/emu/device.h"
+
+#include <emu_stream.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <deque>
+#include <mutex>
+#include <set>
+#include <vector>
+
+typedef std::function<void()> work;
+
+struct dg_emu_queue {
+    std::recursive_mutex lock; /* held while its work is done */
+    std::deque<work> waiting;
+    uint64_t given = 0, done = 0;
+    bool lazy = false;
+    bool recording = false, spoilt = false;
+    std::vector<work> recorded;
+};
+
+struct dg_emu_graph {
+    int device;
+    std::vector<work> nodes;
+};
+
+namespace
+{
+
+std::mutex listing; /* guards the list; taken before a queue's lock */
+std::set<dg_emu_stream *> streams;
+
+bool wants_lazy()
+{
+    const char *lazy = getenv("DRAGOMAN_EMU_LAZY");
+    return lazy && !strcmp(lazy, "1");
+}
+
+void finish(dg_emu_stream *s, uint64_t upto)
+{
+    dg_emu_queue *q = s->queue;
+    const std::lock_guard<std::recursive_mutex> held(q->lock);
+    while (q->done < upto && !q->waiting.empty()) {
+        const work next = std::move(q->waiting.front());
+        q->waiting.pop_front();
+        dg_emu_on(s->device, next);
+        q->done++;
+    }
+}
+
+} // namespace
+
+cudaError_t dg_emu_give(cudaStream_t stream, work w)
+{
+    if (!stream) {
+        dg_emu_on(dg_emu_device_of(stream, nullptr), w);
+        return cudaSuccess;
+    }
+    dg_emu_queue *q = stream->queue;
+    const std::lock_guard<std::recursive_mutex> held(q->lock);
+    if (q->recording) {
+        q->recorded.push_back(std::move(w));
+        return q->spoilt ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+    }
+    q->given++;
+    q->waiting.push_back(std::move(w));
+    if (!q->lazy)
+        finish(stream, q->given);
+    return cudaSuccess;
+}
+
+uint64_t dg_emu_given(cudaStream_t stream)
+{
+    const std::lock_guard<std::recursive_mutex> held(stream->queue->lock);
+    return stream->queue->given;
+}
+
+uint64_t dg_emu_reached(cudaStream_t stream)
+{
+    const std::lock_guard<std::recursive_mutex> held(stream->queue->lock);
+    return stream->queue->done;
+}
+
+void dg_emu_finish(cudaStream_t stream, uint64_t upto)
+{
+    finish(stream, upto);
+}
+
+void dg_emu_finish_all()
+{
+    const std::lock_guard<std::mutex> held(listing);
+    for (dg_emu_stream *s : streams)
+        if (s->queue->lazy)
+            finish(s, UINT64_MAX);
+}
+
+bool dg_emu_recording(cudaStream_t stream)
+{
+    if (!stream)
+        return false;
+    const std::lock_guard<std::recursive_mutex> held(stream->queue->lock);
+    return stream->queue->recording;
+}
+
+void dg_emu_spoil(cudaStream_t stream)
+{
+    const std::lock_guard<std::recursive_mutex> held(stream->queue->lock);
+    stream->queue->spoilt = true;
+}
+
+bool dg_emu_lazy(cudaStream_t stream)
+{
+    return stream && stream->queue->lazy;
+}
+
+extern "C" {
+
+void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, size_t bytes)
+{
+    dg_emu_device_of(stream, "a product on another device's stream");
+    const std::vector<unsigned char> copy((const unsigned char *)arg,
+        (const unsigned char *)arg + bytes);
+    dg_emu_give(stream, [f, copy] { f(copy.data()); });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    *stream = new dg_emu_stream{dg_emu_device_of(nullptr, nullptr), 0, 0, new dg_emu_queue()};
+    (*stream)->queue->lazy = wants_lazy();
+    const std::lock_guard<std::mutex> held(listing);
+    streams.insert(*stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    const int d = dg_emu_device_of(stream, nullptr);
+    if (dg_emu_recording(stream)) {
+        dg_emu_spoil(stream);
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    if (stream)
+        finish(stream, UINT64_MAX);
+    return dg_emu_waited(d);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    finish(stream, UINT64_MAX);
+    {
+        const std::lock_guard<std::mutex> held(listing);
+        streams.erase(stream);
+    }
+    delete stream->queue;
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode)
+{
+    dg_emu_queue *q = stream->queue;
+    const std::lock_guard<std::recursive_mutex> held(q->lock);
+    if (q->recording)
+        return cudaErrorInvalidValue;
+    q->recording = true;
+    q->spoilt = false;
+    q->recorded.clear();
+    return dg_emu_state(stream->device);
+}
+
+/* DRAGOMAN_EMU_CAPTURE=fail: what is recorded is refused, as some calls make a driver do. */
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    const char *fail = getenv("DRAGOMAN_EMU_CAPTURE");
+    dg_emu_queue *q = stream->queue;
+    const std::lock_guard<std::recursive_mutex> held(q->lock);
+    *graph = nullptr;
+    if (!q->recording)
+        return cudaErrorInvalidValue;
+    q->recording = false;
+    if (q->spoilt || (fail && !strcmp(fail, "fail")))
+        return cudaErrorStreamCaptureInvalidated;
+    *graph = new dg_emu_graph{stream->device, std::move(q->recorded)};
+    q->recorded.clear();
+    return dg_emu_state(stream->device);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+{
+    *exec = new dg_emu_graph(*graph);
+    return dg_emu_state(graph->device);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    delete graph;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    delete exec;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    const std::vector<work> nodes = exec->nodes; /* the graph may be gone when their turn comes */
+    dg_emu_device_of(stream, "a graph on another device's stream");
+    const cudaError_t rc = dg_emu_give(stream, [nodes] {
+        for (const work &node : nodes)
+            node();
+    });
+    return rc ? rc : dg_emu_state(stream->device);
+}
+}
