@@ -107,7 +107,7 @@ struct dg_embed {
     const struct dg_weight *table;     /* [V,D] */
     const struct dg_weight *positions; /* [P,D] */
     float scale;                       /* √D in the paper */
-    const int32_t *ids;                /* [M] host; -1 is the zero vector */
+    const int32_t *ids;                /* [M] host; -1 is the zero vector. NULL, and pos too: those of the open step */
     const int32_t *pos;                /* [M] host; row of `positions` */
     const struct dg_dropout *drop;     /* on the sum, or NULL */
 };
@@ -166,7 +166,7 @@ struct dg_ops {
         struct dg_rows y, size_t M, size_t D);
     /* out[q,H*Dv] = concat_h softmax(q_h k_h^T / √Dk) v_h; out must not alias q */
     void (*attention)(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
-    /* pool[slots[m], 0..N) = x[m, 0..N) : keys and values into the cache */
+    /* pool[slots[m], 0..N) = x[m, 0..N) : keys and values into the cache. slots NULL: those of the open step */
     void (*kv_write)(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
         size_t N);
     void (*topk)(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);

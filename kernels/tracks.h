@@ -16,13 +16,16 @@
 
 struct dg_tracks;
 
+#define DG_TRACKS_WIDTH 32u
+
 struct dg_tracks_most {
     uint32_t places;     /* sentences */
-    uint32_t width;      /* tracks of a place, at most 32 */
+    uint32_t width;      /* tracks of a place, at most DG_TRACKS_WIDTH and rows */
     uint32_t rows;       /* tracks of one step */
     uint32_t positions;  /* of a track */
     uint32_t memory;     /* positions of a sentence's memory */
     uint32_t candidates; /* of a row */
+    uint32_t Dv;         /* of one head: what a piece of an attention call is cut by */
     size_t V;
     int32_t eos, never; /* </s>, and the piece that is never put out; -1: there is none */
 };

@@ -66,9 +66,14 @@ void dg_beam_deinit(struct dg_beam *b)
     memset(b, 0, sizeof *b);
 }
 
+int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t)
+{
+    return t < b->n_prefix ? b->prefix[t] : -1;
+}
+
 int32_t dg_beam_force(const struct dg_beam *b)
 {
-    return b->t < b->n_prefix ? b->prefix[b->t] : -1;
+    return dg_beam_force_at(b, b->t);
 }
 
 /* Candidates that may be passed over in any row, besides `never` and a too early </s>. */
@@ -82,20 +87,30 @@ static uint32_t blocked(const struct dg_beam *b)
     return most;
 }
 
-/* Is the next piece the one of a given rank? */
-static bool picks(const struct dg_beam *b)
+/* Is the piece behind t others the one of a given rank? */
+static bool picks(const struct dg_beam *b, uint32_t t)
 {
-    return b->search.pick && b->t == b->n_prefix;
+    return b->search.pick && t == b->n_prefix;
+}
+
+bool dg_beam_plain(const struct dg_beam *b, uint32_t t)
+{
+    return b->search.sampling.temperature <= 0 && !b->search.no_repeat_ngram && !(b->search.pick && t <= b->n_prefix);
+}
+
+uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
+{
+    if (t < b->n_prefix)
+        return 1;
+    uint32_t passed = (b->never >= 0 ? 1 : 0) + blocked(b);
+    if (b->search.beam == 1 || picks(b, t))
+        return (t + 1 < b->search.min_len ? 2 : 1) + passed + (picks(b, t) ? b->search.pick - 1 : 0);
+    return 2 * b->search.beam + passed;
 }
 
 uint32_t dg_beam_wants(const struct dg_beam *b)
 {
-    if (b->t < b->n_prefix)
-        return 1;
-    uint32_t passed = (b->never >= 0 ? 1 : 0) + blocked(b);
-    if (b->search.beam == 1 || picks(b))
-        return (b->t + 1 < b->search.min_len ? 2 : 1) + passed + (picks(b) ? b->search.pick - 1 : 0);
-    return 2 * b->search.beam + passed;
+    return dg_beam_wants_at(b, b->t);
 }
 
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start)
@@ -174,8 +189,8 @@ static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
 static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k,
     size_t ld, bool forcing)
 {
-    uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b) ? 1 : 2 * K, n_next = 0;
-    uint32_t at[DG_MAX_BEAM] = {0}, skip = !forcing && picks(b) ? b->search.pick - 1 : 0;
+    uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b, b->t) ? 1 : 2 * K, n_next = 0;
+    uint32_t at[DG_MAX_BEAM] = {0}, skip = !forcing && picks(b, b->t) ? b->search.pick - 1 : 0;
     for (uint32_t c = 0; c < looked; c++) {
         uint32_t best = UINT32_MAX;
         double best_total = -INFINITY;

@@ -89,6 +89,11 @@ void dg_beam_deinit(struct dg_beam *b); /* a zeroed beam is fine */
 /* What the next step must offer: candidates per live row, and the one id that is forced (or -1). */
 uint32_t dg_beam_wants(const struct dg_beam *b);
 int32_t dg_beam_force(const struct dg_beam *b);
+/* The same for a step at t pieces that the search has not come to yet. It can be told when the search is plain there:
+ * candidates are passed over for what they are, not for what came before them. */
+bool dg_beam_plain(const struct dg_beam *b, uint32_t t);
+uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t);
+int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t);
 /* The last piece of live row r; `start` while there is none. */
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start);
 

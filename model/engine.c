@@ -110,7 +110,7 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const st
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
         (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) || (rc = open_lists(e, err)) ||
-        (rc = reserve(e, err))) {
+        (rc = reserve(e, err)) || (rc = dg_ahead_open(e, err))) {
         dg_engine_close(e);
         return rc;
     }
@@ -131,6 +131,7 @@ void dg_engine_close(struct dg_engine *e)
 {
     if (!e)
         return;
+    dg_ahead_close(e);
     free_list(e->pending);
     free_list(e->live);
     free_list(e->done);
@@ -163,6 +164,7 @@ static struct dg_live **tail(struct dg_live **list)
 /* Room back to the pool; the sentence itself stays (its answer may still be read). */
 static void give_room(struct dg_engine *e, struct dg_live *s)
 {
+    dg_ahead_forget(e, s);
     dg_output_rows_close(s->output);
     s->output = NULL;
     for (uint32_t i = 0; i < s->n_blocks; i++)

@@ -1,4 +1,5 @@
-/* The engine as its own files see it: engine.c (admission, answers), live.c (one sentence), step.c (encode, decode). */
+/* The engine as its own files see it: engine.c (admission, answers), live.c (one sentence), step.c (encode, decode),
+ * ahead.c (decode with the search's state on the device). */
 #ifndef DG_MODEL_ENGINE_INTERNAL_H
 #define DG_MODEL_ENGINE_INTERNAL_H
 
@@ -30,6 +31,8 @@ struct dg_live {
     struct dg_output_rows *output; /* the sentence's own; NULL: the whole vocabulary */
     uint32_t align_layer, align_head;
     bool want_alignment, held;
+    int32_t place;          /* of its search on the device; -1: none yet */
+    uint32_t tracks, ahead; /* there after the steps given so far; 0: what is there is old. Steps given and not read yet */
     int32_t *alignment; /* of the answer, malloc'd; NULL: none */
     struct dg_result result;
 };
@@ -40,6 +43,7 @@ struct dg_engine {
     struct dg_engine_limits limits;
     struct dg_cache cache;
     struct dg_workspace ws;
+    struct dg_ahead *ahead; /* NULL: the search is the host's alone */
     struct dg_rows logits; /* [max_rows,V] */
     uint32_t max_rows, encode_rows, k_max;
     uint32_t rows_reserved, n_sentences;
@@ -66,9 +70,27 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, 
     int32_t eos, uint32_t n_reserved, struct dg_error *err);
 void dg_live_free(struct dg_live *s);
 
+/* The slot for position t of row r, the same every time: a row's chain of blocks grows when it first writes into one (a row
+ * may come to life in the middle of a block). */
+int32_t dg_live_slot(struct dg_engine *e, struct dg_live *s, uint32_t r, uint32_t t);
+/* Hypotheses' histories follow their parents: lists of slots move, keys and values never do. */
+void dg_live_reorder(struct dg_live *s);
+
 /* Source positions for the best answer's pieces, by a teacher-forced pass (align.c). Leaves s->alignment NULL when memory is
  * out: the answer stands without. */
 void dg_live_align(struct dg_engine *e, struct dg_live *s);
+
+/* e->ahead, where the device can keep a search; NULL elsewhere. DG_ENOMEM. */
+int dg_ahead_open(struct dg_engine *e, struct dg_error *err);
+void dg_ahead_close(struct dg_engine *e); /* without e->ahead: nothing */
+/* Can the next step be given before the last one was read? When nobody who advances needs the host for its choice. */
+bool dg_ahead_possible(const struct dg_engine *e);
+/* Give one step, then read the one before it. Rows given; when there were none, rows read. */
+uint32_t dg_ahead_step(struct dg_engine *e);
+/* Read what was given; its rows. */
+uint32_t dg_ahead_settle(struct dg_engine *e);
+/* The sentence leaves: steps that hold it are done for nobody, its place is free. */
+void dg_ahead_forget(struct dg_engine *e, struct dg_live *s);
 
 /* The sentence is finished: its room goes back, its answer waits to be polled. */
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s);

@@ -106,6 +106,8 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, 
     s->align_head = in->align_head;
     s->want_alignment = in->want_alignment;
     s->held = false;
+    s->place = -1;
+    s->tracks = s->ahead = 0;
     s->spelling = in->forced ? NULL : in->spelling;
     s->key = dg_choose_key(in->source, in->n_source);
     lay_out(s, search, n_reserved);
@@ -113,6 +115,33 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, 
     if (in->n_prefix)
         memcpy(s->prefix, in->prefix, in->n_prefix * sizeof *s->prefix);
     return dg_beam_begin(&s->beam, search, eos, s->prefix, s->n_prefix, in->forced, err);
+}
+
+int32_t dg_live_slot(struct dg_engine *e, struct dg_live *s, uint32_t r, uint32_t t)
+{
+    int32_t *chain = s->chains + (size_t)r * dg_cache_blocks(s->beam.search.max_len);
+    if (chain[t / DG_BLOCK] < 0) {
+        int32_t block = dg_cache_take(&e->cache);
+        chain[t / DG_BLOCK] = block;
+        s->blocks[s->n_blocks++] = block;
+    }
+    return chain[t / DG_BLOCK] * (int32_t)DG_BLOCK + (int32_t)(t % DG_BLOCK);
+}
+
+void dg_live_reorder(struct dg_live *s)
+{
+    const struct dg_beam *b = &s->beam;
+    size_t max_len = b->search.max_len;
+    bool same = true;
+    for (uint32_t r = 0; r < b->n_live; r++)
+        same = same && b->parents[r] == r;
+    if (same)
+        return;
+    for (uint32_t r = 0; r < b->n_live; r++)
+        memcpy(s->history[1] + r * max_len, s->history[0] + b->parents[r] * max_len, b->t * sizeof(int32_t));
+    int32_t *tmp = s->history[0];
+    s->history[0] = s->history[1];
+    s->history[1] = tmp;
 }
 
 void dg_live_free(struct dg_live *s)

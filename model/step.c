@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-/* A slot for position t of a row: its chain of blocks grows when the row first writes into one (a row may come to
- * life in the middle of a block). */
-static int32_t chain_slot(struct dg_engine *e, struct dg_live *s, int32_t *chain, uint32_t t)
-{
-    if (chain[t / DG_BLOCK] < 0) {
-        int32_t block = dg_cache_take(&e->cache);
-        chain[t / DG_BLOCK] = block;
-        s->blocks[s->n_blocks++] = block;
-    }
-    return chain[t / DG_BLOCK] * (int32_t)DG_BLOCK + (int32_t)(t % DG_BLOCK);
-}
-
 /* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns the rows. */
 static uint32_t pack_sources(struct dg_engine *e, struct dg_live *first, struct dg_live **end, size_t *n_segs)
 {
@@ -61,18 +49,19 @@ static void encode_pending(struct dg_engine *e)
     e->pending = NULL;
 }
 
-/* The rows of one sentence from row M on: what they read and where they write. Returns the row behind them. */
+/* The rows of one sentence from row M on: what they read and where they write. Returns the row behind them. What a device
+ * has kept of its search is old from now on. */
 static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
 {
     struct dg_beam *b = &s->beam;
-    uint32_t per_chain = dg_cache_blocks(b->search.max_len);
     uint32_t want = dg_beam_wants(b);
     int32_t force = dg_beam_force(b);
+    s->tracks = 0;
     e->cross_segs[n_cross] = (struct dg_attn_seg){
         .q0 = M, .n_q = b->n_live, .n_k = s->n_source, .slots = s->cross_slots};
     for (uint32_t r = 0; r < b->n_live; r++, M++) {
         int32_t *history = s->history[0] + (size_t)r * b->search.max_len;
-        history[b->t] = chain_slot(e, s, s->chains + (size_t)r * per_chain, b->t);
+        history[b->t] = dg_live_slot(e, s, r, b->t);
         e->ids[M] = dg_beam_last(b, r, e->model->config.start);
         e->pos[M] = (int32_t)b->t;
         e->slots[M] = history[b->t];
@@ -81,23 +70,6 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
         e->force[M] = force;
     }
     return M;
-}
-
-/* Hypotheses' histories follow their parents: lists of slots move, keys and values never do. */
-static void reorder(struct dg_live *s)
-{
-    const struct dg_beam *b = &s->beam;
-    size_t max_len = b->search.max_len;
-    bool same = true;
-    for (uint32_t r = 0; r < b->n_live; r++)
-        same = same && b->parents[r] == r;
-    if (same)
-        return;
-    for (uint32_t r = 0; r < b->n_live; r++)
-        memcpy(s->history[1] + r * max_len, s->history[0] + b->parents[r] * max_len, b->t * sizeof(int32_t));
-    int32_t *tmp = s->history[0];
-    s->history[0] = s->history[1];
-    s->history[1] = tmp;
 }
 
 /* Candidates by choose.c instead of the topk op's, for the rows of s from M on. */
@@ -143,7 +115,7 @@ static void advance(struct dg_engine *e)
             *link = s->next;
             dg_engine_retire(e, s);
         } else {
-            reorder(s);
+            dg_live_reorder(s);
             link = &s->next;
         }
     }
@@ -203,10 +175,10 @@ static void find_candidates(struct dg_engine *e, struct dg_rows y)
     candidates_of_all(e, y, first, M);
 }
 
-uint32_t dg_engine_step(struct dg_engine *e)
+/* One position for all, the search on the host: candidates come back before anybody goes on. */
+static uint32_t step_now(struct dg_engine *e)
 {
     const struct dg_model *m = e->model;
-    encode_pending(e);
     uint32_t M = 0;
     size_t n_cross = 0;
     for (struct dg_live *s = e->live; s; s = s->next)
@@ -215,11 +187,20 @@ uint32_t dg_engine_step(struct dg_engine *e)
     if (!M)
         return 0;
     struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
-    struct dg_context c = {.self = {e->segs, M}, .cross = {e->cross_segs, n_cross}, .write_slots = e->slots,
-        .pools = e->cache.pools};
+    struct dg_context c = {.self = {.segs = e->segs, .n = M},
+        .cross = {.segs = e->cross_segs, .n = n_cross}, .write_slots = e->slots, .pools = e->cache.pools};
     dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
     find_candidates(e, y);
     advance(e);
     return M;
+}
+
+uint32_t dg_engine_step(struct dg_engine *e)
+{
+    encode_pending(e);
+    if (e->ahead && dg_ahead_possible(e))
+        return dg_ahead_step(e);
+    uint32_t settled = e->ahead ? dg_ahead_settle(e) : 0, rows = step_now(e);
+    return rows ? rows : settled;
 }

@@ -1,6 +1,6 @@
 /* An attention call's pieces as the device wants them: lists of pieces, of tiles, and of all slots
  * behind one another. */
-#include "kernels/cuda/internal.h"
+#include "kernels/cuda/step.h"
 
 #include <assert.h>
 #include <math.h>
@@ -66,6 +66,19 @@ static const struct dg_k_tile *send_tiles(
     return dg_cuda_stage_send(cu, &op->segs->q0, n * sizeof *to);
 }
 
+/* All but the pieces. */
+static struct dg_k_attention fixed_part(const struct dg_attention *op, uint32_t rows)
+{
+    return (struct dg_k_attention){.H = op->H,
+        .Dk = op->Dk,
+        .Dv = op->Dv,
+        .scale = 1.0f / sqrtf((float)op->Dk),
+        .tile_rows = rows,
+        .k = dg_k_rows_of(op->k),
+        .v = dg_k_rows_of(op->v),
+        .probs = dg_k_rows_of(op->probs)};
+}
+
 bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, size_t M,
     uint32_t rows, size_t spare, struct dg_k_attention *k)
 {
@@ -76,15 +89,8 @@ bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, 
                          n.tiles * sizeof(struct dg_k_tile) + (op->drop ? M * sizeof(uint32_t) : 0);
     if (!n.tiles || !dg_cuda_stage_reserve(cu, bytes + spare, 5))
         return false;
-    *k = (struct dg_k_attention){.H = op->H,
-        .Dk = op->Dk,
-        .Dv = op->Dv,
-        .scale = 1.0f / sqrtf((float)op->Dk),
-        .n_tiles = (uint32_t)n.tiles,
-        .tile_rows = rows,
-        .k = dg_k_rows_of(op->k),
-        .v = dg_k_rows_of(op->v),
-        .probs = dg_k_rows_of(op->probs)};
+    *k = fixed_part(op, rows);
+    k->n_tiles = (uint32_t)n.tiles;
     k->segs = send_segs(cu, op);
     k->slots = n.slots ? send_slots(cu, op, n.slots) : NULL;
     k->tiles = send_tiles(cu, op, rows, n.tiles);
@@ -101,13 +107,29 @@ size_t dg_cuda_query_rows(const struct dg_attention *op)
     return M;
 }
 
+/* The pieces of the open step, which the device has made itself. */
+static bool step_attention(
+    struct dg_cuda *cu, const struct dg_attention *op, struct dg_k_attention *k)
+{
+    const bool self = op->of == DG_ATTN_STEP_SELF;
+    assert(cu->step && op->Dv == cu->step->most.Dv);
+    const struct dg_k_tracks *t = &cu->step->k;
+    *k = fixed_part(op, t->tile_rows);
+    k->n_tiles = cu->step->M;
+    k->segs = self ? t->self : t->cross;
+    k->slots = self ? t->history : t->memories;
+    k->tiles = self ? t->self_tiles : t->cross_tiles;
+    return dg_cuda_alive(cu);
+}
+
 void dg_cuda_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_attention k;
-    if (!dg_cuda_stage_attention(
-            cu, op, dg_cuda_query_rows(op), dg_attention_tile_rows(op->Dv), 0, &k))
+    if (op->of != DG_ATTN_SEGS ? !step_attention(cu, op, &k)
+                               : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op),
+                                     dg_attention_tile_rows(op->Dv), 0, &k))
         return;
     k.q = dg_k_rows_of(q);
     k.out = dg_k_rows_of(out);

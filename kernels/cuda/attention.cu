@@ -160,6 +160,8 @@ static __global__ void __launch_bounds__(THREADS) attend(struct dg_k_attention a
     float *s = q + (size_t)a.tile_rows * a.Dk;    /* [n,KEYS] */
     float *keys = s + (size_t)a.tile_rows * KEYS; /* [KEYS,stride]: keys, then values */
     float acc[ITEMS] = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (t.n == 0) /* a piece without queries pads a step */
+        return;
 
     for (uint32_t at = threadIdx.x; at < t.n * a.Dk; at += THREADS) {
         const uint32_t i = at / a.Dk, d = at % a.Dk;

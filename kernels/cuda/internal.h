@@ -65,6 +65,9 @@ struct dg_cuda_block {
     void *shadow; /* [n] or NULL: nothing was multiplied yet */
 };
 
+/* Where the search's state is: DRAGOMAN_CUDA_STEP. */
+enum dg_step_mode { DG_STEP_HOST, DG_STEP_DEVICE, DG_STEP_GRAPH };
+
 struct dg_cuda {
     struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cuda * */
     int device;
@@ -73,7 +76,9 @@ struct dg_cuda {
     struct dg_device_arena arena;
     struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
-    bool own_gemm;          /* never the library's */
+    bool own_gemm; /* never the library's */
+    enum dg_step_mode step_mode;
+    struct dg_tracks *step; /* the open one, whose lists ops read; else NULL (step.h) */
     unsigned char *results; /* [results_bytes] pinned: what topk brings back */
     size_t results_bytes;
     void *scratch; /* [scratch_bytes] device: one op's intermediate results, grown before use */

@@ -48,7 +48,7 @@ struct dg_k_finish {
 };
 int dg_launch_finish(cudaStream_t stream, const struct dg_k_finish *k);
 
-/* y[m] = x[m], or y[slots[m]] = x[m]; of any two types. */
+/* y[m] = x[m], or y[slots[m]] = x[m], where slots[m] >= 0; of any two types. */
 struct dg_k_copy {
     struct dg_k_rows x, y;
     const int32_t *slots; /* [M] or NULL */
@@ -93,12 +93,14 @@ struct dg_k_attention {
 uint32_t dg_attention_tile_rows(uint32_t Dv);
 int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k);
 
-/* The k[m] best of logits[M,V]; logprob and ids are [M,stride]. */
+/* The k[m] best of logits[M,V]; logprob and ids are [M,stride]. fit not NULL: the stride stands
+ * there, and a row's ids behind its log-probabilities: logprob is [M,2,stride]. */
 struct dg_k_topk {
     struct dg_k_rows logits;
     size_t M, V, stride;
-    const uint32_t *k;    /* [M] */
+    const uint32_t *k;    /* [M]; 0: nothing of this row */
     const int32_t *force; /* [M] or NULL */
+    const uint32_t *fit;  /* device memory, or NULL */
     float *logprob;
     int32_t *ids;
 };

@@ -1,7 +1,7 @@
 /* Opening a device, and what happens when it fails: the first error is kept, every later op does
  * nothing, and status() says so until the backend is closed. A CUDA context does not recover from
  * most errors, and a program that went on would answer wrongly. */
-#include "kernels/cuda/internal.h"
+#include "kernels/cuda/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +30,7 @@ static const struct dg_ops ops = {
     .reserve = dg_cuda_reserve,
     .status = dg_cuda_status,
     .memory = cuda_memory,
+    .tracks = &dg_cuda_track_ops,
     .train_open = dg_cuda_train_open,
     .close = cuda_close,
 };
@@ -131,6 +132,22 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
     return DG_OK;
 }
 
+static int choose_step(struct dg_cuda *cu, struct dg_error *err)
+{
+    static const char *const names[] = {"host", "device", "graph"};
+    const char *wish = getenv("DRAGOMAN_CUDA_STEP");
+    cu->step_mode = DG_STEP_DEVICE;
+    for (int i = 0; wish && *wish; i++) {
+        if (i == 3)
+            return dg_error_set(err, DG_EINVAL,
+                "DRAGOMAN_CUDA_STEP is \"%s\", it can be host, device or graph", wish);
+        cu->step_mode = (enum dg_step_mode)i;
+        if (!strcmp(wish, names[i]))
+            break;
+    }
+    return DG_OK;
+}
+
 static int cuda_open(
     const struct dg_plugin_options *o, struct dg_backend **out, struct dg_error *err)
 {
@@ -147,7 +164,9 @@ static int cuda_open(
     /* One block a chunk lets checkers of the host build see every buffer's end. */
     cu->arena.chunk_bytes = getenv("DRAGOMAN_CUDA_CHUNKS_OFF") ? 0 : CHUNK;
     snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);
-    int rc = choose_device(cu, err);
+    int rc = choose_step(cu, err);
+    if (!rc)
+        rc = choose_device(cu, err);
     if (!rc)
         rc = dg_cuda_gemm_open(cu->device, &cu->gemm, err);
     if (rc) {

@@ -1,6 +1,6 @@
 /* The ops table's entries: check, stage what the host holds, launch. An op on a device that has
  * failed does nothing; status() tells. */
-#include "kernels/cuda/internal.h"
+#include "kernels/cuda/step.h"
 
 #include <assert.h>
 #include <math.h>
@@ -12,17 +12,27 @@ static const void *elements(const struct dg_weight *w, enum dg_type *type, enum 
     return w->floats ? (const void *)w->floats : w->matrix;
 }
 
+/* Room for dropout's keys. Without dropout the stage is left alone: a step that is recorded, or
+ * whose lists the device has made, must not wait for room in it. */
+static bool ready(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M)
+{
+    return M &&
+           (drop ? dg_cuda_stage_reserve(cu, M * sizeof *drop->row_key, 1) : dg_cuda_alive(cu));
+}
+
 void dg_cuda_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(op->table->K == op->positions->K);
-    if (!M || !dg_cuda_stage_reserve(cu, 3 * M * sizeof(int32_t), 3))
+    if (!M ||
+        !(op->ids ? dg_cuda_stage_reserve(cu, 3 * M * sizeof(int32_t), 3) : dg_cuda_alive(cu)))
         return;
     struct dg_k_embed k = {.scale = op->scale, .y = dg_k_rows_of(y), .M = M, .D = op->table->K};
     k.table = elements(op->table, &k.table_type, cu->type);
     k.positions = elements(op->positions, &k.positions_type, cu->type);
-    k.ids = dg_cuda_stage_array(cu, op->ids, M * sizeof *op->ids);
-    k.pos = dg_cuda_stage_array(cu, op->pos, M * sizeof *op->pos);
+    assert(op->ids || (cu->step && !op->drop));
+    k.ids = op->ids ? dg_cuda_stage_array(cu, op->ids, M * sizeof *op->ids) : cu->step->k.ids;
+    k.pos = op->ids ? dg_cuda_stage_array(cu, op->pos, M * sizeof *op->pos) : cu->step->k.pos;
     k.drop = dg_cuda_drop(cu, op->drop, M);
     dg_cuda_ok(cu, dg_launch_embed(cu->stream, &k), "embed");
 }
@@ -33,7 +43,7 @@ void dg_cuda_linear(
     struct dg_cuda *cu = dg_cuda_of(be);
     const struct dg_weight *w = op->w;
     const bool late = op->act == DG_ACT_SWISH || op->act == DG_ACT_GELU || op->pre.buf || op->drop;
-    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
+    if (!ready(cu, op->drop, M))
         return;
     assert(x.buf->type == cu->type);
     const struct dg_k_rows kx = dg_k_rows_of(x), ky = dg_k_rows_of(y);
@@ -66,7 +76,7 @@ void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(op->gain->K == D && op->bias->K == D);
-    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
+    if (!ready(cu, op->drop, M))
         return;
     struct dg_k_norm k = {.x = dg_k_rows_of(x),
         .r = dg_k_rows_of(r),
@@ -86,10 +96,11 @@ void dg_cuda_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows po
     const int32_t *slots, size_t M, size_t N)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof *slots, 1))
+    if (!M || !(slots ? dg_cuda_stage_reserve(cu, M * sizeof *slots, 1) : dg_cuda_alive(cu)))
         return;
+    assert(slots || cu->step);
     struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = dg_k_rows_of(pool), .M = M, .N = N};
-    k.slots = dg_cuda_stage_array(cu, slots, M * sizeof *slots);
+    k.slots = slots ? dg_cuda_stage_array(cu, slots, M * sizeof *slots) : cu->step->k.slots;
     dg_cuda_ok(cu, dg_launch_copy(cu->stream, &k), "kv_write");
 }
 
@@ -103,7 +114,8 @@ static void no_candidates(const struct dg_topk *op, size_t M)
         }
 }
 
-/* The one place of a step that waits: what the search decides on comes back in one copy. */
+/* Where the host keeps the search, the one place of a step that waits: what it decides on comes
+ * back in one copy. */
 static bool best_of_rows(
     struct dg_cuda *cu, const struct dg_topk *op, struct dg_rows logits, size_t M, size_t k_most)
 {

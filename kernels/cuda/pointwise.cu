@@ -57,6 +57,8 @@ static __global__ void finish_rows(struct dg_k_finish k)
 static __global__ void copy_rows(struct dg_k_copy k)
 {
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
+        if (k.slots && k.slots[m] < 0)
+            continue;
         size_t to = k.slots ? (size_t)k.slots[m] : m;
         for (size_t n = threadIdx.x; n < k.N; n += THREADS)
             dg_store(k.y.p, k.y.type, to * k.y.ld + n, dg_load(k.x.p, k.x.type, m * k.x.ld + n));

@@ -65,8 +65,10 @@ const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes
             return s->device + old->at;
     }
     const size_t at = s->used;
-    if (s->n_staged < DG_STAGED_MAX)
-        s->staged[s->n_staged++] = (struct dg_staged){key, at, bytes};
+    if (s->n_staged ==
+        DG_STAGED_MAX) /* nobody waited for long: what was sent then is not asked for again */
+        s->n_staged = 0;
+    s->staged[s->n_staged++] = (struct dg_staged){key, at, bytes};
     s->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
     dg_cuda_ok(cu,
         cudaMemcpyAsync(s->device + at, s->host + at, bytes, cudaMemcpyHostToDevice, cu->stream),

@@ -82,9 +82,11 @@ static __global__ void __launch_bounds__(THREADS) best_of_row(struct dg_k_topk k
     __shared__ double sums[WARPS];
     __shared__ struct candidate heads[2][WARPS];
     const size_t m = blockIdx.x;
+    if (k.k[m] == 0)
+        return;
     const double base = log_sum(k, m, parts, sums);
-    float *logprob = k.logprob + m * k.stride;
-    int32_t *ids = k.ids + m * k.stride;
+    float *logprob = k.logprob + (k.fit ? m * 2 * *k.fit : m * k.stride);
+    int32_t *ids = k.fit ? (int32_t *)(void *)(logprob + *k.fit) : k.ids + m * k.stride;
     if (k.force && k.force[m] >= 0) {
         if (threadIdx.x == 0) {
             ids[0] = k.force[m];

@@ -55,9 +55,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     if (!event->stream)
         return cudaGetLastError();
-    const bool done =
-        dg_emu_reached(event->stream) >= event->given &&
-        __atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) >= event->sums;
+    const bool done = dg_emu_reached(event->stream) >= event->given &&
+                      __atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) >= event->sums;
     if (!done)
         dg_emu_finish(event->stream, dg_emu_reached(event->stream) + 1);
     return done ? cudaGetLastError() : cudaErrorNotReady;

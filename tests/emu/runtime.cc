@@ -37,7 +37,7 @@ std::mutex working; /* guards what follows, and is held while a device works */
 device devices[MOST];
 int open_now = -1; /* whose region can be touched */
 
-std::mutex pinning; /* guards what follows */
+std::mutex pinning;                             /* guards what follows */
 std::map<const unsigned char *, size_t> pinned; /* memory that a device may read and write late */
 
 std::atomic<unsigned long> allocations;
@@ -173,7 +173,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
     const char *first = getenv("DRAGOMAN_EMU_FIRST");
     memset(p, 0, sizeof *p);
-    snprintf(p->uuid.bytes, sizeof p->uuid.bytes, "emulated %d", device + (first ? atoi(first) : 0));
+    snprintf(
+        p->uuid.bytes, sizeof p->uuid.bytes, "emulated %d", device + (first ? atoi(first) : 0));
     snprintf(p->name, sizeof p->name, "emulated on the host");
     p->major = 9;
     p->minor = 0;
@@ -203,17 +204,17 @@ const char *cudaGetErrorString(cudaError_t e)
                ? "operation failed due to a previous error during capture"
            : e == cudaErrorStreamCaptureUnsupported
                ? "operation not permitted when stream is capturing"
-                                            : "unspecified launch failure";
+               : "unspecified launch failure";
 }
 
 const char *cudaGetErrorName(cudaError_t e)
 {
-    return e == cudaSuccess                 ? "cudaSuccess"
-           : e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
-           : e == cudaErrorInvalidDevice    ? "cudaErrorInvalidDevice"
+    return e == cudaSuccess                         ? "cudaSuccess"
+           : e == cudaErrorMemoryAllocation         ? "cudaErrorMemoryAllocation"
+           : e == cudaErrorInvalidDevice            ? "cudaErrorInvalidDevice"
            : e == cudaErrorStreamCaptureInvalidated ? "cudaErrorStreamCaptureInvalidated"
            : e == cudaErrorStreamCaptureUnsupported ? "cudaErrorStreamCaptureUnsupported"
-                                            : "cudaErrorLaunchFailure";
+                                                    : "cudaErrorLaunchFailure";
 }
 
 unsigned long dg_emu_allocations(void)

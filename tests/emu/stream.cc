@@ -125,8 +125,8 @@ extern "C" {
 void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, size_t bytes)
 {
     dg_emu_device_of(stream, "a product on another device's stream");
-    const std::vector<unsigned char> copy((const unsigned char *)arg,
-        (const unsigned char *)arg + bytes);
+    const std::vector<unsigned char> copy(
+        (const unsigned char *)arg, (const unsigned char *)arg + bytes);
     dg_emu_give(stream, [f, copy] { f(copy.data()); });
 }
 

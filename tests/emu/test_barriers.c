@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/tracks.h"
 #include "kernels/train.h"
 #include "tests/emu/cuda.h"
 
@@ -68,7 +69,8 @@ static void test_attention(void **state)
     const uint32_t keys[Q] = {1, 2, 3};
     const struct dg_dropout drop = {0.2f, 9, keys};
     const struct dg_attn_seg seg = {0, Q, K, 0, NULL, true, 0};
-    struct dg_attention op = {H, D, D, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), &drop};
+    struct dg_attention op = {
+        H, D, D, DG_ATTN_SEGS, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), &drop};
     struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
                    dv = rows(K, D);
     const struct dg_link links[] = {{0, 0}, {2, 5}, {2, 39}};
@@ -115,9 +117,44 @@ static void test_square_sum(void **state)
     train->ops->block_free(train, x);
 }
 
+/* Two steps of two sentences; the logits are the same in both. */
+static void test_tracks(void **state)
+{
+    enum { M = 4, V = 40 };
+    const struct dg_track_ops *ops = be->ops->tracks;
+    const struct dg_tracks_most most = {2, 3, 6, 9, 2, 7, 4, V, 0, -1};
+    const int32_t memory[] = {1, 2}, slots[] = {3, 4, 5, 6}, last[] = {-1};
+    const double zero[] = {0};
+    struct dg_tracks *t;
+    struct dg_error err = {0};
+    struct dg_rows logits = rows(6, V);
+    (void)state;
+    assert_int_equal(ops->open(be, &most, &t, &err), 0);
+    assert_non_null(t);
+    for (uint32_t place = 0; place < 2; place++)
+        ops->place(
+            be, t, &(struct dg_tracks_sentence){place, 1, 0, memory, 2, last, zero, slots, 1});
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct dg_tracks_part parts[] = {
+            {0, i ? 3 : 1, 3, i, 2, 6, -1, false, false, 0}, {1, 1, 1, i, 2, 2, -1, true, true, 3}};
+        const struct dg_tracks_step step = {parts, 2, i ? 4 : 2, slots};
+        struct dg_tracks_found found;
+        size_t rows_run;
+        if (ops->begin(be, t, &step, &rows_run))
+            assert_int_equal(rows_run, 4);
+        ops->end(be, t, logits);
+        assert_true(ops->wait(be, t, &found));
+        for (uint32_t r = 0; r < 4; r++)
+            assert_true(found.pieces[r] > 0 && found.parents[r] >= 0 && found.parents[r] < 3);
+    }
+    ops->close(be, t);
+    be->ops->buf_free(be, logits.buf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_rows_of_logits), cmocka_unit_test(test_square_sum)};
+        cmocka_unit_test(test_rows_of_logits), cmocka_unit_test(test_tracks),
+        cmocka_unit_test(test_square_sum)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -50,8 +50,10 @@ static inline void fill(const struct dg_config *c, const struct dg_param_info *i
         x[i] = centre + range * rnd_unit(state);
 }
 
-static inline void random_model_open(struct random_model *m, const struct dg_config *c, enum dg_type type,
-    const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed)
+/* change, or NULL: may put other numbers into a parameter x[N,K]. */
+static inline void random_model_open_changed(struct random_model *m, const struct dg_config *c, enum dg_type type,
+    const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed,
+    void (*change)(const struct dg_param_info *info, float *x))
 {
     struct dg_error err = {0};
     struct dg_weights_writer *w = NULL;
@@ -66,6 +68,8 @@ static inline void random_model_open(struct random_model *m, const struct dg_con
         float *x = malloc((size_t)info.N * info.K * sizeof *x);
         assert_non_null(x);
         fill(c, &info, x, &seed);
+        if (change)
+            change(&info, x);
         if (dg_weights_writer_add(w, info.name, info.N, info.K, info.N == 1 ? DG_F32 : type, x, &err))
             fail_msg("%s", err.message);
         free(x);
@@ -77,6 +81,12 @@ static inline void random_model_open(struct random_model *m, const struct dg_con
         dg_model_open(c, m->weights, m->be, max_positions, &m->model, &err))
         fail_msg("%s", err.message);
     unlink(path); /* the mapping keeps it */
+}
+
+static inline void random_model_open(struct random_model *m, const struct dg_config *c, enum dg_type type,
+    const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed)
+{
+    random_model_open_changed(m, c, type, cpu, max_positions, seed, NULL);
 }
 
 static inline void random_model_close(struct random_model *m)

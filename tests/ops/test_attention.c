@@ -119,7 +119,7 @@ static void check(
     struct dg_rows q = ops_rows(be, c->q, c->M, qn, 3, qn + 1),
                    out = ops_rows(be, NULL, c->M, vn, 2, vn + 3);
     struct dg_dropout dropout = {0.2f, 3u, c->keys};
-    struct dg_attention op = {c->d.H, c->d.Dk, c->d.Dv, c->segs, c->n_segs,
+    struct dg_attention op = {c->d.H, c->d.Dk, c->d.Dv, DG_ATTN_SEGS, c->segs, c->n_segs,
         .k = ops_rows(be, c->k, c->pool, qn, 1, qn + 2),
         .v = ops_rows(be, c->v, c->pool, vn, 5, vn)};
     if (want_probs)
@@ -203,7 +203,7 @@ static void run_extremes(struct dg_backend *be, const char *isa)
     struct dg_attn_seg seg = {0, 1, 3, 0, NULL, false, 0};
     struct dg_rows qr = ops_rows(be, q, 1, 1, 0, 1), outr = ops_rows(be, NULL, 1, 1, 0, 1);
     struct dg_attention op = {
-        1, 1, 1, &seg, 1, .k = ops_rows(be, k, 3, 1, 0, 1), .v = ops_rows(be, v, 3, 1, 0, 1)};
+        1, 1, 1, DG_ATTN_SEGS, &seg, 1, .k = ops_rows(be, k, 3, 1, 0, 1), .v = ops_rows(be, v, 3, 1, 0, 1)};
     be->ops->attention(be, &op, qr, outr);
     be->ops->read(be, outr, 1, 1, out);
     double e = exp((double)99.99f * 100 - 10000);

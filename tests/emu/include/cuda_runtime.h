@@ -44,8 +44,7 @@ static inline void dg_emu_kernel(
     cudaStream_t stream, dim3 grid, dim3 block, size_t shared, F *kernel, const A &...args)
 {
     dg_emu_device_of(stream, "a launch on another device's stream");
-    dg_emu_give(stream,
-        [=] { dg_emu_launch(grid, block, shared, [&] { kernel(args...); }); });
+    dg_emu_give(stream, [=] { dg_emu_launch(grid, block, shared, [&] { kernel(args...); }); });
 }
 
 #define DG_LAUNCH(kernel, grid, block, shared, stream, ...)                                        \

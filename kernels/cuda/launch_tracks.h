@@ -1,0 +1,69 @@
+/* Kernels of the search that the device keeps (tracks.cu), as launch.h has them. A track's number
+ * is place * width + its number in the place. */
+#ifndef DG_KERNELS_CUDA_LAUNCH_TRACKS_H
+#define DG_KERNELS_CUDA_LAUNCH_TRACKS_H
+
+#include "kernels/cuda/launch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A step as it is sent; its slots and parts lie behind it. */
+struct dg_k_step {
+    uint32_t n_parts, n_rows, n_tiles;
+    uint32_t stride; /* the largest k of all rows */
+};
+
+/* A sentence's part of it. Its rows, the tiles of its memory and its next tracks begin at row0,
+ * tile0 and out0. */
+struct dg_k_part {
+    uint32_t place, n_in, n_out, t, n_memory, k;
+    uint32_t row0, tile0, out0;
+    uint32_t looked; /* candidates that are looked at */
+    int32_t force;
+    uint32_t no_eos;
+};
+
+/* All of it but `found` stays where it is from step to step, so that a recorded step can be
+ * repeated. */
+struct dg_k_tracks {
+    uint32_t width, positions, memory; /* of a place, of a track, of a place */
+    uint32_t tile_rows;
+    int32_t eos, never;
+    double *total;     /* [places,width] log-probability; -inf: no hypothesis */
+    int32_t *last;     /* [places,width] */
+    int32_t *history;  /* [places,width,positions] */
+    int32_t *memories; /* [places,memory] */
+    const struct dg_k_step *step;
+    const int32_t *given;                       /* [n_rows] slots of this step's position */
+    const struct dg_k_part *parts;              /* [n_parts] */
+    int32_t *ids, *pos, *slots, *force;         /* [M] */
+    uint32_t *k;                                /* [M] */
+    struct dg_k_seg *self, *cross;              /* [M] */
+    struct dg_k_tile *self_tiles, *cross_tiles; /* [M] */
+    int32_t *parents, *pieces;                  /* [sum of all n_out] */
+    float *candidates; /* [n_rows,2,stride]: log-probabilities, then the bits of ids */
+};
+
+/* A sentence's first tracks, or those that the host went on with. */
+struct dg_k_place {
+    uint32_t place, n_tracks, t, n_memory;
+    const double *total;    /* [n_tracks] */
+    const int32_t *last;    /* [n_tracks] */
+    const int32_t *memory;  /* [n_memory] */
+    const int32_t *history; /* [n_tracks,t] */
+};
+int dg_launch_place(
+    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_place *place);
+
+/* The lists of a step of M rows: those beyond n_rows mean nothing and do nothing. */
+int dg_launch_begin(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M);
+/* Who lives on, from the candidates. */
+int dg_launch_choose(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

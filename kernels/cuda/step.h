@@ -1,0 +1,49 @@
+/* The search that the device keeps (tracks.c) and its recorded steps (record.c). Only kernels/cuda
+ * includes this. */
+#ifndef DG_KERNELS_CUDA_STEP_H
+#define DG_KERNELS_CUDA_STEP_H
+
+#include "kernels/cuda/internal.h"
+#include "kernels/cuda/launch_tracks.h"
+#include "kernels/tracks.h"
+
+enum { DG_RECORDS_MAX = 48 };
+
+/* Steps of M rows: run once, recorded the second time, repeated from then on. */
+struct dg_record {
+    uint32_t M;
+    bool seen;
+    cudaGraphExec_t exec; /* NULL: not recorded yet */
+};
+
+/* One of two steps on their way. */
+struct dg_turn {
+    unsigned char *sent, *found; /* pinned: [sent_bytes], [found_bytes] */
+    cudaEvent_t arrived;
+    uint32_t n_rows, stride;
+};
+
+struct dg_tracks {
+    struct dg_tracks_most most;
+    struct dg_k_tracks k;
+    unsigned char *device, *pinned; /* all that k points to; both turns */
+    unsigned char *sent, *found;    /* the step's, in `device` */
+    size_t sent_bytes, found_bytes;
+    struct dg_turn turns[2];
+    uint64_t given, waited;
+    uint32_t M; /* rows of the open step, padded */
+    struct dg_record records[DG_RECORDS_MAX];
+    uint32_t n_records;
+    struct dg_record *record; /* the open step's; NULL: steps are not recorded */
+    bool recording;
+};
+
+extern const struct dg_track_ops dg_cuda_track_ops;
+
+/* True: run the ops, which may be recorded by that. False: a recording will be repeated. */
+bool dg_record_begin(struct dg_cuda *cu, struct dg_tracks *t);
+/* After the ops: the recording, if there is one, is closed and run. */
+void dg_record_end(struct dg_cuda *cu, struct dg_tracks *t);
+void dg_records_close(struct dg_tracks *t);
+
+#endif

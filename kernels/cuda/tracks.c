@@ -1,0 +1,311 @@
+/* A search whose state stays on the device (kernels/tracks.h). A step is one copy to the device
+ * (who advances, where its keys and values go), a kernel that makes the ops' lists of it, the ops,
+ * the best candidates, a kernel that chooses who lives on, and one copy back, which an event
+ * announces: the host need not wait for it before it gives the next step. Rows are padded to few
+ * different numbers, and all lists have fixed places, so that a step can be recorded (record.c). */
+#include "kernels/cuda/step.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 256, HEAD = 64, LEAST_ROWS = 4 };
+
+/* Memory cut into arrays; p NULL: their sum alone. */
+struct cut {
+    unsigned char *p;
+    size_t at;
+};
+
+static void *take(struct cut *c, size_t n, size_t size)
+{
+    const size_t at = c->at;
+    c->at += (n * size + ALIGN - 1) / ALIGN * ALIGN;
+    return c->p ? c->p + at : NULL;
+}
+
+static size_t lay_out(struct dg_tracks *t, unsigned char *device)
+{
+    const struct dg_tracks_most *m = &t->most;
+    const size_t tracks = (size_t)m->places * m->width, R = m->rows;
+    struct cut c = {device, 0};
+    struct dg_k_tracks *k = &t->k;
+    t->sent_bytes = HEAD + R * sizeof(int32_t) + ALIGN + m->places * sizeof(struct dg_k_part);
+    t->found_bytes = 2 * R * sizeof(int32_t) + 2 * R * m->candidates * sizeof(float);
+    k->total = take(&c, tracks, sizeof *k->total);
+    k->last = take(&c, tracks, sizeof *k->last);
+    k->history = take(&c, tracks * m->positions, sizeof *k->history);
+    k->memories = take(&c, (size_t)m->places * m->memory, sizeof *k->memories);
+    k->ids = take(&c, R, sizeof *k->ids);
+    k->pos = take(&c, R, sizeof *k->pos);
+    k->slots = take(&c, R, sizeof *k->slots);
+    k->force = take(&c, R, sizeof *k->force);
+    k->k = take(&c, R, sizeof *k->k);
+    k->self = take(&c, R, sizeof *k->self);
+    k->cross = take(&c, R, sizeof *k->cross);
+    k->self_tiles = take(&c, R, sizeof *k->self_tiles);
+    k->cross_tiles = take(&c, R, sizeof *k->cross_tiles);
+    t->sent = take(&c, t->sent_bytes, 1);
+    t->found = take(&c, t->found_bytes, 1);
+    return c.at;
+}
+
+/* Where slots and parts lie in what is sent; parts at a multiple of 8 bytes. */
+static size_t slots_at(void)
+{
+    return HEAD;
+}
+
+static size_t parts_at(const struct dg_tracks *t)
+{
+    return (HEAD + t->most.rows * sizeof(int32_t) + 7) / 8 * 8;
+}
+
+static void point(struct dg_tracks *t)
+{
+    struct dg_k_tracks *k = &t->k;
+    k->step = (const struct dg_k_step *)(const void *)t->sent;
+    k->given = (const int32_t *)(const void *)(t->sent + slots_at());
+    k->parts = (const struct dg_k_part *)(const void *)(t->sent + parts_at(t));
+    k->parents = (int32_t *)(void *)t->found;
+    k->pieces = k->parents + t->most.rows;
+    k->candidates = (float *)(void *)(k->pieces + t->most.rows);
+}
+
+static void tracks_close(struct dg_backend *be, struct dg_tracks *t)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    if (!t)
+        return;
+    dg_cuda_here(cu);
+    dg_cuda_wait(cu);
+    dg_records_close(t);
+    for (int i = 0; i < 2; i++)
+        if (t->turns[i].arrived)
+            cudaEventDestroy(t->turns[i].arrived);
+    cudaFreeHost(t->pinned);
+    dg_cuda_release(cu, t->device);
+    free(t);
+}
+
+/* Pinned memory and events of both turns. */
+static void open_turns(struct dg_cuda *cu, struct dg_tracks *t)
+{
+    const size_t sent = (t->sent_bytes + ALIGN - 1) / ALIGN * ALIGN,
+                 found = (t->found_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    void *pinned = NULL;
+    if (!dg_cuda_ok(cu, cudaMallocHost(&pinned, 2 * (sent + found)), "pinned memory for steps"))
+        return;
+    t->pinned = pinned;
+    for (int i = 0; i < 2; i++) {
+        t->turns[i].sent = t->pinned + (size_t)i * (sent + found);
+        t->turns[i].found = t->turns[i].sent + sent;
+        if (!dg_cuda_ok(cu, cudaEventCreateWithFlags(&t->turns[i].arrived, cudaEventDisableTiming),
+                "an event for steps"))
+            return;
+    }
+}
+
+static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
+    struct dg_tracks **out, struct dg_error *err)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    *out = NULL;
+    assert(most->width <= DG_TRACKS_WIDTH && most->width <= most->rows);
+    if (cu->step_mode == DG_STEP_HOST)
+        return DG_OK;
+    if (!dg_cuda_alive(cu))
+        return dg_cuda_status(be, err);
+    struct dg_tracks *t = calloc(1, sizeof *t);
+    if (!t)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a search on %s", cu->name);
+    t->most = *most;
+    const size_t bytes = lay_out(t, NULL);
+    t->device = dg_cuda_alloc(cu, bytes);
+    if (!t->device) {
+        tracks_close(be, t);
+        return dg_error_set(err, DG_ENOMEM,
+            "no memory on %s for the search's %zu bytes (%zu bytes are held)", cu->name, bytes,
+            cu->arena.bytes);
+    }
+    lay_out(t, t->device);
+    point(t);
+    dg_cuda_ok(cu, cudaMemsetAsync(t->device, 0, bytes, cu->stream), "clearing a search");
+    t->k.width = most->width;
+    t->k.positions = most->positions;
+    t->k.memory = most->memory;
+    t->k.tile_rows = dg_attention_tile_rows(most->Dv);
+    t->k.eos = most->eos;
+    t->k.never = most->never;
+    open_turns(cu, t);
+    if (!dg_cuda_alive(cu)) {
+        tracks_close(be, t);
+        return dg_cuda_status(be, err);
+    }
+    *out = t;
+    return DG_OK;
+}
+
+static void tracks_place(
+    struct dg_backend *be, struct dg_tracks *t, const struct dg_tracks_sentence *s)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    const size_t n = s->n_tracks, past = n * s->t,
+                 bytes = n * sizeof(double) + (n + s->n_memory + past) * sizeof(int32_t);
+    assert(s->place < t->most.places && n && n <= t->most.width && s->t < t->most.positions &&
+           s->n_memory <= t->most.memory);
+    if (!dg_cuda_stage_reserve(cu, bytes, 1))
+        return;
+    double *total = dg_cuda_stage_next(cu);
+    int32_t *last = (int32_t *)(void *)(total + n), *memory = last + n,
+            *history = memory + s->n_memory;
+    memcpy(total, s->logprob, n * sizeof *total);
+    memcpy(last, s->last, n * sizeof *last);
+    memcpy(memory, s->memory, s->n_memory * sizeof *memory);
+    for (size_t r = 0; r < n; r++)
+        memcpy(history + r * s->t, s->history + r * s->history_ld, s->t * sizeof *history);
+    const double *sent = dg_cuda_stage_send(cu, t, bytes);
+    struct dg_k_place k = {.place = s->place,
+        .n_tracks = s->n_tracks,
+        .t = s->t,
+        .n_memory = s->n_memory,
+        .total = sent};
+    k.last = (const int32_t *)(const void *)(sent + n);
+    k.memory = k.last + n;
+    k.history = k.memory + s->n_memory;
+    dg_cuda_ok(cu, dg_launch_place(cu->stream, &t->k, &k), "placing a sentence");
+}
+
+/* So many rows are run for n: 4, 8, 16, 24, 32, 48, 64, 96, ... */
+static uint32_t pad_rows(const struct dg_tracks *t, uint32_t n)
+{
+    uint32_t M = LEAST_ROWS;
+    while (M < n)
+        M = M < 16 ? 2 * M : M & (M - 1) ? M / 3 * 4 : M + M / 2;
+    return M < t->most.rows ? M : t->most.rows;
+}
+
+/* The step as it is sent; its bytes. */
+static size_t fill(struct dg_tracks *t, const struct dg_tracks_step *step, struct dg_turn *turn)
+{
+    struct dg_k_step *head = (struct dg_k_step *)(void *)turn->sent;
+    int32_t *slots = (int32_t *)(void *)(turn->sent + slots_at());
+    struct dg_k_part *parts = (struct dg_k_part *)(void *)(turn->sent + parts_at(t));
+    uint32_t rows = 0, outs = 0, tiles = 0, stride = 1;
+    for (uint32_t i = 0; i < step->n_parts; i++) {
+        const struct dg_tracks_part *p = &step->parts[i];
+        assert(p->n_in && p->n_in <= t->most.width && p->n_out && p->n_out <= t->most.width);
+        assert(p->place < t->most.places && p->t < t->most.positions && p->k &&
+               p->k <= t->most.candidates);
+        parts[i] = (struct dg_k_part){.place = p->place,
+            .n_in = p->n_in,
+            .n_out = p->n_out,
+            .t = p->t,
+            .n_memory = p->n_memory,
+            .k = p->k,
+            .row0 = rows,
+            .tile0 = tiles,
+            .out0 = outs,
+            .looked = p->greedy || p->force >= 0 ? 1 : 2 * p->n_out,
+            .force = p->force,
+            .no_eos = p->no_eos};
+        memcpy(slots + rows, step->slots + p->slots, p->n_in * sizeof *slots);
+        rows += p->n_in;
+        outs += p->n_out;
+        tiles += (p->n_in + t->k.tile_rows - 1) / t->k.tile_rows;
+        stride = p->k > stride ? p->k : stride;
+    }
+    assert(rows == step->n_rows && rows <= t->most.rows && outs <= t->most.rows);
+    *head = (struct dg_k_step){step->n_parts, rows, tiles, stride};
+    turn->n_rows = rows;
+    turn->stride = stride;
+    return parts_at(t) + step->n_parts * sizeof *parts;
+}
+
+static bool tracks_begin(
+    struct dg_backend *be, struct dg_tracks *t, const struct dg_tracks_step *step, size_t *M)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    struct dg_turn *turn = &t->turns[t->given % 2];
+    assert(!cu->step && t->given - t->waited < 2);
+    cu->step = t;
+    *M = t->M = pad_rows(t, step->n_rows);
+    t->record = NULL;
+    t->recording = false;
+    const size_t bytes = fill(t, step, turn);
+    if (!dg_cuda_alive(cu) ||
+        !dg_cuda_ok(cu,
+            cudaMemcpyAsync(t->sent, turn->sent, bytes, cudaMemcpyHostToDevice, cu->stream),
+            "sending a step") ||
+        !dg_record_begin(cu, t))
+        return false;
+    return dg_cuda_ok(cu, dg_launch_begin(cu->stream, &t->k, t->M), "beginning a step");
+}
+
+/* The ops that end a step. */
+static void choose(struct dg_cuda *cu, struct dg_tracks *t, struct dg_rows logits)
+{
+    const struct dg_k_topk top = {.logits = dg_k_rows_of(logits),
+        .M = t->M,
+        .V = t->most.V,
+        .k = t->k.k,
+        .force = t->k.force,
+        .fit = &t->k.step->stride,
+        .logprob = t->k.candidates};
+    if (dg_cuda_alive(cu) &&
+        dg_cuda_ok(cu, dg_launch_topk(cu->stream, &top), "a step's candidates"))
+        dg_cuda_ok(cu, dg_launch_choose(cu->stream, &t->k, t->M), "a step's choice");
+}
+
+static void tracks_end(struct dg_backend *be, struct dg_tracks *t, struct dg_rows logits)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    struct dg_turn *turn = &t->turns[t->given % 2];
+    const size_t bytes = 2 * t->most.rows * sizeof(int32_t) +
+                         2 * (size_t)turn->n_rows * turn->stride * sizeof(float);
+    if (!t->record || !t->record->exec)
+        choose(cu, t, logits);
+    dg_record_end(cu, t);
+    if (dg_cuda_alive(cu) &&
+        dg_cuda_ok(cu,
+            cudaMemcpyAsync(turn->found, t->found, bytes, cudaMemcpyDeviceToHost, cu->stream),
+            "fetching a step's candidates"))
+        dg_cuda_ok(cu, cudaEventRecord(turn->arrived, cu->stream), "an event after a step");
+    cu->step = NULL;
+    t->given++;
+}
+
+static bool tracks_wait(struct dg_backend *be, struct dg_tracks *t, struct dg_tracks_found *found)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    assert(t->waited < t->given);
+    const struct dg_turn *turn = &t->turns[t->waited++ % 2];
+    if (!dg_cuda_alive(cu) ||
+        !dg_cuda_ok(cu, cudaEventSynchronize(turn->arrived), "waiting for a step"))
+        return false;
+    const int32_t *chosen = (const int32_t *)(const void *)turn->found;
+    found->parents = chosen;
+    found->pieces = chosen + t->most.rows;
+    found->ids = found->pieces + t->most.rows + turn->stride;
+    found->logprob = (const float *)(const void *)(found->pieces + t->most.rows);
+    found->ld = 2 * (size_t)turn->stride;
+    return true;
+}
+
+static void tracks_refute(struct dg_backend *be, const char *what)
+{
+    struct dg_error err = {0};
+    dg_error_set(
+        &err, DG_EINTERNAL, "its search came to another decision than the host's: %s", what);
+    dg_cuda_fail(dg_cuda_of(be), &err);
+}
+
+const struct dg_track_ops dg_cuda_track_ops = {
+    .open = tracks_open,
+    .close = tracks_close,
+    .place = tracks_place,
+    .begin = tracks_begin,
+    .end = tracks_end,
+    .wait = tracks_wait,
+    .refute = tracks_refute,
+};

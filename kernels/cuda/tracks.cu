@@ -1,0 +1,193 @@
+/* The search's state on the device: a step's lists from it, and its next state from the step's
+ * candidates. begin_step: a warp a sentence, which writes the lists of its rows; blocks beyond the
+ * last sentence fill the rows, pieces and tiles that pad the step. choose: a block a sentence; in
+ * its first warp lane r holds row r's next candidate, the best of all is drawn again and again, as
+ * model/beam.c does on the host; then every thread moves columns of the tracks' histories, one at
+ * a time, through its own shared memory, so that no second copy of them is needed.
+ * Totals are double and added in the host's order: both decide alike. At most 32 tracks a place. */
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/launch_tracks.h"
+
+enum { THREADS = 128, MOST_TRACKS = DG_WARP };
+
+static __global__ void __launch_bounds__(THREADS)
+    place_tracks(struct dg_k_tracks k, struct dg_k_place p)
+{
+    const size_t track = (size_t)p.place * k.width;
+    for (uint32_t r = threadIdx.x; r < p.n_tracks; r += THREADS) {
+        k.total[track + r] = p.total[r];
+        k.last[track + r] = p.last[r];
+    }
+    for (uint32_t i = threadIdx.x; i < p.n_memory; i += THREADS)
+        k.memories[(size_t)p.place * k.memory + i] = p.memory[i];
+    for (uint32_t r = 0; r < p.n_tracks; r++)
+        for (uint32_t j = threadIdx.x; j < p.t; j += THREADS)
+            k.history[(track + r) * k.positions + j] = p.history[(size_t)r * p.t + j];
+}
+
+static __device__ void put_seg(
+    struct dg_k_seg *to, uint32_t q0, uint32_t n_q, uint32_t n_k, size_t slots)
+{
+    to->q0 = q0;
+    to->n_q = n_q;
+    to->n_k = n_k;
+    to->k0 = 0;
+    to->slots = (int64_t)slots;
+    to->probs = 0;
+    to->causal = 0;
+}
+
+/* Row, piece and tile i, where the step has none. */
+static __device__ void pad(
+    const struct dg_k_tracks &k, const struct dg_k_step &s, uint32_t i, uint32_t M)
+{
+    if (i >= s.n_rows) {
+        k.ids[i] = k.slots[i] = k.force[i] = -1;
+        k.pos[i] = 0;
+        k.k[i] = 0;
+        put_seg(&k.self[i], i, 0, 0, 0);
+    }
+    if (i >= s.n_parts)
+        put_seg(&k.cross[i], 0, 0, 0, 0);
+    if (i >= s.n_tiles) { /* then there are fewer pieces than M: the last one is empty */
+        k.cross_tiles[i].seg = M - 1;
+        k.cross_tiles[i].first = 0;
+    }
+}
+
+static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_tracks k)
+{
+    const uint32_t b = blockIdx.x, lane = threadIdx.x;
+    const struct dg_k_step s = *k.step;
+    if (lane == 0) {
+        pad(k, s, b, gridDim.x);
+        k.self_tiles[b].seg = b;
+        k.self_tiles[b].first = 0;
+    }
+    if (b >= s.n_parts)
+        return;
+    const struct dg_k_part p = k.parts[b];
+    if (lane == 0)
+        put_seg(&k.cross[b], p.row0, p.n_in, p.n_memory, (size_t)p.place * k.memory);
+    if (lane * k.tile_rows < p.n_in) {
+        k.cross_tiles[p.tile0 + lane].seg = b;
+        k.cross_tiles[p.tile0 + lane].first = lane * k.tile_rows;
+    }
+    if (lane >= p.n_in)
+        return;
+    const uint32_t m = p.row0 + lane;
+    const size_t track = (size_t)p.place * k.width + lane, history = track * k.positions;
+    k.ids[m] = k.last[track];
+    k.pos[m] = (int32_t)p.t;
+    k.slots[m] = k.history[history + p.t] = k.given[m];
+    k.k[m] = p.k;
+    k.force[m] = p.force;
+    put_seg(&k.self[m], m, 1, p.t + 1, history);
+}
+
+/* Row `lane`'s next candidate; total -inf: none. */
+struct next {
+    double total;
+    int32_t id;
+    uint32_t lane;
+};
+
+/* The largest total; ties go to the smaller row. */
+static __device__ __forceinline__ struct next warp_best(struct next a)
+{
+    for (int step = DG_WARP / 2; step; step /= 2) {
+        struct next b;
+        b.total = __shfl_xor_sync(0xFFFFFFFFu, a.total, step);
+        b.id = __shfl_xor_sync(0xFFFFFFFFu, a.id, step);
+        b.lane = __shfl_xor_sync(0xFFFFFFFFu, a.lane, step);
+        if (b.total > a.total || (b.total == a.total && b.lane < a.lane))
+            a = b;
+    }
+    return a;
+}
+
+/* The next tracks of a sentence; parents[n_out], shared. A track that found no candidate stays
+ * without a hypothesis from now on: some piece, some parent, never chosen. */
+static __device__ void select_tracks(
+    const struct dg_k_tracks &k, const struct dg_k_part &p, uint32_t *parents)
+{
+    const uint32_t lane = threadIdx.x, stride = k.step->stride;
+    const size_t track = (size_t)p.place * k.width + lane;
+    const float *logprob = k.candidates + ((size_t)p.row0 + lane) * 2 * stride;
+    const int32_t *ids = (const int32_t *)(logprob + stride);
+    const double total = lane < p.n_in ? k.total[track] : -INFINITY;
+    struct next mine = {-INFINITY, 0, 0};
+    uint32_t at = 0, n = 0, looked = p.looked;
+    while (looked && n < p.n_out) {
+        struct next c = {-INFINITY, 0, lane};
+        if (lane < p.n_in && at < p.k) {
+            const double sum = total + (double)logprob[at];
+            c.total = sum > -INFINITY ? sum : -INFINITY; /* NaN is no candidate */
+            c.id = ids[at];
+        }
+        c = warp_best(c);
+        if (c.total == -INFINITY)
+            break;
+        at += c.lane == lane;
+        if (p.force < 0 && (c.id == k.never || (c.id == k.eos && p.no_eos)))
+            continue; /* passed over: one more is looked at instead */
+        looked--;
+        if (c.id == k.eos && p.force < 0)
+            continue; /* finished */
+        if (lane == n)
+            mine = c;
+        n++;
+    }
+    __syncwarp();
+    if (lane >= p.n_out)
+        return;
+    k.total[track] = mine.total;
+    k.last[track] = mine.id;
+    parents[lane] = mine.lane;
+    k.parents[p.out0 + lane] = (int32_t)mine.lane;
+    k.pieces[p.out0 + lane] = lane < n ? mine.id : -1;
+}
+
+static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_tracks k)
+{
+    __shared__ uint32_t parents[MOST_TRACKS];
+    __shared__ int32_t columns[MOST_TRACKS * THREADS];
+    if (blockIdx.x >= k.step->n_parts)
+        return;
+    const struct dg_k_part p = k.parts[blockIdx.x];
+    if (threadIdx.x < DG_WARP)
+        select_tracks(k, p, parents);
+    __syncthreads();
+    bool same = true;
+    for (uint32_t r = 0; r < p.n_out; r++)
+        same = same && parents[r] == r;
+    if (same)
+        return;
+    int32_t *rows = k.history + (size_t)p.place * k.width * k.positions,
+            *column = columns + threadIdx.x;
+    for (uint32_t j = threadIdx.x; j <= p.t; j += THREADS) {
+        for (uint32_t r = 0; r < p.n_in; r++)
+            column[r * THREADS] = rows[(size_t)r * k.positions + j];
+        for (uint32_t r = 0; r < p.n_out; r++)
+            rows[(size_t)r * k.positions + j] = column[parents[r] * THREADS];
+    }
+}
+
+extern "C" int dg_launch_place(
+    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_place *place)
+{
+    DG_LAUNCH(place_tracks, 1, THREADS, 0, stream, *k, *place);
+    return cudaGetLastError();
+}
+
+extern "C" int dg_launch_begin(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M)
+{
+    DG_LAUNCH(begin_step, M, DG_WARP, 0, stream, *k);
+    return cudaGetLastError();
+}
+
+extern "C" int dg_launch_choose(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M)
+{
+    DG_LAUNCH(choose, M, THREADS, 0, stream, *k);
+    return cudaGetLastError();
+}
