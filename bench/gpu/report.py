@@ -47,13 +47,14 @@ def smi(what):
 
 def main():
     p = argparse.ArgumentParser()
-    for name in ("ours", "torch", "train", "torch-train", "out", "revision"):
+    for name in ("ours", "ours-host", "ours-graph", "torch", "train", "torch-train", "out", "revision"):
         p.add_argument("--" + name, required=True)
     a = p.parse_args()
     rows = []
-    for r in lines(a.ours):
+    ways = [("dragoman", a.ours), ("dragoman-host", a.ours_host), ("dragoman-graph", a.ours_graph)]
+    for variant, r in [(v, r) for v, path in ways for r in lines(path)]:
         size = 4 if "/fp32/" in r["backend"] else 2
-        rows.append(dict(variant="dragoman", precision=r["backend"].split("/")[1], beam=r["beam"], sentences=r["sentences"],
+        rows.append(dict(variant=variant, precision=r["backend"].split("/")[1], beam=r["beam"], sentences=r["sentences"],
                          total_ms=r["best_total_ms"], step_ms=r["best_step_ms"],
                          weight_gb_per_s=WEIGHTS * size / r["best_step_ms"] * 1e-6))
     rows += lines(a.torch)
@@ -66,10 +67,10 @@ def main():
     with open(a.out, "w", encoding="utf-8") as f:
         json.dump(result, f, indent=1)
         f.write("\n")
-    print(f"{'':10} {'type':5} beam sentences  total ms   step ms  tokens/s")
+    print(f"{'':14} {'type':5} beam sentences  total ms   step ms  tokens/s")
     for r in rows:
         if "total_ms" in r:
-            print(f"{r['variant']:10} {r['precision']:5} {r['beam']:4} {r['sentences']:9} {r['total_ms']:9.2f} {r['step_ms']:9.3f} "
+            print(f"{r['variant']:14} {r['precision']:5} {r['beam']:4} {r['sentences']:9} {r['total_ms']:9.2f} {r['step_ms']:9.3f} "
                   f"{r['tokens_per_s']:9.0f}")
     show_training(trained)
 
