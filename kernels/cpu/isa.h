@@ -78,8 +78,9 @@ struct dg_cpu_isa {
     /* y[n] = x[n], exact; and to fp16, the nearest (ties to even) or the largest */
     void (*widen)(float *y, const uint16_t *x, size_t n);
     void (*narrow)(uint16_t *y, const float *x, size_t n);
-    /* sum of exp(x - max), long rows: partial sums in double */
-    double (*sum_exp)(const float *x, size_t n, float max);
+    /* sum of exp(x - max), long rows: partial sums in double; next[n], the row that comes after, is
+     * fetched meanwhile */
+    double (*sum_exp)(const float *x, size_t n, float max, const float *next);
 };
 
 extern const struct dg_cpu_isa dg_cpu_plain;

@@ -60,8 +60,9 @@ void dg_plain_scale(float *s, size_t n, float a)
         s[i] *= a;
 }
 
-double dg_plain_sum_exp(const float *x, size_t n, float max)
+double dg_plain_sum_exp(const float *x, size_t n, float max, const float *next)
 {
+    (void)next;
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += (double)expf(x[i] - max);

@@ -10,7 +10,7 @@ void dg_plain_weigh(const struct dg_attn_tile *t, const struct dg_kv *v, size_t 
 float dg_plain_max(const float *x, size_t n);
 void dg_plain_exp_sum(float *s, size_t n, float max, float scale, float *sum);
 void dg_plain_scale(float *s, size_t n, float a);
-double dg_plain_sum_exp(const float *x, size_t n, float max);
+double dg_plain_sum_exp(const float *x, size_t n, float max, const float *next);
 void dg_plain_widen(float *y, const uint16_t *x, size_t n);
 void dg_plain_narrow(uint16_t *y, const float *x, size_t n);
 

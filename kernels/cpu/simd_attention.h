@@ -13,8 +13,7 @@ static inline const void *kv_row(const struct dg_kv *kv, size_t j)
     return kv->halves ? (const void *)(kv->halves + at) : (const void *)(kv->data + at);
 }
 
-static inline __attribute__((always_inline)) vec kv_load(
-    const bool half, const void *row, size_t d)
+static inline __attribute__((always_inline)) vec kv_load(const bool half, const void *row, size_t d)
 {
     return half ? v_load_half((const uint16_t *)row + d) : v_load((const float *)row + d);
 }
@@ -64,8 +63,8 @@ static inline __attribute__((always_inline)) void score8(
 }
 
 /* Eight keys at a time; past the end the last one again, into the row's spare places. */
-static inline __attribute__((always_inline)) void score_keys(const bool half,
-    const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
+static inline __attribute__((always_inline)) void score_keys(
+    const bool half, const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
 {
     for (size_t j = 0; j < n; j += 8) {
         const void *key[8]; /* of [Dk] */
@@ -141,8 +140,8 @@ static inline __attribute__((always_inline)) void weigh_rows(const bool half, co
 
 /* Four queries share each load of a value: rows that lie a power of two apart do not stay in the
  * first-level cache. */
-static inline __attribute__((always_inline)) void weigh_values(const bool half,
-    const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
+static inline __attribute__((always_inline)) void weigh_values(
+    const bool half, const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
 {
     const void *row[RUN]; /* of [Dv] */
     for (size_t j = 0; j < n; j += RUN) {
@@ -241,7 +240,7 @@ static void scale_by(float *s, size_t n, float a)
 }
 
 /* Lanes hold at most 1024 / VL terms each before they are added in double. */
-static double sum_exp(const float *x, size_t n, float max)
+static double sum_exp(const float *x, size_t n, float max, const float *next)
 {
     const vec top = v_all(max);
     double sum = 0;
@@ -249,8 +248,10 @@ static double sum_exp(const float *x, size_t n, float max)
     while (i + VL <= n) {
         size_t end = n - i < 1024 ? n : i + 1024;
         vec part = v_zero();
-        for (; i + VL <= end; i += VL)
+        for (; i + VL <= end; i += VL) {
+            v_prefetch((uintptr_t)(next + i));
             part = v_add(part, v_exp(v_sub(v_load(x + i), top)));
+        }
         sum += v_sum_double(part);
     }
     if (i < n) {

@@ -1,6 +1,7 @@
 /* Log-softmax and the best candidates of rows of logits, in two passes over a row: the maximum of
- * each of up to 512 runs, then the sum of exponentials. The k-th largest run maximum is a lower
- * bound of the k-th best logit, so only the few runs that reach it are looked at again. */
+ * each of up to 512 runs, then the sum of exponentials, which computes more than it reads and so
+ * fetches the next row. The k-th largest run maximum is a lower bound of the k-th best logit, so
+ * only the few runs that reach it are looked at again. */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
@@ -63,8 +64,9 @@ static size_t select_best(
     return n;
 }
 
-static void run_row(
-    const struct dg_cpu_isa *isa, const struct dg_topk *op, const float *x, size_t m)
+/* next: the row that is looked at after this one, or this one again. */
+static void run_row(const struct dg_cpu_isa *isa, const struct dg_topk *op, const float *x,
+    size_t m, const float *next)
 {
     struct runs runs;
     size_t V = op->V, k = op->k[m];
@@ -78,7 +80,7 @@ static void run_row(
         if (!(top >= runs.max[r]))
             top = runs.max[r];
     }
-    double base = (double)top + log(isa->sum_exp(x, V, top));
+    double base = (double)top + log(isa->sum_exp(x, V, top, next));
     size_t n = 1;
     if (op->force && op->force[m] >= 0) {
         ids[0] = op->force[m];
@@ -99,7 +101,8 @@ static void run_rows(void *arg, size_t i)
     const struct job *j = arg;
     size_t m1 = (i + 1) * j->rows < j->M ? (i + 1) * j->rows : j->M;
     for (size_t m = i * j->rows; m < m1; m++)
-        run_row(j->cpu->isa, j->op, dg_rows_at(j->logits, m), m);
+        run_row(j->cpu->isa, j->op, dg_rows_at(j->logits, m), m,
+            dg_rows_at(j->logits, m + 1 < m1 ? m + 1 : m));
 }
 
 void dg_cpu_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
