@@ -308,15 +308,15 @@ static void limits(void **state)
     assert_string_equal(got, "too_large");
     assert_int_equal(receive(fd, got, sizeof got), 0); /* and closed */
     close(fd);
-    /* One of 65 is too many: whichever was counted last, which need not be the one that came last. */
+    /* One of 65 is too many: whichever was counted last, which need not be the one that came last. A second one is
+     * while the connection from above is still counted. */
     struct pollfd all[65];
-    size_t refused = 0;
     for (size_t i = 0; i < 65; i++)
         all[i] = (struct pollfd){.fd = dial(s), .events = POLLIN};
-    assert_int_equal(poll(all, 65, 30000), 1);
-    while (!all[refused].revents)
-        refused++;
-    assert_int_equal(receive(all[refused].fd, got, sizeof got), 503);
+    assert_in_range(poll(all, 65, 30000), 1, 2);
+    for (size_t i = 0; i < 65; i++)
+        if (all[i].revents)
+            assert_int_equal(receive(all[i].fd, got, sizeof got), 503);
     for (size_t i = 0; i < 65; i++)
         close(all[i].fd);
     stop(s);
