@@ -28,8 +28,8 @@ def test_busy_workers_are_counted(endless, busy):
 def test_answers_do_not_depend_on_workers(endless):
     texts = [long_text(1 + i % 3).replace("Number", "Number %d of" % i) for i in range(24)]
     seen = []
-    for flags in (["--workers", "1", "--compute-threads", "1"], ["--workers", "3"]):
-        with Server(endless, *flags) as server, ThreadPoolExecutor(8) as pool:
+    for flags in (["--workers", "1", "--compute-threads", "1"], ["--workers", "3"]):  # a slow machine is not to refuse
+        with Server(endless, "--max-queue-seconds", "60", *flags) as server, ThreadPoolExecutor(8) as pool:
             replies = list(pool.map(lambda t: server.translate(t, scores=True, n_best=2), texts))
             assert all(r.status_code == 200 for r in replies)
             seen.append([r.json()["translations"] for r in replies])
