@@ -48,13 +48,12 @@ struct dg_tracks_part {
     int32_t force;  /* >= 0: this piece comes next, and n_out is n_in */
     bool greedy;    /* the best candidate alone is looked at, not 2 n_out of them */
     bool no_eos;    /* </s> may not come yet */
-    size_t slots;   /* where its n_in slots for position t begin in dg_tracks_step.slots */
 };
 
 struct dg_tracks_step {
     const struct dg_tracks_part *parts; /* [n_parts]; their rows lie behind one another */
     uint32_t n_parts, n_rows;           /* n_rows: the sum of all n_in */
-    const int32_t *slots;
+    const int32_t *slots;               /* [n_rows] where each row's keys and values go */
 };
 
 /* What a step found, until the step after the next begins. */

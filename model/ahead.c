@@ -153,8 +153,7 @@ static struct dg_tracks_part part_of(struct dg_engine *e, struct dg_live *s, uin
         .k = want < e->k_max ? want : e->k_max,
         .force = force,
         .greedy = b->search.beam == 1,
-        .no_eos = t + 1 < b->search.min_len,
-        .slots = row};
+        .no_eos = t + 1 < b->search.min_len};
 }
 
 /* The next step's parts, of everybody who advances; its rows. */

@@ -58,9 +58,8 @@ void dg_engine_close(struct dg_engine *e); /* NULL is fine */
  * DG_ELIMIT: it can never fit; DG_EINVAL: options or ids are wrong. Encoding happens in the next step. */
 int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *s, struct dg_error *err);
 
-/* Held sentences keep their room and their place, and do not advance until they are let go on; a step
- * that a device was given before is still done. A
- * sentence that was admitted since the last step is encoded in the next one, held or not. */
+/* Held sentences keep their room and their place, and do not advance until they are let go on; a step that a device was
+ * given before is still done. A sentence that was admitted since the last step is encoded in the next one, held or not. */
 void dg_engine_hold(struct dg_engine *e, uint64_t id, bool held);
 
 /* Encode what was admitted since the last step, then advance every live sentence that is not held by one position. Returns the

@@ -25,8 +25,7 @@ struct dg_k_part {
     uint32_t no_eos;
 };
 
-/* All of it but `found` stays where it is from step to step, so that a recorded step can be
- * repeated. */
+/* All of it stays where it is from step to step, so that a recorded step can be repeated. */
 struct dg_k_tracks {
     uint32_t width, positions, memory; /* of a place, of a track, of a place */
     uint32_t tile_rows;

@@ -189,7 +189,6 @@ static uint32_t pad_rows(const struct dg_tracks *t, uint32_t n)
 static size_t fill(struct dg_tracks *t, const struct dg_tracks_step *step, struct dg_turn *turn)
 {
     struct dg_k_step *head = (struct dg_k_step *)(void *)turn->sent;
-    int32_t *slots = (int32_t *)(void *)(turn->sent + slots_at());
     struct dg_k_part *parts = (struct dg_k_part *)(void *)(turn->sent + parts_at(t));
     uint32_t rows = 0, outs = 0, tiles = 0, stride = 1;
     for (uint32_t i = 0; i < step->n_parts; i++) {
@@ -209,13 +208,13 @@ static size_t fill(struct dg_tracks *t, const struct dg_tracks_step *step, struc
             .looked = p->greedy || p->force >= 0 ? 1 : 2 * p->n_out,
             .force = p->force,
             .no_eos = p->no_eos};
-        memcpy(slots + rows, step->slots + p->slots, p->n_in * sizeof *slots);
         rows += p->n_in;
         outs += p->n_out;
         tiles += (p->n_in + t->k.tile_rows - 1) / t->k.tile_rows;
         stride = p->k > stride ? p->k : stride;
     }
     assert(rows == step->n_rows && rows <= t->most.rows && outs <= t->most.rows);
+    memcpy(turn->sent + slots_at(), step->slots, rows * sizeof *step->slots);
     *head = (struct dg_k_step){step->n_parts, rows, tiles, stride};
     turn->n_rows = rows;
     turn->stride = stride;

@@ -329,50 +329,63 @@ static void test_ties(void **state)
     same_logits = false;
 }
 
-static void admit_one(struct dg_engine *e, struct sentence *x, uint32_t beam)
+/* One sentence on its way. */
+struct lone {
+    struct sentence all[SENTENCES];
+    struct dg_config c;
+    struct random_model m;
+    struct engine x;
+};
+
+static void open_lone(struct lone *l, const struct variant *v)
 {
     struct dg_error err = {0};
-    x->s.search = (struct dg_search){.beam = beam, .max_len = MOST_OUT, .min_len = MOST_OUT};
-    x->s.n_prefix = 0;
-    x->s.forced = false;
-    if (dg_engine_admit(e, 1, &x->s, &err))
+    struct dg_sentence *s = &l->all[0].s;
+    l->c = small(20);
+    make_sentences(&l->c, l->all, false, 9);
+    random_model_open(&l->m, &l->c, DG_F32, NULL, MOST_OUT, 5);
+    l->x = open_engine(&l->m, &l->c, "fp32", v);
+    s->search = (struct dg_search){.beam = 4, .max_len = MOST_OUT, .min_len = MOST_OUT};
+    s->n_prefix = 0;
+    s->forced = false;
+    if (dg_engine_admit(l->x.e, 1, s, &err))
         fail_msg("%s", err.message);
 }
 
-/* One sentence, and a device that goes wrong: the engine runs empty, and the backend says why. */
-static void check_broken(
-    const struct variant *v, bool spoil, const char *name, const char *value, const char *why)
+/* Three steps, after which all is well. */
+static void start_lone(struct lone *l)
 {
-    static struct sentence all[SENTENCES];
-    struct dg_config c = small(20);
-    struct random_model m;
     struct dg_error err = {0};
-    make_sentences(&c, all, false, 9);
-    random_model_open(&m, &c, DG_F32, NULL, MOST_OUT, 5);
-    struct engine x = open_engine(&m, &c, "fp32", v);
-    admit_one(x.e, &all[0], 4);
     for (int i = 0; i < 3; i++)
-        dg_engine_step(x.e);
-    assert_int_equal(x.be->ops->status(x.be, &err), 0);
-    seen.spoil = spoil;
-    set(name, value);
-    for (int i = 0; i < MOST_OUT && dg_engine_step(x.e); i++)
+        dg_engine_step(l->x.e);
+    assert_int_equal(l->x.be->ops->status(l->x.be, &err), 0);
+}
+
+/* The device goes wrong: the engine runs empty, and the backend says why. */
+static void break_lone(struct lone *l, const char *why)
+{
+    struct dg_error err = {0};
+    for (int i = 0; i < MOST_OUT && dg_engine_step(l->x.e); i++)
         ;
-    assert_int_equal(dg_engine_step(x.e), 0);
-    assert_int_not_equal(x.be->ops->status(x.be, &err), 0);
+    assert_int_equal(dg_engine_step(l->x.e), 0);
+    assert_int_not_equal(l->x.be->ops->status(l->x.be, &err), 0);
     if (!strstr(err.message, why))
         fail_msg("\"%s\" does not say \"%s\"", err.message, why);
     assert_int_equal(seen.waited, seen.given);
-    set(name, NULL);
-    close_engine(&x);
-    random_model_close(&m);
+    close_engine(&l->x);
+    random_model_close(&l->m);
 }
 
 static void test_another_decision(void **state)
 {
+    static struct lone l;
     (void)state;
-    for (size_t i = 0; i < 3; i++)
-        check_broken(&variants[i], true, "DRAGOMAN_EMU_NOTHING", NULL, "which hypotheses live on");
+    for (size_t i = 0; i < 3; i++) {
+        open_lone(&l, &variants[i]);
+        start_lone(&l);
+        seen.spoil = true;
+        break_lone(&l, "which hypotheses live on");
+    }
 }
 
 static bool emulated(void)
@@ -385,34 +398,29 @@ static bool emulated(void)
 
 static void test_failing_device(void **state)
 {
+    static struct lone l;
     (void)state;
     if (!emulated())
         skip();
-    for (size_t i = 0; i < 3; i++)
-        check_broken(&variants[i], false, "DRAGOMAN_EMU_FAIL", "1", "launch failure");
+    for (size_t i = 0; i < 3; i++) {
+        open_lone(&l, &variants[i]);
+        start_lone(&l);
+        setenv("DRAGOMAN_EMU_FAIL", "1", 1);
+        break_lone(&l, "launch failure");
+        unsetenv("DRAGOMAN_EMU_FAIL");
+    }
 }
 
 static void test_failing_recording(void **state)
 {
+    static struct lone l;
     (void)state;
     if (!emulated())
         skip();
     setenv("DRAGOMAN_EMU_CAPTURE", "fail", 1);
-    struct dg_config c = small(20);
-    struct random_model m;
-    struct dg_error err = {0};
-    static struct sentence all[SENTENCES];
-    make_sentences(&c, all, false, 9);
-    random_model_open(&m, &c, DG_F32, NULL, MOST_OUT, 5);
-    struct engine x = open_engine(&m, &c, "fp32", &variants[2]);
-    admit_one(x.e, &all[0], 4);
-    for (int i = 0; i < MOST_OUT && dg_engine_step(x.e); i++)
-        ;
-    assert_int_not_equal(x.be->ops->status(x.be, &err), 0);
-    assert_non_null(strstr(err.message, "DRAGOMAN_CUDA_STEP=device does without"));
+    open_lone(&l, &variants[2]);
+    break_lone(&l, "DRAGOMAN_CUDA_STEP=device does without");
     unsetenv("DRAGOMAN_EMU_CAPTURE");
-    close_engine(&x);
-    random_model_close(&m);
 }
 
 static void test_unknown_way(void **state)

@@ -136,7 +136,7 @@ static void test_tracks(void **state)
             be, t, &(struct dg_tracks_sentence){place, 1, 0, memory, 2, last, zero, slots, 1});
     for (uint32_t i = 0; i < 2; i++) {
         const struct dg_tracks_part parts[] = {
-            {0, i ? 3 : 1, 3, i, 2, 6, -1, false, false, 0}, {1, 1, 1, i, 2, 2, -1, true, true, 3}};
+            {0, i ? 3 : 1, 3, i, 2, 6, -1, false, false}, {1, 1, 1, i, 2, 2, -1, true, true}};
         const struct dg_tracks_step step = {parts, 2, i ? 4 : 2, slots};
         struct dg_tracks_found found;
         size_t rows_run;
