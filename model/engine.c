@@ -72,9 +72,9 @@ static int open_lists(struct dg_engine *e, struct dg_error *err)
         if (!e->list_bits || !e->list_ids)
             return dg_error_set(err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_list);
     }
-    e->logits.ld = V;
-    e->bytes += R * V * sizeof(float);
-    return e->be->ops->buf_new_wide(e->be, R * V, &e->logits.buf, err);
+    e->logits.ld = dg_logits_ld(&e->model->config);
+    e->bytes += R * e->logits.ld * sizeof(float);
+    return e->be->ops->buf_new_wide(e->be, R * e->logits.ld, &e->logits.buf, err);
 }
 
 /* A device's memory for the longest sentences in the fullest step, and for aligning the longest: what serving takes later

@@ -10,6 +10,13 @@
 #include "model/config.h"
 #include "model/params.h"
 
+/* From one row of logits to the next, a multiple of 8: a vocabulary of any size leaves rows where wide loads can read them,
+ * in 16 bits, too. */
+static inline size_t dg_logits_ld(const struct dg_config *c)
+{
+    return ((size_t)c->target_vocab + 7) / 8 * 8;
+}
+
 /* Training's dropout; NULL in serving. Sites: dg_dropout_site(). */
 struct dg_dropouts {
     float residual, attention, act; /* P_drop of sublayer outputs and embeddings; of probabilities; behind ReLU */

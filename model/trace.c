@@ -47,7 +47,7 @@ static int pass_open_probs(struct pass *p, uint32_t S, uint32_t T, struct dg_err
             p->dec[c->dec_layers - 1].cross.probs = (struct dg_rows){p->probs[2], 0, 1};
         return rc;
     }
-    if ((rc = ops->buf_new_wide(p->be, (size_t)T * c->target_vocab, &p->logits, err)) ||
+    if ((rc = ops->buf_new_wide(p->be, T * dg_logits_ld(c), &p->logits, err)) ||
         (rc = ops->buf_new(p->be, c->enc_layers * H * S * S, &p->probs[0], err)) ||
         (rc = ops->buf_new(p->be, c->dec_layers * H * T * T, &p->probs[1], err)) ||
         (rc = ops->buf_new(p->be, c->dec_layers * H * T * S, &p->probs[2], err)))
@@ -111,7 +111,7 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
     struct dg_context c = {.self = {.segs = &self, .n = 1}, .cross = {.segs = &cross, .n = 1}, .memory = memory,
         .R = S};
     struct dg_pass pass = {.be = p->be, .config = &p->config, .M = T};
-    struct dg_rows logits = {p->logits, 0, m->config.target_vocab};
+    struct dg_rows logits = {p->logits, 0, dg_logits_ld(&m->config)};
     for (uint32_t i = 0; i < T; i++) {
         p->ids[i] = i ? target[i - 1] : m->config.start;
         p->pos[i] = (int32_t)i;

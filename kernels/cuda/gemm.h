@@ -31,7 +31,9 @@ struct dg_gemm_call {
     bool row_stable;
 };
 
-int dg_cuda_gemm_open(int device, struct dg_cuda_gemm_context **out, struct dg_error *err);
+/* family: row-stable products may have an algorithm for each size, all of one family. */
+int dg_cuda_gemm_open(
+    int device, bool family, struct dg_cuda_gemm_context **out, struct dg_error *err);
 void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g); /* NULL is fine */
 
 /* DG_EUNSUP: the library has no algorithm; DG_EINTERNAL: it failed. Does not wait. */

@@ -35,12 +35,18 @@ static const struct dg_ops ops = {
     .close = cuda_close,
 };
 
-/* The runtime keeps a device for each thread: allocations and launches go there. */
+/* The runtime keeps a device for each thread: allocations and launches go there. A new thread's is
+ * 0, but only in name: libraries want it set. */
 int dg_cuda_here(const struct dg_cuda *cu)
 {
+    static _Thread_local bool set;
     int current = -1;
-    const cudaError_t rc = cudaGetDevice(&current);
-    return rc == cudaSuccess && current == cu->device ? rc : cudaSetDevice(cu->device);
+    cudaError_t rc = cudaGetDevice(&current);
+    if (rc == cudaSuccess && set && current == cu->device)
+        return rc;
+    rc = cudaSetDevice(cu->device);
+    set = rc == cudaSuccess;
+    return rc;
 }
 
 bool dg_cuda_alive(struct dg_cuda *cu)
@@ -57,6 +63,7 @@ bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what)
 {
     if (cuda_error == cudaSuccess)
         return true;
+    cudaGetLastError(); /* else the thread's next backend would find it */
     dg_error_set(&cu->failure, DG_EINTERNAL, "%s failed at %s: %s (%s)", cu->name, what,
         cudaGetErrorString((cudaError_t)cuda_error), cudaGetErrorName((cudaError_t)cuda_error));
     return false;
@@ -132,19 +139,35 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
     return DG_OK;
 }
 
-static int choose_step(struct dg_cuda *cu, struct dg_error *err)
+/* Which of three names an environment variable has; `otherwise` where it is not set. */
+static int choose(
+    const char *variable, const char *const names[3], int otherwise, int *out, struct dg_error *err)
 {
-    static const char *const names[] = {"host", "device", "graph"};
-    const char *wish = getenv("DRAGOMAN_CUDA_STEP");
-    cu->step_mode = DG_STEP_DEVICE;
+    const char *wish = getenv(variable);
+    *out = otherwise;
     for (int i = 0; wish && *wish; i++) {
         if (i == 3)
-            return dg_error_set(err, DG_EINVAL,
-                "DRAGOMAN_CUDA_STEP is \"%s\", it can be host, device or graph", wish);
-        cu->step_mode = (enum dg_step_mode)i;
+            return dg_error_set(err, DG_EINVAL, "%s is \"%s\", it can be %s, %s or %s", variable,
+                wish, names[0], names[1], names[2]);
+        *out = i;
         if (!strcmp(wish, names[i]))
             break;
     }
+    return DG_OK;
+}
+
+static int choose_ways(struct dg_cuda *cu, struct dg_error *err)
+{
+    static const char *const steps[] = {"host", "device", "graph"}, *const products[] = {
+                                                                        "one", "family", "own"};
+    int step, gemm;
+    int rc = choose("DRAGOMAN_CUDA_STEP", steps, DG_STEP_DEVICE, &step, err);
+    if (!rc)
+        rc = choose("DRAGOMAN_CUDA_GEMM", products, DG_GEMM_ONE, &gemm, err);
+    if (rc)
+        return rc;
+    cu->step_mode = (enum dg_step_mode)step;
+    cu->gemm_mode = (enum dg_gemm_mode)gemm;
     return DG_OK;
 }
 
@@ -159,16 +182,14 @@ static int cuda_open(
     cu->base.name = cu->name;
     cu->device = o->device;
     cu->type = o->type;
-    const char *gemm = getenv("DRAGOMAN_CUDA_GEMM");
-    cu->own_gemm = gemm && !strcmp(gemm, "own");
     /* One block a chunk lets checkers of the host build see every buffer's end. */
     cu->arena.chunk_bytes = getenv("DRAGOMAN_CUDA_CHUNKS_OFF") ? 0 : CHUNK;
     snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);
-    int rc = choose_step(cu, err);
+    int rc = choose_ways(cu, err);
     if (!rc)
         rc = choose_device(cu, err);
     if (!rc)
-        rc = dg_cuda_gemm_open(cu->device, &cu->gemm, err);
+        rc = dg_cuda_gemm_open(cu->device, cu->gemm_mode == DG_GEMM_FAMILY, &cu->gemm, err);
     if (rc) {
         cuda_close(&cu->base);
         return rc;

@@ -26,8 +26,10 @@ static void store(void *p, enum dg_type type, size_t i, float x)
         ((uint16_t *)p)[i] = type == DG_F16 ? dg_f16_from_f32(x) : dg_bf16_from_f32(x);
 }
 
-int dg_cuda_gemm_open(int device, struct dg_cuda_gemm_context **out, struct dg_error *err)
+int dg_cuda_gemm_open(
+    int device, bool family, struct dg_cuda_gemm_context **out, struct dg_error *err)
 {
+    (void)family; /* plain loops are alike for every size */
     *out = calloc(1, sizeof **out);
     if (*out)
         (*out)->device = device;
