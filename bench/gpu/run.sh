@@ -10,8 +10,7 @@ build=${1-build/release}
 name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr 'A-Z ' 'a-z-')
 [ -n "$name" ] || { echo "bench-gpu: nvidia-smi names no device" >&2; exit 77; }
 out=${2-bench/results/gpu-$name.json}
-DRAGOMAN_CUDA_PLUGIN=$(realpath "$build/bin/libdragoman-cuda.so")
-export DRAGOMAN_CUDA_PLUGIN PYTHONDONTWRITEBYTECODE=1
+. scripts/gpu-env
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

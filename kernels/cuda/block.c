@@ -54,6 +54,12 @@ static void copy(struct dg_cuda *cu, const struct dg_cuda_block *b, size_t first
     dg_cuda_ok(cu, dg_launch_narrow(cu->stream, &k), "a parameter block's 16-bit copy");
 }
 
+bool dg_cuda_block_holds(struct dg_cuda *cu, const float *p, size_t n)
+{
+    const struct dg_cuda_block *b = find(cu, p);
+    return b && n <= b->n - (size_t)(p - b->data);
+}
+
 void dg_cuda_block_changed(struct dg_cuda *cu, const float *p, size_t n)
 {
     const struct dg_cuda_block *b = find(cu, p);

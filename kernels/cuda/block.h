@@ -8,6 +8,8 @@
 int dg_cuda_block_new(struct dg_cuda *cu, size_t n, float **out, struct dg_error *err);
 void dg_cuda_block_free(struct dg_cuda *cu, float *data); /* NULL is fine */
 
+/* Whether p[n] lies in a block of this device. */
+bool dg_cuda_block_holds(struct dg_cuda *cu, const float *p, size_t n);
 /* p[n], a part of a block, was written: its 16-bit copy, if there is one, follows. */
 void dg_cuda_block_changed(struct dg_cuda *cu, const float *p, size_t n);
 /* The 16-bit copy of what p points to, or NULL when nobody asked for one yet. */

@@ -1,7 +1,7 @@
 /* Parameters on the device. Every stored form is brought to fp32 on the host, a strip of rows at a
  * time, and from there to the backend's type on the device: matrices in that type, vectors in fp32
  * (and in that type, for products that add them), tables that are only looked up in fp32. */
-#include "kernels/cuda/internal.h"
+#include "kernels/cuda/block.h"
 #include "kernels/cpu/pack.h"
 
 #include <stdlib.h>
@@ -106,6 +106,9 @@ int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     int rc = check(spec, rows, err);
     if (!rc && !dg_cuda_alive(cu))
         rc = dg_cuda_status(be, err);
+    if (!rc && spec->trainable && !dg_cuda_block_holds(cu, rows->data, spec->N * spec->K))
+        rc = dg_error_field(err, DG_EINVAL, spec->name,
+            "tensor %s is to be trained, and does not lie in a block of %s", spec->name, cu->name);
     if (rc)
         return rc;
     struct dg_weight *w = calloc(1, sizeof *w);

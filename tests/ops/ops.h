@@ -70,6 +70,14 @@ static inline struct dg_rows ops_rows(
     return r;
 }
 
+/* The CPU's trainable weights read memory that a test may own; a device's read blocks of its trainer alone, which the tests of
+ * backward make. */
+#ifdef DG_TEST_CUDA
+enum { OPS_TRAINABLE = 0 };
+#else
+enum { OPS_TRAINABLE = 1 };
+#endif
+
 static inline struct dg_weight *ops_weight(
     struct dg_backend *be, unsigned use, size_t N, size_t K, const float *rows, bool trainable)
 {

@@ -39,8 +39,8 @@ static void run_uses(struct dg_backend *be, const char *isa)
     for (int drop = 0; drop < 2; drop++) {
         check(be, isa, DG_USE_TABLE, false, drop);
         check(be, isa, DG_USE_TABLE | DG_USE_MATRIX, false, drop);
-        check(be, isa, DG_USE_TABLE, true, drop);
-        check(be, isa, DG_USE_TABLE | DG_USE_MATRIX, true, drop);
+        check(be, isa, DG_USE_TABLE, OPS_TRAINABLE, drop);
+        check(be, isa, DG_USE_TABLE | DG_USE_MATRIX, OPS_TRAINABLE, drop);
     }
 }
 
