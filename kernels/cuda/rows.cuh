@@ -1,0 +1,81 @@
+/* Elements of rows whose type a kernel knows when it is compiled. Loads are then plain, and a
+ * thread has a batch of them on their way before it uses the first; a type found at run time is a
+ * branch at each element, with the conversion waiting right behind the load. Kernels keep both
+ * steps apart: dg_get into registers for a whole batch, dg_float after it. Rows of one launch that
+ * differ in type take dg_any, which does ask at each element: slow, and the same bits. */
+#ifndef DG_KERNELS_CUDA_ROWS_CUH
+#define DG_KERNELS_CUDA_ROWS_CUH
+
+#include "kernels/cuda/device.cuh"
+
+struct dg_any {
+    float x;
+};
+
+static __device__ __forceinline__ float dg_float(struct dg_any a)
+{
+    return a.x;
+}
+
+/* Element i of p where `in`, else 0. */
+template <typename T>
+static __device__ __forceinline__ T dg_get(bool in, const void *p, enum dg_type, size_t i)
+{
+    return in ? ((const T *)p)[i] : T{};
+}
+
+template <>
+__device__ __forceinline__ struct dg_any dg_get(bool in, const void *p, enum dg_type type, size_t i)
+{
+    return {in ? dg_load(p, type, i) : 0.0f};
+}
+
+/* Element i of p = x */
+template <typename T>
+static __device__ __forceinline__ void dg_set(void *p, enum dg_type, size_t i, float x)
+{
+    dg_put((T *)p + i, x);
+}
+
+template <>
+__device__ __forceinline__ void dg_set<struct dg_any>(void *p, enum dg_type type, size_t i, float x)
+{
+    dg_store(p, type, i, x);
+}
+
+template <uint32_t STEP, typename T, int N>
+static __device__ __forceinline__ void dg_put_steps(
+    T *y, size_t at, size_t end, const float (&x)[N])
+{
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        if (at + (size_t)j * STEP < end)
+            dg_put(y + at + (size_t)j * STEP, x[j]);
+}
+
+/* Elements at, at + STEP, ... of row m, those before `end`: of a type that is found at run time,
+ * once for all of them. */
+template <uint32_t STEP, int N>
+static __device__ __forceinline__ void dg_put_batch(
+    const struct dg_k_rows &y, size_t m, size_t at, size_t end, const float (&x)[N])
+{
+    DG_TYPED(y.type, dg_put_steps<STEP>((T *)y.p + m * y.ld, at, end, x));
+}
+
+static inline bool dg_one_type(const struct dg_k_rows &a, const struct dg_k_rows &b)
+{
+    return !a.p || !b.p || a.type == b.type;
+}
+
+/* As DG_TYPED where all rows have the type, with dg_any as T where they have not. */
+#define DG_TYPED_OR_ANY(one, type, ...)                                                            \
+    do {                                                                                           \
+        if (one) {                                                                                 \
+            DG_TYPED(type, __VA_ARGS__);                                                           \
+        } else {                                                                                   \
+            typedef struct dg_any T;                                                               \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
+
+#endif
