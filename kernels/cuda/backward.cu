@@ -1,133 +1,217 @@
-/* Backward of the pointwise ops and of LayerNorm, column sums, and the embedding's scatter. Nothing
- * is added by atomics: every sum has one order. */
-#include "kernels/cuda/device.cuh"
+/* Backward of the pointwise ops, column sums, and the embedding's scatter. Nothing is added by
+ * atomics: every sum has one order. A thread has a batch of loads on their way before it uses the
+ * first. */
 #include "kernels/cuda/launch_train.h"
+#include "kernels/cuda/rows.cuh"
 
-static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP,
-                      STRIP = 256; /* STRIP: rows one block sums */
+static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP, TOTAL_THREADS = 256;
+enum { BATCH = 8 };
 
-static __global__ void act_grad(struct dg_k_act_grad k)
+/* A thread's column, and the rows of its block's strip. */
+struct place {
+    size_t n, m0, m1, strip;
+};
+
+static __device__ __forceinline__ struct place place_of(size_t M, size_t N)
 {
-    for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
-        const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
-        for (size_t n = threadIdx.x; n < k.N; n += THREADS) {
-            float g = dg_load(k.dy.p, k.dy.type, m * k.dy.ld + n);
+    const uint32_t across = (uint32_t)((N + THREADS - 1) / THREADS);
+    struct place at;
+    at.strip = blockIdx.x / across;
+    at.n = (size_t)(blockIdx.x % across) * THREADS + threadIdx.x;
+    at.m0 = at.strip * DG_STRIP_ROWS;
+    at.m1 = at.m0 + DG_STRIP_ROWS < M ? at.m0 + DG_STRIP_ROWS : M;
+    return at;
+}
+
+static unsigned places(size_t M, size_t N)
+{
+    return (unsigned)(dg_column_parts(M) * ((N + THREADS - 1) / THREADS));
+}
+
+/* The gradient of v from that of act(v). seen: what came out of a ReLU, where what was cut or
+ * dropped is 0; v for the others. */
+static __device__ __forceinline__ float through(enum dg_act act, float g, float seen)
+{
+    if (act == DG_ACT_RELU)
+        return seen > 0.0f ? g : 0.0f;
+    if (act == DG_ACT_SWISH) {
+        const float s = 1.0f / (1.0f + expf(-seen));
+        return g * (s * (1.0f + seen * (1.0f - s)));
+    }
+    if (act == DG_ACT_GELU)
+        return g * (0.5f * (1.0f + erff(seen * 0.70710678118654752f)) +
+                       seen * 0.39894228040143268f * expf(-0.5f * seen * seen));
+    return g;
+}
+
+/* Also the sums of the strip's columns, where they are wanted. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) act_grad(struct dg_k_act_grad k)
+{
+    const struct place at = place_of(k.M, k.N);
+    const struct dg_k_rows seen = k.act == DG_ACT_RELU ? k.y : k.pre;
+    float sum = 0;
+    if (at.n >= k.N)
+        return;
+    for (size_t m = at.m0; m < at.m1; m += BATCH) {
+        T dy[BATCH], by[BATCH];
+        uint32_t key[BATCH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            const bool in = m + u < at.m1;
+            dy[u] = dg_get<T>(in, k.dy.p, k.dy.type, (m + u) * k.dy.ld + at.n);
+            by[u] = dg_get<T>(in && seen.p, seen.p, seen.type, (m + u) * seen.ld + at.n);
+            key[u] = in && k.drop.row_key ? k.drop.row_key[m + u] ^ k.drop.site : 0;
+        }
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            float g = dg_float(dy[u]);
             if (k.drop.row_key)
-                g = dg_drop(k.drop, key, (uint32_t)n, g);
-            if (k.act == DG_ACT_RELU) {
-                /* What was cut or dropped is 0 in y. */
-                g = dg_load(k.y.p, k.y.type, m * k.y.ld + n) > 0.0f ? g : 0.0f;
-            } else if (k.act == DG_ACT_SWISH) {
-                const float x = dg_load(k.pre.p, k.pre.type, m * k.pre.ld + n),
-                            s = 1.0f / (1.0f + expf(-x));
-                g *= s * (1.0f + x * (1.0f - s));
-            } else if (k.act == DG_ACT_GELU) {
-                const float x = dg_load(k.pre.p, k.pre.type, m * k.pre.ld + n);
-                g *= 0.5f * (1.0f + erff(x * 0.70710678118654752f)) +
-                     x * 0.39894228040143268f * expf(-0.5f * x * x);
-            }
-            dg_store(k.dy.p, k.dy.type, m * k.dy.ld + n, g);
+                g = dg_drop(k.drop, key[u], (uint32_t)at.n, g);
+            g = through(k.act, g, dg_float(by[u]));
+            if (m + u < at.m1)
+                dg_set<T>(k.dy.p, k.dy.type, (m + u) * k.dy.ld + at.n, g);
+            sum += g;
         }
     }
+    if (k.out)
+        k.parts[at.strip * k.N + at.n] = sum;
 }
 
 /* parts[strip,N]: a thread a column of a strip of rows. */
-static __global__ void column_parts(struct dg_k_columns k)
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) column_parts(struct dg_k_columns k)
 {
-    const size_t n = (size_t)blockIdx.x * THREADS + threadIdx.x, m0 = (size_t)blockIdx.y * STRIP;
-    const size_t m1 = m0 + STRIP < k.M ? m0 + STRIP : k.M;
+    const struct place at = place_of(k.M, k.N);
     float sum = 0;
-    if (n >= k.N)
+    if (at.n >= k.N)
         return;
-    for (size_t m = m0; m < m1; m++) {
-        const float x = dg_load(k.x.p, k.x.type, m * k.x.ld + n);
-        sum += k.by.p ? x * dg_load(k.by.p, k.by.type, m * k.by.ld + n) : x;
+    for (size_t m = at.m0; m < at.m1; m += BATCH) {
+        T x[BATCH], by[BATCH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            const bool in = m + u < at.m1;
+            x[u] = dg_get<T>(in, k.x.p, k.x.type, (m + u) * k.x.ld + at.n);
+            by[u] = dg_get<T>(in && k.by.p, k.by.p, k.by.type, (m + u) * k.by.ld + at.n);
+        }
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+            sum = fmaf(dg_float(x[u]), k.by.p ? dg_float(by[u]) : 1.0f, sum);
     }
-    k.parts[(size_t)blockIdx.y * k.N + n] = sum;
+    k.parts[at.strip * k.N + at.n] = sum;
 }
 
-static __global__ void column_total(struct dg_k_columns k, size_t parts)
+/* A warp takes every so many-th part of 32 columns; then the warps are added in order. */
+static __global__ void __launch_bounds__(TOTAL_THREADS) column_totals(struct dg_k_totals k)
 {
-    const size_t n = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    enum { GROUPS = TOTAL_THREADS / DG_WARP };
+    __shared__ float sums[GROUPS][DG_WARP];
+    const uint32_t lane = threadIdx.x % DG_WARP, group = threadIdx.x / DG_WARP;
+    const size_t n = (size_t)blockIdx.x * DG_WARP + lane;
+    const float *parts = k.parts + blockIdx.y * k.n_parts * k.N + n;
     float sum = 0;
-    if (n >= k.N)
-        return;
-    for (size_t p = 0; p < parts; p++)
-        sum += k.parts[p * k.N + n];
-    k.out[n] += sum;
-}
-
-/* With g = gain dy: dv = (g - mean(g) - xhat mean(g xhat)) / σ, v = r + drop(x). A warp a row. */
-static __global__ void norm_grad(struct dg_k_norm_grad k)
-{
-    const uint32_t lane = threadIdx.x % DG_WARP;
-    for (size_t m = (size_t)blockIdx.x * WARPS + threadIdx.x / DG_WARP; m < k.M;
-         m += (size_t)gridDim.x * WARPS) {
-        const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
-        const float rstd = dg_load(k.rstd.p, k.rstd.type, m * k.rstd.ld);
-        float a = 0, b = 0;
-        for (size_t i = lane; i < k.D; i += DG_WARP) {
-            const float g = k.gain[i] * dg_load(k.dy.p, k.dy.type, m * k.dy.ld + i);
-            a += g;
-            b += g * dg_load(k.xhat.p, k.xhat.type, m * k.xhat.ld + i);
-        }
-        a = dg_warp_sum(a) / (float)k.D;
-        b = dg_warp_sum(b) / (float)k.D;
-        for (size_t i = lane; i < k.D; i += DG_WARP) {
-            const float g = k.gain[i] * dg_load(k.dy.p, k.dy.type, m * k.dy.ld + i);
-            const float v = (g - a - dg_load(k.xhat.p, k.xhat.type, m * k.xhat.ld + i) * b) * rstd;
-            dg_store(k.dr.p, k.dr.type, m * k.dr.ld + i, v);
-            dg_store(k.dx.p, k.dx.type, m * k.dx.ld + i,
-                k.drop.row_key ? dg_drop(k.drop, key, (uint32_t)i, v) : v);
-        }
+    for (size_t p = group; p < k.n_parts; p += GROUPS * BATCH) {
+        float x[BATCH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+            x[u] = n < k.N && p + u * GROUPS < k.n_parts ? parts[(p + u * GROUPS) * k.N] : 0.0f;
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+            sum += x[u];
     }
+    sums[group][lane] = sum;
+    __syncthreads();
+    if (group || n >= k.N)
+        return;
+    for (uint32_t g = 1; g < GROUPS; g++)
+        sum += sums[g][lane];
+    float *out = blockIdx.y ? k.out[1] : k.out[0];
+    out[n] += sum;
 }
 
-/* A block a row of the table. */
-static __global__ void scatter(struct dg_k_scatter k)
+/* A block a row of the table and a stretch of its columns, a lane WARPS of them. A warp takes every
+ * WARPS-th row that looked it up, so that pieces as frequent as a full stop do not end last; then
+ * the warps are added in order. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) scatter(struct dg_k_scatter k)
 {
-    for (size_t i = blockIdx.x; i < k.n; i += gridDim.x)
-        for (size_t d = threadIdx.x; d < k.D; d += THREADS) {
-            float sum = 0;
-            for (uint32_t at = k.first[i]; at < k.first[i + 1]; at++) {
-                const size_t m = k.order[at];
-                float g = dg_load(k.dy.p, k.dy.type, m * k.dy.ld + d);
-                if (k.drop.row_key)
-                    g = dg_drop(k.drop, k.drop.row_key[m] ^ k.drop.site, (uint32_t)d, g);
-                sum += g;
+    __shared__ float sums[WARPS][THREADS];
+    const uint32_t lane = threadIdx.x % DG_WARP, warp = threadIdx.x / DG_WARP,
+                   end = k.first[blockIdx.x + 1];
+    const size_t d0 = (size_t)blockIdx.y * THREADS, d = d0 + threadIdx.x;
+    float sum[WARPS] = {0};
+    for (uint32_t at = k.first[blockIdx.x] + warp; at < end; at += WARPS * BATCH) {
+        T g[BATCH][WARPS];
+        uint32_t m[BATCH], key[BATCH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+            m[u] = at + u * WARPS < end ? k.order[at + u * WARPS] : 0;
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            const bool in = at + u * WARPS < end;
+            key[u] = k.drop.row_key ? k.drop.row_key[m[u]] ^ k.drop.site : 0;
+#pragma unroll
+            for (uint32_t c = 0; c < WARPS; c++) {
+                const size_t i = d0 + c * DG_WARP + lane;
+                g[u][c] = dg_get<T>(in && i < k.D, k.dy.p, k.dy.type, m[u] * k.dy.ld + i);
             }
-            k.table[(size_t)k.id[i] * k.D + d] += k.scale * sum;
         }
-}
-
-extern "C" int dg_launch_act_grad(cudaStream_t stream, const struct dg_k_act_grad *k)
-{
-    DG_LAUNCH(act_grad, dg_blocks(k->M, 1), THREADS, 0, stream, *k);
-    return cudaGetLastError();
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+#pragma unroll
+            for (uint32_t c = 0; c < WARPS; c++) {
+                const float x = dg_float(g[u][c]);
+                sum[c] += k.drop.row_key
+                              ? dg_drop(k.drop, key[u], (uint32_t)(d0 + c * DG_WARP + lane), x)
+                              : x;
+            }
+    }
+#pragma unroll
+    for (uint32_t c = 0; c < WARPS; c++)
+        sums[warp][c * DG_WARP + lane] = sum[c];
+    __syncthreads();
+    if (d >= k.D)
+        return;
+    float all = 0;
+    for (uint32_t w = 0; w < WARPS; w++)
+        all += sums[w][threadIdx.x];
+    k.table[(size_t)k.id[blockIdx.x] * k.D + d] += k.scale * all;
 }
 
 extern "C" size_t dg_column_parts(size_t M)
 {
-    return (M + STRIP - 1) / STRIP;
+    return (M + DG_STRIP_ROWS - 1) / DG_STRIP_ROWS;
+}
+
+extern "C" int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k)
+{
+    const dim3 grid((unsigned)((k->N + DG_WARP - 1) / DG_WARP), (unsigned)k->n_out);
+    DG_LAUNCH(column_totals, grid, TOTAL_THREADS, 0, stream, *k);
+    return cudaGetLastError();
+}
+
+extern "C" int dg_launch_act_grad(cudaStream_t stream, const struct dg_k_act_grad *k)
+{
+    const struct dg_k_totals totals = {k->parts, {k->out}, 1, dg_column_parts(k->M), k->N};
+    const bool one = dg_one_type(k->dy, k->y) && dg_one_type(k->dy, k->pre);
+    DG_TYPED_OR_ANY(
+        one, k->dy.type, DG_LAUNCH(act_grad<T>, places(k->M, k->N), THREADS, 0, stream, *k));
+    const int rc = cudaGetLastError();
+    return rc || !k->out ? rc : dg_launch_totals(stream, &totals);
 }
 
 extern "C" int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k)
 {
-    const unsigned across = (unsigned)((k->N + THREADS - 1) / THREADS);
-    const size_t parts = dg_column_parts(k->M);
-    DG_LAUNCH(column_parts, dim3(across, (unsigned)parts), THREADS, 0, stream, *k);
-    DG_LAUNCH(column_total, across, THREADS, 0, stream, *k, parts);
-    return cudaGetLastError();
-}
-
-extern "C" int dg_launch_norm_grad(cudaStream_t stream, const struct dg_k_norm_grad *k)
-{
-    DG_LAUNCH(norm_grad, dg_blocks(k->M, WARPS), THREADS, 0, stream, *k);
-    return cudaGetLastError();
+    const struct dg_k_totals totals = {k->parts, {k->out}, 1, dg_column_parts(k->M), k->N};
+    DG_TYPED_OR_ANY(dg_one_type(k->x, k->by), k->x.type,
+        DG_LAUNCH(column_parts<T>, places(k->M, k->N), THREADS, 0, stream, *k));
+    const int rc = cudaGetLastError();
+    return rc ? rc : dg_launch_totals(stream, &totals);
 }
 
 extern "C" int dg_launch_scatter(cudaStream_t stream, const struct dg_k_scatter *k)
 {
-    DG_LAUNCH(scatter, dg_blocks(k->n, 1), THREADS, 0, stream, *k);
+    const dim3 grid((unsigned)k->n, (unsigned)((k->D + THREADS - 1) / THREADS));
+    DG_TYPED(k->dy.type, DG_LAUNCH(scatter<T>, grid, THREADS, 0, stream, *k));
     return cudaGetLastError();
 }

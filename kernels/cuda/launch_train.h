@@ -19,9 +19,24 @@ struct dg_k_flat {
 };
 int dg_launch_narrow(cudaStream_t stream, const struct dg_k_flat *k);
 
-/* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. y only for ReLU. */
+/* Sums over rows are made in two steps: blocks add up strips of so many rows, then the strips' sums
+ * are added. */
+enum { DG_STRIP_ROWS = 32 };
+size_t dg_column_parts(size_t M);
+
+/* out[i][N] += sum of parts[i][n_parts,N] */
+struct dg_k_totals {
+    const float *parts; /* [n_out,n_parts,N] */
+    float *out[2];
+    size_t n_out, n_parts, N;
+};
+int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k);
+
+/* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. y only for ReLU. out[N] += its sum over M
+ * (NULL: not wanted); parts: scratch of dg_column_parts(M) * N floats. */
 struct dg_k_act_grad {
     struct dg_k_rows dy, y, pre;
+    float *out, *parts;
     enum dg_act act;
     struct dg_k_drop drop;
     size_t M, N;
@@ -35,13 +50,14 @@ struct dg_k_columns {
     float *out, *parts;
     size_t M, N;
 };
-size_t dg_column_parts(size_t M);
 int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k);
 
-/* dx, dr of y = LayerNorm(r + drop(x)) * gain + bias; dgain and dbias are column sums. */
+/* dx, dr of y = LayerNorm(r + drop(x)) * gain + bias; dgain[D] += sum over M of dy xhat, dbias[D]
+ * += sum over M of dy. parts: scratch of 2 * dg_column_parts(M) * D floats. */
 struct dg_k_norm_grad {
     struct dg_k_rows dy, xhat, rstd, dx, dr;
     const float *gain;
+    float *dgain, *dbias, *parts;
     struct dg_k_drop drop;
     size_t M, D;
 };

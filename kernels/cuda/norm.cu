@@ -13,18 +13,6 @@ static __device__ __forceinline__ uint32_t key_of(const struct dg_k_norm &k, siz
     return k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
 }
 
-/* What a lane holds of a row, zeros behind its end. */
-template <typename T, int N>
-static __device__ __forceinline__ void get_row(
-    const struct dg_k_rows &x, size_t m, uint32_t lane, uint32_t D, T (&to)[N])
-{
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        const uint32_t i = (uint32_t)j * DG_WARP + lane;
-        to[j] = dg_get<T>(x.p && i < D, x.p, x.type, m * x.ld + i);
-    }
-}
-
 /* v = r + drop(x) */
 template <typename T, int N>
 static __device__ __forceinline__ void residual_row(const struct dg_k_norm &k, uint32_t key,
@@ -55,10 +43,10 @@ static __global__ void __launch_bounds__(ROWS *DG_WARP) norm_rows(struct dg_k_no
         const uint32_t key = key_of(k, m);
         T x[N], r[N];
         float gain[N], bias[N], v[N], sum = 0, squares = 0;
-        get_row(k.x, m, lane, D, x);
-        get_row(k.r, m, lane, D, r);
-        get_row(gains, m, lane, D, gain);
-        get_row(biases, m, lane, D, bias);
+        dg_get_row(k.x, m, lane, D, x);
+        dg_get_row(k.r, m, lane, D, r);
+        dg_get_row(gains, m, lane, D, gain);
+        dg_get_row(biases, m, lane, D, bias);
         residual_row(k, key, lane, x, r, v);
 #pragma unroll
         for (int j = 0; j < N; j++)

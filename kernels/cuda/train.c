@@ -19,19 +19,18 @@ static struct dg_cuda *device(struct dg_train *t)
     return ((struct cuda_train *)t)->cu;
 }
 
-/* out[N] += sums over rows of x, or of x times by. `at`: bytes of scratch that are taken. */
-static void add_columns(struct dg_cuda *cu, struct dg_k_rows x, struct dg_k_rows by, size_t M,
-    size_t N, float *out, void *parts)
-{
-    const struct dg_k_columns k = {.x = x, .by = by, .out = out, .parts = parts, .M = M, .N = N};
-    if (parts)
-        dg_cuda_ok(cu, dg_launch_columns(cu->stream, &k), "column sums");
-}
-
-static void act_backward(struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M, size_t N)
+/* dy becomes the gradient before the activation, and the bias has its sums. parts: scratch of
+ * dg_column_parts(M) * N floats. */
+static void act_backward(
+    struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M, size_t N, float *parts)
 {
     const struct dg_linear *op = g->op;
-    struct dg_k_act_grad k = {.dy = dg_k_rows_of(g->dy), .act = op->act, .M = M, .N = N};
+    struct dg_k_act_grad k = {.dy = dg_k_rows_of(g->dy),
+        .out = g->dbias ? g->dbias->floats : NULL,
+        .parts = parts,
+        .act = op->act,
+        .M = M,
+        .N = N};
     if (!dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
         return;
     if (op->act == DG_ACT_RELU)
@@ -40,6 +39,14 @@ static void act_backward(struct dg_cuda *cu, const struct dg_linear_grad *g, siz
         k.pre = dg_k_rows_of(op->pre);
     k.drop = dg_cuda_drop(cu, op->drop, M);
     dg_cuda_ok(cu, dg_launch_act_grad(cu->stream, &k), "the activation's backward");
+}
+
+static void bias_backward(
+    struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M, size_t N, float *parts)
+{
+    const struct dg_k_columns k = {
+        .x = dg_k_rows_of(g->dy), .out = g->dbias->floats, .parts = parts, .M = M, .N = N};
+    dg_cuda_ok(cu, dg_launch_columns(cu->stream, &k), "column sums");
 }
 
 /* dy in the type products read: the logits' gradient comes in fp32. */
@@ -62,15 +69,15 @@ static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, 
                  copy = g->dy.buf->type == cu->type ? 0 : (M * N * 2 + 255) / 256 * 256;
     if (!M || !dg_cuda_alive(cu))
         return;
-    if (g->op->act != DG_ACT_NONE || g->op->drop)
-        act_backward(cu, g, M, N);
     char *scratch = dg_cuda_scratch(cu, copy + dg_column_parts(M) * N * sizeof(float));
     const void *matrix = g->dx.buf ? dg_cuda_operand(cu, w, cu->type) : NULL;
     if (!scratch)
         return;
-    if (g->dbias)
-        add_columns(
-            cu, dg_k_rows_of(g->dy), (struct dg_k_rows){0}, M, N, g->dbias->floats, scratch + copy);
+    float *parts = (float *)(void *)(scratch + copy);
+    if (g->op->act != DG_ACT_NONE || g->op->drop)
+        act_backward(cu, g, M, N, parts);
+    else if (g->dbias)
+        bias_backward(cu, g, M, N, parts);
     const struct dg_k_rows dy = product_rows(cu, g->dy, M, N, scratch), x = dg_k_rows_of(g->x),
                            dx = dg_k_rows_of(g->dx);
     dg_cuda_multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_WEIGHT,
@@ -108,20 +115,20 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
     struct dg_cuda *cu = device(t);
     if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
         return;
-    void *parts = dg_cuda_scratch(cu, dg_column_parts(M) * D * sizeof(float));
-    const struct dg_k_rows dy = dg_k_rows_of(g->dy), xhat = dg_k_rows_of(g->op->xhat);
-    struct dg_k_norm_grad k = {.dy = dy,
-        .xhat = xhat,
+    struct dg_k_norm_grad k = {.dy = dg_k_rows_of(g->dy),
+        .xhat = dg_k_rows_of(g->op->xhat),
         .rstd = dg_k_rows_of(g->op->rstd),
         .dx = dg_k_rows_of(g->dx),
         .dr = dg_k_rows_of(g->dr),
         .gain = g->op->gain->floats,
+        .dgain = g->dgain->floats,
+        .dbias = g->dbias->floats,
+        .parts = dg_cuda_scratch(cu, 2 * dg_column_parts(M) * D * sizeof(float)),
         .M = M,
         .D = D};
+    if (!k.parts)
+        return;
     k.drop = dg_cuda_drop(cu, g->op->drop, M);
-    /* First: dr may be dy. */
-    add_columns(cu, dy, xhat, M, D, g->dgain->floats, parts);
-    add_columns(cu, dy, (struct dg_k_rows){0}, M, D, g->dbias->floats, parts);
     dg_cuda_ok(cu, dg_launch_norm_grad(cu->stream, &k), "LayerNorm's backward");
 }
 

@@ -117,6 +117,29 @@ static void test_square_sum(void **state)
     train->ops->block_free(train, x);
 }
 
+/* Two strips of rows, and an id that some warps of a block look up. */
+static void test_sums_over_rows(void **state)
+{
+    enum { M = 35, D = 40 };
+    struct dg_error err = {0};
+    int32_t ids[M] = {0};
+    float *block;
+    struct dg_weight *w;
+    (void)state;
+    assert_int_equal(train->ops->block_new(train, D, &block, &err), 0);
+    const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, block, NULL};
+    const struct dg_weight_spec spec = {"w", DG_USE_VECTOR, 1, D, true, &stored, 1};
+    assert_int_equal(be->ops->weight_new(be, &spec, &w, &err), 0);
+    const struct dg_norm op = {w, w, 1e-5f, NULL, rows(M, D), rows(M, 1)};
+    struct dg_rows dy = rows(M, D), dx = rows(M, D);
+    train->ops->add_norm_backward(train, &(struct dg_norm_grad){&op, dy, dx, dy, w, w}, M, D);
+    const struct dg_embed look = {w, w, 1, ids, ids, NULL};
+    train->ops->embed_backward(train, &(struct dg_embed_grad){&look, dx, w, NULL}, M);
+    numbers(dx, M, D), numbers(dy, M, D), numbers(op.xhat, M, D), numbers(op.rstd, M, 1);
+    be->ops->weight_free(be, w);
+    train->ops->block_free(train, block);
+}
+
 /* Two steps of two sentences; the logits are the same in both. */
 static void test_tracks(void **state)
 {
@@ -155,6 +178,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
         cmocka_unit_test(test_rows_of_logits), cmocka_unit_test(test_tracks),
-        cmocka_unit_test(test_square_sum)};
+        cmocka_unit_test(test_square_sum), cmocka_unit_test(test_sums_over_rows)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,0 +1,145 @@
+/* LayerNorm's backward. With g = gain dy: dv = (g - mean(g) - xhat mean(g xhat)) / σ, v = r +
+ * drop(x). A warp takes a row at a time, lane l its elements l, l + 32, ...; sums in fp32.
+ * dgain and dbias come out of the same pass: a block owns a strip of rows, a lane adds up its
+ * columns of its warp's rows, the block adds its warps in order, and the strips' sums are added
+ * afterwards. Rows of up to 1024 elements of one type; others are read once more for each kind of
+ * sum. */
+#include "kernels/cuda/launch_train.h"
+#include "kernels/cuda/rows.cuh"
+
+static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP;
+enum { HELD = 32 }; /* elements a lane holds */
+
+static __device__ __forceinline__ uint32_t key_of(const struct dg_k_norm_grad &k, size_t m)
+{
+    return k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
+}
+
+/* to[D] = the warps' sums of each column, where mine are a lane's. */
+template <int N>
+static __device__ __forceinline__ void put_part(const float (&mine)[N], uint32_t D, float *to)
+{
+    __shared__ float sums[WARPS][N * DG_WARP];
+    const uint32_t lane = threadIdx.x % DG_WARP, warp = threadIdx.x / DG_WARP;
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        sums[warp][j * DG_WARP + lane] = mine[j];
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < D; i += THREADS) {
+        float sum = 0;
+        for (uint32_t w = 0; w < WARPS; w++)
+            sum += sums[w][i];
+        to[i] = sum;
+    }
+}
+
+/* dr = dv and dx = its part that dropout let through, a lane's elements of row m. */
+template <typename T, int N>
+static __device__ __forceinline__ void put_row(
+    const struct dg_k_norm_grad &k, size_t m, uint32_t key, uint32_t lane, const float (&dv)[N])
+{
+    const uint32_t D = (uint32_t)k.D;
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        const uint32_t i = (uint32_t)j * DG_WARP + lane;
+        if (i < D) {
+            dg_put((T *)k.dr.p + m * k.dr.ld + i, dv[j]);
+            dg_put((T *)k.dx.p + m * k.dx.ld + i,
+                k.drop.row_key ? dg_drop(k.drop, key, i, dv[j]) : dv[j]);
+        }
+    }
+}
+
+/* A block a strip. N: elements a lane holds. dr may be dy: a lane has read what it writes. */
+template <typename T, int N>
+static __global__ void __launch_bounds__(THREADS) norm_grad(struct dg_k_norm_grad k)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP, D = (uint32_t)k.D;
+    const size_t m0 = (size_t)blockIdx.x * DG_STRIP_ROWS,
+                 m1 = m0 + DG_STRIP_ROWS < k.M ? m0 + DG_STRIP_ROWS : k.M;
+    float gain[N], dgain[N] = {0}, dbias[N] = {0};
+    dg_get_row({(void *)k.gain, 0, DG_F32}, 0, lane, D, gain);
+    for (size_t m = m0 + threadIdx.x / DG_WARP; m < m1; m += WARPS) {
+        T dy[N], xhat[N];
+        float a = 0, b = 0;
+        dg_get_row(k.dy, m, lane, D, dy);
+        dg_get_row(k.xhat, m, lane, D, xhat);
+        const uint32_t key = key_of(k, m);
+        const float rstd = dg_load(k.rstd.p, k.rstd.type, m * k.rstd.ld);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const float d = dg_float(dy[j]), g = gain[j] * d;
+            dbias[j] += d;
+            dgain[j] = fmaf(d, dg_float(xhat[j]), dgain[j]);
+            a += g;
+            b = fmaf(g, dg_float(xhat[j]), b);
+        }
+        a = dg_warp_sum(a) / (float)k.D;
+        b = dg_warp_sum(b) / (float)k.D;
+        float dv[N];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            dv[j] = (gain[j] * dg_float(dy[j]) - a - dg_float(xhat[j]) * b) * rstd;
+        put_row<T>(k, m, key, lane, dv);
+    }
+    float *parts = k.parts + (size_t)blockIdx.x * k.D;
+    put_part(dgain, D, parts);
+    put_part(dbias, D, parts + (size_t)gridDim.x * k.D);
+}
+
+/* Rows of any length and of any types, without dgain and dbias. */
+static __global__ void norm_grad_any(struct dg_k_norm_grad k)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    for (size_t m = (size_t)blockIdx.x * WARPS + threadIdx.x / DG_WARP; m < k.M;
+         m += (size_t)gridDim.x * WARPS) {
+        const uint32_t key = key_of(k, m);
+        const float rstd = dg_load(k.rstd.p, k.rstd.type, m * k.rstd.ld);
+        float a = 0, b = 0;
+        for (size_t i = lane; i < k.D; i += DG_WARP) {
+            const float g = k.gain[i] * dg_load(k.dy.p, k.dy.type, m * k.dy.ld + i);
+            a += g;
+            b = fmaf(g, dg_load(k.xhat.p, k.xhat.type, m * k.xhat.ld + i), b);
+        }
+        a = dg_warp_sum(a) / (float)k.D;
+        b = dg_warp_sum(b) / (float)k.D;
+        for (size_t i = lane; i < k.D; i += DG_WARP) {
+            const float g = k.gain[i] * dg_load(k.dy.p, k.dy.type, m * k.dy.ld + i);
+            const float v = (g - a - dg_load(k.xhat.p, k.xhat.type, m * k.xhat.ld + i) * b) * rstd;
+            dg_store(k.dr.p, k.dr.type, m * k.dr.ld + i, v);
+            dg_store(k.dx.p, k.dx.type, m * k.dx.ld + i,
+                k.drop.row_key ? dg_drop(k.drop, key, (uint32_t)i, v) : v);
+        }
+    }
+}
+
+/* The sums first: dr may be dy. */
+static int launch_any(cudaStream_t stream, const struct dg_k_norm_grad *k)
+{
+    struct dg_k_columns c = {
+        .x = k->dy, .by = k->xhat, .out = k->dgain, .parts = k->parts, .M = k->M, .N = k->D};
+    int rc = dg_launch_columns(stream, &c);
+    c.by.p = NULL;
+    c.out = k->dbias;
+    rc = rc ? rc : dg_launch_columns(stream, &c);
+    DG_LAUNCH(norm_grad_any, dg_blocks(k->M, WARPS), THREADS, 0, stream, *k);
+    return rc ? rc : cudaGetLastError();
+}
+
+extern "C" int dg_launch_norm_grad(cudaStream_t stream, const struct dg_k_norm_grad *k)
+{
+    const size_t strips = dg_column_parts(k->M);
+    const struct dg_k_totals totals = {k->parts, {k->dgain, k->dbias}, 2, strips, k->D};
+    if (k->D > DG_WARP * HELD || !dg_one_type(k->dy, k->xhat) || !dg_one_type(k->dy, k->dx) ||
+        !dg_one_type(k->dy, k->dr))
+        return launch_any(stream, k);
+    if (k->D <= DG_WARP * HELD / 2)
+        DG_TYPED(k->dy.type,
+            DG_LAUNCH((norm_grad<T, HELD / 2>), (unsigned)strips, THREADS, 0, stream, *k));
+    else
+        DG_TYPED(
+            k->dy.type, DG_LAUNCH((norm_grad<T, HELD>), (unsigned)strips, THREADS, 0, stream, *k));
+    const int rc = cudaGetLastError();
+    return rc ? rc : dg_launch_totals(stream, &totals);
+}
