@@ -126,6 +126,7 @@ struct dg_most {
     size_t rows;       /* of a call; an attention call has no more pieces */
     size_t slots;      /* cache slots named by all pieces of an attention call */
     size_t candidates; /* of a topk: rows times k_max */
+    size_t V;          /* columns of a topk */
     size_t read;       /* elements of a read */
 };
 

@@ -88,6 +88,7 @@ static int reserve(struct dg_engine *e, struct dg_error *err)
     const struct dg_most most = {.rows = most_rows(e),
         .slots = self > cross ? self : cross,
         .candidates = R * e->k_max,
+        .V = c->target_vocab,
         .read = weights > c->target_vocab ? weights : c->target_vocab};
     if (!e->be->ops->reserve)
         return 0;

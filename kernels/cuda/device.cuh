@@ -88,12 +88,18 @@ static __device__ __forceinline__ float dg_warp_sum(float x)
     return x;
 }
 
+static __device__ __forceinline__ double dg_warp_sum(double x)
+{
+    for (int step = DG_WARP / 2; step; step /= 2)
+        x += __shfl_xor_sync(0xFFFFFFFFu, x, step);
+    return x;
+}
+
 /* The sum over a block of WARPS warps, in a fixed order and on every thread. warps: [WARPS], shared. */
 template <uint32_t WARPS>
 static __device__ __forceinline__ double dg_block_sum(double x, double *warps)
 {
-    for (int step = DG_WARP / 2; step; step /= 2)
-        x += __shfl_xor_sync(0xFFFFFFFFu, x, step);
+    x = dg_warp_sum(x);
     if (threadIdx.x % DG_WARP == 0)
         warps[threadIdx.x / DG_WARP] = x;
     __syncthreads();
@@ -108,6 +114,18 @@ static __device__ __forceinline__ float dg_warp_max(float x)
     for (int step = DG_WARP / 2; step; step /= 2)
         x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, step));
     return x;
+}
+
+/* Four elements, read or written at once where they lie so. */
+template <typename T> struct alignas(4 * sizeof(T)) dg_four {
+    T v[4];
+};
+
+/* Every group of four elements of the rows lies so. */
+static inline bool dg_in_fours(const struct dg_k_rows &rows)
+{
+    const size_t bytes = rows.type == DG_F32 ? 16 : 8;
+    return (uintptr_t)rows.p % bytes == 0 && rows.ld % 4 == 0;
 }
 
 /* Run the statement with T as the element type of `type`. */

@@ -94,7 +94,8 @@ uint32_t dg_attention_tile_rows(uint32_t Dv);
 int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k);
 
 /* The k[m] best of logits[M,V]; logprob and ids are [M,stride]. fit not NULL: the stride stands
- * there, and a row's ids behind its log-probabilities: logprob is [M,2,stride]. */
+ * there, and a row's ids behind its log-probabilities: logprob is [M,2,stride]. parts: scratch of
+ * dg_topk_parts(M, V) bytes, 16-byte aligned. */
 struct dg_k_topk {
     struct dg_k_rows logits;
     size_t M, V, stride;
@@ -103,7 +104,9 @@ struct dg_k_topk {
     const uint32_t *fit;  /* device memory, or NULL */
     float *logprob;
     int32_t *ids;
+    void *parts;
 };
+size_t dg_topk_parts(size_t M, size_t V);
 int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k);
 
 /* c[i,j] = sum over k of a[i ai + k ak] b[j bj + k bk], as struct dg_gemm_call wants it finished.

@@ -119,9 +119,11 @@ static void no_candidates(const struct dg_topk *op, size_t M)
 static bool best_of_rows(
     struct dg_cuda *cu, const struct dg_topk *op, struct dg_rows logits, size_t M, size_t k_most)
 {
-    const size_t bytes = M * k_most * (sizeof(float) + sizeof(int32_t));
+    const size_t bytes = M * k_most * (sizeof(float) + sizeof(int32_t)),
+                 parts = dg_topk_parts(M, op->V);
     unsigned char *results = dg_cuda_results(cu, bytes),
-                  *device = results ? dg_cuda_scratch(cu, bytes) : NULL;
+                  *scratch = results ? dg_cuda_scratch(cu, parts + bytes) : NULL,
+                  *device = scratch ? scratch + parts : NULL;
     if (!device || !dg_cuda_stage_reserve(cu, 2 * M * sizeof(int32_t), 2))
         return false;
     struct dg_k_topk k = {.logits = dg_k_rows_of(logits),
@@ -129,7 +131,8 @@ static bool best_of_rows(
         .V = op->V,
         .stride = k_most,
         .logprob = (float *)(void *)device,
-        .ids = (int32_t *)(void *)(device + M * k_most * sizeof(float))};
+        .ids = (int32_t *)(void *)(device + M * k_most * sizeof(float)),
+        .parts = scratch};
     k.k = dg_cuda_stage_array(cu, op->k, M * sizeof *op->k);
     k.force = op->force ? dg_cuda_stage_array(cu, op->force, M * sizeof *op->force) : NULL;
     dg_cuda_ok(cu, dg_launch_topk(cu->stream, &k), "topk");

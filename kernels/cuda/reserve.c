@@ -16,9 +16,10 @@ int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     const size_t found = most->candidates * (sizeof(float) + sizeof(int32_t)),
-                 read = most->read * sizeof(float);
+                 read = most->read * sizeof(float),
+                 topk = dg_topk_parts(most->rows, most->V) + found;
     if (dg_cuda_alive(cu) && dg_cuda_results(cu, found) &&
-        dg_cuda_scratch(cu, found > read ? found : read))
+        dg_cuda_scratch(cu, topk > read ? topk : read))
         dg_cuda_stage_reserve(cu, list_bytes(most), ARRAYS);
     return dg_cuda_status(be, err);
 }

@@ -29,6 +29,7 @@ struct dg_tracks {
     unsigned char *device, *pinned; /* all that k points to; both turns */
     unsigned char *sent, *found;    /* the step's, in `device` */
     size_t sent_bytes, found_bytes;
+    void *parts; /* scratch of topk for a step's rows: recorded steps keep its place */
     struct dg_turn turns[2];
     uint64_t given, waited;
     uint32_t M; /* rows of the open step, padded */

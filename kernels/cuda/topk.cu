@@ -1,125 +1,232 @@
-/* Log-softmax and the best candidates of rows of logits. A block owns a row: thread t its elements
- * t, t + THREADS, ... A first walk finds the maximum; a second sums exp(x - max), four chains in
- * fp32 and their sums in double, while each thread keeps its HELD best elements. The best of all
- * are then drawn one by one: the threads' heads are compared, the winner moves on, and one whose
- * list is empty walks its elements again for those behind the last it gave. Order: by value, then
- * by smaller id; the same whatever k is. */
+/* Log-softmax and the best candidates of rows of logits, in two kernels. look: a warp takes a
+ * segment of a row, read once and held in registers, and says of it the largest logit, the sum of
+ * exp(x - largest), and the best of each of its runs. A row has so many warps that a few rows fill
+ * a device. draw: a warp a row adds up the segments, then draws the best candidates one by one:
+ * the best run gives one, is read again (512 bytes, from the L2 cache) and says what is its best
+ * now. Whatever k is, the k runs with the best heads hold the k best elements, so that scratch does
+ * not depend on it. Order: by value, then by smaller id; NaN is never drawn.
+ * Sums: four chains in fp32 a lane, in double from there; their order depends on V alone. */
 #include "kernels/cuda/device.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / DG_WARP, HELD = 4 };
+enum { RUN = 4 * DG_WARP, RUNS = 8, SEGMENT = RUNS * RUN };
 
-struct candidate {
-    float value;
-    int32_t id; /* -1: none */
+static const unsigned ALL = 0xFFFFFFFFu, NONE = 0xFFFFFFFFu;
+
+struct alignas(16) heads {
+    uint32_t key[RUNS]; /* of each run's best element that was not drawn yet; 0: it has none */
 };
 
-static __device__ __forceinline__ bool better(struct candidate a, struct candidate b)
+struct segment {
+    struct heads heads;
+    double sum; /* of exp(x - top); of exp(x) where top is -inf */
+    float top;
+    uint32_t pad;
+};
+
+/* Ordered as the values are, -0 and 0 the same; never 0 but for NaN. */
+static __device__ __forceinline__ uint32_t key_of(float x)
 {
-    if (a.id < 0 || b.id < 0)
-        return b.id < 0 && a.id >= 0;
-    return a.value > b.value || (a.value == b.value && a.id < b.id);
+    const uint32_t bits = __float_as_uint(x + 0.0f);
+    return !(x == x) ? 0 : bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-/* A thread's best, best first. */
-struct held {
-    struct candidate best[HELD];
-    int n;
-};
-
-/* Fill with the best of the thread's elements that come after `last`. */
-static __device__ void refill(
-    const struct dg_k_topk &k, size_t m, struct candidate last, struct held *h)
+static __device__ __forceinline__ float value_of(uint32_t key)
 {
-    h->n = 0;
-    for (size_t i = threadIdx.x; i < k.V; i += THREADS) {
-        struct candidate c = {dg_load(k.logits.p, k.logits.type, m * k.logits.ld + i), (int32_t)i};
-        if (!(c.value == c.value) || (last.id >= 0 && !better(last, c)))
-            continue;
-        if (h->n == HELD && !better(c, h->best[HELD - 1]))
-            continue;
-        int at = h->n < HELD ? h->n++ : HELD - 1;
-        for (; at > 0 && better(c, h->best[at - 1]); at--)
-            h->best[at] = h->best[at - 1];
-        h->best[at] = c;
+    return __uint_as_float(key >> 31 ? key ^ 0x80000000u : ~key);
+}
+
+/* Four elements of a row of which `left` are left; those beyond are -inf. */
+template <typename T, bool WIDE>
+static __device__ __forceinline__ void load_four(const T *row, size_t left, float *x)
+{
+    if (WIDE && left >= 4) {
+        const struct dg_four<T> four = *(const struct dg_four<T> *)row;
+        for (size_t e = 0; e < 4; e++)
+            x[e] = dg_float(four.v[e]);
+    } else {
+        for (size_t e = 0; e < 4; e++)
+            x[e] = e < left ? dg_float(row[e]) : -INFINITY;
     }
 }
 
-static __device__ __forceinline__ struct candidate warp_best(struct candidate c)
+/* The largest key of four elements of which `left` are left. */
+static __device__ __forceinline__ uint32_t best_key(const float *x, size_t left)
 {
-    for (int step = DG_WARP / 2; step; step /= 2) {
-        struct candidate other;
-        other.value = __shfl_xor_sync(0xFFFFFFFFu, c.value, step);
-        other.id = __shfl_xor_sync(0xFFFFFFFFu, c.id, step);
-        if (better(other, c))
-            c = other;
+    uint32_t key = 0;
+    for (size_t e = 0; e < 4; e++)
+        if (e < left && key_of(x[e]) > key)
+            key = key_of(x[e]);
+    return key;
+}
+
+/* The best of each run on every lane. */
+static __device__ __forceinline__ void find_heads(const float (*x)[4], size_t left, uint32_t *key)
+{
+    bool low = false; /* -inf is a candidate; NaN and what lies beyond the row are not */
+#pragma unroll
+    for (int r = 0; r < RUNS; r++) {
+        const float top = fmaxf(fmaxf(x[r][0], x[r][1]), fmaxf(x[r][2], x[r][3]));
+        key[r] = key_of(top);
+        low = low || !(top > -INFINITY);
     }
-    return c;
+    if (low) {
+#pragma unroll
+        for (size_t r = 0; r < RUNS; r++)
+            key[r] = best_key(x[r], left > r * RUN ? left - r * RUN : 0);
+    }
+#pragma unroll
+    for (int r = 0; r < RUNS; r++)
+        key[r] = __reduce_max_sync(ALL, key[r]);
 }
 
-/* max + log sum exp(x - max), on all threads. */
-static __device__ double log_sum(const struct dg_k_topk &k, size_t m, float *parts, double *sums)
+template <typename T, bool WIDE>
+static __global__ void __launch_bounds__(DG_WARP) look(struct dg_k_topk k)
 {
-    const size_t row = m * k.logits.ld;
-    float top = -INFINITY, sum[4] = {0, 0, 0, 0};
-    for (size_t i = threadIdx.x; i < k.V; i += THREADS)
-        top = fmaxf(top, dg_load(k.logits.p, k.logits.type, row + i));
-    top = dg_warp_max(top);
-    if (threadIdx.x % DG_WARP == 0)
-        parts[threadIdx.x / DG_WARP] = top;
-    __syncthreads();
-    for (int w = 0; w < WARPS; w++)
-        top = fmaxf(top, parts[w]);
-    int chain = 0;
-    for (size_t i = threadIdx.x; i < k.V; i += THREADS, chain++)
-        sum[chain & 3] += expf(dg_load(k.logits.p, k.logits.type, row + i) - top);
-    double total = ((double)sum[0] + sum[1]) + ((double)sum[2] + sum[3]);
-    return (double)top + log(dg_block_sum<WARPS>(total, sums));
-}
-
-static __global__ void __launch_bounds__(THREADS) best_of_row(struct dg_k_topk k)
-{
-    __shared__ float parts[WARPS];
-    __shared__ double sums[WARPS];
-    __shared__ struct candidate heads[2][WARPS];
-    const size_t m = blockIdx.x;
+    const size_t m = blockIdx.x, first = (size_t)blockIdx.y * SEGMENT, at = first + threadIdx.x * 4;
+    const T *row = (const T *)k.logits.p + m * k.logits.ld + at;
+    const size_t left = at < k.V ? k.V - at : 0;
+    float x[RUNS][4], sum[4] = {0, 0, 0, 0};
+    struct segment s;
+    uint32_t best = 0;
     if (k.k[m] == 0)
         return;
-    const double base = log_sum(k, m, parts, sums);
+    if (first + SEGMENT <= k.V) {
+#pragma unroll
+        for (int r = 0; r < RUNS; r++)
+            load_four<T, WIDE>(row + r * RUN, 4, x[r]);
+    } else {
+#pragma unroll
+        for (size_t r = 0; r < RUNS; r++)
+            load_four<T, WIDE>(row + r * RUN, left > r * RUN ? left - r * RUN : 0, x[r]);
+    }
+    find_heads(x, left, s.heads.key);
+#pragma unroll
+    for (int r = 0; r < RUNS; r++)
+        best = s.heads.key[r] > best ? s.heads.key[r] : best;
+    s.top = best ? value_of(best) : -INFINITY;
+    const float from = s.top > -INFINITY ? s.top : 0;
+#pragma unroll
+    for (int r = 0; r < RUNS; r++)
+        for (int e = 0; e < 4; e++)
+            sum[e] += expf(x[r][e] - from);
+    s.sum = dg_warp_sum(((double)sum[0] + sum[1]) + ((double)sum[2] + sum[3]));
+    s.pad = 0;
+    if (threadIdx.x == 0)
+        ((struct segment *)k.parts)[m * gridDim.y + blockIdx.y] = s;
+}
+
+/* The best run of a lane's segments. */
+struct head {
+    uint32_t key, run;
+};
+
+static __device__ __forceinline__ void look_at(
+    const struct segment *segments, uint32_t s, struct head *best)
+{
+    const struct heads h = segments[s].heads;
+#pragma unroll
+    for (uint32_t r = 0; r < RUNS; r++)
+        if (h.key[r] > best->key) {
+            best->key = h.key[r];
+            best->run = s * RUNS + r;
+        }
+}
+
+/* max + log sum exp(x - max) over a row's segments, and the best run of each lane's. */
+static __device__ double log_sum(const struct segment *segments, uint32_t n, struct head *mine)
+{
+    float top = -INFINITY;
+    double sum = 0;
+    for (uint32_t s = threadIdx.x; s < n; s += DG_WARP) {
+        top = fmaxf(top, segments[s].top);
+        look_at(segments, s, mine);
+    }
+    top = dg_warp_max(top);
+    for (uint32_t s = threadIdx.x; s < n; s += DG_WARP)
+        sum += segments[s].sum * (double)expf(segments[s].top - top);
+    return (double)top + log(dg_warp_sum(sum));
+}
+
+/* The keys of a lane's part of a run. */
+static __device__ __forceinline__ void load_keys(
+    const struct dg_k_topk &k, size_t m, uint32_t first, uint32_t *key)
+{
+    for (uint32_t e = 0; e < 4; e++)
+        key[e] = first + e < k.V
+                     ? key_of(dg_load(k.logits.p, k.logits.type, m * k.logits.ld + first + e))
+                     : 0;
+}
+
+static __global__ void __launch_bounds__(DG_WARP) draw(struct dg_k_topk k, uint32_t n)
+{
+    const size_t m = blockIdx.x;
+    const uint32_t lane = threadIdx.x, wanted = k.k[m];
+    struct segment *segments = (struct segment *)k.parts + m * n;
+    if (wanted == 0)
+        return;
+    struct head mine = {0, NONE};
+    const double base = log_sum(segments, n, &mine);
     float *logprob = k.logprob + (k.fit ? m * 2 * *k.fit : m * k.stride);
     int32_t *ids = k.fit ? (int32_t *)(void *)(logprob + *k.fit) : k.ids + m * k.stride;
     if (k.force && k.force[m] >= 0) {
-        if (threadIdx.x == 0) {
+        const size_t at = m * k.logits.ld + (size_t)k.force[m];
+        if (lane == 0) {
             ids[0] = k.force[m];
-            logprob[0] =
-                (float)(dg_load(k.logits.p, k.logits.type, m * k.logits.ld + (size_t)k.force[m]) -
-                        base);
+            logprob[0] = (float)(dg_load(k.logits.p, k.logits.type, at) + 0.0f - base);
         }
         return;
     }
-    const struct candidate none = {-INFINITY, -1};
-    struct held h;
-    int next = 0;
-    refill(k, m, none, &h);
-    for (uint32_t r = 0; r < k.k[m]; r++) {
-        struct candidate c = warp_best(next < h.n ? h.best[next] : none);
-        if (threadIdx.x % DG_WARP == 0)
-            heads[r & 1][threadIdx.x / DG_WARP] = c;
-        __syncthreads(); /* one a round is enough: the next round writes the other half */
-        for (int w = 0; w < WARPS; w++)
-            c = better(heads[r & 1][w], c) ? heads[r & 1][w] : c;
-        if (threadIdx.x == 0) {
-            ids[r] = c.id;
-            logprob[r] = c.id < 0 ? -INFINITY : (float)(c.value - base);
+    uint32_t drawn = 0, last_key = NONE, last_id = 0, key;
+    for (; drawn < wanted && (key = __reduce_max_sync(ALL, mine.key)) != 0; drawn++) {
+        const uint32_t run = __reduce_min_sync(ALL, mine.key == key ? mine.run : NONE),
+                       first = run * RUN + lane * 4;
+        uint32_t keys[4], id = NONE, next = 0;
+        load_keys(k, m, first, keys);
+        for (uint32_t e = 4; e-- > 0;)
+            if (keys[e] == key && (key != last_key || first + e > last_id))
+                id = first + e;
+        id = __reduce_min_sync(ALL, id);
+        for (uint32_t e = 0; e < 4; e++)
+            if (keys[e] > next && (keys[e] < key || (keys[e] == key && first + e > id)))
+                next = keys[e];
+        next = __reduce_max_sync(ALL, next);
+        if (lane == 0) {
+            ids[drawn] = (int32_t)id;
+            logprob[drawn] = (float)(value_of(key) - base);
         }
-        if (c.id >= 0 && c.id % THREADS == (int32_t)threadIdx.x && ++next == HELD) {
-            refill(k, m, c, &h);
-            next = 0;
+        if (mine.run == run) {
+            segments[run / RUNS].heads.key[run % RUNS] = next;
+            mine.key = 0;
+            for (uint32_t s = lane; s < n; s += DG_WARP)
+                look_at(segments, s, &mine);
         }
+        last_key = key;
+        last_id = id;
     }
+    for (uint32_t r = drawn + lane; r < wanted; r += DG_WARP) {
+        ids[r] = -1;
+        logprob[r] = -INFINITY;
+    }
+}
+
+static unsigned segments_of(size_t V)
+{
+    return (unsigned)((V + SEGMENT - 1) / SEGMENT);
+}
+
+extern "C" size_t dg_topk_parts(size_t M, size_t V)
+{
+    return M * segments_of(V) * sizeof(struct segment);
 }
 
 extern "C" int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k)
 {
-    DG_LAUNCH(best_of_row, (unsigned)k->M, THREADS, 0, stream, *k);
+    const unsigned n = segments_of(k->V);
+    const dim3 grid((unsigned)k->M, n);
+    if (dg_in_fours(k->logits))
+        DG_TYPED(k->logits.type, DG_LAUNCH((look<T, true>), grid, DG_WARP, 0, stream, *k));
+    else
+        DG_TYPED(k->logits.type, DG_LAUNCH((look<T, false>), grid, DG_WARP, 0, stream, *k));
+    DG_LAUNCH(draw, (unsigned)k->M, DG_WARP, 0, stream, *k, n);
     return cudaGetLastError();
 }

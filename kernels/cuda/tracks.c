@@ -47,6 +47,7 @@ static size_t lay_out(struct dg_tracks *t, unsigned char *device)
     k->cross_tiles = take(&c, R, sizeof *k->cross_tiles);
     t->sent = take(&c, t->sent_bytes, 1);
     t->found = take(&c, t->found_bytes, 1);
+    t->parts = take(&c, dg_topk_parts(R, m->V), 1);
     return c.at;
 }
 
@@ -250,7 +251,8 @@ static void choose(struct dg_cuda *cu, struct dg_tracks *t, struct dg_rows logit
         .k = t->k.k,
         .force = t->k.force,
         .fit = &t->k.step->stride,
-        .logprob = t->k.candidates};
+        .logprob = t->k.candidates,
+        .parts = t->parts};
     if (dg_cuda_alive(cu) &&
         dg_cuda_ok(cu, dg_launch_topk(cu->stream, &top), "a step's candidates"))
         dg_cuda_ok(cu, dg_launch_choose(cu->stream, &t->k, t->M), "a step's choice");

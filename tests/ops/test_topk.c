@@ -13,8 +13,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* levels > 0: logits take so many values, so that most are ties. */
-static void check(
-    struct dg_backend *be, const char *isa, size_t M, size_t V, uint32_t k_max, int levels)
+static void check_at(struct dg_backend *be, const char *isa, size_t M, size_t V, uint32_t k_max,
+    int levels, size_t offset, size_t ld)
 {
     float *x = ops_floats(M * V, V + k_max);
     for (size_t i = 0; i < M * V; i++)
@@ -27,7 +27,7 @@ static void check(
         k[m] = force[m] >= 0 ? 1 : 1 + (uint32_t)(m * 5 % k_max);
     }
     k[0] = k_max;
-    struct dg_rows xr = ops_rows(be, x, M, V, 1, V + 3);
+    struct dg_rows xr = ops_rows(be, x, M, V, offset, ld);
     be->ops->topk(be, &(struct dg_topk){V, k_max, k, force, logprob, ids}, xr, M);
     int32_t *order = ops_memory(V, sizeof *order);
     for (size_t m = 0; m < M; m++) {
@@ -55,9 +55,18 @@ static void check(
     free(x), free(k), free(force), free(ids), free(logprob), free(order);
 }
 
+/* Rows that begin at any element, and rows that begin at multiples of four. */
+static void check(
+    struct dg_backend *be, const char *isa, size_t M, size_t V, uint32_t k_max, int levels)
+{
+    check_at(be, isa, M, V, k_max, levels, 1, V + 3);
+    check_at(be, isa, M, V, k_max, levels, 0, (V + 3) / 4 * 4);
+}
+
 static void run_sizes(struct dg_backend *be, const char *isa)
 {
-    const size_t sizes[] = {8, 9, 16, 31, 100, 511, 1000, 8191, 8192, 8193, 32000, 37001};
+    const size_t sizes[] = {
+        8, 9, 16, 31, 100, 511, 1000, 1023, 1024, 1025, 1030, 8191, 8192, 8193, 32000, 37001};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint32_t k = 1; k <= 8; k += 7) {
             check(be, isa, 1, sizes[i], k, 0);
@@ -67,6 +76,7 @@ static void run_sizes(struct dg_backend *be, const char *isa)
         }
     check(be, isa, 3, 32000, 42, 0);
     check(be, isa, 3, 32000, 600, 3); /* more than there are runs */
+    check(be, isa, 2, 3000, 1100, 0);
 }
 
 static void test_sizes(void **state)
@@ -102,24 +112,94 @@ static void test_infinite(void **state)
     ops_each_isa("topk with -inf", run_infinite);
 }
 
+/* Equal logits far apart: ids in order, 0 and -0 the same. All at -inf: ids in order, and nothing
+ * that looks like a log-probability. */
+static void run_ties(struct dg_backend *be, const char *isa)
+{
+    enum { V = 37000, N = 9 };
+    const int32_t at[N] = {3, 127, 128, 1023, 1024, 1025, 9000, 36863, V - 1};
+    float *x = ops_memory(V, sizeof *x), logprob[N];
+    int32_t ids[N];
+    uint32_t k = N;
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < V; i++)
+            x[i] = round ? -INFINITY : -20;
+        for (size_t i = 0; i < N && !round; i++)
+            x[at[i]] = i % 2 ? 0.0f : -0.0f;
+        struct dg_rows xr = ops_rows(be, x, 1, V, 0, V);
+        be->ops->topk(be, &(struct dg_topk){V, N, &k, NULL, logprob, ids}, xr, 1);
+        for (size_t i = 0; i < N; i++) {
+            if (ids[i] != (round ? (int32_t)i : at[i]))
+                fail_msg("topk, %s: tie %zu is id %d", isa, i, ids[i]);
+            if (round)
+                assert_false(isfinite(logprob[i]));
+            else
+                ops_near("topk of ties", isa, i, logprob[i], -log(N + (V - N) * exp(-20)), 4 * EPS);
+        }
+        be->ops->buf_free(be, xr.buf);
+    }
+    free(x);
+}
+
+static void test_ties(void **state)
+{
+    (void)state;
+    ops_each_isa("topk of ties", run_ties);
+}
+
+/* Contract 1: a row has the same bits whatever k is, forced, and wherever it begins. */
+static void run_rows(struct dg_backend *be, const char *isa)
+{
+    enum { V = 5001, M = 7, K = 70 };
+    float *x = ops_floats(M * V, 11), all[M * K], one[K];
+    int32_t all_ids[M * K], ids[K];
+    uint32_t k[M];
+    for (size_t m = 0; m < M; m++)
+        k[m] = K;
+    struct dg_rows xr = ops_rows(be, x, M, V, 0, V + 3);
+    be->ops->topk(be, &(struct dg_topk){V, K, k, NULL, all, all_ids}, xr, M);
+    for (size_t m = 0; m < M; m++) {
+        uint32_t few = 1 + (uint32_t)m;
+        struct dg_rows row = ops_rows(be, x + m * V, 1, V, m, V);
+        be->ops->topk(be, &(struct dg_topk){V, few, &few, NULL, one, ids}, row, 1);
+        assert_memory_equal(one, all + m * K, few * sizeof *one);
+        assert_memory_equal(ids, all_ids + m * K, few * sizeof *ids);
+        few = 1;
+        be->ops->topk(be, &(struct dg_topk){V, 1, &few, all_ids + m * K + K - 1, one, ids}, row, 1);
+        if (memcmp(one, all + m * K + K - 1, sizeof *one))
+            fail_msg("topk, %s: row %zu has another log-probability when it is forced", isa, m);
+        be->ops->buf_free(be, row.buf);
+    }
+    be->ops->buf_free(be, xr.buf);
+    free(x);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    ops_each_isa("topk of a row alone", run_rows);
+}
+
 /* A row of NaN must not read or write out of bounds, and its log-probabilities must not look like
  * numbers. */
 static void run_nan(struct dg_backend *be, const char *isa)
 {
-    enum { V = 1000 };
+    enum { V = 3000 };
     float x[V], logprob[4] = {0};
     int32_t ids[4];
     uint32_t k = 4;
-    for (int i = 0; i < V; i++)
-        x[i] = i == 500 ? NAN : (float)(i % 7);
-    struct dg_rows xr = ops_rows(be, x, 1, V, 0, V);
-    be->ops->topk(be, &(struct dg_topk){V, 4, &k, NULL, logprob, ids}, xr, 1);
-    for (size_t i = 0; i < 4; i++)
-        if (!(isnan(logprob[i]) && ids[i] >= 0 && ids[i] < V) &&
-            !(ids[i] == -1 && isinf(logprob[i])))
-            fail_msg("topk, %s: place %zu of a row with NaN is %g, id %d", isa, i,
-                (double)logprob[i], ids[i]);
-    be->ops->buf_free(be, xr.buf);
+    for (int one = 0; one < 2; one++) {
+        for (int i = 0; i < V; i++)
+            x[i] = !one || i == 500 ? NAN : (float)(i % 7);
+        struct dg_rows xr = ops_rows(be, x, 1, V, 0, V);
+        be->ops->topk(be, &(struct dg_topk){V, 4, &k, NULL, logprob, ids}, xr, 1);
+        for (size_t i = 0; i < 4; i++)
+            if (!(isnan(logprob[i]) && ids[i] >= 0 && ids[i] < V && (!one || ids[i] != 500)) &&
+                !(ids[i] == -1 && isinf(logprob[i])))
+                fail_msg("topk, %s: place %zu of a row with NaN is %g, id %d", isa, i,
+                    (double)logprob[i], ids[i]);
+        be->ops->buf_free(be, xr.buf);
+    }
 }
 
 static void test_nan(void **state)
@@ -130,7 +210,8 @@ static void test_nan(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_infinite), cmocka_unit_test(test_nan)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_infinite), cmocka_unit_test(test_ties), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_nan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #define __global__
 #define __device__
@@ -31,6 +32,35 @@ template <typename V> static inline V __shfl_xor_sync(unsigned mask, V value, in
     V out;
     dg_emu_exchange(&value, &out, sizeof value, lanes);
     return out;
+}
+
+/* Over the 32 lanes of a warp. */
+static inline unsigned __reduce_max_sync(unsigned mask, unsigned value)
+{
+    for (int lanes = 16; lanes; lanes /= 2) {
+        const unsigned other = __shfl_xor_sync(mask, value, lanes);
+        value = other > value ? other : value;
+    }
+    return value;
+}
+
+static inline unsigned __reduce_min_sync(unsigned mask, unsigned value)
+{
+    return ~__reduce_max_sync(mask, ~value);
+}
+
+static inline unsigned __float_as_uint(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float __uint_as_float(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 static inline float __fmul_rn(float a, float b)
