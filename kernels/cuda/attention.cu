@@ -217,8 +217,7 @@ template <typename T, uint32_t KEYS>
 static int launch(cudaStream_t stream, const struct dg_k_attention *k, size_t bytes)
 {
     const dim3 grid(k->n_tiles, k->H, (k->Dv + COLUMNS - 1) / COLUMNS);
-    cudaError_t rc = cudaFuncSetAttribute(
-        (const void *)attend<T, KEYS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    const int rc = dg_allow_shared((const void *)attend<T, KEYS>, bytes);
     if (rc != cudaSuccess)
         return rc;
     DG_LAUNCH((attend<T, KEYS>), grid, THREADS, bytes, stream, *k);

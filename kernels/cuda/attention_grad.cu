@@ -235,11 +235,9 @@ extern "C" int dg_launch_attention_grad(cudaStream_t stream, const struct dg_k_a
                  bytes2 = ((size_t)CHUNK * wide + CHUNK * MOST) * sizeof(float);
     if (wide > THREADS * ITEMS)
         return cudaErrorInvalidValue;
-    int rc = cudaFuncSetAttribute(
-        (const void *)down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    int rc = dg_allow_shared((const void *)down, bytes);
     if (!rc)
-        rc = cudaFuncSetAttribute(
-            (const void *)across, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes2);
+        rc = dg_allow_shared((const void *)across, bytes2);
     if (rc)
         return rc;
     DG_LAUNCH(down, dim3(a->n_tiles, a->H), THREADS, bytes, stream, *k);

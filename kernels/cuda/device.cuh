@@ -143,6 +143,15 @@ static inline bool dg_in_fours(const struct dg_k_rows &rows)
         }                                                                                          \
     } while (0)
 
+/* A kernel may take 48 KiB of shared memory unasked, its own static arrays (1 KiB at most) among
+ * them; for more the driver wants to be told, and a launch that needs no more is not to pay for it. */
+static inline int dg_allow_shared(const void *kernel, size_t bytes)
+{
+    if (bytes <= 47 * 1024)
+        return cudaSuccess;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
 /* Blocks for so many items, a grid-stride loop taking the rest. */
 static inline unsigned dg_blocks(size_t items, size_t per_block)
 {

@@ -40,6 +40,9 @@ int open_now = -1; /* whose region can be touched */
 std::mutex pinning;                             /* guards what follows */
 std::map<const unsigned char *, size_t> pinned; /* memory that a device may read and write late */
 
+std::mutex sharing;                         /* guards what follows */
+std::map<const void *, size_t> shared_most; /* shared memory that was asked for, by kernel */
+
 std::atomic<unsigned long> allocations;
 thread_local int current;
 
@@ -318,8 +321,21 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
 }
 
 /* A block of an A100 has 164 KB of shared memory, 163 of them for the taking. */
-cudaError_t cudaFuncSetAttribute(const void *, enum cudaFuncAttribute, int value)
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute, int value)
 {
-    return value <= 163 * 1024 ? cudaSuccess : cudaErrorInvalidValue;
+    if (value > 163 * 1024)
+        return cudaErrorInvalidValue;
+    const std::lock_guard<std::mutex> lock(sharing);
+    shared_most[kernel] = (size_t)value;
+    return cudaSuccess;
 }
+}
+
+void dg_emu_may_share(const void *kernel, size_t bytes)
+{
+    const std::lock_guard<std::mutex> lock(sharing);
+    if (bytes > 48 * 1024 && bytes > shared_most[kernel]) {
+        fprintf(stderr, "emulation: a launch takes %zu bytes of shared memory unasked\n", bytes);
+        abort();
+    }
 }

@@ -14,6 +14,9 @@ int dg_emu_device_of(cudaStream_t stream, const char *what);
 cudaError_t dg_emu_state(int device);
 /* One more wait for a device; what it then answers. */
 cudaError_t dg_emu_waited(int device);
+/* A launch takes so much dynamic shared memory: ends the program where that is more than 48 KiB and
+ * was not asked for. */
+void dg_emu_may_share(const void *kernel, size_t bytes);
 /* Do it now, as this device. */
 void dg_emu_on(int device, const std::function<void()> &work);
 

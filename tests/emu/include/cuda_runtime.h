@@ -74,6 +74,7 @@ static inline void dg_emu_kernel(
     cudaStream_t stream, dim3 grid, dim3 block, size_t shared, F *kernel, const A &...args)
 {
     dg_emu_device_of(stream, "a launch on another device's stream");
+    dg_emu_may_share((const void *)kernel, shared);
     dg_emu_give(stream, [=] { dg_emu_launch(grid, block, shared, [&] { kernel(args...); }); });
 }
 
