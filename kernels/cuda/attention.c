@@ -114,12 +114,22 @@ static bool step_attention(
     const bool self = op->of == DG_ATTN_STEP_SELF;
     assert(cu->step && op->Dv == cu->step->most.Dv);
     const struct dg_k_tracks *t = &cu->step->k;
-    *k = fixed_part(op, t->tile_rows);
+    *k = fixed_part(op, self ? 1 : t->tile_rows);
     k->n_tiles = cu->step->M;
     k->segs = self ? t->self : t->cross;
     k->slots = self ? t->history : t->memories;
     k->tiles = self ? t->self_tiles : t->cross_tiles;
     return dg_cuda_alive(cu);
+}
+
+/* Queries of a tile: no more than any piece has. */
+static uint32_t tile_rows(const struct dg_attention *op)
+{
+    const uint32_t most = dg_attention_tile_rows(op->Dv);
+    uint32_t longest = 1;
+    for (size_t i = 0; i < op->n_segs; i++)
+        longest = op->segs[i].n_q > longest ? op->segs[i].n_q : longest;
+    return longest < most ? longest : most;
 }
 
 void dg_cuda_attention(
@@ -129,7 +139,7 @@ void dg_cuda_attention(
     struct dg_k_attention k;
     if (op->of != DG_ATTN_SEGS ? !step_attention(cu, op, &k)
                                : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op),
-                                     dg_attention_tile_rows(op->Dv), 0, &k))
+                                     tile_rows(op), 0, &k))
         return;
     k.q = dg_k_rows_of(q);
     k.out = dg_k_rows_of(out);

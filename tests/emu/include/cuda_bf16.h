@@ -27,4 +27,9 @@ static inline __nv_bfloat16 __float2bfloat16(float f)
     return {(uint16_t)(u >> 16)};
 }
 
+static inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 x)
+{
+    return x.bits;
+}
+
 #endif

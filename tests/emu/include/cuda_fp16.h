@@ -20,4 +20,14 @@ static inline __half __float2half(float f)
     return {dg_f16_from_f32(f)};
 }
 
+static inline unsigned short __half_as_ushort(__half x)
+{
+    return x.bits;
+}
+
+static inline __half __ushort_as_half(unsigned short x)
+{
+    return {x};
+}
+
 #endif

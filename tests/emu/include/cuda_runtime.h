@@ -49,6 +49,32 @@ static inline unsigned __reduce_min_sync(unsigned mask, unsigned value)
     return ~__reduce_max_sync(mask, ~value);
 }
 
+/* Vectors, through which kernels read memory of other types. */
+struct __attribute__((may_alias, aligned(8))) float2 {
+    float x, y;
+};
+struct __attribute__((may_alias, aligned(16))) float4 {
+    float x, y, z, w;
+};
+struct __attribute__((may_alias, aligned(16))) uint4 {
+    unsigned x, y, z, w;
+};
+
+static inline float2 make_float2(float x, float y)
+{
+    return {x, y};
+}
+
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+    return {x, y, z, w};
+}
+
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return {x, y, z, w};
+}
+
 static inline unsigned __float_as_uint(float x)
 {
     unsigned bits;
