@@ -128,7 +128,7 @@ struct dg_k_sum {
 int dg_launch_sum(cudaStream_t stream, const struct dg_k_sum *k);
 
 /* *out = sum of squares; parts: scratch of DG_SQUARE_PARTS doubles. */
-enum { DG_SQUARE_PARTS = 256 };
+enum { DG_SQUARE_PARTS = 1024 };
 struct dg_k_square {
     const float *x;
     size_t n;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { THREADS = 256 };
+enum { THREADS = 256, BATCH = 8 }; /* BATCH: loads of a thread on their way at once */
 
 static __global__ void narrow(struct dg_k_flat k)
 {
@@ -18,29 +18,53 @@ static __global__ void sum(struct dg_k_sum k)
 {
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < k.n;
          i += (size_t)gridDim.x * THREADS) {
-        float s = k.parts[0][i];
-        for (size_t p = 1; p < k.n_parts; p++)
-            s += k.parts[p][i];
+        float x[DG_SUM_PARTS];
+#pragma unroll
+        for (int p = 0; p < DG_SUM_PARTS; p++)
+            x[p] = p < (int)k.n_parts ? k.parts[p][i] : 0.0f;
+        float s = x[0];
+#pragma unroll
+        for (int p = 1; p < DG_SUM_PARTS; p++)
+            s += x[p];
         k.out[i] = s;
     }
 }
 
-static __global__ void squares(struct dg_k_square k)
+/* Parts, and blocks that make them. Few for few elements, and as many as a device has places for
+ * otherwise; depends on n alone, so that the order of the sum does. */
+static unsigned square_parts(size_t n)
+{
+    const size_t parts = (n + THREADS * BATCH - 1) / (THREADS * BATCH), most = DG_SQUARE_PARTS;
+    return (unsigned)(parts < most ? parts : most);
+}
+
+static __global__ void __launch_bounds__(THREADS) squares(struct dg_k_square k)
 {
     __shared__ double warps[THREADS / DG_WARP];
+    const size_t step = (size_t)gridDim.x * THREADS;
     double s = 0;
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < k.n;
-         i += (size_t)DG_SQUARE_PARTS * THREADS)
-        s += (double)k.x[i] * k.x[i];
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < k.n; i += step * BATCH) {
+        float x[BATCH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+            x[u] = i + u * step < k.n ? k.x[i + u * step] : 0.0f;
+#pragma unroll
+        for (int u = 0; u < BATCH; u++)
+            s += (double)x[u] * x[u];
+    }
     s = dg_block_sum<THREADS / DG_WARP>(s, warps);
     if (threadIdx.x == 0)
         k.parts[blockIdx.x] = s;
 }
 
-static __global__ void total(struct dg_k_square k)
+static __global__ void __launch_bounds__(THREADS) total(struct dg_k_square k, unsigned parts)
 {
     __shared__ double warps[THREADS / DG_WARP];
-    const double s = dg_block_sum<THREADS / DG_WARP>(k.parts[threadIdx.x], warps);
+    double s = 0;
+#pragma unroll
+    for (unsigned u = 0; u < DG_SQUARE_PARTS / THREADS; u++)
+        s += u * THREADS + threadIdx.x < parts ? k.parts[u * THREADS + threadIdx.x] : 0.0;
+    s = dg_block_sum<THREADS / DG_WARP>(s, warps);
     if (threadIdx.x == 0)
         *k.out = s;
 }
@@ -79,9 +103,11 @@ extern "C" int dg_launch_sum(cudaStream_t stream, const struct dg_k_sum *k)
 
 extern "C" int dg_launch_square_sum(cudaStream_t stream, const struct dg_k_square *k)
 {
-    static_assert((int)DG_SQUARE_PARTS == (int)THREADS, "one part a thread of the second kernel");
-    DG_LAUNCH(squares, DG_SQUARE_PARTS, THREADS, 0, stream, *k);
-    DG_LAUNCH(total, 1, THREADS, 0, stream, *k);
+    static_assert(DG_SQUARE_PARTS % (int)THREADS == 0, "whole rounds of the second kernel");
+    const unsigned parts = square_parts(k->n);
+    if (parts)
+        DG_LAUNCH(squares, parts, THREADS, 0, stream, *k);
+    DG_LAUNCH(total, 1, THREADS, 0, stream, *k, parts);
     return cudaGetLastError();
 }
 

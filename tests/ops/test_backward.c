@@ -369,6 +369,25 @@ static void embed_many(struct fixture *f, const struct dg_dropout *drop)
     free(dy);
 }
 
+/* More than a device adds up in one round. */
+static void squares_many(struct fixture *f)
+{
+    const size_t n = (5 << 19) + 77;
+    float *block, *x = malloc(n * sizeof *x);
+    double want = 0;
+    struct dg_error err = {0};
+    assert_int_equal(f->train->ops->block_new(f->train, n, &block, &err), 0);
+    f->blocks[f->n_blocks++] = block;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (float)(i % 1001) / 64;
+        want += (double)x[i] * x[i];
+    }
+    f->train->ops->block_write(f->train, block, x, n);
+    assert_float_equal(f->train->ops->square_sum(f->train, block, n), want, 1e-9 * want);
+    release(f);
+    free(x);
+}
+
 static void test_many(struct fixture *f)
 {
     const size_t widths[] = {40, 512, 600, 1024, 1030};
@@ -383,6 +402,7 @@ static void test_many(struct fixture *f)
         }
     embed_many(f, NULL);
     embed_many(f, many_dropout());
+    squares_many(f);
 }
 
 EACH(linear)
