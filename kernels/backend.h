@@ -101,6 +101,9 @@ struct dg_attention {
     struct dg_rows k, v;           /* [.,H*Dk], [.,H*Dv] */
     struct dg_rows probs;          /* optional output: softmax probabilities before dropout, ld unused */
     const struct dg_dropout *drop; /* on the probabilities, row_key per query row, element h*2048+key; or NULL */
+    /* A cached step (buf NULL: none): every piece has one query and slots, and its last key and value are not in k and v yet
+     * but in row q0 of these. They go to the last slot, which no other piece names. */
+    struct dg_rows new_k, new_v; /* [.,H*Dk], [.,H*Dv] */
 };
 
 struct dg_embed {
@@ -146,7 +149,7 @@ struct dg_ops {
     int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
     /* As buf_new, but fp32 whatever the backend computes in: logits, and sums that backward needs exactly. */
     int (*buf_new_wide)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
-    /* As buf_new, for cached keys and values: kv_write alone writes it, attention alone reads it. type DG_F16: 16 bits
+    /* As buf_new, for cached keys and values: kv_write and attention write it, attention alone reads it. type DG_F16: 16 bits
      * will do (values beyond its range become its largest). NULL: buf_new will do. */
     int (*kv_new)(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err);
     void (*buf_free)(struct dg_backend *be, struct dg_buf *buf); /* NULL is fine */
@@ -167,7 +170,7 @@ struct dg_ops {
         struct dg_rows y, size_t M, size_t D);
     /* out[q,H*Dv] = concat_h softmax(q_h k_h^T / √Dk) v_h; out must not alias q */
     void (*attention)(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
-    /* pool[slots[m], 0..N) = x[m, 0..N) : keys and values into the cache. slots NULL: those of the open step */
+    /* pool[slots[m], 0..N) = x[m, 0..N) : keys and values into the cache, many at a time */
     void (*kv_write)(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
         size_t N);
     void (*topk)(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);

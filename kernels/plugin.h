@@ -10,7 +10,7 @@
 /* Program and plugin must have been built from the same tables. Entries that come or go show in the
  * sizes; the first number goes up by hand when something changes its meaning. */
 #define DG_PLUGIN_ABI                                                                              \
-    ((uint32_t)((3u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
+    ((uint32_t)((4u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
 #define DG_PLUGIN_ENTRY "dg_plugin_cuda"
 
 struct dg_plugin_options {

@@ -6,8 +6,8 @@
  * the same decisions from the same candidates when they have arrived (model/beam.h): that is the definition, the device's
  * must be equal to them.
  *
- * Between `begin` and `end` ops take their lists from the step: dg_embed's ids and positions and kv_write's slots are
- * NULL, dg_attention.of says which of the step's pieces are meant. At most two steps are given before the first is waited
+ * Between `begin` and `end` ops take their lists from the step: dg_embed's ids and positions are NULL, dg_attention.of says
+ * which of the step's pieces are meant. At most two steps are given before the first is waited
  * for. One thread at a time, the backend's. */
 #ifndef DG_KERNELS_TRACKS_H
 #define DG_KERNELS_TRACKS_H

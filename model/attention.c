@@ -32,34 +32,38 @@ static void residual_norm(const struct dg_pass *p, const struct dg_norm_params *
     p->be->ops->add_norm(p->be, &op, x, r, norm->y, p->M, p->config->D);
 }
 
-/* Multi-head attention (paper section 3.2.2) between projections that are done already. */
-static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct dg_rows q, struct dg_rows k,
-    struct dg_rows v, struct dg_rows probs, const struct dg_dropout *drop, struct dg_rows context)
+/* Multi-head attention (paper section 3.2.2) between projections that are done already. op: where keys and values are, and
+ * what is wanted beside the context. */
+static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct dg_attention *op, struct dg_rows q,
+    struct dg_rows context)
 {
     const struct dg_config *c = p->config;
-    struct dg_attention op = {.H = c->H, .Dk = c->Dk, .Dv = c->Dv, .of = segs->of, .segs = segs->segs, .n_segs = segs->n,
-        .k = k, .v = v, .probs = probs, .drop = drop};
-    p->be->ops->attention(p->be, &op, q, context);
+    op->H = c->H;
+    op->Dk = c->Dk;
+    op->Dv = c->Dv;
+    op->of = segs->of;
+    op->segs = segs->segs;
+    op->n_segs = segs->n;
+    p->be->ops->attention(p->be, op, q, context);
 }
 
 void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer, const struct dg_self_params *w,
-    const struct dg_segs *segs, const int32_t *write_slots, const struct dg_kv_pools *pool, struct dg_rows x,
-    const struct dg_self_slots *slots)
+    const struct dg_segs *segs, const struct dg_kv_pools *pool, struct dg_rows x, const struct dg_self_slots *slots)
 {
-    const struct dg_config *c = p->config;
     struct dg_dropout d1, d2;
-    size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
+    size_t hdk = (size_t)p->config->H * p->config->Dk;
 
     linear(p, w->qkv_w, w->qkv_b, x, slots->qkv, p->M);
     struct dg_rows k = column(slots->qkv, hdk), v = column(slots->qkv, 2 * hdk);
+    struct dg_attention op = {.k = k, .v = v, .probs = slots->probs,
+        .drop = dropout(p, p->drop ? p->drop->attention : 0, side, layer, DG_SITE_SELF_PROBS, &d1)};
     if (pool) {
-        p->be->ops->kv_write(p->be, k, pool->k, write_slots, p->M, hdk);
-        p->be->ops->kv_write(p->be, v, pool->v, write_slots, p->M, hdv);
-        k = pool->k;
-        v = pool->v;
+        op.k = pool->k;
+        op.v = pool->v;
+        op.new_k = k;
+        op.new_v = v;
     }
-    attend(p, segs, slots->qkv, k, v, slots->probs,
-        dropout(p, p->drop ? p->drop->attention : 0, side, layer, DG_SITE_SELF_PROBS, &d1), slots->context);
+    attend(p, segs, &op, slots->qkv, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
     residual_norm(p, &w->norm, dropout(p, p->drop ? p->drop->residual : 0, side, layer, DG_SITE_SELF, &d2),
         slots->sub, x, &slots->norm);
@@ -69,19 +73,19 @@ void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer, const s
     const struct dg_context *c, struct dg_rows x, const struct dg_cross_slots *slots)
 {
     struct dg_dropout d1, d2;
-    struct dg_rows k, v;
+    struct dg_attention op = {.probs = slots->probs,
+        .drop = dropout(p, p->drop ? p->drop->attention : 0, 1, layer, DG_SITE_CROSS_PROBS, &d1)};
 
     linear(p, w->q_w, w->q_b, x, slots->q, p->M);
     if (c->pools) {
-        k = c->pools[layer].k;
-        v = c->pools[layer].v;
+        op.k = c->pools[layer].k;
+        op.v = c->pools[layer].v;
     } else {
         linear(p, w->kv_w, w->kv_b, c->memory, slots->kv, c->R);
-        k = slots->kv;
-        v = column(slots->kv, (size_t)p->config->H * p->config->Dk);
+        op.k = slots->kv;
+        op.v = column(slots->kv, (size_t)p->config->H * p->config->Dk);
     }
-    attend(p, &c->cross, slots->q, k, v, slots->probs,
-        dropout(p, p->drop ? p->drop->attention : 0, 1, layer, DG_SITE_CROSS_PROBS, &d1), slots->context);
+    attend(p, &c->cross, &op, slots->q, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
     residual_norm(p, &w->norm, dropout(p, p->drop ? p->drop->residual : 0, 1, layer, DG_SITE_CROSS, &d2),
         slots->sub, x, &slots->norm);

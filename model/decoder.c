@@ -7,8 +7,8 @@ struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_param
 {
     for (uint32_t l = 0; l < p->config->dec_layers; l++) {
         const struct dg_dec_slots *s = slots + l * stride;
-        dg_self_attention_forward(p, 1, l, &w->dec[l].self, &c->self, c->write_slots,
-            c->pools ? &c->pools[l] : NULL, x, &s->self);
+        dg_self_attention_forward(p, 1, l, &w->dec[l].self, &c->self, c->pools ? &c->pools[l] : NULL, x,
+            &s->self);
         dg_cross_attention_forward(p, l, &w->dec[l].cross, c, s->self.norm.y, &s->cross);
         dg_ffn_forward(p, 1, l, &w->dec[l].ffn, s->cross.norm.y, &s->ffn);
         x = s->ffn.norm.y;

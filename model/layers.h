@@ -92,8 +92,9 @@ struct dg_segs {
 /* Decoder only: what it attends to. */
 struct dg_context {
     struct dg_segs self, cross;
-    const int32_t *write_slots;      /* [M] with a cache: where this position's key and value go; NULL without */
-    const struct dg_kv_pools *pools; /* [dec_layers] or NULL: keys and values are the packed rows of this pass */
+    /* [dec_layers]: a cached step, each piece's only query with its key and value for the last slot. NULL: keys and values
+     * are the packed rows of this pass. */
+    const struct dg_kv_pools *pools;
     struct dg_rows memory;           /* [R,D] encoder output, without a cache */
     size_t R;
 };
@@ -104,8 +105,7 @@ void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_wei
 
 /* x[M,D] -> slots->norm.y[M,D] */
 void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer, const struct dg_self_params *w,
-    const struct dg_segs *segs, const int32_t *write_slots, const struct dg_kv_pools *pool, struct dg_rows x,
-    const struct dg_self_slots *slots);
+    const struct dg_segs *segs, const struct dg_kv_pools *pool, struct dg_rows x, const struct dg_self_slots *slots);
 void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer, const struct dg_cross_params *w,
     const struct dg_context *c, struct dg_rows x, const struct dg_cross_slots *slots);
 void dg_ffn_forward(const struct dg_pass *p, int side, uint32_t layer, const struct dg_ffn_params *w, struct dg_rows x,

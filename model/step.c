@@ -64,7 +64,6 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
         history[b->t] = dg_live_slot(e, s, r, b->t);
         e->ids[M] = dg_beam_last(b, r, e->model->config.start);
         e->pos[M] = (int32_t)b->t;
-        e->slots[M] = history[b->t];
         e->segs[M] = (struct dg_attn_seg){.q0 = M, .n_q = 1, .n_k = b->t + 1, .slots = history};
         e->want[M] = want < e->k_max ? want : e->k_max;
         e->force[M] = force;
@@ -188,7 +187,7 @@ static uint32_t step_now(struct dg_engine *e)
         return 0;
     struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
     struct dg_context c = {.self = {.segs = e->segs, .n = M},
-        .cross = {.segs = e->cross_segs, .n = n_cross}, .write_slots = e->slots, .pools = e->cache.pools};
+        .cross = {.segs = e->cross_segs, .n = n_cross}, .pools = e->cache.pools};
     dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
     find_candidates(e, y);

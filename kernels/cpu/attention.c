@@ -214,6 +214,24 @@ static void run_piece(void *arg, size_t piece)
     }
 }
 
+static struct dg_rows row(struct dg_rows r, size_t m)
+{
+    r.offset += m * r.ld;
+    return r;
+}
+
+/* A cached step's own keys and values into their slots. */
+static void keep_newest(struct dg_backend *be, const struct dg_attention *op)
+{
+    for (size_t i = 0; i < op->n_segs; i++) {
+        const struct dg_attn_seg *s = &op->segs[i];
+        assert(s->n_q == 1 && s->slots);
+        const int32_t *slot = &s->slots[s->n_k - 1];
+        dg_cpu_kv_write(be, row(op->new_k, s->q0), op->k, slot, 1, (size_t)op->H * op->Dk);
+        dg_cpu_kv_write(be, row(op->new_v, s->q0), op->v, slot, 1, (size_t)op->H * op->Dv);
+    }
+}
+
 void dg_cpu_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
@@ -221,6 +239,8 @@ void dg_cpu_attention(
     struct job j = {.cpu = cpu, .op = op, .q = q, .out = out, .units = op->n_segs * op->H};
     if (!j.units)
         return;
+    if (op->new_k.buf)
+        keep_newest(be, op);
     double cost = 0;
     for (size_t i = 0; i < op->n_segs; i++) {
         assert(!op->segs[i].causal || op->segs[i].n_q <= op->segs[i].n_k);

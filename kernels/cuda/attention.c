@@ -76,7 +76,9 @@ static struct dg_k_attention fixed_part(const struct dg_attention *op, uint32_t 
         .tile_rows = rows,
         .k = dg_k_rows_of(op->k),
         .v = dg_k_rows_of(op->v),
-        .probs = dg_k_rows_of(op->probs)};
+        .probs = dg_k_rows_of(op->probs),
+        .new_k = dg_k_rows_of(op->new_k),
+        .new_v = dg_k_rows_of(op->new_v)};
 }
 
 bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, size_t M,
@@ -118,7 +120,7 @@ static bool step_attention(
     k->n_tiles = cu->step->M;
     k->segs = self ? t->self : t->cross;
     k->slots = self ? t->history : t->memories;
-    k->tiles = self ? t->self_tiles : t->cross_tiles;
+    k->tiles = self ? NULL : t->cross_tiles;
     return dg_cuda_alive(cu);
 }
 
@@ -137,9 +139,9 @@ void dg_cuda_attention(
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_attention k;
-    if (op->of != DG_ATTN_SEGS ? !step_attention(cu, op, &k)
-                               : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op),
-                                     tile_rows(op), 0, &k))
+    if (op->of != DG_ATTN_SEGS
+            ? !step_attention(cu, op, &k)
+            : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op), tile_rows(op), 0, &k))
         return;
     k.q = dg_k_rows_of(q);
     k.out = dg_k_rows_of(out);

@@ -29,7 +29,7 @@ static __device__ __forceinline__ struct part part_of(const struct dg_k_attentio
 /* n rows of keys or values, `width` elements from `first`, into shared memory: a warp a row. */
 template <typename T>
 static __device__ void load_rows(const struct dg_k_attention &a, const struct tile &t,
-    const struct dg_k_rows &from, size_t first, uint32_t width, uint32_t j0, uint32_t n,
+    const struct source &from, size_t first, uint32_t width, uint32_t j0, uint32_t n,
     uint32_t stride, float *to)
 {
     const uint32_t lane = threadIdx.x % DG_WARP;
@@ -80,7 +80,7 @@ static __device__ void write_probs(const struct dg_k_attention &a, const struct 
     for (uint32_t j0 = 0; j0 < t.seg.n_k; j0 += KEYS) {
         const uint32_t n_keys = t.seg.n_k - j0 < KEYS ? t.seg.n_k - j0 : KEYS;
         __syncthreads();
-        load_rows<T>(a, t, a.k, (size_t)t.h * a.Dk, a.Dk, j0, n_keys, stride, keys);
+        load_rows<T>(a, t, keys_of(a), (size_t)t.h * a.Dk, a.Dk, j0, n_keys, stride, keys);
         __syncthreads();
         score<KEYS>(a, t, q, keys, stride, n_keys, s);
         __syncthreads();
@@ -108,14 +108,18 @@ static __global__ void __launch_bounds__(THREADS, 5) attend(struct dg_k_attentio
             dg_float(((const T *)a.q.p)[(t.seg.q0 + t.i0 + i) * a.q.ld + (size_t)t.h * a.Dk + d]);
     }
     begin_softmax(t, &run);
+    if (blockIdx.z == 0)
+        keep_newest<T>(a, t, keys_of(a), (size_t)t.h * a.Dk, a.Dk);
+    keep_newest<T>(a, t, values_of(a), (size_t)t.h * a.Dv + p.e0, p.columns);
     for (uint32_t j0 = 0; j0 < t.most; j0 += KEYS) {
         const uint32_t n_keys = t.most - j0 < KEYS ? t.most - j0 : KEYS;
         __syncthreads();
-        load_rows<T>(a, t, a.k, (size_t)t.h * a.Dk, a.Dk, j0, n_keys, p.stride, keys);
+        load_rows<T>(a, t, keys_of(a), (size_t)t.h * a.Dk, a.Dk, j0, n_keys, p.stride, keys);
         __syncthreads();
         score<KEYS>(a, t, q, keys, p.stride, n_keys, s);
         __syncthreads();
-        load_rows<T>(a, t, a.v, (size_t)t.h * a.Dv + p.e0, p.columns, j0, n_keys, p.stride, keys);
+        load_rows<T>(
+            a, t, values_of(a), (size_t)t.h * a.Dv + p.e0, p.columns, j0, n_keys, p.stride, keys);
         soften<KEYS, 1>(a, t, j0, n_keys, s, &run);
         __syncthreads();
 #pragma unroll

@@ -18,23 +18,60 @@ struct tile {
 
 static __device__ __forceinline__ struct tile tile_of(const struct dg_k_attention &a)
 {
-    const struct dg_k_tile at = a.tiles[blockIdx.x];
     struct tile t;
-    t.seg = a.segs[at.seg];
+    t.seg = a.segs[a.tiles ? a.tiles[blockIdx.x].seg : blockIdx.x];
     t.h = blockIdx.y;
-    t.i0 = at.first;
-    t.n = t.seg.n_q - at.first < a.tile_rows ? t.seg.n_q - at.first : a.tile_rows;
+    t.i0 = a.tiles ? a.tiles[blockIdx.x].first : 0;
+    t.n = t.seg.n_q - t.i0 < a.tile_rows ? t.seg.n_q - t.i0 : a.tile_rows;
     t.most = t.seg.causal ? t.seg.n_k - t.seg.n_q + t.i0 + t.n : t.seg.n_k;
     return t;
 }
 
-/* Key or value j of the piece. */
+/* Where keys or values of the piece lie, the newest of a cached step apart. */
+struct source {
+    struct dg_k_rows rows, fresh;
+};
+
+static __device__ __forceinline__ struct source keys_of(const struct dg_k_attention &a)
+{
+    return {a.k, a.new_k};
+}
+
+static __device__ __forceinline__ struct source values_of(const struct dg_k_attention &a)
+{
+    return {a.v, a.new_v};
+}
+
+/* The piece's key that is not in the cache yet; none has this number where all are. */
+static __device__ __forceinline__ uint32_t newest_of(
+    const struct dg_k_attention &a, const struct tile &t)
+{
+    return a.new_k.p ? t.seg.n_k - 1 : 0xFFFFFFFFu;
+}
+
+/* Key or value j. */
 template <typename T>
 static __device__ __forceinline__ const T *row_of(
-    const struct dg_k_attention &a, const struct tile &t, const struct dg_k_rows &rows, uint32_t j)
+    const struct dg_k_attention &a, const struct tile &t, const struct source &from, uint32_t j)
 {
+    if (j == newest_of(a, t))
+        return (const T *)from.fresh.p + (size_t)t.seg.q0 * from.fresh.ld;
     const size_t row = t.seg.slots >= 0 ? (size_t)a.slots[t.seg.slots + j] : (size_t)t.seg.k0 + j;
-    return (const T *)rows.p + row * rows.ld;
+    return (const T *)from.rows.p + row * from.rows.ld;
+}
+
+/* `width` elements from `first` of the newest key or value into its slot, which no other block
+ * reads in this launch. */
+template <typename T>
+static __device__ __forceinline__ void keep_newest(const struct dg_k_attention &a,
+    const struct tile &t, const struct source &of, size_t first, uint32_t width)
+{
+    if (!of.fresh.p)
+        return;
+    const T *x = (const T *)of.fresh.p + (size_t)t.seg.q0 * of.fresh.ld + first;
+    T *y = (T *)of.rows.p + (size_t)a.slots[t.seg.slots + t.seg.n_k - 1] * of.rows.ld + first;
+    for (uint32_t d = threadIdx.x; d < width; d += THREADS)
+        y[d] = x[d];
 }
 
 /* Keys that query i of the tile may see of the chunk at j0, at most n. */

@@ -12,8 +12,9 @@
 static const uint32_t D = 64, KEYS = DG_WARP, PARTS = WARPS;
 static const uint32_t DIMS = D / PARTS, /* of a warp's part of a score */
     SHARE = KEYS / PARTS,               /* keys of a warp's part of an output */
-    STRIDE = D + 4, /* floats between rows in shared memory: quads of 8 keys in all banks */
-    PACK = 16;      /* bytes of a load */
+    STRIDE = D + 4,       /* floats between rows in shared memory: quads of 8 keys in all banks */
+    PACK = 16,            /* bytes of a load */
+    NEWEST = 0xFFFFFFFFu; /* in place of a row: not in the cache yet */
 
 static_assert(DIMS == 16 && SHARE == 8, "score() and weigh() name them one by one");
 static_assert(PARTS * MOST_QUERIES <= 2 * KEYS, "parts of outputs fit where keys and values were");
@@ -81,32 +82,40 @@ static __device__ __forceinline__ void find_rows(const struct dg_k_attention &a,
     if (t.seg.slots < 0)
         return;
     const int32_t *slots = a.slots + t.seg.slots + j0;
+    const uint32_t newest = newest_of(a, t) - j0;
 #pragma unroll
-    for (uint32_t r = 0; r < S::PACKS; r++)
-        row[r] = first + r * S::ROWS < n ? (uint32_t)slots[first + r * S::ROWS] : 0;
+    for (uint32_t r = 0; r < S::PACKS; r++) {
+        const uint32_t j = first + r * S::ROWS;
+        row[r] = j < n && j != newest ? (uint32_t)slots[j] : NEWEST;
+    }
 }
 
 /* The thread's part of n rows on its way; beyond them zeroes. */
 template <typename T>
-static __device__ __forceinline__ void fetch_rows(const struct tile &t,
-    const struct dg_k_rows &from, const uint32_t (&row)[share<T>::PACKS], uint32_t n, bool wide,
-    uint4 (&to)[share<T>::PACKS])
+static __device__ __forceinline__ void fetch_rows(const struct tile &t, const struct source &from,
+    const uint32_t (&row)[share<T>::PACKS], uint32_t n, bool wide, uint4 (&to)[share<T>::PACKS])
 {
     typedef struct share<T> S;
-    const T *p = (const T *)from.p + t.h * D + threadIdx.x % S::ACROSS * S::EACH;
+    const size_t column = t.h * D + threadIdx.x % S::ACROSS * S::EACH;
+    const T *rows = (const T *)from.rows.p + column, *newest = rows, *p[S::PACKS];
+    if (from.fresh.p)
+        newest = (const T *)from.fresh.p + t.seg.q0 * from.fresh.ld + column;
 #pragma unroll
     for (uint32_t r = 0; r < S::PACKS; r++)
         to[r] = make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (uint32_t r = 0; r < S::PACKS; r++)
+        p[r] = row[r] == NEWEST ? newest : rows + row[r] * from.rows.ld;
     if (wide) {
 #pragma unroll
         for (uint32_t r = 0; r < S::PACKS; r++)
             if (threadIdx.x / S::ACROSS + r * S::ROWS < n)
-                to[r] = *(const uint4 *)(p + row[r] * from.ld);
+                to[r] = *(const uint4 *)p[r];
     } else {
 #pragma unroll
         for (uint32_t r = 0; r < S::PACKS; r++)
             if (threadIdx.x / S::ACROSS + r * S::ROWS < n)
-                to[r] = by_element(p + row[r] * from.ld);
+                to[r] = by_element(p[r]);
     }
 }
 
@@ -215,7 +224,7 @@ static __device__ void write_probs(const struct dg_k_attention &a, const struct 
     for (uint32_t j0 = 0; j0 < t.seg.n_k; j0 += KEYS) {
         const uint32_t n_keys = t.seg.n_k - j0 < KEYS ? t.seg.n_k - j0 : KEYS;
         find_rows<T>(a, t, j0, n_keys, row);
-        fetch_rows<T>(t, a.k, row, n_keys, wide, mine);
+        fetch_rows<T>(t, keys_of(a), row, n_keys, wide, mine);
         __syncthreads();
         keep_rows<T>(mine, keys);
         __syncthreads();
@@ -252,10 +261,14 @@ static __global__ void __launch_bounds__(THREADS, blocks<T>(QUERIES))
 
     uint32_t n_keys = t.most < KEYS ? t.most : KEYS;
     find_rows<T>(a, t, 0, n_keys, row);
-    fetch_rows<T>(t, a.k, row, n_keys, wide, my_keys);
-    fetch_rows<T>(t, a.v, row, n_keys, wide, my_values);
+    fetch_rows<T>(t, keys_of(a), row, n_keys, wide, my_keys);
+    fetch_rows<T>(t, values_of(a), row, n_keys, wide, my_values);
     load_queries<T, QUERIES>(a, t, wide, q);
     begin_softmax(t, &run);
+    if (QUERIES == 1) {
+        keep_newest<T>(a, t, keys_of(a), t.h * D, D);
+        keep_newest<T>(a, t, values_of(a), t.h * D, D);
+    }
 #pragma unroll
     for (uint32_t i = 0; i < QUERIES; i++)
         acc[i] = make_float2(0, 0);
@@ -269,8 +282,8 @@ static __global__ void __launch_bounds__(THREADS, blocks<T>(QUERIES))
         if (left > KEYS) {
             const uint32_t n = left - KEYS < KEYS ? left - KEYS : KEYS;
             find_rows<T>(a, t, j0 + KEYS, n, row);
-            fetch_rows<T>(t, a.k, row, n, wide, my_keys);
-            fetch_rows<T>(t, a.v, row, n, wide, my_values);
+            fetch_rows<T>(t, keys_of(a), row, n, wide, my_keys);
+            fetch_rows<T>(t, values_of(a), row, n, wide, my_values);
         }
         score(a, t, q, keys, s);
         __syncthreads();
@@ -292,8 +305,9 @@ template <typename T, uint32_t QUERIES>
 static int launch(cudaStream_t stream, const struct dg_k_attention *k)
 {
     const size_t floats = (size_t)k->tile_rows * (D + PARTS * KEYS) + 2 * KEYS * STRIDE;
-    const bool wide =
-        aligned(&k->q, sizeof(T)) && aligned(&k->k, sizeof(T)) && aligned(&k->v, sizeof(T));
+    const bool wide = aligned(&k->q, sizeof(T)) && aligned(&k->k, sizeof(T)) &&
+                      aligned(&k->v, sizeof(T)) && aligned(&k->new_k, sizeof(T)) &&
+                      aligned(&k->new_v, sizeof(T));
     DG_LAUNCH((attend64<T, QUERIES>), dim3(k->n_tiles, k->H), THREADS, floats * sizeof(float),
         stream, *k, wide);
     return cudaGetLastError();

@@ -83,11 +83,12 @@ struct dg_k_attention {
     float scale;
     const struct dg_k_seg *segs;
     const int32_t *slots;
-    const struct dg_k_tile *tiles; /* [n_tiles] query tiles of tile_rows */
+    const struct dg_k_tile *tiles; /* [n_tiles] query tiles of tile_rows; NULL: each piece is one */
     uint32_t n_tiles, tile_rows;
     struct dg_k_rows q, k, v, out;
     struct dg_k_rows probs; /* p NULL: not wanted */
     struct dg_k_drop drop;
+    struct dg_k_rows new_k, new_v; /* as in struct dg_attention; p NULL: none */
 };
 /* Queries of one tile for heads of this size. */
 uint32_t dg_attention_tile_rows(uint32_t Dv);

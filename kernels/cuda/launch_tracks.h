@@ -35,14 +35,14 @@ struct dg_k_tracks {
     int32_t *history;  /* [places,width,positions] */
     int32_t *memories; /* [places,memory] */
     const struct dg_k_step *step;
-    const int32_t *given;                       /* [n_rows] slots of this step's position */
-    const struct dg_k_part *parts;              /* [n_parts] */
-    int32_t *ids, *pos, *slots, *force;         /* [M] */
-    uint32_t *k;                                /* [M] */
-    struct dg_k_seg *self, *cross;              /* [M] */
-    struct dg_k_tile *self_tiles, *cross_tiles; /* [M] */
-    int32_t *parents, *pieces;                  /* [sum of all n_out] */
-    float *candidates; /* [n_rows,2,stride]: log-probabilities, then the bits of ids */
+    const int32_t *given;          /* [n_rows] slots of this step's position */
+    const struct dg_k_part *parts; /* [n_parts] */
+    int32_t *ids, *pos, *force;    /* [M] */
+    uint32_t *k;                   /* [M] */
+    struct dg_k_seg *self, *cross; /* [M] */
+    struct dg_k_tile *cross_tiles; /* [M] */
+    int32_t *parents, *pieces;     /* [sum of all n_out] */
+    float *candidates;             /* [n_rows,2,stride]: log-probabilities, then the bits of ids */
 };
 
 /* A sentence's first tracks, or those that the host went on with. */

@@ -96,11 +96,10 @@ void dg_cuda_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows po
     const int32_t *slots, size_t M, size_t N)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    if (!M || !(slots ? dg_cuda_stage_reserve(cu, M * sizeof *slots, 1) : dg_cuda_alive(cu)))
+    if (!M || !dg_cuda_stage_reserve(cu, M * sizeof *slots, 1))
         return;
-    assert(slots || cu->step);
     struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = dg_k_rows_of(pool), .M = M, .N = N};
-    k.slots = slots ? dg_cuda_stage_array(cu, slots, M * sizeof *slots) : cu->step->k.slots;
+    k.slots = dg_cuda_stage_array(cu, slots, M * sizeof *slots);
     dg_cuda_ok(cu, dg_launch_copy(cu->stream, &k), "kv_write");
 }
 

@@ -1,4 +1,4 @@
-/* Steps recorded as CUDA graphs, one for each number of rows: a step's 80 launches become one. The
+/* Steps recorded as CUDA graphs, one for each number of rows: a step's 70 launches become one. The
  * first step of so many rows runs as it is, because the library chooses its algorithms and the
  * driver loads kernels then; the second is recorded, and run from the recording. What is sent to
  * the device and what comes back stays outside, for its places change from step to step. */

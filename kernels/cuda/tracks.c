@@ -38,12 +38,10 @@ static size_t lay_out(struct dg_tracks *t, unsigned char *device)
     k->memories = take(&c, (size_t)m->places * m->memory, sizeof *k->memories);
     k->ids = take(&c, R, sizeof *k->ids);
     k->pos = take(&c, R, sizeof *k->pos);
-    k->slots = take(&c, R, sizeof *k->slots);
     k->force = take(&c, R, sizeof *k->force);
     k->k = take(&c, R, sizeof *k->k);
     k->self = take(&c, R, sizeof *k->self);
     k->cross = take(&c, R, sizeof *k->cross);
-    k->self_tiles = take(&c, R, sizeof *k->self_tiles);
     k->cross_tiles = take(&c, R, sizeof *k->cross_tiles);
     t->sent = take(&c, t->sent_bytes, 1);
     t->found = take(&c, t->found_bytes, 1);

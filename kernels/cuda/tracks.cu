@@ -42,7 +42,7 @@ static __device__ void pad(
     const struct dg_k_tracks &k, const struct dg_k_step &s, uint32_t i, uint32_t M)
 {
     if (i >= s.n_rows) {
-        k.ids[i] = k.slots[i] = k.force[i] = -1;
+        k.ids[i] = k.force[i] = -1;
         k.pos[i] = 0;
         k.k[i] = 0;
         put_seg(&k.self[i], i, 0, 0, 0);
@@ -59,11 +59,8 @@ static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_tracks 
 {
     const uint32_t b = blockIdx.x, lane = threadIdx.x;
     const struct dg_k_step s = *k.step;
-    if (lane == 0) {
+    if (lane == 0)
         pad(k, s, b, gridDim.x);
-        k.self_tiles[b].seg = b;
-        k.self_tiles[b].first = 0;
-    }
     if (b >= s.n_parts)
         return;
     const struct dg_k_part p = k.parts[b];
@@ -79,7 +76,7 @@ static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_tracks 
     const size_t track = (size_t)p.place * k.width + lane, history = track * k.positions;
     k.ids[m] = k.last[track];
     k.pos[m] = (int32_t)p.t;
-    k.slots[m] = k.history[history + p.t] = k.given[m];
+    k.history[history + p.t] = k.given[m];
     k.k[m] = p.k;
     k.force[m] = p.force;
     put_seg(&k.self[m], m, 1, p.t + 1, history);

@@ -70,7 +70,7 @@ static void attention(uint32_t D, uint32_t Q)
     const struct dg_dropout drop = {0.2f, 9, keys};
     const struct dg_attn_seg seg = {0, Q, K, 0, NULL, true, 0};
     struct dg_attention op = {
-        H, D, D, DG_ATTN_SEGS, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), &drop};
+        H, D, D, DG_ATTN_SEGS, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), .drop = &drop};
     struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
                    dv = rows(K, D);
     const struct dg_link links[] = {{0, 0}, {Q - 1, 5}, {Q - 1, 39}};

@@ -179,6 +179,80 @@ static void test_step(void **state)
     ops_each_isa("attention, cached steps", run_step);
 }
 
+static void same_rows(
+    struct dg_backend *be, const char *isa, struct dg_rows a, struct dg_rows b, size_t M, size_t N)
+{
+    float *x = ops_memory(M * N, sizeof *x), *y = ops_memory(M * N, sizeof *y);
+    be->ops->read(be, a, M, N, x);
+    be->ops->read(be, b, M, N, y);
+    for (size_t i = 0; i < M * N; i++)
+        if (memcmp(x + i, y + i, sizeof *x))
+            fail_msg("attention with new keys, %s: row %zu element %zu is %g, not %g", isa, i / N,
+                i % N, (double)x[i], (double)y[i]);
+    free(x), free(y);
+}
+
+/* A cached step that brings its keys and values is one whose keys and values were written before:
+ * the results, and what the cache holds then. */
+static void check_newest(struct dg_backend *be, const char *isa, struct dims d)
+{
+    enum { M = 4, POOL = 90 };
+    static const uint32_t lengths[M] = {1, 5, 33, 40};
+    size_t kn = (size_t)d.H * d.Dk, vn = (size_t)d.H * d.Dv, wide = 2 * kn + vn + 3;
+    float *x = ops_floats(M * wide, 1), *k = ops_floats(POOL * kn, 2),
+          *v = ops_floats(POOL * vn, 3);
+    struct dg_rows all = ops_rows(be, x, M, wide, 0, wide), nk = all, nv = all;
+    struct dg_rows pool[2][2], out[2];
+    int32_t slots[POOL], last[M];
+    struct dg_attn_seg segs[M];
+    nk.offset += kn;
+    nv.offset += 2 * kn;
+    for (uint32_t i = 0; i < POOL; i++)
+        slots[i] = (int32_t)(i * 7 % POOL);
+    for (uint32_t m = 0, at = 0; m < M; at += lengths[m++]) {
+        segs[m] = (struct dg_attn_seg){m, 1, lengths[m], 0, slots + at, m % 2, 0};
+        last[m] = slots[at + lengths[m] - 1];
+    }
+    for (int i = 0; i < 2; i++) {
+        pool[i][0] = ops_rows(be, k, POOL, kn, 0, kn);
+        pool[i][1] = ops_rows(be, v, POOL, vn, 4, vn);
+        out[i] = ops_rows(be, NULL, M, vn, 0, vn);
+    }
+    be->ops->kv_write(be, nk, pool[0][0], last, M, kn);
+    be->ops->kv_write(be, nv, pool[0][1], last, M, vn);
+    struct dg_attention op = {
+        d.H, d.Dk, d.Dv, DG_ATTN_SEGS, segs, M, .k = pool[0][0], .v = pool[0][1]};
+    be->ops->attention(be, &op, all, out[0]);
+    op.k = pool[1][0];
+    op.v = pool[1][1];
+    op.new_k = nk;
+    op.new_v = nv;
+    be->ops->attention(be, &op, all, out[1]);
+    same_rows(be, isa, out[1], out[0], M, vn);
+    same_rows(be, isa, pool[1][0], pool[0][0], POOL, kn);
+    same_rows(be, isa, pool[1][1], pool[0][1], POOL, vn);
+    for (int i = 0; i < 2; i++) {
+        be->ops->buf_free(be, pool[i][0].buf);
+        be->ops->buf_free(be, pool[i][1].buf);
+        be->ops->buf_free(be, out[i].buf);
+    }
+    be->ops->buf_free(be, all.buf);
+    free(x), free(k), free(v);
+}
+
+static void run_newest(struct dg_backend *be, const char *isa)
+{
+    static const struct dims all[] = {{3, 64, 64}, {2, 5, 9}, {1, 8, 1030}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        check_newest(be, isa, all[i]);
+}
+
+static void test_newest(void **state)
+{
+    (void)state;
+    ops_each_isa("attention, steps that bring their keys", run_newest);
+}
+
 static void run_long(struct dg_backend *be, const char *isa)
 {
     static const uint32_t lengths[][2] = {{3, 2048}, {3, 2049}, {10, 5000}};
@@ -224,6 +298,7 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_dims), cmocka_unit_test(test_step),
-        cmocka_unit_test(test_long), cmocka_unit_test(test_extremes)};
+        cmocka_unit_test(test_newest), cmocka_unit_test(test_long),
+        cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

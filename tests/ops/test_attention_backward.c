@@ -68,7 +68,7 @@ static void attention_case(
     struct attention a = {NULL, Mq, Mk, array(f, Mq * H * Dk), array(f, Mk * H * Dk),
         array(f, Mk * H * Dv), array(f, Mq * H * Dv)};
     struct dg_attention op = {H, Dk, Dv, DG_ATTN_SEGS, segs, 3, rows(f, a.k, Mk, H * Dk),
-        rows(f, a.v, Mk, H * Dv), rows(f, NULL, 1, probs), drop ? &d : NULL};
+        rows(f, a.v, Mk, H * Dv), rows(f, NULL, 1, probs), .drop = drop ? &d : NULL};
     a.op = &op;
     struct dg_rows q = rows(f, a.q, Mq, H * Dk);
     f->be->ops->attention(f->be, &op, q, rows(f, NULL, Mq, H * Dv));
@@ -145,7 +145,7 @@ static void guide_case(struct fixture *f, uint32_t head, uint32_t n_heads, bool 
                            array(f, Mk * H * Dv), array(f, Mq * H * Dv)},
         &guide};
     struct dg_attention op = {H, Dk, Dv, DG_ATTN_SEGS, segs, 3, rows(f, g.a.k, Mk, H * Dk),
-        rows(f, g.a.v, Mk, H * Dv), rows(f, NULL, 1, H * PAIRS), drop ? &d : NULL};
+        rows(f, g.a.v, Mk, H * Dv), rows(f, NULL, 1, H * PAIRS), .drop = drop ? &d : NULL};
     struct dg_rows q = rows(f, g.a.q, Mq, H * Dk);
     struct dg_attention_grad grad = {&op, q, rows(f, g.a.c, Mq, H * Dv), rows(f, NULL, Mq, H * Dk),
         rows(f, NULL, Mk, H * Dk), rows(f, NULL, Mk, H * Dv), &guide};
