@@ -82,7 +82,7 @@ struct dg_k_row_loss {
     uint32_t correct, pad;
 };
 struct dg_k_loss {
-    struct dg_k_rows logits, grad; /* grad p NULL: none; it may be logits */
+    struct dg_k_rows logits, grad; /* fp32; any type. grad p NULL: none; it may be logits */
     const int32_t *target;         /* [M] */
     struct dg_k_row_loss *rows;    /* [M] */
     float epsilon, scale;
