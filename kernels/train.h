@@ -71,9 +71,11 @@ struct dg_loss {
     size_t V;
     const int32_t *target; /* [M] host */
     float epsilon;
-    float scale;    /* of the gradient: 1 / target pieces of the global batch */
-    bool want_grad; /* logits become dlogits = scale * (softmax - q); else they are unspecified
-                       afterwards */
+    float scale; /* of the gradient: 1 / target pieces of the global batch */
+    /* [M,V] scale * (softmax - q); buf NULL: not wanted. The logits themselves, which else are
+     * unspecified afterwards; where dg_train.narrow, rows of another buffer of the backend's type.
+     */
+    struct dg_rows grad;
 };
 
 /* Sums over rows, natural logarithm. */
@@ -134,6 +136,9 @@ struct dg_train_ops {
 struct dg_train {
     const struct dg_train_ops *ops;
     struct dg_backend *be; /* borrowed */
+    /* Activations take fewer bits than logits, and products read a gradient of their type alone:
+     * the loss's gradient goes to rows of its own. */
+    bool narrow;
 };
 
 /* Training on a CPU backend: installs the library GEMM in it (kernels/cpu/train/gemm_train.c).

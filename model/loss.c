@@ -12,7 +12,7 @@ void dg_output_loss(struct dg_tape *t, const struct dg_params *w, struct dg_para
     struct dg_loss loss = {.V = t->config.target_vocab,
         .epsilon = o->epsilon,
         .scale = o->scale,
-        .want_grad = grads != NULL};
+        .grad = grads ? t->scratch.dlogits : (struct dg_rows){0}};
     struct dg_pass pass = {.be = t->train->be, .config = &t->config};
     struct dg_rows logits = t->scratch.logits; /* [chunk,V] */
     for (size_t m = 0; m < t->target.M; m += t->chunk) {
@@ -25,7 +25,7 @@ void dg_output_loss(struct dg_tape *t, const struct dg_params *w, struct dg_para
         struct dg_linear op = {.w = w->out_w, .bias = w->out_b};
         struct dg_linear_grad g = {.op = &op,
             .x = from_row(x, m),
-            .dy = logits,
+            .dy = t->scratch.dlogits,
             .dx = from_row(t->scratch.dx, m),
             .dw = grads->out_w,
             .dbias = grads->out_b};

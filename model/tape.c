@@ -69,8 +69,8 @@ static void take_ffn(struct cursor *c, const struct dg_config *m, struct dg_ffn_
     take_norm(c, &s->norm, M, m->D);
 }
 
-static void take_scratch(
-    struct cursor *c, const struct dg_config *m, const struct sizes *n, struct dg_tape_scratch *s)
+static void take_scratch(struct cursor *c, const struct dg_config *m, const struct sizes *n,
+    bool narrow, struct dg_tape_scratch *s)
 {
     const size_t hdk = (size_t)m->H * m->Dk, hdv = (size_t)m->H * m->Dv,
                  R = n->S > n->T ? n->S : n->T;
@@ -83,6 +83,7 @@ static void take_scratch(
     s->dq = take(c, n->T, hdk);
     s->dkv = take(c, n->S, hdk + hdv);
     s->logits = take_wide(c, n->chunk, m->target_vocab);
+    s->dlogits = narrow ? take(c, n->chunk, m->target_vocab) : s->logits;
 }
 
 /* Rows of logits at a time: as many as the device likes (the CPU: that the three passes of the loss
@@ -99,7 +100,7 @@ static struct cursor lay_out(struct dg_tape *t, const struct sizes *n)
 {
     const struct dg_config *m = &t->config;
     struct cursor c = {t->buf, t->wide, 0, 0};
-    take_scratch(&c, m, n, &t->scratch);
+    take_scratch(&c, m, n, t->train && t->train->narrow, &t->scratch);
     t->source.embed = take(&c, n->S, m->D);
     t->target.embed = take(&c, n->T, m->D);
     for (uint32_t l = 0; l < m->enc_layers; l++) {

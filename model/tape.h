@@ -16,6 +16,7 @@ struct dg_tape_scratch {
     struct dg_rows dqkv;     /* [R,2*H*Dk+H*Dv] */
     struct dg_rows dq, dkv;  /* [T,H*Dk], [S,H*Dk+H*Dv] */
     struct dg_rows logits;   /* [chunk,V] */
+    struct dg_rows dlogits;  /* the same, or [chunk,V] apart (dg_train.narrow) */
 };
 
 /* One side of the packed rows. */

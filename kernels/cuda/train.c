@@ -3,6 +3,7 @@
 #include "kernels/cuda/block.h"
 #include "kernels/cuda/team.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,36 +50,23 @@ static void bias_backward(
     dg_cuda_ok(cu, dg_launch_columns(cu->stream, &k), "column sums");
 }
 
-/* dy in the type products read: the logits' gradient comes in fp32. */
-static struct dg_k_rows product_rows(
-    struct dg_cuda *cu, struct dg_rows r, size_t M, size_t N, void *narrow)
-{
-    const struct dg_k_rows k = dg_k_rows_of(r);
-    if (k.type == cu->type)
-        return k;
-    const struct dg_k_copy c = {.x = k, .y = {narrow, N, cu->type}, .M = M, .N = N};
-    dg_cuda_ok(cu, dg_launch_copy(cu->stream, &c), "a gradient's 16-bit copy");
-    return c.y;
-}
-
 static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M)
 {
     struct dg_cuda *cu = device(t);
     const struct dg_weight *w = g->op->w;
-    const size_t N = w->N, K = w->K,
-                 copy = g->dy.buf->type == cu->type ? 0 : (M * N * 2 + 255) / 256 * 256;
+    const size_t N = w->N, K = w->K;
     if (!M || !dg_cuda_alive(cu))
         return;
-    char *scratch = dg_cuda_scratch(cu, copy + dg_column_parts(M) * N * sizeof(float));
+    assert(g->dy.buf->type == cu->type);
+    float *parts = g->dbias ? dg_cuda_scratch(cu, dg_column_parts(M) * N * sizeof(float)) : NULL;
     const void *matrix = g->dx.buf ? dg_cuda_operand(cu, w, cu->type) : NULL;
-    if (!scratch)
+    if (g->dbias && !parts)
         return;
-    float *parts = (float *)(void *)(scratch + copy);
     if (g->op->act != DG_ACT_NONE || g->op->drop)
         act_backward(cu, g, M, N, parts);
     else if (g->dbias)
         bias_backward(cu, g, M, N, parts);
-    const struct dg_k_rows dy = product_rows(cu, g->dy, M, N, scratch), x = dg_k_rows_of(g->x),
+    const struct dg_k_rows dy = dg_k_rows_of(g->dy), x = dg_k_rows_of(g->x),
                            dx = dg_k_rows_of(g->dx);
     dg_cuda_multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_WEIGHT,
                              .M = M,
@@ -214,7 +202,9 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
     struct dg_cuda *cu = device(t);
     const size_t bytes = M * sizeof(struct dg_k_row_loss);
     struct dg_k_row_loss *rows = M && dg_cuda_alive(cu) ? dg_cuda_results(cu, bytes) : NULL;
+    assert(logits.buf->type == DG_F32);
     struct dg_k_loss k = {.logits = dg_k_rows_of(logits),
+        .grad = dg_k_rows_of(op->grad),
         .epsilon = op->epsilon,
         .scale = op->scale,
         .M = M,
@@ -225,7 +215,6 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
         sums->n += M;
         return;
     }
-    k.grad = op->want_grad ? k.logits : (struct dg_k_rows){0};
     k.target = dg_cuda_stage_array(cu, op->target, M * sizeof *op->target);
     dg_cuda_ok(cu, dg_launch_loss(cu->stream, &k), "the loss");
     dg_cuda_ok(
@@ -356,8 +345,8 @@ int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_e
     *out = NULL;
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for the training ops");
-    t->base = (struct dg_train){&train_ops, be};
     t->cu = dg_cuda_of(be);
+    t->base = (struct dg_train){&train_ops, be, .narrow = t->cu->type != DG_F32};
     *out = &t->base;
     return DG_OK;
 }

@@ -209,7 +209,7 @@ static void loss_case(struct fixture *f, double eps)
     for (size_t i = 0; i < M * V; i++)
         l.x[i] *= 8; /* so that probabilities are far from flat */
     struct dg_rows x = rows(f, l.x, M, V);
-    struct dg_loss op = {V, target, (float)eps, 1.0f, true};
+    struct dg_loss op = {V, target, (float)eps, 1.0f, x};
     struct dg_loss_sums sums = {0};
     float *host = malloc(M * V * sizeof *host);
     l.eps = op.epsilon;

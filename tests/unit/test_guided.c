@@ -79,7 +79,7 @@ static void test_check(void **state)
     refuse("{\"weight\":0.5,\"head\":5}", t, DG_EINVAL, "guided_alignment.head");
     /* A device without it is told by its table alone. */
     struct dg_train_ops less = *t->ops;
-    const struct dg_train other = {&less, be};
+    const struct dg_train other = {.ops = &less, .be = be};
     less.guides = false;
     refuse("{\"weight\":0.5}", &other, DG_EUNSUP, "guided_alignment.weight");
     refuse("{}", &other, 0, NULL);

@@ -220,7 +220,8 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
     struct dg_loss_sums *sums)
 {
     struct dg_loop_loss row = {
-        .V = op->V, .epsilon = op->epsilon, .scale = op->scale, .want_grad = op->want_grad};
+        .V = op->V, .epsilon = op->epsilon, .scale = op->scale, .want_grad = op->grad.buf != NULL};
+    assert(!op->grad.buf || (op->grad.buf == logits.buf && op->grad.offset == logits.offset));
     for (size_t m = 0; m < M; m++) {
         row.x = dg_rows_at(logits, m);
         row.target = op->target[m];
@@ -318,7 +319,7 @@ int dg_cpu_train_open(struct dg_backend *be, struct dg_train **out, struct dg_er
     struct cpu_train *t = calloc(1, sizeof *t);
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for the training ops");
-    t->base = (struct dg_train){&cpu_ops, be};
+    t->base = (struct dg_train){.ops = &cpu_ops, .be = be};
     t->loops = pick_loops(dg_cpu_of(be));
     dg_gemm_train_init();
     dg_cpu_set_gemm(be, dg_gemm_forward, NULL);

@@ -1,0 +1,139 @@
+/* The loss on a device in every precision, against sums in double: rows that a block holds in
+ * registers and longer ones, rows that lie in fours and others; the gradient over the logits in
+ * fp32, in rows of its own elsewhere (dg_train.narrow). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/train.h"
+#include "tests/emu/cuda.h"
+
+#include <math.h>
+
+enum { M = 3 };
+
+static const float scale = 0.5f, epsilon = 0.1f;
+
+static struct dg_rows rows(struct dg_backend *be, bool wide, size_t offset, size_t ld)
+{
+    struct dg_rows r = {NULL, offset, ld};
+    struct dg_error err = {0};
+    if ((wide ? be->ops->buf_new_wide : be->ops->buf_new)(be, offset + M * ld, &r.buf, &err))
+        fail_msg("%s", err.message);
+    return r;
+}
+
+/* A row's gradient; its loss is added to *sums. */
+static void expect(
+    const float *x, size_t V, size_t target, struct dg_loss_sums *sums, double *gradient)
+{
+    double top = -INFINITY, z = 0, sum = 0;
+    for (size_t i = 0; i < V; i++) {
+        top = fmax(top, x[i]);
+        sum += x[i];
+    }
+    for (size_t i = 0; i < V; i++)
+        z += exp(x[i] - top);
+    for (size_t i = 0; i < V; i++)
+        gradient[i] = scale * (exp(x[i] - top) / z - epsilon / (double)V -
+                                  (i == target ? 1.0 - epsilon : 0.0));
+    sums->nll += top + log(z) - x[target];
+    sums->smoothed += top + log(z) - (1.0 - epsilon) * x[target] - epsilon / (double)V * sum;
+    sums->correct += x[target] == top;
+}
+
+/* One rounding of the stored type beside fp32's own; a probability near one is what is left of sums
+ * of that size, and fp16 has nothing finer than 2^-24. */
+static void check_row(const char *precision, const float *got, const double *want, size_t V)
+{
+    const bool fp16 = !strcmp(precision, "fp16"), fp32 = !strcmp(precision, "fp32");
+    const double relative = fp32 ? 5e-7 : fp16 ? 6e-4 : 5e-3, absolute = fp16 ? 1.2e-7 : 1e-7;
+    for (size_t i = 0; i < V; i++)
+        if (!(fabs(got[i] - want[i]) <= relative * fabs(want[i]) + absolute))
+            fail_msg(
+                "%s, %zu columns, column %zu: %g, expected %g", precision, V, i, got[i], want[i]);
+}
+
+/* Rows `offset` elements into their buffers, `ld` apart. */
+static void check_rows(
+    struct dg_train *train, const char *precision, size_t V, size_t offset, size_t ld)
+{
+    struct dg_backend *be = train->be;
+    const int32_t target[M] = {0, (int32_t)(V / 2), (int32_t)V - 1};
+    float *x = malloc(M * V * sizeof *x);
+    double *want = malloc(V * sizeof *want);
+    struct dg_loss_sums sums = {0}, expected = {0};
+    struct dg_rows logits = rows(be, true, offset, ld),
+                   grad = train->narrow ? rows(be, false, offset, ld) : logits;
+    for (size_t i = 0; i < M * V; i++)
+        x[i] = (float)(i * 7919 % 1009) / 100 - 5;
+    x[V - 1 + (M - 1) * V] = 9; /* the last row's target is its largest */
+    be->ops->write(be, x, logits, M, V);
+    train->ops->loss(train, &(struct dg_loss){V, target, epsilon, scale, grad}, logits, M, &sums);
+    float *got = malloc(M * V * sizeof *got);
+    be->ops->read(be, grad, M, V, got);
+    for (size_t m = 0; m < M; m++) {
+        expect(x + m * V, V, (size_t)target[m], &expected, want);
+        check_row(precision, got + m * V, want, V);
+    }
+    assert_float_equal(sums.smoothed, expected.smoothed, 1e-5);
+    assert_float_equal(sums.nll, expected.nll, 1e-5);
+    assert_int_equal(sums.correct, expected.correct);
+    assert_int_equal(sums.n, M);
+    if (train->narrow)
+        be->ops->buf_free(be, grad.buf);
+    be->ops->buf_free(be, logits.buf);
+    free(x), free(want), free(got);
+}
+
+static void check(const char *precision)
+{
+    static const size_t sizes[] = {
+        1, 3, 4, 60, 1111, 10240, 10244, 37000, 40960, 40961, 40964, 57000, 90003};
+    struct dg_backend *be = cuda_or_skip(precision);
+    struct dg_train *train;
+    struct dg_error err = {0};
+    assert_int_equal(dg_train_open(be, &train, &err), 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t V = sizes[i];
+        check_rows(train, precision, V, 0, V);
+        if (V < 2000) {
+            check_rows(train, precision, V, 4, (V + 7) / 4 * 4);
+            check_rows(train, precision, V, 1, V + 3);
+        }
+    }
+    if (be->ops->status(be, &err))
+        fail_msg("%s", err.message);
+    dg_train_close(train);
+    dg_device_close(be);
+}
+
+static void test_fp32(void **state)
+{
+    (void)state;
+    check("fp32");
+}
+
+static void test_fp16(void **state)
+{
+    (void)state;
+    check("fp16");
+}
+
+static void test_bf16(void **state)
+{
+    (void)state;
+    check("bf16");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16), cmocka_unit_test(test_bf16)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
