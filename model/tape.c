@@ -82,8 +82,8 @@ static void take_scratch(struct cursor *c, const struct dg_config *m, const stru
     s->dqkv = take(c, R, 2 * hdk + hdv);
     s->dq = take(c, n->T, hdk);
     s->dkv = take(c, n->S, hdk + hdv);
-    s->logits = take_wide(c, n->chunk, m->target_vocab);
-    s->dlogits = narrow ? take(c, n->chunk, m->target_vocab) : s->logits;
+    s->logits = take_wide(c, n->chunk, dg_logits_ld(m));
+    s->dlogits = narrow ? take(c, n->chunk, dg_logits_ld(m)) : s->logits;
 }
 
 /* Rows of logits at a time: as many as the device likes (the CPU: that the three passes of the loss
