@@ -139,11 +139,15 @@ void dg_cuda_attention(
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_attention k;
+    const bool mma = dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){q, out}, 2);
+    const uint32_t rows = mma ? dg_attention_mma_rows() : tile_rows(op);
     if (op->of != DG_ATTN_SEGS
             ? !step_attention(cu, op, &k)
-            : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op), tile_rows(op), 0, &k))
+            : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op), rows, 0, &k))
         return;
     k.q = dg_k_rows_of(q);
     k.out = dg_k_rows_of(out);
-    dg_cuda_ok(cu, dg_launch_attention(cu->stream, &k), "attention");
+    dg_cuda_ok(cu,
+        mma ? dg_launch_attention_mma(cu->stream, &k) : dg_launch_attention(cu->stream, &k),
+        "attention");
 }

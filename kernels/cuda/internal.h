@@ -81,6 +81,7 @@ struct dg_cuda {
     struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
     enum dg_gemm_mode gemm_mode;
+    bool trains, plain_attention; /* what dg_cuda_attention_is_mma asks */
     enum dg_step_mode step_mode;
     struct dg_tracks *step; /* the open one, whose lists ops read; else NULL (step.h) */
     unsigned char *results; /* [results_bytes] pinned: what topk brings back */
@@ -162,6 +163,12 @@ bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, 
     uint32_t rows, size_t spare, struct dg_k_attention *k);
 /* Rows that an attention call's queries reach to: as many dropout keys it has. */
 size_t dg_cuda_query_rows(const struct dg_attention *op);
+
+/* Whether an attention call whose rows, beside keys and values, are these goes to tensor cores
+ * (attention_mma.c); and what the environment says to that. */
+bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attention *op,
+    const struct dg_rows *rows, size_t n_rows);
+int dg_cuda_choose_attention(struct dg_cuda *cu, struct dg_error *err);
 
 /* Backward of attention, with its guide (attention_train.c). */
 int dg_cuda_attention_backward(

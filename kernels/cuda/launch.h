@@ -95,6 +95,9 @@ uint32_t dg_attention_tile_rows(uint32_t Dv);
 int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k);
 /* The same where Dk and Dv are 64, which dg_launch_attention passes on. */
 int dg_launch_attention64(cudaStream_t stream, const struct dg_k_attention *k);
+/* Training's, on tensor cores, for the calls that dg_cuda_attention_is_mma lets through. */
+uint32_t dg_attention_mma_rows(void);
+int dg_launch_attention_mma(cudaStream_t stream, const struct dg_k_attention *k);
 
 /* The k[m] best of logits[M,V]; logprob and ids are [M,stride]. fit not NULL: the stride stands
  * there, and a row's ids behind its log-probabilities: logprob is [M,2,stride]. parts: scratch of

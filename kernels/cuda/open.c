@@ -187,6 +187,8 @@ static int cuda_open(
     snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);
     int rc = choose_ways(cu, err);
     if (!rc)
+        rc = dg_cuda_choose_attention(cu, err);
+    if (!rc)
         rc = choose_device(cu, err);
     if (!rc)
         rc = dg_cuda_gemm_open(cu->device, cu->gemm_mode == DG_GEMM_FAMILY, &cu->gemm, err);

@@ -347,6 +347,7 @@ int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_e
         return dg_error_set(err, DG_ENOMEM, "no memory for the training ops");
     t->cu = dg_cuda_of(be);
     t->base = (struct dg_train){&train_ops, be, .narrow = t->cu->type != DG_F32};
+    t->cu->trains = true;
     *out = &t->base;
     return DG_OK;
 }

@@ -12,9 +12,23 @@ namespace
 {
 
 constexpr int WARP = 32;
+constexpr size_t GIVEN = 32; /* the most bytes that a lane gives to others at once */
 constexpr size_t STACK = 128 * 1024;
 
 unsigned char *shared_memory;
+
+/* What a thread has asked to be copied, and not waited for. */
+struct copy {
+    void *to;
+    const void *from;
+};
+
+void copy_all(std::vector<copy> &copies)
+{
+    for (const copy &c : copies)
+        memcpy(c.to, c.from, 16);
+    copies.clear();
+}
 
 [[noreturn]] void die(const char *what)
 {
@@ -40,7 +54,7 @@ namespace
 
 struct warp {
     pthread_barrier_t barrier;
-    unsigned char slots[2][WARP][8];
+    unsigned char slots[2][WARP][GIVEN];
 };
 
 struct machine {
@@ -51,6 +65,7 @@ struct machine {
 machine *running;
 thread_local dg_emu_thread self;
 thread_local unsigned turn, exchanges;
+thread_local std::vector<copy> copies;
 
 void run_thread(dim3 grid, dim3 block, unsigned x, const std::function<void()> &kernel)
 {
@@ -89,6 +104,26 @@ void dg_emu_exchange(const void *mine, void *theirs, size_t bytes, int lanes)
     memcpy(w->slots[half][lane], mine, bytes);
     pthread_barrier_wait(&w->barrier);
     memcpy(theirs, w->slots[half][lane ^ (unsigned)lanes], bytes);
+}
+
+void dg_emu_gather(const void *mine, void *all, size_t bytes)
+{
+    warp *w = running->warps[self.thread.x / WARP].get();
+    const unsigned half = exchanges++ & 1;
+    memcpy(w->slots[half][self.thread.x % WARP], mine, bytes);
+    pthread_barrier_wait(&w->barrier);
+    for (size_t lane = 0; lane < WARP; lane++)
+        memcpy((unsigned char *)all + lane * bytes, w->slots[half][lane], bytes);
+}
+
+void dg_emu_copy(void *to, const void *from)
+{
+    copies.push_back({to, from});
+}
+
+void dg_emu_copy_wait()
+{
+    copy_all(copies);
 }
 
 void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<void()> &kernel)
@@ -156,7 +191,8 @@ struct fiber {
     dg_emu_thread self;
     wait state;
     unsigned exchanges;
-    unsigned char given[2][8];
+    unsigned char given[2][GIVEN];
+    std::vector<copy> copies;
 #if defined(__x86_64__)
     void *stack_pointer;
 #else
@@ -200,6 +236,7 @@ void prepare(fiber *f, unsigned char *stack)
 {
     f->state = RUNNING;
     f->exchanges = 0;
+    f->copies.clear();
 #if defined(__x86_64__)
     /* The first switch pops six registers and returns into dg_emu_fiber, the stack aligned as
      * behind a call. */
@@ -291,6 +328,27 @@ void dg_emu_exchange(const void *mine, void *theirs, size_t bytes, int lanes)
     const size_t at = (size_t)(f - m.fibers.data()),
                  other = (at & ~(size_t)(WARP - 1)) | ((at ^ (size_t)lanes) & (WARP - 1));
     memcpy(theirs, m.fibers[other].given[half], bytes);
+}
+
+void dg_emu_gather(const void *mine, void *all, size_t bytes)
+{
+    fiber *f = m.now;
+    const unsigned half = f->exchanges++ & 1;
+    memcpy(f->given[half], mine, bytes);
+    leave(AT_WARP);
+    const size_t first = (size_t)(f - m.fibers.data()) & ~(size_t)(WARP - 1);
+    for (size_t lane = 0; lane < WARP; lane++)
+        memcpy((unsigned char *)all + lane * bytes, m.fibers[first + lane].given[half], bytes);
+}
+
+void dg_emu_copy(void *to, const void *from)
+{
+    m.now->copies.push_back({to, from});
+}
+
+void dg_emu_copy_wait()
+{
+    copy_all(m.now->copies);
 }
 
 void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<void()> &kernel)

@@ -94,6 +94,48 @@ static void test_attention(void **state)
     attention(64, 1);
 }
 
+/* The same on tensor cores: two tiles of queries, three of keys, two chunks of keys. */
+static void test_attention_mma(void **state)
+{
+    enum { D = 32, Q = 34, K = 70 };
+    struct dg_backend *fp32 = be, *bf16 = cuda_or_skip("bf16");
+    struct dg_train *trains = train;
+    struct dg_error err = {0};
+    uint32_t keys[Q];
+    for (uint32_t i = 0; i < Q; i++)
+        keys[i] = i;
+    (void)state;
+    be = bf16;
+    assert_int_equal(dg_train_open(be, &train, &err), 0);
+    const struct dg_dropout drop = {0.2f, 9, keys};
+    const struct dg_attn_seg seg = {0, Q, K, 0, NULL, true, 0};
+    struct dg_attention op = {.H = 1,
+        .Dk = D,
+        .Dv = D,
+        .segs = &seg,
+        .n_segs = 1,
+        .k = rows(K, D),
+        .v = rows(K, D),
+        .probs = rows(1, Q * K),
+        .drop = &drop};
+    struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
+                   dv = rows(K, D);
+    const struct dg_link links[] = {{0, 0}, {2, 5}, {33, 69}};
+    const size_t first[] = {0, 3};
+    struct dg_loss_sums sums = {0};
+    const struct dg_guide guide = {links, first, 0, 1, 1, &sums};
+    struct dg_attention_grad g = {&op, q, out, dq, dk, dv, &guide};
+    be->ops->attention(be, &op, q, out);
+    assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
+    assert_true(isfinite(sums.guided) && sums.n_guided == 3);
+    numbers(dq, Q, D), numbers(dk, K, D), numbers(dv, K, D), numbers(out, Q, D), numbers(q, Q, D);
+    numbers(op.probs, 1, Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
+    assert_int_equal(be->ops->status(be, &err), 0);
+    dg_train_close(train);
+    dg_device_close(be);
+    be = fp32, train = trains;
+}
+
 static void test_rows_of_logits(void **state)
 {
     enum { M = 2, V = 600 };
@@ -184,7 +226,8 @@ static void test_tracks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_rows_of_logits), cmocka_unit_test(test_tracks),
-        cmocka_unit_test(test_square_sum), cmocka_unit_test(test_sums_over_rows)};
+        cmocka_unit_test(test_attention_mma), cmocka_unit_test(test_rows_of_logits),
+        cmocka_unit_test(test_tracks), cmocka_unit_test(test_square_sum),
+        cmocka_unit_test(test_sums_over_rows)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -32,4 +32,13 @@ static inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 x)
     return x.bits;
 }
 
+struct __nv_bfloat162 {
+    __nv_bfloat16 x, y;
+};
+
+static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
+{
+    return {__float2bfloat16(x), __float2bfloat16(y)};
+}
+
 #endif

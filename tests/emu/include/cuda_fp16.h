@@ -30,4 +30,13 @@ static inline __half __ushort_as_half(unsigned short x)
     return {x};
 }
 
+struct __half2 {
+    __half x, y;
+};
+
+static inline __half2 __floats2half2_rn(float x, float y)
+{
+    return {__float2half(x), __float2half(y)};
+}
+
 #endif

@@ -94,6 +94,8 @@ static inline float __fmul_rn(float a, float b)
     return a * b; /* the host build does not contract */
 }
 
+#include "tests/emu/mma.h"
+
 /* Arguments by value, from the time of the call. */
 template <typename F, typename... A>
 static inline void dg_emu_kernel(

@@ -1,0 +1,225 @@
+/* Training's attention on tensor cores: heads of D in 16 bits, packed rows, the probabilities kept
+ * for backward. A block takes ROWS queries of one head, a warp 16 of them; KEYS keys at a time go
+ * through shared memory. Scores stay in registers: a piece of up to KEYS keys is walked once, a
+ * longer one twice, first for the largest score and the sum, then for the probabilities themselves.
+ * fp32 but for the products' operands; probabilities are divided by their sum, stored, dropped,
+ * and rounded before they meet the values. Order depends on the query's own keys alone.
+ * Limits: attention_mma.c chooses the calls; others go to attention.cu. */
+#include "kernels/cuda/mma.cuh"
+
+static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64;
+
+/* What a block works on. */
+struct tile {
+    struct dg_k_seg seg;
+    uint32_t h, i0, n; /* head; first query, queries */
+    uint32_t most;     /* keys that its last query sees */
+};
+
+/* A lane's two queries, g and g + 8 of its warp's. */
+struct queries {
+    bool there[2];
+    uint32_t i[2], seen[2], key[2]; /* in the piece; keys they see; of dropout */
+    float top[2], sum[2];           /* largest score; sum of exp(score - top) */
+};
+
+static __device__ __forceinline__ struct tile tile_of(const struct dg_k_attention &a)
+{
+    const struct dg_k_tile at = a.tiles[blockIdx.x];
+    struct tile t;
+    t.seg = a.segs[at.seg];
+    t.h = blockIdx.y;
+    t.i0 = at.first;
+    t.n = t.seg.n_q - at.first < ROWS ? t.seg.n_q - at.first : ROWS;
+    t.most = t.seg.causal ? t.seg.n_k - t.seg.n_q + t.i0 + t.n : t.seg.n_k;
+    return t;
+}
+
+static __device__ __forceinline__ struct queries queries_of(
+    const struct dg_k_attention &a, const struct tile &t)
+{
+    struct queries m;
+#pragma unroll
+    for (uint32_t r = 0; r < 2; r++) {
+        const uint32_t at = threadIdx.x / DG_WARP * 16 + threadIdx.x % DG_WARP / 4 + r * 8;
+        m.there[r] = at < t.n;
+        m.i[r] = t.i0 + at;
+        m.seen[r] = !m.there[r] ? 0 : t.seg.causal ? t.seg.n_k - t.seg.n_q + m.i[r] + 1 : t.seg.n_k;
+        m.key[r] =
+            a.drop.row_key && m.there[r] ? a.drop.row_key[t.seg.q0 + m.i[r]] ^ a.drop.site : 0;
+        m.top[r] = -INFINITY;
+        m.sum[r] = 0;
+    }
+    return m;
+}
+
+/* The key of element c of block b of a chunk. */
+static __device__ __forceinline__ uint32_t key_of(uint32_t j0, uint32_t b, uint32_t c)
+{
+    return j0 + b * 8 + threadIdx.x % 4 * 2 + c % 2;
+}
+
+/* Scores of n keys from j0; -infinity where a query does not look. */
+template <typename T, uint32_t D>
+static __device__ __forceinline__ void score(float (&s)[KEYS / 8][4],
+    const uint32_t (&q)[D / 16][4], const T *keys, const struct queries &m, uint32_t j0, uint32_t n,
+    float scale)
+{
+#pragma unroll
+    for (uint32_t b = 0; b < KEYS / 8; b++) {
+        float x[4] = {0, 0, 0, 0};
+        if (b * 8 < n)
+            dg_score<T, D>(x, q, keys + b * 8 * (D + DG_PAD));
+#pragma unroll
+        for (uint32_t c = 0; c < 4; c++)
+            s[b][c] = key_of(j0, b, c) < m.seen[c / 2] ? __fmul_rn(x[c], scale) : -INFINITY;
+    }
+}
+
+/* Scores of n keys become exp(score - top), and where `add`, they are counted. A query's scores are
+ * on four lanes. */
+static __device__ __forceinline__ void soften(
+    float (&s)[KEYS / 8][4], struct queries *m, uint32_t n, bool add)
+{
+#pragma unroll
+    for (uint32_t r = 0; r < 2; r++) {
+        float top = m->top[r], sum = 0;
+#pragma unroll
+        for (uint32_t b = 0; b < KEYS / 8; b++)
+            top = fmaxf(top, fmaxf(s[b][2 * r], s[b][2 * r + 1]));
+        top = fmaxf(top, __shfl_xor_sync(0xFFFFFFFFu, top, 1));
+        top = fmaxf(top, __shfl_xor_sync(0xFFFFFFFFu, top, 2));
+        const float base = top == -INFINITY ? 0.0f : top; /* nothing seen so far */
+#pragma unroll
+        for (uint32_t b = 0; b < KEYS / 8; b++)
+            if (b * 8 < n)
+#pragma unroll
+                for (uint32_t c = 2 * r; c < 2 * r + 2; c++) {
+                    s[b][c] = expf(s[b][c] - base);
+                    sum += s[b][c];
+                }
+        sum += __shfl_xor_sync(0xFFFFFFFFu, sum, 1);
+        sum += __shfl_xor_sync(0xFFFFFFFFu, sum, 2);
+        if (add)
+            m->sum[r] = fmaf(m->sum[r], expf(m->top[r] - base), sum);
+        m->top[r] = top;
+    }
+}
+
+/* What soften left of n keys becomes probabilities, own[16,KEYS], and behind dropout weights, as
+ * operands: w[b][r] is a pair of block b of keys and query r. */
+template <typename T>
+static __device__ __forceinline__ void weights(uint32_t (&w)[KEYS / 8][2],
+    const float (&s)[KEYS / 8][4], const struct dg_k_attention &a, const struct tile &t,
+    const struct queries &m, uint32_t j0, uint32_t n, T *own)
+{
+#pragma unroll
+    for (uint32_t r = 0; r < 2; r++) {
+        const float part = m.there[r] ? 1 / m.sum[r] : 0.0f;
+#pragma unroll
+        for (uint32_t b = 0; b < KEYS / 8; b++) {
+            w[b][r] = 0;
+            if (b * 8 < n) {
+                float x = s[b][2 * r] * part, y = s[b][2 * r + 1] * part;
+                w[b][r] = dg_pair<T>(x, y);
+                *dg_pair_at<KEYS>(own, b, r) = w[b][r];
+                if (a.drop.row_key) {
+                    x = dg_drop(a.drop, m.key[r], t.h * 2048 + key_of(j0, b, 0), x);
+                    y = dg_drop(a.drop, m.key[r], t.h * 2048 + key_of(j0, b, 1), y);
+                    w[b][r] = dg_pair<T>(x, y);
+                }
+            }
+        }
+    }
+}
+
+template <typename T, uint32_t D>
+static __device__ __forceinline__ void add_values(
+    float (&out)[D / 8][4], const uint32_t (&w)[KEYS / 8][2], const T *values, uint32_t n)
+{
+#pragma unroll
+    for (uint32_t k = 0; k < KEYS / 16; k++) {
+        if (k * 16 >= n)
+            break;
+        const uint32_t a[4] = {w[2 * k][0], w[2 * k][1], w[2 * k + 1][0], w[2 * k + 1][1]};
+        dg_weigh<T, D>(out, a, values + k * 16 * (D + DG_PAD));
+    }
+}
+
+/* Probabilities of keys from j0 on, which no query of the tile sees. */
+template <typename T>
+static __device__ void clear_probs(
+    const struct dg_k_attention &a, const struct tile &t, uint32_t j0)
+{
+    T *probs = (T *)a.probs.p + t.seg.probs + ((size_t)t.h * t.seg.n_q + t.i0) * t.seg.n_k;
+    for (uint32_t i = threadIdx.x / DG_WARP; i < t.n; i += WARPS)
+        for (uint32_t j = j0 + threadIdx.x % DG_WARP; j < t.seg.n_k; j += DG_WARP)
+            dg_put(probs + (size_t)i * t.seg.n_k + j, 0.0f);
+}
+
+template <typename T, uint32_t D>
+static __global__ void __launch_bounds__(THREADS, 8) attend(struct dg_k_attention a)
+{
+    DG_SHARED_BYTES(bytes);
+    const struct tile t = tile_of(a);
+    const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(t.n),
+                   chunks = (t.most + KEYS - 1) / KEYS;
+    T *queries = (T *)bytes;                                        /* [ROWS,D + DG_PAD] */
+    T *keys = queries + ROWS * (D + DG_PAD);                        /* [KEYS,D + DG_PAD] */
+    T *values = keys + KEYS * (D + DG_PAD);                         /* [KEYS,D + DG_PAD] */
+    T *own = values + KEYS * (D + DG_PAD) + warp * (KEYS + DG_PAD); /* [ROWS,KEYS + DG_PAD] */
+    T *probs = (T *)a.probs.p + t.seg.probs + ((size_t)t.h * t.seg.n_q + t.i0 + warp) * t.seg.n_k;
+    struct queries m = queries_of(a, t);
+    uint32_t q[D / 16][4], w[KEYS / 8][2];
+    float s[KEYS / 8][4], out[D / 8][4] = {};
+
+    dg_fetch_rows<T, D, THREADS>(queries, a.q, (size_t)t.seg.q0 + t.i0, t.h, t.n, ROWS);
+    /* Round `at` walks chunk at % chunks; with one chunk there is no first walk. */
+    for (uint32_t at = chunks > 1 ? 0 : chunks; at < 2 * chunks; at++) {
+        const bool last = at >= chunks;
+        const uint32_t j0 = (last ? at - chunks : at) * KEYS,
+                       n = t.most - j0 < KEYS ? t.most - j0 : KEYS, rows = (n + 15) / 16 * 16;
+        dg_fetch_rows<T, D, THREADS>(keys, a.k, (size_t)t.seg.k0 + j0, t.h, n, rows);
+        if (last)
+            dg_fetch_rows<T, D, THREADS>(values, a.v, (size_t)t.seg.k0 + j0, t.h, n, rows);
+        dg_copies_done();
+        __syncthreads();
+        if (mine) {
+            __syncwarp();
+            dg_left<T, D>(q, queries + warp * (D + DG_PAD));
+            score<T, D>(s, q, keys, m, j0, n, a.scale);
+            soften(s, &m, n, !last || chunks == 1);
+            if (last) {
+                weights<T>(w, s, a, t, m, j0, n, own);
+                add_values<T, D>(out, w, values, n);
+                dg_put_lines<T, KEYS>(own, probs + j0, t.seg.n_k, mine, n);
+            }
+        }
+        __syncthreads();
+    }
+    if (mine)
+        dg_put_rows<T, D>(out, 1, queries + warp * (D + DG_PAD), a.out,
+            (size_t)t.seg.q0 + t.i0 + warp, t.h, mine);
+    clear_probs<T>(a, t, t.most);
+}
+
+template <typename T, uint32_t D>
+static int launch(cudaStream_t stream, const struct dg_k_attention *k)
+{
+    const size_t bytes = ((ROWS + 2 * KEYS) * (D + DG_PAD) + ROWS * (KEYS + DG_PAD)) * sizeof(T);
+    DG_LAUNCH((attend<T, D>), dim3(k->n_tiles, k->H), THREADS, bytes, stream, *k);
+    return cudaGetLastError();
+}
+
+extern "C" uint32_t dg_attention_mma_rows(void)
+{
+    return ROWS;
+}
+
+extern "C" int dg_launch_attention_mma(cudaStream_t stream, const struct dg_k_attention *k)
+{
+    if (k->q.type == DG_F16)
+        return k->Dk == 64 ? launch<__half, 64>(stream, k) : launch<__half, 32>(stream, k);
+    return k->Dk == 64 ? launch<__nv_bfloat16, 64>(stream, k)
+                       : launch<__nv_bfloat16, 32>(stream, k);
+}

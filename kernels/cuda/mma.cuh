@@ -1,0 +1,236 @@
+/* Tensor cores (sm_80 and later): a warp's product C[16,8] += A[16,16] B[16,8] of fp16 or bf16 with
+ * fp32 sums, and what brings rows of a head to it. With g = lane / 4 and t = lane % 4, a lane holds
+ * (PTX ISA, "Matrix Fragments for mma.m16n8k16")
+ *   A: a[0] row g, columns 2t and 2t+1; a[1] row g+8; a[2], a[3] the same rows, columns 8 later
+ *   B: b[0] rows 2t and 2t+1 of column g; b[1] rows 8 later
+ *   C: c[0], c[1] row g, columns 2t and 2t+1; c[2], c[3] row g+8
+ * so that two neighbouring C, rounded and paired, are an A. Rows of D elements lie D + DG_PAD apart
+ * in shared memory: 16 bytes of eight neighbouring rows are in different banks. */
+#ifndef DG_KERNELS_CUDA_MMA_CUH
+#define DG_KERNELS_CUDA_MMA_CUH
+
+#include "kernels/cuda/device.cuh"
+
+#include <string.h>
+
+enum { DG_PAD = 8 };
+
+/* The host build gives its own (tests/emu/mma.h). */
+#ifndef DG_MMA_GIVEN
+
+template <typename T>
+static __device__ __forceinline__ void dg_mma(
+    float (&c)[4], const uint32_t (&a)[4], const uint32_t *b);
+
+template <>
+__device__ __forceinline__ void dg_mma<__half>(
+    float (&c)[4], const uint32_t (&a)[4], const uint32_t *b)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+template <>
+__device__ __forceinline__ void dg_mma<__nv_bfloat16>(
+    float (&c)[4], const uint32_t (&a)[4], const uint32_t *b)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/* Four matrices [8,8] from shared memory: lanes 8i .. 8i+7 point to the rows of matrix i, 16 bytes
+ * each, and every lane gets elements 2t and 2t+1 of row g in r[i]. */
+static __device__ __forceinline__ void dg_matrices(uint32_t (&r)[4], const void *row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((uint32_t)__cvta_generic_to_shared(row))
+                 : "memory");
+}
+
+/* The same, and gets rows 2t and 2t+1 of column g. */
+static __device__ __forceinline__ void dg_matrices_turned(uint32_t (&r)[4], const void *row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((uint32_t)__cvta_generic_to_shared(row))
+                 : "memory");
+}
+
+/* 16 aligned bytes from global to shared memory, behind the thread's back; they are there when it
+ * has waited for its copies, and for others after a barrier behind that. */
+static __device__ __forceinline__ void dg_copy16(void *to, const void *from)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(__cvta_generic_to_global(from))
+                 : "memory");
+}
+
+static __device__ __forceinline__ void dg_copies_done()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+#endif
+
+/* Of a tile's n rows, a warp has 16: where they begin, and how many there are. */
+static __device__ __forceinline__ uint32_t dg_warp_first()
+{
+    return threadIdx.x / DG_WARP * 16;
+}
+
+static __device__ __forceinline__ uint32_t dg_warp_rows(uint32_t n)
+{
+    const uint32_t first = dg_warp_first();
+    if (n <= first)
+        return 0;
+    return n - first < 16 ? n - first : 16;
+}
+
+/* Two results as a register holds them. */
+template <typename T> static __device__ __forceinline__ uint32_t dg_pair(float low, float high);
+
+template <> __device__ __forceinline__ uint32_t dg_pair<__half>(float low, float high)
+{
+    const __half2 two = __floats2half2_rn(low, high);
+    uint32_t bits;
+    memcpy(&bits, &two, sizeof bits);
+    return bits;
+}
+
+template <> __device__ __forceinline__ uint32_t dg_pair<__nv_bfloat16>(float low, float high)
+{
+    const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
+    uint32_t bits;
+    memcpy(&bits, &two, sizeof bits);
+    return bits;
+}
+
+template <typename T> static __device__ __forceinline__ void dg_unpair(float (&x)[2], uint32_t bits)
+{
+    T two[2];
+    memcpy(two, &bits, sizeof bits);
+    x[0] = dg_float(two[0]);
+    x[1] = dg_float(two[1]);
+}
+
+/* to[rows,D + DG_PAD]: n rows of one head, and zeros behind them, by THREADS threads. The caller
+ * waits, and has a barrier. */
+template <typename T, uint32_t D, uint32_t THREADS>
+static __device__ __forceinline__ void dg_fetch_rows(
+    T *to, const struct dg_k_rows &from, size_t row0, uint32_t h, uint32_t n, uint32_t rows)
+{
+    const uint32_t line = D / 8;
+    const T *x = (const T *)from.p + row0 * from.ld + (size_t)h * D;
+#pragma unroll 4
+    for (uint32_t at = threadIdx.x; at < rows * line; at += THREADS) {
+        const uint32_t r = at / line, e = at % line * 8;
+        T *place = to + r * (D + DG_PAD) + e;
+        if (r < n)
+            dg_copy16(place, x + r * from.ld + e);
+        else
+            *(uint4 *)(void *)place = uint4{0, 0, 0, 0};
+    }
+}
+
+/* The A of 16 rows. */
+template <typename T, uint32_t D>
+static __device__ __forceinline__ void dg_left(uint32_t (&a)[D / 16][4], const T *rows)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    const T *mine = rows + lane % 16 * (D + DG_PAD) + lane / 16 * 8;
+#pragma unroll
+    for (uint32_t k = 0; k < D / 16; k++)
+        dg_matrices(a[k], mine + k * 16);
+}
+
+/* c = A rows^T, of 8 rows. */
+template <typename T, uint32_t D>
+static __device__ __forceinline__ void dg_score(
+    float (&c)[4], const uint32_t (&a)[D / 16][4], const T *rows)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    const T *mine = rows + lane % 8 * (D + DG_PAD) + lane / 8 * 8;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        c[i] = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < D / 16; k += 2) {
+        uint32_t b[4];
+        dg_matrices(b, mine + k * 16);
+        dg_mma<T>(c, a[k], b);
+        dg_mma<T>(c, a[k + 1], b + 2);
+    }
+}
+
+/* c += A rows, of 16 rows. */
+template <typename T, uint32_t D>
+static __device__ __forceinline__ void dg_weigh(
+    float (&c)[D / 8][4], const uint32_t (&a)[4], const T *rows)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    const T *mine = rows + lane % 16 * (D + DG_PAD) + lane / 16 * 8;
+#pragma unroll
+    for (uint32_t n = 0; n < D / 8; n += 2) {
+        uint32_t b[4];
+        dg_matrices_turned(b, mine + n * 8);
+        dg_mma<T>(c[n], a, b);
+        dg_mma<T>(c[n + 1], a, b + 2);
+    }
+}
+
+/* Where a lane's pair of C lies in a warp's own [16,W + DG_PAD]: of row g, or g + 8, and block b.
+ */
+template <uint32_t W, typename T>
+static __device__ __forceinline__ uint32_t *dg_pair_at(T *own, uint32_t b, uint32_t half)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    return (uint32_t *)(void *)(own + (lane / 4 + half * 8) * (W + DG_PAD) + b * 8 + lane % 4 * 2);
+}
+
+/* to[r * ld + j] = own[r,j] of n rows and `width` columns, for rows that begin anywhere. own:
+ * shared memory [16,W + DG_PAD], which the warp has written. */
+template <typename T, uint32_t W>
+static __device__ __forceinline__ void dg_put_lines(
+    const T *own, T *to, size_t ld, uint32_t n, uint32_t width)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    __syncwarp();
+#pragma unroll 4
+    for (uint32_t r = 0; r < n; r++)
+#pragma unroll
+        for (uint32_t j = lane; j < W; j += DG_WARP)
+            if (j < width)
+                to[r * ld + j] = own[r * (W + DG_PAD) + j];
+}
+
+/* The first n of a warp's 16 rows to memory, by way of shared memory [16,D + DG_PAD] that is the
+ * warp's own, so that a store is 16 bytes. */
+template <typename T, uint32_t D>
+static __device__ __forceinline__ void dg_put_rows(const float (&c)[D / 8][4], float factor, T *own,
+    const struct dg_k_rows &to, size_t row0, uint32_t h, uint32_t n)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP, line = D / 8;
+    T *y = (T *)to.p + row0 * to.ld + (size_t)h * D;
+    __syncwarp();
+#pragma unroll
+    for (uint32_t b = 0; b < D / 8; b++) {
+        *dg_pair_at<D>(own, b, 0) = dg_pair<T>(c[b][0] * factor, c[b][1] * factor);
+        *dg_pair_at<D>(own, b, 1) = dg_pair<T>(c[b][2] * factor, c[b][3] * factor);
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t at = lane; at < 16 * line; at += DG_WARP) {
+        const uint32_t r = at / line, e = at % line * 8;
+        if (r < n)
+            *(uint4 *)(void *)(y + r * to.ld + e) =
+                *(const uint4 *)(const void *)(own + r * (D + DG_PAD) + e);
+    }
+}
+
+#endif
