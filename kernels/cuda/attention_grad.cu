@@ -4,8 +4,7 @@
  * Two kernels, so that every sum has one owner and one order: `down` takes a tile of queries of one
  * head, writes dS to scratch and dq; `across` takes a tile of keys and sums dk and dv over the
  * queries. Chunks of the other side go through shared memory, CHUNK rows at a time. */
-#include "kernels/cuda/device.cuh"
-#include "kernels/cuda/launch_train.h"
+#include "kernels/cuda/guide.cuh"
 
 #include <math.h>
 
@@ -62,19 +61,6 @@ static __device__ __forceinline__ float masked(
     return dg_drop(a.drop, a.drop.row_key[p.seg.q0 + i] ^ a.drop.site, p.h * 2048 + j, x);
 }
 
-/* Mean of the guided heads' probabilities of query i for key j, as kernels/cpu/train/guide.c takes
- * it. */
-static __device__ float guided_mean(
-    const struct dg_k_attention_grad &g, const struct place &p, uint32_t i, uint32_t j)
-{
-    const size_t matrix = (size_t)p.seg.n_q * p.seg.n_k,
-                 at = p.seg.probs + g.guide.head * matrix + (size_t)i * p.seg.n_k + j;
-    float sum = 0;
-    for (uint32_t h = 0; h < g.guide.n_heads; h++)
-        sum += dg_load(g.a.probs.p, g.a.probs.type, at + h * matrix);
-    return sum / (float)g.guide.n_heads + 1e-9f;
-}
-
 /* The guide's share of query i's dP, link after link, and of its sum of P dP; its loss once. */
 static __device__ void guide_query(
     const struct dg_k_attention_grad &g, const struct place &p, uint32_t i, float *row_sum)
@@ -83,12 +69,12 @@ static __device__ void guide_query(
     double loss = 0;
     for (uint32_t n = l.first; n < l.first + l.n; n++) {
         const uint32_t j = g.guide.keys[n];
-        const float mean = guided_mean(g, p, i, j), heads = (float)g.guide.n_heads;
+        const float mean = dg_guided_mean(g, p.seg, i, j);
         const size_t pair = p.pairs + (size_t)i * p.seg.n_k + j;
         loss -= log((double)mean);
         if (j >= seen_by(p.seg, i))
             continue;
-        const float add = -g.guide.scale / (float)l.n / (mean * heads);
+        const float add = dg_guided_gradient(g.guide, l.n, mean);
         g.ds[pair] += add;
         *row_sum = fmaf(add, dg_load(g.a.probs.p, g.a.probs.type, pair), *row_sum);
     }
@@ -133,7 +119,7 @@ static __global__ void __launch_bounds__(THREADS) down(struct dg_k_attention_gra
                 row_sum[i] += part;
         }
     }
-    if (g.guide.rows && p.h - g.guide.head < g.guide.n_heads) {
+    if (dg_guided(g.guide, p.h)) {
         __syncthreads(); /* every dP of the tile is there */
         for (uint32_t i = threadIdx.x; i < p.n; i += THREADS)
             guide_query(g, p, p.first + i, &row_sum[i]);

@@ -24,13 +24,18 @@ struct needs {
     size_t pairs, key_tiles;     /* of all heads and pieces */
     size_t M, links;             /* query rows; links of the guide */
     size_t ds_bytes, loss_bytes; /* scratch: dS, and behind it each query row's loss */
+    bool mma;                    /* on tensor cores */
     uint32_t rows;               /* of a tile */
 };
 
-static struct needs count(const struct dg_attention_grad *g)
+static struct needs count(const struct dg_cuda *cu, const struct dg_attention_grad *g)
 {
     const struct dg_attention *op = g->op;
-    struct needs n = {.rows = dg_attention_grad_rows(op->Dk > op->Dv ? op->Dk : op->Dv),
+    const bool mma =
+        dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){g->q, g->dout, g->dq, g->dk, g->dv}, 5);
+    struct needs n = {.mma = mma,
+        .rows = mma ? dg_attention_mma_rows()
+                    : dg_attention_grad_rows(op->Dk > op->Dv ? op->Dk : op->Dv),
         .M = dg_cuda_query_rows(op),
         .links = g->guide ? g->guide->first[op->n_segs] : 0};
     for (size_t i = 0; i < op->n_segs; i++) {
@@ -95,7 +100,7 @@ int dg_cuda_attention_backward(
     struct dg_cuda *cu, const struct dg_attention_grad *g, struct dg_error *err)
 {
     const struct dg_attention *op = g->op;
-    const struct needs n = count(g);
+    const struct needs n = count(cu, g);
     struct dg_k_attention_grad k = {.dout = dg_k_rows_of(g->dout),
         .dq = dg_k_rows_of(g->dq),
         .dk = dg_k_rows_of(g->dk),
@@ -118,7 +123,10 @@ int dg_cuda_attention_backward(
         k.guide.loss = (double *)(void *)(scratch + n.ds_bytes);
         send_guide(cu, g, &n, &k.guide);
     }
-    dg_cuda_ok(cu, dg_launch_attention_grad(cu->stream, &k), "attention's backward");
+    dg_cuda_ok(cu,
+        n.mma ? dg_launch_attention_mma_grad(cu->stream, &k)
+              : dg_launch_attention_grad(cu->stream, &k),
+        "attention's backward");
     if (n.links)
         read_guide(cu, g, &n, k.guide.loss, losses);
     return dg_cuda_status(&cu->base, err);

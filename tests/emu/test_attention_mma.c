@@ -300,7 +300,7 @@ static void solve(struct problem *p, const struct piece *pieces, size_t n, bool 
                dq = memcmp(mma.dq, plain.dq, p->Mq * N * sizeof(float)),
                dk = memcmp(mma.dk, plain.dk, p->Mk * N * sizeof(float)),
                dv = memcmp(mma.dv, plain.dv, p->Mk * N * sizeof(float));
-    assert_true(differ ? out : !out && !dq && !dk && !dv);
+    assert_true(differ ? out && dq && dk : !out && !dq && !dk && !dv);
     forget_expected(&e);
     forget_results(&mma), forget_results(&plain);
     forget(p);

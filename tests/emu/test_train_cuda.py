@@ -83,6 +83,23 @@ def test_guided_alignment(data, cpu, guided, tmp_path, precision, tolerance):
     assert got[-1]["loss"] != pytest.approx(cpu[4], rel=1e-6)
 
 
+@pytest.mark.parametrize("precision,tolerance", [("bf16", 0.02), ("fp16", 0.005)])
+def test_attention_on_tensor_cores(data, tmp_path, monkeypatch, precision, tolerance):
+    """Heads of 32 go to tensor cores; the kernels on CUDA cores come to nearly the same losses, a second run to the same bits."""
+    def train(out, kernels):
+        monkeypatch.setenv("DRAGOMAN_CUDA_ATTENTION", kernels)
+        runs.run(runs.command(data, tmp_path / out, "--device", "cuda", "--precision", precision, *SETTINGS, *runs.GUIDED,
+                              "--set", "model.d_model=64"))
+        return runs.log(tmp_path / out, "train"), runs.checkpoint(tmp_path / out, 4)["xxh3"]
+
+    (mma, bits), (_, again), (plain, other) = train("mma", "mma"), train("again", "mma"), train("plain", "plain")
+    assert bits == again != other
+    assert len(mma) == len(plain) == 4
+    for mine, theirs in zip(mma, plain):
+        assert mine["loss"] == pytest.approx(theirs["loss"], rel=tolerance), mine["update"]
+        assert mine["alignment_loss"] == pytest.approx(theirs["alignment_loss"], rel=tolerance), mine["update"]
+
+
 def test_train_bench():
     """bench/gpu's measure of an update does on the device what it does on the CPU: the loss after some updates is the same."""
     sizes = ["--model", "small", "--vocab", "300", "--pairs", "3", "--source", "7", "--length", "5", "--updates", "2"]

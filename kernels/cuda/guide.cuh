@@ -1,0 +1,34 @@
+/* A guide's loss (struct dg_guide) as both of attention's backwards need it: what the plain one
+ * (attention_grad.cu) and tensor cores' (attention_mma_grad.cu) share. */
+#ifndef DG_KERNELS_CUDA_GUIDE_CUH
+#define DG_KERNELS_CUDA_GUIDE_CUH
+
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/launch_train.h"
+
+static __device__ __forceinline__ bool dg_guided(const struct dg_k_guide &guide, uint32_t h)
+{
+    return guide.rows && h - guide.head < guide.n_heads;
+}
+
+/* Mean of the guided heads' probabilities of query i for key j, as kernels/cpu/train/guide.c takes
+ * it. */
+static __device__ float dg_guided_mean(
+    const struct dg_k_attention_grad &g, const struct dg_k_seg &s, uint32_t i, uint32_t j)
+{
+    const size_t matrix = (size_t)s.n_q * s.n_k,
+                 at = s.probs + g.guide.head * matrix + (size_t)i * s.n_k + j;
+    float sum = 0;
+    for (uint32_t h = 0; h < g.guide.n_heads; h++)
+        sum += dg_load(g.a.probs.p, g.a.probs.type, at + h * matrix);
+    return sum / (float)g.guide.n_heads + 1e-9f;
+}
+
+/* What a link adds to dP of each guided head, for a query that has so many. */
+static __device__ __forceinline__ float dg_guided_gradient(
+    const struct dg_k_guide &guide, uint32_t links, float mean)
+{
+    return -guide.scale / (float)links / (mean * (float)guide.n_heads);
+}
+
+#endif
