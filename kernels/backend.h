@@ -144,6 +144,8 @@ struct dg_ops {
     /* A product with a few hundred rows of a matrix costs much less than one with all of them: a sentence's shortlist
      * pays. Where many rows advance together at one product's price it does not. */
     bool short_products;
+    /* Rows of a pass over sources of many sentences that keep the device busy; 0: some hundreds do. */
+    uint32_t busy_rows;
 
     /* Memory. n elements; contents start at zero. Element size is the backend's own. */
     int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);

@@ -40,6 +40,15 @@ static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_l
     return n > one ? n : one;
 }
 
+/* Rows of an encoder pass: what keeps the device busy, but no more than all sentences have together, and at least one's. */
+static uint32_t encode_rows(const struct dg_ops *ops, const struct dg_engine_limits *l)
+{
+    const size_t all = (size_t)l->max_sentences * l->max_source, busy = ops->busy_rows;
+    uint32_t n = busy > DG_ENCODE_ROWS ? (uint32_t)(busy < all ? busy : all) : DG_ENCODE_ROWS;
+    n = n > DG_ENCODE_ROWS ? n : DG_ENCODE_ROWS;
+    return n > l->max_source ? n : l->max_source;
+}
+
 /* Of one call: hypotheses, or pieces encoded together. */
 static size_t most_rows(const struct dg_engine *e)
 {
@@ -106,7 +115,7 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const st
     e->model = model;
     e->be = be;
     e->max_rows = e->limits.max_rows;
-    e->encode_rows = e->limits.max_source > DG_ENCODE_ROWS ? e->limits.max_source : DG_ENCODE_ROWS;
+    e->encode_rows = encode_rows(be->ops, &e->limits);
     uint32_t blocks = cache_blocks(&model->config, &e->limits);
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||

@@ -8,7 +8,8 @@
 #include "model/output_rows.h"
 #include "model/workspace.h"
 
-/* Rows of one encoder pass when several sentences join at once: enough to keep the GEMMs busy. */
+/* Rows of one encoder pass when several sentences join at once: enough to keep the GEMMs busy, where the backend does not
+ * ask for more. */
 #define DG_ENCODE_ROWS 512u
 
 /* One admitted sentence. Recycled, its arrays keep their memory. */

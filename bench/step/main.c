@@ -12,7 +12,7 @@
 #include "bench/step/random_model.h"
 #include "bench/step/timed.h"
 #include "kernels/device.h"
-#include "model/engine_internal.h" /* DG_ENCODE_ROWS */
+#include "model/engine_internal.h" /* encode_rows */
 #include "weights/bundle.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ static int run_once(struct bench *b, uint32_t rep, struct dg_error *err)
         if (rc)
             return rc == DG_EAGAIN ? dg_error_set(err, rc, "sentence %u found no room", i) : rc;
     }
-    uint32_t in_pass = o->source < DG_ENCODE_ROWS ? DG_ENCODE_ROWS / o->source : 1;
+    uint32_t in_pass = b->engine->encode_rows / o->source;
     dg_timed_expect_encoder(b->be, (o->sentences + in_pass - 1) / in_pass);
     uint64_t first = 0, second = 0;
     b->steps = 0;

@@ -289,6 +289,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         return dg_error_set(err, DG_ENOMEM, "no memory for a timed backend");
     t->ops = (struct dg_ops){.device = inner->ops->device,
         .short_products = inner->ops->short_products,
+        .busy_rows = inner->ops->busy_rows,
         .buf_new = buf_new,
         .buf_new_wide = buf_new_wide,
         .kv_new = kv_new,
