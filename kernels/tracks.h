@@ -70,7 +70,8 @@ struct dg_track_ops {
     /* *out NULL without an error: the host is to keep the search. */
     int (*open)(struct dg_backend *be, const struct dg_tracks_most *most, struct dg_tracks **out, struct dg_error *err);
     void (*close)(struct dg_backend *be, struct dg_tracks *tracks); /* NULL is fine; waits for what was given */
-    void (*place)(struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_sentence *s);
+    /* n sentences into their places. */
+    void (*place)(struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_sentence *s, uint32_t n);
     /* True: run the ops of *M rows (n_rows, and some that mean nothing). False: there is nothing to run, the device
      * repeats what it was shown before. */
     bool (*begin)(struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_step *step, size_t *M);

@@ -29,6 +29,9 @@ struct dg_ahead {
     struct flight flights[2]; /* step i is in flights[i % 2] until it was read */
     uint64_t given, read;
     struct dg_tracks_part *parts; /* [max_sentences] of the next step */
+    struct dg_tracks_sentence *newcomers; /* [max_sentences] of the next step */
+    int32_t *last;                /* [max_rows] their tracks' last pieces */
+    double *logprob;              /* [max_rows] likewise */
     int32_t *places;              /* [max_sentences] free ones, a stack */
     uint32_t n_places;
 };
@@ -67,10 +70,13 @@ int dg_ahead_open(struct dg_engine *e, struct dg_error *err)
     }
     a->tracks = tracks;
     a->parts = malloc(n * sizeof *a->parts);
+    a->newcomers = malloc(n * sizeof *a->newcomers);
+    a->last = malloc(e->max_rows * sizeof *a->last);
+    a->logprob = malloc(e->max_rows * sizeof *a->logprob);
     a->places = malloc(n * sizeof *a->places);
     for (int i = 0; i < 2; i++)
         a->flights[i].parts = malloc(n * sizeof *a->flights[i].parts);
-    if (!a->parts || !a->places || !a->flights[0].parts || !a->flights[1].parts)
+    if (!a->parts || !a->newcomers || !a->last || !a->logprob || !a->places || !a->flights[0].parts || !a->flights[1].parts)
         return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
     for (; a->n_places < n; a->n_places++)
         a->places[a->n_places] = (int32_t)(n - 1 - a->n_places);
@@ -86,6 +92,9 @@ void dg_ahead_close(struct dg_engine *e)
     free(a->flights[0].parts);
     free(a->flights[1].parts);
     free(a->parts);
+    free(a->newcomers);
+    free(a->last);
+    free(a->logprob);
     free(a->places);
     free(a);
     e->ahead = NULL;
@@ -116,13 +125,19 @@ bool dg_ahead_possible(const struct dg_engine *e)
     return true;
 }
 
-/* The search so far, for the device to go on with. */
-static void place(struct dg_engine *e, struct dg_live *s)
+/* Has the next step a part of the sentence? */
+static bool advances(const struct dg_live *s)
+{
+    return !s->held && s->beam.t + s->ahead < s->beam.search.max_len;
+}
+
+/* The search so far, for the device to go on with; its tracks are those from `track` on. */
+static struct dg_tracks_sentence newcomer(struct dg_engine *e, struct dg_live *s, uint32_t track)
 {
     struct dg_ahead *a = e->ahead;
     const struct dg_beam *b = &s->beam;
-    int32_t last[DG_MAX_BEAM];
-    double logprob[DG_MAX_BEAM];
+    int32_t *last = a->last + track;
+    double *logprob = a->logprob + track;
     assert(!s->ahead && (s->place >= 0 || a->n_places));
     if (s->place < 0)
         s->place = a->places[--a->n_places];
@@ -130,11 +145,24 @@ static void place(struct dg_engine *e, struct dg_live *s)
         last[r] = dg_beam_last(b, r, e->model->config.start);
         logprob[r] = b->live[r].logprob;
     }
-    const struct dg_tracks_sentence t = {.place = (uint32_t)s->place, .n_tracks = b->n_live, .t = b->t,
+    s->tracks = b->n_live;
+    return (struct dg_tracks_sentence){.place = (uint32_t)s->place, .n_tracks = b->n_live, .t = b->t,
         .memory = s->cross_slots, .n_memory = s->n_source, .last = last, .logprob = logprob,
         .history = s->history[0], .history_ld = b->search.max_len};
-    e->be->ops->tracks->place(e->be, a->tracks, &t);
-    s->tracks = b->n_live;
+}
+
+/* Everybody who advances and of whom the device has nothing, or what is old. */
+static void place_newcomers(struct dg_engine *e)
+{
+    struct dg_ahead *a = e->ahead;
+    uint32_t n = 0, tracks = 0;
+    for (struct dg_live *s = e->live; s; s = s->next)
+        if (advances(s) && !s->tracks) {
+            a->newcomers[n++] = newcomer(e, s, tracks);
+            tracks += s->tracks;
+        }
+    if (n)
+        e->be->ops->tracks->place(e->be, a->tracks, a->newcomers, n);
 }
 
 /* A sentence's part of the step that is being given; its rows begin at `row`. */
@@ -162,11 +190,10 @@ static uint32_t pack(struct dg_engine *e, struct flight *f)
     struct dg_ahead *a = e->ahead;
     uint32_t rows = 0, outs = 0;
     f->n = 0;
+    place_newcomers(e);
     for (struct dg_live *s = e->live; s; s = s->next) {
-        if (s->held || s->beam.t + s->ahead == s->beam.search.max_len)
+        if (!advances(s))
             continue;
-        if (!s->tracks)
-            place(e, s);
         const struct dg_tracks_part p = a->parts[f->n] = part_of(e, s, rows);
         f->parts[f->n++] = (struct part){s, rows, outs, p.n_in, p.n_out, p.k};
         rows += p.n_in;

@@ -228,13 +228,13 @@ static void tracks_close(struct dg_backend *be, struct dg_tracks *tracks)
     inner->ops->tracks->close(inner, tracks);
 }
 
-static void tracks_place(
-    struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_sentence *s)
+static void tracks_place(struct dg_backend *be, struct dg_tracks *tracks,
+    const struct dg_tracks_sentence *s, uint32_t n)
 {
     struct timed *t = timed_of(be);
     t->phase = DG_TIMED_STEP;
     uint64_t start = dg_clock_ns();
-    t->inner->ops->tracks->place(t->inner, tracks, s);
+    t->inner->ops->tracks->place(t->inner, tracks, s, n);
     count(t, "sentences to the device", start);
 }
 

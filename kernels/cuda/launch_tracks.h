@@ -48,13 +48,18 @@ struct dg_k_tracks {
 /* A sentence's first tracks, or those that the host went on with. */
 struct dg_k_place {
     uint32_t place, n_tracks, t, n_memory;
-    const double *total;    /* [n_tracks] */
-    const int32_t *last;    /* [n_tracks] */
-    const int32_t *memory;  /* [n_memory] */
-    const int32_t *history; /* [n_tracks,t] */
+    uint32_t total; /* its first in dg_k_places.totals, [n_tracks] */
+    uint32_t
+        lists; /* in dg_k_places.lists: last[n_tracks], memory[n_memory], history[n_tracks,t] */
+};
+struct dg_k_places {
+    const struct dg_k_place *places; /* [n] */
+    const double *totals;
+    const int32_t *lists;
+    uint32_t n;
 };
 int dg_launch_place(
-    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_place *place);
+    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_places *places);
 
 /* The lists of a step of M rows: those beyond n_rows mean nothing and do nothing. */
 int dg_launch_begin(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M);

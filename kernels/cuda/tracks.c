@@ -145,35 +145,51 @@ static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
     return DG_OK;
 }
 
-static void tracks_place(
-    struct dg_backend *be, struct dg_tracks *t, const struct dg_tracks_sentence *s)
+/* What a sentence's place begins with, to where `k` says in totals and lists; its head. */
+static struct dg_k_place fill_place(
+    const struct dg_tracks_sentence *s, struct dg_k_place k, double *totals, int32_t *lists)
 {
-    struct dg_cuda *cu = dg_cuda_of(be);
-    const size_t n = s->n_tracks, past = n * s->t,
-                 bytes = n * sizeof(double) + (n + s->n_memory + past) * sizeof(int32_t);
-    assert(s->place < t->most.places && n && n <= t->most.width && s->t < t->most.positions &&
-           s->n_memory <= t->most.memory);
-    if (!dg_cuda_stage_reserve(cu, bytes, 1))
-        return;
-    double *total = dg_cuda_stage_next(cu);
-    int32_t *last = (int32_t *)(void *)(total + n), *memory = last + n,
-            *history = memory + s->n_memory;
-    memcpy(total, s->logprob, n * sizeof *total);
+    const size_t n = s->n_tracks;
+    int32_t *last = lists + k.lists, *memory = last + n, *history = memory + s->n_memory;
+    memcpy(totals + k.total, s->logprob, n * sizeof *totals);
     memcpy(last, s->last, n * sizeof *last);
     memcpy(memory, s->memory, s->n_memory * sizeof *memory);
     for (size_t r = 0; r < n; r++)
         memcpy(history + r * s->t, s->history + r * s->history_ld, s->t * sizeof *history);
-    const double *sent = dg_cuda_stage_send(cu, t, bytes);
-    struct dg_k_place k = {.place = s->place,
-        .n_tracks = s->n_tracks,
-        .t = s->t,
-        .n_memory = s->n_memory,
-        .total = sent};
-    k.last = (const int32_t *)(const void *)(sent + n);
-    k.memory = k.last + n;
-    k.history = k.memory + s->n_memory;
-    dg_cuda_ok(cu, dg_launch_place(cu->stream, &t->k, &k), "placing a sentence");
+    return (struct dg_k_place){s->place, s->n_tracks, s->t, s->n_memory, k.total, k.lists};
 }
+
+/* One copy and one launch for all: heads, totals and lists lie behind one another. */
+static void tracks_place(
+    struct dg_backend *be, struct dg_tracks *t, const struct dg_tracks_sentence *s, uint32_t n)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    size_t tracks = 0, numbers = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        assert(s[i].place < t->most.places && s[i].n_tracks && s[i].n_tracks <= t->most.width);
+        assert(s[i].t < t->most.positions && s[i].n_memory <= t->most.memory);
+        tracks += s[i].n_tracks;
+        numbers += s[i].n_memory + (size_t)s[i].n_tracks * (1 + s[i].t);
+    }
+    const size_t bytes =
+        n * sizeof(struct dg_k_place) + tracks * sizeof(double) + numbers * sizeof(int32_t);
+    if (!n || !dg_cuda_stage_reserve(cu, bytes, 1))
+        return;
+    struct dg_k_place *heads = dg_cuda_stage_next(cu), at = {0};
+    double *totals = (double *)(void *)(heads + n);
+    int32_t *lists = (int32_t *)(void *)(totals + tracks);
+    for (uint32_t i = 0; i < n; i++) {
+        heads[i] = fill_place(&s[i], at, totals, lists);
+        at.total += s[i].n_tracks;
+        at.lists += s[i].n_memory + s[i].n_tracks * (1 + s[i].t);
+    }
+    struct dg_k_places k = {.places = dg_cuda_stage_send(cu, t, bytes), .n = n};
+    k.totals = (const double *)(const void *)(k.places + n);
+    k.lists = (const int32_t *)(const void *)(k.totals + tracks);
+    dg_cuda_ok(cu, dg_launch_place(cu->stream, &t->k, &k), "placing sentences");
+}
+
+_Static_assert(sizeof(struct dg_k_place) % sizeof(double) == 0, "totals lie behind the heads");
 
 /* So many rows are run for n: 4, 8, 16, 24, 32, 48, 64, 96, ... */
 static uint32_t pad_rows(const struct dg_tracks *t, uint32_t n)

@@ -10,19 +10,23 @@
 
 enum { THREADS = 128, MOST_TRACKS = DG_WARP };
 
+/* A block a sentence. */
 static __global__ void __launch_bounds__(THREADS)
-    place_tracks(struct dg_k_tracks k, struct dg_k_place p)
+    place_tracks(struct dg_k_tracks k, struct dg_k_places all)
 {
+    const struct dg_k_place p = all.places[blockIdx.x];
     const size_t track = (size_t)p.place * k.width;
+    const int32_t *last = all.lists + p.lists, *memory = last + p.n_tracks,
+                  *history = memory + p.n_memory;
     for (uint32_t r = threadIdx.x; r < p.n_tracks; r += THREADS) {
-        k.total[track + r] = p.total[r];
-        k.last[track + r] = p.last[r];
+        k.total[track + r] = all.totals[p.total + r];
+        k.last[track + r] = last[r];
     }
     for (uint32_t i = threadIdx.x; i < p.n_memory; i += THREADS)
-        k.memories[(size_t)p.place * k.memory + i] = p.memory[i];
+        k.memories[(size_t)p.place * k.memory + i] = memory[i];
     for (uint32_t r = 0; r < p.n_tracks; r++)
         for (uint32_t j = threadIdx.x; j < p.t; j += THREADS)
-            k.history[(track + r) * k.positions + j] = p.history[(size_t)r * p.t + j];
+            k.history[(track + r) * k.positions + j] = history[(size_t)r * p.t + j];
 }
 
 static __device__ void put_seg(
@@ -171,9 +175,9 @@ static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_tracks k)
 }
 
 extern "C" int dg_launch_place(
-    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_place *place)
+    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_places *places)
 {
-    DG_LAUNCH(place_tracks, 1, THREADS, 0, stream, *k, *place);
+    DG_LAUNCH(place_tracks, places->n, THREADS, 0, stream, *k, *places);
     return cudaGetLastError();
 }
 

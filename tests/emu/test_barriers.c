@@ -203,9 +203,9 @@ static void test_tracks(void **state)
     (void)state;
     assert_int_equal(ops->open(be, &most, &t, &err), 0);
     assert_non_null(t);
-    for (uint32_t place = 0; place < 2; place++)
-        ops->place(
-            be, t, &(struct dg_tracks_sentence){place, 1, 0, memory, 2, last, zero, slots, 1});
+    const struct dg_tracks_sentence both[] = {
+        {0, 1, 0, memory, 2, last, zero, slots, 1}, {1, 1, 0, memory, 2, last, zero, slots, 1}};
+    ops->place(be, t, both, 2);
     for (uint32_t i = 0; i < 2; i++) {
         const struct dg_tracks_part parts[] = {
             {0, i ? 3 : 1, 3, i, 2, 6, -1, false, false}, {1, 1, 1, i, 2, 2, -1, true, true}};
