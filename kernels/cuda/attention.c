@@ -147,6 +147,8 @@ void dg_cuda_attention(
         return;
     k.q = dg_k_rows_of(q);
     k.out = dg_k_rows_of(out);
+    assert(!k.new_k.p ||
+           (k.tile_rows == 1 && k.slots && k.new_k.type == k.k.type && k.new_v.type == k.v.type));
     dg_cuda_ok(cu,
         mma ? dg_launch_attention_mma(cu->stream, &k) : dg_launch_attention(cu->stream, &k),
         "attention");
