@@ -68,8 +68,8 @@ struct dg_cuda_block {
 /* Where the search's state is: DRAGOMAN_CUDA_STEP. */
 enum dg_step_mode { DG_STEP_HOST, DG_STEP_DEVICE, DG_STEP_GRAPH };
 
-/* Who multiplies, DRAGOMAN_CUDA_GEMM: for row-stable products one algorithm of the library's for all
- * numbers of rows, or one of a family for several sizes; or never the library. */
+/* Who multiplies, DRAGOMAN_CUDA_GEMM: for row-stable products one algorithm of the library's for
+ * all numbers of rows, or one of a family for several sizes; or never the library. */
 enum dg_gemm_mode { DG_GEMM_ONE, DG_GEMM_FAMILY, DG_GEMM_OWN };
 
 struct dg_cuda {

@@ -165,7 +165,8 @@ void *dg_cuda_scratch(struct dg_cuda *cu, size_t bytes)
         dg_cuda_release(cu, cu->scratch);
         cu->scratch = dg_cuda_alloc(cu, bytes + bytes / 8);
         cu->scratch_bytes = cu->scratch ? bytes + bytes / 8 : 0;
-        /* Results come back with the holes between them, which nobody reads: checkers need not know. */
+        /* Results come back with the holes between them, which nobody reads: checkers need not
+         * know. */
         if (cu->scratch && dg_cuda_alive(cu))
             dg_cuda_ok(cu, cudaMemsetAsync(cu->scratch, 0, cu->scratch_bytes, cu->stream),
                 "clearing scratch space");

@@ -14,7 +14,8 @@ static int cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_e
 
 static const struct dg_ops ops = {
     .device = "cuda",
-    .busy_rows = 4096, /* tiles of 128 x 128 of a product with 512 columns: one for each of 128 SMs */
+    .busy_rows =
+        4096, /* tiles of 128 x 128 of a product with 512 columns: one for each of 128 SMs */
     .buf_new = dg_cuda_buf_new,
     .buf_new_wide = dg_cuda_buf_new_wide,
     .buf_free = dg_cuda_buf_free,
