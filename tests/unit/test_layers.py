@@ -31,7 +31,7 @@ FOREIGN = {
     r"mpi\.h": r"trainer/mpi/\w+\.c",
     r"cblas.*": r"kernels/cpu/train/gemm_train\.c",
     r"cuda.*": r"kernels/cuda/.*",
-    r"cublas.*": r"kernels/cuda/gemm\.c",
+    r"cublas.*": r"kernels/cuda/gemm(_plan)?\.[ch]",
     r"nccl\.h": r"kernels/cuda/nccl\.c",
     r"zip\.h|yaml\.h": r"weights/convert/.*|server/page/document\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
