@@ -4,7 +4,7 @@
  * Two kernels, so that every sum has one owner and one order: `down` takes a tile of queries of one
  * head, writes dS to scratch and dq; `across` takes a tile of keys and sums dk and dv over the
  * queries. Chunks of the other side go through shared memory, CHUNK rows at a time. */
-#include "kernels/cuda/guide.cuh"
+#include "kernels/cuda/attention_grad.cuh"
 
 #include <math.h>
 
@@ -15,27 +15,6 @@ extern "C" uint32_t dg_attention_grad_rows(uint32_t width)
 {
     const uint32_t n = THREADS * ITEMS / width;
     return n < 1 ? 1 : n < MOST ? n : MOST;
-}
-
-/* What a block works on. */
-struct place {
-    struct dg_k_seg seg;
-    uint32_t h, first, n; /* head; rows of the tile */
-    size_t pairs;         /* of its [n_q,n_k] in probabilities and ds */
-};
-
-static __device__ __forceinline__ struct place place_of(
-    const struct dg_k_attention &a, const struct dg_k_tile *tiles, bool of_keys)
-{
-    const struct dg_k_tile at = tiles[blockIdx.x];
-    struct place p;
-    p.seg = a.segs[at.seg];
-    p.h = blockIdx.y;
-    p.first = at.first;
-    const uint32_t all = of_keys ? p.seg.n_k : p.seg.n_q;
-    p.n = all - at.first < a.tile_rows ? all - at.first : a.tile_rows;
-    p.pairs = p.seg.probs + (size_t)p.h * p.seg.n_q * p.seg.n_k;
-    return p;
 }
 
 static __device__ __forceinline__ uint32_t seen_by(const struct dg_k_seg &s, uint32_t i)
@@ -87,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS) down(struct dg_k_attention_gra
     DG_SHARED_BYTES(bytes);
     __shared__ float row_sum[MOST];
     const struct dg_k_attention a = g.a;
-    const struct place p = place_of(a, a.tiles, false);
+    const struct place p = place_of(a, a.tiles, false, a.tile_rows);
     const uint32_t wv = a.Dv | 1, wk = a.Dk | 1;
     float *dout = (float *)bytes;                   /* [n,Dv|1] */
     float *other = dout + (size_t)a.tile_rows * wv; /* [CHUNK,max(Dk,Dv)|1]: values, then keys */
@@ -203,7 +182,7 @@ static __global__ void __launch_bounds__(THREADS) across(struct dg_k_attention_g
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention a = g.a;
-    const struct place p = place_of(a, g.key_tiles, true);
+    const struct place p = place_of(a, g.key_tiles, true, a.tile_rows);
     const uint32_t wide = (a.Dk > a.Dv ? a.Dk : a.Dv) | 1;
     float *rows = (float *)bytes;           /* [CHUNK,wide] */
     float *w = rows + (size_t)CHUNK * wide; /* [CHUNK,MOST] */

@@ -6,7 +6,7 @@
  * LIFT times as large and without attention's scale, both of which dq and dk get at the end in
  * fp32: so fp16 does not lose more of a small dS than it has lost of dO. Sums are fp32. A piece of
  * up to KEYS keys is walked once by `down`, a longer one twice, first for the sums of P dP. */
-#include "kernels/cuda/guide.cuh"
+#include "kernels/cuda/attention_grad.cuh"
 #include "kernels/cuda/mma.cuh"
 
 #include <math.h>
@@ -14,27 +14,6 @@
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64,
                       QUERIES = 32, WIDE = ROWS + DG_PAD; /* of a row of weights in `across` */
 static const float LIFT = 16;
-
-/* What a block works on. */
-struct place {
-    struct dg_k_seg seg;
-    uint32_t h, first, n; /* head; rows of the tile */
-    size_t pairs;         /* of its [n_q,n_k] in probabilities and ds */
-};
-
-static __device__ __forceinline__ struct place place_of(
-    const struct dg_k_attention &a, const struct dg_k_tile *tiles, bool of_keys)
-{
-    const struct dg_k_tile at = tiles[blockIdx.x];
-    struct place p;
-    p.seg = a.segs[at.seg];
-    p.h = blockIdx.y;
-    p.first = at.first;
-    const uint32_t all = of_keys ? p.seg.n_k : p.seg.n_q;
-    p.n = all - at.first < ROWS ? all - at.first : ROWS;
-    p.pairs = p.seg.probs + (size_t)p.h * p.seg.n_q * p.seg.n_k;
-    return p;
-}
 
 static __device__ __forceinline__ uint32_t seen_by(const struct dg_k_seg &s, uint32_t i)
 {
@@ -211,7 +190,7 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8) down(struct dg
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention &a = g.a;
-    const struct place p = place_of(a, a.tiles, false);
+    const struct place p = place_of(a, a.tiles, false, ROWS);
     const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(p.n), i0 = p.first + warp,
                    most = seen_by(p.seg, p.first + p.n - 1), chunks = (most + KEYS - 1) / KEYS;
     const bool guided = GUIDED && dg_guided(g.guide, p.h);
@@ -310,7 +289,7 @@ static __global__ void __launch_bounds__(THREADS, 8) across(struct dg_k_attentio
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention &a = g.a;
-    const struct place p = place_of(a, g.key_tiles, true);
+    const struct place p = place_of(a, g.key_tiles, true, ROWS);
     const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(p.n),
                    before = p.seg.n_k - p.seg.n_q; /* causal: keys that all queries see */
     T *queries = (T *)bytes;                       /* [QUERIES,D + DG_PAD] */

@@ -24,4 +24,12 @@ static inline struct dg_backend *cuda_or_skip(const char *precision)
     return be;
 }
 
+/* As main() of a test: check, whose state is the precision's name, in each of them. */
+static inline int cuda_each_precision(CMUnitTestFunction check)
+{
+    const struct CMUnitTest tests[] = {{"fp32", check, NULL, NULL, (void *)"fp32"},
+        {"fp16", check, NULL, NULL, (void *)"fp16"}, {"bf16", check, NULL, NULL, (void *)"bf16"}};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 #endif

@@ -103,8 +103,9 @@ static void check_probs(uint32_t Dk, uint32_t Dv, uint32_t n_q, uint32_t n_k, bo
     free(kept), free(again);
 }
 
-static void check(const char *precision)
+static void check(void **state)
 {
+    const char *precision = *state;
     static const uint32_t heads[][2] = {{64, 64}, {24, 40}, {64, 32}},
                           sizes[][2] = {{3, 3}, {4, 27}, {17, 32}, {19, 33}, {33, 70}};
     struct dg_error err = {0};
@@ -120,27 +121,7 @@ static void check(const char *precision)
     dg_device_close(be);
 }
 
-static void test_fp32(void **state)
-{
-    (void)state;
-    check("fp32");
-}
-
-static void test_fp16(void **state)
-{
-    (void)state;
-    check("fp16");
-}
-
-static void test_bf16(void **state)
-{
-    (void)state;
-    check("bf16");
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16), cmocka_unit_test(test_bf16)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cuda_each_precision(check);
 }

@@ -91,8 +91,9 @@ static void check_rows(
     free(x), free(want), free(got);
 }
 
-static void check(const char *precision)
+static void check(void **state)
 {
+    const char *precision = *state;
     static const size_t sizes[] = {
         1, 3, 4, 60, 1111, 10240, 10244, 37000, 40960, 40961, 40964, 57000, 90003};
     struct dg_backend *be = cuda_or_skip(precision);
@@ -113,27 +114,7 @@ static void check(const char *precision)
     dg_device_close(be);
 }
 
-static void test_fp32(void **state)
-{
-    (void)state;
-    check("fp32");
-}
-
-static void test_fp16(void **state)
-{
-    (void)state;
-    check("fp16");
-}
-
-static void test_bf16(void **state)
-{
-    (void)state;
-    check("bf16");
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16), cmocka_unit_test(test_bf16)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cuda_each_precision(check);
 }

@@ -82,8 +82,9 @@ static void check_shape(
     free(x), free(whole), free(part);
 }
 
-static void check(const char *precision)
+static void check(void **state)
 {
+    const char *precision = *state;
     struct dg_backend *be = cuda_or_skip(precision);
     struct dg_error err = {0};
     const bool emulated = strstr(be->name, "emulated") != NULL;
@@ -97,27 +98,7 @@ static void check(const char *precision)
     dg_device_close(be);
 }
 
-static void test_fp32(void **state)
-{
-    (void)state;
-    check("fp32");
-}
-
-static void test_fp16(void **state)
-{
-    (void)state;
-    check("fp16");
-}
-
-static void test_bf16(void **state)
-{
-    (void)state;
-    check("bf16");
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16), cmocka_unit_test(test_bf16)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cuda_each_precision(check);
 }

@@ -1,10 +1,32 @@
-/* A guide's loss (struct dg_guide) as both of attention's backwards need it: what the plain one
- * (attention_grad.cu) and tensor cores' (attention_mma_grad.cu) share. */
-#ifndef DG_KERNELS_CUDA_GUIDE_CUH
-#define DG_KERNELS_CUDA_GUIDE_CUH
+/* What both of attention's backwards share, the plain one (attention_grad.cu) and tensor cores'
+ * (attention_mma_grad.cu): a block's place, and a guide's loss (struct dg_guide). */
+#ifndef DG_KERNELS_CUDA_ATTENTION_GRAD_CUH
+#define DG_KERNELS_CUDA_ATTENTION_GRAD_CUH
 
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_train.h"
+
+/* What a block works on. */
+struct place {
+    struct dg_k_seg seg;
+    uint32_t h, first, n; /* head; rows of the tile */
+    size_t pairs;         /* of its [n_q,n_k] in probabilities and ds */
+};
+
+/* rows: of a whole tile, of queries or of keys. */
+static __device__ __forceinline__ struct place place_of(
+    const struct dg_k_attention &a, const struct dg_k_tile *tiles, bool of_keys, uint32_t rows)
+{
+    const struct dg_k_tile at = tiles[blockIdx.x];
+    struct place p;
+    p.seg = a.segs[at.seg];
+    p.h = blockIdx.y;
+    p.first = at.first;
+    const uint32_t all = of_keys ? p.seg.n_k : p.seg.n_q;
+    p.n = all - at.first < rows ? all - at.first : rows;
+    p.pairs = p.seg.probs + (size_t)p.h * p.seg.n_q * p.seg.n_k;
+    return p;
+}
 
 static __device__ __forceinline__ bool dg_guided(const struct dg_k_guide &guide, uint32_t h)
 {
