@@ -90,8 +90,6 @@ int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
     const struct dg_gemm_call *call, struct dg_error *err)
 {
     const struct dg_gemm_plan *plan;
-    if ((uintptr_t)call->bias % 16) /* the library's kernels load it so, and do not ask */
-        return DG_EUNSUP;
     int code = dg_gemm_find(g, call, false, &plan, err);
     if (!code && may_lose_the_end(plan->split, summed(call)))
         code = dg_gemm_find(g, call, true, &plan, err);
@@ -103,7 +101,7 @@ int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
             return code;
         rc = multiply(g, stream, call, plan);
         if (refused(rc))
-            return DG_EUNSUP;
+            return dg_gemm_give_up(g, plan);
     }
     return rc ? dg_gemm_failed(err, "a product", rc) : DG_OK;
 }

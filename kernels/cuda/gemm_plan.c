@@ -182,6 +182,8 @@ static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *cal
             g->lt, &p.desc, &p.a, &p.b, &p.c, &p.c, &wish, ASKED, found, &n);
     if (rc && rc != CUBLAS_STATUS_NOT_SUPPORTED)
         return dg_gemm_failed(err, "choosing an algorithm", rc);
+    if (plan->key.align[3] < 16) /* the library's kernels load a bias so, and do not ask */
+        n = 0;
     for (int i = 0; i < n; i++) {
         const cublasLtMatmulAlgo_t *algo = &found[i].algo;
         if (found[i].state || (plan->key.whole && !is_whole(algo)) ||
@@ -210,16 +212,15 @@ static void tell(const struct dg_gemm_plan *p)
     if (p->none)
         dg_log(DG_LOG_WARN,
             "gemm_own msg=\"cuBLASLt has no algorithm: our own, slow kernel multiplies\" kind=%s "
-            "m=%zu n=%zu "
-            "k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u",
-            kind, k->M, k->N, k->K, in, out, k->whole, k->align[0], k->align[1], k->align[2]);
+            "m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u,%u",
+            kind, k->M, k->N, k->K, in, out, k->whole, k->align[0], k->align[1], k->align[2],
+            k->align[3]);
     else if (getenv("DRAGOMAN_CUDA_LOG"))
         dg_log(DG_LOG_INFO,
-            "gemm_plan kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u "
-            "id=%d tile=%d "
-            "stages=%d split=%d scheme=%d custom=%d cluster=%d",
+            "gemm_plan kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d "
+            "align=%u,%u,%u,%u id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d",
             kind, k->M, k->N, k->K, in, out, k->whole, k->align[0], k->align[1], k->align[2],
-            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_ID),
+            k->align[3], config_of(&p->algo, CUBLASLT_ALGO_CONFIG_ID),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_TILE_ID),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_STAGES_ID), p->split,
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
@@ -247,6 +248,7 @@ static struct dg_gemm_key key_of(const struct dg_gemm_call *call, size_t M, bool
     key.align[0] = alignment(call->b, call->ldb, call->in);
     key.align[1] = alignment(call->a, call->lda, call->in);
     key.align[2] = alignment(call->c, call->ldc, call->out);
+    key.align[3] = alignment(call->bias, 0, call->out);
     return key;
 }
 
@@ -286,4 +288,12 @@ int dg_gemm_find(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call
         rc = find(g, call, &own, &anchor, out, err);
     }
     return !rc && (*out)->none ? DG_EUNSUP : rc;
+}
+
+int dg_gemm_give_up(struct dg_cuda_gemm_context *g, const struct dg_gemm_plan *plan)
+{
+    struct dg_gemm_plan *p = &g->plans[plan - g->plans];
+    p->none = true;
+    tell(p);
+    return DG_EUNSUP;
 }

@@ -22,7 +22,7 @@ struct dg_gemm_key {
     size_t M, N, K; /* M: the largest number of rows; 0: any */
     size_t lda, ldb, ldc;
     int kind, in, out, epilogue, add, stable, whole;
-    uint32_t align[3]; /* of the library's a, b, c */
+    uint32_t align[4]; /* of the library's a, b, c and of the bias, 16 where there is none */
 };
 
 struct dg_gemm_plan {
@@ -49,6 +49,9 @@ cublasStatus_t dg_gemm_describe(
  * whole: without split-K in any case. DG_EUNSUP: none; DG_EINTERNAL: the library failed. */
 int dg_gemm_find(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call, bool whole,
     const struct dg_gemm_plan **out, struct dg_error *err);
+
+/* The library refuses what it had chosen itself: from now on the plan has none. DG_EUNSUP. */
+int dg_gemm_give_up(struct dg_cuda_gemm_context *g, const struct dg_gemm_plan *plan);
 
 int dg_gemm_failed(struct dg_error *err, const char *what, cublasStatus_t rc);
 
