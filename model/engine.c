@@ -43,8 +43,8 @@ static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_l
 /* Rows of an encoder pass: what keeps the device busy, but no more than all sentences have together, and at least one's. */
 static uint32_t encode_rows(const struct dg_ops *ops, const struct dg_engine_limits *l)
 {
-    const size_t all = (size_t)l->max_sentences * l->max_source, busy = ops->busy_rows;
-    uint32_t n = busy > DG_ENCODE_ROWS ? (uint32_t)(busy < all ? busy : all) : DG_ENCODE_ROWS;
+    const size_t all = (size_t)l->max_sentences * l->max_source;
+    uint32_t n = ops->busy_rows < all ? ops->busy_rows : (uint32_t)all;
     n = n > DG_ENCODE_ROWS ? n : DG_ENCODE_ROWS;
     return n > l->max_source ? n : l->max_source;
 }

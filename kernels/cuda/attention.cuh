@@ -1,31 +1,13 @@
-/* What the forward kernels of attention share: which queries a block has, where keys lie, the
+/* What the forward kernels of attention share: where keys lie, the
  * running softmax, probabilities that are wanted. A block of THREADS owns one tile of a piece's
  * queries for one head and goes through the keys in chunks of KEYS, which begin at key 0.
  * Scores lie in shared memory as s[PARTS,tile_rows,KEYS]: sums over PARTS parts of Dk. */
 #ifndef DG_KERNELS_CUDA_ATTENTION_CUH
 #define DG_KERNELS_CUDA_ATTENTION_CUH
 
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/attention_tile.cuh"
 
 static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP, MOST_QUERIES = 16;
-
-/* What a block knows about its tile. */
-struct tile {
-    struct dg_k_seg seg;
-    uint32_t h, i0, n; /* head; first query, queries */
-    uint32_t most;     /* keys that its last query sees */
-};
-
-static __device__ __forceinline__ struct tile tile_of(const struct dg_k_attention &a)
-{
-    struct tile t;
-    t.seg = a.segs[a.tiles ? a.tiles[blockIdx.x].seg : blockIdx.x];
-    t.h = blockIdx.y;
-    t.i0 = a.tiles ? a.tiles[blockIdx.x].first : 0;
-    t.n = t.seg.n_q - t.i0 < a.tile_rows ? t.seg.n_q - t.i0 : a.tile_rows;
-    t.most = t.seg.causal ? t.seg.n_k - t.seg.n_q + t.i0 + t.n : t.seg.n_k;
-    return t;
-}
 
 /* Where keys or values of the piece lie, the newest of a cached step apart. */
 struct source {
@@ -78,7 +60,7 @@ static __device__ __forceinline__ void keep_newest(const struct dg_k_attention &
 static __device__ __forceinline__ uint32_t seen_of(
     const struct tile &t, uint32_t i, uint32_t j0, uint32_t n)
 {
-    uint32_t seen = t.seg.causal ? t.seg.n_k - t.seg.n_q + t.i0 + i + 1 : t.seg.n_k;
+    const uint32_t seen = seen_by(t.seg, t.i0 + i);
     if (seen <= j0)
         return 0;
     return seen - j0 < n ? seen - j0 : n;

@@ -17,11 +17,6 @@ extern "C" uint32_t dg_attention_grad_rows(uint32_t width)
     return n < 1 ? 1 : n < MOST ? n : MOST;
 }
 
-static __device__ __forceinline__ uint32_t seen_by(const struct dg_k_seg &s, uint32_t i)
-{
-    return s.causal ? s.n_k - s.n_q + i + 1 : s.n_k;
-}
-
 /* to[n,width|1]: rows row0 .. row0+n-1 of one head. */
 static __device__ void load(
     const struct dg_k_rows &from, size_t row0, uint32_t n, size_t column, uint32_t width, float *to)

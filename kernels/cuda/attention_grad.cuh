@@ -3,7 +3,7 @@
 #ifndef DG_KERNELS_CUDA_ATTENTION_GRAD_CUH
 #define DG_KERNELS_CUDA_ATTENTION_GRAD_CUH
 
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/launch_train.h"
 
 /* What a block works on. */

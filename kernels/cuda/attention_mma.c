@@ -4,18 +4,6 @@
 #include "kernels/cuda/internal.h"
 
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-int dg_cuda_choose_attention(struct dg_cuda *cu, struct dg_error *err)
-{
-    const char *wish = getenv("DRAGOMAN_CUDA_ATTENTION");
-    cu->plain_attention = wish && !strcmp(wish, "plain");
-    if (!wish || !*wish || cu->plain_attention || !strcmp(wish, "mma"))
-        return DG_OK;
-    return dg_error_set(
-        err, DG_EINVAL, "DRAGOMAN_CUDA_ATTENTION is \"%s\", it can be mma or plain", wish);
-}
 
 static bool aligned(const struct dg_cuda *cu, struct dg_rows r)
 {

@@ -5,16 +5,10 @@
  * fp32 but for the products' operands; probabilities are divided by their sum, stored, dropped,
  * and rounded before they meet the values. Order depends on the query's own keys alone.
  * Limits: attention_mma.c chooses the calls; others go to attention.cu. */
+#include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/mma.cuh"
 
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64;
-
-/* What a block works on. */
-struct tile {
-    struct dg_k_seg seg;
-    uint32_t h, i0, n; /* head; first query, queries */
-    uint32_t most;     /* keys that its last query sees */
-};
 
 /* A lane's two queries, g and g + 8 of its warp's. */
 struct queries {
@@ -22,18 +16,6 @@ struct queries {
     uint32_t i[2], seen[2], key[2]; /* in the piece; keys they see; of dropout */
     float top[2], sum[2];           /* largest score; sum of exp(score - top) */
 };
-
-static __device__ __forceinline__ struct tile tile_of(const struct dg_k_attention &a)
-{
-    const struct dg_k_tile at = a.tiles[blockIdx.x];
-    struct tile t;
-    t.seg = a.segs[at.seg];
-    t.h = blockIdx.y;
-    t.i0 = at.first;
-    t.n = t.seg.n_q - at.first < ROWS ? t.seg.n_q - at.first : ROWS;
-    t.most = t.seg.causal ? t.seg.n_k - t.seg.n_q + t.i0 + t.n : t.seg.n_k;
-    return t;
-}
 
 static __device__ __forceinline__ struct queries queries_of(
     const struct dg_k_attention &a, const struct tile &t)
@@ -44,7 +26,7 @@ static __device__ __forceinline__ struct queries queries_of(
         const uint32_t at = threadIdx.x / DG_WARP * 16 + threadIdx.x % DG_WARP / 4 + r * 8;
         m.there[r] = at < t.n;
         m.i[r] = t.i0 + at;
-        m.seen[r] = !m.there[r] ? 0 : t.seg.causal ? t.seg.n_k - t.seg.n_q + m.i[r] + 1 : t.seg.n_k;
+        m.seen[r] = m.there[r] ? seen_by(t.seg, m.i[r]) : 0;
         m.key[r] =
             a.drop.row_key && m.there[r] ? a.drop.row_key[t.seg.q0 + m.i[r]] ^ a.drop.site : 0;
         m.top[r] = -INFINITY;

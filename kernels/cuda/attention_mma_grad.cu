@@ -15,11 +15,6 @@ static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, K
                       QUERIES = 32, WIDE = ROWS + DG_PAD; /* of a row of weights in `across` */
 static const float LIFT = 16;
 
-static __device__ __forceinline__ uint32_t seen_by(const struct dg_k_seg &s, uint32_t i)
-{
-    return s.causal ? s.n_k - s.n_q + i + 1 : s.n_k;
-}
-
 /* A lane's two queries, g and g + 8 of its warp's. */
 struct queries {
     uint32_t seen[2], key[2]; /* keys they see, 0 behind the last query; of dropout */

@@ -81,14 +81,8 @@ static __device__ __forceinline__ float dg_drop(
     return (h >> 8) >= d.floor ? x * d.scale : 0.0f;
 }
 
-static __device__ __forceinline__ float dg_warp_sum(float x)
-{
-    for (int step = DG_WARP / 2; step; step /= 2)
-        x += __shfl_xor_sync(0xFFFFFFFFu, x, step);
-    return x;
-}
-
-static __device__ __forceinline__ double dg_warp_sum(double x)
+/* float or double */
+template <typename F> static __device__ __forceinline__ F dg_warp_sum(F x)
 {
     for (int step = DG_WARP / 2; step; step /= 2)
         x += __shfl_xor_sync(0xFFFFFFFFu, x, step);

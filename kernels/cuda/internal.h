@@ -165,10 +165,9 @@ bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, 
 size_t dg_cuda_query_rows(const struct dg_attention *op);
 
 /* Whether an attention call whose rows, beside keys and values, are these goes to tensor cores
- * (attention_mma.c); and what the environment says to that. */
+ * (attention_mma.c). */
 bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attention *op,
     const struct dg_rows *rows, size_t n_rows);
-int dg_cuda_choose_attention(struct dg_cuda *cu, struct dg_error *err);
 
 /* Backward of attention, with its guide (attention_train.c). */
 int dg_cuda_attention_backward(

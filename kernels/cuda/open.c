@@ -141,35 +141,43 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
     return DG_OK;
 }
 
-/* Which of three names an environment variable has; `otherwise` where it is not set. */
+/* Which of `names`, up to a NULL, an environment variable has; `otherwise` where it is not set. */
 static int choose(
-    const char *variable, const char *const names[3], int otherwise, int *out, struct dg_error *err)
+    const char *variable, const char *const *names, int otherwise, int *out, struct dg_error *err)
 {
     const char *wish = getenv(variable);
+    char list[64];
+    size_t n = 0;
     *out = otherwise;
-    for (int i = 0; wish && *wish; i++) {
-        if (i == 3)
-            return dg_error_set(err, DG_EINVAL, "%s is \"%s\", it can be %s, %s or %s", variable,
-                wish, names[0], names[1], names[2]);
-        *out = i;
-        if (!strcmp(wish, names[i]))
-            break;
+    if (!wish || !*wish)
+        return DG_OK;
+    for (int i = 0; names[i]; i++) {
+        if (!strcmp(wish, names[i])) {
+            *out = i;
+            return DG_OK;
+        }
+        const char *between = i == 0 ? "" : names[i + 1] ? ", " : " or ";
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", between, names[i]);
     }
-    return DG_OK;
+    return dg_error_set(err, DG_EINVAL, "%s is \"%s\", it can be %s", variable, wish, list);
 }
 
 static int choose_ways(struct dg_cuda *cu, struct dg_error *err)
 {
-    static const char *const steps[] = {"host", "device", "graph"}, *const products[] = {
-                                                                        "one", "family", "own"};
-    int step, gemm;
+    static const char *const steps[] = {"host", "device", "graph", NULL};
+    static const char *const products[] = {"one", "family", "own", NULL};
+    static const char *const attention[] = {"mma", "plain", NULL};
+    int step, gemm, plain;
     int rc = choose("DRAGOMAN_CUDA_STEP", steps, DG_STEP_DEVICE, &step, err);
     if (!rc)
         rc = choose("DRAGOMAN_CUDA_GEMM", products, DG_GEMM_ONE, &gemm, err);
+    if (!rc)
+        rc = choose("DRAGOMAN_CUDA_ATTENTION", attention, false, &plain, err);
     if (rc)
         return rc;
     cu->step_mode = (enum dg_step_mode)step;
     cu->gemm_mode = (enum dg_gemm_mode)gemm;
+    cu->plain_attention = plain;
     return DG_OK;
 }
 
@@ -188,8 +196,6 @@ static int cuda_open(
     cu->arena.chunk_bytes = getenv("DRAGOMAN_CUDA_CHUNKS_OFF") ? 0 : CHUNK;
     snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);
     int rc = choose_ways(cu, err);
-    if (!rc)
-        rc = dg_cuda_choose_attention(cu, err);
     if (!rc)
         rc = choose_device(cu, err);
     if (!rc)
