@@ -189,7 +189,10 @@ int dg_device_open(const struct dg_device *device, struct dg_backend **out, stru
     *out = NULL;
     if (!device->cuda) {
         const struct dg_cpu_options cpu = {.threads = device->threads};
-        return dg_cpu_open(&cpu, out, err);
+        int rc = dg_cpu_open(&cpu, out, err);
+        if (rc == DG_OK)
+            dg_cpu_set_products(*out, device->type);
+        return rc;
     }
     const struct dg_plugin *plugin = open_plugin(err);
     const struct dg_plugin_options options = {device->number, device->type};

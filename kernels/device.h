@@ -9,9 +9,10 @@ struct dg_device_options {
     /* "cpu", "cuda", "cuda:N", "auto"; where several may be had also "cuda:0,cuda:2" and
      * "cuda:all". NULL: $DRAGOMAN_DEVICE, else "auto" */
     const char *device;
-    const char
-        *precision; /* of a GPU: "fp32", "fp16", "bf16"; NULL: $DRAGOMAN_PRECISION, else "fp32" */
-    int threads;    /* of the CPU: cores one op may be split over; 0 = 1 */
+    /* Of a GPU: "fp32", "fp16", "bf16"; of a CPU that trains: "fp32", "bf16". NULL:
+     * $DRAGOMAN_PRECISION, else "fp32" */
+    const char *precision;
+    int threads; /* of the CPU: cores one op may be split over; 0 = 1 */
 };
 
 /* A choice that holds for as many backends as a program opens. Plain data. */

@@ -141,8 +141,9 @@ struct dg_train {
     bool narrow;
 };
 
-/* Training on a CPU backend: installs the library GEMM in it (kernels/cpu/train/gemm_train.c).
- * Close before the backend. */
+/* Training on a CPU backend: its products become the trainer's (kernels/cpu/train/gemm_train.h), in
+ * the type that dg_cpu_set_products has set, which the backend's name then says. Close before the
+ * backend. DG_EUNSUP: products of that type cannot be had here. */
 int dg_cpu_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
 void dg_cpu_train_close(struct dg_train *t); /* NULL is fine */
 

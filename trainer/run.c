@@ -300,6 +300,8 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
     if (!rc && !r.recipe)
         rc = dg_run_load(&r, err);
     if (!rc)
+        rc = dg_run_device(&r, err);
+    if (!rc)
         rc = dg_run_data(&r, err);
     if (!rc)
         rc = dg_run_model(&r, err);

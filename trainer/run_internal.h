@@ -3,6 +3,7 @@
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
+#include "kernels/device.h"
 #include "trainer/keeper.h"
 #include "trainer/log.h"
 #include "trainer/prepare.h"
@@ -22,6 +23,7 @@ struct dg_run {
     struct dg_config config;
     struct dg_dataset *data;
     struct dg_plan plan;
+    struct dg_device device; /* one for each worker */
     struct dg_crew *workers;
     struct dg_exchange *exchange; /* NULL: alone */
     bool stopping;                /* some rank was asked to stop */
@@ -50,6 +52,7 @@ static inline int dg_run_threads(const struct dg_run *r)
 /* run_open.c */
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
 int dg_run_paths(struct dg_run *r, struct dg_error *err);
+int dg_run_device(struct dg_run *r, struct dg_error *err); /* chosen, and tried: it can train */
 int dg_run_data(struct dg_run *r,
     struct dg_error *err); /* prepared folder, configuration, training set, plan */
 int dg_run_model(struct dg_run *r,

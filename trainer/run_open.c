@@ -64,6 +64,24 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     return dg_run_leads(r) && !r->o->look ? take_lock(r, err) : 0;
 }
 
+/* Before the data is prepared, which may take hours. */
+int dg_run_device(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_device_options wish = {
+        r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu", r->o->precision, 1};
+    struct dg_backend *be = NULL;
+    struct dg_train *train = NULL;
+    int rc = r->o->ranks ? dg_ranks_device(r->o->ranks, &wish, &r->device, err)
+                         : dg_device_choose(&wish, &r->device, err);
+    if (!rc)
+        rc = dg_device_open(&r->device, &be, err);
+    if (!rc)
+        rc = dg_train_open(be, &train, err);
+    dg_train_close(train);
+    dg_device_close(be);
+    return rc;
+}
+
 static int find_config(struct dg_run *r, struct dg_error *err)
 {
     struct dg_buffer path;
@@ -190,16 +208,10 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
 static int open_workers(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    const struct dg_device_options wish = {
-        r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu", r->o->precision, 1};
-    struct dg_device device;
     struct dg_crew_options wo = {
-        .config = &r->config, .threads = (int)r->plan.threads, .device = &device};
+        .config = &r->config, .threads = (int)r->plan.threads, .device = &r->device};
     struct dg_adam_options ao = {t->beta1, t->beta2, t->epsilon, t->weight_decay, t->ema};
-    int rc = r->o->ranks ? dg_ranks_device(r->o->ranks, &wish, &device, err)
-                         : dg_device_choose(&wish, &device, err);
-    if (!rc)
-        rc = longest_sentence(r, &wo.max_positions, err);
+    int rc = longest_sentence(r, &wo.max_positions, err);
     if (!rc)
         rc = dg_crew_open(&wo, &r->workers, err);
     if (!rc)
@@ -239,7 +251,8 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
     if (!ranks)
         return 0;
     int rc = dg_ranks_same(ranks, kind ? dg_hash64(kind, strlen(kind)) : 0,
-        cpu ? "an instruction set (DRAGOMAN_ISA sets one for all)" : "a kind of device or precision",
+        cpu ? "an instruction set (DRAGOMAN_ISA sets one for all) or precision"
+            : "a kind of device or precision",
         err);
     if (!rc)
         rc = dg_ranks_same(ranks, (uint64_t)crew->n, "a number of threads", err);

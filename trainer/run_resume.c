@@ -88,8 +88,8 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
     if (strcmp(backend, c->state.backend) || c->state.threads != (uint64_t)dg_run_threads(r))
         dg_trainlog_say(r->log,
             "warning: begun with %s and %" PRIu64
-            " threads, going on with %s and %d: sums are taken "
-            "in another order, so that this run will not be bit-identical to an undisturbed one",
+            " threads, going on with %s and %d: products and sums round otherwise, "
+            "so that this run will not be bit-identical to an undisturbed one",
             c->state.backend, c->state.threads, backend, dg_run_threads(r));
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Training side by side: `dragoman-train` and PyTorch alternately on the very same batches, real tokens counted on both
-sides, for each number of threads. Prints each run and the medians; writes train-MACHINE.json and .md to --out after each round, so
+sides, for each number of threads, in fp32 and, where the processor has it, with products in bf16. Prints each run and the medians; writes train-MACHINE.json and .md to --out after each round, so
 that what was measured before an interruption is kept.
 
 CPU time is compared too: it hardly suffers from who else uses the cores. foreign_cpus says how many cores others used
@@ -27,6 +27,7 @@ import record  # noqa: E402
 
 QUIET = 0.15  # cores that others may take before the clock is not to be trusted
 FIGURES = ("tokens_per_s", "tokens_per_cpu_s")
+PRECISIONS = ("fp32", "bf16")
 
 
 def summary(lines):
@@ -62,17 +63,18 @@ class Programs:
         with open(os.path.join(self.prepared, "source.vocab"), encoding="utf-8") as f:
             self.vocab = sum(1 for _ in f)
 
-    def dragoman(self, threads):
+    def dragoman(self, precision, threads):
         shutil.rmtree(self.run, ignore_errors=True)
         subprocess.run([self.a.trainer, "run", *self.common, "--prepared", self.prepared, "--out", self.run,
-                        "--threads", str(threads), "--quiet"], check=True, stderr=subprocess.DEVNULL)
+                        "--threads", str(threads), "--precision", precision, "--quiet"], check=True, stderr=subprocess.DEVNULL)
         with open(os.path.join(self.run, "log.jsonl"), encoding="utf-8") as f:
             return [x for x in map(json.loads, f) if x["kind"] == "train"]
 
-    def pytorch(self, threads):
+    def pytorch(self, precision, threads):
         out = subprocess.run([sys.executable, os.path.join(HERE, "torch_train.py"), "--batches", self.batches, "--vocab",
                               str(self.vocab), "--threads", str(threads), "--updates", str(self.a.updates),
-                              "--log", str(self.a.log)], check=True, capture_output=True, text=True).stdout
+                              "--log", str(self.a.log), *(["--bf16"] if precision == "bf16" else [])],
+                             check=True, capture_output=True, text=True).stdout
         return [json.loads(x) for x in out.splitlines()]
 
 
@@ -90,6 +92,12 @@ def settle(runs):
     return result
 
 
+def medians(result):
+    """Each precision's numbers of threads in turn."""
+    return [(precision, threads, x) for precision in PRECISIONS if precision in result
+            for threads, x in result[precision].items()]
+
+
 def table(result):
     """The medians as Markdown."""
     m = result["machine"]
@@ -97,14 +105,16 @@ def table(result):
              f"{result['date']}, revision {result['revision']}, PyTorch {result['torch']}; {result['model']}.",
              f"Medians of {result['rounds']} alternating rounds, {result['updates'] - result['warm_up_updates']} updates each, source + "
              "target tokens a second, padding not counted. Made by `make bench-train`.", "",
-             "| threads | Dragoman | PyTorch | ratio | by CPU time | spread, ours and theirs | cores of others, at most |",
-             "|---|---|---|---|---|---|---|"]
-    for threads, x in result["threads"].items():
+             "| products | threads | Dragoman | PyTorch | ratio | by CPU time | spread, ours and theirs | cores of others, at most |",
+             "|---|---|---|---|---|---|---|---|"]
+    for precision, threads, x in medians(result):
         ours, theirs = x["dragoman"], x["pytorch"]
         foreign = max(r["foreign_cpus"] for by in (ours, theirs) for r in by["runs"])
-        lines.append(f"| {threads} | {ours['tokens_per_s']:,.0f} | {theirs['tokens_per_s']:,.0f} | {x['ratio']['tokens_per_s']:.2f} | "
+        lines.append(f"| {precision} | {threads} | {ours['tokens_per_s']:,.0f} | {theirs['tokens_per_s']:,.0f} | {x['ratio']['tokens_per_s']:.2f} | "
                      f"{x['ratio']['tokens_per_cpu_s']:.2f} | {ours['tokens_per_s_spread_percent']:.0f} %, "
                      f"{theirs['tokens_per_s_spread_percent']:.0f} % | {foreign} |")
+    if "bf16" in result:
+        lines += ["", "bf16: `--precision bf16`, and PyTorch's autocast."]
     if not result["quiet"]:
         lines += ["", "Others used the cores meanwhile: two threads of PyTorch wait busily for each other and suffer most."]
     return "\n".join(lines) + "\n"
@@ -113,10 +123,11 @@ def table(result):
 def write(a, runs, rounds, date):
     result = {"date": date, "machine": machine.describe(), "revision": a.revision, "torch": torch.__version__,
               "torch_uses": torch.backends.cpu.get_cpu_capability(),
-              "model": "3 + 3 layers, 256/1024, 4 heads, vocabulary 6,000, fp32; Multi30k, at most 1,200 padded tokens a batch",
+              "model": "3 + 3 layers, 256/1024, 4 heads, vocabulary 6,000; Multi30k, at most 1,200 padded tokens a batch",
               "updates": a.updates, "warm_up_updates": a.log, "rounds": rounds,
-              "quiet": max(x["foreign_cpus"] for by in runs.values() for one in by.values() for x in one) < QUIET,
-              "threads": {str(n): settle(runs[n]) for n in runs}}
+              "quiet": max(x["foreign_cpus"] for by in runs.values() for one in by.values() for x in one) < QUIET}
+    for precision, threads in runs:
+        result.setdefault(precision, {})[str(threads)] = settle(runs[precision, threads])
     return record.write(a.out, f"train-{machine.slug()}", {".json": result, ".md": table(result)}), result
 
 
@@ -137,22 +148,23 @@ def main():
         p.error(f"--updates {a.updates} leaves nothing to measure after the first {a.log}")
     os.makedirs(a.work, exist_ok=True)
     programs, date = Programs(a), time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    runs = {n: {"dragoman": [], "pytorch": []} for n in a.threads}
+    precisions = PRECISIONS if "avx512_bf16" in machine.cpu_flags() else PRECISIONS[:1]
+    runs = {(p, n): {"dragoman": [], "pytorch": []} for p in precisions for n in a.threads}
     for i in range(a.rounds):
-        for threads in a.threads:
+        for (precision, threads), by in runs.items():
             # Who comes second finds warmer files and a warmer processor: they take turns at it.
-            for name in sorted(runs[threads], reverse=i % 2 == 1):
-                x = measured(lambda: getattr(programs, name)(threads))
-                runs[threads][name].append(x)
-                print(f"round {i + 1}, {threads} thread{'s' * (threads > 1)}, {name}: {x['tokens_per_s']:.0f} tokens/s, "
+            for name in sorted(by, reverse=i % 2 == 1):
+                x = measured(lambda: getattr(programs, name)(precision, threads))
+                by[name].append(x)
+                print(f"round {i + 1}, {precision}, {threads} thread{'s' * (threads > 1)}, {name}: {x['tokens_per_s']:.0f} tokens/s, "
                       f"{x['tokens_per_cpu_s']:.0f} per CPU second, loss {x['last_loss']:.4f}, "
                       f"others took {x['foreign_cpus']:.2f} cores", flush=True)
-            a_tokens, b_tokens = (runs[threads][x][-1]["tokens"] for x in ("dragoman", "pytorch"))
+            a_tokens, b_tokens = (by[x][-1]["tokens"] for x in ("dragoman", "pytorch"))
             if a_tokens != b_tokens:
                 sys.exit(f"bench: {a_tokens} tokens against {b_tokens}: these were not the same batches")
         path, result = write(a, runs, i + 1, date)
-    for threads, x in result["threads"].items():
-        print(f"{threads} thread{'s' * (threads != '1')}: {x['ratio']['tokens_per_s']:.2f} times PyTorch by the clock, "
+    for precision, threads, x in medians(result):
+        print(f"{precision}, {threads} thread{'s' * (threads != '1')}: {x['ratio']['tokens_per_s']:.2f} times PyTorch by the clock, "
               f"{x['ratio']['tokens_per_cpu_s']:.2f} times by CPU time (medians)")
     if not result["quiet"]:
         print("Others used the cores meanwhile. PyTorch's threads wait busily for each other and suffer most, by the clock and in "

@@ -194,7 +194,7 @@ def load(a, net, optimizer, log):
 
 def settings(a):
     """What must stay the same when a run goes on."""
-    names = ("seed", "vocab", "shuffle", "log", "d_model", "d_ff", "layers", "heads", "dropout", "warmup", "scale")
+    names = ("seed", "bf16", "vocab", "shuffle", "log", "d_model", "d_ff", "layers", "heads", "dropout", "warmup", "scale")
     return {x: getattr(a, x) for x in names}
 
 
@@ -205,6 +205,7 @@ def options():
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--updates", type=int, default=150)
     p.add_argument("--log", type=int, default=50)
+    p.add_argument("--bf16", action="store_true", help="autocast: products in bf16, parameters in fp32")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--shuffle", type=int, default=0, help="padded tokens a batch; 0: the batches as they are")
     p.add_argument("--run", help="folder of a run that can go on")
@@ -227,8 +228,9 @@ def update(a, step, batch, net, optimizer):
     source, source_mask = padded(batch["source"])
     target, target_mask = padded(batch["target"])
     n = int(target_mask.sum())
-    logits = net(source, source_mask, target, target_mask)
-    loss = F.cross_entropy(logits, target[target_mask], label_smoothing=0.1, reduction="sum")
+    with torch.autocast("cpu", torch.bfloat16, enabled=a.bf16):
+        logits = net(source, source_mask, target, target_mask)
+        loss = F.cross_entropy(logits, target[target_mask], label_smoothing=0.1, reduction="sum")
     optimizer.zero_grad()
     (loss / n).backward()
     optimizer.step()

@@ -44,13 +44,22 @@ struct dg_bf16_gemm {
     const uint16_t *w; /* panels from the block's first output on */
     float *y;          /* [M,n], rows ldy apart */
     size_t ldy;
+    bool add; /* y += instead of y = */
 };
 
 struct dg_cpu_bf16 {
-    /* q[0..K) = the nearest bf16 of x[0..K), ties to even; q[K] = 0 when K is odd. */
+    /* q[0..K) = the nearest bf16 of x[0..K), ties to even; q[K] = 0 when K is odd. Beyond the
+     * largest by half a step or more: infinity. A NaN stays one, quiet. What is below the smallest
+     * normal number may become zero, as which products count it. */
     void (*round)(const float *x, size_t K, uint16_t *q);
     /* y[M,n] = x w^T */
     void (*gemm)(const struct dg_bf16_gemm *g);
+    /* Two rows rounded alike into pairs, 16 by 16: q[i/16 * apart + i%16 * 2 + r] = row r's element i of
+     * n; zero from n to the next multiple of 16, and where a row is NULL. */
+    void (*pair)(const float *const rows[2], size_t n, uint16_t *q, size_t apart);
+    /* 16 rows of n pairs, n a multiple of 16, turned over: to[i,r] = from[r,i], rows apart by ld
+     * and ldt pairs. */
+    void (*turn)(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t ldt);
 };
 
 extern const struct dg_cpu_bf16 dg_bf16_plain;

@@ -4,10 +4,10 @@
  * where it comes out (sums). The product of two bf16 has 16 bits, so it is exact in fp32: fused or
  * not makes a difference only where a product alone would leave fp32's range. */
 #include "kernels/cpu/bf16.h"
-#include "kernels/cpu/bf16_round.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { PANEL = 16 };
 
@@ -30,6 +30,29 @@ static float add_pair(float sum, const uint16_t x[2], const uint16_t w[2])
     return flush(fmaf(widen(x[0]), widen(w[0]), sum));
 }
 
+static uint16_t nearest(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40;
+    return (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
+}
+
+static void round_row(const float *x, size_t K, uint16_t *q)
+{
+    for (size_t k = 0; k < K; k++)
+        q[k] = nearest(x[k]);
+    if (K % 2)
+        q[K] = 0;
+}
+
+static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart)
+{
+    for (size_t i = 0; i < (n + PANEL - 1) / PANEL * PANEL; i++)
+        for (size_t r = 0; r < 2; r++)
+            q[i / PANEL * apart + i % PANEL * 2 + r] = rows[r] && i < n ? nearest(rows[r][i]) : 0;
+}
+
 static void gemm(const struct dg_bf16_gemm *g)
 {
     for (size_t m = 0; m < g->M; m++)
@@ -39,8 +62,17 @@ static void gemm(const struct dg_bf16_gemm *g)
             float sum = 0;
             for (size_t k = 0; k < g->pairs; k++)
                 sum = add_pair(sum, x + k * 2, w + k * PANEL * 2);
-            g->y[m * g->ldy + n] = sum;
+            float *y = g->y + m * g->ldy + n;
+            *y = g->add ? *y + sum : sum;
         }
 }
 
-const struct dg_cpu_bf16 dg_bf16_plain = {.round = bf16_round, .gemm = gemm};
+static void turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t ldt)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r < PANEL; r++)
+            to[i * ldt + r] = from[r * ld + i];
+}
+
+const struct dg_cpu_bf16 dg_bf16_plain = {
+    .round = round_row, .gemm = gemm, .pair = pair, .turn = turn};

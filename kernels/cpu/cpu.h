@@ -21,6 +21,10 @@ typedef void dg_cpu_gemm_fn(void *ctx, size_t M, size_t N, size_t K, const float
     float *y, size_t ldy);
 void dg_cpu_set_gemm(struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx); /* ctx is borrowed until close */
 
+/* What a trainer's products round their operands to; DG_F32 until this is called. Whether that can be had is asked when
+ * the trainer opens (kernels/train.h). */
+void dg_cpu_set_products(struct dg_backend *be, enum dg_type type);
+
 /* The instruction sets this machine can run, NULL-ended, best first. Static storage. */
 const char *const *dg_cpu_isas(void);
 

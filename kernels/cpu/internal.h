@@ -50,6 +50,7 @@ struct dg_cpu {
     const struct dg_cpu_isa *isa;
     const struct dg_cpu_int8 *int8;
     const struct dg_cpu_bf16 *bf16; /* NULL: bf16 weights are widened */
+    enum dg_type products; /* of weights that train: the trainer asks (cpu/train/train.c) */
     struct dg_pool *pool; /* NULL with one thread */
     size_t threads, active; /* active: of those that ops are split over now */
     float *scratch; /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
@@ -57,7 +58,7 @@ struct dg_cpu {
     struct dg_int8_act *int8_acts; /* [DG_INT8_ROWS] */
     dg_cpu_gemm_fn *gemm;
     void *gemm_ctx;
-    char name[32];
+    char name[48];
 };
 
 static inline struct dg_cpu *dg_cpu_of(struct dg_backend *be)

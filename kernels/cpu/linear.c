@@ -53,8 +53,8 @@ static void run_block(void *arg, size_t i)
     float *y = dg_rows_at(j->y, m0) + n0;
     if (j->rounded) {
         const uint16_t *panels = (const uint16_t *)w->data + n0 / DG_PANEL * dg_bf16_panel(w->K);
-        struct dg_bf16_gemm g = {
-            M, n, dg_bf16_pairs(w->K), j->rounded + first * j->ldr, j->ldr, panels, y, j->y.ld};
+        struct dg_bf16_gemm g = {M, n, dg_bf16_pairs(w->K), j->rounded + first * j->ldr, j->ldr,
+            panels, y, j->y.ld, .add = false};
         j->cpu->bf16->gemm(&g);
     } else {
         struct dg_gemm g = {

@@ -140,6 +140,7 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
     cpu->isa = choice.isa;
     cpu->int8 = choice.int8;
     cpu->bf16 = choice.bf16;
+    cpu->products = DG_F32;
     cpu->threads = cpu->active = (size_t)threads;
     size_t floats = cpu->threads * DG_TASKS_PER_THREAD * DG_ATTN_QUERIES * DG_ATTN_KEYS;
     cpu->scratch = aligned_alloc(64, floats * sizeof(float));
@@ -177,6 +178,11 @@ void dg_cpu_set_gemm(struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx)
 {
     dg_cpu_of(be)->gemm = fn;
     dg_cpu_of(be)->gemm_ctx = ctx;
+}
+
+void dg_cpu_set_products(struct dg_backend *be, enum dg_type type)
+{
+    dg_cpu_of(be)->products = type;
 }
 
 size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost)

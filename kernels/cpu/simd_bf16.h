@@ -8,6 +8,17 @@
 enum { BF16_PANEL = 16, BF16_STREAMS = 4, BF16_FEW = 4, BF16_ROWS = 8, BF16_PANELS = 2 };
 _Static_assert((int)VL == (int)BF16_PANEL, "a vector is a panel wide");
 
+/* A tile's vector of outputs: n of them are there. */
+static inline __attribute__((always_inline)) void bf16_put(float *y, size_t n, bool add, vec sum)
+{
+    if (n >= VL) {
+        v_store(y, add ? v_add(v_load(y), sum) : sum);
+    } else {
+        vec_mask some = v_first(n);
+        v_store_part(y, some, add ? v_add(v_load_part(y, some), sum) : sum);
+    }
+}
+
 static inline __attribute__((always_inline)) void bf16_tile(const int MR, const int NP,
     const size_t ahead, const struct dg_bf16_gemm *g, size_t m0, size_t n0, size_t apart)
 {
@@ -41,10 +52,7 @@ static inline __attribute__((always_inline)) void bf16_tile(const int MR, const 
 #pragma GCC unroll 8
         for (int r = 0; r < MR; r++) {
             float *y = g->y + (m0 + (size_t)r) * g->ldy + n;
-            if (g->n - n >= VL)
-                v_store(y, acc[r][v]);
-            else
-                v_store_part(y, v_first(g->n - n), acc[r][v]);
+            bf16_put(y, g->n - n, g->add, acc[r][v]);
         }
     }
 }

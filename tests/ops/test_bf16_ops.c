@@ -58,7 +58,7 @@ static void expect(const struct dg_cpu *cpu, const struct matrix *w, const struc
     dg_bf16_plain.round(x, w->K, rounded);
     dg_bf16_pack(w->brain, w->N, w->K, packed);
     dg_bf16_plain.gemm(&(struct dg_bf16_gemm){
-        1, w->N, dg_bf16_pairs(w->K), rounded, w->K + 1, packed, y, w->N});
+        1, w->N, dg_bf16_pairs(w->K), rounded, w->K + 1, packed, y, w->N, .add = false});
     cpu->isa->finish(y, pre, op->bias ? dg_weight_floats(op->bias) : NULL, w->N, op->act);
     if (op->drop)
         cpu->isa->dropout(

@@ -112,6 +112,35 @@ def wait_for(out, step, process):
         time.sleep(0.002)
 
 
+def has_bf16():
+    """AVX512_BF16, and that nothing hides it."""
+    flags = re.search(r"^flags\s*:(.*)$", open("/proc/cpuinfo", encoding="utf-8").read(), re.M)
+    return bool(flags) and "avx512_bf16" in flags[1].split() and not os.environ.get("DRAGOMAN_ISA")
+
+
+def test_bf16_products(data, whole, tmp_path):
+    """Eight bits of each factor: losses within 2 %, and a run that goes on ends as one that was never stopped."""
+    once, half = tmp_path / "once", tmp_path / "half"
+    if not has_bf16():
+        said = run(command(data, once, "--precision", "bf16"), expect=1)
+        assert "precision bf16: training on a CPU multiplies in fp32, or in bf16 where" in said
+        assert not (once / "data").exists(), "said before the data is prepared"
+        return
+    run(command(data, once, "--precision", "bf16"))
+    fp32, bf16 = ([x["loss"] for x in log(out, "train")] for out in (whole, once))
+    assert fp32 != bf16
+    assert bf16 == pytest.approx(fp32, rel=0.02)
+    run(command(data, half, "--precision", "bf16", "--set", f"training.updates={UPDATES // 2}"))
+    run(command(data, half, "--precision", "bf16", "--set", f"training.updates={UPDATES}", verb="resume"))
+    same_end(half, once)
+    assert checkpoint(half)["backend"] == "cpu/avx512bf16/bf16"
+
+
+def test_precision_of_no_cpu(data, tmp_path):
+    said = run(command(data, tmp_path / "run", "--precision", "fp16"), expect=1)
+    assert "precision fp16: training on a CPU multiplies in fp32, or in bf16 where" in said
+
+
 def test_it_learns(whole):
     losses = [x["loss"] for x in log(whole, "train")]
     assert len(losses) == UPDATES // 4

@@ -1,23 +1,38 @@
-/* Training's matrix products, by OpenBLAS on the calling thread. The only place that knows a BLAS.
- * Any thread. Not row-stable (contract 1): the server never links this. Same shapes, same bits. */
+/* Training's matrix products, on the calling thread: by OpenBLAS in fp32 (gemm_train.c, the only
+ * place that knows a BLAS) or by vdpbf16ps over operands rounded to bf16 (gemm_bf16.c). Not
+ * row-stable (contract 1): the server never links this. Same shapes, same bits. */
 #ifndef DG_KERNELS_CPU_TRAIN_GEMM_TRAIN_H
 #define DG_KERNELS_CPU_TRAIN_GEMM_TRAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Keep the library from starting threads of its own; call once before the others. */
-void dg_gemm_train_init(void);
+struct dg_cpu_bf16;
+struct dg_error;
 
-/* y[M,N] = x[M,K] w[N,K]^T; the signature is dg_cpu_gemm_fn's. */
-void dg_gemm_forward(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
-    const float *w, float *y, size_t ldy);
+/* A way to multiply. A ctx belongs to one thread at a time. */
+struct dg_gemm_train {
+    /* y[M,N] = x[M,K] w[N,K]^T; a dg_cpu_gemm_fn */
+    void (*forward)(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
+        const float *w, float *y, size_t ldy);
+    /* dx[M,K] = dy[M,N] w[N,K]; add: dx += */
+    void (*input)(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
+        const float *w, bool add, float *dx, size_t lddx);
+    /* dw[N,K] += dy[M,N]^T x[M,K] */
+    void (*weight)(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
+        const float *x, size_t ldx, float *dw);
+};
 
-/* dx[M,K] = beta dx + dy[M,N] w[N,K] */
-void dg_gemm_input(size_t M, size_t N, size_t K, const float *dy, size_t lddy, const float *w,
-    float beta, float *dx, size_t lddx);
+/* ctx: NULL. Once before the others, dg_gemm_fp32_init keeps the library from starting threads of
+ * its own. */
+extern const struct dg_gemm_train dg_gemm_fp32;
+void dg_gemm_fp32_init(void);
 
-/* dw[N,K] += dy[M,N]^T x[M,K] */
-void dg_gemm_weight(size_t M, size_t N, size_t K, const float *dy, size_t lddy, const float *x,
-    size_t ldx, float *dw);
+/* ctx: from dg_gemm_bf16_open. Sums are fp32, over blocks of K one after the other. */
+extern const struct dg_gemm_train dg_gemm_bf16;
+struct dg_gemm_bf16;
+int dg_gemm_bf16_open(
+    const struct dg_cpu_bf16 *bf16, struct dg_gemm_bf16 **out, struct dg_error *err);
+void dg_gemm_bf16_close(struct dg_gemm_bf16 *g); /* NULL is fine */
 
 #endif

@@ -1,5 +1,5 @@
 /* The CPU's training table: walks rows, segments and heads over the inner loops; products go to
- * gemm_train.c. */
+ * gemm_train.h. */
 #include "kernels/train.h"
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/train/gemm_train.h"
@@ -8,12 +8,15 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct cpu_train {
     struct dg_train base; /* first: a struct dg_train * is a struct cpu_train * */
     const struct dg_loops *loops;
+    const struct dg_gemm_train *gemm;
+    struct dg_gemm_bf16 *bf16; /* the gemm's ctx; NULL in fp32 */
     float *scratch; /* [n_scratch]: one head's products */
     size_t n_scratch;
     struct dg_loop_add *adds; /* [n_adds]: one segment's guide; NULL until there is one */
@@ -61,16 +64,18 @@ static void act_backward(
 
 static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M)
 {
-    const struct dg_loops *l = loops_of(t);
+    const struct cpu_train *cpu = (const struct cpu_train *)t;
+    const struct dg_loops *l = cpu->loops;
     const struct dg_weight *w = g->op->w;
     if (g->op->act != DG_ACT_NONE || g->op->drop)
         act_backward(l, g, M, w->N);
     const float *dy = dg_rows_at(g->dy, 0);
     if (g->dbias)
         l->column_sum(grad(g->dbias), dy, g->dy.ld, M, w->N);
-    dg_gemm_weight(M, w->N, w->K, dy, g->dy.ld, dg_rows_at(g->x, 0), g->x.ld, grad(g->dw));
+    cpu->gemm->weight(
+        cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_rows_at(g->x, 0), g->x.ld, grad(g->dw));
     if (g->dx.buf)
-        dg_gemm_input(M, w->N, w->K, dy, g->dy.ld, dg_weight_floats(w), g->dx_add ? 1.0f : 0.0f,
+        cpu->gemm->input(cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_weight_floats(w), g->dx_add,
             dg_rows_at(g->dx, 0), g->dx.ld);
 }
 
@@ -314,17 +319,42 @@ static const struct dg_loops *pick_loops(const struct dg_cpu *cpu)
     return &dg_loops_plain;
 }
 
+/* The backend's products become the trainer's. */
+static int take_products(struct cpu_train *t, struct dg_cpu *cpu, struct dg_error *err)
+{
+    int rc = 0;
+    if (cpu->products == DG_F16 || (cpu->products == DG_BF16 && !cpu->bf16))
+        return dg_error_field(err, DG_EUNSUP, "precision",
+            "precision %s: training on a CPU multiplies in fp32, or in bf16 where the processor "
+            "has AVX512_BF16; here it is %s",
+            cpu->products == DG_F16 ? "fp16" : "bf16", cpu->name);
+    t->gemm = cpu->products == DG_BF16 ? &dg_gemm_bf16 : &dg_gemm_fp32;
+    if (cpu->products == DG_BF16)
+        rc = dg_gemm_bf16_open(cpu->bf16, &t->bf16, err);
+    else
+        dg_gemm_fp32_init();
+    if (rc)
+        return rc;
+    dg_cpu_set_gemm(&cpu->base, t->gemm->forward, t->bf16);
+    if (t->bf16)
+        snprintf(cpu->name + strlen(cpu->name), sizeof cpu->name - strlen(cpu->name), "/bf16");
+    return 0;
+}
+
 int dg_cpu_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err)
 {
+    *out = NULL;
     struct cpu_train *t = calloc(1, sizeof *t);
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for the training ops");
     t->base = (struct dg_train){.ops = &cpu_ops, .be = be};
     t->loops = pick_loops(dg_cpu_of(be));
-    dg_gemm_train_init();
-    dg_cpu_set_gemm(be, dg_gemm_forward, NULL);
-    *out = &t->base;
-    return 0;
+    int rc = take_products(t, dg_cpu_of(be), err);
+    if (rc)
+        dg_cpu_train_close(&t->base);
+    else
+        *out = &t->base;
+    return rc;
 }
 
 void dg_cpu_train_close(struct dg_train *t)
@@ -332,6 +362,7 @@ void dg_cpu_train_close(struct dg_train *t)
     struct cpu_train *cpu = (struct cpu_train *)t;
     if (!cpu)
         return;
+    dg_gemm_bf16_close(cpu->bf16);
     free(cpu->adds);
     free(cpu->scratch);
     free(cpu);

@@ -1,0 +1,201 @@
+/* Training's products against sums in double over the operands as they are rounded: three orders of
+ * operands, rows apart, sizes on either side of every block's edge; what training in bf16 asks of a
+ * processor. */
+#ifdef __x86_64__
+#define DG_X86 /* as kernels/ is built there */
+#endif
+#include "kernels/cpu/bf16.h"
+#include "kernels/cpu/train/gemm_train.h"
+#include "kernels/train.h"
+#include "tests/ops/ops.h"
+#include "weights/half.h"
+
+enum { APART = 5 }; /* what rows lie apart beyond their length */
+static const float BETWEEN = 1234;
+
+struct way {
+    const char *name;
+    const struct dg_gemm_train *gemm;
+    struct dg_gemm_bf16 *ctx; /* NULL: fp32 */
+};
+
+static bool has_bf16(void)
+{
+    return !strcmp(dg_cpu_isas()[0], "avx512bf16");
+}
+
+static void each_way(
+    void (*f)(const struct way *way, size_t M, size_t N, size_t K), size_t M, size_t N, size_t K)
+{
+    struct way ways[3] = {{"fp32", &dg_gemm_fp32, NULL}, {"bf16, plain", &dg_gemm_bf16, NULL},
+        {"bf16, avx512bf16", &dg_gemm_bf16, NULL}};
+    struct dg_error err = {0};
+    assert_int_equal(dg_gemm_bf16_open(&dg_bf16_plain, &ways[1].ctx, &err), 0);
+#ifdef DG_X86
+    if (has_bf16())
+        assert_int_equal(dg_gemm_bf16_open(&dg_bf16_avx512, &ways[2].ctx, &err), 0);
+#endif
+    for (size_t i = 0; i < 3; i++) {
+        if (i == 0 || ways[i].ctx)
+            f(&ways[i], M, N, K);
+        dg_gemm_bf16_close(ways[i].ctx);
+    }
+}
+
+/* A matrix of M rows of N, APART more between two rows. */
+struct matrix {
+    size_t M, N, ld;
+    float *x;
+};
+
+static struct matrix matrix_new(size_t M, size_t N, size_t apart, uint64_t seed)
+{
+    struct matrix a = {M, N, N + apart, ops_floats(M * (N + apart), seed)};
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = N; n < a.ld; n++)
+            a.x[m * a.ld + n] = BETWEEN;
+    return a;
+}
+
+static double at(const struct way *way, const struct matrix *a, size_t m, size_t n)
+{
+    float x = a->x[m * a->ld + n];
+    return way->ctx ? (double)dg_bf16_to_f32(dg_bf16_from_f32(x)) : (double)x;
+}
+
+/* y = before + the sum over k of left(m, k) right(n, k); either may be turned over. Each of K
+ * products is rounded at most once, and each of K + 1 sums, none of which is above `most`. */
+static void check(const struct way *way, const char *what, const struct matrix *y,
+    const float *before, const struct matrix *left, bool left_turned, const struct matrix *right,
+    bool right_turned, size_t K)
+{
+    for (size_t m = 0; m < y->M; m++)
+        for (size_t n = 0; n < y->ld; n++) {
+            const float got = y->x[m * y->ld + n];
+            if (n >= y->N) {
+                assert_true(got == BETWEEN);
+                continue;
+            }
+            double sum = before ? (double)before[m * y->ld + n] : 0, most = fabs(sum);
+            for (size_t k = 0; k < K; k++) {
+                const double product = (left_turned ? at(way, left, k, m) : at(way, left, m, k)) *
+                                       (right_turned ? at(way, right, k, n) : at(way, right, n, k));
+                sum += product;
+                most += fabs(product);
+            }
+            if (fabs((double)got - sum) > 1.01 * (double)(K + 2) * EPS * most)
+                fail_msg("%s, %s [%zu,%zu] over %zu: [%zu,%zu] is %.9g, should be %.9g", way->name,
+                    what, y->M, y->N, K, m, n, (double)got, sum);
+        }
+}
+
+static float *copy_of(const struct matrix *a)
+{
+    float *x = ops_memory(a->M * a->ld, sizeof *x);
+    memcpy(x, a->x, a->M * a->ld * sizeof *x);
+    return x;
+}
+
+static void check_way(const struct way *way, size_t M, size_t N, size_t K)
+{
+    struct matrix x = matrix_new(M, K, APART, 1), w = matrix_new(N, K, 0, 2),
+                  y = matrix_new(M, N, APART, 3), dx = matrix_new(M, K, APART, 4),
+                  dw = matrix_new(N, K, 0, 5);
+    float *dx_before = copy_of(&dx), *dw_before = copy_of(&dw);
+    way->gemm->weight(way->ctx, M, N, K, y.x, y.ld, x.x, x.ld, dw.x);
+    check(way, "weight", &dw, dw_before, &y, true, &x, true, M);
+    way->gemm->input(way->ctx, M, N, K, y.x, y.ld, w.x, true, dx.x, dx.ld);
+    check(way, "input, added", &dx, dx_before, &y, false, &w, true, N);
+    way->gemm->input(way->ctx, M, N, K, y.x, y.ld, w.x, false, dx.x, dx.ld);
+    check(way, "input", &dx, NULL, &y, false, &w, true, N);
+    way->gemm->forward(way->ctx, M, N, K, x.x, x.ld, w.x, y.x, y.ld);
+    check(way, "forward", &y, NULL, &x, false, &w, false, K);
+    free(x.x), free(w.x), free(y.x), free(dx.x), free(dw.x), free(dx_before), free(dw_before);
+}
+
+/* Blocks are of 128 rows, 512 columns and 512 of what is summed over; panels of 16, runs of 32. */
+static void test_products(void **state)
+{
+    (void)state;
+    static const size_t sizes[][3] = {{1, 1, 1}, {2, 3, 5}, {7, 16, 32}, {16, 17, 33}, {33, 50, 31},
+        {129, 20, 40}, {128, 513, 16}, {20, 515, 514}, {513, 18, 20}, {260, 40, 521},
+        {5, 1030, 24}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        each_way(check_way, sizes[i][0], sizes[i][1], sizes[i][2]);
+}
+
+/* No rows: nothing is written. */
+static void check_empty(const struct way *way, size_t M, size_t N, size_t K)
+{
+    float none[1] = {7}, *w = ops_floats(N * K, 1), *dw = ops_floats(N * K, 2),
+          *before = ops_floats(N * K, 2);
+    way->gemm->forward(way->ctx, M, N, K, none, K, w, none, N);
+    way->gemm->input(way->ctx, M, N, K, none, N, w, false, none, K);
+    way->gemm->weight(way->ctx, M, N, K, none, N, none, K, dw);
+    assert_true(none[0] == 7);
+    assert_memory_equal(dw, before, N * K * sizeof *dw);
+    free(w), free(dw), free(before);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    each_way(check_empty, 0, 20, 30);
+}
+
+/* A gradient that is not finite must be seen, not rounded away: the trainer stops at it. */
+static void check_not_finite(const struct way *way, size_t M, size_t N, size_t K)
+{
+    struct matrix x = matrix_new(M, K, 0, 1), w = matrix_new(N, K, 0, 2),
+                  y = matrix_new(M, N, 0, 3);
+    x.x[3 * K + 2] = NAN;
+    x.x[5 * K + 1] = INFINITY;
+    way->gemm->forward(way->ctx, M, N, K, x.x, K, w.x, y.x, N);
+    for (size_t n = 0; n < N; n++) {
+        assert_true(isnan(y.x[3 * N + n]));
+        assert_true(isinf(y.x[5 * N + n]));
+        assert_true(isfinite(y.x[4 * N + n]));
+    }
+    free(x.x), free(w.x), free(y.x);
+}
+
+static void test_not_finite(void **state)
+{
+    (void)state;
+    each_way(check_not_finite, 9, 35, 12);
+}
+
+/* bf16 where the instruction set has it, else a clear no; fp16 never. */
+static void test_precision(void **state)
+{
+    (void)state;
+    for (const char *const *isa = dg_cpu_isas(); *isa; isa++) {
+        const bool can = !strcmp(*isa, "avx512bf16");
+        struct dg_error err = {0};
+        struct dg_train *train;
+        struct dg_backend *be = ops_open(*isa, 1);
+        dg_cpu_set_products(be, DG_F16);
+        assert_int_equal(dg_cpu_train_open(be, &train, &err), DG_EUNSUP);
+        assert_null(train);
+        assert_string_equal(err.field, "precision");
+        assert_non_null(strstr(err.message, "precision fp16: "));
+        err = (struct dg_error){0};
+        dg_cpu_set_products(be, DG_BF16);
+        assert_int_equal(dg_cpu_train_open(be, &train, &err), can ? 0 : DG_EUNSUP);
+        if (can)
+            assert_string_equal(be->name, "cpu/avx512bf16/bf16");
+        else
+            assert_non_null(strstr(err.message, "precision bf16: "));
+        dg_cpu_train_close(train);
+        dg_cpu_close(be);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products),
+        cmocka_unit_test(test_empty), cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_precision)};
+    dg_gemm_fp32_init();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
