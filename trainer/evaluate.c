@@ -55,12 +55,14 @@ struct line {
     size_t len;
 };
 
-/* The texts and their jobs. */
+enum { SLICE = 512 }; /* lines under way at once; between slices a stop is looked for */
+
+/* The texts, and the jobs of a slice of them. */
 struct texts {
     struct dg_arena arena;
     struct line *source, *target; /* [n] */
-    struct dg_job **jobs;         /* [n] */
     size_t n, cap;
+    struct dg_job *jobs[SLICE];
 };
 
 static int add_line(struct texts *t, const struct dg_line lines[2], struct dg_error *err)
@@ -103,14 +105,12 @@ static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct 
     dg_corpus_close(corpus);
     if (!rc && !t->n)
         rc = dg_error_set(err, DG_EINVAL, "%s has no lines", o->source);
-    if (!rc && !(t->jobs = calloc(t->n, sizeof(struct dg_job *))))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu jobs", t->n);
     return rc;
 }
 
 static void free_jobs(struct texts *t)
 {
-    for (size_t i = 0; t->jobs && i < t->n; i++) {
+    for (size_t i = 0; i < SLICE; i++) {
         dg_job_free(t->jobs[i]);
         t->jobs[i] = NULL;
     }
@@ -118,8 +118,6 @@ static void free_jobs(struct texts *t)
 
 static void free_texts(struct texts *t)
 {
-    free_jobs(t);
-    free(t->jobs);
     free(t->source);
     free(t->target);
     dg_arena_deinit(&t->arena);
@@ -134,19 +132,20 @@ static struct dg_translate_options options_of(const struct dg_evaluate_text *o)
     return t;
 }
 
-/* Reference log-probabilities, through the engine. */
-static int score_texts(const struct dg_translator *t, struct dg_runner *runner,
-    const struct dg_evaluate_text *o, struct texts *x, struct dg_evaluated *out,
-    struct dg_error *err)
+/* Reference log-probabilities of n lines from the first on, through the engine. */
+static int score_slice(const struct dg_translator *t, struct dg_runner *runner,
+    const struct dg_evaluate_text *o, struct texts *x, size_t first, size_t n,
+    struct dg_evaluated *out, struct dg_error *err)
 {
+    const struct line *source = x->source + first, *target = x->target + first;
     struct dg_translate_options options = options_of(o);
     int rc = 0;
-    for (size_t i = 0; i < x->n && !rc; i++)
-        rc = dg_job_plan_score(t, x->source[i].text, x->source[i].len, x->target[i].text,
-            x->target[i].len, &options, &x->jobs[i], err);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = dg_job_plan_score(t, source[i].text, source[i].len, target[i].text, target[i].len,
+            &options, &x->jobs[i], err);
     if (!rc)
-        rc = dg_runner_run(runner, x->jobs, x->n, NULL, NULL, err);
-    for (size_t i = 0; i < x->n && !rc; i++) {
+        rc = dg_runner_run(runner, x->jobs, n, NULL, NULL, err);
+    for (size_t i = 0; i < n && !rc; i++) {
         struct dg_scored s;
         rc = dg_job_finish_score(x->jobs[i], &s, err);
         if (!rc) {
@@ -158,28 +157,28 @@ static int score_texts(const struct dg_translator *t, struct dg_runner *runner,
     return rc;
 }
 
-static int translate_texts(const struct dg_translator *t, struct dg_runner *runner,
-    const struct dg_evaluate_text *o, struct texts *x, struct dg_evaluated *out,
-    struct dg_error *err)
+static int translate_slice(const struct dg_translator *t, struct dg_runner *runner,
+    const struct dg_evaluate_text *o, struct texts *x, size_t first, size_t n,
+    struct dg_evaluated *out, struct dg_error *err)
 {
+    const struct line *source = x->source + first, *target = x->target + first;
     struct dg_translate_options options = options_of(o);
     size_t every = o->samples ? (x->n + o->samples - 1) / o->samples : 0;
     int rc = 0;
-    for (size_t i = 0; i < x->n && !rc; i++)
-        rc = dg_job_plan(t, x->source[i].text, x->source[i].len, &options, &x->jobs[i], err);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = dg_job_plan(t, source[i].text, source[i].len, &options, &x->jobs[i], err);
     if (!rc)
-        rc = dg_runner_run(runner, x->jobs, x->n, NULL, NULL, err);
-    for (size_t i = 0; i < x->n && !rc; i++) {
+        rc = dg_runner_run(runner, x->jobs, n, NULL, NULL, err);
+    for (size_t i = 0; i < n && !rc; i++) {
         struct dg_answers a;
         if ((rc = dg_job_finish(x->jobs[i], &a, err)))
             break;
-        rc = dg_bleu_add(
-            &out->bleu, a.best->text, a.best->len, x->target[i].text, x->target[i].len, err);
+        rc = dg_bleu_add(&out->bleu, a.best->text, a.best->len, target[i].text, target[i].len, err);
         if (!rc)
             rc = dg_chrf_add(
-                &out->chrf, a.best->text, a.best->len, x->target[i].text, x->target[i].len, err);
-        if (!rc && every && i % every == 0)
-            o->sample(o->arg, x->source[i].text, x->target[i].text, a.best->text);
+                &out->chrf, a.best->text, a.best->len, target[i].text, target[i].len, err);
+        if (!rc && every && (first + i) % every == 0)
+            o->sample(o->arg, source[i].text, target[i].text, a.best->text);
     }
     free_jobs(x);
     return rc;
@@ -203,10 +202,15 @@ int dg_evaluate_text(
     if (!rc)
         rc = dg_runner_open(
             t, o->threads > 0 ? o->threads : dg_cores_available(), 1, NULL, &runner, err);
-    if (!rc && o->score)
-        rc = score_texts(t, runner, o, &x, out, err);
-    if (!rc)
-        rc = translate_texts(t, runner, o, &x, out, err);
+    for (size_t first = 0, n; first < x.n && !rc; first += n) {
+        n = x.n - first < SLICE ? x.n - first : SLICE;
+        if (o->stop && *o->stop)
+            rc = dg_error_set(err, DG_ECANCELED, "stopped while translating %s", o->source);
+        if (!rc && o->score)
+            rc = score_slice(t, runner, o, &x, first, n, out, err);
+        if (!rc)
+            rc = translate_slice(t, runner, o, &x, first, n, out, err);
+    }
     out->lines = x.n;
     out->seconds = (double)(dg_clock_ns() - start) * 1e-9;
     dg_runner_close(runner);

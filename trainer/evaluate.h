@@ -30,6 +30,7 @@ struct dg_evaluate_text {
     uint64_t samples; /* how many are told to `sample`, from all over the text */
     void (*sample)(void *arg, const char *source, const char *reference, const char *translation);
     void *arg;
+    const volatile int *stop; /* non-zero: DG_ECANCELED; NULL never */
 };
 
 struct dg_evaluated {

@@ -309,7 +309,7 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
         tell_failure(&r, err);
     *stopped = !rc && r.stopping && (int64_t)r.optimizer->step < r.recipe->training.updates;
     if (!rc && !*stopped && dg_run_leads(&r))
-        rc = dg_run_finish(&r, err);
+        rc = dg_run_finish(&r, stopped, err);
     if (!rc && o->ranks)
         rc = o->ranks->meet(o->ranks->ctx, err);
     if (rc && o->ranks) {

@@ -41,6 +41,7 @@ struct source {
     const struct dg_keeper *keeper;
     const struct dg_json *origin;
     bool scores;
+    const volatile int *stop; /* leave the scores out when it is set: DG_ECANCELED; NULL never */
 };
 
 /* The manifest's "training": where the weights come from. NULL when memory is out. */
@@ -79,7 +80,7 @@ static struct dg_json *provenance(
 static int append_scores(
     const struct source *s, const char *kind, struct dg_json *all, struct dg_error *err)
 {
-    struct dg_json *scores = dg_run_scores(s->prepared, s->recipe, kind, s->bundle, err);
+    struct dg_json *scores = dg_run_scores(s->prepared, s->recipe, kind, s->bundle, s->stop, err);
     if (!scores)
         return err->code ? err->code : DG_ENOMEM;
     for (size_t i = 0; i < dg_json_length(scores); i++)
@@ -163,11 +164,11 @@ static void tell(struct dg_run *r, const struct dg_json *training, const char *b
     dg_trainlog_say(r->log, "bundle: %s", bundle);
 }
 
-int dg_run_finish(struct dg_run *r, struct dg_error *err)
+int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
     struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
-        r->keeper, r->origin, !r->o->no_scores};
+        r->keeper, r->origin, !r->o->no_scores, r->o->stop};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     int rc =
@@ -179,7 +180,10 @@ int dg_run_finish(struct dg_run *r, struct dg_error *err)
     } else {
         dg_json_free(training);
     }
-    return rc;
+    *stopped = rc == DG_ECANCELED;
+    if (*stopped)
+        dg_trainlog_say(r->log, "%s; bundle, without scores: %s", err->message, r->bundle_dir);
+    return *stopped ? 0 : rc;
 }
 
 int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
@@ -201,7 +205,8 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     if (!rc) {
         const struct dg_recipe_training *t = &r.recipe->training;
         struct source s = {r.recipe, r.prepared, r.prepared_dir,
-            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, !o->no_scores};
+            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, !o->no_scores,
+            NULL};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
         rc = make_bundle(&s, n, o->best, &training, err);

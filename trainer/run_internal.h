@@ -74,11 +74,13 @@ char *dg_run_join(const char *dir, const char *name); /* NULL on out of memory *
 int dg_run_validate(struct dg_run *r, struct dg_error *err);
 /* The parameters that count: averaged ones where the recipe keeps them. */
 struct dg_param_block *dg_run_best_params(struct dg_run *r);
-/* Scores of all sets of a kind by a bundle, as an array for a manifest. */
+/* Scores of all sets of a kind by a bundle, as an array for a manifest. NULL on failure;
+ * DG_ECANCELED: `stop` (NULL: never) was set meanwhile. */
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
-    const char *kind, const char *bundle, struct dg_error *err);
+    const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err);
 
 /* run_finish.c */
-int dg_run_finish(struct dg_run *r, struct dg_error *err);
+/* *stopped: asked to stop while the bundle was scored; it is whole, and without scores. */
+int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err);
 
 #endif

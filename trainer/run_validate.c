@@ -41,7 +41,8 @@ static int translate_set(struct dg_run *r, const struct dg_prepared_set *set,
         .alpha = -1,
         .samples = (uint64_t)r->recipe->validation.samples,
         .sample = sample,
-        .arg = r};
+        .arg = r,
+        .stop = r->o->stop};
     return dg_evaluate_text(&o, out, err);
 }
 
@@ -116,7 +117,7 @@ int dg_run_validate(struct dg_run *r, struct dg_error *err)
 }
 
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
-    const char *kind, const char *bundle, struct dg_error *err)
+    const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err)
 {
     struct dg_json *scores = dg_json_new_array();
     int rc = 0;
@@ -132,7 +133,8 @@ struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recip
             .target_lang = d->target_lang,
             .threads = (int)recipe->training.threads,
             .alpha = -1,
-            .score = true};
+            .score = true,
+            .stop = stop};
         if ((rc = dg_evaluate_text(&o, &e, err)))
             break;
         struct dg_json *s = dg_json_new_object();

@@ -159,6 +159,28 @@ def test_other_seed_is_another_run(data, whole, tmp_path):
     assert checkpoint(out)["xxh3"]["params"] != checkpoint(whole)["xxh3"]["params"]
 
 
+def test_stopped_while_scoring(data, tmp_path):
+    """The bundle is there before its scores; who does not want to wait for them may have them another time."""
+    corpus, out = tmp_path / "corpus", tmp_path / "run"
+    shutil.copytree(data, corpus)
+    for side in ("en", "xx"):
+        text = (corpus / f"dev.{side}").read_text(encoding="utf-8")
+        (corpus / f"dev.{side}").write_text(text * 1500, encoding="utf-8")
+    process = subprocess.Popen(command(corpus, out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    manifest = out / "bundle" / "manifest.json"
+    end = time.time() + 300
+    while process.poll() is None and time.time() < end and not manifest.exists():
+        time.sleep(0.002)
+    process.terminate()
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 0, said
+    assert "stopped while translating" in said and f"bundle, without scores: {out}/bundle" in said
+    assert f"go on with: dragoman-train resume {out}" in said
+    assert "scores" not in json.loads(manifest.read_text())["training"]
+    run(command(corpus, out, verb="resume"))
+    assert json.loads(manifest.read_text())["training"]["scores"][0]["lines"] == 18000
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal_saves_and_resumes(data, whole, tmp_path, number):
     out = tmp_path / "run"
