@@ -112,8 +112,10 @@ int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, str
 {
     const struct dg_device_options wish = {o->device, o->precision, o->threads};
     struct dg_device device;
-    uint32_t max_target = o->translate.search.max_len > 1024 ? o->translate.search.max_len : 1024;
-    struct dg_engine_limits limits = {.max_target = max_target};
+    const struct dg_search *search = &o->translate.search;
+    uint32_t max_target = search->max_len > 1024 ? search->max_len : 1024;
+    struct dg_engine_limits limits = {
+        .max_target = max_target, .max_beam = search->beam, .max_search = search->max_len};
     int workers = o->workers;
     memset(s, 0, sizeof *s);
     int rc = dg_device_choose(&wish, &device, err);

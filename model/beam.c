@@ -118,23 +118,41 @@ int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start)
     return b->t ? b->live[r].ids[b->t - 1] : start;
 }
 
+/* The last to come among those with the lowest score. */
+static uint32_t find_worst(const struct dg_beam *b)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 1; i < b->n_finished; i++)
+        if (b->finished[i].score <= b->finished[at].score)
+            at = i;
+    return at;
+}
+
+/* Those that came later move up, so that places tell who came first; the freed arrays go behind them. */
+static void forget_finished(struct dg_beam *b, uint32_t at)
+{
+    const struct dg_beam_row freed = b->finished_rows[at];
+    b->n_finished--;
+    for (uint32_t i = at; i < b->n_finished; i++) {
+        b->finished[i] = b->finished[i + 1];
+        b->finished_rows[i] = b->finished_rows[i + 1];
+    }
+    b->finished_rows[b->n_finished] = freed;
+}
+
 /* Put a hypothesis into the finished set, which keeps the best n_best (ties: who came first stays). */
 static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from, int32_t id, float logprob,
     double total, bool length_limited)
 {
     uint32_t n = n_from + 1;
     double score = total / dg_length_penalty(b->search.penalty, b->search.alpha, n);
-    uint32_t at = b->n_finished;
-    if (at == b->search.n_best) {
-        at = 0;
-        for (uint32_t i = 1; i < b->n_finished; i++)
-            if (b->finished[i].score <= b->finished[at].score)
-                at = i;
-        if (score <= b->finished[at].score)
+    if (b->n_finished == b->search.n_best) {
+        const uint32_t worst = find_worst(b);
+        if (score <= b->finished[worst].score)
             return;
-    } else {
-        b->n_finished++;
+        forget_finished(b, worst);
     }
+    const uint32_t at = b->n_finished++;
     struct dg_beam_row *row = &b->finished_rows[at];
     memcpy(row->ids, from->ids, n_from * sizeof *row->ids);
     memcpy(row->token_logprob, from->token_logprob, n_from * sizeof *row->token_logprob);

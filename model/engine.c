@@ -13,8 +13,14 @@
 static const struct dg_engine_limits defaults = {
     .max_rows = 128, .max_sentences = 64, .max_source = 512, .max_target = 1024};
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 static void resolve_limits(const struct dg_model *m, const struct dg_engine_limits *in, struct dg_engine_limits *out)
 {
+    const struct dg_config *c = &m->config;
     *out = in ? *in : defaults;
     if (!out->max_rows)
         out->max_rows = defaults.max_rows;
@@ -24,19 +30,21 @@ static void resolve_limits(const struct dg_model *m, const struct dg_engine_limi
         out->max_source = defaults.max_source;
     if (!out->max_target)
         out->max_target = defaults.max_target;
-    if (out->max_source > m->max_positions)
-        out->max_source = m->max_positions;
-    if (out->max_target > m->max_positions)
-        out->max_target = m->max_positions;
+    out->max_source = least(out->max_source, m->max_positions);
+    out->max_target = least(out->max_target, m->max_positions);
+    out->max_beam = least(out->max_beam ? out->max_beam : c->beam, out->max_rows);
+    out->max_search = least(out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
 }
 
-/* Default: every row at 80 positions, every sentence's memory at 64; but always room for one longest greedy sentence. */
+/* Default: every row at 80 positions, every sentence's memory at 64; but always room for the largest search, and for a
+ * longest target that is only scored. */
 static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_limits *l)
 {
     if (l->cache_bytes)
         return (uint32_t)(l->cache_bytes / dg_cache_block_bytes(c));
     uint32_t n = l->max_rows * 5 + l->max_sentences * 4;
-    uint32_t one = dg_cache_blocks(l->max_source) + dg_cache_blocks(l->max_target);
+    uint32_t search = l->max_beam * dg_cache_blocks(l->max_search), scored = dg_cache_blocks(l->max_target);
+    uint32_t one = dg_cache_blocks(l->max_source) + (search > scored ? search : scored);
     return n > one ? n : one;
 }
 

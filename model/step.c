@@ -154,7 +154,8 @@ static void candidates_of_list(struct dg_engine *e, const struct dg_live *s, str
     e->be->ops->topk(e->be, &top, logits, M);
     for (uint32_t r = 0; r < M; r++)
         for (uint32_t i = 0; i < e->want[first + r]; i++)
-            ids[r * e->k_max + i] = o->ids[ids[r * e->k_max + i]];
+            if (ids[r * e->k_max + i] >= 0) /* no number among the logits: no candidate */
+                ids[r * e->k_max + i] = o->ids[ids[r * e->k_max + i]];
 }
 
 /* Sentences without a list share one product, as far as they lie side by side. */

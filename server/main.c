@@ -75,7 +75,8 @@ static struct dg_models_options models_options(const struct dg_server_config *c)
         .compute_threads = (uint32_t)threads,
         .limits = {.max_rows = (uint32_t)c->batch_rows,
             .max_sentences = (uint32_t)c->batch_sentences,
-            .max_target = MAX_TARGET},
+            .max_target = MAX_TARGET,
+            .max_beam = (uint32_t)c->max_beam},
         .aliases = c->aliases,
         .pivot = c->pivot,
     };

@@ -12,7 +12,9 @@ static int translate_ids(const struct dg_model *model, struct dg_backend *be,
     struct dg_engine_limits limits = {.max_rows = DG_MAX_BEAM,
         .max_sentences = 1,
         .max_source = s->n_source,
-        .max_target = dg_model_max_positions(model)};
+        .max_target = dg_model_max_positions(model),
+        .max_beam = s->search.beam,
+        .max_search = s->search.max_len};
     struct dg_engine *e = NULL;
     const struct dg_result *r = NULL;
     int rc = dg_engine_open(model, be, &limits, &e, err);

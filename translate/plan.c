@@ -26,6 +26,8 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n, co
     j->options = *o;
     if (!j->options.max_source)
         j->options.max_source = 512;
+    if (j->options.max_source > dg_model_max_positions(t->model))
+        j->options.max_source = dg_model_max_positions(t->model);
     if (!j->options.penalty_set)
         j->options.search.penalty = DG_PENALTY_GNMT;
     j->tag = dg_bundle_tag(t->bundle, target);

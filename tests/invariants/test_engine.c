@@ -224,6 +224,63 @@ static void limits_and_cancel(void **state)
     random_model_close(&m);
 }
 
+/* Whatever the limits are, the search that they name finds room in an empty engine. */
+static void largest_search_fits(void **state)
+{
+    (void)state;
+    enum { LONGEST = 512 };
+    static const struct {
+        struct dg_engine_limits limits;
+        uint32_t n_source, beam, max_len;
+    } cases[] = {
+        {{0}, LONGEST, 4, 0},
+        {{.max_rows = 8, .max_sentences = 4}, LONGEST, 4, 0},
+        {{.max_beam = 32}, LONGEST, 32, 0},
+        {{.max_rows = 32, .max_sentences = 1, .max_source = 2, .max_beam = 21}, 2, 21, 0},
+        {{.max_target = 4096, .max_beam = 4, .max_search = 4096}, 3, 4, 4096},
+    };
+    struct dg_config c;
+    struct random_model m;
+    int32_t source[LONGEST];
+    uint64_t rng = 4;
+    tiny(&c);
+    random_model_open(&m, &c, DG_F32, NULL, 4096, 17);
+    random_sentence(&c, source, LONGEST, &rng);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dg_engine *e = NULL;
+        struct dg_error err = {0};
+        struct dg_sentence s = {.source = source, .n_source = cases[i].n_source,
+            .search = {.beam = cases[i].beam, .alpha = 0.6f, .max_len = cases[i].max_len}};
+        assert_int_equal(dg_engine_open(m.model, m.be, &cases[i].limits, &e, &err), 0);
+        if (dg_engine_admit(e, 1, &s, &err))
+            fail_msg("case %zu: %s", i, err.message);
+        dg_engine_close(e);
+    }
+    random_model_close(&m);
+}
+
+/* The piece that a model never says is no target, nor the beginning of one. */
+static void never_is_refused(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    int32_t source[4], prefix[] = {7, 9};
+    uint64_t rng = 5;
+    tiny(&c);
+    c.never = 9;
+    random_model_open(&m, &c, DG_F32, NULL, 200, 18);
+    assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
+    random_sentence(&c, source, 4, &rng);
+    struct dg_sentence s = {.source = source, .n_source = 4, .prefix = prefix, .n_prefix = 2, .forced = true};
+    assert_int_equal(dg_engine_admit(e, 1, &s, &err), DG_EINVAL);
+    assert_string_equal(err.message, "target piece 1 has id 9, which this model never says");
+    dg_engine_close(e);
+    random_model_close(&m);
+}
+
 /* Output limit: source pieces without </s> + 50, flagged when it is met. */
 static void output_limit(void **state)
 {
@@ -287,6 +344,8 @@ int main(void)
         cmocka_unit_test(step_is_full),
         cmocka_unit_test(beam_one_is_greedy),
         cmocka_unit_test(limits_and_cancel),
+        cmocka_unit_test(largest_search_fits),
+        cmocka_unit_test(never_is_refused),
         cmocka_unit_test(output_limit),
         cmocka_unit_test(steps_allocate_nothing),
     };

@@ -89,6 +89,32 @@ static void candidates_are_global(void **state)
     dg_beam_deinit(&b);
 }
 
+/* Finished: -5, then -2 twice, then -1, two are kept. Of equal ones who came first stays, also after others went. */
+static void equal_scores_stay_in_order(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(2, 2, 10, 0));
+    float lp1[] = {-0.125f, -0.25f, -5.0f, -6.0f};
+    int32_t id1[] = {5, 6, EOS, 7};
+    dg_beam_advance(&b, lp1, id1, 4, 4);
+    float lp2[] = {-0.125f, -1.875f, -8.0f, -9.0f, -0.125f, -1.75f, -8.0f, -9.0f};
+    int32_t id2[] = {5, EOS, 6, 7, 5, EOS, 6, 7};
+    dg_beam_advance(&b, lp2, id2, 4, 4);
+    assert_int_equal(b.n_finished, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(b.finished[i].score == -2);
+        assert_int_equal(b.finished[i].ids[0], 5 + i);
+    }
+    float lp3[] = {-0.125f, -0.75f, -8.0f, -9.0f, -0.125f, -8.0f, -9.0f, -9.5f};
+    int32_t id3[] = {5, EOS, 6, 7, 5, EOS, 6, 7};
+    dg_beam_advance(&b, lp3, id3, 4, 4);
+    assert_int_equal(b.n_finished, 2);
+    assert_true(b.finished[0].score == -2 && b.finished[0].ids[0] == 5);
+    assert_true(b.finished[1].score == -1 && b.finished[1].n == 3);
+    dg_beam_deinit(&b);
+}
+
 /* The bound divides by lp at the LONGEST length: with alpha = 1 a live hypothesis that is worse now may still win. */
 static void stops_only_when_nothing_can_win(void **state)
 {
@@ -306,7 +332,7 @@ static void impossible_candidates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(penalties),
+        cmocka_unit_test(penalties), cmocka_unit_test(equal_scores_stay_in_order),
         cmocka_unit_test(greedy_stops_at_eos),
         cmocka_unit_test(candidates_are_global),
         cmocka_unit_test(stops_only_when_nothing_can_win),

@@ -221,6 +221,14 @@ static void long_sentences_are_split(void **state)
     assert_true(covered >= n);
     dg_job_free(j);
 
+    /* Where nobody says a limit the model's positions are one: here 200. */
+    assert_true(n > 200);
+    o.max_source = 0;
+    j = translated(text, &o, &a);
+    assert_true(a.n_sentences > 1 && a.flags & DG_FLAG_SPLIT);
+    check_layout(text, &a);
+    dg_job_free(j);
+
     /* One word that is too long is cut between code points. */
     memset(text, 'q', 2000);
     text[2000] = '\0';
