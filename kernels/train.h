@@ -66,7 +66,8 @@ struct dg_embed_grad {
 };
 
 /* Label-smoothed cross-entropy (paper section 5.4; contract 8): q = (1-ε) onehot + ε/V over all V.
- */
+ * A logit of -inf is a piece that can never come (a converted model's padding): it has no share of
+ * ε, does not count in that V, and its gradient is 0. */
 struct dg_loss {
     size_t V;
     const int32_t *target; /* [M] host */

@@ -7,6 +7,7 @@
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_train.h"
 
+#include <float.h>
 #include <math.h>
 
 /* How a row is cut: each of W warps' threads holds H groups of four, in one tile or several; a
@@ -22,11 +23,10 @@ typedef struct cut<16, 20, true, true> many;
 typedef struct cut<16, 8, false, true> walk;
 typedef struct cut<16, 8, false, false> slow;
 
-/* Element e of the group at column i. */
-template <typename C>
-static __device__ __forceinline__ bool in_row(uint32_t i, uint32_t e, uint32_t V)
+/* Beyond the row, or a piece that can never come. Not so of a NaN, which must be seen. */
+static __device__ __forceinline__ bool impossible(float x)
 {
-    return C::WIDE ? i < V : i + e < V;
+    return x < -FLT_MAX;
 }
 
 /* The row's logits from column i on, in steps; those beyond the row are -inf. */
@@ -49,29 +49,28 @@ static __device__ __forceinline__ void load(const struct dg_k_loss &k, uint32_t 
     }
 }
 
-template <typename C>
-static __device__ __forceinline__ float look(
-    uint32_t V, uint32_t i, const float (*x)[4], float *sum)
+template <typename C> static __device__ __forceinline__ float look(const float (*x)[4], float *sum)
 {
     float top = -INFINITY;
 #pragma unroll
-    for (uint32_t j = 0; j < C::HELD; j++, i += C::STEP)
+    for (uint32_t j = 0; j < C::HELD; j++)
         for (uint32_t e = 0; e < 4; e++) {
             top = fmaxf(top, x[j][e]);
-            sum[e] += in_row<C>(i, e, V) ? x[j][e] : 0;
+            sum[e] += impossible(x[j][e]) ? 0 : x[j][e];
         }
     return top;
 }
 
+/* -1 for what is impossible. */
 template <typename C> static __device__ __forceinline__ void exponentials(float top, float (*x)[4])
 {
 #pragma unroll
     for (uint32_t j = 0; j < C::HELD; j++)
         for (uint32_t e = 0; e < 4; e++)
-            x[j][e] = expf(x[j][e] - top);
+            x[j][e] = impossible(x[j][e]) ? -1 : expf(x[j][e] - top);
 }
 
-/* x a - b, everywhere but at the target right. */
+/* x a - b, or 0, everywhere but at the target right. */
 template <typename C, typename T>
 static __device__ __forceinline__ void store(
     const struct dg_k_loss &k, uint32_t i, const float (*x)[4], float a, float b)
@@ -82,7 +81,7 @@ static __device__ __forceinline__ void store(
     for (uint32_t j = 0; j < C::HELD; j++, i += C::STEP) {
         struct dg_four<T> four;
         for (uint32_t e = 0; e < 4; e++)
-            dg_put(&four.v[e], x[j][e] * a - b);
+            dg_put(&four.v[e], x[j][e] < 0 ? 0 : x[j][e] * a - b);
         if (C::WIDE && i < V)
             *(struct dg_four<T> *)(grad + i) = four;
         for (uint32_t e = 0; e < 4 && !C::WIDE; e++)
@@ -97,13 +96,14 @@ static __device__ __forceinline__ double warp_total(const float *sum)
     return dg_warp_sum(((double)sum[0] + sum[1]) + ((double)sum[2] + sum[3]));
 }
 
+/* n pieces share ε. */
 static __device__ void put_row(
-    const struct dg_k_loss &k, float at_target, float top, double sum_x, double sum_e)
+    const struct dg_k_loss &k, float at_target, float top, double sum_x, double sum_e, double n)
 {
     const double log_z = (double)top + log(sum_e), eps = k.epsilon;
     struct dg_k_row_loss r;
     r.nll = log_z - at_target;
-    r.smoothed = log_z - (1 - eps) * at_target - eps / (double)k.V * sum_x;
+    r.smoothed = log_z - (1 - eps) * at_target - eps / n * sum_x;
     r.correct = at_target == top;
     r.pad = 0;
     k.rows[blockIdx.x] = r;
@@ -113,15 +113,16 @@ template <typename C, typename T>
 static __global__ void __launch_bounds__(C::WARPS *DG_WARP) loss_rows(struct dg_k_loss k)
 {
     __shared__ float tops[C::WARPS];
-    __shared__ double sums[2][C::WARPS];
+    __shared__ double sums[3][C::WARPS];
     const uint32_t warp = threadIdx.x / DG_WARP, lane = threadIdx.x % DG_WARP,
                    own = threadIdx.x * 4, target = (uint32_t)k.target[blockIdx.x],
                    end = C::ONE ? C::SIZE : (uint32_t)k.V; /* of the tiles' first columns */
     const float at_target = ((const float *)k.logits.p)[blockIdx.x * k.logits.ld + target];
     float x[C::HELD][4], top = -INFINITY, sum[4] = {0, 0, 0, 0};
+    uint32_t possible = 0;
     for (uint32_t first = 0; first < end; first += C::SIZE) {
         load<C>(k, first + own, x);
-        top = fmaxf(top, look<C>((uint32_t)k.V, first + own, x, sum));
+        top = fmaxf(top, look<C>(x, sum));
     }
     top = dg_warp_max(top);
     const double warp_x = warp_total(sum);
@@ -139,21 +140,25 @@ static __global__ void __launch_bounds__(C::WARPS *DG_WARP) loss_rows(struct dg_
         exponentials<C>(top, x);
 #pragma unroll
         for (uint32_t j = 0; j < C::HELD; j++)
-            for (uint32_t e = 0; e < 4; e++)
-                sum[e] += x[j][e];
+            for (uint32_t e = 0; e < 4; e++) {
+                sum[e] += x[j][e] < 0 ? 0 : x[j][e];
+                possible += x[j][e] < 0 ? 0 : 1;
+            }
     }
-    const double warp_e = warp_total(sum);
-    if (lane == 0)
+    const double warp_e = warp_total(sum), warp_n = dg_warp_sum((double)possible);
+    if (lane == 0) {
         sums[1][warp] = warp_e;
+        sums[2][warp] = warp_n;
+    }
     __syncthreads();
     const double sum_x = dg_warp_sum(lane < C::WARPS ? sums[0][lane] : 0.0),
-                 sum_e = dg_warp_sum(lane < C::WARPS ? sums[1][lane] : 0.0);
+                 sum_e = dg_warp_sum(lane < C::WARPS ? sums[1][lane] : 0.0),
+                 n = dg_warp_sum(lane < C::WARPS ? sums[2][lane] : 0.0);
     if (threadIdx.x == 0)
-        put_row(k, at_target, top, sum_x, sum_e);
+        put_row(k, at_target, top, sum_x, sum_e, n);
     if (!k.grad.p)
         return;
-    const float a = (float)(k.scale / sum_e),
-                b = (float)((double)k.scale * k.epsilon / (double)k.V);
+    const float a = (float)(k.scale / sum_e), b = (float)((double)k.scale * k.epsilon / n);
     for (uint32_t first = 0; first < end; first += C::SIZE) {
         if (!C::ONE) {
             load<C>(k, first + own, x);

@@ -181,7 +181,8 @@ struct loss {
     double *x, eps, nll;
 };
 
-/* Contract 8, literally: q = (1-ε) onehot + ε/V, loss = - sum q log softmax(x). */
+/* Contract 8, literally: q = (1-ε) onehot + ε/V, loss = - sum q log softmax(x); over the pieces
+ * that can come. */
 static double loss_value(void *ctx)
 {
     struct loss *l = ctx;
@@ -189,25 +190,31 @@ static double loss_value(void *ctx)
     l->nll = 0;
     for (size_t m = 0; m < l->M; m++) {
         const double *x = l->x + m * l->V;
-        double z = 0;
-        for (size_t i = 0; i < l->V; i++)
-            z += exp(x[i]);
+        double z = 0, n = 0;
         for (size_t i = 0; i < l->V; i++) {
+            z += exp(x[i]);
+            n += !isinf(x[i]);
+        }
+        for (size_t i = 0; i < l->V; i++) {
+            if (isinf(x[i]))
+                continue;
             double one = (size_t)l->target[m] == i;
-            sum -= ((1 - l->eps) * one + l->eps / (double)l->V) * (x[i] - log(z));
+            sum -= ((1 - l->eps) * one + l->eps / n) * (x[i] - log(z));
             l->nll -= one * (x[i] - log(z));
         }
     }
     return sum;
 }
 
-static void loss_case(struct fixture *f, double eps)
+static void loss_case(struct fixture *f, double eps, bool gaps)
 {
     enum { M = 3, V = 1111 };
     static const int32_t target[M] = {0, 700, V - 1};
     struct loss l = {M, V, target, array(f, M * V), eps, 0};
     for (size_t i = 0; i < M * V; i++)
         l.x[i] *= 8; /* so that probabilities are far from flat */
+    if (gaps)
+        l.x[5] = l.x[V + 1] = l.x[V + 900] = l.x[3 * V - 2] = -INFINITY;
     struct dg_rows x = rows(f, l.x, M, V);
     struct dg_loss op = {V, target, (float)eps, 1.0f, x};
     struct dg_loss_sums sums = {0};
@@ -225,8 +232,10 @@ static void loss_case(struct fixture *f, double eps)
 
 static void test_loss(struct fixture *f)
 {
-    loss_case(f, 0);
-    loss_case(f, 0.1);
+    loss_case(f, 0, false);
+    loss_case(f, 0.1, false);
+    loss_case(f, 0, true);
+    loss_case(f, 0.1, true);
 }
 
 /* The sums and the optimiser, against loops in double. */
