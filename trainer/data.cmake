@@ -2,7 +2,7 @@
 set(DG_TRAINER_DATA_SOURCES
     bleu.c bleu_tokenize.c chrf.c clean.c corpus.c dataset.c dataset_order.c dataset_part.c dedup.c draw.c
     dictionary.c hash.c intern.c langcheck.cc log.c ngram.c pairs.c plot.c prepare.c prepare_clean.c prepare_encode.c prepare_inputs.c
-    lexicon.c link_file.c links.c prepare_links.c prepare_dictionary.c prepared.c progress.c recipe.c recipe_data.c recipe_fields.c
+    lexicon.c link_file.c links.c prepare_links.c prepare_lock.c prepare_dictionary.c prepared.c progress.c recipe.c recipe_data.c recipe_fields.c
     recipe_presets.c recipe_use.c shard.c subword.c
     variants.c vocabulary.c)
 

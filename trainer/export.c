@@ -143,11 +143,26 @@ static struct dg_json *make_manifest(const struct dg_export *e, struct dg_json *
     return m;
 }
 
+/* The vocabularies are copied from the folder: it must be the one that was trained on still. */
+static int check_prepared(const struct dg_export *e, struct dg_error *err)
+{
+    struct dg_prepared *now = NULL;
+    int rc = dg_prepared_open(e->prepared_dir, &now, err);
+    if (!rc && strcmp(dg_prepared_hash(now), dg_prepared_hash(e->prepared)))
+        rc = dg_error_set(err, DG_EINVAL,
+            "the prepared data in %s was made anew meanwhile: it has hash %s, had %s",
+            e->prepared_dir, dg_prepared_hash(now), dg_prepared_hash(e->prepared));
+    dg_prepared_close(now);
+    return rc;
+}
+
 int dg_export(const struct dg_export *e, struct dg_error *err)
 {
     struct dg_json *files = dg_json_new_object(), *manifest = NULL;
     struct dg_config config = *e->config;
-    int rc = dg_file_make_dir(e->dir, err);
+    int rc = check_prepared(e, err);
+    if (!rc)
+        rc = dg_file_make_dir(e->dir, err);
     if (!rc)
         rc = write_weights(e, err);
     dg_json_set_string(files, "weights", WEIGHTS);

@@ -19,6 +19,7 @@ struct dg_export {
     const struct dg_json *training; /* the manifest's "training"; NULL: no model card either */
 };
 
+/* DG_EINVAL: prepared_dir was made anew since `prepared` was opened. */
 int dg_export(const struct dg_export *e, struct dg_error *err);
 
 #endif

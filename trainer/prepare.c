@@ -3,16 +3,12 @@
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/file.h"
-#include "base/log.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err)
@@ -232,44 +228,41 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
     return rc;
 }
 
-/* One process at a time makes a folder, also where several runs share it: the others wait, and find
- * it made. *fd is closed by the caller; the lock goes with it. */
-static int lock_folder(const struct dg_prepare_options *o, int *fd, struct dg_error *err)
-{
-    struct dg_buffer path;
-    dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s/.prepare-lock", o->dir);
-    int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "out of memory for paths")
-                         : dg_file_make_dir(o->dir, err);
-    if (rc == 0 && (*fd = open(path.data, O_CREAT | O_RDWR | O_CLOEXEC, 0644)) < 0)
-        rc = dg_error_set(err, DG_EIO, "%s: %s", path.data, strerror(errno));
-    for (bool told = false; rc == 0 && flock(*fd, LOCK_EX | LOCK_NB); told = true) {
-        const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            rc = dg_error_set(err, DG_EIO, "cannot lock %s: %s", path.data, strerror(errno));
-        else if (o->stop && *o->stop)
-            rc = dg_error_set(
-                err, DG_ECANCELED, "stopped while another process prepares %s", o->dir);
-        else if (!told)
-            dg_log(DG_LOG_INFO, "waiting dir=%s reason=\"another process prepares it\"", o->dir);
-        if (rc == 0)
-            nanosleep(&pause, NULL);
-    }
-    dg_buffer_deinit(&path);
-    return rc;
-}
-
 static int make_locked(const struct dg_recipe *r, const struct dg_prepare_options *o,
     const struct dg_json *inputs, const char *hash, bool *made, struct dg_error *err)
 {
-    int fd = -1, rc = lock_folder(o, &fd, err);
+    int making = -1, unused = -1, rc = dg_prepare_lock(o, &making, err);
     if (rc == 0 && (o->force || !is_current(o, hash))) {
-        *made = true;
-        rc = make_folder(r, o, inputs, hash, err);
+        rc = dg_prepare_lock_unused(o->dir, &unused, err);
+        *made = rc == 0;
+        if (rc == 0)
+            rc = make_folder(r, o, inputs, hash, err);
     }
-    if (fd >= 0)
-        close(fd);
+    if (unused >= 0)
+        close(unused);
+    /* While `making` is locked nobody else begins to make it. */
+    if (rc == 0 && o->hold)
+        rc = dg_prepared_hold(o->dir, o->hold, err);
+    if (making >= 0)
+        close(making);
     return rc;
+}
+
+/* Is the folder there as it should be, and held where that is wanted? */
+static bool is_ready(const struct dg_prepare_options *o, const char *hash)
+{
+    if (!is_current(o, hash))
+        return false;
+    if (!o->hold)
+        return true;
+    if (dg_prepared_hold(o->dir, o->hold, NULL))
+        return false;
+    if (is_current(o, hash)) /* still, now that nobody can change it */
+        return true;
+    if (*o->hold >= 0)
+        close(*o->hold);
+    *o->hold = -1;
+    return false;
 }
 
 int dg_prepare(
@@ -281,11 +274,13 @@ int dg_prepare(
     if (r->data.n_pairs == 0)
         return dg_error_field(err, DG_EINVAL, "data.pairs",
             "data.pairs is missing: the recipe does not say what to train on");
+    if (o->hold)
+        *o->hold = -1;
     int rc = dg_prepare_inputs(r, &inputs, err);
     if (rc == 0)
         rc = dg_prepare_hash(r, inputs, hash, err);
-    /* Without a lock first: a folder that is made may be read-only. */
-    if (rc == 0 && (o->force || !is_current(o, hash)))
+    /* Without the lock first: a folder that is made may be read-only. */
+    if (rc == 0 && (o->force || !is_ready(o, hash)))
         rc = make_locked(r, o, inputs, hash, &needed, err);
     if (made)
         *made = needed;

@@ -26,11 +26,17 @@ struct dg_prepare_options {
     bool quiet;      /* no progress on the terminal */
     const volatile int
         *stop; /* set to non-zero by a signal handler: stops with DG_ECANCELED; NULL never */
+    int *hold; /* the folder is held for the caller as by dg_prepared_hold; NULL: it is not */
 };
 
-/* *made (may be NULL) says whether anything had to be done. */
+/* *made (may be NULL) says whether anything had to be done. DG_EAGAIN: the folder would have to be
+ * made anew, but is held by others. */
 int dg_prepare(const struct dg_recipe *r, const struct dg_prepare_options *o, bool *made,
     struct dg_error *err);
+
+/* Nobody makes the folder anew until *fd is closed; any number of processes may hold it. -1 where
+ * no lock can be had: a read-only folder. DG_EAGAIN: it is being made. */
+int dg_prepared_hold(const char *dir, int *fd, struct dg_error *err);
 
 /* A prepared folder, opened. Const after open: any thread. */
 struct dg_prepared;

@@ -63,6 +63,13 @@ int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error 
  * behind dg_prepare_encode: adds to what that put into j->sets. */
 int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err);
 
+/* prepare_lock.c. One process at a time makes a folder, also where several runs share it: the
+ * others wait, and find it made. *fd is closed by the caller; the lock goes with it. */
+int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error *err);
+/* Nobody reads the folder, and nobody may until *fd is closed by the caller, on failure too where
+ * it is not -1. DG_EAGAIN: somebody does. */
+int dg_prepare_lock_unused(const char *dir, int *fd, struct dg_error *err);
+
 /* Every file that the recipe reads, with size and hash: [{"path","bytes","xxh3"}];
  * prepare_inputs.c. Caller frees. */
 int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg_error *err);

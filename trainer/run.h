@@ -20,7 +20,7 @@ struct dg_run_options {
     const char *const *
         settings; /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
     size_t n_settings;
-    bool resume;    /* go on from the newest whole checkpoint; else the folder must hold no run */
+    bool resume;    /* go on from the newest whole checkpoint; else the folder must hold none */
     bool look;      /* write nothing into the folder: a process that trains in it is no obstacle */
     bool quiet;     /* no progress bar, no plan */
     bool no_scores; /* of dev and test sets at the end */

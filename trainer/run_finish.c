@@ -129,6 +129,8 @@ static int make_bundle(
     int rc = choose(s->keeper, n, best, &c, err);
     if (!rc)
         rc = dg_keeper_newest(s->keeper, &newest, &damaged, err);
+    if (!rc)
+        rc = dg_run_check_data(s->prepared, s->prepared_dir, newest, err);
     if (!rc) {
         *training = provenance(s, &c, newest);
         rc = *training ? export_average(s, &c, *training, err)

@@ -16,7 +16,8 @@ struct dg_run {
     struct dg_recipe *own_recipe; /* NULL: the caller's */
     const struct dg_recipe *recipe;
     char *data_dir, *prepared_dir, *checkpoint_dir, *validation_dir, *bundle_dir, *log_path;
-    int lock; /* file descriptor, -1: none */
+    int lock;          /* file descriptor, -1: none */
+    int prepared_lock; /* likewise: while it is open nobody makes the prepared folder anew */
     struct dg_prepared *prepared;
     struct dg_json *origin; /* trainer/origin.h; NULL before a new run is saved */
     bool has_config;        /* `config` was saved with the run */
@@ -63,6 +64,9 @@ int dg_run_save(struct dg_run *r, struct dg_error *err); /* what the folder says
 int dg_run_load(struct dg_run *r, struct dg_error *err);
 /* run_resume.c */
 int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err);
+/* Was the checkpoint made from this prepared data, which lies in dir? */
+int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct dg_checkpoint *c,
+    struct dg_error *err);
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err);
 void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
 

@@ -30,7 +30,7 @@ void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
     memset(r, 0, sizeof *r);
     r->o = o;
     r->recipe = o->recipe;
-    r->lock = -1;
+    r->lock = r->prepared_lock = -1;
 }
 
 /* One process at a time trains in a folder. */
@@ -131,18 +131,42 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe)
         .shuffle = true};
 }
 
+/* Before anything is prepared: a new run would replace the data of the one whose checkpoints lie
+ * there. */
+static int refuse_begun(const struct dg_run *r, struct dg_error *err)
+{
+    struct dg_keeper *k = NULL;
+    int rc = 0;
+    if (access(r->checkpoint_dir, F_OK) == 0)
+        rc = dg_keeper_open(r->checkpoint_dir, 1, 0, &k, err);
+    if (!rc && k && k->n)
+        rc = dg_error_set(err, DG_EINVAL,
+            "%s holds a run with checkpoints: resume it, or take another folder", r->o->dir);
+    dg_keeper_close(k);
+    return rc;
+}
+
+/* A new run's data, by the rank that leads. */
+static int prepare(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_prepare_options o = {.dir = r->prepared_dir,
+        .threads = (int)r->recipe->training.threads,
+        .quiet = r->o->quiet,
+        .stop = r->o->stop,
+        .hold = &r->prepared_lock};
+    int rc = refuse_begun(r, err);
+    return rc ? rc : dg_prepare(r->recipe, &o, NULL, err);
+}
+
 int dg_run_data(struct dg_run *r, struct dg_error *err)
 {
-    const struct dg_recipe_training *t = &r->recipe->training;
-    struct dg_prepare_options po = {.dir = r->prepared_dir,
-        .threads = (int)t->threads,
-        .quiet = r->o->quiet,
-        .stop = r->o->stop};
     struct dg_dataset_options data = dg_run_batches(r->recipe);
     struct dg_dataset_worst worst;
-    int rc = r->o->resume || !dg_run_leads(r) ? 0 : dg_prepare(r->recipe, &po, NULL, err);
+    int rc = r->o->resume || !dg_run_leads(r) ? 0 : prepare(r, err);
     if (!rc && r->o->ranks)
         rc = r->o->ranks->meet(r->o->ranks->ctx, err);
+    if (!rc && r->prepared_lock < 0)
+        rc = dg_prepared_hold(r->prepared_dir, &r->prepared_lock, err);
     if (!rc)
         rc = dg_prepared_open(r->prepared_dir, &r->prepared, err);
     if (!rc && r->o->resume)
@@ -305,9 +329,6 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     if (!rc)
         rc = dg_keeper_open(r->checkpoint_dir, most(t->keep_last, t->average_last),
             most(t->keep_best, t->average_best), &r->keeper, err);
-    if (!rc && !r->o->resume && r->keeper->n)
-        rc = dg_error_set(err, DG_EINVAL,
-            "%s holds a run with checkpoints: resume it, or take another folder", r->o->dir);
     if (!rc)
         rc = open_workers(r, err);
     if (!rc && r->o->resume)
@@ -342,6 +363,8 @@ void dg_run_close(struct dg_run *r)
     free(r->validation_dir);
     free(r->bundle_dir);
     free(r->log_path);
+    if (r->prepared_lock >= 0)
+        close(r->prepared_lock);
     if (r->lock >= 0)
         close(r->lock);
 }

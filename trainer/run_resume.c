@@ -51,6 +51,16 @@ static int resolve(const struct dg_run *r, const struct dg_checkpoint *c, struct
     return rc ? dg_error_prefix(err, "the checkpoint's recipe") : 0;
 }
 
+int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct dg_checkpoint *c,
+    struct dg_error *err)
+{
+    if (!strcmp(c->state.data, dg_prepared_hash(p)))
+        return 0;
+    return dg_error_set(err, DG_EINVAL,
+        "the prepared data %s has hash %s, this run was begun with %s", dir, dg_prepared_hash(p),
+        c->state.data);
+}
+
 /* Does the checkpoint belong to this recipe and data? */
 static int check_checkpoint(
     const struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
@@ -66,17 +76,15 @@ static int check_checkpoint(
             list.data[--list.len] = '\0';
         rc = dg_error_set(
             err, DG_EINVAL, "the recipe is not the one this run was begun with: %s", list.data);
-    } else if (strcmp(c->state.data, dg_prepared_hash(r->prepared))) {
-        rc = dg_error_set(err, DG_EINVAL,
-            "the prepared data %s has hash %s, this run was begun with %s", r->prepared_dir,
-            dg_prepared_hash(r->prepared), c->state.data);
-    } else if (c->blocks.n != r->workers->params->n) {
+    } else {
+        rc = dg_run_check_data(r->prepared, r->prepared_dir, c, err);
+    }
+    if (!rc && c->blocks.n != r->workers->params->n)
         rc = dg_error_set(err, DG_EINVAL, "the checkpoint holds %zu parameters, the model has %zu",
             c->blocks.n, r->workers->params->n);
-    } else if (!c->blocks.ema != !r->optimizer->ema) {
+    if (!rc && !c->blocks.ema != !r->optimizer->ema)
         rc = dg_error_set(
             err, DG_EINVAL, "the checkpoint has %s averaged weights", c->blocks.ema ? "" : "no");
-    }
     dg_buffer_deinit(&list);
     dg_recipe_free(begun);
     return rc;

@@ -268,8 +268,51 @@ def test_other_thread_count_is_told(data, begun):
     assert checkpoint(begun, 12)["threads"] == 1
 
 
-def test_folder_with_a_run_is_not_begun_anew(data, begun):
+def test_folder_with_a_run_is_not_begun_anew(data, whole, begun):
+    """Refused before its data is made anew, so that the run that is there goes on."""
+    more = ["--set", "cleaning.max_pieces=9"]
     assert "holds a run with checkpoints" in run(command(data, begun), expect=2)
+    assert "holds a run with checkpoints" in run(command(data, begun, *more), expect=2)
+    plan = [TRAIN, "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(begun), "--quiet", *more]
+    assert "holds a run with checkpoints" in run(plan, expect=2)
+    run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", verb="resume"))
+    same_end(begun, whole)
+
+
+def is_locked(path):
+    with open(path, "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
+    """Others may train on it, too; made anew it is when nobody does, and then no checkpoint is taken for its own."""
+    shared, first, second = tmp_path / "shared", tmp_path / "first", tmp_path / "second"
+    prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(shared), "--quiet"]
+    other = ["--set", "cleaning.max_pieces=9"]
+    run(prepare)
+    manifest = (shared / "prepared.json").read_text()
+    process = subprocess.Popen(command(data, first, "--prepared", str(shared), "--set", "training.updates=30000"),
+                               stderr=subprocess.DEVNULL)
+    try:
+        wait_for(first, 4, process)
+        assert is_locked(shared / ".use-lock")
+        assert "is in use by a run" in run([*prepare, *other], expect=1)
+        assert "is in use by a run" in run(command(data, second, "--prepared", str(shared), *other), expect=1)
+        run(command(data, second, "--prepared", str(shared), "--set", "training.updates=4"))
+        run(prepare)
+        assert (shared / "prepared.json").read_text() == manifest
+    finally:
+        process.terminate()
+        process.wait()
+    assert not is_locked(shared / ".use-lock")
+    run([*prepare, *other])
+    average = [TRAIN, "average", str(second), "--last", "1", "--no-scores", "--quiet", "--out", str(tmp_path / "bundle")]
+    assert "this run was begun with" in run(average, expect=2)
+    assert not (tmp_path / "bundle").exists()
 
 
 def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
