@@ -94,7 +94,6 @@ static int save(struct dg_run *r, struct dg_error *err)
     struct dg_checkpoint_blocks b = {
         a->n, held[0].data, held[1].data, held[2].data, held[3].data};
     dg_dataset_tell(r->data, &s.position);
-    r->checkpoint_ns = dg_clock_ns();
     if (!rc)
         rc = dg_keeper_add(r->keeper, &s, &b, err);
     for (int i = 0; i < 4; i++)
@@ -166,6 +165,8 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
     const bool checkpoint = checkpoint_due(r, last);
     const uint64_t began = dg_clock_ns(), cpu = dg_clock_cpu_ns();
     int rc = checkpoint ? save_or_warn(r, last, err) : 0;
+    if (checkpoint)
+        r->checkpoint_ns = began;
     if (!rc && !stop && validation_due(r, checkpoint, last)) {
         bool validated;
         rc = validate_or_warn(r, last, &validated, err);
@@ -185,8 +186,10 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
                 rc = dg_keeper_attach(r->keeper, r->optimizer->step, r->keeper->best, err);
         }
     }
-    t->start_ns += dg_clock_ns() - began; /* speed is that of training */
+    const uint64_t spent = dg_clock_ns() - began;
+    t->start_ns += spent; /* speed is that of training */
     t->cpu_ns += dg_clock_cpu_ns() - cpu;
+    r->checkpoint_ns += spent; /* so are the minutes between checkpoints */
     *end = *end || last;
     return rc;
 }
@@ -245,13 +248,14 @@ static int train(struct dg_run *r, struct dg_error *err)
     bool validated;
     bool end = (int64_t)r->optimizer->step >= t->updates ||
                (t->patience > 0 && (int64_t)r->keeper->bad >= t->patience);
-    r->start_ns = r->checkpoint_ns = dg_clock_ns();
-    begin_tally(&tally);
+    r->start_ns = dg_clock_ns();
     /* Killed between a checkpoint and its validation: that is made up for. */
     if (dg_run_leads(r) && dg_keeper_has(r->keeper, r->optimizer->step) &&
         isnan(dg_keeper_score_of(r->keeper, r->optimizer->step)) &&
         validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
         rc = validate_or_warn(r, end, &validated, err);
+    begin_tally(&tally);
+    r->checkpoint_ns = dg_clock_ns();
     while (!rc && !end) {
         rc = update(r, &so, &schedule, &tally, err);
         r->stopping = r->o->stop && *r->o->stop;

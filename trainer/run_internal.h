@@ -1,5 +1,6 @@
 /* What the files of a run share: run.c opens and loops, run_open.c makes or finds what it needs,
- * run_saved.c keeps what it is, run_validate.c measures, run_finish.c averages and exports. Nobody else includes it. */
+ * run_saved.c keeps what it is, run_validate.c measures, run_finish.c averages and exports. Nobody
+ * else includes it. */
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
@@ -32,10 +33,11 @@ struct dg_run {
     struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
     struct dg_keeper *keeper;
     struct dg_trainlog *log;
-    uint64_t epoch, epoch_tokens;     /* of the batches so far */
-    double seconds;                   /* trained in earlier sessions of this run */
-    uint64_t start_ns, checkpoint_ns; /* this session began; last checkpoint */
-    double tokens_per_s;              /* of the last log line */
+    uint64_t epoch, epoch_tokens; /* of the batches so far */
+    double seconds;               /* trained in earlier sessions of this run */
+    uint64_t start_ns;            /* this session began */
+    uint64_t checkpoint_ns;       /* last checkpoint that was due, validations since left out */
+    double tokens_per_s;          /* of the last log line */
 };
 
 /* The one of the ranks that writes, or the only process. */

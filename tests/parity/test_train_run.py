@@ -522,6 +522,20 @@ def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
     assert sizes[0] < 0.9 * sizes[1]  # matrices as f16
 
 
+def test_minutes_between_checkpoints_are_those_of_training(data, tmp_path):
+    """A validation that takes longer than checkpoint_minutes makes no further checkpoint due."""
+    corpus, out = tmp_path / "corpus", tmp_path / "run"
+    shutil.copytree(data, corpus)
+    for side in ("en", "xx"):
+        text = (corpus / f"dev.{side}").read_text(encoding="utf-8")
+        (corpus / f"dev.{side}").write_text(text * 240, encoding="utf-8")
+    minutes = 0.008
+    run(command(corpus, out, "--set", f"training.checkpoint_minutes={minutes}", "--set", "training.checkpoint_updates=8",
+                "--set", "validation.every=0", "--no-scores"))
+    assert [x["update"] for x in log(out, "valid")] == [8, 16, 24]
+    assert max(x["seconds"] for x in log(out, "valid")) > 60 * minutes, "else this test shows nothing"
+
+
 def test_batches_are_those_of_the_run(data, whole):
     text = run([TRAIN, "batches", str(data / "recipe.json"), "--data", str(data), "--prepared", str(whole / "data"),
                 "--lines", str(UPDATES)])
