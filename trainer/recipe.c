@@ -180,6 +180,9 @@ static int check_model(struct dg_recipe *r, struct dg_error *err)
     if (c->positions != DG_POS_LEARNED && c->max_positions)
         return dg_error_field(err, DG_EINVAL, "model.max_positions",
             "model.max_positions is %u, must be 0 unless positions are learned", c->max_positions);
+    if (!c->source_eos)
+        return dg_error_field(err, DG_EINVAL, "model.source_eos",
+            "model.source_eos is false, must be true: training data ends every source in </s>");
     if (c->tied_embeddings && !r->vocabulary.joint)
         return dg_error_field(err, DG_EINVAL, "model.tied_embeddings",
             "model.tied_embeddings needs vocabulary.joint");

@@ -82,40 +82,53 @@ int dg_run_device(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-static int find_config(struct dg_run *r, struct dg_error *err)
+/* A model that is trained further keeps its dimensions and conventions, whatever the recipe says.
+ */
+static int read_init_config(struct dg_run *r, struct dg_error *err)
 {
     struct dg_buffer path;
     struct dg_bundle *b = NULL;
-    if (r->has_config)
+    if (r->has_config || !r->recipe->init[0])
         return 0;
-    if (!r->recipe->init[0])
-        return dg_recipe_config(r->recipe, dg_prepared_source_vocab(r->prepared),
-            dg_prepared_target_vocab(r->prepared), dg_prepared_eos(r->prepared),
-            dg_prepared_unk(r->prepared), &r->config, err);
-    /* A model that is trained further keeps its dimensions and conventions, whatever the recipe
-     * says. */
     dg_buffer_init(&path);
     const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
     int rc =
         dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &r->config, err);
-    if (!rc && r->recipe->init_vocabulary == DG_VOCABULARY_NEW) {
-        r->config.source_vocab = dg_prepared_source_vocab(r->prepared);
-        r->config.target_vocab = dg_prepared_target_vocab(r->prepared);
-        r->config.eos = dg_prepared_eos(r->prepared);
-        r->config.unk = dg_prepared_unk(r->prepared);
+    if (!rc && !r->config.source_eos)
+        rc = dg_error_field(err, DG_EUNSUP, "init",
+            "%s cannot be trained further: its model.source_eos is false, and training data ends "
+            "every source in </s>",
+            dir);
+    dg_bundle_close(b);
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+/* The configuration with the vocabulary of the prepared data. */
+static int find_config(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_prepared *p = r->prepared;
+    const uint32_t source = dg_prepared_source_vocab(p), target = dg_prepared_target_vocab(p);
+    int rc = 0;
+    if (r->has_config)
+        return 0;
+    if (!r->recipe->init[0])
+        return dg_recipe_config(
+            r->recipe, source, target, dg_prepared_eos(p), dg_prepared_unk(p), &r->config, err);
+    if (r->recipe->init_vocabulary == DG_VOCABULARY_NEW) {
+        r->config.source_vocab = source;
+        r->config.target_vocab = target;
+        r->config.eos = dg_prepared_eos(p);
+        r->config.unk = dg_prepared_unk(p);
         r->config.never = -1;
         rc = dg_config_check(&r->config, err);
     }
-    if (!rc && (r->config.source_vocab != dg_prepared_source_vocab(r->prepared) ||
-                   r->config.target_vocab != dg_prepared_target_vocab(r->prepared)))
+    if (!rc && (r->config.source_vocab != source || r->config.target_vocab != target))
         rc = dg_error_set(err, DG_EINVAL,
-            "%s has vocabularies of %u and %u pieces, the prepared data of %u and %u", dir,
-            r->config.source_vocab, r->config.target_vocab, dg_prepared_source_vocab(r->prepared),
-            dg_prepared_target_vocab(r->prepared));
-    dg_bundle_close(b);
-    dg_buffer_deinit(&path);
+            "%s has vocabularies of %u and %u pieces, the prepared data of %u and %u",
+            r->recipe->init, r->config.source_vocab, r->config.target_vocab, source, target);
     return rc;
 }
 
@@ -162,7 +175,9 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
 {
     struct dg_dataset_options data = dg_run_batches(r->recipe);
     struct dg_dataset_worst worst;
-    int rc = r->o->resume || !dg_run_leads(r) ? 0 : prepare(r, err);
+    int rc = read_init_config(r, err); /* first: preparing may take hours */
+    if (!rc && !r->o->resume && dg_run_leads(r))
+        rc = prepare(r, err);
     if (!rc && r->o->ranks)
         rc = r->o->ranks->meet(r->o->ranks->ctx, err);
     if (!rc && r->prepared_lock < 0)

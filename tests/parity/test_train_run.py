@@ -436,6 +436,20 @@ def test_fine_tuning(data, whole, tmp_path):
         assert json.load(f)["model"]["d_ff"] == 32
 
 
+def test_sources_end_in_eos(data, whole, tmp_path):
+    """Training data has </s> behind every source: a model without it is refused before any is prepared."""
+    text = run(command(data, tmp_path / "run", "--set", "model.source_eos=false"), expect=2)
+    assert "model.source_eos is false, must be true" in text and not (tmp_path / "run").exists()
+    bundle = tmp_path / "bundle"
+    shutil.copytree(whole / "bundle", bundle)
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    manifest["model"]["source_eos"] = False
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    text = run(command(data, tmp_path / "tuned", "--init", str(bundle)), expect=1)
+    assert "cannot be trained further: its model.source_eos is false" in text
+    assert not (tmp_path / "tuned" / "data").exists()
+
+
 def texts(bundle):
     return (bundle / "manifest.json").read_text() + (bundle / "MODEL_CARD.md").read_text()
 
