@@ -42,9 +42,12 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
     struct dg_json *index = dg_json_load(path, err);
     const struct dg_json *list = dg_json_get(index, "checkpoints"),
                          *best = dg_json_get(index, "best");
-    int64_t bad = 0;
+    int64_t bad = 0, validated = 0;
     int rc = index ? dg_json_field_int(index, NULL, "bad", 0, INT64_MAX, &bad, err) : DG_EFORMAT;
+    if (!rc)
+        rc = dg_json_field_int(index, NULL, "validated", 0, INT64_MAX, &validated, err);
     k->bad = (uint64_t)bad;
+    k->validated = (uint64_t)validated;
     k->best = dg_json_typeof(best) == DG_JSON_NULL ? NAN : dg_json_number(best);
     for (size_t i = 0; i < dg_json_length(list) && !rc; i++) {
         const struct dg_json *e = dg_json_at(list, i), *score = dg_json_get(e, "score");
@@ -56,7 +59,8 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
         if (!rc)
             rc = push(k,
                 (struct dg_kept){(uint64_t)step,
-                    dg_json_typeof(score) == DG_JSON_NULL ? NAN : dg_json_number(score)},
+                    dg_json_typeof(score) == DG_JSON_NULL ? NAN : dg_json_number(score),
+                    dg_json_bool(dg_json_get(e, "extra")) ? DG_KEPT_EXTRA : DG_KEPT_DUE},
                 err);
     }
     dg_json_free(index);
@@ -137,11 +141,14 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
         struct dg_json *e = dg_json_new_object();
         dg_json_set_int(e, "step", (int64_t)k->kept[i].step);
         dg_json_set_real(e, "score", k->kept[i].score);
+        if (k->kept[i].kind == DG_KEPT_EXTRA)
+            dg_json_set_bool(e, "extra", true);
         dg_json_append_take(list, e);
     }
     dg_json_set_take(index, "checkpoints", list);
     dg_json_set_real(index, "best", k->best); /* NaN: null */
     dg_json_set_int(index, "bad", (int64_t)k->bad);
+    dg_json_set_int(index, "validated", (int64_t)k->validated);
     int rc = !path || dg_json_write(index, 2, &text) || text.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for the list of checkpoints")
                  : 0;
@@ -153,12 +160,24 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
     return rc;
 }
 
+/* How many that were due come after this one. */
+static size_t due_after(const struct dg_keeper *k, size_t i)
+{
+    size_t n = 0;
+    for (size_t j = i + 1; j < k->n; j++)
+        n += k->kept[j].kind == DG_KEPT_DUE;
+    return n;
+}
+
 size_t dg_keeper_last(const struct dg_keeper *k, size_t n, uint64_t *steps)
 {
-    n = n < k->n ? n : k->n;
-    for (size_t i = 0; i < n; i++)
-        steps[i] = k->kept[k->n - n + i].step;
-    return n;
+    size_t found = 0;
+    for (size_t i = 0; i < k->n; i++)
+        if (k->kept[i].kind == DG_KEPT_DUE && due_after(k, i) < n)
+            steps[found++] = k->kept[i].step;
+    if (!found && n && k->n)
+        steps[found++] = k->kept[k->n - 1].step;
+    return found;
 }
 
 /* How many validated checkpoints come before this one by score; later ones win ties. */
@@ -182,7 +201,9 @@ size_t dg_keeper_best(const struct dg_keeper *k, size_t n, uint64_t *steps)
 
 static bool is_kept(const struct dg_keeper *k, size_t i)
 {
-    return k->n - i <= k->keep_last || (!isnan(k->kept[i].score) && rank_of(k, i) < k->keep_best);
+    const struct dg_kept *c = &k->kept[i];
+    const bool is_last = c->kind == DG_KEPT_DUE ? due_after(k, i) < k->keep_last : i + 1 == k->n;
+    return is_last || (!isnan(c->score) && rank_of(k, i) < k->keep_best);
 }
 
 /* Take what need not be kept out of the list; their steps to gone[]. */
@@ -213,7 +234,7 @@ static void remove_file(const struct dg_keeper *k, uint64_t step)
 }
 
 int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
-    const struct dg_checkpoint_blocks *b, struct dg_error *err)
+    const struct dg_checkpoint_blocks *b, enum dg_kept_kind kind, struct dg_error *err)
 {
     char *path = dg_keeper_path(k, s->step);
     uint64_t *gone = calloc(k->n + 1, sizeof *gone);
@@ -227,7 +248,7 @@ int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
         if (k->kept[i].step != s->step)
             remove_file(k, k->kept[i].step);
     if (!rc)
-        rc = push(k, (struct dg_kept){s->step, NAN}, err);
+        rc = push(k, (struct dg_kept){s->step, NAN, kind}, err);
     if (!rc) {
         n_gone = drop_old(k, gone);
         rc = write_index(k, err);
@@ -282,9 +303,10 @@ int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_
     if (isnan(k->best) || score > k->best) {
         k->best = score;
         k->bad = 0;
-    } else {
+    } else if (step > k->validated) {
         k->bad++;
     }
+    k->validated = step > k->validated ? step : k->validated;
     return dg_keeper_attach(k, step, score, err);
 }
 

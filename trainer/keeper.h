@@ -8,9 +8,16 @@
 
 #include <stdbool.h>
 
+enum dg_kept_kind {
+    DG_KEPT_DUE,
+    DG_KEPT_EXTRA /* written because the run was stopped, or for its score: goes when a later one is
+                     written, unless it is among the best, and is none of the last */
+};
+
 struct dg_kept {
     uint64_t step;
     double score; /* higher is better; NaN: was not validated */
+    enum dg_kept_kind kind;
 };
 
 struct dg_keeper {
@@ -18,8 +25,9 @@ struct dg_keeper {
     struct dg_kept *kept; /* [n], ascending steps */
     size_t n, cap;
     size_t keep_last, keep_best;
-    double best;  /* best score of the run so far, kept or not; NaN: none yet */
-    uint64_t bad; /* validations since that one */
+    double best;        /* best score of the run so far, kept or not; NaN: none yet */
+    uint64_t bad;       /* validations since that one */
+    uint64_t validated; /* latest step that was: one that comes again is not counted again */
 };
 
 /* Make or read the folder. */
@@ -37,7 +45,7 @@ char *dg_keeper_path(const struct dg_keeper *k, uint64_t step);
 /* Write a checkpoint and the marker, then delete what need not be kept. On failure what was there
  * before is whole. */
 int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
-    const struct dg_checkpoint_blocks *b, struct dg_error *err);
+    const struct dg_checkpoint_blocks *b, enum dg_kept_kind kind, struct dg_error *err);
 /* The newest checkpoint, if it is of this step and there is an older one: the model in it turned out
  * to be beyond recovery. */
 int dg_keeper_forget(struct dg_keeper *k, uint64_t step, struct dg_error *err);
@@ -57,8 +65,8 @@ double dg_keeper_score_of(const struct dg_keeper *k, uint64_t step);
 int dg_keeper_newest(
     const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err);
 
-/* Steps of the last n, or of the n with the best score (ties: later), ascending; returns how many
- * there are. */
+/* Steps of the last n that were due (the newest one where none was), or of the n with the best
+ * score (ties: later), ascending; returns how many there are. */
 size_t dg_keeper_last(const struct dg_keeper *k, size_t n, uint64_t *steps);
 size_t dg_keeper_best(const struct dg_keeper *k, size_t n, uint64_t *steps);
 

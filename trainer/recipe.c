@@ -193,6 +193,15 @@ static int check_model(struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
+/* Data to train on, but none to validate with. */
+static bool lacks_dev(const struct dg_recipe *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->data.n_pairs; i++)
+        n += r->data.pairs[i].n_dev;
+    return r->data.n_pairs && !n;
+}
+
 static int check_training(const struct dg_recipe *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->training;
@@ -216,9 +225,15 @@ static int check_training(const struct dg_recipe *r, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "cleaning.min_chars",
             "cleaning.min_chars is %lld, must be at most cleaning.max_chars (%lld)",
             (long long)r->cleaning.min_chars, (long long)r->cleaning.max_chars);
-    if (t->patience && r->data.n_pairs && r->data.pairs[0].n_dev == 0)
-        return dg_error_field(
-            err, DG_EINVAL, "training.patience", "training.patience needs data.pairs[0].dev");
+    if (t->patience && lacks_dev(r))
+        return dg_error_field(err, DG_EINVAL, "training.patience",
+            "training.patience is %lld, must be 0 without a dev set (data.pairs[].dev)",
+            (long long)t->patience);
+    if (t->average_best && lacks_dev(r))
+        return dg_error_field(err, DG_EINVAL, "training.average_best",
+            "training.average_best is %lld, must be 0 without a dev set (data.pairs[].dev): "
+            "checkpoints have no scores",
+            (long long)t->average_best);
     return 0;
 }
 

@@ -75,7 +75,7 @@ static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_er
     return rc;
 }
 
-static int save(struct dg_run *r, struct dg_error *err)
+static int save(struct dg_run *r, enum dg_kept_kind kind, struct dg_error *err)
 {
     const struct dg_optimizer *a = r->optimizer;
     struct dg_checkpoint_state s = {.step = a->step,
@@ -95,7 +95,7 @@ static int save(struct dg_run *r, struct dg_error *err)
         a->n, held[0].data, held[1].data, held[2].data, held[3].data};
     dg_dataset_tell(r->data, &s.position);
     if (!rc)
-        rc = dg_keeper_add(r->keeper, &s, &b, err);
+        rc = dg_keeper_add(r->keeper, &s, &b, kind, err);
     for (int i = 0; i < 4; i++)
         free(held[i].copy);
     return rc ? dg_error_prefix(err, "checkpoint of update %" PRIu64, a->step) : 0;
@@ -106,17 +106,20 @@ static bool is_due(int64_t every, uint64_t step)
     return every > 0 && step % (uint64_t)every == 0;
 }
 
-static bool checkpoint_due(const struct dg_run *r, bool last)
+static bool checkpoint_due(const struct dg_run *r)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
     double minutes = (double)(dg_clock_ns() - r->checkpoint_ns) / 60e9;
-    return last || is_due(t->checkpoint_updates, r->optimizer->step) ||
+    return (int64_t)r->optimizer->step >= t->updates ||
+           is_due(t->checkpoint_updates, r->optimizer->step) ||
            (t->checkpoint_minutes > 0 && minutes >= t->checkpoint_minutes);
 }
 
 static bool validation_due(const struct dg_run *r, bool checkpoint, bool last)
 {
     int64_t every = r->recipe->validation.every;
+    if (!dg_prepared_sets(r->prepared, "dev"))
+        return false;
     return last || (every > 0 ? is_due(every, r->optimizer->step) : checkpoint);
 }
 
@@ -131,10 +134,10 @@ static int warn(struct dg_run *r, const char *message, struct dg_error *err)
 
 /* A checkpoint that cannot be written (a full disk) does not end a run that still learns: the old
  * ones are whole, and the next one is tried in its turn. At the end of a run it is an error. */
-static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
+static int save_or_warn(struct dg_run *r, enum dg_kept_kind kind, bool last, struct dg_error *err)
 {
     struct dg_error failure = {0};
-    int rc = save(r, &failure);
+    int rc = save(r, kind, &failure);
     if (!rc)
         return 0;
     if (last)
@@ -142,14 +145,43 @@ static int save_or_warn(struct dg_run *r, bool last, struct dg_error *err)
     return warn(r, failure.message, err);
 }
 
-/* Likewise a validation for which there is no room. *done: it was made. One that was asked to stop
- * is made up for on resume. */
-static int validate_or_warn(struct dg_run *r, bool last, bool *done, struct dg_error *err)
+static bool out_of_patience(const struct dg_run *r)
+{
+    const int64_t patience = r->recipe->training.patience;
+    return patience > 0 && (int64_t)r->keeper->bad >= patience;
+}
+
+/* What follows from a validation: weights that are the best are kept between checkpoints, too, and
+ * so are those of a run that ends because no better ones come (*end). */
+static int take_score(struct dg_run *r, double score, bool *end, struct dg_error *err)
+{
+    const struct dg_keeper *k = r->keeper;
+    const uint64_t step = r->optimizer->step;
+    const bool best = k->keep_best && !k->bad && score == k->best;
+    int rc = 0;
+    if (out_of_patience(r)) {
+        dg_trainlog_say(
+            r->log, "no better score in %" PRIu64 " validations: stopping early", k->bad);
+        *end = true;
+    }
+    if ((*end || best) && !dg_keeper_has(k, step)) {
+        rc = save_or_warn(r, *end ? DG_KEPT_DUE : DG_KEPT_EXTRA, *end, err);
+        if (!rc && dg_keeper_has(k, step))
+            rc = dg_keeper_attach(r->keeper, step, score, err);
+    }
+    return rc;
+}
+
+/* Validate, and look at what came out. Where there is no room for it training goes on as it does
+ * without a checkpoint; one that was asked to stop is made up for on resume. */
+static int validate(struct dg_run *r, bool last, bool *end, struct dg_error *err)
 {
     struct dg_error failure = {0};
-    int rc = dg_run_validate(r, &failure);
-    *done = !rc;
-    if (!rc || rc == DG_ECANCELED)
+    double score;
+    int rc = dg_run_validate(r, &score, &failure);
+    if (!rc)
+        return take_score(r, score, end, err);
+    if (rc == DG_ECANCELED)
         return 0;
     if (last || rc != DG_EIO)
         return dg_error_set(err, rc, "%s", failure.message);
@@ -159,38 +191,21 @@ static int validate_or_warn(struct dg_run *r, bool last, bool *done, struct dg_e
 /* What stands between two updates. *end: no further one. */
 static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_error *err)
 {
-    const struct dg_recipe_training *training = &r->recipe->training;
-    const bool stop = r->stopping,
-               last = stop || (int64_t)r->optimizer->step >= training->updates;
-    const bool checkpoint = checkpoint_due(r, last);
+    const bool done = (int64_t)r->optimizer->step >= r->recipe->training.updates,
+               due = checkpoint_due(r), checkpoint = due || r->stopping;
     const uint64_t began = dg_clock_ns(), cpu = dg_clock_cpu_ns();
-    int rc = checkpoint ? save_or_warn(r, last, err) : 0;
+    int rc = 0;
+    *end = done || r->stopping;
     if (checkpoint)
+        rc = save_or_warn(r, due ? DG_KEPT_DUE : DG_KEPT_EXTRA, *end, err);
+    if (due)
         r->checkpoint_ns = began;
-    if (!rc && !stop && validation_due(r, checkpoint, last)) {
-        bool validated;
-        rc = validate_or_warn(r, last, &validated, err);
-        if (!rc && validated && training->patience > 0 &&
-            (int64_t)r->keeper->bad >= training->patience) {
-            dg_trainlog_say(r->log, "no better score in %" PRIu64 " validations: stopping early",
-                r->keeper->bad);
-            *end = true;
-            if (!dg_keeper_has(r->keeper, r->optimizer->step))
-                rc = save_or_warn(r, true, err);
-        }
-        /* Best weights are worth keeping even between checkpoints. */
-        if (!rc && validated && !r->keeper->bad && r->keeper->keep_best &&
-            !dg_keeper_has(r->keeper, r->optimizer->step)) {
-            rc = save_or_warn(r, false, err);
-            if (!rc)
-                rc = dg_keeper_attach(r->keeper, r->optimizer->step, r->keeper->best, err);
-        }
-    }
+    if (!rc && !r->stopping && validation_due(r, due, done))
+        rc = validate(r, done, end, err);
     const uint64_t spent = dg_clock_ns() - began;
     t->start_ns += spent; /* speed is that of training */
     t->cpu_ns += dg_clock_cpu_ns() - cpu;
     r->checkpoint_ns += spent; /* so are the minutes between checkpoints */
-    *end = *end || last;
     return rc;
 }
 
@@ -245,15 +260,14 @@ static int train(struct dg_run *r, struct dg_error *err)
     struct dg_schedule schedule = {t->lr_scale, r->config.D, t->warmup, t->updates, t->cooldown};
     struct tally tally;
     int rc = 0;
-    bool validated;
-    bool end = (int64_t)r->optimizer->step >= t->updates ||
-               (t->patience > 0 && (int64_t)r->keeper->bad >= t->patience);
+    const bool done = (int64_t)r->optimizer->step >= t->updates;
+    bool end = done || out_of_patience(r);
     r->start_ns = dg_clock_ns();
     /* Killed between a checkpoint and its validation: that is made up for. */
     if (dg_run_leads(r) && dg_keeper_has(r->keeper, r->optimizer->step) &&
         isnan(dg_keeper_score_of(r->keeper, r->optimizer->step)) &&
         validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
-        rc = validate_or_warn(r, end, &validated, err);
+        rc = validate(r, end, &end, err);
     begin_tally(&tally);
     r->checkpoint_ns = dg_clock_ns();
     while (!rc && !end) {

@@ -99,21 +99,17 @@ static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_erro
     return rc;
 }
 
-int dg_run_validate(struct dg_run *r, struct dg_error *err)
+int dg_run_validate(struct dg_run *r, double *score, struct dg_error *err)
 {
     struct dg_trainlog_valid v = {
         .update = (int64_t)r->optimizer->step, .bleu_signature = dg_bleu_signature()};
     struct dg_error failure = {0};
-    if (!dg_prepared_sets(r->prepared, "dev"))
-        return 0;
     int rc = measure(r, &v, &failure);
     if (rc)
         return dg_error_set(err, rc, "validation: %s", failure.message);
+    *score = r->recipe->training.stop_metric == DG_STOP_LOSS ? -v.nll : v.bleu;
     rc = dg_trainlog_valid(r->log, &v, err);
-    if (!rc)
-        rc = dg_keeper_score(r->keeper, r->optimizer->step,
-            r->recipe->training.stop_metric == DG_STOP_LOSS ? -v.nll : v.bleu, err);
-    return rc;
+    return rc ? rc : dg_keeper_score(r->keeper, r->optimizer->step, *score, err);
 }
 
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,

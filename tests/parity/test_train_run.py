@@ -520,6 +520,57 @@ def test_early_stopping(data, tmp_path):
     assert checkpoint_steps(out)[-1] == 3, "where it stopped is kept, though no checkpoint was due"
 
 
+def kept(out):
+    return json.loads((out / "checkpoints" / "index.json").read_text())["checkpoints"]
+
+
+def averaged(out):
+    return json.loads((out / "bundle" / "manifest.json").read_text())["training"]["checkpoints"]
+
+
+def test_checkpoints_that_were_not_due_are_not_averaged(data, tmp_path):
+    """One that a signal asked for is gone on from, and pushes none that was due out of the average."""
+    out, every = tmp_path / "run", 50
+    process = subprocess.Popen(command(data, out, "--set", f"training.checkpoint_updates={every}", "--set",
+                                       "training.updates=30000", "--no-scores"), stderr=subprocess.DEVNULL)
+    wait_for(out, every, process)
+    process.terminate()
+    process.wait()
+    stopped = kept(out)[-1]
+    assert stopped.get("extra", False) == (stopped["step"] % every != 0)
+    end = (stopped["step"] // every + 1) * every
+    run(command(data, out, "--quiet", "--no-scores", "--set", f"training.updates={end}", verb="resume"))
+    assert averaged(out) == [end - every, end]
+
+
+def test_no_dev_set(data, tmp_path):
+    """Nothing to validate with: no checkpoint for it, and no average of the best."""
+    recipe = json.loads((data / "recipe.json").read_text())
+    del recipe["data"]["pairs"][0]["dev"]
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    start = [TRAIN, "run", str(tmp_path / "recipe.json"), "--data", str(data), "--quiet", "--set", "validation.every=3",
+             "--set", "training.keep_last=100"]
+    run([*start, "--out", str(tmp_path / "run")])
+    assert checkpoint_steps(tmp_path / "run") == list(range(4, UPDATES + 1, 4))
+    text = run([*start, "--out", str(tmp_path / "best"), "--set", "training.average_best=1"], expect=2)
+    assert "training.average_best is 1, must be 0 without a dev set" in text
+
+
+def test_validation_made_up_for_is_looked_at(data, tmp_path):
+    """Killed in the validation that would have ended the run: the same validation ends it on resume."""
+    out = tmp_path / "run"
+    run(command(data, out, "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss", "--set",
+                "validation.every=4", "--set", "training.updates=12"))
+    path = out / "checkpoints" / "index.json"
+    index = json.loads(path.read_text())
+    assert index["bad"] == 2 and index["validated"] == 12
+    index.update(bad=1, validated=8)
+    index["checkpoints"][-1]["score"] = None
+    path.write_text(json.dumps(index))
+    text = run(command(data, out, "--set", f"training.updates={UPDATES}", "--set", "training.patience=2", verb="resume"))
+    assert "stopping early" in text and checkpoint_steps(out)[-1] == 12
+
+
 def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
     out = tmp_path / "run"
     run(command(data, out, "--set", "training.checkpoint_updates=0", "--set", "training.checkpoint_minutes=0.00001",

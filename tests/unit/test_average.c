@@ -19,7 +19,7 @@ static void add(struct dg_keeper *k, uint64_t step, const float *params, const f
     struct dg_checkpoint_state s = {
         .step = step, .threads = 1, .backend = "cpu/generic", .data = "", .recipe = recipe};
     struct dg_checkpoint_blocks b = {n, params, zeros, zeros, ema};
-    if (dg_keeper_add(k, &s, &b, &err))
+    if (dg_keeper_add(k, &s, &b, DG_KEPT_DUE, &err))
         fail_msg("%s", err.message);
     dg_json_free(recipe);
 }

@@ -158,16 +158,20 @@ static void test_damage(void **state)
     free(copy);
 }
 
-static int add(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
+static int keep(struct dg_keeper *k, uint64_t step, enum dg_kept_kind kind, struct dg_error *err)
 {
     struct dg_json *r = recipe();
     struct dg_checkpoint_state s = state_at(step, r);
     struct dg_checkpoint_blocks b = blocks(false);
-    int rc = dg_keeper_add(k, &s, &b, err);
-    if (!rc && !isnan(score))
-        rc = dg_keeper_score(k, step, score, err);
+    int rc = dg_keeper_add(k, &s, &b, kind, err);
     dg_json_free(r);
     return rc;
+}
+
+static int add(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
+{
+    int rc = keep(k, step, DG_KEPT_DUE, err);
+    return rc || isnan(score) ? rc : dg_keeper_score(k, step, score, err);
 }
 
 static bool exists(const struct dg_keeper *k, uint64_t step)
@@ -202,6 +206,83 @@ static void test_keeping(void **state)
         assert_int_equal(k->bad, 4); /* 20, 30 (no better), 5, 6 */
         dg_keeper_close(k);
     }
+}
+
+/* Those that were not due are no part of an average of the last and push none of them out; the
+ * newest is there to go on from, and one with a good score stays for it. */
+static void test_extra(void **state)
+{
+    (void)state;
+    struct dg_keeper *k = NULL;
+    struct dg_checkpoint *c = NULL;
+    struct dg_error err = {0};
+    size_t damaged;
+    uint64_t steps[4];
+    assert_int_equal(dg_keeper_open(folder, 2, 1, &k, &err), 0);
+    assert_int_equal(keep(k, 5, DG_KEPT_EXTRA, &err), 0);
+    assert_int_equal(dg_keeper_last(k, 2, steps), 1); /* all there is */
+    assert_int_equal(steps[0], 5);
+    assert_int_equal(add(k, 10, NAN, &err), 0);
+    assert_false(exists(k, 5));
+    assert_int_equal(add(k, 20, 7, &err), 0);
+    assert_int_equal(keep(k, 21, DG_KEPT_EXTRA, &err), 0);
+    assert_int_equal(dg_keeper_score(k, 21, 9, &err), 0);
+    assert_int_equal(keep(k, 22, DG_KEPT_EXTRA, &err), 0);
+    for (int again = 0; again < 2; again++) { /* what is read back is what was kept */
+        assert_true(exists(k, 10) && exists(k, 20) && exists(k, 21) && exists(k, 22));
+        assert_int_equal(dg_keeper_last(k, 2, steps), 2);
+        assert_true(steps[0] == 10 && steps[1] == 20);
+        assert_int_equal(dg_keeper_best(k, 1, steps), 1);
+        assert_int_equal(steps[0], 21);
+        assert_int_equal(dg_keeper_newest(k, &c, &damaged, &err), 0);
+        assert_int_equal(c->state.step, 22);
+        dg_checkpoint_close(c);
+        dg_keeper_close(k);
+        assert_int_equal(dg_keeper_open(folder, 2, 1, &k, &err), 0);
+    }
+    assert_int_equal(add(k, 30, NAN, &err), 0);
+    assert_true(!exists(k, 10) && exists(k, 20) && exists(k, 21) && !exists(k, 22));
+    dg_keeper_close(k);
+}
+
+/* A run that was killed goes back to its last checkpoint and validates again what it had: no reason
+ * to lose patience earlier. */
+static void test_validated_again(void **state)
+{
+    (void)state;
+    struct dg_keeper *k = NULL;
+    struct dg_error err = {0};
+    assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
+    assert_int_equal(dg_keeper_score(k, 10, 8, &err), 0);
+    assert_int_equal(dg_keeper_score(k, 20, 7, &err), 0);
+    assert_int_equal(k->bad, 1);
+    dg_keeper_close(k);
+    assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
+    assert_int_equal(dg_keeper_score(k, 10, 8, &err), 0);
+    assert_int_equal(dg_keeper_score(k, 20, 7, &err), 0);
+    assert_int_equal(k->bad, 1);
+    assert_int_equal(dg_keeper_score(k, 30, 7, &err), 0);
+    assert_int_equal(k->bad, 2);
+    dg_keeper_close(k);
+}
+
+/* As programs wrote it that knew neither "extra" nor "validated". */
+static void test_earlier_index(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"checkpoints\":[{\"step\":4,\"score\":null},{\"step\":8,\"score\":3}],"
+        "\"best\":3,\"bad\":1}";
+    char path[128];
+    struct dg_keeper *k = NULL;
+    struct dg_error err = {0};
+    uint64_t steps[2];
+    path_of(path, "index.json");
+    assert_int_equal(dg_file_write(path, text, strlen(text), &err), 0);
+    assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
+    assert_int_equal(dg_keeper_last(k, 2, steps), 2);
+    assert_true(k->best == 3 && k->bad == 1 && k->validated == 0);
+    dg_keeper_close(k);
 }
 
 /* Of a run that diverged: the newest, unless it is the only one, or of another step. */
@@ -327,7 +408,8 @@ static void test_left_overs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_roundtrip), TEST(test_damage), TEST(test_keeping),
-        TEST(test_forgetting),
-        TEST(test_newest), TEST(test_going_back), TEST(test_full_disk), TEST(test_left_overs)};
+        TEST(test_extra), TEST(test_validated_again), TEST(test_earlier_index),
+        TEST(test_forgetting), TEST(test_newest), TEST(test_going_back), TEST(test_full_disk),
+        TEST(test_left_overs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,7 @@ static void test_errors_name_the_field(void **state)
     refuse("{" DATA ",\"training\":{\"batch_tokens\":100}}", "training.batch_tokens", "max_pieces");
     refuse("{" DATA ",\"training\":{\"cooldown\":100001}}", "training.cooldown", "updates");
     refuse("{" DATA ",\"training\":{\"patience\":3}}", "training.patience", "dev");
+    refuse("{" DATA ",\"training\":{\"average_best\":1}}", "training.average_best", "dev");
     refuse("{" DATA ",\"name\":\"a/b\"}", "name", "letters");
     refuse("{" DATA ",\"preset\":\"huge\"}", "preset", "small, base, big");
     refuse("{\"data\":{\"pairs\":{}}}", "data.pairs", "an array");
