@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/cores.h"
 #include "kernels/cpu/cpu.h"
+#include "text/utf8.h"
 #include "trainer/corpus.h"
 #include "trainer/recipe.h"
 #include "translate/runner.h"
@@ -55,7 +56,8 @@ struct line {
     size_t len;
 };
 
-enum { SLICE = 512 }; /* lines under way at once; between slices a stop is looked for */
+enum { SLICE = 512 };           /* lines under way at once; between slices a stop is looked for */
+enum { SENTENCE_PIECES = 512 }; /* of one sentence with </s>, as in dg_translate_options */
 
 /* The texts, and the jobs of a slice of them. */
 struct texts {
@@ -63,6 +65,13 @@ struct texts {
     struct line *source, *target; /* [n] */
     size_t n, cap;
     struct dg_job *jobs[SLICE];
+};
+
+/* The bundle at work. */
+struct model {
+    struct dg_translator *translator;
+    struct dg_runner *runner;
+    uint32_t sentence, line; /* most pieces of what is translated, and scored, as one */
 };
 
 static int add_line(struct texts *t, const struct dg_line lines[2], struct dg_error *err)
@@ -123,28 +132,96 @@ static void free_texts(struct texts *t)
     dg_arena_deinit(&t->arena);
 }
 
-static struct dg_translate_options options_of(const struct dg_evaluate_text *o)
+/* Pieces of a line, and at most a tag and </s> beside them. */
+static int count_pieces(const struct dg_tokenizer *tokenizer, const struct line *line,
+    uint32_t *out, struct dg_error *err)
 {
-    struct dg_translate_options t = {
-        .source = o->source_lang, .target = o->target_lang, .one_sentence = true};
+    char *nfc = NULL;
+    struct dg_token *tokens = NULL;
+    size_t n, n_nfc;
+    int rc = dg_utf8_nfc(line->text, line->len, &nfc, &n_nfc, err);
+    if (!rc)
+        rc = dg_tokenizer_encode(tokenizer, nfc, n_nfc, &tokens, &n, err);
+    if (!rc)
+        *out = (uint32_t)n + 2;
+    free(tokens);
+    free(nfc);
+    return rc;
+}
+
+/* Pieces of the longest line on either side. */
+static int find_longest(
+    const struct dg_translator *t, const struct texts *x, uint32_t *longest, struct dg_error *err)
+{
+    int rc = 0;
+    *longest = 0;
+    for (size_t i = 0; i < x->n && !rc; i++) {
+        uint32_t source = 0, target = 0;
+        rc = count_pieces(dg_translator_source(t), &x->source[i], &source, err);
+        if (!rc)
+            rc = count_pieces(dg_translator_target(t), &x->target[i], &target, err);
+        *longest = source > *longest ? source : *longest;
+        *longest = target > *longest ? target : *longest;
+    }
+    return rc;
+}
+
+/* A line is translated in parts when it is longer than what a server takes as one sentence, but its
+ * reference is scored as a whole: the model needs positions for the longest one. */
+static int open_model(const struct dg_evaluate_text *o, const struct texts *x,
+    struct dg_backend *be, struct model *m, struct dg_error *err)
+{
+    struct dg_engine_limits limits = {0}; /* the engine's own */
+    uint32_t longest = 0;
+    int rc = dg_translator_open(o->bundle, be, 0, &m->translator, err);
+    if (!rc && o->score)
+        rc = find_longest(m->translator, x, &longest, err);
+    if (rc)
+        return rc;
+    const struct dg_model *model = dg_translator_model(m->translator);
+    if (longest > dg_model_max_positions(model) &&
+        dg_model_config(model)->positions != DG_POS_LEARNED) {
+        dg_translator_close(m->translator);
+        m->translator = NULL;
+        if ((rc = dg_translator_open(o->bundle, be, longest, &m->translator, err)))
+            return rc;
+        model = dg_translator_model(m->translator);
+    }
+    const uint32_t most = dg_model_max_positions(model);
+    limits.max_source = longest > SENTENCE_PIECES ? longest : 0;
+    limits.max_target = longest > SENTENCE_PIECES ? most : 0;
+    m->sentence = most < SENTENCE_PIECES ? most : SENTENCE_PIECES;
+    m->line = longest < most ? longest : most;
+    return dg_runner_open(m->translator, o->threads > 0 ? o->threads : dg_cores_available(), 1,
+        &limits, &m->runner, err);
+}
+
+static struct dg_translate_options options_of(const struct dg_evaluate_text *o, uint32_t max_source)
+{
+    struct dg_translate_options t = {.source = o->source_lang,
+        .target = o->target_lang,
+        .one_sentence = true,
+        .max_source = max_source};
     t.search.beam = o->beam;
     t.search.alpha = o->alpha;
     return t;
 }
 
 /* Reference log-probabilities of n lines from the first on, through the engine. */
-static int score_slice(const struct dg_translator *t, struct dg_runner *runner,
-    const struct dg_evaluate_text *o, struct texts *x, size_t first, size_t n,
-    struct dg_evaluated *out, struct dg_error *err)
+static int score_slice(const struct model *m, const struct dg_evaluate_text *o, struct texts *x,
+    size_t first, size_t n, struct dg_evaluated *out, struct dg_error *err)
 {
     const struct line *source = x->source + first, *target = x->target + first;
-    struct dg_translate_options options = options_of(o);
+    struct dg_translate_options options = options_of(o, m->line);
     int rc = 0;
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = dg_job_plan_score(t, source[i].text, source[i].len, target[i].text, target[i].len,
-            &options, &x->jobs[i], err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        rc = dg_job_plan_score(m->translator, source[i].text, source[i].len, target[i].text,
+            target[i].len, &options, &x->jobs[i], err);
+        if (rc)
+            dg_error_prefix(err, "%s line %zu", o->source, first + i + 1);
+    }
     if (!rc)
-        rc = dg_runner_run(runner, x->jobs, n, NULL, NULL, err);
+        rc = dg_runner_run(m->runner, x->jobs, n, NULL, NULL, err);
     for (size_t i = 0; i < n && !rc; i++) {
         struct dg_scored s;
         rc = dg_job_finish_score(x->jobs[i], &s, err);
@@ -157,18 +234,17 @@ static int score_slice(const struct dg_translator *t, struct dg_runner *runner,
     return rc;
 }
 
-static int translate_slice(const struct dg_translator *t, struct dg_runner *runner,
-    const struct dg_evaluate_text *o, struct texts *x, size_t first, size_t n,
-    struct dg_evaluated *out, struct dg_error *err)
+static int translate_slice(const struct model *m, const struct dg_evaluate_text *o, struct texts *x,
+    size_t first, size_t n, struct dg_evaluated *out, struct dg_error *err)
 {
     const struct line *source = x->source + first, *target = x->target + first;
-    struct dg_translate_options options = options_of(o);
+    struct dg_translate_options options = options_of(o, m->sentence);
     size_t every = o->samples ? (x->n + o->samples - 1) / o->samples : 0;
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++)
-        rc = dg_job_plan(t, source[i].text, source[i].len, &options, &x->jobs[i], err);
+        rc = dg_job_plan(m->translator, source[i].text, source[i].len, &options, &x->jobs[i], err);
     if (!rc)
-        rc = dg_runner_run(runner, x->jobs, n, NULL, NULL, err);
+        rc = dg_runner_run(m->runner, x->jobs, n, NULL, NULL, err);
     for (size_t i = 0; i < n && !rc; i++) {
         struct dg_answers a;
         if ((rc = dg_job_finish(x->jobs[i], &a, err)))
@@ -189,8 +265,7 @@ int dg_evaluate_text(
 {
     struct dg_cpu_options cpu = {.threads = 1};
     struct dg_backend *be = NULL;
-    struct dg_translator *t = NULL;
-    struct dg_runner *runner = NULL;
+    struct model m = {0};
     struct texts x = {0};
     const uint64_t start = dg_clock_ns();
     memset(out, 0, sizeof *out);
@@ -198,23 +273,20 @@ int dg_evaluate_text(
     if (!rc)
         rc = dg_cpu_open(&cpu, &be, err);
     if (!rc)
-        rc = dg_translator_open(o->bundle, be, 0, &t, err);
-    if (!rc)
-        rc = dg_runner_open(
-            t, o->threads > 0 ? o->threads : dg_cores_available(), 1, NULL, &runner, err);
+        rc = open_model(o, &x, be, &m, err);
     for (size_t first = 0, n; first < x.n && !rc; first += n) {
         n = x.n - first < SLICE ? x.n - first : SLICE;
         if (o->stop && *o->stop)
             rc = dg_error_set(err, DG_ECANCELED, "stopped while translating %s", o->source);
         if (!rc && o->score)
-            rc = score_slice(t, runner, o, &x, first, n, out, err);
+            rc = score_slice(&m, o, &x, first, n, out, err);
         if (!rc)
-            rc = translate_slice(t, runner, o, &x, first, n, out, err);
+            rc = translate_slice(&m, o, &x, first, n, out, err);
     }
     out->lines = x.n;
     out->seconds = (double)(dg_clock_ns() - start) * 1e-9;
-    dg_runner_close(runner);
-    dg_translator_close(t);
+    dg_runner_close(m.runner);
+    dg_translator_close(m.translator);
     dg_cpu_close(be);
     free_texts(&x);
     return rc;

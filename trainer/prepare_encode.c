@@ -51,6 +51,8 @@ struct set {
     char file[64];
     struct dg_json *list;
     unsigned n_shards;
+    uint64_t left_out; /* with keep_all: pairs over the model's limit, not in the shards */
+    uint32_t longest;  /* with keep_all: most pieces of a side, those pairs too */
 };
 
 static int room(struct task *t, size_t n)
@@ -199,6 +201,24 @@ static int write_direction(struct block *b, struct set *s, const struct encoded 
         s->shard, &entry, t->ids + from->ids + (tag < 0), t->ids + to->ids + 1, err);
 }
 
+/* Length of the longer side as the model sees it, with a tag where the source has one. */
+static uint32_t longer_side(const struct block *b, const struct encoded *e, size_t direction)
+{
+    const bool reversed = b->job->r->data.directions[direction].reversed;
+    const size_t source = e->sides[reversed].n + (b->job->vocabulary->tags[direction] >= 0),
+                 target = e->sides[!reversed].n;
+    return (uint32_t)(source > target ? source : target);
+}
+
+/* A pair of a dev or test set. */
+static void note_held_out(
+    const struct block *b, struct set *s, const struct encoded *e, size_t direction, bool left_out)
+{
+    const uint32_t n = longer_side(b, e, direction);
+    s->longest = n > s->longest ? n : s->longest;
+    s->left_out += left_out;
+}
+
 /* Encode the block and write what fits; all directions of the pair, or one (only >= 0). */
 static int flush_block(struct block *b, struct set *s, long only, struct dg_error *err)
 {
@@ -213,7 +233,9 @@ static int flush_block(struct block *b, struct set *s, long only, struct dg_erro
         enum dg_drop why = dg_clean_pieces(&j->r->cleaning, e->sides[0].n, e->sides[1].n);
         if (s->keep_all && why == DG_DROP_PIECE_RATIO)
             why = DG_KEEP;
-        if (!s->keep_all && !e->variant)
+        if (s->keep_all)
+            note_held_out(b, s, e, (size_t)only, why != DG_KEEP);
+        else if (!e->variant)
             j->counts[e->pair.file].by[why]++;
         if (why != DG_KEEP)
             continue;
@@ -464,6 +486,8 @@ static int make_set(struct dg_prepare_job *j, const char *kind, size_t direction
         dg_json_set_string(o, "kind", kind);
         dg_json_set_int(o, "direction", (int64_t)direction);
         dg_json_set_int(o, "sentences", (int64_t)h.n);
+        dg_json_set_int(o, "left_out", (int64_t)h.set.left_out);
+        dg_json_set_int(o, "longest", h.set.longest);
         return add_set(j, &h.set, o, err);
     }
     dg_json_free(h.set.list);

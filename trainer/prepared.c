@@ -13,7 +13,8 @@ struct set {
     const char *name, *kind;
     const char *texts[2]; /* paths, or "" */
     size_t direction;
-    uint64_t sentences;
+    uint64_t sentences, left_out;
+    uint32_t longest;
     const char **shards; /* [n_shards] paths */
     const char **links;  /* [n_shards] paths, NULL where there are none */
     size_t n_shards;
@@ -92,7 +93,7 @@ static int read_set(struct dg_prepared *p, const char *dir, const struct dg_json
     struct dg_error *err)
 {
     const char *source = "", *target = "";
-    int64_t direction = 0, sentences = 0;
+    int64_t direction = 0, sentences = 0, left_out = 0, longest = 0;
     s->name = s->kind = "";
     int rc = dg_json_field_string(o, "sets", "name", &s->name, err);
     if (rc == 0)
@@ -106,11 +107,17 @@ static int read_set(struct dg_prepared *p, const char *dir, const struct dg_json
     if (rc == 0)
         rc = dg_json_field_int(o, "sets", "sentences", 0, INT64_MAX, &sentences, err);
     if (rc == 0)
+        rc = dg_json_field_int(o, "sets", "left_out", 0, INT64_MAX, &left_out, err);
+    if (rc == 0)
+        rc = dg_json_field_int(o, "sets", "longest", 0, UINT32_MAX, &longest, err);
+    if (rc == 0)
         rc = join(p, dir, source, &s->texts[0], err);
     if (rc == 0)
         rc = join(p, dir, target, &s->texts[1], err);
     s->direction = (size_t)direction;
     s->sentences = (uint64_t)sentences;
+    s->left_out = (uint64_t)left_out;
+    s->longest = (uint32_t)longest;
     return rc ? rc : read_shards(p, dir, dg_json_get(o, "shards"), s, err);
 }
 
@@ -225,8 +232,8 @@ void dg_prepared_set(
         const struct set *s = &p->sets[k];
         if (strcmp(s->kind, kind) || i--)
             continue;
-        *out =
-            (struct dg_prepared_set){s->name, s->texts[0], s->texts[1], s->direction, s->sentences};
+        *out = (struct dg_prepared_set){
+            s->name, s->texts[0], s->texts[1], s->direction, s->sentences, s->left_out, s->longest};
         return;
     }
 }
@@ -290,6 +297,10 @@ int dg_prepared_table(const struct dg_prepared *p, struct dg_buffer *out)
             "  %-20s %lld pairs, %lld source and %lld target tokens in %zu shards\n",
             p->sets[i].name, (long long)n, (long long)source, (long long)target,
             p->sets[i].n_shards);
+        if (p->sets[i].left_out)
+            dg_buffer_addf(out,
+                "  %-20s %llu more are over cleaning.max_pieces: translated, but not in the loss\n",
+                "", (unsigned long long)p->sets[i].left_out);
     }
     return out->failed ? DG_ENOMEM : 0;
 }

@@ -198,6 +198,21 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
     return 0;
 }
 
+/* Learned positions end: all of dev and test sets must be within them, or scoring fails after all
+ * training. */
+static int check_held_out(const struct dg_run *r, const char *kind, struct dg_error *err)
+{
+    for (size_t i = 0; i < dg_prepared_sets(r->prepared, kind); i++) {
+        struct dg_prepared_set set;
+        dg_prepared_set(r->prepared, kind, i, &set);
+        if (set.longest > r->config.max_positions)
+            return dg_error_field(err, DG_EINVAL, "model.max_positions",
+                "model.max_positions is %u, but the set %s has a line of %u pieces",
+                r->config.max_positions, set.name, set.longest);
+    }
+    return 0;
+}
+
 /* The longest sentence of any set that the model will see. */
 static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_error *err)
 {
@@ -221,7 +236,10 @@ static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_err
         return dg_error_field(err, DG_EINVAL, "model.max_positions",
             "model.max_positions is %u, but there are sentences of %u pieces",
             r->config.max_positions, *out);
-    return 0;
+    if (r->config.positions != DG_POS_LEARNED)
+        return 0;
+    int rc = check_held_out(r, "dev", err);
+    return rc ? rc : check_held_out(r, "test", err);
 }
 
 static int start_parameters(struct dg_run *r, struct dg_error *err)

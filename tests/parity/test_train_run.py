@@ -425,6 +425,25 @@ def test_the_trainers_loss_is_the_servers(data, whole):
     assert "perplexity" in card and '"batch_tokens": 300' in card
 
 
+def test_long_dev_lines(data, tmp_path):
+    """Longer than any training pair, than a sentence of a server and than the default positions: scored all the same.
+    Learned positions cannot grow: said before training."""
+    corpus, out = tmp_path / "corpus", tmp_path / "run"
+    shutil.copytree(data, corpus)
+    for side, end in ("en", ""), ("xx", "o"):
+        with open(corpus / f"dev.{side}", "a", encoding="utf-8") as f:
+            f.write(" ".join(w + end for w in WORDS * 110) + "\n")
+    args = command(corpus, out, "--set", "training.updates=4")
+    text = run([a for a in args if a != "--quiet"])
+    assert "1 more are over cleaning.max_pieces: translated, but not in the loss" in text
+    scores = json.loads((out / "bundle" / "manifest.json").read_text())["training"]["scores"]
+    assert scores[0]["lines"] == 13
+    text = run(command(corpus, tmp_path / "learned", "--set", "model.positions=learned", "--set",
+                       "model.max_positions=600"), expect=2)
+    longest = int(re.search(r"model.max_positions is 600, but the set dev-0 has a line of (\d+) pieces", text)[1])
+    assert longest > 1024 and not (tmp_path / "learned" / "log.jsonl").exists()
+
+
 def test_fine_tuning(data, whole, tmp_path):
     """Another recipe's dimensions do not matter: the bundle's are kept, and its loss is where training begins."""
     out = tmp_path / "tuned"

@@ -103,6 +103,34 @@ static void test_dev_keeps_every_line(void **state)
     dg_prepared_close(p);
 }
 
+/* The shards leave out what the model cannot take, and the set says so. */
+static void test_dev_lines_over_the_limit(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("");
+    struct dg_prepared *all, *some;
+    struct dg_prepared_set set;
+    struct dg_buffer table;
+    dg_buffer_init(&table);
+    assert_int_equal(dg_prepared_open(in_folder("a"), &all, NULL), 0);
+    dg_prepared_set(all, "dev", 0, &set);
+    const uint32_t longest = set.longest;
+    assert_true(longest > 10);
+    assert_int_equal(set.left_out, 0);
+    r->cleaning.max_pieces = longest - 1;
+    assert_int_equal(prepare(r, in_folder("short"), 2, NULL, NULL), 0);
+    assert_int_equal(dg_prepared_open(in_folder("short"), &some, NULL), 0);
+    dg_prepared_set(some, "dev", 0, &set);
+    assert_true(set.left_out > 0 && set.left_out < set.sentences);
+    assert_int_equal(set.longest, longest);
+    assert_int_equal(dg_prepared_table(some, &table), 0);
+    assert_non_null(strstr(table.data, "more are over cleaning.max_pieces"));
+    dg_buffer_deinit(&table);
+    dg_prepared_close(all);
+    dg_prepared_close(some);
+    dg_recipe_free(r);
+}
+
 static void expect_same_file(const char *a, const char *b, bool same)
 {
     struct dg_buffer x, y;
@@ -436,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_shards_decode_to_the_text),
         cmocka_unit_test(test_dev_keeps_every_line),
+        cmocka_unit_test(test_dev_lines_over_the_limit),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_bpe_dropout),
         cmocka_unit_test(test_bpe_dropout_needs_bpe_order),
