@@ -69,23 +69,50 @@ static bool is_joint(const struct dg_export *e, const char *source, const char *
     return same;
 }
 
-/* One kind of file ("spm", "vocab") of both sides, under one name where they are the same. */
-static int copy_sides(
-    const struct dg_export *e, const char *kind, struct dg_json *files, struct dg_error *err)
+/* Names of one kind of file ("spm", "vocab") in the bundle: one for both sides where they are the
+ * same. */
+struct side_files {
+    char source[32], target[32]; /* in the prepared folder */
+    char joint[32];
+    bool same;
+};
+
+static struct side_files name_sides(const struct dg_export *e, const char *kind)
 {
-    char source[32], target[32], joint[32], source_key[32], target_key[32];
-    snprintf(source, sizeof source, "source.%s", kind);
-    snprintf(target, sizeof target, "target.%s", kind);
-    snprintf(joint, sizeof joint, "joint.%s", kind);
-    snprintf(source_key, sizeof source_key, "source_%s", kind);
-    snprintf(target_key, sizeof target_key, "target_%s", kind);
-    const bool same = is_joint(e, source, target);
-    int rc = copy(e, source, same ? joint : source, err);
-    if (!rc && !same)
-        rc = copy(e, target, target, err);
-    dg_json_set_string(files, source_key, same ? joint : source);
-    dg_json_set_string(files, target_key, same ? joint : target);
-    return rc;
+    struct side_files f;
+    snprintf(f.source, sizeof f.source, "source.%s", kind);
+    snprintf(f.target, sizeof f.target, "target.%s", kind);
+    snprintf(f.joint, sizeof f.joint, "joint.%s", kind);
+    f.same = is_joint(e, f.source, f.target);
+    return f;
+}
+
+static int copy_sides(const struct dg_export *e, const char *kind, struct dg_error *err)
+{
+    const struct side_files f = name_sides(e, kind);
+    int rc = copy(e, f.source, f.same ? f.joint : f.source, err);
+    return rc || f.same ? rc : copy(e, f.target, f.target, err);
+}
+
+/* The manifest's "files". NULL when memory is out. */
+static struct dg_json *files_of(const struct dg_export *e)
+{
+    static const char *const kinds[] = {"spm", "vocab"};
+    struct dg_json *files = dg_json_new_object();
+    int rc = dg_json_set_string(files, "weights", WEIGHTS);
+    for (size_t i = 0; i < 2 && !rc; i++) {
+        const struct side_files f = name_sides(e, kinds[i]);
+        char key[32];
+        snprintf(key, sizeof key, "source_%s", kinds[i]);
+        rc = dg_json_set_string(files, key, f.same ? f.joint : f.source);
+        snprintf(key, sizeof key, "target_%s", kinds[i]);
+        if (!rc)
+            rc = dg_json_set_string(files, key, f.same ? f.joint : f.target);
+    }
+    if (!rc)
+        return files;
+    dg_json_free(files);
+    return NULL;
 }
 
 static struct dg_json *pairs_of(const struct dg_recipe *r)
@@ -116,7 +143,7 @@ static struct dg_json *tags_of(const struct dg_recipe *r)
     return tags;
 }
 
-static struct dg_json *make_manifest(const struct dg_export *e, struct dg_json *files)
+static struct dg_json *make_manifest(const struct dg_export *e)
 {
     const struct dg_recipe *r = e->recipe;
     struct dg_json *m = dg_json_new_object(), *tags = tags_of(r);
@@ -130,7 +157,7 @@ static struct dg_json *make_manifest(const struct dg_export *e, struct dg_json *
     dg_json_set_take(m, "pairs", pairs_of(r));
     if (tags)
         dg_json_set_take(m, "tags", tags);
-    dg_json_set_take(m, "files", files);
+    dg_json_set_take(m, "files", files_of(e));
     if (dg_guided_of(r, e->config, &guide)) {
         dg_json_set_int(m, "alignment_layer", guide.layer + 1);
         if (guide.n_heads == 1)
@@ -156,35 +183,33 @@ static int check_prepared(const struct dg_export *e, struct dg_error *err)
     return rc;
 }
 
-int dg_export(const struct dg_export *e, struct dg_error *err)
+int dg_export_seal(const struct dg_export *e, struct dg_error *err)
 {
-    struct dg_json *files = dg_json_new_object(), *manifest = NULL;
     struct dg_config config = *e->config;
-    int rc = check_prepared(e, err);
-    if (!rc)
-        rc = dg_file_make_dir(e->dir, err);
-    if (!rc)
-        rc = write_weights(e, err);
-    dg_json_set_string(files, "weights", WEIGHTS);
-    if (!rc)
-        rc = copy_sides(e, "spm", files, err);
-    if (!rc)
-        rc = copy_sides(e, "vocab", files, err);
-    if (rc) {
-        dg_json_free(files);
-        return rc;
-    }
     /* What the recipe validated with is what a request that says nothing gets. */
     config.beam = (uint32_t)e->recipe->validation.beam;
     config.alpha = (float)e->recipe->validation.alpha;
     config.extra_length = (uint32_t)e->recipe->validation.extra_length;
-    manifest = make_manifest(e, files);
-    if (!manifest || dg_config_write(&config, manifest))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
-    if (!rc)
-        rc = dg_bundle_seal(e->dir, manifest, err);
+    struct dg_json *manifest = make_manifest(e);
+    int rc = !manifest || dg_config_write(&config, manifest)
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+                 : dg_bundle_seal(e->dir, manifest, err);
     if (!rc && e->training)
         rc = dg_report_card(e->dir, e->recipe, &config, e->training, err);
     dg_json_free(manifest);
     return rc;
+}
+
+int dg_export(const struct dg_export *e, struct dg_error *err)
+{
+    int rc = check_prepared(e, err);
+    if (!rc)
+        rc = dg_bundle_begin(e->dir, err);
+    if (!rc)
+        rc = write_weights(e, err);
+    if (!rc)
+        rc = copy_sides(e, "spm", err);
+    if (!rc)
+        rc = copy_sides(e, "vocab", err);
+    return rc ? rc : dg_export_seal(e, err);
 }

@@ -19,7 +19,11 @@ struct dg_export {
     const struct dg_json *training; /* the manifest's "training"; NULL: no model card either */
 };
 
-/* DG_EINVAL: prepared_dir was made anew since `prepared` was opened. */
+/* A bundle that lies there is no bundle any more until this one is whole. DG_EINVAL: prepared_dir
+ * was made anew since `prepared` was opened. */
 int dg_export(const struct dg_export *e, struct dg_error *err);
+/* Manifest and card of an exported bundle once more, for another `training`: weights and
+ * vocabularies stay as they are. */
+int dg_export_seal(const struct dg_export *e, struct dg_error *err);
 
 #endif

@@ -114,7 +114,7 @@ static int export_average(
             rc = append_scores(s, "test", all, err);
         dg_json_set_take(training, "scores", all);
         if (!rc)
-            rc = dg_export(&e, err);
+            rc = dg_export_seal(&e, err);
     }
     free(params);
     return rc;

@@ -444,6 +444,20 @@ def test_long_dev_lines(data, tmp_path):
     assert longest > 1024 and not (tmp_path / "learned" / "log.jsonl").exists()
 
 
+def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
+    bundle = tmp_path / "bundle"
+    average = [TRAIN, "average", str(whole), "--quiet", "--out", str(bundle)]
+    run([*average, "--last", "2"])
+    os.remove(bundle / "joint.vocab")
+    (bundle / "joint.vocab").mkdir()
+    run([*average, "--last", "1"], expect=1)
+    assert not (bundle / "manifest.json").exists()
+    (bundle / "joint.vocab").rmdir()
+    run([*average, "--last", "1"])
+    training = json.loads((bundle / "manifest.json").read_text())["training"]
+    assert training["checkpoints"] == [UPDATES] and training["scores"]
+
+
 def test_fine_tuning(data, whole, tmp_path):
     """Another recipe's dimensions do not matter: the bundle's are kept, and its loss is where training begins."""
     out = tmp_path / "tuned"
