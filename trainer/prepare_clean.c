@@ -47,6 +47,13 @@ static struct dg_hash128 line_hash(const char *s, size_t n)
     return dg_hash128(s, n, 0);
 }
 
+bool dg_prepare_is_held_out(
+    const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len)
+{
+    return j->r->cleaning.remove_overlap && (dg_hash_set_has(j->held_out, line_hash(s, s_len)) ||
+                                                dg_hash_set_has(j->held_out, line_hash(t, t_len)));
+}
+
 /* Source and target as one: the source's hash seeds the target's. */
 static struct dg_hash128 pair_hash(
     size_t pair, const char *s, size_t s_len, const char *t, size_t t_len)
@@ -82,9 +89,7 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
             s = g = "";
         p->why = dg_clean_pair(
             &r->cleaning, &r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
-        if (p->why == DG_KEEP && r->cleaning.remove_overlap &&
-            (dg_hash_set_has(b->job->held_out, line_hash(s, p->source.len)) ||
-                dg_hash_set_has(b->job->held_out, line_hash(g, p->target.len))))
+        if (p->why == DG_KEEP && dg_prepare_is_held_out(b->job, s, p->source.len, g, p->target.len))
             p->why = DG_DROP_OVERLAP;
         p->hash = pair_hash(b->pair, s, p->source.len, g, p->target.len);
     }

@@ -259,6 +259,12 @@ static int add_set(
                : 0;
 }
 
+/* The pairs that forms and words come from are not, but they may be themselves. */
+static bool is_held_out(const struct block *b, const struct dg_pair *p)
+{
+    return dg_prepare_is_held_out(b->job, p->source, p->source_len, p->target, p->target_len);
+}
+
 /* A pair and its further forms into the block; flushed when it may not hold the next ones. */
 static int add_pair(struct block *b, struct set *s, struct dg_variants *v, const struct dg_pair *p,
     struct dg_error *err)
@@ -268,9 +274,11 @@ static int add_pair(struct block *b, struct set *s, struct dg_variants *v, const
     for (int kind = 0; !rc && (got = dg_variants_make(v, p, b->item, kind, &form, err)); kind++) {
         if (got < 0)
             return got;
-        if (got == 1 && block_full(b))
+        if (got != 1 || is_held_out(b, &form))
+            continue;
+        if (block_full(b))
             rc = flush_block(b, s, -1, err);
-        if (!rc && got == 1 && !(rc = block_add(b, &form, err)))
+        if (!rc && !(rc = block_add(b, &form, err)))
             b->pairs[b->n - 1].variant = true;
     }
     return rc ? rc : dg_variants_next(v, p, err);
@@ -289,6 +297,8 @@ static int add_dictionaries(struct block *b, struct set *s, struct dg_error *err
             p.source_len = w.source_len;
             p.target = w.target;
             p.target_len = w.target_len;
+            if (is_held_out(b, &p))
+                continue;
             if (block_full(b))
                 rc = flush_block(b, s, -1, err);
             if (rc || (rc = block_add(b, &p, err)))

@@ -49,6 +49,10 @@ int dg_prepare_domain(
  * (finished). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
+/* Is either side, clean, a line that must not be trained on? Any thread behind dg_prepare_held_out.
+ */
+bool dg_prepare_is_held_out(
+    const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len);
 
 /* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the recipe wants
  * them. */

@@ -38,6 +38,8 @@ static struct dg_json *variants_part(const struct dg_recipe *r)
         dg_json_remove(o, "words");
     if (r->variants.numbers <= 0)
         dg_json_remove(o, "numbers");
+    if (r->cleaning.remove_overlap)
+        dg_json_set_string(o, "overlap", DG_VARIANTS_OVERLAP);
     return o;
 }
 

@@ -8,6 +8,10 @@
 #include "trainer/pairs.h"
 #include "trainer/recipe.h"
 
+/* What becomes of forms and words that are lines of dev, test or held_out: a part of the prepared
+ * data's hash. */
+#define DG_VARIANTS_OVERLAP "dropped-1"
+
 struct dg_variants {
     const struct dg_recipe *recipe;
     struct dg_buffer last[2]; /* texts of the pair before */

@@ -4,6 +4,8 @@
 #include "trainer/dataset.h"
 #include "trainer/langcheck.h"
 
+#include <ctype.h>
+
 static void test_counts(void **state)
 {
     (void)state;
@@ -327,6 +329,45 @@ static void test_words(void **state)
     dg_recipe_free(r);
 }
 
+/* A form or a word that is a held-out line itself, on either side, is left out, though what it was
+ * made from is not held out. */
+static void test_variants_held_out(void **state)
+{
+    (void)state;
+    static const char *files[] = {"held.txt"};
+    const struct dg_dataset_options o = {.batch_tokens = 1};
+    struct dg_dataset *d;
+    struct dg_error err = {0};
+    struct dg_buffer source, target, lines;
+    struct dg_buffer *all[] = {&source, &target, &lines};
+    for (size_t i = 0; i < 3; i++)
+        dg_buffer_init(all[i]);
+    add_pair(&source, &target, 3);
+    for (size_t i = 0; i < source.len; i++)
+        source.data[i] = (char)toupper(source.data[i]);
+    dg_buffer_addf(&lines, "%sgreen\nHaus\n", source.data);
+    write_text("held.txt", &lines);
+    uint64_t n[2];
+    for (int held = 0; held < 2; held++) {
+        struct dg_recipe *r = recipe("");
+        r->variants.upper = 1;
+        r->variants.words = 1;
+        r->data.held_out = files;
+        r->data.n_held_out = (size_t)held;
+        if (prepare(r, in_folder(held ? "held" : "free"), 2, NULL, &err) ||
+            dg_dataset_open(in_folder(held ? "held" : "free"), "train", &o, &d, &err))
+            fail_msg("%s", err.message);
+        n[held] = dg_dataset_count(d);
+        dg_dataset_close(d);
+        dg_recipe_free(r);
+    }
+    /* A pair in capitals; "green", but not "Green"; "house" and "House", which both come as "Haus".
+     */
+    assert_int_equal(n[0] - n[1], 1 + 3);
+    for (size_t i = 0; i < 3; i++)
+        dg_buffer_deinit(all[i]);
+}
+
 static void test_both_directions(void **state)
 {
     (void)state;
@@ -470,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_bpe_dropout_needs_bpe_order),
         cmocka_unit_test(test_variants),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_variants_held_out),
         cmocka_unit_test(test_both_directions),
         cmocka_unit_test(test_vocabularies_apart_and_taken_over),
         cmocka_unit_test(test_errors),
