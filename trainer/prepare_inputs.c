@@ -7,18 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static int add_input(
-    const struct dg_recipe *r, const char *path, struct dg_json *list, struct dg_error *err)
+/* The file `name`, under the path that the recipe has for it. */
+static int add_file(const char *name, const char *path, struct dg_json *list, struct dg_error *err)
 {
-    struct dg_buffer full;
     struct dg_hash128 h;
     uint64_t bytes = 0;
     char hex[33];
-    dg_buffer_init(&full);
-    const char *name = dg_recipe_path(r, path, &full);
-    int rc = name ? dg_hash_file(name, &h, &bytes, err)
-                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
-    dg_buffer_deinit(&full);
+    int rc = dg_hash_file(name, &h, &bytes, err);
     if (rc)
         return rc;
     struct dg_json *o = dg_json_new_object();
@@ -29,6 +24,18 @@ static int add_input(
     return dg_json_append_take(list, o)
                ? dg_error_set(err, DG_ENOMEM, "out of memory for the manifest")
                : 0;
+}
+
+static int add_input(
+    const struct dg_recipe *r, const char *path, struct dg_json *list, struct dg_error *err)
+{
+    struct dg_buffer full;
+    dg_buffer_init(&full);
+    const char *name = dg_recipe_path(r, path, &full);
+    int rc = name ? add_file(name, path, list, err)
+                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    dg_buffer_deinit(&full);
+    return rc;
 }
 
 static int add_files(const struct dg_recipe *r, const struct dg_recipe_file *f, size_t n,
@@ -64,7 +71,7 @@ int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg
         rc = dg_vocabulary_find(r, &v, err);
     for (size_t i = 0; rc == 0 && i < 4; i++)
         if (v.paths[i][0])
-            rc = add_input(r, v.paths[i], list, err);
+            rc = add_file(v.paths[i], v.paths[i], list, err);
     if (rc) {
         dg_json_free(list);
         list = NULL;

@@ -85,25 +85,20 @@ static int copy_file(const char *from, const char *to, struct dg_error *err)
 int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err)
 {
     struct dg_vocabulary_files f;
-    struct dg_buffer b;
     char to[4096], spm[4096];
-    dg_buffer_init(&b);
     int rc = dg_vocabulary_find(r, &f, err);
     for (size_t i = 0; i < 4 && rc == 0; i++) {
         rc = set_path(to, dir, names[i], err);
         if (rc)
             break;
         if (f.paths[i][0]) {
-            const char *from = dg_recipe_path(r, f.paths[i], &b);
-            rc = from ? copy_file(from, to, err)
-                      : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+            rc = copy_file(f.paths[i], to, err);
         } else {
             rc = set_path(spm, dir, names[i - 1], err);
             if (rc == 0)
                 rc = dg_tokenizer_write_vocab(spm, to, err);
         }
     }
-    dg_buffer_deinit(&b);
     return rc;
 }
 

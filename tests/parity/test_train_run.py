@@ -527,6 +527,18 @@ def test_a_bundle_names_no_path(data, whole, tmp_path):
     assert training(tuned)["begun_from"] == identity and training(tuned)["updates"] == 8
 
 
+@pytest.mark.parametrize("setting", ["vocabulary.from=model", "vocabulary.from=model/joint.spm", "init=model"])
+def test_relative_paths(data, whole, tmp_path, setting):
+    """A recipe's paths are relative to the data folder, which may be relative itself, here and on resume."""
+    shutil.copytree(data, tmp_path / "corpus")
+    shutil.copytree(whole / "bundle", tmp_path / "corpus" / "model")
+    run([os.path.abspath(TRAIN), "run", "corpus/recipe.json", "--data", "corpus", "--out", "run", "--quiet", "--no-scores",
+         "--set", setting, "--set", "training.updates=4"], cwd=tmp_path)
+    run(command(data, tmp_path / "run", "--quiet", "--set", "training.updates=8", verb="resume"))
+    spm = [f.read_bytes() for f in (tmp_path / "run" / "bundle" / "joint.spm", whole / "bundle" / "joint.spm")]
+    assert spm[0] == spm[1]
+
+
 def test_another_vocabulary(data, whole, tmp_path):
     """Layers stay, pieces find their embeddings: with the same pieces nothing changes, with others most is kept."""
     def first_loss(name, *more):
