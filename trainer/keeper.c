@@ -37,6 +37,11 @@ static int push(struct dg_keeper *k, struct dg_kept kept, struct dg_error *err)
     return 0;
 }
 
+static float read_score(const struct dg_json *v)
+{
+    return dg_json_typeof(v) == DG_JSON_NULL ? NAN : (float)dg_json_number(v);
+}
+
 static int read_index(struct dg_keeper *k, const char *path, struct dg_error *err)
 {
     struct dg_json *index = dg_json_load(path, err);
@@ -48,7 +53,7 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
         rc = dg_json_field_int(index, NULL, "validated", 0, INT64_MAX, &validated, err);
     k->bad = (uint64_t)bad;
     k->validated = (uint64_t)validated;
-    k->best = dg_json_typeof(best) == DG_JSON_NULL ? NAN : dg_json_number(best);
+    k->best = read_score(best);
     for (size_t i = 0; i < dg_json_length(list) && !rc; i++) {
         const struct dg_json *e = dg_json_at(list, i), *score = dg_json_get(e, "score");
         int64_t step = -1;
@@ -58,8 +63,7 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
                 err, DG_EFORMAT, "checkpoints[%zu] is not a later step than the one before", i);
         if (!rc)
             rc = push(k,
-                (struct dg_kept){(uint64_t)step,
-                    dg_json_typeof(score) == DG_JSON_NULL ? NAN : dg_json_number(score),
+                (struct dg_kept){(uint64_t)step, read_score(score),
                     dg_json_bool(dg_json_get(e, "extra")) ? DG_KEPT_EXTRA : DG_KEPT_DUE},
                 err);
     }
@@ -284,13 +288,13 @@ bool dg_keeper_has(const struct dg_keeper *k, uint64_t step)
     return find(k, step) != NULL;
 }
 
-double dg_keeper_score_of(const struct dg_keeper *k, uint64_t step)
+float dg_keeper_score_of(const struct dg_keeper *k, uint64_t step)
 {
     const struct dg_kept *kept = find(k, step);
     return kept ? kept->score : NAN;
 }
 
-int dg_keeper_attach(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
+int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err)
 {
     struct dg_kept *kept = find(k, step);
     if (kept)
@@ -298,7 +302,7 @@ int dg_keeper_attach(struct dg_keeper *k, uint64_t step, double score, struct dg
     return write_index(k, err);
 }
 
-int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
+int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err)
 {
     if (isnan(k->best) || score > k->best) {
         k->best = score;

@@ -16,7 +16,7 @@ enum dg_kept_kind {
 
 struct dg_kept {
     uint64_t step;
-    double score; /* higher is better; NaN: was not validated */
+    float score; /* higher is better; NaN: was not validated. As many digits as index.json keeps */
     enum dg_kept_kind kind;
 };
 
@@ -25,7 +25,7 @@ struct dg_keeper {
     struct dg_kept *kept; /* [n], ascending steps */
     size_t n, cap;
     size_t keep_last, keep_best;
-    double best;        /* best score of the run so far, kept or not; NaN: none yet */
+    float best;         /* best score of the run so far, kept or not; NaN: none yet */
     uint64_t bad;       /* validations since that one */
     uint64_t validated; /* latest step that was: one that comes again is not counted again */
 };
@@ -53,12 +53,12 @@ bool dg_keeper_has(const struct dg_keeper *k, uint64_t step);
 
 /* A validation of the model at `step`, which may be kept or not; NaN is worse than everything.
  * Counts best and bad. */
-int dg_keeper_score(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err);
+int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err);
 /* The same score for a checkpoint of that step that was written after the validation: counts
  * nothing. */
-int dg_keeper_attach(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err);
+int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err);
 /* The score of a kept step, NaN: none. */
-double dg_keeper_score_of(const struct dg_keeper *k, uint64_t step);
+float dg_keeper_score_of(const struct dg_keeper *k, uint64_t step);
 
 /* The newest checkpoint that is whole; damaged ones are skipped and their number told.
  * DG_ENOTFOUND: none. */

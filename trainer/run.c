@@ -153,7 +153,7 @@ static bool out_of_patience(const struct dg_run *r)
 
 /* What follows from a validation: weights that are the best are kept between checkpoints, too, and
  * so are those of a run that ends because no better ones come (*end). */
-static int take_score(struct dg_run *r, double score, bool *end, struct dg_error *err)
+static int take_score(struct dg_run *r, float score, bool *end, struct dg_error *err)
 {
     const struct dg_keeper *k = r->keeper;
     const uint64_t step = r->optimizer->step;
@@ -177,7 +177,7 @@ static int take_score(struct dg_run *r, double score, bool *end, struct dg_error
 static int validate(struct dg_run *r, bool last, bool *end, struct dg_error *err)
 {
     struct dg_error failure = {0};
-    double score;
+    float score;
     int rc = dg_run_validate(r, &score, &failure);
     if (!rc)
         return take_score(r, score, end, err);

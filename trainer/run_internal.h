@@ -78,7 +78,7 @@ char *dg_run_join(const char *dir, const char *name); /* NULL on out of memory *
 /* run_validate.c */
 /* On the dev sets, of which there must be one; *score is what the run's stop_metric says, higher is
  * better. DG_ECANCELED: asked to stop meanwhile, nothing was scored. */
-int dg_run_validate(struct dg_run *r, double *score, struct dg_error *err);
+int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err);
 /* The parameters that count: averaged ones where the recipe keeps them. */
 struct dg_param_block *dg_run_best_params(struct dg_run *r);
 /* Scores of all sets of a kind by a bundle, as an array for a manifest. NULL on failure;

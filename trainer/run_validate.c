@@ -99,7 +99,7 @@ static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_erro
     return rc;
 }
 
-int dg_run_validate(struct dg_run *r, double *score, struct dg_error *err)
+int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err)
 {
     struct dg_trainlog_valid v = {
         .update = (int64_t)r->optimizer->step, .bleu_signature = dg_bleu_signature()};
@@ -107,7 +107,7 @@ int dg_run_validate(struct dg_run *r, double *score, struct dg_error *err)
     int rc = measure(r, &v, &failure);
     if (rc)
         return dg_error_set(err, rc, "validation: %s", failure.message);
-    *score = r->recipe->training.stop_metric == DG_STOP_LOSS ? -v.nll : v.bleu;
+    *score = (float)(r->recipe->training.stop_metric == DG_STOP_LOSS ? -v.nll : v.bleu);
     rc = dg_trainlog_valid(r->log, &v, err);
     return rc ? rc : dg_keeper_score(r->keeper, r->optimizer->step, *score, err);
 }

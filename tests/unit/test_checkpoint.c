@@ -168,7 +168,7 @@ static int keep(struct dg_keeper *k, uint64_t step, enum dg_kept_kind kind, stru
     return rc;
 }
 
-static int add(struct dg_keeper *k, uint64_t step, double score, struct dg_error *err)
+static int add(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err)
 {
     int rc = keep(k, step, DG_KEPT_DUE, err);
     return rc || isnan(score) ? rc : dg_keeper_score(k, step, score, err);
@@ -185,7 +185,7 @@ static bool exists(const struct dg_keeper *k, uint64_t step)
 static void test_keeping(void **state)
 {
     (void)state;
-    static const double scores[] = {10, NAN, 30, 20, 30, NAN, 5, 6};
+    static const float scores[] = {10, NAN, 30, 20, 30, NAN, 5, 6};
     struct dg_keeper *k = NULL;
     struct dg_error err = {0};
     uint64_t steps[8];
@@ -253,16 +253,21 @@ static void test_validated_again(void **state)
     struct dg_keeper *k = NULL;
     struct dg_error err = {0};
     assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
-    assert_int_equal(dg_keeper_score(k, 10, 8, &err), 0);
-    assert_int_equal(dg_keeper_score(k, 20, 7, &err), 0);
-    assert_int_equal(k->bad, 1);
-    dg_keeper_close(k);
-    assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
-    assert_int_equal(dg_keeper_score(k, 10, 8, &err), 0);
-    assert_int_equal(dg_keeper_score(k, 20, 7, &err), 0);
-    assert_int_equal(k->bad, 1);
-    assert_int_equal(dg_keeper_score(k, 30, 7, &err), 0);
-    assert_int_equal(k->bad, 2);
+    for (int i = 0; i < 100; i++) { /* scores of any digits: read back they are what they were */
+        const float score = -4.5f - (float)i / 7;
+        const uint64_t step = 30 * (uint64_t)i;
+        k->best = NAN;
+        assert_int_equal(dg_keeper_score(k, step + 10, score, &err), 0);
+        assert_int_equal(dg_keeper_score(k, step + 20, score, &err), 0);
+        assert_int_equal(k->bad, 1);
+        dg_keeper_close(k);
+        assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
+        assert_int_equal(dg_keeper_score(k, step + 10, score, &err), 0);
+        assert_int_equal(dg_keeper_score(k, step + 20, score, &err), 0);
+        assert_int_equal(k->bad, 1);
+        assert_int_equal(dg_keeper_score(k, step + 30, score, &err), 0);
+        assert_int_equal(k->bad, 2);
+    }
     dg_keeper_close(k);
 }
 
