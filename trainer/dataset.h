@@ -75,6 +75,10 @@ void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out
 int dg_dataset_seek(
     struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err);
 
+/* Epochs that were given so far: 1.25 is a quarter of the second. Counted in pairs by their
+ * weights; within a window in batches. */
+double dg_dataset_epochs(const struct dg_dataset *d);
+
 /* Part i of n of a batch: sentences [*begin, *end), contiguous, balanced by tokens, some empty when
  * n is large. Any thread. */
 void dg_batch_part(const struct dg_dataset *d, const struct dg_batch *b, size_t n, size_t i,

@@ -204,6 +204,15 @@ void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out
     *out = d->position;
 }
 
+double dg_dataset_epochs(const struct dg_dataset *d)
+{
+    const struct dg_dataset_position *p = &d->position;
+    double place = (double)p->cursor;
+    if (d->built && d->n_batches)
+        place += (double)(d->window_end - p->cursor) * (double)p->batch / (double)d->n_batches;
+    return (double)p->epoch + place / (double)(dg_dataset_count(d) * d->copies);
+}
+
 int dg_dataset_seek(struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err)
 {
     if (p->cursor >= dg_dataset_count(d) * d->copies)

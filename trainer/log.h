@@ -21,7 +21,7 @@ struct dg_trainlog_train {
     double guided;           /* mean loss of guided alignment per aligned piece; 0: none */
     double lr, grad_norm;
     uint64_t source_tokens, target_tokens; /* real ones */
-    double seconds, cpu_seconds;           /* wall and CPU time they took */
+    double seconds, cpu_seconds;           /* wall time they took, and CPU time of all ranks */
     uint64_t rss_bytes;
 };
 

@@ -46,19 +46,19 @@ static uint64_t resident_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static double epoch_of(const struct dg_run *r)
-{
-    uint64_t source, target;
-    dg_dataset_totals(r->data, &source, &target);
-    double share = target ? (double)r->epoch_tokens / (double)target : 0;
-    return (double)r->epoch + (share < 1 ? share : 1);
-}
-
+/* By all ranks, which add up what they have taken; the one that leads writes the line. */
 static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_error *err)
 {
+    const struct dg_ranks *ranks = r->o->ranks;
+    double cpu = (double)(dg_clock_cpu_ns() - t->cpu_ns) * 1e-9;
+    int rc = ranks ? ranks->sum_doubles(ranks->ctx, &cpu, 1, err) : 0;
+    if (rc || !dg_run_leads(r)) {
+        begin_tally(t);
+        return rc;
+    }
     struct dg_trainlog_train line = {.update = (int64_t)r->optimizer->step,
         .updates = r->recipe->training.updates,
-        .epoch = epoch_of(r),
+        .epoch = dg_dataset_epochs(r->data),
         .loss = t->sums.smoothed / (double)t->sums.n,
         .nll = t->sums.nll / (double)t->sums.n,
         .guided = t->sums.n_guided ? t->sums.guided / (double)t->sums.n_guided : 0,
@@ -67,10 +67,10 @@ static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_er
         .source_tokens = t->source_tokens,
         .target_tokens = t->target_tokens,
         .seconds = (double)(dg_clock_ns() - t->start_ns) * 1e-9,
-        .cpu_seconds = (double)(dg_clock_cpu_ns() - t->cpu_ns) * 1e-9,
+        .cpu_seconds = cpu,
         .rss_bytes = resident_bytes()};
     r->tokens_per_s = (double)(t->source_tokens + t->target_tokens) / line.seconds;
-    int rc = dg_trainlog_train(r->log, &line, err);
+    rc = dg_trainlog_train(r->log, &line, err);
     begin_tally(t);
     return rc;
 }
@@ -233,14 +233,34 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
     t->target_tokens += batch.target_tokens;
     t->grad_norm += result.grad_norm;
     t->updates++;
-    if (!dg_run_leads(r))
-        return 0;
-    dg_trainlog_tick(r->log, (int64_t)r->optimizer->step, r->recipe->training.updates,
-        result.sums.smoothed / (double)result.sums.n, result.sums.nll / (double)result.sums.n,
-        batch.source_tokens + batch.target_tokens);
+    if (dg_run_leads(r))
+        dg_trainlog_tick(r->log, (int64_t)r->optimizer->step, r->recipe->training.updates,
+            result.sums.smoothed / (double)result.sums.n, result.sums.nll / (double)result.sums.n,
+            batch.source_tokens + batch.target_tokens);
     if (is_due(r->recipe->training.log_updates, r->optimizer->step))
         rc = log_line(r, t, rate, err);
     return rc;
+}
+
+/* Wait for the rank that leads, whatever it has to do between updates, and hear whether it goes on.
+ */
+static int wait_for_lead(struct dg_run *r, bool *end, struct dg_error *err)
+{
+    const struct dg_ranks *ranks = r->o->ranks;
+    int rc = ranks ? ranks->meet(ranks->ctx, err) : 0;
+    return rc ? rc : agree(r, end, err);
+}
+
+/* A run that was killed between a checkpoint and its validation has that made up for. */
+static int make_up(struct dg_run *r, bool *end, struct dg_error *err)
+{
+    const struct dg_keeper *k = r->keeper;
+    const uint64_t step = r->optimizer->step;
+    const bool due = validation_due(r, is_due(r->recipe->training.checkpoint_updates, step), *end);
+    int rc = 0;
+    if (dg_run_leads(r) && due && dg_keeper_has(k, step) && isnan(dg_keeper_score_of(k, step)))
+        rc = validate(r, *end, end, err);
+    return rc ? rc : wait_for_lead(r, end, err);
 }
 
 static int train(struct dg_run *r, struct dg_error *err)
@@ -259,15 +279,9 @@ static int train(struct dg_run *r, struct dg_error *err)
         so.guide = &guide;
     struct dg_schedule schedule = {t->lr_scale, r->config.D, t->warmup, t->updates, t->cooldown};
     struct tally tally;
-    int rc = 0;
-    const bool done = (int64_t)r->optimizer->step >= t->updates;
-    bool end = done || out_of_patience(r);
+    bool end = (int64_t)r->optimizer->step >= t->updates || out_of_patience(r);
     r->start_ns = dg_clock_ns();
-    /* Killed between a checkpoint and its validation: that is made up for. */
-    if (dg_run_leads(r) && dg_keeper_has(r->keeper, r->optimizer->step) &&
-        isnan(dg_keeper_score_of(r->keeper, r->optimizer->step)) &&
-        validation_due(r, is_due(t->checkpoint_updates, r->optimizer->step), end))
-        rc = validate(r, end, &end, err);
+    int rc = make_up(r, &end, err);
     begin_tally(&tally);
     r->checkpoint_ns = dg_clock_ns();
     while (!rc && !end) {
@@ -277,10 +291,8 @@ static int train(struct dg_run *r, struct dg_error *err)
             rc = agree(r, &r->stopping, err);
         if (!rc && dg_run_leads(r))
             rc = after_update(r, &tally, &end, err);
-        if (!rc && r->o->ranks)
-            rc = r->o->ranks->meet(r->o->ranks->ctx, err);
         if (!rc)
-            rc = agree(r, &end, err);
+            rc = wait_for_lead(r, &end, err);
     }
     return rc;
 }

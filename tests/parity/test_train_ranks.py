@@ -83,6 +83,16 @@ def test_signal_saves_and_any_number_of_processes_goes_on(data, whole, tmp_path)
     runs.same_end(out, whole)
 
 
+@needs_mpi
+def test_a_validation_made_up_for_ends_all(data, tmp_path):
+    """The rank that leads validates before the first update; that the run is over by it the others hear."""
+    out = tmp_path / "run"
+    runs.killed_while_validating(data, out, *ONE_THREAD)
+    text = runs.run(mpirun(2, runs.command(data, out, *ONE_THREAD, "--set", f"training.updates={runs.UPDATES}", "--set",
+                                           "training.patience=2", verb="resume")), env=ENV)
+    assert "stopping early" in text and runs.checkpoint_steps(out)[-1] == 12
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(p) for p in f.read().split()]

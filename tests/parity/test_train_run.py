@@ -601,17 +601,22 @@ def test_no_dev_set(data, tmp_path):
     assert "training.average_best is 1, must be 0 without a dev set" in text
 
 
-def test_validation_made_up_for_is_looked_at(data, tmp_path):
-    """Killed in the validation that would have ended the run: the same validation ends it on resume."""
-    out = tmp_path / "run"
+def killed_while_validating(data, out, *more):
+    """A run whose last validation, the second without a better score, is missing."""
     run(command(data, out, "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss", "--set",
-                "validation.every=4", "--set", "training.updates=12"))
+                "validation.every=4", "--set", "training.updates=12", *more))
     path = out / "checkpoints" / "index.json"
     index = json.loads(path.read_text())
     assert index["bad"] == 2 and index["validated"] == 12
     index.update(bad=1, validated=8)
     index["checkpoints"][-1]["score"] = None
     path.write_text(json.dumps(index))
+
+
+def test_validation_made_up_for_is_looked_at(data, tmp_path):
+    """Killed in the validation that would have ended the run: the same validation ends it on resume."""
+    out = tmp_path / "run"
+    killed_while_validating(data, out)
     text = run(command(data, out, "--set", f"training.updates={UPDATES}", "--set", "training.patience=2", verb="resume"))
     assert "stopping early" in text and checkpoint_steps(out)[-1] == 12
 

@@ -248,6 +248,39 @@ static void test_weights(void **state)
     }
 }
 
+/* Where in the epochs a batch ends is its share of what comes in an epoch, weights counted; several
+ * windows, and the same wherever the run is taken up. */
+static void test_epochs(void **state)
+{
+    (void)state;
+    write_all(true);
+    struct dg_dataset *d = open_set(DG_BATCH_SUM, 1000, 1100, 3),
+                      *again = open_set(DG_BATCH_SUM, 1000, 1100, 3);
+    struct dg_dataset_position p;
+    struct dg_batch b;
+    uint64_t ends[1000], n = 0, batches = 0;
+    double epochs[1000];
+    for (;; batches++) {
+        assert_true(batches < 1000);
+        dg_dataset_tell(d, &p);
+        assert_int_equal(dg_dataset_next(d, &b, NULL), 0);
+        if (b.epoch)
+            break;
+        ends[batches] = n += b.count;
+        epochs[batches] = dg_dataset_epochs(d);
+        assert_int_equal(dg_dataset_seek(again, &p, NULL), 0);
+        assert_int_equal(dg_dataset_next(again, &b, NULL), 0);
+        assert_true(dg_dataset_epochs(again) == epochs[batches]);
+    }
+    assert_true(n != N);                   /* by the weights */
+    for (uint64_t i = 0; i < batches; i++) /* windows are of equal pairs, but for the last */
+        assert_float_equal(epochs[i], (double)ends[i] / (double)n, 0.03);
+    assert_true(epochs[batches - 1] == 1);
+    dg_dataset_close(d);
+    dg_dataset_close(again);
+    write_all(false);
+}
+
 static void test_unshuffled_is_in_order(void **state)
 {
     (void)state;
@@ -333,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_order_is_a_function_of_seed_and_epoch),
         cmocka_unit_test(test_seek_continues_exactly),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_epochs),
         cmocka_unit_test(test_unshuffled_is_in_order),
         cmocka_unit_test(test_parts_and_cuts),
         cmocka_unit_test(test_wrong_options),
