@@ -15,7 +15,14 @@ static bool has_partner(const struct dg_inset *insets, size_t n, size_t i)
     return false;
 }
 
-/* Copy those within at, counted from its begin; a pair's mark alone is any mark. */
+/* The byte of the text where the part before p ends. */
+static size_t end_before(const struct dg_job *j, const struct dg_part *p)
+{
+    return p > j->parts ? p[-1].end : 0;
+}
+
+/* Copy those within at, counted from its begin, but for what the part before has at its end: a pair that encloses
+ * nothing lies at the end of one sentence and at the begin of the next. A pair's mark alone is any mark. */
 static int copy_insets(struct dg_job *j, struct dg_part *p, const struct dg_document *l,
     const struct dg_block *b, struct dg_span at, struct dg_error *err)
 {
@@ -23,6 +30,8 @@ static int copy_insets(struct dg_job *j, struct dg_part *p, const struct dg_docu
     size_t first = dg_document_before(l, b, at.begin), end = dg_document_before(l, b, at.end + 1);
     while (end > first && from[end - 1].at + from[end - 1].len > at.end)
         end--;
+    while (first < end && from[first].begin < end_before(j, p))
+        first++;
     p->n_insets = end - first;
     p->insets = dg_arena_array(&j->arena, p->n_insets, sizeof *p->insets);
     if (!p->insets)

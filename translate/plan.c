@@ -328,6 +328,20 @@ static int plan_pieces(struct dg_job *j, struct dg_error *err)
     return rc;
 }
 
+/* What puts answers together relies on it. */
+static int check_order(const struct dg_job *j, struct dg_error *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        if (p->begin < at || p->end < p->begin || p->end > j->len)
+            return dg_error_set(err, DG_EINTERNAL, "sentence %zu is bytes %zu to %zu of %zu, the one before ends at %zu", i,
+                p->begin, p->end, j->len, at);
+        at = p->end;
+    }
+    return 0;
+}
+
 /* The list of parts that are engine work. */
 static int list_sentences(struct dg_job *j, struct dg_error *err)
 {
@@ -375,6 +389,8 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
     rc = o->pieces ? plan_pieces(j, err) : plan_sentences(j, err);
+    if (!rc)
+        rc = check_order(j, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (!rc && o->prefix && o->prefix[0])

@@ -153,7 +153,7 @@ def test_alignments_with_marks(server):
 
 
 BITS = ["Two dogs", " play ", "in the snow. ", "A girl", "\n", "\n", "\n\n", "\r\n", "> ", "- ", "**", "*", "`", "[", "](u)",
-        "<b>", "</b>", "# ", "| ", "|---|\n", "```\n", "1. ", "http://a.b ", "    ", "00:01 --> 00:02\n", "\\", "!", "é ", "漢"]
+        "<b>", "</b>", "# ", "| ", "|---|\n", "```\n", "1. ", "http://a.b ", "    ", "00:01 --> 00:02\n", "\\", "!", "é ", "漢", "。"]
 
 
 @pytest.mark.parametrize("format", ["text", "wrapped", "srt", "markdown"])
@@ -164,6 +164,18 @@ def test_random_documents(server, format):
     assert reply.status_code == 200, reply.text
     for text, t in zip(texts, reply.json()["translations"]):
         check_gaps(text, t)
+
+
+@pytest.mark.parametrize("before, marks, behind, format", [
+    ("a。", "<b></b>", "b", "markdown"), ("你好。", "![](a.png)", "再见。", "markdown"), ("a。", "[](#x)", "b", "markdown"),
+    ("a。", "<a id=x></a>", "b", "markdown"), ("1\n00:01.000 --> 00:02.000\na。", "<i></i>", "b\n", "srt")])
+def test_marks_around_nothing_between_sentences(server, before, marks, behind, format):
+    text = before + marks + behind
+    t = whole(server, text, format)
+    assert len(t["sentences"]) == 2 and t["text"].count(marks) == 1, t
+    check_gaps(text, t)
+    reply = server.translate(text, format=format, stream=True)
+    assert reply.status_code == 200 and "\nevent: done\n" in reply.text, reply.text
 
 
 def test_a_sentence_over_the_limit(server):

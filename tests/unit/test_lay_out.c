@@ -1,0 +1,140 @@
+/* Documents through planning and finishing with the identity in place of the model: every sentence's answer is the
+ * sentence itself, each piece aligned with itself. So a document comes back as it was. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/cpu/cpu.h"
+#include "text/utf8.h"
+#include "translate/translate.h"
+
+#define BUNDLE "tests/data/en-de" /* its two languages share a vocabulary */
+
+static struct dg_backend *be;
+static struct dg_translator *translator;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    if (dg_cpu_open(NULL, &be, &err) || dg_translator_open(BUNDLE, be, 200, &translator, &err))
+        fail_msg("%s", err.message);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    dg_translator_close(translator);
+    dg_cpu_close(be);
+    return 0;
+}
+
+/* Sentence i is its own translation. */
+static void accept_itself(struct dg_job *j, size_t i)
+{
+    struct dg_sentence s;
+    struct dg_error err = {0};
+    dg_job_sentence(j, i, &s);
+    float *logprob = calloc(s.n_source, sizeof *logprob);
+    int32_t *alignment = malloc(s.n_source * sizeof *alignment);
+    assert_true(logprob && alignment);
+    for (uint32_t k = 0; k < s.n_source; k++)
+        alignment[k] = (int32_t)k;
+    struct dg_hypothesis h = {.ids = s.source, .token_logprob = logprob, .n = s.n_source};
+    struct dg_result r = {.hyps = &h, .n_hyps = 1, .alignment = s.want_alignment ? alignment : NULL};
+    if (dg_job_accept(j, i, &r, &err))
+        fail_msg("%s", err.message);
+    free(alignment);
+    free(logprob);
+}
+
+/* Byte offset of code point n. */
+static size_t byte_of(const char *s, size_t n)
+{
+    size_t i = 0;
+    for (; n; n--)
+        do
+            i++;
+        while ((s[i] & 0xC0) == 0x80);
+    return i;
+}
+
+/* Each part by itself, as a stream sends it, with what stands between them: the whole answer. */
+static void check_parts(struct dg_job *j, const char *text, const struct dg_answers *a)
+{
+    struct dg_error err = {0};
+    struct dg_buffer out;
+    size_t at = 0;
+    dg_buffer_init(&out);
+    for (size_t i = 0; i < dg_job_parts(j); i++) {
+        struct dg_finished_part part;
+        if (dg_job_finish_part(j, i, &part, &err))
+            fail_msg("%s: %s", text, err.message);
+        size_t begin = byte_of(text, part.source_begin);
+        assert_true(begin >= at);
+        dg_buffer_add(&out, text + at, begin - at);
+        dg_buffer_add(&out, part.text, part.len);
+        at = byte_of(text, part.source_end);
+    }
+    dg_buffer_adds(&out, text + at);
+    assert_int_equal(out.len, a->best[0].len);
+    assert_memory_equal(out.data, a->best[0].text, out.len);
+    dg_buffer_deinit(&out);
+}
+
+/* The document's translation by the identity; freed by the caller. */
+static char *by_identity(const char *text, enum dg_format format)
+{
+    struct dg_translate_options o = {.search = {.alpha = -1}, .keep_loops = true, .format = format};
+    struct dg_job *j = NULL;
+    struct dg_answers a;
+    struct dg_error err = {0};
+    if (dg_job_plan(translator, text, strlen(text), &o, &j, &err))
+        fail_msg("%s: %s", text, err.message);
+    for (size_t i = 0; i < dg_job_sentences(j); i++)
+        accept_itself(j, i);
+    if (dg_job_finish(j, &a, &err))
+        fail_msg("%s: %s", text, err.message);
+    check_parts(j, text, &a);
+    char *answer = strdup(a.best[0].text);
+    dg_job_free(j);
+    return answer;
+}
+
+static void check_unchanged(const char *const *texts, size_t n, enum dg_format format)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *answer = by_identity(texts[i], format);
+        if (strcmp(answer, texts[i]) != 0)
+            fail_msg("%s\nbecame\n%s", texts[i], answer);
+        free(answer);
+    }
+}
+
+#define CHECK_UNCHANGED(texts, format) check_unchanged(texts, sizeof(texts) / sizeof *(texts), format)
+
+/* A pair of marks around nothing, where one sentence ends and the next begins. */
+static void empty_pairs_between_sentences(void **state)
+{
+    (void)state;
+    static const char *const markdown[] = {"a。<b></b>b", "a。![](a.png)b.", "a。[](#x)b", "a。<a id=x></a>b",
+        "**a。**<b></b><i></i>*b*", "*a。<b></b>b* c", "a。[<b></b>b](u)", "a。<b></b>", "<b></b>a。b"};
+    static const char *const srt[] = {"1\n00:00:01,000 --> 00:00:02,000\na。<i></i>b\n"};
+    CHECK_UNCHANGED(markdown, DG_FORMAT_MARKDOWN);
+    CHECK_UNCHANGED(srt, DG_FORMAT_SRT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_pairs_between_sentences),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
