@@ -3,6 +3,7 @@
  * partner is text. What is looked at in vain comes off a budget, so that time grows with length alone. */
 #include "text/document_internal.h"
 #include "text/kept.h"
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -306,6 +307,18 @@ static void find_pairs(struct scan *x, uint32_t *pairs)
     }
 }
 
+/* Code or an address: what is shown of it, without white space at its ends; a mark, when that is nothing. */
+static void emit_verbatim(struct dg_document *l, const struct scan *x, const struct token *t)
+{
+    size_t begin = dg_scan_skip_space(x->s, t->text, t->text_end);
+    size_t end = dg_scan_trim_space(x->s, begin, begin + dg_inset_shown(x->s + begin, t->text_end - begin));
+    struct dg_inset inset = {.kind = end > begin ? DG_INSET_VERBATIM : DG_INSET_MARK,
+        .len = end - begin,
+        .begin = t->begin,
+        .end = t->end};
+    dg_document_inset(l, inset, x->s + begin);
+}
+
 static void emit(struct dg_document *l, const struct scan *x, const struct token *t)
 {
     struct dg_inset inset = {.begin = t->begin, .end = t->end, .pair = t->pair};
@@ -316,9 +329,10 @@ static void emit(struct dg_document *l, const struct scan *x, const struct token
         return;
     }
     if (t->kind == CODE || t->kind == ADDRESS) {
-        inset.kind = DG_INSET_VERBATIM;
-        inset.len = dg_inset_shown(x->s + t->text, t->text_end - t->text);
-    } else if (t->pair) {
+        emit_verbatim(l, x, t);
+        return;
+    }
+    if (t->pair) {
         inset.kind = t->is_closer ? DG_INSET_CLOSE : DG_INSET_OPEN;
     } else if (t->kind == EMPHASIS || t->kind == BRACKET_OPEN || t->kind == BRACKET_CLOSE) {
         dg_document_text(l, x->s, t->begin, t->end);

@@ -145,10 +145,10 @@ static bool keep_whole(const struct flat *f, struct dg_span at, size_t *left_end
     size_t n = f->layout ? dg_document_before(f->layout, f->block, *right_begin) : 0;
     for (size_t i = n; i-- > 0;) { /* the last one with any width there is the only one that can reach over it */
         const struct dg_inset *inset = &f->layout->insets[f->block->inset + i];
-        if (inset->len < 2)
-            continue;
         if (inset->at + inset->len <= *left_end)
             break;
+        if (inset->len < 2)
+            continue;
         if (inset->at > at.begin)
             *left_end = *right_begin = inset->at;
         else if (inset->at + inset->len < at.end)
@@ -249,20 +249,37 @@ static int plan_span(struct dg_job *j, const struct flat *f, size_t begin, size_
     return 0;
 }
 
+/* The inset that byte `at` lies within, neither at its begin nor at its end; NULL: none. */
+static const struct dg_inset *inset_around(const struct flat *f, size_t at)
+{
+    size_t n = f->layout ? dg_document_before(f->layout, f->block, at) : 0;
+    const struct dg_inset *last = n ? &f->layout->insets[f->block->inset + n - 1] : NULL;
+    return last && last->at + last->len > at ? last : NULL;
+}
+
+/* A sentence holds the whole of what it begins or ends within: splitting takes the begin of `- x` for a bullet. */
+static struct dg_span with_whole_insets(const struct flat *f, struct dg_span at)
+{
+    const struct dg_inset *first = inset_around(f, at.begin), *last = inset_around(f, at.end);
+    if (first)
+        at.begin = first->at;
+    if (last)
+        at.end = last->at + last->len;
+    return at;
+}
+
 /* The sentences of bytes begin .. end of f. */
 static int plan_running(struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
 {
     struct dg_span *spans = NULL;
     size_t n = 0;
     int rc = dg_split_sentences(f->text + begin, end - begin, j->language, &spans, &n, err);
+    for (size_t i = 0; i < n; i++)
+        spans[i] = with_whole_insets(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
     for (size_t i = 0; i < n && !rc;) {
-        struct dg_span whole = {spans[i].begin + begin, spans[i].end + begin};
-        for (i++; i < n; i++) { /* two sentences in one `code` are one */
-            size_t left = whole.end, right = spans[i].begin + begin;
-            if (keep_whole(f, (struct dg_span){begin, end}, &left, &right) && left == whole.end)
-                break;
-            whole.end = spans[i].end + begin;
-        }
+        struct dg_span whole = spans[i++];
+        for (; i < n && spans[i].begin < whole.end; i++) /* two sentences in one `code` are one */
+            whole.end = spans[i].end;
         rc = plan_span(j, f, whole.begin, whole.end, err);
     }
     free(spans);

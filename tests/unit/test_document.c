@@ -38,6 +38,8 @@ static void check_whole(const char *text, size_t n, const struct dg_document *l)
             if (!inset)
                 continue;
             assert_int_equal(inset->begin, source);
+            if (inset->kind == DG_INSET_VERBATIM) /* sentences are trimmed: no white space at its ends */
+                assert_true(inset->len > 0 && l->flat.data[flat] != ' ' && l->flat.data[flat + inset->len - 1] != ' ');
             assert_true(inset->end >= inset->begin && inset->end <= n);
             assert_true(dg_document_source(l, b, flat + inset->len, true) >= inset->end);
             source = inset->end;
@@ -109,6 +111,7 @@ static const struct {
         "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, {<***}all{>***}|"},
     {DG_FORMAT_MARKDOWN, "[![alt](i.png)](url) **a `b\nc` d**\n",
         "{<[}{<![}alt{>](i.png)}{>](url)} {<**}a {=`b\nc`} d{>**}|"},
+    {DG_FORMAT_MARKDOWN, "A `` `b` `` and ` ` and `\t\u00a0`.", "A {=`` `b` ``} and {` `} and {`\t\u00a0`}.|"},
 };
 
 static void formats(void **state)

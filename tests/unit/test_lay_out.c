@@ -131,10 +131,22 @@ static void empty_pairs_between_sentences(void **state)
     CHECK_UNCHANGED(srt, DG_FORMAT_SRT);
 }
 
+/* What a sentence is trimmed of (bullets, white space) may be the begin of code. */
+static void code_at_the_ends_of_sentences(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"`# comment` is ignored.", "`- x`", "`- x` is a list.", "`> f` is cited.",
+        "`1. x` is first.", "- `* x` is an item.\n- `1. x` is another.", "Type `` `x` ``", "See this. `` `Foo` `` is good.",
+        "A dog. ` x. ` A cat.", "The dog `a. B` runs. The cat.",
+        "A dog. The `- y`."};
+    CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_pairs_between_sentences),
+        cmocka_unit_test(code_at_the_ends_of_sentences),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
