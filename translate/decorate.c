@@ -24,12 +24,13 @@ struct place {
     uint32_t first, end;
     size_t begin_byte, end_byte;
     bool literal; /* the bytes were found as they are: not to be fitted to words */
+    size_t edit;  /* its first one; a pair's second one is the next */
 };
 
 /* One change of the answer: bytes begin .. end are replaced by an inset. */
 struct edit {
     size_t begin, end;
-    uint32_t rank; /* at one place: what closes, what stands, what opens; each in its order */
+    uint32_t rank; /* at one place: what closes, stands, opens, replaces words; each in its order */
     size_t inset;
     const char *text; /* in front of it; or NULL */
     size_t text_len;
@@ -214,19 +215,54 @@ static void run_by_proportion(const struct work *w, struct place *p)
     p->end = p->first + n < w->answer.n ? p->first + n : w->answer.n;
 }
 
+static bool is_pair(const struct place *p)
+{
+    return p->close > p->open;
+}
+
+/* Does the pair enclose nothing that is translated, such as **`code`**? */
+static bool is_all_verbatim(const struct work *w, const struct place *p)
+{
+    const struct dg_decoration *d = w->d;
+    size_t at = p->flat_begin;
+    for (size_t i = p->open; i <= p->close; i++) {
+        for (; at < d->insets[i].at; at++)
+            if (!dg_is_white_space(d->flat[at]))
+                return false;
+        at += d->insets[i].len;
+    }
+    return true;
+}
+
+/* A pair around what it encloses that is verbatim and has its place already; false: there is no such thing. */
+static bool enclose_verbatim(const struct work *w, struct place *p)
+{
+    bool any = false;
+    for (const struct place *q = p + 1; q < w->places + w->n_places && q->open < p->close; q++) {
+        if (w->d->insets[q->open].kind != DG_INSET_VERBATIM)
+            continue;
+        p->first = any && p->first < q->first ? p->first : q->first;
+        p->end = any && p->end > q->end ? p->end : q->end;
+        p->begin_byte = any && p->begin_byte < q->begin_byte ? p->begin_byte : q->begin_byte;
+        p->end_byte = any && p->end_byte > q->end_byte ? p->end_byte : q->end_byte;
+        any = true;
+    }
+    p->literal = any;
+    return any;
+}
+
 static void place_one(struct work *w, struct place *p)
 {
     bool verbatim = w->d->insets[p->open].kind == DG_INSET_VERBATIM;
-    if (verbatim && find_literal(w, p)) {
+    if (verbatim ? find_literal(w, p) : is_all_verbatim(w, p) && enclose_verbatim(w, p)) {
         /* as it is */
     } else if (p->flat_begin == p->flat_end) {
         p->first = p->end = behind_word(w, p->flat_begin);
     } else if (!run_of(w, p->flat_begin, p->flat_end, &p->first, &p->end)) {
-        if (verbatim || w->answer.n == 0) {
+        if (verbatim || w->answer.n == 0)
             p->first = p->end = behind_word(w, p->flat_begin);
-        } else {
+        else if (!enclose_verbatim(w, p))
             run_by_proportion(w, p);
-        }
     }
     for (uint32_t i = p->first; verbatim && i < p->end; i++)
         w->taken[i] = true;
@@ -268,11 +304,6 @@ static void stretch(struct place *outer, const struct place *inner)
         outer->end_byte = inner->end_byte;
 }
 
-static bool is_pair(const struct place *p)
-{
-    return p->close > p->open;
-}
-
 /* A pair holds what it held in the source; and two that were beside one another do not overlap. */
 static void nest(struct work *w)
 {
@@ -299,62 +330,71 @@ static void nest(struct work *w)
     }
 }
 
-static uint32_t rank_of(const struct work *w, size_t inset, bool lone)
+static uint32_t rank_of(const struct work *w, size_t inset, bool wide, bool lone)
 {
-    uint32_t group = lone ? 1 : w->d->insets[inset].kind == DG_INSET_CLOSE ? 0 : 2;
+    uint32_t group = w->d->insets[inset].kind == DG_INSET_CLOSE ? 0 : 2;
+    if (wide || lone)
+        group = wide ? 3 : 1;
     return (group << 24) | (uint32_t)(inset < 0xFFFFFF ? inset : 0xFFFFFF);
 }
 
 static void add_edit(struct work *w, size_t begin, size_t end, size_t inset, bool lone)
 {
-    w->edits[w->n_edits++] =
-        (struct edit){begin, end, rank_of(w, inset, lone), inset, NULL, 0, false};
+    uint32_t rank = rank_of(w, inset, begin < end, lone);
+    w->edits[w->n_edits++] = (struct edit){begin, end, rank, inset, NULL, 0, false};
 }
 
-/* A space in front of the edit just added, or behind it where the answer begins. */
-static void space_before(struct work *w, size_t at)
+/* A space in front of place i, or behind it where the answer begins: outside the marks that go where it goes, too. */
+static void set_apart(struct work *w, size_t i)
 {
-    struct edit *e = &w->edits[w->n_edits - 1];
+    size_t at = w->places[i].begin_byte, outer = i;
+    while (outer > 0 && w->places[outer - 1].close > w->places[i].open &&
+           w->places[outer - 1].begin_byte == at && w->places[outer - 1].end_byte == at)
+        outer--;
+    struct edit *e = &w->edits[w->places[outer].edit];
+    if (at == 0) {
+        e[is_pair(&w->places[outer])].space_behind = w->d->answer_len > 0;
+        return;
+    }
     e->text = " ";
-    e->text_len = at > 0;
-    e->space_behind = at == 0 && w->d->answer_len > 0;
+    e->text_len = 1;
 }
 
-/* Who found no place stands at the end, around its words as they were in the source. Everything
- * within it went there, too. */
+/* What found no place stands at the end as it was in the source, with all that is within it. */
 static void settle(struct work *w, const struct place *p)
 {
     const struct dg_decoration *d = w->d;
-    size_t end = d->answer_len;
-    add_edit(w, end, end, p->open, true);
-    space_before(w, end);
-    if (!is_pair(p))
-        return;
-    add_edit(w, end, end, p->close, true);
-    w->edits[w->n_edits - 1].text = d->flat + p->flat_begin;
-    w->edits[w->n_edits - 1].text_len = p->flat_end - p->flat_begin;
+    size_t end = d->answer_len, from = p->flat_begin;
+    for (size_t i = p->open; i <= p->close; i++) {
+        const struct dg_inset *inset = &d->insets[i];
+        if (inset->kind == DG_INSET_BREAK)
+            continue; /* its space is among the words; it goes where add_breaks says */
+        add_edit(w, end, end, i, true);
+        struct edit *e = &w->edits[w->n_edits - 1];
+        e->text = i > p->open ? d->flat + from : " ";
+        e->text_len = i > p->open ? inset->at - from : end > 0;
+        from = inset->at + inset->len;
+    }
 }
 
 static void make_edits(struct work *w)
 {
     size_t lost_until = 0; /* insets before this are part of one that found no place */
     for (size_t i = 0; i < w->n_places; i++) {
-        const struct place *p = &w->places[i];
-        bool inside = p->open < lost_until;
-        if (p->begin_byte == SIZE_MAX || inside) {
+        struct place *p = &w->places[i];
+        p->edit = w->n_edits;
+        if (p->open < lost_until)
+            continue;
+        if (p->begin_byte == SIZE_MAX) {
             settle(w, p);
-            if (inside) { /* the words are said once, by the outermost */
-                w->edits[w->n_edits - 1].text = NULL;
-            } else {
-                lost_until = p->close;
-            }
+            lost_until = p->close;
         } else if (is_pair(p)) {
             add_edit(w, p->begin_byte, p->begin_byte, p->open, p->begin_byte == p->end_byte);
             add_edit(w, p->end_byte, p->end_byte, p->close, p->begin_byte == p->end_byte);
         } else {
             add_edit(w, p->begin_byte, p->end_byte, p->open, true);
             if (p->begin_byte == p->end_byte && w->d->insets[p->open].len > 0)
-                space_before(w, p->begin_byte);
+                set_apart(w, i);
         }
     }
 }

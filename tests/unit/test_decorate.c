@@ -58,6 +58,15 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "one<br/> two", "eins zwei", "eins<br/> zwei", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "one **two** three", "eins zwei drei", "eins **zwei** drei", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "(**two**)", "", "****", {{0, 0}}, 0},
+    /* Marks around code go where the code goes. */
+    {DG_FORMAT_MARKDOWN, "[`foo`](u) is a dog.", "Ein Hund ist foo.", "Ein Hund ist [`foo`](u).",
+        {{2, 0}, {3, 1}, {1, 2}, {0, 3}}, 4},
+    {DG_FORMAT_MARKDOWN, "Run **`foo`** or [*`bar`*](u) now.", "Jetzt bar oder foo.", "Jetzt [*`bar`*](u) oder **`foo`**.",
+        {{0, 3}, {2, 2}, {4, 0}}, 3},
+    {DG_FORMAT_MARKDOWN, "Run **`foo`** and **`bar`** now.", "Starte die beiden.", "Starte **`foo`** die **`bar`** beiden.",
+        {{0, 0}, {2, 1}, {4, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "**`foo`** runs.", "Sie rennt.", "**`foo`** Sie rennt.", {{1, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A [b](x) [c `m` n](y) d", "a ß d", "a [ß](x) [`m`](y) d", {{0, 0}, {1, 1}, {2, 1}, {5, 2}}, 4},
     {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
         "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},
     {DG_FORMAT_WRAPPED, "a\nb\nc d e f g", "alles", "alles", {{0, 0}}, 0},
@@ -146,6 +155,10 @@ static void check_marks(const struct random_case *c, const char *out)
         if (*p >= 'a' && *p <= 'h' && (depth == 0 || stack[--depth] != *p - 'a' + 'A'))
             fail_msg("%s", out);
     }
+    for (const char *p = c->answer; *p; p++)
+        count['z'] -= *p == 'z' && count['z'] > 0;
+    if (count['z'] > 0)
+        fail_msg("letters of something verbatim are said in %s, not in %s", out, c->answer);
     for (size_t i = 0; i < c->n; i++) {
         size_t want = 0;
         for (size_t k = 0; k < c->n; k++)

@@ -142,11 +142,20 @@ static void code_at_the_ends_of_sentences(void **state)
     CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
 }
 
+static void marks_around_code(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[`foo`](url) is a dog.", "A dog is **`foo`**.", "**`- x`** is a list.",
+        "[`# x`](u) is a dog.", "See [`a`](u), [*`b`*](u) and [**`c` `d`**](u) in the snow.", "[A `dog`](u) and [`cat`](u)."};
+    CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_pairs_between_sentences),
         cmocka_unit_test(code_at_the_ends_of_sentences),
+        cmocka_unit_test(marks_around_code),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
