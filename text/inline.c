@@ -86,9 +86,13 @@ static size_t take_code(struct scan *x, size_t at)
     return in_vain(x, at, limit);
 }
 
+/* In Markdown it ends where the text of a link that it is does: [https://a.b](https://a.b). */
 static size_t take_address(struct scan *x, size_t at)
 {
     size_t i = dg_kept_address(x->s, at, ahead(x, at));
+    const char *link = x->markdown ? memmem(x->s + at, i - at, "](", 2) : NULL;
+    if (link)
+        i = dg_kept_address(x->s, at, (size_t)(link - x->s));
     if (i == at)
         return at;
     add(x, (struct token){.kind = ADDRESS, .begin = at, .end = i, .text = at, .text_end = i});

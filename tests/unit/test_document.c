@@ -111,6 +111,8 @@ static const struct {
         "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, {<***}all{>***}|"},
     {DG_FORMAT_MARKDOWN, "[![alt](i.png)](url) **a `b\nc` d**\n",
         "{<[}{<![}alt{>](i.png)}{>](url)} {<**}a {=`b\nc`} d{>**}|"},
+    {DG_FORMAT_MARKDOWN, "[https://a.b](https://a.b) [http://c.d/e.](http://c.d/e)! http://[::1]:80/a[b][c]",
+        "{<[}{=https://a.b}{>](https://a.b)} {<[}{=http://c.d/e}.{>](http://c.d/e)}! {=http://[::1]:80/a[b][c}]|"},
     {DG_FORMAT_MARKDOWN, "A `` `b` `` and ` ` and `\t\u00a0`.", "A {=`` `b` ``} and {` `} and {`\t\u00a0`}.|"},
 };
 
