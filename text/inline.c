@@ -108,10 +108,25 @@ static bool is_void(const char *name, size_t n)
     return false;
 }
 
+/* WebVTT's <00:00:01.500>, when the words behind it appear: behind it, or at. */
+static size_t take_time(struct scan *x, size_t at)
+{
+    size_t i = at + 1;
+    while (i < x->end && (isdigit((unsigned char)x->s[i]) || x->s[i] == ':' || x->s[i] == '.'))
+        i++;
+    if (i >= x->end || x->s[i] != '>' || !isdigit((unsigned char)x->s[at + 1]))
+        return at;
+    add(x, (struct token){.kind = LONE, .begin = at, .end = i + 1});
+    return i + 1;
+}
+
 /* <b>, </b>, <br/>, <!-- -->, <https://example.org>: behind it, or at. */
 static size_t take_tag(struct scan *x, size_t at)
 {
-    size_t limit = ahead(x, at), i = at + 1;
+    size_t limit = ahead(x, at), i = x->markdown ? at : take_time(x, at);
+    if (i > at)
+        return i;
+    i = at + 1;
     bool closes = i < limit && x->s[i] == '/';
     i += closes;
     if (i >= limit || !(isalpha((unsigned char)x->s[i]) || x->s[i] == '!'))

@@ -19,12 +19,32 @@ static bool is_speaker(const char *s, const struct dg_line *l)
                               strncmp(s + at, "\xE2\x80\x94", 3) == 0);
 }
 
-/* The lines of a cue from *at on, to the blank one behind them. */
+/* A cue's number. */
+static bool is_number(const char *s, const struct dg_line *l)
+{
+    size_t at = dg_line_indent(s, l), end = at;
+    while (end < l->end && s[end] >= '0' && s[end] <= '9')
+        end++;
+    size_t rest = end;
+    while (rest < l->end && (s[rest] == ' ' || s[rest] == '\t'))
+        rest++;
+    return end > at && rest == l->end;
+}
+
+/* Does the next cue begin here, without a blank line before it? */
+static bool is_cue(const char *s, size_t n, const struct dg_line *l)
+{
+    struct dg_line next;
+    return is_times(s, l) ||
+           (is_number(s, l) && dg_line_at(s, n, l->next, &next) && is_times(s, &next));
+}
+
+/* The lines of a cue from *at on, to the blank one behind them, or to the next cue. */
 static void read_cue(
     struct dg_document *l, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
 {
     struct dg_line line;
-    while (dg_line_at(s, n, *at, &line) && !dg_line_is_blank(s, &line)) {
+    while (dg_line_at(s, n, *at, &line) && !dg_line_is_blank(s, &line) && !is_cue(s, n, &line)) {
         if (is_speaker(s, &line))
             dg_paragraph_end(p, l, s, DG_MARKS_TAGS);
         dg_paragraph_add(p, s, dg_line_indent(s, &line), line.end);

@@ -94,6 +94,10 @@ static const struct {
     {DG_FORMAT_SRT, "WEBVTT\n\nintro\n00:01.000 --> 00:02.000 align:start\n<i>Hello\nthere</i>, {\\an8}you<br>.\n",
         "{<<i>}Hello/there{></i>}, {{\\an8}}you{<br>}.|"},
     {DG_FORMAT_SRT, "no cue here\n", ""},
+    {DG_FORMAT_SRT, "00:01.000 --> 00:02.000\nHello<00:00:01.500><c> to</c> you, <3 and <12.\n",
+        "Hello{<00:00:01.500>}{<<c>} to{></c>} you, <3 and <12.|"},
+    {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\nOne\n1984\n2\n00:00:03,000 --> 00:00:04,000\nTwo\r\n"
+                    "00:00:05,000 --> 00:00:06,000\n3 \n00:00:07,000 --> 00:00:08,000\nThree\n4", "One/1984|Two|Three/4|"},
 
     {DG_FORMAT_MARKDOWN, "# Two *dogs* #\n\ntext\nmore  \nhard\n", "Two {<*}dogs{>*}|text/more|hard|"},
     {DG_FORMAT_MARKDOWN, "- [ ] do `make test` now\n  and [then](http://a.b/c_d \"x\")\n1. two\n   > cited\n",
