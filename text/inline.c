@@ -131,10 +131,11 @@ static size_t take_tag(struct scan *x, size_t at)
     i += closes;
     if (i >= limit || !(isalpha((unsigned char)x->s[i]) || x->s[i] == '!'))
         return at;
-    const char *close = memchr(x->s + i, '>', limit - i);
+    bool comment = limit - at >= 4 && memcmp(x->s + at, "<!--", 4) == 0;
+    const char *close = comment ? memmem(x->s + at + 2, limit - at - 2, "-->", 3) : memchr(x->s + i, '>', limit - i);
     if (!close)
         return in_vain(x, at, limit);
-    size_t end = (size_t)(close - x->s) + 1, name_end = i;
+    size_t end = (size_t)(close - x->s) + (comment ? 3 : 1), name_end = i;
     while (isalnum((unsigned char)x->s[name_end]) || x->s[name_end] == '-')
         name_end++;
     struct token t = {.begin = at, .end = end, .text = i, .text_end = name_end};

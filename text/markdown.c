@@ -26,10 +26,23 @@ struct content {
     bool is_item;
 };
 
-/* Behind "- ", "* ", "+ ", "1. ", "1) " and a box "[ ] ", or at. */
+/* Behind "[^1]:", which a footnote begins with, or at. */
+static size_t skip_footnote(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 2;
+    if (end - at < 5 || s[at] != '[' || s[at + 1] != '^')
+        return at;
+    while (i < end && !strchr("[] \t", s[i]))
+        i++;
+    return i > at + 2 && i + 1 < end && s[i] == ']' && s[i + 1] == ':' ? i + 2 : at;
+}
+
+/* Behind "- ", "* ", "+ ", "1. ", "1) " and a box "[ ] ", or a footnote's "[^1]:"; or at. */
 static size_t skip_marker(const char *s, size_t at, size_t end)
 {
-    size_t i = at;
+    size_t i = skip_footnote(s, at, end);
+    if (i > at)
+        return i;
     if (i < end && strchr("-*+", s[i])) {
         i++;
     } else {
@@ -135,8 +148,8 @@ static bool is_block_tag(const char *s, size_t begin, size_t end)
         "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
         "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "iframe", "li",
         "link", "main", "menu", "meta", "nav", "ol", "p", "picture", "pre", "script", "section",
-        "source", "style", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr",
-        "ul", "video"};
+        "source", "style", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "title",
+        "tr", "ul", "video"};
     size_t at = begin + 1, n = 0;
     if (begin >= end || s[begin] != '<')
         return false;
@@ -151,29 +164,87 @@ static bool is_block_tag(const char *s, size_t begin, size_t end)
     return false;
 }
 
-/* To the blank line; a comment, to its end. */
+/* What ends the tag s[n], where a blank line does not; NULL: one does. */
+static const char *end_mark(const char *s, size_t n)
+{
+    static const char *const names[][2] = {{"<pre", "</pre>"}, {"<script", "</script>"}, {"<style", "</style>"},
+        {"<textarea", "</textarea>"}};
+    if (n >= 4 && memcmp(s, "<!--", 4) == 0)
+        return "-->";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i][0]);
+        if (n >= len && strncasecmp(s, names[i][0], len) == 0 && (n == len || strchr(" \t>", s[len])))
+            return names[i][1];
+    }
+    return NULL;
+}
+
+/* To the blank line; where that does not end it, behind the line that does. */
 static size_t skip_tags(struct reader *r, const struct content *c, size_t at)
 {
     struct dg_line line;
-    if (r->n - c->begin >= 4 && memcmp(r->s + c->begin, "<!--", 4) == 0) {
-        const char *end = memmem(r->s + c->begin, r->n - c->begin, "-->", 3);
-        if (!end)
-            return r->n;
-        dg_line_at(r->s, r->n, (size_t)(end - r->s), &line);
-        return line.next;
+    const char *mark = end_mark(r->s + c->begin, c->end - c->begin);
+    size_t len = mark ? strlen(mark) : 0;
+    for (size_t i = c->begin; mark && i + len <= r->n; i++) {
+        if (r->s[i] == mark[0] && strncasecmp(r->s + i, mark, len) == 0) {
+            dg_line_at(r->s, r->n, i, &line);
+            return line.next;
+        }
     }
+    if (mark)
+        return r->n;
     for (; dg_line_at(r->s, r->n, at, &line) && !dg_line_is_blank(r->s, &line); at = line.next)
         continue;
     return at;
 }
 
-/* "[name]: address" */
+static size_t skip_blanks(const char *s, size_t at, size_t end)
+{
+    while (at < end && (s[at] == ' ' || s[at] == '\t'))
+        at++;
+    return at;
+}
+
+/* Behind the next `close` from `at` on, but for escaped ones; 0: there is none. */
+static size_t behind(const char *s, size_t at, size_t end, char close)
+{
+    for (; at < end; at++) {
+        if (s[at] == '\\')
+            at++;
+        else if (s[at] == close)
+            return at + 1;
+    }
+    return 0;
+}
+
+/* Behind "/address", "<an address>", or 0. */
+static size_t skip_destination(const char *s, size_t at, size_t end)
+{
+    size_t i = at;
+    if (i < end && s[i] == '<')
+        return behind(s, i + 1, end, '>');
+    while (i < end && s[i] != ' ' && s[i] != '\t')
+        i++;
+    return i > at ? i : 0;
+}
+
+/* [name]: address "title" */
 static bool is_definition(const char *s, const struct content *c)
 {
-    if (c->begin >= c->end || s[c->begin] != '[')
+    size_t at = c->begin < c->end && s[c->begin] == '[' ? behind(s, c->begin + 1, c->end, ']') : 0;
+    if (at <= c->begin + 2 || at >= c->end || s[at] != ':')
         return false;
-    const char *close = memchr(s + c->begin, ']', c->end - c->begin);
-    return close && close + 1 < s + c->end && close[1] == ':';
+    at = skip_blanks(s, at + 1, c->end);
+    if (at == c->end)
+        return true; /* its address is in the next line */
+    at = skip_destination(s, at, c->end);
+    size_t title = at ? skip_blanks(s, at, c->end) : 0;
+    if (title == at || title == c->end)
+        return at && title == c->end;
+    if (!strchr("\"'(", s[title]))
+        return false;
+    at = behind(s, title + 1, c->end, s[title] == '(' ? ')' : s[title]);
+    return at && skip_blanks(s, at, c->end) == c->end;
 }
 
 /* "|---|:--:|" */
@@ -277,17 +348,18 @@ static size_t read_line(struct reader *r, const struct content *c, const struct 
     return next;
 }
 
-/* "---" in the first line, up to the next one. */
+/* "---" in the first line, up to the next one; behind a byte-order mark. */
 static size_t skip_front_matter(const char *s, size_t n)
 {
     struct dg_line line;
-    if (!dg_line_at(s, n, 0, &line) || line.end != 3 || memcmp(s, "---", 3) != 0)
-        return 0;
+    size_t begin = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 || memcmp(s + begin, "---", 3) != 0)
+        return begin;
     for (size_t at = line.next; dg_line_at(s, n, at, &line); at = line.next)
         if (line.end - line.begin == 3 && (memcmp(s + line.begin, "---", 3) == 0 ||
                                               memcmp(s + line.begin, "...", 3) == 0))
             return line.next;
-    return 0;
+    return begin;
 }
 
 void dg_document_markdown(struct dg_document *l, const char *s, size_t n)

@@ -117,6 +117,16 @@ static const struct {
         "{<[}{<![}alt{>](i.png)}{>](url)} {<**}a {=`b\nc`} d{>**}|"},
     {DG_FORMAT_MARKDOWN, "[https://a.b](https://a.b) [http://c.d/e.](http://c.d/e)! http://[::1]:80/a[b][c]",
         "{<[}{=https://a.b}{>](https://a.b)} {<[}{=http://c.d/e}.{>](http://c.d/e)}! {=http://[::1]:80/a[b][c}]|"},
+    {DG_FORMAT_MARKDOWN, "[^1]: This is the footnote.\n[^note]:It goes\n    on.\n\n    And on.\n[^]: [^a b]: no",
+        "This is the footnote.|It goes/on.|And on./{[^]}: {[^a b]}: no|"},
+    {DG_FORMAT_MARKDOWN, "[Note]: please read this first.\n\n[a\\]b]: /u \"t \\\" t\"\n[b]: <u v>  (t)\n[c]: u 't'\n[d]:u\n"
+                         "[e]: /u \"t\" u\n\n[f]: /u tt\n\n[]: u\n\n[g]: u \"t\n",
+        "[Note]: please read this first.|[e]: /u \"t\" u|[f]: /u tt|[]: u|[g]: u \"t|"},
+    {DG_FORMAT_MARKDOWN, "<pre>\na\n\nb\n</PRE> c\nd\n\n<style type=x>\n\na</style>\ne\n<script>a</script>\nf\n<pre-x>g",
+        "d|e|f|"},
+    {DG_FORMAT_MARKDOWN, "a <!-- see a->b --> c <!-- > d", "a {<!-- see a->b -->} c <!-- > d|"},
+    {DG_FORMAT_MARKDOWN, "\xEF\xBB\xBF---\ntitle: x\n---\nText", "Text|"},
+    {DG_FORMAT_MARKDOWN, "\xEF\xBB\xBF```\ncode\n```\nText", "Text|"},
     {DG_FORMAT_MARKDOWN, "A `` `b` `` and ` ` and `\t\u00a0`.", "A {=`` `b` ``} and {` `} and {`\t\u00a0`}.|"},
 };
 
@@ -152,7 +162,7 @@ static void any_text_is_whole(void **state)
         "> ", ">", "- ", "* ", "*", "**", "_", "~~", "`", "``", "```", "~~~", "[", "](", "](u)", "]", "![", "[^1]", "(",
         ")", "<b>", "</b>", "<br>", "<", ">", "<!--", "-->", "<div>", "http://a.b", "<http://a>", "#", "## ", "1. ",
         "2) ", "[ ] ", "|", "|---|", "---", "===", "\\", "{\\an8}", "00:00:01,000 --> 00:00:02,000\n", "1\n",
-        "    ", "[a]: x", ".", "! ", "? "};
+        "    ", "[a]: x", "[^x]: ", "<pre>", "</pre>", "\xEF\xBB\xBF", "<00:00:01.500>", ".", "! ", "? "};
     uint64_t random = 7;
     char text[2048];
     for (int round = 0; round < 20000; round++) {
