@@ -10,6 +10,7 @@
 
 #define EMOJI_STYLE 0xFE0F /* variation selector: the sign before it as a picture */
 #define JOINER 0x200D
+#define KEYCAP 0x20E3   /* a key around the sign before it */
 #define LONGEST_NAME 64 /* of a placeholder */
 
 static bool is_word(char c)
@@ -151,16 +152,38 @@ static bool is_picture(int32_t c)
     return c > 0x7F && u_hasBinaryProperty(c, UCHAR_EMOJI_PRESENTATION);
 }
 
+/* 1️⃣, #⃣: behind it, or at. */
+static size_t keycap(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    if (at >= end || !strchr("0123456789#*", s[at]))
+        return at;
+    int32_t c = i < end ? dg_scan_next(s, end, &i) : 0;
+    if (c == EMOJI_STYLE && i < end)
+        c = dg_scan_next(s, end, &i);
+    return c == KEYCAP ? i : at;
+}
+
+/* The letters of a flag's region: 🏴 with them behind it is England's. */
+static bool is_tag(int32_t c)
+{
+    return c >= 0xE0020 && c <= 0xE007F;
+}
+
 /* One emoji with what belongs to it, or several without anything between them. */
 static size_t emoji(const char *s, size_t at, size_t end)
 {
     size_t i = at, to = at;
     bool joined = false;
     while (i < end) {
+        if (keycap(s, i, end) > i) {
+            to = i = keycap(s, i, end);
+            continue;
+        }
         int32_t c = dg_scan_next(s, end, &i);
         bool styled = c > 0x7F && dg_scan_peek(s, i, end) == EMOJI_STYLE &&
                       u_hasBinaryProperty(c, UCHAR_EMOJI);
-        bool part = to > at && (c == EMOJI_STYLE || c == JOINER || joined ||
+        bool part = to > at && (c == EMOJI_STYLE || c == JOINER || joined || is_tag(c) ||
                                    u_hasBinaryProperty(c, UCHAR_EMOJI_MODIFIER));
         if (!is_picture(c) && !styled && !part)
             break;

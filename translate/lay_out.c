@@ -104,10 +104,10 @@ static size_t without_spaces(const char *s, size_t n)
     return n;
 }
 
-/* Everything else that is kept begins with an ASCII sign. */
+/* Everything else that is kept begins with two ASCII signs; 1️⃣ with one. */
 static bool is_picture(const char *s, size_t begin)
 {
-    return (unsigned char)s[begin] >= 0x80;
+    return (unsigned char)s[begin] >= 0x80 || (unsigned char)s[begin + 1] >= 0x80;
 }
 
 /* Is what begins there set apart from the words before it? "More: https://..." */

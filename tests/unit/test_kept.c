@@ -60,6 +60,9 @@ static void emoji(void **state)
     expect("I love you 😀", "<😀>");
     expect("👍🏽👩‍👩‍👧 yes ❤️, 🇩🇪.", "<👍🏽👩‍👩‍👧><❤️><🇩🇪>");
     expect("© ™ ☺ 1 # * é 日本", "");
+    expect("1\uFE0F\u20E3 #\u20E3*\uFE0F\u20E3😀, 1\uFE0F a\u20E3", "<1\uFE0F\u20E3><#\u20E3*\uFE0F\u20E3😀>");
+    expect("England \U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F! \U000E0067",
+        "<\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F>");
 }
 
 /* Never beyond the end, whatever the bytes; and in time that grows with length alone. */
