@@ -171,7 +171,7 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     if (!spans)
         return DG_JOB_NO_MEMORY(err);
     int rc = dg_tokenizer_decode(t, h->ids, n, &text, &len, spans, err);
-    if (!rc && fill_unknown(j, p, h, n, text, len, spans, out))
+    if (!rc && fill_unknown(j, p, h, n, text, len, spans, out) && h == p->hyps) /* flags tell of the best answer */
         p->flags |= DG_FLAG_UNK_COPIED;
     bool aligned = p->ends && h == p->hyps;
     if (!rc && p->capitals && !out->failed)

@@ -77,7 +77,7 @@ int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* The byte of the job's text where byte `at` of flat is; behind what has no width there or not. */
 size_t dg_part_source(const struct dg_part *p, size_t at, bool behind);
 
-/* Append one answer's text; unknown pieces are replaced (p->flags tells). */
+/* Append one answer's text; unknown pieces are replaced (of the best answer's, p->flags tells). */
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
     struct dg_error *err);
 

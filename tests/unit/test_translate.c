@@ -272,6 +272,30 @@ static void unknown_is_copied(void **state)
     assert_true(seen > 0 && copied > 0);
 }
 
+/* Flags tell of the best answer: what one below it copied is not the translation's. */
+static void unknown_below_the_best_is_no_flag(void **state)
+{
+    (void)state;
+    struct dg_translate_options o = {.search = {.alpha = -1}};
+    struct dg_job *j = NULL;
+    struct dg_answers a;
+    struct dg_error err = {0};
+    struct dg_sentence s;
+    assert_int_equal(dg_job_plan(translator, "The boat.", 9, &o, &j, &err), 0);
+    dg_job_sentence(j, 0, &s);
+    int32_t unknown[] = {dg_tokenizer_unk(dg_translator_source(translator)), s.source[s.n_source - 1]};
+    float logprob[32] = {0};
+    assert_true(s.n_source <= 32);
+    const struct dg_hypothesis hyps[] = {{.ids = s.source, .token_logprob = logprob, .n = s.n_source},
+        {.ids = unknown, .token_logprob = logprob, .n = 2}};
+    assert_int_equal(dg_job_accept(j, 0, &(struct dg_result){.hyps = hyps, .n_hyps = 2}, &err), 0);
+    assert_int_equal(dg_job_finish(j, &a, &err), 0);
+    assert_int_equal(a.n_best, 2);
+    assert_string_equal(a.best[0].text, "The boat.");
+    assert_false(a.flags & DG_FLAG_UNK_COPIED);
+    dg_job_free(j);
+}
+
 /* Pairs are whole words of both texts, in code points; words of every sentence are found. */
 static void alignments_are_words(void **state)
 {
@@ -479,6 +503,7 @@ int main(void)
         cmocka_unit_test(long_sentences_are_split),
         cmocka_unit_test(n_best_and_scores),
         cmocka_unit_test(unknown_is_copied),
+        cmocka_unit_test(unknown_below_the_best_is_no_flag),
         cmocka_unit_test(alignments_are_words),
         cmocka_unit_test(capitals_are_read_as_words),
         cmocka_unit_test(what_has_no_language_is_kept),
