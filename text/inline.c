@@ -89,10 +89,7 @@ static size_t take_code(struct scan *x, size_t at)
 /* In Markdown it ends where the text of a link that it is does: [https://a.b](https://a.b). */
 static size_t take_address(struct scan *x, size_t at)
 {
-    size_t i = dg_kept_address(x->s, at, ahead(x, at));
-    const char *link = x->markdown ? memmem(x->s + at, i - at, "](", 2) : NULL;
-    if (link)
-        i = dg_kept_address(x->s, at, (size_t)(link - x->s));
+    size_t i = dg_kept_address(x->s, at, ahead(x, at), x->markdown ? "](" : NULL);
     if (i == at)
         return at;
     add(x, (struct token){.kind = ADDRESS, .begin = at, .end = i, .text = at, .text_end = i});
@@ -279,8 +276,8 @@ static void find_tokens(struct scan *x, const struct dg_paragraph *p)
             continue;
         }
         size_t behind = take(x, at);
-        if (behind == at && x->markdown && x->s[at] == '`')
-            behind = at + run_of(x, at, '`');
+        if (behind == at && x->markdown && strchr("`*_~", x->s[at])) /* none of it is looked at again */
+            behind = at + run_of(x, at, x->s[at]);
         else if (behind == at && x->markdown && x->s[at] == '\\' && at + 1 < x->end &&
                  ispunct((unsigned char)x->s[at + 1]))
             behind = at + 2;

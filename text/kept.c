@@ -44,14 +44,15 @@ static size_t without_end(const char *s, size_t begin, size_t end)
     return end;
 }
 
-size_t dg_kept_address(const char *s, size_t at, size_t end)
+size_t dg_kept_address(const char *s, size_t at, size_t end, const char *stop)
 {
     static const char *const schemes[] = {"https://", "http://", "ftp://", "www."};
     for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
         size_t i = at, head = strlen(schemes[k]);
         if (!begins(s, at, end, schemes[k]))
             continue;
-        while (i < end && (unsigned char)s[i] > ' ' && !strchr("<>|`\"", s[i]))
+        while (i < end && (unsigned char)s[i] > ' ' && !strchr("<>|`\"", s[i]) &&
+               !(stop && end - i >= 2 && memcmp(s + i, stop, 2) == 0))
             i++;
         i = without_end(s, at + head, i);
         return i > at + head ? i : at;
@@ -197,10 +198,13 @@ static size_t kept_at(const char *s, size_t at, size_t end)
 {
     typedef size_t taker(const char *s, size_t at, size_t end);
     static taker *const after_word[] = {percent, braces, emoji};
-    static taker *const first_in_word[] = {dg_kept_address, mail, file, account};
+    static taker *const first_in_word[] = {mail, file, account};
     size_t to = at, before = at;
     int32_t c = at > 0 ? dg_scan_prev(s, 0, &before) : ' ';
     bool in_word = is_letter(c) || (c < 0x80 && strchr(".-@/%+", c));
+    if (!in_word) /* it goes on to where no word does; a "_" at its end is left out of it, and none
+                     of a word */
+        to = dg_kept_address(s, at, end, NULL);
     for (size_t k = 0; to == at && !in_word && k < sizeof first_in_word / sizeof *first_in_word;
          k++) {
         to = first_in_word[k](s, at, end);

@@ -11,7 +11,7 @@
 size_t dg_kept_next(const char *s, size_t n, size_t from, size_t *begin);
 
 /* The end of the web address that begins at byte `at`, without a full stop and the like behind it;
- * `at`: none does. */
-size_t dg_kept_address(const char *s, size_t at, size_t end);
+ * `at`: none does. stop: two signs that end it, too, or NULL. */
+size_t dg_kept_address(const char *s, size_t at, size_t end, const char *stop);
 
 #endif

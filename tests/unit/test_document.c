@@ -111,8 +111,8 @@ static const struct {
         "text {<<b>}bold{></b>} {<br/>} on|"},
     {DG_FORMAT_MARKDOWN, "[a]: http://x.y\nSee [a] and [b][a], ![alt *t*](i.png)[^1] at http://x.y/z. Or <http://q>.",
         "See [a] and {<[}b{>][a]}, {<![}alt {<*}t{>*}{>](i.png)}{[^1]} at {=http://x.y/z}. Or {=<http://q>}.|"},
-    {DG_FORMAT_MARKDOWN, "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, ***all***",
-        "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, {<***}all{>***}|"},
+    {DG_FORMAT_MARKDOWN, "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, ***all***, ****more****",
+        "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, {<***}all{>***}, ****more****|"},
     {DG_FORMAT_MARKDOWN, "[![alt](i.png)](url) **a `b\nc` d**\n",
         "{<[}{<![}alt{>](i.png)}{>](url)} {<**}a {=`b\nc`} d{>**}|"},
     {DG_FORMAT_MARKDOWN, "[https://a.b](https://a.b) [http://c.d/e.](http://c.d/e)! http://[::1]:80/a[b][c]",
@@ -183,9 +183,10 @@ static void any_text_is_whole(void **state)
 static void time_grows_with_length(void **state)
 {
     (void)state;
-    static const char *const bits[] = {"](", "<a", "`a``b", "- ", "[", "*a ", "> ", "_a_", "http://", "|", "<!--", "[^"};
+    static const char *const bits[] = {"](", "<a", "`a``b", "- ", "[", "*a ", "> ", "_a_", "http://", "|", "<!--", "[^", "*", "_", "~",
+        "[http://a](http://a)"};
     size_t n = 1 << 18;
-    char *text = malloc(n + 8);
+    char *text = malloc(n + 32);
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
         size_t len = 0;
         while (len < n)

@@ -31,6 +31,7 @@ static void addresses(void **state)
     expect("See https://example.org/a?b=c#d, or (http://x.org/y).", "<https://example.org/a?b=c#d><http://x.org/y>");
     expect("“https://example.org” « www.example.org/ü »", "<https://example.org><www.example.org/ü>");
     expect("HTTP://EXAMPLE.ORG! ftp://x.org", "<HTTP://EXAMPLE.ORG><ftp://x.org>");
+    expect("See https://x.org/Foo_ and *https://x.org/a_b*", "<https://x.org/Foo><https://x.org/a_b>");
     expect("https:// is nothing, www. neither, xhttp://y.org", "");
     expect("Write to anna.b+c@mail.example.org.", "<anna.b+c@mail.example.org>");
     expect("(anna@example.org), a@b, @, a @ b.c", "<anna@example.org>");
@@ -93,6 +94,13 @@ static void anything(void **state)
             assert_true(begin < end && end <= n);
         free(s);
     }
+    size_t n = 1 << 20, begin;
+    char *s = malloc(n);
+    assert_non_null(s);
+    for (size_t i = 0; i < n; i++)
+        s[i] = i + 1 < n ? "(www.a"[i % 6] : '_';
+    assert_int_equal(dg_kept_next(s, n, 0, &begin), n - 1);
+    free(s);
 }
 
 int main(void)
