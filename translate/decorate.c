@@ -41,9 +41,12 @@ struct work {
     const struct dg_decoration *d;
     struct words source, answer;
     uint32_t *aligned; /* [answer.n] a source word, or NONE */
+    uint32_t *behind;  /* [source.n] behind the last word of the answer that came from it; 0: none did */
     bool *taken;       /* [answer.n] replaced by something verbatim */
+    bool *replaced;    /* [answer_len] the same, byte by byte */
     struct place *places;
     size_t n_places;
+    size_t *wide; /* those with any width: see separate */
     struct edit *edits;
     size_t n_edits;
 };
@@ -79,6 +82,10 @@ static void align(struct work *w)
         if (p->target < w->answer.n && p->source < w->source.n && w->aligned[p->target] == NONE)
             w->aligned[p->target] = p->source;
     }
+    memset(w->behind, 0, w->source.n * sizeof *w->behind);
+    for (uint32_t i = 0; i < w->answer.n; i++)
+        if (w->aligned[i] != NONE)
+            w->behind[w->aligned[i]] = i + 1;
 }
 
 /* The word of the answer at the proportion of a flat byte. */
@@ -193,13 +200,9 @@ static uint32_t behind_word(const struct work *w, size_t flat)
         return 0;
     if (flat >= w->d->len)
         return w->answer.n;
-    for (uint32_t s = w->source.n; s-- > 0;) {
-        if (w->source.list[s].begin >= flat)
-            continue;
-        for (uint32_t i = w->answer.n; i-- > 0;)
-            if (w->aligned[i] == s)
-                return i + 1;
-    }
+    for (uint32_t s = w->source.n; s-- > 0;)
+        if (w->source.list[s].begin < flat && w->behind[s])
+            return w->behind[s];
     return w->d->n_pairs ? 0 : by_proportion(w, flat);
 }
 
@@ -271,18 +274,15 @@ static void place_one(struct work *w, struct place *p)
 }
 
 /* Insets that stand alone, and pairs, the outer ones first. */
-static bool find_places(struct work *w, struct dg_arena *arena)
+static void find_places(struct work *w)
 {
     const struct dg_decoration *d = w->d;
-    w->places = dg_arena_array(arena, d->n + 1, sizeof *w->places);
-    if (!w->places)
-        return false;
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_inset *inset = &d->insets[i];
         struct place p = {.open = i, .close = i, .flat_begin = inset->at};
         if (inset->kind == DG_INSET_CLOSE || inset->kind == DG_INSET_BREAK)
             continue;
-        for (size_t k = i + 1; inset->kind == DG_INSET_OPEN && k < d->n; k++)
+        for (size_t k = i + 1; inset->kind == DG_INSET_OPEN && p.close == i && k < d->n; k++)
             if (d->insets[k].kind == DG_INSET_CLOSE && d->insets[k].pair == inset->pair)
                 p.close = k;
         p.flat_end = p.close > i ? d->insets[p.close].at : inset->at + inset->len;
@@ -293,7 +293,6 @@ static bool find_places(struct work *w, struct dg_arena *arena)
         for (size_t i = 0; i < w->n_places; i++)
             if ((d->insets[w->places[i].open].kind == DG_INSET_VERBATIM) == (pass == 0))
                 place_one(w, &w->places[i]);
-    return true;
 }
 
 static void stretch(struct place *outer, const struct place *inner)
@@ -304,29 +303,49 @@ static void stretch(struct place *outer, const struct place *inner)
         outer->end_byte = inner->end_byte;
 }
 
-/* A pair holds what it held in the source; and two that were beside one another do not overlap. */
+/* q comes before p in the source, beside it: do their places overlap, and not just as something that stands alone within
+ * a pair? */
+static bool is_in_the_way(const struct place *q, const struct place *p)
+{
+    bool beside = q->close < p->open;
+    bool apart = p->begin_byte >= q->end_byte || p->end_byte <= q->begin_byte;
+    bool lone_inside =
+        !is_pair(p) && is_pair(q) && p->begin_byte >= q->begin_byte && p->end_byte <= q->end_byte;
+    bool holds_lone =
+        !is_pair(q) && is_pair(p) && q->begin_byte >= p->begin_byte && q->end_byte <= p->end_byte;
+    return beside && !apart && !lone_inside && !holds_lone;
+}
+
+static bool has_width(const struct place *p)
+{
+    return p->begin_byte < p->end_byte;
+}
+
+/* Who overlaps one before it has no place of its own: see settle. Where there is no width on either side nothing
+ * overlaps, and most marks of a sentence with very many have none. */
+static void separate(struct work *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_places; i++) {
+        struct place *p = &w->places[i];
+        bool all = has_width(p), lost = false;
+        size_t most = all ? i : is_pair(p) ? n : 0;
+        for (size_t k = 0; k < most && !lost; k++)
+            lost = is_in_the_way(&w->places[all ? k : w->wide[k]], p);
+        if (lost)
+            p->begin_byte = p->end_byte = SIZE_MAX;
+        else if (all)
+            w->wide[n++] = i;
+    }
+}
+
+/* A pair holds what it held in the source. */
 static void nest(struct work *w)
 {
     for (size_t i = w->n_places; i-- > 0;) {
         struct place *p = &w->places[i];
         for (size_t k = i + 1; is_pair(p) && k < w->n_places && w->places[k].open < p->close; k++)
             stretch(p, &w->places[k]);
-    }
-    for (size_t i = 0; i < w->n_places; i++) {
-        struct place *p = &w->places[i];
-        for (size_t k = 0; k < i; k++) {
-            const struct place *q = &w->places[k];
-            bool beside = q->close < p->open;
-            bool apart = p->begin_byte >= q->end_byte || p->end_byte <= q->begin_byte;
-            bool lone_inside = !is_pair(p) && is_pair(q) && p->begin_byte >= q->begin_byte &&
-                               p->end_byte <= q->end_byte;
-            bool holds_lone = !is_pair(q) && is_pair(p) && q->begin_byte >= p->begin_byte &&
-                              q->end_byte <= p->end_byte;
-            if (!beside || apart || lone_inside || holds_lone)
-                continue;
-            if (is_pair(p) || p->begin_byte < p->end_byte)
-                p->begin_byte = p->end_byte = SIZE_MAX; /* no place of its own: see settle */
-        }
     }
 }
 
@@ -393,6 +412,7 @@ static void make_edits(struct work *w)
             add_edit(w, p->end_byte, p->end_byte, p->close, p->begin_byte == p->end_byte);
         } else {
             add_edit(w, p->begin_byte, p->end_byte, p->open, true);
+            memset(w->replaced + p->begin_byte, true, p->end_byte - p->begin_byte);
             if (p->begin_byte == p->end_byte && w->d->insets[p->open].len > 0)
                 set_apart(w, i);
         }
@@ -402,12 +422,7 @@ static void make_edits(struct work *w)
 /* May the answer break at byte i? */
 static bool may_break(const struct work *w, size_t i)
 {
-    if (w->d->answer[i] != ' ')
-        return false;
-    for (size_t k = 0; k < w->n_edits; k++)
-        if (w->edits[k].begin <= i && w->edits[k].end > i)
-            return false;
-    return true;
+    return w->d->answer[i] == ' ' && !w->replaced[i];
 }
 
 /* Line ends go to the space nearest to where they were by proportion, in their order. One for which
@@ -470,23 +485,34 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
         shift[d->answer_len] = out->len - base;
 }
 
+static bool make_room(struct work *w, struct dg_arena *arena)
+{
+    const struct dg_decoration *d = w->d;
+    w->aligned = dg_arena_array(arena, w->answer.n + 1, sizeof *w->aligned);
+    w->behind = dg_arena_array(arena, w->source.n + 1, sizeof *w->behind);
+    w->taken = dg_arena_array(arena, w->answer.n + 1, sizeof *w->taken);
+    w->replaced = dg_arena_array(arena, d->answer_len + 1, sizeof *w->replaced);
+    w->places = dg_arena_array(arena, d->n + 1, sizeof *w->places);
+    w->wide = dg_arena_array(arena, d->n + 1, sizeof *w->wide);
+    w->edits = dg_arena_array(arena, 2 * d->n + 1, sizeof *w->edits);
+    if (!w->aligned || !w->behind || !w->taken || !w->replaced || !w->places || !w->wide || !w->edits)
+        return false;
+    memset(w->taken, 0, w->answer.n * sizeof *w->taken);
+    memset(w->replaced, 0, d->answer_len * sizeof *w->replaced);
+    return true;
+}
+
 bool dg_decorate(
     const struct dg_decoration *d, struct dg_arena *arena, struct dg_buffer *out, size_t *shift)
 {
     struct work w = {.d = d};
     if (!find_words(arena, d->flat, d->len, &w.source) ||
-        !find_words(arena, d->answer, d->answer_len, &w.answer))
+        !find_words(arena, d->answer, d->answer_len, &w.answer) || !make_room(&w, arena))
         return false;
-    w.aligned = dg_arena_array(arena, w.answer.n + 1, sizeof *w.aligned);
-    w.taken = dg_arena_array(arena, w.answer.n + 1, sizeof *w.taken);
-    w.edits = dg_arena_array(arena, 2 * d->n + 1, sizeof *w.edits);
-    if (!w.aligned || !w.taken || !w.edits)
-        return false;
-    memset(w.taken, 0, w.answer.n * sizeof *w.taken);
     align(&w);
-    if (!find_places(&w, arena))
-        return false;
+    find_places(&w);
     nest(&w);
+    separate(&w);
     make_edits(&w);
     add_breaks(&w);
     write_out(&w, out, shift);

@@ -5,14 +5,25 @@
 
 #include <string.h>
 
-/* Is the partner of a pair's mark among insets[n]? */
-static bool has_partner(const struct dg_inset *insets, size_t n, size_t i)
+/* A pair's mark without its partner within the part is any mark. Pairs lie within one another: what was opened last is
+ * closed first. */
+static int find_partners(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
-    enum dg_inset_kind other = insets[i].kind == DG_INSET_OPEN ? DG_INSET_CLOSE : DG_INSET_OPEN;
-    for (size_t k = 0; k < n; k++)
-        if (insets[k].kind == other && insets[k].pair == insets[i].pair)
-            return true;
-    return false;
+    size_t n = 0, *open = dg_arena_array(&j->arena, p->n_insets, sizeof *open); /* [n] without a partner so far */
+    if (!open)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < p->n_insets; i++) {
+        struct dg_inset *inset = &p->insets[i];
+        if (inset->kind == DG_INSET_OPEN)
+            open[n++] = i;
+        else if (inset->kind == DG_INSET_CLOSE && n > 0 && p->insets[open[n - 1]].pair == inset->pair)
+            n--;
+        else if (inset->kind == DG_INSET_CLOSE)
+            inset->kind = DG_INSET_MARK;
+    }
+    while (n > 0)
+        p->insets[open[--n]].kind = DG_INSET_MARK;
+    return 0;
 }
 
 /* The byte of the text where the part before p ends. */
@@ -22,7 +33,7 @@ static size_t end_before(const struct dg_job *j, const struct dg_part *p)
 }
 
 /* Copy those within at, counted from its begin, but for what the part before has at its end: a pair that encloses
- * nothing lies at the end of one sentence and at the begin of the next. A pair's mark alone is any mark. */
+ * nothing lies at the end of one sentence and at the begin of the next. */
 static int copy_insets(struct dg_job *j, struct dg_part *p, const struct dg_document *l,
     const struct dg_block *b, struct dg_span at, struct dg_error *err)
 {
@@ -39,11 +50,8 @@ static int copy_insets(struct dg_job *j, struct dg_part *p, const struct dg_docu
     for (size_t i = 0; i < p->n_insets; i++) {
         p->insets[i] = from[first + i];
         p->insets[i].at -= at.begin;
-        bool paired = p->insets[i].kind == DG_INSET_OPEN || p->insets[i].kind == DG_INSET_CLOSE;
-        if (paired && !has_partner(from + first, p->n_insets, i))
-            p->insets[i].kind = DG_INSET_MARK;
     }
-    return 0;
+    return find_partners(j, p, err);
 }
 
 int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_document *l,

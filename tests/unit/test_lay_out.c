@@ -150,12 +150,31 @@ static void marks_around_code(void **state)
     CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
 }
 
+/* A sentence may have any number of marks, though few words: time grows with their number alone. */
+static void many_marks(void **state)
+{
+    (void)state;
+    static const char *const marks[] = {"<br/>", "<b></b>", "<b>", "[](u)", "*a* ", "<b>a</b> ", "`a`<br/>"};
+    size_t n = 1 << 18;
+    char *text = malloc(n + 64);
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t len = (size_t)sprintf(text, "The dog ");
+        while (len < n)
+            len += (size_t)sprintf(text + len, "%s", marks[i]);
+        sprintf(text + len, " plays.");
+        free(by_identity(text, DG_FORMAT_MARKDOWN));
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_pairs_between_sentences),
         cmocka_unit_test(code_at_the_ends_of_sentences),
         cmocka_unit_test(marks_around_code),
+        cmocka_unit_test(many_marks),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
