@@ -223,8 +223,8 @@ static bool is_pair(const struct place *p)
     return p->close > p->open;
 }
 
-/* Does the pair enclose nothing that is translated, such as **`code`**? */
-static bool is_all_verbatim(const struct work *w, const struct place *p)
+/* Does it enclose nothing that is translated, such as **`code`**, or nothing at all? */
+static bool has_no_words(const struct work *w, const struct place *p)
 {
     const struct dg_decoration *d = w->d;
     size_t at = p->flat_begin;
@@ -257,9 +257,10 @@ static bool enclose_verbatim(const struct work *w, struct place *p)
 static void place_one(struct work *w, struct place *p)
 {
     bool verbatim = w->d->insets[p->open].kind == DG_INSET_VERBATIM;
-    if (verbatim ? find_literal(w, p) : is_all_verbatim(w, p) && enclose_verbatim(w, p)) {
+    bool wordless = !verbatim && has_no_words(w, p);
+    if (verbatim ? find_literal(w, p) : wordless && enclose_verbatim(w, p)) {
         /* as it is */
-    } else if (p->flat_begin == p->flat_end) {
+    } else if (wordless) {
         p->first = p->end = behind_word(w, p->flat_begin);
     } else if (!run_of(w, p->flat_begin, p->flat_end, &p->first, &p->end)) {
         if (verbatim || w->answer.n == 0)
@@ -303,6 +304,17 @@ static void stretch(struct place *outer, const struct place *inner)
         outer->end_byte = inner->end_byte;
 }
 
+static bool has_width(const struct place *p)
+{
+    return p->begin_byte < p->end_byte;
+}
+
+/* May it stand within a pair's place, all of it at once? */
+static bool is_lone(const struct place *p)
+{
+    return !is_pair(p) || !has_width(p);
+}
+
 /* q comes before p in the source, beside it: do their places overlap, and not just as something that stands alone within
  * a pair? */
 static bool is_in_the_way(const struct place *q, const struct place *p)
@@ -310,15 +322,10 @@ static bool is_in_the_way(const struct place *q, const struct place *p)
     bool beside = q->close < p->open;
     bool apart = p->begin_byte >= q->end_byte || p->end_byte <= q->begin_byte;
     bool lone_inside =
-        !is_pair(p) && is_pair(q) && p->begin_byte >= q->begin_byte && p->end_byte <= q->end_byte;
+        is_lone(p) && is_pair(q) && p->begin_byte >= q->begin_byte && p->end_byte <= q->end_byte;
     bool holds_lone =
-        !is_pair(q) && is_pair(p) && q->begin_byte >= p->begin_byte && q->end_byte <= p->end_byte;
+        is_lone(q) && is_pair(p) && q->begin_byte >= p->begin_byte && q->end_byte <= p->end_byte;
     return beside && !apart && !lone_inside && !holds_lone;
-}
-
-static bool has_width(const struct place *p)
-{
-    return p->begin_byte < p->end_byte;
 }
 
 /* Who overlaps one before it has no place of its own: see settle. Where there is no width on either side nothing

@@ -67,6 +67,8 @@ static const struct {
         {{0, 0}, {2, 1}, {4, 2}}, 3},
     {DG_FORMAT_MARKDOWN, "**`foo`** runs.", "Sie rennt.", "**`foo`** Sie rennt.", {{1, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "A [b](x) [c `m` n](y) d", "a ß d", "a [ß](x) [`m`](y) d", {{0, 0}, {1, 1}, {2, 1}, {5, 2}}, 4},
+    {DG_FORMAT_MARKDOWN, "A,<b></b><i>B c</i>.", "a,b c.", "<i>a,b<b></b> c</i>.", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A <b> </b> dog.", "Ein Hund.", "Ein<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
         "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},
     {DG_FORMAT_WRAPPED, "a\nb\nc d e f g", "alles", "alles", {{0, 0}}, 0},

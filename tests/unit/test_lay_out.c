@@ -150,6 +150,45 @@ static void marks_around_code(void **state)
     CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
 }
 
+static uint64_t next_random(uint64_t *x)
+{
+    *x = *x * 6364136223846793005ull + 1442695040888963407ull;
+    return *x >> 33;
+}
+
+/* How often each byte comes, but for spaces, and line ends, for which there may be too few of these. */
+static void count_bytes(const char *s, size_t count[static 256])
+{
+    memset(count, 0, 256 * sizeof *count);
+    for (; *s; s++)
+        count[(unsigned char)*s] += *s != ' ' && *s != '\n';
+}
+
+/* Documents put together at random: marks may move, and spaces with them, but everything is there once. (Two pairs that
+ * meet within a word may have it said twice: these documents hold no such place.) */
+static void everything_comes_back_once(void **state)
+{
+    (void)state;
+    static const char *const bits[] = {"Two dogs ", "play ", "in the snow. ", "A girl! ", "a。", " `# x` ", " `- y. z` ",
+        " `` `b` `` ", " ` 1. A. B ` ", " **", "girl** ", "[", "cat](u) ", "<b>", "</b>", "<b></b>", "<br/>", "![](a.png)", "\n",
+        "\n\n", "\n- ", "\n1. ", "\n[^1]: ", " http://a.b/c ", "<!-- a->b -->", "\n\n00:01 --> 00:02\n"};
+    uint64_t random = 5;
+    char text[1024];
+    for (int round = 0; round < 3000; round++) {
+        size_t n = 0, before[256], after[256];
+        for (size_t i = 1 + next_random(&random) % 25; i > 0; i--)
+            n += (size_t)sprintf(text + n, "%s", bits[next_random(&random) % (sizeof bits / sizeof *bits)]);
+        for (int format = DG_FORMAT_WRAPPED; format <= DG_FORMAT_MARKDOWN; format++) {
+            char *answer = by_identity(text, (enum dg_format)format);
+            count_bytes(text, before);
+            count_bytes(answer, after);
+            if (memcmp(before, after, sizeof before) != 0)
+                fail_msg("%s\nbecame\n%s", text, answer);
+            free(answer);
+        }
+    }
+}
+
 /* A sentence may have any number of marks, though few words: time grows with their number alone. */
 static void many_marks(void **state)
 {
@@ -174,6 +213,7 @@ int main(void)
         cmocka_unit_test(empty_pairs_between_sentences),
         cmocka_unit_test(code_at_the_ends_of_sentences),
         cmocka_unit_test(marks_around_code),
+        cmocka_unit_test(everything_comes_back_once),
         cmocka_unit_test(many_marks),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
