@@ -83,6 +83,8 @@ static int read_sentences(struct bench *b, struct dg_error *err)
     } else {
         rc = cut_sentences(b, f, err);
     }
+    if (!rc && ferror(f))
+        rc = dg_error_set(err, DG_EIO, "%s cannot be read: %s", b->path, strerror(errno));
     fclose(f);
     if (!rc && !b->n)
         rc = dg_error_set(err, DG_EINVAL, "%s: too few pieces for one sentence", b->path);

@@ -275,5 +275,5 @@ int dg_cli_keys(int argc, char **argv)
         err.field[0] = '\0';
         return dg_cli_fail("keys", &err);
     }
-    return fflush(stdout) != 0;
+    return 0;
 }

@@ -43,6 +43,13 @@ int dg_cli_usage(const char *verb, const char *format, ...)
     return 2;
 }
 
+int dg_cli_flush(struct dg_error *err)
+{
+    if (fflush(stdout) || ferror(stdout))
+        return dg_error_set(err, DG_EIO, "standard output cannot be written");
+    return 0;
+}
+
 int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out, struct dg_error *err)
 {
     char *end;
@@ -67,6 +74,14 @@ int dg_cli_number(const char *option, const char *text, double min, double max, 
     return 0;
 }
 
+/* A verb's exit status, unless what it printed did not arrive. */
+static int run(const struct verb *verb, int argc, char **argv)
+{
+    struct dg_error err = {0};
+    int status = verb->run(argc, argv);
+    return status == 0 && dg_cli_flush(&err) ? dg_cli_fail(verb->name, &err) : status;
+}
+
 static void help(FILE *to)
 {
     fprintf(to, "usage: dragoman VERB [options]\n\n");
@@ -87,7 +102,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (!strcmp(argv[1], verbs[i].name))
-            return verbs[i].run(argc - 1, argv + 1);
+            return run(&verbs[i], argc - 1, argv + 1);
     fprintf(stderr, "dragoman: there is no verb \"%s\"\n\n", argv[1]);
     help(stderr);
     return 2;

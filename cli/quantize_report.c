@@ -273,6 +273,8 @@ static int run_sentences(
     for (ssize_t n; !rc && (n = getline(&line, &cap, f)) >= 0; lines++)
         rc = translate_line(
             t, tr, e, line, n && line[n - 1] == '\n' ? (size_t)n - 1 : (size_t)n, err);
+    if (!rc && ferror(f))
+        rc = dg_error_set(err, DG_EIO, "%s cannot be read: %s", path, strerror(errno));
     if (!rc && !lines)
         rc = dg_error_set(err, DG_EINVAL, "%s holds no sentence", path);
     free(line);

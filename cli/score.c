@@ -60,25 +60,33 @@ static int write_score(const struct run *r, struct dg_job *job, struct dg_error 
     return rc;
 }
 
-/* The next line of file f without its end; -1 at the end of the file. */
-static ssize_t next_line(struct run *r, int f)
+/* The next line of file f without its end; *n is -1 at the end of the file. */
+static int next_line(struct run *r, int f, ssize_t *n, struct dg_error *err)
 {
-    ssize_t n = getline(&r->lines[f], &r->caps[f], r->files[f]);
-    if (n > 0 && r->lines[f][n - 1] == '\n')
-        n--;
-    return n;
+    errno = 0;
+    *n = getline(&r->lines[f], &r->caps[f], r->files[f]);
+    if (*n < 0 && !feof(r->files[f]))
+        return dg_error_set(err, DG_EIO, "%s cannot be read: %s", r->paths[f], strerror(errno));
+    if (*n > 0 && r->lines[f][*n - 1] == '\n')
+        (*n)--;
+    return 0;
 }
 
 static int read_chunk(struct run *r, struct dg_job **jobs, size_t *n, struct dg_error *err)
 {
     while (*n < CHUNK) {
-        ssize_t a = next_line(r, 0), b = next_line(r, 1);
+        ssize_t a, b;
+        int rc = next_line(r, 0, &a, err);
+        if (!rc)
+            rc = next_line(r, 1, &b, err);
+        if (rc)
+            return rc;
         if (a < 0 && b < 0)
             return 0;
         if (a < 0 || b < 0)
             return dg_error_set(err, DG_EINVAL, "%s ends at line %llu, %s goes on", r->paths[a < 0 ? 0 : 1],
                 (unsigned long long)(r->n_lines + *n), r->paths[a < 0 ? 1 : 0]);
-        int rc = dg_job_plan_score(r->session.translator, r->lines[0], (size_t)a, r->lines[1], (size_t)b,
+        rc = dg_job_plan_score(r->session.translator, r->lines[0], (size_t)a, r->lines[1], (size_t)b,
             &r->o.translate, &jobs[*n], err);
         if (rc) {
             dg_error_prefix(err, "line %llu", (unsigned long long)(r->n_lines + *n + 1));
@@ -104,10 +112,10 @@ static int score_lines(struct run *r, struct dg_error *err)
                 rc = write_score(r, jobs[i], err);
             dg_job_free(jobs[i]);
         }
+        if (!rc)
+            rc = dg_cli_flush(err);
         r->n_lines += n;
     } while (!rc && n == CHUNK);
-    if (!rc && fflush(stdout))
-        rc = dg_error_set(err, DG_EIO, "standard output cannot be written");
     return rc;
 }
 

@@ -156,12 +156,12 @@ static int translate_lines(struct run *r, struct dg_error *err)
                 rc = write_answer(r, jobs[i], r->lines + i, err);
             dg_job_free(jobs[i]);
         }
+        if (!rc)
+            rc = dg_cli_flush(err);
         r->lines += n;
     } while (!rc && n == CHUNK);
     if (r->progress && r->lines)
         fprintf(stderr, "\n");
-    if (!rc && fflush(stdout))
-        rc = dg_error_set(err, DG_EIO, "standard output cannot be written");
     return rc;
 }
 
@@ -192,8 +192,6 @@ static int translate_document(struct run *r, struct dg_error *err)
         rc = write_answer(r, job, 0, err);
     else if (!rc && !(rc = dg_job_finish(job, &a, err)))
         fwrite(a.best[0].text, 1, a.best[0].len, stdout);
-    if (!rc && fflush(stdout))
-        rc = dg_error_set(err, DG_EIO, "standard output cannot be written");
     dg_job_free(job);
     dg_buffer_deinit(&text);
     return rc;
