@@ -1,11 +1,13 @@
 """scripts/get-data against a mirror on disk: layout of the archives as their publishers have it,
 sentences made here."""
 import gzip
+import http.server
 import io
 import pathlib
 import subprocess
 import sys
 import tarfile
+import threading
 import zipfile
 
 import pytest
@@ -129,6 +131,54 @@ def test_lines_missing_are_told(mirror, script, tmp_path):
     r = run(mirror, tmp_path / "data", script)
     assert r.returncode != 0
     assert "Multi30k val.de: 1014 lines on one side, 1013 on the other" in r.stderr
+
+
+@pytest.mark.parametrize("file,kept", [
+    (RAW + "val.de.gz", "multi30k-val.de.gz"), ("www.statmt.org/wmt14/dev.tgz", "wmt14-dev.tgz"),
+    ("www.manythings.org/anki/deu-eng.zip", "tatoeba-de.zip")])
+@pytest.mark.parametrize("damage", [lambda data: data[:len(data) // 2], lambda data: b"<html>" + data[6:],
+                                    lambda data: data[:60] + bytes(b ^ 255 for b in data[60:80]) + data[80:]],
+                         ids=["cut", "page", "changed"])
+def test_an_archive_that_cannot_be_read_is_fetched_again(mirror, script, tmp_path, file, kept, damage):
+    whole, out = (mirror / file).read_bytes(), tmp_path / "data"
+    (mirror / file).write_bytes(damage(whole))
+    r = run(mirror, out, script)
+    assert r.returncode != 0 and "Traceback" not in r.stderr
+    assert f"{kept} cannot be read" in r.stderr, r.stderr
+    (mirror / file).write_bytes(whole)
+    r = run(mirror, out, script)
+    assert r.returncode == 0, r.stderr
+    assert r.stderr.count("fetching") >= 1
+
+
+class Short(http.server.BaseHTTPRequestHandler):
+    """Promises more than it sends; or, under /chunked, breaks off in a chunk."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        if self.path.startswith("/chunked"):
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", "100000")
+        self.end_headers()
+        self.wfile.write(b"64\r\nhalf" if self.path.startswith("/chunked") else gzip.compress(b"x\n"))
+        self.close_connection = True
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("path,told", [("", "22 bytes came of 100000"), ("/chunked", "IncompleteRead")])
+def test_a_download_that_breaks_off_is_not_kept(tmp_path, path, told):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Short) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        r = subprocess.run([sys.executable, ROOT / "scripts/get-data", "--out", tmp_path, "--languages", "de", "--mirror",
+                            f"http://127.0.0.1:{server.server_port}{path}"], capture_output=True, text=True, timeout=60)
+        server.shutdown()
+    assert r.returncode != 0 and "Traceback" not in r.stderr
+    assert told in r.stderr and "train.en.gz" in r.stderr
+    assert not (tmp_path / "downloads/multi30k-train.en.gz").exists()
 
 
 def test_no_network_is_one_sentence(tmp_path):
