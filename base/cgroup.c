@@ -51,15 +51,35 @@ static void take_cpus(const char *dir, struct dg_cgroup *out)
         lower(&out->cpus, quota / period);
 }
 
+/* The bytes of one kind in the group's memory.stat ("NAME BYTES", a line each); 0 without it. */
+static double read_stat(const char *dir, const char *name)
+{
+    char text[8192];
+    size_t n = strlen(name);
+    if (!read_text(dir, "memory.stat", text, sizeof text))
+        return 0;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, n) == 0 && line[n] == ' ')
+            return strtod(line + n, NULL);
+    }
+    return 0;
+}
+
+/* What is used counts without the pages of files that nothing has touched for a while: the kernel
+ * drops those before it refuses memory to anybody. */
 static void take_memory(const char *dir, struct dg_cgroup *out)
 {
     double limit = read_number(dir, "memory.max"), used = read_number(dir, "memory.current");
+    const char *idle = "inactive_file";
     if (limit < 0) {
         limit = read_number(dir, "memory.limit_in_bytes");
         used = read_number(dir, "memory.usage_in_bytes");
+        idle = "total_inactive_file";
     }
     if (limit < 0 || limit > UNLIMITED_BYTES)
         return;
+    used -= read_stat(dir, idle);
     double left = used > 0 ? limit - used : limit;
     lower(&out->memory_bytes, limit);
     lower(&out->memory_left, left > 0 ? left : 0);

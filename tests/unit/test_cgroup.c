@@ -91,6 +91,27 @@ static void version_1(void **state)
     assert_true(look("2:memory:/host/path\n").memory_bytes == 512);
 }
 
+/* A group whose memory is full of a large file's pages has room. */
+static void idle_file_pages_are_not_taken(void **state)
+{
+    (void)state;
+    put("/a", "memory.max", "5000\n");
+    put("/a", "memory.current", "4900\n");
+    put("/a", "memory.stat", "anon 300\nfile 4600\nactive_file 600\ninactive_file 4000\nslab 5\n");
+    assert_true(look("0::/a\n").memory_left == 4100);
+    put("/a", "memory.stat", "anon 300\nworkingset_inactive_file 9\n");
+    assert_true(look("0::/a\n").memory_left == 100);
+    put("/a", "memory.stat",
+        "inactive_file 6000\n"); /* read later than memory.current: more than is used */
+    assert_true(look("0::/a\n").memory_left == 5000);
+    /* Version 1 counts the groups below in usage_in_bytes, and in the total_ lines alone. */
+    put("/memory/x", "memory.limit_in_bytes", "2048\n");
+    put("/memory/x", "memory.usage_in_bytes", "1048\n");
+    put("/memory/x", "memory.stat",
+        "cache 900\ninactive_file 100\ntotal_cache 900\ntotal_inactive_file 800\n");
+    assert_true(look("2:memory:/x\n").memory_left == 1800);
+}
+
 static void nothing_to_read(void **state)
 {
     struct dg_cgroup g;
@@ -113,7 +134,7 @@ static void this_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(version_2), TEST(version_1), TEST(nothing_to_read), cmocka_unit_test(this_machine)};
+    const struct CMUnitTest tests[] = {TEST(version_2), TEST(version_1),
+        TEST(idle_file_pages_are_not_taken), TEST(nothing_to_read), cmocka_unit_test(this_machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
