@@ -52,8 +52,8 @@ static int cut_sentences(struct bench *b, FILE *f, struct dg_error *err)
     dg_buffer_init(&cut);
     while (!rc && (int64_t)b->n < b->count && getline(&line, &cap, f) >= 0) {
         char *save = NULL;
-        for (char *w = strtok_r(line, " \n", &save); w && !rc && (int64_t)b->n < b->count;
-             w = strtok_r(NULL, " \n", &save)) {
+        for (char *w = strtok_r(line, " \t\r\n", &save); w && !rc && (int64_t)b->n < b->count;
+             w = strtok_r(NULL, " \t\r\n", &save)) {
             dg_buffer_addf(&cut, "%s%s", in_cut ? " " : "", w);
             if (++in_cut == (size_t)b->src_len) {
                 rc = add_sentence(b, cut.data, cut.len, err);

@@ -318,7 +318,7 @@ static int plan_sentences(struct dg_job *j, struct dg_error *err)
     return plan_running(j, &text, 0, j->len, err);
 }
 
-/* Pieces separated by spaces: one part, ids looked up. */
+/* Pieces with white space between: one part, ids looked up. */
 static int plan_pieces(struct dg_job *j, struct dg_error *err)
 {
     struct dg_part *p = part_new(j, 0, j->len, err);
@@ -330,7 +330,7 @@ static int plan_pieces(struct dg_job *j, struct dg_error *err)
     if (!s || !p->tokens)
         return DG_JOB_NO_MEMORY(err);
     p->text = j->text;
-    for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+    for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w; w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
         struct dg_token *t = &p->tokens[p->n_tokens++];
         t->id = dg_tokenizer_id(j->t->source, w);
         if (t->id < 0)
@@ -431,7 +431,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
         j->forced = dg_arena_array(&j->arena, n / 2 + 2, sizeof *j->forced);
         if (!s || !j->forced)
             return DG_JOB_NO_MEMORY(err);
-        for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+        for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w; w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
             int32_t id = dg_tokenizer_id(j->t->target, w);
             if (id < 0)
                 return dg_error_field(err, DG_EINVAL, "target", "piece \"%.60s\" is not in the target vocabulary",

@@ -159,7 +159,7 @@ static int plan_pieces(const struct dg_translator *t, struct dg_arena *arena, co
     p->ids = dg_arena_array(arena, n / 2 + 1, sizeof *p->ids);
     if (!s || !p->ids)
         return NO_MEMORY(err);
-    for (char *w = strtok_r(s, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+    for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w; w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
         if (!dg_tokenizer_has_piece(t->target, w))
             return dg_error_field(err, DG_EINVAL, FIELD,
                 "piece \"%.60s\" is not in the target vocabulary", w);

@@ -29,7 +29,7 @@ struct dg_translate_options {
     const char *source, *target; /* language codes; NULL: the bundle's first pair. DG_EINVAL (field source/target) otherwise */
     struct dg_search search;     /* zero fields: the bundle's defaults; alpha < 0: default */
     bool penalty_set;            /* search.penalty was chosen; else GNMT */
-    bool pieces;                 /* the text is pieces separated by spaces, not sentences; so is the answer */
+    bool pieces;                 /* the text is pieces with white space between, not sentences; the answer has one space */
     bool alignments;             /* say which words of the source the answer's words came from */
     bool keep_loops;             /* an answer that is caught in a loop, or empty, is left as it is (pieces always are) */
     enum dg_format format;       /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */

@@ -4,6 +4,9 @@
 
 #include "translate/translate.h"
 
+/* What stands between vocabulary pieces; CR, because lines may come from files that end them in CR LF. */
+#define DG_PIECE_GAPS " \t\r\n"
+
 struct dg_translator {
     struct dg_bundle *bundle;
     struct dg_tokenizer *source, *target;

@@ -495,6 +495,44 @@ static void score_equals_search(void **state)
     dg_buffer_deinit(&pieces);
 }
 
+/* The engine's ids for a source in pieces, behind those of a target (NULL: none) or of a prefix. */
+static void read_pieces(const char *source, const char *target, const char *prefix, struct dg_buffer *ids)
+{
+    struct dg_translate_options o = {.pieces = true, .prefix = prefix};
+    struct dg_error err = {0};
+    struct dg_sentence s;
+    struct dg_job *j;
+    int rc = target ? dg_job_plan_score(translator, source, strlen(source), target, strlen(target), &o, &j, &err)
+                    : dg_job_plan(translator, source, strlen(source), &o, &j, &err);
+    if (rc)
+        fail_msg("%s", err.message);
+    dg_job_sentence(j, 0, &s);
+    dg_buffer_init(ids);
+    dg_buffer_add(ids, s.prefix, s.n_prefix * sizeof *s.prefix);
+    dg_buffer_add(ids, s.source, s.n_source * sizeof *s.source);
+    dg_job_free(j);
+}
+
+#define THE_WIND "\xe2\x96\x81" "The \xe2\x96\x81" "wind ."
+#define THE_WIND_WINDOWS "\t\xe2\x96\x81" "The\t\xe2\x96\x81" "wind  .\r\n"
+
+/* A carriage return at a line's end belongs to no piece: it would make the last one unknown. */
+static void any_white_space_parts_pieces(void **state)
+{
+    (void)state;
+    static const char *const with[][2] = {{NULL, NULL}, {THE_WIND, NULL}, {NULL, THE_WIND}};
+    static const char *const with_windows[][2] = {{NULL, NULL}, {THE_WIND_WINDOWS, NULL}, {NULL, THE_WIND_WINDOWS}};
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        struct dg_buffer plain, windows;
+        read_pieces(THE_WIND, with[i][0], with[i][1], &plain);
+        read_pieces(THE_WIND_WINDOWS, with_windows[i][0], with_windows[i][1], &windows);
+        assert_int_equal(plain.len, windows.len);
+        assert_memory_equal(plain.data, windows.data, plain.len);
+        dg_buffer_deinit(&plain);
+        dg_buffer_deinit(&windows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +550,7 @@ int main(void)
         cmocka_unit_test(length_limit_is_flagged),
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(score_equals_search),
+        cmocka_unit_test(any_white_space_parts_pieces),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
