@@ -122,6 +122,7 @@ static void shared_tables(void **state)
     assert_int_equal(c.beam, 4);
     assert_string_equal(dg_bundle_name(b), "en-de");
     assert_int_equal(dg_bundle_alignment_layer(b), 0);
+    assert_int_equal(dg_bundle_alignment_head(b), 0);
     assert_string_equal(dg_bundle_source_spm(b), "");
     assert_string_equal(dg_bundle_source_vocab(b), dg_bundle_target_vocab(b));
     struct dg_buffer text;
@@ -148,6 +149,7 @@ static void nothing_shared(void **state)
     assert_int_equal(c.act, DG_ACT_SWISH);
     assert_false(c.attention_bias || c.output_bias || c.tied_embeddings || c.tied_output);
     assert_int_equal(dg_bundle_alignment_layer(b), 1);
+    assert_int_equal(dg_bundle_alignment_head(b), 1); /* the one that Marian's guidance trains */
     struct dg_buffer text;
     dg_buffer_init(&text);
     assert_int_equal(dg_file_read(dg_bundle_source_vocab(b), &text, NULL), 0);
@@ -404,6 +406,10 @@ static const struct line {
     {"transformer-heads: 0", "transformer-heads", "0 does not divide", DG_EFORMAT},
     {"transformer-guided-alignment-layer: first", "transformer-guided-alignment-layer", "first",
         DG_EFORMAT},
+    {"transformer-guided-alignment-layer: 3", "transformer-guided-alignment-layer",
+        "3 is no decoder layer, expected 1 to 2", DG_EFORMAT},
+    {"transformer-guided-alignment-layer: 0", "transformer-guided-alignment-layer",
+        "0 is no decoder layer", DG_EFORMAT},
 };
 
 /* yml_base with the line, in the place of the line of the same key. */

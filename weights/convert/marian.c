@@ -149,8 +149,10 @@ static int start_manifest(struct job *j, struct dg_error *err)
     rc |= dg_json_append_take(pair, dg_json_new_string(o->source_lang, strlen(o->source_lang)));
     rc |= dg_json_append_take(pair, dg_json_new_string(o->target_lang, strlen(o->target_lang)));
     rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
-    if (j->options.alignment_layer)
+    if (j->options.alignment_layer) { /* Marian trains and reads the layer's first head alone */
         rc |= dg_json_set_int(m, "alignment_layer", j->options.alignment_layer);
+        rc |= dg_json_set_int(m, "alignment_head", 1);
+    }
     rc |= dg_json_set_string(origin, "converted_from", "marian");
     rc |= dg_json_set_string(origin, "marian_version", j->options.version);
     rc |= dg_json_set_take(m, "training", origin);

@@ -226,6 +226,21 @@ static void read_conventions(const struct dg_yaml *yml, enum dg_positions positi
     }
 }
 
+/* "last" is also what a model without guided alignment says: nothing is known then. */
+static int read_alignment(const struct dg_yaml *yml, const struct dg_config *c,
+    struct dg_marian_options *o, struct dg_error *err)
+{
+    const struct dg_yaml_entry *layer = dg_yaml_find(yml, "transformer-guided-alignment-layer");
+    if (!layer || layer->is_list || strcmp(layer->items[0], "last") == 0)
+        return 0;
+    int rc = parse_number(layer->key, layer->items[0], &o->alignment_layer, err);
+    if (!rc && (o->alignment_layer < 1 || o->alignment_layer > c->dec_layers))
+        rc = dg_error_field(err, DG_EFORMAT, layer->key,
+            "Marian option %s: %u is no decoder layer, expected 1 to %u or last", layer->key,
+            o->alignment_layer, c->dec_layers);
+    return rc;
+}
+
 int dg_marian_options_read(const struct dg_yaml *yml, enum dg_positions positions,
     struct dg_config *c, struct dg_marian_options *o, struct dg_error *err)
 {
@@ -236,9 +251,7 @@ int dg_marian_options_read(const struct dg_yaml *yml, enum dg_positions position
     if (rc)
         return rc;
     read_conventions(yml, positions, c, o);
-    const struct dg_yaml_entry *layer = dg_yaml_find(yml, "transformer-guided-alignment-layer");
-    if (layer && !layer->is_list && strcmp(layer->items[0], "last") != 0)
-        rc = parse_number(layer->key, layer->items[0], &o->alignment_layer, err);
+    rc = read_alignment(yml, c, o, err);
     const struct dg_yaml_entry *version = dg_yaml_find(yml, "version");
     if (version && !version->is_list)
         snprintf(o->version, sizeof o->version, "%s", version->items[0]);
