@@ -322,6 +322,15 @@ static int read_fields(const struct dg_json *o, const char *where, const struct 
     return rc;
 }
 
+/* No answer would have alignments if the layer or the head they are read from were missing. */
+static int check_alignment(
+    const struct dg_json *manifest, const struct dg_config *c, struct dg_error *err)
+{
+    int64_t layer, head;
+    int rc = dg_json_field_int(manifest, NULL, "alignment_layer", 1, c->dec_layers, &layer, err);
+    return rc ? rc : dg_json_field_int(manifest, NULL, "alignment_head", 1, c->H, &head, err);
+}
+
 int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err)
 {
     const struct dg_json *model = dg_json_get(manifest, "model"),
@@ -340,6 +349,8 @@ int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct d
             decoding, "decoding", decoding_fields, COUNT(decoding_fields), true, &read, err);
     if (!rc)
         rc = dg_config_check(&read, err);
+    if (!rc)
+        rc = check_alignment(manifest, &read, err);
     if (!rc)
         *c = read;
     return rc;

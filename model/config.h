@@ -46,7 +46,8 @@ struct dg_config {
 /* The base model of the paper over a vocabulary of V. */
 void dg_config_base(struct dg_config *c, uint32_t V);
 
-/* Read and check the manifest's "model" and "decoding" objects; DG_EINVAL / DG_EUNSUP name the field. */
+/* Read and check the manifest's "model" and "decoding" objects, and that the model has its "alignment_layer" and
+ * "alignment_head"; DG_EINVAL / DG_EUNSUP name the field. */
 int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err);
 /* Write them into a manifest. */
 int dg_config_write(const struct dg_config *c, struct dg_json *manifest);

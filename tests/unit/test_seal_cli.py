@@ -44,11 +44,24 @@ def test_the_same_settings_are_the_same_version(bundle):
 
 @pytest.mark.parametrize("setting, wrong", [
     ("decoding.beam=500", "decoding.beam"), ("decoding.beam=two", "decoding.beam"), ("capitals=loud", "capitals"),
-    ("model.D=3", "model.D"), ("version=1", "version"), ("decoding.heat=1", "decoding.heat"), ("name", "KEY=VALUE"), ("name=", "name")])
+    ("alignment_layer=4", "alignment_layer is 4, must be from 1 to 3"), ("alignment_layer=two", "alignment_layer"),
+    ("alignment_head=99", "alignment_head"), ("model.D=3", "model.D"), ("version=1", "version"), ("decoding.heat=1", "decoding.heat"), ("name", "KEY=VALUE"), ("name=", "name")])
 def test_what_is_wrong_is_named_and_nothing_written(bundle, setting, wrong):
     before = (bundle / "manifest.json").read_bytes()
     assert wrong in dragoman("seal", str(bundle), "--set", "licence=mine", "--set", setting, ok=False)
     assert (bundle / "manifest.json").read_bytes() == before
+
+
+def test_a_bundle_that_aligns_by_a_layer_it_lacks_is_refused(bundle):
+    """Sealed by hand, with the right version, as a program that checks less would."""
+    path = bundle / "manifest.json"
+    path.write_text(json.dumps({**manifest(bundle), "alignment_layer": 9}), encoding="utf-8")
+    assert "alignment_layer" in dragoman("seal", str(bundle), ok=False)
+    assert "alignment_layer" in dragoman("inspect", str(bundle), ok=False)
+    assert "alignment_layer" in dragoman("translate", "--model", str(bundle), stdin="Two dogs.\n", ok=False)
+    dragoman("seal", str(bundle), "--set", "alignment_layer=3", "--set", "alignment_head=1")
+    out = dragoman("translate", "--model", str(bundle), "--json", "--alignments", stdin="Two dogs.\n")
+    assert json.loads(out)["alignment"]
 
 
 def test_capitals(bundle):
