@@ -11,6 +11,19 @@ static int check_vocab(const struct dg_tokenizer *t, uint32_t expected, const ch
         dg_tokenizer_size(t), expected);
 }
 
+/* A tag that the vocabulary lacks would be read as an unknown word, and the answer be in any language. */
+static int check_tags(const struct dg_translator *t, struct dg_error *err)
+{
+    const struct dg_json *tags = dg_json_get(dg_bundle_manifest(t->bundle), "tags");
+    for (const char *k = dg_json_next_key(tags, NULL); k; k = dg_json_next_key(tags, k)) {
+        const char *piece = dg_bundle_tag(t->bundle, k);
+        if (!dg_tokenizer_has_piece(t->source, piece))
+            return dg_error_field(err, DG_EFORMAT, "tags", "tag \"%s\" for \"%s\" is no piece of the source vocabulary",
+                piece, k);
+    }
+    return 0;
+}
+
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err)
 {
@@ -27,6 +40,7 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
         (rc = dg_tokenizer_open(dg_bundle_target_spm(b), dg_bundle_target_vocab(b), &t->target, err)) ||
         (rc = check_vocab(t->source, config.source_vocab, "source", err)) ||
         (rc = check_vocab(t->target, config.target_vocab, "target", err)) ||
+        (rc = check_tags(t, err)) ||
         (rc = dg_model_open(&config, dg_bundle_weights(b), be, max_positions ? max_positions : 1024, &t->model,
              err)))
         goto out;

@@ -1,5 +1,6 @@
 #include "weights/manifest.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,6 +122,30 @@ static int check_pairs(const struct dg_json *m, struct dg_error *err)
     return 0;
 }
 
+/* Is the language a target of some pair, letter case included? */
+static bool is_target(const struct dg_json *pairs, const char *language)
+{
+    for (size_t i = 0; i < dg_json_length(pairs); i++)
+        if (strcmp(dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL), language) == 0)
+            return true;
+    return false;
+}
+
+/* Where one target language is asked for by a piece, all are: without it a sentence would be
+ * translated to whichever language the model likes. The pairs are checked. */
+static int check_targets_have_tags(
+    const struct dg_json *pairs, const struct dg_json *tags, struct dg_error *err)
+{
+    for (size_t i = 0; i < dg_json_length(pairs); i++) {
+        const char *target = dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL);
+        if (!dg_json_get(tags, target))
+            return REFUSE("tags",
+                "manifest: tags has no piece for \"%s\", the target of pairs[%zu] (letter case counts)",
+                target, i);
+    }
+    return 0;
+}
+
 /* "tags": target language -> the piece that asks for it. */
 static int check_tags(const struct dg_json *m, struct dg_error *err)
 {
@@ -136,10 +161,13 @@ static int check_tags(const struct dg_json *m, struct dg_error *err)
             rc = dg_json_field_string(tags, "tags", k, &piece, err);
         if (!rc)
             rc = check_text("tags", piece, 255, err);
+        if (!rc && !is_target(dg_json_get(m, "pairs"), k))
+            rc = REFUSE("tags",
+                "manifest: tags has \"%s\", which is no target of pairs (letter case counts)", k);
         if (rc)
             return rc;
     }
-    return 0;
+    return dg_json_length(tags) ? check_targets_have_tags(dg_json_get(m, "pairs"), tags, err) : 0;
 }
 
 static int check_object(

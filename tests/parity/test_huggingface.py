@@ -155,6 +155,13 @@ def test_languages_can_be_chosen(tmp_path):
     assert value["pairs"] == [["en", "zh-Hans"], ["en", "DE"], ["nl", "zh-Hans"], ["nl", "DE"]]
 
 
+def test_a_tag_without_a_pair_is_left_out(tmp_path):
+    """German to German is no pair, so nothing asks for German."""
+    run(["convert", "huggingface", os.path.join(DATA, "multi"), "--out", str(tmp_path / "b"), "--source-lang", "de"])
+    value = manifest(tmp_path / "b")
+    assert set(value["tags"]) == {pair[1] for pair in value["pairs"]} == {"fr", "zh-Hans", "x-1"}
+
+
 def test_padding_is_never_put_out(tmp_path):
     """A logit bias that makes padding the best piece everywhere: it is passed over, in greedy and in beam search."""
     source = tmp_path / "pad"

@@ -533,6 +533,34 @@ static void any_white_space_parts_pieces(void **state)
     }
 }
 
+/* Opened with the tag for German; the manifest is put back. */
+static int open_tagged(const char *tag, struct dg_error *err)
+{
+    struct dg_json *m = dg_json_copy(dg_bundle_manifest(dg_translator_bundle(translator))), *before = dg_json_copy(m),
+                   *tags = dg_json_new_object();
+    struct dg_translator *t = NULL;
+    dg_json_set_string(tags, "de", tag);
+    dg_json_set_take(m, "tags", tags);
+    assert_int_equal(dg_bundle_seal(dir, m, NULL), 0);
+    int rc = dg_translator_open(dir, be, 200, &t, err);
+    dg_translator_close(t);
+    assert_int_equal(dg_bundle_seal(dir, before, NULL), 0);
+    dg_json_free(m);
+    dg_json_free(before);
+    return rc;
+}
+
+/* An unknown piece would ask for no language at all. */
+static void a_tag_has_to_be_a_piece(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    assert_int_equal(open_tagged("<2de>", &err), 0);
+    assert_int_equal(open_tagged("<2DE>", &err), DG_EFORMAT);
+    assert_string_equal(err.field, "tags");
+    assert_non_null(strstr(err.message, "\"<2DE>\" for \"de\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +579,7 @@ int main(void)
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(score_equals_search),
         cmocka_unit_test(any_white_space_parts_pieces),
+        cmocka_unit_test(a_tag_has_to_be_a_piece),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

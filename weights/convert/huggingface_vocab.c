@@ -169,11 +169,9 @@ static int write_languages(const struct languages *from, const struct languages 
             rc |= dg_json_append_take(pair, dg_json_new_string(codes[0], strlen(codes[0])));
             rc |= dg_json_append_take(pair, dg_json_new_string(codes[1], strlen(codes[1])));
             rc |= dg_json_append_take(pairs, pair);
+            if (to->list[t].tag)
+                rc |= dg_json_set_string(tags, codes[1], to->list[t].tag);
         }
-    }
-    for (size_t t = 0; t < to->n; t++) {
-        if (to->list[t].tag)
-            rc |= dg_json_set_string(tags, to->list[t].code, to->list[t].tag);
     }
     if (dg_json_length(tags))
         rc |= dg_json_set_take(manifest, "tags", tags);
