@@ -210,7 +210,7 @@ static int take(struct attention *a, int option, const char *arg, struct dg_erro
 
 int dg_cli_attention(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, {"source", 1, NULL, 's'},
+    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS, {"source", 1, NULL, 's'},
         {"target", 1, NULL, 't'}, {"kind", 1, NULL, 'k'}, {"layer", 1, NULL, 'l'},
         {"heads", 1, NULL, 'H'}, {"word", 1, NULL, 'w'}, {"heatmap", 0, NULL, 'm'},
         {"out", 1, NULL, 'o'}, {"help", 0, NULL, 'h'}, {0}};
@@ -231,5 +231,7 @@ int dg_cli_attention(int argc, char **argv)
         return dg_cli_usage("attention", "unexpected \"%s\"", argv[optind]);
     if (!a.o.model || !a.source || (!a.out && !a.o.json))
         return dg_cli_usage("attention", "--model, --source and --out (or --json) are needed");
+    if (dg_decode_options_check(&a.o, &err))
+        return dg_cli_usage("attention", "%s", err.message);
     return run(&a, &err) ? dg_cli_fail("attention", &err) : 0;
 }

@@ -203,7 +203,7 @@ static int take(struct bench *b, int c, const char *arg, struct dg_error *err)
 
 int dg_cli_bench(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, {"sentences", 1, NULL, 's'}, {"mode", 1, NULL, 'm'},
+    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS, {"sentences", 1, NULL, 's'}, {"mode", 1, NULL, 'm'},
         {"length", 1, NULL, 'l'}, {"src-len", 1, NULL, 'L'}, {"count", 1, NULL, 'n'}, {"reps", 1, NULL, 'r'},
         {"help", 0, NULL, 'h'}, {0}};
     struct bench b = {.length = 27, .src_len = 27, .count = 12, .reps = 3};
@@ -222,6 +222,10 @@ int dg_cli_bench(int argc, char **argv)
     }
     if (!b.o.model || !b.path)
         return dg_cli_usage("bench", "--model and --sentences are needed");
+    if (optind < argc)
+        return dg_cli_usage("bench", "unexpected \"%s\"", argv[optind]);
+    if (dg_decode_options_check(&b.o, &err))
+        return dg_cli_usage("bench", "%s", err.message);
     if (b.length)
         b.o.translate.search.max_len = b.o.translate.search.min_len = (uint32_t)b.length;
     if (!b.throughput)

@@ -1,4 +1,4 @@
-/* The options that translate, score and bench share: which model, how it searches, on how many cores. */
+/* The options that verbs with a model share: which model, how it searches, on how many cores. */
 #ifndef DG_CLI_DECODE_OPTIONS_H
 #define DG_CLI_DECODE_OPTIONS_H
 
@@ -25,9 +25,13 @@ struct dg_session {
 /* Append to a verb's own table; values are above 1000. */
 #define DG_DECODE_OPTIONS \
     {"model", 1, NULL, 1001}, {"source-lang", 1, NULL, 1002}, {"target-lang", 1, NULL, 1003}, \
+    {"pieces", 0, NULL, 1009}, {"json", 0, NULL, 1010}, {"workers", 1, NULL, 1011}, {"threads", 1, NULL, 1012}, \
+    {"device", 1, NULL, 1014}, {"precision", 1, NULL, 1015}
+
+/* And of a verb that searches. */
+#define DG_SEARCH_OPTIONS \
     {"beam", 1, NULL, 1004}, {"alpha", 1, NULL, 1005}, {"penalty", 1, NULL, 1006}, {"max-length", 1, NULL, 1007}, \
-    {"n-best", 1, NULL, 1008}, {"pieces", 0, NULL, 1009}, {"json", 0, NULL, 1010}, {"workers", 1, NULL, 1011}, \
-    {"threads", 1, NULL, 1012}, {"sampling", 1, NULL, 1013}, {"device", 1, NULL, 1014}, {"precision", 1, NULL, 1015}
+    {"n-best", 1, NULL, 1008}, {"sampling", 1, NULL, 1013}
 
 #define DG_DECODE_HELP \
     "  --model BUNDLE       the bundle to use (required)\n" \
@@ -52,6 +56,9 @@ struct dg_session {
 void dg_decode_options_init(struct dg_decode_options *o);
 /* Take option value `c` of getopt_long; 0 when it was one of these, 1 when not, DG_EINVAL with a message. */
 int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, struct dg_error *err);
+
+/* Once all were taken: DG_EINVAL when some of them exclude one another. */
+int dg_decode_options_check(const struct dg_decode_options *o, struct dg_error *err);
 
 int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err);
 void dg_session_close(struct dg_session *s); /* a zeroed one is fine */

@@ -152,6 +152,8 @@ int dg_cli_score(int argc, char **argv)
     }
     if (!r.o.model || !r.paths[0] || !r.paths[1])
         return dg_cli_usage("score", "--model, --source and --target are needed");
+    if (optind < argc)
+        return dg_cli_usage("score", "unexpected \"%s\"", argv[optind]);
     int rc = open_files(&r, &err);
     if (!rc)
         rc = dg_session_open(&r.session, &r.o, &err);

@@ -197,9 +197,22 @@ static int translate_document(struct run *r, struct dg_error *err)
     return rc;
 }
 
+/* What an output without JSON has no place for, and pieces no meaning. */
+static int check(const struct dg_decode_options *o, struct dg_error *err)
+{
+    bool document = o->translate.format != DG_FORMAT_TEXT;
+    if (document && o->translate.pieces)
+        return dg_error_set(err, DG_EINVAL, "--pieces takes lines: no --format but text");
+    if (document && o->translate.search.n_best > 1 && !o->json)
+        return dg_error_set(err, DG_EINVAL, "--n-best of a document needs --json");
+    if (o->translate.alignments && !o->json)
+        return dg_error_set(err, DG_EINVAL, "--alignments needs --json");
+    return dg_decode_options_check(o, err);
+}
+
 int dg_cli_translate(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, {"alignments", 0, NULL, 'a'},
+    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS, {"alignments", 0, NULL, 'a'},
         {"keep-loops", 0, NULL, 'k'}, {"prefix", 1, NULL, 'p'},
         {"format", 1, NULL, 'f'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
@@ -228,6 +241,8 @@ int dg_cli_translate(int argc, char **argv)
     if (!r.o.model || optind < argc)
         return dg_cli_usage("translate", r.o.model ? "unexpected \"%s\"" : "--model is missing%s",
             r.o.model ? argv[optind] : "");
+    if (check(&r.o, &err))
+        return dg_cli_usage("translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r.started_ns = dg_clock_ns();
     int rc = dg_session_open(&r.session, &r.o, &err);
