@@ -20,6 +20,7 @@ struct dg_doctor {
     int64_t connections;     /* that the server is to hold */
     struct dg_finding *list; /* [n] of cap */
     size_t n, cap;
+    char installed[2048];   /* where `make install` put the bundles, when models were not named */
     double bytes_available; /* memory this process may still take; set by dg_doctor_machine */
 };
 
@@ -27,7 +28,7 @@ struct dg_doctor {
 void dg_doctor_say(struct dg_doctor *d, enum dg_finding_level level, const char *subject,
     const char *advice, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-void dg_doctor_machine(struct dg_doctor *d); /* processor, cores, memory, descriptors, GPU */
+void dg_doctor_machine(struct dg_doctor *d); /* processor, cores, memory, descriptors, device */
 void dg_doctor_port(struct dg_doctor *d);    /* can a server listen there? */
 void dg_doctor_models(struct dg_doctor *d);  /* checksums, memory, a translation by each */
 

@@ -4,6 +4,7 @@
 #include "base/cores.h"
 #include "cli/doctor.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/device.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -120,15 +121,40 @@ static void look_at_descriptors(struct dg_doctor *d)
         (long long)d->connections, need);
 }
 
-/* There is no GPU backend: say so rather than let somebody wonder why the GPU is idle. */
+/* "cuda:0, cuda:2" */
+static void name_devices(const struct dg_devices *devices, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < devices->n && n < cap; i++)
+        n +=
+            (size_t)snprintf(out + n, cap - n, "%scuda:%d", i ? ", " : "", devices->list[i].number);
+}
+
+/* The device that a server would choose by the environment; a GPU that stays idle is told. */
 static void look_at_gpu(struct dg_doctor *d)
 {
-    char line[256];
-    if (read_line("/proc/driver/nvidia/version", line, sizeof line))
-        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL,
-            "%.200s; not used: this build computes on the CPU", line);
-    else
-        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL, "none; not needed");
+    struct dg_devices devices;
+    struct dg_error err = {0};
+    char names[256], driver[256];
+    if (dg_devices_choose(NULL, &devices, &err) != DG_OK) {
+        dg_doctor_say(d, DG_FINDING_FAIL, "gpu",
+            "name a device and a precision that this machine has by DRAGOMAN_DEVICE and "
+            "DRAGOMAN_PRECISION, or unset them",
+            "%s", err.message);
+        return;
+    }
+    const struct dg_device *first = &devices.list[0];
+    bool there = read_line("/proc/driver/nvidia/version", driver, sizeof driver);
+    if (first->cuda) {
+        name_devices(&devices, names, sizeof names);
+        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL, "%s", names);
+    } else if (!first->note[0]) {
+        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL, "not used: the CPU was asked for");
+    } else {
+        dg_doctor_say(d, there ? DG_FINDING_WARN : DG_FINDING_OK, "gpu",
+            there ? "see docs/gpu.md, or DRAGOMAN_DEVICE=cpu to leave it idle" : NULL,
+            "not used: %s", first->note);
+    }
 }
 
 void dg_doctor_machine(struct dg_doctor *d)

@@ -1,5 +1,6 @@
 /* Every bundle as a server would load it: checksums, memory, and a translation. */
 #include "base/clock.h"
+#include "base/library.h"
 #include "cli/doctor.h"
 #include "kernels/cpu/cpu.h"
 #include "model/config.h"
@@ -126,14 +127,23 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* A source tree's, those that were installed with this program, or the system's. */
+static const char *default_models(struct dg_doctor *d)
+{
+    if (access("weights/bundles", F_OK) == 0)
+        return "weights/bundles";
+    if (dg_library_find_beside("../share/dragoman/bundles", d->installed, sizeof d->installed))
+        return d->installed;
+    return "/usr/share/dragoman/bundles";
+}
+
 void dg_doctor_models(struct dg_doctor *d)
 {
     struct dirent **list = NULL;
     size_t found = 0;
     char dir[4096];
     if (!d->models)
-        d->models = access("weights/bundles", F_OK) == 0 ? "weights/bundles"
-                                                         : "/usr/share/dragoman/bundles";
+        d->models = default_models(d);
     if (is_bundle(d->models)) {
         look_at_bundle(d, d->models);
         return;

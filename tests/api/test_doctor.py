@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import CLI, PATIENCE, Server
+from conftest import CLI, PATIENCE, SERVER, Server
 
 
 def doctor(*arguments, env=None, **more):
@@ -85,6 +85,25 @@ def test_the_environment_counts_as_it_does_for_the_server(models, port):
     assert finding(report, "processor")["level"] == "warn" and "DRAGOMAN_ISA" in finding(report, "processor")["advice"]
     status, report = doctor(env={**env, "DRAGOMAN_ISA": "sse9"})
     assert status == 1 and "sse9" in finding(report, "processor")["message"]
+
+
+def test_the_device_is_the_servers(models, port):
+    """What the server says of the same environment when it starts."""
+    nowhere = {"DRAGOMAN_CUDA_PLUGIN": "/nowhere.so"}
+    flags = ["--models", models, "--port", port, "--connections", "16"]
+    status, report = doctor(*flags, env={**nowhere, "DRAGOMAN_DEVICE": "cuda"})
+    found = finding(report, "gpu")
+    assert status == 1 and found["level"] == "fail" and "DRAGOMAN_DEVICE" in found["advice"]
+    server = subprocess.run([SERVER, "--models", models, "--port", "0"], capture_output=True, text=True, timeout=PATIENCE,
+                            env={**os.environ, **nowhere, "DRAGOMAN_DEVICE": "cuda"})
+    assert server.returncode != 0 and found["message"] in server.stderr and "/nowhere.so" in found["message"]
+    for wrong in ({"DRAGOMAN_DEVICE": "tpu"}, {"DRAGOMAN_PRECISION": "fp8"}):
+        status, report = doctor(*flags, env=wrong)
+        assert status == 1 and "expected" in finding(report, "gpu")["message"]
+    status, report = doctor(*flags, env={**nowhere, "DRAGOMAN_DEVICE": "auto"})
+    assert status == 0 and "not used: the CUDA plugin cannot be opened: /nowhere.so" in finding(report, "gpu")["message"]
+    status, report = doctor(*flags, env={"DRAGOMAN_DEVICE": "cpu"})
+    assert status == 0 and finding(report, "gpu")["message"] == "not used: the CPU was asked for"
 
 
 def test_one_core(models, port):

@@ -38,6 +38,17 @@ def run(models, *flags, env=None):
                           timeout=PATIENCE, env=dict(os.environ, **(env or emulated())))
 
 
+def test_the_doctor_names_the_devices(models):
+    def gpu(device):
+        done = subprocess.run([CLI, "doctor", "--json", "--models", models, "--port", "0"], capture_output=True, text=True,
+                              timeout=PATIENCE, env=dict(os.environ, **emulated(3, DRAGOMAN_DEVICE=device)))
+        return next((f["level"], f["message"]) for f in json.loads(done.stdout)["findings"] if f["subject"] == "gpu")
+    assert gpu("auto") == ("ok", "cuda:0")
+    assert gpu("cuda:0,cuda:2") == ("ok", "cuda:0, cuda:2")
+    level, message = gpu("cuda:3")
+    assert level == "fail" and "cuda:3 is not there" in message
+
+
 def answer(server, text):
     found = server.translate(text, beam_size=2)
     assert found.status_code == 200, found.text

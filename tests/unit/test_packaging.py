@@ -125,6 +125,15 @@ def test_every_program_tells_the_version():
         assert run(os.path.join(BIN, program), "--version").split() == [program, version]
 
 
+def test_the_doctor_looks_at_the_installed_models(installed, tmp_path):
+    done = subprocess.run([str(installed / "usr/bin/dragoman"), "doctor", "--json", "--port", "0"], capture_output=True,
+                          text=True, cwd=tmp_path, env={k: v for k, v in os.environ.items() if k != "DRAGOMAN_MODELS"})
+    found = {f["subject"]: f for f in json.loads(done.stdout)["findings"]}
+    for name in os.listdir(os.path.join(ROOT, "weights", "bundles")):
+        with open(os.path.join(ROOT, "weights", "bundles", name, "manifest.json"), encoding="utf-8") as f:
+            assert "checksums right" in found[json.load(f)["name"]]["message"]
+
+
 def test_the_socket_unit_goes_with_the_service(installed):
     folder = installed / "usr/lib/systemd/system"
     read = lambda name: (folder / name).read_text()
