@@ -125,6 +125,18 @@ def test_every_program_tells_the_version():
         assert run(os.path.join(BIN, program), "--version").split() == [program, version]
 
 
+def test_plugins_go_where_the_programs_look(tmp_path):
+    built = tmp_path / "bin"
+    built.mkdir()
+    for program in PROGRAMS:
+        (built / program).symlink_to(os.path.abspath(os.path.join(BIN, program)))
+    for plugin in ("libdragoman-cuda.so", "libdragoman-mpi.so"):
+        (built / plugin).write_text(plugin)
+    run(os.path.join(ROOT, "packaging", "install"), str(built), env=dict(os.environ, DESTDIR=str(tmp_path), PREFIX="/opt"))
+    for plugin in ("libdragoman-cuda.so", "libdragoman-mpi.so"):
+        assert (tmp_path / "opt/lib/dragoman" / plugin).read_text() == plugin
+
+
 def test_the_doctor_looks_at_the_installed_models(installed, tmp_path):
     done = subprocess.run([str(installed / "usr/bin/dragoman"), "doctor", "--json", "--port", "0"], capture_output=True,
                           text=True, cwd=tmp_path, env={k: v for k, v in os.environ.items() if k != "DRAGOMAN_MODELS"})
