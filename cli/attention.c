@@ -210,10 +210,10 @@ static int take(struct attention *a, int option, const char *arg, struct dg_erro
 
 int dg_cli_attention(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS, {"source", 1, NULL, 's'},
-        {"target", 1, NULL, 't'}, {"kind", 1, NULL, 'k'}, {"layer", 1, NULL, 'l'},
-        {"heads", 1, NULL, 'H'}, {"word", 1, NULL, 'w'}, {"heatmap", 0, NULL, 'm'},
-        {"out", 1, NULL, 'o'}, {"help", 0, NULL, 'h'}, {0}};
+    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS,
+        {"source", 1, NULL, 's'}, {"target", 1, NULL, 't'}, {"kind", 1, NULL, 'k'},
+        {"layer", 1, NULL, 'l'}, {"heads", 1, NULL, 'H'}, {"word", 1, NULL, 'w'},
+        {"heatmap", 0, NULL, 'm'}, {"out", 1, NULL, 'o'}, {"help", 0, NULL, 'h'}, {0}};
     struct attention a = {.kind = DG_ATTENTION_CROSS};
     struct dg_error err = {0};
     dg_decode_options_init(&a.o);
