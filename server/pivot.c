@@ -75,7 +75,8 @@ void dg_pivot_sentence(const struct dg_pivot *p, size_t i, struct dg_answer_sent
 
 struct dg_request_options dg_pivot_first_options(const struct dg_request_options *options)
 {
-    struct dg_request_options first = {.alignments = options->alignments};
+    struct dg_request_options first = {
+        .alignments = options->alignments, .format = options->format};
     first.search.beam = options->search.beam;
     first.search.alpha = options->search.alpha;
     return first;

@@ -14,7 +14,8 @@ int dg_pivots_open(struct dg_app *app, struct dg_pivots **out, struct dg_error *
 /* Once the workers have ended: the calls that are left are woken as stopped. NULL is fine. */
 void dg_pivots_close(struct dg_pivots *p);
 
-/* Options for the first hop: how to search, and nothing about what the answer is to be. */
+/* Options for the first hop: how to read the text and how to search, and nothing about what the
+ * answer is to be. */
 struct dg_request_options dg_pivot_first_options(const struct dg_request_options *options);
 /* Make a call, opened for way's first model, go on to the second one, whose hold is taken over; its
  * options are for that hop. */

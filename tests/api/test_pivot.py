@@ -75,6 +75,23 @@ def test_options_are_for_the_second_hop_and_the_search_for_both(server):
     assert reply.status_code == 400 and reply.json()["error"]["field"] == "n_best"
 
 
+CODE = "\n\n```python\nprint(\"zwei Hunde\")  # ein Satz\n```\n\n"
+DOCUMENT = "# Grüße an alle\n\nDer Hund läuft." + CODE + "Die Katze schläft.\n\n[zwei]: http://example.org/zwei-hunde\n"
+
+
+def test_both_hops_read_the_same_format(server):
+    """What is no running text passes through both models as it is."""
+    answer = one(server, DOCUMENT, "de", "fr", format="markdown")
+    assert answer["text"].startswith("# ") and answer["text"].count(CODE) == 1
+    assert answer["text"].endswith("\n\n[zwei]: http://example.org/zwei-hunde\n")
+    first = one(server, DOCUMENT, "de", "en", format="markdown")
+    assert answer["text"] == one(server, first["text"], "en", "fr", format="markdown")["text"]
+    assert batch(server, [item(DOCUMENT, format="markdown")])[0]["text"] == answer["text"]
+    cues = "1\n00:00:01,000 --> 00:00:02,500\nDer <i>Hund</i> läuft.\n"
+    lines = one(server, cues, "de", "fr", format="srt")["text"].split("\n")
+    assert lines[:2] == cues.split("\n")[:2] and len(lines) == 4
+
+
 def test_words_are_aligned_through_the_text_between(server):
     text = TEXTS[2]
     first = one(server, text, "de", "en", alignments=True)
