@@ -68,15 +68,24 @@ int dg_aside_open(uint32_t max_waiting, struct dg_aside **out, struct dg_error *
     return dg_error_set(err, DG_EIO, "cannot start a thread: %s", strerror(number));
 }
 
-void dg_aside_close(struct dg_aside *a)
+void dg_aside_stop(struct dg_aside *a)
 {
     if (!a)
         return;
     pthread_mutex_lock(&a->lock);
+    bool first = !a->stopped;
     a->stopped = true;
     pthread_cond_signal(&a->changed);
     pthread_mutex_unlock(&a->lock);
-    pthread_join(a->thread, NULL);
+    if (first)
+        pthread_join(a->thread, NULL);
+}
+
+void dg_aside_close(struct dg_aside *a)
+{
+    if (!a)
+        return;
+    dg_aside_stop(a);
     pthread_cond_destroy(&a->changed);
     pthread_mutex_destroy(&a->lock);
     free(a->line);

@@ -441,10 +441,13 @@ static uint32_t stop(struct server *s)
     if (s->app.queue)
         dg_queue_stop(s->app.queue);
     uint32_t broken = dg_workers_close(s->workers);
-    dg_aside_close(s->app.aside); /* wakes those who wait for it */
-    dg_pivots_close(s->app.pivots);
-    dg_reload_stop(s->app.reload); /* so that nobody waits for it */
+    /* So that nobody waits for these; requests that still come in may ask them, in vain. */
+    dg_aside_stop(s->app.aside);
+    dg_pivots_stop(s->app.pivots);
+    dg_reload_stop(s->app.reload);
     dg_http_close(s->http);
+    dg_aside_close(s->app.aside);
+    dg_pivots_close(s->app.pivots);
     dg_feeder_close(s->app.feeder);
     dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */

@@ -340,15 +340,24 @@ int dg_pivots_open(struct dg_app *app, struct dg_pivots **out, struct dg_error *
     return DG_OK;
 }
 
-void dg_pivots_close(struct dg_pivots *all)
+void dg_pivots_stop(struct dg_pivots *all)
 {
     if (!all)
         return;
     pthread_mutex_lock(&all->lock);
+    bool first = !all->stop;
     all->stop = true;
     pthread_cond_signal(&all->some);
     pthread_mutex_unlock(&all->lock);
-    pthread_join(all->thread, NULL);
+    if (first)
+        pthread_join(all->thread, NULL);
+}
+
+void dg_pivots_close(struct dg_pivots *all)
+{
+    if (!all)
+        return;
+    dg_pivots_stop(all);
     pthread_mutex_destroy(&all->lock);
     pthread_cond_destroy(&all->some);
     free(all);

@@ -11,7 +11,10 @@
 struct dg_pivots;
 
 int dg_pivots_open(struct dg_app *app, struct dg_pivots **out, struct dg_error *err);
-/* Once the workers have ended: the calls that are left are woken as stopped. NULL is fine. */
+/* Once the workers have ended: the calls that are left are woken as stopped, and so is whoever comes
+ * later. NULL is fine. */
+void dg_pivots_stop(struct dg_pivots *p);
+/* The same; there is no call any more. NULL is fine. */
 void dg_pivots_close(struct dg_pivots *p);
 
 /* Options for the first hop: how to read the text and how to search, and nothing about what the

@@ -295,6 +295,28 @@ def test_stops_with_idle_connections_open(models):
             s.close()
 
 
+def test_requests_that_come_while_it_stops_are_told_so(models):
+    """Those that need other threads than the workers, too. (A memory checker has more to say about this one.)"""
+    bodies = [http_post("/v1/attention", dict(source="Hello.", source_lang="en", target_lang="de")),
+              http_post("/v1/translate", dict(text="12 34", source="en", target="fr"))]
+    with Server(models, "--drain-timeout", "0", "--pivot", "de") as server:
+        held = [server.connect() for _ in range(20)]
+        server.process.send_signal(signal.SIGTERM)
+        server.until(lambda: server.logged('event="stopping"'))
+        time.sleep(0.3)  # idle connections have a second left, and the workers have ended
+        replies = []
+        for i, s in enumerate(held):
+            try:
+                s.sendall(bodies[i % 2])
+                replies.append(read_all(s))
+            except OSError:  # closed: this machine was slower than that
+                pass
+            s.close()
+        for reply in replies:
+            assert reply == b"" or reply.startswith(b"HTTP/1.1 503 ") and b'"stopping"' in reply, reply
+        assert server.process.wait(PATIENCE) == 0
+
+
 def test_sigterm_under_load_loses_no_accepted_request(models):
     """Clients that keep asking over kept connections: whoever was connected gets a whole answer; new connections are
     refused by the system."""

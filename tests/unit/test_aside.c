@@ -1,5 +1,5 @@
 /* The thread beside the workers: each work is called once and one at a time, a full line refuses,
- * closing tells those that wait; under many submitting threads at once (run it under the thread
+ * stopping tells those that wait; under many submitting threads at once (run it under the thread
  * sanitizer: `make tsan`). */
 #include "server/aside.h"
 
@@ -83,15 +83,9 @@ static void test_full_line(void **state)
     door_deinit(&d);
 }
 
-struct closer {
-    struct dg_aside *a;
-    pthread_t thread;
-};
-
-static void *close_it(void *arg)
+static void *stop_it(void *arg)
 {
-    struct closer *c = arg;
-    dg_aside_close(c->a);
+    dg_aside_stop(arg);
     return NULL;
 }
 
@@ -100,28 +94,31 @@ static void test_stopped(void **state)
 {
     (void)state;
     struct dg_error err = {0};
-    struct closer c = {0};
+    struct dg_aside *a = NULL;
+    pthread_t stopper;
     struct door d, late;
     int rc;
     door_init(&d, false);
     door_init(&late, true);
-    assert_int_equal(dg_aside_open(64, &c.a, &err), 0);
-    assert_int_equal(dg_aside_submit(c.a, work, &d, &err), 0);
+    assert_int_equal(dg_aside_open(64, &a, &err), 0);
+    assert_int_equal(dg_aside_submit(a, work, &d, &err), 0);
     door_wait_arrived(&d, 1);
-    assert_int_equal(dg_aside_submit(c.a, work, &d, &err), 0);
-    assert_int_equal(dg_aside_submit(c.a, work, &d, &err), 0);
-    assert_int_equal(pthread_create(&c.thread, NULL, close_it, &c), 0);
-    /* Until it says so it is not closing yet: then these come behind, and are called too. */
+    assert_int_equal(dg_aside_submit(a, work, &d, &err), 0);
+    assert_int_equal(dg_aside_submit(a, work, &d, &err), 0);
+    assert_int_equal(pthread_create(&stopper, NULL, stop_it, a), 0);
+    /* Until it says so it is not stopped yet: then these come behind, and are called too. */
     int taken = 0;
-    while (!(rc = dg_aside_submit(c.a, work, &late, &err)) || rc == DG_EAGAIN)
+    while (!(rc = dg_aside_submit(a, work, &late, &err)) || rc == DG_EAGAIN)
         taken += !rc;
     assert_int_equal(rc, DG_ECANCELED);
     door_open(&d);
-    pthread_join(c.thread, NULL);
+    pthread_join(stopper, NULL);
     assert_int_equal(d.done, 3);
     assert_int_equal(d.stopped, 2);
     assert_int_equal(late.done, taken);
     assert_int_equal(late.stopped, taken);
+    assert_int_equal(dg_aside_submit(a, work, &late, &err), DG_ECANCELED); /* until it is closed */
+    dg_aside_close(a);
     door_deinit(&d);
     door_deinit(&late);
 }
