@@ -22,6 +22,7 @@
 
 #define CONNECTION_MEMORY                                                                          \
     16384 /* request line and headers must fit; the library answers 414 or 431 */
+#define TOO_MANY_BODIES "too many large requests are on their way"
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
 
 /* ---- Replies ---- */
@@ -249,7 +250,15 @@ static enum MHD_Result look_at_header(
     return MHD_YES;
 }
 
-/* Take n bytes of the memory that all bodies share. */
+/* Have all bodies together no room for n more bytes? */
+static bool is_full(const struct dg_http *http, size_t n)
+{
+    size_t used = atomic_load(&http->bodies_bytes), most = http->o.max_bodies_bytes;
+    return used > most || n > most - used;
+}
+
+/* Take n bytes, which have arrived, of the memory that all bodies share. What was only announced
+ * takes none: who sends it or not is the client's choice. */
 static bool reserve(struct dg_http_exchange *x, size_t n)
 {
     size_t before = atomic_fetch_add(&x->http->bodies_bytes, n);
@@ -288,9 +297,8 @@ static enum MHD_Result on_headers(
         refuse(x, 413, "too_large", message);
         return send_reply(x);
     }
-    if ((length > 0 || f.chunked) &&
-        !reserve(x, f.chunked ? http->o.max_body_bytes : (size_t)length)) {
-        refuse(x, 503, "overloaded", "too many large requests are on their way");
+    if (length > 0 && is_full(http, (size_t)length)) { /* said before it is sent */
+        refuse(x, 503, "overloaded", TOO_MANY_BODIES);
         return send_reply(x);
     }
     if (x->connection && (length > 0 || f.chunked))
@@ -298,23 +306,34 @@ static enum MHD_Result on_headers(
     return MHD_YES;
 }
 
-/* Body bytes. Only a chunked body can be found too long here, when the library takes no reply any
- * more: the refusal goes straight onto the socket, which nothing has written to yet. */
+/* Refuse a request in the midst of its body, when the library takes no reply any more: the refusal
+ * goes straight onto the socket, which nothing has written to yet. */
+static enum MHD_Result refuse_body(
+    struct dg_http_exchange *x, int status, const char *code, const char *message)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info)
+        dg_net_refuse(info->connect_fd,
+            status == 413 ? "413 Content Too Large" : "503 Service Unavailable", code, message);
+    if (x->connection)
+        x->connection->linger = true;
+    x->status = status;
+    x->cut_short = true;
+    return MHD_NO;
+}
+
+/* Body bytes. Only a chunked body can be found too long here. */
 static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, size_t *n)
 {
     size_t limit = x->http->o.max_body_bytes;
+    char message[96];
     if (*n > limit - x->body.len) {
-        char message[96];
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
         snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
-        if (info)
-            dg_net_refuse(info->connect_fd, "413 Content Too Large", "too_large", message);
-        if (x->connection)
-            x->connection->linger = true;
-        x->status = 413;
-        return MHD_NO;
+        return refuse_body(x, 413, "too_large", message);
     }
+    if (!reserve(x, *n))
+        return refuse_body(x, 503, "overloaded", TOO_MANY_BODIES);
     dg_buffer_add(&x->body, data, *n);
     *n = 0;
     return MHD_YES;
@@ -382,7 +401,7 @@ static void on_completed(
         return;
     /* status 0: the library answered by itself, which it does with 4xx only. */
     int status = x->status != 0 ? x->status : 400;
-    if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && x->status != 413)
+    if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !x->cut_short)
         status = 499;
     if (x->streaming)
         dg_http_stream_end(x);

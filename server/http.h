@@ -48,7 +48,7 @@ struct dg_http_options {
     uint32_t threads;
     uint32_t max_connections;
     size_t max_body_bytes;
-    size_t max_bodies_bytes; /* all requests together */
+    size_t max_bodies_bytes; /* all requests together, as far as they have arrived */
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
     void *app; /* first argument of the callbacks */
     /* Answer one request. HTTP thread. */

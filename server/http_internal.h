@@ -17,7 +17,7 @@ struct dg_http {
     struct MHD_Daemon *daemon;
     struct dg_net *net;
     atomic_bool draining;
-    atomic_size_t bodies_bytes; /* reserved for bodies now */
+    atomic_size_t bodies_bytes; /* of bodies that have arrived, until their replies are sent */
     atomic_size_t awaited;      /* exchanges whose wake is still due */
     atomic_uint_least64_t next_id;
     uint64_t id_seed;
@@ -39,6 +39,7 @@ struct dg_http_exchange {
     struct dg_buffer body;
     size_t reserved_bytes;
     bool headers_seen, dispatched;
+    bool cut_short; /* refused in the midst of its body: the status says how */
     bool replied;
     bool streaming; /* the reply's body is asked for piece by piece */
     int status;

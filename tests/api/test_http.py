@@ -242,24 +242,58 @@ def test_headers_over_the_limit(server, head):
     assert status_of(server.raw(head)) in (413, 414, 431)
 
 
+def counted(server, series):
+    """A number of /metrics; 0 as long as it is not there."""
+    return sum(float(line.split()[-1]) for line in server.get("/metrics").text.splitlines() if line.startswith(series + " "))
+
+
+HEAD = b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+def test_bodies_that_are_only_announced_take_no_room(models):
+    with Server(models, "--max-body-bytes", "100000", "--body-timeout", "300") as server:
+        waiting = [server.connect() for _ in range(140)]
+        for i, s in enumerate(waiting):
+            s.sendall(CHUNKED + b"5\r\n" if i % 2 else HEAD + b"Content-Length: 100000\r\n\r\n{")
+        for _ in range(3):
+            assert server.translate("One.").status_code == 200
+        for s in waiting:
+            s.close()
+
+
 def test_all_bodies_together_are_bounded(models):
     """64 bodies at the limit may be on their way; more are refused, and let in again when the others have gone."""
-    with Server(models, "--max-body-bytes", "100000", "--body-timeout", "30") as server:
-        head = b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+    with Server(models, "--max-body-bytes", "100000", "--body-timeout", "300") as server:
         waiting = []
 
         def full():
-            """One more body on its way, unless that was enough."""
-            s = server.connect()
-            s.sendall(head)
-            waiting.append(s)
-            return len(waiting) >= 64 and server.translate("One.").status_code == 503
+            """One more body on its way, all but its last byte, unless that was enough."""
+            if len(waiting) < 64:
+                s = server.connect()
+                s.sendall(HEAD + b"Content-Length: 100000\r\n\r\n" + b" " * 99999)
+                waiting.append(s)
+            return len(waiting) == 64 and server.translate("One. " * 1000).status_code == 503
 
         server.until(full)
-        assert len(waiting) < 80
+        assert server.translate("One.").status_code == 200  # what is left is enough for this one
+        refused = lambda: counted(server, 'dragoman_http_requests_total{route="other",method="other",code="503"}')
+        before = refused()
+        for _ in range(3):  # refused when it is found not to fit, while the client goes on sending
+            with server.connect() as s:
+                s.sendall(CHUNKED + b"10000\r\n" + b" " * 65536 + b"\r\n")
+                try:
+                    for _ in range(20):
+                        s.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+                except OSError:
+                    pass
+                reply = read_all(s)
+            assert status_of(reply) == 503 and code_of(reply) == "overloaded"
+            assert int(header_of(reply, "Retry-After")) >= 1
         for s in waiting:
             s.close()
-        server.until(lambda: server.translate("One.").status_code == 200)
+        server.until(lambda: server.translate("One. " * 1000).status_code == 200)
+        server.until(lambda: refused() == before + 3)
 
 
 # Slow and strange clients ------------------------------------------------------------------------------------
