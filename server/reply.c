@@ -2,8 +2,10 @@
 
 #include "base/clock.h"
 #include "server/quota.h"
+#include "text/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value)
@@ -23,13 +25,24 @@ void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *val
     dg_buffer_deinit(&b);
 }
 
+/* Messages quote requests and cut what is long, which may halve a character: JSON has no place for
+ * that. */
+static void set_mended(struct dg_json *object, const char *key, const char *s)
+{
+    char *copy = strdup(s);
+    if (copy)
+        dg_utf8_mend(copy);
+    dg_json_set_string(object, key, copy);
+    free(copy);
+}
+
 static struct dg_json *error_json(const char *code, const char *field, const char *message)
 {
     struct dg_json *error = dg_json_new_object();
     dg_json_set_string(error, "code", code);
-    dg_json_set_string(error, "message", message);
+    set_mended(error, "message", message);
     if (field && field[0] != '\0')
-        dg_json_set_string(error, "field", field);
+        set_mended(error, "field", field);
     return error;
 }
 

@@ -39,6 +39,18 @@ int dg_utf8_check(const char *s, size_t n, struct dg_error *err)
     return DG_OK;
 }
 
+void dg_utf8_mend(char *s)
+{
+    size_t n = strlen(s);
+    for (size_t i = 0; i < n;) {
+        size_t at = i;
+        UChar32 c;
+        U8_NEXT(s, i, n, c);
+        if (c < 0)
+            memset(s + at, '?', i - at);
+    }
+}
+
 size_t dg_utf8_count(const char *s, size_t n)
 {
     size_t count = 0;

@@ -9,6 +9,9 @@
 
 /* DG_EINVAL with the byte offset when s[n] is not well-formed UTF-8 or holds a NUL. */
 int dg_utf8_check(const char *s, size_t n, struct dg_error *err);
+/* Put '?' in the place of each byte of s that is in no well-formed character, such as the half of
+ * one that was cut. */
+void dg_utf8_mend(char *s);
 /* Code points in valid UTF-8. */
 size_t dg_utf8_count(const char *s, size_t n);
 /* Any letter (Unicode L*) in it? Text without one is not translated. */

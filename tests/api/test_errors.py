@@ -120,6 +120,17 @@ def test_at_the_limit_is_fine(server, body):
     assert send(server, "/v1/translate", body).status_code == 200
 
 
+@pytest.mark.parametrize("letter", ["\u3042", "\U0001F600", "\u00e4"])
+@pytest.mark.parametrize("key", ["target", "source", "priority", "format"])
+def test_what_is_quoted_may_be_cut_anywhere(server, key, letter):
+    """A message quotes the beginning of what was sent, however many bytes its characters have."""
+    for ascii in range(4):
+        error = server.post("/v1/translate", dict(GOOD, **{key: "a" * ascii + letter * 40})).json()["error"]
+        assert letter * 3 in error["message"] and error["field"] == key
+    error = server.post("/v1/translate", dict(GOOD, **{letter * 40: 1})).json()["error"]
+    assert letter in error["message"] and letter in error["field"]
+
+
 def test_too_large_says_size_and_limit(server):
     message = server.translate("a" * 10001).json()["error"]["message"]
     assert "10001" in message and "10000" in message

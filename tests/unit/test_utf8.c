@@ -101,6 +101,25 @@ static void test_every_offset(void **state)
     }
 }
 
+static void test_mend(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"Gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80", "Gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80"},
+        {"\"\xE3\x81\x82\xE3\x81\"", "\"\xE3\x81\x82??\""}, /* the second one was cut */
+        {"\xC3", "?"},
+        {"\xC3\xA4\xC3(", "\xC3\xA4?("},
+        {"\xBF\xED\xA0\x80x\xFF", "????x?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", cases[i][0]);
+        dg_utf8_mend(text);
+        assert_string_equal(text, cases[i][1]);
+    }
+}
+
 static void test_letters(void **state)
 {
     (void)state;
@@ -192,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_valid),
         cmocka_unit_test(test_invalid),
         cmocka_unit_test(test_every_offset),
+        cmocka_unit_test(test_mend),
         cmocka_unit_test(test_letters),
         cmocka_unit_test(test_nfc),
         cmocka_unit_test(test_nfc_long),
