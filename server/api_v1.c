@@ -9,6 +9,7 @@
 #include "server/reply.h"
 #include "server/request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void dg_api_v1_models(struct dg_app *app, struct dg_http_exchange *x)
@@ -199,6 +200,21 @@ static int plan_score(struct dg_app *app, struct dg_http_exchange *x, const stru
     return DG_OK;
 }
 
+/* Sources and targets count for the key's day, as they do for --max-characters. */
+static int use_for_score(struct dg_app *app, struct dg_http_exchange *x,
+    const struct dg_v1_score *r, struct dg_error *err)
+{
+    size_t n = r->source.n;
+    struct dg_text *texts = calloc(2 * n, sizeof *texts);
+    if (!texts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", 2 * n);
+    memcpy(texts, r->source.list, n * sizeof *texts);
+    memcpy(texts + n, r->target.list, n * sizeof *texts);
+    int rc = dg_gate_use(app, x, texts, 2 * n, err);
+    free(texts);
+    return rc;
+}
+
 void dg_api_v1_score(struct dg_app *app, struct dg_http_exchange *x)
 {
     const struct dg_http_request *request = dg_http_request(x);
@@ -213,7 +229,7 @@ void dg_api_v1_score(struct dg_app *app, struct dg_http_exchange *x)
     if (rc == DG_OK)
         rc = dg_api_timeout(x, limits.timeout_ms, &timeout_ms, &err);
     if (rc == DG_OK)
-        rc = dg_gate_use(app, x, r.source.list, r.source.n, &err);
+        rc = use_for_score(app, x, &r, &err);
     if (rc == DG_OK)
         rc = plan_score(app, x, &r, &c, &err);
     dg_v1_score_free(&r);

@@ -151,12 +151,19 @@ const char *dg_gate_key(const struct dg_http_exchange *x)
     return v && v->key ? dg_auth_id(v->key) : "-";
 }
 
+/* Was the request refused, or did it fail here? A client that left before its answer got the work
+ * that it asked for. */
+static bool costs_nothing(int status)
+{
+    return status >= 400 && status != 408 && status != 499;
+}
+
 void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status)
 {
     struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
     if (!v)
         return;
-    if (v->key && status >= 500 && v->characters > 0)
+    if (v->key && costs_nothing(status) && v->characters > 0)
         dg_auth_give_back(app->auth, v->key, v->characters);
     dg_http_set_tag(x, NULL);
     free(v);

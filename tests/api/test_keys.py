@@ -126,9 +126,25 @@ def test_only_what_could_be_translated_costs(models, path):
     with serve(models, path, "--max-characters", "100") as server:
         assert ask(server, key, dict(GOOD, text="x" * 101)).status_code == 413
         assert ask(server, key, dict(GOOD, beam=1)).status_code == 400
+        assert ask(server, key, dict(GOOD, target="zz")).status_code == 400
+        assert ask(server, key, dict(GOOD, n_best=5, beam_size=2)).status_code == 400
+        other = lambda route, body: server.post(route, body, headers=bearer(key)).status_code
+        assert other("/v1/score", dict(source="a", target="b", source_lang="en", target_lang="zz")) == 400
+        assert other("/v1/alternatives", dict(GOOD, target_prefix="", target="zz")) == 400
+        assert other("/v1/attention", dict(source="a", source_lang="en", target_lang="zz")) == 400
         assert ask(server, key, dict(GOOD, text="Hello.", timeout_ms=1)).status_code in (200, 504)
     requests_made, characters = used(path, key)
-    assert requests_made == 3 and characters in (0, 6)  # 504 is given back
+    assert requests_made == 8 and characters in (0, 6)  # 504 is given back
+
+
+def test_a_score_costs_both_texts(models, path):
+    key = add(path, "--characters-per-day", "10")
+    score = dict(source=["abc", "d"], target=["e", "f"], source_lang="en", target_lang="de")
+    with serve(models, path) as server:
+        replies = [server.post("/v1/score", score, headers=bearer(key)) for _ in range(2)]
+        assert [r.status_code for r in replies] == [200, 429]
+        assert replies[1].json()["error"]["code"] == "quota_exceeded"
+    assert used(path, key) == (2, 6)
 
 
 def test_usage_is_written_while_the_server_runs(models, path):
