@@ -144,8 +144,10 @@ void dg_call_stream_write(struct dg_call *c, bool last, struct dg_buffer *out)
         write_sentences(c, out);
     if (!last)
         return;
-    if (dg_call_result(c, &body, &err) == DG_OK)
+    if (dg_call_result(c, &body, &err) == DG_OK) {
         write_event("done", body, out);
-    else
+    } else {
         write_event("error", dg_reply_error_json(&err), out);
+        dg_http_set_outcome(c->x, dg_reply_status(&err));
+    }
 }

@@ -20,8 +20,9 @@ int dg_gate_use(struct dg_app *app, struct dg_http_exchange *x, const struct dg_
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
 /* The id of its key, which is no secret; "-" when it has none. */
 const char *dg_gate_key(const struct dg_http_exchange *x);
-/* The request is over: what it cost its key is given back where it was refused or failed (4xx,
- * 5xx), but not where its client left (408, 499). */
+/* The request is over, and this came of it (a stream that failed: not its 200). What it cost its
+ * key is given back where it was refused or failed (4xx, 5xx), but not where its client left (408,
+ * 499). */
 void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status);
 
 /* For tests: what a route asks for, as bits of enum dg_scope; 0: open to all. */

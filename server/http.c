@@ -118,6 +118,16 @@ size_t dg_http_sent(const struct dg_http_exchange *x)
     return x->sent_bytes;
 }
 
+void dg_http_set_outcome(struct dg_http_exchange *x, int status)
+{
+    x->outcome = status;
+}
+
+int dg_http_outcome(const struct dg_http_exchange *x)
+{
+    return x->outcome;
+}
+
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
 {
     x->tag = tag;

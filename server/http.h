@@ -81,6 +81,10 @@ bool dg_http_local(const struct dg_http_exchange *x);
 bool dg_http_gone(const struct dg_http_exchange *x);
 /* Bytes of the reply's body that were handed over. HTTP thread. */
 size_t dg_http_sent(const struct dg_http_exchange *x);
+/* What came of a stream that ends in an error: the status that a reply would have had, now that its
+ * own is sent. 0: nothing else than its status says. HTTP thread. */
+void dg_http_set_outcome(struct dg_http_exchange *x, int status);
+int dg_http_outcome(const struct dg_http_exchange *x);
 /* For routes: one pointer that travels with the exchange, such as the route that was found. */
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);
 const void *dg_http_tag(const struct dg_http_exchange *x);

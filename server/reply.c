@@ -104,6 +104,13 @@ struct dg_json *dg_reply_error_json(const struct dg_error *err)
     return error_json(classify(err, &status), err->field, err->message);
 }
 
+int dg_reply_status(const struct dg_error *err)
+{
+    int status;
+    classify(err, &status);
+    return status;
+}
+
 void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err)
 {
     int status;

@@ -8,6 +8,8 @@
 
 /* An error as the API writes it, {"code","message","field"?}; NULL when memory is out. */
 struct dg_json *dg_reply_error_json(const struct dg_error *err);
+/* The status of a reply with this error. */
+int dg_reply_status(const struct dg_error *err);
 /* Fill r with an error; field may be NULL. */
 void dg_reply_error(
     struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);

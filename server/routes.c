@@ -123,8 +123,8 @@ static enum dg_metrics_outcome outcome_of(int status)
     }
 }
 
-static void count(
-    struct dg_app *app, const struct dg_route *route, const struct dg_metrics_exchange *e)
+static void count(struct dg_app *app, const struct dg_route *route,
+    const struct dg_metrics_exchange *e, int outcome)
 {
     size_t i = route ? (size_t)(route - table) : sizeof table / sizeof *table;
     dg_metrics_http(app->metrics, i, e);
@@ -133,8 +133,8 @@ static void count(
     atomic_fetch_sub(&app->in_flight, 1);
     if (strcmp(route->method, "POST") != 0 || route->handle == dg_reload_handle)
         return;
-    dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(e->status), 1);
-    if (e->status == 200)
+    dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(outcome), 1);
+    if (outcome == 200)
         atomic_store(&app->last_success_s, dg_clock_wall_s());
 }
 
@@ -148,12 +148,14 @@ void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
         .seconds = ms / 1e3,
         .bytes_in = request->body_len,
         .bytes_out = dg_http_sent(x)};
-    count(app, route, &e);
+    /* A stream has said 200 before it could fail; its client may have left meanwhile. */
+    int outcome = status == 200 && dg_http_outcome(x) != 0 ? dg_http_outcome(x) : status;
+    count(app, route, &e, outcome);
     /* Probes come every few seconds and say nothing: they are for debugging. */
     bool probe = route && (route->handle == dg_health_live || route->handle == dg_metrics_page);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
         "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
         e.bytes_out, request->id[0] != '\0' ? request->id : "-", dg_gate_key(x));
-    dg_gate_leave(app, x, status);
+    dg_gate_leave(app, x, outcome);
 }

@@ -9,7 +9,7 @@ import time
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, SERVER, Server
+from conftest import CLI, PATIENCE, SERVER, Server, long_text
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
 
@@ -135,6 +135,14 @@ def test_only_what_could_be_translated_costs(models, path):
         assert ask(server, key, dict(GOOD, text="Hello.", timeout_ms=1)).status_code in (200, 504)
     requests_made, characters = used(path, key)
     assert requests_made == 8 and characters in (0, 6)  # 504 is given back
+
+
+def test_a_stream_that_fails_costs_nothing(endless, path):
+    key = add(path)
+    with serve(endless, path) as server:
+        reply = ask(server, key, dict(GOOD, text=long_text(200), stream=True, timeout_ms=50))
+        assert reply.status_code == 200 and "event: error\n" in reply.text
+    assert used(path, key) == (1, 0)
 
 
 def test_a_score_costs_both_texts(models, path):

@@ -109,6 +109,10 @@ def test_deadline_after_the_start(endless, busy):
         name, data = events[-1]
         assert name == "error" and data["code"] == "timeout"
         server.until(lambda: counter(server, "dragoman_live_sentences") == 0)
+        server.until(lambda: counter(server, "dragoman_requests_total", outcome="timeout") == 1)  # whatever its status was
+        assert counter(server, "dragoman_requests_total", outcome="ok") == 0
+        assert counter(server, "dragoman_http_requests_total", route="/v1/translate", method="POST", code="200") == 1
+        assert counter(server, "dragoman_last_success_timestamp_seconds") == 0
 
 
 def test_client_gone(endless, busy):
