@@ -540,6 +540,11 @@ void dg_http_drain(struct dg_http *http)
     dg_net_drain(http->net);
 }
 
+bool dg_http_drained(struct dg_http *http)
+{
+    return dg_net_drained(http->net);
+}
+
 size_t dg_http_connections(struct dg_http *http)
 {
     return dg_net_count(http->net);

@@ -66,6 +66,9 @@ int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg
     struct dg_error *err);
 /* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
 void dg_http_drain(struct dg_http *http);
+/* Whether nobody is accepted any more: that takes a moment after dg_http_drain, and who was
+ * connected by then still becomes one of the connections. */
+bool dg_http_drained(struct dg_http *http);
 /* Connections that are still open. */
 size_t dg_http_connections(struct dg_http *http);
 /* Stop. Every exchange must have been woken or be about to be: this waits for them. NULL is fine.

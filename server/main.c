@@ -430,7 +430,7 @@ static void drain(struct server *s, const sigset_t *signals)
     atomic_store(&s->app.state, DG_APP_DRAINING);
     dg_systemd_notify("STOPPING=1");
     dg_http_drain(s->http);
-    while (dg_http_connections(s->http) > 0 && dg_clock_ns() < end)
+    while ((!dg_http_drained(s->http) || dg_http_connections(s->http) > 0) && dg_clock_ns() < end)
         if (is_stop(sigtimedwait(signals, NULL, &poll)))
             break;
 }

@@ -362,10 +362,38 @@ static void stopping_while_clients_come(void **state)
     }
 }
 
+/* No connection is open once nobody is accepted any more: whoever was connected has been answered.
+ */
+static void drained_is_empty(void **state)
+{
+    static const char last[] = "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    const struct timespec pause = {.tv_nsec = 200000};
+    (void)state;
+    for (int round = 0; round < 30; round++) {
+        struct server *s = start(1);
+        int fds[8];
+        char got[64];
+        for (int i = 0; i < 8; i++) {
+            fds[i] = dial(s);
+            assert_int_equal(send(fds[i], last, sizeof last - 1, MSG_NOSIGNAL), sizeof last - 1);
+        }
+        dg_http_drain(s->http);
+        while (!dg_http_drained(s->http) || dg_http_connections(s->http) > 0)
+            nanosleep(&pause, NULL);
+        for (int i = 0; i < 8; i++) {
+            struct pollfd there = {.fd = fds[i], .events = POLLIN};
+            assert_int_equal(poll(&there, 1, 0), 1);
+            assert_int_equal(receive(fds[i], got, sizeof got), 200);
+            close(fds[i]);
+        }
+        stop(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(echoes_and_vanishing_clients),
         cmocka_unit_test(limits), cmocka_unit_test(stopping_under_load),
-        cmocka_unit_test(stopping_while_clients_come)};
+        cmocka_unit_test(stopping_while_clients_come), cmocka_unit_test(drained_is_empty)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
