@@ -10,6 +10,7 @@
 #include "server/batch.h"
 #include "server/memo.h"
 #include "server/http.h"
+#include "server/languages.h"
 #include "server/listen.h"
 #include "server/pivot.h"
 #include "server/plan.h"
@@ -46,6 +47,9 @@ struct server {
     uint64_t steps;
 };
 
+#define WRONG_SETTING 2 /* exit status */
+
+/* The exit status of a server that could not start. */
 static int fail(const struct dg_error *err)
 {
     fprintf(stderr, "dragoman-server: %s\n", err->message);
@@ -82,9 +86,12 @@ static struct dg_models_options models_options(const struct dg_server_config *c)
     };
 }
 
-/* Settings that each are fine, but not together. */
-static int check_together(const struct dg_server_config *c, struct dg_error *err)
+/* What is wrong with settings that could each be read: for serving, or to see whether and how that
+ * would go. */
+static int check_settings(const struct dg_server_config *c, struct dg_error *err)
 {
+    if (c->action != DG_SERVE && c->action != DG_CHECK_CONFIG && c->action != DG_SHOW_PLAN)
+        return DG_OK;
     if (c->models[0] == '\0')
         return dg_error_field(
             err, DG_EINVAL, "models", "--models is needed: a bundle, or a directory of bundles");
@@ -92,7 +99,7 @@ static int check_together(const struct dg_server_config *c, struct dg_error *err
         return dg_error_field(err, DG_EINVAL, "max_beam",
             "--max-beam %lld is more than --batch-rows %lld", (long long)c->max_beam,
             (long long)c->batch_rows);
-    return DG_OK;
+    return dg_language_aliases_check(c->aliases, err);
 }
 
 /* Can the API keys be read? */
@@ -131,9 +138,7 @@ static int check_config(const struct dg_server_config *c, struct dg_error *err)
 {
     struct dg_models_options o = models_options(c);
     struct dg_models *models = NULL;
-    int rc = check_together(c, err);
-    if (rc == DG_OK)
-        rc = check_keys(c, err);
+    int rc = check_keys(c, err);
     if (rc == DG_OK)
         rc = choose_devices(c, &o, err);
     if (rc == DG_OK)
@@ -152,9 +157,7 @@ static int plan(const struct dg_server_config *c)
     struct dg_error err = {0};
     bool fits = false;
     dg_buffer_init(&b);
-    int rc = check_together(c, &err);
-    if (rc == DG_OK)
-        rc = choose_devices(c, &o, &err);
+    int rc = choose_devices(c, &o, &err);
     if (rc == DG_OK)
         rc = dg_plan_write(c, &o, &b, &fits, &err);
     int status = rc == DG_OK ? show(&b) : fail(&err);
@@ -344,9 +347,7 @@ static int start(struct server *s, struct dg_error *err)
     struct dg_reload_options reload = {
         .app = &s->app, .arg = s, .begins = reload_begins, .ends = reload_ends};
     uint64_t t0 = dg_clock_ns();
-    int rc = check_together(c, err);
-    if (rc == DG_OK)
-        rc = choose_devices(c, &models, err);
+    int rc = choose_devices(c, &models, err);
     if (rc == DG_OK && models.devices.list[0].note[0] != '\0')
         dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models.devices.list[0].note);
     if (rc == DG_OK)
@@ -465,8 +466,11 @@ int main(int argc, char *argv[])
     struct dg_error err = {0};
     sigset_t signals;
     int got;
-    if (dg_server_config_read(argc, argv, getenv, &s.app.config, &err) != DG_OK)
-        return fail(&err) + 1;
+    if (dg_server_config_read(argc, argv, getenv, &s.app.config, &err) != DG_OK ||
+        check_settings(&s.app.config, &err) != DG_OK) {
+        fail(&err);
+        return WRONG_SETTING;
+    }
     if (s.app.config.action != DG_SERVE)
         return act(&s.app.config);
     set_log_level(s.app.config.log_level);

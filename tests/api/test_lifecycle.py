@@ -32,11 +32,9 @@ def test_port_taken_names_the_flag(models):
 
 
 @pytest.mark.parametrize("flags, words", [
-    ([], ["--models"]),
     (["--models", "/nowhere"], ["/nowhere"]),
     (["--models", os.path.dirname(__file__)], ["holds no bundle"]),
     (["--models", "x", "--host", "203.0.113.1"], ["--host"]),
-    (["--models", "x", "--batch-rows", "8"], ["--max-beam", "--batch-rows"]),
 ])
 def test_what_is_wrong_is_said(flags, words):
     done = run(*flags)
@@ -154,6 +152,21 @@ def test_wrong_settings(tmp_path, flags, env, file, words):
     assert done.returncode == 2 and done.stdout == ""
     for word in words:
         assert word in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("flags, words", [
+    ([], ["--models"]),
+    (["--models", "x", "--batch-rows", "8"], ["--max-beam", "--batch-rows"]),
+    (["--models", "x", "--aliases", "pb"], ["aliases", "pb=pt-BR"]),
+])
+def test_settings_that_cannot_be_served_with(flags, words):
+    """Whether it is to serve or only to look; what needs no models does not mind."""
+    for action in ([], ["--check-config"], ["--plan"]):
+        done = run(*action, *flags)
+        assert done.returncode == 2 and done.stdout == ""
+        for word in words:
+            assert word in done.stderr, done.stderr
+    assert run("--print-config", *flags).returncode == 0
 
 
 def test_version_and_check(models):
