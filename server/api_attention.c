@@ -36,10 +36,29 @@ static void attention_free(void *arg)
     struct attention *a = arg;
     if (!a)
         return;
+    atomic_fetch_sub(&a->app->attentions, 1);
     dg_served_release(a->model);
     dg_json_free(a->root);
     dg_buffer_deinit(&a->body);
     free(a);
+}
+
+static int attention_open(struct dg_app *app, struct dg_http_exchange *x, struct attention **out,
+    struct dg_error *err)
+{
+    struct attention *a = calloc(1, sizeof *a);
+    if (!a)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    a->app = app;
+    a->x = x;
+    if (atomic_fetch_add(&app->attentions, 1) >= DG_ATTENTION_MAX_OPEN) {
+        attention_free(a);
+        return dg_error_set(err, DG_EAGAIN,
+            "%d requests of this kind are open already, or their answers are being read",
+            DG_ATTENTION_MAX_OPEN);
+    }
+    *out = a;
+    return DG_OK;
 }
 
 /* ---- reading ---- */
@@ -255,13 +274,10 @@ void dg_api_attention(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_error err = {0};
     if (!dg_api_accept(app, x))
         return;
-    struct attention *a = calloc(1, sizeof *a);
-    int rc = a ? DG_OK : dg_error_set(&err, DG_ENOMEM, "no memory for a request");
-    if (rc == DG_OK) {
-        a->app = app;
-        a->x = x;
+    struct attention *a = NULL;
+    int rc = attention_open(app, x, &a, &err);
+    if (rc == DG_OK)
         rc = read_body(a, dg_http_request(x), &limits, &err);
-    }
     if (rc == DG_OK)
         rc = dg_api_timeout(x, limits.timeout_ms, &a->timeout_ms, &err);
     if (rc == DG_OK)

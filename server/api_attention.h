@@ -10,6 +10,8 @@
 #define DG_ATTENTION_MAX_PIECES 128
 /* Requests that may wait for one that runs. */
 #define DG_ATTENTION_MAX_WAITING 8
+/* Requests whose answers are not read to their end yet: each is whole in memory until then. */
+#define DG_ATTENTION_MAX_OPEN 32
 
 void dg_api_attention(struct dg_app *app, struct dg_http_exchange *x);
 

@@ -1,6 +1,7 @@
 """Attention weights over HTTP: those of the command line, rows that sum to 1, and no harm to serving."""
 import concurrent.futures
 import json
+import socket
 import subprocess
 import time
 
@@ -94,6 +95,28 @@ def test_a_flood_is_refused_and_serving_goes_on(server):
             assert r.json()["error"]["code"] == "overloaded" and r.headers["Retry-After"]
     assert worst < 60  # it is not behind forty passes; how fast is the benchmark's to say
     assert ask(server).status_code == 200
+
+
+def test_answers_that_nobody_reads_are_bounded(tmp_path):
+    """Each is whole in memory until its client has read it: there may be 32."""
+    deep = conftest.bundle.make(conftest.CLI, str(tmp_path / "deep"), layers=8)  # answers that no socket takes at once
+    body = dict(source="a1" * 63, source_lang="en", target_lang="de", kind="encoder")
+    with conftest.Server(deep) as server:
+        slow = []
+        for _ in range(32):
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.settimeout(conftest.PATIENCE)
+            s.connect(("127.0.0.1", server.port))
+            s.sendall(conftest.http_post("/v1/attention", dict(body, target="a1" * 40)))
+            assert s.recv(12) == b"HTTP/1.1 200"
+            slow.append(s)
+        reply = ask(server)
+        assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded" and reply.headers["Retry-After"]
+        assert server.translate(SOURCE).status_code == 200
+        for s in slow:
+            s.close()
+        server.until(lambda: ask(server).status_code == 200)
 
 
 def test_deadline_and_stop():
