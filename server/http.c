@@ -128,6 +128,13 @@ int dg_http_outcome(const struct dg_http_exchange *x)
     return x->outcome;
 }
 
+void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out)
+{
+    struct dg_net_counts c;
+    dg_net_counts(x->http->net, &c);
+    *out = (struct dg_http_counts){.refused = c.refused, .timed_out = c.timed_out};
+}
+
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
 {
     x->tag = tag;
@@ -318,17 +325,15 @@ static enum MHD_Result on_headers(
 
 /* Refuse a request in the midst of its body, when the library takes no reply any more: the refusal
  * goes straight onto the socket, which nothing has written to yet. */
-static enum MHD_Result refuse_body(
-    struct dg_http_exchange *x, int status, const char *code, const char *message)
+static enum MHD_Result refuse_body(struct dg_http_exchange *x, const struct dg_net_refusal *r)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info)
-        dg_net_refuse(info->connect_fd,
-            status == 413 ? "413 Content Too Large" : "503 Service Unavailable", code, message);
+        dg_net_refuse(info->connect_fd, r);
     if (x->connection)
         x->connection->linger = true;
-    x->status = status;
+    x->status = r->status;
     x->cut_short = true;
     return MHD_NO;
 }
@@ -338,12 +343,13 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
 {
     size_t limit = x->http->o.max_body_bytes;
     char message[96];
-    if (*n > limit - x->body.len) {
-        snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
-        return refuse_body(x, 413, "too_large", message);
-    }
+    snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
+    const struct dg_net_refusal too_large = {413, "too_large", message, "body", x->id};
+    const struct dg_net_refusal full = {503, "overloaded", TOO_MANY_BODIES, NULL, x->id};
+    if (*n > limit - x->body.len)
+        return refuse_body(x, &too_large);
     if (!reserve(x, *n))
-        return refuse_body(x, 503, "overloaded", TOO_MANY_BODIES);
+        return refuse_body(x, &full);
     dg_buffer_add(&x->body, data, *n);
     *n = 0;
     return MHD_YES;
@@ -412,7 +418,7 @@ static void on_completed(
     /* status 0: the library answered by itself, which it does with 4xx only. */
     int status = x->status != 0 ? x->status : 400;
     if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !x->cut_short)
-        status = 499;
+        status = x->connection && dg_net_timed_out(http->net, x->connection->id) ? 408 : 499;
     if (x->streaming)
         dg_http_stream_end(x);
     else if (x->later && !x->replied) /* the client reset before it was watched */

@@ -84,6 +84,12 @@ bool dg_http_local(const struct dg_http_exchange *x);
 bool dg_http_gone(const struct dg_http_exchange *x);
 /* Bytes of the reply's body that were handed over. HTTP thread. */
 size_t dg_http_sent(const struct dg_http_exchange *x);
+/* Connections of the server that this exchange is one of, since the start. */
+struct dg_http_counts {
+    uint64_t refused;   /* over the limit: 503 */
+    uint64_t timed_out; /* whose requests came in too slowly: 408 */
+};
+void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out);
 /* What came of a stream that ends in an error: the status that a reply would have had, now that its
  * own is sent. 0: nothing else than its status says. HTTP thread. */
 void dg_http_set_outcome(struct dg_http_exchange *x, int status);

@@ -60,6 +60,17 @@ static void put_server(struct gauges *g, struct dg_app *app)
         atomic_load(&app->last_success_s));
 }
 
+/* Most of these never were a request: its metrics do not know them. */
+static void put_connections(struct gauges *g, const struct dg_http_exchange *x)
+{
+    struct dg_http_counts c;
+    dg_http_counts(x, &c);
+    put_counter(g, "dragoman_connections_refused_total",
+        "Connections over the limit, answered 503 at once.", (double)c.refused);
+    put_counter(g, "dragoman_connections_timed_out_total",
+        "Connections whose requests came in too slowly, answered 408.", (double)c.timed_out);
+}
+
 /* By reason and not by key: an operator may hand out thousands of keys, and each would be a series
  * for as long as Prometheus remembers. What a key has used is in its file (dragoman keys usage). */
 static void put_keys(struct gauges *g, struct dg_app *app)
@@ -216,6 +227,7 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     bool room = g.list != NULL;
     if (room) {
         put_server(&g, app);
+        put_connections(&g, x);
         put_keys(&g, app);
         put_reloads(&g, app);
         put_engines(&g, models, n);

@@ -34,7 +34,7 @@ struct slot {
     uint32_t generation;
     uint32_t next_free;
     enum dg_net_phase phase;
-    bool gone;
+    bool gone, timed_out;
     uint64_t since_ns;
     void *user;
 };
@@ -63,6 +63,7 @@ struct dg_net {
     uint64_t drain_ns; /* when draining began; 0 before */
     struct lingering linger[MAX_LINGERING];
     size_t n_linger;
+    struct dg_net_counts counts;
 };
 
 static void wake(struct dg_net *net)
@@ -72,15 +73,30 @@ static void wake(struct dg_net *net)
     (void)k;
 }
 
-void dg_net_refuse(int fd, const char *status, const char *code, const char *message)
+/* The status line, and what goes with it: only too much at once passes by itself. */
+static const char *head_of(int status)
 {
-    char body[256], text[512];
-    int n_body = snprintf(
-        body, sizeof body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", code, message);
+    switch (status) {
+    case 408:
+        return "408 Request Timeout\r\n";
+    case 413:
+        return "413 Content Too Large\r\n";
+    default:
+        return "503 Service Unavailable\r\nRetry-After: 1\r\n";
+    }
+}
+
+void dg_net_refuse(int fd, const struct dg_net_refusal *r)
+{
+    char body[256], text[768];
+    int n_body = snprintf(body, sizeof body,
+        "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"%s%s%s}}", r->code, r->message,
+        r->field ? ",\"field\":\"" : "", r->field ? r->field : "", r->field ? "\"" : "");
     int n = snprintf(text, sizeof text,
-        "HTTP/1.1 %s\r\nConnection: close\r\nRetry-After: 1\r\n"
-        "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-        status, n_body, body);
+        "HTTP/1.1 %sConnection: close\r\n%s%s%sContent-Type: application/json\r\n"
+        "Content-Length: %d\r\n\r\n%s",
+        head_of(r->status), r->id ? "X-Request-Id: " : "", r->id ? r->id : "", r->id ? "\r\n" : "",
+        n_body, body);
     if (n < 0 || (size_t)n >= sizeof text)
         return;
     ssize_t k = send(fd, text, (size_t)n,
@@ -110,7 +126,7 @@ uint64_t dg_net_enter(struct dg_net *net, int fd)
         s->fd = fd;
         s->generation = s->generation >= UINT32_MAX - 1 ? 1 : s->generation + 1;
         s->phase = DG_NET_HEADERS;
-        s->gone = false;
+        s->gone = s->timed_out = false;
         s->user = NULL;
         s->since_ns = dg_clock_ns();
         id = (uint64_t)s->generation << 32 | index;
@@ -193,6 +209,15 @@ bool dg_net_gone(struct dg_net *net, uint64_t id)
     return gone;
 }
 
+bool dg_net_timed_out(struct dg_net *net, uint64_t id)
+{
+    pthread_mutex_lock(&net->lock);
+    const struct slot *s = find(net, id);
+    bool yes = s && s->timed_out;
+    pthread_mutex_unlock(&net->lock);
+    return yes;
+}
+
 void dg_net_unwatch(struct dg_net *net, uint64_t id)
 {
     pthread_mutex_lock(&net->lock);
@@ -208,6 +233,13 @@ size_t dg_net_count(struct dg_net *net)
     size_t n = net->count + net->coming;
     pthread_mutex_unlock(&net->lock);
     return n;
+}
+
+void dg_net_counts(struct dg_net *net, struct dg_net_counts *out)
+{
+    pthread_mutex_lock(&net->lock);
+    *out = net->counts;
+    pthread_mutex_unlock(&net->lock);
 }
 
 void dg_net_drain(struct dg_net *net)
@@ -272,9 +304,12 @@ static void give_place_back(struct dg_net *net)
 /* Closing with the request unread would reset the connection, and the refusal with it. */
 static void refuse_connection(struct dg_net *net, int fd)
 {
-    dg_net_refuse(fd, "503 Service Unavailable", "overloaded", "too many connections are open");
+    static const struct dg_net_refusal full = {
+        .status = 503, .code = "overloaded", .message = "too many connections are open"};
+    dg_net_refuse(fd, &full);
     shutdown(fd, SHUT_WR);
     pthread_mutex_lock(&net->lock);
+    net->counts.refused++;
     start_lingering(net, fd);
     pthread_mutex_unlock(&net->lock);
     close(fd);
@@ -350,6 +385,18 @@ static uint64_t limit_ns(const struct dg_net *net, const struct slot *s)
     return limit;
 }
 
+/* Its request is late. Lock held. */
+static void tell_slow(struct dg_net *net, struct slot *s)
+{
+    static const struct dg_net_refusal slow = {
+        .status = 408, .code = "request_timeout", .message = "the request came in too slowly"};
+    if (s->timed_out)
+        return;
+    dg_net_refuse(s->fd, &slow);
+    s->timed_out = true;
+    net->counts.timed_out++;
+}
+
 static void close_slow(struct dg_net *net, uint64_t now)
 {
     pthread_mutex_lock(&net->lock);
@@ -362,8 +409,7 @@ static void close_slow(struct dg_net *net, uint64_t now)
         if (limit == 0 || now < since + limit)
             continue;
         if (s->phase == DG_NET_BODY || (s->phase == DG_NET_HEADERS && net->drain_ns == 0))
-            dg_net_refuse(
-                s->fd, "408 Request Timeout", "request_timeout", "the request came in too slowly");
+            tell_slow(net, s);
         shutdown(s->fd, SHUT_RDWR); /* its owner reads the end and closes it */
         s->since_ns = now;
     }

@@ -42,9 +42,17 @@ int dg_net_open(
 /* Ends the thread; connections still entered are forgotten, not closed. NULL is fine. */
 void dg_net_close(struct dg_net *net);
 
+/* All plain ASCII without quotes. */
+struct dg_net_refusal {
+    int status; /* 408, 413 or 503 */
+    const char *code, *message;
+    const char *field; /* NULL: none */
+    const char *id;    /* X-Request-Id; NULL: the request has none yet */
+};
+
 /* Write a whole refusal onto a socket that nothing else is writing to; the caller closes it next.
- * status such as "413 Content Too Large"; message plain ASCII without quotes. */
-void dg_net_refuse(int fd, const char *status, const char *code, const char *message);
+ */
+void dg_net_refuse(int fd, const struct dg_net_refusal *r);
 
 /* Know an accepted fd from now on; its id, or 0 when the limit is reached. */
 uint64_t dg_net_enter(struct dg_net *net, int fd);
@@ -60,6 +68,8 @@ void dg_net_unwatch(struct dg_net *net, uint64_t id);
 
 /* Has the client hung up? */
 bool dg_net_gone(struct dg_net *net, uint64_t id);
+/* Was it told that its request came in too slowly? */
+bool dg_net_timed_out(struct dg_net *net, uint64_t id);
 
 /* Stop: accept what the kernel has queued, close the listening socket, and close connections as
  * they fall idle (those idle now after a grace of a second, for requests already on the wire). */
@@ -69,5 +79,12 @@ bool dg_net_drained(struct dg_net *net);
 /* Shut every connection that is left. */
 void dg_net_abort(struct dg_net *net);
 size_t dg_net_count(struct dg_net *net);
+
+/* Since the start. */
+struct dg_net_counts {
+    uint64_t refused;   /* connections over the limit: 503 */
+    uint64_t timed_out; /* those whose requests came in too slowly: 408 */
+};
+void dg_net_counts(struct dg_net *net, struct dg_net_counts *out);
 
 #endif

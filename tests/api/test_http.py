@@ -220,11 +220,14 @@ def test_a_refused_upload_gets_its_answer(server):
 
 def test_a_chunked_body_over_the_limit_is_refused_when_it_gets_there(server):
     with server.connect() as s:
-        s.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        s.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nX-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in range(17):
             s.sendall(b"10000\r\n" + b"x" * 65536 + b"\r\n")
         reply = read_all(s)
     assert status_of(reply) == 413 and code_of(reply) == "too_large"
+    assert json.loads(reply.split(b"\r\n\r\n", 1)[1])["error"]["field"] == "body"
+    assert header_of(reply, "Retry-After") is None  # it will not fit later, either
+    assert header_of(reply, "X-Request-Id") == "mine"
 
 
 def test_bodies_at_the_limit(server):
@@ -289,7 +292,7 @@ def test_all_bodies_together_are_bounded(models):
                     pass
                 reply = read_all(s)
             assert status_of(reply) == 503 and code_of(reply) == "overloaded"
-            assert int(header_of(reply, "Retry-After")) >= 1
+            assert int(header_of(reply, "Retry-After")) >= 1 and header_of(reply, "X-Request-Id")
         for s in waiting:
             s.close()
         server.until(lambda: server.translate("One. " * 1000).status_code == 200)
@@ -323,14 +326,21 @@ def drip(s, data, seconds):
     return time.monotonic() - start, said
 
 
+SLOW = 'dragoman_http_requests_total{route="other",method="other",code="408"}'
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET /livez HTTP/1.1\r\nHost: a\r\n",
                                   http_post("/v1/translate", GOOD)[:-20]], ids=["nothing", "headers", "body"])
 def test_dripping_clients_are_cut_off(hasty, sent):
+    before = counted(hasty, "dragoman_connections_timed_out_total"), counted(hasty, SLOW)
     with hasty.connect() as s:
         s.sendall(sent)
         seconds, said = drip(s, b"X" * 100, 8)
     assert 0.4 < seconds < 6
-    assert status_of(said) == 408 and code_of(said) == "request_timeout"
+    assert status_of(said) == 408 and code_of(said) == "request_timeout" and header_of(said, "Retry-After") is None
+    hasty.until(lambda: counted(hasty, "dragoman_connections_timed_out_total") > before[0])
+    if sent:  # there was a request to count, too
+        hasty.until(lambda: counted(hasty, SLOW) > before[1])
 
 
 def test_silent_clients_are_cut_off(hasty):
@@ -369,6 +379,7 @@ def test_connections_over_the_limit_get_503(hasty):
 
     hasty.until(refused)
     hasty.until(lambda: hasty.get("/livez").status_code == 200)
+    hasty.until(lambda: counted(hasty, "dragoman_connections_refused_total") > 0)
 
 
 def test_garbage_does_no_harm(server):
