@@ -48,16 +48,30 @@ static struct dg_heap *heap_of(struct dg_batcher *b, const struct dg_waiting *w)
     return &b->heaps[dg_batcher_class(w->node.key)];
 }
 
+/* From here on room is kept for w, if that is due to it. One that kept room before has only been
+ * tried again. */
+static void keep_room(struct dg_batcher *b, struct dg_waiting *w)
+{
+    bool interactive = dg_batcher_class(w->node.key) == DG_CLASS_INTERACTIVE;
+    if (b->keeper || !w->refused || !interactive || (b->owed && !w->keeps))
+        return;
+    w->keeps = true;
+    b->keeper = w;
+}
+
 void dg_batcher_add(struct dg_batcher *b, struct dg_waiting *w)
 {
     dg_heap_put(heap_of(b, w), &w->node);
     b->rows += w->rows;
+    keep_room(b, w);
 }
 
 void dg_batcher_remove(struct dg_batcher *b, struct dg_waiting *w)
 {
     dg_heap_remove(heap_of(b, w), &w->node);
     b->rows -= w->rows;
+    if (b->keeper == w)
+        b->keeper = NULL;
 }
 
 size_t dg_batcher_count(const struct dg_batcher *b)
@@ -84,12 +98,16 @@ struct order {
     uint64_t flip; /* BULK when bulk ones go first: then rank ^ flip is what ascends */
 };
 
-static struct order order_of(
-    const struct dg_batch_policy *policy, uint64_t step, const struct dg_running *live, size_t n)
+static bool is_bulks(const struct dg_batch_policy *policy, uint64_t step)
+{
+    return policy->batching == DG_BATCHING_CONTINUOUS && policy->bulk_every > 0 &&
+           step % policy->bulk_every == 0;
+}
+
+static struct order order_of(bool bulk_first, const struct dg_running *live, size_t n)
 {
     struct order o = {.live = live, .n = n};
-    if (policy->batching != DG_BATCHING_CONTINUOUS || policy->bulk_every == 0 ||
-        step % policy->bulk_every != 0)
+    if (!bulk_first)
         return o;
     o.flip = BULK;
     while (o.first < n && !(live[o.first].rank & BULK))
@@ -109,17 +127,26 @@ static bool advances(uint64_t ahead, uint32_t rows, uint32_t knee)
     return ahead == 0 || ahead + rows <= knee;
 }
 
+/* Do bulk ones join first now? While room is kept their step is put off. */
+static bool bulk_joins_first(struct dg_batcher *b, uint64_t step)
+{
+    bool due = b->owed || is_bulks(&b->policy, step);
+    b->owed = due && b->keeper;
+    return due && !b->keeper;
+}
+
 size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     const struct dg_running *live, size_t n, struct dg_waiting **out, size_t cap)
 {
     const struct dg_batch_policy *p = &b->policy;
-    struct order o = order_of(p, room->step, live, n);
+    struct order o = order_of(bulk_joins_first(b, room->step), live, n);
+    int classes = b->keeper ? DG_CLASS_INTERACTIVE + 1 : DG_CLASSES;
     uint32_t rows = room->rows, sentences = room->sentences, blocks = room->blocks;
     uint64_t ahead = 0, encode = 0;
     size_t count = 0, at = 0;
     if (p->batching == DG_BATCHING_STATIC && n > 0)
         return 0;
-    for (int k = 0; k < DG_CLASSES; k++) {
+    for (int k = 0; k < classes; k++) {
         struct dg_waiting *w;
         while (count < cap && (w = first_of(b, o.flip ? DG_CLASSES - 1 - k : k)) != NULL) {
             for (; at < n && (live[nth(&o, at)].rank ^ o.flip) <= (w->node.key ^ o.flip); at++)
@@ -127,8 +154,11 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
             if (p->batching == DG_BATCHING_CONTINUOUS && !advances(ahead, w->rows, room->knee))
                 break;
             bool alone = n + count == 0;
-            if (!alone && (sentences == 0 || w->rows > rows || w->blocks > blocks))
+            if (!alone && (sentences == 0 || w->rows > rows || w->blocks > blocks)) {
+                w->refused = true;
+                keep_room(b, w);
                 return count; /* nobody takes the room that it waits for */
+            }
             encode += w->tokens;
             if (p->encode_tokens > 0 && n > 0 && count > 0 && encode > p->encode_tokens)
                 return count;
@@ -146,7 +176,7 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
 void dg_batcher_run(const struct dg_batch_policy *policy, uint32_t knee, uint64_t step,
     struct dg_running *live, size_t n)
 {
-    struct order o = order_of(policy, step, live, n);
+    struct order o = order_of(is_bulks(policy, step), live, n);
     uint64_t ahead = 0;
     for (size_t i = 0; i < n; i++) {
         struct dg_running *r = &live[nth(&o, i)];

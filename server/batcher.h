@@ -11,7 +11,10 @@
  *
  * The engine holds more sentences than advance: in a step the first of the ranking do, until `knee`
  * rows are full, which is as many as make a row cheap; the others keep their place in memory and
- * wait. Whoever waits outside joins when it would advance at once. */
+ * wait. Whoever waits outside joins when it would advance at once.
+ *
+ * An interactive sentence that found no room keeps what becomes free: until it has joined, bulk
+ * ones do not, not even in their step. That comes right after, before another one may keep room. */
 #ifndef DG_SERVER_BATCHER_H
 #define DG_SERVER_BATCHER_H
 
@@ -56,6 +59,8 @@ struct dg_waiting {
     uint32_t tokens;          /* source pieces */
     uint32_t rows;            /* hypotheses that it keeps alive */
     uint32_t blocks;          /* of the cache; 0: the engine alone knows */
+    bool refused;             /* it was its turn, and there was no room for it */
+    bool keeps;               /* the batcher's own: the room that becomes free */
 };
 
 /* A sentence in the engine. */
@@ -78,13 +83,15 @@ struct dg_room {
 struct dg_batcher {
     struct dg_batch_policy policy;
     struct dg_heap heaps[DG_CLASSES];
-    uint64_t rows; /* of all that waits */
+    uint64_t rows;             /* of all that waits */
+    struct dg_waiting *keeper; /* whom room is kept for; NULL: nobody */
+    bool owed;                 /* bulk's step came meanwhile */
 };
 
 void dg_batcher_free(struct dg_batcher *b); /* a zeroed one is empty */
 /* Room for so many more; false when memory is out. */
 bool dg_batcher_reserve(struct dg_batcher *b, size_t more);
-/* O(log n). Room was reserved; rank, tokens and rows are set. */
+/* O(log n). Room was reserved; rank, tokens, rows and refused are set. */
 void dg_batcher_add(struct dg_batcher *b, struct dg_waiting *w);
 void dg_batcher_remove(struct dg_batcher *b, struct dg_waiting *w);
 size_t dg_batcher_count(const struct dg_batcher *b);

@@ -237,6 +237,7 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
     now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */
     for (size_t i = 0; i < n; i++) {
         if (!admit_one(w, picked[i], now)) {
+            picked[i]->waiting.refused = true;
             dg_queue_return(w->queue, picked + i, n - i);
             break;
         }

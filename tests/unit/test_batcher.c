@@ -16,6 +16,9 @@
 #define MS UINT64_C(1000000)
 #define I DG_CLASS_INTERACTIVE
 #define B DG_CLASS_BULK
+/* The same, and the engine had no room for it before. */
+#define I_REFUSED (DG_CLASSES + DG_CLASS_INTERACTIVE)
+#define B_REFUSED (DG_CLASSES + DG_CLASS_BULK)
 
 /* Arrival in milliseconds, pieces x rows: patience is 5 ms each, 10 s at most. */
 static void ranks(void **state)
@@ -45,7 +48,7 @@ static void ranks(void **state)
 }
 
 struct one {
-    enum dg_class class;
+    int class;     /* one of the above */
     uint64_t rank; /* within its class */
     uint32_t rows, tokens;
 };
@@ -88,6 +91,16 @@ static const struct pick_case {
         {100, 10, 0, 100, 1}, "0"},
     {"and nothing is bounded when nothing runs", 0, {{0}}, {{I, 2, 4, 500}, {I, 3, 4, 500}},
         {100, 10, 0, 100, 1}, "01"},
+    {"bulk's step waits for an interactive one that was refused", 0, {{0}},
+        {{B, 1, 4, 9}, {I_REFUSED, 9, 4, 9}}, {4, 10, 0, 100, 16}, "1"},
+    {"who is before it does not", 0, {{0}}, {{B, 1, 4, 9}, {I_REFUSED, 9, 4, 9}, {I, 8, 4, 9}},
+        {4, 10, 0, 100, 16}, "2"},
+    {"bulk ones with fewer rows join", 0, {{I, 1, 4, 9}}, {{I, 2, 8, 9}, {B, 1, 1, 9}},
+        {100, 10, 0, 8, 1}, "1"},
+    {"but not before one that was refused", 0, {{I, 1, 4, 9}}, {{I_REFUSED, 2, 8, 9}, {B, 1, 1, 9}},
+        {100, 10, 0, 8, 1}, ""},
+    {"a bulk one that was refused keeps nobody out", 0, {{0}}, {{B_REFUSED, 1, 4, 9}, {I, 9, 4, 9}},
+        {4, 10, 0, 100, 1}, "1"},
     {"fifo looks at neither knee nor class", DG_BATCHING_FIFO, {{I, 1, 4, 9}},
         {{I, 3, 4, 9}, {I, 2, 4, 9}, {I, 4, 4, 9}}, {8, 10, 0, 1, 8}, "10"},
     {"static: nobody joins a batch", DG_BATCHING_STATIC, {{I, 1, 4, 9}}, {{I, 2, 4, 9}},
@@ -98,7 +111,7 @@ static const struct pick_case {
 
 static uint64_t rank_of(const struct one *x)
 {
-    return x->rank | (x->class == B ? UINT64_C(1) << 63 : 0);
+    return x->rank | (x->class % DG_CLASSES == B ? UINT64_C(1) << 63 : 0);
 }
 
 static size_t list_live(const struct one *live, struct dg_running *out)
@@ -124,7 +137,8 @@ static void who_joins(void **state)
         for (; n < 6 && x->waiting[n].rows > 0; n++) {
             waiting[n] = (struct dg_waiting){.node.key = rank_of(&x->waiting[n]),
                 .rows = x->waiting[n].rows,
-                .tokens = x->waiting[n].tokens};
+                .tokens = x->waiting[n].tokens,
+                .refused = x->waiting[n].class >= DG_CLASSES};
             dg_batcher_add(&b, &waiting[n]);
         }
         size_t k = dg_batcher_pick(&b, &x->room, live, n_live, picked, 6);
@@ -164,6 +178,74 @@ static void who_advances(void **state)
         if (strcmp(got, table[c].runs) != 0)
             fail_msg("%s: %s, not %s", table[c].what, got, table[c].runs);
     }
+}
+
+/* The one that is picked when one sentence has room. */
+static struct dg_waiting *pick_one(struct dg_batcher *b, uint64_t step)
+{
+    const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = step};
+    struct dg_waiting *got;
+    assert_int_equal(dg_batcher_pick(b, &room, NULL, 0, &got, 1), 1);
+    return got;
+}
+
+/* Bulk's step comes when the one that room was kept for has joined or left, and before room is kept
+ * for another one: whatever is refused, bulk ones do not starve. */
+static void bulks_step_is_put_off_only(void **state)
+{
+    struct dg_batcher b = {.policy = dg_batch_policy_default};
+    struct dg_waiting bulk = {.node.key = rank_of(&(struct one){B, 1, 4, 9}), .rows = 4},
+                      large = {.node.key = 9, .rows = 4, .refused = true},
+                      other = {.node.key = 10, .rows = 4, .refused = true};
+    (void)state;
+    assert_true(dg_batcher_reserve(&b, 3));
+    dg_batcher_add(&b, &bulk);
+    dg_batcher_add(&b, &large);
+    assert_ptr_equal(pick_one(&b, 16), &large);
+    dg_batcher_add(&b, &large); /* there was no room again */
+    assert_ptr_equal(pick_one(&b, 17), &large);
+    dg_batcher_add(&b, &other); /* which then had none for this one */
+    assert_ptr_equal(pick_one(&b, 18), &bulk);
+    assert_ptr_equal(pick_one(&b, 19), &other);
+    dg_batcher_add(&b, &bulk);
+    dg_batcher_add(&b, &large);
+    dg_batcher_remove(&b, &large); /* cancelled */
+    assert_ptr_equal(pick_one(&b, 32), &bulk);
+    dg_batcher_free(&b);
+}
+
+/* An engine with room for eight rows, none of them free at once: who needs all of them joins when
+ * those that live have ended, however many bulk ones wait for each row. */
+static void no_room_is_taken_away(void **state)
+{
+    struct dg_batcher b = {.policy = dg_batch_policy_default};
+    struct dg_waiting bulk[200] = {0}, large = {.node.key = 9, .rows = 8}, *got[8];
+    uint32_t ends[8], live = 0; /* of each row: its step */
+    uint64_t step = 1;
+    (void)state;
+    assert_true(dg_batcher_reserve(&b, 201));
+    for (uint64_t i = 0; i < 200; i++) {
+        bulk[i] = (struct dg_waiting){.node.key = rank_of(&(struct one){B, i, 1, 9}), .rows = 1};
+        dg_batcher_add(&b, &bulk[i]);
+    }
+    for (; step < 1000; step++) {
+        struct dg_running running[8];
+        for (uint32_t i = 0; i < live; i++)
+            if (ends[i] == step)
+                ends[i--] = ends[--live];
+        for (uint32_t i = 0; i < live; i++)
+            running[i] = (struct dg_running){.rank = UINT64_C(1) << 63, .rows = 1};
+        const struct dg_room room = {8 - live, 8 - live, 0, 8, step};
+        size_t n = dg_batcher_pick(&b, &room, running, live, got, 8);
+        if (n > 0 && got[0] == &large)
+            break;
+        for (size_t i = 0; i < n; i++) /* each lives for 40 steps, more or less */
+            ends[live++] = (uint32_t)step + 40 + 5 * (uint32_t)i;
+        if (step == 5)
+            dg_batcher_add(&b, &large);
+    }
+    assert_in_range(step, 40, 100);
+    dg_batcher_free(&b);
 }
 
 /* A device that does one sentence at a time, one a millisecond. Somebody sends 1,000 sentences at
@@ -249,6 +331,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks),
         cmocka_unit_test(who_joins),
+        cmocka_unit_test(bulks_step_is_put_off_only),
+        cmocka_unit_test(no_room_is_taken_away),
         cmocka_unit_test(who_advances),
         cmocka_unit_test(nobody_blocks_nobody_starves),
         cmocka_unit_test(picking_stays_cheap),
