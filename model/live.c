@@ -55,9 +55,6 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     if (in->n_prefix > s.max_len)
         return dg_error_set(err, DG_ELIMIT, "a prefix of %u pieces is over the output limit of %u", in->n_prefix,
             s.max_len);
-    for (uint32_t i = 0; c->never >= 0 && i < in->n_prefix; i++)
-        if (in->prefix[i] == c->never)
-            return dg_error_set(err, DG_EINVAL, "target piece %u has id %d, which this model never says", i, c->never);
     int rc = check_ids(in->source, in->n_source, c->source_vocab, "source", err);
     if (!rc)
         rc = check_ids(in->prefix, in->n_prefix, c->target_vocab, "target", err);

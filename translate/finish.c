@@ -33,11 +33,21 @@ static bool needs_a_piece(const struct dg_job *j, struct dg_part *p, const struc
     return true;
 }
 
+/* No candidate was possible: a target that is given has a piece at -inf, as models have that never say it; else weights
+ * are broken. */
+static int tell_impossible(const struct dg_job *j, struct dg_error *err)
+{
+    const char *field = j->forced ? "target" : j->prefix.n ? "target_prefix" : NULL;
+    if (field)
+        return dg_error_field(err, DG_EINVAL, field, "%s has a piece that this model can never say", field);
+    return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
+}
+
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[j->sentences[i]];
     if (!r->n_hyps && !j->n_alternatives) /* there need not be as many ways to go on as were asked for */
-        return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
+        return tell_impossible(j, err);
     if (r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_piece(j, p, &r->hyps[0])))
         return DG_EAGAIN;
     struct dg_part_hyp *hyps = dg_arena_array(&j->arena, r->n_hyps, sizeof *hyps);

@@ -259,28 +259,6 @@ static void largest_search_fits(void **state)
     random_model_close(&m);
 }
 
-/* The piece that a model never says is no target, nor the beginning of one. */
-static void never_is_refused(void **state)
-{
-    (void)state;
-    struct dg_config c;
-    struct random_model m;
-    struct dg_engine *e = NULL;
-    struct dg_error err = {0};
-    int32_t source[4], prefix[] = {7, 9};
-    uint64_t rng = 5;
-    tiny(&c);
-    c.never = 9;
-    random_model_open(&m, &c, DG_F32, NULL, 200, 18);
-    assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
-    random_sentence(&c, source, 4, &rng);
-    struct dg_sentence s = {.source = source, .n_source = 4, .prefix = prefix, .n_prefix = 2, .forced = true};
-    assert_int_equal(dg_engine_admit(e, 1, &s, &err), DG_EINVAL);
-    assert_string_equal(err.message, "target piece 1 has id 9, which this model never says");
-    dg_engine_close(e);
-    random_model_close(&m);
-}
-
 /* Output limit: source pieces without </s> + 50, flagged when it is met. */
 static void output_limit(void **state)
 {
@@ -345,7 +323,6 @@ int main(void)
         cmocka_unit_test(beam_one_is_greedy),
         cmocka_unit_test(limits_and_cancel),
         cmocka_unit_test(largest_search_fits),
-        cmocka_unit_test(never_is_refused),
         cmocka_unit_test(output_limit),
         cmocka_unit_test(steps_allocate_nothing),
     };

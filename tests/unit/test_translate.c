@@ -460,6 +460,25 @@ static void bad_input_is_named(void **state)
     dg_job_free(j);
 }
 
+/* An answer without hypotheses, as of a target whose piece has no probability at all. */
+static void impossible_target_is_named(void **state)
+{
+    (void)state;
+    const struct dg_result none = {0};
+    struct dg_translate_options o = {.search = {.alpha = -1}};
+    struct dg_error err = {0};
+    struct dg_job *j = NULL;
+    assert_int_equal(dg_job_plan_score(translator, "x", 1, "y", 1, &o, &j, &err), 0);
+    assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINVAL);
+    assert_string_equal(err.field, "target");
+    assert_string_equal(err.message, "target has a piece that this model can never say");
+    dg_job_free(j);
+    dg_error_clear(&err);
+    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), 0);
+    assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINTERNAL);
+    dg_job_free(j);
+}
+
 /* Scoring what the search found gives the search's own probabilities. */
 static void score_equals_search(void **state)
 {
@@ -566,7 +585,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout_is_kept),
         cmocka_unit_test(letterless_comes_back),
-        cmocka_unit_test(long_sentences_are_split),
+        cmocka_unit_test(long_sentences_are_split), cmocka_unit_test(impossible_target_is_named),
         cmocka_unit_test(n_best_and_scores),
         cmocka_unit_test(unknown_is_copied),
         cmocka_unit_test(unknown_below_the_best_is_no_flag),
