@@ -31,12 +31,16 @@ bool dg_line_at(const char *s, size_t n, size_t at, struct dg_line *out)
     return true;
 }
 
-size_t dg_line_indent(const char *s, const struct dg_line *l)
+size_t dg_line_skip_blanks(const char *s, size_t at, size_t end)
 {
-    size_t at = l->begin;
-    while (at < l->end && (s[at] == ' ' || s[at] == '\t'))
+    while (at < end && (s[at] == ' ' || s[at] == '\t'))
         at++;
     return at;
+}
+
+size_t dg_line_indent(const char *s, const struct dg_line *l)
+{
+    return dg_line_skip_blanks(s, l->begin, l->end);
 }
 
 bool dg_line_is_blank(const char *s, const struct dg_line *l)

@@ -11,6 +11,8 @@ struct dg_line {
 
 /* The line at `at`; false at the end of the text. */
 bool dg_line_at(const char *s, size_t n, size_t at, struct dg_line *out);
+/* Behind spaces and tabs from `at` on. */
+size_t dg_line_skip_blanks(const char *s, size_t at, size_t end);
 /* Behind the white space that a line begins with; its end when there is nothing else. */
 size_t dg_line_indent(const char *s, const struct dg_line *l);
 bool dg_line_is_blank(const char *s, const struct dg_line *l);

@@ -54,8 +54,7 @@ static size_t skip_marker(const char *s, size_t at, size_t end)
     }
     if (i >= end || (s[i] != ' ' && s[i] != '\t'))
         return at;
-    while (i < end && (s[i] == ' ' || s[i] == '\t'))
-        i++;
+    i = dg_line_skip_blanks(s, i, end);
     if (end - i >= 4 && s[i] == '[' && strchr(" xX", s[i + 1]) && s[i + 2] == ']' && s[i + 3] == ' ')
         i += 4;
     return i;
@@ -85,9 +84,7 @@ static struct content content_of(const char *s, const struct dg_line *line)
         }
         if (at == c.begin)
             break;
-        while (at < c.end && (s[at] == ' ' || s[at] == '\t'))
-            at++;
-        c.begin = at;
+        c.begin = dg_line_skip_blanks(s, at, c.end);
     }
     return c;
 }
@@ -102,9 +99,7 @@ static void lone(struct reader *r, size_t begin, size_t end)
 {
     if (!dg_utf8_has_letter(r->s + begin, end - begin))
         return;
-    while (begin < end && (r->s[begin] == ' ' || r->s[begin] == '\t'))
-        begin++;
-    dg_paragraph_add(&r->p, r->s, begin, end);
+    dg_paragraph_add(&r->p, r->s, dg_line_skip_blanks(r->s, begin, end), end);
     flush(r);
 }
 
@@ -198,13 +193,6 @@ static size_t skip_tags(struct reader *r, const struct content *c, size_t at)
     return at;
 }
 
-static size_t skip_blanks(const char *s, size_t at, size_t end)
-{
-    while (at < end && (s[at] == ' ' || s[at] == '\t'))
-        at++;
-    return at;
-}
-
 /* Behind the next `close` from `at` on, but for escaped ones; 0: there is none. */
 static size_t behind(const char *s, size_t at, size_t end, char close)
 {
@@ -234,17 +222,17 @@ static bool is_definition(const char *s, const struct content *c)
     size_t at = c->begin < c->end && s[c->begin] == '[' ? behind(s, c->begin + 1, c->end, ']') : 0;
     if (at <= c->begin + 2 || at >= c->end || s[at] != ':')
         return false;
-    at = skip_blanks(s, at + 1, c->end);
+    at = dg_line_skip_blanks(s, at + 1, c->end);
     if (at == c->end)
         return true; /* its address is in the next line */
     at = skip_destination(s, at, c->end);
-    size_t title = at ? skip_blanks(s, at, c->end) : 0;
+    size_t title = at ? dg_line_skip_blanks(s, at, c->end) : 0;
     if (title == at || title == c->end)
         return at && title == c->end;
     if (!strchr("\"'(", s[title]))
         return false;
     at = behind(s, title + 1, c->end, s[title] == '(' ? ')' : s[title]);
-    return at && skip_blanks(s, at, c->end) == c->end;
+    return at && dg_line_skip_blanks(s, at, c->end) == c->end;
 }
 
 /* "|---|:--:|" */

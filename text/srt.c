@@ -25,10 +25,7 @@ static bool is_number(const char *s, const struct dg_line *l)
     size_t at = dg_line_indent(s, l), end = at;
     while (end < l->end && s[end] >= '0' && s[end] <= '9')
         end++;
-    size_t rest = end;
-    while (rest < l->end && (s[rest] == ' ' || s[rest] == '\t'))
-        rest++;
-    return end > at && rest == l->end;
+    return end > at && dg_line_skip_blanks(s, end, l->end) == l->end;
 }
 
 /* Does the next cue begin here, without a blank line before it? */

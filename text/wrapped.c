@@ -13,8 +13,7 @@ static size_t skip_quote(const char *s, const struct dg_line *l, unsigned *depth
     while (at < l->end && s[at] == '>') {
         (*depth)++;
         at++;
-        while (at < l->end && (s[at] == ' ' || s[at] == '\t'))
-            at++;
+        at = dg_line_skip_blanks(s, at, l->end);
     }
     return at;
 }
