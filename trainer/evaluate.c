@@ -71,7 +71,7 @@ struct texts {
 struct model {
     struct dg_translator *translator;
     struct dg_runner *runner;
-    uint32_t sentence, line; /* most pieces of what is translated, and scored, as one */
+    uint32_t line; /* most pieces of what is scored as one */
 };
 
 static int add_line(struct texts *t, const struct dg_line lines[2], struct dg_error *err)
@@ -190,7 +190,6 @@ static int open_model(const struct dg_evaluate_text *o, const struct texts *x,
     const uint32_t most = dg_model_max_positions(model);
     limits.max_source = longest > SENTENCE_PIECES ? longest : 0;
     limits.max_target = longest > SENTENCE_PIECES ? most : 0;
-    m->sentence = most < SENTENCE_PIECES ? most : SENTENCE_PIECES;
     m->line = longest < most ? longest : most;
     return dg_runner_open(m->translator, o->threads > 0 ? o->threads : dg_cores_available(), 1,
         &limits, &m->runner, err);
@@ -238,7 +237,7 @@ static int translate_slice(const struct model *m, const struct dg_evaluate_text 
     size_t first, size_t n, struct dg_evaluated *out, struct dg_error *err)
 {
     const struct line *source = x->source + first, *target = x->target + first;
-    struct dg_translate_options options = options_of(o, m->sentence);
+    struct dg_translate_options options = options_of(o, 0);
     size_t every = o->samples ? (x->n + o->samples - 1) / o->samples : 0;
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++)
