@@ -6,20 +6,20 @@
 #include "kernels/cpu/simd_bf16.h"
 /* clang-format on */
 
-static __mmask16 first_lanes(size_t n)
+static vec_mask first_lanes(size_t n)
 {
-    return (__mmask16)(n >= 16 ? 0xFFFF : (1u << n) - 1);
+    return v_first(n < VL ? n : VL);
 }
 
 static void round_row(const float *x, size_t K, uint16_t *q)
 {
     size_t k = 0;
     for (; k + 32 <= K; k += 32) {
-        const __m512 low = _mm512_loadu_ps(x + k), high = _mm512_loadu_ps(x + k + 16);
+        const vec low = v_load(x + k), high = v_load(x + k + VL);
         _mm512_storeu_si512(q + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
     }
     for (; k < K; k += 16) { /* an odd K's last element brings its zero along */
-        const __m512 some = _mm512_maskz_loadu_ps(first_lanes(K - k), x + k);
+        const vec some = v_load_part(x + k, first_lanes(K - k));
         _mm256_mask_storeu_epi16(
             q + k, first_lanes((K - k + 1) / 2 * 2), (__m256i)_mm512_cvtneps_pbh(some));
     }
@@ -30,9 +30,9 @@ static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart
     const __m512i halves_to_pairs = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10,
         25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     for (size_t i = 0; i < n; i += 16, q += apart) {
-        const __mmask16 some = first_lanes(n - i);
-        const __m512 first = rows[0] ? _mm512_maskz_loadu_ps(some, rows[0] + i) : v_zero(),
-                     second = rows[1] ? _mm512_maskz_loadu_ps(some, rows[1] + i) : v_zero();
+        const vec_mask some = first_lanes(n - i);
+        const vec first = rows[0] ? v_load_part(rows[0] + i, some) : v_zero(),
+                  second = rows[1] ? v_load_part(rows[1] + i, some) : v_zero();
         _mm512_storeu_si512(q,
             _mm512_permutexvar_epi16(halves_to_pairs, (__m512i)_mm512_cvtne2ps_pbh(second, first)));
     }

@@ -82,7 +82,7 @@ static inline vec v_min(vec a, vec b)
 } /* NaN: b */
 /* clang-format on */
 
-/* The first n < VL lanes. Lanes beyond are neither read nor written; loaded as zero. */
+/* The first n <= VL lanes. Lanes beyond are neither read nor written; loaded as zero. */
 static inline vec_mask v_first(size_t n)
 {
     return (vec_mask)((1u << n) - 1);
