@@ -48,6 +48,15 @@ static inline float *ops_floats(size_t n, uint64_t seed)
     return x;
 }
 
+/* Can this machine run the instruction set? */
+static inline bool ops_has_isa(const char *name)
+{
+    for (const char *const *isa = dg_cpu_isas(); *isa; isa++)
+        if (!strcmp(*isa, name))
+            return true;
+    return false;
+}
+
 static inline struct dg_backend *ops_open(const char *isa, int threads)
 {
     struct dg_error err = {0};

@@ -32,18 +32,10 @@ static const struct path paths[] = {
 };
 enum { PATHS = sizeof paths / sizeof *paths, M_MOST = 33, GAP = 3 };
 
-static bool has_isa(const char *name)
-{
-    for (const char *const *isa = dg_cpu_isas(); *isa; isa++)
-        if (!strcmp(*isa, name))
-            return true;
-    return false;
-}
-
 static void each_path(void (*f)(const struct path *path))
 {
     for (size_t i = 0; i < PATHS; i++) {
-        bool can = !paths[i].isa || has_isa(paths[i].isa);
+        bool can = !paths[i].isa || ops_has_isa(paths[i].isa);
         printf("bf16: %s %s\n", paths[i].name,
             can ? "runs" : "is compiled, but this machine cannot run it");
         if (can)
@@ -362,9 +354,9 @@ static void test_choice(void **state)
     (void)state;
     struct dg_error err = {0};
     struct dg_backend *be;
-    if (has_isa("avx512bf16")) {
+    if (ops_has_isa("avx512bf16")) {
         assert_string_equal(dg_cpu_isas()[0], "avx512bf16");
-        assert_true(has_isa("avx512vnni") && has_isa("avx512"));
+        assert_true(ops_has_isa("avx512vnni") && ops_has_isa("avx512"));
         be = ops_open("avx512bf16", 1);
         assert_string_equal(be->name, "cpu/avx512bf16");
         dg_cpu_close(be);

@@ -19,11 +19,6 @@ struct way {
     struct dg_gemm_bf16 *ctx; /* NULL: fp32 */
 };
 
-static bool has_bf16(void)
-{
-    return !strcmp(dg_cpu_isas()[0], "avx512bf16");
-}
-
 static void each_way(
     void (*f)(const struct way *way, size_t M, size_t N, size_t K), size_t M, size_t N, size_t K)
 {
@@ -32,7 +27,7 @@ static void each_way(
     struct dg_error err = {0};
     assert_int_equal(dg_gemm_bf16_open(&dg_bf16_plain, &ways[1].ctx, &err), 0);
 #ifdef DG_X86
-    if (has_bf16())
+    if (ops_has_isa("avx512bf16"))
         assert_int_equal(dg_gemm_bf16_open(&dg_bf16_avx512, &ways[2].ctx, &err), 0);
 #endif
     for (size_t i = 0; i < 3; i++) {

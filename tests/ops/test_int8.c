@@ -31,10 +31,7 @@ enum { PATHS = sizeof paths / sizeof *paths };
 
 static bool runs(const struct path *p)
 {
-    bool found = !p->isa;
-    for (const char *const *isa = dg_cpu_isas(); *isa && !found; isa++)
-        found = !strcmp(*isa, p->isa);
-    return found;
+    return !p->isa || ops_has_isa(p->isa);
 }
 
 /* y[M,ldy], what lies between the rows as `mark` has it. */

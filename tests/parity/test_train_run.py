@@ -1,6 +1,5 @@
 """Whole runs of `dragoman-train` on a made-up language: what is stopped, killed or out of disk goes on bit for bit, what
-must not be mixed is refused, and the trainer's loss is the server's."""
-import fcntl
+must not be mixed is refused."""
 import json
 import os
 import random
@@ -33,6 +32,14 @@ def write_corpus(folder):
         for side, i in [("en", 0), ("xx", 1)]:
             with open(folder / f"{name}.{side}", "w", encoding="utf-8") as f:
                 f.writelines(p[i] + "\n" for p in lines)
+
+
+def with_longer_dev(data, corpus, times):
+    """The corpus once more, with its dev set so many times."""
+    shutil.copytree(data, corpus)
+    for side in ("en", "xx"):
+        file = corpus / f"dev.{side}"
+        file.write_text(file.read_text(encoding="utf-8") * times, encoding="utf-8")
 
 
 RECIPE = {
@@ -112,6 +119,18 @@ def wait_for(out, step, process):
         time.sleep(0.002)
 
 
+def killed_while_validating(data, out, *more):
+    """A run whose last validation, the second without a better score, is missing."""
+    run(command(data, out, "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss", "--set",
+                "validation.every=4", "--set", "training.updates=12", *more))
+    path = out / "checkpoints" / "index.json"
+    index = json.loads(path.read_text())
+    assert index["bad"] == 2 and index["validated"] == 12
+    index.update(bad=1, validated=8)
+    index["checkpoints"][-1]["score"] = None
+    path.write_text(json.dumps(index))
+
+
 def has_bf16():
     """AVX512_BF16, and that nothing hides it."""
     flags = re.search(r"^flags\s*:(.*)$", open("/proc/cpuinfo", encoding="utf-8").read(), re.M)
@@ -157,28 +176,6 @@ def test_other_seed_is_another_run(data, whole, tmp_path):
     out = tmp_path / "run"
     run(command(data, out, "--set", "training.seed=2"))
     assert checkpoint(out)["xxh3"]["params"] != checkpoint(whole)["xxh3"]["params"]
-
-
-def test_stopped_while_scoring(data, tmp_path):
-    """The bundle is there before its scores; who does not want to wait for them may have them another time."""
-    corpus, out = tmp_path / "corpus", tmp_path / "run"
-    shutil.copytree(data, corpus)
-    for side in ("en", "xx"):
-        text = (corpus / f"dev.{side}").read_text(encoding="utf-8")
-        (corpus / f"dev.{side}").write_text(text * 1500, encoding="utf-8")
-    process = subprocess.Popen(command(corpus, out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    manifest = out / "bundle" / "manifest.json"
-    end = time.time() + 300
-    while process.poll() is None and time.time() < end and not manifest.exists():
-        time.sleep(0.002)
-    process.terminate()
-    said = process.communicate(timeout=60)[1]
-    assert process.returncode == 0, said
-    assert "stopped while translating" in said and f"bundle, without scores: {out}/bundle" in said
-    assert f"go on with: dragoman-train resume {out}" in said
-    assert "scores" not in json.loads(manifest.read_text())["training"]
-    run(command(corpus, out, verb="resume"))
-    assert json.loads(manifest.read_text())["training"]["scores"][0]["lines"] == 18000
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -279,67 +276,6 @@ def test_folder_with_a_run_is_not_begun_anew(data, whole, begun):
     same_end(begun, whole)
 
 
-def is_locked(path):
-    with open(path, "w", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
-
-
-def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
-    """Others may train on it, too; made anew it is when nobody does, and then no checkpoint is taken for its own."""
-    shared, first, second = tmp_path / "shared", tmp_path / "first", tmp_path / "second"
-    prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(shared), "--quiet"]
-    other = ["--set", "cleaning.max_pieces=9"]
-    run(prepare)
-    manifest = (shared / "prepared.json").read_text()
-    process = subprocess.Popen(command(data, first, "--prepared", str(shared), "--set", "training.updates=30000"),
-                               stderr=subprocess.DEVNULL)
-    try:
-        wait_for(first, 4, process)
-        assert is_locked(shared / ".use-lock")
-        assert "is in use by a run" in run([*prepare, *other], expect=1)
-        assert "is in use by a run" in run(command(data, second, "--prepared", str(shared), *other), expect=1)
-        run(command(data, second, "--prepared", str(shared), "--set", "training.updates=4"))
-        run(prepare)
-        assert (shared / "prepared.json").read_text() == manifest
-    finally:
-        process.terminate()
-        process.wait()
-    assert not is_locked(shared / ".use-lock")
-    run([*prepare, *other])
-    average = [TRAIN, "average", str(second), "--last", "1", "--no-scores", "--quiet", "--out", str(tmp_path / "bundle")]
-    assert "this run was begun with" in run(average, expect=2)
-    assert not (tmp_path / "bundle").exists()
-
-
-def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
-    """The others wait, and find it made; a waiting one can be stopped."""
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(folder), "--quiet"]
-
-    def begin():
-        process = subprocess.Popen(prepare, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        assert "another process prepares it" in process.stderr.readline()
-        return process
-    with open(folder / ".prepare-lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        stopped, waiting = begin(), begin()
-        stopped.terminate()
-        assert "stopped while another process prepares" in stopped.communicate(timeout=300)[1] and stopped.returncode
-        assert sorted(os.listdir(folder)) == [".prepare-lock"]
-    assert waiting.wait(timeout=300) == 0
-    waiting.stderr.close()
-    hashes = [json.loads((f / "prepared.json").read_text())["hash"] for f in (folder, whole / "data")]
-    assert hashes[0] == hashes[1]
-    before = os.stat(folder / "prepared.json").st_mtime_ns
-    run(prepare)
-    assert os.stat(folder / "prepared.json").st_mtime_ns == before, "what is made is left as it is"
-
-
 def test_two_processes_in_one_folder(data, tmp_path):
     out = tmp_path / "run"
     process = subprocess.Popen(command(data, out, "--set", "training.updates=30000", "--set", "training.keep_last=10000"),
@@ -407,41 +343,6 @@ def test_divergence_stops_and_keeps_the_last_good(data, begun):
     assert steps and checkpoint(out, steps[-1])["step"] == steps[-1]
     assert steps[-1] < failed - 1 or len(steps) == 1, "the model that failed is not what the run would go on from"
     assert log(out, "error")
-
-
-def test_the_trainers_loss_is_the_servers(data, whole):
-    """The same dev set through the training forward and through the engine's forced decoding."""
-    valid = log(whole, "valid")[-1]
-    out = run([TRAIN, "evaluate", str(whole / "bundle"), str(data / "dev.en"), str(data / "dev.xx"), "--json"])
-    run([TRAIN, "average", str(whole), "--last", "1", "--no-scores", "--out", str(whole / "last"), "--quiet"])
-    last = json.loads(run([TRAIN, "evaluate", str(whole / "last"), str(data / "dev.en"), str(data / "dev.xx"), "--json"]))
-    assert abs(last["nll"] - valid["nll"]) < 1e-4
-    assert abs(last["bleu"] - valid["bleu"]) < 1e-6
-    with open(whole / "bundle" / "manifest.json", encoding="utf-8") as f:
-        training = json.load(f)["training"]
-    assert training["checkpoints"] == [UPDATES - 4, UPDATES]
-    assert abs(training["scores"][0]["bleu"] - json.loads(out)["bleu"]) < 1e-6
-    card = (whole / "bundle" / "MODEL_CARD.md").read_text()
-    assert "perplexity" in card and '"batch_tokens": 300' in card
-
-
-def test_long_dev_lines(data, tmp_path):
-    """Longer than any training pair, than a sentence of a server and than the default positions: scored all the same.
-    Learned positions cannot grow: said before training."""
-    corpus, out = tmp_path / "corpus", tmp_path / "run"
-    shutil.copytree(data, corpus)
-    for side, end in ("en", ""), ("xx", "o"):
-        with open(corpus / f"dev.{side}", "a", encoding="utf-8") as f:
-            f.write(" ".join(w + end for w in WORDS * 110) + "\n")
-    args = command(corpus, out, "--set", "training.updates=4")
-    text = run([a for a in args if a != "--quiet"])
-    assert "1 more are over cleaning.max_pieces: translated, but not in the loss" in text
-    scores = json.loads((out / "bundle" / "manifest.json").read_text())["training"]["scores"]
-    assert scores[0]["lines"] == 13
-    text = run(command(corpus, tmp_path / "learned", "--set", "model.positions=learned", "--set",
-                       "model.max_positions=600"), expect=2)
-    longest = int(re.search(r"model.max_positions is 600, but the set dev-0 has a line of (\d+) pieces", text)[1])
-    assert longest > 1024 and not (tmp_path / "learned" / "log.jsonl").exists()
 
 
 def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
@@ -554,101 +455,6 @@ def test_another_vocabulary(data, whole, tmp_path):
     assert carried < fresh - 0.3, (kept, carried, fresh)
     manifest = json.loads((tmp_path / "carried" / "bundle" / "manifest.json").read_text())
     assert manifest["model"]["source_vocab"] == 56
-
-
-def test_early_stopping(data, tmp_path):
-    out = tmp_path / "run"
-    text = run(command(data, out, "--set", "training.patience=2", "--set", "validation.every=1",
-                       "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss"))
-    assert "stopping early" in text
-    assert len(log(out, "valid")) == 3  # the first is the best, two without a better one
-    assert checkpoint_steps(out)[-1] == 3, "where it stopped is kept, though no checkpoint was due"
-
-
-def kept(out):
-    return json.loads((out / "checkpoints" / "index.json").read_text())["checkpoints"]
-
-
-def averaged(out):
-    return json.loads((out / "bundle" / "manifest.json").read_text())["training"]["checkpoints"]
-
-
-def test_checkpoints_that_were_not_due_are_not_averaged(data, tmp_path):
-    """One that a signal asked for is gone on from, and pushes none that was due out of the average."""
-    out, every = tmp_path / "run", 50
-    process = subprocess.Popen(command(data, out, "--set", f"training.checkpoint_updates={every}", "--set",
-                                       "training.updates=30000", "--no-scores"), stderr=subprocess.DEVNULL)
-    wait_for(out, every, process)
-    process.terminate()
-    process.wait()
-    stopped = kept(out)[-1]
-    assert stopped.get("extra", False) == (stopped["step"] % every != 0)
-    end = (stopped["step"] // every + 1) * every
-    run(command(data, out, "--quiet", "--no-scores", "--set", f"training.updates={end}", verb="resume"))
-    assert averaged(out) == [end - every, end]
-
-
-def test_no_dev_set(data, tmp_path):
-    """Nothing to validate with: no checkpoint for it, and no average of the best."""
-    recipe = json.loads((data / "recipe.json").read_text())
-    del recipe["data"]["pairs"][0]["dev"]
-    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
-    start = [TRAIN, "run", str(tmp_path / "recipe.json"), "--data", str(data), "--quiet", "--set", "validation.every=3",
-             "--set", "training.keep_last=100"]
-    run([*start, "--out", str(tmp_path / "run")])
-    assert checkpoint_steps(tmp_path / "run") == list(range(4, UPDATES + 1, 4))
-    text = run([*start, "--out", str(tmp_path / "best"), "--set", "training.average_best=1"], expect=2)
-    assert "training.average_best is 1, must be 0 without a dev set" in text
-
-
-def killed_while_validating(data, out, *more):
-    """A run whose last validation, the second without a better score, is missing."""
-    run(command(data, out, "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss", "--set",
-                "validation.every=4", "--set", "training.updates=12", *more))
-    path = out / "checkpoints" / "index.json"
-    index = json.loads(path.read_text())
-    assert index["bad"] == 2 and index["validated"] == 12
-    index.update(bad=1, validated=8)
-    index["checkpoints"][-1]["score"] = None
-    path.write_text(json.dumps(index))
-
-
-def test_validation_made_up_for_is_looked_at(data, tmp_path):
-    """Killed in the validation that would have ended the run: the same validation ends it on resume."""
-    out = tmp_path / "run"
-    killed_while_validating(data, out)
-    text = run(command(data, out, "--set", f"training.updates={UPDATES}", "--set", "training.patience=2", verb="resume"))
-    assert "stopping early" in text and checkpoint_steps(out)[-1] == 12
-
-
-def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
-    out = tmp_path / "run"
-    run(command(data, out, "--set", "training.checkpoint_updates=0", "--set", "training.checkpoint_minutes=0.00001",
-                "--set", "training.keep_last=3", "--set", "training.keep_best=2", "--set", "training.average_best=2",
-                "--set", "training.stop_metric=loss", "--set", "output.type=f16",
-                "--set", "validation.every=0"))
-    kept = json.loads((out / "checkpoints" / "index.json").read_text())["checkpoints"]
-    assert len(kept) >= 3 and all(c["score"] is not None for c in kept)
-    best = sorted(sorted(kept, key=lambda c: (-c["score"], -c["step"]))[:2], key=lambda c: c["step"])
-    with open(out / "bundle" / "manifest.json", encoding="utf-8") as f:
-        assert json.load(f)["training"]["checkpoints"] == [c["step"] for c in best]
-    run([TRAIN, "average", str(out), "--best", "1", "--no-scores", "--out", str(tmp_path / "one"), "--quiet"])
-    sizes = [os.path.getsize(tmp_path / "one" / "weights.dgw"), checkpoint(out)["elements"] * 4]
-    assert sizes[0] < 0.9 * sizes[1]  # matrices as f16
-
-
-def test_minutes_between_checkpoints_are_those_of_training(data, tmp_path):
-    """A validation that takes longer than checkpoint_minutes makes no further checkpoint due."""
-    corpus, out = tmp_path / "corpus", tmp_path / "run"
-    shutil.copytree(data, corpus)
-    for side in ("en", "xx"):
-        text = (corpus / f"dev.{side}").read_text(encoding="utf-8")
-        (corpus / f"dev.{side}").write_text(text * 240, encoding="utf-8")
-    minutes = 0.008
-    run(command(corpus, out, "--set", f"training.checkpoint_minutes={minutes}", "--set", "training.checkpoint_updates=8",
-                "--set", "validation.every=0", "--no-scores"))
-    assert [x["update"] for x in log(out, "valid")] == [8, 16, 24]
-    assert max(x["seconds"] for x in log(out, "valid")) > 60 * minutes, "else this test shows nothing"
 
 
 def test_batches_are_those_of_the_run(data, whole):

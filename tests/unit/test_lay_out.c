@@ -12,6 +12,7 @@
 
 #include "kernels/cpu/cpu.h"
 #include "text/utf8.h"
+#include "tests/unit/byte_of.h"
 #include "translate/translate.h"
 
 #define BUNDLE "tests/data/en-de" /* its two languages share a vocabulary */
@@ -53,17 +54,6 @@ static void accept_itself(struct dg_job *j, size_t i)
         fail_msg("%s", err.message);
     free(alignment);
     free(logprob);
-}
-
-/* Byte offset of code point n. */
-static size_t byte_of(const char *s, size_t n)
-{
-    size_t i = 0;
-    for (; n; n--)
-        do
-            i++;
-        while ((s[i] & 0xC0) == 0x80);
-    return i;
 }
 
 /* Each part by itself, as a stream sends it, with what stands between them: the whole answer. */

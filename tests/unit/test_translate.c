@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "text/letter_case.h"
+#include "tests/unit/byte_of.h"
 #include "text/utf8.h"
 #include "translate/runner.h"
 #include "weights/bundle.h"
@@ -122,17 +123,6 @@ static struct dg_job *translated(const char *text, const struct dg_translate_opt
         dg_job_finish(j, a, &err))
         fail_msg("%s", err.message);
     return j;
-}
-
-/* Byte offset of code point n. */
-static size_t byte_of(const char *s, size_t n)
-{
-    size_t i = 0;
-    for (; n; n--)
-        do
-            i++;
-        while ((s[i] & 0xC0) == 0x80);
-    return i;
 }
 
 /* What stands between the sentences of the answer is what stood between those of the input, byte for byte. */

@@ -1,0 +1,90 @@
+"""Which checkpoints a run of `dragoman-train` makes, keeps and averages, and when it ends early: by updates, by the clock, by
+scores, by a signal."""
+import json
+import os
+import subprocess
+
+from test_train_run import (
+    TRAIN, UPDATES, checkpoint, checkpoint_steps, command, killed_while_validating, log, run, wait_for,
+    with_longer_dev)
+from test_train_run import data  # noqa: F401  fixtures
+
+
+def test_early_stopping(data, tmp_path):
+    out = tmp_path / "run"
+    text = run(command(data, out, "--set", "training.patience=2", "--set", "validation.every=1",
+                       "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss"))
+    assert "stopping early" in text
+    assert len(log(out, "valid")) == 3  # the first is the best, two without a better one
+    assert checkpoint_steps(out)[-1] == 3, "where it stopped is kept, though no checkpoint was due"
+
+
+def kept(out):
+    return json.loads((out / "checkpoints" / "index.json").read_text())["checkpoints"]
+
+
+def averaged(out):
+    return json.loads((out / "bundle" / "manifest.json").read_text())["training"]["checkpoints"]
+
+
+def test_checkpoints_that_were_not_due_are_not_averaged(data, tmp_path):
+    """One that a signal asked for is gone on from, and pushes none that was due out of the average."""
+    out, every = tmp_path / "run", 50
+    process = subprocess.Popen(command(data, out, "--set", f"training.checkpoint_updates={every}", "--set",
+                                       "training.updates=30000", "--no-scores"), stderr=subprocess.DEVNULL)
+    wait_for(out, every, process)
+    process.terminate()
+    process.wait()
+    stopped = kept(out)[-1]
+    assert stopped.get("extra", False) == (stopped["step"] % every != 0)
+    end = (stopped["step"] // every + 1) * every
+    run(command(data, out, "--quiet", "--no-scores", "--set", f"training.updates={end}", verb="resume"))
+    assert averaged(out) == [end - every, end]
+
+
+def test_no_dev_set(data, tmp_path):
+    """Nothing to validate with: no checkpoint for it, and no average of the best."""
+    recipe = json.loads((data / "recipe.json").read_text())
+    del recipe["data"]["pairs"][0]["dev"]
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    start = [TRAIN, "run", str(tmp_path / "recipe.json"), "--data", str(data), "--quiet", "--set", "validation.every=3",
+             "--set", "training.keep_last=100"]
+    run([*start, "--out", str(tmp_path / "run")])
+    assert checkpoint_steps(tmp_path / "run") == list(range(4, UPDATES + 1, 4))
+    text = run([*start, "--out", str(tmp_path / "best"), "--set", "training.average_best=1"], expect=2)
+    assert "training.average_best is 1, must be 0 without a dev set" in text
+
+
+def test_validation_made_up_for_is_looked_at(data, tmp_path):
+    """Killed in the validation that would have ended the run: the same validation ends it on resume."""
+    out = tmp_path / "run"
+    killed_while_validating(data, out)
+    text = run(command(data, out, "--set", f"training.updates={UPDATES}", "--set", "training.patience=2", verb="resume"))
+    assert "stopping early" in text and checkpoint_steps(out)[-1] == 12
+
+
+def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
+    out = tmp_path / "run"
+    run(command(data, out, "--set", "training.checkpoint_updates=0", "--set", "training.checkpoint_minutes=0.00001",
+                "--set", "training.keep_last=3", "--set", "training.keep_best=2", "--set", "training.average_best=2",
+                "--set", "training.stop_metric=loss", "--set", "output.type=f16",
+                "--set", "validation.every=0"))
+    kept = json.loads((out / "checkpoints" / "index.json").read_text())["checkpoints"]
+    assert len(kept) >= 3 and all(c["score"] is not None for c in kept)
+    best = sorted(sorted(kept, key=lambda c: (-c["score"], -c["step"]))[:2], key=lambda c: c["step"])
+    with open(out / "bundle" / "manifest.json", encoding="utf-8") as f:
+        assert json.load(f)["training"]["checkpoints"] == [c["step"] for c in best]
+    run([TRAIN, "average", str(out), "--best", "1", "--no-scores", "--out", str(tmp_path / "one"), "--quiet"])
+    sizes = [os.path.getsize(tmp_path / "one" / "weights.dgw"), checkpoint(out)["elements"] * 4]
+    assert sizes[0] < 0.9 * sizes[1]  # matrices as f16
+
+
+def test_minutes_between_checkpoints_are_those_of_training(data, tmp_path):
+    """A validation that takes longer than checkpoint_minutes makes no further checkpoint due."""
+    corpus, out = tmp_path / "corpus", tmp_path / "run"
+    with_longer_dev(data, corpus, 240)
+    minutes = 0.008
+    run(command(corpus, out, "--set", f"training.checkpoint_minutes={minutes}", "--set", "training.checkpoint_updates=8",
+                "--set", "validation.every=0", "--no-scores"))
+    assert [x["update"] for x in log(out, "valid")] == [8, 16, 24]
+    assert max(x["seconds"] for x in log(out, "valid")) > 60 * minutes, "else this test shows nothing"

@@ -1,0 +1,69 @@
+"""Folders of prepared data that several runs of `dragoman-train` share."""
+import fcntl
+import json
+import os
+import subprocess
+
+from test_train_run import TRAIN, command, run, wait_for
+from test_train_run import data, whole  # noqa: F401  fixtures
+
+
+def is_locked(path):
+    with open(path, "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
+    """Others may train on it, too; made anew it is when nobody does, and then no checkpoint is taken for its own."""
+    shared, first, second = tmp_path / "shared", tmp_path / "first", tmp_path / "second"
+    prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(shared), "--quiet"]
+    other = ["--set", "cleaning.max_pieces=9"]
+    run(prepare)
+    manifest = (shared / "prepared.json").read_text()
+    process = subprocess.Popen(command(data, first, "--prepared", str(shared), "--set", "training.updates=30000"),
+                               stderr=subprocess.DEVNULL)
+    try:
+        wait_for(first, 4, process)
+        assert is_locked(shared / ".use-lock")
+        assert "is in use by a run" in run([*prepare, *other], expect=1)
+        assert "is in use by a run" in run(command(data, second, "--prepared", str(shared), *other), expect=1)
+        run(command(data, second, "--prepared", str(shared), "--set", "training.updates=4"))
+        run(prepare)
+        assert (shared / "prepared.json").read_text() == manifest
+    finally:
+        process.terminate()
+        process.wait()
+    assert not is_locked(shared / ".use-lock")
+    run([*prepare, *other])
+    average = [TRAIN, "average", str(second), "--last", "1", "--no-scores", "--quiet", "--out", str(tmp_path / "bundle")]
+    assert "this run was begun with" in run(average, expect=2)
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
+    """The others wait, and find it made; a waiting one can be stopped."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(folder), "--quiet"]
+
+    def begin():
+        process = subprocess.Popen(prepare, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        assert "another process prepares it" in process.stderr.readline()
+        return process
+    with open(folder / ".prepare-lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stopped, waiting = begin(), begin()
+        stopped.terminate()
+        assert "stopped while another process prepares" in stopped.communicate(timeout=300)[1] and stopped.returncode
+        assert sorted(os.listdir(folder)) == [".prepare-lock"]
+    assert waiting.wait(timeout=300) == 0
+    waiting.stderr.close()
+    hashes = [json.loads((f / "prepared.json").read_text())["hash"] for f in (folder, whole / "data")]
+    assert hashes[0] == hashes[1]
+    before = os.stat(folder / "prepared.json").st_mtime_ns
+    run(prepare)
+    assert os.stat(folder / "prepared.json").st_mtime_ns == before, "what is made is left as it is"

@@ -1,0 +1,63 @@
+"""What `dragoman-train` scores when a run has ended: dev and test sets of any length, and a run that does not wait for them."""
+import json
+import re
+import shutil
+import subprocess
+import time
+
+from test_train_run import TRAIN, UPDATES, WORDS, command, log, run, with_longer_dev
+from test_train_run import data, whole  # noqa: F401  fixtures
+
+
+def test_stopped_while_scoring(data, tmp_path):
+    """The bundle is there before its scores; who does not want to wait for them may have them another time."""
+    corpus, out = tmp_path / "corpus", tmp_path / "run"
+    with_longer_dev(data, corpus, 1500)
+    process = subprocess.Popen(command(corpus, out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    manifest = out / "bundle" / "manifest.json"
+    end = time.time() + 300
+    while process.poll() is None and time.time() < end and not manifest.exists():
+        time.sleep(0.002)
+    process.terminate()
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 0, said
+    assert "stopped while translating" in said and f"bundle, without scores: {out}/bundle" in said
+    assert f"go on with: dragoman-train resume {out}" in said
+    assert "scores" not in json.loads(manifest.read_text())["training"]
+    run(command(corpus, out, verb="resume"))
+    assert json.loads(manifest.read_text())["training"]["scores"][0]["lines"] == 18000
+
+
+def test_the_trainers_loss_is_the_servers(data, whole):
+    """The same dev set through the training forward and through the engine's forced decoding."""
+    valid = log(whole, "valid")[-1]
+    out = run([TRAIN, "evaluate", str(whole / "bundle"), str(data / "dev.en"), str(data / "dev.xx"), "--json"])
+    run([TRAIN, "average", str(whole), "--last", "1", "--no-scores", "--out", str(whole / "last"), "--quiet"])
+    last = json.loads(run([TRAIN, "evaluate", str(whole / "last"), str(data / "dev.en"), str(data / "dev.xx"), "--json"]))
+    assert abs(last["nll"] - valid["nll"]) < 1e-4
+    assert abs(last["bleu"] - valid["bleu"]) < 1e-6
+    with open(whole / "bundle" / "manifest.json", encoding="utf-8") as f:
+        training = json.load(f)["training"]
+    assert training["checkpoints"] == [UPDATES - 4, UPDATES]
+    assert abs(training["scores"][0]["bleu"] - json.loads(out)["bleu"]) < 1e-6
+    card = (whole / "bundle" / "MODEL_CARD.md").read_text()
+    assert "perplexity" in card and '"batch_tokens": 300' in card
+
+
+def test_long_dev_lines(data, tmp_path):
+    """Longer than any training pair, than a sentence of a server and than the default positions: scored all the same.
+    Learned positions cannot grow: said before training."""
+    corpus, out = tmp_path / "corpus", tmp_path / "run"
+    shutil.copytree(data, corpus)
+    for side, end in ("en", ""), ("xx", "o"):
+        with open(corpus / f"dev.{side}", "a", encoding="utf-8") as f:
+            f.write(" ".join(w + end for w in WORDS * 110) + "\n")
+    args = command(corpus, out, "--set", "training.updates=4")
+    text = run([a for a in args if a != "--quiet"])
+    assert "1 more are over cleaning.max_pieces: translated, but not in the loss" in text
+    scores = json.loads((out / "bundle" / "manifest.json").read_text())["training"]["scores"]
+    assert scores[0]["lines"] == 13
+    text = run(command(corpus, tmp_path / "learned", "--set", "model.positions=learned", "--set",
+                       "model.max_positions=600"), expect=2)
+    longest = int(re.search(r"model.max_positions is 600, but the set dev-0 has a line of (\d+) pieces", text)[1])
+    assert longest > 1024 and not (tmp_path / "learned" / "log.jsonl").exists()
