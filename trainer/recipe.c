@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_EXTENDS 8
 
@@ -258,9 +259,13 @@ static int check_guided(const struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
-/* A preset's name where there is no such file: the recipe that is that preset alone. */
+/* A preset's name where there is no such file (a folder of that name is none): the recipe that is
+ * that preset alone. */
 static struct dg_json *load_preset(const char *name)
 {
+    struct stat st;
+    if (stat(name, &st) == 0 && !S_ISDIR(st.st_mode))
+        return NULL;
     struct dg_json *v = dg_recipe_preset(name) ? dg_json_new_object() : NULL;
     dg_json_set_string(v, "preset", name);
     return v;
@@ -332,9 +337,9 @@ int dg_recipe_load(const char *path, const char *data_dir, const char *const *se
     *out = NULL;
     dg_buffer_init(&folder);
     folder_of(path, &folder);
-    struct dg_json *v = dg_json_load(path, &why);
-    if (!v && why.code == DG_ENOTFOUND && (v = load_preset(path)))
-        dg_error_clear(&why);
+    struct dg_json *v = load_preset(path);
+    if (!v)
+        v = dg_json_load(path, &why);
     int rc =
         v ? resolve(v, folder.data ? folder.data : "", data_dir, settings, n_settings, out, &why)
           : why.code;

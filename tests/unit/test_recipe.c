@@ -258,7 +258,11 @@ static void test_extends_and_settings(void **state)
     dg_error_clear(&err);
     assert_true(dg_recipe_load("/nowhere/x.json", "", NULL, 0, &r, &err) < 0 && err.message[0]);
     dg_error_clear(&err);
-    assert_int_equal(dg_recipe_load("big", "", NULL, 0, &r, &err), 0); /* a preset's name */
+    /* A preset's name. */
+    assert_int_equal(dg_recipe_load("base", "", NULL, 0, &r, &err), 0); /* a folder here, too */
+    assert_int_equal(r->model.D, 512);
+    dg_recipe_free(r);
+    assert_int_equal(dg_recipe_load("big", "", NULL, 0, &r, &err), 0);
     assert_int_equal(r->model.D, 1024);
     assert_int_equal(r->data.n_pairs, 0);
     dg_recipe_free(r);
