@@ -48,15 +48,19 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
     if (!d)
         return dg_error_set(
             err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
-    for (const struct dirent *e = readdir(d); e && *n < DG_MODELS_MAX; e = readdir(d)) {
+    size_t found = 0;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
         snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
-        if (e->d_name[0] == '.' || !is_bundle(dir))
+        if (e->d_name[0] == '.' || !is_bundle(dir) || ++found > DG_MODELS_MAX)
             continue;
         dirs[*n] = strdup(dir);
         if (dirs[*n])
             (*n)++;
     }
     closedir(d);
+    if (found > DG_MODELS_MAX)
+        return dg_error_set(err, DG_ELIMIT, "%s holds %zu bundles, a server serves at most %d", path,
+            found, DG_MODELS_MAX);
     if (*n == 0)
         return dg_error_set(
             err, DG_ENOTFOUND, "%s holds no bundle (a directory with manifest.json)", path);

@@ -151,8 +151,9 @@ void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
     /* A stream has said 200 before it could fail; its client may have left meanwhile. */
     int outcome = status == 200 && dg_http_outcome(x) != 0 ? dg_http_outcome(x) : status;
     count(app, route, &e, outcome);
-    /* Probes come every few seconds and say nothing: they are for debugging. */
-    bool probe = route && (route->handle == dg_health_live || route->handle == dg_metrics_page);
+    /* Probes come every few seconds and say nothing while all is well: they are for debugging. */
+    bool probe = status == 200 && route && (route->handle == dg_health_live ||
+        route->handle == dg_health_ready || route->handle == dg_metrics_page);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
         "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,

@@ -23,6 +23,15 @@ def run(*flags, env=None):
 
 # Starting ----------------------------------------------------------------------------------------------------
 
+def test_probes_are_logged_when_something_is_wrong(models):
+    with Server(models) as server:
+        for path, status in (("/livez", 200), ("/readyz", 200), ("/metrics", 200), ("/livez?x", 200), ("/nothing", 404)):
+            assert server.get(path).status_code == status
+        server.until(lambda: server.logged("status=404"))
+        for path in ("/livez", "/readyz", "/metrics"):
+            assert not server.logged(f"route={path} status=200")
+
+
 def test_port_taken_names_the_flag(models):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -53,6 +62,14 @@ def test_a_broken_bundle_is_named(models, tmp_path, file):
     assert done.returncode == 1 and "broken" in done.stderr
     done = run("--check-config", "--models", folder)
     assert done.returncode == 1 and "broken" in done.stderr
+
+
+def test_more_bundles_than_can_be_served(models, tmp_path):
+    """None is left out without a word."""
+    for i in range(257):
+        os.symlink(os.path.join(os.path.abspath(models), "en-de"), tmp_path / str(i))
+    done = run("--check-config", "--models", str(tmp_path))
+    assert done.returncode == 1 and "257 bundles" in done.stderr and "at most 256" in done.stderr
 
 
 def test_one_bundle_by_its_own_path(models):
