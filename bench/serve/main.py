@@ -229,12 +229,15 @@ class Bench:
         say("measuring the engine alone")
         cost = self.measure_cost("2" if self.a.quick else "5")
         with self.server(*PATIENT) as server:
-            closed = self.load(server, "closed", "--concurrency", 128, "--seconds", 1.2 * self.seconds, "--warm-up",
+            # Nearly all that wait are long ones: with more at a time than there are long items, equal ones would wait
+            # together, be translated once, and the server would look faster than its engine.
+            closed = self.load(server, "closed", "--concurrency", 64, "--seconds", 1.2 * self.seconds, "--warm-up",
                                0.2 * self.seconds, *self.item_shares())
+            coalesced = server.counter("dragoman_coalesced_sentences_total")
         engine, over_http = cost["engine"]["workers_requests_per_s"], closed["throughput"]["answers_per_s"]
         cost["items"] = f"{len(cost['items'])} measured"
-        self.results["engine"] = {"cost": cost, "over_http": scenarios.brief(closed)}
-        self.claim("throughput lost between engine and HTTP", 1 - over_http / engine, 0.03)
+        self.results["engine"] = {"cost": cost, "over_http": scenarios.brief(closed), "coalesced": coalesced}
+        self.claim("throughput lost between engine and HTTP", 1 - over_http / engine if not coalesced else None, 0.03)
         self.claim("engine's run: simulated / real seconds, off by",
                    abs(cost["engine"]["simulated_seconds"] / cost["engine"]["seconds"] - 1), 0.2)
 

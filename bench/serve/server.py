@@ -50,6 +50,10 @@ class Server:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as reply:
             return reply.read().decode("utf-8")
 
+    def counter(self, name):
+        """A metric without labels."""
+        return float(re.search(rf"^{name} (\S+)$", self.get("/metrics"), re.M).group(1))
+
     def status(self, path):
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as reply:
