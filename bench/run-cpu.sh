@@ -1,6 +1,6 @@
 #!/bin/sh
 # Speed on the CPU beside CTranslate2, int8 and float32: the same random base-size weights, forced lengths, alternating
-# runs; 10 to 12 minutes. Usage: bench/run-cpu.sh [BUILD] [arguments of bench/peer/compare.py, e.g. --only "int8 latency"]
+# runs; 10 to 15 minutes. Usage: bench/run-cpu.sh [BUILD] [arguments of bench/peer/compare.py, e.g. --only "int8 latency"]
 # Needs python3-venv and PyPI for the peer. Everything but the result stays under .cache/.
 set -eu
 

@@ -20,6 +20,7 @@ import pytest
 
 from conftest import BIN, PATIENCE, ROOT, SERVER, Server
 
+TRAIN = os.path.join(BIN, "dragoman-train")
 BUNDLES = os.path.join(ROOT, "weights", "bundles")
 ADDRESS = "http://127.0.0.1:8080"  # as the documents write it
 DOCUMENTS = ["README.md"] + sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "*.md")))
@@ -163,7 +164,7 @@ def anchors(text):
 
 def test_links_lead_somewhere():
     wrong = []
-    others = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "weights/FORMAT.md"]
+    others = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "weights/FORMAT.md", "trainer/README.md", "trainer/RECIPES.md"]
     for document in DOCUMENTS + others + sorted(glob.glob("*/*/*/MODEL_CARD.md", root_dir=ROOT)):
         text = re.sub(r"^```.*?^```", "", read(document), flags=re.M | re.S)
         for link in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -195,6 +196,38 @@ def test_every_setting_is_in_the_operations_document():
     there = re.findall(r"^  --([a-z-]+) [A-Z]+ .*?(?:\[(.*)\])?$", text, re.M)
     rows = re.findall(r"^\| `--([a-z-]+)` \| (\S*) \|", read("docs/operations.md"), re.M)
     assert sorted(rows) == sorted(there)
+
+
+def test_every_field_of_a_recipe_is_explained():
+    """Its name, its default and whether it may change in a run that goes on."""
+    out = subprocess.run([TRAIN, "recipe", "base"], capture_output=True, text=True, check=True).stdout
+    fields, recipe = {}, json.loads(out)
+    for key, value in recipe.items():
+        if key != "data":
+            fields |= {f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
+    sources = re.sub(r"\s+", " ", read("trainer/recipe_fields.c"))
+    found = re.findall(r'\{"(\w*)", "(\w+)", KIND_.*?(true|false)\}', sources)
+    changeable = {f"{section}.{key}" for section, key, resumable in found if resumable == "true"}
+    explained, section = {}, ""
+    for line in read("trainer/RECIPES.md").split("\n"):
+        heading = re.match(r"## (.*)", line)
+        if heading:
+            section = "".join(x + "." for x in re.findall(r"`(\w+)`", heading.group(1))[:1])
+        cells = [c.strip() for c in line.strip("|").split("|")]
+        names = re.findall(r"`([\w.]+)`", cells[0])
+        if not line.startswith("| `") or section == "data.":
+            continue
+        first = names[0] if "." in names[0] else section + names[0]
+        prefix = first.rpartition(".")[0]
+        default = cells[2] if cells[1] in ("", "↻") and len(cells) > 3 else cells[1]
+        values = [v.strip("`") for v in default.split(", ")] if default else [""] * len(names)
+        for name, value in zip([first] + [f"{prefix}.{n.lstrip('.')}".lstrip(".") for n in names[1:]], values, strict=True):
+            explained[name] = (value, cells[1] == "↻")
+    assert sorted(explained) == sorted(fields)
+    for name, (value, may_change) in explained.items():
+        assert may_change == (name in changeable), name
+        wanted = fields[name]
+        assert value == wanted or (value == "" and wanted == "") or (value and json.loads(value) == wanted), name
 
 
 def test_every_metric_is_in_the_operations_document(bundled):
