@@ -42,11 +42,11 @@ struct work {
     struct words source, answer;
     uint32_t *aligned; /* [answer.n] a source word, or NONE */
     uint32_t *behind;  /* [source.n] behind the last word of the answer that came from it; 0: none did */
-    bool *taken;       /* [answer.n] replaced by something verbatim */
+    const struct place **taken; /* [answer.n] replaced by something verbatim, or NULL */
     bool *replaced;    /* [answer_len] the same, byte by byte */
     struct place *places;
     size_t n_places;
-    size_t *wide; /* those with any width: see separate */
+    size_t *wide; /* pairs with any width: see separate */
     struct edit *edits;
     size_t n_edits;
 };
@@ -109,11 +109,16 @@ static double misfit(const struct work *w, size_t begin, size_t end, uint32_t fi
     return (count > most ? count - most : most - count) / most + (there > here ? there - here : here - there);
 }
 
-/* The run of words that came from flat bytes begin .. end (and words that came from nowhere between
- * them) that fits best. */
-static bool run_of(
-    const struct work *w, size_t begin, size_t end, uint32_t *first, uint32_t *behind)
+static bool is_verbatim(const struct work *w, const struct place *p)
 {
+    return w->d->insets[p->open].kind == DG_INSET_VERBATIM;
+}
+
+/* The run of words that came from p's (and words that came from nowhere between them) that fits
+ * best. A pair may hold what others replace, something verbatim may not. */
+static bool run_of(const struct work *w, struct place *p)
+{
+    size_t begin = p->flat_begin, end = p->flat_end;
     double best = 0;
     bool any = false, running = false;
     uint32_t from = 0, to = 0;
@@ -125,14 +130,15 @@ static bool run_of(
             to = i + 1;
             running = true;
         }
-        if (!running || inside || (a == NONE && i < w->answer.n))
+        if (!running || inside ||
+            (a == NONE && i < w->answer.n && !(w->taken[i] && is_verbatim(w, p))))
             continue;
         running = false;
         double m = misfit(w, begin, end, from, to);
         if (!any || m < best) {
             best = m;
-            *first = from;
-            *behind = to;
+            p->first = from;
+            p->end = to;
         }
         any = true;
     }
@@ -144,13 +150,34 @@ static bool is_punctuation(char c)
     return ispunct((unsigned char)c);
 }
 
+/* Something verbatim that replaces both word i of the answer and the one before it, or NULL. */
+static const struct place *across(const struct work *w, uint32_t i)
+{
+    const struct place *p = i > 0 ? w->taken[i - 1] : NULL;
+    return p && p->end > i ? p : NULL;
+}
+
+/* What has no words stands behind one of the answer's; not within something verbatim, but behind
+ * all of it. */
+static void fit_between(const struct work *w, struct place *p)
+{
+    const struct place *verbatim = across(w, p->first);
+    p->begin_byte = p->first > 0 ? w->answer.list[p->first - 1].end : 0;
+    if (verbatim) {
+        p->first = p->end = verbatim->end;
+        p->begin_byte = verbatim->end_byte;
+    }
+    p->end_byte = p->begin_byte;
+}
+
 /* The words' bytes; punctuation at their ends only where the source has some there. */
 static void fit(const struct work *w, struct place *p)
 {
     const struct dg_decoration *d = w->d;
+    if (p->literal)
+        return;
     if (p->first == p->end) {
-        p->begin_byte = p->end_byte =
-            p->first > 0 ? w->answer.list[p->first - 1].end : 0;
+        fit_between(w, p);
         return;
     }
     p->begin_byte = w->answer.list[p->first].begin;
@@ -206,6 +233,27 @@ static uint32_t behind_word(const struct work *w, size_t flat)
     return w->d->n_pairs ? 0 : by_proportion(w, flat);
 }
 
+/* Something verbatim at either end of p's words is not p's; where there is nothing else, p goes
+ * around all of it. */
+static void leave_verbatim(const struct work *w, struct place *p)
+{
+    uint32_t first = p->first, end = p->end;
+    while (first < end && w->taken[first])
+        first++;
+    while (end > first && w->taken[end - 1])
+        end--;
+    if (first < end) {
+        p->first = first;
+        p->end = end;
+        return;
+    }
+    p->first = w->taken[p->first]->first;
+    p->end = w->taken[p->end - 1]->end;
+    p->begin_byte = w->answer.list[p->first].begin;
+    p->end_byte = w->answer.list[p->end - 1].end;
+    p->literal = true;
+}
+
 /* As many words, relatively, around the same middle. */
 static void run_by_proportion(const struct work *w, struct place *p)
 {
@@ -216,6 +264,7 @@ static void run_by_proportion(const struct work *w, struct place *p)
     n = n < 1 ? 1 : n;
     p->first = middle > n / 2 ? middle - n / 2 : 0;
     p->end = p->first + n < w->answer.n ? p->first + n : w->answer.n;
+    leave_verbatim(w, p);
 }
 
 static bool is_pair(const struct place *p)
@@ -242,7 +291,7 @@ static bool enclose_verbatim(const struct work *w, struct place *p)
 {
     bool any = false;
     for (const struct place *q = p + 1; q < w->places + w->n_places && q->open < p->close; q++) {
-        if (w->d->insets[q->open].kind != DG_INSET_VERBATIM)
+        if (!is_verbatim(w, q))
             continue;
         p->first = any && p->first < q->first ? p->first : q->first;
         p->end = any && p->end > q->end ? p->end : q->end;
@@ -256,22 +305,20 @@ static bool enclose_verbatim(const struct work *w, struct place *p)
 
 static void place_one(struct work *w, struct place *p)
 {
-    bool verbatim = w->d->insets[p->open].kind == DG_INSET_VERBATIM;
-    bool wordless = !verbatim && has_no_words(w, p);
+    bool verbatim = is_verbatim(w, p), wordless = !verbatim && has_no_words(w, p);
     if (verbatim ? find_literal(w, p) : wordless && enclose_verbatim(w, p)) {
         /* as it is */
     } else if (wordless) {
         p->first = p->end = behind_word(w, p->flat_begin);
-    } else if (!run_of(w, p->flat_begin, p->flat_end, &p->first, &p->end)) {
+    } else if (!run_of(w, p)) {
         if (verbatim || w->answer.n == 0)
             p->first = p->end = behind_word(w, p->flat_begin);
         else if (!enclose_verbatim(w, p))
             run_by_proportion(w, p);
     }
     for (uint32_t i = p->first; verbatim && i < p->end; i++)
-        w->taken[i] = true;
-    if (!p->literal)
-        fit(w, p);
+        w->taken[i] = p;
+    fit(w, p);
 }
 
 /* Insets that stand alone, and pairs, the outer ones first. */
@@ -289,11 +336,17 @@ static void find_places(struct work *w)
         p.flat_end = p.close > i ? d->insets[p.close].at : inset->at + inset->len;
         w->places[w->n_places++] = p;
     }
-    /* Verbatim first: what they replace is theirs. */
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < w->n_places; i++)
-            if ((d->insets[w->places[i].open].kind == DG_INSET_VERBATIM) == (pass == 0))
-                place_one(w, &w->places[i]);
+    /* Verbatim first: what they replace is theirs. Once all of that is known, nothing else begins
+     * or ends within it: not those of them that replace nothing, nor any other place. */
+    for (size_t i = 0; i < w->n_places; i++)
+        if (is_verbatim(w, &w->places[i]))
+            place_one(w, &w->places[i]);
+    for (size_t i = 0; i < w->n_places; i++)
+        if (is_verbatim(w, &w->places[i]))
+            fit(w, &w->places[i]);
+    for (size_t i = 0; i < w->n_places; i++)
+        if (!is_verbatim(w, &w->places[i]))
+            place_one(w, &w->places[i]);
 }
 
 static void stretch(struct place *outer, const struct place *inner)
@@ -309,39 +362,28 @@ static bool has_width(const struct place *p)
     return p->begin_byte < p->end_byte;
 }
 
-/* May it stand within a pair's place, all of it at once? */
-static bool is_lone(const struct place *p)
-{
-    return !is_pair(p) || !has_width(p);
-}
-
-/* q comes before p in the source, beside it: do their places overlap, and not just as something that stands alone within
- * a pair? */
+/* Pairs beside one another in the source, q before p: do their places overlap? */
 static bool is_in_the_way(const struct place *q, const struct place *p)
 {
-    bool beside = q->close < p->open;
-    bool apart = p->begin_byte >= q->end_byte || p->end_byte <= q->begin_byte;
-    bool lone_inside =
-        is_lone(p) && is_pair(q) && p->begin_byte >= q->begin_byte && p->end_byte <= q->end_byte;
-    bool holds_lone =
-        is_lone(q) && is_pair(p) && q->begin_byte >= p->begin_byte && q->end_byte <= p->end_byte;
-    return beside && !apart && !lone_inside && !holds_lone;
+    return q->close < p->open && p->begin_byte < q->end_byte && q->begin_byte < p->end_byte;
 }
 
-/* Who overlaps one before it has no place of its own: see settle. Where there is no width on either side nothing
- * overlaps, and most marks of a sentence with very many have none. */
+/* A pair that overlaps one before it has no place of its own: see settle. Nothing else is in the
+ * way: what has no width is nowhere within something verbatim, and may be anywhere within a pair,
+ * as may something verbatim, all of it at once. */
 static void separate(struct work *w)
 {
     size_t n = 0;
     for (size_t i = 0; i < w->n_places; i++) {
         struct place *p = &w->places[i];
-        bool all = has_width(p), lost = false;
-        size_t most = all ? i : is_pair(p) ? n : 0;
-        for (size_t k = 0; k < most && !lost; k++)
-            lost = is_in_the_way(&w->places[all ? k : w->wide[k]], p);
+        bool lost = false;
+        if (!is_pair(p) || !has_width(p))
+            continue;
+        for (size_t k = 0; k < n && !lost; k++)
+            lost = is_in_the_way(&w->places[w->wide[k]], p);
         if (lost)
             p->begin_byte = p->end_byte = SIZE_MAX;
-        else if (all)
+        else
             w->wide[n++] = i;
     }
 }
@@ -504,7 +546,8 @@ static bool make_room(struct work *w, struct dg_arena *arena)
     w->edits = dg_arena_array(arena, 2 * d->n + 1, sizeof *w->edits);
     if (!w->aligned || !w->behind || !w->taken || !w->replaced || !w->places || !w->wide || !w->edits)
         return false;
-    memset(w->taken, 0, w->answer.n * sizeof *w->taken);
+    for (uint32_t i = 0; i < w->answer.n; i++)
+        w->taken[i] = NULL;
     memset(w->replaced, 0, d->answer_len * sizeof *w->replaced);
     return true;
 }
