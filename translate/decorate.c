@@ -46,7 +46,8 @@ struct work {
     bool *replaced;    /* [answer_len] the same, byte by byte */
     struct place *places;
     size_t n_places;
-    size_t *wide; /* pairs with any width: see separate */
+    size_t *wide;   /* pairs with any width: see separate */
+    size_t *spaces; /* [answer.n] at most: see find_spaces */
     struct edit *edits;
     size_t n_edits;
 };
@@ -468,29 +469,41 @@ static void make_edits(struct work *w)
     }
 }
 
-/* May the answer break at byte i? */
-static bool may_break(const struct work *w, size_t i)
+/* Where the answer may break: the spaces behind its words. */
+static size_t find_spaces(struct work *w)
 {
-    return w->d->answer[i] == ' ' && !w->replaced[i];
+    size_t n = 0;
+    for (uint32_t i = 0; i + 1 < w->answer.n; i++) {
+        size_t at = w->answer.list[i].end;
+        if (w->d->answer[at] == ' ' && !w->replaced[at])
+            w->spaces[n++] = at;
+    }
+    return n;
 }
 
-/* Line ends go to the space nearest to where they were by proportion, in their order. One for which
- * there is no space is left out: there are fewer words than lines. */
+static size_t distance(size_t a, size_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* Line ends go to the space nearest to where they were by proportion, in their order, as long as
+ * those behind them find one, too. One for which there is no space is left out: there are fewer
+ * words than lines. */
 static void add_breaks(struct work *w)
 {
     const struct dg_decoration *d = w->d;
-    size_t from = 0;
-    for (size_t i = 0; i < d->n; i++) {
+    size_t n = find_spaces(w), k = 0, left = 0;
+    for (size_t i = 0; i < d->n; i++)
+        left += d->insets[i].kind == DG_INSET_BREAK;
+    for (size_t i = 0; i < d->n && k < n; i++) {
         if (d->insets[i].kind != DG_INSET_BREAK)
             continue;
-        size_t want = d->insets[i].at * d->answer_len / (d->len ? d->len : 1), best = SIZE_MAX;
-        for (size_t k = from; k < d->answer_len && (best == SIZE_MAX || k < want + (want - best)); k++)
-            if (may_break(w, k) && (best == SIZE_MAX || k <= want || k - want < want - best))
-                best = k;
-        if (best == SIZE_MAX)
-            return;
-        add_edit(w, best, best + 1, i, true);
-        from = best + 1;
+        size_t want = d->insets[i].at * d->answer_len / (d->len ? d->len : 1);
+        while (k + left < n && distance(w->spaces[k + 1], want) < distance(w->spaces[k], want))
+            k++;
+        add_edit(w, w->spaces[k], w->spaces[k] + 1, i, true);
+        k++;
+        left--;
     }
 }
 
@@ -543,8 +556,10 @@ static bool make_room(struct work *w, struct dg_arena *arena)
     w->replaced = dg_arena_array(arena, d->answer_len + 1, sizeof *w->replaced);
     w->places = dg_arena_array(arena, d->n + 1, sizeof *w->places);
     w->wide = dg_arena_array(arena, d->n + 1, sizeof *w->wide);
+    w->spaces = dg_arena_array(arena, w->answer.n + 1, sizeof *w->spaces);
     w->edits = dg_arena_array(arena, 2 * d->n + 1, sizeof *w->edits);
-    if (!w->aligned || !w->behind || !w->taken || !w->replaced || !w->places || !w->wide || !w->edits)
+    if (!w->aligned || !w->behind || !w->taken || !w->replaced || !w->places || !w->wide ||
+        !w->spaces || !w->edits)
         return false;
     for (uint32_t i = 0; i < w->answer.n; i++)
         w->taken[i] = NULL;

@@ -82,6 +82,12 @@ static const struct {
     {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
         "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},
     {DG_FORMAT_WRAPPED, "a\nb\nc d e f g", "alles", "alles", {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "I\nam very happy about it today.", "Darüber bin ich heute sehr glücklich.",
+        "Darüber\nbin ich heute sehr glücklich.", {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "I\nam very happy\nabout it today.", "Darüber bin ich heute sehr glücklich.",
+        "Darüber\nbin ich\nheute sehr glücklich.", {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "one two three four\nfive\nsix", "eins zwei drei vier", "eins zwei\ndrei\nvier", {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "one two three\nfour", "eins  zwei", "eins\n zwei", {{0, 0}}, 0},
 };
 
 static void examples(void **state)
@@ -219,11 +225,41 @@ static void whatever_the_alignment(void **state)
     }
 }
 
+/* Lines of words of any length: as many come out as went in, none of them empty, where there are words enough. */
+static void line_ends(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    for (int round = 0; round < 20000; round++) {
+        char text[512] = "", answer[512] = "";
+        size_t n_words = 1 + next_random(&random) % 20, n_said = 1 + next_random(&random) % 20, lines = 1;
+        for (size_t i = 0; i < n_words; i++) {
+            bool ends = i > 0 && next_random(&random) % 4 == 0;
+            lines += ends;
+            strcat(text, i == 0 ? "" : ends ? "\n" : " ");
+            strcat(text, &"sourcewords"[next_random(&random) % 11]);
+        }
+        for (size_t i = 0; i < n_said; i++) {
+            strcat(answer, i == 0 ? "" : " ");
+            strcat(answer, &"answerwords"[next_random(&random) % 11]);
+        }
+        char *got = decorated(text, DG_FORMAT_WRAPPED, answer, NULL, 0);
+        size_t out = 1;
+        for (const char *p = got; *p; p++)
+            out += *p == '\n';
+        if (out != (lines < n_said ? lines : n_said))
+            fail_msg("%zu lines\n%s\nbecame %zu\n%s", lines, text, out, got);
+        assert_null(strstr(got, "\n\n"));
+        free(got);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples),
         cmocka_unit_test(whatever_the_alignment),
+        cmocka_unit_test(line_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
