@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #define MAX_DEPTH 32 /* of quotations and items in one line */
+#define BUDGET 64    /* bytes looked at in vain for each byte of text */
 
 struct reader {
     struct dg_document *l;
@@ -17,6 +18,7 @@ struct reader {
     unsigned depth; /* of the quotation that the paragraph is in */
     bool in_list;   /* an indented line goes on with an item: it is no code */
     bool in_table;
+    size_t budget; /* bytes to look at in vain */
 };
 
 /* A line without its quotation marks, bullets and numbers. */
@@ -159,7 +161,7 @@ static bool is_block_tag(const char *s, size_t begin, size_t end)
     return false;
 }
 
-/* What ends the tag s[n], where a blank line does not; NULL: one does. */
+/* What ends the tag s[n], if it comes, where a blank line does not; NULL: one does. */
 static const char *end_mark(const char *s, size_t n)
 {
     static const char *const names[][2] = {{"<pre", "</pre>"}, {"<script", "</script>"}, {"<style", "</style>"},
@@ -174,22 +176,60 @@ static const char *end_mark(const char *s, size_t n)
     return NULL;
 }
 
-/* To the blank line; where that does not end it, behind the line that does. */
+static bool has_mark(const char *s, size_t begin, size_t end, const char *mark)
+{
+    size_t len = strlen(mark);
+    for (size_t i = begin; i + len <= end; i++)
+        if (s[i] == mark[0] && strncasecmp(s + i, mark, len) == 0)
+            return true;
+    return false;
+}
+
+/* Is the line within the quotation, or the item, that c is in? What is in an item is set in. */
+static bool is_within(const struct reader *r, const struct content *c, const struct dg_line *line)
+{
+    if (c->depth > 0)
+        return content_of(r->s, line).depth >= c->depth;
+    size_t outside = c->is_item ? c->indent : 0;
+    bool in_item = c->is_item || (r->in_list && c->indent > 0);
+    return !in_item || dg_line_indent(r->s, line) - line->begin > outside ||
+           dg_line_is_blank(r->s, line);
+}
+
+/* Nothing stands in it, at the same depth of quotation. */
+static bool is_empty(const char *s, const struct content *c, const struct dg_line *line)
+{
+    struct content here = content_of(s, line);
+    return here.begin == here.end && here.depth == c->depth;
+}
+
+/* Behind the line where the mark is that c's tag ends with; 0: there is none in the same quotation
+ * or item. Looking for it in vain comes off a budget, so that time grows with length alone. */
+static size_t behind_mark(struct reader *r, const struct content *c, size_t at, const char *mark)
+{
+    struct dg_line line;
+    if (has_mark(r->s, c->begin, c->end, mark))
+        return at;
+    size_t begin = at, limit = r->n - at > r->budget ? at + r->budget : r->n;
+    for (; dg_line_at(r->s, limit, at, &line) && is_within(r, c, &line); at = line.next)
+        if (has_mark(r->s, line.begin, line.end, mark))
+            return line.next;
+    r->budget -= at - begin;
+    return 0;
+}
+
+/* Behind the mark that ends the tag, or to the blank line or the end of the quotation or item: a
+ * tag without its mark may be one that is spoken of. (CommonMark: then, too, to the end of what it
+ * is in.) */
 static size_t skip_tags(struct reader *r, const struct content *c, size_t at)
 {
     struct dg_line line;
     const char *mark = end_mark(r->s + c->begin, c->end - c->begin);
-    size_t len = mark ? strlen(mark) : 0;
-    for (size_t i = c->begin; mark && i + len <= r->n; i++) {
-        if (r->s[i] == mark[0] && strncasecmp(r->s + i, mark, len) == 0) {
-            dg_line_at(r->s, r->n, i, &line);
-            return line.next;
-        }
-    }
-    if (mark)
-        return r->n;
-    for (; dg_line_at(r->s, r->n, at, &line) && !dg_line_is_blank(r->s, &line); at = line.next)
-        continue;
+    size_t end = mark ? behind_mark(r, c, at, mark) : 0;
+    if (end)
+        return end;
+    while (dg_line_at(r->s, r->n, at, &line) && is_within(r, c, &line) && !is_empty(r->s, c, &line))
+        at = line.next;
     return at;
 }
 
@@ -352,7 +392,7 @@ static size_t skip_front_matter(const char *s, size_t n)
 
 void dg_document_markdown(struct dg_document *l, const char *s, size_t n)
 {
-    struct reader r = {.l = l, .s = s, .n = n};
+    struct reader r = {.l = l, .s = s, .n = n, .budget = BUDGET * n};
     struct dg_line line;
     for (size_t at = skip_front_matter(s, n); dg_line_at(s, n, at, &line);) {
         struct content c = content_of(s, &line);

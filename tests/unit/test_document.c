@@ -124,6 +124,15 @@ static const struct {
         "[Note]: please read this first.|[e]: /u \"t\" u|[f]: /u tt|[]: u|[g]: u \"t|"},
     {DG_FORMAT_MARKDOWN, "<pre>\na\n\nb\n</PRE> c\nd\n\n<style type=x>\n\na</style>\ne\n<script>a</script>\nf\n<pre-x>g",
         "d|e|f|"},
+    /* Where such a tag is not closed in its item or quotation, or nowhere, it ends as others do. */
+    {DG_FORMAT_MARKDOWN, "- <style> tags are removed\n\nAll of this text stays.\n\n<style>\na\n</style>", "All of this text stays.|"},
+    {DG_FORMAT_MARKDOWN, "<style> tags are removed\n\nAll of this text stays.\n\n<pre>\na\n\nb</pre>\nc",
+        "All of this text stays.|c|"},
+    {DG_FORMAT_MARKDOWN, "> <pre>\n> x\n\nText after.", "Text after.|"},
+    {DG_FORMAT_MARKDOWN, "> <!-- x\n>\n> y\n\n> <pre>\n> x\nz </pre>", "y|z {</pre>}|"},
+    {DG_FORMAT_MARKDOWN, "> <pre>\n> x\n>\n> y\n> </pre>\n> z", "z|"},
+    {DG_FORMAT_MARKDOWN, "- <pre>\n  a\n\n  b\n  </pre>\n  c\n- d <pre>\n", "c|d {<pre>}|"},
+    {DG_FORMAT_MARKDOWN, "- <div>\n- b\n\n1. a\n\n   <pre>\n   x\n\nc </pre>", "b|a|c {</pre>}|"},
     {DG_FORMAT_MARKDOWN, "a <!-- see a->b --> c <!-- > d", "a {<!-- see a->b -->} c <!-- > d|"},
     {DG_FORMAT_MARKDOWN, "\xEF\xBB\xBF---\ntitle: x\n---\nText", "Text|"},
     {DG_FORMAT_MARKDOWN, "\xEF\xBB\xBF```\ncode\n```\nText", "Text|"},
@@ -184,7 +193,7 @@ static void time_grows_with_length(void **state)
 {
     (void)state;
     static const char *const bits[] = {"](", "<a", "`a``b", "- ", "[", "*a ", "> ", "_a_", "http://", "|", "<!--", "[^", "*", "_", "~",
-        "[http://a](http://a)"};
+        "[http://a](http://a)", "<pre>\n\n", "- <pre>\n\n", "> <!--\n", "- a\n\n  <pre>\n"};
     size_t n = 1 << 18;
     char *text = malloc(n + 32);
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
