@@ -17,6 +17,7 @@ struct reader {
     struct dg_paragraph p;
     unsigned depth; /* of the quotation that the paragraph is in */
     bool in_list;   /* an indented line goes on with an item: it is no code */
+    bool in_text;   /* the line before is running text: more of it goes on with that */
     bool in_table;
     size_t budget; /* bytes to look at in vain */
 };
@@ -351,7 +352,7 @@ static size_t read_line(struct reader *r, const struct content *c, const struct 
     size_t hashes = heading_of(r->s, c);
     bool is_code = !r->p.open && !r->in_list && c->depth == 0 &&
                    (c->indent >= 4 || memchr(r->s + line->begin, '\t', c->indent));
-    bool is_text = false;
+    bool is_text = false, goes_on = r->in_text && c->depth == r->depth;
     size_t next = line->next;
     r->in_table = is_table_row(r, c, next) && !is_code;
     if (r->in_table || hashes || fence_of(r->s, c))
@@ -372,7 +373,8 @@ static size_t read_line(struct reader *r, const struct content *c, const struct 
         read_text(r, c);
     else
         flush(r);
-    r->in_list = r->in_list ? c->is_item || c->indent > 0 || is_text : c->is_item;
+    r->in_list = c->is_item || (r->in_list && (c->indent > 0 || (is_text && goes_on)));
+    r->in_text = is_text;
     return next;
 }
 
@@ -398,7 +400,7 @@ void dg_document_markdown(struct dg_document *l, const char *s, size_t n)
         struct content c = content_of(s, &line);
         if (c.begin == c.end) {
             flush(&r);
-            r.in_table = false;
+            r.in_table = r.in_text = false;
             at = line.next;
         } else {
             at = read_line(&r, &c, &line);

@@ -104,6 +104,11 @@ static const struct {
         "do {=`make test`} now/and {<[}then{>](http://a.b/c_d \"x\")}|two|cited|"},
     {DG_FORMAT_MARKDOWN, "```c\nint *x; // comment\n```\nafter\n~~~\nno end", "after|"},
     {DG_FORMAT_MARKDOWN, "para\n\n    code here\n\n- item\n\n    still the item\n", "para|item|still the item|"},
+    /* What is set in is code again behind a list, or a footnote, that text at the margin ended. */
+    {DG_FORMAT_MARKDOWN, "[^1]: A note.\n\nSome paragraph.\n\n    int main(void);\n", "A note.|Some paragraph.|"},
+    {DG_FORMAT_MARKDOWN, "- a\n\nPara.\n\n    code\n", "a|Para.|"},
+    {DG_FORMAT_MARKDOWN, "- a\n> b\n\n    code\n", "a|b|"},
+    {DG_FORMAT_MARKDOWN, "- a  \nthat goes\non\n\n    still a\n\n  and\nthis\n\n    too\n", "a|that goes/on|still a|and/this|too|"},
     {DG_FORMAT_MARKDOWN, "| A | `b|c` \\| d |\n|---|:-:|\n| one | two |\n\nx | y\n",
         "A|{=`b|c`} \\| d|one|two|x | y|"},
     {DG_FORMAT_MARKDOWN, "---\ntitle: x\n---\nTitle\n---\nText\n***\n", "Title|Text|"},
