@@ -401,6 +401,7 @@ void dg_document_markdown(struct dg_document *l, const char *s, size_t n)
         if (c.begin == c.end) {
             flush(&r);
             r.in_table = r.in_text = false;
+            r.in_list = r.in_list || c.is_item; /* its text is in the next line */
             at = line.next;
         } else {
             at = read_line(&r, &c, &line);

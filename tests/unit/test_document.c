@@ -106,6 +106,8 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "para\n\n    code here\n\n- item\n\n    still the item\n", "para|item|still the item|"},
     /* What is set in is code again behind a list, or a footnote, that text at the margin ended. */
     {DG_FORMAT_MARKDOWN, "[^1]: A note.\n\nSome paragraph.\n\n    int main(void);\n", "A note.|Some paragraph.|"},
+    {DG_FORMAT_MARKDOWN, "[^1]:\n    The note's text.\n\n    More of it.\n\n1. \n\n    An item.\n\nPara.\n\n    code",
+        "The note's text.|More of it.|An item.|Para.|"},
     {DG_FORMAT_MARKDOWN, "- a\n\nPara.\n\n    code\n", "a|Para.|"},
     {DG_FORMAT_MARKDOWN, "- a\n> b\n\n    code\n", "a|b|"},
     {DG_FORMAT_MARKDOWN, "- a  \nthat goes\non\n\n    still a\n\n  and\nthis\n\n    too\n", "a|that goes/on|still a|and/this|too|"},
