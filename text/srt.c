@@ -4,11 +4,39 @@
 
 #include <string.h>
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A line of times, as free as it may be where no text stands. */
 static bool is_times(const char *s, const struct dg_line *l)
 {
     const char *arrow = memmem(s + l->begin, l->end - l->begin, "-->", 3);
     size_t at = dg_line_indent(s, l);
-    return arrow && at < l->end && s[at] >= '0' && s[at] <= '9';
+    return arrow && at < l->end && is_digit(s[at]);
+}
+
+/* Behind "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks; at: no time is there. */
+static size_t skip_time(const char *s, size_t at, size_t end)
+{
+    size_t i = at;
+    int parts = 0; /* digits, a colon, digits */
+    for (; i < end && (is_digit(s[i]) || memchr(":., \t", s[i], 5)); i++) {
+        if (is_digit(s[i]))
+            parts += parts != 1 && parts != 3;
+        else if (s[i] == ':')
+            parts += parts == 1;
+    }
+    return parts == 3 ? i : at;
+}
+
+/* The same among a cue's lines, where "1 --> 2, then left." is text: a time, an arrow, a time. */
+static bool is_times_in_cue(const char *s, const struct dg_line *l)
+{
+    size_t at = skip_time(s, l->begin, l->end);
+    return is_times(s, l) && l->end - at >= 3 && memcmp(s + at, "-->", 3) == 0 &&
+           skip_time(s, at + 3, l->end) > at + 3;
 }
 
 /* "- Who is there?": another speaker begins. */
@@ -23,7 +51,7 @@ static bool is_speaker(const char *s, const struct dg_line *l)
 static bool is_number(const char *s, const struct dg_line *l)
 {
     size_t at = dg_line_indent(s, l), end = at;
-    while (end < l->end && s[end] >= '0' && s[end] <= '9')
+    while (end < l->end && is_digit(s[end]))
         end++;
     return end > at && dg_line_skip_blanks(s, end, l->end) == l->end;
 }
@@ -32,8 +60,8 @@ static bool is_number(const char *s, const struct dg_line *l)
 static bool is_cue(const char *s, size_t n, const struct dg_line *l)
 {
     struct dg_line next;
-    return is_times(s, l) ||
-           (is_number(s, l) && dg_line_at(s, n, l->next, &next) && is_times(s, &next));
+    return is_times_in_cue(s, l) ||
+           (is_number(s, l) && dg_line_at(s, n, l->next, &next) && is_times_in_cue(s, &next));
 }
 
 /* The lines of a cue from *at on, to the blank one behind them, or to the next cue. */

@@ -98,6 +98,10 @@ static const struct {
         "Hello{<00:00:01.500>}{<<c>} to{></c>} you, <3 and <12.|"},
     {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\nOne\n1984\n2\n00:00:03,000 --> 00:00:04,000\nTwo\r\n"
                     "00:00:05,000 --> 00:00:06,000\n3 \n00:00:07,000 --> 00:00:08,000\nThree\n4", "One/1984|Two|Three/4|"},
+    {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\nPress\n1 --> 2, then left.\n3\n7 --> 12:30\n12:30 --> noon\n\n"
+                    "5 --> 7\nSeconds\n", "Press/1 --> 2, then left./3/7 --> 12:30/12:30 --> noon|Seconds|"},
+    {DG_FORMAT_SRT, "0:01-->0:02\nOne\n 0:1:2.5 -->\t0:1:4 X1:100\nTwo\n00: 00: 01, 000 --> 00: 00: 03, 000\nThree\n"
+                    "4\n1:00:00.000 --> 1:00:01.000 align:start\nFour\n", "One|Two|Three|Four|"},
 
     {DG_FORMAT_MARKDOWN, "# Two *dogs* #\n\ntext\nmore  \nhard\n", "Two {<*}dogs{>*}|text/more|hard|"},
     {DG_FORMAT_MARKDOWN, "- [ ] do `make test` now\n  and [then](http://a.b/c_d \"x\")\n1. two\n   > cited\n",
