@@ -350,7 +350,7 @@ static void read_text(struct reader *r, const struct content *c)
 static size_t read_line(struct reader *r, const struct content *c, const struct dg_line *line)
 {
     size_t hashes = heading_of(r->s, c);
-    bool is_code = !r->p.open && !r->in_list && c->depth == 0 &&
+    bool is_code = !r->in_text && !r->in_list && c->depth == 0 &&
                    (c->indent >= 4 || memchr(r->s + line->begin, '\t', c->indent));
     bool is_text = false, goes_on = r->in_text && c->depth == r->depth;
     size_t next = line->next;

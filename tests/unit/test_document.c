@@ -115,6 +115,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "- a\n\nPara.\n\n    code\n", "a|Para.|"},
     {DG_FORMAT_MARKDOWN, "- a\n> b\n\n    code\n", "a|b|"},
     {DG_FORMAT_MARKDOWN, "- a  \nthat goes\non\n\n    still a\n\n  and\nthis\n\n    too\n", "a|that goes/on|still a|and/this|too|"},
+    {DG_FORMAT_MARKDOWN, "Roses are red,  \n    violets are blue\\\n\tand so on\n\n    code", "Roses are red,|violets are blue|and so on|"},
     {DG_FORMAT_MARKDOWN, "| A | `b|c` \\| d |\n|---|:-:|\n| one | two |\n\nx | y\n",
         "A|{=`b|c`} \\| d|one|two|x | y|"},
     {DG_FORMAT_MARKDOWN, "---\ntitle: x\n---\nTitle\n---\nText\n***\n", "Title|Text|"},
