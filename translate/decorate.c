@@ -24,13 +24,18 @@ struct place {
     uint32_t first, end;
     size_t begin_byte, end_byte;
     bool literal; /* the bytes were found as they are: not to be fitted to words */
-    size_t edit;  /* its first one; a pair's second one is the next */
+    struct place *outer; /* the innermost pair that holds it, or NULL */
+    size_t edit;         /* its first one; a pair's second one is the next */
 };
+
+/* What happens at one byte of the answer, in this order: what is within a pair happens with its own
+ * marks. */
+enum group { CLOSES, STANDS, OPENS, REPLACES };
 
 /* One change of the answer: bytes begin .. end are replaced by an inset. */
 struct edit {
     size_t begin, end;
-    uint32_t rank; /* at one place: what closes, stands, opens, replaces words; each in its order */
+    enum group group;
     size_t inset;
     const char *text; /* in front of it; or NULL */
     size_t text_len;
@@ -326,6 +331,7 @@ static void place_one(struct work *w, struct place *p)
 static void find_places(struct work *w)
 {
     const struct dg_decoration *d = w->d;
+    struct place *outer = NULL;
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_inset *inset = &d->insets[i];
         struct place p = {.open = i, .close = i, .flat_begin = inset->at};
@@ -335,7 +341,12 @@ static void find_places(struct work *w)
             if (d->insets[k].kind == DG_INSET_CLOSE && d->insets[k].pair == inset->pair)
                 p.close = k;
         p.flat_end = p.close > i ? d->insets[p.close].at : inset->at + inset->len;
+        while (outer && outer->close < i)
+            outer = outer->outer;
+        p.outer = outer;
         w->places[w->n_places++] = p;
+        if (is_pair(&p))
+            outer = &w->places[w->n_places - 1];
     }
     /* Verbatim first: what they replace is theirs. Once all of that is known, nothing else begins
      * or ends within it: not those of them that replace nothing, nor any other place. */
@@ -389,56 +400,81 @@ static void separate(struct work *w)
     }
 }
 
-/* A pair holds what it held in the source. */
+/* A pair holds what it held in the source: it stretches to what has a width, and draws in what has
+ * none. */
 static void nest(struct work *w)
 {
     for (size_t i = w->n_places; i-- > 0;) {
+        const struct place *p = &w->places[i];
+        if (p->outer && has_width(p))
+            stretch(p->outer, p);
+    }
+    for (size_t i = 0; i < w->n_places; i++) {
         struct place *p = &w->places[i];
-        for (size_t k = i + 1; is_pair(p) && k < w->n_places && w->places[k].open < p->close; k++)
-            stretch(p, &w->places[k]);
+        const struct place *outer = p->outer;
+        if (!outer || has_width(p))
+            continue;
+        if (p->begin_byte < outer->begin_byte)
+            p->begin_byte = p->end_byte = outer->begin_byte;
+        if (p->end_byte > outer->end_byte)
+            p->begin_byte = p->end_byte = outer->end_byte;
     }
 }
 
-static uint32_t rank_of(const struct work *w, size_t inset, bool wide, bool lone)
+/* The innermost pair with a width that holds p, or NULL. */
+static const struct place *wide_outer(const struct place *p)
 {
-    uint32_t group = w->d->insets[inset].kind == DG_INSET_CLOSE ? 0 : 2;
-    if (wide || lone)
-        group = wide ? 3 : 1;
-    return (group << 24) | (uint32_t)(inset < 0xFFFFFF ? inset : 0xFFFFFF);
+    const struct place *outer = p->outer;
+    while (outer && !has_width(outer))
+        outer = outer->outer;
+    return outer;
 }
 
-static void add_edit(struct work *w, size_t begin, size_t end, size_t inset, bool lone)
+static enum group group_of(const struct place *p)
 {
-    uint32_t rank = rank_of(w, inset, begin < end, lone);
-    w->edits[w->n_edits++] = (struct edit){begin, end, rank, inset, NULL, 0, false};
+    const struct place *outer = wide_outer(p);
+    if (has_width(p))
+        return REPLACES;
+    if (outer && outer->end_byte == p->begin_byte)
+        return CLOSES;
+    return outer && outer->begin_byte == p->begin_byte ? OPENS : STANDS;
 }
 
-/* A space in front of place i, or behind it where the answer begins: outside the marks that go where it goes, too. */
-static void set_apart(struct work *w, size_t i)
+static void add_edit(struct work *w, size_t begin, size_t end, size_t inset, enum group group)
 {
-    size_t at = w->places[i].begin_byte, outer = i;
-    while (outer > 0 && w->places[outer - 1].close > w->places[i].open &&
-           w->places[outer - 1].begin_byte == at && w->places[outer - 1].end_byte == at)
-        outer--;
-    struct edit *e = &w->edits[w->places[outer].edit];
-    if (at == 0) {
-        e[is_pair(&w->places[outer])].space_behind = w->d->answer_len > 0;
+    w->edits[w->n_edits++] =
+        (struct edit){.begin = begin, .end = end, .group = group, .inset = inset};
+}
+
+/* A space in front of p, or behind it where words or a pair's begin there: outside the marks that
+ * go where it goes, too. */
+static void set_apart(struct work *w, const struct place *p)
+{
+    const struct place *wide = wide_outer(p);
+    size_t at = p->begin_byte;
+    while (p->outer && !has_width(p->outer))
+        p = p->outer;
+    struct edit *e = &w->edits[p->edit];
+    if (at == 0 || (wide && wide->begin_byte == at)) {
+        e[is_pair(p)].space_behind = w->d->answer_len > 0;
         return;
     }
     e->text = " ";
     e->text_len = 1;
 }
 
-/* What found no place stands at the end as it was in the source, with all that is within it. */
+/* What found no place stands at the end, of the pair that holds it or of the answer, as it was in
+ * the source, with all that is within it. */
 static void settle(struct work *w, const struct place *p)
 {
     const struct dg_decoration *d = w->d;
-    size_t end = d->answer_len, from = p->flat_begin;
+    const struct place *wide = wide_outer(p);
+    size_t end = wide ? wide->end_byte : d->answer_len, from = p->flat_begin;
     for (size_t i = p->open; i <= p->close; i++) {
         const struct dg_inset *inset = &d->insets[i];
         if (inset->kind == DG_INSET_BREAK)
             continue; /* its space is among the words; it goes where add_breaks says */
-        add_edit(w, end, end, i, true);
+        add_edit(w, end, end, i, wide ? CLOSES : STANDS);
         struct edit *e = &w->edits[w->n_edits - 1];
         e->text = i > p->open ? d->flat + from : " ";
         e->text_len = i > p->open ? inset->at - from : end > 0;
@@ -458,13 +494,13 @@ static void make_edits(struct work *w)
             settle(w, p);
             lost_until = p->close;
         } else if (is_pair(p)) {
-            add_edit(w, p->begin_byte, p->begin_byte, p->open, p->begin_byte == p->end_byte);
-            add_edit(w, p->end_byte, p->end_byte, p->close, p->begin_byte == p->end_byte);
+            add_edit(w, p->begin_byte, p->begin_byte, p->open, has_width(p) ? OPENS : group_of(p));
+            add_edit(w, p->end_byte, p->end_byte, p->close, has_width(p) ? CLOSES : group_of(p));
         } else {
-            add_edit(w, p->begin_byte, p->end_byte, p->open, true);
+            add_edit(w, p->begin_byte, p->end_byte, p->open, group_of(p));
             memset(w->replaced + p->begin_byte, true, p->end_byte - p->begin_byte);
-            if (p->begin_byte == p->end_byte && w->d->insets[p->open].len > 0)
-                set_apart(w, i);
+            if (!has_width(p) && w->d->insets[p->open].len > 0)
+                set_apart(w, p);
         }
     }
 }
@@ -501,7 +537,7 @@ static void add_breaks(struct work *w)
         size_t want = d->insets[i].at * d->answer_len / (d->len ? d->len : 1);
         while (k + left < n && distance(w->spaces[k + 1], want) < distance(w->spaces[k], want))
             k++;
-        add_edit(w, w->spaces[k], w->spaces[k] + 1, i, true);
+        add_edit(w, w->spaces[k], w->spaces[k] + 1, i, REPLACES);
         k++;
         left--;
     }
@@ -512,7 +548,9 @@ static int in_order(const void *a, const void *b)
     const struct edit *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return x->inset < y->inset ? -1 : x->inset > y->inset;
 }
 
 static void copy(const struct work *w, size_t from, size_t to, size_t base, struct dg_buffer *out, size_t *shift)

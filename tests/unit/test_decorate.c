@@ -71,13 +71,22 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "Use<br/> `git push` now.", "git push jetzt.", "`git push`<br/> jetzt.", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "Use[](u) `git push` now.", "git push jetzt.", "`git push`[](u) jetzt.", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "`git push` <b></b>now.", "git push jetzt.", "`git push`<b></b> jetzt.", {{0, 0}, {1, 0}}, 2},
-    {DG_FORMAT_MARKDOWN, "Use *it<br/> now* `git push`.", "jetzt git push.", "*jetzt `git push`*<br/>.", {{1, 1}, {2, 0}}, 2},
+    {DG_FORMAT_MARKDOWN, "Use *it<br/> now* `git push`.", "jetzt git push.", "*jetzt<br/>* `git push`.", {{1, 1}, {2, 0}}, 2},
     {DG_FORMAT_MARKDOWN, "Use `a` `git push`.", "(git push)", "(`git push` `a`)", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "`c` or `a b`", "x c y", "x `c` `a b`", {{2, 0}, {3, 2}}, 2},
     {DG_FORMAT_MARKDOWN, "`git push` **use it right now**", "git push jetzt", "`git push` **jetzt**", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "**Use it** `git push`", "git push jetzt", "**`git push`** jetzt", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "**Use** `f()`", "f()", "**`f()`**", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "A,<b></b><i>B c</i>.", "a,b c.", "<i>a,b<b></b> c</i>.", {{0, 0}, {1, 1}}, 2},
+    /* A pair holds the marks that it held, and goes around words without the spaces beside them. */
+    {DG_FORMAT_MARKDOWN, "one *<br/>two*", "eins zwei", "eins *<br/>zwei*", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "See **[^1]the text**.", "Siehe den Text.", "Siehe **[^1]den Text**.", {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "See **the text[^1]**.", "Siehe den Text.", "Siehe **den Text[^1]**.", {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "See [![](a.png) text](u).", "Siehe Text.", "Siehe [![](a.png)Text](u).", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "See [*`a` b*](u).", "Siehe (x).", "Siehe ([*`a` x*](u)).", {{0, 0}, {2, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "See [*b `a`*](u).", "Siehe (x).", "Siehe ([*x `a`*](u)).", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.", "Jetzt *spielt ein Hund<br/>*.",
+        {{3, 0}, {2, 1}, {1, 3}}, 3},
     {DG_FORMAT_MARKDOWN, "A <b> </b> dog.", "Ein Hund.", "Ein<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
         "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},
@@ -203,6 +212,28 @@ static void check_marks(const struct random_case *c, const char *out)
     }
 }
 
+static size_t count_of(const char *s, const char *end, char c)
+{
+    size_t n = 0;
+    for (; s < end; s++)
+        n += *s == c;
+    return n;
+}
+
+/* Whatever a pair held it holds. */
+static void check_held(const struct random_case *c, const char *out)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->insets[i].kind != DG_INSET_OPEN)
+            continue;
+        const char *open = c->document + i, *close = strchr(open, *open - 'A' + 'a');
+        const char *from = strchr(out, *open), *to = strchr(out, *close);
+        for (const char *p = open; p < close; p++)
+            if (count_of(from, to, *p) < count_of(open, close, *p))
+                fail_msg("%s: \"%c\" is outside of \"%c\" in %s", c->document, *p, *open, out);
+    }
+}
+
 static void whatever_the_alignment(void **state)
 {
     (void)state;
@@ -219,6 +250,7 @@ static void whatever_the_alignment(void **state)
             .pairs = c.pairs, .n_pairs = c.n_pairs};
         assert_true(dg_decorate(&d, &arena, &out, NULL));
         check_marks(&c, out.data ? out.data : "");
+        check_held(&c, out.data ? out.data : "");
         check_letters(&c, out.data ? out.data : "");
         dg_buffer_deinit(&out);
         dg_arena_deinit(&arena);
