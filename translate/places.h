@@ -1,0 +1,37 @@
+/* Where the marks, the code and the other insets of a sentence go in its answer: what a pair of
+ * marks enclosed is found through the alignment of words, code by its letters. Pairs come out
+ * within one another as they were in the source; nothing begins or ends within code. Line ends have
+ * no place: see decorate.c. Private to translate/. */
+#ifndef DG_TRANSLATE_PLACES_H
+#define DG_TRANSLATE_PLACES_H
+
+#include "translate/decorate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where an inset, or a pair of them, goes: words first .. end - 1 of the answer, and bytes. */
+struct dg_place {
+    size_t open, close; /* insets; close = open when it stands alone */
+    size_t flat_begin, flat_end;
+    uint32_t first, end;
+    size_t begin_byte, end_byte;
+    bool literal;           /* the bytes were found as they are: not to be fitted to words */
+    bool lost;              /* another pair is there; its bytes say nothing */
+    struct dg_place *outer; /* the innermost pair that holds it, or NULL */
+};
+
+struct dg_places {
+    struct dg_place *list; /* in the order of their insets: what holds others comes before them */
+    size_t n;
+};
+
+/* The places of d's insets; they live as long as the arena. False: no memory. */
+bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struct dg_places *out);
+
+bool dg_place_is_pair(const struct dg_place *p);
+
+/* Is there anything between its begin and its end? Not where it is lost. */
+bool dg_place_has_width(const struct dg_place *p);
+
+#endif
