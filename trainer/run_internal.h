@@ -62,6 +62,9 @@ int dg_run_model(struct dg_run *r,
     struct dg_error *err); /* workers, optimiser; fresh, from a bundle or resumed */
 /* run_saved.c */
 int dg_run_save(struct dg_run *r, struct dg_error *err); /* what the folder says about a new run */
+/* The recipe as a resumed run's settings have it: they hold for those that go on later, and for the
+ * bundles. */
+int dg_run_save_settings(const struct dg_run *r, struct dg_error *err);
 /* The saved recipe with this session's settings over it, origin and configuration. */
 int dg_run_load(struct dg_run *r, struct dg_error *err);
 /* run_resume.c */

@@ -333,8 +333,10 @@ static int begin_log(
 {
     int rc =
         dg_trainlog_open(r->log_path, (int64_t)r->optimizer->step, !r->o->quiet, &r->log, err);
-    if (!rc && !c)
+    if (!rc && !r->o->resume)
         rc = dg_run_save(r, err);
+    else if (!rc && r->o->n_settings)
+        rc = dg_run_save_settings(r, err);
     if (rc)
         return rc;
     dg_keeper_clean(r->keeper);

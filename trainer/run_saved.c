@@ -35,19 +35,41 @@ static struct dg_json *describe(const struct dg_run *r)
     return NULL;
 }
 
-int dg_run_save(struct dg_run *r, struct dg_error *err)
+static int write_file(const char *path, const struct dg_json *o, struct dg_error *err)
 {
     struct dg_buffer text;
     dg_buffer_init(&text);
-    if (!r->origin) /* else a run that was stopped before its first checkpoint */
-        r->origin = dg_origin_find(r->recipe);
-    struct dg_json *o = r->origin ? describe(r) : NULL;
-    char *path = dg_run_join(r->o->dir, "run.json");
-    int rc = !path || !o || dg_json_write(o, 2, &text) || text.failed
+    int rc = !o || dg_json_write(o, 2, &text) || text.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
                  : dg_file_write(path, text.data, text.len, err);
-    dg_json_free(o);
     dg_buffer_deinit(&text);
+    return rc;
+}
+
+int dg_run_save(struct dg_run *r, struct dg_error *err)
+{
+    char *path = dg_run_join(r->o->dir, "run.json");
+    if (!path)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    r->origin = dg_origin_find(r->recipe);
+    struct dg_json *o = r->origin ? describe(r) : NULL;
+    int rc = write_file(path, o, err);
+    dg_json_free(o);
+    free(path);
+    return rc;
+}
+
+int dg_run_save_settings(const struct dg_run *r, struct dg_error *err)
+{
+    char *path = dg_run_join(r->o->dir, "run.json");
+    if (!path)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    struct dg_json *o = dg_json_load(path, err);
+    int rc = !o ? DG_EFORMAT
+             : dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json))
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
+                 : write_file(path, o, err);
+    dg_json_free(o);
     free(path);
     return rc;
 }

@@ -40,6 +40,11 @@ def test_checkpoints_that_were_not_due_are_not_averaged(data, tmp_path):
     end = (stopped["step"] // every + 1) * every
     run(command(data, out, "--quiet", "--no-scores", "--set", f"training.updates={end}", verb="resume"))
     assert averaged(out) == [end - every, end]
+    # What it was resumed with holds from then on, and stands in the bundles.
+    run([TRAIN, "average", str(out), "--last", "1", "--no-scores", "--out", str(tmp_path / "last"), "--quiet"])
+    for bundle in out / "bundle", tmp_path / "last":
+        recipe = json.loads((bundle / "manifest.json").read_text())["training"]["recipe"]
+        assert recipe["training"]["updates"] == end
 
 
 def test_no_dev_set(data, tmp_path):
