@@ -288,10 +288,9 @@ bool dg_keeper_has(const struct dg_keeper *k, uint64_t step)
     return find(k, step) != NULL;
 }
 
-float dg_keeper_score_of(const struct dg_keeper *k, uint64_t step)
+const struct dg_kept *dg_keeper_find(const struct dg_keeper *k, uint64_t step)
 {
-    const struct dg_kept *kept = find(k, step);
-    return kept ? kept->score : NAN;
+    return find(k, step);
 }
 
 int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err)

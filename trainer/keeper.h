@@ -50,6 +50,8 @@ int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
  * to be beyond recovery. */
 int dg_keeper_forget(struct dg_keeper *k, uint64_t step, struct dg_error *err);
 bool dg_keeper_has(const struct dg_keeper *k, uint64_t step);
+/* NULL: it is not kept. Valid until the list changes. */
+const struct dg_kept *dg_keeper_find(const struct dg_keeper *k, uint64_t step);
 
 /* A validation of the model at `step`, which may be kept or not; NaN is worse than everything.
  * Counts best and bad. */
@@ -57,8 +59,6 @@ int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_e
 /* The same score for a checkpoint of that step that was written after the validation: counts
  * nothing. */
 int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err);
-/* The score of a kept step, NaN: none. */
-float dg_keeper_score_of(const struct dg_keeper *k, uint64_t step);
 
 /* The newest checkpoint that is whole; damaged ones are skipped and their number told.
  * DG_ENOTFOUND: none. */

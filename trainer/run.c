@@ -173,7 +173,8 @@ static int take_score(struct dg_run *r, float score, bool *end, struct dg_error 
 }
 
 /* Validate, and look at what came out. Where there is no room for it training goes on as it does
- * without a checkpoint; one that was asked to stop is made up for on resume. */
+ * without a checkpoint. One that was asked to stop ends the run at this very update, so that it is
+ * made up for on resume: after a further update nobody would know any more that it is missing. */
 static int validate(struct dg_run *r, bool last, bool *end, struct dg_error *err)
 {
     struct dg_error failure = {0};
@@ -181,8 +182,10 @@ static int validate(struct dg_run *r, bool last, bool *end, struct dg_error *err
     int rc = dg_run_validate(r, &score, &failure);
     if (!rc)
         return take_score(r, score, end, err);
-    if (rc == DG_ECANCELED)
+    if (rc == DG_ECANCELED) {
+        r->stopping = *end = true;
         return 0;
+    }
     if (last || rc != DG_EIO)
         return dg_error_set(err, rc, "%s", failure.message);
     return warn(r, failure.message, err);
@@ -202,6 +205,8 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
         r->checkpoint_ns = began;
     if (!rc && !r->stopping && validation_due(r, due, done))
         rc = validate(r, done, end, err);
+    if (!rc && r->stopping && !dg_keeper_has(r->keeper, r->optimizer->step)) /* meanwhile */
+        rc = save(r, due ? DG_KEPT_DUE : DG_KEPT_EXTRA, err);
     const uint64_t spent = dg_clock_ns() - began;
     t->start_ns += spent; /* speed is that of training */
     t->cpu_ns += dg_clock_cpu_ns() - cpu;
@@ -251,14 +256,13 @@ static int wait_for_lead(struct dg_run *r, bool *end, struct dg_error *err)
     return rc ? rc : agree(r, end, err);
 }
 
-/* A run that was killed between a checkpoint and its validation has that made up for. */
+/* A run that was stopped or killed between a checkpoint and its validation has that made up for. */
 static int make_up(struct dg_run *r, bool *end, struct dg_error *err)
 {
-    const struct dg_keeper *k = r->keeper;
-    const uint64_t step = r->optimizer->step;
-    const bool due = validation_due(r, is_due(r->recipe->training.checkpoint_updates, step), *end);
+    const struct dg_kept *kept = dg_keeper_find(r->keeper, r->optimizer->step);
     int rc = 0;
-    if (dg_run_leads(r) && due && dg_keeper_has(k, step) && isnan(dg_keeper_score_of(k, step)))
+    if (dg_run_leads(r) && kept && isnan(kept->score) &&
+        validation_due(r, kept->kind == DG_KEPT_DUE, *end))
         rc = validate(r, *end, end, err);
     return rc ? rc : wait_for_lead(r, end, err);
 }
@@ -337,7 +341,7 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
         rc = dg_run_model(&r, err);
     if (!rc && (rc = train(&r, err)))
         tell_failure(&r, err);
-    *stopped = !rc && r.stopping && (int64_t)r.optimizer->step < r.recipe->training.updates;
+    *stopped = !rc && r.stopping; /* after the last update, too: its validation may be missing */
     if (!rc && !*stopped && dg_run_leads(&r))
         rc = dg_run_finish(&r, stopped, err);
     if (!rc && o->ranks)

@@ -28,7 +28,7 @@ struct dg_run {
     struct dg_device device; /* one for each worker */
     struct dg_crew *workers;
     struct dg_exchange *exchange; /* NULL: alone */
-    bool stopping;                /* some rank was asked to stop */
+    bool stopping;                /* some rank was asked to stop, or the one that leads so far */
     struct dg_optimizer *optimizer;
     struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
     struct dg_keeper *keeper;

@@ -1,0 +1,78 @@
+"""A run of `dragoman-train` that is stopped in a validation, or that goes back to an older checkpoint, ends as one that nothing
+disturbed: the same scores, best checkpoints and patience."""
+import json
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from test_train_checkpoints import averaged, kept
+from test_train_run import command, log, run, with_longer_dev
+from test_train_run import data  # noqa: F401  fixtures
+
+LOSS = ("--set", "training.stop_metric=loss")  # BLEU of so little training is one and the same
+STILL = (*LOSS, "--set", "training.lr_scale=0")  # no score is better than the first
+
+
+def settings(**fields):
+    """training.*; every: validation.every."""
+    pairs = [("validation.every" if k == "every" else f"training.{k}", v) for k, v in fields.items()]
+    return [x for k, v in pairs for x in ("--set", f"{k}={v}")]
+
+
+@pytest.fixture(scope="module")
+def corpus(data, tmp_path_factory):  # noqa: F811
+    """With a dev set that takes long enough to be stopped in."""
+    folder = tmp_path_factory.mktemp("longer") / "corpus"
+    with_longer_dev(data, folder, 300)
+    return folder
+
+
+def stopped_while_validating(out, args):
+    """SIGTERM once the first validation of this process has begun."""
+    shutil.rmtree(out / "validation", ignore_errors=True)
+    process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    end = time.time() + 300
+    while process.poll() is None and time.time() < end and not (out / "validation" / "manifest.json").exists():
+        time.sleep(0.002)
+    process.terminate()
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 0, said
+    assert f"go on with: dragoman-train resume {out}" in said
+
+
+def index(out):
+    return json.loads((out / "checkpoints" / "index.json").read_text())
+
+
+def validated(out):
+    return [x["update"] for x in log(out, "valid")]
+
+
+@pytest.mark.parametrize("first, more", [
+    (4, settings(updates=8, checkpoint_updates=4, every=4)),
+    (3, settings(updates=8, checkpoint_updates=4, every=3)),
+    (1, settings(updates=3, checkpoint_updates=0, checkpoint_minutes=1e-9, every=0)),
+], ids=["at a checkpoint", "between two", "by the clock"])
+def test_validation_that_was_stopped_is_made_up_for(corpus, tmp_path, first, more):
+    straight, halted = tmp_path / "straight", tmp_path / "halted"
+    more = [*LOSS, *more, *settings(keep_best=2, average_best=2), "--no-scores"]
+    run(command(corpus, straight, *more))
+    stopped_while_validating(halted, command(corpus, halted, *more))
+    assert kept(halted)[-1]["step"] == first and kept(halted)[-1]["score"] is None
+    stopped_while_validating(halted, command(corpus, halted, "--no-scores", verb="resume"))
+    assert kept(halted)[-1]["step"] == first and not validated(halted), "what makes up for it is stopped like others"
+    run(command(corpus, halted, "--no-scores", verb="resume"))
+    assert validated(halted) == validated(straight) and index(halted) == index(straight)
+    assert averaged(halted) == averaged(straight)
+
+
+def test_last_validation_that_was_stopped_is_made_up_for(corpus, tmp_path):
+    """The run is not over before it: its score is one of those that say which checkpoints are averaged."""
+    out = tmp_path / "run"
+    stopped_while_validating(out, command(corpus, out, *LOSS, *settings(updates=4, average_best=1), "--no-scores"))
+    assert kept(out) == [{"step": 4, "score": None}]
+    assert not (out / "bundle").exists() and not log(out, "finished")
+    run(command(corpus, out, "--no-scores", verb="resume"))
+    assert validated(out) == averaged(out) == [4] and log(out, "finished")
