@@ -145,10 +145,13 @@ static int save_or_warn(struct dg_run *r, enum dg_kept_kind kind, bool last, str
     return warn(r, failure.message, err);
 }
 
+/* A run that goes on from before its latest validation first comes there again: it ends where it
+ * would have ended, with that model. */
 static bool out_of_patience(const struct dg_run *r)
 {
     const int64_t patience = r->recipe->training.patience;
-    return patience > 0 && (int64_t)r->keeper->bad >= patience;
+    return patience > 0 && (int64_t)r->keeper->bad >= patience &&
+           r->optimizer->step >= r->keeper->validated;
 }
 
 /* What follows from a validation: weights that are the best are kept between checkpoints, too, and

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from test_train_checkpoints import averaged, kept
-from test_train_run import command, log, run, with_longer_dev
+from test_train_run import checkpoint, command, log, run, with_longer_dev
 from test_train_run import data  # noqa: F401  fixtures
 
 LOSS = ("--set", "training.stop_metric=loss")  # BLEU of so little training is one and the same
@@ -76,3 +76,28 @@ def test_last_validation_that_was_stopped_is_made_up_for(corpus, tmp_path):
     assert not (out / "bundle").exists() and not log(out, "finished")
     run(command(corpus, out, "--no-scores", verb="resume"))
     assert validated(out) == averaged(out) == [4] and log(out, "finished")
+
+
+def lose(out, *steps):
+    """As if these checkpoints had never been written, and the run had not ended."""
+    path = out / "checkpoints" / "index.json"
+    text = index(out)
+    text["checkpoints"] = [c for c in text["checkpoints"] if c["step"] not in steps]
+    path.write_text(json.dumps(text))
+    for step in steps:
+        (out / "checkpoints" / f"{step:08d}.ckpt").unlink()
+    shutil.rmtree(out / "bundle")
+
+
+def test_out_of_patience_is_where_it_was(data, tmp_path):  # noqa: F811
+    """The checkpoint of the validation that ended the run is lost: it ends there again, and not where it goes on from."""
+    out = tmp_path / "run"
+    more = settings(every=3, checkpoint_updates=4, keep_last=3, keep_best=0, patience=2)
+    run(command(data, out, *STILL, *more, "--no-scores"))
+    before, last = index(out), checkpoint(out, 9)
+    assert [c["step"] for c in before["checkpoints"]] == [4, 8, 9] and before["bad"] == 2
+    for lost in (9,), (8, 9):
+        lose(out, *lost)
+        assert "stopping early" in run(command(data, out, "--no-scores", verb="resume"))
+        assert index(out) == before and averaged(out) == [8, 9]
+        assert checkpoint(out, 9)["xxh3"] == last["xxh3"]
