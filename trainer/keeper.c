@@ -47,10 +47,13 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
     struct dg_json *index = dg_json_load(path, err);
     const struct dg_json *list = dg_json_get(index, "checkpoints"),
                          *best = dg_json_get(index, "best");
-    int64_t bad = 0, validated = 0;
+    int64_t bad = 0, validated = 0, best_step = 0;
     int rc = index ? dg_json_field_int(index, NULL, "bad", 0, INT64_MAX, &bad, err) : DG_EFORMAT;
     if (!rc)
         rc = dg_json_field_int(index, NULL, "validated", 0, INT64_MAX, &validated, err);
+    if (!rc)
+        rc = dg_json_field_int(index, NULL, "best_step", 0, INT64_MAX, &best_step, err);
+    k->best_step = (uint64_t)best_step;
     k->bad = (uint64_t)bad;
     k->validated = (uint64_t)validated;
     k->best = read_score(best);
@@ -151,6 +154,7 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
     }
     dg_json_set_take(index, "checkpoints", list);
     dg_json_set_real(index, "best", k->best); /* NaN: null */
+    dg_json_set_int(index, "best_step", (int64_t)k->best_step);
     dg_json_set_int(index, "bad", (int64_t)k->bad);
     dg_json_set_int(index, "validated", (int64_t)k->validated);
     int rc = !path || dg_json_write(index, 2, &text) || text.failed
@@ -303,13 +307,17 @@ int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_
 
 int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err)
 {
+    const struct dg_kept *kept = find(k, step);
     if (isnan(k->best) || score > k->best) {
         k->best = score;
+        k->best_step = isnan(score) ? 0 : step;
         k->bad = 0;
     } else if (step > k->validated) {
         k->bad++;
     }
     k->validated = step > k->validated ? step : k->validated;
+    if (kept && kept->kind == DG_KEPT_EXTRA && step != k->best_step)
+        return write_index(k, err);
     return dg_keeper_attach(k, step, score, err);
 }
 

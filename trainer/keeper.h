@@ -26,6 +26,7 @@ struct dg_keeper {
     size_t n, cap;
     size_t keep_last, keep_best;
     float best;         /* best score of the run so far, kept or not; NaN: none yet */
+    uint64_t best_step; /* where it is from; 0: none, or an index that did not say */
     uint64_t bad;       /* validations since that one */
     uint64_t validated; /* latest step that was: one that comes again is not counted again */
 };
@@ -54,7 +55,8 @@ bool dg_keeper_has(const struct dg_keeper *k, uint64_t step);
 const struct dg_kept *dg_keeper_find(const struct dg_keeper *k, uint64_t step);
 
 /* A validation of the model at `step`, which may be kept or not; NaN is worse than everything.
- * Counts best and bad. */
+ * Counts best and bad. One that was not due is given its score if that is the best: a run that was
+ * not stopped there would have kept it for nothing else. */
 int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err);
 /* The same score for a checkpoint of that step that was written after the validation: counts
  * nothing. */

@@ -155,20 +155,22 @@ static bool out_of_patience(const struct dg_run *r)
 }
 
 /* What follows from a validation: weights that are the best are kept between checkpoints, too, and
- * so are those of a run that ends because no better ones come (*end). */
+ * so are those of a run that ends because no better ones come (*end): as one that was due, also
+ * where they are kept because the run was stopped there. */
 static int take_score(struct dg_run *r, float score, bool *end, struct dg_error *err)
 {
     const struct dg_keeper *k = r->keeper;
     const uint64_t step = r->optimizer->step;
-    const bool best = k->keep_best && !k->bad && score == k->best;
+    const struct dg_kept *kept = dg_keeper_find(k, step);
+    const bool over = out_of_patience(r), best = k->keep_best && k->best_step == step;
     int rc = 0;
-    if (out_of_patience(r)) {
+    if (over) {
         dg_trainlog_say(
             r->log, "no better score in %" PRIu64 " validations: stopping early", k->bad);
         *end = true;
     }
-    if ((*end || best) && !dg_keeper_has(k, step)) {
-        rc = save_or_warn(r, *end ? DG_KEPT_DUE : DG_KEPT_EXTRA, *end, err);
+    if (kept ? over && kept->kind == DG_KEPT_EXTRA : over || best) {
+        rc = save_or_warn(r, over ? DG_KEPT_DUE : DG_KEPT_EXTRA, over, err);
         if (!rc && dg_keeper_has(k, step))
             rc = dg_keeper_attach(r->keeper, step, score, err);
     }

@@ -78,6 +78,22 @@ def test_last_validation_that_was_stopped_is_made_up_for(corpus, tmp_path):
     assert validated(out) == averaged(out) == [4] and log(out, "finished")
 
 
+@pytest.mark.parametrize("patience, end", [(0, [4, 8]), (1, [4, 6])], ids=["goes on", "ends"])
+def test_stopped_where_nothing_was_due(corpus, tmp_path, patience, end):
+    """Update 6 is validated and no better: no candidate for the best; where it ends the run, one of the last."""
+    straight, halted = tmp_path / "straight", tmp_path / "halted"
+    keep = settings(checkpoint_updates=4, keep_best=2, average_best=0 if patience else 2)
+    run(command(corpus, straight, *STILL, *keep, *settings(updates=4), "--no-scores"))
+    shutil.copytree(straight, halted)
+    more = [*settings(updates=8, every=6, patience=patience), "--no-scores"]
+    run(command(corpus, straight, *more, verb="resume"))
+    stopped_while_validating(halted, command(corpus, halted, *more, verb="resume"))
+    assert kept(halted)[-1] == {"step": 6, "score": None, "extra": True}
+    run(command(corpus, halted, *more, verb="resume"))
+    assert index(halted) == index(straight)
+    assert averaged(halted) == averaged(straight) == end
+
+
 def lose(out, *steps):
     """As if these checkpoints had never been written, and the run had not ended."""
     path = out / "checkpoints" / "index.json"

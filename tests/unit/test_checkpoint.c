@@ -228,12 +228,14 @@ static void test_extra(void **state)
     assert_int_equal(keep(k, 21, DG_KEPT_EXTRA, &err), 0);
     assert_int_equal(dg_keeper_score(k, 21, 9, &err), 0);
     assert_int_equal(keep(k, 22, DG_KEPT_EXTRA, &err), 0);
+    assert_int_equal(dg_keeper_score(k, 22, 9, &err), 0); /* counts, and is no better */
+    assert_int_equal(k->bad, 1);
     for (int again = 0; again < 2; again++) { /* what is read back is what was kept */
         assert_true(exists(k, 10) && exists(k, 20) && exists(k, 21) && exists(k, 22));
         assert_int_equal(dg_keeper_last(k, 2, steps), 2);
         assert_true(steps[0] == 10 && steps[1] == 20);
-        assert_int_equal(dg_keeper_best(k, 1, steps), 1);
-        assert_int_equal(steps[0], 21);
+        assert_int_equal(dg_keeper_best(k, 2, steps), 2);
+        assert_true(steps[0] == 20 && steps[1] == 21 && k->best_step == 21);
         assert_int_equal(dg_keeper_newest(k, &c, &damaged, &err), 0);
         assert_int_equal(c->state.step, 22);
         dg_checkpoint_close(c);
@@ -271,7 +273,7 @@ static void test_validated_again(void **state)
     dg_keeper_close(k);
 }
 
-/* As programs wrote it that knew neither "extra" nor "validated". */
+/* As programs wrote it that knew neither "extra" nor "validated" nor "best_step". */
 static void test_earlier_index(void **state)
 {
     (void)state;
@@ -286,7 +288,7 @@ static void test_earlier_index(void **state)
     assert_int_equal(dg_file_write(path, text, strlen(text), &err), 0);
     assert_int_equal(dg_keeper_open(folder, 2, 0, &k, &err), 0);
     assert_int_equal(dg_keeper_last(k, 2, steps), 2);
-    assert_true(k->best == 3 && k->bad == 1 && k->validated == 0);
+    assert_true(k->best == 3 && k->bad == 1 && k->validated == 0 && k->best_step == 0);
     dg_keeper_close(k);
 }
 
