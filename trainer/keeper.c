@@ -328,13 +328,26 @@ int dg_keeper_newest(
     *damaged = 0;
     for (size_t i = k->n; i-- > 0; ++*damaged) {
         char *path = dg_keeper_path(k, k->kept[i].step);
-        int rc = path ? dg_checkpoint_open(path, out, &first) : DG_ENOMEM;
+        int rc = path ? dg_checkpoint_open(path, out, &first)
+                      : dg_error_set(&first, DG_ENOMEM, "no memory for a checkpoint's name");
         free(path);
         if (!rc)
             return 0;
+        if (rc != DG_EFORMAT && rc != DG_ENOTFOUND)
+            return dg_error_set(err, rc, "%s", first.message);
     }
     if (first.code)
         return dg_error_set(
             err, DG_ENOTFOUND, "no checkpoint in %s is whole: %s", k->dir, first.message);
     return dg_error_set(err, DG_ENOTFOUND, "there is no checkpoint in %s", k->dir);
+}
+
+void dg_keeper_go_on(struct dg_keeper *k, uint64_t step)
+{
+    while (k->n && k->kept[k->n - 1].step > step)
+        k->n--;
+    if (step)
+        return;
+    k->best = NAN;
+    k->best_step = k->bad = k->validated = 0;
 }

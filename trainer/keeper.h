@@ -63,9 +63,13 @@ int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_e
 int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err);
 
 /* The newest checkpoint that is whole; damaged ones are skipped and their number told.
- * DG_ENOTFOUND: none. */
+ * DG_ENOTFOUND: none. One that cannot be read for another reason is an error: it may be whole. */
 int dg_keeper_newest(
     const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err);
+/* The run goes on from this step: later checkpoints are no longer its own, and for dg_keeper_clean
+ * they are left-overs. Best, bad and validated stay, so that what comes again is not counted again;
+ * a run that begins (step 0) has none. The marker says so when it is written next. */
+void dg_keeper_go_on(struct dg_keeper *k, uint64_t step);
 
 /* Steps of the last n that were due (the newest one where none was), or of the n with the best
  * score (ties: later), ascending; returns how many there are. */

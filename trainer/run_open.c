@@ -373,6 +373,8 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     else if (!rc && !(rc = start_parameters(r, err)))
         dg_optimizer_start(r->optimizer, r->workers->params->data);
     if (!rc)
+        dg_keeper_go_on(r->keeper, r->optimizer->step);
+    if (!rc)
         rc = join_ranks(r, err);
     if (!rc && dg_run_leads(r))
         rc = begin_log(r, c, damaged, err);

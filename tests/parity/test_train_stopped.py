@@ -1,6 +1,7 @@
 """A run of `dragoman-train` that is stopped in a validation, or that goes back to an older checkpoint, ends as one that nothing
 disturbed: the same scores, best checkpoints and patience."""
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -117,3 +118,30 @@ def test_out_of_patience_is_where_it_was(data, tmp_path):  # noqa: F811
         assert "stopping early" in run(command(data, out, "--no-scores", verb="resume"))
         assert index(out) == before and averaged(out) == [8, 9]
         assert checkpoint(out, 9)["xxh3"] == last["xxh3"]
+
+
+def test_damaged_checkpoints_are_made_again(data, tmp_path):  # noqa: F811
+    """The best among them too, though its score is known and later ones were no better."""
+    out = tmp_path / "run"
+    more = settings(updates=8, every=6, checkpoint_updates=4, keep_best=2, average_best=2)
+    run(command(data, out, *STILL, *more, "--no-scores"))
+    before = index(out)
+    assert before["best_step"] == 6 and before["bad"] == 1 and averaged(out) == [6, 8]
+    for step in (6, 8):
+        os.truncate(out / "checkpoints" / f"{step:08d}.ckpt", 3000)
+    text = run(command(data, out, "--no-scores", verb="resume"))
+    assert "going on after update 4 (newer checkpoints are damaged)" in text
+    assert index(out) == before and averaged(out) == [6, 8]
+    assert all(checkpoint(out, c["step"])["step"] == c["step"] for c in kept(out))
+
+
+def test_begun_anew_is_begun_anew(data, tmp_path):  # noqa: F811
+    """Killed after a validation and before the first checkpoint: another run there has its own best and its own patience."""
+    straight, out = tmp_path / "straight", tmp_path / "out"
+    more = [*STILL, *settings(updates=4, every=1, checkpoint_updates=4, keep_best=0), "--no-scores"]
+    run(command(data, straight, *more))
+    (out / "checkpoints").mkdir(parents=True)
+    left = {"checkpoints": [], "best": 0, "best_step": 1, "bad": 2, "validated": 3}
+    (out / "checkpoints" / "index.json").write_text(json.dumps(left))
+    run(command(data, out, *more))
+    assert index(out) == index(straight)

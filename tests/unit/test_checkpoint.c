@@ -344,6 +344,47 @@ static void test_newest(void **state)
     dg_keeper_close(k);
 }
 
+/* Damaged ones that were fallen back from are not named, averaged or kept any more; scores count
+ * on. A file that cannot be read is not taken for damaged, nor is anything removed for it. */
+static void test_going_on(void **state)
+{
+    (void)state;
+    struct dg_keeper *k = NULL;
+    struct dg_checkpoint *c = NULL;
+    struct dg_error err = {0};
+    size_t damaged = 0;
+    uint64_t step;
+    assert_int_equal(dg_keeper_open(folder, 2, 2, &k, &err), 0);
+    assert_int_equal(add(k, 4, 1, &err), 0);
+    assert_int_equal(keep(k, 6, DG_KEPT_EXTRA, &err), 0);
+    assert_int_equal(dg_keeper_score(k, 6, 2, &err), 0);
+    assert_int_equal(add(k, 8, 1, &err), 0);
+    damage(k, 8);
+    damage(k, 6);
+    assert_int_equal(dg_keeper_newest(k, &c, &damaged, &err), 0);
+    assert_int_equal(c->state.step, 4);
+    dg_checkpoint_close(c);
+    dg_keeper_go_on(k, 4);
+    dg_keeper_clean(k);
+    assert_true(exists(k, 4) && !exists(k, 6) && !exists(k, 8) && !dg_keeper_has(k, 6));
+    assert_int_equal(dg_keeper_best(k, 1, &step), 1);
+    assert_int_equal(step, 4);
+    assert_true(k->best == 2 && k->best_step == 6 && k->bad == 1 && k->validated == 8);
+
+    char *path = dg_keeper_path(k, 12);
+    assert_int_equal(add(k, 12, NAN, &err), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    dg_error_clear(&err);
+    assert_int_equal(dg_keeper_newest(k, &c, &damaged, &err), DG_EIO);
+    assert_non_null(strstr(err.message, "00000012.ckpt"));
+    assert_int_equal(rmdir(path), 0);
+    free(path);
+    dg_keeper_go_on(k, 0);
+    assert_true(!k->n && isnan(k->best) && !k->best_step && !k->bad && !k->validated);
+    dg_keeper_close(k);
+}
+
 /* A run that went back to an older checkpoint writes newer steps again. */
 static void test_going_back(void **state)
 {
@@ -416,7 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_roundtrip), TEST(test_damage), TEST(test_keeping),
         TEST(test_extra), TEST(test_validated_again), TEST(test_earlier_index),
-        TEST(test_forgetting), TEST(test_newest), TEST(test_going_back), TEST(test_full_disk),
-        TEST(test_left_overs)};
+        TEST(test_forgetting), TEST(test_newest), TEST(test_going_on), TEST(test_going_back),
+        TEST(test_full_disk), TEST(test_left_overs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
