@@ -158,14 +158,17 @@ static int train(struct dg_run_options *o, struct dg_error *err)
     }
     int rc = dg_run(o, &stopped, err);
     const bool leads = ranks.rank == 0;
-    if (rc && o->ranks) {
+    if (rc && rc != DG_ECANCELED && o->ranks) {
         /* The others wait for this one: none of them can go on. */
         fprintf(stderr, "dragoman-train: rank %zu: %s\n", ranks.rank, err->message);
         ranks.abort(ranks.ctx, 1);
     }
     dg_ranks_close(&ranks);
-    if (rc == DG_ECANCELED) /* before the first update: there is nothing to save */
+    if (rc == DG_ECANCELED) { /* before the first update: there is nothing to save */
+        if (leads)
+            fprintf(stderr, "dragoman-train: %s\n", err->message);
         rc = 0;
+    }
     if (!rc && stopped && leads)
         fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume %s\n",
             (int)stop_signal, o->dir);

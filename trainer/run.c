@@ -28,6 +28,13 @@ static int agree(const struct dg_run *r, bool *flag, struct dg_error *err)
     return rc;
 }
 
+int dg_run_wait(const struct dg_run *r, bool *flag, struct dg_error *err)
+{
+    const struct dg_ranks *ranks = r->o->ranks;
+    int rc = ranks ? ranks->meet(ranks->ctx, err) : 0;
+    return rc ? rc : agree(r, flag, err);
+}
+
 static void begin_tally(struct tally *t)
 {
     memset(t, 0, sizeof *t);
@@ -252,15 +259,6 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
     return rc;
 }
 
-/* Wait for the rank that leads, whatever it has to do between updates, and hear whether it goes on.
- */
-static int wait_for_lead(struct dg_run *r, bool *end, struct dg_error *err)
-{
-    const struct dg_ranks *ranks = r->o->ranks;
-    int rc = ranks ? ranks->meet(ranks->ctx, err) : 0;
-    return rc ? rc : agree(r, end, err);
-}
-
 /* A run that was stopped or killed between a checkpoint and its validation has that made up for. */
 static int make_up(struct dg_run *r, bool *end, struct dg_error *err)
 {
@@ -269,7 +267,7 @@ static int make_up(struct dg_run *r, bool *end, struct dg_error *err)
     if (dg_run_leads(r) && kept && isnan(kept->score) &&
         validation_due(r, kept->kind == DG_KEPT_DUE, *end))
         rc = validate(r, *end, end, err);
-    return rc ? rc : wait_for_lead(r, end, err);
+    return rc ? rc : dg_run_wait(r, end, err);
 }
 
 static int train(struct dg_run *r, struct dg_error *err)
@@ -301,7 +299,7 @@ static int train(struct dg_run *r, struct dg_error *err)
         if (!rc && dg_run_leads(r))
             rc = after_update(r, &tally, &end, err);
         if (!rc)
-            rc = wait_for_lead(r, &end, err);
+            rc = dg_run_wait(r, &end, err);
     }
     return rc;
 }
@@ -351,7 +349,7 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
         rc = dg_run_finish(&r, stopped, err);
     if (!rc && o->ranks)
         rc = o->ranks->meet(o->ranks->ctx, err);
-    if (rc && o->ranks) {
+    if (rc && rc != DG_ECANCELED && o->ranks) {
         /* The caller ends this process and all others now; until then nothing may wait for a device
          * on which a sum over ranks hangs. */
         dg_exchange_close(r.exchange);

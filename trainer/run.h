@@ -31,8 +31,8 @@ struct dg_run_options {
                                        leads: it alone writes, validates and exports */
 };
 
-/* *stopped: it was asked to stop and has saved. DG_EINTERNAL: diverged, the last checkpoint is
- * whole and named. */
+/* *stopped: it was asked to stop and has saved. DG_ECANCELED: asked to before there was anything to
+ * save; all ranks return it. DG_EINTERNAL: diverged, the last checkpoint is whole and named. */
 int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err);
 
 /* How a recipe's training set is cut into batches. */

@@ -52,6 +52,10 @@ static inline int dg_run_threads(const struct dg_run *r)
     return r->workers->n * (r->o->ranks ? (int)r->o->ranks->ranks : 1);
 }
 
+/* run.c */
+/* By all ranks: wait for the one that leads, whatever it is at, and hear whether any says so. */
+int dg_run_wait(const struct dg_run *r, bool *flag, struct dg_error *err);
+
 /* run_open.c */
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
 int dg_run_paths(struct dg_run *r, struct dg_error *err);

@@ -171,15 +171,24 @@ static int prepare(struct dg_run *r, struct dg_error *err)
     return rc ? rc : dg_prepare(r->recipe, &o, NULL, err);
 }
 
+/* Before all others go on; when it is asked to stop meanwhile, they all do. */
+static int prepare_for_all(struct dg_run *r, struct dg_error *err)
+{
+    int rc = !r->o->resume && dg_run_leads(r) ? prepare(r, err) : 0;
+    bool canceled = rc == DG_ECANCELED;
+    if (rc && !canceled)
+        return rc;
+    rc = dg_run_wait(r, &canceled, err);
+    return rc || !canceled ? rc : dg_error_set(err, DG_ECANCELED, "stopped while preparing");
+}
+
 int dg_run_data(struct dg_run *r, struct dg_error *err)
 {
     struct dg_dataset_options data = dg_run_batches(r->recipe);
     struct dg_dataset_worst worst;
     int rc = read_init_config(r, err); /* first: preparing may take hours */
-    if (!rc && !r->o->resume && dg_run_leads(r))
-        rc = prepare(r, err);
-    if (!rc && r->o->ranks)
-        rc = r->o->ranks->meet(r->o->ranks->ctx, err);
+    if (!rc)
+        rc = prepare_for_all(r, err);
     if (!rc && r->prepared_lock < 0)
         rc = dg_prepared_hold(r->prepared_dir, &r->prepared_lock, err);
     if (!rc)

@@ -1,4 +1,5 @@
 """Several ranks over MPI on one machine: the same run as one process with as many threads, bit for bit."""
+import fcntl
 import os
 import shutil
 import signal
@@ -81,6 +82,22 @@ def test_signal_saves_and_any_number_of_processes_goes_on(data, whole, tmp_path)
         assert stderr.count("go on with: dragoman-train resume") == 1
         runs.run(runs.command(data, out, "--quiet", "--set", "training.threads=2", verb="resume"))
     runs.same_end(out, whole)
+
+
+@needs_mpi
+def test_signal_before_there_is_anything_to_save(data, tmp_path):
+    """While the rank that leads prepares, or waits for another process that does: all end, and well."""
+    folder, out = tmp_path / "shared", tmp_path / "run"
+    folder.mkdir()
+    with open(folder / ".prepare-lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = subprocess.Popen(mpirun(2, runs.command(data, out, *ONE_THREAD, "--prepared", str(folder))), env=ENV,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        assert any("another process prepares it" in line for line in process.stderr)
+        process.send_signal(signal.SIGUSR1)
+        stderr = process.communicate(timeout=300)[1]
+    assert process.returncode == 0 and stderr.count("stopped while another process prepares") == 1, stderr
+    assert not (out / "checkpoints").exists()
 
 
 @needs_mpi
