@@ -145,6 +145,43 @@ static int verb_prepare(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
+/* For a shell. */
+static void add_word(struct dg_buffer *b, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%";
+    const bool quoted = !word[0] || word[strspn(word, plain)];
+    dg_buffer_adds(b, quoted ? " '" : " ");
+    for (const char *p = word; *p; p++)
+        dg_buffer_add(b, *p == '\'' ? "'\\''" : p, *p == '\'' ? 4 : 1);
+    dg_buffer_adds(b, quoted ? "'" : "");
+}
+
+static void add_option(struct dg_buffer *b, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    dg_buffer_addf(b, " %s", name);
+    add_word(b, value);
+}
+
+/* How to go on as before: with what was asked for on the command line and is not kept in the run's
+ * folder, which has the recipe, and where the prepared data lay when the run began. */
+static void tell_resume(const struct dg_run_options *o)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    add_word(&b, o->dir);
+    add_option(&b, "--device", o->device);
+    add_option(&b, "--precision", o->precision);
+    add_option(&b, "--prepared", o->resume ? o->prepared : NULL);
+    if (o->no_scores)
+        dg_buffer_adds(&b, " --no-scores");
+    fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume%s\n", (int)stop_signal,
+        b.data && !b.failed ? b.data : "");
+    dg_buffer_deinit(&b);
+}
+
 /* Train, together with the other processes where mpirun started several. */
 static int train(struct dg_run_options *o, struct dg_error *err)
 {
@@ -170,8 +207,7 @@ static int train(struct dg_run_options *o, struct dg_error *err)
         rc = 0;
     }
     if (!rc && stopped && leads)
-        fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume %s\n",
-            (int)stop_signal, o->dir);
+        tell_resume(o);
     return rc;
 }
 

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -191,6 +192,29 @@ def test_signal_saves_and_resumes(data, whole, tmp_path, number):
         run(command(data, out, "--quiet", verb="resume"))
     same_end(out, whole)
     assert [x["update"] for x in log(out, "train")] == [x["update"] for x in log(whole, "train")]
+
+
+def stopped(args, out, step):
+    """What a run that is stopped after a checkpoint of that step says to go on with."""
+    process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for(out, step, process)
+    process.terminate()
+    stderr = process.communicate(timeout=300)[1]
+    assert process.returncode == 0, stderr
+    return shlex.split(re.search("go on with: (.*)", stderr)[1])
+
+
+def test_what_is_said_to_go_on_with(data, tmp_path):
+    """What the folder does not keep is in it: what computes, how exactly, and what is left out at the end."""
+    out = tmp_path / "it's a run"
+    given = ["--device", "cpu", "--precision", "fp32", "--no-scores"]
+    said = stopped(command(data, out, *given, "--set", "training.updates=30000"), out, 4)
+    assert said == ["dragoman-train", "resume", str(out), *given]
+    more = ["--set", "training.updates=40000", "--set", "training.threads=1"]
+    args = ["resume", str(out), "--device", "cpu", "--prepared", str(out / "data")]
+    said = stopped([TRAIN, *args, "--threads", "1"], out, checkpoint_steps(out)[-1] + 1)
+    assert said == ["dragoman-train", *args], "settings are kept in the folder"
+    assert stopped([TRAIN, *args[:2]], out, checkpoint_steps(out)[-1] + 1) == ["dragoman-train", *args[:2]]
 
 
 def test_killed_again_and_again(data, whole, tmp_path):
