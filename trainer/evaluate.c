@@ -171,7 +171,7 @@ static int find_longest(
 static int open_model(const struct dg_evaluate_text *o, const struct texts *x,
     struct dg_backend *be, struct model *m, struct dg_error *err)
 {
-    struct dg_engine_limits limits = {0}; /* the engine's own */
+    struct dg_engine_limits limits = {.max_beam = o->beam}; /* the others are the engine's own */
     uint32_t longest = 0;
     int rc = dg_translator_open(o->bundle, be, 0, &m->translator, err);
     if (!rc && o->score)
@@ -190,6 +190,7 @@ static int open_model(const struct dg_evaluate_text *o, const struct texts *x,
     const uint32_t most = dg_model_max_positions(model);
     limits.max_source = longest > SENTENCE_PIECES ? longest : 0;
     limits.max_target = longest > SENTENCE_PIECES ? most : 0;
+    limits.max_search = SENTENCE_PIECES + dg_model_config(model)->extra_length;
     m->line = longest < most ? longest : most;
     return dg_runner_open(m->translator, o->threads > 0 ? o->threads : dg_cores_available(), 1,
         &limits, &m->runner, err);

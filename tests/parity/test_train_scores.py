@@ -61,3 +61,14 @@ def test_long_dev_lines(data, tmp_path):
                        "model.max_positions=600"), expect=2)
     longest = int(re.search(r"model.max_positions is 600, but the set dev-0 has a line of (\d+) pieces", text)[1])
     assert longest > 1024 and not (tmp_path / "learned" / "log.jsonl").exists()
+
+
+def test_widest_beam_of_a_long_line(whole, tmp_path):
+    """One sentence just within what a server takes as one, by the widest search that may be asked for."""
+    def evaluated(words, *more):
+        text = tmp_path / "text"  # and its own reference
+        text.write_text(" ".join(words) + "\n")
+        return json.loads(run([TRAIN, "evaluate", str(whole / "bundle"), str(text), str(text), "--json", "--threads", "1", *more]))
+    pieces = evaluated(WORDS * 10)["pieces"]
+    long = (WORDS * 100)[:len(WORDS) * 10 * 460 // pieces]
+    assert 400 < evaluated(long, "--beam", "32")["pieces"] <= 510
