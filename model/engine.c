@@ -32,7 +32,8 @@ static void resolve_limits(const struct dg_model *m, const struct dg_engine_limi
         out->max_target = defaults.max_target;
     out->max_source = least(out->max_source, m->max_positions);
     out->max_target = least(out->max_target, m->max_positions);
-    out->max_beam = least(out->max_beam ? out->max_beam : c->beam, out->max_rows);
+    /* Who asks for no beam has the model's own, whatever others may ask for. */
+    out->max_beam = least(out->max_beam > c->beam ? out->max_beam : c->beam, out->max_rows);
     out->max_search = least(out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
 }
 

@@ -17,7 +17,7 @@ struct dg_engine_limits {
     uint32_t max_sentences; /* 0 = 64 */
     uint32_t max_source;    /* pieces with </s> in one sentence; 0 = 512 */
     uint32_t max_target;    /* positions with </s>; 0 = 1024 */
-    uint32_t max_beam;      /* widest search that always finds room once it is alone; 0 = the model's beam */
+    uint32_t max_beam;      /* widest search sure of room once alone; at least the model's beam */
     uint32_t max_search;    /* most positions of such a one; 0 = max_source and the model's output limit */
     size_t cache_bytes;     /* keys and values; 0 = room for max_rows at about 80 positions, or for that search */
 };

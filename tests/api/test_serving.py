@@ -26,6 +26,15 @@ def ok(reply):
     return reply.json()["translations"]
 
 
+def test_largest_beam_is_for_those_who_ask(models, server):
+    """--max-beam changes no answer of who asks for no beam, and leaves room for their longest sentences."""
+    text = " ".join(WORDS[i % len(WORDS)] for i in range(700))
+    with Server(models, "--batch-rows", "8", "--batch-sentences", "4", "--max-beam", "2", "--max-queue-tokens", "100000") as narrow:
+        assert ok(narrow.translate(text, scores=True)) == ok(server.translate(text, scores=True))
+        assert ok(narrow.translate("Two dogs.", beam_size=2)) == ok(server.translate("Two dogs.", beam_size=2))
+        assert narrow.translate("Two dogs.", beam_size=3).status_code == 400
+
+
 # The same answer in any company -------------------------------------------------------------------------------
 
 def draw(rng, known):

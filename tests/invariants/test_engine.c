@@ -235,6 +235,7 @@ static void largest_search_fits(void **state)
     } cases[] = {
         {{0}, LONGEST, 4, 0},
         {{.max_rows = 8, .max_sentences = 4}, LONGEST, 4, 0},
+        {{.max_rows = 8, .max_sentences = 4, .max_beam = 2}, LONGEST, 0, 0}, /* the model's own */
         {{.max_beam = 32}, LONGEST, 32, 0},
         {{.max_rows = 32, .max_sentences = 1, .max_source = 2, .max_beam = 21}, 2, 21, 0},
         {{.max_target = 4096, .max_beam = 4, .max_search = 4096}, 3, 4, 4096},
