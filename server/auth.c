@@ -369,26 +369,27 @@ enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsign
 }
 
 enum dg_auth_verdict dg_auth_use(
-    struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *wait_s)
+    struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *day)
 {
-    int64_t left, day = dg_quota_day(dg_clock_wall_s(), &left);
+    int64_t left;
+    *day = dg_quota_day(dg_clock_wall_s(), &left);
     pthread_mutex_lock(&a->lock);
-    struct used *u = used_on(key, day);
+    struct used *u = used_on(key, *day);
     bool fits = dg_quota_fits(key->stored + u->characters, n, key->key.characters_per_day);
     if (fits)
         u->characters += n;
     else
         a->counts.refused[DG_AUTH_QUOTA]++;
     pthread_mutex_unlock(&a->lock);
-    *wait_s = fits ? 0 : left;
     return fits ? DG_AUTH_OK : DG_AUTH_QUOTA;
 }
 
-void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t n)
+void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, int64_t n)
 {
-    int64_t left, day = dg_quota_day(dg_clock_wall_s(), &left);
     pthread_mutex_lock(&a->lock);
-    used_on(key, day)->characters -= n; /* may go below 0 for a moment: it was written meanwhile */
+    struct used *u = &key->pending[day % DAYS];
+    if (u->day == day)      /* else it is two days ago, and nobody's limit any more */
+        u->characters -= n; /* may go below 0 for a moment: it was written meanwhile */
     pthread_mutex_unlock(&a->lock);
 }
 

@@ -36,11 +36,11 @@ void dg_auth_close(struct dg_auth *a);
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
     struct dg_auth_key **key, int64_t *wait_s);
 
-/* Use n characters of the day's. All or nothing. */
+/* Use n characters of the day's, *day: all or nothing. */
 enum dg_auth_verdict dg_auth_use(
-    struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *wait_s);
-/* Give them back: what they were for failed here. */
-void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t n);
+    struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *day);
+/* Give n of them back to that day: what they were for failed here. */
+void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, int64_t n);
 
 const char *dg_auth_id(const struct dg_auth_key *key);
 int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key);

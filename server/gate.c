@@ -12,7 +12,7 @@
 struct visit {
     const struct dg_route *route;
     struct dg_auth_key *key; /* NULL: none was needed */
-    int64_t characters;      /* taken from its day */
+    int64_t day, characters; /* taken from that day of its */
 };
 
 static const char *const admin_paths[] = {"/v1/models/reload"};
@@ -126,16 +126,17 @@ int dg_gate_use(struct dg_app *app, struct dg_http_exchange *x, const struct dg_
     size_t n, struct dg_error *err)
 {
     struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
-    int64_t characters = 0, wait_s;
+    int64_t day, characters = 0;
     if (!v || !v->key)
         return DG_OK;
     for (size_t i = 0; i < n; i++)
         characters += (int64_t)dg_request_characters(&texts[i]);
-    if (dg_auth_use(app->auth, v->key, characters, &wait_s) != DG_AUTH_OK)
+    if (dg_auth_use(app->auth, v->key, characters, &day) != DG_AUTH_OK)
         return dg_error_set(err, DG_EQUOTA,
             "%lld characters are more than is left of the API key's %lld for today (UTC)",
             (long long)characters, (long long)dg_auth_daily_limit(app->auth, v->key));
-    v->characters += characters;
+    v->day = day;
+    v->characters = characters;
     return DG_OK;
 }
 
@@ -164,7 +165,7 @@ void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status)
     if (!v)
         return;
     if (v->key && costs_nothing(status) && v->characters > 0)
-        dg_auth_give_back(app->auth, v->key, v->characters);
+        dg_auth_give_back(app->auth, v->key, v->day, v->characters);
     dg_http_set_tag(x, NULL);
     free(v);
 }

@@ -12,7 +12,7 @@ struct dg_route;
 
 /* A request for route begins. False: it was refused, and replied to: 401, 403 or 429. */
 bool dg_gate_enter(struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route);
-/* texts[n] are to be translated: take them from the key's day. DG_EQUOTA: they do not fit. */
+/* texts[n] are to be translated: take them from the key's day. Once. DG_EQUOTA: they do not fit. */
 int dg_gate_use(struct dg_app *app, struct dg_http_exchange *x, const struct dg_text *texts,
     size_t n, struct dg_error *err);
 

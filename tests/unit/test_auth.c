@@ -1,0 +1,159 @@
+/* API keys across midnight: what is given back goes to the day that it was taken from. The clock is
+ * the test's own. */
+#include "server/auth.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define DAY_S 86400
+#define FIRST 20000 /* a day since the epoch */
+
+/* All of base/clock.c, so that the linker takes none of it from the library. */
+static _Atomic double wall_s;
+
+double dg_clock_wall_s(void)
+{
+    return wall_s;
+}
+
+uint64_t dg_clock_ns(void)
+{
+    return 1;
+}
+
+uint64_t dg_clock_cpu_ns(void)
+{
+    return 0;
+}
+
+static char folder[64], path[128];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/dragoman-auth-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/keys.db", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char name[160];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+    return rmdir(folder);
+}
+
+/* A server's keys, of which there is one with ten characters a day. */
+static struct dg_auth *open_with_one_key(struct dg_auth_key **key)
+{
+    struct dg_key wanted = {.name = "ten", .scopes = DG_SCOPE_TRANSLATE, .characters_per_day = 10},
+                  made;
+    char secret[DG_KEY_SECRET];
+    struct dg_keys *store = NULL;
+    struct dg_auth *a = NULL;
+    struct dg_error err = {0};
+    int64_t wait_s;
+    assert_int_equal(dg_keys_open(path, true, &store, &err), DG_OK);
+    assert_int_equal(dg_keys_add(store, &wanted, 1000, &made, secret, &err), DG_OK);
+    dg_keys_close(store);
+    assert_int_equal(dg_auth_open(path, &a, &err), DG_OK);
+    assert_int_equal(dg_auth_enter(a, secret, DG_SCOPE_TRANSLATE, key, &wait_s), DG_AUTH_OK);
+    return a;
+}
+
+/* The characters of a day by the file. */
+static int64_t written(int64_t day)
+{
+    struct dg_keys *store = NULL;
+    struct dg_key_usage *list = NULL;
+    struct dg_error err = {0};
+    int64_t characters = 0;
+    size_t n = 0;
+    assert_int_equal(dg_keys_open(path, false, &store, &err), DG_OK);
+    assert_int_equal(dg_keys_usage(store, FIRST, &list, &n, &err), DG_OK);
+    for (size_t i = 0; i < n; i++)
+        characters += list[i].day == day ? list[i].characters : 0;
+    free(list);
+    dg_keys_close(store);
+    return characters;
+}
+
+static void given_back_on_the_same_day(void **state)
+{
+    struct dg_auth_key *key;
+    int64_t day, other;
+    (void)state;
+    wall_s = FIRST * (double)DAY_S + 100;
+    struct dg_auth *a = open_with_one_key(&key);
+    assert_int_equal(dg_auth_use(a, key, 10, &day), DG_AUTH_OK);
+    assert_int_equal(day, FIRST);
+    assert_int_equal(dg_auth_use(a, key, 1, &other), DG_AUTH_QUOTA);
+    dg_auth_give_back(a, key, day, 4);
+    assert_int_equal(dg_auth_use(a, key, 5, &other), DG_AUTH_QUOTA);
+    assert_int_equal(dg_auth_use(a, key, 4, &other), DG_AUTH_OK);
+    dg_auth_close(a);
+    assert_int_equal(written(FIRST), 10);
+}
+
+static void given_back_after_midnight(void **state)
+{
+    struct dg_auth_key *key;
+    int64_t day, next;
+    (void)state;
+    wall_s = (FIRST + 1) * (double)DAY_S - 1;
+    struct dg_auth *a = open_with_one_key(&key);
+    assert_int_equal(dg_auth_use(a, key, 8, &day), DG_AUTH_OK);
+    wall_s = (FIRST + 1) * (double)DAY_S + 1;
+    dg_auth_give_back(a, key, day, 8);
+    assert_int_equal(dg_auth_use(a, key, 11, &next), DG_AUTH_QUOTA); /* no more than a day's */
+    assert_int_equal(dg_auth_use(a, key, 10, &next), DG_AUTH_OK);
+    assert_int_equal(next, FIRST + 1);
+    dg_auth_close(a);
+    assert_int_equal(written(FIRST), 0);
+    assert_int_equal(written(FIRST + 1), 10);
+}
+
+/* Its counters are another day's by then. */
+static void given_back_two_days_later(void **state)
+{
+    struct dg_auth_key *key;
+    int64_t day, later;
+    (void)state;
+    wall_s = FIRST * (double)DAY_S;
+    struct dg_auth *a = open_with_one_key(&key);
+    assert_int_equal(dg_auth_use(a, key, 8, &day), DG_AUTH_OK);
+    wall_s = (FIRST + 2) * (double)DAY_S;
+    assert_int_equal(dg_auth_use(a, key, 3, &later), DG_AUTH_OK);
+    dg_auth_give_back(a, key, day, 8);
+    assert_int_equal(dg_auth_use(a, key, 8, &later), DG_AUTH_QUOTA);
+    dg_auth_close(a);
+    assert_int_equal(written(FIRST + 2), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(given_back_on_the_same_day, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(given_back_after_midnight, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(given_back_two_days_later, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
