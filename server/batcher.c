@@ -48,12 +48,17 @@ static struct dg_heap *heap_of(struct dg_batcher *b, const struct dg_waiting *w)
     return &b->heaps[dg_batcher_class(w->node.key)];
 }
 
-/* From here on room is kept for w, if that is due to it. One that kept room before has only been
- * tried again. */
+/* w found no room: what becomes free is kept for it, if that is due to it. An interactive one that
+ * kept room before has only been tried again; for a bulk one their step stays due. */
 static void keep_room(struct dg_batcher *b, struct dg_waiting *w)
 {
-    bool interactive = dg_batcher_class(w->node.key) == DG_CLASS_INTERACTIVE;
-    if (b->keeper || !w->refused || !interactive || (b->owed && !w->keeps))
+    if (!w->refused)
+        return;
+    if (dg_batcher_class(w->node.key) == DG_CLASS_BULK) {
+        b->owed = b->owed || w->keeps;
+        return;
+    }
+    if (b->keeper || (b->owed && !w->keeps))
         return;
     w->keeps = true;
     b->keeper = w;
@@ -140,6 +145,7 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
 {
     const struct dg_batch_policy *p = &b->policy;
     struct order o = order_of(bulk_joins_first(b, room->step), live, n);
+    bool no_bulk_lives = o.flip && o.first == n;
     int classes = b->keeper ? DG_CLASS_INTERACTIVE + 1 : DG_CLASSES;
     uint32_t rows = room->rows, sentences = room->sentences, blocks = room->blocks;
     uint64_t ahead = 0, encode = 0;
@@ -154,6 +160,8 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
             if (p->batching == DG_BATCHING_CONTINUOUS && !advances(ahead, w->rows, room->knee))
                 break;
             bool alone = n + count == 0;
+            if (dg_batcher_class(w->node.key) == DG_CLASS_BULK)
+                w->keeps = no_bulk_lives && count == 0;
             if (!alone && (sentences == 0 || w->rows > rows || w->blocks > blocks)) {
                 w->refused = true;
                 keep_room(b, w);

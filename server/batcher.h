@@ -14,7 +14,9 @@
  * wait. Whoever waits outside joins when it would advance at once.
  *
  * An interactive sentence that found no room keeps what becomes free: until it has joined, bulk
- * ones do not, not even in their step. That comes right after, before another one may keep room. */
+ * ones do not, not even in their step. That comes right after, before another one may keep room,
+ * and where none of them lives it lasts until one has joined: with room for very few sentences they
+ * take turns, neither class ever waits for good. */
 #ifndef DG_SERVER_BATCHER_H
 #define DG_SERVER_BATCHER_H
 
@@ -60,7 +62,7 @@ struct dg_waiting {
     uint32_t rows;            /* hypotheses that it keeps alive */
     uint32_t blocks;          /* of the cache; 0: the engine alone knows */
     bool refused;             /* it was its turn, and there was no room for it */
-    bool keeps;               /* the batcher's own: the room that becomes free */
+    bool keeps;               /* the batcher's own: what becomes free is to be its */
 };
 
 /* A sentence in the engine. */
@@ -85,7 +87,7 @@ struct dg_batcher {
     struct dg_heap heaps[DG_CLASSES];
     uint64_t rows;             /* of all that waits */
     struct dg_waiting *keeper; /* whom room is kept for; NULL: nobody */
-    bool owed;                 /* bulk's step came meanwhile */
+    bool owed;                 /* bulk's step came meanwhile, or found no room */
 };
 
 void dg_batcher_free(struct dg_batcher *b); /* a zeroed one is empty */

@@ -214,6 +214,80 @@ static void bulks_step_is_put_off_only(void **state)
     dg_batcher_free(&b);
 }
 
+/* An engine with places for few sentences of `steps` steps each, and more of both classes waiting
+ * than it can do. `says_no`: the places are not in the room that the batcher is told of, the engine
+ * gives back whom it has none for. How many of each class have joined after many sentences' time.
+ */
+static void fill_places(size_t places, uint32_t steps, bool says_no, size_t joined[DG_CLASSES])
+{
+    enum { WAITING = 8, MOST = 4 };
+    struct dg_batcher b = {.policy = dg_batch_policy_default};
+    struct dg_waiting all[DG_CLASSES][WAITING] = {{{.rows = 0}}}, *got[WAITING];
+    struct dg_running live[MOST];
+    uint64_t ends[MOST], next_rank = 0, last = 200 * (uint64_t)steps + 3200;
+    size_t n = 0;
+    joined[I] = joined[B] = 0;
+    assert_true(places <= MOST && dg_batcher_reserve(&b, WAITING));
+    for (uint64_t step = 1; step <= last; step++) {
+        for (size_t i = 0; i < n;) {
+            if (ends[i] == step) {
+                n--;
+                memmove(&live[i], &live[i + 1], (n - i) * sizeof *live);
+                memmove(&ends[i], &ends[i + 1], (n - i) * sizeof *ends);
+            } else {
+                i++;
+            }
+        }
+        for (int c = 0; c < DG_CLASSES; c++)
+            for (size_t i = 0; b.heaps[c].n < WAITING; i++) /* whoever joined comes anew */
+                if (all[c][i].rows == 0) {
+                    all[c][i] = (struct dg_waiting){
+                        .node.key = rank_of(&(struct one){c, ++next_rank, 1, 9}), .rows = 1};
+                    dg_batcher_add(&b, &all[c][i]);
+                }
+        uint32_t rows = says_no ? 1000 : (uint32_t)(places - n);
+        const struct dg_room room = {rows, rows, 0, 1000, step};
+        size_t k = dg_batcher_pick(&b, &room, live, n, got, WAITING);
+        for (size_t i = 0; i < k; i++) {
+            struct dg_waiting *w = got[i];
+            if (n == places) { /* this one and those behind it keep their places in the queue */
+                w->refused = true;
+                for (; i < k; i++)
+                    dg_batcher_add(&b, got[i]);
+                break;
+            }
+            size_t at = n++;
+            for (; at > 0 && live[at - 1].rank > w->node.key; at--) {
+                live[at] = live[at - 1];
+                ends[at] = ends[at - 1];
+            }
+            live[at] = (struct dg_running){.rank = w->node.key, .rows = 1};
+            ends[at] = step + steps;
+            joined[dg_batcher_class(w->node.key)]++;
+            w->rows = 0;
+        }
+    }
+    dg_batcher_free(&b);
+}
+
+/* Whatever there is room for, and however long sentences take beside bulk's steps, each class gets
+ * a part of the places. */
+static void no_class_starves(void **state)
+{
+    (void)state;
+    for (int says_no = 0; says_no < 2; says_no++)
+        for (size_t places = 1; places <= 4; places++)
+            for (uint32_t steps = 1; steps <= 50; steps++) {
+                size_t joined[DG_CLASSES];
+                fill_places(places, steps, says_no, joined);
+                size_t least = (joined[I] + joined[B]) / 20;
+                if (joined[I] < 5 * least || joined[B] < least)
+                    fail_msg(
+                        "%zu places, %u steps%s: %zu interactive ones and %zu bulk ones joined",
+                        places, steps, says_no ? ", engine says no" : "", joined[I], joined[B]);
+            }
+}
+
 /* An engine with room for eight rows, none of them free at once: who needs all of them joins when
  * those that live have ended, however many bulk ones wait for each row. */
 static void no_room_is_taken_away(void **state)
@@ -332,6 +406,7 @@ int main(void)
         cmocka_unit_test(ranks),
         cmocka_unit_test(who_joins),
         cmocka_unit_test(bulks_step_is_put_off_only),
+        cmocka_unit_test(no_class_starves),
         cmocka_unit_test(no_room_is_taken_away),
         cmocka_unit_test(who_advances),
         cmocka_unit_test(nobody_blocks_nobody_starves),
