@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/answer.h"
+#include "server/gate.h"
 #include "server/pivot.h"
 #include "server/reply.h"
 
@@ -9,9 +10,14 @@
 
 #define UNSENT SIZE_MAX
 
+struct part {
+    size_t characters;               /* of its translation; UNSENT: not sent yet */
+    size_t source_begin, source_end; /* as was sent */
+};
+
 /* One text. A sentence's place in the translation is known when all before it are done. */
 struct text {
-    size_t *characters;            /* [n] of each part's translation; UNSENT: not sent yet */
+    struct part *parts;            /* [n] */
     size_t n, n_front;             /* all below n_front are sent */
     size_t source_end, target_end; /* where the last of these ends in both texts */
 };
@@ -31,11 +37,11 @@ int dg_call_stream_plan(
     for (; s->n < n_jobs; s->n++) {
         struct text *t = &s->texts[s->n];
         size_t n = dg_job_parts(jobs[s->n]);
-        t->characters = malloc((n > 0 ? n : 1) * sizeof *t->characters);
-        if (!t->characters)
+        t->parts = malloc((n > 0 ? n : 1) * sizeof *t->parts);
+        if (!t->parts)
             return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu sentences", n);
         for (t->n = 0; t->n < n; t->n++)
-            t->characters[t->n] = UNSENT;
+            t->parts[t->n].characters = UNSENT;
     }
     return DG_OK;
 }
@@ -53,7 +59,7 @@ void dg_call_stream_free(struct dg_call_stream *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->n; i++)
-        free(s->texts[i].characters);
+        free(s->texts[i].parts);
     free(s->texts);
     free(s);
 }
@@ -98,14 +104,14 @@ static void write_sentence(struct dg_call *c, size_t text, size_t i,
     dg_json_set_real(o, "score", s.score);
     dg_json_set_take(o, "flags", dg_answer_flags(s.flags));
     write_event("sentence", o, out);
-    t->characters[i] = p->characters;
+    t->parts[i] = (struct part){p->characters, s.source_begin, s.source_end};
 }
 
 /* Parts that were sent early and now have all others before them: the front passes them. */
 static void pass_sent(struct text *t, struct dg_job *job)
 {
     struct dg_finished_part p;
-    while (t->n_front < t->n && t->characters[t->n_front] != UNSENT &&
+    while (t->n_front < t->n && t->parts[t->n_front].characters != UNSENT &&
            dg_job_finish_part(job, t->n_front, &p, NULL) == DG_OK)
         dg_json_free(move_front(t, &p));
 }
@@ -117,7 +123,7 @@ static void write_text(struct dg_call *c, size_t text, struct dg_buffer *out)
     struct dg_finished_part p;
     for (size_t i = t->n_front; i < t->n; i++) {
         pass_sent(t, job);
-        if (t->characters[i] == UNSENT && dg_job_finish_part(job, i, &p, NULL) == DG_OK)
+        if (t->parts[i].characters == UNSENT && dg_job_finish_part(job, i, &p, NULL) == DG_OK)
             write_sentence(c, text, i, &p, out);
     }
 }
@@ -136,6 +142,24 @@ static void write_sentences(struct dg_call *c, struct dg_buffer *out)
     s->any = s->any || out->len > before;
 }
 
+/* Characters of the texts whose translations were sent. Through a pivot several sentences may come
+ * from one: it counts once. */
+static size_t sent_characters(const struct dg_call_stream *s)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        size_t end = 0; /* of what is counted */
+        for (size_t k = 0; k < s->texts[i].n; k++) {
+            const struct part *p = &s->texts[i].parts[k];
+            if (p->characters == UNSENT || p->source_end <= end)
+                continue;
+            sum += p->source_end - (p->source_begin > end ? p->source_begin : end);
+            end = p->source_end;
+        }
+    }
+    return sum;
+}
+
 void dg_call_stream_write(struct dg_call *c, bool last, struct dg_buffer *out)
 {
     struct dg_json *body = NULL;
@@ -149,5 +173,6 @@ void dg_call_stream_write(struct dg_call *c, bool last, struct dg_buffer *out)
     } else {
         write_event("error", dg_reply_error_json(&err), out);
         dg_http_set_outcome(c->x, dg_reply_status(&err));
+        dg_gate_answered(c->x, (int64_t)sent_characters(c->stream));
     }
 }

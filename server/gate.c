@@ -13,6 +13,8 @@ struct visit {
     const struct dg_route *route;
     struct dg_auth_key *key; /* NULL: none was needed */
     int64_t day, characters; /* taken from that day of its */
+    bool told;               /* how many of these were answered: */
+    int64_t answered;
 };
 
 static const char *const admin_paths[] = {"/v1/models/reload"};
@@ -152,11 +154,23 @@ const char *dg_gate_key(const struct dg_http_exchange *x)
     return v && v->key ? dg_auth_id(v->key) : "-";
 }
 
-/* Was the request refused, or did it fail here? A client that left before its answer got the work
- * that it asked for. */
-static bool costs_nothing(int status)
+void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
 {
-    return status >= 400 && status != 408 && status != 499;
+    struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
+    if (!v)
+        return;
+    v->told = true;
+    v->answered = n;
+}
+
+/* What the key pays for. A client that left before its answer got the work that it asked for. */
+static int64_t cost_of(const struct visit *v, int status)
+{
+    if (status == 408 || status == 499)
+        return v->characters;
+    if (v->told)
+        return v->answered;
+    return status >= 400 ? 0 : v->characters;
 }
 
 void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status)
@@ -164,8 +178,9 @@ void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status)
     struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
     if (!v)
         return;
-    if (v->key && costs_nothing(status) && v->characters > 0)
-        dg_auth_give_back(app->auth, v->key, v->day, v->characters);
+    int64_t too_much = v->characters - cost_of(v, status);
+    if (v->key && too_much > 0)
+        dg_auth_give_back(app->auth, v->key, v->day, too_much);
     dg_http_set_tag(x, NULL);
     free(v);
 }

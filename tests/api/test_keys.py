@@ -9,7 +9,8 @@ import time
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, SERVER, Server, long_text
+from conftest import CLI, NARROW, PATIENCE, SERVER, Server, long_text
+from test_stream import read_events
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
 
@@ -137,12 +138,25 @@ def test_only_what_could_be_translated_costs(models, path):
     assert requests_made == 8 and characters in (0, 6)  # 504 is given back
 
 
-def test_a_stream_that_fails_costs_nothing(endless, path):
+def paid_for(sentences):
+    """The characters that events "sentence" answer, each counted once."""
+    return len({(s["text_index"], at) for s in sentences for at in range(*s["source"])})
+
+
+def test_a_stream_that_fails_costs_what_it_brought(endless, busy, path):
     key = add(path)
-    with serve(endless, path) as server:
-        reply = ask(server, key, dict(GOOD, text=long_text(200), stream=True, timeout_ms=50))
-        assert reply.status_code == 200 and "event: error\n" in reply.text
-    assert used(path, key) == (1, 0)
+    with serve(endless, path, *NARROW) as server:
+        def fail(text, timeout_ms):
+            reply = ask(server, key, dict(GOOD, text=text, stream=True, timeout_ms=timeout_ms))
+            *sentences, (name, error) = read_events(reply.content.decode())
+            assert reply.status_code == 200 and (name, error["code"]) == ("error", "timeout")
+            return paid_for([data for _, data in sentences])
+        assert fail(long_text(200), 1) == 0
+        pace = 20 / busy(20).count("Number")  # seconds a sentence
+        texts = ["12:30", "Grüße. " + long_text(50 + round(60 / pace))]
+        brought = fail(texts, round(1000 * max(4, 10 * pace)))
+        assert 0 < brought < len(texts[1])
+    assert used(path, key) == (2, brought)
 
 
 def test_a_score_costs_both_texts(models, path):

@@ -12,6 +12,7 @@ import time
 import pytest
 
 import bundle
+import test_keys
 from conftest import CLI, NARROW, Server, http_post, read_all
 
 
@@ -244,6 +245,26 @@ def test_a_stream_sends_sentences_while_others_wait(slow):
         assert queue_depth(server) > 0
         reply.close()
         server.until(lambda: queue_depth(server) == 0)
+
+
+def test_a_stream_that_fails_costs_what_it_brought(slow, tmp_path):
+    """What was asked about, not what it was between the models; a sentence that several of these came from once."""
+    flags = list(NARROW)
+    flags[flags.index("--drain-timeout") + 1] = "0"
+    path = tmp_path / "keys.db"
+    key = test_keys.add(path)
+    with Server(slow, *flags, "--keys", str(path)) as server:
+        text = LONG.replace("\n", " ")
+        body = dict(text=["12:30", text], source="de", target="fr", stream=True)
+        reply = server.post("/v1/translate", body, stream=True, headers=test_keys.bearer(key))
+        lines = reply.iter_lines()
+        seen = [next(lines) for _ in range(12)]  # four events
+        assert server.stop() == 0
+        *sentences, (name, error) = events(b"\n".join(seen + list(lines)).decode() + "\n")
+        assert (name, error["code"]) == ("error", "stopping") and len(sentences) >= 4
+    brought = test_keys.paid_for([data for _, data in sentences])
+    assert 0 < brought < len(text) and brought < sum(s["source"][1] - s["source"][0] for _, s in sentences)
+    assert test_keys.used(path, key) == (1, brought)
 
 
 # ---- Batches ----
