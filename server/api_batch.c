@@ -40,9 +40,9 @@ static void finish_lines(void *arg, struct dg_http_exchange *x)
 static void fill_lines(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out)
 {
     struct reply *r = arg;
-    (void)x;
-    (void)last;
     dg_batch_take_lines(r->batch, out);
+    if (last)
+        dg_gate_answered(x, dg_batch_answered(r->batch));
 }
 
 static void finish_json(void *arg, struct dg_http_exchange *x)
@@ -60,6 +60,7 @@ static void finish_json(void *arg, struct dg_http_exchange *x)
         dg_error_set(&err, DG_ENOMEM, "no memory for the answers");
         dg_api_fail(x, &err);
     } else {
+        dg_gate_answered(x, dg_batch_answered(reply->batch));
         r.body = dg_buffer_take(&b, &r.body_len);
         dg_http_reply_header(&r, "Server-Timing", "total;dur=%.2f",
             (double)(dg_clock_ns() - dg_http_request(x)->handled_ns) / 1e6);
@@ -105,7 +106,8 @@ static struct dg_batch_limits limits_of(const struct dg_app *app)
     return limits;
 }
 
-/* The characters of the items that are well-formed count for the key's day. */
+/* The characters of the items that are well-formed count for the key's day, in the end those of the
+ * items that were translated. */
 static int use_quota(struct dg_app *app, struct dg_http_exchange *x, const struct dg_v1_batch *r,
     struct dg_error *err)
 {

@@ -106,6 +106,11 @@ void dg_batch_take_lines(struct dg_batch *b, struct dg_buffer *out)
     pthread_mutex_unlock(&f->lock);
 }
 
+int64_t dg_batch_answered(const struct dg_batch *b)
+{
+    return b->answered;
+}
+
 void dg_batch_write(struct dg_batch *b, struct dg_buffer *out)
 {
     dg_buffer_adds(out, "{\"items\":[");

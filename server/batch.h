@@ -40,6 +40,9 @@ void dg_batch_cancel(struct dg_batch *b);
 
 /* Move the lines that are ready to out; after done they are all. */
 void dg_batch_take_lines(struct dg_batch *b, struct dg_buffer *out);
+/* Characters of the texts that were translated, after done: of all items but those whose answer is
+ * an error. */
+int64_t dg_batch_answered(const struct dg_batch *b);
 /* Append the whole answer, after done. */
 void dg_batch_write(struct dg_batch *b, struct dg_buffer *out);
 

@@ -42,6 +42,7 @@ struct dg_batch {
     /* The feeder's thread only. */
     struct dg_batch *next;
     size_t n_started, n_over;
+    int64_t answered; /* characters; anybody's after done */
     bool cut; /* what runs was ended early */
     /* guarded by the feeder's lock */
     struct dg_buffer lines; /* ready to be taken */

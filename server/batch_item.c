@@ -145,6 +145,8 @@ void dg_batch_entry_settle(
         explain(e->task, &err);
     if (err.code == DG_OK && !cancelled)
         o = translation(f, e, &err);
+    if (o)
+        e->batch->answered += (int64_t)dg_request_characters(&e->request->text);
     if (!o && !cancelled) {
         if (err.code == DG_EINTERNAL || err.code == DG_EIO)
             dg_log(DG_LOG_ERROR, "batch item failed message=\"%s\"", err.message);

@@ -9,7 +9,8 @@ import time
 import pytest
 import requests
 
-from conftest import CLI, NARROW, PATIENCE, SERVER, Server, long_text
+from conftest import CLI, NARROW, PATIENCE, SERVER, Server, http_post, long_text
+from test_batch import counter
 from test_stream import read_events
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
@@ -157,6 +158,36 @@ def test_a_stream_that_fails_costs_what_it_brought(endless, busy, path):
         brought = fail(texts, round(1000 * max(4, 10 * pace)))
         assert 0 < brought < len(texts[1])
     assert used(path, key) == (2, brought)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+def test_a_batch_costs_the_items_that_were_translated(models, path, accept):
+    key = add(path, "--characters-per-day", "50")
+    items = [dict(GOOD), dict(GOOD, text="Grüße.", target="zz"), dict(GOOD, text="12:30"), dict(GOOD, text="x", beam=1),
+             dict(GOOD, text="One. Two. Three."), dict(GOOD, text="Go on.", n_best=5, beam_size=2)]
+    with serve(models, path, "--max-sentences", "2") as server:
+        post = lambda: server.post("/v1/batch", {"items": items}, headers=dict(bearer(key), Accept=accept))
+        reply = post()
+        assert reply.status_code == 200 and reply.text.count('"error"') == 4
+        server.until(lambda: post().status_code == 200)  # soon after the reply is out: 11 and 39 that are well-formed are 50
+        assert post().status_code == 429  # what will fail has to fit as well
+    assert used(path, key)[1] == 2 * len("Hello." "12:30")
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+def test_a_batch_that_is_cut_short(endless, busy, path, accept):
+    """The deadline is the server's affair, a client's leaving the client's."""
+    late, left = add(path), add(path)
+    body = dict(items=[dict(GOOD, text="12:30"), dict(GOOD, text=busy(60))])
+    with serve(endless, path, *NARROW) as server:
+        reply = server.post("/v1/batch", dict(body, timeout_ms=500), headers=dict(bearer(late), Accept=accept))
+        assert reply.status_code == 200 and reply.text.count('"timeout"') == 1
+        with server.connect() as s:
+            s.sendall(http_post("/v1/batch", body, "Authorization: Bearer " + left["key"], "Accept: " + accept))
+            server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
+        server.until(lambda: server.logged(r"route=/v1/batch status=(499|408)"))
+    assert used(path, late) == (1, 5)
+    assert used(path, left) == (1, 5 + len(body["items"][1]["text"]))
 
 
 def test_a_score_costs_both_texts(models, path):
