@@ -20,8 +20,9 @@ static const char usage[] =
     "at in the source)\n"
     "  --layer N            counted from 1 (default: the last)\n"
     "  --heads LIST         all (default), or numbers from 1 with commas between\n"
-    "  --word WORD          only what this word looks at\n"
-    "  --heatmap            a grid a head instead of lines between two columns of words\n"
+    "  --word WORD          of the picture: only what this word looks at\n"
+    "  --heatmap            of the picture: a grid a head instead of lines between two columns of "
+    "words\n"
     "  --out FILE           the picture (SVG); with --json not needed\n"
     "  --json               write the weights to standard output: [layers][heads][row][column] by "
     "pieces, of all layers\n"
@@ -30,7 +31,8 @@ static const char usage[] =
     "                       target's pieces but the last\n"
     "  --pieces             the texts are vocabulary pieces; nothing is merged to words\n"
     "  --source-lang CODE   (default: the bundle's first pair)\n"
-    "  --target-lang CODE\n" DG_SEARCH_HELP "  --help               this text\n";
+    "  --target-lang CODE\n"
+    "Without --target:\n" DG_SEARCH_HELP "  --help               this text\n";
 
 struct attention {
     struct dg_decode_options o;
@@ -208,6 +210,19 @@ static int take(struct attention *a, int option, const char *arg, struct dg_erro
     }
 }
 
+/* What there is no use for: a search where the answer is given, a picture's looks without one. */
+static int check(const struct attention *a, struct dg_error *err)
+{
+    const char *option = a->target ? dg_decode_options_search(&a->o) : NULL;
+    if (option)
+        return dg_error_set(
+            err, DG_EINVAL, "%s has no effect with --target: nothing is searched for", option);
+    if (!a->out && (a->svg.word || a->svg.heat_map))
+        return dg_error_set(err, DG_EINVAL, "%s is of the picture: it needs --out",
+            a->svg.word ? "--word" : "--heatmap");
+    return dg_decode_options_check(&a->o, err);
+}
+
 int dg_cli_attention(int argc, char **argv)
 {
     static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS,
@@ -231,7 +246,7 @@ int dg_cli_attention(int argc, char **argv)
         return dg_cli_usage("attention", "unexpected \"%s\"", argv[optind]);
     if (!a.o.model || !a.source || (!a.out && !a.o.json))
         return dg_cli_usage("attention", "--model, --source and --out (or --json) are needed");
-    if (dg_decode_options_check(&a.o, &err))
+    if (check(&a, &err))
         return dg_cli_usage("attention", "%s", err.message);
     return run(&a, &err) ? dg_cli_fail("attention", &err) : 0;
 }

@@ -14,17 +14,18 @@ static const char usage[] =
     "usage: dragoman bench --model BUNDLE --sentences FILE [options]\n\n"
     "  --sentences FILE     sentences as pieces, one a line\n"
     "  --mode KIND          latency (one at a time, p50) or throughput (default latency)\n"
-    "  --length N           pieces out, forced; 0: natural end (default 27)\n"
+    "  --length N           pieces out, forced; 0: natural end, --max-length at most (default 27)\n"
     "  --src-len N          latency: pieces of each source (default 27)\n"
     "  --count N            latency: sentences a repetition (default 12)\n"
-    "  --reps N             repetitions (default 3)\n" DG_DECODE_HELP DG_SEARCH_HELP;
+    "  --reps N             repetitions (default 3)\n" DG_DECODE_HELP DG_SEARCH_HELP DG_N_BEST_HELP;
 
 struct bench {
     struct dg_decode_options o;
     struct dg_session session;
     const char *path;
     bool throughput;
-    int64_t length, src_len, count, reps;
+    int64_t length, reps;
+    int64_t src_len, count; /* 0: not given */
     char **sentences; /* [n] pieces separated by spaces */
     size_t n;
 };
@@ -201,12 +202,31 @@ static int take(struct bench *b, int c, const char *arg, struct dg_error *err)
     }
 }
 
+/* What one of the modes, or a forced length, leaves no use for. */
+static int check(const struct bench *b, struct dg_error *err)
+{
+    if (b->throughput && (b->src_len || b->count))
+        return dg_error_set(err, DG_EINVAL,
+            "%s is of --mode latency: throughput takes the file's lines as they are",
+            b->src_len ? "--src-len" : "--count");
+    if (!b->throughput && b->o.workers > 1)
+        return dg_error_set(err, DG_EINVAL,
+            "--workers %d is of --mode throughput: latency is that of one sentence alone",
+            b->o.workers);
+    if (b->length && b->o.translate.search.max_len)
+        return dg_error_set(err, DG_EINVAL,
+            "--max-length has an effect with --length 0 only: %d pieces are forced",
+            (int)b->length);
+    return dg_decode_options_check(&b->o, err);
+}
+
 int dg_cli_bench(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS, {"sentences", 1, NULL, 's'}, {"mode", 1, NULL, 'm'},
+    static const struct option options[] = {DG_DECODE_OPTIONS, DG_WORKERS_OPTION, DG_SEARCH_OPTIONS,
+        DG_N_BEST_OPTION, {"sentences", 1, NULL, 's'}, {"mode", 1, NULL, 'm'},
         {"length", 1, NULL, 'l'}, {"src-len", 1, NULL, 'L'}, {"count", 1, NULL, 'n'}, {"reps", 1, NULL, 'r'},
         {"help", 0, NULL, 'h'}, {0}};
-    struct bench b = {.length = 27, .src_len = 27, .count = 12, .reps = 3};
+    struct bench b = {.length = 27, .reps = 3};
     struct dg_error err = {0};
     dg_decode_options_init(&b.o);
     b.o.translate.pieces = true;
@@ -224,8 +244,10 @@ int dg_cli_bench(int argc, char **argv)
         return dg_cli_usage("bench", "--model and --sentences are needed");
     if (optind < argc)
         return dg_cli_usage("bench", "unexpected \"%s\"", argv[optind]);
-    if (dg_decode_options_check(&b.o, &err))
+    if (check(&b, &err))
         return dg_cli_usage("bench", "%s", err.message);
+    b.src_len = b.src_len ? b.src_len : 27;
+    b.count = b.count ? b.count : 12;
     if (b.length)
         b.o.translate.search.max_len = b.o.translate.search.min_len = (uint32_t)b.length;
     if (!b.throughput)

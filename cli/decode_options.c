@@ -117,6 +117,20 @@ int dg_decode_options_check(const struct dg_decode_options *o, struct dg_error *
     return 0;
 }
 
+const char *dg_decode_options_search(const struct dg_decode_options *o)
+{
+    const struct dg_search *search = &o->translate.search;
+    if (search->beam)
+        return "--beam";
+    if (search->alpha >= 0)
+        return "--alpha";
+    if (o->translate.penalty_set)
+        return "--penalty";
+    if (search->max_len)
+        return "--max-length";
+    return search->sampling.temperature > 0 ? "--sampling" : NULL;
+}
+
 int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err)
 {
     const struct dg_device_options wish = {o->device, o->precision, o->threads};

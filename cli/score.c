@@ -131,8 +131,8 @@ static int open_files(struct run *r, struct dg_error *err)
 
 int dg_cli_score(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, {"source", 1, NULL, 's'}, {"target", 1, NULL, 't'},
-        {"help", 0, NULL, 'h'}, {0}};
+    static const struct option options[] = {DG_DECODE_OPTIONS, DG_WORKERS_OPTION,
+        {"source", 1, NULL, 's'}, {"target", 1, NULL, 't'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);

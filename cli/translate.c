@@ -12,7 +12,7 @@
 #define CHUNK 1024 /* lines in flight: enough to keep every engine's batch full */
 
 static const char usage[] =
-    "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP
+    "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP DG_N_BEST_HELP
     "  --alignments         with --json: [source, target] spans of words in code points (with --pieces: of pieces)\n"
     "  --keep-loops         leave answers that repeat themselves over and over, or are empty, as they are (default:\n"
     "                       such a sentence is decoded again, kept from that, and flagged; with --pieces they are left)\n"
@@ -212,9 +212,9 @@ static int check(const struct dg_decode_options *o, struct dg_error *err)
 
 int dg_cli_translate(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS, {"alignments", 0, NULL, 'a'},
-        {"keep-loops", 0, NULL, 'k'}, {"prefix", 1, NULL, 'p'},
-        {"format", 1, NULL, 'f'}, {"help", 0, NULL, 'h'}, {0}};
+    static const struct option options[] = {DG_DECODE_OPTIONS, DG_WORKERS_OPTION, DG_SEARCH_OPTIONS,
+        DG_N_BEST_OPTION, {"alignments", 0, NULL, 'a'}, {"keep-loops", 0, NULL, 'k'},
+        {"prefix", 1, NULL, 'p'}, {"format", 1, NULL, 'f'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);

@@ -23,7 +23,16 @@ def run(verb, *options, stdin=""):
     ("translate", ["--sampling", "seed=1", "--beam", "4"], "--beam"),
     ("translate", ["--sampling", "seed=1", "--n-best", "2"], "--n-best"),
     ("bench", ["--sampling", "seed=1", "--beam", "4"], "--beam"),
+    ("bench", ["--mode", "throughput", "--src-len", "9"], "--src-len"), ("bench", ["--mode", "throughput", "--count", "9"], "--count"),
+    ("bench", ["--workers", "2"], "--workers"), ("bench", ["--max-length", "9"], "--max-length"),
+    ("bench", ["--mode", "throughput", "--length", "5", "--max-length", "9"], "--max-length"),
     ("attention", ["--sampling", "seed=1", "--beam", "4"], "--beam"),
+    ("attention", ["--workers", "2"], "--workers"), ("attention", ["--n-best", "2"], "--n-best"),
+    ("attention", ["--target", "x", "--beam", "2"], "--beam"), ("attention", ["--target", "x", "--alpha", "0"], "--alpha"),
+    ("attention", ["--target", "x", "--penalty", "none"], "--penalty"),
+    ("attention", ["--target", "x", "--max-length", "9"], "--max-length"),
+    ("attention", ["--target", "x", "--sampling", "seed=1"], "--sampling"),
+    ("attention", ["--word", "x"], "--word"), ("attention", ["--heatmap"], "--heatmap"),
     ("score", ["--beam", "4"], "--beam"), ("score", ["--alpha", "1"], "--alpha"), ("score", ["--n-best", "2"], "--n-best"),
     ("score", ["--sampling", "seed=1"], "--sampling"), ("score", ["--max-length", "9"], "--max-length"),
     ("score", ["--penalty", "none"], "--penalty"),
@@ -32,6 +41,20 @@ def test_what_would_have_no_effect_is_refused(verb, options, told):
     done = run(verb, *options, stdin="1\n")
     assert done.returncode == 2 and done.stdout == ""
     assert told in done.stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize("verb,options", [
+    ("bench", ["--mode", "latency", "--workers", "1", "--src-len", "2", "--count", "2", "--reps", "1", "--length", "3"]),
+    ("bench", ["--mode", "throughput", "--workers", "2", "--reps", "1", "--length", "0", "--max-length", "5"]),
+    ("attention", ["--json", "--beam", "2", "--alpha", "1", "--penalty", "power", "--max-length", "9", "--heads", "1"]),
+    ("attention", ["--json", "--sampling", "seed=1"]), ("attention", ["--json", "--target", "Hunde.", "--threads", "1"]),
+    ("attention", ["--json", "--out", "OUT", "--kind", "encoder", "--word", "dogs", "--heatmap"])])
+def test_what_has_one_is_taken_by(verb, options, tmp_path):
+    (tmp_path / "sentences").write_text("\u2581Two \u2581dogs\n\u2581Two\n")
+    needed = {"bench": ["--sentences", str(tmp_path / "sentences")], "attention": ["--source", "Two dogs."]}[verb]
+    options = [str(tmp_path / "a.svg") if o == "OUT" else o for o in options]
+    done = subprocess.run([DRAGOMAN, verb, "--model", BUNDLE, *needed, *options], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("options", [
