@@ -111,10 +111,11 @@ int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, 
 int dg_decode_options_check(const struct dg_decode_options *o, struct dg_error *err)
 {
     const struct dg_search *search = &o->translate.search;
+    const struct dg_device_options wish = {o->device, o->precision, o->threads};
     if (search->sampling.temperature > 0 && (search->beam > 1 || search->n_best > 1))
         return dg_error_set(
             err, DG_EINVAL, "--sampling draws one answer: --beam and --n-best must be 1 or left out");
-    return 0;
+    return dg_device_check(&wish, err);
 }
 
 const char *dg_decode_options_search(const struct dg_decode_options *o)

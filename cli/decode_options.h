@@ -64,7 +64,8 @@ void dg_decode_options_init(struct dg_decode_options *o);
 /* Take option value `c` of getopt_long; 0 when it was one of these, 1 when not, DG_EINVAL with a message. */
 int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, struct dg_error *err);
 
-/* Once all were taken: DG_EINVAL when some of them exclude one another. */
+/* Once all were taken: DG_EINVAL when some of them exclude one another, or name a device or a
+ * precision by a word that is none; which devices there are is seen later. */
 int dg_decode_options_check(const struct dg_decode_options *o, struct dg_error *err);
 /* An option of DG_SEARCH_OPTIONS that was taken, for a message that it has no effect; NULL: none
  * was. */

@@ -154,6 +154,8 @@ int dg_cli_score(int argc, char **argv)
         return dg_cli_usage("score", "--model, --source and --target are needed");
     if (optind < argc)
         return dg_cli_usage("score", "unexpected \"%s\"", argv[optind]);
+    if (dg_decode_options_check(&r.o, &err))
+        return dg_cli_usage("score", "%s", err.message);
     int rc = open_files(&r, &err);
     if (!rc)
         rc = dg_session_open(&r.session, &r.o, &err);

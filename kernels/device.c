@@ -120,6 +120,47 @@ static int parse_list(const char *name, struct dg_devices *out, struct dg_error 
     }
 }
 
+/* What the options say, without a look at what there is: no device for "cpu", "auto" and
+ * "cuda:all". */
+static int read_words(const struct dg_device_options *o, const char **name, struct dg_devices *out,
+    struct dg_error *err)
+{
+    enum dg_type type = DG_F32;
+    memset(out, 0, sizeof *out);
+    *name = word(o ? o->device : NULL, "DRAGOMAN_DEVICE", "auto");
+    int rc = choose_type(word(o ? o->precision : NULL, "DRAGOMAN_PRECISION", "fp32"), &type, err);
+    if (rc == DG_OK && strcmp(*name, "cpu") != 0)
+        rc = parse_list(*name, out, err);
+    for (size_t i = 0; i < DG_DEVICES_MAX; i++) {
+        out->list[i].type = type;
+        out->list[i].threads = o ? o->threads : 0;
+    }
+    return rc;
+}
+
+static int want_one(const struct dg_devices *all, struct dg_error *err)
+{
+    if (all->n <= 1)
+        return DG_OK;
+    return dg_error_field(
+        err, DG_EINVAL, "device", "%u devices are named where one is expected: cuda:N", all->n);
+}
+
+int dg_devices_check(const struct dg_device_options *o, struct dg_error *err)
+{
+    struct dg_devices all;
+    const char *name;
+    return read_words(o, &name, &all, err);
+}
+
+int dg_device_check(const struct dg_device_options *o, struct dg_error *err)
+{
+    struct dg_devices all;
+    const char *name;
+    int rc = read_words(o, &name, &all, err);
+    return rc == DG_OK ? want_one(&all, err) : rc;
+}
+
 /* Devices 0 to n - 1 are there: are those that were asked for? */
 static int take_devices(const char *name, int n, struct dg_devices *out, struct dg_error *why)
 {
@@ -140,20 +181,12 @@ static int take_devices(const char *name, int n, struct dg_devices *out, struct 
 int dg_devices_choose(
     const struct dg_device_options *o, struct dg_devices *out, struct dg_error *err)
 {
-    const char *name = word(o ? o->device : NULL, "DRAGOMAN_DEVICE", "auto");
+    const char *name;
     struct dg_error why = {0};
-    enum dg_type type = DG_F32;
-    memset(out, 0, sizeof *out);
-    int rc = choose_type(word(o ? o->precision : NULL, "DRAGOMAN_PRECISION", "fp32"), &type, err);
-    const bool cpu = !strcmp(name, "cpu");
-    if (rc == DG_OK && !cpu)
-        rc = parse_list(name, out, err);
-    for (size_t i = 0; i < DG_DEVICES_MAX; i++) {
-        out->list[i].type = type;
-        out->list[i].threads = o ? o->threads : 0;
-    }
+    int rc = read_words(o, &name, out, err);
     if (rc != DG_OK)
         return rc;
+    const bool cpu = !strcmp(name, "cpu");
     const struct dg_plugin *plugin = cpu ? NULL : open_plugin(&why);
     const int n = plugin ? plugin->count(&why) : 0;
     if (n > 0 && take_devices(name, n, out, &why) == DG_OK)
@@ -170,9 +203,8 @@ int dg_device_choose(const struct dg_device_options *o, struct dg_device *out, s
 {
     struct dg_devices all;
     int rc = dg_devices_choose(o, &all, err);
-    if (rc == DG_OK && all.n > 1)
-        rc = dg_error_field(
-            err, DG_EINVAL, "device", "%u devices are named where one is expected: cuda:N", all.n);
+    if (rc == DG_OK)
+        rc = want_one(&all, err);
     *out = all.list[0];
     return rc;
 }

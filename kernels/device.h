@@ -32,6 +32,12 @@ struct dg_devices {
     struct dg_device list[DG_DEVICES_MAX];
 };
 
+/* Are the options' words among those above? DG_EINVAL: they are not. Which devices there are is not
+ * looked at. */
+int dg_devices_check(const struct dg_device_options *options, struct dg_error *err);
+/* The same where one is wanted. */
+int dg_device_check(const struct dg_device_options *options, struct dg_error *err);
+
 /* Resolve the options. "auto" takes the first CUDA device where there is one. DG_EINVAL: a word is
  * not one of those above; DG_ENOTFOUND: the CUDA device asked for by name cannot be had, with the
  * reason: no driver, no plugin, no device. */

@@ -99,7 +99,9 @@ static int check_settings(const struct dg_server_config *c, struct dg_error *err
         return dg_error_field(err, DG_EINVAL, "max_beam",
             "--max-beam %lld is more than --batch-rows %lld", (long long)c->max_beam,
             (long long)c->batch_rows);
-    return dg_language_aliases_check(c->aliases, err);
+    const struct dg_device_options device = {.device = c->device, .precision = c->precision};
+    int rc = dg_devices_check(&device, err);
+    return rc == DG_OK ? dg_language_aliases_check(c->aliases, err) : rc;
 }
 
 /* Can the API keys be read? */

@@ -1,5 +1,6 @@
 /* dragoman-train: from text files to a model that dragoman-server loads. */
 #include "base/file.h"
+#include "kernels/device.h"
 #include "trainer/args.h"
 #include "trainer/batches.h"
 #include "trainer/bleu.h"
@@ -83,6 +84,13 @@ static int need(const struct dg_args *a, size_t words, const char *what, struct 
 static int need_out(const struct dg_args *a, struct dg_error *err)
 {
     return a->out ? 0 : dg_error_field(err, DG_EINVAL, "out", "--out DIR is missing");
+}
+
+/* Its words, before anything is made; whether it can be had is seen when the run begins. */
+static int check_device(const struct dg_args *a, struct dg_error *err)
+{
+    const struct dg_device_options wish = {.device = a->device, .precision = a->precision};
+    return dg_ranks_launched() > 1 ? dg_devices_check(&wish, err) : dg_device_check(&wish, err);
 }
 
 static int load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err)
@@ -221,6 +229,8 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
     if (!rc)
         rc = need_out(&a, err);
     if (!rc)
+        rc = check_device(&a, err);
+    if (!rc)
         rc = load_recipe(&a, &r, err);
     struct dg_run_options o = {.dir = a.out,
         .prepared = a.prepared,
@@ -243,6 +253,8 @@ static int verb_resume(int argc, char **argv, struct dg_error *err)
     int rc = dg_args_parse(argc, argv, "stpqSDP", &a, err);
     if (!rc)
         rc = need(&a, 1, "the folder of a run", err);
+    if (!rc)
+        rc = check_device(&a, err);
     struct dg_run_options o = {.dir = a.words[0],
         .prepared = a.prepared,
         .settings = a.settings,

@@ -175,6 +175,8 @@ def test_wrong_settings(tmp_path, flags, env, file, words):
     ([], ["--models"]),
     (["--models", "x", "--batch-rows", "8"], ["--max-beam", "--batch-rows"]),
     (["--models", "x", "--aliases", "pb"], ["aliases", "pb=pt-BR"]),
+    (["--models", "x", "--device", "gpu"], ["device", "gpu", "cuda:N"]),
+    (["--models", "x", "--device", "cuda:1,cuda:1"], ["device", "cuda:1 twice"]),
 ])
 def test_settings_that_cannot_be_served_with(flags, words):
     """Whether it is to serve or only to look; what needs no models does not mind."""

@@ -161,6 +161,16 @@ def test_precision_of_no_cpu(data, tmp_path):
     assert "precision fp16: training on a CPU multiplies in fp32, or in bf16 where" in said
 
 
+@pytest.mark.parametrize("more, words", [
+    (["--device", "gpu"], 'device "gpu": expected'), (["--device", "cuda:0,cuda:1"], "2 devices are named"),
+    (["--precision", "int4"], 'precision "int4": expected')])
+def test_a_device_that_is_none(data, tmp_path, more, words):
+    """Wrong usage as any other, before anything is made."""
+    for verb in ("run", "resume"):
+        assert words in run(command(data, tmp_path / "run", *more, verb=verb), expect=2)
+    assert not (tmp_path / "run").exists()
+
+
 def test_it_learns(whole):
     losses = [x["loss"] for x in log(whole, "train")]
     assert len(losses) == UPDATES // 4

@@ -43,6 +43,15 @@ def test_what_would_have_no_effect_is_refused(verb, options, told):
     assert told in done.stderr.splitlines()[0]
 
 
+@pytest.mark.parametrize("verb", sorted(NEEDED))
+@pytest.mark.parametrize("options,told", [
+    (["--device", "gpu"], 'device "gpu": expected'), (["--device", "cuda:x"], 'device "cuda:x": expected'),
+    (["--device", "cuda:0,cuda:1"], "2 devices are named"), (["--precision", "int4"], 'precision "int4": expected')])
+def test_a_device_that_is_none_is_wrong_usage(verb, options, told):
+    done = run(verb, *options, stdin="1\n")
+    assert done.returncode == 2 and told in done.stderr.splitlines()[0] and done.stdout == ""
+
+
 @pytest.mark.parametrize("verb,options", [
     ("bench", ["--mode", "latency", "--workers", "1", "--src-len", "2", "--count", "2", "--reps", "1", "--length", "3"]),
     ("bench", ["--mode", "throughput", "--workers", "2", "--reps", "1", "--length", "0", "--max-length", "5"]),

@@ -40,6 +40,27 @@ static void test_words(void **state)
     assert_string_equal(d.note, "");
 }
 
+/* The words alone: devices that are not there are named well enough. */
+static void test_check(void **state)
+{
+    struct dg_error err = {0};
+    const struct dg_device_options wrong = {.device = "gpu"}, type = {.precision = "int4"},
+                                   one = {.device = "cuda:900", .precision = "bf16"},
+                                   all = {.device = "cuda:all"}, two = {.device = "cuda:0,cuda:1"};
+    (void)state;
+    assert_int_equal(dg_device_check(&wrong, &err), DG_EINVAL);
+    assert_string_equal(err.field, "device");
+    assert_int_equal(dg_devices_check(&wrong, NULL), DG_EINVAL);
+    assert_int_equal(dg_device_check(&type, NULL), DG_EINVAL);
+    assert_int_equal(dg_devices_check(&type, NULL), DG_EINVAL);
+    assert_int_equal(dg_device_check(&one, NULL), DG_OK);
+    assert_int_equal(dg_device_check(&all, NULL), DG_OK);
+    assert_int_equal(dg_devices_check(&two, NULL), DG_OK);
+    dg_error_clear(&err);
+    assert_int_equal(dg_device_check(&two, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "2 devices are named where one is expected"));
+}
+
 /* A plugin that is not there: an error by name, the CPU and a note by "auto". */
 static void test_no_plugin(void **state)
 {
@@ -91,7 +112,7 @@ static void test_environment(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_check),
         cmocka_unit_test(test_no_plugin), cmocka_unit_test(test_other_library),
         cmocka_unit_test(test_environment)};
     return cmocka_run_group_tests(tests, NULL, NULL);
