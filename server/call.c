@@ -100,9 +100,9 @@ static const char *version_of(const struct dg_served *model)
 /* Of each model that had a part in it, in order. */
 static void add_version(const struct dg_call *c, struct dg_http_reply *r)
 {
-    const struct dg_served *models[2] = {c->model};
+    const struct dg_served *models[2];
     if (!c->pivot) {
-        dg_http_reply_header(r, "X-Model-Version", "%s", version_of(models[0]));
+        dg_http_reply_header(r, "X-Model-Version", "%s", version_of(c->model));
         return;
     }
     dg_pivot_models(c, models);
