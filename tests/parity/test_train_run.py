@@ -220,7 +220,6 @@ def test_what_is_said_to_go_on_with(data, tmp_path):
     given = ["--device", "cpu", "--precision", "fp32", "--no-scores"]
     said = stopped(command(data, out, *given, "--set", "training.updates=30000"), out, 4)
     assert said == ["dragoman-train", "resume", str(out), *given]
-    more = ["--set", "training.updates=40000", "--set", "training.threads=1"]
     args = ["resume", str(out), "--device", "cpu", "--prepared", str(out / "data")]
     said = stopped([TRAIN, *args, "--threads", "1"], out, checkpoint_steps(out)[-1] + 1)
     assert said == ["dragoman-train", *args], "settings are kept in the folder"
