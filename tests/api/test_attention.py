@@ -101,7 +101,7 @@ def test_answers_that_nobody_reads_are_bounded(tmp_path):
     """Each is whole in memory until its client has read it: there may be 32."""
     deep = conftest.bundle.make(conftest.CLI, str(tmp_path / "deep"), layers=8)  # answers that no socket takes at once
     body = dict(source="a1" * 63, source_lang="en", target_lang="de", kind="encoder")
-    with conftest.Server(deep) as server:
+    with conftest.Server(deep, "--write-timeout", "3600") as server:  # a busy machine makes them slowly
         slow = []
         for _ in range(32):
             s = socket.socket()
