@@ -29,7 +29,8 @@ struct options {
 
 struct bench {
     struct options o;
-    struct dg_backend *cpu, *be; /* be: cpu, timed */
+    struct dg_backend *device, *timed; /* timed: around it, with --ops; else NULL */
+    struct dg_backend *be;             /* the outer one */
     struct dg_bundle *bundle;
     struct dg_weights *weights; /* of a random model */
     struct dg_model *model;
@@ -126,7 +127,8 @@ static int run_once(struct bench *b, uint32_t rep, struct dg_error *err)
             return rc == DG_EAGAIN ? dg_error_set(err, rc, "sentence %u found no room", i) : rc;
     }
     uint32_t in_pass = b->engine->encode_rows / o->source;
-    dg_timed_expect_encoder(b->be, (o->sentences + in_pass - 1) / in_pass);
+    if (b->timed)
+        dg_timed_expect_encoder(b->timed, (o->sentences + in_pass - 1) / in_pass);
     uint64_t first = 0, second = 0;
     b->steps = 0;
     while (dg_engine_step(b->engine)) {
@@ -178,7 +180,7 @@ static double memory_mb(const char *field)
 static void add_ops(struct bench *b, double total_ms, struct dg_json *out)
 {
     const struct dg_timed_entry *e;
-    size_t n = dg_timed_entries(b->be, &e);
+    size_t n = dg_timed_entries(b->timed, &e);
     double counted = 0;
     struct dg_json *list = dg_json_new_array();
     for (size_t i = 0; i < n; i++) {
@@ -257,28 +259,29 @@ int main(int argc, char **argv)
     const struct dg_device_options wish = {b.o.device, b.o.precision, (int)b.o.threads};
     int rc = dg_device_choose(&wish, &device, &err);
     if (!rc)
-        rc = dg_device_open(&device, &b.cpu, &err);
-    if (!rc)
-        rc = dg_timed_open(b.cpu, &b.be, &err);
+        rc = dg_device_open(&device, &b.device, &err);
+    if (!rc && b.o.ops)
+        rc = dg_timed_open(b.device, &b.timed, &err);
+    b.be = b.timed ? b.timed : b.device;
     if (!rc)
         rc = open_model(&b, &err);
     if (!rc)
         rc = open_engine(&b, &err);
     for (uint32_t i = 0; i <= b.o.reps && !rc; i++) { /* the first is for warming up */
-        if (i == 1)
-            dg_timed_reset(b.be);
+        if (i == 1 && b.timed)
+            dg_timed_reset(b.timed);
         rc = run_once(&b, i ? i - 1 : 0, &err);
     }
     if (!rc)
-        rc = b.cpu->ops->status(b.cpu, &err);
+        rc = b.device->ops->status(b.device, &err);
     if (!rc)
         rc = print(&b);
     dg_engine_close(b.engine);
     dg_model_close(b.model);
     dg_weights_close(b.weights);
     dg_bundle_close(b.bundle);
-    dg_timed_close(b.be);
-    dg_device_close(b.cpu);
+    dg_timed_close(b.timed);
+    dg_device_close(b.device);
     free(b.ids);
     if (rc)
         fprintf(stderr, "step-bench: %s\n", err.message);
