@@ -192,6 +192,7 @@ static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *cal
             continue;
         plan->algo = *algo;
         plan->split = config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+        plan->anchored = anchor && !memcmp(algo, &anchor->algo, sizeof *algo);
         return DG_OK;
     }
     if (!anchor) {
@@ -200,6 +201,7 @@ static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *cal
     }
     plan->algo = anchor->algo;
     plan->split = anchor->split;
+    plan->anchored = true;
     return DG_OK;
 }
 
@@ -218,14 +220,17 @@ static void tell(const struct dg_gemm_plan *p)
     else if (getenv("DRAGOMAN_CUDA_LOG"))
         dg_log(DG_LOG_INFO,
             "gemm_plan kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d "
-            "align=%u,%u,%u,%u id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d",
+            "align=%u,%u,%u,%u id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d%s",
             kind, k->M, k->N, k->K, in, out, k->whole, k->align[0], k->align[1], k->align[2],
             k->align[3], config_of(&p->algo, CUBLASLT_ALGO_CONFIG_ID),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_TILE_ID),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_STAGES_ID), p->split,
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION),
-            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
+            !k->stable || !k->M ? ""
+            : p->anchored       ? " family=anchor"
+                                : " family=other");
 }
 
 static struct dg_gemm_key key_of(const struct dg_gemm_call *call, size_t M, bool whole)

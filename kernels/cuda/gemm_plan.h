@@ -30,6 +30,7 @@ struct dg_gemm_plan {
     cublasLtMatmulAlgo_t algo;
     int32_t split; /* parts of the sum */
     bool none;     /* the library has no algorithm */
+    bool anchored; /* of a family, and the algorithm is the one for all numbers of rows */
 };
 
 struct dg_cuda_gemm_context {
