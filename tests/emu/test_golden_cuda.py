@@ -1,6 +1,7 @@
 """Whole models on the CUDA backend, emulated on the host: forced log-probabilities and searches of tests/golden must come
 out as they do on the CPU. A selection of models, because one emulated GPU is slow: the paper's, heads of odd and unequal
-sizes, one head. `make test-gpu` runs all of tests/parity/test_golden.py on a device."""
+sizes, one head. `make test-gpu` runs all of tests/parity/test_golden.py on a device, and with DRAGOMAN_TEST_GPU=1, which takes
+the machine's own, the 16-bit modes here."""
 import json
 import os
 import subprocess
@@ -12,13 +13,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import test_golden as golden  # noqa: E402
 
 BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
-PLUGIN = os.path.join(BUILD, "tests", "libdragoman-cuda-emu.so")
-pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the emulated plugin is not built")
+REAL = os.environ.get("DRAGOMAN_TEST_GPU") == "1"
+PLUGIN = os.path.join(BUILD, *(("bin", "libdragoman-cuda.so") if REAL else ("tests", "libdragoman-cuda-emu.so")))
+pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the plugin is not built")
+emulated = pytest.mark.skipif(REAL, reason="asks the emulation for something")
 MODELS = ["paper", "odd-sizes", "one-head"]
 
 
 @pytest.fixture(autouse=True)
-def emulated(monkeypatch):
+def device(monkeypatch):
     monkeypatch.setenv("DRAGOMAN_CUDA_PLUGIN", os.path.abspath(PLUGIN))
     monkeypatch.setenv("DRAGOMAN_DEVICE", "cuda")
 
@@ -52,6 +55,7 @@ def test_sixteen_bits(precision, tolerance, tmp_path, monkeypatch):
     golden.test_forced("paper", None, tmp_path)
 
 
+@emulated
 def test_a_failing_device_is_an_error_not_an_answer():
     """The device breaks in the middle of a search that runs to its length limit: nothing comes out as a translation."""
     done = translate("endless", sources("endless", 2), env={"DRAGOMAN_EMU_FAIL": "100"})
@@ -60,6 +64,7 @@ def test_a_failing_device_is_an_error_not_an_answer():
     assert "launch failure" in done.stderr
 
 
+@emulated
 def test_no_device():
     done = translate("paper", sources("paper", 1), ["--device", "auto"], env={"DRAGOMAN_EMU_DEVICES": "0"})
     assert done.returncode == 0
@@ -69,6 +74,7 @@ def test_no_device():
     assert "there are 1 CUDA devices" in done.stderr
 
 
+@emulated
 def test_reversed_threads_give_the_same_bits():
     """No kernel leans on the order in which a block's threads run between two barriers."""
     forward = translate("odd-sizes", sources("odd-sizes", 4), ["--beam", "4"])
