@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """The same work in PyTorch, as well as it can be written: the base model, random weights, encoder once, cached decoder, beam
-search by reordering the cache; eager, and compiled for each size with a static cache, a whole step with its choices recorded as
-one CUDA graph. One JSON object a line: variant, precision, beam, sentences, total_ms, step_ms. Times are the best of five runs
-after two for warming up.
+search. What came out of a step is looked at while the device works on the next. Two variants:
 
-  torch_decode.py [--precision fp32 fp16 bf16] [--compiled bf16] [--beam 1 4] [--sentences 1 8 64 256] [--device cuda]
+  eager      the cache is reordered after each step: from one copy to the other, as far as it is filled, in one launch;
+  compiled   for each size: encoder and step, with its choices, each compiled and recorded as a CUDA graph. The cache stays where
+             it was written: a table says where each hypothesis' positions are, and attention reads them through it, without a
+             copy. (To reorder a static cache moves more bytes than all else in a step of 256 sentences.)
+
+One JSON object a line: variant, cache, precision, beam, sentences, total_ms, step_ms: medians of --reps runs after two for
+warming up. A step is what each takes after the first.
+
+  torch_decode.py [--precision bf16 fp16 fp32] [--compiled bf16] [--beam 4 1] [--sentences 1 8 64 256] [--reps 20] [--device cuda]
 """
 import argparse
 import itertools
 import json
 import math
+import statistics
 import sys
 import time
 
@@ -28,11 +35,11 @@ class Attention(torch.nn.Module):
 
 
 def split(x):
-    return x.view(x.shape[0], -1, H, DK).transpose(1, 2)
+    return x.unflatten(-1, (H, DK)).transpose(1, 2)
 
 
 def merge(x):
-    return x.transpose(1, 2).reshape(x.shape[0], -1, D)
+    return x.transpose(1, 2).flatten(2)
 
 
 class Layer(torch.nn.Module):
@@ -57,127 +64,192 @@ class Model(torch.nn.Module):
         self.register_buffer("positions", torch.stack((angle.sin(), angle.cos()), -1).view(-1, D))
 
     def encode(self, ids):
+        """Keys and values of cross-attention for each layer, [B,S,2D]."""
         x = self.embed(ids) * math.sqrt(D) + self.positions[: ids.shape[1]]
         for layer in self.encoder:
             q, k, v = (split(t) for t in layer.self_.qkv(x).chunk(3, -1))
             x = layer.norms[0](x + layer.self_.out(merge(F.scaled_dot_product_attention(q, k, v))))
             x = layer.ffn(x)
-        keys = [tuple(split(t) for t in F.linear(x, layer.cross.qkv.weight[D:]).chunk(2, -1)) for layer in self.decoder]
-        return [k for k, _ in keys], [v for _, v in keys]
+        return [F.linear(x, layer.cross.qkv.weight[D:]) for layer in self.decoder]
 
-    def step(self, ids, at, mask, cache_k, cache_v, cross_k, cross_v, beam):
-        """ids [B*beam]; cache [L,B*beam,H,LENGTH,DK], static; at: a tensor, so that one graph serves all positions."""
-        x = (self.embed(ids) * math.sqrt(D) + self.positions.index_select(0, at))[:, None]
+    def step(self, ids, position, attend, cross, beam):
+        """Logits [B*beam,V] of one more position. attend(n, qkv[B*beam,3D]) is layer n's attention over what was decoded."""
+        x = self.embed(ids) * math.sqrt(D) + position
         for n, layer in enumerate(self.decoder):
-            q, k, v = (split(t) for t in layer.self_.qkv(x).chunk(3, -1))
-            cache_k[n].index_copy_(2, at, k)
-            cache_v[n].index_copy_(2, at, v)
-            y = F.scaled_dot_product_attention(q, cache_k[n], cache_v[n], attn_mask=mask)
-            x = layer.norms[0](x + layer.self_.out(merge(y)))
-            q = F.linear(x, layer.cross.qkv.weight[:D])
-            q = q.view(-1, beam, H, DK).transpose(1, 2)  # the beams of a sentence share its keys
-            y = F.scaled_dot_product_attention(q, cross_k[n], cross_v[n])
-            y = y.transpose(1, 2).reshape(-1, 1, D)
-            x = layer.norms[1](x + layer.cross.out(y))
+            x = layer.norms[0](x + layer.self_.out(attend(n, layer.self_.qkv(x))))
+            q = split(F.linear(x, layer.cross.qkv.weight[:D]).view(-1, beam, D))  # the beams of a sentence share its keys
+            k, v = (split(t) for t in cross[n].chunk(2, -1))
+            x = layer.norms[1](x + layer.cross.out(merge(F.scaled_dot_product_attention(q, k, v)).view(-1, D)))
             x = layer.ffn(x)
-        logits = F.linear(x[:, 0], self.embed.weight).float()
-        return torch.log_softmax(logits, -1).topk(2 * beam, -1)
+        return F.linear(x, self.embed.weight)
 
 
 class Search:
-    """A beam search over static tensors, so that one graph of kernels serves every position of every search."""
+    """What both variants do; where decoded keys and values lie is theirs."""
 
-    def __init__(self, model, beam, sentences, dtype, device):
-        cache = (LAYERS, sentences * beam, H, LENGTH, DK)
-        cross = (LAYERS, sentences, H, SOURCE, DK)
-        self.model, self.beam, self.sentences = model, beam, sentences
-        self.cache_k, self.cache_v = (torch.zeros(cache, device=device, dtype=dtype) for _ in range(2))
-        self.cross_k, self.cross_v = (torch.zeros(cross, device=device, dtype=dtype) for _ in range(2))
-        self.ids = torch.ones(sentences * beam, dtype=torch.long, device=device)
+    def __init__(self, model, beam, sentences, device):
+        self.model, self.beam, self.sentences, self.rows = model, beam, sentences, sentences * beam
+        self.source = torch.zeros(sentences, SOURCE, dtype=torch.long, device=device)
+        self.ids = torch.ones(self.rows, dtype=torch.long, device=device)
         self.scores = torch.zeros(sentences, beam, device=device)
-        self.at = torch.zeros(1, dtype=torch.long, device=device)
-        self.places = torch.arange(LENGTH, device=device)
+        self.start = torch.full((beam,), -math.inf, device=device)  # the hypotheses begin as one
+        self.start[0] = 0
         self.base = torch.arange(sentences, device=device)[:, None] * beam
 
-    def begin(self, source):
-        keys, values = self.model.encode(source)
-        torch.stack(keys, out=self.cross_k)
-        torch.stack(values, out=self.cross_v)
+    def restart(self):
         self.ids.fill_(1)
-        self.scores.zero_()
-        self.at.zero_()
+        self.scores.copy_(self.start.expand_as(self.scores))
+
+    def choose(self, best, pieces):
+        """Of each hypothesis' best pieces [B*beam,n] with their log-probabilities the sentence's: whose successors they are."""
+        total = (self.scores[:, :, None] + best.view(self.sentences, self.beam, -1)).flatten(1)
+        scores, place = total.topk(self.beam, -1) if self.beam > 1 else (total, self.base * 0)
+        self.scores.copy_(scores)
+        self.ids.copy_(pieces.view(self.sentences, -1).gather(1, place).view(-1))
+        return (self.base + place // best.shape[1]).view(-1)
+
+
+class PingPong(Search):
+    """Eager: shapes may grow with the position, and a launch less is time won."""
+    cache = "reordered, filled part"
+
+    def __init__(self, model, beam, sentences, dtype, device):
+        super().__init__(model, beam, sentences, device)
+        self.mine, self.other = (torch.zeros(LENGTH, LAYERS, 2, self.rows, D, device=device, dtype=dtype) for _ in range(2))
+
+    def begin(self):
+        self.cross = self.model.encode(self.source)
+        self.restart()
+        self.at = 0
+
+    def attend(self, n, qkv):
+        self.mine[self.at, n].copy_(qkv[:, D:].unflatten(1, (2, D)).transpose(0, 1))
+        k, v = self.mine[: self.at + 1, n].unflatten(-1, (H, DK)).permute(1, 2, 3, 0, 4)  # each [B*beam,H,T,DK]
+        return F.scaled_dot_product_attention(qkv[:, :D].view(-1, H, 1, DK), k, v).view(-1, D)
 
     def advance(self):
-        """One position of all sentences: the step, the best candidates, the cache in the order of those who live on."""
-        mask = (self.places <= self.at)[None, None, None]
-        best, pieces = self.model.step(
-            self.ids, self.at, mask, self.cache_k, self.cache_v, self.cross_k, self.cross_v, self.beam)
-        if self.beam > 1:
-            total = (self.scores[:, :, None] + best.view(self.sentences, self.beam, -1)).view(self.sentences, -1)
-            scores, place = total.topk(self.beam, -1)
-            parent = (self.base + place // (2 * self.beam)).view(-1)
-            self.scores.copy_(scores)
-            self.ids.copy_(pieces.view(self.sentences, -1).gather(1, place).view(-1))
-            self.cache_k.copy_(self.cache_k.index_select(1, parent))
-            self.cache_v.copy_(self.cache_v.index_select(1, parent))
-        else:
-            self.ids.copy_(pieces[:, 0])
+        logits = self.model.step(self.ids, self.model.positions[self.at], self.attend, self.cross, self.beam)
+        best = torch.log_softmax(logits, -1, dtype=torch.float32)
+        best = best.topk(2 * self.beam, -1, sorted=False) if self.beam > 1 else best.max(-1, keepdim=True)
+        parent = self.choose(*best)
+        self.at += 1
+        if self.beam > 1 and self.at < LENGTH:
+            torch.index_select(self.mine[: self.at], 3, parent, out=self.other[: self.at])
+            self.mine, self.other = self.other, self.mine
+
+
+class Table(Search):
+    """Compiled: shapes never change, and a gather costs nothing where the compiler makes it part of the sum behind it."""
+    cache = "read through a table"
+
+    def __init__(self, model, beam, sentences, dtype, device):
+        super().__init__(model, beam, sentences, device)
+        self.keys, self.values = ([torch.zeros(LENGTH, self.rows, H, DK, device=device, dtype=dtype) for _ in range(LAYERS)]
+                                  for _ in range(2))
+        self.cross = [torch.zeros(sentences, SOURCE, 2 * D, device=device, dtype=dtype) for _ in range(LAYERS)]
+        self.at = torch.zeros(1, dtype=torch.long, device=device)
+        self.places = torch.arange(LENGTH, device=device)
+        self.row = torch.arange(self.rows, device=device)[:, None]
+        # Which of [LENGTH*rows] holds a hypothesis' position; for those to come the first, which is in some cache already.
+        self.table = torch.zeros(self.rows, LENGTH, dtype=torch.long, device=device)
+
+    def begin(self):
+        for mine, new in zip(self.cross, self.model.encode(self.source)):
+            mine.copy_(new)
+        self.restart()
+        self.at.zero_()
+        self.table.copy_(torch.where(self.places == 0, self.row, 0))
+
+    def attend(self, n, qkv):
+        q, k, v = qkv.view(-1, 3, H, DK).unbind(1)
+        self.keys[n].index_copy_(0, self.at, k[None])
+        self.values[n].index_copy_(0, self.at, v[None])
+        k, v = (cache[n].view(-1, H, DK)[self.table].float() for cache in (self.keys, self.values))  # [B*beam,LENGTH,H,DK]
+        scores = (q.float()[:, None] * k).sum(-1) * DK ** -0.5
+        weights = scores.masked_fill((self.places > self.at)[:, None], -math.inf).softmax(1)
+        return (weights[..., None] * v).sum(1).to(qkv.dtype).view(-1, D)
+
+    def advance(self):
+        position = self.model.positions.index_select(0, self.at)
+        logits = self.model.step(self.ids, position, self.attend, self.cross, self.beam)
+        best, pieces = logits.topk(2 * self.beam, -1, sorted=False) if self.beam > 1 else logits.max(-1, keepdim=True)
+        parent = self.choose(best.float() - logits.float().logsumexp(-1, keepdim=True), pieces)
+        table = self.table[parent] if self.beam > 1 else self.table
         self.at.add_(1)
+        self.table.copy_(torch.where(self.places == self.at, self.at * self.rows + self.row, table))
 
 
 def recorded(search):
-    """advance(), compiled for these sizes and recorded as one CUDA graph: a launch a step."""
+    """begin() and advance(), compiled for these sizes, each recorded as one CUDA graph: a launch a step."""
     torch._dynamo.reset()
-    compiled = torch.compile(search.advance, dynamic=False)
+    parts = [torch.compile(f, dynamic=False) for f in (search.begin, search.advance)]
     if search.ids.device.type != "cuda":
-        return compiled
+        return parts
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(3):
-            search.at.zero_()
-            compiled()
+            for part in parts:
+                part()
     torch.cuda.current_stream().wait_stream(side)
-    search.at.zero_()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        compiled()
-    return graph.replay
+    graphs = [torch.cuda.CUDAGraph() for _ in parts]
+    for graph, part in zip(graphs, parts):
+        with torch.cuda.graph(graph):
+            part()
+    return [graph.replay for graph in graphs]
 
 
-def measure(model, variant, dtype, beam, sentences, device):
-    wait = torch.cuda.synchronize if device == "cuda" else (lambda: None)
-    search = Search(model, beam, sentences, dtype, device)
-    source = torch.randint(2, V, (sentences, SOURCE), device=device)
-    search.begin(source)
-    advance = recorded(search) if variant == "compiled" else search.advance
-    times, answers = [], []
-    for _ in range(7):
-        wait()
-        begun = time.perf_counter()
-        search.begin(source)
-        wait()
-        first = time.perf_counter()
-        out = []
-        for _ in range(LENGTH):
+class Seen:
+    """The pieces of each step on the host, on their way while the device goes on."""
+
+    def __init__(self, search):
+        self.on_device = search.ids.device.type == "cuda"
+        self.pieces = torch.zeros(LENGTH, search.rows, dtype=torch.long, pin_memory=self.on_device)
+        self.events = [torch.cuda.Event() for _ in range(LENGTH)] if self.on_device else []
+
+    def send(self, t, ids):
+        self.pieces[t].copy_(ids, non_blocking=True)
+        if self.on_device:
+            self.events[t].record()
+
+    def wait(self, t):
+        if self.on_device:
+            self.events[t].synchronize()
+        return time.perf_counter()
+
+
+def measure(model, variant, dtype, beam, sentences, device, reps):
+    search = (Table if variant == "compiled" else PingPong)(model, beam, sentences, dtype, device)
+    source = torch.randint(2, V, (sentences, SOURCE), generator=torch.Generator().manual_seed(1))
+    begin, advance = recorded(search) if variant == "compiled" else (search.begin, search.advance)
+    seen = Seen(search)
+    totals, steps = [], []
+    for _ in range(2 + reps):
+        begun = first = time.perf_counter()
+        search.source.copy_(source)
+        begin()
+        for t in range(LENGTH):
             advance()
-            out.append(search.ids.cpu())  # a search looks at what came out
-        wait()
-        end = time.perf_counter()
-        times.append((end - begun, end - first))
-        answers.append(torch.stack(out))
-    total, decode = min(times[2:])
-    return total * 1e3, decode / LENGTH * 1e3, answers[-1]
+            seen.send(t, search.ids)
+            if t == 1:
+                first = seen.wait(0)
+            elif t:
+                seen.wait(t - 1)
+        end = seen.wait(LENGTH - 1)
+        totals.append(1e3 * (end - begun))
+        steps.append(1e3 * (end - first) / (LENGTH - 1))
+    return dict(total_ms=statistics.median(totals[2:]), step_ms=statistics.median(steps[2:])), seen.pieces
 
 
 @torch.inference_mode()
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--device", default="cuda")
-    p.add_argument("--precision", nargs="+", default=["fp32", "fp16", "bf16"], choices=["fp32", "fp16", "bf16"])
-    p.add_argument("--compiled", nargs="*", default=["bf16"], help="precisions that are compiled, too (20 seconds a size)")
-    p.add_argument("--beam", nargs="+", type=int, default=[1, 4])
+    p.add_argument("--precision", nargs="+", default=["bf16", "fp16", "fp32"], choices=["fp32", "fp16", "bf16"])
+    p.add_argument("--compiled", nargs="*", default=["bf16"], help="precisions that are compiled, too (30 seconds a size)")
+    p.add_argument("--beam", nargs="+", type=int, default=[4, 1])
     p.add_argument("--sentences", nargs="+", type=int, default=[1, 8, 64, 256])
+    p.add_argument("--reps", type=int, default=20)
     a = p.parse_args()
     if a.device == "cuda" and not torch.cuda.is_available():
         sys.exit("torch sees no CUDA device")
@@ -187,12 +259,13 @@ def main():
         for beam, sentences in itertools.product(a.beam, a.sentences):
             found = {}
             for variant in ("eager", "compiled") if precision in a.compiled else ("eager",):
-                row = dict(variant=variant, precision=precision, beam=beam, sentences=sentences)
+                row = dict(variant=variant, cache=(Table if variant == "compiled" else PingPong).cache, precision=precision,
+                           beam=beam, sentences=sentences)
                 try:
-                    row["total_ms"], row["step_ms"], found[variant] = measure(
-                        model, variant, types[precision], beam, sentences, a.device)
+                    times, found[variant] = measure(model, variant, types[precision], beam, sentences, a.device, a.reps)
+                    row.update(times)
                 except Exception as e:  # one variant that fails is a result, too
-                    row["error"] = str(e)[:200]
+                    row["error"] = " ".join(str(e).split())[:200]
                 if len(found) == 2:  # rounding may part them somewhere; a variant that computes something else would show
                     row["same_pieces"] = float((found["eager"] == found["compiled"]).float().mean())
                 print(json.dumps(row), flush=True)
