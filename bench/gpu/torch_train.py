@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """The update of train-bench (bench/step/train.c) in PyTorch: the same sizes, sentences of one length so that nothing is padding,
-dropout, label smoothing, fused Adam, bf16 by autocast over fp32 parameters; eager and compiled. One JSON object a line, with
-the same keys; operations are those that train-bench counts.
+dropout, label smoothing, fused Adam; eager and compiled. bf16 in two ways, because either may be the faster: "autocast", which
+leaves sums of residuals, LayerNorm and embeddings in fp32, and "bf16", where the model is in bf16 and Adam has its parameters in
+fp32 (ours is like that, but for fp32 gradients). One JSON object a line, with train-bench's keys; operations are those that
+train-bench counts.
 
-  torch_train.py [--model base big] [--precision fp32 bf16] [--pairs 296 --source 27 --length 27 --updates 10]
+  torch_train.py [--model base big] [--precision bf16 fp32] [--compiled bf16] [--pairs 296 --source 27 --length 27 --updates 10]
 """
 import argparse
 import contextlib
+import itertools
 import json
 import math
 import sys
@@ -90,10 +93,36 @@ def operations(a, size):
     return 6 * a.pairs * (layers * (encoder + decoder) + T * d * a.vocab)
 
 
-def measure(a, size, precision, variant):
+class Adam:
+    """Fused; over fp32 parameters beside the model's where those are in bf16."""
+
+    def __init__(self, model):
+        self.model = list(model.parameters())
+        self.own = [p.detach().float().requires_grad_() for p in self.model] if self.model[0].dtype != torch.float32 else self.model
+        self.adam = torch.optim.Adam(self.own, lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+        if self.own is not self.model:
+            for p in self.own:
+                p.grad = torch.empty_like(p)
+
+    @torch.no_grad()
+    def step(self):
+        if self.own is not self.model:
+            torch._foreach_copy_([p.grad for p in self.own], [p.grad for p in self.model])
+        self.adam.step()
+        if self.own is not self.model:
+            torch._foreach_copy_(self.model, self.own)
+        for p in self.model:
+            p.grad = None
+
+
+def measure(a, size, way, variant):
+    torch._dynamo.reset()
+    torch.manual_seed(1)
     model = Model(size, a.vocab, max(a.source, a.length)).to(a.device).train()
-    adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
-    run = torch.compile(model) if variant == "compiled" else model
+    if way == "bf16":
+        model.to(torch.bfloat16)
+    adam = Adam(model)
+    run = torch.compile(model, dynamic=False) if variant == "compiled" else model
     source = torch.randint(3, a.vocab, (a.pairs, a.source), device=a.device)
     target = torch.randint(3, a.vocab, (a.pairs, a.length), device=a.device)
     wait = torch.cuda.synchronize if a.device == "cuda" else (lambda: None)
@@ -101,12 +130,10 @@ def measure(a, size, precision, variant):
         if i == WARM_UP:
             wait()
             begun = time.perf_counter()
-        wide = precision == "fp32"
-        with contextlib.nullcontext() if wide else torch.autocast(a.device, getattr(torch, "bfloat16")):
+        with torch.autocast(a.device, torch.bfloat16) if way == "autocast" else contextlib.nullcontext():
             loss = run(source, target)
         loss.backward()
         adam.step()
-        adam.zero_grad(set_to_none=True)
     wait()
     seconds = (time.perf_counter() - begun) / a.updates
     tflop = operations(a, size) * 1e-12
@@ -118,22 +145,23 @@ def measure(a, size, precision, variant):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--model", nargs="+", default=["base", "big"], choices=SIZES)
-    p.add_argument("--precision", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16"])
+    p.add_argument("--precision", nargs="+", default=["bf16", "fp32"], choices=["fp32", "bf16"])
+    p.add_argument("--compiled", nargs="*", default=["bf16"], help="precisions that are compiled, too (a minute each)")
     p.add_argument("--device", default="cuda")
     for name, value in (("vocab", 32000), ("pairs", 296), ("source", 27), ("length", 27), ("updates", 10)):
         p.add_argument("--" + name, type=int, default=value)
     a = p.parse_args()
     if a.device == "cuda" and not torch.cuda.is_available():
         sys.exit("torch sees no CUDA device")
-    for size in a.model:
-        for precision in a.precision:
-            for variant in ("eager", "compiled"):
-                row = dict(variant=variant, precision=precision, model=size, pairs=a.pairs)
-                try:
-                    row.update(measure(a, size, precision, variant))
-                except Exception as e:  # one variant that fails is a result, too
-                    row["error"] = str(e)[:200]
-                print(json.dumps(row), flush=True)
+    for size, precision in itertools.product(a.model, a.precision):
+        ways = ("bf16", "autocast") if precision == "bf16" else ("fp32",)
+        for variant, way in itertools.product(("compiled", "eager") if precision in a.compiled else ("eager",), ways):
+            row = dict(variant=variant, way=way, precision=precision, model=size, pairs=a.pairs)
+            try:
+                row.update(measure(a, size, way, variant))
+            except Exception as e:  # one variant that fails is a result, too
+                row["error"] = " ".join(str(e).split())[:200]
+            print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
