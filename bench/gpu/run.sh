@@ -1,63 +1,106 @@
 #!/bin/sh
 # Speed on a GPU: a sentence and a decoder step of the base model (random weights, vocabulary 32,000, 27 pieces in and out,
 # forced), beam 1 and 4, 1 to 256 sentences, each precision; in bf16 also with the search on the host and with steps recorded as graphs
-# (DRAGOMAN_CUDA_STEP); beside PyTorch, where python3 has it: eager, and compiled and recorded with a static cache. Then an update of
-# training, base and big, beside PyTorch eager and compiled. Nothing is compiled here or downloaded. Writes one JSON object.
-# Usage: bench/gpu/run.sh [BUILD] [OUT.json] [PART...]   (default build/release, bench/results/gpu-<device>.json, all parts)
-# Parts: steps torch train torch-train report. Each leaves its lines in $WORK (default build/bench-gpu), where report finds them, so
-# that parts may run at different times.
+# (DRAGOMAN_CUDA_STEP). An update of training, base and big, in bf16 with attention on tensor cores and without, and in fp32. Both
+# beside PyTorch, where python3 has it. Nothing is compiled here or downloaded. Writes one JSON object.
+# Usage: bench/gpu/run.sh [BUILD] [OUT.json] [PART...]   (default build/release, bench/results/gpu-<device>.json, also for -, all parts)
+# Parts: steps train torch torch-train report. Each leaves its lines in $WORK (default build/bench-gpu), and what the programs said, with
+# cuBLASLt's algorithms, in *.err; so that parts may run at different times, and the report elsewhere: it needs no GPU.
+#   BUDGET=SECONDS     what has not ended by then is stopped, what has not begun left out
+#   ARCHIVE=FILE.tar   all of $WORK, anew after each program
+#   REVISION=NAME      of the programs; default: BUILD/REVISION, which scripts/gpu-pack wrote, or git's
+# A program that fails or takes too long is said, and the next one runs.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1-build/release}
-name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr 'A-Z ' 'a-z-')
-[ -n "$name" ] || { echo "bench-gpu: nvidia-smi names no device" >&2; exit 77; }
-out=${2-bench/results/gpu-$name.json}
-if [ $# -gt 2 ]; then shift 2; else set -- steps torch train torch-train report; fi
-. scripts/gpu-env
-pairs=926 # 25,000 pieces a side, as in the paper (section 5.1)
+out=${2--}
+if [ $# -gt 2 ]; then shift 2; else set -- steps train torch torch-train report; fi
 work=${WORK:-build/bench-gpu}
-mkdir -p "$work" "$(dirname "$out")"
+mkdir -p "$work"
+until=$(($(date +%s) + ${BUDGET:-1000000}))
+pairs=926 # 25,000 pieces a side, as in the paper (section 5.1)
 
-way() { # way OUT PRECISION WAY
-    : >"$work/$1"
-    for beam in 1 4; do
+measuring() { # what is measured here, and with what
+    . scripts/gpu-env
+    export DRAGOMAN_CUDA_LOG=1
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1 >"$work/device"
+    [ -s "$work/device" ] || { echo "bench-gpu: nvidia-smi names no device" >&2; exit 77; }
+    { [ -z "${REVISION-}" ] || echo "$REVISION"; cat "$build/REVISION" 2>/dev/null || git describe --always --dirty 2>/dev/null || echo unknown; } |
+        head -1 >"$work/revision"
+}
+
+fresh() { # fresh NAME
+    : >"$work/$1.jsonl"
+    : >"$work/$1.err"
+}
+
+missed() { # missed NAME WHY COMMAND...
+    to=$work/$1.err why=$2
+    shift 2
+    echo "$why: $*" >&2
+    printf '\n%s: %s\n' "$why" "$*" >>"$to" # what it said last may be half a line
+}
+
+run() { # run NAME LIMIT COMMAND...: its lines behind those in NAME.jsonl, what it says behind what is in NAME.err
+    name=$1 limit=$2 left=$((until - $(date +%s))) rc=0
+    shift 2
+    [ $left -gt "$limit" ] || limit=$left
+    if [ "$limit" -lt 5 ]; then
+        missed "$name" "left out" "$@"
+    else
+        timeout -k 5 "$limit" "$@" >>"$work/$name.jsonl" 2>>"$work/$name.err" || rc=$?
+        case $rc in
+            0) ;;
+            124 | 137) missed "$name" "failed: not done after $limit s" "$@" ;;
+            *) tail -1 "$work/$name.err" >&2; missed "$name" "failed: exit status $rc" "$@" ;;
+        esac
+        [ $rc -eq 0 ] || echo >>"$work/$name.jsonl" # as above
+    fi
+    [ -z "${ARCHIVE-}" ] || { tar cf "$ARCHIVE.new" -C "$work" . && mv "$ARCHIVE.new" "$ARCHIVE"; }
+}
+
+way() { # way NAME PRECISION STEP
+    fresh "$1"
+    for beam in 4 1; do
         for sentences in 1 8 64 256; do
-            DRAGOMAN_CUDA_STEP=$3 "$build/bin/step-bench" --type f32 --device cuda --precision $2 --beam $beam \
-                --sentences $sentences --reps 5 >>"$work/$1" || echo "failed: $2, beam $beam, $sentences, $3" >&2
+            DRAGOMAN_CUDA_STEP=$3 run "$1" 60 "$build/bin/step-bench" --type f32 --device cuda --precision "$2" --beam $beam \
+                --sentences $sentences --reps 20
         done
     done
 }
 
-torch() { # torch SCRIPT OUT ARGUMENT...
-    script=$1 to=$2
-    shift 2
-    python3 "bench/gpu/$script" "$@" >"$work/$to" 2>"$work/$to.err" || tail -3 "$work/$to.err" >&2
+update() { # update NAME MODEL PRECISION
+    run "$1" 120 "$build/bin/train-bench" --model "$2" --device cuda --precision "$3" --pairs $pairs --updates 10
 }
 
+[ "$*" = report ] || measuring
 for part; do
     case $part in
-        steps)
-            for precision in bf16 fp16 fp32; do way $precision.jsonl $precision device; done
-            way host.jsonl bf16 host
-            way graph.jsonl bf16 graph
-            cat "$work/fp32.jsonl" "$work/fp16.jsonl" "$work/bf16.jsonl" >"$work/ours.jsonl"
+        steps) # what matters most comes first
+            way bf16 bf16 device
+            way graph bf16 graph
+            way host bf16 host
+            way fp16 fp16 device
+            way fp32 fp32 device
             ;;
-        torch) torch torch_decode.py torch.jsonl ;;
         train)
-            : >"$work/train.jsonl"
+            fresh train
+            fresh plain
             for model in base big; do
-                for precision in bf16 fp32; do
-                    "$build/bin/train-bench" --model $model --device cuda --precision $precision --pairs $pairs --updates 10 >>"$work/train.jsonl" ||
-                        echo "failed: training $model, $precision" >&2
-                done
+                update train $model bf16
+                DRAGOMAN_CUDA_ATTENTION=plain update plain $model bf16
+                update train $model fp32
             done
             ;;
-        torch-train) torch torch_train.py torch_train.jsonl --pairs $pairs ;;
-        report)
-            python3 bench/gpu/report.py --ours "$work/ours.jsonl" --ours-host "$work/host.jsonl" --ours-graph "$work/graph.jsonl" \
-                --torch "$work/torch.jsonl" --train "$work/train.jsonl" --torch-train "$work/torch_train.jsonl" --out "$out" \
-                --revision "$(git describe --always --dirty 2>/dev/null || echo unknown)"
+        torch)
+            fresh torch
+            run torch 580 python3 bench/gpu/torch_decode.py --reps 20
             ;;
+        torch-train)
+            fresh torch_train
+            run torch_train 580 python3 bench/gpu/torch_train.py --pairs $pairs --updates 10
+            ;;
+        report) python3 bench/gpu/report.py "$work" --out "$out" ${DEVICE:+--device "$DEVICE"} ;;
         *) echo "bench-gpu: there is no part $part" >&2; exit 2 ;;
     esac
 done
