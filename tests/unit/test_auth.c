@@ -3,6 +3,7 @@
 #include "server/auth.h"
 
 #include "base/clock.h"
+#include "tests/unit/keys_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,30 +36,6 @@ uint64_t dg_clock_ns(void)
 uint64_t dg_clock_cpu_ns(void)
 {
     return 0;
-}
-
-static char folder[64], path[128];
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/dragoman-auth-XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/keys.db", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    static const char *const ends[] = {"", "-wal", "-shm"};
-    char name[160];
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "%s%s", path, ends[i]);
-        unlink(name);
-    }
-    return rmdir(folder);
 }
 
 /* A server's keys, of which there is one with ten characters a day. */

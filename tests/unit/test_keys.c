@@ -1,5 +1,6 @@
 /* The file of API keys: made, shared by two openers, refused when it is something else. */
 #include "store/keys.h"
+#include "tests/unit/keys_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,30 +13,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char folder[64], path[128];
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/dragoman-keys-XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/keys.db", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    static const char *const ends[] = {"", "-wal", "-shm"};
-    char name[160];
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "%s%s", path, ends[i]);
-        unlink(name);
-    }
-    return rmdir(folder);
-}
 
 static struct dg_keys *must_open(bool create)
 {
