@@ -54,8 +54,11 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
         if (e->d_name[0] == '.' || !is_bundle(dir) || ++found > DG_MODELS_MAX)
             continue;
         dirs[*n] = strdup(dir);
-        if (dirs[*n])
-            (*n)++;
+        if (!dirs[*n]) {
+            closedir(d);
+            return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        }
+        (*n)++;
     }
     closedir(d);
     if (found > DG_MODELS_MAX)
