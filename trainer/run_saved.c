@@ -35,43 +35,46 @@ static struct dg_json *describe(const struct dg_run *r)
     return NULL;
 }
 
-static int write_file(const char *path, const struct dg_json *o, struct dg_error *err)
+static int write_take(const struct dg_run *r, struct dg_json *o, struct dg_error *err)
 {
     struct dg_buffer text;
     dg_buffer_init(&text);
-    int rc = !o || dg_json_write(o, 2, &text) || text.failed
+    char *path = dg_run_join(r->o->dir, "run.json");
+    int rc = !path || !o || dg_json_write(o, 2, &text) || text.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
                  : dg_file_write(path, text.data, text.len, err);
+    dg_json_free(o);
     dg_buffer_deinit(&text);
+    free(path);
     return rc;
 }
 
 int dg_run_save(struct dg_run *r, struct dg_error *err)
 {
-    char *path = dg_run_join(r->o->dir, "run.json");
-    if (!path)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
     r->origin = dg_origin_find(r->recipe);
-    struct dg_json *o = r->origin ? describe(r) : NULL;
-    int rc = write_file(path, o, err);
-    dg_json_free(o);
+    return write_take(r, r->origin ? describe(r) : NULL, err);
+}
+
+static struct dg_json *load(const struct dg_run *r, struct dg_error *err)
+{
+    char *path = dg_run_join(r->o->dir, "run.json");
+    struct dg_json *o = path ? dg_json_load(path, err) : NULL;
+    if (!path)
+        dg_error_set(err, DG_ENOMEM, "no memory for a path");
     free(path);
-    return rc;
+    return o;
 }
 
 int dg_run_save_settings(const struct dg_run *r, struct dg_error *err)
 {
-    char *path = dg_run_join(r->o->dir, "run.json");
-    if (!path)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    struct dg_json *o = dg_json_load(path, err);
-    int rc = !o ? DG_EFORMAT
-             : dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json))
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
-                 : write_file(path, o, err);
-    dg_json_free(o);
-    free(path);
-    return rc;
+    struct dg_json *o = load(r, err);
+    if (!o)
+        return DG_EFORMAT;
+    if (dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json))) {
+        dg_json_free(o);
+        o = NULL;
+    }
+    return write_take(r, o, err);
 }
 
 /* A recipe is loaded from a file, so that settings go over it as they do over any other. */
@@ -125,10 +128,7 @@ static int take_rest(struct dg_run *r, const struct dg_json *o, struct dg_error 
 int dg_run_load(struct dg_run *r, struct dg_error *err)
 {
     const char *data_dir = "", *prepared = NULL;
-    char *path = dg_run_join(r->o->dir, "run.json");
-    if (!path)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    struct dg_json *o = dg_json_load(path, err);
+    struct dg_json *o = load(r, err);
     int rc = o ? 0 : DG_EFORMAT;
     if (!rc)
         rc = dg_json_field_string(o, NULL, "data_dir", &data_dir, err);
@@ -146,7 +146,6 @@ int dg_run_load(struct dg_run *r, struct dg_error *err)
     }
     dg_json_free(o);
     if (rc)
-        dg_error_prefix(err, "%s", path);
-    free(path);
+        dg_error_prefix(err, "%s/run.json", r->o->dir);
     return rc;
 }
