@@ -20,8 +20,8 @@ void dg_buffer_adds(struct dg_buffer *b, const char *s);
 void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Hand the bytes over (malloc'd, NUL-terminated; never NULL unless failed); b is empty afterwards.
- */
+/* Hand the bytes over (malloc'd, NUL-terminated; never NULL unless failed); b is empty
+ * afterwards. */
 char *dg_buffer_take(struct dg_buffer *b, size_t *len);
 
 #endif

@@ -6,8 +6,9 @@
 struct dg_cgroup {
     double cpus;         /* may be a fraction; below 0: no limit */
     double memory_bytes; /* the limit; below 0: none */
-    double memory_left;  /* before some group meets its limit, idle file pages not counted as used;
-                            below 0: none has one */
+    /* before some group meets its limit, idle file pages not counted as used; below 0: none has
+     * one */
+    double memory_left;
 };
 
 /* membership: as /proc/self/cgroup; root: as /sys/fs/cgroup. NULL: these. What cannot be read

@@ -82,31 +82,18 @@ int dg_error_prefix(struct dg_error *err, const char *format, ...)
 const char *dg_code_name(int code)
 {
     switch (code) {
-    case DG_OK:
-        return "ok";
-    case DG_EINVAL:
-        return "invalid";
-    case DG_ENOMEM:
-        return "out_of_memory";
-    case DG_EIO:
-        return "io";
-    case DG_EFORMAT:
-        return "format";
-    case DG_EUNSUP:
-        return "unsupported";
-    case DG_EAGAIN:
-        return "try_again";
-    case DG_ELIMIT:
-        return "limit";
-    case DG_ENOTFOUND:
-        return "not_found";
-    case DG_ECANCELED:
-        return "canceled";
-    case DG_EQUOTA:
-        return "quota";
-    case DG_ETIMEOUT:
-        return "timeout";
-    default:
-        return "internal";
+    case DG_OK: return "ok";
+    case DG_EINVAL: return "invalid";
+    case DG_ENOMEM: return "out_of_memory";
+    case DG_EIO: return "io";
+    case DG_EFORMAT: return "format";
+    case DG_EUNSUP: return "unsupported";
+    case DG_EAGAIN: return "try_again";
+    case DG_ELIMIT: return "limit";
+    case DG_ENOTFOUND: return "not_found";
+    case DG_ECANCELED: return "canceled";
+    case DG_EQUOTA: return "quota";
+    case DG_ETIMEOUT: return "timeout";
+    default: return "internal";
     }
 }

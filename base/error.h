@@ -15,7 +15,7 @@ enum dg_code {
     DG_ENOTFOUND = -8,
     DG_ECANCELED = -9,
     DG_EINTERNAL = -10,
-    DG_EQUOTA = -11, /* more than this caller may use by now: later */
+    DG_EQUOTA = -11,   /* more than this caller may use by now: later */
     DG_ETIMEOUT = -12, /* its time is up */
 };
 

@@ -105,41 +105,27 @@ enum dg_json_type dg_json_typeof(const struct dg_json *v)
     if (!v)
         return DG_JSON_NULL;
     switch (json_typeof(raw(v))) {
-    case JSON_OBJECT:
-        return DG_JSON_OBJECT;
-    case JSON_ARRAY:
-        return DG_JSON_ARRAY;
-    case JSON_STRING:
-        return DG_JSON_STRING;
-    case JSON_INTEGER:
-        return DG_JSON_INT;
-    case JSON_REAL:
-        return DG_JSON_REAL;
+    case JSON_OBJECT: return DG_JSON_OBJECT;
+    case JSON_ARRAY: return DG_JSON_ARRAY;
+    case JSON_STRING: return DG_JSON_STRING;
+    case JSON_INTEGER: return DG_JSON_INT;
+    case JSON_REAL: return DG_JSON_REAL;
     case JSON_TRUE:
-    case JSON_FALSE:
-        return DG_JSON_BOOL;
-    default:
-        return DG_JSON_NULL;
+    case JSON_FALSE: return DG_JSON_BOOL;
+    default: return DG_JSON_NULL;
     }
 }
 
 const char *dg_json_type_name(enum dg_json_type type)
 {
     switch (type) {
-    case DG_JSON_BOOL:
-        return "true or false";
-    case DG_JSON_INT:
-        return "an integer";
-    case DG_JSON_REAL:
-        return "a number";
-    case DG_JSON_STRING:
-        return "a string";
-    case DG_JSON_ARRAY:
-        return "an array";
-    case DG_JSON_OBJECT:
-        return "an object";
-    default:
-        return "null";
+    case DG_JSON_BOOL: return "true or false";
+    case DG_JSON_INT: return "an integer";
+    case DG_JSON_REAL: return "a number";
+    case DG_JSON_STRING: return "a string";
+    case DG_JSON_ARRAY: return "an array";
+    case DG_JSON_OBJECT: return "an object";
+    default: return "null";
     }
 }
 

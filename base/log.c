@@ -22,14 +22,10 @@ void dg_log_set_level(enum dg_log_level level)
 static const char *level_name(enum dg_log_level level)
 {
     switch (level) {
-    case DG_LOG_DEBUG:
-        return "debug";
-    case DG_LOG_INFO:
-        return "info";
-    case DG_LOG_WARN:
-        return "warn";
-    default:
-        return "error";
+    case DG_LOG_DEBUG: return "debug";
+    case DG_LOG_INFO: return "info";
+    case DG_LOG_WARN: return "warn";
+    default: return "error";
     }
 }
 

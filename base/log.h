@@ -6,8 +6,8 @@
 enum dg_log_level { DG_LOG_DEBUG, DG_LOG_INFO, DG_LOG_WARN, DG_LOG_ERROR };
 
 void dg_log_set_level(enum dg_log_level level);
-/* format is "event key=%d other=%s"; values with spaces are quoted by the caller with %s inside "".
- */
+/* format is "event key=%d other=%s"; values with spaces are quoted by the caller with %s inside
+ * "". */
 void dg_log(enum dg_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,10 +4,10 @@
  * claimed: a worker that the machine has not woken yet is never waited for. Everyone spins SPIN_NS
  * first and then sleeps on a condition variable.
  *
- * Crowded cores. A run in which the caller waits longer than it worked itself (and MARGIN_NS) lost a
- * thread in the middle of a task. Each such run adds STALL to a score, each other takes 1 away; above
- * STALL_LIMIT the caller works alone for `alone_length` runs, which doubles as long as it is no
- * better afterwards. A decoder step is about 70 runs. */
+ * Crowded cores. A run in which the caller waits longer than it worked itself (and MARGIN_NS) lost
+ * a thread in the middle of a task. Each such run adds STALL to a score, each other takes 1 away;
+ * above STALL_LIMIT the caller works alone for `alone_length` runs, which doubles as long as it is
+ * no better afterwards. A decoder step is about 70 runs. */
 #include "base/pool.h"
 
 #include "base/clock.h"

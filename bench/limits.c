@@ -1,6 +1,7 @@
 /* limits-bench: what this machine's cores and memory give at most, measured with nothing but the
  * instructions in question, to hold the engine's figures against. One JSON object on stdout.
- * weights: a decoder step's weights (base, int8) read again and again, partly from the last cache. */
+ * weights: a decoder step's weights (base, int8) read again and again, partly from the last
+ * cache. */
 #include "base/clock.h"
 
 #include <pthread.h>
@@ -12,7 +13,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MEMORY_BYTES = 384 << 20, STEP_BYTES = 38400000 / 4096 * 4096, STREAMS = 4, THREADS_MAX = 64 };
+enum {
+    MEMORY_BYTES = 384 << 20,
+    STEP_BYTES = 38400000 / 4096 * 4096,
+    STREAMS = 4,
+    THREADS_MAX = 64
+};
 
 struct reader {
     const uint64_t *data;

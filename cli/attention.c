@@ -183,30 +183,15 @@ static int run(struct attention *a, struct dg_error *err)
 static int take(struct attention *a, int option, const char *arg, struct dg_error *err)
 {
     switch (option) {
-    case 's':
-        a->source = arg;
-        return 0;
-    case 't':
-        a->target = arg;
-        return 0;
-    case 'o':
-        a->out = arg;
-        return 0;
-    case 'H':
-        a->heads = arg;
-        return 0;
-    case 'w':
-        a->svg.word = arg;
-        return 0;
-    case 'm':
-        a->svg.heat_map = true;
-        return 0;
-    case 'k':
-        return take_kind(arg, &a->kind, err);
-    case 'l':
-        return dg_cli_int("--layer", arg, 1, 64, &a->layer, err);
-    default:
-        return dg_decode_options_take(&a->o, option, arg, err);
+    case 's': a->source = arg; return 0;
+    case 't': a->target = arg; return 0;
+    case 'o': a->out = arg; return 0;
+    case 'H': a->heads = arg; return 0;
+    case 'w': a->svg.word = arg; return 0;
+    case 'm': a->svg.heat_map = true; return 0;
+    case 'k': return take_kind(arg, &a->kind, err);
+    case 'l': return dg_cli_int("--layer", arg, 1, 64, &a->layer, err);
+    default: return dg_decode_options_take(&a->o, option, arg, err);
     }
 }
 

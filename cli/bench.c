@@ -26,7 +26,7 @@ struct bench {
     bool throughput;
     int64_t length, reps;
     int64_t src_len, count; /* 0: not given */
-    char **sentences; /* [n] pieces separated by spaces */
+    char **sentences;       /* [n] pieces separated by spaces */
     size_t n;
 };
 
@@ -79,7 +79,8 @@ static int read_sentences(struct bench *b, struct dg_error *err)
         size_t cap = 0;
         ssize_t len;
         while (!rc && (len = getline(&line, &cap, f)) >= 0)
-            rc = add_sentence(b, line, len && line[len - 1] == '\n' ? (size_t)len - 1 : (size_t)len, err);
+            rc = add_sentence(
+                b, line, len && line[len - 1] == '\n' ? (size_t)len - 1 : (size_t)len, err);
         free(line);
     } else {
         rc = cut_sentences(b, f, err);
@@ -93,7 +94,8 @@ static int read_sentences(struct bench *b, struct dg_error *err)
 }
 
 /* Translate sentences first..first+n-1; pieces out and seconds. */
-static int translate(struct bench *b, size_t first, size_t n, uint64_t *pieces, double *seconds, struct dg_error *err)
+static int translate(struct bench *b, size_t first, size_t n, uint64_t *pieces, double *seconds,
+    struct dg_error *err)
 {
     struct dg_job **jobs = calloc(n, sizeof *jobs);
     int rc = jobs ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", n);
@@ -178,7 +180,8 @@ static int run(struct bench *b, struct dg_error *err)
         if (b->o.json)
             printf("%s\n", line.data);
         else
-            printf("%s: %.2f %s\n", b->session.be->name, mid, b->throughput ? "pieces/s" : "ms a sentence (p50)");
+            printf("%s: %.2f %s\n", b->session.be->name, mid,
+                b->throughput ? "pieces/s" : "ms a sentence (p50)");
     }
     dg_buffer_deinit(&line);
     dg_json_free(o);
@@ -191,7 +194,8 @@ static int take(struct bench *b, int c, const char *arg, struct dg_error *err)
     case 's': b->path = arg; return 0;
     case 'm':
         if (strcmp(arg, "latency") && strcmp(arg, "throughput"))
-            return dg_error_set(err, DG_EINVAL, "--mode takes latency or throughput, not \"%.40s\"", arg);
+            return dg_error_set(
+                err, DG_EINVAL, "--mode takes latency or throughput, not \"%.40s\"", arg);
         b->throughput = !strcmp(arg, "throughput");
         return 0;
     case 'l': return dg_cli_int("--length", arg, 0, 1000, &b->length, err);
@@ -224,8 +228,8 @@ int dg_cli_bench(int argc, char **argv)
 {
     static const struct option options[] = {DG_DECODE_OPTIONS, DG_WORKERS_OPTION, DG_SEARCH_OPTIONS,
         DG_N_BEST_OPTION, {"sentences", 1, NULL, 's'}, {"mode", 1, NULL, 'm'},
-        {"length", 1, NULL, 'l'}, {"src-len", 1, NULL, 'L'}, {"count", 1, NULL, 'n'}, {"reps", 1, NULL, 'r'},
-        {"help", 0, NULL, 'h'}, {0}};
+        {"length", 1, NULL, 'l'}, {"src-len", 1, NULL, 'L'}, {"count", 1, NULL, 'n'},
+        {"reps", 1, NULL, 'r'}, {"help", 0, NULL, 'h'}, {0}};
     struct bench b = {.length = 27, .reps = 3};
     struct dg_error err = {0};
     dg_decode_options_init(&b.o);

@@ -1,5 +1,6 @@
-/* The verbs of the `dragoman` program, one file each. Each takes its own argc/argv (argv[0] is the verb) and returns
- * the exit status: 0, 1 after a failure that was explained on stderr, 2 for wrong usage. */
+/* The verbs of the `dragoman` program, one file each. Each takes its own argc/argv (argv[0] is the
+ * verb) and returns the exit status: 0, 1 after a failure that was explained on stderr, 2 for wrong
+ * usage. */
 #ifndef DG_CLI_CLI_H
 #define DG_CLI_CLI_H
 
@@ -23,12 +24,15 @@ int dg_cli_fail(const char *verb, const struct dg_error *err);
 /* Wrong usage: the message and where the help is. Returns 2. */
 int dg_cli_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Give what was printed to standard output. DG_EIO when any of it was lost, now or in an earlier write: a write that fails
- * drops its text, and a later flush knows nothing of that. */
+/* Give what was printed to standard output. DG_EIO when any of it was lost, now or in an earlier
+ * write: a write that fails drops its text, and a later flush knows nothing of that. */
 int dg_cli_flush(struct dg_error *err);
 
-/* A whole number within min..max from an option's text; DG_EINVAL names the option, the text and the range. */
-int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out, struct dg_error *err);
-int dg_cli_number(const char *option, const char *text, double min, double max, double *out, struct dg_error *err);
+/* A whole number within min..max from an option's text; DG_EINVAL names the option, the text and
+ * the range. */
+int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out,
+    struct dg_error *err);
+int dg_cli_number(const char *option, const char *text, double min, double max, double *out,
+    struct dg_error *err);
 
 #endif

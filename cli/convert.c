@@ -85,36 +85,18 @@ static int take(
     if (option >= 'A' && option <= 'Z')
         c->marian_only = name;
     switch (option) {
-    case 'M':
-        m->model = arg;
-        return 0;
-    case 'V':
-        return take_twice("--vocab", arg, c->vocabs, &c->n_vocabs, err);
-    case 'S':
-        return take_twice("--spm", arg, c->spms, &c->n_spms, err);
-    case 'E':
-        return dg_cli_number("--norm-eps", arg, 1e-12, 1e-1, &m->norm_eps, err);
-    case 'P':
-        return take_positions(arg, &m->positions, err);
-    case 's':
-        m->source_lang = arg;
-        return 0;
-    case 't':
-        m->target_lang = arg;
-        return 0;
-    case 'o':
-        m->out = arg;
-        return 0;
-    case 'n':
-        m->name = arg;
-        return 0;
-    case 'l':
-        m->licence = arg;
-        return 0;
-    case 'y':
-        return take_type(arg, &m->type, err);
-    default:
-        return dg_error_set(err, DG_EINVAL, "unknown option");
+    case 'M': m->model = arg; return 0;
+    case 'V': return take_twice("--vocab", arg, c->vocabs, &c->n_vocabs, err);
+    case 'S': return take_twice("--spm", arg, c->spms, &c->n_spms, err);
+    case 'E': return dg_cli_number("--norm-eps", arg, 1e-12, 1e-1, &m->norm_eps, err);
+    case 'P': return take_positions(arg, &m->positions, err);
+    case 's': m->source_lang = arg; return 0;
+    case 't': m->target_lang = arg; return 0;
+    case 'o': m->out = arg; return 0;
+    case 'n': m->name = arg; return 0;
+    case 'l': m->licence = arg; return 0;
+    case 'y': return take_type(arg, &m->type, err);
+    default: return dg_error_set(err, DG_EINVAL, "unknown option");
     }
 }
 

@@ -56,14 +56,17 @@ static int take_sampling(struct dg_sampling *s, const char *arg, struct dg_error
             s->seed = (uint64_t)n;
         } else {
             rc = dg_error_set(err, DG_EINVAL,
-                "--sampling takes temperature=X, top-k=N and seed=N with commas between, not \"%.40s\"", w);
+                "--sampling takes temperature=X, top-k=N and seed=N with commas between, not "
+                "\"%.40s\"",
+                w);
         }
     }
     free(list);
     return rc;
 }
 
-int dg_decode_options_take(struct dg_decode_options *o, int c, const char *arg, struct dg_error *err)
+int dg_decode_options_take(
+    struct dg_decode_options *o, int c, const char *arg, struct dg_error *err)
 {
     struct dg_search *search = &o->translate.search;
     int64_t n = 0;
@@ -113,8 +116,8 @@ int dg_decode_options_check(const struct dg_decode_options *o, struct dg_error *
     const struct dg_search *search = &o->translate.search;
     const struct dg_device_options wish = {o->device, o->precision, o->threads};
     if (search->sampling.temperature > 0 && (search->beam > 1 || search->n_best > 1))
-        return dg_error_set(
-            err, DG_EINVAL, "--sampling draws one answer: --beam and --n-best must be 1 or left out");
+        return dg_error_set(err, DG_EINVAL,
+            "--sampling draws one answer: --beam and --n-best must be 1 or left out");
     return dg_device_check(&wish, err);
 }
 

@@ -119,29 +119,14 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
     d->host = from_environment("DRAGOMAN_HOST", "127.0.0.1");
     for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         switch (c) {
-        case 'm':
-            d->models = optarg;
-            break;
-        case 'a':
-            d->host = optarg;
-            break;
-        case 'p':
-            port = optarg;
-            break;
-        case 'c':
-            connections = optarg;
-            break;
-        case 'k':
-            d->keys = optarg;
-            break;
-        case 'j':
-            *json = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 1;
-        default:
-            return 3;
+        case 'm': d->models = optarg; break;
+        case 'a': d->host = optarg; break;
+        case 'p': port = optarg; break;
+        case 'c': connections = optarg; break;
+        case 'k': d->keys = optarg; break;
+        case 'j': *json = true; break;
+        case 'h': fputs(usage, stdout); return 1;
+        default: return 3;
         }
     }
     if (optind < argc)

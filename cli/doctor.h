@@ -15,7 +15,7 @@ struct dg_finding {
 
 struct dg_doctor {
     const char *models, *host; /* models: a bundle or a directory of bundles */
-    const char *keys; /* file of API keys, or NULL */
+    const char *keys;          /* file of API keys, or NULL */
     uint16_t port;
     int64_t connections;     /* that the server is to hold */
     struct dg_finding *list; /* [n] of cap */

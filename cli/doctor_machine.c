@@ -1,5 +1,5 @@
-/* The machine as a server would see it: from /proc, /sys and the control groups above this process.
- */
+/* The machine as a server would see it: from /proc, /sys and the control groups above this
+ * process. */
 #include "base/cgroup.h"
 #include "base/cores.h"
 #include "cli/doctor.h"

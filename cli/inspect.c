@@ -1,4 +1,5 @@
-/* dragoman inspect: what a bundle is; with --verify every byte is checked, with --tensors every tensor listed. */
+/* dragoman inspect: what a bundle is; with --verify every byte is checked, with --tensors every
+ * tensor listed. */
 #include "cli/cli.h"
 #include "model/config.h"
 #include "weights/bundle.h"
@@ -26,9 +27,11 @@ static void print_tensors(const struct dg_weights *w)
 {
     for (size_t i = 0; i < dg_weights_count(w); i++) {
         const struct dg_tensor *t = dg_weights_at(w, i);
-        printf("  %-28s [%llu,%llu]", t->name, (unsigned long long)t->shape[0], (unsigned long long)t->shape[1]);
+        printf("  %-28s [%llu,%llu]", t->name, (unsigned long long)t->shape[0],
+            (unsigned long long)t->shape[1]);
         for (size_t f = 0; f < t->n_stored; f++)
-            printf(" %s/%s", type_name(t->stored[f].type), t->stored[f].layout == DG_LAYOUT_ROWS ? "rows" : "packed");
+            printf(" %s/%s", type_name(t->stored[f].type),
+                t->stored[f].layout == DG_LAYOUT_ROWS ? "rows" : "packed");
         printf("\n");
     }
 }
@@ -44,21 +47,23 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
         dg_bundle_pair(b, i, &s, &t);
         printf(" %s-%s", s, t);
     }
-    printf("\nmodel       encoder %u + decoder %u layers, d_model %u, d_ff %u, %u heads of %u/%u\n", c->enc_layers,
-        c->dec_layers, c->D, c->F, c->H, c->Dk, c->Dv);
+    printf("\nmodel       encoder %u + decoder %u layers, d_model %u, d_ff %u, %u heads of %u/%u\n",
+        c->enc_layers, c->dec_layers, c->D, c->F, c->H, c->Dk, c->Dv);
     printf("vocabulary  %u source, %u target%s%s\n", c->source_vocab, c->target_vocab,
         c->tied_embeddings ? ", one table" : "", c->tied_output ? ", tied to the output" : "");
     printf("parameters  %llu\n", (unsigned long long)dg_config_parameters(c));
-    printf("weights     %zu tensors, %.1f MB\n", dg_weights_count(w), (double)dg_weights_bytes(w) / 1e6);
-    printf("decoding    beam %u, alpha %g, output <= input + %u\n", c->beam, (double)c->alpha, c->extra_length);
+    printf("weights     %zu tensors, %.1f MB\n", dg_weights_count(w),
+        (double)dg_weights_bytes(w) / 1e6);
+    printf("decoding    beam %u, alpha %g, output <= input + %u\n", c->beam, (double)c->alpha,
+        c->extra_length);
     printf("text        %s\nlicence     %s\n",
         dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --pieces only", licence);
 }
 
 int dg_cli_inspect(int argc, char **argv)
 {
-    static const struct option options[] = {{"verify", 0, NULL, 'v'}, {"tensors", 0, NULL, 't'}, {"help", 0, NULL, 'h'},
-        {0}};
+    static const struct option options[] = {
+        {"verify", 0, NULL, 'v'}, {"tensors", 0, NULL, 't'}, {"help", 0, NULL, 'h'}, {0}};
     bool verify = false, tensors = false;
     for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (c == 'h') {

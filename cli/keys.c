@@ -194,24 +194,17 @@ static int read_name(const char *text, struct dg_key *key, struct dg_error *err)
 static int read_option(int c, struct options *o, struct dg_error *err)
 {
     switch (c) {
-    case 'k':
-        o->path = optarg;
-        return DG_OK;
-    case 'n':
-        return read_name(optarg, &o->key, err);
-    case 's':
-        return dg_keys_scopes_read(optarg, &o->key.scopes, err);
+    case 'k': o->path = optarg; return DG_OK;
+    case 'n': return read_name(optarg, &o->key, err);
+    case 's': return dg_keys_scopes_read(optarg, &o->key.scopes, err);
     case 'r':
         return dg_cli_int(
             "--requests-per-minute", optarg, 0, 1000000000, &o->key.requests_per_minute, err);
     case 'c':
         return dg_cli_int("--characters-per-day", optarg, 0, INT64_C(1000000000000000),
             &o->key.characters_per_day, err);
-    case 'd':
-        return dg_cli_int("--days", optarg, 1, 36500, &o->days, err);
-    default:
-        o->json = true;
-        return DG_OK;
+    case 'd': return dg_cli_int("--days", optarg, 1, 36500, &o->days, err);
+    default: o->json = true; return DG_OK;
     }
 }
 

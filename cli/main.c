@@ -50,26 +50,29 @@ int dg_cli_flush(struct dg_error *err)
     return 0;
 }
 
-int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out, struct dg_error *err)
+int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out,
+    struct dg_error *err)
 {
     char *end;
     errno = 0;
     long long v = strtoll(text, &end, 10);
     if (errno || end == text || *end || v < min || v > max)
-        return dg_error_set(err, DG_EINVAL, "%s takes a whole number from %lld to %lld, not \"%.40s\"", option,
-            (long long)min, (long long)max, text);
+        return dg_error_set(err, DG_EINVAL,
+            "%s takes a whole number from %lld to %lld, not \"%.40s\"", option, (long long)min,
+            (long long)max, text);
     *out = v;
     return 0;
 }
 
-int dg_cli_number(const char *option, const char *text, double min, double max, double *out, struct dg_error *err)
+int dg_cli_number(
+    const char *option, const char *text, double min, double max, double *out, struct dg_error *err)
 {
     char *end;
     errno = 0;
     double v = strtod(text, &end);
     if (errno || end == text || *end || !(v >= min && v <= max))
-        return dg_error_set(err, DG_EINVAL, "%s takes a number from %g to %g, not \"%.40s\"", option, min, max,
-            text);
+        return dg_error_set(err, DG_EINVAL, "%s takes a number from %g to %g, not \"%.40s\"",
+            option, min, max, text);
     *out = v;
     return 0;
 }
@@ -92,7 +95,8 @@ static void help(FILE *to)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+        !strcmp(argv[1], "help")) {
         help(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
     }

@@ -13,8 +13,10 @@
 static const char usage[] =
     "usage: dragoman score --model BUNDLE --source FILE --target FILE [options]\n\n"
     "  --source FILE        source sentences, one a line\n"
-    "  --target FILE        their translations, line by line\n" DG_DECODE_HELP "  --help               this text\n\n"
-    "Plain output, a line a pair: total log-probability, a tab, then piece:log-probability with </s> last.\n";
+    "  --target FILE        their translations, line by line\n" DG_DECODE_HELP
+    "  --help               this text\n\n"
+    "Plain output, a line a pair: total log-probability, a tab, then piece:log-probability with "
+    "</s> last.\n";
 
 struct run {
     struct dg_decode_options o;
@@ -84,10 +86,11 @@ static int read_chunk(struct run *r, struct dg_job **jobs, size_t *n, struct dg_
         if (a < 0 && b < 0)
             return 0;
         if (a < 0 || b < 0)
-            return dg_error_set(err, DG_EINVAL, "%s ends at line %llu, %s goes on", r->paths[a < 0 ? 0 : 1],
-                (unsigned long long)(r->n_lines + *n), r->paths[a < 0 ? 1 : 0]);
-        rc = dg_job_plan_score(r->session.translator, r->lines[0], (size_t)a, r->lines[1], (size_t)b,
-            &r->o.translate, &jobs[*n], err);
+            return dg_error_set(err, DG_EINVAL, "%s ends at line %llu, %s goes on",
+                r->paths[a < 0 ? 0 : 1], (unsigned long long)(r->n_lines + *n),
+                r->paths[a < 0 ? 1 : 0]);
+        rc = dg_job_plan_score(r->session.translator, r->lines[0], (size_t)a, r->lines[1],
+            (size_t)b, &r->o.translate, &jobs[*n], err);
         if (rc) {
             dg_error_prefix(err, "line %llu", (unsigned long long)(r->n_lines + *n + 1));
             return rc;

@@ -12,13 +12,18 @@
 #define CHUNK 1024 /* lines in flight: enough to keep every engine's batch full */
 
 static const char usage[] =
-    "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP DG_N_BEST_HELP
-    "  --alignments         with --json: [source, target] spans of words in code points (with --pieces: of pieces)\n"
-    "  --keep-loops         leave answers that repeat themselves over and over, or are empty, as they are (default:\n"
-    "                       such a sentence is decoded again, kept from that, and flagged; with --pieces they are left)\n"
-    "  --format FORMAT      text (default): each line by itself; or the whole input is a document: wrapped (lines of a\n"
+    "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP
+        DG_N_BEST_HELP "  --alignments         with --json: [source, target] spans of words in "
+    "code points (with --pieces: of pieces)\n"
+    "  --keep-loops         leave answers that repeat themselves over and over, or are empty, as "
+    "they are (default:\n"
+    "                       such a sentence is decoded again, kept from that, and flagged; with "
+    "--pieces they are left)\n"
+    "  --format FORMAT      text (default): each line by itself; or the whole input is a document: "
+    "wrapped (lines of a\n"
     "                       paragraph are one text), srt (subtitles, WebVTT too) or markdown\n"
-    "  --prefix TEXT        every answer begins with it; its last word may go on, unless white space follows it\n"
+    "  --prefix TEXT        every answer begins with it; its last word may go on, unless white "
+    "space follows it\n"
     "  --help               this text\n";
 
 struct run {
@@ -35,7 +40,8 @@ static void show_progress(void *arg, size_t finished, size_t n)
     double s = (double)(dg_clock_ns() - r->started_ns) / 1e9;
     uint64_t lines = r->lines + finished;
     if (r->progress)
-        fprintf(stderr, "\r%llu lines, %.1f lines/s ", (unsigned long long)lines, (double)lines / (s + 1e-9));
+        fprintf(stderr, "\r%llu lines, %.1f lines/s ", (unsigned long long)lines,
+            (double)lines / (s + 1e-9));
 }
 
 static struct dg_json *flags_json(unsigned flags)
@@ -43,7 +49,8 @@ static struct dg_json *flags_json(unsigned flags)
     struct dg_json *list = dg_json_new_array();
     for (unsigned bit = 1; bit; bit <<= 1)
         if (flags & bit)
-            dg_json_append_take(list, dg_json_new_string(dg_flag_name(bit), strlen(dg_flag_name(bit))));
+            dg_json_append_take(
+                list, dg_json_new_string(dg_flag_name(bit), strlen(dg_flag_name(bit))));
     return list;
 }
 
@@ -62,9 +69,11 @@ static struct dg_json *alignment_json(const struct dg_answers *a, bool pieces)
     for (size_t i = 0; i < a->n_alignments; i++) {
         const struct dg_answer_pair *p = &a->alignments[i];
         struct dg_json *pair = dg_json_new_array();
-        const size_t ends[2][2] = {{p->source_begin, p->source_end}, {p->target_begin, p->target_end}};
+        const size_t ends[2][2] = {
+            {p->source_begin, p->source_end}, {p->target_begin, p->target_end}};
         for (int side = 0; side < 2; side++) {
-            struct dg_json *span = pieces ? dg_json_new_int((int64_t)ends[side][0]) : dg_json_new_array();
+            struct dg_json *span =
+                pieces ? dg_json_new_int((int64_t)ends[side][0]) : dg_json_new_array();
             if (!pieces) {
                 dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][0]));
                 dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][1]));
@@ -100,8 +109,10 @@ static int write_json(const struct run *r, const struct dg_answers *a, struct dg
     return rc;
 }
 
-/* One line's answer. Plain n-best lists look as Moses and Marian write them: line ||| text ||| score. */
-static int write_answer(const struct run *r, struct dg_job *job, uint64_t line, struct dg_error *err)
+/* One line's answer. Plain n-best lists look as Moses and Marian write them: line ||| text |||
+ * score. */
+static int write_answer(
+    const struct run *r, struct dg_job *job, uint64_t line, struct dg_error *err)
 {
     struct dg_answers a;
     int rc = dg_job_finish(job, &a, err);
@@ -185,7 +196,8 @@ static int translate_document(struct run *r, struct dg_error *err)
     dg_buffer_init(&text);
     int rc = read_all(&text, err);
     if (!rc)
-        rc = dg_job_plan(r->session.translator, text.data ? text.data : "", text.len, &r->o.translate, &job, err);
+        rc = dg_job_plan(r->session.translator, text.data ? text.data : "", text.len,
+            &r->o.translate, &job, err);
     if (!rc)
         rc = dg_runner_run(r->session.runner, &job, 1, NULL, NULL, err);
     if (!rc && r->o.json)
@@ -232,7 +244,8 @@ int dg_cli_translate(int argc, char **argv)
         else if (c == 'p')
             r.o.translate.prefix = optarg;
         else if (c == 'f' && !dg_format_find(optarg, &r.o.translate.format))
-            return dg_cli_usage("translate", "--format takes text, wrapped, srt or markdown, not \"%.40s\"", optarg);
+            return dg_cli_usage("translate",
+                "--format takes text, wrapped, srt or markdown, not \"%.40s\"", optarg);
         else if (c == 'f')
             continue;
         else if (dg_decode_options_take(&r.o, c, optarg, &err))
@@ -247,7 +260,8 @@ int dg_cli_translate(int argc, char **argv)
     r.started_ns = dg_clock_ns();
     int rc = dg_session_open(&r.session, &r.o, &err);
     if (!rc)
-        rc = r.o.translate.format == DG_FORMAT_TEXT ? translate_lines(&r, &err) : translate_document(&r, &err);
+        rc = r.o.translate.format == DG_FORMAT_TEXT ? translate_lines(&r, &err)
+                                                    : translate_document(&r, &err);
     dg_session_close(&r.session);
     return rc ? dg_cli_fail("translate", &err) : 0;
 }

@@ -1,9 +1,11 @@
-/* The ops table: everything model/ asks of a device. Plain C on the CPU (kernels/cpu/plain.c) is the definition.
- * A backend belongs to one worker: one thread at a time. Weights may be shared by backends of the same kind.
- * Activations are opaque: model/ passes rows on, and never looks inside; what they hold is the backend's choice.
+/* The ops table: everything model/ asks of a device. Plain C on the CPU (kernels/cpu/plain.c) is
+ * the definition. A backend belongs to one worker: one thread at a time. Weights may be shared by
+ * backends of the same kind. Activations are opaque: model/ passes rows on, and never looks inside;
+ * what they hold is the backend's choice.
  *
- * Row stability (contract 1): each output row depends, bit for bit, on its own input row (for attention: its query and
- * its own keys and values) and the weights alone; never on M, on the row's place, on threads or on alignment. */
+ * Row stability (contract 1): each output row depends, bit for bit, on its own input row (for
+ * attention: its query and its own keys and values) and the weights alone; never on M, on the row's
+ * place, on threads or on alignment. */
 #ifndef DG_KERNELS_BACKEND_H
 #define DG_KERNELS_BACKEND_H
 
@@ -14,12 +16,13 @@
 #include <stdint.h>
 
 struct dg_backend;
-struct dg_train; /* kernels/train.h */
+struct dg_train;     /* kernels/train.h */
 struct dg_track_ops; /* kernels/tracks.h */
-struct dg_buf;    /* device memory for activations or keys and values */
-struct dg_weight; /* a parameter as the backend wants it: type, layout, scales inside */
+struct dg_buf;       /* device memory for activations or keys and values */
+struct dg_weight;    /* a parameter as the backend wants it: type, layout, scales inside */
 
-/* Rows of an activation: row m starts `offset + m * ld` elements into `buf`. buf NULL means "none". */
+/* Rows of an activation: row m starts `offset + m * ld` elements into `buf`. buf NULL means
+ * "none". */
 struct dg_rows {
     struct dg_buf *buf;
     size_t offset, ld;
@@ -31,8 +34,8 @@ enum dg_type { DG_F32 = 0, DG_F16 = 1, DG_BF16 = 2, DG_S8 = 3 };
 
 /* How a tensor's elements lie. Layout ids are those of the weights file (weights/FORMAT.md). */
 enum dg_layout {
-    DG_LAYOUT_ROWS = 0,    /* row-major, canonical */
-    DG_LAYOUT_PANEL16 = 1, /* see kernels/cpu/pack.h */
+    DG_LAYOUT_ROWS = 0,      /* row-major, canonical */
+    DG_LAYOUT_PANEL16 = 1,   /* see kernels/cpu/pack.h */
     DG_LAYOUT_PANEL16_S8 = 2 /* DG_S8 only, see kernels/cpu/int8.h */
 };
 
@@ -48,16 +51,17 @@ struct dg_stored {
 };
 
 struct dg_weight_spec {
-    const char *name;   /* for messages */
-    unsigned use;       /* enum dg_use, or'ed */
-    size_t N, K;        /* [N,K]: N outputs or table rows, K inputs; a vector is [1,K] */
-    bool trainable;     /* rows are fp32 row-major memory that changes between calls: always read in place */
+    const char *name; /* for messages */
+    unsigned use;     /* enum dg_use, or'ed */
+    size_t N, K;      /* [N,K]: N outputs or table rows, K inputs; a vector is [1,K] */
+    /* rows are fp32 row-major memory that changes between calls: always read in place */
+    bool trainable;
     const struct dg_stored *stored; /* [n_stored] the forms at hand; ROWS is always among them */
     size_t n_stored;
 };
 
-/* Dropout: element e of a row is kept when dg_dropout_keep(row_key[m] ^ site, e) and scaled by 1/(1-p).
- * The mask depends only on the keys: never on batch, rank or thread. */
+/* Dropout: element e of a row is kept when dg_dropout_keep(row_key[m] ^ site, e) and scaled by
+ * 1/(1-p). The mask depends only on the keys: never on batch, rank or thread. */
 struct dg_dropout {
     float p;
     uint32_t site;           /* which dropout of the model this is, mixed with seed and step */
@@ -69,7 +73,8 @@ struct dg_linear {
     const struct dg_weight *bias; /* [N] or NULL */
     enum dg_act act;
     const struct dg_dropout *drop; /* on the activation's output, or NULL */
-    struct dg_rows pre;            /* optional output [M,N]: before the activation (needed by swish' and gelu') */
+    /* optional output [M,N]: before the activation (needed by swish' and gelu') */
+    struct dg_rows pre;
 };
 
 struct dg_norm {
@@ -80,9 +85,9 @@ struct dg_norm {
     struct dg_rows xhat, rstd;
 };
 
-/* A sentence's (or one beam row's) piece of an attention call: query rows q0..q0+n_q-1 against n_k keys.
- * Key j is row k0 + j of k and v, or row slots[j] when slots is set (cache blocks through their indirection).
- * causal: query i sees keys 0 .. n_k - n_q + i; else all. */
+/* A sentence's (or one beam row's) piece of an attention call: query rows q0..q0+n_q-1 against n_k
+ * keys. Key j is row k0 + j of k and v, or row slots[j] when slots is set (cache blocks through
+ * their indirection). causal: query i sees keys 0 .. n_k - n_q + i; else all. */
 struct dg_attn_seg {
     uint32_t q0, n_q, n_k, k0;
     const int32_t *slots; /* [n_k] host memory, or NULL */
@@ -90,7 +95,8 @@ struct dg_attn_seg {
     size_t probs; /* element offset of this piece's [H,n_q,n_k] in dg_attention.probs */
 };
 
-/* Whose pieces an attention call means: its own segs, or those of the step that dg_ops.tracks has begun. */
+/* Whose pieces an attention call means: its own segs, or those of the step that dg_ops.tracks has
+ * begun. */
 enum dg_attn_of { DG_ATTN_SEGS, DG_ATTN_STEP_SELF, DG_ATTN_STEP_MEMORY };
 
 struct dg_attention {
@@ -98,11 +104,14 @@ struct dg_attention {
     enum dg_attn_of of;
     const struct dg_attn_seg *segs;
     size_t n_segs;
-    struct dg_rows k, v;           /* [.,H*Dk], [.,H*Dv] */
-    struct dg_rows probs;          /* optional output: softmax probabilities before dropout, ld unused */
-    const struct dg_dropout *drop; /* on the probabilities, row_key per query row, element h*2048+key; or NULL */
-    /* A cached step (buf NULL: none): every piece has one query and slots, and its last key and value are not in k and v yet
-     * but in row q0 of these. They go to the last slot, which no other piece names. */
+    struct dg_rows k, v; /* [.,H*Dk], [.,H*Dv] */
+    /* optional output: softmax probabilities before dropout, ld unused */
+    struct dg_rows probs;
+    /* on the probabilities, row_key per query row, element h*2048+key; or NULL */
+    const struct dg_dropout *drop;
+    /* A cached step (buf NULL: none): every piece has one query and slots, and its last key and
+     * value are not in k and v yet but in row q0 of these. They go to the last slot, which no other
+     * piece names. */
     struct dg_rows new_k, new_v; /* [.,H*Dk], [.,H*Dv] */
 };
 
@@ -110,18 +119,21 @@ struct dg_embed {
     const struct dg_weight *table;     /* [V,D] */
     const struct dg_weight *positions; /* [P,D] */
     float scale;                       /* √D in the paper */
-    const int32_t *ids;                /* [M] host; -1 is the zero vector. NULL, and pos too: those of the open step */
-    const int32_t *pos;                /* [M] host; row of `positions` */
-    const struct dg_dropout *drop;     /* on the sum, or NULL */
+    /* [M] host; -1 is the zero vector. NULL, and pos too: those of the open step */
+    const int32_t *ids;
+    const int32_t *pos;            /* [M] host; row of `positions` */
+    const struct dg_dropout *drop; /* on the sum, or NULL */
 };
 
-/* Best candidates of each row of logits[M,V]: log-probabilities by log-softmax, ordered by value, ties by smaller id. */
+/* Best candidates of each row of logits[M,V]: log-probabilities by log-softmax, ordered by value,
+ * ties by smaller id. */
 struct dg_topk {
     size_t V, k_max;
-    const uint32_t *k;     /* [M] host: how many this row wants, 1..k_max */
-    const int32_t *force;  /* [M] host or NULL: >= 0 asks for this id's log-probability alone (k[m] = 1) */
-    float *logprob;        /* [M,k_max] host, out */
-    int32_t *ids;          /* [M,k_max] host, out */
+    const uint32_t *k; /* [M] host: how many this row wants, 1..k_max */
+    /* [M] host or NULL: >= 0 asks for this id's log-probability alone (k[m] = 1) */
+    const int32_t *force;
+    float *logprob; /* [M,k_max] host, out */
+    int32_t *ids;   /* [M,k_max] host, out */
 };
 
 /* The most that calls of an engine's ops will ask for. */
@@ -141,56 +153,67 @@ struct dg_memory {
 
 struct dg_ops {
     const char *device; /* "cpu" or "cuda" */
-    /* A product with a few hundred rows of a matrix costs much less than one with all of them: a sentence's shortlist
-     * pays. Where many rows advance together at one product's price it does not. */
+    /* A product with a few hundred rows of a matrix costs much less than one with all of them: a
+     * sentence's shortlist pays. Where many rows advance together at one product's price it does
+     * not. */
     bool short_products;
-    /* Rows of a pass over sources of many sentences that keep the device busy; 0: some hundreds do. */
+    /* Rows of a pass over sources of many sentences that keep the device busy; 0: some hundreds
+     * do. */
     uint32_t busy_rows;
 
     /* Memory. n elements; contents start at zero. Element size is the backend's own. */
     int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
-    /* As buf_new, but fp32 whatever the backend computes in: logits, and sums that backward needs exactly. */
+    /* As buf_new, but fp32 whatever the backend computes in: logits, and sums that backward needs
+     * exactly. */
     int (*buf_new_wide)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
-    /* As buf_new, for cached keys and values: kv_write and attention write it, attention alone reads it. type DG_F16: 16 bits
-     * will do (values beyond its range become its largest). NULL: buf_new will do. */
-    int (*kv_new)(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err);
+    /* As buf_new, for cached keys and values: kv_write and attention write it, attention alone
+     * reads it. type DG_F16: 16 bits will do (values beyond its range become its largest). NULL:
+     * buf_new will do. */
+    int (*kv_new)(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out,
+        struct dg_error *err);
     void (*buf_free)(struct dg_backend *be, struct dg_buf *buf); /* NULL is fine */
     /* Copy between host fp32 and rows [M,N]; read waits for the device. */
     void (*write)(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
     void (*read)(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);
 
-    int (*weight_new)(struct dg_backend *be, const struct dg_weight_spec *spec, struct dg_weight **out,
-        struct dg_error *err);
+    int (*weight_new)(struct dg_backend *be, const struct dg_weight_spec *spec,
+        struct dg_weight **out, struct dg_error *err);
     void (*weight_free)(struct dg_backend *be, struct dg_weight *w); /* NULL is fine */
 
     /* y[M,D] = drop(scale * table[ids[m]] + positions[pos[m]]) */
     void (*embed)(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
     /* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias[N])); y must not alias x */
-    void (*linear)(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
+    void (*linear)(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x,
+        struct dg_rows y, size_t M);
     /* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; y may alias x or r */
-    void (*add_norm)(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x, struct dg_rows r,
-        struct dg_rows y, size_t M, size_t D);
+    void (*add_norm)(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+        struct dg_rows r, struct dg_rows y, size_t M, size_t D);
     /* out[q,H*Dv] = concat_h softmax(q_h k_h^T / √Dk) v_h; out must not alias q */
-    void (*attention)(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
+    void (*attention)(
+        struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
     /* pool[slots[m], 0..N) = x[m, 0..N) : keys and values into the cache, many at a time */
-    void (*kv_write)(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
-        size_t N);
+    void (*kv_write)(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+        const int32_t *slots, size_t M, size_t N);
     void (*topk)(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
 
-    /* Take the memory that ops need for a while now, so that they ask for none later. NULL: they never do. */
+    /* Take the memory that ops need for a while now, so that they ask for none later. NULL: they
+     * never do. */
     int (*reserve)(struct dg_backend *be, const struct dg_most *most, struct dg_error *err);
 
-    /* DG_OK, or why the device failed. A failed device stays so: ops do nothing any more, topk gives no candidates,
-     * and what was computed since the last DG_OK is worth nothing. Ask after each step. */
+    /* DG_OK, or why the device failed. A failed device stays so: ops do nothing any more, topk
+     * gives no candidates, and what was computed since the last DG_OK is worth nothing. Ask after
+     * each step. */
     int (*status)(struct dg_backend *be, struct dg_error *err);
     /* NULL: the device computes in the host's memory. */
     int (*memory)(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
     /* A search whose state the device keeps; NULL: model/ keeps it. */
     const struct dg_track_ops *tracks;
-    /* The training ops over this backend; NULL where another library has them (the CPU's: dg_cpu_train_open). */
+    /* The training ops over this backend; NULL where another library has them (the CPU's:
+     * dg_cpu_train_open). */
     int (*train_open)(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
-    /* Split the next ops over at most n of the cores this backend was opened with: all of them for one sentence on an idle
-     * machine, 1 where others work beside. Changes no bit of any answer. NULL: the device has no such choice. */
+    /* Split the next ops over at most n of the cores this backend was opened with: all of them for
+     * one sentence on an idle machine, 1 where others work beside. Changes no bit of any answer.
+     * NULL: the device has no such choice. */
     void (*use_threads)(struct dg_backend *be, int n);
     void (*close)(struct dg_backend *be); /* NULL is fine */
 };
@@ -200,7 +223,8 @@ struct dg_backend {
     const char *name; /* "cpu/avx2": shown at start */
 };
 
-/* Dropout's generator: 32-bit finaliser of Wellons' "lowbias32" over key and element (public domain constants). */
+/* Dropout's generator: 32-bit finaliser of Wellons' "lowbias32" over key and element (public domain
+ * constants). */
 static inline uint32_t dg_dropout_hash(uint32_t key, uint32_t element)
 {
     uint32_t x = element * 0x9E3779B9u + key;

@@ -74,8 +74,8 @@ struct dg_loss {
     float epsilon;
     float scale; /* of the gradient: 1 / target pieces of the global batch */
     /* [M,V] scale * (softmax - q); buf NULL: not wanted. The logits themselves, which else are
-     * unspecified afterwards; where dg_train.narrow, rows of another buffer of the backend's type.
-     */
+     * unspecified afterwards; where dg_train.narrow, rows of another buffer of the backend's
+     * type. */
     struct dg_rows grad;
 };
 
@@ -118,8 +118,8 @@ struct dg_train_ops {
     void (*loss)(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
         struct dg_loss_sums *sums);
 
-    /* Blocks: n floats of device memory, zeroed, 64-byte aligned. On the CPU they are plain memory.
-     */
+    /* Blocks: n floats of device memory, zeroed, 64-byte aligned. On the CPU they are plain
+     * memory. */
     int (*block_new)(struct dg_train *t, size_t n, float **out, struct dg_error *err);
     void (*block_free)(struct dg_train *t, float *block); /* NULL is fine */
     void (*block_write)(struct dg_train *t, float *block, const float *src, size_t n);

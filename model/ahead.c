@@ -1,11 +1,13 @@
-/* Steps given ahead: where the device keeps the search's state (kernels/tracks.h), step N+1 is given before step N's
- * candidates have come back, so that the device does not stand still while the host reads, decides and writes lists. The
- * host still decides everything by beam.c, from the same candidates, one step later; the device must have come to the same
- * decision, or it counts as failed.
+/* Steps given ahead: where the device keeps the search's state (kernels/tracks.h), step N+1 is
+ * given before step N's candidates have come back, so that the device does not stand still while
+ * the host reads, decides and writes lists. The host still decides everything by beam.c, from the
+ * same candidates, one step later; the device must have come to the same decision, or it counts as
+ * failed.
  *
- * What a step looks like is known without reading: as many rows as the beam has tracks; where each writes its keys and
- * values (dg_live_slot); how many candidates it wants. Who turns out to be finished has had one step too many, which
- * nobody reads; his room is given away at once, for the device does what it is given in order. */
+ * What a step looks like is known without reading: as many rows as the beam has tracks; where each
+ * writes its keys and values (dg_live_slot); how many candidates it wants. Who turns out to be
+ * finished has had one step too many, which nobody reads; his room is given away at once, for the
+ * device does what it is given in order. */
 #include "kernels/tracks.h"
 #include "model/engine_internal.h"
 #include "model/model_internal.h"
@@ -28,11 +30,11 @@ struct dg_ahead {
     struct dg_tracks *tracks;
     struct flight flights[2]; /* step i is in flights[i % 2] until it was read */
     uint64_t given, read;
-    struct dg_tracks_part *parts; /* [max_sentences] of the next step */
+    struct dg_tracks_part *parts;         /* [max_sentences] of the next step */
     struct dg_tracks_sentence *newcomers; /* [max_sentences] of the next step */
-    int32_t *last;                /* [max_rows] their tracks' last pieces */
-    double *logprob;              /* [max_rows] likewise */
-    int32_t *places;              /* [max_sentences] free ones, a stack */
+    int32_t *last;                        /* [max_rows] their tracks' last pieces */
+    double *logprob;                      /* [max_rows] likewise */
+    int32_t *places;                      /* [max_sentences] free ones, a stack */
     uint32_t n_places;
 };
 
@@ -56,7 +58,8 @@ int dg_ahead_open(struct dg_engine *e, struct dg_error *err)
     const struct dg_track_ops *ops = e->be->ops->tracks;
     const uint32_t n = e->limits.max_sentences;
     struct dg_tracks *tracks = NULL;
-    _Static_assert(DG_MAX_BEAM <= DG_TRACKS_WIDTH, "a sentence's hypotheses find room in its place");
+    _Static_assert(
+        DG_MAX_BEAM <= DG_TRACKS_WIDTH, "a sentence's hypotheses find room in its place");
     if (!ops)
         return 0;
     const struct dg_tracks_most most = most_of(e);
@@ -76,7 +79,8 @@ int dg_ahead_open(struct dg_engine *e, struct dg_error *err)
     a->places = malloc(n * sizeof *a->places);
     for (int i = 0; i < 2; i++)
         a->flights[i].parts = malloc(n * sizeof *a->flights[i].parts);
-    if (!a->parts || !a->newcomers || !a->last || !a->logprob || !a->places || !a->flights[0].parts || !a->flights[1].parts)
+    if (!a->parts || !a->newcomers || !a->last || !a->logprob || !a->places ||
+        !a->flights[0].parts || !a->flights[1].parts)
         return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
     for (; a->n_places < n; a->n_places++)
         a->places[a->n_places] = (int32_t)(n - 1 - a->n_places);
@@ -120,7 +124,8 @@ void dg_ahead_forget(struct dg_engine *e, struct dg_live *s)
 bool dg_ahead_possible(const struct dg_engine *e)
 {
     for (const struct dg_live *s = e->live; s; s = s->next)
-        if (!s->held && (s->spelling || s->output || !dg_beam_plain(&s->beam, s->beam.t + s->ahead)))
+        if (!s->held &&
+            (s->spelling || s->output || !dg_beam_plain(&s->beam, s->beam.t + s->ahead)))
             return false;
     return true;
 }
@@ -146,9 +151,15 @@ static struct dg_tracks_sentence newcomer(struct dg_engine *e, struct dg_live *s
         logprob[r] = b->live[r].logprob;
     }
     s->tracks = b->n_live;
-    return (struct dg_tracks_sentence){.place = (uint32_t)s->place, .n_tracks = b->n_live, .t = b->t,
-        .memory = s->cross_slots, .n_memory = s->n_source, .last = last, .logprob = logprob,
-        .history = s->history[0], .history_ld = b->search.max_len};
+    return (struct dg_tracks_sentence){.place = (uint32_t)s->place,
+        .n_tracks = b->n_live,
+        .t = b->t,
+        .memory = s->cross_slots,
+        .n_memory = s->n_source,
+        .last = last,
+        .logprob = logprob,
+        .history = s->history[0],
+        .history_ld = b->search.max_len};
 }
 
 /* Everybody who advances and of whom the device has nothing, or what is old. */
@@ -209,7 +220,8 @@ static void run_ops(struct dg_engine *e, size_t M)
 {
     const struct dg_model *m = e->model;
     struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
-    struct dg_context c = {.self = {.of = DG_ATTN_STEP_SELF}, .cross = {.of = DG_ATTN_STEP_MEMORY},
+    struct dg_context c = {.self = {.of = DG_ATTN_STEP_SELF},
+        .cross = {.of = DG_ATTN_STEP_MEMORY},
         .pools = e->cache.pools};
     dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), NULL, NULL, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
@@ -225,7 +237,8 @@ static uint32_t give(struct dg_engine *e)
     size_t M;
     if (!rows)
         return 0;
-    const struct dg_tracks_step step = {.parts = a->parts, .n_parts = f->n, .n_rows = rows, .slots = e->slots};
+    const struct dg_tracks_step step = {
+        .parts = a->parts, .n_parts = f->n, .n_rows = rows, .slots = e->slots};
     if (ops->begin(e->be, a->tracks, &step, &M))
         run_ops(e, M);
     ops->end(e->be, a->tracks, e->logits);
@@ -234,7 +247,8 @@ static uint32_t give(struct dg_engine *e)
 }
 
 /* Has the device let the same hypotheses live on? One that is done has none to compare. */
-static bool agrees(const struct dg_live *s, const struct part *p, const struct dg_tracks_found *found)
+static bool agrees(
+    const struct dg_live *s, const struct part *p, const struct dg_tracks_found *found)
 {
     const struct dg_beam *b = &s->beam;
     for (uint32_t r = 0; r < b->n_live; r++)
@@ -252,8 +266,10 @@ static void unlink_live(struct dg_engine *e, struct dg_live *s)
     *link = s->next;
 }
 
-/* A sentence's candidates have come: the search's own decision. found NULL: the device failed, there are none. */
-static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p, const struct dg_tracks_found *found)
+/* A sentence's candidates have come: the search's own decision. found NULL: the device failed,
+ * there are none. */
+static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p,
+    const struct dg_tracks_found *found)
 {
     struct dg_beam *b = &s->beam;
     for (uint32_t r = 0; r < b->n_live; r++)

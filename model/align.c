@@ -1,6 +1,6 @@
-/* Which source position each piece of an answer came from: cross-attention of one layer, one head or the mean over all,
- * largest weight (ties: the smaller position). A pass of its own over the finished answer, because steps keep no
- * weights. */
+/* Which source position each piece of an answer came from: cross-attention of one layer, one head
+ * or the mean over all, largest weight (ties: the smaller position). A pass of its own over the
+ * finished answer, because steps keep no weights. */
 #include "model/engine_internal.h"
 #include "model/model_internal.h"
 #include "model/trace.h"
@@ -43,8 +43,10 @@ void dg_live_align(struct dg_engine *e, struct dg_live *s)
     float *weights = malloc(c->H * one * sizeof *weights);
     s->alignment = malloc(h->n * sizeof *s->alignment);
     if (weights && s->alignment && s->align_head <= c->H &&
-        dg_trace_cross(e->model, e->be, s->source, s->n_source, h->ids, h->n, layer - 1, weights, NULL) == 0) {
-        best_sources(weights + head * one, s->align_head ? 1 : c->H, h->n, s->n_source, s->alignment);
+        dg_trace_cross(
+            e->model, e->be, s->source, s->n_source, h->ids, h->n, layer - 1, weights, NULL) == 0) {
+        best_sources(
+            weights + head * one, s->align_head ? 1 : c->H, h->n, s->n_source, s->alignment);
     } else {
         free(s->alignment);
         s->alignment = NULL;

@@ -1,12 +1,13 @@
 #include "model/layers.h"
 
 /* `drop` filled for one site, or NULL when it is off. */
-static const struct dg_dropout *dropout(const struct dg_pass *p, float rate, int side, uint32_t layer,
-    enum dg_site site, struct dg_dropout *drop)
+static const struct dg_dropout *dropout(const struct dg_pass *p, float rate, int side,
+    uint32_t layer, enum dg_site site, struct dg_dropout *drop)
 {
     if (!p->drop || rate <= 0)
         return NULL;
-    *drop = (struct dg_dropout){rate, dg_dropout_site(p->drop, side, layer, site), p->drop->row_key};
+    *drop =
+        (struct dg_dropout){rate, dg_dropout_site(p->drop, side, layer, site), p->drop->row_key};
     return drop;
 }
 
@@ -23,19 +24,25 @@ static void linear(const struct dg_pass *p, const struct dg_weight *w, const str
     p->be->ops->linear(p->be, &op, x, y, M);
 }
 
-/* norm->y = LayerNorm(r + drop(x)): the paper's residual connection around each sublayer (section 3.1). */
-static void residual_norm(const struct dg_pass *p, const struct dg_norm_params *w, const struct dg_dropout *drop,
-    struct dg_rows x, struct dg_rows r, const struct dg_norm_slots *norm)
+/* norm->y = LayerNorm(r + drop(x)): the paper's residual connection around each sublayer
+ * (section 3.1). */
+static void residual_norm(const struct dg_pass *p, const struct dg_norm_params *w,
+    const struct dg_dropout *drop, struct dg_rows x, struct dg_rows r,
+    const struct dg_norm_slots *norm)
 {
-    struct dg_norm op = {.gain = w->gain, .bias = w->bias, .eps = p->config->norm_eps, .drop = drop,
-        .xhat = norm->xhat, .rstd = norm->rstd};
+    struct dg_norm op = {.gain = w->gain,
+        .bias = w->bias,
+        .eps = p->config->norm_eps,
+        .drop = drop,
+        .xhat = norm->xhat,
+        .rstd = norm->rstd};
     p->be->ops->add_norm(p->be, &op, x, r, norm->y, p->M, p->config->D);
 }
 
-/* Multi-head attention (paper section 3.2.2) between projections that are done already. op: where keys and values are, and
- * what is wanted beside the context. */
-static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct dg_attention *op, struct dg_rows q,
-    struct dg_rows context)
+/* Multi-head attention (paper section 3.2.2) between projections that are done already. op: where
+ * keys and values are, and what is wanted beside the context. */
+static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct dg_attention *op,
+    struct dg_rows q, struct dg_rows context)
 {
     const struct dg_config *c = p->config;
     op->H = c->H;
@@ -47,15 +54,18 @@ static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct d
     p->be->ops->attention(p->be, op, q, context);
 }
 
-void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer, const struct dg_self_params *w,
-    const struct dg_segs *segs, const struct dg_kv_pools *pool, struct dg_rows x, const struct dg_self_slots *slots)
+void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer,
+    const struct dg_self_params *w, const struct dg_segs *segs, const struct dg_kv_pools *pool,
+    struct dg_rows x, const struct dg_self_slots *slots)
 {
     struct dg_dropout d1, d2;
     size_t hdk = (size_t)p->config->H * p->config->Dk;
 
     linear(p, w->qkv_w, w->qkv_b, x, slots->qkv, p->M);
     struct dg_rows k = column(slots->qkv, hdk), v = column(slots->qkv, 2 * hdk);
-    struct dg_attention op = {.k = k, .v = v, .probs = slots->probs,
+    struct dg_attention op = {.k = k,
+        .v = v,
+        .probs = slots->probs,
         .drop = dropout(p, p->drop ? p->drop->attention : 0, side, layer, DG_SITE_SELF_PROBS, &d1)};
     if (pool) {
         op.k = pool->k;
@@ -65,12 +75,14 @@ void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer
     }
     attend(p, segs, &op, slots->qkv, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
-    residual_norm(p, &w->norm, dropout(p, p->drop ? p->drop->residual : 0, side, layer, DG_SITE_SELF, &d2),
-        slots->sub, x, &slots->norm);
+    residual_norm(p, &w->norm,
+        dropout(p, p->drop ? p->drop->residual : 0, side, layer, DG_SITE_SELF, &d2), slots->sub, x,
+        &slots->norm);
 }
 
-void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer, const struct dg_cross_params *w,
-    const struct dg_context *c, struct dg_rows x, const struct dg_cross_slots *slots)
+void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
+    const struct dg_cross_params *w, const struct dg_context *c, struct dg_rows x,
+    const struct dg_cross_slots *slots)
 {
     struct dg_dropout d1, d2;
     struct dg_attention op = {.probs = slots->probs,
@@ -87,8 +99,9 @@ void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer, const s
     }
     attend(p, &c->cross, &op, slots->q, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
-    residual_norm(p, &w->norm, dropout(p, p->drop ? p->drop->residual : 0, 1, layer, DG_SITE_CROSS, &d2),
-        slots->sub, x, &slots->norm);
+    residual_norm(p, &w->norm,
+        dropout(p, p->drop ? p->drop->residual : 0, 1, layer, DG_SITE_CROSS, &d2), slots->sub, x,
+        &slots->norm);
 }
 
 void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, struct dg_rows memory,

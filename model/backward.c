@@ -8,10 +8,10 @@
 struct down {
     struct dg_tape *t;
     const struct dg_tape_watch *watch; /* NULL: none */
-    const struct dg_dropouts *drop; /* NULL: none */
+    const struct dg_dropouts *drop;    /* NULL: none */
     int side;
     size_t M;
-    struct dg_rows dx; /* [M,D] */
+    struct dg_rows dx;            /* [M,D] */
     const struct dg_guide *guide; /* of the decoder's layer guided_layer; NULL: none */
     uint32_t guided_layer;
 };
@@ -212,8 +212,8 @@ static void embedding_backward(const struct down *d, const struct dg_tape_side *
     d->t->train->ops->embed_backward(d->t->train, &g, d->M);
 }
 
-static int decoder_backward(const struct down *down, const struct dg_params *w,
-    struct dg_params *g, struct dg_rows memory, struct dg_error *err)
+static int decoder_backward(const struct down *down, const struct dg_params *w, struct dg_params *g,
+    struct dg_rows memory, struct dg_error *err)
 {
     const struct down d = *down;
     struct dg_tape *t = d.t;
@@ -236,11 +236,8 @@ static int decoder_backward(const struct down *down, const struct dg_params *w,
 static int encoder_backward(struct dg_tape *t, const struct dg_params *w, struct dg_params *g,
     const struct dg_tape_watch *watch, const struct dg_dropouts *drop, struct dg_error *err)
 {
-    struct down d = {.t = t,
-        .watch = watch,
-        .drop = drop,
-        .M = t->source.M,
-        .dx = t->scratch.dmemory};
+    struct down d = {
+        .t = t, .watch = watch, .drop = drop, .M = t->source.M, .dx = t->scratch.dmemory};
     int rc = 0;
     for (uint32_t l = t->config.enc_layers; l-- > 0 && !rc;) {
         const struct dg_enc_slots *s = &t->enc[l];

@@ -43,7 +43,7 @@ struct dg_objective {
     float dropout, attention_dropout, act_dropout; /* 0: none */
     uint64_t seed, step;                           /* key of this update's dropout masks */
     const struct dg_tape_watch *watch;             /* NULL: nobody is told */
-    const struct dg_guidance *guide; /* NULL: none. In passes with gradients alone */
+    const struct dg_guidance *guide;               /* NULL: none. In passes with gradients alone */
 };
 
 /* max_positions: the longest sentence's length with </s>. config is copied. */

@@ -32,8 +32,8 @@ static void lay_out(struct dg_beam *b, uint32_t cap)
     }
 }
 
-int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos, const int32_t *prefix,
-    uint32_t n_prefix, bool forced, struct dg_error *err)
+int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos,
+    const int32_t *prefix, uint32_t n_prefix, bool forced, struct dg_error *err)
 {
     assert(search->beam >= 1 && search->beam <= DG_MAX_BEAM);
     assert(search->n_best >= 1 && search->n_best <= search->beam && search->max_len >= 1);
@@ -41,8 +41,8 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
     if (bytes > b->block_bytes) {
         void *p = realloc(b->block, bytes);
         if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for a beam of %u over %u pieces", search->beam,
-                search->max_len);
+            return dg_error_set(err, DG_ENOMEM, "no memory for a beam of %u over %u pieces",
+                search->beam, search->max_len);
         b->block = p;
         b->block_bytes = bytes;
     }
@@ -95,7 +95,8 @@ static bool picks(const struct dg_beam *b, uint32_t t)
 
 bool dg_beam_plain(const struct dg_beam *b, uint32_t t)
 {
-    return b->search.sampling.temperature <= 0 && !b->search.no_repeat_ngram && !(b->search.pick && t <= b->n_prefix);
+    return b->search.sampling.temperature <= 0 && !b->search.no_repeat_ngram &&
+           !(b->search.pick && t <= b->n_prefix);
 }
 
 uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
@@ -104,7 +105,8 @@ uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
         return 1;
     uint32_t passed = (b->never >= 0 ? 1 : 0) + blocked(b);
     if (b->search.beam == 1 || picks(b, t))
-        return (t + 1 < b->search.min_len ? 2 : 1) + passed + (picks(b, t) ? b->search.pick - 1 : 0);
+        return (t + 1 < b->search.min_len ? 2 : 1) + passed +
+               (picks(b, t) ? b->search.pick - 1 : 0);
     return 2 * b->search.beam + passed;
 }
 
@@ -128,7 +130,8 @@ static uint32_t find_worst(const struct dg_beam *b)
     return at;
 }
 
-/* Those that came later move up, so that places tell who came first; the freed arrays go behind them. */
+/* Those that came later move up, so that places tell who came first; the freed arrays go behind
+ * them. */
 static void forget_finished(struct dg_beam *b, uint32_t at)
 {
     const struct dg_beam_row freed = b->finished_rows[at];
@@ -140,9 +143,10 @@ static void forget_finished(struct dg_beam *b, uint32_t at)
     b->finished_rows[b->n_finished] = freed;
 }
 
-/* Put a hypothesis into the finished set, which keeps the best n_best (ties: who came first stays). */
-static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from, int32_t id, float logprob,
-    double total, bool length_limited)
+/* Put a hypothesis into the finished set, which keeps the best n_best (ties: who came first
+ * stays). */
+static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from, int32_t id,
+    float logprob, double total, bool length_limited)
 {
     uint32_t n = n_from + 1;
     double score = total / dg_length_penalty(b->search.penalty, b->search.alpha, n);
@@ -158,7 +162,8 @@ static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n
     memcpy(row->token_logprob, from->token_logprob, n_from * sizeof *row->token_logprob);
     row->ids[n_from] = id;
     row->token_logprob[n_from] = logprob;
-    b->finished[at] = (struct dg_hypothesis){row->ids, row->token_logprob, n, total, score, length_limited};
+    b->finished[at] =
+        (struct dg_hypothesis){row->ids, row->token_logprob, n, total, score, length_limited};
 }
 
 static double worst_score(const struct dg_beam *b)
@@ -183,7 +188,8 @@ static void sort_finished(struct dg_beam *b)
 }
 
 /* Live row r continues with id as the new row `to` of `next`. */
-static void extend(struct dg_beam *b, uint32_t to, uint32_t r, int32_t id, float logprob, double total)
+static void extend(
+    struct dg_beam *b, uint32_t to, uint32_t r, int32_t id, float logprob, double total)
 {
     const struct dg_beam_row *from = &b->live[r];
     struct dg_beam_row *row = &b->next[to];
@@ -200,14 +206,16 @@ static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
 {
     uint32_t order = b->search.no_repeat_ngram;
     return (id == b->eos && b->t + 1 < b->search.min_len) || id == b->never ||
-        (order && dg_ngram_repeats(b->live[r].ids, b->t, order, id));
+           (order && dg_ngram_repeats(b->live[r].ids, b->t, order, id));
 }
 
-/* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when they are </s>. */
-static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k,
-    size_t ld, bool forcing)
+/* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when
+ * they are </s>. */
+static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const int32_t *ids,
+    uint32_t k, size_t ld, bool forcing)
 {
-    uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b, b->t) ? 1 : 2 * K, n_next = 0;
+    uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b, b->t) ? 1 : 2 * K,
+             n_next = 0;
     uint32_t at[DG_MAX_BEAM] = {0}, skip = !forcing && picks(b, b->t) ? b->search.pick - 1 : 0;
     for (uint32_t c = 0; c < looked; c++) {
         uint32_t best = UINT32_MAX;
@@ -234,7 +242,8 @@ static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const
     return n_next;
 }
 
-void dg_beam_advance(struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld)
+void dg_beam_advance(
+    struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld)
 {
     assert(!b->done);
     bool forcing = b->t < b->n_prefix;
@@ -257,7 +266,7 @@ void dg_beam_advance(struct dg_beam *b, const float *logprob, const int32_t *ids
     b->t = t;
     if (n_next && b->n_finished == b->search.n_best) {
         double bound = b->live[0].logprob /
-            dg_length_penalty(b->search.penalty, b->search.alpha, b->search.max_len);
+                       dg_length_penalty(b->search.penalty, b->search.alpha, b->search.max_len);
         if (bound <= worst_score(b))
             b->n_live = 0;
     }

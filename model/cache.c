@@ -10,13 +10,15 @@ size_t dg_cache_block_bytes(const struct dg_config *c)
     return (size_t)c->dec_layers * DG_BLOCK * width * (c->kv == DG_F16 ? 2 : sizeof(float));
 }
 
-static int new_pool(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err)
+static int new_pool(
+    struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err)
 {
-    return be->ops->kv_new ? be->ops->kv_new(be, n, type, out, err) : be->ops->buf_new(be, n, out, err);
+    return be->ops->kv_new ? be->ops->kv_new(be, n, type, out, err)
+                           : be->ops->buf_new(be, n, out, err);
 }
 
-int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg_config *c, uint32_t n_blocks,
-    struct dg_error *err)
+int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg_config *c,
+    uint32_t n_blocks, struct dg_error *err)
 {
     memset(cache, 0, sizeof *cache);
     cache->be = be;
@@ -31,7 +33,8 @@ int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a cache of %u blocks", n_blocks);
         goto out;
     }
-    size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv, slots = (size_t)n_blocks * DG_BLOCK;
+    size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv,
+           slots = (size_t)n_blocks * DG_BLOCK;
     for (uint32_t l = 0; l < c->dec_layers; l++) {
         struct dg_kv_pools *p = &cache->pools[l];
         p->k.ld = hdk;

@@ -1,9 +1,10 @@
-/* Keys and values of all live sentences: a pool of blocks of 16 positions, sized at open (contract 2).
- * A slot (block * 16 + position in block) is one row of every decoder layer's K [slots,H*Dk] and V [slots,H*Dv].
- * Self-attention's rows and the cross-attention's K/V of a sentence's memory (once a sentence, never per beam)
- * come from the same pool: per row and position 4 * dec_layers * (H*Dk + H*Dv) bytes, 24,576 for the base model; half of
- * that where config.kv is DG_F16.
- * Nothing is moved when beams are reordered: rows find their history through lists of slots. One thread at a time. */
+/* Keys and values of all live sentences: a pool of blocks of 16 positions, sized at open (contract
+ * 2). A slot (block * 16 + position in block) is one row of every decoder layer's K [slots,H*Dk]
+ * and V [slots,H*Dv]. Self-attention's rows and the cross-attention's K/V of a sentence's memory
+ * (once a sentence, never per beam) come from the same pool: per row and position 4 * dec_layers *
+ * (H*Dk + H*Dv) bytes, 24,576 for the base model; half of that where config.kv is DG_F16. Nothing
+ * is moved when beams are reordered: rows find their history through lists of slots. One thread at
+ * a time. */
 #ifndef DG_MODEL_CACHE_H
 #define DG_MODEL_CACHE_H
 
@@ -32,8 +33,8 @@ static inline uint32_t dg_cache_blocks(uint32_t n)
 /* Bytes of one block over all layers. */
 size_t dg_cache_block_bytes(const struct dg_config *c);
 
-int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg_config *c, uint32_t n_blocks,
-    struct dg_error *err);
+int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg_config *c,
+    uint32_t n_blocks, struct dg_error *err);
 void dg_cache_close(struct dg_cache *cache); /* a zeroed cache is fine */
 
 /* A free block's id; the caller has reserved it, so there always is one. */

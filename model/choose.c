@@ -107,8 +107,8 @@ static int32_t draw(const struct dg_choice *c, const float *x, const int32_t *li
     return last;
 }
 
-void dg_choose(const struct dg_choice *c, float *logits, uint32_t V, uint32_t k, float *logprob,
-    int32_t *ids)
+void dg_choose(
+    const struct dg_choice *c, float *logits, uint32_t V, uint32_t k, float *logprob, int32_t *ids)
 {
     const struct dg_sampling *sampling = &c->search->sampling;
     bool on = sampling->temperature > 0;

@@ -30,10 +30,10 @@ struct dg_choice {
 };
 
 /* The k best candidates of logits[V] under the choice (sampling: the drawn one first), as the topk
- * op gives them: log-probabilities of the whole softmax; -inf where there are fewer. Spoils logits.
- */
-void dg_choose(const struct dg_choice *c, float *logits, uint32_t V, uint32_t k, float *logprob,
-    int32_t *ids);
+ * op gives them: log-probabilities of the whole softmax; -inf where there are fewer. Spoils
+ * logits. */
+void dg_choose(
+    const struct dg_choice *c, float *logits, uint32_t V, uint32_t k, float *logprob, int32_t *ids);
 
 /* A number that names a sentence by its ids. */
 uint64_t dg_choose_key(const int32_t *ids, uint32_t n);

@@ -117,14 +117,10 @@ static double value_of(const struct dg_config *c, const struct field *f)
 {
     const void *p = (const char *)c + f->offset;
     switch (f->kind) {
-    case UINT:
-        return *(const uint32_t *)p;
-    case INT:
-        return *(const int32_t *)p;
-    case REAL:
-        return (double)*(const float *)p;
-    default:
-        return 0;
+    case UINT: return *(const uint32_t *)p;
+    case INT: return *(const int32_t *)p;
+    case REAL: return (double)*(const float *)p;
+    default: return 0;
     }
 }
 
@@ -218,8 +214,8 @@ static int check_ids(const struct dg_config *c, struct dg_error *err)
         return REFUSE("model.start", "model.start is %d, the target vocabulary has %u pieces",
             c->start, c->target_vocab);
     if (c->never >= target)
-        return REFUSE("decoding.never",
-            "decoding.never is %d, the target vocabulary has %u pieces", c->never, c->target_vocab);
+        return REFUSE("decoding.never", "decoding.never is %d, the target vocabulary has %u pieces",
+            c->never, c->target_vocab);
     if (c->never == c->eos)
         return REFUSE("decoding.never", "decoding.never is %d, and so is model.eos", c->never);
     return 0;
@@ -285,9 +281,7 @@ static int read_field(const struct dg_json *o, const char *where, const struct f
         rc = dg_json_field_number(o, where, f->key, f->min, f->max, &x, err);
         *(float *)p = (float)x;
         break;
-    case BOOL:
-        rc = dg_json_field_bool(o, where, f->key, p, err);
-        break;
+    case BOOL: rc = dg_json_field_bool(o, where, f->key, p, err); break;
     case POSITIONS:
         rc = read_choice(o, where, f->key, position_names, COUNT(position_names), &choice, err);
         c->positions = rc ? DG_POS_PAPER : (enum dg_positions)choice;
@@ -360,8 +354,7 @@ static int write_field(struct dg_json *o, const struct field *f, const struct dg
 {
     const void *p = (const char *)c + f->offset;
     switch (f->kind) {
-    case UINT:
-        return dg_json_set_int(o, f->key, *(const uint32_t *)p);
+    case UINT: return dg_json_set_int(o, f->key, *(const uint32_t *)p);
     case INT:
         if (strcmp(f->key, "start") == 0 && c->start < 0)
             return dg_json_set_string(o, f->key, "zero");
@@ -372,12 +365,9 @@ static int write_field(struct dg_json *o, const struct field *f, const struct dg
         if (strcmp(f->key, "low_confidence") == 0 && c->low_confidence == DG_LOW_CONFIDENCE)
             return 0;
         return dg_json_set_real(o, f->key, shortest(*(const float *)p));
-    case BOOL:
-        return dg_json_set_bool(o, f->key, *(const bool *)p);
-    case POSITIONS:
-        return dg_json_set_string(o, f->key, position_names[c->positions]);
-    case ACTIVATION:
-        return dg_json_set_string(o, f->key, activation_names[c->act]);
+    case BOOL: return dg_json_set_bool(o, f->key, *(const bool *)p);
+    case POSITIONS: return dg_json_set_string(o, f->key, position_names[c->positions]);
+    case ACTIVATION: return dg_json_set_string(o, f->key, activation_names[c->act]);
     }
     return -1;
 }

@@ -1,4 +1,5 @@
-/* What a model is: dimensions and conventions, read from the manifest's "model" object. Plain data. */
+/* What a model is: dimensions and conventions, read from the manifest's "model" object. Plain
+ * data. */
 #ifndef DG_MODEL_CONFIG_H
 #define DG_MODEL_CONFIG_H
 
@@ -36,9 +37,11 @@ struct dg_config {
     uint32_t beam;
     float alpha;
     uint32_t extra_length; /* output limit = source pieces without </s> + this */
-    float low_confidence;  /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
+    /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
+    float low_confidence;
     enum dg_type kv; /* of cached keys and values; not in the manifest: opening a model chooses */
-    int32_t never;         /* an id that no search takes, though the softmax counts it (padding); -1: none */
+    /* an id that no search takes, though the softmax counts it (padding); -1: none */
+    int32_t never;
 };
 
 #define DG_LOW_CONFIDENCE (-0.8f)
@@ -46,15 +49,16 @@ struct dg_config {
 /* The base model of the paper over a vocabulary of V. */
 void dg_config_base(struct dg_config *c, uint32_t V);
 
-/* Read and check the manifest's "model" and "decoding" objects, and that the model has its "alignment_layer" and
- * "alignment_head"; DG_EINVAL / DG_EUNSUP name the field. */
+/* Read and check the manifest's "model" and "decoding" objects, and that the model has its
+ * "alignment_layer" and "alignment_head"; DG_EINVAL / DG_EUNSUP name the field. */
 int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err);
 /* Write them into a manifest. */
 int dg_config_write(const struct dg_config *c, struct dg_json *manifest);
 /* Every dimension within its limits and consistent. */
 int dg_config_check(const struct dg_config *c, struct dg_error *err);
 
-/* Number of parameters (contract 8's formula, biases and learned positions counted where the model has them). */
+/* Number of parameters (contract 8's formula, biases and learned positions counted where the model
+ * has them). */
 uint64_t dg_config_parameters(const struct dg_config *c);
 
 #endif

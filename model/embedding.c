@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-void dg_sinusoid_table(enum dg_positions positions, uint32_t first, uint32_t n, uint32_t D, float *table)
+void dg_sinusoid_table(
+    enum dg_positions positions, uint32_t first, uint32_t n, uint32_t D, float *table)
 {
     for (uint32_t p = 0; p < n; p++) {
         float *row = table + (size_t)p * D;
@@ -38,11 +39,14 @@ void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_wei
     const struct dg_weight *positions, const int32_t *ids, const int32_t *pos, struct dg_rows y)
 {
     struct dg_dropout drop;
-    struct dg_embed op = {
-        .table = table, .positions = positions, .scale = p->config->embed_scale, .ids = ids, .pos = pos};
+    struct dg_embed op = {.table = table,
+        .positions = positions,
+        .scale = p->config->embed_scale,
+        .ids = ids,
+        .pos = pos};
     if (p->drop && p->drop->residual > 0) {
-        drop = (struct dg_dropout){p->drop->residual, dg_dropout_site(p->drop, side, 0, DG_SITE_EMBED),
-            p->drop->row_key};
+        drop = (struct dg_dropout){
+            p->drop->residual, dg_dropout_site(p->drop, side, 0, DG_SITE_EMBED), p->drop->row_key};
         op.drop = &drop;
     }
     p->be->ops->embed(p->be, &op, y, p->M);

@@ -1,8 +1,8 @@
 #include "model/layers.h"
 
 /* N layers of self-attention and feed-forward, left half of the paper's Figure 1. */
-struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_params *w, const struct dg_segs *segs,
-    struct dg_rows x, const struct dg_enc_slots *slots, size_t stride)
+struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_params *w,
+    const struct dg_segs *segs, struct dg_rows x, const struct dg_enc_slots *slots, size_t stride)
 {
     for (uint32_t l = 0; l < p->config->enc_layers; l++) {
         const struct dg_enc_slots *s = slots + l * stride;

@@ -18,7 +18,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static void resolve_limits(const struct dg_model *m, const struct dg_engine_limits *in, struct dg_engine_limits *out)
+static void resolve_limits(
+    const struct dg_model *m, const struct dg_engine_limits *in, struct dg_engine_limits *out)
 {
     const struct dg_config *c = &m->config;
     *out = in ? *in : defaults;
@@ -34,22 +35,25 @@ static void resolve_limits(const struct dg_model *m, const struct dg_engine_limi
     out->max_target = least(out->max_target, m->max_positions);
     /* Who asks for no beam has the model's own, whatever others may ask for. */
     out->max_beam = least(out->max_beam > c->beam ? out->max_beam : c->beam, out->max_rows);
-    out->max_search = least(out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
+    out->max_search = least(
+        out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
 }
 
-/* Default: every row at 80 positions, every sentence's memory at 64; but always room for the largest search, and for a
- * longest target that is only scored. */
+/* Default: every row at 80 positions, every sentence's memory at 64; but always room for the
+ * largest search, and for a longest target that is only scored. */
 static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_limits *l)
 {
     if (l->cache_bytes)
         return (uint32_t)(l->cache_bytes / dg_cache_block_bytes(c));
     uint32_t n = l->max_rows * 5 + l->max_sentences * 4;
-    uint32_t search = l->max_beam * dg_cache_blocks(l->max_search), scored = dg_cache_blocks(l->max_target);
+    uint32_t search = l->max_beam * dg_cache_blocks(l->max_search),
+             scored = dg_cache_blocks(l->max_target);
     uint32_t one = dg_cache_blocks(l->max_source) + (search > scored ? search : scored);
     return n > one ? n : one;
 }
 
-/* Rows of an encoder pass: what keeps the device busy, but no more than all sentences have together, and at least one's. */
+/* Rows of an encoder pass: what keeps the device busy, but no more than all sentences have
+ * together, and at least one's. */
 static uint32_t encode_rows(const struct dg_ops *ops, const struct dg_engine_limits *l)
 {
     const size_t all = (size_t)l->max_sentences * l->max_source;
@@ -88,20 +92,22 @@ static int open_lists(struct dg_engine *e, struct dg_error *err)
         e->list_bits = calloc(dg_shortlist_words(e->model->shortlist), sizeof *e->list_bits);
         e->list_ids = malloc((e->max_list + 1) * sizeof *e->list_ids);
         if (!e->list_bits || !e->list_ids)
-            return dg_error_set(err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_list);
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_list);
     }
     e->logits.ld = dg_logits_ld(&e->model->config);
     e->bytes += R * e->logits.ld * sizeof(float);
     return e->be->ops->buf_new_wide(e->be, R * e->logits.ld, &e->logits.buf, err);
 }
 
-/* A device's memory for the longest sentences in the fullest step, and for aligning the longest: what serving takes later
- * was held before. */
+/* A device's memory for the longest sentences in the fullest step, and for aligning the longest:
+ * what serving takes later was held before. */
 static int reserve(struct dg_engine *e, struct dg_error *err)
 {
     const struct dg_config *c = &e->model->config;
     const struct dg_engine_limits *l = &e->limits;
-    const size_t R = e->max_rows, self = R * l->max_target, cross = (size_t)l->max_sentences * l->max_source;
+    const size_t R = e->max_rows, self = R * l->max_target,
+                 cross = (size_t)l->max_sentences * l->max_source;
     const size_t weights = (size_t)c->H * l->max_target * l->max_source;
     const struct dg_most most = {.rows = most_rows(e),
         .slots = self > cross ? self : cross,
@@ -114,8 +120,8 @@ static int reserve(struct dg_engine *e, struct dg_error *err)
     return rc ? rc : dg_trace_reserve(e->model, e->be, l->max_source, l->max_target, err);
 }
 
-int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const struct dg_engine_limits *limits,
-    struct dg_engine **out, struct dg_error *err)
+int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
+    const struct dg_engine_limits *limits, struct dg_engine **out, struct dg_error *err)
 {
     struct dg_engine *e = calloc(1, sizeof *e);
     if (!e)
@@ -128,8 +134,8 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be, const st
     uint32_t blocks = cache_blocks(&model->config, &e->limits);
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
-        (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) || (rc = open_lists(e, err)) ||
-        (rc = reserve(e, err)) || (rc = dg_ahead_open(e, err))) {
+        (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) ||
+        (rc = open_lists(e, err)) || (rc = reserve(e, err)) || (rc = dg_ahead_open(e, err))) {
         dg_engine_close(e);
         return rc;
     }
@@ -204,20 +210,24 @@ static int open_row(struct dg_engine *e, struct dg_error *err)
     return 0;
 }
 
-/* The sentence's own rows of the output matrix. Who draws, spells, picks or scores needs every piece's logit. */
-static int take_shortlist(struct dg_engine *e, struct dg_live *s, const struct dg_sentence *in, struct dg_error *err)
+/* The sentence's own rows of the output matrix. Who draws, spells, picks or scores needs every
+ * piece's logit. */
+static int take_shortlist(
+    struct dg_engine *e, struct dg_live *s, const struct dg_sentence *in, struct dg_error *err)
 {
     const struct dg_search *search = &s->beam.search;
-    if (!e->model->shortlist || !e->be->ops->short_products || in->forced || in->spelling || search->pick || search->sampling.temperature > 0)
+    if (!e->model->shortlist || !e->be->ops->short_products || in->forced || in->spelling ||
+        search->pick || search->sampling.temperature > 0)
         return 0;
-    size_t n = dg_shortlist_select(e->model->shortlist, s->source, s->n_source, s->prefix, s->n_prefix, e->list_bits,
-        e->list_ids, e->max_list);
+    size_t n = dg_shortlist_select(e->model->shortlist, s->source, s->n_source, s->prefix,
+        s->n_prefix, e->list_bits, e->list_ids, e->max_list);
     if (n < e->k_max)
         return 0;
     return dg_output_rows_open(e->model, e->be, e->list_ids, (uint32_t)n, &s->output, err);
 }
 
-int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *in, struct dg_error *err)
+int dg_engine_admit(
+    struct dg_engine *e, uint64_t id, const struct dg_sentence *in, struct dg_error *err)
 {
     struct dg_search search;
     int rc = dg_live_resolve(e, in, &search, err);
@@ -226,10 +236,12 @@ int dg_engine_admit(struct dg_engine *e, uint64_t id, const struct dg_sentence *
     uint32_t blocks = dg_cache_blocks(in->n_source) + search.beam * dg_cache_blocks(search.max_len);
     if (blocks > e->cache.n_blocks || search.beam > e->max_rows)
         return dg_error_set(err, DG_ELIMIT,
-            "a sentence of %u pieces with beam %u and up to %u pieces out needs %u cache blocks of %u and %u rows of %u",
-            in->n_source, search.beam, search.max_len, blocks, e->cache.n_blocks, search.beam, e->max_rows);
-    if (blocks > e->cache.n_blocks - e->cache.n_reserved || search.beam > e->max_rows - e->rows_reserved ||
-        e->n_sentences == e->limits.max_sentences)
+            "a sentence of %u pieces with beam %u and up to %u pieces out needs %u cache blocks of "
+            "%u and %u rows of %u",
+            in->n_source, search.beam, search.max_len, blocks, e->cache.n_blocks, search.beam,
+            e->max_rows);
+    if (blocks > e->cache.n_blocks - e->cache.n_reserved ||
+        search.beam > e->max_rows - e->rows_reserved || e->n_sentences == e->limits.max_sentences)
         return DG_EAGAIN;
 
     if ((in->spelling || search.sampling.temperature > 0) && (rc = open_row(e, err)))
@@ -267,7 +279,8 @@ const struct dg_result *dg_engine_poll(struct dg_engine *e)
 
 void dg_engine_release(struct dg_engine *e, const struct dg_result *r)
 {
-    struct dg_live *s = (struct dg_live *)(void *)((char *)(uintptr_t)r - offsetof(struct dg_live, result));
+    struct dg_live *s =
+        (struct dg_live *)(void *)((char *)(uintptr_t)r - offsetof(struct dg_live, result));
     free(s->alignment);
     s->alignment = NULL;
     s->next = e->spare;
@@ -277,8 +290,12 @@ void dg_engine_release(struct dg_engine *e, const struct dg_result *r)
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s)
 {
     dg_live_align(e, s);
-    s->result = (struct dg_result){.id = s->id, .hyps = s->beam.finished, .n_hyps = s->beam.n_finished,
-        .alignment = s->alignment, .n_source = s->n_source, .steps = s->beam.t};
+    s->result = (struct dg_result){.id = s->id,
+        .hyps = s->beam.finished,
+        .n_hyps = s->beam.n_finished,
+        .alignment = s->alignment,
+        .n_source = s->n_source,
+        .steps = s->beam.t};
     give_room(e, s);
     s->next = NULL;
     *tail(&e->done) = s;

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_ids(const int32_t *ids, uint32_t n, uint32_t V, const char *what, struct dg_error *err)
+static int check_ids(
+    const int32_t *ids, uint32_t n, uint32_t V, const char *what, struct dg_error *err)
 {
     for (uint32_t i = 0; i < n; i++)
         if (ids[i] < 0 || (uint32_t)ids[i] >= V)
-            return dg_error_set(err, DG_EINVAL, "%s piece %u has id %d outside the vocabulary of %u", what, i,
-                ids[i], V);
+            return dg_error_set(err, DG_EINVAL,
+                "%s piece %u has id %d outside the vocabulary of %u", what, i, ids[i], V);
     return 0;
 }
 
@@ -21,7 +22,8 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     if (!in->n_source)
         return dg_error_set(err, DG_EINVAL, "a sentence needs at least one source piece");
     if (in->n_source > e->limits.max_source)
-        return dg_error_set(err, DG_ELIMIT, "a sentence of %u source pieces is over the limit of %u", in->n_source,
+        return dg_error_set(err, DG_ELIMIT,
+            "a sentence of %u source pieces is over the limit of %u", in->n_source,
             e->limits.max_source);
     if (!s.beam)
         s.beam = c->beam;
@@ -40,21 +42,24 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     if (s.max_len > e->limits.max_target && !in->forced)
         s.max_len = e->limits.max_target;
     if (s.beam > DG_MAX_BEAM)
-        return dg_error_field(err, DG_EINVAL, "beam_size", "beam %u is over the limit of %u", s.beam, DG_MAX_BEAM);
+        return dg_error_field(
+            err, DG_EINVAL, "beam_size", "beam %u is over the limit of %u", s.beam, DG_MAX_BEAM);
     if (s.n_best > s.beam)
-        return dg_error_field(err, DG_EINVAL, "n_best", "n_best %u is more than the beam of %u", s.n_best, s.beam);
+        return dg_error_field(
+            err, DG_EINVAL, "n_best", "n_best %u is more than the beam of %u", s.n_best, s.beam);
     if (!(s.sampling.temperature >= 0) || s.sampling.top_k > DG_MAX_SAMPLE_TOP_K)
         return dg_error_field(err, DG_EINVAL, "sampling",
-            "sampling from %u best pieces at temperature %g: from at most %u, and at 0 or above", s.sampling.top_k,
-            (double)s.sampling.temperature, DG_MAX_SAMPLE_TOP_K);
+            "sampling from %u best pieces at temperature %g: from at most %u, and at 0 or above",
+            s.sampling.top_k, (double)s.sampling.temperature, DG_MAX_SAMPLE_TOP_K);
     if (s.pick > DG_MAX_BEAM)
-        return dg_error_set(err, DG_EINVAL, "the first free piece is to have rank %u, the limit is %u", s.pick, DG_MAX_BEAM);
+        return dg_error_set(err, DG_EINVAL,
+            "the first free piece is to have rank %u, the limit is %u", s.pick, DG_MAX_BEAM);
     if (!s.max_len || s.max_len > e->limits.max_target)
-        return dg_error_set(err, DG_ELIMIT, "a target of %u pieces is outside the limits 1..%u", s.max_len,
-            e->limits.max_target);
+        return dg_error_set(err, DG_ELIMIT, "a target of %u pieces is outside the limits 1..%u",
+            s.max_len, e->limits.max_target);
     if (in->n_prefix > s.max_len)
-        return dg_error_set(err, DG_ELIMIT, "a prefix of %u pieces is over the output limit of %u", in->n_prefix,
-            s.max_len);
+        return dg_error_set(err, DG_ELIMIT, "a prefix of %u pieces is over the output limit of %u",
+            in->n_prefix, s.max_len);
     int rc = check_ids(in->source, in->n_source, c->source_vocab, "source", err);
     if (!rc)
         rc = check_ids(in->prefix, in->n_prefix, c->target_vocab, "target", err);
@@ -85,15 +90,17 @@ static void lay_out(struct dg_live *s, const struct dg_search *search, uint32_t 
     s->n_reserved = n_reserved;
 }
 
-int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in, const struct dg_search *search,
-    int32_t eos, uint32_t n_reserved, struct dg_error *err)
+int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
+    const struct dg_search *search, int32_t eos, uint32_t n_reserved, struct dg_error *err)
 {
-    size_t n = 2 * (size_t)in->n_source + in->n_prefix + 2 * (size_t)search->beam * search->max_len +
-        (size_t)search->beam * dg_cache_blocks(search->max_len) + n_reserved;
+    size_t n = 2 * (size_t)in->n_source + in->n_prefix +
+               2 * (size_t)search->beam * search->max_len +
+               (size_t)search->beam * dg_cache_blocks(search->max_len) + n_reserved;
     if (n * sizeof(int32_t) > s->memory_bytes) {
         void *p = realloc(s->memory, n * sizeof(int32_t));
         if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for a sentence of %u pieces", in->n_source);
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for a sentence of %u pieces", in->n_source);
         s->memory = p;
         s->memory_bytes = n * sizeof(int32_t);
     }
@@ -138,7 +145,8 @@ void dg_live_reorder(struct dg_live *s)
     if (same)
         return;
     for (uint32_t r = 0; r < b->n_live; r++)
-        memcpy(s->history[1] + r * max_len, s->history[0] + b->parents[r] * max_len, b->t * sizeof(int32_t));
+        memcpy(s->history[1] + r * max_len, s->history[0] + b->parents[r] * max_len,
+            b->t * sizeof(int32_t));
     int32_t *tmp = s->history[0];
     s->history[0] = s->history[1];
     s->history[1] = tmp;

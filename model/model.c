@@ -5,18 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-int dg_param_load(struct dg_backend *be, const struct dg_weights *weights, const struct dg_param_info *info,
-    struct dg_weight **out, struct dg_error *err)
+int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
+    const struct dg_param_info *info, struct dg_weight **out, struct dg_error *err)
 {
     const struct dg_tensor *t = dg_weights_find(weights, info->name);
     if (!t)
-        return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info->name, info->N,
-            info->K);
+        return dg_error_set(
+            err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info->name, info->N, info->K);
     if (t->shape[0] != info->N || t->shape[1] != info->K)
-        return dg_error_set(err, DG_EFORMAT, "weights: tensor %s is [%llu,%llu], expected [%u,%u]", info->name,
-            (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info->N, info->K);
-    struct dg_weight_spec spec = {.name = info->name, .use = info->use, .N = info->N, .K = info->K,
-        .stored = t->stored, .n_stored = t->n_stored};
+        return dg_error_set(err, DG_EFORMAT, "weights: tensor %s is [%llu,%llu], expected [%u,%u]",
+            info->name, (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info->N,
+            info->K);
+    struct dg_weight_spec spec = {.name = info->name,
+        .use = info->use,
+        .N = info->N,
+        .K = info->K,
+        .stored = t->stored,
+        .n_stored = t->n_stored};
     return be->ops->weight_new(be, &spec, out, err);
 }
 
@@ -29,13 +34,17 @@ static int make_positions(struct dg_model *m, uint32_t n, struct dg_error *err)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u positions", n);
     dg_sinusoid_table(c->positions, c->first_position, n, c->D, m->sinusoids);
     struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, m->sinusoids, NULL};
-    struct dg_weight_spec spec = {.name = "positions", .use = DG_USE_TABLE, .N = n, .K = c->D,
-        .stored = &stored, .n_stored = 1};
+    struct dg_weight_spec spec = {.name = "positions",
+        .use = DG_USE_TABLE,
+        .N = n,
+        .K = c->D,
+        .stored = &stored,
+        .n_stored = 1};
     return m->be->ops->weight_new(m->be, &spec, &m->positions, err);
 }
 
-int dg_model_open(const struct dg_config *config, const struct dg_weights *weights, struct dg_backend *be,
-    uint32_t max_positions, struct dg_model **out, struct dg_error *err)
+int dg_model_open(const struct dg_config *config, const struct dg_weights *weights,
+    struct dg_backend *be, uint32_t max_positions, struct dg_model **out, struct dg_error *err)
 {
     int rc = dg_config_check(config, err);
     if (rc)
@@ -69,9 +78,10 @@ out:
     return rc;
 }
 
-/* The row-major form of the tensor that a parameter was loaded from; a tied one has its table's name. */
-static const struct dg_stored *stored_rows(struct dg_model *m, const struct dg_weights *weights,
-    const struct dg_weight *w)
+/* The row-major form of the tensor that a parameter was loaded from; a tied one has its table's
+ * name. */
+static const struct dg_stored *stored_rows(
+    struct dg_model *m, const struct dg_weights *weights, const struct dg_weight *w)
 {
     for (size_t i = 0; w && i < dg_params_count(&m->config); i++) {
         struct dg_param_info info;
@@ -86,7 +96,8 @@ static const struct dg_stored *stored_rows(struct dg_model *m, const struct dg_w
     return NULL;
 }
 
-void dg_model_use_shortlist(struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list)
+void dg_model_use_shortlist(
+    struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list)
 {
     m->shortlist = list;
     m->out_rows = stored_rows(m, weights, m->params.out_w);

@@ -1,5 +1,5 @@
-/* A Transformer ready to run: configuration, parameters placed on a backend's device, position table.
- * Const after open: any number of engines may share it. */
+/* A Transformer ready to run: configuration, parameters placed on a backend's device, position
+ * table. Const after open: any number of engines may share it. */
 #ifndef DG_MODEL_MODEL_H
 #define DG_MODEL_MODEL_H
 
@@ -12,13 +12,14 @@
 
 struct dg_model;
 
-/* Place the parameters named in `weights` for `config` on be's device. The weights file must stay open as long as
- * the model. DG_EFORMAT names the tensor that is missing or of the wrong shape. */
-int dg_model_open(const struct dg_config *config, const struct dg_weights *weights, struct dg_backend *be,
-    uint32_t max_positions, struct dg_model **out, struct dg_error *err);
-/* Let every sentence choose from its shortlist instead of the whole vocabulary. Before the model is shared; weights are those it
- * was opened with, the list is borrowed and outlives the model. */
-void dg_model_use_shortlist(struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list);
+/* Place the parameters named in `weights` for `config` on be's device. The weights file must stay
+ * open as long as the model. DG_EFORMAT names the tensor that is missing or of the wrong shape. */
+int dg_model_open(const struct dg_config *config, const struct dg_weights *weights,
+    struct dg_backend *be, uint32_t max_positions, struct dg_model **out, struct dg_error *err);
+/* Let every sentence choose from its shortlist instead of the whole vocabulary. Before the model is
+ * shared; weights are those it was opened with, the list is borrowed and outlives the model. */
+void dg_model_use_shortlist(
+    struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list);
 void dg_model_close(struct dg_model *m); /* NULL is fine; the backend must still be open */
 
 const struct dg_config *dg_model_config(const struct dg_model *m);

@@ -7,10 +7,11 @@
 
 struct dg_model {
     struct dg_config config;
-    /* With a shortlist: the output matrix and its bias as they are stored in rows; NULL: it has none. */
+    /* With a shortlist: the output matrix and its bias as they are stored in rows; NULL: it has
+     * none. */
     const struct dg_stored *out_rows, *out_biases;
     const struct dg_shortlist *shortlist; /* borrowed; NULL: none */
-    struct dg_backend *be;       /* whose device the parameters are on */
+    struct dg_backend *be;                /* whose device the parameters are on */
     struct dg_params params;
     struct dg_weight *positions; /* sinusoids [max_positions,D]; NULL with learned ones */
     float *sinusoids;
@@ -18,8 +19,8 @@ struct dg_model {
 };
 
 /* Place one parameter; DG_EFORMAT names what is missing or misshapen. */
-int dg_param_load(struct dg_backend *be, const struct dg_weights *weights, const struct dg_param_info *info,
-    struct dg_weight **out, struct dg_error *err);
+int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
+    const struct dg_param_info *info, struct dg_weight **out, struct dg_error *err);
 
 /* The position table of a side (0 source, 1 target). */
 const struct dg_weight *dg_model_positions(const struct dg_model *m, int side);

@@ -31,8 +31,12 @@ static int make_matrix(struct dg_output_rows *o, const struct dg_model *m, struc
     if (!o->rows || (from->scales && !o->scales))
         return dg_error_set(err, DG_ENOMEM, "no memory for %u output rows", o->n);
     struct dg_stored stored = {from->type, DG_LAYOUT_ROWS, o->rows, o->scales};
-    struct dg_weight_spec spec = {.name = "output rows", .use = DG_USE_MATRIX, .N = o->n,
-        .K = K, .stored = &stored, .n_stored = 1};
+    struct dg_weight_spec spec = {.name = "output rows",
+        .use = DG_USE_MATRIX,
+        .N = o->n,
+        .K = K,
+        .stored = &stored,
+        .n_stored = 1};
     return o->be->ops->weight_new(o->be, &spec, &o->w, err);
 }
 
@@ -45,8 +49,12 @@ static int make_bias(struct dg_output_rows *o, const struct dg_model *m, struct 
     if (!o->biases)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u output biases", o->n);
     struct dg_stored stored = {from->type, DG_LAYOUT_ROWS, o->biases, NULL};
-    struct dg_weight_spec spec = {.name = "output biases", .use = DG_USE_VECTOR, .N = 1,
-        .K = o->n, .stored = &stored, .n_stored = 1};
+    struct dg_weight_spec spec = {.name = "output biases",
+        .use = DG_USE_VECTOR,
+        .N = 1,
+        .K = o->n,
+        .stored = &stored,
+        .n_stored = 1};
     return o->be->ops->weight_new(o->be, &spec, &o->bias, err);
 }
 

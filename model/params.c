@@ -122,8 +122,8 @@ static unsigned use_of(const struct dg_config *c, const struct row *r)
     return r->use;
 }
 
-/* Describe parameter `stop` in *out; returns how many there are up to it (all of them: stop = SIZE_MAX).
- * Layers outermost, so that a layer lies together in the file. */
+/* Describe parameter `stop` in *out; returns how many there are up to it (all of them: stop =
+ * SIZE_MAX). Layers outermost, so that a layer lies together in the file. */
 static size_t walk(const struct dg_config *c, size_t stop, struct dg_param_info *out)
 {
     size_t i = 0;
@@ -142,11 +142,12 @@ static size_t walk(const struct dg_config *c, size_t stop, struct dg_param_info 
                     snprintf(out->name, sizeof out->name, "%s", r->name);
                     out->offset = r->offset;
                 } else {
-                    snprintf(out->name, sizeof out->name, "%s.%u.%s", where == ENC ? "enc" : "dec", l,
-                        r->name);
-                    out->offset = r->offset + (where == ENC
-                        ? offsetof(struct dg_params, enc) + l * sizeof(struct dg_enc_params)
-                        : offsetof(struct dg_params, dec) + l * sizeof(struct dg_dec_params));
+                    snprintf(out->name, sizeof out->name, "%s.%u.%s", where == ENC ? "enc" : "dec",
+                        l, r->name);
+                    out->offset = r->offset + (where == ENC ? offsetof(struct dg_params, enc) +
+                                                                  l * sizeof(struct dg_enc_params)
+                                                            : offsetof(struct dg_params, dec) +
+                                                                  l * sizeof(struct dg_dec_params));
                 }
                 return i;
             }

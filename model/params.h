@@ -1,5 +1,6 @@
-/* The parameters of a Transformer by name: ONE table (params.c) gives field, file name and shape, for the server,
- * the converters' checks, the trainer's parameter and gradient blocks. Gradients and optimiser state use the same struct. */
+/* The parameters of a Transformer by name: ONE table (params.c) gives field, file name and shape,
+ * for the server, the converters' checks, the trainer's parameter and gradient blocks. Gradients
+ * and optimiser state use the same struct. */
 #ifndef DG_MODEL_PARAMS_H
 #define DG_MODEL_PARAMS_H
 
@@ -45,10 +46,10 @@ struct dg_dec_params {
 #define DG_MAX_LAYERS 64
 
 struct dg_params {
-    struct dg_weight *src_embed; /* [Vs,D] */
-    struct dg_weight *tgt_embed; /* [Vt,D]; the same pointer as src_embed when tied */
-    struct dg_weight *out_w;     /* [Vt,D]; the same pointer as tgt_embed when tied */
-    struct dg_weight *out_b;     /* [Vt] or NULL */
+    struct dg_weight *src_embed;         /* [Vs,D] */
+    struct dg_weight *tgt_embed;         /* [Vt,D]; the same pointer as src_embed when tied */
+    struct dg_weight *out_w;             /* [Vt,D]; the same pointer as tgt_embed when tied */
+    struct dg_weight *out_b;             /* [Vt] or NULL */
     struct dg_weight *src_pos, *tgt_pos; /* [P,D] learned positions; NULL when sinusoidal */
     struct dg_enc_params enc[DG_MAX_LAYERS];
     struct dg_dec_params dec[DG_MAX_LAYERS];
@@ -57,9 +58,9 @@ struct dg_params {
 /* One row of the table for a configuration. */
 struct dg_param_info {
     char name[64];
-    uint32_t N, K;   /* [N,K]; vectors are [1,K] */
-    unsigned use;    /* enum dg_use, or'ed; tied tables carry all their uses */
-    size_t offset;   /* of the struct dg_weight * in struct dg_params */
+    uint32_t N, K; /* [N,K]; vectors are [1,K] */
+    unsigned use;  /* enum dg_use, or'ed; tied tables carry all their uses */
+    size_t offset; /* of the struct dg_weight * in struct dg_params */
 };
 
 /* How many stored parameters this configuration has, and the i-th (order of the file). */

@@ -1,17 +1,21 @@
-/* One engine step: encode who joined, then one position for every live sentence that is not held. No allocation, no lock. */
+/* One engine step: encode who joined, then one position for every live sentence that is not held.
+ * No allocation, no lock. */
 #include "model/engine_internal.h"
 #include "model/model_internal.h"
 
 #include <string.h>
 
-/* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns the rows. */
-static uint32_t pack_sources(struct dg_engine *e, struct dg_live *first, struct dg_live **end, size_t *n_segs)
+/* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns
+ * the rows. */
+static uint32_t pack_sources(
+    struct dg_engine *e, struct dg_live *first, struct dg_live **end, size_t *n_segs)
 {
     uint32_t R = 0;
     size_t n = 0;
     struct dg_live *s = first;
     for (; s && R + s->n_source <= e->encode_rows; s = s->next) {
-        e->segs[n++] = (struct dg_attn_seg){.q0 = R, .n_q = s->n_source, .n_k = s->n_source, .k0 = R};
+        e->segs[n++] =
+            (struct dg_attn_seg){.q0 = R, .n_q = s->n_source, .n_k = s->n_source, .k0 = R};
         int32_t block = 0;
         for (uint32_t i = 0; i < s->n_source; i++) {
             e->ids[R + i] = s->source[i];
@@ -20,7 +24,8 @@ static uint32_t pack_sources(struct dg_engine *e, struct dg_live *first, struct 
                 block = dg_cache_take(&e->cache);
                 s->blocks[s->n_blocks++] = block;
             }
-            s->cross_slots[i] = e->slots[R + i] = block * (int32_t)DG_BLOCK + (int32_t)(i % DG_BLOCK);
+            s->cross_slots[i] = e->slots[R + i] =
+                block * (int32_t)DG_BLOCK + (int32_t)(i % DG_BLOCK);
         }
         R += s->n_source;
     }
@@ -38,7 +43,8 @@ static void encode_pending(struct dg_engine *e)
         uint32_t R = pack_sources(e, s, &end, &n_segs);
         struct dg_pass p = {.be = e->be, .config = &m->config, .M = R};
         struct dg_segs segs = {.segs = e->segs, .n = n_segs};
-        dg_embedding_forward(&p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
+        dg_embedding_forward(
+            &p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
         struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, e->ws.x, &e->ws.enc, 0);
         dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->ws.kv);
     }
@@ -49,8 +55,8 @@ static void encode_pending(struct dg_engine *e)
     e->pending = NULL;
 }
 
-/* The rows of one sentence from row M on: what they read and where they write. Returns the row behind them. What a device
- * has kept of its search is old from now on. */
+/* The rows of one sentence from row M on: what they read and where they write. Returns the row
+ * behind them. What a device has kept of its search is old from now on. */
 static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
 {
     struct dg_beam *b = &s->beam;
@@ -78,8 +84,13 @@ static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
     uint32_t V = e->model->config.target_vocab;
     bool spelt = true;
     for (uint32_t r = 0; r < b->n_live; r++, M++) {
-        struct dg_choice c = {.search = &b->search, .spelling = s->spelling, .ids = b->live[r].ids, .n = b->t,
-            .eos = b->eos, .never = b->never, .key = s->key};
+        struct dg_choice c = {.search = &b->search,
+            .spelling = s->spelling,
+            .ids = b->live[r].ids,
+            .n = b->t,
+            .eos = b->eos,
+            .never = b->never,
+            .key = s->key};
         if (s->spelling) {
             c.state = dg_spelling_state(s->spelling, c.ids + b->n_prefix, c.n - b->n_prefix);
             spelt = spelt && c.state == s->spelling->n_states;
@@ -105,10 +116,11 @@ static void advance(struct dg_engine *e)
             continue;
         }
         uint32_t rows = s->beam.n_live;
-        if ((s->spelling || s->beam.search.sampling.temperature > 0) && s->beam.t >= s->beam.n_prefix)
+        if ((s->spelling || s->beam.search.sampling.temperature > 0) &&
+            s->beam.t >= s->beam.n_prefix)
             choose(e, s, M);
-        dg_beam_advance(&s->beam, e->top_logprob + (size_t)M * e->k_max, e->top_ids + (size_t)M * e->k_max,
-            e->want[M], e->k_max);
+        dg_beam_advance(&s->beam, e->top_logprob + (size_t)M * e->k_max,
+            e->top_ids + (size_t)M * e->k_max, e->want[M], e->k_max);
         M += rows;
         if (s->beam.done) {
             *link = s->next;
@@ -130,14 +142,19 @@ static void candidates_of_all(struct dg_engine *e, struct dg_rows y, uint32_t fi
     struct dg_rows x = {y.buf, y.offset + first * y.ld, y.ld};
     struct dg_rows logits = {e->logits.buf, e->logits.offset + first * e->logits.ld, e->logits.ld};
     size_t at = (size_t)first * e->k_max;
-    struct dg_topk top = {.V = m->config.target_vocab, .k_max = e->k_max, .k = e->want + first,
-        .force = e->force + first, .logprob = e->top_logprob + at, .ids = e->top_ids + at};
+    struct dg_topk top = {.V = m->config.target_vocab,
+        .k_max = e->k_max,
+        .k = e->want + first,
+        .force = e->force + first,
+        .logprob = e->top_logprob + at,
+        .ids = e->top_ids + at};
     dg_output_forward(&p, &m->params, x, logits);
     e->be->ops->topk(e->be, &top, logits, p.M);
 }
 
 /* Candidates of one sentence's rows from its shortlist. */
-static void candidates_of_list(struct dg_engine *e, const struct dg_live *s, struct dg_rows y, uint32_t first)
+static void candidates_of_list(
+    struct dg_engine *e, const struct dg_live *s, struct dg_rows y, uint32_t first)
 {
     const struct dg_output_rows *o = s->output;
     const uint32_t M = s->beam.n_live;
@@ -145,8 +162,12 @@ static void candidates_of_list(struct dg_engine *e, const struct dg_live *s, str
     struct dg_rows logits = {e->logits.buf, e->logits.offset + first * e->logits.ld, e->logits.ld};
     struct dg_linear op = {.w = o->w, .bias = o->bias};
     int32_t *ids = e->top_ids + (size_t)first * e->k_max;
-    struct dg_topk top = {.V = o->n, .k_max = e->k_max, .k = e->want + first, .force = e->force + first,
-        .logprob = e->top_logprob + (size_t)first * e->k_max, .ids = ids};
+    struct dg_topk top = {.V = o->n,
+        .k_max = e->k_max,
+        .k = e->want + first,
+        .force = e->force + first,
+        .logprob = e->top_logprob + (size_t)first * e->k_max,
+        .ids = ids};
     for (uint32_t r = 0; r < M; r++) /* a prefix is in the list */
         if (e->force[first + r] >= 0)
             e->force[first + r] = dg_output_rows_find(o, e->force[first + r]);
@@ -188,8 +209,10 @@ static uint32_t step_now(struct dg_engine *e)
         return 0;
     struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
     struct dg_context c = {.self = {.segs = e->segs, .n = M},
-        .cross = {.segs = e->cross_segs, .n = n_cross}, .pools = e->cache.pools};
-    dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
+        .cross = {.segs = e->cross_segs, .n = n_cross},
+        .pools = e->cache.pools};
+    dg_embedding_forward(
+        &p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
     find_candidates(e, y);
     advance(e);

@@ -121,8 +121,8 @@ size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_
     if (!t)
         return 0;
     t->config = *config;
-    struct sizes n = {S, T, S * longest, T * longest, T * longest,
-        chunk_rows(config, T, DG_LOSS_BYTES)};
+    struct sizes n = {
+        S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, DG_LOSS_BYTES)};
     struct cursor c = lay_out(t, &n);
     free(t);
     return (c.at + c.wide_at) * sizeof(float) + (S + T) * 16;

@@ -13,7 +13,8 @@ struct pass {
     struct dg_config config; /* the model's, with as many decoder layers as are computed */
     bool cross_alone;        /* of the last of these, and no logits */
     struct dg_workspace ws;
-    struct dg_buf *memory, *kv, *logits, *probs[3]; /* probs: encoder self, decoder self, cross: all layers */
+    /* probs: encoder self, decoder self, cross: all layers */
+    struct dg_buf *memory, *kv, *logits, *probs[3];
     struct dg_enc_slots *enc;
     struct dg_dec_slots *dec;
     int32_t *ids, *pos;
@@ -96,19 +97,22 @@ static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_
     struct dg_pass pass = {.be = p->be, .config = &p->config, .M = S};
     for (uint32_t i = 0; i < S; i++)
         p->pos[i] = (int32_t)i;
-    dg_embedding_forward(&pass, 0, m->params.src_embed, dg_model_positions(m, 0), source, p->pos, p->ws.x);
+    dg_embedding_forward(
+        &pass, 0, m->params.src_embed, dg_model_positions(m, 0), source, p->pos, p->ws.x);
     /* The last layer writes the memory apart, because the decoder reuses the workspace. */
     if (m->config.enc_layers)
         p->enc[m->config.enc_layers - 1].ffn.norm.y = memory;
     dg_encoder_forward(&pass, &m->params, &segs, p->ws.x, p->enc, 1);
 }
 
-static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T, struct dg_rows memory,
-    float *logprob)
+static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T,
+    struct dg_rows memory, float *logprob)
 {
     const struct dg_model *m = p->m;
     struct dg_attn_seg self = {.n_q = T, .n_k = T, .causal = true}, cross = {.n_q = T, .n_k = S};
-    struct dg_context c = {.self = {.segs = &self, .n = 1}, .cross = {.segs = &cross, .n = 1}, .memory = memory,
+    struct dg_context c = {.self = {.segs = &self, .n = 1},
+        .cross = {.segs = &cross, .n = 1},
+        .memory = memory,
         .R = S};
     struct dg_pass pass = {.be = p->be, .config = &p->config, .M = T};
     struct dg_rows logits = {p->logits, 0, dg_logits_ld(&m->config)};
@@ -117,20 +121,26 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
         p->pos[i] = (int32_t)i;
         p->want[i] = 1;
     }
-    dg_embedding_forward(&pass, 1, m->params.tgt_embed, dg_model_positions(m, 1), p->ids, p->pos, p->ws.x);
+    dg_embedding_forward(
+        &pass, 1, m->params.tgt_embed, dg_model_positions(m, 1), p->ids, p->pos, p->ws.x);
     struct dg_rows y = dg_decoder_forward(&pass, &m->params, &c, p->ws.x, p->dec, 1);
     if (p->cross_alone)
         return;
     dg_output_forward(&pass, &m->params, y, logits);
-    struct dg_topk top = {.V = m->config.target_vocab, .k_max = 1, .k = p->want, .force = target,
-        .logprob = logprob, .ids = p->top};
+    struct dg_topk top = {.V = m->config.target_vocab,
+        .k_max = 1,
+        .k = p->want,
+        .force = target,
+        .logprob = logprob,
+        .ids = p->top};
     p->be->ops->topk(p->be, &top, logits, T);
 }
 
 static int read_out(struct pass *p, struct dg_trace *out, struct dg_error *err)
 {
     size_t S = out->S, T = out->T, H = out->H;
-    size_t n[3] = {out->enc_layers * H * S * S, out->dec_layers * H * T * T, out->dec_layers * H * T * S};
+    size_t n[3] = {
+        out->enc_layers * H * S * S, out->dec_layers * H * T * T, out->dec_layers * H * T * S};
     float **to[3] = {&out->enc_self, &out->dec_self, &out->cross};
     for (int i = 0; i < 3; i++) {
         *to[i] = malloc((n[i] ? n[i] : 1) * sizeof(float));
@@ -144,8 +154,8 @@ static int read_out(struct pass *p, struct dg_trace *out, struct dg_error *err)
 static int check(const struct dg_model *m, uint32_t S, uint32_t T, struct dg_error *err)
 {
     if (!S || !T || S > m->max_positions || T > m->max_positions)
-        return dg_error_set(err, DG_ELIMIT, "%u source and %u target pieces: each must be 1..%u", S, T,
-            m->max_positions);
+        return dg_error_set(err, DG_ELIMIT, "%u source and %u target pieces: each must be 1..%u", S,
+            T, m->max_positions);
     return 0;
 }
 
@@ -157,7 +167,8 @@ int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t 
     int rc = check(m, S, T, err);
     if (rc)
         return rc;
-    *out = (struct dg_trace){.S = S, .T = T, .H = c->H, .enc_layers = c->enc_layers, .dec_layers = c->dec_layers};
+    *out = (struct dg_trace){
+        .S = S, .T = T, .H = c->H, .enc_layers = c->enc_layers, .dec_layers = c->dec_layers};
     struct pass p = {.m = m, .be = be, .config = *c};
     if ((rc = pass_open(&p, S, T, err)) != 0)
         goto out;
@@ -186,8 +197,9 @@ void dg_trace_deinit(struct dg_trace *t)
     memset(t, 0, sizeof *t);
 }
 
-int dg_trace_cross(const struct dg_model *m, struct dg_backend *be, const int32_t *source, uint32_t S,
-    const int32_t *target, uint32_t T, uint32_t layer, float *weights, struct dg_error *err)
+int dg_trace_cross(const struct dg_model *m, struct dg_backend *be, const int32_t *source,
+    uint32_t S, const int32_t *target, uint32_t T, uint32_t layer, float *weights,
+    struct dg_error *err)
 {
     struct pass p = {.m = m, .be = be, .config = m->config, .cross_alone = true};
     int rc = check(m, S, T, err);
@@ -207,7 +219,8 @@ int dg_trace_cross(const struct dg_model *m, struct dg_backend *be, const int32_
     return rc;
 }
 
-int dg_trace_reserve(const struct dg_model *m, struct dg_backend *be, uint32_t S, uint32_t T, struct dg_error *err)
+int dg_trace_reserve(
+    const struct dg_model *m, struct dg_backend *be, uint32_t S, uint32_t T, struct dg_error *err)
 {
     struct pass p = {.m = m, .be = be, .config = m->config, .cross_alone = true};
     int rc = pass_open(&p, S, T, err);

@@ -2,20 +2,23 @@
 
 #include <string.h>
 
-int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const struct dg_config *c, size_t M,
-    struct dg_error *err)
+int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const struct dg_config *c,
+    size_t M, struct dg_error *err)
 {
     size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
-    const size_t width[DG_WS_COUNT] = {
-        [DG_WS_X] = c->D, [DG_WS_QKV] = 2 * hdk + hdv, [DG_WS_CONTEXT] = hdv, [DG_WS_SUB] = c->D,
+    const size_t width[DG_WS_COUNT] = {[DG_WS_X] = c->D,
+        [DG_WS_QKV] = 2 * hdk + hdv,
+        [DG_WS_CONTEXT] = hdv,
+        [DG_WS_SUB] = c->D,
         [DG_WS_HIDDEN] = c->F};
     struct dg_rows rows[DG_WS_COUNT];
 
     memset(ws, 0, sizeof *ws);
     ws->be = be;
     for (int i = 0; i < DG_WS_COUNT; i++) {
-        /* Rows that lie whole pages apart would share a few lines of the first cache: the product that writes eight of
-         * them at a time is a twentieth slower so (base's feed-forward, Zen 4). */
+        /* Rows that lie whole pages apart would share a few lines of the first cache: the product
+         * that writes eight of them at a time is a twentieth slower so (base's feed-forward, Zen
+         * 4). */
         const size_t ld = width[i] % 1024 ? width[i] : width[i] + 16;
         int rc = be->ops->buf_new(be, M * ld, &ws->bufs[i], err);
         if (rc) {
@@ -28,13 +31,18 @@ int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const stru
     ws->x = rows[DG_WS_X];
     ws->kv = (struct dg_rows){ws->bufs[DG_WS_QKV], 0, hdk + hdv};
     struct dg_norm_slots norm = {.y = ws->x};
-    ws->enc.self = (struct dg_self_slots){
-        .qkv = rows[DG_WS_QKV], .context = rows[DG_WS_CONTEXT], .sub = rows[DG_WS_SUB], .norm = norm};
-    ws->enc.ffn = (struct dg_ffn_slots){.hidden = rows[DG_WS_HIDDEN], .sub = rows[DG_WS_SUB], .norm = norm};
+    ws->enc.self = (struct dg_self_slots){.qkv = rows[DG_WS_QKV],
+        .context = rows[DG_WS_CONTEXT],
+        .sub = rows[DG_WS_SUB],
+        .norm = norm};
+    ws->enc.ffn =
+        (struct dg_ffn_slots){.hidden = rows[DG_WS_HIDDEN], .sub = rows[DG_WS_SUB], .norm = norm};
     ws->dec.self = ws->enc.self;
     ws->dec.ffn = ws->enc.ffn;
-    ws->dec.cross = (struct dg_cross_slots){.q = {ws->bufs[DG_WS_QKV], 0, hdk}, .context = rows[DG_WS_CONTEXT],
-        .sub = rows[DG_WS_SUB], .norm = norm};
+    ws->dec.cross = (struct dg_cross_slots){.q = {ws->bufs[DG_WS_QKV], 0, hdk},
+        .context = rows[DG_WS_CONTEXT],
+        .sub = rows[DG_WS_SUB],
+        .norm = norm};
     return 0;
 }
 

@@ -43,8 +43,8 @@ static void attention_free(void *arg)
     free(a);
 }
 
-static int attention_open(struct dg_app *app, struct dg_http_exchange *x, struct attention **out,
-    struct dg_error *err)
+static int attention_open(
+    struct dg_app *app, struct dg_http_exchange *x, struct attention **out, struct dg_error *err)
 {
     struct attention *a = calloc(1, sizeof *a);
     if (!a)
@@ -63,8 +63,7 @@ static int attention_open(struct dg_app *app, struct dg_http_exchange *x, struct
 
 /* ---- reading ---- */
 
-static int read_kind(
-    const struct dg_json *root, enum dg_attention_kind *out, struct dg_error *err)
+static int read_kind(const struct dg_json *root, enum dg_attention_kind *out, struct dg_error *err)
 {
     static const char *const names[] = {"encoder", "decoder", "cross"};
     const char *name = "cross";
@@ -80,8 +79,8 @@ static int read_kind(
                              "kind must be encoder, decoder or cross, not \"%.40s\"", name);
 }
 
-static int read_texts(struct attention *a, const struct dg_request_limits *limits,
-    struct dg_error *err)
+static int read_texts(
+    struct attention *a, const struct dg_request_limits *limits, struct dg_error *err)
 {
     struct dg_text target;
     int rc = dg_request_text(a->root, NULL, "source", &a->source, err);
@@ -126,8 +125,8 @@ static int read_body(struct attention *a, const struct dg_http_request *request,
 static int find_model(struct attention *a, struct dg_error *err)
 {
     struct dg_error why = {0};
-    int rc = dg_models_find(
-        a->app->models, a->source_lang, a->target_lang, &a->model, a->pair, &why);
+    int rc =
+        dg_models_find(a->app->models, a->source_lang, a->target_lang, &a->model, a->pair, &why);
     if (rc != DG_OK)
         return dg_error_field(err, rc,
             strcmp(why.field, "target") == 0 ? "target_lang" : "source_lang", "%s", why.message);
@@ -152,7 +151,8 @@ static void write_head(struct dg_buffer *b, const float *w, uint32_t rows, uint3
     }
 }
 
-static void write_pieces(struct dg_buffer *b, const char *name, const char *const *pieces, uint32_t n)
+static void write_pieces(
+    struct dg_buffer *b, const char *name, const char *const *pieces, uint32_t n)
 {
     struct dg_json *list = dg_json_new_array();
     for (uint32_t i = 0; i < n; i++)
@@ -196,8 +196,7 @@ static int trace(struct attention *a, struct dg_error *err)
         .max_source = DG_ATTENTION_MAX_PIECES};
     int rc = dg_served_aside(a->model, &be, err);
     if (rc == DG_OK)
-        rc = dg_attention_map_open(
-            a->model->translator, be, a->source.s, a->target, &o, &map, err);
+        rc = dg_attention_map_open(a->model->translator, be, a->source.s, a->target, &o, &map, err);
     if (rc == DG_OK)
         rc = be->ops->status(be, err); /* a device that failed gave nothing of worth */
     if (rc == DG_OK)
@@ -243,15 +242,11 @@ static void finish(void *arg, struct dg_http_exchange *x)
     case DG_TASK_LATE:
         dg_reply_error(&r, 504, "timeout", NULL, "the request's deadline passed");
         break;
-    case DG_TASK_GONE:
-        dg_reply_client_gone(&r);
-        break;
+    case DG_TASK_GONE: dg_reply_client_gone(&r); break;
     case DG_TASK_STOPPED:
         dg_reply_error(&r, 503, "stopping", NULL, "the server is stopping");
         break;
-    case DG_TASK_FAILED:
-        dg_reply_failure(&r, &a->err);
-        break;
+    case DG_TASK_FAILED: dg_reply_failure(&r, &a->err); break;
     }
     dg_http_reply_header(
         &r, "X-Model-Version", "%s", dg_bundle_version(dg_translator_bundle(a->model->translator)));

@@ -1,5 +1,5 @@
-/* The project's own API, /v1 (openapi.yaml says what it promises). Handlers as routes.h has them.
- */
+/* The project's own API, /v1 (openapi.yaml says what it promises). Handlers as routes.h has
+ * them. */
 #ifndef DG_SERVER_API_V1_H
 #define DG_SERVER_API_V1_H
 

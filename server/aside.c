@@ -92,8 +92,8 @@ void dg_aside_close(struct dg_aside *a)
     free(a);
 }
 
-int dg_aside_submit(struct dg_aside *a, void (*work)(void *arg, bool stopped), void *arg,
-    struct dg_error *err)
+int dg_aside_submit(
+    struct dg_aside *a, void (*work)(void *arg, bool stopped), void *arg, struct dg_error *err)
 {
     int rc = DG_OK;
     pthread_mutex_lock(&a->lock);

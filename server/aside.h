@@ -1,6 +1,6 @@
-/* One thread beside the workers, for requests whose cost the batch cannot share (attention weights).
- * One at a time at low priority, a short line of waiting ones, none kept when it is full: serving
- * does not notice. Any thread. */
+/* One thread beside the workers, for requests whose cost the batch cannot share (attention
+ * weights). One at a time at low priority, a short line of waiting ones, none kept when it is full:
+ * serving does not notice. Any thread. */
 #ifndef DG_SERVER_ASIDE_H
 #define DG_SERVER_ASIDE_H
 
@@ -20,7 +20,7 @@ void dg_aside_close(struct dg_aside *a);
 
 /* Have work(arg, stopped) called once, on the thread; stopped: do nothing but clean up. DG_EAGAIN:
  * the line is full, DG_ECANCELED: stopped; then it is not called. */
-int dg_aside_submit(struct dg_aside *a, void (*work)(void *arg, bool stopped), void *arg,
-    struct dg_error *err);
+int dg_aside_submit(
+    struct dg_aside *a, void (*work)(void *arg, bool stopped), void *arg, struct dg_error *err);
 
 #endif

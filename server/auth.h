@@ -31,8 +31,8 @@ int dg_auth_open(const char *path, struct dg_auth **out, struct dg_error *err);
 void dg_auth_close(struct dg_auth *a);
 
 /* May the sender of secret (NULL: none was sent) do something of scope (one bit or several: any of
- * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that helps.
- */
+ * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that
+ * helps. */
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
     struct dg_auth_key **key, int64_t *wait_s);
 

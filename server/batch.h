@@ -1,7 +1,7 @@
 /* Requests of many texts at once. One thread, the feeder, does a batch's work outside the engine:
  * it plans items when the queue has room for them, one of each batch in turn, so that a batch need
- * not fit into the queue; it writes answers as items finish. No HTTP. Any thread, except as said.
- */
+ * not fit into the queue; it writes answers as items finish. No HTTP. Any thread, except as
+ * said. */
 #ifndef DG_SERVER_BATCH_H
 #define DG_SERVER_BATCH_H
 

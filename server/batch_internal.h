@@ -10,9 +10,9 @@
 
 /* What an item that goes through a third language (pivot.h) has besides. */
 struct dg_batch_pivot {
-    struct dg_served *model; /* held: the second one, until it is the item's; then the first */
-    const char *pair[2];     /* of the second hop; [0] is the language between */
-    struct dg_job *first;    /* the first hop's, once it is done */
+    struct dg_served *model;   /* held: the second one, until it is the item's; then the first */
+    const char *pair[2];       /* of the second hop; [0] is the language between */
+    struct dg_job *first;      /* the first hop's, once it is done */
     struct dg_answers answers; /* its answers */
     struct dg_arena arena;     /* of the mapped answers */
 };
@@ -21,16 +21,16 @@ struct dg_batch_pivot {
 struct dg_batch_entry {
     struct dg_batch *batch;
     const struct dg_batch_item *request;
-    struct dg_served *model; /* held */
-    const char *pair[2];     /* as is asked for; borrowed from the models */
+    struct dg_served *model;      /* held */
+    const char *pair[2];          /* as is asked for; borrowed from the models */
     struct dg_batch_pivot *pivot; /* NULL: one model translates */
     struct dg_job *job;
     struct dg_task *task;
-    bool running;                     /* in the queue or with a worker */
+    bool running;                        /* in the queue or with a worker */
     struct dg_batch_entry *next_between; /* of those that wait for their second hop */
-    char *answer;                     /* [answer_len], once it is over */
-    size_t answer_len;                /* */
-    struct dg_batch_entry *next_over; /* guarded by the feeder's lock */
+    char *answer;                        /* [answer_len], once it is over */
+    size_t answer_len;                   /* */
+    struct dg_batch_entry *next_over;    /* guarded by the feeder's lock */
 };
 
 struct dg_batch {
@@ -43,7 +43,7 @@ struct dg_batch {
     struct dg_batch *next;
     size_t n_started, n_over;
     int64_t answered; /* characters; anybody's after done */
-    bool cut; /* what runs was ended early */
+    bool cut;         /* what runs was ended early */
     /* guarded by the feeder's lock */
     struct dg_buffer lines; /* ready to be taken */
 };
@@ -60,7 +60,8 @@ struct dg_feeder {
     bool poked, stop;
     /* The feeder's thread only. */
     struct dg_batch *batches;
-    struct dg_batch_entry *between, **between_end; /* planned for the second hop, first come first */
+    /* planned for the second hop, first come first */
+    struct dg_batch_entry *between, **between_end;
 };
 
 /* Plan an item. DG_OK: it is to be submitted, or has no sentences and is over at once
@@ -80,7 +81,6 @@ void dg_batch_entry_settle(
 int dg_batch_pivot_open_take(struct dg_batch_entry *e, struct dg_way *way, struct dg_error *err);
 void dg_batch_pivot_free(struct dg_batch_pivot *p); /* NULL is fine */
 /* The answers are to speak of the text that was asked about. */
-int dg_batch_pivot_answers(
-    struct dg_batch_pivot *p, struct dg_answers *a, struct dg_error *err);
+int dg_batch_pivot_answers(struct dg_batch_pivot *p, struct dg_answers *a, struct dg_error *err);
 
 #endif

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Which models translate it. */
-static int find_way(struct dg_feeder *f, struct dg_batch_entry *e, const char *pair[2],
-    struct dg_error *err)
+static int find_way(
+    struct dg_feeder *f, struct dg_batch_entry *e, const char *pair[2], struct dg_error *err)
 {
     struct dg_way way;
     int rc = dg_models_way(f->app->models, e->request->source, e->request->target, true, &way, err);
@@ -53,18 +53,11 @@ int dg_batch_entry_plan(struct dg_feeder *f, struct dg_batch_entry *e, struct dg
 static void explain(const struct dg_task *t, struct dg_error *err)
 {
     switch ((enum dg_outcome)atomic_load(&t->outcome)) {
-    case DG_TASK_OK:
-        break;
-    case DG_TASK_LATE:
-        dg_error_set(err, DG_ETIMEOUT, "the batch's deadline passed");
-        break;
+    case DG_TASK_OK: break;
+    case DG_TASK_LATE: dg_error_set(err, DG_ETIMEOUT, "the batch's deadline passed"); break;
     case DG_TASK_GONE:
-    case DG_TASK_STOPPED:
-        dg_error_set(err, DG_ECANCELED, "the server is stopping");
-        break;
-    case DG_TASK_FAILED:
-        *err = t->error;
-        break;
+    case DG_TASK_STOPPED: dg_error_set(err, DG_ECANCELED, "the server is stopping"); break;
+    case DG_TASK_FAILED: *err = t->error; break;
     }
 }
 
@@ -81,19 +74,14 @@ static void name_field(const struct dg_batch_entry *e, struct dg_error *err)
 static enum dg_metrics_outcome outcome_of(const struct dg_error *err)
 {
     switch (err->code) {
-    case DG_OK:
-        return DG_OUTCOME_OK;
-    case DG_ETIMEOUT:
-        return DG_OUTCOME_TIMEOUT;
+    case DG_OK: return DG_OUTCOME_OK;
+    case DG_ETIMEOUT: return DG_OUTCOME_TIMEOUT;
     case DG_ECANCELED:
     case DG_EAGAIN:
-    case DG_ENOMEM:
-        return DG_OUTCOME_OVERLOADED;
+    case DG_ENOMEM: return DG_OUTCOME_OVERLOADED;
     case DG_EINTERNAL:
-    case DG_EIO:
-        return DG_OUTCOME_ERROR;
-    default:
-        return DG_OUTCOME_INVALID;
+    case DG_EIO: return DG_OUTCOME_ERROR;
+    default: return DG_OUTCOME_INVALID;
     }
 }
 

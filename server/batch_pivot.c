@@ -48,8 +48,8 @@ int dg_batch_entry_next(struct dg_batch_entry *e, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_job_finish(e->job, &p->answers, err);
     if (rc == DG_OK)
-        rc = dg_job_plan(p->model->translator, p->answers.best[0].text, p->answers.best[0].len, &o,
-            &job, err);
+        rc = dg_job_plan(
+            p->model->translator, p->answers.best[0].text, p->answers.best[0].len, &o, &job, err);
     if (rc == DG_OK)
         rc = dg_task_open(p->model, &job, 1, &task, err);
     if (rc != DG_OK) {

@@ -95,8 +95,8 @@ struct dg_waiting *dg_batcher_first(const struct dg_batcher *b)
     return w ? w : first_of(b, DG_CLASS_BULK);
 }
 
-/* live[n] in the order of one step: as it stands, or with the bulk ones, which are its end, first.
- */
+/* live[n] in the order of one step: as it stands, or with the bulk ones, which are its end,
+ * first. */
 struct order {
     const struct dg_running *live;
     size_t n, first;

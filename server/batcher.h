@@ -101,8 +101,8 @@ size_t dg_batcher_count(const struct dg_batcher *b);
 struct dg_waiting *dg_batcher_first(const struct dg_batcher *b);
 
 /* Take out who joins now, up to cap, beside live[n] (ascending by rank); returns how many. Where
- * nothing lives the first joins even without room: there will never be more, the engine says why.
- */
+ * nothing lives the first joins even without room: there will never be more, the engine says
+ * why. */
 size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     const struct dg_running *live, size_t n, struct dg_waiting **out, size_t cap);
 

@@ -69,13 +69,10 @@ int dg_call_result(struct dg_call *c, struct dg_json **body, struct dg_error *er
     uint64_t begin = dg_clock_ns();
     const struct dg_task *t = c->task;
     switch ((enum dg_outcome)atomic_load(&t->outcome)) {
-    case DG_TASK_OK:
-        break;
-    case DG_TASK_LATE:
-        return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
+    case DG_TASK_OK: break;
+    case DG_TASK_LATE: return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
     case DG_TASK_GONE:
-    case DG_TASK_STOPPED:
-        return dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    case DG_TASK_STOPPED: return dg_error_set(err, DG_ECANCELED, "the server is stopping");
     case DG_TASK_FAILED:
         *err = t->error;
         if (err->code != DG_ELIMIT && err->code != DG_EINVAL)

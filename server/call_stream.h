@@ -1,7 +1,7 @@
 /* A call (call.h) whose answer is written as it comes, as server-sent events: "sentence" for each
  * sentence as soon as it is done, in any order; then "done" with what would have been the whole
- * answer, or "error". Through a pivot (pivot.h) sentences come as the second hop finishes them. HTTP
- * threads, except as said. */
+ * answer, or "error". Through a pivot (pivot.h) sentences come as the second hop finishes them.
+ * HTTP threads, except as said. */
 #ifndef DG_SERVER_CALL_STREAM_H
 #define DG_SERVER_CALL_STREAM_H
 

@@ -350,18 +350,10 @@ void dg_server_config_print(const struct dg_server_config *c, struct dg_buffer *
             snprintf(line, sizeof line, "%s = %g", key, (double)*(const int64_t *)field / 1000);
         dg_buffer_addf(b, "%-36s # ", line);
         switch (c->origin[i]) {
-        case DG_ORIGIN_DEFAULT:
-            dg_buffer_adds(b, "default\n");
-            break;
-        case DG_ORIGIN_FILE:
-            dg_buffer_addf(b, "file %s\n", c->config);
-            break;
-        case DG_ORIGIN_ENV:
-            dg_buffer_addf(b, "environment %s\n", env);
-            break;
-        case DG_ORIGIN_FLAG:
-            dg_buffer_addf(b, "flag --%s\n", row->name);
-            break;
+        case DG_ORIGIN_DEFAULT: dg_buffer_adds(b, "default\n"); break;
+        case DG_ORIGIN_FILE: dg_buffer_addf(b, "file %s\n", c->config); break;
+        case DG_ORIGIN_ENV: dg_buffer_addf(b, "environment %s\n", env); break;
+        case DG_ORIGIN_FLAG: dg_buffer_addf(b, "flag --%s\n", row->name); break;
         }
     }
 }

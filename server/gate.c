@@ -88,8 +88,7 @@ static bool check_key(
         refuse(
             x, 429, "rate_limited", "the API key has sent all its requests of this minute", wait_s);
         return false;
-    default:
-        return true;
+    default: return true;
     }
 }
 

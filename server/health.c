@@ -51,15 +51,9 @@ void dg_health_live(struct dg_app *app, struct dg_http_exchange *x)
 void dg_health_ready(struct dg_app *app, struct dg_http_exchange *x)
 {
     switch (atomic_load(&app->state)) {
-    case DG_APP_READY:
-        reply_status(x, 200, "ready");
-        break;
-    case DG_APP_STARTING:
-        reply_status(x, 503, "starting");
-        break;
-    case DG_APP_DRAINING:
-        reply_status(x, 503, "draining");
-        break;
+    case DG_APP_READY: reply_status(x, 200, "ready"); break;
+    case DG_APP_STARTING: reply_status(x, 503, "starting"); break;
+    case DG_APP_DRAINING: reply_status(x, 503, "draining"); break;
     }
 }
 

@@ -10,8 +10,8 @@
 
 struct dg_heap_node {
     uint64_t key;
-    uint64_t
-        turn;  /* breaks ties; 0: dg_heap_put sets it, and it keeps its place if it comes back */
+    /* breaks ties; 0: dg_heap_put sets it, and it keeps its place if it comes back */
+    uint64_t turn;
     size_t at; /* place in the heap while it is in one */
 };
 

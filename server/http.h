@@ -71,8 +71,8 @@ void dg_http_drain(struct dg_http *http);
 bool dg_http_drained(struct dg_http *http);
 /* Connections that are still open. */
 size_t dg_http_connections(struct dg_http *http);
-/* Stop. Every exchange must have been woken or be about to be: this waits for them. NULL is fine.
- */
+/* Stop. Every exchange must have been woken or be about to be: this waits for them. NULL is
+ * fine. */
 void dg_http_close(struct dg_http *http);
 
 const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
@@ -105,8 +105,8 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 struct dg_http_later {
     void (*finish)(
         void *arg, struct dg_http_exchange *x); /* after the wake, on an HTTP thread: reply now */
-    void (*gone)(void *arg); /* the client hung up before the wake: hurry up, dg_http_wake is still
-                                due. Any thread */
+    /* the client hung up before the wake: hurry up, dg_http_wake is still due. Any thread */
+    void (*gone)(void *arg);
     void (*drop)(void *arg); /* the exchange is over: free arg. Any thread */
     /* NULL, or: the reply is a stream. Then finish is called as soon as handle returns, and its
      * reply has no body; fill appends what there is to say now, again and again, whenever the

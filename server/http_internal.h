@@ -43,7 +43,7 @@ struct dg_http_exchange {
     bool replied;
     bool streaming; /* the reply's body is asked for piece by piece */
     int status;
-    int outcome; /* where the status does not say it; 0: it does */
+    int outcome;       /* where the status does not say it; 0: it does */
     size_t sent_bytes; /* of the reply's body */
     struct dg_http_reply reply;
     const void *tag;

@@ -60,8 +60,8 @@ bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
     return true;
 }
 
-/* How many subtags `longer` has more than its beginning `shorter`; -1: that is not its beginning.
- */
+/* How many subtags `longer` has more than its beginning `shorter`; -1: that is not its
+ * beginning. */
 static int subtags_more(const char *longer, const char *shorter)
 {
     size_t n = strlen(shorter);

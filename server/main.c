@@ -116,8 +116,8 @@ static int check_keys(const struct dg_server_config *c, struct dg_error *err)
 }
 
 /* A GPU's batch is best not split. On a CPU several small batches side by side do more than one
- * that is split over the cores (docs/serving-bench.md), as long as the cores are theirs to share.
- */
+ * that is split over the cores (docs/serving-bench.md), as long as the cores are theirs to
+ * share. */
 static uint32_t choose_workers(const struct dg_server_config *c, const struct dg_device *device)
 {
     int cores = dg_cores_available();
@@ -178,19 +178,13 @@ static int act(const struct dg_server_config *c)
         return plan(c);
     dg_buffer_init(&b);
     switch (c->action) {
-    case DG_SHOW_HELP:
-        dg_server_config_help(&b);
-        break;
-    case DG_SHOW_VERSION:
-        dg_buffer_adds(&b, "dragoman-server " DG_VERSION "\n");
-        break;
+    case DG_SHOW_HELP: dg_server_config_help(&b); break;
+    case DG_SHOW_VERSION: dg_buffer_adds(&b, "dragoman-server " DG_VERSION "\n"); break;
     case DG_SHOW_ROUTES:
         for (size_t i = 0; i < n; i++)
             dg_buffer_addf(&b, "%s %s\n", routes[i].method, routes[i].path);
         break;
-    default:
-        dg_server_config_print(c, &b);
-        break;
+    default: dg_server_config_print(c, &b); break;
     }
     int status = show(&b);
     dg_buffer_deinit(&b);

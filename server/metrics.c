@@ -98,8 +98,8 @@ static const struct histogram_family request_size_family = {"dragoman_http_reque
                                          "Bodies of replies.", "route", NULL, BYTES};
 
 struct histogram {
-    atomic_uint_least64_t
-        counts[MAX_BUCKETS];   /* by bucket, not cumulative; the last is what is above all bounds */
+    /* by bucket, not cumulative; the last is what is above all bounds */
+    atomic_uint_least64_t counts[MAX_BUCKETS];
     atomic_uint_least64_t sum; /* times the family's per_unit */
 };
 

@@ -1,5 +1,5 @@
-/* GET /metrics: counters and histograms, and the gauges gathered now. Handler as routes.h has them.
- */
+/* GET /metrics: counters and histograms, and the gauges gathered now. Handler as routes.h has
+ * them. */
 #ifndef DG_SERVER_METRICS_PAGE_H
 #define DG_SERVER_METRICS_PAGE_H
 

@@ -62,8 +62,8 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
     }
     closedir(d);
     if (found > DG_MODELS_MAX)
-        return dg_error_set(err, DG_ELIMIT, "%s holds %zu bundles, a server serves at most %d", path,
-            found, DG_MODELS_MAX);
+        return dg_error_set(err, DG_ELIMIT, "%s holds %zu bundles, a server serves at most %d",
+            path, found, DG_MODELS_MAX);
     if (*n == 0)
         return dg_error_set(
             err, DG_ENOTFOUND, "%s holds no bundle (a directory with manifest.json)", path);

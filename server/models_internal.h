@@ -11,7 +11,6 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
 
 /* The bundle at path, or those in the directory path, sorted, so that the same directory always
  * gives the same choice of models: dirs[*n], each to be freed, also after a failure. */
-int dg_models_bundles(
-    const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err);
+int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err);
 
 #endif

@@ -52,8 +52,8 @@ struct dg_net {
     bool has_thread;
     atomic_bool stop, drain;
     int listen_fd; /* keeper's thread only */
-    uint64_t
-        retry_ns; /* keeper's thread only: accept again then, after running out of descriptors */
+    /* keeper's thread only: accept again then, after running out of descriptors */
+    uint64_t retry_ns;
     pthread_mutex_t lock;
     /* guarded by lock */
     struct slot *slots; /* [max_connections] */
@@ -77,12 +77,9 @@ static void wake(struct dg_net *net)
 static const char *head_of(int status)
 {
     switch (status) {
-    case 408:
-        return "408 Request Timeout\r\n";
-    case 413:
-        return "413 Content Too Large\r\n";
-    default:
-        return "503 Service Unavailable\r\nRetry-After: 1\r\n";
+    case 408: return "408 Request Timeout\r\n";
+    case 413: return "413 Content Too Large\r\n";
+    default: return "503 Service Unavailable\r\nRetry-After: 1\r\n";
     }
 }
 

@@ -50,8 +50,8 @@ struct dg_net_refusal {
     const char *id;    /* X-Request-Id; NULL: the request has none yet */
 };
 
-/* Write a whole refusal onto a socket that nothing else is writing to; the caller closes it next.
- */
+/* Write a whole refusal onto a socket that nothing else is writing to; the caller closes it
+ * next. */
 void dg_net_refuse(int fd, const struct dg_net_refusal *r);
 
 /* Know an accepted fd from now on; its id, or 0 when the limit is reached. */

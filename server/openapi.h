@@ -1,5 +1,5 @@
-/* openapi.yaml, built in, and the page that page/ makes of it (openapi.c and docs_page.c are made by
- * CMake). Static storage. */
+/* openapi.yaml, built in, and the page that page/ makes of it (openapi.c and docs_page.c are made
+ * by CMake). Static storage. */
 #ifndef DG_SERVER_OPENAPI_H
 #define DG_SERVER_OPENAPI_H
 

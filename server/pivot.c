@@ -1,8 +1,8 @@
 /* DESIGN. A call has one task at a time. When the first one is done, the call is handed to the
  * thread, which finishes its texts, plans them for the second model, exchanges the call's task,
- * jobs and model for the new ones under the pivot's lock (the client may be leaving just then, and a
- * stream may be asking for sentences) and submits. A queue that is full is asked again: half of the work is done already, and would be done
- * again if the client had to come back. */
+ * jobs and model for the new ones under the pivot's lock (the client may be leaving just then, and
+ * a stream may be asking for sentences) and submits. A queue that is full is asked again: half of
+ * the work is done already, and would be done again if the client had to come back. */
 #include "server/pivot.h"
 
 #include "base/arena.h"
@@ -29,7 +29,7 @@ struct dg_pivot {
     enum dg_outcome ended; /* by the client's leaving, between the tasks */
     /* The first hop's, once exchanged. */
     struct dg_served *first;
-    struct dg_job **jobs;      /* [n_jobs] */
+    struct dg_job **jobs;       /* [n_jobs] */
     struct dg_answers *answers; /* [n_jobs] of these jobs */
     size_t n_jobs;
     struct dg_task *task;

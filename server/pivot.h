@@ -11,8 +11,8 @@
 struct dg_pivots;
 
 int dg_pivots_open(struct dg_app *app, struct dg_pivots **out, struct dg_error *err);
-/* Once the workers have ended: the calls that are left are woken as stopped, and so is whoever comes
- * later. NULL is fine. */
+/* Once the workers have ended: the calls that are left are woken as stopped, and so is whoever
+ * comes later. NULL is fine. */
 void dg_pivots_stop(struct dg_pivots *p);
 /* The same; there is no call any more. NULL is fine. */
 void dg_pivots_close(struct dg_pivots *p);

@@ -38,8 +38,8 @@ static bool same_pair(const struct dg_answer_pair *a, const struct dg_answer_pai
            a->target_begin == b->target_begin && a->target_end == b->target_end;
 }
 
-/* Words that came from a word between came from whatever that one came from. out NULL: only count.
- */
+/* Words that came from a word between came from whatever that one came from. out NULL: only
+ * count. */
 static size_t map_alignments(const struct dg_answers *first, const struct dg_answers *second,
     struct dg_answer_pair *out, size_t cap)
 {

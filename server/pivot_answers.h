@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* A sentence of the second hop, which speaks of the first one's answer, is to speak of the text that
- * was asked about. */
+/* A sentence of the second hop, which speaks of the first one's answer, is to speak of the text
+ * that was asked about. */
 void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_sentence *s);
 
 /* first: the first hop's answers, whose text the second hop read. What a points to afterwards lives

@@ -1,5 +1,5 @@
-/* What the operating system says about this process, and what is asked of it (Linux). Any thread.
- */
+/* What the operating system says about this process, and what is asked of it (Linux). Any
+ * thread. */
 #ifndef DG_SERVER_PROCESS_H
 #define DG_SERVER_PROCESS_H
 

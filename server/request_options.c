@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int read_sampling(const struct dg_json *o, const char *where, struct dg_sampling *out,
-    struct dg_error *err)
+static int read_sampling(
+    const struct dg_json *o, const char *where, struct dg_sampling *out, struct dg_error *err)
 {
     static const char *const allowed[] = {"temperature", "top_k", "seed", NULL};
     const struct dg_json *s = dg_json_get(o, "sampling");

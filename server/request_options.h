@@ -8,8 +8,8 @@
 #include "server/request_fields.h"
 
 /* The keys, for a list of allowed ones. */
-#define DG_REQUEST_OPTIONS \
-    "beam_size", "length_penalty", "n_best", "scores", "alignments", "target_prefix", "sampling", \
+#define DG_REQUEST_OPTIONS                                                                         \
+    "beam_size", "length_penalty", "n_best", "scores", "alignments", "target_prefix", "sampling",  \
         "format"
 
 struct dg_request_options {
@@ -17,8 +17,9 @@ struct dg_request_options {
     bool scores;             /* say the score of the whole text */
     bool alignments;         /* say which words came from which */
     enum dg_format format;   /* what line ends and marks in the text mean */
-    const char *target_prefix; /* what the first sentence's answer begins with, or NULL; borrowed from
-                                  the object, for planning only */
+    /* what the first sentence's answer begins with, or NULL; borrowed from the object, for planning
+     * only */
+    const char *target_prefix;
 };
 
 /* Read them from an object; what is absent gets its default. Errors as in request_fields.h. */

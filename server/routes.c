@@ -105,21 +105,15 @@ void dg_routes_refuse(
 static enum dg_metrics_outcome outcome_of(int status)
 {
     switch (status) {
-    case 200:
-        return DG_OUTCOME_OK;
-    case 503:
-        return DG_OUTCOME_OVERLOADED;
+    case 200: return DG_OUTCOME_OK;
+    case 503: return DG_OUTCOME_OVERLOADED;
     case 401:
     case 403:
-    case 429:
-        return DG_OUTCOME_REFUSED;
+    case 429: return DG_OUTCOME_REFUSED;
     case 408:
-    case 499:
-        return DG_OUTCOME_CANCELLED;
-    case 504:
-        return DG_OUTCOME_TIMEOUT;
-    default:
-        return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;
+    case 499: return DG_OUTCOME_CANCELLED;
+    case 504: return DG_OUTCOME_TIMEOUT;
+    default: return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;
     }
 }
 
@@ -152,8 +146,9 @@ void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
     int outcome = status == 200 && dg_http_outcome(x) != 0 ? dg_http_outcome(x) : status;
     count(app, route, &e, outcome);
     /* Probes come every few seconds and say nothing while all is well: they are for debugging. */
-    bool probe = status == 200 && route && (route->handle == dg_health_live ||
-        route->handle == dg_health_ready || route->handle == dg_metrics_page);
+    bool probe = status == 200 && route &&
+                 (route->handle == dg_health_live || route->handle == dg_health_ready ||
+                     route->handle == dg_metrics_page);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
         "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,

@@ -129,8 +129,8 @@ static void publish(struct dg_replica *replica)
 
 /* ---- leaving early ---- */
 
-/* Entries of a live sentence whose task has ended or whose deadline has passed; true: none is left.
- */
+/* Entries of a live sentence whose task has ended or whose deadline has passed; true: none is
+ * left. */
 static bool drop_entries(struct live *l, bool stop, uint64_t now)
 {
     for (struct dg_entry **link = &l->entry, *e; (e = *link) != NULL;) {
@@ -231,7 +231,8 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
         .live = w->running,
         .n_live = list_running(w, model),
         .most = c.rows_free + c.rows_live,
-        .room = {.rows = c.rows_free, .sentences = c.sentences_free,
+        .room = {.rows = c.rows_free,
+            .sentences = c.sentences_free,
             .step = atomic_load_explicit(&replica->steps, memory_order_relaxed)}};
     size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
     now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */

@@ -20,8 +20,8 @@ struct dg_workers_options {
 
 int dg_workers_open(
     const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
-/* Wait for them to end, which they do once the queue is stopped. How many had their device fail: such
- * a worker has stopped the queue and sent this process SIGTERM. NULL is fine. */
+/* Wait for them to end, which they do once the queue is stopped. How many had their device fail:
+ * such a worker has stopped the queue and sent this process SIGTERM. NULL is fine. */
 uint32_t dg_workers_close(struct dg_workers *w);
 
 #endif

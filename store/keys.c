@@ -8,8 +8,7 @@
 #include <sys/types.h>
 #include <sha2.h>
 
-#define APPLICATION_ID                                                                             \
-    "1145523019" /* "DGKK" in the file: other files of SQLite are refused */
+#define APPLICATION_ID "1145523019" /* "DGKK" in the file: other files of SQLite are refused */
 #define SECRET_BYTES 32
 
 static const char schema[] =

@@ -12,8 +12,8 @@ struct dg_language; /* static tables, never freed */
 enum dg_abbreviation {
     DG_ABBREVIATION_NONE,
     DG_ABBREVIATION_ALWAYS, /* never ends a sentence: "Dr.", "z. B." */
-    DG_ABBREVIATION_NAME,   /* may end one, but seldom does: "Inc.", "U.S."; ends it before a word
-                               that begins sentences */
+    /* may end one, but seldom does: "Inc.", "U.S."; ends it before a word that begins sentences */
+    DG_ABBREVIATION_NAME,
     DG_ABBREVIATION_NUMBER, /* goes with a number behind it: "No. 5", "S. 12" */
 };
 

@@ -227,17 +227,14 @@ static bool full_stop_ends(const struct dg_boundary *b, const struct place *p)
     bool starter = is_starter(b, p), number_next = dg_scan_is_digit(p->next);
 
     switch (find_abbreviation(b, p, begin)) {
-    case DG_ABBREVIATION_ALWAYS:
-        return false;
-    case DG_ABBREVIATION_NAME:
-        return starter;
+    case DG_ABBREVIATION_ALWAYS: return false;
+    case DG_ABBREVIATION_NAME: return starter;
     case DG_ABBREVIATION_NUMBER:
         if (number_next ||
             (is_roman(b->text + p->next_begin, p->next_end - p->next_begin) && !starter))
             return false;
         break;
-    case DG_ABBREVIATION_NONE:
-        break;
+    case DG_ABBREVIATION_NONE: break;
     }
     if (is_initials(word, n)) {
         bool pronoun = n == 1 && word[0] == 'I';

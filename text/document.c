@@ -84,7 +84,8 @@ void dg_document_inset(struct dg_document *l, struct dg_inset inset, const char 
     l->insets = p;
     inset.at = l->flat.len;
     dg_buffer_add(&l->flat, flat, inset.len);
-    for (size_t i = inset.at; i < l->flat.len; i++) /* code may go over lines; the flat text does not */
+    for (size_t i = inset.at; i < l->flat.len;
+         i++) /* code may go over lines; the flat text does not */
         if (l->flat.data[i] == '\n' || l->flat.data[i] == '\r')
             l->flat.data[i] = ' ';
     l->insets[l->n_insets++] = inset;
@@ -154,15 +155,9 @@ int dg_document_open(const char *text, size_t n, enum dg_format format, struct d
     dg_buffer_init(&out->flat);
     switch (format) {
     case DG_FORMAT_TEXT:
-    case DG_FORMAT_WRAPPED:
-        dg_document_wrapped(out, text, n);
-        break;
-    case DG_FORMAT_SRT:
-        dg_document_srt(out, text, n);
-        break;
-    case DG_FORMAT_MARKDOWN:
-        dg_document_markdown(out, text, n);
-        break;
+    case DG_FORMAT_WRAPPED: dg_document_wrapped(out, text, n); break;
+    case DG_FORMAT_SRT: dg_document_srt(out, text, n); break;
+    case DG_FORMAT_MARKDOWN: dg_document_markdown(out, text, n); break;
     }
     if (!out->flat.failed)
         return DG_OK;
@@ -208,7 +203,8 @@ static bool is_before(const struct dg_inset *inset, size_t at, bool behind)
     return end < at || (end == at && (inset->len > 0 || behind));
 }
 
-size_t dg_document_source(const struct dg_document *l, const struct dg_block *b, size_t at, bool behind)
+size_t dg_document_source(
+    const struct dg_document *l, const struct dg_block *b, size_t at, bool behind)
 {
     const struct dg_inset *insets = l->insets + b->inset;
     size_t lo = 0, hi = b->n_insets;

@@ -12,14 +12,16 @@
 #include <stdint.h>
 
 enum dg_format {
-    DG_FORMAT_TEXT,    /* line ends end sentences (text/split.h) */
-    DG_FORMAT_WRAPPED, /* lines of a paragraph are one text; blank lines, bullets and indents end it */
-    DG_FORMAT_SRT,     /* subtitles, SubRip or WebVTT: numbers and times stay, each cue is a text */
+    DG_FORMAT_TEXT, /* line ends end sentences (text/split.h) */
+    /* lines of a paragraph are one text; blank lines, bullets and indents end it */
+    DG_FORMAT_WRAPPED,
+    DG_FORMAT_SRT, /* subtitles, SubRip or WebVTT: numbers and times stay, each cue is a text */
     DG_FORMAT_MARKDOWN,
 };
 
 enum dg_inset_kind {
-    DG_INSET_BREAK,   /* a line's end within running text, with the indent behind it: a space there */
+    /* a line's end within running text, with the indent behind it: a space there */
+    DG_INSET_BREAK,
     DG_INSET_MARK,    /* a code that stands at a place, such as <br>; nothing there */
     DG_INSET_OPEN,    /* begin of what `pair` encloses, such as "[" or "**" */
     DG_INSET_CLOSE,   /* its end, such as "](address)" */
@@ -57,8 +59,8 @@ int dg_document_open(const char *text, size_t n, enum dg_format format, struct d
     struct dg_error *err);
 void dg_document_close(struct dg_document *l); /* a zeroed one is fine */
 
-/* Bytes of something verbatim, s[n], that the flat text gets: a long address would be all there is of
- * a sentence. */
+/* Bytes of something verbatim, s[n], that the flat text gets: a long address would be all there is
+ * of a sentence. */
 size_t dg_inset_shown(const char *s, size_t n);
 
 /* How many of b's insets begin before byte `at` of flat. */

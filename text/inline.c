@@ -1,6 +1,7 @@
 /* Running text with marks in it: code spans, links, images, emphasis, tags, addresses. One pass
  * finds what may be a mark, the next pairs those that open with those that close; what has no
- * partner is text. What is looked at in vain comes off a budget, so that time grows with length alone. */
+ * partner is text. What is looked at in vain comes off a budget, so that time grows with length
+ * alone. */
 #include "text/document_internal.h"
 #include "text/kept.h"
 #include "text/scan.h"
@@ -10,10 +11,21 @@
 #include <string.h>
 #include <strings.h>
 
-#define BUDGET 64      /* bytes looked at in vain for each byte of text */
-#define MAX_OPEN 64    /* marks open at a time */
+#define BUDGET 64   /* bytes looked at in vain for each byte of text */
+#define MAX_OPEN 64 /* marks open at a time */
 
-enum kind { LINE_BREAK, CODE, ADDRESS, TAG_OPEN, TAG_CLOSE, TAG_LONE, BRACKET_OPEN, BRACKET_CLOSE, EMPHASIS, LONE };
+enum kind {
+    LINE_BREAK,
+    CODE,
+    ADDRESS,
+    TAG_OPEN,
+    TAG_CLOSE,
+    TAG_LONE,
+    BRACKET_OPEN,
+    BRACKET_CLOSE,
+    EMPHASIS,
+    LONE
+};
 
 struct token {
     enum kind kind;
@@ -77,8 +89,8 @@ static size_t take_code(struct scan *x, size_t at)
     for (size_t i = at + n; i < limit;) {
         size_t m = run_of(x, i, '`');
         if (m == n) {
-            add(x, (struct token){.kind = CODE, .begin = at, .end = i + n, .text = at + n,
-                       .text_end = i});
+            add(x, (struct token){
+                       .kind = CODE, .begin = at, .end = i + n, .text = at + n, .text_end = i});
             return i + n;
         }
         i += m ? m : 1;
@@ -129,7 +141,8 @@ static size_t take_tag(struct scan *x, size_t at)
     if (i >= limit || !(isalpha((unsigned char)x->s[i]) || x->s[i] == '!'))
         return at;
     bool comment = limit - at >= 4 && memcmp(x->s + at, "<!--", 4) == 0;
-    const char *close = comment ? memmem(x->s + at + 2, limit - at - 2, "-->", 3) : memchr(x->s + i, '>', limit - i);
+    const char *close = comment ? memmem(x->s + at + 2, limit - at - 2, "-->", 3)
+                                : memchr(x->s + i, '>', limit - i);
     if (!close)
         return in_vain(x, at, limit);
     size_t end = (size_t)(close - x->s) + (comment ? 3 : 1), name_end = i;
@@ -148,7 +161,8 @@ static size_t take_tag(struct scan *x, size_t at)
     return end;
 }
 
-/* What follows "]" in the same line to make it a link's end: "(address "title")", "[name]"; or at. */
+/* What follows "]" in the same line to make it a link's end: "(address "title")", "[name]"; or
+ * at. */
 static size_t link_end(struct scan *x, size_t at)
 {
     size_t limit = ahead(x, at), depth = 0;
@@ -237,24 +251,17 @@ static size_t take_override(struct scan *x, size_t at)
 static size_t take(struct scan *x, size_t at)
 {
     switch (x->s[at]) {
-    case '<':
-        return x->tags ? take_tag(x, at) : at;
-    case 'h':
-        return x->tags ? take_address(x, at) : at;
-    case '{':
-        return x->markdown || !x->tags ? at : take_override(x, at);
-    case '`':
-        return x->markdown ? take_code(x, at) : at;
+    case '<': return x->tags ? take_tag(x, at) : at;
+    case 'h': return x->tags ? take_address(x, at) : at;
+    case '{': return x->markdown || !x->tags ? at : take_override(x, at);
+    case '`': return x->markdown ? take_code(x, at) : at;
     case '[':
     case ']':
-    case '!':
-        return x->markdown ? take_bracket(x, at) : at;
+    case '!': return x->markdown ? take_bracket(x, at) : at;
     case '*':
     case '_':
-    case '~':
-        return x->markdown ? take_emphasis(x, at) : at;
-    default:
-        return at;
+    case '~': return x->markdown ? take_emphasis(x, at) : at;
+    default: return at;
     }
 }
 
@@ -276,7 +283,8 @@ static void find_tokens(struct scan *x, const struct dg_paragraph *p)
             continue;
         }
         size_t behind = take(x, at);
-        if (behind == at && x->markdown && strchr("`*_~", x->s[at])) /* none of it is looked at again */
+        if (behind == at && x->markdown &&
+            strchr("`*_~", x->s[at])) /* none of it is looked at again */
             behind = at + run_of(x, at, x->s[at]);
         else if (behind == at && x->markdown && x->s[at] == '\\' && at + 1 < x->end &&
                  ispunct((unsigned char)x->s[at + 1]))
@@ -292,13 +300,11 @@ static bool are_partners(const struct scan *x, const struct token *a, const stru
     case TAG_CLOSE:
         return a->kind == TAG_OPEN && a->text_end - a->text == b->text_end - b->text &&
                strncasecmp(s + a->text, s + b->text, b->text_end - b->text) == 0;
-    case BRACKET_CLOSE:
-        return a->kind == BRACKET_OPEN;
+    case BRACKET_CLOSE: return a->kind == BRACKET_OPEN;
     case EMPHASIS:
         return a->kind == EMPHASIS && a->opens && s[a->begin] == s[b->begin] &&
                a->end - a->begin == b->end - b->begin;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -307,8 +313,8 @@ static void find_pairs(struct scan *x, uint32_t *pairs)
     size_t open[MAX_OPEN], n = 0;
     for (size_t i = 0; i < x->n; i++) {
         struct token *t = &x->list[i];
-        bool may_close = t->kind == TAG_CLOSE || t->kind == BRACKET_CLOSE ||
-                         (t->kind == EMPHASIS && t->closes);
+        bool may_close =
+            t->kind == TAG_CLOSE || t->kind == BRACKET_CLOSE || (t->kind == EMPHASIS && t->closes);
         size_t k = may_close ? n : 0;
         while (k > 0 && !are_partners(x, &x->list[open[k - 1]], t))
             k--;
@@ -324,11 +330,13 @@ static void find_pairs(struct scan *x, uint32_t *pairs)
     }
 }
 
-/* Code or an address: what is shown of it, without white space at its ends; a mark, when that is nothing. */
+/* Code or an address: what is shown of it, without white space at its ends; a mark, when that is
+ * nothing. */
 static void emit_verbatim(struct dg_document *l, const struct scan *x, const struct token *t)
 {
     size_t begin = dg_scan_skip_space(x->s, t->text, t->text_end);
-    size_t end = dg_scan_trim_space(x->s, begin, begin + dg_inset_shown(x->s + begin, t->text_end - begin));
+    size_t end =
+        dg_scan_trim_space(x->s, begin, begin + dg_inset_shown(x->s + begin, t->text_end - begin));
     struct dg_inset inset = {.kind = end > begin ? DG_INSET_VERBATIM : DG_INSET_MARK,
         .len = end - begin,
         .begin = t->begin,

@@ -58,7 +58,8 @@ static size_t skip_marker(const char *s, size_t at, size_t end)
     if (i >= end || (s[i] != ' ' && s[i] != '\t'))
         return at;
     i = dg_line_skip_blanks(s, i, end);
-    if (end - i >= 4 && s[i] == '[' && strchr(" xX", s[i + 1]) && s[i + 2] == ']' && s[i + 3] == ' ')
+    if (end - i >= 4 && s[i] == '[' && strchr(" xX", s[i + 1]) && s[i + 2] == ']' &&
+        s[i + 3] == ' ')
         i += 4;
     return i;
 }
@@ -146,8 +147,8 @@ static bool is_block_tag(const char *s, size_t begin, size_t end)
         "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
         "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "iframe", "li",
         "link", "main", "menu", "meta", "nav", "ol", "p", "picture", "pre", "script", "section",
-        "source", "style", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "title",
-        "tr", "ul", "video"};
+        "source", "style", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead",
+        "title", "tr", "ul", "video"};
     size_t at = begin + 1, n = 0;
     if (begin >= end || s[begin] != '<')
         return false;
@@ -165,13 +166,14 @@ static bool is_block_tag(const char *s, size_t begin, size_t end)
 /* What ends the tag s[n], if it comes, where a blank line does not; NULL: one does. */
 static const char *end_mark(const char *s, size_t n)
 {
-    static const char *const names[][2] = {{"<pre", "</pre>"}, {"<script", "</script>"}, {"<style", "</style>"},
-        {"<textarea", "</textarea>"}};
+    static const char *const names[][2] = {{"<pre", "</pre>"}, {"<script", "</script>"},
+        {"<style", "</style>"}, {"<textarea", "</textarea>"}};
     if (n >= 4 && memcmp(s, "<!--", 4) == 0)
         return "-->";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t len = strlen(names[i][0]);
-        if (n >= len && strncasecmp(s, names[i][0], len) == 0 && (n == len || strchr(" \t>", s[len])))
+        if (n >= len && strncasecmp(s, names[i][0], len) == 0 &&
+            (n == len || strchr(" \t>", s[len])))
             return names[i][1];
     }
     return NULL;
@@ -383,11 +385,12 @@ static size_t skip_front_matter(const char *s, size_t n)
 {
     struct dg_line line;
     size_t begin = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 || memcmp(s + begin, "---", 3) != 0)
+    if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 ||
+        memcmp(s + begin, "---", 3) != 0)
         return begin;
     for (size_t at = line.next; dg_line_at(s, n, at, &line); at = line.next)
-        if (line.end - line.begin == 3 && (memcmp(s + line.begin, "---", 3) == 0 ||
-                                              memcmp(s + line.begin, "...", 3) == 0))
+        if (line.end - line.begin == 3 &&
+            (memcmp(s + line.begin, "---", 3) == 0 || memcmp(s + line.begin, "...", 3) == 0))
             return line.next;
     return begin;
 }

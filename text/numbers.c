@@ -53,7 +53,8 @@ static bool parts_thousands(const char *s, size_t begin, size_t end)
     if (begin == end)
         return false;
     int32_t c = dg_scan_next(s, end, &begin);
-    return begin == end && (dg_scan_is_space(c) || c == '.' || c == ',' || c == '\'' || c == 0x2019);
+    return begin == end &&
+           (dg_scan_is_space(c) || c == '.' || c == ',' || c == '\'' || c == 0x2019);
 }
 
 /* False: there are too many. */

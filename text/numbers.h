@@ -9,7 +9,8 @@
 /* False when one of a[n] and b[m] has a number that the other lacks. Thousands may be set apart or
  * not (1,000; 1 000; 1000), hours be those of a clock or a day (9 pm; 21), years be short (1990s;
  * 90s), numbers be Roman on one side (18th; XVIII); up to twelve, one side may spell what it likes,
- * and noughts may be words (3,000; 3 thousand). Texts of more than 256 numbers are not compared: true. */
+ * and noughts may be words (3,000; 3 thousand). Texts of more than 256 numbers are not compared:
+ * true. */
 bool dg_numbers_agree(const char *a, size_t n, const char *b, size_t m);
 
 #endif

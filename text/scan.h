@@ -9,8 +9,8 @@
 
 /* The code point at s[*i] (negative when ill-formed); moves *i behind it. *i < n. */
 int32_t dg_scan_next(const char *s, size_t n, size_t *i);
-/* The code point that ends at s[*i], not looking before `start`; moves *i to its begin. *i > start.
- */
+/* The code point that ends at s[*i], not looking before `start`; moves *i to its begin. *i >
+ * start. */
 int32_t dg_scan_prev(const char *s, size_t start, size_t *i);
 /* The code point at i, or 0 when i is not below end. */
 int32_t dg_scan_peek(const char *s, size_t i, size_t end);

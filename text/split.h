@@ -1,5 +1,5 @@
-/* Text -> sentences and the gaps between them (ICU). Gaps (blank lines, indentation, bullets, CRLF, spaces)
- * and sentences together are the text again, byte for byte. Any thread. */
+/* Text -> sentences and the gaps between them (ICU). Gaps (blank lines, indentation, bullets, CRLF,
+ * spaces) and sentences together are the text again, byte for byte. Any thread. */
 #ifndef DG_TEXT_SPLIT_H
 #define DG_TEXT_SPLIT_H
 
@@ -11,14 +11,16 @@ struct dg_span {
     size_t begin, end; /* bytes */
 };
 
-/* Sentence spans of text[n] (valid UTF-8), in order, none empty, no white space at either end; line ends always end a
- * sentence; list bullets and numbering are left in the gap. lang may be "". *spans malloc'd. A text of gaps only gives 0. */
-int dg_split_sentences(const char *text, size_t n, const char *lang, struct dg_span **spans, size_t *count,
-    struct dg_error *err);
+/* Sentence spans of text[n] (valid UTF-8), in order, none empty, no white space at either end; line
+ * ends always end a sentence; list bullets and numbering are left in the gap. lang may be "".
+ * *spans malloc'd. A text of gaps only gives 0. */
+int dg_split_sentences(const char *text, size_t n, const char *lang, struct dg_span **spans,
+    size_t *count, struct dg_error *err);
 
-/* Cut text[n] near its middle for a sentence that is too long: behind a clause mark (; : , – and the like), else at a
- * space, else between code points. Gives the left part's end and the right part's begin (white space between is a gap).
- * DG_ELIMIT when it is a single code point. */
-int dg_split_further(const char *text, size_t n, size_t *left_end, size_t *right_begin, struct dg_error *err);
+/* Cut text[n] near its middle for a sentence that is too long: behind a clause mark (; : , – and
+ * the like), else at a space, else between code points. Gives the left part's end and the right
+ * part's begin (white space between is a gap). DG_ELIMIT when it is a single code point. */
+int dg_split_further(
+    const char *text, size_t n, size_t *left_end, size_t *right_begin, struct dg_error *err);
 
 #endif

@@ -144,8 +144,8 @@ int dg_spm_decode(const struct dg_spm *spm, const char *const *pieces, size_t co
             return dg_error_set(err, DG_ENOMEM, "decoding pieces: no memory");
         memcpy(copy, s.data(), s.size());
         copy[s.size()] = '\0';
-        /* A model with a denormaliser rewrites the text behind the spans' back: keep them inside.
-         */
+        /* A model with a denormaliser rewrites the text behind the spans' back: keep them
+         * inside. */
         for (size_t i = 0; i < count; i++) {
             const uint32_t end = decoded.pieces(static_cast<int>(i)).end();
             ends[i] = end <= s.size() ? end : static_cast<uint32_t>(s.size());

@@ -1,5 +1,5 @@
-/* SentencePiece's processor behind a C interface, in its own ids. For tokenizer/ and the converter alone.
- * Const after open: any thread. No C++ exception leaves it. */
+/* SentencePiece's processor behind a C interface, in its own ids. For tokenizer/ and the converter
+ * alone. Const after open: any thread. No C++ exception leaves it. */
 #ifndef DG_TOKENIZER_SPM_PROCESSOR_H
 #define DG_TOKENIZER_SPM_PROCESSOR_H
 

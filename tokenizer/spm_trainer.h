@@ -20,9 +20,9 @@ struct dg_spm_train_options {
         *inputs; /* [n_inputs] text files, UTF-8, one sentence a line; all into one vocabulary */
     size_t n_inputs;
     uint32_t vocab_size; /* pieces, the special ones too; 0 = 32000 */
-    double
-        character_coverage; /* share of the input's characters that get a piece, 0.98 to 1; 0 = 1 */
-    bool byte_fallback;     /* other characters become bytes (256 pieces) instead of unknown */
+    /* share of the input's characters that get a piece, 0.98 to 1; 0 = 1 */
+    double character_coverage;
+    bool byte_fallback; /* other characters become bytes (256 pieces) instead of unknown */
     const char *const
         *controls; /* [n_controls] pieces set by id alone, such as "<2de>"; ids from 2 on */
     size_t n_controls;

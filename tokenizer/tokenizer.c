@@ -164,8 +164,8 @@ int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n
     for (size_t i = 0; i < size; i++) {
         int32_t id = t->from_spm[raw[i].id];
         /* A character that this model lacks may be in a joint vocabulary, as Marian looks it up.
-         * One code point only: a longer run typed by a user must never become a tag such as </s>.
-         */
+         * One code point only: a longer run typed by a user must never become a tag such as
+         * </s>. */
         if (raw[i].single[0] != '\0') {
             int32_t direct = dg_vocab_find(&t->vocab, raw[i].single, strlen(raw[i].single));
             id = direct >= 0 ? direct : id;

@@ -11,37 +11,42 @@
 
 struct dg_tokenizer;
 
-/* One side of a model: spm may be "" (pieces only). vocab: a file with one piece a line, line number = id. The ids are
- * the vocabulary file's, whatever the SentencePiece model's own are. Nothing is escaped in that file: a piece is any
- * bytes but NUL and newline, at least one. DG_EFORMAT: a broken file, or files that do not fit each other. */
-int dg_tokenizer_open(const char *spm, const char *vocab, struct dg_tokenizer **out, struct dg_error *err);
+/* One side of a model: spm may be "" (pieces only). vocab: a file with one piece a line, line
+ * number = id. The ids are the vocabulary file's, whatever the SentencePiece model's own are.
+ * Nothing is escaped in that file: a piece is any bytes but NUL and newline, at least one.
+ * DG_EFORMAT: a broken file, or files that do not fit each other. */
+int dg_tokenizer_open(
+    const char *spm, const char *vocab, struct dg_tokenizer **out, struct dg_error *err);
 void dg_tokenizer_close(struct dg_tokenizer *t); /* NULL is fine */
 
 bool dg_tokenizer_has_text(const struct dg_tokenizer *t); /* false: pieces only */
 uint32_t dg_tokenizer_size(const struct dg_tokenizer *t); /* vocabulary size */
-int32_t dg_tokenizer_id(const struct dg_tokenizer *t, const char *piece); /* the unknown piece's id (or -1) if none */
+int32_t dg_tokenizer_id(
+    const struct dg_tokenizer *t, const char *piece); /* the unknown piece's id (or -1) if none */
 bool dg_tokenizer_has_piece(const struct dg_tokenizer *t, const char *piece);
 const char *dg_tokenizer_piece(const struct dg_tokenizer *t, int32_t id); /* "" when out of range */
 int32_t dg_tokenizer_unk(const struct dg_tokenizer *t); /* -1 when there is none */
 
 struct dg_token {
     int32_t id;
-    uint32_t begin, end; /* bytes of the input text it stands for; may be empty (byte-fallback pieces but the last) */
+    /* bytes of the input text it stands for; may be empty (byte-fallback pieces but the last) */
+    uint32_t begin, end;
 };
 
-/* Encode text[n]; no </s> is added. Control pieces (</s>, language tags) never come out of text, whatever it says;
- * a model's user-defined pieces do: do not use those as tags. A run of characters outside the vocabulary is one unknown.
- * *tokens is malloc'd (free it), *count its length. */
-int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n, struct dg_token **tokens,
-    size_t *count, struct dg_error *err);
+/* Encode text[n]; no </s> is added. Control pieces (</s>, language tags) never come out of text,
+ * whatever it says; a model's user-defined pieces do: do not use those as tags. A run of characters
+ * outside the vocabulary is one unknown. *tokens is malloc'd (free it), *count its length. */
+int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n,
+    struct dg_token **tokens, size_t *count, struct dg_error *err);
 
-/* Decode ids (control pieces such as </s> give nothing). *text is malloc'd and NUL-terminated, *len its bytes.
- * spans (optional, [count]) receives for each id the bytes of *text it gave. An unknown id gives U+2047 surrounded as
- * SentencePiece does; callers replace it (contract 7). */
-int dg_tokenizer_decode(const struct dg_tokenizer *t, const int32_t *ids, size_t count, char **text, size_t *len,
-    struct dg_token *spans, struct dg_error *err);
+/* Decode ids (control pieces such as </s> give nothing). *text is malloc'd and NUL-terminated, *len
+ * its bytes. spans (optional, [count]) receives for each id the bytes of *text it gave. An unknown
+ * id gives U+2047 surrounded as SentencePiece does; callers replace it (contract 7). */
+int dg_tokenizer_decode(const struct dg_tokenizer *t, const int32_t *ids, size_t count, char **text,
+    size_t *len, struct dg_token *spans, struct dg_error *err);
 
-/* Write the vocabulary file of a SentencePiece model, in the model's own order. DG_EUNSUP: a piece that no line can hold. */
+/* Write the vocabulary file of a SentencePiece model, in the model's own order. DG_EUNSUP: a piece
+ * that no line can hold. */
 int dg_tokenizer_write_vocab(const char *spm, const char *path, struct dg_error *err);
 
 #endif

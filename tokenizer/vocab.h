@@ -16,8 +16,8 @@ struct dg_vocab {
     uint32_t n_slots;
 };
 
-/* DG_EFORMAT naming the line: empty, twice there, or with a NUL. A zeroed struct may be deinit'ed.
- */
+/* DG_EFORMAT naming the line: empty, twice there, or with a NUL. A zeroed struct may be
+ * deinit'ed. */
 int dg_vocab_open(const char *path, struct dg_vocab *out, struct dg_error *err);
 void dg_vocab_deinit(struct dg_vocab *v);
 

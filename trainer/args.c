@@ -15,7 +15,8 @@ static const struct option options[] = {{"out", required_argument, NULL, 'o'},
     {"to", required_argument, NULL, 'T'}, {"beam", required_argument, NULL, 'b'},
     {"alpha", required_argument, NULL, 'a'}, {"lines", required_argument, NULL, 'n'},
     {"last", required_argument, NULL, 'L'}, {"best", required_argument, NULL, 'B'},
-    {"frequent", required_argument, NULL, 'Q'}, {"json", no_argument, NULL, 'j'}, {"no-scores", no_argument, NULL, 'S'}, {0}};
+    {"frequent", required_argument, NULL, 'Q'}, {"json", no_argument, NULL, 'j'},
+    {"no-scores", no_argument, NULL, 'S'}, {0}};
 
 static int parse_number(
     const char *name, const char *text, long max, long *out, struct dg_error *err)
@@ -56,53 +57,24 @@ static int take(struct dg_args *a, int letter, const char *value, struct dg_erro
     char *end = NULL;
     int rc = 0;
     switch (letter) {
-    case 'o':
-        a->out = value;
-        return 0;
-    case 'd':
-        a->data = value;
-        return 0;
-    case 'p':
-        a->prepared = value;
-        return 0;
-    case 'D':
-        a->device = value;
-        return 0;
-    case 'P':
-        a->precision = value;
-        return 0;
-    case 'F':
-        a->from = value;
-        return 0;
-    case 'T':
-        a->to = value;
-        return 0;
-    case 'i':
-        return set_init(a, value, err);
-    case 's':
-        return add_setting(a, value, err);
-    case 'f':
-        a->force = true;
-        return 0;
-    case 'q':
-        a->quiet = true;
-        return 0;
-    case 'j':
-        a->json = true;
-        return 0;
-    case 'S':
-        a->no_scores = true;
-        return 0;
-    case 'b':
-        return parse_number("beam", value, 32, &a->beam, err);
-    case 'n':
-        return parse_number("lines", value, 1000000000, &a->lines, err);
-    case 'Q':
-        return parse_number("frequent", value, 1000000, &a->frequent, err);
-    case 'L':
-        return parse_number("last", value, 10000, &a->last, err);
-    case 'B':
-        return parse_number("best", value, 10000, &a->best, err);
+    case 'o': a->out = value; return 0;
+    case 'd': a->data = value; return 0;
+    case 'p': a->prepared = value; return 0;
+    case 'D': a->device = value; return 0;
+    case 'P': a->precision = value; return 0;
+    case 'F': a->from = value; return 0;
+    case 'T': a->to = value; return 0;
+    case 'i': return set_init(a, value, err);
+    case 's': return add_setting(a, value, err);
+    case 'f': a->force = true; return 0;
+    case 'q': a->quiet = true; return 0;
+    case 'j': a->json = true; return 0;
+    case 'S': a->no_scores = true; return 0;
+    case 'b': return parse_number("beam", value, 32, &a->beam, err);
+    case 'n': return parse_number("lines", value, 1000000000, &a->lines, err);
+    case 'Q': return parse_number("frequent", value, 1000000, &a->frequent, err);
+    case 'L': return parse_number("last", value, 10000, &a->last, err);
+    case 'B': return parse_number("best", value, 10000, &a->best, err);
     case 't':
         rc = parse_number("threads", value, 4096, &a->threads, err);
         snprintf(a->threads_setting, sizeof a->threads_setting, "training.threads=%ld", a->threads);

@@ -16,8 +16,8 @@ struct dg_args {
     size_t n_settings;
     const char *out, *data, *prepared, *from, *to, *device, *precision;
     long beam, lines, last, best, frequent; /* -1: not given */
-    long threads;                 /* 0: all */
-    double alpha;                 /* negative: not given */
+    long threads;                           /* 0: all */
+    double alpha;                           /* negative: not given */
     bool force, quiet, json, no_scores;
     char init[4096 + 8], threads_setting[40]; /* what settings[] points to */
 };

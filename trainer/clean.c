@@ -58,11 +58,8 @@ static size_t squeeze(char *s, size_t n)
     for (size_t i = 0; i < n;) {
         size_t begin = i;
         switch (class_of(next_point(s, &i))) {
-        case SPACE:
-            space = out > 0;
-            break;
-        case BAD:
-            return SIZE_MAX;
+        case SPACE: space = out > 0; break;
+        case BAD: return SIZE_MAX;
         case PLAIN:
             if (space)
                 s[out++] = ' ';
@@ -70,8 +67,7 @@ static size_t squeeze(char *s, size_t n)
             memmove(s + out, s + begin, i - begin);
             out += i - begin;
             break;
-        default:
-            break;
+        default: break;
         }
     }
     return out;

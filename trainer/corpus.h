@@ -13,8 +13,8 @@
     ((size_t)1 << 20) /* bytes; the rest of a longer line is left out, and `cut` says so */
 
 struct dg_line {
-    const char *text; /* until the next call; no line end, no byte order mark; any bytes, valid
-                         UTF-8 or not */
+    /* until the next call; no line end, no byte order mark; any bytes, valid UTF-8 or not */
+    const char *text;
     size_t len;
     bool cut;
 };

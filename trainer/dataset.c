@@ -161,8 +161,8 @@ static int open_draw(
 }
 
 /* The alignments beside each shard. */
-static int open_links(struct dg_dataset *d, const struct dg_prepared *p, const char *set,
-    struct dg_error *err)
+static int open_links(
+    struct dg_dataset *d, const struct dg_prepared *p, const char *set, struct dg_error *err)
 {
     int rc = 0;
     if (d->o.bpe_dropout > 0)

@@ -20,12 +20,13 @@ struct dg_dataset_options {
     uint64_t batch_tokens;
     uint64_t window; /* pairs; 0: 1,000,000 */
     uint64_t seed;
-    double bpe_dropout; /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open
-                           only */
-    bool links;   /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open
-                     only, not with BPE dropout */
-    bool shuffle; /* false: windows in the order of the files, weights ignored, each pair once an
-                     epoch */
+    /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open only */
+    double bpe_dropout;
+    /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open only, not with BPE
+     * dropout */
+    bool links;
+    /* false: windows in the order of the files, weights ignored, each pair once an epoch */
+    bool shuffle;
 };
 
 /* Where the next batch comes from; plain data to be kept in a checkpoint. Zero is the start. */
@@ -36,8 +37,8 @@ struct dg_dataset_position {
 };
 
 struct dg_batch {
-    const uint64_t
-        *sentences; /* [count] indices for the readers below, similar lengths side by side */
+    /* [count] indices for the readers below, similar lengths side by side */
+    const uint64_t *sentences;
     size_t count;
     uint64_t source_tokens, target_tokens; /* real ones, </s> counted */
     uint32_t max_source, max_target;

@@ -17,9 +17,9 @@ struct dg_dataset_range {
 };
 
 struct dg_dataset {
-    struct dg_shard **shards; /* [n_shards] */
+    struct dg_shard **shards;    /* [n_shards] */
     struct dg_link_file **links; /* [n_shards] or NULL: without */
-    uint64_t *first;          /* [n_shards + 1] index of each shard's first pair */
+    uint64_t *first;             /* [n_shards + 1] index of each shard's first pair */
     size_t n_shards;
     struct dg_dataset_options o;
     int32_t *source, *target; /* one sentence, before it is drawn */

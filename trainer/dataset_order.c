@@ -1,7 +1,7 @@
 /* DESIGN. Nothing of the corpus is held in memory but the window. A place in the epoch is mapped to
  * a pair by a keyed bijection (a Feistel network, walked until it falls into range), so that
- * shuffling needs no table and any place can be gone to directly: a checkpoint holds three numbers.
- */
+ * shuffling needs no table and any place can be gone to directly: a checkpoint holds three
+ * numbers. */
 #include "trainer/dataset_internal.h"
 
 #include "trainer/recipe.h"
@@ -59,8 +59,8 @@ static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place,
     double rest = (double)dg_dataset_entry(d, *sentence)->weight - (double)copy;
     if (rest >= 1)
         return true;
-    /* 53 random bits against the fraction: the same for this pair and epoch wherever it is asked.
-     */
+    /* 53 random bits against the fraction: the same for this pair and epoch wherever it is
+     * asked. */
     return rest > 0 && (double)(keyed(d->o.seed ^ 2, epoch, *sentence) >> 11) * 0x1p-53 < rest;
 }
 

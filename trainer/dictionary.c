@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 100 };           /* of a side: longer sentences are left out of the lexicons */
-enum { LEAST_ALIGNED = 3 };         /* times that a word comes up, to be in the lexicons at all, */
+enum { MAX_WORDS = 100 };            /* of a side: longer sentences are left out of the lexicons */
+enum { LEAST_ALIGNED = 3 };          /* times that a word comes up, to be in the lexicons at all, */
 enum { LEAST = 5, LEAST_ALONE = 2 }; /* and to be one of the words; of these, times on its own */
-static const float least_p = 0.2f;  /* of a translation */
+static const float least_p = 0.2f;   /* of a translation */
 
 /* One side's words. A form is a word as written, its key the same in small letters. */
 struct side {
@@ -23,13 +23,14 @@ struct side {
     struct dg_intern *forms, *keys;
     struct form {
         uint32_t key;
-        uint32_t within; /* times on its own behind a sentence's first word: not there for the capital */
-    } *of_form; /* [forms] */
+        /* times on its own behind a sentence's first word: not there for the capital */
+        uint32_t within;
+    } * of_form; /* [forms] */
     struct key {
         uint32_t count, alone;
         uint32_t best; /* its translation, */
         float p;       /* and how probable that is; 0: none */
-    } *of_key; /* [keys] */
+    } * of_key;        /* [keys] */
     uint32_t forms_cap, keys_cap;
 };
 
@@ -110,7 +111,8 @@ static int count_line(
 {
     bool alone, first = true;
     uint32_t form;
-    for (size_t begin, end = 0; (end = dg_word_next(s, n, end, &begin, &alone)) > 0; first = false) {
+    for (size_t begin, end = 0; (end = dg_word_next(s, n, end, &begin, &alone)) > 0;
+         first = false) {
         int rc = find_form(l, side, s + begin, end - begin, &form, err);
         if (rc)
             return rc;
@@ -121,7 +123,8 @@ static int count_line(
     return 0;
 }
 
-/* The line's words that come up often enough, by key, then what stands for </s>; *count 0: too many. */
+/* The line's words that come up often enough, by key, then what stands for </s>; *count 0: too
+ * many. */
 static int number_line(
     struct learning *l, int i, const char *s, size_t n, uint32_t *count, struct dg_error *err)
 {
@@ -235,7 +238,8 @@ static int translate_words(
     return list ? 0 : no_memory(err);
 }
 
-/* [keys] the form (+ 1) that stands within sentences most often, of equals the first; 0: none does. */
+/* [keys] the form (+ 1) that stands within sentences most often, of equals the first; 0: none
+ * does. */
 static uint32_t *usual_forms(const struct side *side)
 {
     const uint32_t n_keys = dg_intern_count(side->keys), n_forms = dg_intern_count(side->forms);
@@ -312,7 +316,8 @@ static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t sourc
         rc = no_memory(err);
     if (rc)
         return rc;
-    const struct span big_s = {l->small.data, end}, big_t = {l->small.data + end, l->small.len - end};
+    const struct span big_s = {l->small.data, end},
+                      big_t = {l->small.data + end, l->small.len - end};
     rc = keep(w, s, t, !same(s, big_s), !same(t, big_t), err);
     return rc ? rc : keep(w, big_s, big_t, true, true, err);
 }

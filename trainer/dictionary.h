@@ -33,8 +33,9 @@ void dg_dictionary_close(struct dg_dictionary *w); /* NULL is fine */
 struct dg_dictionary_entry {
     const char *source, *target;
     uint32_t source_len, target_len;
-    bool there, back; /* does it say something from source to target; from target to source?
-                         ("Haus" is answered with a capital: "house" has "Haus", but not back) */
+    /* does it say something from source to target; from target to source? ("Haus" is answered with
+     * a capital: "house" has "Haus", but not back) */
+    bool there, back;
 };
 size_t dg_dictionary_count(const struct dg_dictionary *w);
 struct dg_dictionary_entry dg_dictionary_at(const struct dg_dictionary *w, size_t i);

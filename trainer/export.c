@@ -31,8 +31,8 @@ static int write_weights(const struct dg_export *e, struct dg_error *err)
     for (size_t i = 0; i < dg_params_count(e->config) && !rc; i++) {
         struct dg_param_info info;
         dg_params_info(e->config, i, &info);
-        /* Vectors stay fp32: they are small, and gains near 1 are where f16 has its coarsest steps.
-         */
+        /* Vectors stay fp32: they are small, and gains near 1 are where f16 has its coarsest
+         * steps. */
         enum dg_type type = half && !(info.use & DG_USE_VECTOR) ? DG_F16 : DG_F32;
         rc = dg_weights_writer_add(w, info.name, info.N, info.K, type,
             e->params + dg_param_block_offset(e->config, i), err);

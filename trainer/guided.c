@@ -67,8 +67,8 @@ bool dg_guided_of(const struct dg_recipe *r, const struct dg_config *c, struct d
     return true;
 }
 
-int dg_guided_check(const struct dg_recipe *r, const struct dg_config *c,
-    const struct dg_train *t, struct dg_error *err)
+int dg_guided_check(const struct dg_recipe *r, const struct dg_config *c, const struct dg_train *t,
+    struct dg_error *err)
 {
     struct dg_guidance g;
     if (!dg_guided_of(r, c, &g))

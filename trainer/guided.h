@@ -21,12 +21,11 @@ int dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_mi
     struct dg_error *err);
 
 /* The recipe's layer and heads in this model. False: the recipe has no guide. */
-bool dg_guided_of(
-    const struct dg_recipe *r, const struct dg_config *c, struct dg_guidance *out);
+bool dg_guided_of(const struct dg_recipe *r, const struct dg_config *c, struct dg_guidance *out);
 
 /* DG_EINVAL, with the field, when the model has no such layer or head; DG_EUNSUP when the device
  * cannot be guided. Fine without a guide. */
-int dg_guided_check(const struct dg_recipe *r, const struct dg_config *c,
-    const struct dg_train *t, struct dg_error *err);
+int dg_guided_check(const struct dg_recipe *r, const struct dg_config *c, const struct dg_train *t,
+    struct dg_error *err);
 
 #endif

@@ -99,8 +99,8 @@ int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err
         if (!x)
             return dg_error_set(
                 err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
-        b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x,
-            (size_t)info.N * info.K);
+        b->train->ops->block_write(
+            b->train, b->data + dg_param_block_offset(&b->config, i), x, (size_t)info.N * info.K);
         free(x);
     }
     return 0;
@@ -110,14 +110,10 @@ int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err
 float dg_init_element(const struct dg_stored *s, size_t K, size_t i)
 {
     switch (s->type) {
-    case DG_F16:
-        return dg_f16_to_f32(((const uint16_t *)s->data)[i]);
-    case DG_BF16:
-        return dg_bf16_to_f32(((const uint16_t *)s->data)[i]);
-    case DG_S8:
-        return (float)((const int8_t *)s->data)[i] * s->scales[i / K];
-    default:
-        return ((const float *)s->data)[i];
+    case DG_F16: return dg_f16_to_f32(((const uint16_t *)s->data)[i]);
+    case DG_BF16: return dg_bf16_to_f32(((const uint16_t *)s->data)[i]);
+    case DG_S8: return (float)((const int8_t *)s->data)[i] * s->scales[i / K];
+    default: return ((const float *)s->data)[i];
     }
 }
 

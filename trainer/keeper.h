@@ -47,8 +47,8 @@ char *dg_keeper_path(const struct dg_keeper *k, uint64_t step);
  * before is whole. */
 int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
     const struct dg_checkpoint_blocks *b, enum dg_kept_kind kind, struct dg_error *err);
-/* The newest checkpoint, if it is of this step and there is an older one: the model in it turned out
- * to be beyond recovery. */
+/* The newest checkpoint, if it is of this step and there is an older one: the model in it turned
+ * out to be beyond recovery. */
 int dg_keeper_forget(struct dg_keeper *k, uint64_t step, struct dg_error *err);
 bool dg_keeper_has(const struct dg_keeper *k, uint64_t step);
 /* NULL: it is not kept. Valid until the list changes. */

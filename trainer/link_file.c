@@ -36,8 +36,8 @@ static int check_footer(struct dg_link_file *f, const char *path, const struct d
     const unsigned char *data = f->map.data;
     const size_t size = f->map.size, least = HEAD_BYTES + sizeof(struct footer) + 8;
     if (size < least || size % 8 || memcmp(data, MAGIC, 8) != 0)
-        return dg_error_field(err, DG_EFORMAT, "magic",
-            "%s does not hold alignments (%zu bytes)", path, size);
+        return dg_error_field(
+            err, DG_EFORMAT, "magic", "%s does not hold alignments (%zu bytes)", path, size);
     const struct footer *foot = (const void *)(data + size - sizeof *foot);
     const struct dg_link_info *i = &foot->info;
     if (dg_hash64(i, sizeof *i) != foot->check || i->bytes != size)
@@ -69,8 +69,8 @@ static bool are_in_range(const struct dg_link *l, uint64_t n, const struct dg_sh
     return true;
 }
 
-static int check_links(const struct dg_link_file *f, const char *path,
-    const struct dg_shard *shard, const struct dg_link_info *info, struct dg_error *err)
+static int check_links(const struct dg_link_file *f, const char *path, const struct dg_shard *shard,
+    const struct dg_link_info *info, struct dg_error *err)
 {
     const struct dg_shard_entry *e = dg_shard_entries(shard);
     bool good = f->first[0] == 0 && f->first[info->sentences] == info->links;
@@ -84,8 +84,8 @@ static int check_links(const struct dg_link_file *f, const char *path,
                       (unsigned long long)(i ? i - 1 : 0));
 }
 
-int dg_link_file_open(const char *path, const struct dg_shard *shard, struct dg_link_file **out,
-    struct dg_error *err)
+int dg_link_file_open(
+    const char *path, const struct dg_shard *shard, struct dg_link_file **out, struct dg_error *err)
 {
     const struct dg_link_info *info = NULL;
     *out = NULL;
@@ -158,9 +158,9 @@ int dg_link_writer_begin(const char *path, struct dg_link_writer **out, struct d
     w->cap = 1024;
     w->first = calloc(w->cap, sizeof *w->first);
     w->hash = dg_hasher_new();
-    int rc = w->first && w->hash ? dg_file_begin(path, &w->file, err)
-                                 : dg_error_set(err, DG_ENOMEM, "cannot write %s: out of memory",
-                                       path);
+    int rc = w->first && w->hash
+                 ? dg_file_begin(path, &w->file, err)
+                 : dg_error_set(err, DG_ENOMEM, "cannot write %s: out of memory", path);
     if (rc == 0)
         rc = dg_file_append(w->file, head, sizeof head, err);
     if (rc) {

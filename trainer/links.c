@@ -71,8 +71,8 @@ static void put(struct grid *g, uint32_t j, uint32_t i)
 /* In the union, new, and for a piece that has no link yet. */
 static bool is_wanted(const struct grid *g, int64_t j, int64_t i)
 {
-    if (j < 0 || i < 0 || j >= g->n_target || i >= g->n_source ||
-        g->linked[j * g->n_source + i] || (g->has_target[j] && g->has_source[i]))
+    if (j < 0 || i < 0 || j >= g->n_target || i >= g->n_source || g->linked[j * g->n_source + i] ||
+        (g->has_target[j] && g->has_source[i]))
         return false;
     return g->there[j] == i || g->back[i] == j;
 }
@@ -98,8 +98,7 @@ static bool grow(struct grid *g)
 size_t dg_links_grow(const int32_t *there, uint32_t n_target, const int32_t *back,
     uint32_t n_source, struct dg_link *links)
 {
-    struct grid g = {
-        .n_source = n_source, .n_target = n_target, .there = there, .back = back};
+    struct grid g = {.n_source = n_source, .n_target = n_target, .there = there, .back = back};
     size_t n = 0;
     for (uint32_t j = 0; j < n_target; j++)
         if (there[j] >= 0 && back[there[j]] == (int32_t)j)

@@ -27,8 +27,8 @@ struct dg_trainlog {
     double updates_per_s, tokens_per_s, loss, nll;
 };
 
-/* Lines whose "update" is at most keep; lines that are not JSON (a killed run's last one) go too.
- */
+/* Lines whose "update" is at most keep; lines that are not JSON (a killed run's last one) go
+ * too. */
 static int cut_log(const char *path, int64_t keep, struct dg_error *err)
 {
     struct dg_buffer in, out;

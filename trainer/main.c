@@ -47,12 +47,14 @@ static const char usage[] =
     "  --init BUNDLE   start from a bundle, keeping its vocabulary and dimensions\n"
     "  --threads N     default: all cores that affinity and control groups allow\n"
     "  --device NAME   cpu (default), cuda, cuda:N or auto: where to train\n"
-    "  --precision T   of products: fp32 (default), bf16, or on a GPU fp16; parameters are fp32 always\n"
+    "  --precision T   of products: fp32 (default), bf16, or on a GPU fp16; parameters are fp32 "
+    "always\n"
     "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"
     "  --force --quiet\n"
     "  --no-scores     leave out translating dev and test sets at the end (run, resume, average)\n"
     "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
-    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of its "
+    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of "
+    "its "
     "own under\n"
     "--device cuda; SIGUSR1 to mpirun saves and ends them.\n";
 

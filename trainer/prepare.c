@@ -26,8 +26,8 @@ const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b,
     return b->failed ? NULL : b->data;
 }
 
-/* Does the folder hold what this recipe and these inputs give, with every shard in its full size?
- */
+/* Does the folder hold what this recipe and these inputs give, with every shard in its full
+ * size? */
 static bool is_current(const struct dg_prepare_options *o, const char *hash)
 {
     struct dg_prepared *p = NULL;

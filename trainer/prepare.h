@@ -1,13 +1,13 @@
 /* From text files to a prepared folder: clean, remove duplicates and overlap, train the vocabulary,
  * encode. The folder holds
- *   source.spm, target.spm and source.vocab, target.vocab  (the same twice when joint; bundle-ready)
- *   train-00000.shard ...  encoded pairs (trainer/shard.h)
- *   train-00000.links ...  their alignments (trainer/link_file.h), where the recipe guides alignment
- *   dev-0.shard, dev-0.source.txt, dev-0.target.txt ...  a set for each direction that has any
- *   test-0.shard ...       likewise
- *   prepared.json          written last: what was made, from what, with which counts
- * Memory is bounded whatever the corpus; temporary files lie in the folder. A folder whose prepared.json matches the recipe's data part and the inputs' hashes is
- * left as it is. Several processes may ask for one folder: one makes it, the others wait. */
+ *   source.spm, target.spm and source.vocab, target.vocab  (the same twice when joint;
+ * bundle-ready) train-00000.shard ...  encoded pairs (trainer/shard.h) train-00000.links ...  their
+ * alignments (trainer/link_file.h), where the recipe guides alignment dev-0.shard,
+ * dev-0.source.txt, dev-0.target.txt ...  a set for each direction that has any test-0.shard ...
+ * likewise prepared.json          written last: what was made, from what, with which counts Memory
+ * is bounded whatever the corpus; temporary files lie in the folder. A folder whose prepared.json
+ * matches the recipe's data part and the inputs' hashes is left as it is. Several processes may ask
+ * for one folder: one makes it, the others wait. */
 #ifndef DG_TRAINER_PREPARE_H
 #define DG_TRAINER_PREPARE_H
 
@@ -24,8 +24,8 @@ struct dg_prepare_options {
     int threads;     /* 0: all the machine has */
     bool force;      /* make it anew even when it matches */
     bool quiet;      /* no progress on the terminal */
-    const volatile int
-        *stop; /* set to non-zero by a signal handler: stops with DG_ECANCELED; NULL never */
+    /* set to non-zero by a signal handler: stops with DG_ECANCELED; NULL never */
+    const volatile int *stop;
     int *hold; /* the folder is held for the caller as by dg_prepared_hold; NULL: it is not */
 };
 
@@ -55,14 +55,15 @@ int32_t dg_prepared_unk(const struct dg_prepared *p);
  * turn. */
 struct dg_prepared_set {
     const char *name; /* "dev-0": for dg_dataset_open */
-    const char
-        *source_text; /* path, one sentence a line, NFC, as in the recipe's files otherwise */
+    /* path, one sentence a line, NFC, as in the recipe's files otherwise */
+    const char *source_text;
     const char *target_text; /* path */
     size_t direction;        /* of the recipe */
     uint64_t sentences;
     uint64_t left_out; /* of them not in the shards: over cleaning.max_pieces */
-    uint32_t longest;  /* pieces of the longest line of either side, tag and </s> counted; 0: not
-                          known  (prepared by an older program) */
+    /* pieces of the longest line of either side, tag and </s> counted; 0: not known  (prepared by
+     * an older program) */
+    uint32_t longest;
 };
 size_t dg_prepared_sets(const struct dg_prepared *p, const char *kind);
 void dg_prepared_set(

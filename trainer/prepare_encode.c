@@ -24,7 +24,7 @@ struct side {
 struct encoded {
     struct side sides[2]; /* source and target of the recipe's pair */
     struct dg_pair pair;
-    bool variant; /* another form of a pair: not counted */
+    bool variant;     /* another form of a pair: not counted */
     bool left_out[2]; /* there, back: not for that direction */
 };
 

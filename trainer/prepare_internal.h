@@ -26,7 +26,7 @@ struct dg_prepare_job {
     struct dg_progress progress;
     struct dg_hash_set *held_out;
     struct dg_pairs *pairs;
-    struct dg_dedup *dedup; /* NULL: duplicates stay */
+    struct dg_dedup *dedup;              /* NULL: duplicates stay */
     struct dg_dictionary **dictionaries; /* [data.n_pairs]; NULL: not wanted */
     struct dg_vocabulary *vocabulary;
     char **domains; /* [n_domains] labels in the order they came up */
@@ -49,17 +49,17 @@ int dg_prepare_domain(
  * (finished). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
-/* Is either side, clean, a line that must not be trained on? Any thread behind dg_prepare_held_out.
- */
+/* Is either side, clean, a line that must not be trained on? Any thread behind
+ * dg_prepare_held_out. */
 bool dg_prepare_is_held_out(
     const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len);
 
-/* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the recipe wants
- * them. */
+/* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the
+ * recipe wants them. */
 int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err);
 
-/* Pass 3, prepare_encode.c: j->pairs and j->dictionaries into shards; dev and test files into texts and shards. Adds to
- * j->sets. */
+/* Pass 3, prepare_encode.c: j->pairs and j->dictionaries into shards; dev and test files into texts
+ * and shards. Adds to j->sets. */
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);
 

@@ -274,9 +274,9 @@ static struct dg_json *load_preset(const char *name)
 /* The resolved tree into the struct, and back into one canonical tree. */
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
-    static const char *const sections[] = {"name", "init", "init_vocabulary", "preset", "extends", "description",
-        "data", "cleaning", "variants", "vocabulary", "model", "training", "guided_alignment", "validation", "output",
-        NULL};
+    static const char *const sections[] = {"name", "init", "init_vocabulary", "preset", "extends",
+        "description", "data", "cleaning", "variants", "vocabulary", "model", "training",
+        "guided_alignment", "validation", "output", NULL};
     int rc = dg_json_only(root, NULL, sections, err);
     if (rc == 0)
         rc = dg_recipe_fields_read(root, r, err);

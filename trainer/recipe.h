@@ -20,8 +20,8 @@ struct dg_recipe_file {
     const char *source, *target;
     const char *domain;  /* one label for all lines, "" none */
     const char *domains; /* or a file with one label a line, "" none */
-    double weight; /* how often a pair comes up in an epoch: 1 once, 0.5 every other epoch, 3 three
-                      times */
+    /* how often a pair comes up in an epoch: 1 once, 0.5 every other epoch, 3 three times */
+    double weight;
 };
 
 struct dg_recipe_pair {
@@ -66,8 +66,8 @@ struct dg_recipe_data {
 /* What is dropped before training; dev and test are never filtered. */
 struct dg_recipe_cleaning {
     int64_t min_chars, max_chars; /* code points of a side */
-    double max_char_ratio;  /* longer side / shorter side in code points (both + 8, so that short
-                               lines pass); 0 off */
+    /* longer side / shorter side in code points (both + 8, so that short lines pass); 0 off */
+    double max_char_ratio;
     int64_t max_pieces;     /* of a side, with </s>: longer pairs are dropped */
     double max_piece_ratio; /* as max_char_ratio, in pieces (both + 4); 0 off */
     bool drop_identical;    /* source = target */
@@ -83,14 +83,15 @@ struct dg_recipe_variants {
     double no_full_stop; /* of those that end in one */
     double joined;       /* behind the pair before, on one line */
     double numbers;      /* of those that share one: with another in its place */
-    double words;        /* how often each word and its translation come in an epoch (trainer/dictionary.h) */
+    /* how often each word and its translation come in an epoch (trainer/dictionary.h) */
+    double words;
 };
 
 struct dg_recipe_vocabulary {
-    const char
-        *from;    /* a bundle, a prepared folder or a SentencePiece model to reuse; "" trains one */
-    int64_t size; /* pieces, specials included */
-    bool joint;   /* one vocabulary for both sides */
+    /* a bundle, a prepared folder or a SentencePiece model to reuse; "" trains one */
+    const char *from;
+    int64_t size;              /* pieces, specials included */
+    bool joint;                /* one vocabulary for both sides */
     double character_coverage; /* share of characters that get a piece */
     bool byte_fallback;        /* other characters as bytes */
     const char *normalization; /* SentencePiece rule: identity, nfkc, nmt_nfkc, nmt_nfkc_cf */
@@ -98,8 +99,8 @@ struct dg_recipe_vocabulary {
 };
 
 enum dg_batch_mode {
-    DG_BATCH_SUM,   /* source tokens <= batch_tokens and target tokens <= batch_tokens, padding not
-                       counted */
+    /* source tokens <= batch_tokens and target tokens <= batch_tokens, padding not counted */
+    DG_BATCH_SUM,
     DG_BATCH_PADDED /* sentences * longest side <= batch_tokens */
 };
 enum dg_stop_metric { DG_STOP_BLEU, DG_STOP_LOSS };
@@ -108,8 +109,8 @@ struct dg_recipe_training {
     int64_t updates;
     int64_t batch_tokens; /* of one update, over all threads and ranks */
     int batch_mode;       /* enum dg_batch_mode */
-    int64_t micro_tokens; /* source + target tokens of one forward and backward pass of a thread; 0:
-                             chosen */
+    /* source + target tokens of one forward and backward pass of a thread; 0: chosen */
+    int64_t micro_tokens;
     int64_t shuffle_window; /* sentences sorted by length together; bounds memory */
     int64_t warmup;         /* updates */
     double lr_scale;        /* lr = lr_scale * d^-0.5 * min(step^-0.5, step * warmup^-1.5) */
@@ -143,7 +144,8 @@ struct dg_recipe_validation {
     int64_t extra_length;
 };
 
-/* Guided alignment (Garg et al. 2019): attention that is trained to look where a word comes from. */
+/* Guided alignment (Garg et al. 2019): attention that is trained to look where a word comes
+ * from. */
 struct dg_recipe_guided {
     double weight;  /* of its loss beside the translation's; 0 off */
     uint32_t layer; /* decoder layer from 1; 0: the last but one */
@@ -156,7 +158,7 @@ enum dg_recipe_start {
 }; /* what the decoder starts from: a zero vector, </s> */
 
 struct dg_recipe_output {
-    const char *type; /* "f32" or "f16" */
+    const char *type;     /* "f32" or "f16" */
     const char *capitals; /* the manifest's: "as_written" or "as_words" */
     const char *licence, *description;
 };
@@ -167,14 +169,14 @@ enum dg_init_vocabulary { DG_VOCABULARY_KEEP, DG_VOCABULARY_NEW };
 struct dg_recipe {
     const char *name;     /* of the bundle: letters, digits, - _ . */
     const char *data_dir; /* what relative paths are relative to */
-    const char *init; /* bundle to start from, keeping its dimensions; "" random */
-    int init_vocabulary; /* enum dg_init_vocabulary: and its vocabulary? */
+    const char *init;     /* bundle to start from, keeping its dimensions; "" random */
+    int init_vocabulary;  /* enum dg_init_vocabulary: and its vocabulary? */
     struct dg_recipe_data data;
     struct dg_recipe_cleaning cleaning;
     struct dg_recipe_variants variants;
     struct dg_recipe_vocabulary vocabulary;
-    struct dg_config
-        model;         /* vocabulary sizes, ids and start are not known before dg_recipe_config */
+    /* vocabulary sizes, ids and start are not known before dg_recipe_config */
+    struct dg_config model;
     int decoder_start; /* enum dg_recipe_start */
     struct dg_recipe_training training;
     struct dg_recipe_guided guided;

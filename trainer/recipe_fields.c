@@ -198,10 +198,8 @@ static int read_field(
     int rc;
     switch (f->kind) {
     case KIND_STRING:
-    case KIND_ENUM:
-        return read_string(f, o, r, err);
-    case KIND_BOOL:
-        return dg_json_field_bool(o, f->section, f->key, (bool *)at, err);
+    case KIND_ENUM: return read_string(f, o, r, err);
+    case KIND_BOOL: return dg_json_field_bool(o, f->section, f->key, (bool *)at, err);
     case KIND_U32:
     case KIND_I64:
         rc = dg_json_field_int(o, f->section, f->key, (int64_t)f->min, (int64_t)f->max, &i, err);
@@ -220,8 +218,8 @@ static int read_field(
     }
 }
 
-/* Names allowed in a section, from the table; those of the top level and "data" stand in recipe.c.
- */
+/* Names allowed in a section, from the table; those of the top level and "data" stand in
+ * recipe.c. */
 static int check_names(const struct dg_json *o, const char *section, struct dg_error *err)
 {
     const char *allowed[N_FIELDS + 1];
@@ -267,22 +265,15 @@ static struct dg_json *field_json(const struct field *f, const struct dg_recipe 
     const char *s;
     int e;
     switch (f->kind) {
-    case KIND_STRING:
-        memcpy(&s, at, sizeof s);
-        return dg_json_new_string(s, strlen(s));
+    case KIND_STRING: memcpy(&s, at, sizeof s); return dg_json_new_string(s, strlen(s));
     case KIND_ENUM:
         memcpy(&e, at, sizeof e);
         return dg_json_new_string(f->names[e], strlen(f->names[e]));
-    case KIND_BOOL:
-        return dg_json_new_bool(*(const bool *)at);
-    case KIND_U32:
-        return dg_json_new_int(*(const uint32_t *)(const void *)at);
-    case KIND_I64:
-        return dg_json_new_int(*(const int64_t *)(const void *)at);
-    case KIND_F32:
-        return dg_json_new_real(short_double(*(const float *)(const void *)at));
-    default:
-        return dg_json_new_real(*(const double *)(const void *)at);
+    case KIND_BOOL: return dg_json_new_bool(*(const bool *)at);
+    case KIND_U32: return dg_json_new_int(*(const uint32_t *)(const void *)at);
+    case KIND_I64: return dg_json_new_int(*(const int64_t *)(const void *)at);
+    case KIND_F32: return dg_json_new_real(short_double(*(const float *)(const void *)at));
+    default: return dg_json_new_real(*(const double *)(const void *)at);
     }
 }
 

@@ -31,7 +31,8 @@ static const char defaults[] =
     "\"guided_alignment\":{\"weight\":0,\"layer\":0,\"head\":1},"
     "\"validation\":{\"every\":0,\"lines\":0,\"samples\":3,\"beam\":4,\"alpha\":0.6,\"extra_"
     "length\":50},"
-    "\"output\":{\"type\":\"f32\",\"capitals\":\"as_written\",\"licence\":\"\",\"description\":\"\"}}";
+    "\"output\":{\"type\":\"f32\",\"capitals\":\"as_written\",\"licence\":\"\",\"description\":"
+    "\"\"}}";
 
 static const struct {
     const char *name, *json;

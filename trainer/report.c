@@ -93,10 +93,8 @@ int dg_plan_check(const struct dg_plan *p, struct dg_error *err)
     return dg_error_field(err, DG_ELIMIT, "training.micro_tokens",
         "training needs up to %.1f GiB and %s %.1f GiB: take fewer threads (%" PRIu64
         ") or a smaller training.micro_tokens (%" PRIu64 ")",
-        (double)p->total / (1 << 30),
-        p->grouped ? "the control group allows" : "the machine has",
-        (double)p->available / (1 << 30), p->threads,
-        p->micro_tokens);
+        (double)p->total / (1 << 30), p->grouped ? "the control group allows" : "the machine has",
+        (double)p->available / (1 << 30), p->threads, p->micro_tokens);
 }
 
 /* A value as text, for the card's table. */

@@ -12,7 +12,8 @@ struct dg_plan {
     uint64_t parameters; /* their number */
     uint64_t threads, micro_tokens;
     size_t weights, optimizer, gradients, activations; /* over all threads */
-    size_t validation;       /* a second copy of the weights and the search's caches, or averaging */
+    /* a second copy of the weights and the search's caches, or averaging */
+    size_t validation;
     size_t total, available; /* of this process; of the machine or its control group */
     bool grouped;            /* it is the control group's */
 };

@@ -98,8 +98,7 @@ static int save(struct dg_run *r, enum dg_kept_kind kind, struct dg_error *err)
     int rc = 0;
     for (int i = 0; i < 4 && !rc; i++)
         rc = dg_host_block(r->workers->w[0].train, blocks[i], a->n, &held[i], err);
-    struct dg_checkpoint_blocks b = {
-        a->n, held[0].data, held[1].data, held[2].data, held[3].data};
+    struct dg_checkpoint_blocks b = {a->n, held[0].data, held[1].data, held[2].data, held[3].data};
     dg_dataset_tell(r->data, &s.position);
     if (!rc)
         rc = dg_keeper_add(r->keeper, &s, &b, kind, err);

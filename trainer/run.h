@@ -24,11 +24,12 @@ struct dg_run_options {
     bool look;      /* write nothing into the folder: a process that trains in it is no obstacle */
     bool quiet;     /* no progress bar, no plan */
     bool no_scores; /* of dev and test sets at the end */
-    const volatile int
-        *stop; /* set by a signal handler: save and come back with *stopped; NULL never */
+    /* set by a signal handler: save and come back with *stopped; NULL never */
+    const volatile int *stop;
     const char *device, *precision; /* kernels/device.h; NULL: the environment's, else the CPU */
-    const struct dg_ranks *ranks;   /* other processes that share every batch; NULL: none. Rank 0
-                                       leads: it alone writes, validates and exports */
+    /* other processes that share every batch; NULL: none. Rank 0 leads: it alone writes, validates
+     * and exports */
+    const struct dg_ranks *ranks;
 };
 
 /* *stopped: it was asked to stop and has saved. DG_ECANCELED: asked to before there was anything to

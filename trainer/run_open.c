@@ -82,8 +82,8 @@ int dg_run_device(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* A model that is trained further keeps its dimensions and conventions, whatever the recipe says.
- */
+/* A model that is trained further keeps its dimensions and conventions, whatever the recipe
+ * says. */
 static int read_init_config(struct dg_run *r, struct dg_error *err)
 {
     struct dg_buffer path;
@@ -262,8 +262,8 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
     int rc =
         dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc && r->recipe->init_vocabulary == DG_VOCABULARY_NEW)
-        rc = dg_init_transfer(r->workers->params, b, r->prepared_dir,
-            (uint64_t)r->recipe->training.seed, err);
+        rc = dg_init_transfer(
+            r->workers->params, b, r->prepared_dir, (uint64_t)r->recipe->training.seed, err);
     else if (!rc)
         rc = dg_init_from_weights(r->workers->params, dg_bundle_weights(b), err);
     dg_bundle_close(b);
@@ -340,8 +340,7 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
 static int begin_log(
     struct dg_run *r, const struct dg_checkpoint *c, size_t damaged, struct dg_error *err)
 {
-    int rc =
-        dg_trainlog_open(r->log_path, (int64_t)r->optimizer->step, !r->o->quiet, &r->log, err);
+    int rc = dg_trainlog_open(r->log_path, (int64_t)r->optimizer->step, !r->o->quiet, &r->log, err);
     if (!rc && !r->o->resume)
         rc = dg_run_save(r, err);
     else if (!rc && r->o->n_settings)

@@ -14,8 +14,8 @@ static bool same_file(const struct dg_json *a, const struct dg_json *b)
 }
 
 /* The raw files of a prepared folder must not have changed under a run: what is prepared again
- * would be other data. Files that are gone are no objection, the run does not read them any more.
- */
+ * would be other data. Files that are gone are no objection, the run does not read them any
+ * more. */
 int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err)
 {
     struct dg_json *now = NULL;

@@ -113,8 +113,8 @@ static int take_recipe(
     return rc;
 }
 
-/* Runs of older programs have neither origin nor model: both are looked up where the recipe says.
- */
+/* Runs of older programs have neither origin nor model: both are looked up where the recipe
+ * says. */
 static int take_rest(struct dg_run *r, const struct dg_json *o, struct dg_error *err)
 {
     const struct dg_json *origin = dg_json_get(o, "origin");

@@ -30,8 +30,7 @@ struct make {
 /* The pieces of the prepared text must be the bundle's. */
 static int check_vocabulary(const struct make *m, struct dg_error *err)
 {
-    const char *own[2] = {
-        dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle)};
+    const char *own[2] = {dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle)};
     static const char *const names[2] = {"source.vocab", "target.vocab"};
     for (int i = 0; i < 2; i++) {
         char path[4096];
@@ -64,8 +63,7 @@ static int open_all(struct make *m, struct dg_error *err)
         .source_eos = dg_prepared_eos(m->prepared),
         .target_eos = m->config.eos,
         .pairs = m->o->pairs ? m->o->pairs : 1000000};
-    m->joint =
-        dg_file_same(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
+    m->joint = dg_file_same(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
     snprintf(m->path, sizeof m->path, "%s/" DG_SHORTLIST_FILE, m->o->bundle);
     return dg_lexicon_open(m->data, &lexicon, &m->lexicon, err);
 }

@@ -9,17 +9,17 @@
 
 struct dg_make_shortlist {
     const char *bundle, *prepared_dir;
-    uint64_t pairs;     /* at most so many; 0: a million */
-    uint32_t best;      /* translations of a source piece; 0: 50 */
-    uint32_t frequent;  /* target pieces that always may come; 0: 200 */
+    uint64_t pairs;    /* at most so many; 0: a million */
+    uint32_t best;     /* translations of a source piece; 0: 50 */
+    uint32_t frequent; /* target pieces that always may come; 0: 200 */
 };
 
 struct dg_made_shortlist {
     uint64_t pairs;
-    double mean_best;  /* translations of a source piece, on average */
+    double mean_best; /* translations of a source piece, on average */
     uint32_t frequent;
-    double mean_rows, coverage; /* over the pairs: length of a sentence's list; share of target
-                                   pieces that are in it */
+    /* over the pairs: length of a sentence's list; share of target pieces that are in it */
+    double mean_rows, coverage;
 };
 
 /* Write BUNDLE/shortlist.dgl and seal the bundle anew: it has another version then. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the flat block: fixed, so that the norm's sum does not depend on the thread count. A device takes
- * the block at once: it is parallel by itself, and each sum of squares is waited for. */
+/* Of the flat block: fixed, so that the norm's sum does not depend on the thread count. A device
+ * takes the block at once: it is parallel by itself, and each sum of squares is waited for. */
 enum { SLICES = 64 };
 
 struct update {

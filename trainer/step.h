@@ -12,7 +12,7 @@ struct dg_step_options {
     double label_smoothing, dropout, attention_dropout, relu_dropout;
     uint64_t seed, micro_tokens;
     const struct dg_guidance *guide; /* guided alignment; NULL: none */
-    struct dg_exchange *exchange; /* with other ranks; NULL: alone */
+    struct dg_exchange *exchange;    /* with other ranks; NULL: alone */
 };
 
 struct dg_step_result {

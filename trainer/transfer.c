@@ -102,8 +102,7 @@ static int fill(struct dg_param_block *b, size_t i, const struct dg_weights *w,
     const bool bias = info.offset == offsetof(struct dg_params, out_b);
     const size_t n = (size_t)info.N * info.K;
     int rc = 0;
-    if (!t || !dg_init_best_rows(t) ||
-        (!side && (t->shape[0] != info.N || t->shape[1] != info.K)))
+    if (!t || !dg_init_best_rows(t) || (!side && (t->shape[0] != info.N || t->shape[1] != info.K)))
         return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing or misshapen",
             info.name, info.N, info.K);
     float *x = dg_init_tensor(&b->config, i, seed);

@@ -31,8 +31,7 @@ void dg_variants_deinit(struct dg_variants *v)
 bool dg_variants_wanted(const struct dg_recipe *recipe)
 {
     const struct dg_recipe_variants *w = &recipe->variants;
-    return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0 || w->numbers > 0 ||
-           w->words > 0;
+    return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0 || w->numbers > 0 || w->words > 0;
 }
 
 static bool chosen(double share, uint64_t item, int kind)
@@ -89,8 +88,8 @@ static size_t count_number(const char *s, size_t n, const char *d, size_t d_len)
     return count;
 }
 
-/* Another number, with the same first digit: drawn from `item` and the number, so that both sides of
- * a pair get the same. */
+/* Another number, with the same first digit: drawn from `item` and the number, so that both sides
+ * of a pair get the same. */
 static void add_other_number(const char *s, size_t len, uint64_t item, struct dg_buffer *out)
 {
     uint64_t seed[2] = {item, dg_hash64(s, len)}, draw = dg_hash64(seed, sizeof seed);

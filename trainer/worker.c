@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_worker(
-    struct dg_worker *w, const struct dg_crew_options *o, struct dg_error *err)
+static int open_worker(struct dg_worker *w, const struct dg_crew_options *o, struct dg_error *err)
 {
     const struct dg_device cpu = {.threads = 1};
     int rc = dg_device_open(o->device ? o->device : &cpu, &w->be, err);
@@ -31,8 +30,7 @@ static void close_worker(struct dg_worker *w)
     dg_guided_deinit(&w->guided);
 }
 
-int dg_crew_open(
-    const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err)
+int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err)
 {
     int rc = 0;
     struct dg_crew *ws = calloc(1, sizeof *ws);
@@ -189,8 +187,8 @@ static void run_share(void *arg, size_t i)
         p->watch->worker_done(p->watch->arg, i);
 }
 
-int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass,
-    struct dg_loss_sums *sums, struct dg_error *err)
+int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_loss_sums *sums,
+    struct dg_error *err)
 {
     struct job j = {ws, pass};
     dg_pool_run(ws->pool, (size_t)ws->n, run_share, &j);

@@ -35,13 +35,12 @@ struct dg_crew {
 
 struct dg_crew_options {
     const struct dg_config *config;
-    int threads;            /* 0: all that this process may use; a GPU takes one */
-    uint32_t max_positions; /* longest side of a pair, </s> counted */
+    int threads;                    /* 0: all that this process may use; a GPU takes one */
+    uint32_t max_positions;         /* longest side of a pair, </s> counted */
     const struct dg_device *device; /* NULL: the CPU */
 };
 
-int dg_crew_open(
-    const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
+int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
 void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
 /* A block where the host can read it: itself on a CPU, else a copy, to be freed. */
@@ -65,16 +64,16 @@ struct dg_crew_pass {
     const struct dg_dataset *data;
     const struct dg_batch *batch;
     const struct dg_objective *objective;
-    struct dg_params *params; /* NULL: those of the workers */
-    uint64_t micro_tokens;    /* source + target tokens a worker takes at once */
-    bool gradients;           /* else the loss alone */
-    size_t rank, ranks;       /* of the processes that share the batch; 0, 1 alone */
+    struct dg_params *params;          /* NULL: those of the workers */
+    uint64_t micro_tokens;             /* source + target tokens a worker takes at once */
+    bool gradients;                    /* else the loss alone */
+    size_t rank, ranks;                /* of the processes that share the batch; 0, 1 alone */
     const struct dg_crew_watch *watch; /* NULL: nobody is told */
 };
 
 /* Zero the gradients, run, and give the sums over this process's share. The first worker's error is
  * the pass's. */
-int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass,
-    struct dg_loss_sums *sums, struct dg_error *err);
+int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_loss_sums *sums,
+    struct dg_error *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* Pieces' alignment merged to words (contract: pairs of code-point spans). A word is a run without white space. Words are
- * counted in the normalised sentence, and the n-th of them is the n-th of the sentence as it was sent: NFC joins
- * letters, never words. */
+/* Pieces' alignment merged to words (contract: pairs of code-point spans). A word is a run without
+ * white space. Words are counted in the normalised sentence, and the n-th of them is the n-th of
+ * the sentence as it was sent: NFC joins letters, never words. */
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 #include "translate/white_space.h"
@@ -12,12 +12,12 @@ struct words {
     struct word {
         size_t begin, end;           /* bytes */
         size_t begin_char, end_char; /* code points, `first_char` added */
-    } *list;
+    } * list;
     size_t n;
 };
 
-static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_char, struct words *out,
-    struct dg_error *err)
+static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_char,
+    struct words *out, struct dg_error *err)
 {
     size_t at = 0, chars = first_char;
     out->n = 0;
@@ -64,8 +64,8 @@ static void add_pair(struct dg_word_pair *pairs, size_t *n, struct dg_word_pair 
     pairs[(*n)++] = pair;
 }
 
-int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n, size_t base,
-    struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err)
+int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n,
+    size_t base, struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err)
 {
     struct words normalised, answer;
     int rc = find_words(j, p->text, strlen(p->text), 0, &normalised, err);
@@ -89,8 +89,8 @@ int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s,
 }
 
 /* Words of the sentence as it was sent, in code points of the whole text. */
-static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t first_char, struct words *out,
-    struct dg_error *err)
+static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t first_char,
+    struct words *out, struct dg_error *err)
 {
     const char *s = j->text + p->begin;
     if (!p->flat)
@@ -106,8 +106,9 @@ static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t f
     return rc;
 }
 
-static int align_words(struct dg_job *j, const struct dg_part *p, const char *target, size_t begin, size_t end,
-    const size_t first_char[2], struct dg_answer_pair *out, size_t *n, struct dg_error *err)
+static int align_words(struct dg_job *j, const struct dg_part *p, const char *target, size_t begin,
+    size_t end, const size_t first_char[2], struct dg_answer_pair *out, size_t *n,
+    struct dg_error *err)
 {
     struct words sent, answer;
     struct dg_word_pair *pairs;
@@ -121,7 +122,8 @@ static int align_words(struct dg_job *j, const struct dg_part *p, const char *ta
         if (pairs[i].source >= sent.n)
             continue;
         const struct word *s = &sent.list[pairs[i].source], *a = &answer.list[pairs[i].target];
-        out[(*n)++] = (struct dg_answer_pair){s->begin_char, s->end_char, a->begin_char, a->end_char};
+        out[(*n)++] =
+            (struct dg_answer_pair){s->begin_char, s->end_char, a->begin_char, a->end_char};
     }
     return rc;
 }
@@ -137,8 +139,8 @@ static void align_pieces(const struct dg_part *p, struct dg_answer_pair *pairs, 
     }
 }
 
-int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where, struct dg_answers *out,
-    struct dg_error *err)
+int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where,
+    struct dg_answers *out, struct dg_error *err)
 {
     size_t most = 0, n = 0, s_byte = 0, t_byte = 0, first_char[2] = {0, 0};
     for (size_t i = 0; i < j->n_parts; i++)
@@ -155,7 +157,8 @@ int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *whe
         if (j->options.pieces) {
             align_pieces(p, pairs, &n);
         } else if (p->n_ends) {
-            int rc = align_words(j, p, target, where[i].begin, where[i].end, first_char, pairs, &n, err);
+            int rc =
+                align_words(j, p, target, where[i].begin, where[i].end, first_char, pairs, &n, err);
             if (rc)
                 return rc;
         }

@@ -13,9 +13,9 @@ struct dg_attention_map {
     struct dg_trace trace;
     const char **source; /* [trace.S] pieces that the encoder reads; borrowed from the translator */
     const char **target; /* [trace.T] pieces that the decoder puts out, </s> last */
-    const char **input;  /* [trace.T] pieces that it reads meanwhile: the start, then target without
-                            its last */
-    bool by_pieces;      /* the texts were pieces: nothing is merged to words */
+    /* [trace.T] pieces that it reads meanwhile: the start, then target without its last */
+    const char **input;
+    bool by_pieces; /* the texts were pieces: nothing is merged to words */
 };
 
 /* target NULL: the best translation is found first. The text must be one sentence;
@@ -37,9 +37,9 @@ struct dg_attention_view {
     uint32_t n_heads;
     uint32_t *heads; /* [n_heads] counted from 0 */
     uint32_t rows, columns;
-    char **row_labels, **column_labels; /* words, or pieces; cross-attention's rows are what the
-                                           decoder puts out */
-    float *weights;                     /* [n_heads, rows, columns]; each row sums to 1 */
+    /* words, or pieces; cross-attention's rows are what the decoder puts out */
+    char **row_labels, **column_labels;
+    float *weights; /* [n_heads, rows, columns]; each row sums to 1 */
 };
 
 /* Heads heads[n] of a layer. A word's weight for a word is the mean over its pieces of the sum over

@@ -17,8 +17,8 @@ enum {
     LABEL_MAX = 420
 };
 
-/* Told apart on white, in this order also by the colour-blind (Okabe and Ito's, then darker ones).
- */
+/* Told apart on white, in this order also by the colour-blind (Okabe and Ito's, then darker
+ * ones). */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
     "#56b4e9", "#7f3c8d", "#6b6b00", "#a51d2d", "#1c4966", "#2e8540", "#8c510a", "#5e4fa2",
     "#d6288c", "#404040", "#00868b"};

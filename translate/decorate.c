@@ -165,7 +165,8 @@ static int in_order(const void *a, const void *b)
     return x->inset < y->inset ? -1 : x->inset > y->inset;
 }
 
-static void copy(const struct work *w, size_t from, size_t to, size_t base, struct dg_buffer *out, size_t *shift)
+static void copy(
+    const struct work *w, size_t from, size_t to, size_t base, struct dg_buffer *out, size_t *shift)
 {
     for (size_t i = from; shift && i < to; i++)
         shift[i] = out->len - base + (i - from);

@@ -15,8 +15,8 @@ struct dg_word_pair {
 };
 
 struct dg_decoration {
-    const char *document;          /* what the insets' bytes are of */
-    const char *flat;              /* [len] the sentence as it was translated */
+    const char *document; /* what the insets' bytes are of */
+    const char *flat;     /* [len] the sentence as it was translated */
     size_t len;
     const struct dg_inset *insets; /* [n] with `at` within flat */
     size_t n;
@@ -26,8 +26,9 @@ struct dg_decoration {
     size_t n_pairs;
 };
 
-/* Append the decorated answer. shift (optional, [answer_len + 1]) gets where each byte of the answer
- * went, counted from the begin of what was appended. The arena is for scratch. False: no memory. */
+/* Append the decorated answer. shift (optional, [answer_len + 1]) gets where each byte of the
+ * answer went, counted from the begin of what was appended. The arena is for scratch. False: no
+ * memory. */
 bool dg_decorate(
     const struct dg_decoration *d, struct dg_arena *arena, struct dg_buffer *out, size_t *shift);
 

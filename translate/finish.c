@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is the answer caught in a loop, and this was the first round? Then there is a second, with a block that ends it. */
+/* Is the answer caught in a loop, and this was the first round? Then there is a second, with a
+ * block that ends it. */
 static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
     struct dg_loop loop;
@@ -21,8 +22,8 @@ static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct 
     return true;
 }
 
-/* Is the answer </s> alone, which short answers' better scores bring about? Nobody wants nothing: the second round may not
- * end at once. */
+/* Is the answer </s> alone, which short answers' better scores bring about? Nobody wants nothing:
+ * the second round may not end at once. */
 static bool needs_a_piece(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
     if (p->not_empty || j->forced || j->options.pieces || j->options.keep_loops || h->n != 1 ||
@@ -33,20 +34,22 @@ static bool needs_a_piece(const struct dg_job *j, struct dg_part *p, const struc
     return true;
 }
 
-/* No candidate was possible: a target that is given has a piece at -inf, as models have that never say it; else weights
- * are broken. */
+/* No candidate was possible: a target that is given has a piece at -inf, as models have that never
+ * say it; else weights are broken. */
 static int tell_impossible(const struct dg_job *j, struct dg_error *err)
 {
     const char *field = j->forced ? "target" : j->prefix.n ? "target_prefix" : NULL;
     if (field)
-        return dg_error_field(err, DG_EINVAL, field, "%s has a piece that this model can never say", field);
+        return dg_error_field(
+            err, DG_EINVAL, field, "%s has a piece that this model can never say", field);
     return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
 }
 
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[j->sentences[i]];
-    if (!r->n_hyps && !j->n_alternatives) /* there need not be as many ways to go on as were asked for */
+    if (!r->n_hyps &&
+        !j->n_alternatives) /* there need not be as many ways to go on as were asked for */
         return tell_impossible(j, err);
     if (r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_piece(j, p, &r->hyps[0])))
         return DG_EAGAIN;
@@ -55,7 +58,9 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         return DG_JOB_NO_MEMORY(err);
     for (uint32_t h = 0; h < r->n_hyps; h++) {
         const struct dg_hypothesis *from = &r->hyps[h];
-        hyps[h] = (struct dg_part_hyp){.n = from->n, .logprob = from->logprob, .score = from->score,
+        hyps[h] = (struct dg_part_hyp){.n = from->n,
+            .logprob = from->logprob,
+            .score = from->score,
             .length_limited = from->length_limited};
         hyps[h].ids = dg_arena_array(&j->arena, from->n, sizeof *from->ids);
         hyps[h].token_logprob = dg_arena_array(&j->arena, from->n, sizeof *from->token_logprob);
@@ -69,7 +74,8 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         if (!p->alignment)
             return DG_JOB_NO_MEMORY(err);
         memcpy(p->alignment, r->alignment, hyps[0].n * sizeof *p->alignment);
-        if ((j->options.alignments || p->n_insets) && !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
+        if ((j->options.alignments || p->n_insets) &&
+            !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
             return DG_JOB_NO_MEMORY(err);
     }
     p->hyps = hyps;
@@ -84,8 +90,8 @@ static bool is_blank(char c)
 }
 
 /* Put token `src` of text in the place of an unknown piece, spaced as it was there. */
-static void copy_token(const char *text, const struct dg_token *src, struct dg_buffer *out, size_t from,
-    bool blank_follows)
+static void copy_token(const char *text, const struct dg_token *src, struct dg_buffer *out,
+    size_t from, bool blank_follows)
 {
     size_t begin = src->begin, end = src->end;
     while (begin < end && is_blank(text[begin]))
@@ -109,10 +115,10 @@ const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at)
     return i < p->n_tokens ? &p->tokens[i] : NULL;
 }
 
-/* What stands for unknown piece `at`: the token it was aligned with; for answers below the best, which have no
- * alignment, the next source token that the vocabulary does not know. */
-static const struct dg_token *source_of_unknown(const struct dg_part *p, const struct dg_part_hyp *h, uint32_t at,
-    int32_t source_unk, size_t *next)
+/* What stands for unknown piece `at`: the token it was aligned with; for answers below the best,
+ * which have no alignment, the next source token that the vocabulary does not know. */
+static const struct dg_token *source_of_unknown(const struct dg_part *p,
+    const struct dg_part_hyp *h, uint32_t at, int32_t source_unk, size_t *next)
 {
     const struct dg_token *t = h == p->hyps ? dg_part_source_of(p, at) : NULL;
     if (t)
@@ -131,24 +137,26 @@ static void note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i,
     }
 }
 
-/* Decoded text with each unknown piece replaced by text of the source. One for which the source has none is left out:
- * "⁇" is never shown. */
-static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, uint32_t n,
-    const char *text, size_t len, const struct dg_token *spans, struct dg_buffer *out)
+/* Decoded text with each unknown piece replaced by text of the source. One for which the source has
+ * none is left out: "⁇" is never shown. */
+static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    uint32_t n, const char *text, size_t len, const struct dg_token *spans, struct dg_buffer *out)
 {
     int32_t unk = dg_tokenizer_unk(j->t->target), source_unk = dg_tokenizer_unk(j->t->source);
     size_t at = 0, next = 0, from = out->len;
     bool any = false;
     static const struct dg_prefix none;
     const struct dg_prefix *prefix =
-        j->n_alternatives || (j->n_sentences && p == &j->parts[j->sentences[0]]) ? &j->prefix : &none;
+        j->n_alternatives || (j->n_sentences && p == &j->parts[j->sentences[0]]) ? &j->prefix
+                                                                                 : &none;
     for (uint32_t i = 0; i < n; i++) {
         if (h->ids[i] != unk) {
             note_end(p, h, i, out->len + (spans[i].end > at ? spans[i].end - at : 0));
             continue;
         }
         /* The blanks around one unknown sign may have been passed over already. */
-        size_t begin = spans[i].begin > at ? spans[i].begin : at, end = spans[i].end > at ? spans[i].end : at;
+        size_t begin = spans[i].begin > at ? spans[i].begin : at,
+               end = spans[i].end > at ? spans[i].end : at;
         bool given = i < prefix->n && prefix->text; /* it is the prefix's own, not the source's */
         const struct dg_token *source =
             given ? &prefix->tokens[i] : source_of_unknown(p, h, i, source_unk, &next);
@@ -158,8 +166,10 @@ static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct
         if (source) {
             while (at < len && is_blank(text[at]) && end > begin && is_blank(text[end - 1]))
                 at++;
-            copy_token(given ? prefix->text : p->text, source, out, from, at >= len || is_blank(text[at]));
-        } else if (at < len && !is_blank(text[at]) && out->len > from && !is_blank(out->data[out->len - 1])) {
+            copy_token(
+                given ? prefix->text : p->text, source, out, from, at >= len || is_blank(text[at]));
+        } else if (at < len && !is_blank(text[at]) && out->len > from &&
+                   !is_blank(out->data[out->len - 1])) {
             dg_buffer_add(out, " ", 1);
         }
         note_end(p, h, i, out->len);
@@ -168,8 +178,8 @@ static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct
     return any;
 }
 
-static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
-    struct dg_error *err)
+static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, struct dg_error *err)
 {
     const struct dg_tokenizer *t = j->t->target;
     const struct dg_config *c = dg_model_config(j->t->model);
@@ -181,19 +191,21 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     if (!spans)
         return DG_JOB_NO_MEMORY(err);
     int rc = dg_tokenizer_decode(t, h->ids, n, &text, &len, spans, err);
-    if (!rc && fill_unknown(j, p, h, n, text, len, spans, out) && h == p->hyps) /* flags tell of the best answer */
+    if (!rc && fill_unknown(j, p, h, n, text, len, spans, out) &&
+        h == p->hyps) /* flags tell of the best answer */
         p->flags |= DG_FLAG_UNK_COPIED;
     bool aligned = p->ends && h == p->hyps;
     if (!rc && p->capitals && !out->failed)
-        rc = dg_capitals_write(j->target_language, out, from, p->ends, aligned ? p->n_ends : 0, err);
+        rc =
+            dg_capitals_write(j->target_language, out, from, p->ends, aligned ? p->n_ends : 0, err);
     free(text);
     free(spans);
     return rc;
 }
 
 /* The answer with the sentence's marks and line ends around it; p->ends move along. */
-static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
-    struct dg_error *err)
+static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, struct dg_error *err)
 {
     struct dg_buffer plain;
     struct dg_word_pair *pairs = NULL;
@@ -202,10 +214,17 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
     bool aligned = h == p->hyps && p->ends;
     int rc = add_text(j, p, h, &plain, err);
     if (!rc && aligned)
-        rc = dg_part_word_pairs(j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, &n_pairs, err);
+        rc = dg_part_word_pairs(
+            j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, &n_pairs, err);
     size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
-    struct dg_decoration d = {.document = j->text, .flat = p->flat, .len = p->flat_len, .insets = p->insets,
-        .n = p->n_insets, .answer = plain.data ? plain.data : "", .answer_len = plain.len, .pairs = pairs,
+    struct dg_decoration d = {.document = j->text,
+        .flat = p->flat,
+        .len = p->flat_len,
+        .insets = p->insets,
+        .n = p->n_insets,
+        .answer = plain.data ? plain.data : "",
+        .answer_len = plain.len,
+        .pairs = pairs,
         .n_pairs = n_pairs};
     if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
         rc = DG_JOB_NO_MEMORY(err);
@@ -215,13 +234,14 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
     return rc;
 }
 
-int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
-    struct dg_error *err)
+int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, struct dg_error *err)
 {
     return p->n_insets ? add_decorated(j, p, h, out, err) : add_text(j, p, h, out, err);
 }
 
-static void add_pieces(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out)
+static void add_pieces(
+    struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
     for (uint32_t i = 0; i < h->n && h->ids[i] != c->eos; i++) {
@@ -240,7 +260,8 @@ static unsigned flags_of(const struct dg_job *j, const struct dg_part_hyp *h)
     return flags;
 }
 
-int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
+int dg_part_answer(
+    struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
 {
     if (p->copied) {
         dg_buffer_add(out, j->text + p->begin, p->end - p->begin);
@@ -261,8 +282,10 @@ int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg
     return rc;
 }
 
-/* Layout: what stood between the parts stands there again. where (optional, [n_parts]) gets each part's bytes. */
-static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where, struct dg_error *err)
+/* Layout: what stood between the parts stands there again. where (optional, [n_parts]) gets each
+ * part's bytes. */
+static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where,
+    struct dg_error *err)
 {
     size_t at = 0;
     for (size_t i = 0; i < j->n_parts; i++) {
@@ -339,8 +362,8 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
 {
     memset(out, 0, sizeof *out);
     if (j->n_accepted != j->n_sentences)
-        return dg_error_set(err, DG_EINTERNAL, "%zu of %zu sentences were accepted", j->n_accepted,
-            j->n_sentences);
+        return dg_error_set(
+            err, DG_EINTERNAL, "%zu of %zu sentences were accepted", j->n_accepted, j->n_sentences);
     uint32_t n_best = ranks(j);
     struct dg_answer *best = dg_arena_array(&j->arena, n_best, sizeof *best);
     struct dg_part *where = dg_arena_array(&j->arena, j->n_parts, sizeof *where);
@@ -384,7 +407,8 @@ int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error
         return DG_JOB_NO_MEMORY(err);
     for (uint32_t i = 0; i < h->n; i++)
         pieces[i] = dg_tokenizer_piece(j->t->target, h->ids[i]);
-    *out = (struct dg_scored){.total = h->logprob, .n = h->n, .pieces = pieces, .logprob = h->token_logprob};
+    *out = (struct dg_scored){
+        .total = h->logprob, .n = h->n, .pieces = pieces, .logprob = h->token_logprob};
     return 0;
 }
 

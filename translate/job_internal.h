@@ -21,24 +21,27 @@ struct dg_part_hyp {
 
 /* A piece of the text: translated as one sentence, or copied when it has no letters. */
 struct dg_part {
-    size_t begin, end;        /* bytes of the job's text */
-    bool copied, tagged;      /* tagged: ids begin with the piece that asks for a language */
-    bool capitals;            /* the sentence is in capitals, and read as ordinary words */
+    size_t begin, end;   /* bytes of the job's text */
+    bool copied, tagged; /* tagged: ids begin with the piece that asks for a language */
+    bool capitals;       /* the sentence is in capitals, and read as ordinary words */
     unsigned flags;
-    uint32_t block;           /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
-    bool not_empty;           /* a second round, after an answer of nothing */
-    const char *flat;         /* [flat_len] what is translated, where that is not the text's own bytes; else NULL */
+    /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
+    uint32_t block;
+    bool not_empty; /* a second round, after an answer of nothing */
+    /* [flat_len] what is translated, where that is not the text's own bytes; else NULL */
+    const char *flat;
     size_t flat_len;
-    struct dg_inset *insets;  /* [n_insets] with `at` within flat: put back around the answer */
+    struct dg_inset *insets; /* [n_insets] with `at` within flat: put back around the answer */
     size_t n_insets;
-    const char *text;         /* normalised; what the tokens' offsets mean */
-    struct dg_token *tokens;  /* [n_tokens] of `text`; NULL in pieces mode */
+    const char *text;        /* normalised; what the tokens' offsets mean */
+    struct dg_token *tokens; /* [n_tokens] of `text`; NULL in pieces mode */
     size_t n_tokens;
-    int32_t *ids;             /* [n_ids] for the encoder: tag, tokens, </s> */
+    int32_t *ids; /* [n_ids] for the encoder: tag, tokens, </s> */
     uint32_t n_ids;
     struct dg_part_hyp *hyps; /* [n_hyps] once accepted */
     int32_t *alignment;       /* [hyps[0].n] positions in ids, or NULL */
-    size_t *ends;             /* [n_ends] bytes of the whole answer behind each piece of hyps[0], when aligned */
+    /* [n_ends] bytes of the whole answer behind each piece of hyps[0], when aligned */
+    size_t *ends;
     uint32_t n_ends;
     uint32_t n_hyps;
 };
@@ -53,44 +56,48 @@ struct dg_job {
     const struct dg_translator *t;
     struct dg_arena arena;
     struct dg_translate_options options;
-    const char *tag;       /* piece that names the target language, or NULL */
-    const char *language;  /* of the source, for splitting */
+    const char *tag;      /* piece that names the target language, or NULL */
+    const char *language; /* of the source, for splitting */
     const char *target_language;
     char *text;
     size_t len;
     struct dg_part *parts; /* [n_parts], in the order of the text */
     size_t n_parts, parts_cap;
-    size_t *sentences;     /* [n_sentences] parts that are engine work */
+    size_t *sentences; /* [n_sentences] parts that are engine work */
     size_t n_sentences, n_accepted;
     struct dg_prefix prefix; /* of the first sentence's answer */
     struct dg_span *spans;   /* [n_parts] of the text in code points, once asked for */
-    uint32_t n_alternatives; /* sentence i picks the best but i behind the prefix; 0: an ordinary job */
-    int32_t *forced;       /* [n_forced]: the target to score */
+    /* sentence i picks the best but i behind the prefix; 0: an ordinary job */
+    uint32_t n_alternatives;
+    int32_t *forced; /* [n_forced]: the target to score */
     uint32_t n_forced;
 };
 
-/* Make p the sentence `at` (bytes of the layout's flat text) of block b, with the marks that are its own. */
-int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_document *l, const struct dg_block *b,
-    struct dg_span at, struct dg_error *err);
+/* Make p the sentence `at` (bytes of the layout's flat text) of block b, with the marks that are
+ * its own. */
+int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_document *l,
+    const struct dg_block *b, struct dg_span at, struct dg_error *err);
 /* What stays as it is in a sentence of plain text becomes its insets. */
 int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* The byte of the job's text where byte `at` of flat is; behind what has no width there or not. */
 size_t dg_part_source(const struct dg_part *p, size_t at, bool behind);
 
 /* Append one answer's text; unknown pieces are replaced (of the best answer's, p->flags tells). */
-int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out,
-    struct dg_error *err);
+int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, struct dg_error *err);
 
-/* Pairs of words of the sentence and of the best answer's text s[n], whose pieces end at p->ends counted from `base`;
- * *n_pairs of them, at most one a piece. */
-int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n, size_t base,
-    struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err);
+/* Pairs of words of the sentence and of the best answer's text s[n], whose pieces end at p->ends
+ * counted from `base`; *n_pairs of them, at most one a piece. */
+int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n,
+    size_t base, struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err);
 
 /* Append what stands for a part in the answer of that rank, and set its flags. */
-int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err);
-
-/* Fill out->alignments for the best answer's text; where[n_parts] holds the bytes each part has there. */
-int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where, struct dg_answers *out,
+int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out,
     struct dg_error *err);
+
+/* Fill out->alignments for the best answer's text; where[n_parts] holds the bytes each part has
+ * there. */
+int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where,
+    struct dg_answers *out, struct dg_error *err);
 
 #endif

@@ -5,18 +5,20 @@
 
 #include <string.h>
 
-/* A pair's mark without its partner within the part is any mark. Pairs lie within one another: what was opened last is
- * closed first. */
+/* A pair's mark without its partner within the part is any mark. Pairs lie within one another: what
+ * was opened last is closed first. */
 static int find_partners(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
-    size_t n = 0, *open = dg_arena_array(&j->arena, p->n_insets, sizeof *open); /* [n] without a partner so far */
+    /* [n] without a partner so far */
+    size_t n = 0, *open = dg_arena_array(&j->arena, p->n_insets, sizeof *open);
     if (!open)
         return DG_JOB_NO_MEMORY(err);
     for (size_t i = 0; i < p->n_insets; i++) {
         struct dg_inset *inset = &p->insets[i];
         if (inset->kind == DG_INSET_OPEN)
             open[n++] = i;
-        else if (inset->kind == DG_INSET_CLOSE && n > 0 && p->insets[open[n - 1]].pair == inset->pair)
+        else if (inset->kind == DG_INSET_CLOSE && n > 0 &&
+                 p->insets[open[n - 1]].pair == inset->pair)
             n--;
         else if (inset->kind == DG_INSET_CLOSE)
             inset->kind = DG_INSET_MARK;
@@ -32,8 +34,8 @@ static size_t end_before(const struct dg_job *j, const struct dg_part *p)
     return p > j->parts ? p[-1].end : 0;
 }
 
-/* Copy those within at, counted from its begin, but for what the part before has at its end: a pair that encloses
- * nothing lies at the end of one sentence and at the begin of the next. */
+/* Copy those within at, counted from its begin, but for what the part before has at its end: a pair
+ * that encloses nothing lies at the end of one sentence and at the begin of the next. */
 static int copy_insets(struct dg_job *j, struct dg_part *p, const struct dg_document *l,
     const struct dg_block *b, struct dg_span at, struct dg_error *err)
 {
@@ -137,10 +139,12 @@ static bool is_gap(const char *s, size_t from, size_t to, bool picture)
     return from + strspn(s + from, picture ? " \t" : " \t.") >= to;
 }
 
-/* Where the sentence s[n] ends without what is kept behind it and is none of it; n: there is no such thing. */
+/* Where the sentence s[n] ends without what is kept behind it and is none of it; n: there is no
+ * such thing. */
 static size_t without_kept_end(const char *s, size_t n)
 {
-    size_t begin, end = 0, behind = 0, out = n; /* what is kept from `out` up to `behind` stays outside */
+    /* what is kept from `out` up to `behind` stays outside */
+    size_t begin, end = 0, behind = 0, out = n;
     bool picture = false;
     while ((end = dg_kept_next(s, n, end, &begin)) > 0) {
         if (out == n || !is_gap(s, behind, begin, picture))

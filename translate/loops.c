@@ -61,8 +61,8 @@ bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *
 
 /* A loop of a period p repeats its runs of any order; a run of order o is there a second time o
  * pieces into the second unit. So an order of three stops a single piece at the fourth and a pair
- * at the fifth; where units are longer, four are enough and leave "in the house" free to come back.
- */
+ * at the fifth; where units are longer, four are enough and leave "in the house" free to come
+ * back. */
 uint32_t dg_loop_block_order(const struct dg_loop *loop)
 {
     return loop->period <= 2 ? 3 : 4;

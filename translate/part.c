@@ -30,7 +30,8 @@ static int count_spans(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-int dg_job_finish_part(struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err)
+int dg_job_finish_part(
+    struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[i];
     struct dg_buffer text;
@@ -41,13 +42,19 @@ int dg_job_finish_part(struct dg_job *j, size_t i, struct dg_finished_part *out,
         return rc;
     dg_buffer_init(&text);
     rc = dg_part_answer(j, p, 0, &text, err);
-    const char *copy = rc || text.failed ? NULL : dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
+    const char *copy = rc || text.failed
+                           ? NULL
+                           : dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
     if (!rc && !copy)
         rc = DG_JOB_NO_MEMORY(err);
     if (!rc)
-        *out = (struct dg_finished_part){.text = copy, .len = text.len, .characters = dg_utf8_count(copy, text.len),
-            .source_begin = j->spans[i].begin, .source_end = j->spans[i].end,
-            .score = p->copied ? 0 : p->hyps[0].score, .flags = p->flags};
+        *out = (struct dg_finished_part){.text = copy,
+            .len = text.len,
+            .characters = dg_utf8_count(copy, text.len),
+            .source_begin = j->spans[i].begin,
+            .source_end = j->spans[i].end,
+            .score = p->copied ? 0 : p->hyps[0].score,
+            .flags = p->flags};
     dg_buffer_deinit(&text);
     return rc;
 }

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-
-static int job_new(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
-    struct dg_job **out, struct dg_error *err)
+static int job_new(const struct dg_translator *t, const char *text, size_t n,
+    const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
     const char *source, *target;
     size_t pair;
@@ -106,8 +105,8 @@ static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error 
 }
 
 /* Encode bytes begin..end of the text; tokens stay with the job. */
-static int encode_span(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
-    struct dg_part *p, struct dg_error *err)
+static int encode_span(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
+    size_t n, struct dg_part *p, struct dg_error *err)
 {
     char *nfc = NULL;
     struct dg_token *tokens = NULL;
@@ -139,11 +138,14 @@ struct flat {
     const struct dg_block *block;
 };
 
-/* A cut at left_end .. right_begin, out of what must stay whole: false when that leaves nothing on one side. */
-static bool keep_whole(const struct flat *f, struct dg_span at, size_t *left_end, size_t *right_begin)
+/* A cut at left_end .. right_begin, out of what must stay whole: false when that leaves nothing on
+ * one side. */
+static bool keep_whole(
+    const struct flat *f, struct dg_span at, size_t *left_end, size_t *right_begin)
 {
     size_t n = f->layout ? dg_document_before(f->layout, f->block, *right_begin) : 0;
-    for (size_t i = n; i-- > 0;) { /* the last one with any width there is the only one that can reach over it */
+    for (size_t i = n;
+         i-- > 0;) { /* the last one with any width there is the only one that can reach over it */
         const struct dg_inset *inset = &f->layout->insets[f->block->inset + i];
         if (inset->at + inset->len <= *left_end)
             break;
@@ -163,13 +165,15 @@ static bool keep_whole(const struct flat *f, struct dg_span at, size_t *left_end
     return true;
 }
 
-/* While planning: may the answer be changed where the source says how? What the user has begun to write may not. */
+/* While planning: may the answer be changed where the source says how? What the user has begun to
+ * write may not. */
 static bool answer_is_free(const struct dg_job *j)
 {
     return !j->options.prefix;
 }
 
-static struct dg_part *part_of(struct dg_job *j, const struct flat *f, struct dg_span at, struct dg_error *err)
+static struct dg_part *part_of(
+    struct dg_job *j, const struct flat *f, struct dg_span at, struct dg_error *err)
 {
     if (f->layout) {
         struct dg_part *p = part_new(j, 0, 0, err);
@@ -195,14 +199,16 @@ static bool has_words(const struct dg_part *p, const char *s, size_t n)
 }
 
 /* Translate, copy or refuse one span; DG_EAGAIN: it is over the piece limit. */
-static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
+static int plan_part(
+    struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
     uint32_t frame = (j->tag ? 1 : 0) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
     if (!has_words(p, s, n)) {
         p->copied = true;
         return 0;
     }
-    p->capitals = answer_is_free(j) && dg_text_in_capitals(s, n) && dg_bundle_capitals_as_words(j->t->bundle);
+    p->capitals =
+        answer_is_free(j) && dg_text_in_capitals(s, n) && dg_bundle_capitals_as_words(j->t->bundle);
     int rc = encode_span(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;
@@ -212,9 +218,10 @@ static int plan_part(struct dg_job *j, struct dg_part *p, const char *s, size_t 
     return frame_ids(j, p, p->n_tokens, err);
 }
 
-/* Add begin..end of f as one sentence, or as several when it is over the piece limit. A loop over a stack of spans
- * instead of recursion: the left part first, so that parts stay in order. */
-static int plan_span(struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
+/* Add begin..end of f as one sentence, or as several when it is over the piece limit. A loop over a
+ * stack of spans instead of recursion: the left part first, so that parts stay in order. */
+static int plan_span(
+    struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
 {
     struct dg_span stack[64] = {{begin, end}};
     size_t depth = 1, first_part = j->n_parts;
@@ -237,9 +244,11 @@ static int plan_span(struct dg_job *j, const struct flat *f, size_t begin, size_
             return rc;
         left_end += at.begin;
         right_begin += at.begin;
-        if (depth + 2 > sizeof stack / sizeof stack[0] || !keep_whole(f, at, &left_end, &right_begin))
-            return dg_error_set(err, DG_ELIMIT, "a sentence of %zu bytes cannot be split to %u pieces",
-                end - begin, j->options.max_source);
+        if (depth + 2 > sizeof stack / sizeof stack[0] ||
+            !keep_whole(f, at, &left_end, &right_begin))
+            return dg_error_set(err, DG_ELIMIT,
+                "a sentence of %zu bytes cannot be split to %u pieces", end - begin,
+                j->options.max_source);
         split = true;
         stack[depth++] = (struct dg_span){right_begin, at.end};
         stack[depth++] = (struct dg_span){at.begin, left_end};
@@ -257,7 +266,8 @@ static const struct dg_inset *inset_around(const struct flat *f, size_t at)
     return last && last->at + last->len > at ? last : NULL;
 }
 
-/* A sentence holds the whole of what it begins or ends within: splitting takes the begin of `- x` for a bullet. */
+/* A sentence holds the whole of what it begins or ends within: splitting takes the begin of `- x`
+ * for a bullet. */
 static struct dg_span with_whole_insets(const struct flat *f, struct dg_span at)
 {
     const struct dg_inset *first = inset_around(f, at.begin), *last = inset_around(f, at.end);
@@ -269,13 +279,15 @@ static struct dg_span with_whole_insets(const struct flat *f, struct dg_span at)
 }
 
 /* The sentences of bytes begin .. end of f. */
-static int plan_running(struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
+static int plan_running(
+    struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
 {
     struct dg_span *spans = NULL;
     size_t n = 0;
     int rc = dg_split_sentences(f->text + begin, end - begin, j->language, &spans, &n, err);
     for (size_t i = 0; i < n; i++)
-        spans[i] = with_whole_insets(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
+        spans[i] =
+            with_whole_insets(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
     for (size_t i = 0; i < n && !rc;) {
         struct dg_span whole = spans[i++];
         for (; i < n && spans[i].begin < whole.end; i++) /* two sentences in one `code` are one */
@@ -334,7 +346,8 @@ static int plan_pieces(struct dg_job *j, struct dg_error *err)
         struct dg_token *t = &p->tokens[p->n_tokens++];
         t->id = dg_tokenizer_id(j->t->source, w);
         if (t->id < 0)
-            return dg_error_field(err, DG_EINVAL, "text", "piece \"%.60s\" is not in the source vocabulary", w);
+            return dg_error_field(
+                err, DG_EINVAL, "text", "piece \"%.60s\" is not in the source vocabulary", w);
         t->begin = (uint32_t)(w - s);
         t->end = t->begin + (uint32_t)strlen(w);
     }
@@ -352,8 +365,9 @@ static int check_order(const struct dg_job *j, struct dg_error *err)
     for (size_t i = 0; i < j->n_parts; i++) {
         const struct dg_part *p = &j->parts[i];
         if (p->begin < at || p->end < p->begin || p->end > j->len)
-            return dg_error_set(err, DG_EINTERNAL, "sentence %zu is bytes %zu to %zu of %zu, the one before ends at %zu", i,
-                p->begin, p->end, j->len, at);
+            return dg_error_set(err, DG_EINTERNAL,
+                "sentence %zu is bytes %zu to %zu of %zu, the one before ends at %zu", i, p->begin,
+                p->end, j->len, at);
         at = p->end;
     }
     return 0;
@@ -371,15 +385,15 @@ static int list_sentences(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-static int check_text(const struct dg_translator *t, const char *text, size_t n, bool pieces, const char *field,
-    struct dg_error *err)
+static int check_text(const struct dg_translator *t, const char *text, size_t n, bool pieces,
+    const char *field, struct dg_error *err)
 {
     struct dg_error why = {0};
     if (dg_utf8_check(text, n, &why))
         return dg_error_field(err, DG_EINVAL, field, "%s", why.message);
     if (!pieces && (!dg_tokenizer_has_text(t->source) || !dg_tokenizer_has_text(t->target)))
-        return dg_error_set(err, DG_EUNSUP, "model %s has no SentencePiece model: it takes pieces only",
-            dg_bundle_name(t->bundle));
+        return dg_error_set(err, DG_EUNSUP,
+            "model %s has no SentencePiece model: it takes pieces only", dg_bundle_name(t->bundle));
     return 0;
 }
 
@@ -388,7 +402,8 @@ static int plan_prefix(struct dg_job *j, const char *text, struct dg_error *err)
     uint32_t in, out;
     if (!j->n_sentences)
         return 0; /* nothing is translated: there is nothing to begin */
-    int rc = dg_prefix_plan(j->t, &j->arena, text, strlen(text), j->options.pieces, &j->prefix, err);
+    int rc =
+        dg_prefix_plan(j->t, &j->arena, text, strlen(text), j->options.pieces, &j->prefix, err);
     if (rc)
         return rc;
     dg_job_cost(j, 0, &in, &out);
@@ -398,8 +413,8 @@ static int plan_prefix(struct dg_job *j, const char *text, struct dg_error *err)
     return 0;
 }
 
-int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
-    struct dg_job **out, struct dg_error *err)
+int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
+    const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
     struct dg_job *j = NULL;
     int rc = check_text(t, text, n, o->pieces, "text", err);
@@ -431,11 +446,12 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
         j->forced = dg_arena_array(&j->arena, n / 2 + 2, sizeof *j->forced);
         if (!s || !j->forced)
             return DG_JOB_NO_MEMORY(err);
-        for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w; w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
+        for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w;
+             w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
             int32_t id = dg_tokenizer_id(j->t->target, w);
             if (id < 0)
-                return dg_error_field(err, DG_EINVAL, "target", "piece \"%.60s\" is not in the target vocabulary",
-                    w);
+                return dg_error_field(
+                    err, DG_EINVAL, "target", "piece \"%.60s\" is not in the target vocabulary", w);
             j->forced[j->n_forced++] = id;
         }
     } else {
@@ -451,13 +467,14 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
     }
     j->forced[j->n_forced++] = dg_model_config(j->t->model)->eos;
     if (j->n_forced > dg_model_max_positions(j->t->model))
-        return dg_error_field(err, DG_ELIMIT, "target", "%u pieces are over the limit of %u", j->n_forced,
-            dg_model_max_positions(j->t->model));
+        return dg_error_field(err, DG_ELIMIT, "target", "%u pieces are over the limit of %u",
+            j->n_forced, dg_model_max_positions(j->t->model));
     return 0;
 }
 
-int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source, const char *target,
-    size_t n_target, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
+int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source,
+    const char *target, size_t n_target, const struct dg_translate_options *o, struct dg_job **out,
+    struct dg_error *err)
 {
     struct dg_job *j = NULL;
     int rc = check_text(t, source, n_source, o->pieces, "source", err);
@@ -473,8 +490,8 @@ int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t 
         if (!rc)
             rc = frame_ids(j, p, p->n_tokens, err);
         if (!rc && p->n_ids > j->options.max_source)
-            rc = dg_error_field(err, DG_ELIMIT, "source", "%u pieces are over the limit of %u", p->n_ids,
-                j->options.max_source);
+            rc = dg_error_field(err, DG_ELIMIT, "source", "%u pieces are over the limit of %u",
+                p->n_ids, j->options.max_source);
     }
     if (!rc)
         rc = plan_forced(j, target, n_target, err);
@@ -521,12 +538,13 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
     }
 }
 
-void dg_job_cost(const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens)
+void dg_job_cost(
+    const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens)
 {
     const struct dg_part *p = &j->parts[j->sentences[i]];
     uint32_t limit = j->options.search.max_len;
     *source_tokens = p->n_ids;
     *max_target_tokens = j->forced ? j->n_forced
-        : limit                    ? limit
+                         : limit   ? limit
                                    : p->n_ids + dg_model_config(j->t->model)->extra_length;
 }

@@ -142,8 +142,8 @@ static void last_word(const struct dg_translator *t, const struct dg_prefix *p, 
 }
 
 /* Bytes of the answer's text that say the prefix. */
-static int measure(const struct dg_translator *t, struct dg_prefix *p, bool blank,
-    struct dg_error *err)
+static int measure(
+    const struct dg_translator *t, struct dg_prefix *p, bool blank, struct dg_error *err)
 {
     char *text = NULL;
     int rc = dg_tokenizer_decode(t->target, p->ids, p->n, &text, &p->len, NULL, err);
@@ -161,8 +161,8 @@ static int plan_pieces(const struct dg_translator *t, struct dg_arena *arena, co
         return NO_MEMORY(err);
     for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w; w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
         if (!dg_tokenizer_has_piece(t->target, w))
-            return dg_error_field(err, DG_EINVAL, FIELD,
-                "piece \"%.60s\" is not in the target vocabulary", w);
+            return dg_error_field(
+                err, DG_EINVAL, FIELD, "piece \"%.60s\" is not in the target vocabulary", w);
         p->ids[p->n++] = dg_tokenizer_id(t->target, w);
     }
     return 0;

@@ -10,8 +10,8 @@
 struct dg_prefix {
     int32_t *ids; /* [n] pieces of the words before the last */
     uint32_t n;
-    struct dg_token *tokens; /* [n] where they stand in `text` */
-    const char *text;        /* normalised */
+    struct dg_token *tokens;     /* [n] where they stand in `text` */
+    const char *text;            /* normalised */
     struct dg_spelling spelling; /* of the last word; n_states 0: none, everything is in ids */
     size_t len;                  /* bytes of an answer that say it */
 };

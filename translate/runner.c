@@ -29,8 +29,8 @@ struct dg_runner {
     void *arg;
 };
 
-int dg_runner_open(const struct dg_translator *t, int workers, int threads, const struct dg_engine_limits *limits,
-    struct dg_runner **out, struct dg_error *err)
+int dg_runner_open(const struct dg_translator *t, int workers, int threads,
+    const struct dg_engine_limits *limits, struct dg_runner **out, struct dg_error *err)
 {
     const struct dg_device cpu = {.threads = threads};
     return dg_runner_open_on(t, workers, &cpu, limits, out, err);
@@ -112,11 +112,13 @@ static void finish_one(struct dg_runner *r, size_t job)
 static int admit_again(struct worker *w, size_t item, struct dg_error *err)
 {
     struct dg_sentence s;
-    dg_job_sentence(w->runner->jobs[w->runner->items[item].job], w->runner->items[item].sentence, &s);
+    dg_job_sentence(
+        w->runner->jobs[w->runner->items[item].job], w->runner->items[item].sentence, &s);
     return dg_engine_admit(w->engine, item, &s, err);
 }
 
-/* Hand finished sentences to their jobs. A job may be shared by workers, so accepting is under the lock. */
+/* Hand finished sentences to their jobs. A job may be shared by workers, so accepting is under the
+ * lock. */
 static void collect(struct worker *w)
 {
     struct dg_runner *r = w->runner;
@@ -172,7 +174,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-static int list_items(struct dg_runner *r, struct dg_job *const *jobs, size_t n, struct dg_error *err)
+static int list_items(
+    struct dg_runner *r, struct dg_job *const *jobs, size_t n, struct dg_error *err)
 {
     r->n_items = r->next = r->jobs_done = 0;
     for (size_t i = 0; i < n; i++)

@@ -1,7 +1,7 @@
-/* Text in, text out: the one place that knows text and engine both (no HTTP, no JSON). The command line, the server
- * and the trainer's validation translate alike by it.
- *   translator (a loaded bundle)  --plan-->  job (sentences as ids)  --engine-->  results  --finish-->  text with spans
- * A translator is const after open: any thread. A job belongs to one thread at a time. */
+/* Text in, text out: the one place that knows text and engine both (no HTTP, no JSON). The command
+ * line, the server and the trainer's validation translate alike by it. translator (a loaded bundle)
+ * --plan-->  job (sentences as ids)  --engine-->  results  --finish-->  text with spans A
+ * translator is const after open: any thread. A job belongs to one thread at a time. */
 #ifndef DG_TRANSLATE_TRANSLATE_H
 #define DG_TRANSLATE_TRANSLATE_H
 
@@ -13,7 +13,8 @@
 
 struct dg_translator;
 
-/* Open the bundle, its vocabularies and the model on be's device; checks that they fit each other. */
+/* Open the bundle, its vocabularies and the model on be's device; checks that they fit each
+ * other. */
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);
 void dg_translator_close(struct dg_translator *t); /* NULL is fine */
@@ -26,51 +27,63 @@ const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
 
 struct dg_translate_options {
-    const char *source, *target; /* language codes; NULL: the bundle's first pair. DG_EINVAL (field source/target) otherwise */
-    struct dg_search search;     /* zero fields: the bundle's defaults; alpha < 0: default */
-    bool penalty_set;            /* search.penalty was chosen; else GNMT */
-    bool pieces;                 /* the text is pieces with white space between, not sentences; the answer has one space */
-    bool alignments;             /* say which words of the source the answer's words came from */
-    bool keep_loops;             /* an answer that is caught in a loop, or empty, is left as it is (pieces always are) */
-    enum dg_format format;       /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */
-    bool one_sentence;           /* do not split (still split again when over the piece limit) */
-    /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white space at the end says
-     * that it is finished (with `pieces`: pieces). NULL: none. DG_EINVAL, DG_ELIMIT: field target_prefix */
+    /* language codes; NULL: the bundle's first pair. DG_EINVAL (field source/target) otherwise */
+    const char *source, *target;
+    struct dg_search search; /* zero fields: the bundle's defaults; alpha < 0: default */
+    bool penalty_set;        /* search.penalty was chosen; else GNMT */
+    /* the text is pieces with white space between, not sentences; the answer has one space */
+    bool pieces;
+    bool alignments; /* say which words of the source the answer's words came from */
+    /* an answer that is caught in a loop, or empty, is left as it is (pieces always are) */
+    bool keep_loops;
+    /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */
+    enum dg_format format;
+    bool one_sentence; /* do not split (still split again when over the piece limit) */
+    /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white
+     * space at the end says that it is finished (with `pieces`: pieces). NULL: none. DG_EINVAL,
+     * DG_ELIMIT: field target_prefix */
     const char *prefix;
-    uint32_t max_source;         /* piece limit of one sentence with </s>; 0 = 512 */
+    uint32_t max_source; /* piece limit of one sentence with </s>; 0 = 512 */
 };
 
-/* One text on its way. Sentences are engine work; everything else is kept for putting the answer together. */
+/* One text on its way. Sentences are engine work; everything else is kept for putting the answer
+ * together. */
 struct dg_job;
 
 /* Normalise, split and encode text[n]. Text without letters plans zero sentences. */
-int dg_job_plan(const struct dg_translator *t, const char *text, size_t n, const struct dg_translate_options *o,
-    struct dg_job **out, struct dg_error *err);
-/* A job that scores a given translation: one sentence, forced. */
-int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source, const char *target,
-    size_t n_target, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
-/* A job that looks for n different ways to go on behind o->prefix ("" for the first word), each completed by its own
- * search: one sentence, n searches. */
-int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, size_t n_text, uint32_t n,
+int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
+/* A job that scores a given translation: one sentence, forced. */
+int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source,
+    const char *target, size_t n_target, const struct dg_translate_options *o, struct dg_job **out,
+    struct dg_error *err);
+/* A job that looks for n different ways to go on behind o->prefix ("" for the first word), each
+ * completed by its own search: one sentence, n searches. */
+int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
+    uint32_t n, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 void dg_job_free(struct dg_job *j); /* NULL is fine */
 
 size_t dg_job_sentences(const struct dg_job *j);
 /* Sentence i as the engine wants it; borrowed from the job. */
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
 /* Cost of sentence i for queues: pieces in (with </s>), and the most pieces that may come out. */
-void dg_job_cost(const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
-/* Keep sentence i's answer (copied). DG_EAGAIN: it is caught in a loop, or empty; nothing was kept, and the
- * sentence is to be admitted once more as dg_job_sentence gives it now, kept from that (err untouched). */
+void dg_job_cost(
+    const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
+/* Keep sentence i's answer (copied). DG_EAGAIN: it is caught in a loop, or empty; nothing was kept,
+ * and the sentence is to be admitted once more as dg_job_sentence gives it now, kept from that (err
+ * untouched). */
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
 
 enum dg_flag {
     DG_FLAG_LENGTH_LIMITED = 1, /* an output met its length limit */
     DG_FLAG_SPLIT = 2,          /* the sentence was over the piece limit and was split again */
     DG_FLAG_UNK_COPIED = 4,     /* a character outside the vocabulary was copied from the source */
-    DG_FLAG_REPETITION = 8,     /* the first answer was caught in a loop: this is a second, kept from repeating itself */
-    DG_FLAG_LOW_CONFIDENCE = 16, /* the model gives its own answer little probability, piece by piece */
-    DG_FLAG_NUMBER_MISMATCH = 32, /* a number of the source is not in the answer, or the other way round */
+    /* the first answer was caught in a loop: this is a second, kept from repeating itself */
+    DG_FLAG_REPETITION = 8,
+    /* the model gives its own answer little probability, piece by piece */
+    DG_FLAG_LOW_CONFIDENCE = 16,
+    /* a number of the source is not in the answer, or the other way round */
+    DG_FLAG_NUMBER_MISMATCH = 32,
 };
 
 struct dg_answer_sentence {
@@ -85,28 +98,32 @@ struct dg_answer {
     double score; /* mean over sentences of the search's score; 0 when nothing was translated */
 };
 
-/* A word of the source and a word of the answer that came from it, in code points; in pieces mode positions of pieces. */
+/* A word of the source and a word of the answer that came from it, in code points; in pieces mode
+ * positions of pieces. */
 struct dg_answer_pair {
     size_t source_begin, source_end, target_begin, target_end;
 };
 
 struct dg_answers {
-    const struct dg_answer *best;                 /* [n_best]; the first is the translation, layout put back */
+    /* [n_best]; the first is the translation, layout put back */
+    const struct dg_answer *best;
     size_t n_best;
-    const struct dg_answer_sentence *sentences;   /* [n_sentences] of the first */
+    const struct dg_answer_sentence *sentences; /* [n_sentences] of the first */
     size_t n_sentences;
-    const struct dg_answer_pair *alignments;      /* [n_alignments] of the first, when asked for */
+    const struct dg_answer_pair *alignments; /* [n_alignments] of the first, when asked for */
     size_t n_alignments;
-    unsigned flags;                               /* all sentences' flags or'ed */
+    unsigned flags; /* all sentences' flags or'ed */
     size_t source_characters, source_tokens, target_tokens;
 };
 
 /* Put the answer together once every sentence was accepted. Borrowed until the job is freed. */
 int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err);
 
-/* A sentence of the answer by itself, before the others are there: what will be member i of dg_answers.sentences. */
+/* A sentence of the answer by itself, before the others are there: what will be member i of
+ * dg_answers.sentences. */
 struct dg_finished_part {
-    const char *text; /* [len] as it will stand in the answer; borrowed from the job, NUL-terminated */
+    /* [len] as it will stand in the answer; borrowed from the job, NUL-terminated */
+    const char *text;
     size_t len, characters;
     size_t source_begin, source_end; /* code points */
     double score;
@@ -114,7 +131,8 @@ struct dg_finished_part {
 };
 size_t dg_job_parts(const struct dg_job *j);
 /* DG_EAGAIN: it is not accepted yet (err untouched). */
-int dg_job_finish_part(struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err);
+int dg_job_finish_part(
+    struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err);
 
 /* A forced job's answer: per-token log-probabilities, </s> last. Borrowed. */
 struct dg_scored {
@@ -125,9 +143,10 @@ struct dg_scored {
 };
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err);
 
-/* Up to n answers (as asked for) of a job of alternatives, best first; no two have the same word behind the prefix (or
- * the same word for its last). Borrowed. */
-int dg_job_finish_alternatives(struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err);
+/* Up to n answers (as asked for) of a job of alternatives, best first; no two have the same word
+ * behind the prefix (or the same word for its last). Borrowed. */
+int dg_job_finish_alternatives(
+    struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err);
 
 /* Name of a flag bit, such as "length_limited". */
 const char *dg_flag_name(unsigned bit);

@@ -3,23 +3,25 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static int check_vocab(const struct dg_tokenizer *t, uint32_t expected, const char *side, struct dg_error *err)
+static int check_vocab(
+    const struct dg_tokenizer *t, uint32_t expected, const char *side, struct dg_error *err)
 {
     if (dg_tokenizer_size(t) == expected)
         return 0;
-    return dg_error_set(err, DG_EFORMAT, "the %s vocabulary has %u pieces, the model expects %u", side,
-        dg_tokenizer_size(t), expected);
+    return dg_error_set(err, DG_EFORMAT, "the %s vocabulary has %u pieces, the model expects %u",
+        side, dg_tokenizer_size(t), expected);
 }
 
-/* A tag that the vocabulary lacks would be read as an unknown word, and the answer be in any language. */
+/* A tag that the vocabulary lacks would be read as an unknown word, and the answer be in any
+ * language. */
 static int check_tags(const struct dg_translator *t, struct dg_error *err)
 {
     const struct dg_json *tags = dg_json_get(dg_bundle_manifest(t->bundle), "tags");
     for (const char *k = dg_json_next_key(tags, NULL); k; k = dg_json_next_key(tags, k)) {
         const char *piece = dg_bundle_tag(t->bundle, k);
         if (!dg_tokenizer_has_piece(t->source, piece))
-            return dg_error_field(err, DG_EFORMAT, "tags", "tag \"%s\" for \"%s\" is no piece of the source vocabulary",
-                piece, k);
+            return dg_error_field(err, DG_EFORMAT, "tags",
+                "tag \"%s\" for \"%s\" is no piece of the source vocabulary", piece, k);
     }
     return 0;
 }
@@ -36,17 +38,19 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
         goto out;
     const struct dg_bundle *b = t->bundle;
     if ((rc = dg_config_read(dg_bundle_manifest(b), &config, err)) ||
-        (rc = dg_tokenizer_open(dg_bundle_source_spm(b), dg_bundle_source_vocab(b), &t->source, err)) ||
-        (rc = dg_tokenizer_open(dg_bundle_target_spm(b), dg_bundle_target_vocab(b), &t->target, err)) ||
+        (rc = dg_tokenizer_open(
+             dg_bundle_source_spm(b), dg_bundle_source_vocab(b), &t->source, err)) ||
+        (rc = dg_tokenizer_open(
+             dg_bundle_target_spm(b), dg_bundle_target_vocab(b), &t->target, err)) ||
         (rc = check_vocab(t->source, config.source_vocab, "source", err)) ||
         (rc = check_vocab(t->target, config.target_vocab, "target", err)) ||
         (rc = check_tags(t, err)) ||
-        (rc = dg_model_open(&config, dg_bundle_weights(b), be, max_positions ? max_positions : 1024, &t->model,
-             err)))
+        (rc = dg_model_open(&config, dg_bundle_weights(b), be, max_positions ? max_positions : 1024,
+             &t->model, err)))
         goto out;
     if (dg_bundle_shortlist(b)[0]) {
-        if ((rc = dg_shortlist_open(dg_bundle_shortlist(b), config.source_vocab, config.target_vocab, &t->shortlist,
-                 err)))
+        if ((rc = dg_shortlist_open(dg_bundle_shortlist(b), config.source_vocab,
+                 config.target_vocab, &t->shortlist, err)))
             goto out;
         dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
     }
@@ -105,8 +109,8 @@ const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t)
     return t->target;
 }
 
-int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target, size_t *pair,
-    struct dg_error *err)
+int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
+    size_t *pair, struct dg_error *err)
 {
     bool source_known = false;
     for (size_t i = 0; i < dg_bundle_pairs(t->bundle); i++) {

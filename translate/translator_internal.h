@@ -4,7 +4,8 @@
 
 #include "translate/translate.h"
 
-/* What stands between vocabulary pieces; CR, because lines may come from files that end them in CR LF. */
+/* What stands between vocabulary pieces; CR, because lines may come from files that end them in CR
+ * LF. */
 #define DG_PIECE_GAPS " \t\r\n"
 
 struct dg_translator {
@@ -14,8 +15,9 @@ struct dg_translator {
     struct dg_model *model;
 };
 
-/* Which of the bundle's pairs this is, codes compared without case; NULL fits every code. DG_EINVAL names the field. */
-int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target, size_t *pair,
-    struct dg_error *err);
+/* Which of the bundle's pairs this is, codes compared without case; NULL fits every code. DG_EINVAL
+ * names the field. */
+int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
+    size_t *pair, struct dg_error *err);
 
 #endif

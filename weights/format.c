@@ -5,15 +5,11 @@
 size_t dg_disk_type_bytes(uint32_t type)
 {
     switch (type) {
-    case DG_F32:
-        return 4;
+    case DG_F32: return 4;
     case DG_F16:
-    case DG_BF16:
-        return 2;
-    case DG_S8:
-        return 1;
-    default:
-        return 0;
+    case DG_BF16: return 2;
+    case DG_S8: return 1;
+    default: return 0;
     }
 }
 
@@ -30,17 +26,12 @@ bool dg_disk_data_bytes(uint32_t type, uint32_t layout, uint64_t N, uint64_t K, 
         N > DG_DISK_MAX_ELEMENTS / K)
         return false;
     switch (layout) {
-    case DG_LAYOUT_ROWS:
-        *bytes = N * K * element;
-        return true;
-    case DG_LAYOUT_PANEL16:
-        *bytes = (N + 15) / 16 * 16 * K * element;
-        return true;
+    case DG_LAYOUT_ROWS: *bytes = N * K * element; return true;
+    case DG_LAYOUT_PANEL16: *bytes = (N + 15) / 16 * 16 * K * element; return true;
     case DG_LAYOUT_PANEL16_S8:
         *bytes = (N + 15) / 16 * ((K + 3) / 4 * 64 + 64);
         return type == DG_S8;
-    default:
-        return false;
+    default: return false;
     }
 }
 

@@ -28,8 +28,8 @@
 
 struct dg_disk_header {
     unsigned char magic[8];
-    uint64_t
-        header_checksum; /* XXH3-64 of what follows it in the header, tables and names included */
+    /* XXH3-64 of what follows it in the header, tables and names included */
+    uint64_t header_checksum;
     uint32_t endian, version;
     uint64_t header_bytes, file_bytes;
     uint32_t tensor_count, form_count, names_bytes, reserved0;

@@ -140,7 +140,8 @@ static int check_targets_have_tags(
         const char *target = dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL);
         if (!dg_json_get(tags, target))
             return REFUSE("tags",
-                "manifest: tags has no piece for \"%s\", the target of pairs[%zu] (letter case counts)",
+                "manifest: tags has no piece for \"%s\", the target of pairs[%zu] (letter case "
+                "counts)",
                 target, i);
     }
     return 0;
@@ -197,14 +198,16 @@ static int check_capitals(const struct dg_json *m, struct dg_error *err)
     const char *capitals = "as_written";
     int rc = dg_json_field_string(m, NULL, "capitals", &capitals, err);
     if (!rc && strcmp(capitals, "as_written") != 0 && strcmp(capitals, "as_words") != 0)
-        rc = REFUSE("capitals", "manifest: capitals is \"%.70s\", expected \"as_written\" or \"as_words\"", capitals);
+        rc = REFUSE("capitals",
+            "manifest: capitals is \"%.70s\", expected \"as_written\" or \"as_words\"", capitals);
     return rc;
 }
 
 int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
 {
     static const char *const allowed[] = {"format", "name", "version", "description", "licence",
-        "pairs", "tags", "files", "model", "decoding", "alignment_layer", "alignment_head", "capitals", "training", NULL};
+        "pairs", "tags", "files", "model", "decoding", "alignment_layer", "alignment_head",
+        "capitals", "training", NULL};
     if (dg_json_typeof(m) != DG_JSON_OBJECT)
         return REFUSE("manifest", "manifest: expected an object, not %s",
             dg_json_type_name(dg_json_typeof(m)));

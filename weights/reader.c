@@ -80,8 +80,8 @@ static int check_header(struct dg_weights *w, struct dg_error *err)
         return REFUSE("header_checksum",
             "header: header_checksum is %016llx, its bytes give %016llx",
             (unsigned long long)h->header_checksum, (unsigned long long)sum);
-    /* The mapping is aligned and both entries are multiples of 8 bytes: they may be read in place.
-     */
+    /* The mapping is aligned and both entries are multiples of 8 bytes: they may be read in
+     * place. */
     w->entries = (const void *)(w->data + sizeof *h);
     w->forms = (const void *)(w->entries + h->tensor_count);
     w->names = (const char *)(w->forms + h->form_count);
@@ -394,8 +394,8 @@ size_t dg_weights_bytes(const struct dg_weights *w)
 
 const char *dg_weights_main_type(const struct dg_weights *w)
 {
-    static const char *const names[] = {[DG_F32] = "float32", [DG_F16] = "float16", [DG_BF16] = "bfloat16",
-        [DG_S8] = "int8"};
+    static const char *const names[] = {
+        [DG_F32] = "float32", [DG_F16] = "float16", [DG_BF16] = "bfloat16", [DG_S8] = "int8"};
     const struct dg_tensor *largest = NULL;
     for (size_t i = 0; i < dg_weights_count(w); i++) {
         const struct dg_tensor *t = dg_weights_at(w, i);
@@ -403,5 +403,6 @@ const char *dg_weights_main_type(const struct dg_weights *w)
             largest = t;
     }
     /* A tensor's last form is the one kernels prefer. */
-    return largest && largest->n_stored > 0 ? names[largest->stored[largest->n_stored - 1].type] : "";
+    return largest && largest->n_stored > 0 ? names[largest->stored[largest->n_stored - 1].type]
+                                            : "";
 }

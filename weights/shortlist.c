@@ -66,15 +66,15 @@ static int check_header(const struct header *h, size_t size, const char *path, u
     return 0;
 }
 
-static int check_lists(const struct dg_shortlist *s, const struct header *h, const char *path,
-    struct dg_error *err)
+static int check_lists(
+    const struct dg_shortlist *s, const struct header *h, const char *path, struct dg_error *err)
 {
     if (s->first[0] != 0 || s->first[h->source_vocab] != h->n_ids)
         return dg_error_set(err, DG_EFORMAT, "%s: the lists are not the ids that are there", path);
     for (uint32_t i = 0; i < h->source_vocab; i++)
         if (s->first[i] > s->first[i + 1])
-            return dg_error_set(err, DG_EFORMAT, "%s: the list of piece %u ends before it begins",
-                path, i);
+            return dg_error_set(
+                err, DG_EFORMAT, "%s: the list of piece %u ends before it begins", path, i);
     for (size_t i = 0; i < (size_t)h->n_always + h->n_ids; i++)
         if (id_at(s, s->always, i) >= h->target_vocab)
             return dg_error_set(err, DG_EFORMAT, "%s: id %u is outside the vocabulary of %u", path,

@@ -31,7 +31,8 @@ int dg_weights_open_memory(
     const void *data, size_t size, struct dg_weights **out, struct dg_error *err);
 void dg_weights_close(struct dg_weights *w); /* NULL is fine */
 
-/* Let go of the memory that reading the file took: for whoever copied most of it. Nothing becomes invalid. */
+/* Let go of the memory that reading the file took: for whoever copied most of it. Nothing becomes
+ * invalid. */
 void dg_weights_forget(const struct dg_weights *w);
 
 /* NULL when there is none of that name. Borrowed until close. */
@@ -40,7 +41,8 @@ size_t dg_weights_count(const struct dg_weights *w);
 const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);
 size_t dg_weights_bytes(const struct dg_weights *w); /* of the whole file */
 
-/* The type most of the weights are computed from: "float32", "float16", "bfloat16" or "int8". Static storage. */
+/* The type most of the weights are computed from: "float32", "float16", "bfloat16" or "int8".
+ * Static storage. */
 const char *dg_weights_main_type(const struct dg_weights *w);
 
 /* Read every byte and compare the XXH3-64 checksums; DG_EFORMAT names the tensor. */

@@ -279,12 +279,8 @@ static void on_timer(struct client *c, const struct dg_load_timer *t)
         c->out->term_ns = now_of(c);
         kill(c->o->term_pid, SIGTERM);
         break;
-    case TIMER_LAST:
-        c->ended = true;
-        break;
-    case TIMER_STOP:
-        c->stopped = true;
-        break;
+    case TIMER_LAST: c->ended = true; break;
+    case TIMER_STOP: c->stopped = true; break;
     }
 }
 

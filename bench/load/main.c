@@ -87,8 +87,7 @@ static int make_records(struct load *l, struct dg_error *err)
     case DG_LOAD_CLOSED:
         l->n = l->plan.max_records;
         return dg_load_schedule_closed(&l->plan, &l->items, l->n, &l->records, err);
-    default:
-        return dg_load_schedule_poisson(&l->plan, &l->items, &l->records, &l->n, err);
+    default: return dg_load_schedule_poisson(&l->plan, &l->items, &l->records, &l->n, err);
     }
 }
 

@@ -145,9 +145,7 @@ static int take(
     double v[2];
     int rc;
     switch (row->kind) {
-    case TEXT:
-        memcpy(field, &text, sizeof text);
-        return DG_OK;
+    case TEXT: memcpy(field, &text, sizeof text); return DG_OK;
     case WHOLE:
     case REAL:
         rc = number(row->name, text, row->min, row->max, &end, v, err);
@@ -159,8 +157,7 @@ static int take(
         else if (rc == DG_OK)
             *(int64_t *)(void *)field = (int64_t)v[0];
         return rc;
-    case PHASE:
-        return take_phase(o, text, err);
+    case PHASE: return take_phase(o, text, err);
     case NAMED:
         return named((struct dg_load_named *)(void *)field,
             row->offset == AT(share) ? &o->n_share : &o->n_fields, row->name, text, err);

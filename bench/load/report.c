@@ -61,25 +61,18 @@ static double figure_of(const struct dg_load_record *r, enum figure f)
     const float *t = r->timing;
     bool sent = r->sent_ns >= r->due_ns && r->sent_ns <= r->done_ns; /* wholly, before the reply */
     switch (f) {
-    case FIGURE_LATENCY:
-        return (double)(r->done_ns - r->due_ns) / 1e6;
-    case FIGURE_LAG:
-        return !sent ? -1 : (double)(r->sent_ns - r->due_ns) / 1e6;
+    case FIGURE_LATENCY: return (double)(r->done_ns - r->due_ns) / 1e6;
+    case FIGURE_LAG: return !sent ? -1 : (double)(r->sent_ns - r->due_ns) / 1e6;
     case FIGURE_OVERHEAD: /* all but queue and engine, the wire included */
         if (!sent || t[DG_LOAD_QUEUE] < 0 || t[DG_LOAD_ENCODE] < 0 || t[DG_LOAD_DECODE] < 0)
             return -1;
         return (double)(r->done_ns - r->sent_ns) / 1e6 -
                (double)(t[DG_LOAD_QUEUE] + t[DG_LOAD_ENCODE] + t[DG_LOAD_DECODE]);
-    case FIGURE_PLAN:
-        return (double)t[DG_LOAD_PLAN];
-    case FIGURE_QUEUE:
-        return (double)t[DG_LOAD_QUEUE];
-    case FIGURE_ENCODE:
-        return (double)t[DG_LOAD_ENCODE];
-    case FIGURE_DECODE:
-        return (double)t[DG_LOAD_DECODE];
-    default:
-        return -1;
+    case FIGURE_PLAN: return (double)t[DG_LOAD_PLAN];
+    case FIGURE_QUEUE: return (double)t[DG_LOAD_QUEUE];
+    case FIGURE_ENCODE: return (double)t[DG_LOAD_ENCODE];
+    case FIGURE_DECODE: return (double)t[DG_LOAD_DECODE];
+    default: return -1;
     }
 }
 

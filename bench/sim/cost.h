@@ -34,8 +34,8 @@ struct dg_sim_cost {
     struct dg_sim_company busy[DG_SIM_COMPANIES]; /* ascending by workers; none: all alike */
     size_t n_busy;
     double outside_us; /* of a step outside the engine: bookkeeping, threads that must wake up */
-    double request_us; /* of a request outside queue and engine: added to its latency, no load on
-                          the engine */
+    /* of a request outside queue and engine: added to its latency, no load on the engine */
+    double request_us;
 };
 
 /* y at x; n = 0: 0. */
@@ -53,8 +53,8 @@ uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, const struct dg_sim_st
 /* All that the engine does takes so many times as long. */
 void dg_sim_cost_scale(struct dg_sim_cost *c, double times);
 
-/* Company costs so many times as much as it did; where nobody knows what it costs, everything does.
- */
+/* Company costs so many times as much as it did; where nobody knows what it costs, everything
+ * does. */
 void dg_sim_cost_scale_busy(struct dg_sim_cost *c, double times);
 
 /* A step of the most rows takes so many times as long, one of the fewest as before, the others what

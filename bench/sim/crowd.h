@@ -1,5 +1,5 @@
-/* Workers side by side that share the cores: what they do together, without a server around them.
- */
+/* Workers side by side that share the cores: what they do together, without a server around
+ * them. */
 #ifndef DG_SIM_CROWD_H
 #define DG_SIM_CROWD_H
 

@@ -111,8 +111,8 @@ int dg_sim_probe_rows(struct dg_sim_probe *p, uint32_t n, double *us, struct dg_
     return probe_step(p, n, SHORT_CONTEXT, us, err);
 }
 
-/* Median microseconds of the step in which n sentences of S pieces join, over its decoder's part.
- */
+/* Median microseconds of the step in which n sentences of S pieces join, over its decoder's
+ * part. */
 static int probe_encode(
     struct dg_sim_probe *p, uint32_t n, uint32_t S, double *us, struct dg_error *err)
 {

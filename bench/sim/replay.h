@@ -1,5 +1,5 @@
-/* Arrivals of a trace, or drawn, through the simulator, and what came of it. One thread at a time.
- */
+/* Arrivals of a trace, or drawn, through the simulator, and what came of it. One thread at a
+ * time. */
 #ifndef DG_SIM_REPLAY_H
 #define DG_SIM_REPLAY_H
 

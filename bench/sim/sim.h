@@ -10,8 +10,8 @@
 #include "server/batcher.h"
 
 /* How sentences are put together. The others are for comparison; the static ones form a batch, in
- * order of arrival, from what waits when a worker is idle, and take nothing in before it has ended.
- */
+ * order of arrival, from what waits when a worker is idle, and take nothing in before it has
+ * ended. */
 enum dg_sim_batching {
     DG_SIM_CONTINUOUS,   /* as the server does it */
     DG_SIM_FIFO,         /* refilled before every step in order of arrival; all that live advance */
@@ -47,8 +47,9 @@ struct dg_sim_options {
     uint32_t blocks;                           /* of each worker's cache; 0 = without bound */
     uint64_t queue_tokens;                     /* bound of what waits; 0: queue_seconds counts */
     double queue_seconds;                      /* 0 = without bound */
-    size_t under_way; /* so many at a time, the next when one is done, at its time instead of its
-                         own; 0: each at its own */
+    /* so many at a time, the next when one is done, at its time instead of its own; 0: each at its
+     * own */
+    size_t under_way;
 };
 
 struct dg_sim_result {

@@ -5,7 +5,8 @@
  *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time]
  *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16]
  * CPU time is for one thread on a crowded machine: waiting for a core is left out. On a GPU, --ops
- * counts launches, and the wait of a whole step stands under topk, or under "waiting for a step". */
+ * counts launches, and the wait of a whole step stands under topk, or under "waiting for a
+ * step". */
 #include "base/clock.h"
 #include "base/json.h"
 #include "bench/step/options.h"

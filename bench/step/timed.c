@@ -72,8 +72,8 @@ static int buf_new_wide(struct dg_backend *be, size_t n, struct dg_buf **out, st
     return inner->ops->buf_new_wide(inner, n, out, err);
 }
 
-static int kv_new(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out,
-    struct dg_error *err)
+static int kv_new(
+    struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err)
 {
     struct dg_backend *inner = timed_of(be)->inner;
     if (!inner->ops->kv_new)
@@ -150,8 +150,8 @@ static const struct named *find_weight(const struct timed *t, const struct dg_we
     return NULL;
 }
 
-static void linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x,
-    struct dg_rows y, size_t M)
+static void linear(
+    struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
 {
     struct timed *t = timed_of(be);
     const struct named *w = find_weight(t, op->w);
@@ -193,8 +193,7 @@ static void kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows poo
     count(t, "keys, values to cache", start);
 }
 
-static void topk(
-    struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
+static void topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
 {
     struct timed *t = timed_of(be);
     uint64_t start = dg_clock_ns();
@@ -228,8 +227,8 @@ static void tracks_close(struct dg_backend *be, struct dg_tracks *tracks)
     inner->ops->tracks->close(inner, tracks);
 }
 
-static void tracks_place(struct dg_backend *be, struct dg_tracks *tracks,
-    const struct dg_tracks_sentence *s, uint32_t n)
+static void tracks_place(
+    struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_sentence *s, uint32_t n)
 {
     struct timed *t = timed_of(be);
     t->phase = DG_TIMED_STEP;
@@ -238,8 +237,8 @@ static void tracks_place(struct dg_backend *be, struct dg_tracks *tracks,
     count(t, "sentences to the device", start);
 }
 
-static bool tracks_begin(struct dg_backend *be, struct dg_tracks *tracks,
-    const struct dg_tracks_step *step, size_t *M)
+static bool tracks_begin(
+    struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_step *step, size_t *M)
 {
     struct timed *t = timed_of(be);
     t->phase = DG_TIMED_STEP;

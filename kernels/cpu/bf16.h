@@ -11,8 +11,8 @@
 
 #include "kernels/backend.h"
 
-/* Longest K, so that a few rounded rows always fit the scratch space. Longer matrices are widened.
- */
+/* Longest K, so that a few rounded rows always fit the scratch space. Longer matrices are
+ * widened. */
 #define DG_BF16_K_MAX ((size_t)1 << 17)
 
 /* Packed: panels of 16 outputs, panel[p] = uint16 [ceil(K/2)][16][2], element [k/2][i][k%2] =
@@ -54,8 +54,8 @@ struct dg_cpu_bf16 {
     void (*round)(const float *x, size_t K, uint16_t *q);
     /* y[M,n] = x w^T */
     void (*gemm)(const struct dg_bf16_gemm *g);
-    /* Two rows rounded alike into pairs, 16 by 16: q[i/16 * apart + i%16 * 2 + r] = row r's element i of
-     * n; zero from n to the next multiple of 16, and where a row is NULL. */
+    /* Two rows rounded alike into pairs, 16 by 16: q[i/16 * apart + i%16 * 2 + r] = row r's element
+     * i of n; zero from n to the next multiple of 16, and where a row is NULL. */
     void (*pair)(const float *const rows[2], size_t n, uint16_t *q, size_t apart);
     /* 16 rows of n pairs, n a multiple of 16, turned over: to[i,r] = from[r,i], rows apart by ld
      * and ldt pairs. */

@@ -33,8 +33,8 @@ int dg_cpu_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct 
     return new_buffer(n, sizeof(float), out, err);
 }
 
-int dg_cpu_kv_new(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out,
-    struct dg_error *err)
+int dg_cpu_kv_new(
+    struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err)
 {
     (void)be;
     return new_buffer(n, type == DG_F16 ? sizeof(uint16_t) : sizeof(float), out, err);

@@ -1,6 +1,7 @@
 /* The CPU backend. Instruction set chosen once at open: $DRAGOMAN_ISA
- * (generic|avx2|avxvnni|avx512|avx512vnni|avx512bf16; those with VNNI multiply int8 faster, to the same bits; avx512bf16 is
- * avx512vnni that multiplies bf16 weights as they are, bf16.h) or the machine's best. */
+ * (generic|avx2|avxvnni|avx512|avx512vnni|avx512bf16; those with VNNI multiply int8 faster, to the
+ * same bits; avx512bf16 is avx512vnni that multiplies bf16 weights as they are, bf16.h) or the
+ * machine's best. */
 #ifndef DG_KERNELS_CPU_CPU_H
 #define DG_KERNELS_CPU_CPU_H
 
@@ -11,18 +12,22 @@ struct dg_cpu_options {
     int threads;     /* cores one op may be split over; 0 = 1 */
 };
 
-/* Open a backend for one worker. DG_EUNSUP when the named set is unknown or this machine lacks it. */
-int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err);
+/* Open a backend for one worker. DG_EUNSUP when the named set is unknown or this machine lacks
+ * it. */
+int dg_cpu_open(
+    const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err);
 void dg_cpu_close(struct dg_backend *be); /* NULL is fine */
 
-/* How a trainer multiplies: y[M,N] = x[M,K] w[N,K]^T over fp32 rows that change between calls. Used for trainable
- * weights only, where no text depends on row stability. fn NULL goes back to the plain loop. */
-typedef void dg_cpu_gemm_fn(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx, const float *w,
-    float *y, size_t ldy);
-void dg_cpu_set_gemm(struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx); /* ctx is borrowed until close */
+/* How a trainer multiplies: y[M,N] = x[M,K] w[N,K]^T over fp32 rows that change between calls. Used
+ * for trainable weights only, where no text depends on row stability. fn NULL goes back to the
+ * plain loop. */
+typedef void dg_cpu_gemm_fn(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
+    const float *w, float *y, size_t ldy);
+void dg_cpu_set_gemm(
+    struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx); /* ctx is borrowed until close */
 
-/* What a trainer's products round their operands to; DG_F32 until this is called. Whether that can be had is asked when
- * the trainer opens (kernels/train.h). */
+/* What a trainer's products round their operands to; DG_F32 until this is called. Whether that can
+ * be had is asked when the trainer opens (kernels/train.h). */
 void dg_cpu_set_products(struct dg_backend *be, enum dg_type type);
 
 /* The instruction sets this machine can run, NULL-ended, best first. Static storage. */

@@ -20,7 +20,8 @@ struct dg_buf {
 enum dg_weight_kind {
     DG_WEIGHT_ROWS,  /* fp32 [N,K] row-major: vectors, and matrices that train */
     DG_WEIGHT_PANEL, /* fp32 panels of 16 outputs (pack.h): matrices, tied tables too */
-    DG_WEIGHT_INT8,  /* s8 panels of 16 outputs (int8.h) with their sums: matrices, tied tables too */
+    /* s8 panels of 16 outputs (int8.h) with their sums: matrices, tied tables too */
+    DG_WEIGHT_INT8,
     DG_WEIGHT_BF16,  /* bf16 panels of 16 outputs (bf16.h): matrices, tied tables too */
     DG_WEIGHT_TABLE, /* [N,K] row-major in the stored type: looked up, never multiplied */
 };
@@ -36,12 +37,15 @@ struct dg_weight {
 };
 
 enum {
-    DG_ATTN_QUERIES = 8,    /* query rows that share one walk over the keys */
-    DG_ATTN_KEYS = 2048,    /* keys whose scores are held at once; more keys are walked three times */
-    DG_TASKS_PER_THREAD = 4, /* pieces an op is split into, so that an uneven one does not hold the others up */
-    DG_INT8_SCRATCH = 1 << 20, /* bytes of quantised or rounded activations held at once; at least 8 rows of
-                                * DG_INT8_K_MAX, 4 of DG_BF16_K_MAX */
-    DG_INT8_ROWS = 2048,       /* rows held at once */
+    DG_ATTN_QUERIES = 8, /* query rows that share one walk over the keys */
+    /* keys whose scores are held at once; more keys are walked three times */
+    DG_ATTN_KEYS = 2048,
+    /* pieces an op is split into, so that an uneven one does not hold the others up */
+    DG_TASKS_PER_THREAD = 4,
+    /* bytes of quantised or rounded activations held at once; at least 8 * rows of DG_INT8_K_MAX, 4
+       of DG_BF16_K_MAX */
+    DG_INT8_SCRATCH = 1 << 20,
+    DG_INT8_ROWS = 2048,   /* rows held at once */
     DG_SPLIT_COST = 100000 /* multiply-adds below which waking a thread costs more than it saves */
 };
 
@@ -50,11 +54,11 @@ struct dg_cpu {
     const struct dg_cpu_isa *isa;
     const struct dg_cpu_int8 *int8;
     const struct dg_cpu_bf16 *bf16; /* NULL: bf16 weights are widened */
-    enum dg_type products; /* of weights that train: the trainer asks (cpu/train/train.c) */
-    struct dg_pool *pool; /* NULL with one thread */
+    enum dg_type products;  /* of weights that train: the trainer asks (cpu/train/train.c) */
+    struct dg_pool *pool;   /* NULL with one thread */
     size_t threads, active; /* active: of those that ops are split over now */
-    float *scratch; /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
-    uint8_t *int8_rows;            /* [DG_INT8_SCRATCH]; bf16 rows, too */
+    float *scratch;         /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
+    uint8_t *int8_rows;     /* [DG_INT8_SCRATCH]; bf16 rows, too */
     struct dg_int8_act *int8_acts; /* [DG_INT8_ROWS] */
     dg_cpu_gemm_fn *gemm;
     void *gemm_ctx;
@@ -78,28 +82,33 @@ static inline const float *dg_weight_floats(const struct dg_weight *w)
     return (const float *)w->data;
 }
 
-/* How many pieces to split `units` of work into: 1 unless `cost` (multiply-adds, about) is worth a wake-up. */
+/* How many pieces to split `units` of work into: 1 unless `cost` (multiply-adds, about) is worth a
+ * wake-up. */
 size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost);
 
 /* linear when the weight is DG_WEIGHT_INT8. */
-void dg_cpu_linear_int8(struct dg_cpu *cpu, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
+void dg_cpu_linear_int8(
+    struct dg_cpu *cpu, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
 
 /* The entries of the ops table, one file each. */
 int dg_cpu_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
-int dg_cpu_kv_new(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err);
+int dg_cpu_kv_new(
+    struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out, struct dg_error *err);
 void dg_cpu_buf_free(struct dg_backend *be, struct dg_buf *buf);
 void dg_cpu_write(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
 void dg_cpu_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);
-void dg_cpu_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool, const int32_t *slots, size_t M,
-    size_t N);
-int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec, struct dg_weight **out,
-    struct dg_error *err);
+void dg_cpu_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+    const int32_t *slots, size_t M, size_t N);
+int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
+    struct dg_weight **out, struct dg_error *err);
 void dg_cpu_weight_free(struct dg_backend *be, struct dg_weight *w);
 void dg_cpu_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
-void dg_cpu_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
-void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x, struct dg_rows r,
-    struct dg_rows y, size_t M, size_t D);
-void dg_cpu_attention(struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
+void dg_cpu_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x,
+    struct dg_rows y, size_t M);
+void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+    struct dg_rows r, struct dg_rows y, size_t M, size_t D);
+void dg_cpu_attention(
+    struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
 void dg_cpu_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
 
 #endif

@@ -1,5 +1,5 @@
-/* Residual and LayerNorm. One kernel call a row; rows are split over threads when there are many.
- */
+/* Residual and LayerNorm. One kernel call a row; rows are split over threads when there are
+ * many. */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>

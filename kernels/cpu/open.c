@@ -56,13 +56,13 @@ static struct choice find_choice(const char *name)
 {
     const struct choice all[] = {
 #ifdef DG_X86
-        { "avx512bf16", &dg_cpu_avx512, &dg_int8_avx512vnni, &dg_bf16_avx512 },
-        { "avx512vnni", &dg_cpu_avx512, &dg_int8_avx512vnni, NULL },
-        { "avx512", &dg_cpu_avx512, &dg_int8_avx512, NULL },
-        { "avxvnni", &dg_cpu_avx2, &dg_int8_avxvnni, NULL },
-        { "avx2", &dg_cpu_avx2, &dg_int8_avx2, NULL },
+        {"avx512bf16", &dg_cpu_avx512, &dg_int8_avx512vnni, &dg_bf16_avx512},
+        {"avx512vnni", &dg_cpu_avx512, &dg_int8_avx512vnni, NULL},
+        {"avx512", &dg_cpu_avx512, &dg_int8_avx512, NULL},
+        {"avxvnni", &dg_cpu_avx2, &dg_int8_avxvnni, NULL},
+        {"avx2", &dg_cpu_avx2, &dg_int8_avx2, NULL},
 #endif
-        { "generic", &dg_cpu_plain, &dg_int8_plain, NULL },
+        {"generic", &dg_cpu_plain, &dg_int8_plain, NULL},
     };
     size_t i = 0;
     while (strcmp(all[i].name, name) != 0 && i + 1 < sizeof all / sizeof *all)
@@ -71,7 +71,8 @@ static struct choice find_choice(const char *name)
 }
 
 #ifdef DG_X86
-/* Leaf 7, subleaf 1, EAX. The operating system's part is that of AVX2 and of AVX-512, which are asked for first. */
+/* Leaf 7, subleaf 1, EAX. The operating system's part is that of AVX2 and of AVX-512, which are
+ * asked for first. */
 enum { AVXVNNI_BIT = 4, AVX512BF16_BIT = 5 };
 
 static bool has_feature(int bit)
@@ -84,20 +85,22 @@ static bool has_feature(int bit)
 /* __builtin_cpu_supports also asks whether the operating system saves the registers. */
 const char *const *dg_cpu_isas(void)
 {
-    /* Without AVX-VNNI and with it. Processors with bf16 have AVX-512 VNNI, too: where that is hidden, so is bf16. */
+    /* Without AVX-VNNI and with it. Processors with bf16 have AVX-512 VNNI, too: where that is
+     * hidden, so is bf16. */
     static const char *const lists[][2][7] = {
-        { { "avx512bf16", "avx512vnni", "avx512", "avx2", "generic", NULL },
-            { "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL } },
-        { { "avx512vnni", "avx512", "avx2", "generic", NULL },
-            { "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL } },
-        { { "avx512", "avx2", "generic", NULL }, { "avx512", "avxvnni", "avx2", "generic", NULL } },
-        { { "avx2", "generic", NULL }, { "avxvnni", "avx2", "generic", NULL } },
-        { { "generic", NULL } },
+        {{"avx512bf16", "avx512vnni", "avx512", "avx2", "generic", NULL},
+            {"avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL}},
+        {{"avx512vnni", "avx512", "avx2", "generic", NULL},
+            {"avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL}},
+        {{"avx512", "avx2", "generic", NULL}, {"avx512", "avxvnni", "avx2", "generic", NULL}},
+        {{"avx2", "generic", NULL}, {"avxvnni", "avx2", "generic", NULL}},
+        {{"generic", NULL}},
     };
 #ifdef DG_X86
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-        && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("f16c");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
     bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
     int first = vnni ? !has_feature(AVX512BF16_BIT) : avx512 ? 2 : avx2 ? 3 : 4;
     return lists[first][avx2 && has_feature(AVXVNNI_BIT)];
@@ -118,7 +121,8 @@ static int choose_isa(const char *name, struct choice *out, struct dg_error *err
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", isas[i]);
     }
-    return dg_error_field(err, DG_EUNSUP, "isa", "instruction set \"%s\" is not one this machine runs: %s", name, list);
+    return dg_error_field(err, DG_EUNSUP, "isa",
+        "instruction set \"%s\" is not one this machine runs: %s", name, list);
 }
 
 int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err)
@@ -133,7 +137,7 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
     struct dg_cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return dg_error_set(err, DG_ENOMEM, "no memory for a CPU backend");
-    struct choice choice = { 0 };
+    struct choice choice = {0};
     int rc = choose_isa(name, &choice, err);
     if (rc)
         goto out;

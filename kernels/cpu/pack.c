@@ -12,13 +12,10 @@ size_t dg_pack_elements(size_t N, size_t K)
 size_t dg_type_bytes(enum dg_type type)
 {
     switch (type) {
-    case DG_F32:
-        return 4;
+    case DG_F32: return 4;
     case DG_F16:
-    case DG_BF16:
-        return 2;
-    case DG_S8:
-        return 1;
+    case DG_BF16: return 2;
+    case DG_S8: return 1;
     }
     return 0;
 }
@@ -46,9 +43,7 @@ static float float_of_half(uint16_t h)
 void dg_convert_floats(const void *data, enum dg_type type, size_t first, size_t n, float *y)
 {
     switch (type) {
-    case DG_F32:
-        memcpy(y, (const float *)data + first, n * sizeof *y);
-        return;
+    case DG_F32: memcpy(y, (const float *)data + first, n * sizeof *y); return;
     case DG_F16:
         for (size_t i = 0; i < n; i++)
             y[i] = float_of_half(((const uint16_t *)data)[first + i]);

@@ -37,14 +37,10 @@ static float dot(const float *a, const float *b, size_t n)
 static float activate(float x, enum dg_act act)
 {
     switch (act) {
-    case DG_ACT_NONE:
-        return x;
-    case DG_ACT_RELU:
-        return x < 0 ? 0 : x;
-    case DG_ACT_SWISH:
-        return x / (1.0f + expf(-x));
-    case DG_ACT_GELU:
-        return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));
+    case DG_ACT_NONE: return x;
+    case DG_ACT_RELU: return x < 0 ? 0 : x;
+    case DG_ACT_SWISH: return x / (1.0f + expf(-x));
+    case DG_ACT_GELU: return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));
     }
     return x;
 }

@@ -42,8 +42,8 @@ static inline void v_store_half(uint16_t *p, vec a)
 {
     _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
-/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops it.
- */
+/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops
+ * it. */
 #define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
 static inline vec v_add(vec a, vec b)
 {

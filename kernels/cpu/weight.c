@@ -1,4 +1,5 @@
-/* Parameters: taken in place where the file holds them as the kernels want them, else converted once. */
+/* Parameters: taken in place where the file holds them as the kernels want them, else converted
+ * once. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
@@ -7,7 +8,8 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-static const struct dg_stored *find_form(const struct dg_weight_spec *spec, enum dg_layout layout, int type)
+static const struct dg_stored *find_form(
+    const struct dg_weight_spec *spec, enum dg_layout layout, int type)
 {
     for (size_t i = 0; i < spec->n_stored; i++)
         if (spec->stored[i].layout == layout && (type < 0 || (int)spec->stored[i].type == type))
@@ -15,7 +17,8 @@ static const struct dg_stored *find_form(const struct dg_weight_spec *spec, enum
     return NULL;
 }
 
-/* Our own memory, in huge pages where it fills one: reading weights is then 5-15 % faster (Zen 3). */
+/* Our own memory, in huge pages where it fills one: reading weights is then 5-15 % faster (Zen
+ * 3). */
 static void *own_bytes(struct dg_weight *w, size_t n)
 {
     size_t align = n >= HUGE_PAGE ? HUGE_PAGE : 64, bytes = (n + align - 1) / align * align;
@@ -35,11 +38,12 @@ static float *own_floats(struct dg_weight *w, size_t n)
 
 static int no_memory(const struct dg_weight_spec *spec, struct dg_error *err)
 {
-    return dg_error_field(err, DG_ENOMEM, spec->name, "no memory for tensor %s [%zu,%zu]", spec->name, spec->N, spec->K);
+    return dg_error_field(err, DG_ENOMEM, spec->name, "no memory for tensor %s [%zu,%zu]",
+        spec->name, spec->N, spec->K);
 }
 
-static int new_matrix(struct dg_weight *w, const struct dg_weight_spec *spec, const struct dg_stored *rows,
-    struct dg_error *err)
+static int new_matrix(struct dg_weight *w, const struct dg_weight_spec *spec,
+    const struct dg_stored *rows, struct dg_error *err)
 {
     const struct dg_stored *packed = find_form(spec, DG_LAYOUT_PANEL16, DG_F32);
     w->kind = DG_WEIGHT_PANEL;
@@ -54,7 +58,8 @@ static int new_matrix(struct dg_weight *w, const struct dg_weight_spec *spec, co
     return 0;
 }
 
-/* The form to multiply in int8: any s8 form, the packed one first. NULL: there is none, or K is too long for int32 sums. */
+/* The form to multiply in int8: any s8 form, the packed one first. NULL: there is none, or K is too
+ * long for int32 sums. */
 static const struct dg_stored *find_int8(const struct dg_weight_spec *spec)
 {
     if (spec->K > DG_INT8_K_MAX)
@@ -65,15 +70,16 @@ static const struct dg_stored *find_int8(const struct dg_weight_spec *spec)
     return find_form(spec, DG_LAYOUT_ROWS, DG_S8);
 }
 
-static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec, const struct dg_stored *form,
-    struct dg_error *err)
+static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec,
+    const struct dg_stored *form, struct dg_error *err)
 {
     w->kind = DG_WEIGHT_INT8;
     w->type = DG_S8;
     w->data = form->data;
     w->scales = form->scales;
     if (!form->scales)
-        return dg_error_field(err, DG_EFORMAT, spec->name, "tensor %s is int8 without scales", spec->name);
+        return dg_error_field(
+            err, DG_EFORMAT, spec->name, "tensor %s is int8 without scales", spec->name);
     w->paired = true; /* a condition of the packed layout */
     if (form->layout == DG_LAYOUT_PANEL16_S8)
         return 0;
@@ -84,15 +90,17 @@ static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec, cons
     return 0;
 }
 
-/* bf16 rows that are multiplied as they are; where there is an fp32 form, that is what is wanted. */
-static bool stays_bf16(const struct dg_cpu *cpu, const struct dg_weight_spec *spec, const struct dg_stored *rows)
+/* bf16 rows that are multiplied as they are; where there is an fp32 form, that is what is
+ * wanted. */
+static bool stays_bf16(
+    const struct dg_cpu *cpu, const struct dg_weight_spec *spec, const struct dg_stored *rows)
 {
-    return cpu->bf16 && rows->type == DG_BF16 && spec->K <= DG_BF16_K_MAX
-        && !find_form(spec, DG_LAYOUT_PANEL16, DG_F32);
+    return cpu->bf16 && rows->type == DG_BF16 && spec->K <= DG_BF16_K_MAX &&
+           !find_form(spec, DG_LAYOUT_PANEL16, DG_F32);
 }
 
-static int new_bf16(struct dg_weight *w, const struct dg_weight_spec *spec, const struct dg_stored *rows,
-    struct dg_error *err)
+static int new_bf16(struct dg_weight *w, const struct dg_weight_spec *spec,
+    const struct dg_stored *rows, struct dg_error *err)
 {
     w->kind = DG_WEIGHT_BF16;
     w->type = DG_BF16;
@@ -103,8 +111,8 @@ static int new_bf16(struct dg_weight *w, const struct dg_weight_spec *spec, cons
     return 0;
 }
 
-static int new_vector(struct dg_weight *w, const struct dg_weight_spec *spec, const struct dg_stored *rows,
-    struct dg_error *err)
+static int new_vector(struct dg_weight *w, const struct dg_weight_spec *spec,
+    const struct dg_stored *rows, struct dg_error *err)
 {
     w->kind = DG_WEIGHT_ROWS;
     w->data = rows->data;
@@ -121,32 +129,35 @@ static int new_vector(struct dg_weight *w, const struct dg_weight_spec *spec, co
     return 0;
 }
 
-static int check_spec(const struct dg_weight_spec *spec, const struct dg_stored *rows, struct dg_error *err)
+static int check_spec(
+    const struct dg_weight_spec *spec, const struct dg_stored *rows, struct dg_error *err)
 {
     const char *name = spec->name;
     if (!spec->N || !spec->K || spec->N > SIZE_MAX / 64 / spec->K)
-        return dg_error_field(err, DG_EINVAL, name, "tensor %s has the impossible shape [%zu,%zu]", name, spec->N,
-            spec->K);
+        return dg_error_field(err, DG_EINVAL, name, "tensor %s has the impossible shape [%zu,%zu]",
+            name, spec->N, spec->K);
     if (!(spec->use & (DG_USE_MATRIX | DG_USE_TABLE | DG_USE_VECTOR)))
         return dg_error_field(err, DG_EINVAL, name, "tensor %s has no use (%u)", name, spec->use);
     if ((spec->use & DG_USE_VECTOR) && spec->N != 1)
-        return dg_error_field(err, DG_EINVAL, name, "tensor %s is [%zu,%zu], expected a vector [1,%zu]", name, spec->N,
-            spec->K, spec->K);
+        return dg_error_field(err, DG_EINVAL, name,
+            "tensor %s is [%zu,%zu], expected a vector [1,%zu]", name, spec->N, spec->K, spec->K);
     if (!rows || !rows->data)
-        return dg_error_field(err, DG_EFORMAT, name, "tensor %s [%zu,%zu] has no row-major form among its %zu", name,
-            spec->N, spec->K, spec->n_stored);
+        return dg_error_field(err, DG_EFORMAT, name,
+            "tensor %s [%zu,%zu] has no row-major form among its %zu", name, spec->N, spec->K,
+            spec->n_stored);
     if (!dg_type_bytes(rows->type))
-        return dg_error_field(err, DG_EUNSUP, name, "tensor %s has element type %d, which the CPU does not know", name,
-            (int)rows->type);
+        return dg_error_field(err, DG_EUNSUP, name,
+            "tensor %s has element type %d, which the CPU does not know", name, (int)rows->type);
     if (rows->type == DG_S8 && !rows->scales)
         return dg_error_field(err, DG_EFORMAT, name, "tensor %s is int8 without scales", name);
     if (spec->trainable && rows->type != DG_F32)
-        return dg_error_field(err, DG_EUNSUP, name, "tensor %s is to be trained but is not fp32", name);
+        return dg_error_field(
+            err, DG_EUNSUP, name, "tensor %s is to be trained but is not fp32", name);
     return 0;
 }
 
-int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec, struct dg_weight **out,
-    struct dg_error *err)
+int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
+    struct dg_weight **out, struct dg_error *err)
 {
     *out = NULL;
     /* fp32 rows where there are several: nothing is lost, and nothing has to be converted. */

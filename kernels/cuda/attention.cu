@@ -164,8 +164,8 @@ static int launch(cudaStream_t stream, const struct dg_k_attention *k, size_t by
     return cudaGetLastError();
 }
 
-/* Fewer keys at a time for wide heads, so that a chunk fits. The choice depends on the model alone.
- */
+/* Fewer keys at a time for wide heads, so that a chunk fits. The choice depends on the model
+ * alone. */
 extern "C" int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k)
 {
     const uint32_t columns = k->Dv < COLUMNS ? k->Dv : COLUMNS,

@@ -139,8 +139,8 @@ static inline bool dg_in_fours(const struct dg_k_rows &rows)
     } while (0)
 
 /* A kernel may take 48 KiB of shared memory unasked, its own static arrays (1 KiB at most) among
- * them; for more the driver wants to be told, and a launch that needs no more is not to pay for it.
- */
+ * them; for more the driver wants to be told, and a launch that needs no more is not to pay for
+ * it. */
 static inline int dg_allow_shared(const void *kernel, size_t bytes)
 {
     if (bytes <= 47 * 1024)

@@ -68,8 +68,8 @@ cublasStatus_t dg_gemm_describe(
     return rc;
 }
 
-/* The largest power of two up to 16 bytes that the address and the row distance are multiples of.
- */
+/* The largest power of two up to 16 bytes that the address and the row distance are multiples
+ * of. */
 static uint32_t alignment(const void *p, size_t ld, enum dg_type type)
 {
     const uintptr_t bits = (uintptr_t)p | ld * (type == DG_F32 ? 4 : 2) | 16;
@@ -107,8 +107,8 @@ static int32_t config_of(
                                                                                             : small;
 }
 
-/* The sum in one piece: neither split-K nor stream-K, which the library marks by a negative number.
- */
+/* The sum in one piece: neither split-K nor stream-K, which the library marks by a negative
+ * number. */
 static bool is_whole(const cublasLtMatmulAlgo_t *algo)
 {
     const int32_t split = config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);

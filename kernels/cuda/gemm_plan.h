@@ -1,5 +1,5 @@
-/* What gemm.c and gemm_plan.c share: a product in the library's terms, and the algorithms chosen.
- */
+/* What gemm.c and gemm_plan.c share: a product in the library's terms, and the algorithms
+ * chosen. */
 #ifndef DG_KERNELS_CUDA_GEMM_PLAN_H
 #define DG_KERNELS_CUDA_GEMM_PLAN_H
 

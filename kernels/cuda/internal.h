@@ -39,8 +39,8 @@ struct dg_weight {
     bool borrowed; /* floats is a part of a block of the trainer's */
 };
 
-/* An array staged since the last wait: found again by where it came from, if it is still the same.
- */
+/* An array staged since the last wait: found again by where it came from, if it is still the
+ * same. */
 struct dg_staged {
     const void *key;
     size_t at, bytes;

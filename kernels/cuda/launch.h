@@ -115,8 +115,8 @@ struct dg_k_topk {
 size_t dg_topk_parts(size_t M, size_t V);
 int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k);
 
-/* c[i,j] = sum over k of a[i ai + k ak] b[j bj + k bk], as struct dg_gemm_call wants it finished.
- */
+/* c[i,j] = sum over k of a[i ai + k ak] b[j bj + k bk], as struct dg_gemm_call wants it
+ * finished. */
 struct dg_k_gemm {
     const void *a, *b, *bias;
     void *c;

@@ -49,8 +49,8 @@ struct dg_k_tracks {
 struct dg_k_place {
     uint32_t place, n_tracks, t, n_memory;
     uint32_t total; /* its first in dg_k_places.totals, [n_tracks] */
-    uint32_t
-        lists; /* in dg_k_places.lists: last[n_tracks], memory[n_memory], history[n_tracks,t] */
+    /* in dg_k_places.lists: last[n_tracks], memory[n_memory], history[n_tracks,t] */
+    uint32_t lists;
 };
 struct dg_k_places {
     const struct dg_k_place *places; /* [n] */

@@ -43,8 +43,8 @@ struct dg_k_act_grad {
 };
 int dg_launch_act_grad(cudaStream_t stream, const struct dg_k_act_grad *k);
 
-/* out[N] += sum over M of x[M,N] * (by[M,N] or 1). parts: scratch of dg_column_parts(M) * N floats.
- */
+/* out[N] += sum over M of x[M,N] * (by[M,N] or 1). parts: scratch of dg_column_parts(M) * N
+ * floats. */
 struct dg_k_columns {
     struct dg_k_rows x, by;
     float *out, *parts;
@@ -117,8 +117,8 @@ struct dg_k_attention_grad {
 /* Rows of a tile whose results are `width` wide. */
 uint32_t dg_attention_grad_rows(uint32_t width);
 int dg_launch_attention_grad(cudaStream_t stream, const struct dg_k_attention_grad *k);
-/* The same on tensor cores, in tiles of dg_attention_mma_rows; ds then has the activations' type.
- */
+/* The same on tensor cores, in tiles of dg_attention_mma_rows; ds then has the activations'
+ * type. */
 int dg_launch_attention_mma_grad(cudaStream_t stream, const struct dg_k_attention_grad *k);
 
 /* out[n] = parts[0] + parts[1] + ... for up to 8 parts. */

@@ -184,8 +184,8 @@ static __device__ __forceinline__ void dg_weigh(
     }
 }
 
-/* Where a lane's pair of C lies in a warp's own [16,W + DG_PAD]: of row g, or g + 8, and block b.
- */
+/* Where a lane's pair of C lies in a warp's own [16,W + DG_PAD]: of row g, or g + 8, and block
+ * b. */
 template <uint32_t W, typename T>
 static __device__ __forceinline__ uint32_t *dg_pair_at(T *own, uint32_t b, uint32_t half)
 {

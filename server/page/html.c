@@ -8,20 +8,11 @@ static void add_escaped(const char *s, size_t n, struct dg_buffer *b)
 {
     for (size_t i = 0; i < n; i++) {
         switch (s[i]) {
-        case '&':
-            dg_buffer_adds(b, "&amp;");
-            break;
-        case '<':
-            dg_buffer_adds(b, "&lt;");
-            break;
-        case '>':
-            dg_buffer_adds(b, "&gt;");
-            break;
-        case '"':
-            dg_buffer_adds(b, "&quot;");
-            break;
-        default:
-            dg_buffer_add(b, &s[i], 1);
+        case '&': dg_buffer_adds(b, "&amp;"); break;
+        case '<': dg_buffer_adds(b, "&lt;"); break;
+        case '>': dg_buffer_adds(b, "&gt;"); break;
+        case '"': dg_buffer_adds(b, "&quot;"); break;
+        default: dg_buffer_add(b, &s[i], 1);
         }
     }
 }

@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 /* Give a stream something to do: f(a copy of arg[bytes]), when its turn comes. The stream must
- * belong to the calling thread's device, as CUDA wants it; f can touch that device's memory alone.
- */
+ * belong to the calling thread's device, as CUDA wants it; f can touch that device's memory
+ * alone. */
 void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, size_t bytes);
 
-/* How often the driver was asked for memory, on devices or pinned. The plugin for tests exports it.
- */
+/* How often the driver was asked for memory, on devices or pinned. The plugin for tests exports
+ * it. */
 unsigned long dg_emu_allocations(void);
 
 #ifdef __cplusplus

@@ -26,8 +26,8 @@ constexpr int MOST = 16;
 constexpr size_t REGION = (size_t)1 << 34, ALIGN = 256;
 
 struct device {
-    unsigned char
-        *region; /* [REGION]; NULL: blocks come from the heap, where ASan sees their ends */
+    /* [REGION]; NULL: blocks come from the heap, where ASan sees their ends */
+    unsigned char *region;
     std::map<size_t, size_t> blocks; /* address, or offset into the region -> bytes */
     size_t used;
     std::atomic<long> waits;

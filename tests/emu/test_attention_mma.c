@@ -286,8 +286,8 @@ static void forget_expected(struct expected *e)
         free(all[i]->x), free(all[i]->off);
 }
 
-/* differ: tensor cores are to be used. dv may come out the same: without dropout both round alike.
- */
+/* differ: tensor cores are to be used. dv may come out the same: without dropout both round
+ * alike. */
 static void solve(struct problem *p, const struct piece *pieces, size_t n, bool differ)
 {
     const size_t N = (size_t)H * p->D;

@@ -1,7 +1,7 @@
 /* libFuzzer target for base/json: any bytes are refused with a message that fits into a JSON
  * answer, or parsed. Properties: what is written parses again and is then written with the same
- * bytes; a copy equals its original; field readers refuse or deliver, whatever stands under a key.
- */
+ * bytes; a copy equals its original; field readers refuse or deliver, whatever stands under a
+ * key. */
 #include "base/json.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A model with random weights scaled like a trained one, through a real weights file in a temporary place. */
+/* A model with random weights scaled like a trained one, through a real weights file in a temporary
+ * place. */
 #ifndef DG_TESTS_RANDOM_MODEL_H
 #define DG_TESTS_RANDOM_MODEL_H
 
@@ -35,8 +36,10 @@ static inline float rnd_unit(uint64_t *state)
     return (float)rnd(state) / 1073741824.0f - 1.0f; /* -1..1 */
 }
 
-/* Matrices uniform with Glorot's variance, gains about 1, the last gain large so that outputs are peaked. */
-static inline void fill(const struct dg_config *c, const struct dg_param_info *info, float *x, uint64_t *state)
+/* Matrices uniform with Glorot's variance, gains about 1, the last gain large so that outputs are
+ * peaked. */
+static inline void fill(
+    const struct dg_config *c, const struct dg_param_info *info, float *x, uint64_t *state)
 {
     char last[64];
     size_t n = (size_t)info->N * info->K;
@@ -51,8 +54,8 @@ static inline void fill(const struct dg_config *c, const struct dg_param_info *i
 }
 
 /* change, or NULL: may put other numbers into a parameter x[N,K]. */
-static inline void random_model_open_changed(struct random_model *m, const struct dg_config *c, enum dg_type type,
-    const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed,
+static inline void random_model_open_changed(struct random_model *m, const struct dg_config *c,
+    enum dg_type type, const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed,
     void (*change)(const struct dg_param_info *info, float *x))
 {
     struct dg_error err = {0};
@@ -70,7 +73,8 @@ static inline void random_model_open_changed(struct random_model *m, const struc
         fill(c, &info, x, &seed);
         if (change)
             change(&info, x);
-        if (dg_weights_writer_add(w, info.name, info.N, info.K, info.N == 1 ? DG_F32 : type, x, &err))
+        if (dg_weights_writer_add(
+                w, info.name, info.N, info.K, info.N == 1 ? DG_F32 : type, x, &err))
             fail_msg("%s", err.message);
         free(x);
     }
@@ -83,8 +87,8 @@ static inline void random_model_open_changed(struct random_model *m, const struc
     unlink(path); /* the mapping keeps it */
 }
 
-static inline void random_model_open(struct random_model *m, const struct dg_config *c, enum dg_type type,
-    const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed)
+static inline void random_model_open(struct random_model *m, const struct dg_config *c,
+    enum dg_type type, const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed)
 {
     random_model_open_changed(m, c, type, cpu, max_positions, seed, NULL);
 }
@@ -97,7 +101,8 @@ static inline void random_model_close(struct random_model *m)
 }
 
 /* A sentence of n random pieces with </s> behind them. */
-static inline void random_sentence(const struct dg_config *c, int32_t *ids, uint32_t n, uint64_t *state)
+static inline void random_sentence(
+    const struct dg_config *c, int32_t *ids, uint32_t n, uint64_t *state)
 {
     for (uint32_t i = 0; i + 1 < n; i++)
         ids[i] = 2 + (int32_t)(rnd(state) % (c->source_vocab - 2));

@@ -1,6 +1,7 @@
-/* A sentence's answer never depends on its neighbours: 200 sentences at the base model's dimensions (512/2048/8, 6+6
- * layers, vocabulary 32,000), each alone, then in random company (lengths, beams, arrivals; now and then held for a while), on one thread and on two:
- * the same pieces and the same bits of every score. */
+/* A sentence's answer never depends on its neighbours: 200 sentences at the base model's dimensions
+ * (512/2048/8, 6+6 layers, vocabulary 32,000), each alone, then in random company (lengths, beams,
+ * arrivals; now and then held for a while), on one thread and on two: the same pieces and the same
+ * bits of every score. */
 #include "tests/invariants/random_model.h"
 
 #define SENTENCES 200
@@ -26,8 +27,10 @@ static void make_sentences(const struct dg_config *c, struct expected *all)
         x->n_source = 1 + rnd(&rng) % MAX_SOURCE;
         random_sentence(c, x->source, x->n_source, &rng);
         uint32_t beam = i % 3 == 0 ? 1 : i % 3 == 1 ? 4 : 1 + rnd(&rng) % 4;
-        x->search = (struct dg_search){.beam = beam, .n_best = 1 + rnd(&rng) % beam,
-            .max_len = 1 + rnd(&rng) % MAX_OUT, .alpha = 0.6f};
+        x->search = (struct dg_search){.beam = beam,
+            .n_best = 1 + rnd(&rng) % beam,
+            .max_len = 1 + rnd(&rng) % MAX_OUT,
+            .alpha = 0.6f};
     }
 }
 
@@ -74,8 +77,8 @@ static void alone(struct dg_engine *e, struct expected *all)
     }
 }
 
-/* Shuffled order; before each step a random number of sentences joins and some are held or let go on; now and then one is
- * cancelled and comes again. */
+/* Shuffled order; before each step a random number of sentences joins and some are held or let go
+ * on; now and then one is cancelled and comes again. */
 static void together(struct dg_engine *e, const struct expected *all, uint64_t seed)
 {
     int order[SENTENCES], next = 0, finished = 0;
@@ -125,7 +128,8 @@ static void batch_is_alone(void **state)
         struct dg_engine *e = NULL;
         struct dg_backend *be = NULL;
         struct dg_cpu_options cpu = {.threads = threads};
-        struct dg_engine_limits limits = {.max_rows = 32, .max_source = MAX_SOURCE, .max_target = MAX_OUT};
+        struct dg_engine_limits limits = {
+            .max_rows = 32, .max_source = MAX_SOURCE, .max_target = MAX_OUT};
         assert_int_equal(dg_cpu_open(&cpu, &be, &err), 0);
         assert_int_equal(dg_engine_open(m.model, be, &limits, &e, &err), 0);
         if (threads == 1)

@@ -1,5 +1,5 @@
-/* The engine on small random models: cached steps equal teacher forcing, limits, cancelling, and no allocation in a
- * step. Bits under load are test_batch_alone.c's. */
+/* The engine on small random models: cached steps equal teacher forcing, limits, cancelling, and no
+ * allocation in a step. Bits under load are test_batch_alone.c's. */
 #include "tests/invariants/random_model.h"
 
 #include "model/trace.h"
@@ -61,7 +61,8 @@ static const struct dg_result *run(struct dg_engine *e)
     return NULL;
 }
 
-/* One configuration: forced decoding step by step against the teacher-forced pass, beyond 100 positions too. */
+/* One configuration: forced decoding step by step against the teacher-forced pass, beyond 100
+ * positions too. */
 static void check_step_is_full(const struct dg_config *c, uint64_t seed)
 {
     struct random_model m;
@@ -142,14 +143,16 @@ static void beam_one_is_greedy(void **state)
     assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
     for (int i = 0; i < 10; i++) {
         random_sentence(&c, source, 12, &rng);
-        struct dg_sentence s = {.source = source, .n_source = 12, .search = {.beam = 1, .alpha = 0.6f, .max_len = 30}};
+        struct dg_sentence s = {
+            .source = source, .n_source = 12, .search = {.beam = 1, .alpha = 0.6f, .max_len = 30}};
         assert_int_equal(dg_engine_admit(e, 1, &s, &err), 0);
         const struct dg_result *r = run(e);
         uint32_t n = r->hyps[0].n;
         memcpy(answer, r->hyps[0].ids, n * sizeof *answer);
         double sum = r->hyps[0].logprob;
         dg_engine_release(e, r);
-        /* Forced along the same path, every step's probability is the same, and no other piece beats it. */
+        /* Forced along the same path, every step's probability is the same, and no other piece
+         * beats it. */
         s.prefix = answer;
         s.n_prefix = n;
         s.forced = true;
@@ -175,7 +178,8 @@ static void limits_and_cancel(void **state)
     uint64_t rng = 9;
     tiny(&c);
     random_model_open(&m, &c, DG_F32, NULL, 200, 11);
-    struct dg_engine_limits limits = {.max_rows = 8, .max_sentences = 4, .max_source = 40, .max_target = 100};
+    struct dg_engine_limits limits = {
+        .max_rows = 8, .max_sentences = 4, .max_source = 40, .max_target = 100};
     assert_int_equal(dg_engine_open(m.model, m.be, &limits, &e, &err), 0);
     dg_engine_capacity(e, &full);
     assert_int_equal(full.rows_free, 8);
@@ -250,7 +254,8 @@ static void largest_search_fits(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dg_engine *e = NULL;
         struct dg_error err = {0};
-        struct dg_sentence s = {.source = source, .n_source = cases[i].n_source,
+        struct dg_sentence s = {.source = source,
+            .n_source = cases[i].n_source,
             .search = {.beam = cases[i].beam, .alpha = 0.6f, .max_len = cases[i].max_len}};
         assert_int_equal(dg_engine_open(m.model, m.be, &cases[i].limits, &e, &err), 0);
         if (dg_engine_admit(e, 1, &s, &err))
@@ -274,7 +279,8 @@ static void output_limit(void **state)
     random_model_open(&m, &c, DG_F32, NULL, 200, 13);
     assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
     random_sentence(&c, source, 10, &rng);
-    struct dg_sentence s = {.source = source, .n_source = 10, .search = {.beam = 2, .alpha = 0.6f, .min_len = 99}};
+    struct dg_sentence s = {
+        .source = source, .n_source = 10, .search = {.beam = 2, .alpha = 0.6f, .min_len = 99}};
     assert_int_equal(dg_engine_admit(e, 1, &s, &err), 0);
     const struct dg_result *r = run(e);
     assert_int_equal(r->hyps[0].n, 9 + 50);
@@ -300,7 +306,9 @@ static void steps_allocate_nothing(void **state)
     for (uint64_t i = 0; i < 12; i++) {
         uint32_t n = 3 + (uint32_t)i * 2;
         random_sentence(&c, source, n, &rng);
-        struct dg_sentence s = {.source = source, .n_source = n, .search = {.beam = 1 + (uint32_t)i % 5, .alpha = 0.6f}};
+        struct dg_sentence s = {.source = source,
+            .n_source = n,
+            .search = {.beam = 1 + (uint32_t)i % 5, .alpha = 0.6f}};
         assert_int_equal(dg_engine_admit(e, i, &s, &err), 0);
     }
     size_t before = allocations, steps = 0;

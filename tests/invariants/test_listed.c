@@ -1,5 +1,6 @@
-/* Sentences with a shortlist: the search is that over a model to which every other piece is impossible; the batch,
- * mixed with sentences that use the whole vocabulary, changes nothing; a step allocates nothing it did not before. */
+/* Sentences with a shortlist: the search is that over a model to which every other piece is
+ * impossible; the batch, mixed with sentences that use the whole vocabulary, changes nothing; a
+ * step allocates nothing it did not before. */
 #include "tests/invariants/random_model.h"
 
 #define V 1500
@@ -38,7 +39,8 @@ static void make_list(struct problem *p)
         for (uint32_t k = 0; k < 12; k++)
             p->ids[(p->first[e] = 12 * e) + k] = rnd(&rng) % V;
     p->first[V] = 12 * V;
-    p->data = (struct dg_shortlist_data){V, V, p->always, sizeof p->always / sizeof p->always[0], p->first, p->ids};
+    p->data = (struct dg_shortlist_data){
+        V, V, p->always, sizeof p->always / sizeof p->always[0], p->first, p->ids};
     if (dg_shortlist_write(path, &p->data, &err) || dg_shortlist_open(path, V, V, &p->list, &err))
         fail_msg("%s", err.message);
     unlink(path);
@@ -78,7 +80,8 @@ static void close_problem(struct problem *p)
 
 static struct dg_sentence sentence(const struct problem *p, int i)
 {
-    return (struct dg_sentence){.source = p->source[i], .n_source = p->n_source[i],
+    return (struct dg_sentence){.source = p->source[i],
+        .n_source = p->n_source[i],
         .search = {.beam = i % 2 ? 4 : 1, .max_len = MAX_OUT, .alpha = 0.6f}};
 }
 
@@ -89,7 +92,8 @@ static void keep(struct answer *a, const struct dg_result *r)
     memcpy(a->ids, r->hyps[0].ids, a->n * sizeof *a->ids);
 }
 
-static void one(struct problem *p, struct dg_engine *e, const struct dg_sentence *s, struct answer *a)
+static void one(
+    struct problem *p, struct dg_engine *e, const struct dg_sentence *s, struct answer *a)
 {
     struct dg_error err = {0};
     (void)p;
@@ -228,6 +232,7 @@ static void cancelled_and_closed_leak_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(search_is_that_over_the_list),
-        cmocka_unit_test(batch_changes_nothing), cmocka_unit_test(cancelled_and_closed_leak_nothing)};
+        cmocka_unit_test(batch_changes_nothing),
+        cmocka_unit_test(cancelled_and_closed_leak_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

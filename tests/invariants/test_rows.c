@@ -178,8 +178,8 @@ static void check_attention(
     struct dg_rows qr = ops_rows(be, q, n_q, kn, 3, kn + 1),
                    out = ops_rows(be, NULL, n_q + 2, vn, 1, vn);
     struct dg_attn_seg seg = {0, n_q, n_k, 0, NULL, causal, 0};
-    struct dg_attention op = {d.H, d.Dk, d.Dv, DG_ATTN_SEGS, &seg, 1, .k = ops_rows(be, k, n_k, kn, 5, kn + 7),
-        .v = ops_rows(be, v, n_k, vn, 2, vn)};
+    struct dg_attention op = {d.H, d.Dk, d.Dv, DG_ATTN_SEGS, &seg, 1,
+        .k = ops_rows(be, k, n_k, kn, 5, kn + 7), .v = ops_rows(be, v, n_k, vn, 2, vn)};
     be->ops->attention(be, &op, qr, out);
     be->ops->read(be, out, n_q, vn, all);
     struct dg_rows ks = ops_rows(be, NULL, places, kn, 0, kn),
@@ -191,7 +191,8 @@ static void check_attention(
         uint32_t seen = causal ? n_k - n_q + i + 1 : n_k;
         struct dg_attn_seg segs[3] = {{(i + 1) % n_q, 1, 1 + i % n_k, 0, slots, false, 0},
             {i, 1, seen, 0, slots, i % 2, 0}, {(i + 2) % n_q, 1, 1, 0, slots, false, 0}};
-        struct dg_attention step = {d.H, d.Dk, d.Dv, DG_ATTN_SEGS, segs, n_q > 2 ? 3 : 2, .k = ks, .v = vs};
+        struct dg_attention step = {
+            d.H, d.Dk, d.Dv, DG_ATTN_SEGS, segs, n_q > 2 ? 3 : 2, .k = ks, .v = vs};
         be->ops->attention(be, &step, qr, out);
         be->ops->read(be, (struct dg_rows){out.buf, out.offset + i * out.ld, out.ld}, 1, vn, one);
         if (n_q > 2 && memcmp(one, all + i * vn, vn * sizeof *one))

@@ -79,8 +79,8 @@ static inline struct dg_rows ops_rows(
     return r;
 }
 
-/* The CPU's trainable weights read memory that a test may own; a device's read blocks of its trainer alone, which the tests of
- * backward make. */
+/* The CPU's trainable weights read memory that a test may own; a device's read blocks of its
+ * trainer alone, which the tests of backward make. */
 #ifdef DG_TEST_CUDA
 enum { OPS_TRAINABLE = 0 };
 #else

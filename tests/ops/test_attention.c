@@ -276,8 +276,8 @@ static void run_extremes(struct dg_backend *be, const char *isa)
     float q[1] = {100}, k[3] = {100, -100, 99.99f}, v[3] = {1, 1e30f, 3}, out[1];
     struct dg_attn_seg seg = {0, 1, 3, 0, NULL, false, 0};
     struct dg_rows qr = ops_rows(be, q, 1, 1, 0, 1), outr = ops_rows(be, NULL, 1, 1, 0, 1);
-    struct dg_attention op = {
-        1, 1, 1, DG_ATTN_SEGS, &seg, 1, .k = ops_rows(be, k, 3, 1, 0, 1), .v = ops_rows(be, v, 3, 1, 0, 1)};
+    struct dg_attention op = {1, 1, 1, DG_ATTN_SEGS, &seg, 1, .k = ops_rows(be, k, 3, 1, 0, 1),
+        .v = ops_rows(be, v, 3, 1, 0, 1)};
     be->ops->attention(be, &op, qr, outr);
     be->ops->read(be, outr, 1, 1, out);
     double e = exp((double)99.99f * 100 - 10000);

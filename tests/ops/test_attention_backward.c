@@ -128,8 +128,8 @@ static double guided_value(void *ctx)
     return attention_value(&g->a) + (double)g->guide->scale * guide_value(&g->a, g->guide);
 }
 
-/* Three sentences, of which one has no links; queries with one link, several, the same twice, none.
- */
+/* Three sentences, of which one has no links; queries with one link, several, the same twice,
+ * none. */
 static void guide_case(struct fixture *f, uint32_t head, uint32_t n_heads, bool drop)
 {
     enum { H = 3, Dk = 5, Dv = 3, Mq = 25, Mk = 44, PAIRS = 20 + 15 + 18 * 34 };

@@ -4,14 +4,10 @@
 static double act(enum dg_act a, double x)
 {
     switch (a) {
-    case DG_ACT_RELU:
-        return x > 0 ? x : 0;
-    case DG_ACT_SWISH:
-        return x / (1 + exp(-x));
-    case DG_ACT_GELU:
-        return 0.5 * x * (1 + erf(x / sqrt(2)));
-    default:
-        return x;
+    case DG_ACT_RELU: return x > 0 ? x : 0;
+    case DG_ACT_SWISH: return x / (1 + exp(-x));
+    case DG_ACT_GELU: return 0.5 * x * (1 + erf(x / sqrt(2)));
+    default: return x;
     }
 }
 

@@ -25,8 +25,7 @@ static struct loaded load(
     struct dg_error err = {0};
     struct dg_engine_limits limits = {
         .max_rows = 32, .max_source = MAX_SOURCE, .max_target = MAX_TARGET};
-    assert_int_equal(
-        dg_cpu_open(&(struct dg_cpu_options){.threads = threads}, &l.be, &err), DG_OK);
+    assert_int_equal(dg_cpu_open(&(struct dg_cpu_options){.threads = threads}, &l.be, &err), DG_OK);
     dg_cpu_of(l.be)->bf16 = kept ? &dg_bf16_plain : NULL;
     if (dg_model_open(c, weights, l.be, 100, &l.model, &err) ||
         dg_engine_open(l.model, l.be, &limits, &l.engine, &err))
@@ -68,8 +67,7 @@ static void score(struct loaded *l, const struct kept *all, int company, struct 
             const struct dg_result *r = dg_engine_poll(l->engine);
             assert_non_null(r);
             assert_int_equal(r->hyps[0].n, all[r->id].n_target);
-            memcpy(out[r->id].logprob, r->hyps[0].token_logprob,
-                r->hyps[0].n * sizeof(float));
+            memcpy(out[r->id].logprob, r->hyps[0].token_logprob, r->hyps[0].n * sizeof(float));
             dg_engine_release(l->engine, r);
         }
     }

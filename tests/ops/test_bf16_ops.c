@@ -137,8 +137,7 @@ static void test_forms(void **state)
     dg_pack_panels(&(struct dg_stored){DG_F32, DG_LAYOUT_ROWS, w.wide, NULL}, 16, 40, panels);
     struct dg_stored forms[] = {{DG_BF16, DG_LAYOUT_ROWS, w.brain, NULL},
         {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}, {DG_F32, DG_LAYOUT_ROWS, w.wide, NULL}};
-    static const enum dg_weight_kind kinds[] = {
-        DG_WEIGHT_BF16, DG_WEIGHT_PANEL, DG_WEIGHT_PANEL};
+    static const enum dg_weight_kind kinds[] = {DG_WEIGHT_BF16, DG_WEIGHT_PANEL, DG_WEIGHT_PANEL};
     struct dg_error err = {0};
     struct dg_weight *out;
     for (size_t n = 1; n <= 3; n++) {

@@ -161,35 +161,16 @@ static void fill_row(int kind, float *x, size_t K, uint64_t seed)
         x[k] = ops_uniform(&seed);
     for (size_t k = 0; k < K; k++)
         switch (kind) {
-        case 1:
-            x[k] = fabsf(x[k]);
-            break;
-        case 2:
-            x[k] = -fabsf(x[k]) - 3;
-            break;
-        case 3:
-            x[k] = 0;
-            break;
-        case 4:
-            x[k] = -7.25f;
-            break;
-        case 5:
-            x[k] *= 1e-31f;
-            break;
-        case 6:
-            x[k] *= 1e37f;
-            break;
-        case 7:
-            x[k] = (float)((int)(ops_random(&seed) % 128) - 64) + 0.5f;
-            break; /* ties */
-        case 8:
-            x[k] = k ? x[k] : 1000;
-            break;
-        case 9:
-            x[k] = k % 2 ? -0.0f : 0.0f;
-            break;
-        default:
-            break;
+        case 1: x[k] = fabsf(x[k]); break;
+        case 2: x[k] = -fabsf(x[k]) - 3; break;
+        case 3: x[k] = 0; break;
+        case 4: x[k] = -7.25f; break;
+        case 5: x[k] *= 1e-31f; break;
+        case 6: x[k] *= 1e37f; break;
+        case 7: x[k] = (float)((int)(ops_random(&seed) % 128) - 64) + 0.5f; break; /* ties */
+        case 8: x[k] = k ? x[k] : 1000; break;
+        case 9: x[k] = k % 2 ? -0.0f : 0.0f; break;
+        default: break;
         }
 }
 enum { KINDS = 10 };

@@ -9,8 +9,9 @@ static const struct {
 } known[] = {{0, 0}, {-0.0f, -0.0f}, {1, 1}, {-2.5f, -2.5f}, {0.333333343f, 0.333251953f},
     {65504, 65504}, {65519, 65504}, {65520, 65504}, {1e30f, 65504}, {-1e30f, -65504},
     {INFINITY, 65504}, {-INFINITY, -65504}, {1 + 0x1p-11f, 1}, {1 + 0x3p-11f, 1 + 0x1p-9f},
-    {1 + 0x1.8p-11f, 1 + 0x1p-10f}, {0x1p-14f, 0x1p-14f}, {0x1.ff8p-15f, 0x1.ff8p-15f}, {0x1.ffcp-15f, 0x1p-14f},
-    {0x1p-24f, 0x1p-24f}, {0x1p-25f, 0}, {0x1.8p-25f, 0x1p-24f}, {0x3p-25f, 0x1p-23f}, {1e-30f, 0}};
+    {1 + 0x1.8p-11f, 1 + 0x1p-10f}, {0x1p-14f, 0x1p-14f}, {0x1.ff8p-15f, 0x1.ff8p-15f},
+    {0x1.ffcp-15f, 0x1p-14f}, {0x1p-24f, 0x1p-24f}, {0x1p-25f, 0}, {0x1.8p-25f, 0x1p-24f},
+    {0x3p-25f, 0x1p-23f}, {1e-30f, 0}};
 
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -37,8 +38,8 @@ static void run_known(struct dg_backend *be, const char *isa)
     struct dg_rows kv = {pool, 0, KNOWN};
     struct dg_attn_seg seg = {.n_q = 1, .n_k = 1, .slots = &slot};
     be->ops->kv_write(be, rows, kv, &slot, 1, KNOWN);
-    struct dg_attention op = {.H = 1, .Dk = KNOWN, .Dv = KNOWN, .segs = &seg, .n_segs = 1,
-        .k = kv, .v = kv};
+    struct dg_attention op = {
+        .H = 1, .Dk = KNOWN, .Dv = KNOWN, .segs = &seg, .n_segs = 1, .k = kv, .v = kv};
     be->ops->attention(be, &op, q, out);
     be->ops->read(be, out, 1, KNOWN, got);
     for (size_t i = 0; i < KNOWN; i++)
@@ -69,10 +70,17 @@ static void attend(struct dg_backend *be, const struct problem *p, enum dg_type 
                    yr = ops_rows(be, NULL, p->n_q, hv, 0, hv);
     be->ops->kv_write(be, kr, kp, slots, p->n_k, hk);
     be->ops->kv_write(be, vr, vp, slots, p->n_k, hv);
-    struct dg_attn_seg seg = {.n_q = (uint32_t)p->n_q, .n_k = (uint32_t)p->n_k,
-        .slots = p->slots ? slots : NULL, .causal = p->causal};
-    struct dg_attention op = {.H = (uint32_t)p->H, .Dk = (uint32_t)p->Dk, .Dv = (uint32_t)p->Dv,
-        .segs = &seg, .n_segs = 1, .k = kp, .v = vp};
+    struct dg_attn_seg seg = {.n_q = (uint32_t)p->n_q,
+        .n_k = (uint32_t)p->n_k,
+        .slots = p->slots ? slots : NULL,
+        .causal = p->causal};
+    struct dg_attention op = {.H = (uint32_t)p->H,
+        .Dk = (uint32_t)p->Dk,
+        .Dv = (uint32_t)p->Dv,
+        .segs = &seg,
+        .n_segs = 1,
+        .k = kp,
+        .v = vp};
     be->ops->attention(be, &op, qr, yr);
     be->ops->read(be, yr, p->n_q, hv, out);
     struct dg_rows all[] = {kp, vp, kr, vr, qr, yr};

@@ -5,14 +5,10 @@
 static double activate(double x, enum dg_act act)
 {
     switch (act) {
-    case DG_ACT_RELU:
-        return x < 0 ? 0 : x;
-    case DG_ACT_SWISH:
-        return x / (1 + exp(-x));
-    case DG_ACT_GELU:
-        return 0.5 * x * (1 + erf(x / sqrt(2)));
-    default:
-        return x;
+    case DG_ACT_RELU: return x < 0 ? 0 : x;
+    case DG_ACT_SWISH: return x / (1 + exp(-x));
+    case DG_ACT_GELU: return 0.5 * x * (1 + erf(x / sqrt(2)));
+    default: return x;
     }
 }
 
@@ -163,8 +159,8 @@ static void test_hook(void **state)
     dg_cpu_close(be);
 }
 
-/* NaN and infinity are not hidden by an activation. On a device ReLU belongs to cuBLASLt's product, whose own makes NaN 0;
- * the residual carries it on. */
+/* NaN and infinity are not hidden by an activation. On a device ReLU belongs to cuBLASLt's product,
+ * whose own makes NaN 0; the residual carries it on. */
 static void run_nan(struct dg_backend *be, const char *isa)
 {
     for (int act = DG_ACT_NONE; act <= DG_ACT_GELU; act++) {

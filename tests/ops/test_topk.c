@@ -85,8 +85,8 @@ static void test_sizes(void **state)
     ops_each_isa("topk", run_sizes);
 }
 
-/* -inf is a candidate like others, and the last; when all of the row is asked for, all of it comes.
- */
+/* -inf is a candidate like others, and the last; when all of the row is asked for, all of it
+ * comes. */
 static void run_infinite(struct dg_backend *be, const char *isa)
 {
     float x[4] = {-INFINITY, 1, -INFINITY, 1}, logprob[6];

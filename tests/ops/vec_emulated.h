@@ -11,7 +11,15 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VL = 16, TILE_ROWS = 3, PANELS_MANY = 2, INT8_ROWS = 3, INT8_PANELS = 2, INT8_PAIRS = 1, INT8_FAR = 1 };
+enum {
+    VL = 16,
+    TILE_ROWS = 3,
+    PANELS_MANY = 2,
+    INT8_ROWS = 3,
+    INT8_PANELS = 2,
+    INT8_PAIRS = 1,
+    INT8_FAR = 1
+};
 
 typedef struct {
     float lane[VL];

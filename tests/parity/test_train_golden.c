@@ -278,7 +278,7 @@ static void test_guided(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper),
-        cmocka_unit_test(test_learned), cmocka_unit_test(test_guided)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_learned),
+        cmocka_unit_test(test_guided)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,8 +137,8 @@ static void check_tensor(struct run *r, const struct dg_param_info *info, size_t
     norm = sqrt(norm);
     if (norm < 1e-4)
         fail_msg("%s: gradient norm %g says nothing", info->name, norm);
-    /* A ReLU that switches within h bends the loss: then the shorter step is the one that counts.
-     */
+    /* A ReLU that switches within h bends the loss: then the shorter step is the one that
+     * counts. */
     double h = fmin(3e-2, 6e-4 / norm), slope = slope_along(r, x, keep, g, n, h / norm);
     if (fabs(slope - norm) > 0.01 * norm)
         slope = slope_along(r, x, keep, g, n, h / 4 / norm);
@@ -148,8 +148,7 @@ static void check_tensor(struct run *r, const struct dg_param_info *info, size_t
     free(g), free(keep);
 }
 
-static void check_guided(
-    const struct dg_config *c, float dropout, const struct dg_guidance *guide)
+static void check_guided(const struct dg_config *c, float dropout, const struct dg_guidance *guide)
 {
     struct run r;
     open_run(&r, c, dropout);
@@ -304,8 +303,9 @@ static void test_guided_parts(void **state)
     free(g);
     r.guide.head = 3;
     const struct dg_micro_batch none = {.links = links, .first_link = first_link};
-    assert_int_equal(dg_tape_run(r.tape, &r.params->params, &r.grads->params, &none, &r.objective,
-                         &sums, &err), DG_EINVAL);
+    assert_int_equal(
+        dg_tape_run(r.tape, &r.params->params, &r.grads->params, &none, &r.objective, &sums, &err),
+        DG_EINVAL);
     assert_string_equal(err.message,
         "heads 4 to 4 of decoder layer 2 cannot be guided: there are 3 heads, 2 layers");
     close_run(&r);

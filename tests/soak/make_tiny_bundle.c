@@ -1,7 +1,7 @@
 /* make-tiny-bundle SPM DIR [D]: a bundle with random weights over a real SentencePiece model, for
  * runs in which the server matters and the model does not. What it says is noise, of lengths that
- * differ: the end of the sentence is as likely as a few other pieces. The same numbers each time.
- */
+ * differ: the end of the sentence is as likely as a few other pieces. The same numbers each
+ * time. */
 #include "base/file.h"
 #include "model/params.h"
 #include "tokenizer/tokenizer.h"

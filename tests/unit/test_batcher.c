@@ -216,8 +216,8 @@ static void bulks_step_is_put_off_only(void **state)
 
 /* An engine with places for few sentences of `steps` steps each, and more of both classes waiting
  * than it can do. `says_no`: the places are not in the room that the batcher is told of, the engine
- * gives back whom it has none for. How many of each class have joined after many sentences' time.
- */
+ * gives back whom it has none for. How many of each class have joined after many sentences'
+ * time. */
 static void fill_places(size_t places, uint32_t steps, bool says_no, size_t joined[DG_CLASSES])
 {
     enum { WAITING = 8, MOST = 4 };

@@ -1,4 +1,5 @@
-/* Beam search on worked numbers, without a model: small trees whose answers were computed by hand (contract 5). */
+/* Beam search on worked numbers, without a model: small trees whose answers were computed by hand
+ * (contract 5). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,8 +56,8 @@ static void greedy_stops_at_eos(void **state)
     dg_beam_deinit(&b);
 }
 
-/* Two rows, four candidates each: the 2K = 4 best of all are looked at, </s> among them is finished, the first two others
- * live; equal totals go to the smaller row. */
+/* Two rows, four candidates each: the 2K = 4 best of all are looked at, </s> among them is
+ * finished, the first two others live; equal totals go to the smaller row. */
 static void candidates_are_global(void **state)
 {
     (void)state;
@@ -76,7 +77,8 @@ static void candidates_are_global(void **state)
     assert_int_equal(b.parents[1], 1);
     assert_int_equal(b.live[0].ids[1], 5);
     assert_int_equal(b.live[1].ids[1], 9);
-    /* Finished: -2.0 (1 piece) and -1.75 (2 pieces); the best live one, -1.5, can still win: not done. */
+    /* Finished: -2.0 (1 piece) and -1.75 (2 pieces); the best live one, -1.5, can still win: not
+     * done. */
     assert_false(b.done);
     float lp3[] = {-0.5f, -0.6f, -0.7f, -0.8f, -0.9f, -1.0f, -1.1f, -1.2f};
     int32_t id3[] = {5, 6, 7, 8, 5, 6, 7, 8};
@@ -89,7 +91,8 @@ static void candidates_are_global(void **state)
     dg_beam_deinit(&b);
 }
 
-/* Finished: -5, then -2 twice, then -1, two are kept. Of equal ones who came first stays, also after others went. */
+/* Finished: -5, then -2 twice, then -1, two are kept. Of equal ones who came first stays, also
+ * after others went. */
 static void equal_scores_stay_in_order(void **state)
 {
     (void)state;
@@ -115,7 +118,8 @@ static void equal_scores_stay_in_order(void **state)
     dg_beam_deinit(&b);
 }
 
-/* The bound divides by lp at the LONGEST length: with alpha = 1 a live hypothesis that is worse now may still win. */
+/* The bound divides by lp at the LONGEST length: with alpha = 1 a live hypothesis that is worse now
+ * may still win. */
 static void stops_only_when_nothing_can_win(void **state)
 {
     (void)state;
@@ -129,7 +133,8 @@ static void stops_only_when_nothing_can_win(void **state)
     float lp2[] = {-0.1f, -8.0f, -9.0f, -9.5f, -0.1f, -8.0f, -9.0f, -9.5f};
     int32_t id2[] = {EOS, 5, 6, 7, EOS, 5, 6, 7};
     dg_beam_advance(&b, lp2, id2, 4, 4);
-    /* -1.2 / lp(2) = -1.2/(7/6) = -1.0286 < -1.0: the first answer stays the best; live -9.1/5 = -1.82: done. */
+    /* -1.2 / lp(2) = -1.2/(7/6) = -1.0286 < -1.0: the first answer stays the best; live -9.1/5 =
+     * -1.82: done. */
     assert_true(b.done);
     assert_int_equal(b.n_finished, 1);
     assert_float_equal(b.finished[0].score, -1.0, 1e-6);
@@ -200,7 +205,8 @@ static void forced_and_prefix(void **state)
     dg_beam_deinit(&b);
 }
 
-/* The piece that is never put out is passed over; one more candidate is asked for, and the next ones move up. */
+/* The piece that is never put out is passed over; one more candidate is asked for, and the next
+ * ones move up. */
 static void never_put_out(void **state)
 {
     (void)state;
@@ -213,7 +219,8 @@ static void never_put_out(void **state)
     dg_beam_advance(&b, greedy, greedy_ids, 2, 2);
     assert_int_equal(b.n_live, 1);
     assert_int_equal(b.live[0].ids[0], 4);
-    assert_float_equal(b.live[0].logprob, -2.0, 0); /* its own share, not what is left without the other */
+    /* its own share, not what is left without the other */
+    assert_float_equal(b.live[0].logprob, -2.0, 0);
 
     begin(&b, search(2, 2, 4, 0));
     b.never = 9;
@@ -240,7 +247,8 @@ static void never_put_out(void **state)
     dg_beam_deinit(&b);
 }
 
-/* A piece that would complete a run of two again is passed over; enough candidates are asked for. */
+/* A piece that would complete a run of two again is passed over; enough candidates are asked
+ * for. */
 static void no_run_twice(void **state)
 {
     (void)state;
@@ -315,7 +323,8 @@ static void picks_a_rank(void **state)
     dg_beam_deinit(&b);
 }
 
-/* A model that gives nothing but -inf or NaN ends with no answer instead of hanging or inventing one. */
+/* A model that gives nothing but -inf or NaN ends with no answer instead of hanging or inventing
+ * one. */
 static void impossible_candidates(void **state)
 {
     (void)state;
@@ -332,7 +341,8 @@ static void impossible_candidates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(penalties), cmocka_unit_test(equal_scores_stay_in_order),
+        cmocka_unit_test(penalties),
+        cmocka_unit_test(equal_scores_stay_in_order),
         cmocka_unit_test(greedy_stops_at_eos),
         cmocka_unit_test(candidates_are_global),
         cmocka_unit_test(stops_only_when_nothing_can_win),

@@ -36,7 +36,8 @@ static void states(void **state)
     assert_int_equal(dg_spelling_state(&spelling, off, 1), 2);
 }
 
-/* Only what the spelling allows, with the whole softmax's log-probabilities; the rest is at -inf. */
+/* Only what the spelling allows, with the whole softmax's log-probabilities; the rest is at
+ * -inf. */
 static void spelled(void **state)
 {
     (void)state;
@@ -59,8 +60,8 @@ static void spelled(void **state)
     assert_float_equal(lp[3], log(0.1), 1e-6);
 }
 
-static void shares(const struct dg_search *s, const int32_t *before, uint32_t n, int32_t never,
-    double share[V])
+static void shares(
+    const struct dg_search *s, const int32_t *before, uint32_t n, int32_t never, double share[V])
 {
     enum { DRAWS = 20000 };
     struct dg_choice c = {.search = s, .ids = before, .n = n, .eos = EOS, .never = never};
@@ -121,8 +122,12 @@ static void what_a_draw_depends_on(void **state)
             struct dg_search s = {.beam = 1,
                 .sampling = {.temperature = 1, .seed = (uint64_t)i + (k == 1 ? 1000 : 0)}};
             int32_t source[] = {3, i, k == 2};
-            struct dg_choice c = {.search = &s, .ids = before, .n = k == 3 ? 4 : 3, .eos = EOS,
-                .never = -1, .key = dg_choose_key(source, 3)};
+            struct dg_choice c = {.search = &s,
+                .ids = before,
+                .n = k == 3 ? 4 : 3,
+                .eos = EOS,
+                .never = -1,
+                .key = dg_choose_key(source, 3)};
             float x[V], lp;
             set_logits(x);
             dg_choose(&c, x, V, 1, &lp, &id[k]);

@@ -206,7 +206,8 @@ static const struct wrong {
     {"\"extra_length\":50", "\"extra_length\":65537", "decoding.extra_length", DG_EINVAL},
     {"\"extra_length\":50", "\"extra_length\":50,\"top_k\":1", "decoding.top_k", DG_EINVAL},
     {"\"extra_length\":50", "\"extra_length\":50,\"never\":100", "decoding.never", DG_EINVAL},
-    {"\"extra_length\":50", "\"extra_length\":50,\"never\":0", "decoding.never", DG_EINVAL}, /* </s> */
+    {"\"extra_length\":50", "\"extra_length\":50,\"never\":0", "decoding.never",
+        DG_EINVAL}, /* </s> */
     {"\"extra_length\":50", "\"extra_length\":50,\"never\":\"a\"", "decoding.never", DG_EINVAL},
     {"\"decoding\":{", "\"decoding\":[{", "decoding", DG_EINVAL},
     {"\"model\":{", "\"modell\":{", "model", DG_EINVAL},

@@ -71,8 +71,8 @@ static struct dg_bundle *converted(const struct dg_convert_marian *o, struct dg_
     return b;
 }
 
-/* Every tensor of the bundle is one that was expected, and the other way round, with the same bits.
- */
+/* Every tensor of the bundle is one that was expected, and the other way round, with the same
+ * bits. */
 static void check_tensors(const struct dg_bundle *b, const char *expected)
 {
     struct dg_npz *z;
@@ -290,8 +290,8 @@ static void broken_models_are_refused(void **state)
     expect_failure(&o, DG_EFORMAT, "", "five.yml");
 }
 
-/* A conversion that fails leaves no manifest that would make the half-replaced bundle look whole.
- */
+/* A conversion that fails leaves no manifest that would make the half-replaced bundle look
+ * whole. */
 static void failure_removes_the_old_manifest_only_late(void **state)
 {
     struct dg_config c;

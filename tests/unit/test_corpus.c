@@ -94,8 +94,8 @@ static void test_gzip(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* Lines of all lengths around the block's, and one that is over the limit between two short ones.
- */
+/* Lines of all lengths around the block's, and one that is over the limit between two short
+ * ones. */
 static void test_long_lines(void **state)
 {
     (void)state;

@@ -23,9 +23,15 @@ static char *decorated(const char *text, enum dg_format format, const char *answ
     dg_buffer_init(&out);
     assert_int_equal(dg_document_open(text, strlen(text), format, &doc, NULL), 0);
     assert_int_equal(doc.n_blocks, 1);
-    struct dg_decoration d = {.document = text, .flat = doc.flat.data, .len = doc.flat.len,
-        .insets = doc.insets, .n = doc.n_insets, .answer = answer, .answer_len = strlen(answer),
-        .pairs = pairs, .n_pairs = n_pairs};
+    struct dg_decoration d = {.document = text,
+        .flat = doc.flat.data,
+        .len = doc.flat.len,
+        .insets = doc.insets,
+        .n = doc.n_insets,
+        .answer = answer,
+        .answer_len = strlen(answer),
+        .pairs = pairs,
+        .n_pairs = n_pairs};
     size_t *shift = malloc((strlen(answer) + 1) * sizeof *shift);
     assert_true(dg_decorate(&d, &arena, &out, shift));
     for (size_t i = 0; i < strlen(answer); i++)
@@ -47,55 +53,76 @@ static const struct {
         {{0, 0}, {1, 1}, {2, 2}}, 3},
     {DG_FORMAT_MARKDOWN, "The dog **barks**.", "Es bellt der Hund.", "Es **bellt** der Hund.",
         {{2, 1}, {0, 2}, {1, 3}}, 3},
-    {DG_FORMAT_MARKDOWN, "I see **you**.", "Dich sehe ich.", "**Dich** sehe ich.", {{2, 0}, {1, 1}, {0, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "I see **you**.", "Dich sehe ich.", "**Dich** sehe ich.",
+        {{2, 0}, {1, 1}, {0, 2}}, 3},
     {DG_FORMAT_MARKDOWN, "Run `make all` in [the *shell*](u).", "In der Shell starte make all.",
-        "[In der *Shell*](u) starte `make all`.", {{4, 0}, {4, 1}, {5, 2}, {0, 3}, {1, 4}, {2, 5}}, 6},
+        "[In der *Shell*](u) starte `make all`.", {{4, 0}, {4, 1}, {5, 2}, {0, 3}, {1, 4}, {2, 5}},
+        6},
     {DG_FORMAT_MARKDOWN, "Run `make all` now.", "Starte jetzt alles.", "Starte jetzt `make all`.",
         {{0, 0}, {3, 1}, {2, 2}}, 3},
-    {DG_FORMAT_MARKDOWN, "Run `make all` now.", "Starte jetzt.", "Starte `make all` jetzt.", {{0, 0}, {3, 1}}, 2},
-    {DG_FORMAT_MARKDOWN, "A [b](x) [c](y) d", "a ß d", "a [ß](x) d [c](y)", {{0, 0}, {1, 1}, {3, 2}}, 3},
-    {DG_FORMAT_MARKDOWN, "The **dog** barks.", "Es bellt der Hund.", "Es bellt der **Hund**.", {{2, 1}, {0, 2}, {1, 3}}, 3},
+    {DG_FORMAT_MARKDOWN, "Run `make all` now.", "Starte jetzt.", "Starte `make all` jetzt.",
+        {{0, 0}, {3, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A [b](x) [c](y) d", "a ß d", "a [ß](x) d [c](y)",
+        {{0, 0}, {1, 1}, {3, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "The **dog** barks.", "Es bellt der Hund.", "Es bellt der **Hund**.",
+        {{2, 1}, {0, 2}, {1, 3}}, 3},
     {DG_FORMAT_MARKDOWN, "one<br/> two", "eins zwei", "eins<br/> zwei", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "one **two** three", "eins zwei drei", "eins **zwei** drei", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "(**two**)", "", "****", {{0, 0}}, 0},
     /* Marks around code go where the code goes. */
     {DG_FORMAT_MARKDOWN, "[`foo`](u) is a dog.", "Ein Hund ist foo.", "Ein Hund ist [`foo`](u).",
         {{2, 0}, {3, 1}, {1, 2}, {0, 3}}, 4},
-    {DG_FORMAT_MARKDOWN, "Run **`foo`** or [*`bar`*](u) now.", "Jetzt bar oder foo.", "Jetzt [*`bar`*](u) oder **`foo`**.",
-        {{0, 3}, {2, 2}, {4, 0}}, 3},
-    {DG_FORMAT_MARKDOWN, "Run **`foo`** and **`bar`** now.", "Starte die beiden.", "Starte **`foo`** die **`bar`** beiden.",
-        {{0, 0}, {2, 1}, {4, 2}}, 3},
-    {DG_FORMAT_MARKDOWN, "**`foo`** runs.", "Sie rennt.", "**`foo`** Sie rennt.", {{1, 0}, {1, 1}}, 2},
-    {DG_FORMAT_MARKDOWN, "A [b](x) [c `m` n](y) d", "a ß d", "a [ß](x) [`m`](y) d", {{0, 0}, {1, 1}, {2, 1}, {5, 2}}, 4},
+    {DG_FORMAT_MARKDOWN, "Run **`foo`** or [*`bar`*](u) now.", "Jetzt bar oder foo.",
+        "Jetzt [*`bar`*](u) oder **`foo`**.", {{0, 3}, {2, 2}, {4, 0}}, 3},
+    {DG_FORMAT_MARKDOWN, "Run **`foo`** and **`bar`** now.", "Starte die beiden.",
+        "Starte **`foo`** die **`bar`** beiden.", {{0, 0}, {2, 1}, {4, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "**`foo`** runs.", "Sie rennt.", "**`foo`** Sie rennt.", {{1, 0}, {1, 1}},
+        2},
+    {DG_FORMAT_MARKDOWN, "A [b](x) [c `m` n](y) d", "a ß d", "a [ß](x) [`m`](y) d",
+        {{0, 0}, {1, 1}, {2, 1}, {5, 2}}, 4},
     /* No mark stands within the letters of code, whatever words it is aligned with. */
-    {DG_FORMAT_MARKDOWN, "Use<br/> `git push` now.", "git push jetzt.", "`git push`<br/> jetzt.", {{0, 0}}, 1},
-    {DG_FORMAT_MARKDOWN, "Use[](u) `git push` now.", "git push jetzt.", "`git push`[](u) jetzt.", {{0, 0}}, 1},
-    {DG_FORMAT_MARKDOWN, "`git push` <b></b>now.", "git push jetzt.", "`git push`<b></b> jetzt.", {{0, 0}, {1, 0}}, 2},
-    {DG_FORMAT_MARKDOWN, "Use *it<br/> now* `git push`.", "jetzt git push.", "*jetzt<br/>* `git push`.", {{1, 1}, {2, 0}}, 2},
+    {DG_FORMAT_MARKDOWN, "Use<br/> `git push` now.", "git push jetzt.", "`git push`<br/> jetzt.",
+        {{0, 0}}, 1},
+    {DG_FORMAT_MARKDOWN, "Use[](u) `git push` now.", "git push jetzt.", "`git push`[](u) jetzt.",
+        {{0, 0}}, 1},
+    {DG_FORMAT_MARKDOWN, "`git push` <b></b>now.", "git push jetzt.", "`git push`<b></b> jetzt.",
+        {{0, 0}, {1, 0}}, 2},
+    {DG_FORMAT_MARKDOWN, "Use *it<br/> now* `git push`.", "jetzt git push.",
+        "*jetzt<br/>* `git push`.", {{1, 1}, {2, 0}}, 2},
     {DG_FORMAT_MARKDOWN, "Use `a` `git push`.", "(git push)", "(`git push` `a`)", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "`c` or `a b`", "x c y", "x `c` `a b`", {{2, 0}, {3, 2}}, 2},
-    {DG_FORMAT_MARKDOWN, "`git push` **use it right now**", "git push jetzt", "`git push` **jetzt**", {{0, 0}}, 0},
-    {DG_FORMAT_MARKDOWN, "**Use it** `git push`", "git push jetzt", "**`git push`** jetzt", {{0, 0}}, 0},
+    {DG_FORMAT_MARKDOWN, "`git push` **use it right now**", "git push jetzt",
+        "`git push` **jetzt**", {{0, 0}}, 0},
+    {DG_FORMAT_MARKDOWN, "**Use it** `git push`", "git push jetzt", "**`git push`** jetzt",
+        {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "**Use** `f()`", "f()", "**`f()`**", {{0, 0}}, 0},
-    {DG_FORMAT_MARKDOWN, "A,<b></b><i>B c</i>.", "a,b c.", "<i>a,b<b></b> c</i>.", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A,<b></b><i>B c</i>.", "a,b c.", "<i>a,b<b></b> c</i>.", {{0, 0}, {1, 1}},
+        2},
     /* A pair holds the marks that it held, and goes around words without the spaces beside them. */
     {DG_FORMAT_MARKDOWN, "one *<br/>two*", "eins zwei", "eins *<br/>zwei*", {{0, 0}, {1, 1}}, 2},
-    {DG_FORMAT_MARKDOWN, "See **[^1]the text**.", "Siehe den Text.", "Siehe **[^1]den Text**.", {{0, 0}, {1, 1}, {2, 2}}, 3},
-    {DG_FORMAT_MARKDOWN, "See **the text[^1]**.", "Siehe den Text.", "Siehe **den Text[^1]**.", {{0, 0}, {1, 1}, {2, 2}}, 3},
-    {DG_FORMAT_MARKDOWN, "See [![](a.png) text](u).", "Siehe Text.", "Siehe [![](a.png)Text](u).", {{0, 0}, {1, 1}}, 2},
-    {DG_FORMAT_MARKDOWN, "See [*`a` b*](u).", "Siehe (x).", "Siehe ([*`a` x*](u)).", {{0, 0}, {2, 1}}, 2},
-    {DG_FORMAT_MARKDOWN, "See [*b `a`*](u).", "Siehe (x).", "Siehe ([*x `a`*](u)).", {{0, 0}, {1, 1}}, 2},
-    {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.", "Jetzt *spielt ein Hund<br/>*.",
-        {{3, 0}, {2, 1}, {1, 3}}, 3},
+    {DG_FORMAT_MARKDOWN, "See **[^1]the text**.", "Siehe den Text.", "Siehe **[^1]den Text**.",
+        {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "See **the text[^1]**.", "Siehe den Text.", "Siehe **den Text[^1]**.",
+        {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "See [![](a.png) text](u).", "Siehe Text.", "Siehe [![](a.png)Text](u).",
+        {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "See [*`a` b*](u).", "Siehe (x).", "Siehe ([*`a` x*](u)).",
+        {{0, 0}, {2, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "See [*b `a`*](u).", "Siehe (x).", "Siehe ([*x `a`*](u)).",
+        {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.",
+        "Jetzt *spielt ein Hund<br/>*.", {{3, 0}, {2, 1}, {1, 3}}, 3},
     {DG_FORMAT_MARKDOWN, "A <b> </b> dog.", "Ein Hund.", "Ein<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
         "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},
     {DG_FORMAT_WRAPPED, "a\nb\nc d e f g", "alles", "alles", {{0, 0}}, 0},
     {DG_FORMAT_WRAPPED, "I\nam very happy about it today.", "Darüber bin ich heute sehr glücklich.",
         "Darüber\nbin ich heute sehr glücklich.", {{0, 0}}, 0},
-    {DG_FORMAT_WRAPPED, "I\nam very happy\nabout it today.", "Darüber bin ich heute sehr glücklich.",
-        "Darüber\nbin ich\nheute sehr glücklich.", {{0, 0}}, 0},
-    {DG_FORMAT_WRAPPED, "one two three four\nfive\nsix", "eins zwei drei vier", "eins zwei\ndrei\nvier", {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "I\nam very happy\nabout it today.",
+        "Darüber bin ich heute sehr glücklich.", "Darüber\nbin ich\nheute sehr glücklich.",
+        {{0, 0}}, 0},
+    {DG_FORMAT_WRAPPED, "one two three four\nfive\nsix", "eins zwei drei vier",
+        "eins zwei\ndrei\nvier", {{0, 0}}, 0},
     {DG_FORMAT_WRAPPED, "one two three\nfour", "eins  zwei", "eins\n zwei", {{0, 0}}, 0},
 };
 
@@ -103,10 +130,11 @@ static void examples(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *got = decorated(
-            cases[i].text, cases[i].format, cases[i].answer, cases[i].pairs, cases[i].n);
+        char *got =
+            decorated(cases[i].text, cases[i].format, cases[i].answer, cases[i].pairs, cases[i].n);
         if (strcmp(got, cases[i].want) != 0)
-            fail_msg("%s: %s became %s, not %s", cases[i].text, cases[i].answer, got, cases[i].want);
+            fail_msg(
+                "%s: %s became %s, not %s", cases[i].text, cases[i].answer, got, cases[i].want);
         free(got);
     }
 }
@@ -129,7 +157,8 @@ struct random_case {
 
 #define LETTERS "zz z" /* of what is verbatim: two words, for marks to fall between them */
 
-static void add_inset(struct random_case *c, enum dg_inset_kind kind, char mark, uint32_t pair, size_t len)
+static void add_inset(
+    struct random_case *c, enum dg_inset_kind kind, char mark, uint32_t pair, size_t len)
 {
     c->document[c->n] = mark;
     c->insets[c->n] = (struct dg_inset){kind, strlen(c->flat), len, c->n, c->n + 1, pair};
@@ -158,7 +187,8 @@ static void make_case(struct random_case *c, uint64_t *random)
             } else if (what == 2) {
                 add_inset(c, DG_INSET_MARK, '#', 0, 0);
             } else if (what == 3) {
-                add_inset(c, DG_INSET_VERBATIM, (char)('0' + next_random(random) % 10), 0, strlen(LETTERS));
+                add_inset(c, DG_INSET_VERBATIM, (char)('0' + next_random(random) % 10), 0,
+                    strlen(LETTERS));
                 strcat(c->flat, LETTERS);
                 strcat(c->flat, next_random(random) % 2 ? " " : "");
             }
@@ -172,10 +202,12 @@ static void make_case(struct random_case *c, uint64_t *random)
     for (uint32_t i = next_random(random) % 12; i > 0; i--)
         strcat(c->answer, next_random(random) % 5 ? words[next_random(random) % 4] : LETTERS " ");
     for (c->n_pairs = 0; c->n_pairs < next_random(random) % 20; c->n_pairs++)
-        c->pairs[c->n_pairs] = (struct dg_word_pair){next_random(random) % 14, next_random(random) % 14};
+        c->pairs[c->n_pairs] =
+            (struct dg_word_pair){next_random(random) % 14, next_random(random) % 14};
 }
 
-/* The letters of something verbatim are never said by the marks; and where the model says them, they are replaced. */
+/* The letters of something verbatim are never said by the marks; and where the model says them,
+ * they are replaced. */
 static void check_letters(const struct random_case *c, const char *out)
 {
     size_t said = 0, left = 0, verbatim = 0;
@@ -187,7 +219,8 @@ static void check_letters(const struct random_case *c, const char *out)
         verbatim += c->insets[i].kind == DG_INSET_VERBATIM;
     size_t most = 3 * said, least = said > verbatim ? 3 * (said - verbatim) : 0;
     if (left > most || (c->narrow && left > least))
-        fail_msg("letters of something verbatim are said in %s, with %s for %s", out, c->answer, c->flat);
+        fail_msg("letters of something verbatim are said in %s, with %s for %s", out, c->answer,
+            c->flat);
 }
 
 static void check_marks(const struct random_case *c, const char *out)
@@ -245,9 +278,15 @@ static void whatever_the_alignment(void **state)
         make_case(&c, &random);
         dg_arena_init(&arena, 0);
         dg_buffer_init(&out);
-        struct dg_decoration d = {.document = c.document, .flat = c.flat, .len = strlen(c.flat),
-            .insets = c.insets, .n = c.n, .answer = c.answer, .answer_len = strlen(c.answer),
-            .pairs = c.pairs, .n_pairs = c.n_pairs};
+        struct dg_decoration d = {.document = c.document,
+            .flat = c.flat,
+            .len = strlen(c.flat),
+            .insets = c.insets,
+            .n = c.n,
+            .answer = c.answer,
+            .answer_len = strlen(c.answer),
+            .pairs = c.pairs,
+            .n_pairs = c.n_pairs};
         assert_true(dg_decorate(&d, &arena, &out, NULL));
         check_marks(&c, out.data ? out.data : "");
         check_held(&c, out.data ? out.data : "");
@@ -257,14 +296,16 @@ static void whatever_the_alignment(void **state)
     }
 }
 
-/* Lines of words of any length: as many come out as went in, none of them empty, where there are words enough. */
+/* Lines of words of any length: as many come out as went in, none of them empty, where there are
+ * words enough. */
 static void line_ends(void **state)
 {
     (void)state;
     uint64_t random = 3;
     for (int round = 0; round < 20000; round++) {
         char text[512] = "", answer[512] = "";
-        size_t n_words = 1 + next_random(&random) % 20, n_said = 1 + next_random(&random) % 20, lines = 1;
+        size_t n_words = 1 + next_random(&random) % 20, n_said = 1 + next_random(&random) % 20,
+               lines = 1;
         for (size_t i = 0; i < n_words; i++) {
             bool ends = i > 0 && next_random(&random) % 4 == 0;
             lines += ends;

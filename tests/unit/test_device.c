@@ -21,9 +21,9 @@ static int choose(
 
 static void test_words(void **state)
 {
-    const char *const wrong[] = {
-        "gpu", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "CPU", "cuda:99999999999", ",", "cuda:0,",
-        ",cuda:0", "cuda:0,,cuda:1", "cuda:0,auto", "cuda:0,cpu", "cuda:0, cuda:1", "cuda:ALL"};
+    const char *const wrong[] = {"gpu", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "CPU",
+        "cuda:99999999999", ",", "cuda:0,", ",cuda:0", "cuda:0,,cuda:1", "cuda:0,auto",
+        "cuda:0,cpu", "cuda:0, cuda:1", "cuda:ALL"};
     struct dg_device d;
     struct dg_error err;
     (void)state;

@@ -42,8 +42,12 @@ static void words(void **state)
 
 static void add(struct dg_pairs *p, uint32_t pair, const char *source, const char *target)
 {
-    const struct dg_pair x = {.pair = pair, .source = source, .target = target,
-        .source_len = (uint32_t)strlen(source), .target_len = (uint32_t)strlen(target), .weight = 1};
+    const struct dg_pair x = {.pair = pair,
+        .source = source,
+        .target = target,
+        .source_len = (uint32_t)strlen(source),
+        .target_len = (uint32_t)strlen(target),
+        .weight = 1};
     assert_int_equal(dg_pairs_add(p, &x, NULL), 0);
 }
 
@@ -73,7 +77,10 @@ static void expect_entries(const struct dg_dictionary *d, const char *wanted)
         const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
         size_t at = strlen(found);
         snprintf(found + at, sizeof found - at, "%.*s%s%.*s ", (int)e.source_len, e.source,
-            e.there && e.back ? "=" : e.there ? ">" : "<", (int)e.target_len, e.target);
+            e.there && e.back ? "="
+            : e.there         ? ">"
+                              : "<",
+            (int)e.target_len, e.target);
     }
     assert_string_equal(found, wanted);
 }

@@ -28,8 +28,7 @@ static void check_whole(const char *text, size_t n, const struct dg_document *l)
         assert_true(b->source >= source && b->at == flat && b->end > b->at);
         source = b->source;
         for (size_t k = 0; k <= b->n_insets; k++) {
-            const struct dg_inset *inset =
-                k < b->n_insets ? &l->insets[b->inset + k] : NULL;
+            const struct dg_inset *inset = k < b->n_insets ? &l->insets[b->inset + k] : NULL;
             size_t to = inset ? inset->at : b->end;
             assert_true(to >= flat && to <= b->end);
             assert_memory_equal(text + source, l->flat.data + flat, to - flat);
@@ -38,8 +37,10 @@ static void check_whole(const char *text, size_t n, const struct dg_document *l)
             if (!inset)
                 continue;
             assert_int_equal(inset->begin, source);
-            if (inset->kind == DG_INSET_VERBATIM) /* sentences are trimmed: no white space at its ends */
-                assert_true(inset->len > 0 && l->flat.data[flat] != ' ' && l->flat.data[flat + inset->len - 1] != ' ');
+            if (inset->kind ==
+                DG_INSET_VERBATIM) /* sentences are trimmed: no white space at its ends */
+                assert_true(inset->len > 0 && l->flat.data[flat] != ' ' &&
+                            l->flat.data[flat + inset->len - 1] != ' ');
             assert_true(inset->end >= inset->begin && inset->end <= n);
             assert_true(dg_document_source(l, b, flat + inset->len, true) >= inset->end);
             source = inset->end;
@@ -89,56 +90,91 @@ static const struct {
     {DG_FORMAT_WRAPPED, "Title\n=====\nText\nmore", "Title|=====|Text/more|"},
     {DG_FORMAT_WRAPPED, "left\n        right\n", "left|right|"},
 
-    {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\nTwo dogs\nplay.\n\n2\n00:00:03,000 --> 00:00:04,000\n"
-                    "- Who?\n- Me.\n", "Two dogs/play.|- Who?|- Me.|"},
-    {DG_FORMAT_SRT, "WEBVTT\n\nintro\n00:01.000 --> 00:02.000 align:start\n<i>Hello\nthere</i>, {\\an8}you<br>.\n",
+    {DG_FORMAT_SRT,
+        "1\n00:00:01,000 --> 00:00:02,000\nTwo dogs\nplay.\n\n2\n00:00:03,000 --> 00:00:04,000\n"
+        "- Who?\n- Me.\n",
+        "Two dogs/play.|- Who?|- Me.|"},
+    {DG_FORMAT_SRT,
+        "WEBVTT\n\nintro\n00:01.000 --> 00:02.000 align:start\n<i>Hello\nthere</i>, "
+        "{\\an8}you<br>.\n",
         "{<<i>}Hello/there{></i>}, {{\\an8}}you{<br>}.|"},
     {DG_FORMAT_SRT, "no cue here\n", ""},
     {DG_FORMAT_SRT, "00:01.000 --> 00:02.000\nHello<00:00:01.500><c> to</c> you, <3 and <12.\n",
         "Hello{<00:00:01.500>}{<<c>} to{></c>} you, <3 and <12.|"},
-    {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\nOne\n1984\n2\n00:00:03,000 --> 00:00:04,000\nTwo\r\n"
-                    "00:00:05,000 --> 00:00:06,000\n3 \n00:00:07,000 --> 00:00:08,000\nThree\n4", "One/1984|Two|Three/4|"},
-    {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\nPress\n1 --> 2, then left.\n3\n7 --> 12:30\n12:30 --> noon\n\n"
-                    "5 --> 7\nSeconds\n", "Press/1 --> 2, then left./3/7 --> 12:30/12:30 --> noon|Seconds|"},
-    {DG_FORMAT_SRT, "0:01-->0:02\nOne\n 0:1:2.5 -->\t0:1:4 X1:100\nTwo\n00: 00: 01, 000 --> 00: 00: 03, 000\nThree\n"
-                    "4\n1:00:00.000 --> 1:00:01.000 align:start\nFour\n", "One|Two|Three|Four|"},
+    {DG_FORMAT_SRT,
+        "1\n00:00:01,000 --> 00:00:02,000\nOne\n1984\n2\n00:00:03,000 --> 00:00:04,000\nTwo\r\n"
+        "00:00:05,000 --> 00:00:06,000\n3 \n00:00:07,000 --> 00:00:08,000\nThree\n4",
+        "One/1984|Two|Three/4|"},
+    {DG_FORMAT_SRT,
+        "1\n00:00:01,000 --> 00:00:02,000\nPress\n1 --> 2, then left.\n3\n7 --> 12:30\n12:30 --> "
+        "noon\n\n"
+        "5 --> 7\nSeconds\n",
+        "Press/1 --> 2, then left./3/7 --> 12:30/12:30 --> noon|Seconds|"},
+    {DG_FORMAT_SRT,
+        "0:01-->0:02\nOne\n 0:1:2.5 -->\t0:1:4 X1:100\nTwo\n00: 00: 01, 000 --> 00: 00: 03, "
+        "000\nThree\n"
+        "4\n1:00:00.000 --> 1:00:01.000 align:start\nFour\n",
+        "One|Two|Three|Four|"},
 
-    {DG_FORMAT_MARKDOWN, "# Two *dogs* #\n\ntext\nmore  \nhard\n", "Two {<*}dogs{>*}|text/more|hard|"},
-    {DG_FORMAT_MARKDOWN, "- [ ] do `make test` now\n  and [then](http://a.b/c_d \"x\")\n1. two\n   > cited\n",
+    {DG_FORMAT_MARKDOWN, "# Two *dogs* #\n\ntext\nmore  \nhard\n",
+        "Two {<*}dogs{>*}|text/more|hard|"},
+    {DG_FORMAT_MARKDOWN,
+        "- [ ] do `make test` now\n  and [then](http://a.b/c_d \"x\")\n1. two\n   > cited\n",
         "do {=`make test`} now/and {<[}then{>](http://a.b/c_d \"x\")}|two|cited|"},
     {DG_FORMAT_MARKDOWN, "```c\nint *x; // comment\n```\nafter\n~~~\nno end", "after|"},
-    {DG_FORMAT_MARKDOWN, "para\n\n    code here\n\n- item\n\n    still the item\n", "para|item|still the item|"},
+    {DG_FORMAT_MARKDOWN, "para\n\n    code here\n\n- item\n\n    still the item\n",
+        "para|item|still the item|"},
     /* What is set in is code again behind a list, or a footnote, that text at the margin ended. */
-    {DG_FORMAT_MARKDOWN, "[^1]: A note.\n\nSome paragraph.\n\n    int main(void);\n", "A note.|Some paragraph.|"},
-    {DG_FORMAT_MARKDOWN, "[^1]:\n    The note's text.\n\n    More of it.\n\n1. \n\n    An item.\n\nPara.\n\n    code",
+    {DG_FORMAT_MARKDOWN, "[^1]: A note.\n\nSome paragraph.\n\n    int main(void);\n",
+        "A note.|Some paragraph.|"},
+    {DG_FORMAT_MARKDOWN,
+        "[^1]:\n    The note's text.\n\n    More of it.\n\n1. \n\n    An item.\n\nPara.\n\n    "
+        "code",
         "The note's text.|More of it.|An item.|Para.|"},
     {DG_FORMAT_MARKDOWN, "- a\n\nPara.\n\n    code\n", "a|Para.|"},
     {DG_FORMAT_MARKDOWN, "- a\n> b\n\n    code\n", "a|b|"},
-    {DG_FORMAT_MARKDOWN, "- a  \nthat goes\non\n\n    still a\n\n  and\nthis\n\n    too\n", "a|that goes/on|still a|and/this|too|"},
-    {DG_FORMAT_MARKDOWN, "Roses are red,  \n    violets are blue\\\n\tand so on\n\n    code", "Roses are red,|violets are blue|and so on|"},
+    {DG_FORMAT_MARKDOWN, "- a  \nthat goes\non\n\n    still a\n\n  and\nthis\n\n    too\n",
+        "a|that goes/on|still a|and/this|too|"},
+    {DG_FORMAT_MARKDOWN, "Roses are red,  \n    violets are blue\\\n\tand so on\n\n    code",
+        "Roses are red,|violets are blue|and so on|"},
     {DG_FORMAT_MARKDOWN, "| A | `b|c` \\| d |\n|---|:-:|\n| one | two |\n\nx | y\n",
         "A|{=`b|c`} \\| d|one|two|x | y|"},
     {DG_FORMAT_MARKDOWN, "---\ntitle: x\n---\nTitle\n---\nText\n***\n", "Title|Text|"},
-    {DG_FORMAT_MARKDOWN, "<div align=x>\nkept\n</div>\n\n<!-- not\n\nthis --> nor this\ntext <b>bold</b> <br/> on",
+    {DG_FORMAT_MARKDOWN,
+        "<div align=x>\nkept\n</div>\n\n<!-- not\n\nthis --> nor this\ntext <b>bold</b> <br/> on",
         "text {<<b>}bold{></b>} {<br/>} on|"},
-    {DG_FORMAT_MARKDOWN, "[a]: http://x.y\nSee [a] and [b][a], ![alt *t*](i.png)[^1] at http://x.y/z. Or <http://q>.",
-        "See [a] and {<[}b{>][a]}, {<![}alt {<*}t{>*}{>](i.png)}{[^1]} at {=http://x.y/z}. Or {=<http://q>}.|"},
-    {DG_FORMAT_MARKDOWN, "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, ***all***, ****more****",
+    {DG_FORMAT_MARKDOWN,
+        "[a]: http://x.y\nSee [a] and [b][a], ![alt *t*](i.png)[^1] at http://x.y/z. Or "
+        "<http://q>.",
+        "See [a] and {<[}b{>][a]}, {<![}alt {<*}t{>*}{>](i.png)}{[^1]} at {=http://x.y/z}. Or "
+        "{=<http://q>}.|"},
+    {DG_FORMAT_MARKDOWN,
+        "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, ***all***, ****more****",
         "2 * 3 * 4, snake_case_name, \\*not\\*, **un*closed, {<***}all{>***}, ****more****|"},
     {DG_FORMAT_MARKDOWN, "[![alt](i.png)](url) **a `b\nc` d**\n",
         "{<[}{<![}alt{>](i.png)}{>](url)} {<**}a {=`b\nc`} d{>**}|"},
-    {DG_FORMAT_MARKDOWN, "[https://a.b](https://a.b) [http://c.d/e.](http://c.d/e)! http://[::1]:80/a[b][c]",
-        "{<[}{=https://a.b}{>](https://a.b)} {<[}{=http://c.d/e}.{>](http://c.d/e)}! {=http://[::1]:80/a[b][c}]|"},
-    {DG_FORMAT_MARKDOWN, "[^1]: This is the footnote.\n[^note]:It goes\n    on.\n\n    And on.\n[^]: [^a b]: no",
+    {DG_FORMAT_MARKDOWN,
+        "[https://a.b](https://a.b) [http://c.d/e.](http://c.d/e)! http://[::1]:80/a[b][c]",
+        "{<[}{=https://a.b}{>](https://a.b)} {<[}{=http://c.d/e}.{>](http://c.d/e)}! "
+        "{=http://[::1]:80/a[b][c}]|"},
+    {DG_FORMAT_MARKDOWN,
+        "[^1]: This is the footnote.\n[^note]:It goes\n    on.\n\n    And on.\n[^]: [^a b]: no",
         "This is the footnote.|It goes/on.|And on./{[^]}: {[^a b]}: no|"},
-    {DG_FORMAT_MARKDOWN, "[Note]: please read this first.\n\n[a\\]b]: /u \"t \\\" t\"\n[b]: <u v>  (t)\n[c]: u 't'\n[d]:u\n"
-                         "[e]: /u \"t\" u\n\n[f]: /u tt\n\n[]: u\n\n[g]: u \"t\n",
+    {DG_FORMAT_MARKDOWN,
+        "[Note]: please read this first.\n\n[a\\]b]: /u \"t \\\" t\"\n[b]: <u v>  (t)\n[c]: u "
+        "'t'\n[d]:u\n"
+        "[e]: /u \"t\" u\n\n[f]: /u tt\n\n[]: u\n\n[g]: u \"t\n",
         "[Note]: please read this first.|[e]: /u \"t\" u|[f]: /u tt|[]: u|[g]: u \"t|"},
-    {DG_FORMAT_MARKDOWN, "<pre>\na\n\nb\n</PRE> c\nd\n\n<style type=x>\n\na</style>\ne\n<script>a</script>\nf\n<pre-x>g",
+    {DG_FORMAT_MARKDOWN,
+        "<pre>\na\n\nb\n</PRE> c\nd\n\n<style "
+        "type=x>\n\na</style>\ne\n<script>a</script>\nf\n<pre-x>g",
         "d|e|f|"},
     /* Where such a tag is not closed in its item or quotation, or nowhere, it ends as others do. */
-    {DG_FORMAT_MARKDOWN, "- <style> tags are removed\n\nAll of this text stays.\n\n<style>\na\n</style>", "All of this text stays.|"},
-    {DG_FORMAT_MARKDOWN, "<style> tags are removed\n\nAll of this text stays.\n\n<pre>\na\n\nb</pre>\nc",
+    {DG_FORMAT_MARKDOWN,
+        "- <style> tags are removed\n\nAll of this text stays.\n\n<style>\na\n</style>",
+        "All of this text stays.|"},
+    {DG_FORMAT_MARKDOWN,
+        "<style> tags are removed\n\nAll of this text stays.\n\n<pre>\na\n\nb</pre>\nc",
         "All of this text stays.|c|"},
     {DG_FORMAT_MARKDOWN, "> <pre>\n> x\n\nText after.", "Text after.|"},
     {DG_FORMAT_MARKDOWN, "> <!-- x\n>\n> y\n\n> <pre>\n> x\nz </pre>", "y|z {</pre>}|"},
@@ -148,7 +184,8 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "a <!-- see a->b --> c <!-- > d", "a {<!-- see a->b -->} c <!-- > d|"},
     {DG_FORMAT_MARKDOWN, "\xEF\xBB\xBF---\ntitle: x\n---\nText", "Text|"},
     {DG_FORMAT_MARKDOWN, "\xEF\xBB\xBF```\ncode\n```\nText", "Text|"},
-    {DG_FORMAT_MARKDOWN, "A `` `b` `` and ` ` and `\t\u00a0`.", "A {=`` `b` ``} and {` `} and {`\t\u00a0`}.|"},
+    {DG_FORMAT_MARKDOWN, "A `` `b` `` and ` ` and `\t\u00a0`.",
+        "A {=`` `b` ``} and {` `} and {`\t\u00a0`}.|"},
 };
 
 static void formats(void **state)
@@ -179,18 +216,20 @@ static uint64_t next_random(uint64_t *x)
 static void any_text_is_whole(void **state)
 {
     (void)state;
-    static const char *const bits[] = {"a", "word ", "Ü", "漢", " ", "  ", "\t", "\n", "\n", "\n\n", "\r\n", "\r",
-        "> ", ">", "- ", "* ", "*", "**", "_", "~~", "`", "``", "```", "~~~", "[", "](", "](u)", "]", "![", "[^1]", "(",
-        ")", "<b>", "</b>", "<br>", "<", ">", "<!--", "-->", "<div>", "http://a.b", "<http://a>", "#", "## ", "1. ",
-        "2) ", "[ ] ", "|", "|---|", "---", "===", "\\", "{\\an8}", "00:00:01,000 --> 00:00:02,000\n", "1\n",
-        "    ", "[a]: x", "[^x]: ", "<pre>", "</pre>", "\xEF\xBB\xBF", "<00:00:01.500>", ".", "! ", "? "};
+    static const char *const bits[] = {"a", "word ", "Ü", "漢", " ", "  ", "\t", "\n", "\n", "\n\n",
+        "\r\n", "\r", "> ", ">", "- ", "* ", "*", "**", "_", "~~", "`", "``", "```", "~~~", "[",
+        "](", "](u)", "]", "![", "[^1]", "(", ")", "<b>", "</b>", "<br>", "<", ">", "<!--", "-->",
+        "<div>", "http://a.b", "<http://a>", "#", "## ", "1. ", "2) ", "[ ] ", "|", "|---|", "---",
+        "===", "\\", "{\\an8}", "00:00:01,000 --> 00:00:02,000\n", "1\n", "    ", "[a]: x",
+        "[^x]: ", "<pre>", "</pre>", "\xEF\xBB\xBF", "<00:00:01.500>", ".", "! ", "? "};
     uint64_t random = 7;
     char text[2048];
     for (int round = 0; round < 20000; round++) {
         size_t n = 0, pieces = 1 + next_random(&random) % 60;
         text[0] = '\0';
         for (size_t i = 0; i < pieces; i++)
-            n += (size_t)sprintf(text + n, "%s", bits[next_random(&random) % (sizeof bits / sizeof bits[0])]);
+            n += (size_t)sprintf(
+                text + n, "%s", bits[next_random(&random) % (sizeof bits / sizeof bits[0])]);
         for (int format = DG_FORMAT_WRAPPED; format <= DG_FORMAT_MARKDOWN; format++) {
             struct dg_document l;
             open_document(text, (enum dg_format)format, &l);
@@ -204,8 +243,9 @@ static void any_text_is_whole(void **state)
 static void time_grows_with_length(void **state)
 {
     (void)state;
-    static const char *const bits[] = {"](", "<a", "`a``b", "- ", "[", "*a ", "> ", "_a_", "http://", "|", "<!--", "[^", "*", "_", "~",
-        "[http://a](http://a)", "<pre>\n\n", "- <pre>\n\n", "> <!--\n", "- a\n\n  <pre>\n"};
+    static const char *const bits[] = {"](", "<a", "`a``b", "- ", "[", "*a ", "> ", "_a_",
+        "http://", "|", "<!--", "[^", "*", "_", "~", "[http://a](http://a)", "<pre>\n\n",
+        "- <pre>\n\n", "> <!--\n", "- a\n\n  <pre>\n"};
     size_t n = 1 << 18;
     char *text = malloc(n + 32);
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {

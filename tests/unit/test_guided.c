@@ -125,7 +125,8 @@ static void test_prepared(void **state)
     assert_int_equal(dg_prepared_open(in_folder("on"), &a, &err), 0);
     assert_int_equal(dg_prepared_open(in_folder("off"), &b, &err), 0);
     assert_string_not_equal(dg_prepared_hash(a), dg_prepared_hash(b));
-    assert_true(dg_file_same(in_folder("on/train-00000.shard"), in_folder("off/train-00000.shard")));
+    assert_true(
+        dg_file_same(in_folder("on/train-00000.shard"), in_folder("off/train-00000.shard")));
     assert_non_null(dg_prepared_links(a, "train", 0));
     assert_null(dg_prepared_links(b, "train", 0));
     assert_int_equal(prepare(other, in_folder("on"), 2, &made, &err), 0);
@@ -174,7 +175,7 @@ static void test_prepared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning),
-        cmocka_unit_test(test_check), cmocka_unit_test(test_prepared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning), cmocka_unit_test(test_check),
+        cmocka_unit_test(test_prepared)};
     return cmocka_run_group_tests(tests, make, clear);
 }

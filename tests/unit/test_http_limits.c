@@ -308,8 +308,8 @@ static void limits(void **state)
     assert_string_equal(got, "too_large");
     assert_int_equal(receive(fd, got, sizeof got), 0); /* and closed */
     close(fd);
-    /* One of 65 is too many: whichever was counted last, which need not be the one that came last. A second one is
-     * while the connection from above is still counted. */
+    /* One of 65 is too many: whichever was counted last, which need not be the one that came last.
+     * A second one is while the connection from above is still counted. */
     struct pollfd all[65];
     for (size_t i = 0; i < 65; i++)
         all[i] = (struct pollfd){.fd = dial(s), .events = POLLIN};
@@ -362,8 +362,8 @@ static void stopping_while_clients_come(void **state)
     }
 }
 
-/* No connection is open once nobody is accepted any more: whoever was connected has been answered.
- */
+/* No connection is open once nobody is accepted any more: whoever was connected has been
+ * answered. */
 static void drained_is_empty(void **state)
 {
     static const char last[] = "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";

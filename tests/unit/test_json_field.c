@@ -63,14 +63,10 @@ static int ask(const struct row *r, const struct dg_json *o, struct dg_error *er
     double x = 0;
     bool b = false;
     switch (r->kind) {
-    case STRING:
-        return dg_json_field_string(o, r->where, r->key, &s, err);
-    case INT:
-        return dg_json_field_int(o, r->where, r->key, 1, 16, &i, err);
-    case NUMBER:
-        return dg_json_field_number(o, r->where, r->key, 0, 1, &x, err);
-    default:
-        return dg_json_field_bool(o, r->where, r->key, &b, err);
+    case STRING: return dg_json_field_string(o, r->where, r->key, &s, err);
+    case INT: return dg_json_field_int(o, r->where, r->key, 1, 16, &i, err);
+    case NUMBER: return dg_json_field_number(o, r->where, r->key, 0, 1, &x, err);
+    default: return dg_json_field_bool(o, r->where, r->key, &b, err);
     }
 }
 

@@ -28,10 +28,13 @@ static void expect(const char *text, const char *wanted)
 static void addresses(void **state)
 {
     (void)state;
-    expect("See https://example.org/a?b=c#d, or (http://x.org/y).", "<https://example.org/a?b=c#d><http://x.org/y>");
-    expect("“https://example.org” « www.example.org/ü »", "<https://example.org><www.example.org/ü>");
+    expect("See https://example.org/a?b=c#d, or (http://x.org/y).",
+        "<https://example.org/a?b=c#d><http://x.org/y>");
+    expect(
+        "“https://example.org” « www.example.org/ü »", "<https://example.org><www.example.org/ü>");
     expect("HTTP://EXAMPLE.ORG! ftp://x.org", "<HTTP://EXAMPLE.ORG><ftp://x.org>");
-    expect("See https://x.org/Foo_ and *https://x.org/a_b*", "<https://x.org/Foo><https://x.org/a_b>");
+    expect(
+        "See https://x.org/Foo_ and *https://x.org/a_b*", "<https://x.org/Foo><https://x.org/a_b>");
     expect("https:// is nothing, www. neither, xhttp://y.org", "");
     expect("Write to anna.b+c@mail.example.org.", "<anna.b+c@mail.example.org>");
     expect("(anna@example.org), a@b, @, a @ b.c", "<anna@example.org>");
@@ -41,8 +44,10 @@ static void addresses(void **state)
 static void files(void **state)
 {
     (void)state;
-    expect("Open config.txt or my-notes.v2.pdf, not \"x.html\".", "<config.txt><my-notes.v2.pdf><x.html>");
-    expect("booking.com, e.g. this, z.B. das, at 5 p.m. End.Begin 3.5 1.000,5 .txt a.b", "<booking.com>");
+    expect("Open config.txt or my-notes.v2.pdf, not \"x.html\".",
+        "<config.txt><my-notes.v2.pdf><x.html>");
+    expect("booking.com, e.g. this, z.B. das, at 5 p.m. End.Begin 3.5 1.000,5 .txt a.b",
+        "<booking.com>");
     expect("config.txtual überconfig.txt", "");
 }
 
@@ -59,10 +64,13 @@ static void emoji(void **state)
 {
     (void)state;
     expect("I love you 😀", "<😀>");
-    expect("👍🏽👩‍👩‍👧 yes ❤️, 🇩🇪.", "<👍🏽👩‍👩‍👧><❤️><🇩🇪>");
+    expect("👍🏽👩‍👩‍👧 yes ❤️, 🇩🇪.",
+        "<👍🏽👩‍👩‍👧><❤️><🇩🇪>");
     expect("© ™ ☺ 1 # * é 日本", "");
-    expect("1\uFE0F\u20E3 #\u20E3*\uFE0F\u20E3😀, 1\uFE0F a\u20E3", "<1\uFE0F\u20E3><#\u20E3*\uFE0F\u20E3😀>");
-    expect("England \U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F! \U000E0067",
+    expect("1\uFE0F\u20E3 #\u20E3*\uFE0F\u20E3😀, 1\uFE0F a\u20E3",
+        "<1\uFE0F\u20E3><#\u20E3*\uFE0F\u20E3😀>");
+    expect("England \U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F! "
+           "\U000E0067",
         "<\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F>");
 }
 
@@ -90,7 +98,8 @@ static void anything(void **state)
         assert_non_null(s);
         for (size_t i = 0; i < n; i++)
             s[i] = i % 2 ? signs[k] : 'a';
-        for (size_t end = 0; (end = dg_kept_next(s, n, end, &begin)) > 0;) /* quadratic, it would not end */
+        for (size_t end = 0;
+             (end = dg_kept_next(s, n, end, &begin)) > 0;) /* quadratic, it would not end */
             assert_true(begin < end && end <= n);
         free(s);
     }

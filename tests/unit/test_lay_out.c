@@ -1,5 +1,6 @@
-/* Documents through planning and finishing with the identity in place of the model: every sentence's answer is the
- * sentence itself, each piece aligned with itself. So a document comes back as it was. */
+/* Documents through planning and finishing with the identity in place of the model: every
+ * sentence's answer is the sentence itself, each piece aligned with itself. So a document comes
+ * back as it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +50,8 @@ static void accept_itself(struct dg_job *j, size_t i)
     for (uint32_t k = 0; k < s.n_source; k++)
         alignment[k] = (int32_t)k;
     struct dg_hypothesis h = {.ids = s.source, .token_logprob = logprob, .n = s.n_source};
-    struct dg_result r = {.hyps = &h, .n_hyps = 1, .alignment = s.want_alignment ? alignment : NULL};
+    struct dg_result r = {
+        .hyps = &h, .n_hyps = 1, .alignment = s.want_alignment ? alignment : NULL};
     if (dg_job_accept(j, i, &r, &err))
         fail_msg("%s", err.message);
     free(alignment);
@@ -108,14 +110,16 @@ static void check_unchanged(const char *const *texts, size_t n, enum dg_format f
     }
 }
 
-#define CHECK_UNCHANGED(texts, format) check_unchanged(texts, sizeof(texts) / sizeof *(texts), format)
+#define CHECK_UNCHANGED(texts, format)                                                             \
+    check_unchanged(texts, sizeof(texts) / sizeof *(texts), format)
 
 /* A pair of marks around nothing, where one sentence ends and the next begins. */
 static void empty_pairs_between_sentences(void **state)
 {
     (void)state;
-    static const char *const markdown[] = {"a。<b></b>b", "a。![](a.png)b.", "a。[](#x)b", "a。<a id=x></a>b",
-        "**a。**<b></b><i></i>*b*", "*a。<b></b>b* c", "a。[<b></b>b](u)", "a。<b></b>", "<b></b>a。b"};
+    static const char *const markdown[] = {"a。<b></b>b", "a。![](a.png)b.", "a。[](#x)b",
+        "a。<a id=x></a>b", "**a。**<b></b><i></i>*b*", "*a。<b></b>b* c", "a。[<b></b>b](u)",
+        "a。<b></b>", "<b></b>a。b"};
     static const char *const srt[] = {"1\n00:00:01,000 --> 00:00:02,000\na。<i></i>b\n"};
     CHECK_UNCHANGED(markdown, DG_FORMAT_MARKDOWN);
     CHECK_UNCHANGED(srt, DG_FORMAT_SRT);
@@ -125,18 +129,20 @@ static void empty_pairs_between_sentences(void **state)
 static void code_at_the_ends_of_sentences(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"`# comment` is ignored.", "`- x`", "`- x` is a list.", "`> f` is cited.",
-        "`1. x` is first.", "- `* x` is an item.\n- `1. x` is another.", "Type `` `x` ``", "See this. `` `Foo` `` is good.",
-        "A dog. ` x. ` A cat.", "The dog `a. B` runs. The cat.",
-        "A dog. The `- y`."};
+    static const char *const texts[] = {"`# comment` is ignored.", "`- x`", "`- x` is a list.",
+        "`> f` is cited.", "`1. x` is first.", "- `* x` is an item.\n- `1. x` is another.",
+        "Type `` `x` ``", "See this. `` `Foo` `` is good.", "A dog. ` x. ` A cat.",
+        "The dog `a. B` runs. The cat.", "A dog. The `- y`."};
     CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
 }
 
 static void marks_around_code(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"[`foo`](url) is a dog.", "A dog is **`foo`**.", "**`- x`** is a list.",
-        "[`# x`](u) is a dog.", "See [`a`](u), [*`b`*](u) and [**`c` `d`**](u) in the snow.", "[A `dog`](u) and [`cat`](u)."};
+    static const char *const texts[] = {"[`foo`](url) is a dog.", "A dog is **`foo`**.",
+        "**`- x`** is a list.", "[`# x`](u) is a dog.",
+        "See [`a`](u), [*`b`*](u) and [**`c` `d`**](u) in the snow.",
+        "[A `dog`](u) and [`cat`](u)."};
     CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
 }
 
@@ -146,7 +152,8 @@ static uint64_t next_random(uint64_t *x)
     return *x >> 33;
 }
 
-/* How often each byte comes, but for spaces, and line ends, for which there may be too few of these. */
+/* How often each byte comes, but for spaces, and line ends, for which there may be too few of
+ * these. */
 static void count_bytes(const char *s, size_t count[static 256])
 {
     memset(count, 0, 256 * sizeof *count);
@@ -154,20 +161,23 @@ static void count_bytes(const char *s, size_t count[static 256])
         count[(unsigned char)*s] += *s != ' ' && *s != '\n';
 }
 
-/* Documents put together at random: marks may move, and spaces with them, but everything is there once. (Two pairs that
- * meet within a word may have it said twice: these documents hold no such place.) */
+/* Documents put together at random: marks may move, and spaces with them, but everything is there
+ * once. (Two pairs that meet within a word may have it said twice: these documents hold no such
+ * place.) */
 static void everything_comes_back_once(void **state)
 {
     (void)state;
-    static const char *const bits[] = {"Two dogs ", "play ", "in the snow. ", "A girl! ", "a。", " `# x` ", " `- y. z` ",
-        " `` `b` `` ", " ` 1. A. B ` ", " **", "girl** ", "[", "cat](u) ", "<b>", "</b>", "<b></b>", "<br/>", "![](a.png)", "\n",
-        "\n\n", "\n- ", "\n1. ", "\n[^1]: ", " http://a.b/c ", "<!-- a->b -->", "\n\n00:01 --> 00:02\n"};
+    static const char *const bits[] = {"Two dogs ", "play ", "in the snow. ", "A girl! ", "a。",
+        " `# x` ", " `- y. z` ", " `` `b` `` ", " ` 1. A. B ` ", " **", "girl** ", "[", "cat](u) ",
+        "<b>", "</b>", "<b></b>", "<br/>", "![](a.png)", "\n", "\n\n", "\n- ", "\n1. ",
+        "\n[^1]: ", " http://a.b/c ", "<!-- a->b -->", "\n\n00:01 --> 00:02\n"};
     uint64_t random = 5;
     char text[1024];
     for (int round = 0; round < 3000; round++) {
         size_t n = 0, before[256], after[256];
         for (size_t i = 1 + next_random(&random) % 25; i > 0; i--)
-            n += (size_t)sprintf(text + n, "%s", bits[next_random(&random) % (sizeof bits / sizeof *bits)]);
+            n += (size_t)sprintf(
+                text + n, "%s", bits[next_random(&random) % (sizeof bits / sizeof *bits)]);
         for (int format = DG_FORMAT_WRAPPED; format <= DG_FORMAT_MARKDOWN; format++) {
             char *answer = by_identity(text, (enum dg_format)format);
             count_bytes(text, before);
@@ -183,7 +193,8 @@ static void everything_comes_back_once(void **state)
 static void many_marks(void **state)
 {
     (void)state;
-    static const char *const marks[] = {"<br/>", "<b></b>", "<b>", "[](u)", "*a* ", "<b>a</b> ", "`a`<br/>"};
+    static const char *const marks[] = {
+        "<br/>", "<b></b>", "<b>", "[](u)", "*a* ", "<b>a</b> ", "`a`<br/>"};
     size_t n = 1 << 18;
     char *text = malloc(n + 64);
     assert_non_null(text);

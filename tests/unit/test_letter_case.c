@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-typedef int map_function(const char *language, const char *s, size_t n, struct dg_buffer *out,
-    struct dg_error *err);
+typedef int map_function(
+    const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err);
 
 static void expect(map_function *map, const char *language, const char *text, const char *wanted)
 {
@@ -30,7 +30,8 @@ static void test_upper(void **state)
     expect(dg_text_upper, "de", "weiß, Öl, 3 cm", "WEISS, ÖL, 3 CM");
     expect(dg_text_upper, "fr", "œuvre à l’été", "ŒUVRE À L’ÉTÉ");
     expect(dg_text_upper, "tr", "istanbul", "İSTANBUL");
-    expect(dg_text_upper, "en", "ŉΐ", "\xca\xbcN\xce\x99\xcc\x88\xcc\x81"); /* the ones that grow most */
+    expect(dg_text_upper, "en", "ŉΐ",
+        "\xca\xbcN\xce\x99\xcc\x88\xcc\x81"); /* the ones that grow most */
     expect(dg_text_upper, "en", "", "");
     expect(dg_text_upper, "en", "日本 🙂", "日本 🙂");
 }
@@ -46,9 +47,10 @@ static void test_lower(void **state)
 static void test_in_capitals(void **state)
 {
     (void)state;
-    static const char *const yes[] = {"WHERE IS THE STATION?", "OÙ EST LA GARE ?", "\"ÖL\", 3 KG!", "I AM SO"};
-    static const char *const no[] = {"", "NATO", "NATO!", "I A B", "The EU", "USA, EU und NATO", "STRAßE ZU", "日本 東京",
-        "3.5 % 12", "eBAY IST", "A-1 B-2 C-3"};
+    static const char *const yes[] = {
+        "WHERE IS THE STATION?", "OÙ EST LA GARE ?", "\"ÖL\", 3 KG!", "I AM SO"};
+    static const char *const no[] = {"", "NATO", "NATO!", "I A B", "The EU", "USA, EU und NATO",
+        "STRAßE ZU", "日本 東京", "3.5 % 12", "eBAY IST", "A-1 B-2 C-3"};
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         assert_true(dg_text_in_capitals(yes[i], strlen(yes[i])));
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)

@@ -1,4 +1,5 @@
-/* Alignments beside a shard: what is written is read; every damage and another shard are refused. */
+/* Alignments beside a shard: what is written is read; every damage and another shard are
+ * refused. */
 #include "base/file.h"
 #include "trainer/link_file.h"
 
@@ -115,8 +116,7 @@ static void test_other_shard(void **state)
 static void test_out_of_range(void **state)
 {
     (void)state;
-    static const struct dg_link wrong[][2] = {
-        {{0, 0}, {3, 0}}, {{0, 0}, {1, 3}}, {{2, 0}, {1, 0}}};
+    static const struct dg_link wrong[][2] = {{{0, 0}, {3, 0}}, {{0, 0}, {1, 3}}, {{2, 0}, {1, 0}}};
     for (size_t i = 0; i < 3; i++) {
         write_links(wrong[i], 2);
         expect_refused(shard_path, "links");

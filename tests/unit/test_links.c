@@ -15,15 +15,15 @@
 
 static char path[64];
 
-static void expect(const int32_t *there, uint32_t T, const int32_t *back, uint32_t S,
-    const char *expected)
+static void expect(
+    const int32_t *there, uint32_t T, const int32_t *back, uint32_t S, const char *expected)
 {
     struct dg_link links[64];
     char text[256] = "";
     size_t n = dg_links_grow(there, T, back, S, links);
     for (size_t i = 0, at = 0; i < n; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%u-%u", i ? " " : "",
-            links[i].query, links[i].key);
+        at += (size_t)snprintf(
+            text + at, sizeof text - at, "%s%u-%u", i ? " " : "", links[i].query, links[i].key);
     assert_string_equal(text, expected);
 }
 
@@ -54,8 +54,8 @@ static uint64_t draw(uint64_t *state)
 
 /* Word w (3..) is said w + 50; every third word is said in two pieces, the second w + 100; 1 is a
  * word of the target alone, 2 a tag before each source. */
-static uint32_t translate(const int32_t *source, uint32_t n, int32_t *out, struct dg_link *gold,
-    size_t *n_gold)
+static uint32_t translate(
+    const int32_t *source, uint32_t n, int32_t *out, struct dg_link *gold, size_t *n_gold)
 {
     uint32_t t = 0;
     *n_gold = 0;
@@ -108,8 +108,8 @@ static struct dg_dataset *open_data(void)
     return d;
 }
 
-/* Nearly nothing that is wrong is found, and most of what is right: words said twice in a sentence and
- * pieces far from the diagonal are missed. */
+/* Nearly nothing that is wrong is found, and most of what is right: words said twice in a sentence
+ * and pieces far from the diagonal are missed. */
 static void test_aligner(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static int clear(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_grow), cmocka_unit_test(test_aligner),
-        cmocka_unit_test(test_prior)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grow), cmocka_unit_test(test_aligner), cmocka_unit_test(test_prior)};
     return cmocka_run_group_tests(tests, make, clear);
 }

@@ -25,8 +25,14 @@ static void ways_to_write_one(void **state)
     expect(true, "No number.", "Keine Zahl.");
     expect(true, "1,000 people", "1.000 Menschen");
     expect(true, "1,234,567 people in 2012", "1 234 567 personnes en 2012");
-    expect(true, "12\xC2\xA0" "000 Franken", "12'000 francs");
-    expect(true, "12\xE2\x80\xAF" "000 Franken", "12000 francs");
+    expect(true,
+        "12\xC2\xA0"
+        "000 Franken",
+        "12'000 francs");
+    expect(true,
+        "12\xE2\x80\xAF"
+        "000 Franken",
+        "12000 francs");
     expect(true, "fell 3.5 percent", "fielen um 3,5 Prozent");
     expect(true, "on 12 March 2024", "am 12.3.2024");
     expect(true, "at 9:45 pm", "um 21.45 Uhr");
@@ -92,7 +98,7 @@ static void anything(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ways_to_write_one), cmocka_unit_test(other_numbers), cmocka_unit_test(anything)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ways_to_write_one),
+        cmocka_unit_test(other_numbers), cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,10 +25,9 @@ static void test_limit(void **state)
         double machine, group, want;
         bool grouped;
     } cases[] = {
-        {8, -1, 8, false}, /* no control group, or one without a limit */
-        {8, 2, 2, true},
-        {8, 16, 8, false}, /* more than there is */
-        {0, 2, 2, true},   /* a machine that does not say */
+        {8, -1, 8, false},                  /* no control group, or one without a limit */
+        {8, 2, 2, true}, {8, 16, 8, false}, /* more than there is */
+        {0, 2, 2, true},                    /* a machine that does not say */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double group = cases[i].group < 0 ? -1 : cases[i].group * GIB;

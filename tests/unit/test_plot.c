@@ -80,8 +80,8 @@ static void test_curves(void **state)
     assert_null(strstr(svg.data, "inf"));
     assert_int_equal(count(svg.data, "<g "), count(svg.data, "</g>"));
     assert_int_equal(count(svg.data, "not measured yet"), 0);
-    /* The first training point, update 10, loss 8: axis 0..200 over x 64..456, 3..8 over y 220..34.
-     */
+    /* The first training point, update 10, loss 8: axis 0..200 over x 64..456, 3..8 over y
+     * 220..34. */
     assert_non_null(strstr(svg.data, "points=\"83.6,34.0 "));
     dg_buffer_deinit(&svg);
 }

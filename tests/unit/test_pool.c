@@ -24,8 +24,8 @@ static struct dg_pool *open_pool(int threads)
     return pool;
 }
 
-/* Plain writes on purpose: run() itself must order them, and ThreadSanitizer says when it does not.
- */
+/* Plain writes on purpose: run() itself must order them, and ThreadSanitizer says when it does
+ * not. */
 static void count_plain(void *arg, size_t i)
 {
     ((int *)arg)[i]++;

@@ -279,10 +279,10 @@ static void test_bpe_dropout_needs_bpe_order(void **state)
     dg_buffer_deinit(&turned);
 }
 
-/* The training set of r, whose variants are set, prepared under that name, and the one without. Other forms come on top
- * and are counted as no pairs of the corpus. */
-static void open_with_plain(
-    const struct dg_recipe *r, const char *name, struct dg_dataset **plain, struct dg_dataset **more)
+/* The training set of r, whose variants are set, prepared under that name, and the one without.
+ * Other forms come on top and are counted as no pairs of the corpus. */
+static void open_with_plain(const struct dg_recipe *r, const char *name, struct dg_dataset **plain,
+    struct dg_dataset **more)
 {
     const struct dg_dataset_options o = {.batch_tokens = 1};
     struct dg_prepared *a, *b;
@@ -361,8 +361,8 @@ static void test_variants_held_out(void **state)
         dg_dataset_close(d);
         dg_recipe_free(r);
     }
-    /* A pair in capitals; "green", but not "Green"; "house" and "House", which both come as "Haus".
-     */
+    /* A pair in capitals; "green", but not "Green"; "house" and "House", which both come as
+     * "Haus". */
     assert_int_equal(n[0] - n[1], 1 + 3);
     for (size_t i = 0; i < 3; i++)
         dg_buffer_deinit(all[i]);

@@ -35,8 +35,8 @@ static void rows_by_hand(void **state)
     assert_true(dg_quantize_error(rows + 4, 1, 4, q + 4, scales + 1) == 0);
 }
 
-/* The smallest and the largest numbers stay within -127 .. 127, and what is not finite is refused.
- */
+/* The smallest and the largest numbers stay within -127 .. 127, and what is not finite is
+ * refused. */
 static void rows_at_the_ends(void **state)
 {
     (void)state;

@@ -143,8 +143,8 @@ static void test_errors_name_the_field(void **state)
     refuse("{" DATA ",\"training\":5}", "training", "an object");
     refuse("{" DATA ",\"guided_alignment\":{\"weight\":-1}}", "guided_alignment.weight", "0");
     refuse("{" DATA ",\"guided_alignment\":{\"heads\":1}}", "guided_alignment.heads", "unknown");
-    refuse("{" DATA ",\"guided_alignment\":{\"weight\":1,\"layer\":7}}",
-        "guided_alignment.layer", "7, must be at most model.decoder_layers (6)");
+    refuse("{" DATA ",\"guided_alignment\":{\"weight\":1,\"layer\":7}}", "guided_alignment.layer",
+        "7, must be at most model.decoder_layers (6)");
     refuse("{" DATA ",\"guided_alignment\":{\"weight\":1,\"head\":9}}", "guided_alignment.head",
         "9, must be at most model.heads (8)");
     refuse("{" DATA ",\"guided_alignment\":{\"weight\":1},\"training\":{\"bpe_dropout\":0.1}}",

@@ -97,7 +97,8 @@ static void test_damage(void **state)
         assert_int_equal(dg_shortlist_open(path, 3, 100, &s, NULL), DG_EFORMAT);
     }
     write_list(100);
-    expect_refused(DG_EINVAL, "is for vocabularies of 3 and 100 pieces, the model has 4 and 100", 4, 100);
+    expect_refused(
+        DG_EINVAL, "is for vocabularies of 3 and 100 pieces, the model has 4 and 100", 4, 100);
     expect_refused(DG_EINVAL, "has 3 and 50", 3, 50);
     assert_int_equal(dg_file_write(path, "DGWT", 4, NULL), 0);
     expect_refused(DG_EFORMAT, "is not a shortlist", 3, 100);
@@ -129,8 +130,8 @@ static void test_lexicon(void **state)
     struct dg_lexicon *l = NULL;
     struct dg_error err = {0};
     struct dg_dataset_options o = {.batch_tokens = 1};
-    struct dg_lexicon_options lo = {.source_vocab = V, .target_vocab = V, .source_eos = EOS,
-        .target_eos = EOS};
+    struct dg_lexicon_options lo = {
+        .source_vocab = V, .target_vocab = V, .source_eos = EOS, .target_eos = EOS};
     const char *paths[1] = {path};
     const struct dg_translation *t = NULL;
     uint64_t random = 3, pieces = 0;

@@ -66,7 +66,7 @@ struct process {
     int threads;
     uint64_t micro_tokens;
     const struct dg_ranks *ranks; /* NULL: alone */
-    float *params; /* out: [n], caller frees */
+    float *params;                /* out: [n], caller frees */
     size_t n;
     struct dg_step_result last;
 };

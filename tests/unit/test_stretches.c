@@ -1,5 +1,5 @@
-/* The order in which gradients are exchanged: every element once, layers as backward leaves them.
- */
+/* The order in which gradients are exchanged: every element once, layers as backward leaves
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -224,8 +224,8 @@ static void test_offsets(void **state)
         (uint32_t[]){0, 0, 0, 0, 4, 5});
 }
 
-/* Only one code point of "text" is ever the text of a byte-fallback run, and its last piece has it.
- */
+/* Only one code point of "text" is ever the text of a byte-fallback run, and its last piece has
+ * it. */
 static void test_decode_spans(void **state)
 {
     const struct fixture *f = *state;

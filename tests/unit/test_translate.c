@@ -1,5 +1,6 @@
-/* translate/: planning and joining of texts, on a bundle made here (random weights, a real SentencePiece model). What
- * the model says is noise; that layout, offsets, limits and flags are right is not. */
+/* translate/: planning and joining of texts, on a bundle made here (random weights, a real
+ * SentencePiece model). What the model says is noise; that layout, offsets, limits and flags are
+ * right is not. */
 #include "tests/invariants/random_model.h"
 
 #include "base/file.h"
@@ -54,10 +55,11 @@ static void write_weights(const struct dg_config *c, const char *path)
 static struct dg_json *manifest(const struct dg_config *c)
 {
     struct dg_error err = {0};
-    static const char text[] =
-        "{\"format\":1,\"name\":\"test\",\"capitals\":\"as_words\",\"pairs\":[[\"en\",\"de\"]],\"files\":{\"weights\":\"weights.dgw\","
-        "\"source_spm\":\"joint.spm\",\"target_spm\":\"joint.spm\",\"source_vocab\":\"joint.vocab\","
-        "\"target_vocab\":\"joint.vocab\"}}";
+    static const char text[] = "{\"format\":1,\"name\":\"test\",\"capitals\":\"as_words\","
+                               "\"pairs\":[[\"en\",\"de\"]],\"files\":{\"weights\":\"weights.dgw\","
+                               "\"source_spm\":\"joint.spm\",\"target_spm\":\"joint.spm\",\"source_"
+                               "vocab\":\"joint.vocab\","
+                               "\"target_vocab\":\"joint.vocab\"}}";
     struct dg_json *m = dg_json_parse(text, strlen(text), &err);
     assert_non_null(m);
     assert_int_equal(dg_config_write(c, m), 0);
@@ -93,7 +95,8 @@ static int set_up(void **state)
     write_weights(&c, path);
     struct dg_json *m = manifest(&c);
     if (dg_bundle_seal(dir, m, &err) || dg_cpu_open(NULL, &be, &err) ||
-        dg_translator_open(dir, be, 200, &translator, &err) || dg_runner_open(translator, 2, 1, NULL, &runner, &err))
+        dg_translator_open(dir, be, 200, &translator, &err) ||
+        dg_runner_open(translator, 2, 1, NULL, &runner, &err))
         fail_msg("%s", err.message);
     dg_json_free(m);
     return 0;
@@ -115,24 +118,28 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct dg_job *translated(const char *text, const struct dg_translate_options *o, struct dg_answers *a)
+static struct dg_job *translated(
+    const char *text, const struct dg_translate_options *o, struct dg_answers *a)
 {
     struct dg_job *j = NULL;
     struct dg_error err = {0};
-    if (dg_job_plan(translator, text, strlen(text), o, &j, &err) || dg_runner_run(runner, &j, 1, NULL, NULL, &err) ||
-        dg_job_finish(j, a, &err))
+    if (dg_job_plan(translator, text, strlen(text), o, &j, &err) ||
+        dg_runner_run(runner, &j, 1, NULL, NULL, &err) || dg_job_finish(j, a, &err))
         fail_msg("%s", err.message);
     return j;
 }
 
-/* What stands between the sentences of the answer is what stood between those of the input, byte for byte. */
+/* What stands between the sentences of the answer is what stood between those of the input, byte
+ * for byte. */
 static void check_layout(const char *text, const struct dg_answers *a)
 {
     size_t s = 0, t = 0;
     const char *out = a->best[0].text;
     for (size_t i = 0; i <= a->n_sentences; i++) {
-        size_t s_end = i < a->n_sentences ? byte_of(text, a->sentences[i].source_begin) : strlen(text);
-        size_t t_end = i < a->n_sentences ? byte_of(out, a->sentences[i].target_begin) : a->best[0].len;
+        size_t s_end =
+            i < a->n_sentences ? byte_of(text, a->sentences[i].source_begin) : strlen(text);
+        size_t t_end =
+            i < a->n_sentences ? byte_of(out, a->sentences[i].target_begin) : a->best[0].len;
         assert_int_equal(s_end - s, t_end - t);
         assert_memory_equal(text + s, out + t, s_end - s);
         if (i < a->n_sentences) {
@@ -190,7 +197,8 @@ static void long_sentences_are_split(void **state)
     for (int i = 0; i < 60; i++)
         strcat(text, i % 7 == 6 ? "the old house near the sea, " : "the old house near the sea ");
     strcat(text, "stands.");
-    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 4}, .max_source = 24};
+    struct dg_translate_options o = {
+        .search = {.beam = 1, .alpha = -1, .max_len = 4}, .max_source = 24};
     struct dg_answers a;
     struct dg_job *j = translated(text, &o, &a);
     assert_true(a.n_sentences > 10);
@@ -206,7 +214,9 @@ static void long_sentences_are_split(void **state)
     /* As many pieces as the text has when it is not split, but for words cut in the middle. */
     struct dg_token *tokens;
     size_t n;
-    assert_int_equal(dg_tokenizer_encode(dg_translator_source(translator), text, strlen(text), &tokens, &n, NULL), 0);
+    assert_int_equal(dg_tokenizer_encode(
+                         dg_translator_source(translator), text, strlen(text), &tokens, &n, NULL),
+        0);
     free(tokens);
     assert_true(covered >= n);
     dg_job_free(j);
@@ -241,12 +251,13 @@ static void n_best_and_scores(void **state)
     dg_job_free(j);
 }
 
-/* A piece the vocabulary does not know is never shown as the unknown sign: it is copied from where the attention was. */
+/* A piece the vocabulary does not know is never shown as the unknown sign: it is copied from where
+ * the attention was. */
 static void unknown_is_copied(void **state)
 {
     (void)state;
-    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 12, .min_len = 12},
-        .keep_loops = true};
+    struct dg_translate_options o = {
+        .search = {.beam = 1, .alpha = -1, .max_len = 12, .min_len = 12}, .keep_loops = true};
     struct dg_answers a;
     unsigned seen = 0, copied = 0;
     static const char *const texts[] = {"The 漢 house.", "A 漢字 and 語.", "漢漢漢"};
@@ -273,10 +284,12 @@ static void unknown_below_the_best_is_no_flag(void **state)
     struct dg_sentence s;
     assert_int_equal(dg_job_plan(translator, "The boat.", 9, &o, &j, &err), 0);
     dg_job_sentence(j, 0, &s);
-    int32_t unknown[] = {dg_tokenizer_unk(dg_translator_source(translator)), s.source[s.n_source - 1]};
+    int32_t unknown[] = {
+        dg_tokenizer_unk(dg_translator_source(translator)), s.source[s.n_source - 1]};
     float logprob[32] = {0};
     assert_true(s.n_source <= 32);
-    const struct dg_hypothesis hyps[] = {{.ids = s.source, .token_logprob = logprob, .n = s.n_source},
+    const struct dg_hypothesis hyps[] = {
+        {.ids = s.source, .token_logprob = logprob, .n = s.n_source},
         {.ids = unknown, .token_logprob = logprob, .n = 2}};
     assert_int_equal(dg_job_accept(j, 0, &(struct dg_result){.hyps = hyps, .n_hyps = 2}, &err), 0);
     assert_int_equal(dg_job_finish(j, &a, &err), 0);
@@ -291,14 +304,16 @@ static void alignments_are_words(void **state)
 {
     (void)state;
     static const char text[] = "Überall  Häuser! Where is\tthe sea?";
-    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 8}, .alignments = true};
+    struct dg_translate_options o = {
+        .search = {.beam = 2, .alpha = -1, .max_len = 8}, .alignments = true};
     struct dg_answers a;
     struct dg_job *j = translated(text, &o, &a);
     assert_true(a.n_alignments >= 2);
     for (size_t i = 0; i < a.n_alignments; i++) {
         const struct dg_answer_pair *p = &a.alignments[i];
         const char *texts[2] = {text, a.best[0].text};
-        const size_t ends[2][2] = {{p->source_begin, p->source_end}, {p->target_begin, p->target_end}};
+        const size_t ends[2][2] = {
+            {p->source_begin, p->source_end}, {p->target_begin, p->target_end}};
         for (int side = 0; side < 2; side++) {
             size_t b = byte_of(texts[side], ends[side][0]), e = byte_of(texts[side], ends[side][1]);
             assert_true(b < e && e <= strlen(texts[side]));
@@ -322,8 +337,10 @@ static bool same_ids(const struct dg_job *a, const struct dg_job *b)
 static void capitals_are_read_as_words(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"THE OLD HOUSE IS ON THE HILL.", "The old house is on the hill."};
-    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12, .n_best = 2}, .alignments = true};
+    static const char *const texts[] = {
+        "THE OLD HOUSE IS ON THE HILL.", "The old house is on the hill."};
+    struct dg_translate_options o = {
+        .search = {.beam = 2, .alpha = -1, .max_len = 12, .n_best = 2}, .alignments = true};
     struct dg_answers a[2];
     struct dg_job *j[2];
     struct dg_buffer upper;
@@ -352,15 +369,20 @@ static void capitals_are_read_as_words(void **state)
     dg_job_free(j[1]);
 }
 
-/* Addresses, placeholders and emoji are in the answer exactly once, whatever the model says; alone they are copied. */
+/* Addresses, placeholders and emoji are in the answer exactly once, whatever the model says; alone
+ * they are copied. */
 static void what_has_no_language_is_kept(void **state)
 {
     (void)state;
-    static const char *const kept[] = {"anna@example.org", "https://example.org/a?b=c#a-fragment-that-is-rather-long-and-longer-than-the-model-is-shown-of-it",
+    static const char *const kept[] = {"anna@example.org",
+        "https://example.org/"
+        "a?b=c#a-fragment-that-is-rather-long-and-longer-than-the-model-is-shown-of-it",
         "{name}", "%1$s", "😀", "config.txt", "7\uFE0F\u20E3"};
-    struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12}, .alignments = true};
+    struct dg_translate_options o = {
+        .search = {.beam = 2, .alpha = -1, .max_len = 12}, .alignments = true};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        static const char *const around[] = {"The old %s house.", "%s is here.", "Write to %s", "%s"};
+        static const char *const around[] = {
+            "The old %s house.", "%s is here.", "Write to %s", "%s"};
         for (size_t k = 0; k < sizeof around / sizeof around[0]; k++) {
             char text[256];
             struct dg_answers a;
@@ -383,7 +405,8 @@ static void what_has_no_language_is_kept(void **state)
 static void emoji_around_a_sentence_stay_outside(void **state)
 {
     (void)state;
-    static const char text[] = "😀1️⃣ The old house. 🔥 The \xF0\x9F\x98\x80 sea is here! ❤️\n😀";
+    static const char text[] =
+        "😀1️⃣ The old house. 🔥 The \xF0\x9F\x98\x80 sea is here! ❤️\n😀";
     struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12}};
     struct dg_answers a, bare;
     struct dg_job *j = translated(text, &o, &a), *k = translated("The old house.", &o, &bare);
@@ -401,7 +424,8 @@ static void emoji_around_a_sentence_stay_outside(void **state)
 static void addresses_behind_a_colon_stay_outside(void **state)
 {
     (void)state;
-    static const char *const behind[] = {" https://example.org/1492", " www.example.org. 😀", " anna@example.org  "};
+    static const char *const behind[] = {
+        " https://example.org/1492", " www.example.org. 😀", " anna@example.org  "};
     static const char *const sentences[] = {"The old house:", "The old house –"};
     struct dg_translate_options o = {.search = {.beam = 2, .alpha = -1, .max_len = 12}};
     for (size_t i = 0; i < 6; i++) {
@@ -419,7 +443,8 @@ static void addresses_behind_a_colon_stay_outside(void **state)
 static void length_limit_is_flagged(void **state)
 {
     (void)state;
-    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 5, .min_len = 9}};
+    struct dg_translate_options o = {
+        .search = {.beam = 1, .alpha = -1, .max_len = 5, .min_len = 9}};
     struct dg_answers a;
     struct dg_job *j = translated("The old house.", &o, &a);
     assert_true(a.flags & DG_FLAG_LENGTH_LIMITED);
@@ -474,7 +499,8 @@ static void score_equals_search(void **state)
 {
     (void)state;
     static const char source[] = "The old house near the sea.";
-    struct dg_translate_options o = {.search = {.beam = 1, .alpha = 0, .max_len = 20}, .pieces = true};
+    struct dg_translate_options o = {
+        .search = {.beam = 1, .alpha = 0, .max_len = 20}, .pieces = true};
     struct dg_translate_options text = {.search = {.beam = 1, .alpha = 0, .max_len = 20}};
     struct dg_error err = {0};
     struct dg_answers a;
@@ -483,14 +509,18 @@ static void score_equals_search(void **state)
     struct dg_token *tokens;
     size_t n;
     dg_buffer_init(&pieces);
-    assert_int_equal(
-        dg_tokenizer_encode(dg_translator_source(translator), source, strlen(source), &tokens, &n, &err), 0);
+    assert_int_equal(dg_tokenizer_encode(dg_translator_source(translator), source, strlen(source),
+                         &tokens, &n, &err),
+        0);
     for (size_t i = 0; i < n; i++)
-        dg_buffer_addf(&pieces, "%s%s", i ? " " : "", dg_tokenizer_piece(dg_translator_source(translator), tokens[i].id));
+        dg_buffer_addf(&pieces, "%s%s", i ? " " : "",
+            dg_tokenizer_piece(dg_translator_source(translator), tokens[i].id));
     free(tokens);
     struct dg_job *j = translated(pieces.data, &o, &a), *scored = NULL;
-    if (dg_job_plan_score(translator, pieces.data, pieces.len, a.best[0].text, a.best[0].len, &o, &scored, &err) ||
-        dg_runner_run(runner, &scored, 1, NULL, NULL, &err) || dg_job_finish_score(scored, &s, &err))
+    if (dg_job_plan_score(translator, pieces.data, pieces.len, a.best[0].text, a.best[0].len, &o,
+            &scored, &err) ||
+        dg_runner_run(runner, &scored, 1, NULL, NULL, &err) ||
+        dg_job_finish_score(scored, &s, &err))
         fail_msg("%s", err.message);
     assert_string_equal(s.pieces[s.n - 1], "</s>");
     if (!(a.flags & DG_FLAG_LENGTH_LIMITED))
@@ -505,13 +535,15 @@ static void score_equals_search(void **state)
 }
 
 /* The engine's ids for a source in pieces, behind those of a target (NULL: none) or of a prefix. */
-static void read_pieces(const char *source, const char *target, const char *prefix, struct dg_buffer *ids)
+static void read_pieces(
+    const char *source, const char *target, const char *prefix, struct dg_buffer *ids)
 {
     struct dg_translate_options o = {.pieces = true, .prefix = prefix};
     struct dg_error err = {0};
     struct dg_sentence s;
     struct dg_job *j;
-    int rc = target ? dg_job_plan_score(translator, source, strlen(source), target, strlen(target), &o, &j, &err)
+    int rc = target ? dg_job_plan_score(
+                          translator, source, strlen(source), target, strlen(target), &o, &j, &err)
                     : dg_job_plan(translator, source, strlen(source), &o, &j, &err);
     if (rc)
         fail_msg("%s", err.message);
@@ -522,15 +554,22 @@ static void read_pieces(const char *source, const char *target, const char *pref
     dg_job_free(j);
 }
 
-#define THE_WIND "\xe2\x96\x81" "The \xe2\x96\x81" "wind ."
-#define THE_WIND_WINDOWS "\t\xe2\x96\x81" "The\t\xe2\x96\x81" "wind  .\r\n"
+#define THE_WIND                                                                                   \
+    "\xe2\x96\x81"                                                                                 \
+    "The \xe2\x96\x81"                                                                             \
+    "wind ."
+#define THE_WIND_WINDOWS                                                                           \
+    "\t\xe2\x96\x81"                                                                               \
+    "The\t\xe2\x96\x81"                                                                            \
+    "wind  .\r\n"
 
 /* A carriage return at a line's end belongs to no piece: it would make the last one unknown. */
 static void any_white_space_parts_pieces(void **state)
 {
     (void)state;
     static const char *const with[][2] = {{NULL, NULL}, {THE_WIND, NULL}, {NULL, THE_WIND}};
-    static const char *const with_windows[][2] = {{NULL, NULL}, {THE_WIND_WINDOWS, NULL}, {NULL, THE_WIND_WINDOWS}};
+    static const char *const with_windows[][2] = {
+        {NULL, NULL}, {THE_WIND_WINDOWS, NULL}, {NULL, THE_WIND_WINDOWS}};
     for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
         struct dg_buffer plain, windows;
         read_pieces(THE_WIND, with[i][0], with[i][1], &plain);
@@ -545,8 +584,8 @@ static void any_white_space_parts_pieces(void **state)
 /* Opened with the tag for German; the manifest is put back. */
 static int open_tagged(const char *tag, struct dg_error *err)
 {
-    struct dg_json *m = dg_json_copy(dg_bundle_manifest(dg_translator_bundle(translator))), *before = dg_json_copy(m),
-                   *tags = dg_json_new_object();
+    struct dg_json *m = dg_json_copy(dg_bundle_manifest(dg_translator_bundle(translator))),
+                   *before = dg_json_copy(m), *tags = dg_json_new_object();
     struct dg_translator *t = NULL;
     dg_json_set_string(tags, "de", tag);
     dg_json_set_take(m, "tags", tags);
@@ -575,7 +614,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout_is_kept),
         cmocka_unit_test(letterless_comes_back),
-        cmocka_unit_test(long_sentences_are_split), cmocka_unit_test(impossible_target_is_named),
+        cmocka_unit_test(long_sentences_are_split),
+        cmocka_unit_test(impossible_target_is_named),
         cmocka_unit_test(n_best_and_scores),
         cmocka_unit_test(unknown_is_copied),
         cmocka_unit_test(unknown_below_the_best_is_no_flag),

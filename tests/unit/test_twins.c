@@ -1,5 +1,6 @@
-/* The table of what waits: equal sentences find each other, others do not, also where they share a bucket or a key;
- * removing leaves the rest. Sentences are planned with the bundled model's vocabulary. */
+/* The table of what waits: equal sentences find each other, others do not, also where they share a
+ * bucket or a key; removing leaves the rest. Sentences are planned with the bundled model's
+ * vocabulary. */
 #include "server/twins.h"
 
 #include "kernels/cpu/cpu.h"
@@ -26,7 +27,8 @@ static int set_up(void **state)
     (void)state;
     twins = calloc(1, sizeof *twins);
     assert_non_null(twins);
-    if (dg_cpu_open(NULL, &be, &err) || dg_translator_open(BUNDLE, be, 200, &served.translator, &err))
+    if (dg_cpu_open(NULL, &be, &err) ||
+        dg_translator_open(BUNDLE, be, 200, &served.translator, &err))
         fail_msg("%s", err.message);
     other.translator = served.translator;
     return 0;
@@ -48,7 +50,8 @@ struct asked {
     struct dg_entry *e;
 };
 
-static struct asked ask_as(struct dg_served *model, const char *text, const struct dg_translate_options *o)
+static struct asked ask_as(
+    struct dg_served *model, const char *text, const struct dg_translate_options *o)
 {
     struct asked a = {0};
     struct dg_error err = {0};
@@ -74,7 +77,8 @@ static void forget(struct asked *a)
 
 static void equal_ones_find_each_other(void **state)
 {
-    struct asked a = ask("Two dogs play."), same = ask("Two dogs play."), another = ask("Two cats play.");
+    struct asked a = ask("Two dogs play."), same = ask("Two dogs play."),
+                 another = ask("Two cats play.");
     (void)state;
     assert_null(dg_twins_find(twins, a.e));
     dg_twins_put(twins, a.e);
@@ -94,9 +98,10 @@ static void whatever_changes_the_answer_makes_another_one(void **state)
                                       aligned = {.search.alpha = -1, .alignments = true},
                                       begun = {.search.alpha = -1, .prefix = "Zwei"};
     const char *text = "Two dogs play.";
-    struct asked a = ask(text), list[] = {ask_as(&served, text, &wider), ask_as(&served, text, &longer),
-                                    ask_as(&served, text, &aligned), ask_as(&served, text, &begun),
-                                    ask_as(&other, text, &(struct dg_translate_options){.search.alpha = -1})};
+    struct asked a = ask(text),
+                 list[] = {ask_as(&served, text, &wider), ask_as(&served, text, &longer),
+                     ask_as(&served, text, &aligned), ask_as(&served, text, &begun),
+                     ask_as(&other, text, &(struct dg_translate_options){.search.alpha = -1})};
     (void)state;
     dg_twins_put(twins, a.e);
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {

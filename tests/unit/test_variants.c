@@ -1,4 +1,5 @@
-/* Further forms of training pairs: what they are, how many, and that they are the same each time. */
+/* Further forms of training pairs: what they are, how many, and that they are the same each
+ * time. */
 #include "trainer/variants.h"
 
 #include <setjmp.h>
@@ -26,8 +27,11 @@ static struct dg_recipe *recipe(const char *variants)
 
 static struct dg_pair pair(const char *source, const char *target)
 {
-    return (struct dg_pair){.source = source, .source_len = (uint32_t)strlen(source),
-        .target = target, .target_len = (uint32_t)strlen(target), .weight = 2};
+    return (struct dg_pair){.source = source,
+        .source_len = (uint32_t)strlen(source),
+        .target = target,
+        .target_len = (uint32_t)strlen(target),
+        .weight = 2};
 }
 
 /* All forms of one pair, as "source|target" each. */
@@ -78,13 +82,15 @@ static void test_numbers(void **state)
     struct dg_recipe *r = recipe("{\"numbers\":1}");
     struct dg_variants v;
     char out[3][256], again[3][256];
-    struct dg_pair p = pair("On 12 March 2024, 3 of 77: 50, 50; 1,250.", "Am 12. März 2024 3 von 78: 50, 50; 1.250.");
+    struct dg_pair p = pair(
+        "On 12 March 2024, 3 of 77: 50, 50; 1,250.", "Am 12. März 2024 3 von 78: 50, 50; 1.250.");
     dg_variants_init(&v, r);
     assert_true(dg_variants_wanted(r));
     assert_int_equal(forms(&v, &p, 5, out), 1);
     int day[2], year[2], grams[2];
-    int n = sscanf(out[0], "On %d March %d, 3 of 77: 50, 50; 1,%d.|Am %d. März %d 3 von 78: 50, 50; 1.%d.",
-        &day[0], &year[0], &grams[0], &day[1], &year[1], &grams[1]);
+    int n = sscanf(out[0],
+        "On %d March %d, 3 of 77: 50, 50; 1,%d.|Am %d. März %d 3 von 78: 50, 50; 1.%d.", &day[0],
+        &year[0], &grams[0], &day[1], &year[1], &grams[1]);
     assert_int_equal(n, 6);
     assert_int_equal(day[0], day[1]);
     assert_int_equal(year[0], year[1]);
@@ -128,7 +134,8 @@ static void test_shares(void **state)
 static void test_what_decides_the_data(void **state)
 {
     (void)state;
-    struct dg_recipe *old = recipe("{\"upper\":0.1}"), *new = recipe("{\"words\":2,\"numbers\":0.5}");
+    struct dg_recipe *old = recipe("{\"upper\":0.1}"),
+                     *new = recipe("{\"words\":2,\"numbers\":0.5}");
     struct dg_json *a = dg_recipe_data_part(old), *b = dg_recipe_data_part(new);
     assert_int_equal(dg_json_length(dg_json_get(a, "variants")), 4);
     assert_non_null(dg_json_get(dg_json_get(a, "variants"), "overlap"));

@@ -92,8 +92,7 @@ static int sum_doubles(void *ctx, double *x, size_t n, struct dg_error *err)
     if (!all)
         return fail(err, DG_ENOMEM, "no memory for %zu sums", n);
     /* At rank 0 and back, for the same bits on each. */
-    int rc =
-        check(MPI_Reduce(x, all, (int)n, MPI_DOUBLE, MPI_SUM, 0, m->comm), "adding sums", err);
+    int rc = check(MPI_Reduce(x, all, (int)n, MPI_DOUBLE, MPI_SUM, 0, m->comm), "adding sums", err);
     if (!rc && m->rank == 0)
         memcpy(x, all, n * sizeof *x);
     if (!rc)

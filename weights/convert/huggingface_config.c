@@ -56,12 +56,9 @@ static bool is_neutral(const struct dg_json *v, const struct neutral *rule)
         return true;
     switch (rule->value) {
     case IS_FALSE:
-    case IS_TRUE:
-        return type == DG_JSON_BOOL && dg_json_bool(v) == (rule->value == IS_TRUE);
-    case IS_ZERO:
-        return number && dg_json_number(v) == 0;
-    case IS_ONE:
-        return number && dg_json_number(v) == 1;
+    case IS_TRUE: return type == DG_JSON_BOOL && dg_json_bool(v) == (rule->value == IS_TRUE);
+    case IS_ZERO: return number && dg_json_number(v) == 0;
+    case IS_ONE: return number && dg_json_number(v) == 1;
     case IS_EMPTY:
         return (type == DG_JSON_ARRAY || type == DG_JSON_OBJECT) && dg_json_length(v) == 0;
     }

@@ -15,10 +15,10 @@ struct dg_convert_marian {
     const char *out;                       /* the bundle's directory; made when it is not there */
     const char *name;                      /* NULL: "<source>-<target>" */
     const char *licence;                   /* NULL: not said */
-    enum dg_positions
-        positions;     /* DG_POS_MARIAN, or DG_POS_HALVES for the convention of CTranslate2 */
-    double norm_eps;   /* of LayerNorm; 0: 1e-6 as Marian's code has it, 1e-5 with DG_POS_HALVES as
-                          CTranslate2 does */
+    /* DG_POS_MARIAN, or DG_POS_HALVES for the convention of CTranslate2 */
+    enum dg_positions positions;
+    /* of LayerNorm; 0: 1e-6 as Marian's code has it, 1e-5 with DG_POS_HALVES as CTranslate2 does */
+    double norm_eps;
     enum dg_type type; /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
 };
 

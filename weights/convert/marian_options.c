@@ -8,9 +8,9 @@
 
 /* An option and what of it can be converted. */
 struct rule {
-    const char *name;   /* a pattern */
-    const char *values; /* supported ones, '|' between; ANY: read elsewhere, or without effect on
-                           inference */
+    const char *name; /* a pattern */
+    /* supported ones, '|' between; ANY: read elsewhere, or without effect on inference */
+    const char *values;
 };
 
 #define ANY NULL

@@ -9,11 +9,12 @@
 #include <stdbool.h>
 
 struct dg_marian_options {
-    bool tied_source;         /* one table for source and target: Wemb */
-    bool no_bias;             /* no biases in attention and feed-forward networks */
-    uint32_t alignment_layer; /* the first head of this decoder layer (from 1) was trained with
-                                 guided alignment; 0 = not said */
-    char version[64];         /* of the Marian that wrote it */
+    bool tied_source; /* one table for source and target: Wemb */
+    bool no_bias;     /* no biases in attention and feed-forward networks */
+    /* the first head of this decoder layer (from 1) was trained with guided alignment; 0 = not
+     * said */
+    uint32_t alignment_layer;
+    char version[64]; /* of the Marian that wrote it */
 };
 
 /* Everything of *c but the special ids and learned positions' number. `positions` is DG_POS_MARIAN

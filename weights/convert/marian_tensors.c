@@ -72,8 +72,8 @@ static const struct row *find_row(const struct row *rows, size_t n, const char *
     return NULL;
 }
 
-/* The array and what it must be called by the parameter's row; marks it used. NULL with an error.
- */
+/* The array and what it must be called by the parameter's row; marks it used. NULL with an
+ * error. */
 static const struct dg_npy *find_array(struct job *j, const char *name, struct dg_error *err)
 {
     for (size_t i = 0; i < dg_npz_count(j->npz); i++) {

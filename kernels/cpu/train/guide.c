@@ -1,6 +1,6 @@
-/* Guided alignment: -mean over a query's links of log(p + 1e-9), p the mean over heads. The gradient
- * goes into softmax's backward, which multiplies it by the probability itself: where p is tiny
- * nothing overflows, and below 1e-9 the pull fades instead of being cut off. */
+/* Guided alignment: -mean over a query's links of log(p + 1e-9), p the mean over heads. The
+ * gradient goes into softmax's backward, which multiplies it by the probability itself: where p is
+ * tiny nothing overflows, and below 1e-9 the pull fades instead of being cut off. */
 #include "kernels/cpu/train/guide.h"
 
 #include <math.h>
@@ -28,8 +28,8 @@ void dg_guide_run(
         for (size_t j = i; j < end; j++) {
             const float p = mean(g, s, s->links[j]) + FLOOR;
             loss -= log((double)p);
-            adds[j] = (struct dg_loop_add){s->links[j].query, s->links[j].key,
-                -g->scale * share / (p * (float)g->n_heads)};
+            adds[j] = (struct dg_loop_add){
+                s->links[j].query, s->links[j].key, -g->scale * share / (p * (float)g->n_heads)};
         }
         g->sums->guided += loss * (double)share;
         g->sums->n_guided++;

@@ -12,7 +12,8 @@ struct dg_guided_head {
     size_t n_links;
 };
 
-/* The loss into g->sums, its gradient by the probabilities of each guided head into adds[n_links]. */
+/* The loss into g->sums, its gradient by the probabilities of each guided head into
+ * adds[n_links]. */
 void dg_guide_run(
     const struct dg_guide *g, const struct dg_guided_head *s, struct dg_loop_add *adds);
 

@@ -9,8 +9,8 @@ static inline float loop_exp(float x)
 {
     x = x < -87.0f ? -87.0f : x;
     x = x > 88.0f ? 88.0f : x;
-    /* 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low bits.
-     */
+    /* 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low
+     * bits. */
     union {
         float f;
         uint32_t u;

@@ -17,7 +17,7 @@ struct cpu_train {
     const struct dg_loops *loops;
     const struct dg_gemm_train *gemm;
     struct dg_gemm_bf16 *bf16; /* the gemm's ctx; NULL in fp32 */
-    float *scratch; /* [n_scratch]: one head's products */
+    float *scratch;            /* [n_scratch]: one head's products */
     size_t n_scratch;
     struct dg_loop_add *adds; /* [n_adds]: one segment's guide; NULL until there is one */
     size_t n_adds;

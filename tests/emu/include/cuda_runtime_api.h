@@ -1,6 +1,6 @@
 /* The part of CUDA's runtime API that kernels/cuda uses, for a host without a device (runtime.cc):
- * device memory is host memory. Test equipment, never a backend.
- */
+ * device memory is host memory. Test equipment, never a
+ * backend. */
 #ifndef DG_EMU_CUDA_RUNTIME_API_H
 #define DG_EMU_CUDA_RUNTIME_API_H
 
