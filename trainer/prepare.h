@@ -1,13 +1,15 @@
 /* From text files to a prepared folder: clean, remove duplicates and overlap, train the vocabulary,
  * encode. The folder holds
- *   source.spm, target.spm and source.vocab, target.vocab  (the same twice when joint;
- * bundle-ready) train-00000.shard ...  encoded pairs (trainer/shard.h) train-00000.links ...  their
- * alignments (trainer/link_file.h), where the recipe guides alignment dev-0.shard,
- * dev-0.source.txt, dev-0.target.txt ...  a set for each direction that has any test-0.shard ...
- * likewise prepared.json          written last: what was made, from what, with which counts Memory
- * is bounded whatever the corpus; temporary files lie in the folder. A folder whose prepared.json
- * matches the recipe's data part and the inputs' hashes is left as it is. Several processes may ask
- * for one folder: one makes it, the others wait. */
+ *   source.spm, target.spm,    the same twice when joint;
+ *   source.vocab, target.vocab ready for a bundle
+ *   train-00000.shard ...      encoded pairs (trainer/shard.h)
+ *   train-00000.links ...      their alignments (trainer/link_file.h), where the recipe guides it
+ *   dev-0.shard, dev-0.source.txt, dev-0.target.txt ...  a set for each direction that has any
+ *   test-0.shard ...           likewise
+ *   prepared.json              written last: what was made, from what, with which counts
+ * Memory is bounded whatever the corpus; temporary files are in the folder. A folder whose
+ * prepared.json matches the recipe's data part and the inputs' hashes is left as it is. Several
+ * processes may ask for one folder: one makes it, the others wait. */
 #ifndef DG_TRAINER_PREPARE_H
 #define DG_TRAINER_PREPARE_H
 

@@ -1,7 +1,12 @@
 /* Text in, text out: the one place that knows text and engine both (no HTTP, no JSON). The command
- * line, the server and the trainer's validation translate alike by it. translator (a loaded bundle)
- * --plan-->  job (sentences as ids)  --engine-->  results  --finish-->  text with spans A
- * translator is const after open: any thread. A job belongs to one thread at a time. */
+ * line, the server and the trainer's validation translate alike by it.
+ *
+ *   translator (a loaded bundle)
+ *     --plan-->    job (sentences as ids)
+ *     --engine-->  results
+ *     --finish-->  text with spans
+ *
+ * A translator is const after open: any thread. A job belongs to one thread at a time. */
 #ifndef DG_TRANSLATE_TRANSLATE_H
 #define DG_TRANSLATE_TRANSLATE_H
 
