@@ -1,12 +1,12 @@
 /* A beam search's state on the device: a step takes its pieces and slots from where the step before
  * it put them, so that the host need not read one step's candidates before it gives the next one
- * (model/ahead.c). Optional: dg_ops.tracks.
+ * (model/engine/ahead.c). Optional: dg_ops.tracks.
  *
  * A track is a hypothesis: its last piece, its log-probability, and the cache slots of its
  * positions. A place holds one sentence: its tracks side by side and the slots of its memory. A
  * step names the places that it advances. The host takes the same decisions from the same
- * candidates when they have arrived (model/beam.h): that is the definition, the device's must be
- * equal to them.
+ * candidates when they have arrived (model/engine/beam.h): that is the definition, the device's
+ * must be equal to them.
  *
  * Between `begin` and `end` ops take their lists from the step: dg_embed's ids and positions are
  * NULL, dg_attention.of says which of the step's pieces are meant. At most two steps are given

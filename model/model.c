@@ -1,5 +1,5 @@
 #include "model/model.h"
-#include "model/layers.h"
+#include "model/layers/layers.h"
 #include "model/model_internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "model/trace.h"
-#include "model/layers.h"
+#include "model/layers/layers.h"
 #include "model/model_internal.h"
-#include "model/workspace.h"
+#include "model/layers/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define DG_SERVER_MEMO_H
 
 #include "base/error.h"
-#include "model/engine.h"
+#include "model/engine/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>

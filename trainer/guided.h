@@ -3,7 +3,7 @@
 #ifndef DG_TRAINER_GUIDED_H
 #define DG_TRAINER_GUIDED_H
 
-#include "model/backward.h"
+#include "model/train/backward.h"
 #include "trainer/dataset.h"
 #include "trainer/recipe.h"
 

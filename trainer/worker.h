@@ -6,7 +6,7 @@
 
 #include "base/pool.h"
 #include "kernels/device.h"
-#include "model/backward.h"
+#include "model/train/backward.h"
 #include "model/param_block.h"
 #include "trainer/dataset.h"
 #include "trainer/guided.h"

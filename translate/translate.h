@@ -11,7 +11,7 @@
 #define DG_TRANSLATE_TRANSLATE_H
 
 #include "base/error.h"
-#include "model/engine.h"
+#include "model/engine/engine.h"
 #include "text/document.h"
 #include "tokenizer/tokenizer.h"
 #include "weights/bundle.h"

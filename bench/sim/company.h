@@ -4,7 +4,7 @@
 #define DG_SIM_COMPANY_H
 
 #include "bench/sim/probe.h"
-#include "model/engine.h"
+#include "model/engine/engine.h"
 
 struct dg_sim_company_options {
     const struct dg_model *model; /* borrowed */

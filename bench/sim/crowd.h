@@ -3,7 +3,7 @@
 #ifndef DG_SIM_CROWD_H
 #define DG_SIM_CROWD_H
 
-#include "model/engine.h"
+#include "model/engine/engine.h"
 #include "translate/translate.h"
 
 struct dg_sim_crowd {

@@ -3,7 +3,7 @@
 #define DG_SIM_PROBE_H
 
 #include "bench/sim/cost.h"
-#include "model/engine.h"
+#include "model/engine/engine.h"
 
 #define DG_SIM_MAX_TIMES 1024
 

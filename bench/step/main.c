@@ -13,7 +13,7 @@
 #include "bench/step/random_model.h"
 #include "bench/step/timed.h"
 #include "kernels/device.h"
-#include "model/engine_internal.h" /* encode_rows */
+#include "model/engine/internal.h" /* encode_rows */
 #include "weights/bundle.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "bench/step/options.h"
 #include "kernels/device.h"
 #include "kernels/train.h"
-#include "model/backward.h"
+#include "model/train/backward.h"
 #include "model/param_block.h"
 #include "trainer/adam.h"
 #include "trainer/init.h"

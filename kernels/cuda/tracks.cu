@@ -2,9 +2,9 @@
  * candidates. begin_step: a warp a sentence, which writes the lists of its rows; blocks beyond the
  * last sentence fill the rows, pieces and tiles that pad the step. choose: a block a sentence; in
  * its first warp lane r holds row r's next candidate, the best of all is drawn again and again, as
- * model/beam.c does on the host; then every thread moves columns of the tracks' histories, one at
- * a time, through its own shared memory, so that no second copy of them is needed.
- * Totals are double and added in the host's order: both decide alike. At most 32 tracks a place. */
+ * model/engine/beam.c does on the host; then every thread moves columns of the tracks' histories,
+ * one at a time, through its own shared memory, so that no second copy of them is needed. Totals
+ * are double and added in the host's order: both decide alike. At most 32 tracks a place. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_tracks.h"
 

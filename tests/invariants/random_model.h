@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "kernels/cpu/cpu.h"
-#include "model/engine.h"
+#include "model/engine/engine.h"
 #include "model/params.h"
 
 struct random_model {

@@ -3,7 +3,7 @@
  * and every weight after the tenth. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/device.h"
-#include "model/backward.h"
+#include "model/train/backward.h"
 #include "model/param_block.h"
 #include "trainer/adam.h"
 #include "trainer/init.h"

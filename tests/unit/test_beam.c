@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/beam.h"
+#include "model/engine/beam.h"
 
 #define EOS 0
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/choose.h"
+#include "model/engine/choose.h"
 
 enum { V = 6, EOS = 0 };
 

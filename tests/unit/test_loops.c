@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "model/ngram.h"
+#include "model/engine/ngram.h"
 #include "translate/loops.h"
 
 #include <string.h>

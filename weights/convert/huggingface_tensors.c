@@ -1,6 +1,6 @@
 #include "weights/convert/huggingface_tensors.h"
 
-#include "model/layers.h" /* dg_sinusoid_table */
+#include "model/layers/layers.h" /* dg_sinusoid_table */
 #include "model/params.h"
 
 #include <math.h>

@@ -1,0 +1,277 @@
+#include "model/engine/beam.h"
+#include "model/engine/ngram.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double dg_length_penalty(enum dg_penalty penalty, double alpha, uint32_t n)
+{
+    switch (penalty) {
+    case DG_PENALTY_GNMT: return pow((5.0 + n) / 6.0, alpha);
+    case DG_PENALTY_POWER: return pow((double)n, alpha);
+    case DG_PENALTY_NONE: break;
+    }
+    return 1.0;
+}
+
+/* Cut the block into rows of `cap` pieces. */
+static void lay_out(struct dg_beam *b, uint32_t cap)
+{
+    unsigned char *p = b->block;
+    struct dg_beam_row *groups[3] = {b->live, b->next, b->finished_rows};
+    for (int g = 0; g < 3; g++) {
+        for (uint32_t i = 0; i < b->search.beam; i++) {
+            groups[g][i].ids = (int32_t *)(void *)p;
+            p += cap * sizeof(int32_t);
+            groups[g][i].token_logprob = (float *)(void *)p;
+            p += cap * sizeof(float);
+            groups[g][i].logprob = 0;
+        }
+    }
+}
+
+int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos,
+    const int32_t *prefix, uint32_t n_prefix, bool forced, struct dg_error *err)
+{
+    assert(search->beam >= 1 && search->beam <= DG_MAX_BEAM);
+    assert(search->n_best >= 1 && search->n_best <= search->beam && search->max_len >= 1);
+    size_t bytes = 3 * (size_t)search->beam * search->max_len * (sizeof(int32_t) + sizeof(float));
+    if (bytes > b->block_bytes) {
+        void *p = realloc(b->block, bytes);
+        if (!p)
+            return dg_error_set(err, DG_ENOMEM, "no memory for a beam of %u over %u pieces",
+                search->beam, search->max_len);
+        b->block = p;
+        b->block_bytes = bytes;
+    }
+    b->search = *search;
+    b->eos = eos;
+    b->prefix = prefix;
+    b->n_prefix = n_prefix;
+    b->forced = forced;
+    b->never = -1;
+    b->t = 0;
+    b->n_live = 1;
+    b->n_finished = 0;
+    b->done = false;
+    lay_out(b, search->max_len);
+    return 0;
+}
+
+void dg_beam_deinit(struct dg_beam *b)
+{
+    free(b->block);
+    memset(b, 0, sizeof *b);
+}
+
+int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t)
+{
+    return t < b->n_prefix ? b->prefix[t] : -1;
+}
+
+int32_t dg_beam_force(const struct dg_beam *b)
+{
+    return dg_beam_force_at(b, b->t);
+}
+
+/* Candidates that may be passed over in any row, besides `never` and a too early </s>. */
+static uint32_t blocked(const struct dg_beam *b)
+{
+    uint32_t most = 0;
+    for (uint32_t r = 0; b->search.no_repeat_ngram && r < b->n_live; r++) {
+        uint32_t n = dg_ngram_blocked(b->live[r].ids, b->t, b->search.no_repeat_ngram);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Is the piece behind t others the one of a given rank? */
+static bool picks(const struct dg_beam *b, uint32_t t)
+{
+    return b->search.pick && t == b->n_prefix;
+}
+
+bool dg_beam_plain(const struct dg_beam *b, uint32_t t)
+{
+    return b->search.sampling.temperature <= 0 && !b->search.no_repeat_ngram &&
+           !(b->search.pick && t <= b->n_prefix);
+}
+
+uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
+{
+    if (t < b->n_prefix)
+        return 1;
+    uint32_t passed = (b->never >= 0 ? 1 : 0) + blocked(b);
+    if (b->search.beam == 1 || picks(b, t))
+        return (t + 1 < b->search.min_len ? 2 : 1) + passed +
+               (picks(b, t) ? b->search.pick - 1 : 0);
+    return 2 * b->search.beam + passed;
+}
+
+uint32_t dg_beam_wants(const struct dg_beam *b)
+{
+    return dg_beam_wants_at(b, b->t);
+}
+
+int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start)
+{
+    return b->t ? b->live[r].ids[b->t - 1] : start;
+}
+
+/* The last to come among those with the lowest score. */
+static uint32_t find_worst(const struct dg_beam *b)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 1; i < b->n_finished; i++)
+        if (b->finished[i].score <= b->finished[at].score)
+            at = i;
+    return at;
+}
+
+/* Those that came later move up, so that places tell who came first; the freed arrays go behind
+ * them. */
+static void forget_finished(struct dg_beam *b, uint32_t at)
+{
+    const struct dg_beam_row freed = b->finished_rows[at];
+    b->n_finished--;
+    for (uint32_t i = at; i < b->n_finished; i++) {
+        b->finished[i] = b->finished[i + 1];
+        b->finished_rows[i] = b->finished_rows[i + 1];
+    }
+    b->finished_rows[b->n_finished] = freed;
+}
+
+/* Put a hypothesis into the finished set, which keeps the best n_best (ties: who came first
+ * stays). */
+static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from, int32_t id,
+    float logprob, double total, bool length_limited)
+{
+    uint32_t n = n_from + 1;
+    double score = total / dg_length_penalty(b->search.penalty, b->search.alpha, n);
+    if (b->n_finished == b->search.n_best) {
+        const uint32_t worst = find_worst(b);
+        if (score <= b->finished[worst].score)
+            return;
+        forget_finished(b, worst);
+    }
+    const uint32_t at = b->n_finished++;
+    struct dg_beam_row *row = &b->finished_rows[at];
+    memcpy(row->ids, from->ids, n_from * sizeof *row->ids);
+    memcpy(row->token_logprob, from->token_logprob, n_from * sizeof *row->token_logprob);
+    row->ids[n_from] = id;
+    row->token_logprob[n_from] = logprob;
+    b->finished[at] =
+        (struct dg_hypothesis){row->ids, row->token_logprob, n, total, score, length_limited};
+}
+
+static double worst_score(const struct dg_beam *b)
+{
+    double worst = INFINITY;
+    for (uint32_t i = 0; i < b->n_finished; i++)
+        if (b->finished[i].score < worst)
+            worst = b->finished[i].score;
+    return worst;
+}
+
+/* Best first; equal scores keep their order. */
+static void sort_finished(struct dg_beam *b)
+{
+    for (uint32_t i = 1; i < b->n_finished; i++) {
+        struct dg_hypothesis h = b->finished[i];
+        uint32_t j = i;
+        for (; j > 0 && b->finished[j - 1].score < h.score; j--)
+            b->finished[j] = b->finished[j - 1];
+        b->finished[j] = h;
+    }
+}
+
+/* Live row r continues with id as the new row `to` of `next`. */
+static void extend(
+    struct dg_beam *b, uint32_t to, uint32_t r, int32_t id, float logprob, double total)
+{
+    const struct dg_beam_row *from = &b->live[r];
+    struct dg_beam_row *row = &b->next[to];
+    memcpy(row->ids, from->ids, b->t * sizeof *row->ids);
+    memcpy(row->token_logprob, from->token_logprob, b->t * sizeof *row->token_logprob);
+    row->ids[b->t] = id;
+    row->token_logprob[b->t] = logprob;
+    row->logprob = total;
+    b->parents[to] = r;
+}
+
+/* May this candidate not come? */
+static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
+{
+    uint32_t order = b->search.no_repeat_ngram;
+    return (id == b->eos && b->t + 1 < b->search.min_len) || id == b->never ||
+           (order && dg_ngram_repeats(b->live[r].ids, b->t, order, id));
+}
+
+/* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when
+ * they are </s>. */
+static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const int32_t *ids,
+    uint32_t k, size_t ld, bool forcing)
+{
+    uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b, b->t) ? 1 : 2 * K,
+             n_next = 0;
+    uint32_t at[DG_MAX_BEAM] = {0}, skip = !forcing && picks(b, b->t) ? b->search.pick - 1 : 0;
+    for (uint32_t c = 0; c < looked; c++) {
+        uint32_t best = UINT32_MAX;
+        double best_total = -INFINITY;
+        for (uint32_t r = 0; r < b->n_live; r++) {
+            if (at[r] == k)
+                continue;
+            double total = b->live[r].logprob + (double)logprob[r * ld + at[r]];
+            if (total > best_total) {
+                best_total = total;
+                best = r;
+            }
+        }
+        if (best == UINT32_MAX)
+            break; /* nothing possible is left (fewer candidates than asked, or all at -inf) */
+        size_t i = best * ld + at[best]++;
+        if (!forcing && (passed_over(b, best, ids[i]) || (skip && skip--)))
+            looked++; /* passed over: one more is looked at instead */
+        else if (ids[i] == b->eos && !forcing)
+            finish(b, &b->live[best], b->t, ids[i], logprob[i], best_total, false);
+        else if (n_next < K)
+            extend(b, n_next++, best, ids[i], logprob[i], best_total);
+    }
+    return n_next;
+}
+
+void dg_beam_advance(
+    struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld)
+{
+    assert(!b->done);
+    bool forcing = b->t < b->n_prefix;
+    uint32_t n_next = select_candidates(b, logprob, ids, k, ld, forcing);
+    uint32_t t = b->t + 1;
+    bool at_limit = t == b->search.max_len, whole = b->forced && t == b->n_prefix;
+    if (at_limit || whole) {
+        for (uint32_t r = 0; r < n_next; r++) {
+            const struct dg_beam_row *row = &b->next[r];
+            finish(b, row, t - 1, row->ids[t - 1], row->token_logprob[t - 1], row->logprob, !whole);
+        }
+        n_next = 0;
+    }
+    for (uint32_t r = 0; r < n_next; r++) {
+        struct dg_beam_row tmp = b->live[r];
+        b->live[r] = b->next[r];
+        b->next[r] = tmp;
+    }
+    b->n_live = n_next;
+    b->t = t;
+    if (n_next && b->n_finished == b->search.n_best) {
+        double bound = b->live[0].logprob /
+                       dg_length_penalty(b->search.penalty, b->search.alpha, b->search.max_len);
+        if (bound <= worst_score(b))
+            b->n_live = 0;
+    }
+    if (!b->n_live) {
+        b->done = true;
+        sort_finished(b);
+    }
+}

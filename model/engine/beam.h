@@ -1,0 +1,110 @@
+/* Beam search without tensors (contract 5; paper section 6.1, Wu et al. 2016): takes each live
+ * row's best candidates and decides who lives, who is finished and when to stop. One thread at a
+ * time per beam. Each step the 2K best of all candidates are looked at (ties: smaller row, then
+ * smaller id): those that end in </s> enter the finished set (the best n_best by logP/lp stay), the
+ * first K others live on. It stops when the set is full and the best live logP/lp(max_len) is not
+ * above its worst score. K = 1 is greedy: the best candidate alone. A piece that is never put out
+ * (padding) is no candidate, though its share of the probability stays its own. */
+#ifndef DG_MODEL_ENGINE_BEAM_H
+#define DG_MODEL_ENGINE_BEAM_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DG_MAX_BEAM 32u
+
+enum dg_penalty {
+    DG_PENALTY_GNMT,  /* lp(Y) = ((5+|Y|)/6)^alpha */
+    DG_PENALTY_POWER, /* |Y|^alpha */
+    DG_PENALTY_NONE,  /* 1 */
+};
+
+#define DG_MAX_SAMPLE_TOP_K 64u
+
+/* Draw each piece at random instead of searching; the beam is 1 then. Which ones are drawn depends
+ * on seed, sentence and position: not on the batch. */
+struct dg_sampling {
+    float temperature; /* 0 = no sampling; below 1 keeps closer to the best, above strays */
+    uint32_t top_k;    /* from so many best pieces, 1..DG_MAX_SAMPLE_TOP_K; 0 = from all */
+    uint64_t seed;
+};
+
+struct dg_search {
+    uint32_t beam;    /* K, 1..DG_MAX_BEAM; 0 = the model's default */
+    uint32_t n_best;  /* 1..K; 0 = 1 */
+    uint32_t max_len; /* positions, </s> counted; 0 = from the source's length */
+    uint32_t min_len; /* no </s> before this many pieces, itself counted; 0 = no such limit */
+    float alpha;      /* >= 0; negative = the model's default */
+    enum dg_penalty penalty;
+    uint32_t no_repeat_ngram; /* no run of so many pieces stands twice in an answer; 0 = it may */
+    /* the first free piece is the pick-th best (1 = the best) and no other; 0 = the search's
+     * choice */
+    uint32_t pick;
+    struct dg_sampling sampling;
+};
+
+/* Length penalty of n pieces, </s> counted. */
+double dg_length_penalty(enum dg_penalty penalty, double alpha, uint32_t n);
+
+struct dg_hypothesis {
+    const int32_t *ids;         /* [n] with </s> unless length_limited or forced without it */
+    const float *token_logprob; /* [n] */
+    uint32_t n;
+    double logprob; /* sum over the pieces, natural logarithm */
+    double score;   /* logprob / lp(n): what the search ranked by */
+    bool length_limited;
+};
+
+/* Pieces of one hypothesis, live or finished. Arrays belong to the beam's block. */
+struct dg_beam_row {
+    int32_t *ids;
+    float *token_logprob;
+    double logprob;
+};
+
+struct dg_beam {
+    struct dg_search search; /* all fields resolved */
+    int32_t eos;
+    const int32_t *prefix; /* [n_prefix] borrowed */
+    uint32_t n_prefix;
+    bool forced; /* the prefix is the whole answer */
+    /* an id that is passed over; begin sets -1 (none), the engine the model's */
+    int32_t never;
+    uint32_t t; /* pieces every live hypothesis has */
+    uint32_t n_live, n_finished;
+    bool done;
+    struct dg_beam_row live[DG_MAX_BEAM], next[DG_MAX_BEAM];
+    uint32_t parents[DG_MAX_BEAM];              /* row of the last step each live row came from */
+    struct dg_hypothesis finished[DG_MAX_BEAM]; /* [n_finished]; best first once done */
+    struct dg_beam_row finished_rows[DG_MAX_BEAM];
+    void *block; /* all the arrays */
+    size_t block_bytes;
+};
+
+/* Begin (again): memory is kept and grows when needed. search: all fields resolved. DG_ENOMEM. */
+int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos,
+    const int32_t *prefix, uint32_t n_prefix, bool forced, struct dg_error *err);
+void dg_beam_deinit(struct dg_beam *b); /* a zeroed beam is fine */
+
+/* What the next step must offer: candidates per live row, and the one id that is forced (or -1). */
+uint32_t dg_beam_wants(const struct dg_beam *b);
+int32_t dg_beam_force(const struct dg_beam *b);
+/* The same for a step at t pieces that the search has not come to yet. It can be told when the
+ * search is plain there: candidates are passed over for what they are, not for what came before
+ * them. */
+bool dg_beam_plain(const struct dg_beam *b, uint32_t t);
+uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t);
+int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t);
+/* The last piece of live row r; `start` while there is none. */
+int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start);
+
+/* One step: candidates of live row r are logprob[r * ld .. +k), ids likewise, best first. Sets
+ * parents, live rows and, when the search is over, done and the sorted finished set. Allocates
+ * nothing. */
+void dg_beam_advance(
+    struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld);
+
+#endif

@@ -1,0 +1,41 @@
+/* Candidates that the topk op cannot offer: drawn at random (sampling), or held to a spelling. Both
+ * look at a row's whole logits on the host, so they cost a copy of V numbers a row and step, and
+ * nothing to sentences that ask for neither. One thread at a time per engine. */
+#ifndef DG_MODEL_ENGINE_CHOOSE_H
+#define DG_MODEL_ENGINE_CHOOSE_H
+
+#include "model/engine/beam.h"
+
+/* What the first free pieces of an answer may be: an automaton over ids. State 0 is where the
+ * prefix ends; in state n_states everything goes, and it is never left. ids of a state ascend. */
+struct dg_spelling {
+    uint32_t n_states;
+    const uint32_t *first; /* [n_states + 1]: state s has edges first[s] .. first[s + 1] */
+    const int32_t *ids;    /* [first[n_states]] */
+    const uint32_t *next;  /* [first[n_states]]: where each leads */
+};
+
+/* The state behind ids[n]; n_states when they are spelt already, or leave the automaton. */
+uint32_t dg_spelling_state(const struct dg_spelling *s, const int32_t *ids, uint32_t n);
+
+/* One row's place in its search. */
+struct dg_choice {
+    const struct dg_search *search;
+    const struct dg_spelling *spelling; /* NULL: none */
+    uint32_t state;
+    const int32_t *ids; /* [n] pieces so far */
+    uint32_t n;
+    int32_t eos, never;
+    uint64_t key; /* of the sentence, for sampling */
+};
+
+/* The k best candidates of logits[V] under the choice (sampling: the drawn one first), as the topk
+ * op gives them: log-probabilities of the whole softmax; -inf where there are fewer. Spoils
+ * logits. */
+void dg_choose(
+    const struct dg_choice *c, float *logits, uint32_t V, uint32_t k, float *logprob, int32_t *ids);
+
+/* A number that names a sentence by its ids. */
+uint64_t dg_choose_key(const int32_t *ids, uint32_t n);
+
+#endif

@@ -1,0 +1,353 @@
+#include "model/engine/engine.h"
+#include "model/engine/cache.h"
+#include "model/engine/internal.h"
+#include "model/model_internal.h"
+#include "model/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A longer list saves little, and each sentence holds its own rows. */
+#define DG_MAX_LIST 4096u
+
+static const struct dg_engine_limits defaults = {
+    .max_rows = 128, .max_sentences = 64, .max_source = 512, .max_target = 1024};
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static void resolve_limits(
+    const struct dg_model *m, const struct dg_engine_limits *in, struct dg_engine_limits *out)
+{
+    const struct dg_config *c = &m->config;
+    *out = in ? *in : defaults;
+    if (!out->max_rows)
+        out->max_rows = defaults.max_rows;
+    if (!out->max_sentences)
+        out->max_sentences = defaults.max_sentences;
+    if (!out->max_source)
+        out->max_source = defaults.max_source;
+    if (!out->max_target)
+        out->max_target = defaults.max_target;
+    out->max_source = least(out->max_source, m->max_positions);
+    out->max_target = least(out->max_target, m->max_positions);
+    /* Who asks for no beam has the model's own, whatever others may ask for. */
+    out->max_beam = least(out->max_beam > c->beam ? out->max_beam : c->beam, out->max_rows);
+    out->max_search = least(
+        out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
+}
+
+/* Default: every row at 80 positions, every sentence's memory at 64; but always room for the
+ * largest search, and for a longest target that is only scored. */
+static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_limits *l)
+{
+    if (l->cache_bytes)
+        return (uint32_t)(l->cache_bytes / dg_cache_block_bytes(c));
+    uint32_t n = l->max_rows * 5 + l->max_sentences * 4;
+    uint32_t search = l->max_beam * dg_cache_blocks(l->max_search),
+             scored = dg_cache_blocks(l->max_target);
+    uint32_t one = dg_cache_blocks(l->max_source) + (search > scored ? search : scored);
+    return n > one ? n : one;
+}
+
+/* Rows of an encoder pass: what keeps the device busy, but no more than all sentences have
+ * together, and at least one's. */
+static uint32_t encode_rows(const struct dg_ops *ops, const struct dg_engine_limits *l)
+{
+    const size_t all = (size_t)l->max_sentences * l->max_source;
+    uint32_t n = ops->busy_rows < all ? ops->busy_rows : (uint32_t)all;
+    n = n > DG_ENCODE_ROWS ? n : DG_ENCODE_ROWS;
+    return n > l->max_source ? n : l->max_source;
+}
+
+/* Of one call: hypotheses, or pieces encoded together. */
+static size_t most_rows(const struct dg_engine *e)
+{
+    return e->max_rows > e->encode_rows ? e->max_rows : e->encode_rows;
+}
+
+/* The lists of one step, all sized at open: steps allocate nothing. */
+static int open_lists(struct dg_engine *e, struct dg_error *err)
+{
+    size_t R = e->max_rows, V = e->model->config.target_vocab;
+    size_t pairs = 2 * (size_t)DG_MAX_BEAM + (e->model->config.never >= 0);
+    e->k_max = (uint32_t)(pairs < V ? pairs : V);
+    size_t most = most_rows(e);
+    e->ids = malloc(most * sizeof *e->ids);
+    e->pos = malloc(most * sizeof *e->pos);
+    e->slots = malloc(most * sizeof *e->slots);
+    e->segs = malloc(most * sizeof *e->segs);
+    e->cross_segs = malloc(R * sizeof *e->cross_segs);
+    e->want = malloc(R * sizeof *e->want);
+    e->force = malloc(R * sizeof *e->force);
+    e->top_logprob = malloc(R * e->k_max * sizeof *e->top_logprob);
+    e->top_ids = malloc(R * e->k_max * sizeof *e->top_ids);
+    if (!e->ids || !e->pos || !e->slots || !e->segs || !e->cross_segs || !e->want || !e->force ||
+        !e->top_logprob || !e->top_ids)
+        return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
+    if (e->model->shortlist) {
+        e->max_list = (uint32_t)(V / 2 < DG_MAX_LIST ? V / 2 : DG_MAX_LIST);
+        e->list_bits = calloc(dg_shortlist_words(e->model->shortlist), sizeof *e->list_bits);
+        e->list_ids = malloc((e->max_list + 1) * sizeof *e->list_ids);
+        if (!e->list_bits || !e->list_ids)
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_list);
+    }
+    e->logits.ld = dg_logits_ld(&e->model->config);
+    e->bytes += R * e->logits.ld * sizeof(float);
+    return e->be->ops->buf_new_wide(e->be, R * e->logits.ld, &e->logits.buf, err);
+}
+
+/* A device's memory for the longest sentences in the fullest step, and for aligning the longest:
+ * what serving takes later was held before. */
+static int reserve(struct dg_engine *e, struct dg_error *err)
+{
+    const struct dg_config *c = &e->model->config;
+    const struct dg_engine_limits *l = &e->limits;
+    const size_t R = e->max_rows, self = R * l->max_target,
+                 cross = (size_t)l->max_sentences * l->max_source;
+    const size_t weights = (size_t)c->H * l->max_target * l->max_source;
+    const struct dg_most most = {.rows = most_rows(e),
+        .slots = self > cross ? self : cross,
+        .candidates = R * e->k_max,
+        .V = c->target_vocab,
+        .read = weights > c->target_vocab ? weights : c->target_vocab};
+    if (!e->be->ops->reserve)
+        return 0;
+    int rc = e->be->ops->reserve(e->be, &most, err);
+    return rc ? rc : dg_trace_reserve(e->model, e->be, l->max_source, l->max_target, err);
+}
+
+int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
+    const struct dg_engine_limits *limits, struct dg_engine **out, struct dg_error *err)
+{
+    struct dg_engine *e = calloc(1, sizeof *e);
+    if (!e)
+        return dg_error_set(err, DG_ENOMEM, "no memory for an engine");
+    resolve_limits(model, limits, &e->limits);
+    e->model = model;
+    e->be = be;
+    e->max_rows = e->limits.max_rows;
+    e->encode_rows = encode_rows(be->ops, &e->limits);
+    uint32_t blocks = cache_blocks(&model->config, &e->limits);
+    int rc;
+    if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
+        (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) ||
+        (rc = open_lists(e, err)) || (rc = reserve(e, err)) || (rc = dg_ahead_open(e, err))) {
+        dg_engine_close(e);
+        return rc;
+    }
+    e->bytes += e->cache.bytes + e->ws.bytes;
+    *out = e;
+    return 0;
+}
+
+static void free_list(struct dg_live *s)
+{
+    for (struct dg_live *next; s; s = next) {
+        next = s->next;
+        dg_live_free(s);
+    }
+}
+
+void dg_engine_close(struct dg_engine *e)
+{
+    if (!e)
+        return;
+    dg_ahead_close(e);
+    free_list(e->pending);
+    free_list(e->live);
+    free_list(e->done);
+    free_list(e->spare);
+    dg_cache_close(&e->cache);
+    dg_workspace_close(&e->ws);
+    e->be->ops->buf_free(e->be, e->logits.buf);
+    free(e->ids);
+    free(e->pos);
+    free(e->slots);
+    free(e->segs);
+    free(e->cross_segs);
+    free(e->want);
+    free(e->force);
+    free(e->top_logprob);
+    free(e->top_ids);
+    free(e->row);
+    free(e->list_bits);
+    free(e->list_ids);
+    free(e);
+}
+
+static struct dg_live **tail(struct dg_live **list)
+{
+    while (*list)
+        list = &(*list)->next;
+    return list;
+}
+
+/* Room back to the pool; the sentence itself stays (its answer may still be read). */
+static void give_room(struct dg_engine *e, struct dg_live *s)
+{
+    dg_ahead_forget(e, s);
+    dg_output_rows_close(s->output);
+    s->output = NULL;
+    for (uint32_t i = 0; i < s->n_blocks; i++)
+        dg_cache_give(&e->cache, s->blocks[i]);
+    s->n_blocks = 0;
+    e->cache.n_reserved -= s->n_reserved;
+    s->n_reserved = 0;
+    e->rows_reserved -= s->beam.search.beam;
+    e->n_sentences--;
+}
+
+/* Room for a row's logits on the host, from the first sentence on that needs it. */
+static int open_row(struct dg_engine *e, struct dg_error *err)
+{
+    size_t V = e->model->config.target_vocab;
+    if (!e->row && !(e->row = malloc(V * sizeof *e->row)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for the logits of %zu pieces", V);
+    return 0;
+}
+
+/* The sentence's own rows of the output matrix. Who draws, spells, picks or scores needs every
+ * piece's logit. */
+static int take_shortlist(
+    struct dg_engine *e, struct dg_live *s, const struct dg_sentence *in, struct dg_error *err)
+{
+    const struct dg_search *search = &s->beam.search;
+    if (!e->model->shortlist || !e->be->ops->short_products || in->forced || in->spelling ||
+        search->pick || search->sampling.temperature > 0)
+        return 0;
+    size_t n = dg_shortlist_select(e->model->shortlist, s->source, s->n_source, s->prefix,
+        s->n_prefix, e->list_bits, e->list_ids, e->max_list);
+    if (n < e->k_max)
+        return 0;
+    return dg_output_rows_open(e->model, e->be, e->list_ids, (uint32_t)n, &s->output, err);
+}
+
+int dg_engine_admit(
+    struct dg_engine *e, uint64_t id, const struct dg_sentence *in, struct dg_error *err)
+{
+    struct dg_search search;
+    int rc = dg_live_resolve(e, in, &search, err);
+    if (rc)
+        return rc;
+    uint32_t blocks = dg_cache_blocks(in->n_source) + search.beam * dg_cache_blocks(search.max_len);
+    if (blocks > e->cache.n_blocks || search.beam > e->max_rows)
+        return dg_error_set(err, DG_ELIMIT,
+            "a sentence of %u pieces with beam %u and up to %u pieces out needs %u cache blocks of "
+            "%u and %u rows of %u",
+            in->n_source, search.beam, search.max_len, blocks, e->cache.n_blocks, search.beam,
+            e->max_rows);
+    if (blocks > e->cache.n_blocks - e->cache.n_reserved ||
+        search.beam > e->max_rows - e->rows_reserved || e->n_sentences == e->limits.max_sentences)
+        return DG_EAGAIN;
+
+    if ((in->spelling || search.sampling.temperature > 0) && (rc = open_row(e, err)))
+        return rc;
+    struct dg_live *s = e->spare;
+    if (s)
+        e->spare = s->next;
+    else if (!(s = calloc(1, sizeof *s)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a sentence");
+    rc = dg_live_begin(s, id, in, &search, e->model->config.eos, blocks, err);
+    if (!rc)
+        rc = take_shortlist(e, s, in, err);
+    if (rc) {
+        s->next = e->spare;
+        e->spare = s;
+        return rc;
+    }
+    s->beam.never = e->model->config.never;
+    e->cache.n_reserved += blocks;
+    e->rows_reserved += search.beam;
+    e->n_sentences++;
+    *tail(&e->pending) = s;
+    return 0;
+}
+
+const struct dg_result *dg_engine_poll(struct dg_engine *e)
+{
+    struct dg_live *s = e->done;
+    if (!s)
+        return NULL;
+    e->done = s->next;
+    s->next = NULL;
+    return &s->result;
+}
+
+void dg_engine_release(struct dg_engine *e, const struct dg_result *r)
+{
+    struct dg_live *s =
+        (struct dg_live *)(void *)((char *)(uintptr_t)r - offsetof(struct dg_live, result));
+    free(s->alignment);
+    s->alignment = NULL;
+    s->next = e->spare;
+    e->spare = s;
+}
+
+void dg_engine_retire(struct dg_engine *e, struct dg_live *s)
+{
+    dg_live_align(e, s);
+    s->result = (struct dg_result){.id = s->id,
+        .hyps = s->beam.finished,
+        .n_hyps = s->beam.n_finished,
+        .alignment = s->alignment,
+        .n_source = s->n_source,
+        .steps = s->beam.t};
+    give_room(e, s);
+    s->next = NULL;
+    *tail(&e->done) = s;
+}
+
+static bool drop(struct dg_engine *e, struct dg_live **list, uint64_t id, bool has_room)
+{
+    for (; *list; list = &(*list)->next) {
+        struct dg_live *s = *list;
+        if (s->id != id)
+            continue;
+        *list = s->next;
+        if (has_room)
+            give_room(e, s);
+        free(s->alignment);
+        s->alignment = NULL;
+        s->next = e->spare;
+        e->spare = s;
+        return true;
+    }
+    return false;
+}
+
+void dg_engine_cancel(struct dg_engine *e, uint64_t id)
+{
+    if (!drop(e, &e->pending, id, true) && !drop(e, &e->live, id, true))
+        drop(e, &e->done, id, false);
+}
+
+void dg_engine_hold(struct dg_engine *e, uint64_t id, bool held)
+{
+    for (struct dg_live *s = e->pending; s; s = s->next)
+        if (s->id == id)
+            s->held = held;
+    for (struct dg_live *s = e->live; s; s = s->next)
+        if (s->id == id)
+            s->held = held;
+}
+
+void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out)
+{
+    *out = (struct dg_capacity){
+        .rows_free = e->max_rows - e->rows_reserved,
+        .sentences_free = e->limits.max_sentences - e->n_sentences,
+        .blocks_free = e->cache.n_blocks - e->cache.n_reserved,
+        .blocks_total = e->cache.n_blocks,
+        .sentences_live = e->n_sentences,
+        .rows_live = e->rows_reserved,
+    };
+}
+
+size_t dg_engine_bytes(const struct dg_engine *e)
+{
+    return e->bytes;
+}

@@ -1,0 +1,96 @@
+/* The engine: many sentences translated side by side, driven step by step (contract 2).
+ * admit -> step, step, ... -> poll. Sentences stand at different positions in one step; each one's
+ * answer is, bit for bit, what it would be alone. One thread at a time per engine; the model is
+ * shared, const after open. */
+#ifndef DG_MODEL_ENGINE_ENGINE_H
+#define DG_MODEL_ENGINE_ENGINE_H
+
+#include "base/error.h"
+#include "kernels/backend.h"
+#include "model/engine/beam.h"
+#include "model/engine/choose.h"
+#include "model/model.h"
+
+struct dg_engine;
+
+struct dg_engine_limits {
+    uint32_t max_rows;      /* live hypotheses in one step; 0 = 128 */
+    uint32_t max_sentences; /* 0 = 64 */
+    uint32_t max_source;    /* pieces with </s> in one sentence; 0 = 512 */
+    uint32_t max_target;    /* positions with </s>; 0 = 1024 */
+    uint32_t max_beam;      /* widest search sure of room once alone; at least the model's beam */
+    /* most positions of such a one; 0 = max_source and the model's output limit */
+    uint32_t max_search;
+    /* keys and values; 0 = room for max_rows at about 80 positions, or for that search */
+    size_t cache_bytes;
+};
+
+struct dg_sentence {
+    /* [n_source] ids as the encoder wants them, </s> included where the model wants it; copied */
+    const int32_t *source;
+    uint32_t n_source;
+    /* beam, alpha, penalty, n_best, max_len (0: n_source without </s> + the model's limit) */
+    struct dg_search search;
+    const int32_t *prefix; /* [n_prefix] target ids to begin with; copied */
+    uint32_t n_prefix;
+    /* what may follow the prefix; NULL: anything. Borrowed until the answer was polled, or the
+     * sentence cancelled */
+    const struct dg_spelling *spelling;
+    /* the prefix is the whole target (with </s>): score it, search nothing */
+    bool forced;
+    /* decoder layer, counted from 1; 0 = the last but one (the last where there is one only) */
+    uint32_t align_layer;
+    uint32_t align_head; /* of that layer, counted from 1; 0 = the mean of all */
+    bool want_alignment; /* align the best answer's pieces with the source's */
+};
+
+/* An answer. Borrowed from the engine until released. */
+struct dg_result {
+    uint64_t id;
+    const struct dg_hypothesis *hyps; /* [n_hyps], best first */
+    uint32_t n_hyps;
+    /* [hyps[0].n] source position each piece of the best answer attends to most (in one layer's
+     * cross-attention: one head, or the mean over all); NULL unless wanted, or unless that answer
+     * holds the unknown piece, which has to be copied. */
+    const int32_t *alignment;
+    uint32_t n_source, steps;
+};
+
+struct dg_capacity {
+    uint32_t rows_free, sentences_free, blocks_free, blocks_total, sentences_live, rows_live;
+};
+
+int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
+    const struct dg_engine_limits *limits, struct dg_engine **out, struct dg_error *err);
+void dg_engine_close(struct dg_engine *e); /* NULL is fine */
+
+/* Take a sentence in under the caller's id. DG_EAGAIN: no room now, ask again after a step (err
+ * untouched); DG_ELIMIT: it can never fit; DG_EINVAL: options or ids are wrong. Encoding happens in
+ * the next step. */
+int dg_engine_admit(
+    struct dg_engine *e, uint64_t id, const struct dg_sentence *s, struct dg_error *err);
+
+/* Held sentences keep their room and their place, and do not advance until they are let go on; a
+ * step that a device was given before is still done. A sentence that was admitted since the last
+ * step is encoded in the next one, held or not. */
+void dg_engine_hold(struct dg_engine *e, uint64_t id, bool held);
+
+/* Encode what was admitted since the last step, then advance every live sentence that is not held
+ * by one position. Returns the number of rows that were advanced (0: nothing lives). On a device
+ * that keeps the search a call gives one step and reads the one before it: answers come a call
+ * later, and the last call only reads. */
+uint32_t dg_engine_step(struct dg_engine *e);
+
+/* A finished sentence's answer, or NULL. Its room is free again already; release the answer when
+ * read. */
+const struct dg_result *dg_engine_poll(struct dg_engine *e);
+void dg_engine_release(struct dg_engine *e, const struct dg_result *r);
+
+/* Forget a sentence now, its room is free at once; unknown ids are ignored. No answer will come. */
+void dg_engine_cancel(struct dg_engine *e, uint64_t id);
+
+void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out);
+/* Bytes the engine holds besides the model. */
+size_t dg_engine_bytes(const struct dg_engine *e);
+
+#endif

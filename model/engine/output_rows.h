@@ -1,0 +1,27 @@
+/* The output matrix cut down to the pieces that may come in one sentence (weights/shortlist.h): a
+ * sentence then multiplies with hundreds of rows instead of the whole vocabulary. Made when the
+ * sentence is admitted, from the stored matrix; belongs to one engine. */
+#ifndef DG_MODEL_ENGINE_OUTPUT_ROWS_H
+#define DG_MODEL_ENGINE_OUTPUT_ROWS_H
+
+#include "model/model.h"
+
+struct dg_output_rows {
+    int32_t *ids; /* [n] of the target vocabulary, ascending */
+    uint32_t n;
+    struct dg_weight *w;    /* [n,D] */
+    struct dg_weight *bias; /* [n] or NULL */
+    struct dg_backend *be;  /* whose they are */
+    void *rows, *biases;    /* what they may look into */
+    float *scales;
+};
+
+/* ids[n] is copied. DG_ENOMEM. */
+int dg_output_rows_open(const struct dg_model *m, struct dg_backend *be, const int32_t *ids,
+    uint32_t n, struct dg_output_rows **out, struct dg_error *err);
+void dg_output_rows_close(struct dg_output_rows *o); /* NULL is fine */
+
+/* Where an id stands in the list; -1: it does not. */
+int32_t dg_output_rows_find(const struct dg_output_rows *o, int32_t id);
+
+#endif

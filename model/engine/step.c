@@ -1,0 +1,229 @@
+/* One engine step: encode who joined, then one position for every live sentence that is not held.
+ * No allocation, no lock. */
+#include "model/engine/internal.h"
+#include "model/model_internal.h"
+
+#include <string.h>
+
+/* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns
+ * the rows. */
+static uint32_t pack_sources(
+    struct dg_engine *e, struct dg_live *first, struct dg_live **end, size_t *n_segs)
+{
+    uint32_t R = 0;
+    size_t n = 0;
+    struct dg_live *s = first;
+    for (; s && R + s->n_source <= e->encode_rows; s = s->next) {
+        e->segs[n++] =
+            (struct dg_attn_seg){.q0 = R, .n_q = s->n_source, .n_k = s->n_source, .k0 = R};
+        int32_t block = 0;
+        for (uint32_t i = 0; i < s->n_source; i++) {
+            e->ids[R + i] = s->source[i];
+            e->pos[R + i] = (int32_t)i;
+            if (i % DG_BLOCK == 0) {
+                block = dg_cache_take(&e->cache);
+                s->blocks[s->n_blocks++] = block;
+            }
+            s->cross_slots[i] = e->slots[R + i] =
+                block * (int32_t)DG_BLOCK + (int32_t)(i % DG_BLOCK);
+        }
+        R += s->n_source;
+    }
+    *end = s;
+    *n_segs = n;
+    return R;
+}
+
+/* Encoder and cross-attention keys and values for everybody in `pending`, who then live. */
+static void encode_pending(struct dg_engine *e)
+{
+    const struct dg_model *m = e->model;
+    for (struct dg_live *s = e->pending, *end; s; s = end) {
+        size_t n_segs;
+        uint32_t R = pack_sources(e, s, &end, &n_segs);
+        struct dg_pass p = {.be = e->be, .config = &m->config, .M = R};
+        struct dg_segs segs = {.segs = e->segs, .n = n_segs};
+        dg_embedding_forward(
+            &p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
+        struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, e->ws.x, &e->ws.enc, 0);
+        dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->ws.kv);
+    }
+    struct dg_live **end = &e->live;
+    while (*end)
+        end = &(*end)->next;
+    *end = e->pending;
+    e->pending = NULL;
+}
+
+/* The rows of one sentence from row M on: what they read and where they write. Returns the row
+ * behind them. What a device has kept of its search is old from now on. */
+static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
+{
+    struct dg_beam *b = &s->beam;
+    uint32_t want = dg_beam_wants(b);
+    int32_t force = dg_beam_force(b);
+    s->tracks = 0;
+    e->cross_segs[n_cross] = (struct dg_attn_seg){
+        .q0 = M, .n_q = b->n_live, .n_k = s->n_source, .slots = s->cross_slots};
+    for (uint32_t r = 0; r < b->n_live; r++, M++) {
+        int32_t *history = s->history[0] + (size_t)r * b->search.max_len;
+        history[b->t] = dg_live_slot(e, s, r, b->t);
+        e->ids[M] = dg_beam_last(b, r, e->model->config.start);
+        e->pos[M] = (int32_t)b->t;
+        e->segs[M] = (struct dg_attn_seg){.q0 = M, .n_q = 1, .n_k = b->t + 1, .slots = history};
+        e->want[M] = want < e->k_max ? want : e->k_max;
+        e->force[M] = force;
+    }
+    return M;
+}
+
+/* Candidates by choose.c instead of the topk op's, for the rows of s from M on. */
+static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
+{
+    struct dg_beam *b = &s->beam;
+    uint32_t V = e->model->config.target_vocab;
+    bool spelt = true;
+    for (uint32_t r = 0; r < b->n_live; r++, M++) {
+        struct dg_choice c = {.search = &b->search,
+            .spelling = s->spelling,
+            .ids = b->live[r].ids,
+            .n = b->t,
+            .eos = b->eos,
+            .never = b->never,
+            .key = s->key};
+        if (s->spelling) {
+            c.state = dg_spelling_state(s->spelling, c.ids + b->n_prefix, c.n - b->n_prefix);
+            spelt = spelt && c.state == s->spelling->n_states;
+            if (c.state == s->spelling->n_states && b->search.sampling.temperature <= 0)
+                continue;
+        }
+        struct dg_rows logits = {e->logits.buf, e->logits.offset + M * e->logits.ld, e->logits.ld};
+        e->be->ops->read(e->be, logits, 1, V, e->row);
+        dg_choose(&c, e->row, V, e->want[M], e->top_logprob + (size_t)M * e->k_max,
+            e->top_ids + (size_t)M * e->k_max);
+    }
+    if (spelt) /* in every row: their descendants are spelt, too */
+        s->spelling = NULL;
+}
+
+/* Give every sentence its candidates; who is done leaves. */
+static void advance(struct dg_engine *e)
+{
+    uint32_t M = 0;
+    for (struct dg_live **link = &e->live, *s; (s = *link);) {
+        if (s->held) {
+            link = &s->next;
+            continue;
+        }
+        uint32_t rows = s->beam.n_live;
+        if ((s->spelling || s->beam.search.sampling.temperature > 0) &&
+            s->beam.t >= s->beam.n_prefix)
+            choose(e, s, M);
+        dg_beam_advance(&s->beam, e->top_logprob + (size_t)M * e->k_max,
+            e->top_ids + (size_t)M * e->k_max, e->want[M], e->k_max);
+        M += rows;
+        if (s->beam.done) {
+            *link = s->next;
+            dg_engine_retire(e, s);
+        } else {
+            dg_live_reorder(s);
+            link = &s->next;
+        }
+    }
+}
+
+/* Candidates of rows first .. end-1 from the whole vocabulary. */
+static void candidates_of_all(struct dg_engine *e, struct dg_rows y, uint32_t first, uint32_t end)
+{
+    const struct dg_model *m = e->model;
+    if (first == end)
+        return;
+    struct dg_pass p = {.be = e->be, .config = &m->config, .M = end - first};
+    struct dg_rows x = {y.buf, y.offset + first * y.ld, y.ld};
+    struct dg_rows logits = {e->logits.buf, e->logits.offset + first * e->logits.ld, e->logits.ld};
+    size_t at = (size_t)first * e->k_max;
+    struct dg_topk top = {.V = m->config.target_vocab,
+        .k_max = e->k_max,
+        .k = e->want + first,
+        .force = e->force + first,
+        .logprob = e->top_logprob + at,
+        .ids = e->top_ids + at};
+    dg_output_forward(&p, &m->params, x, logits);
+    e->be->ops->topk(e->be, &top, logits, p.M);
+}
+
+/* Candidates of one sentence's rows from its shortlist. */
+static void candidates_of_list(
+    struct dg_engine *e, const struct dg_live *s, struct dg_rows y, uint32_t first)
+{
+    const struct dg_output_rows *o = s->output;
+    const uint32_t M = s->beam.n_live;
+    struct dg_rows x = {y.buf, y.offset + first * y.ld, y.ld};
+    struct dg_rows logits = {e->logits.buf, e->logits.offset + first * e->logits.ld, e->logits.ld};
+    struct dg_linear op = {.w = o->w, .bias = o->bias};
+    int32_t *ids = e->top_ids + (size_t)first * e->k_max;
+    struct dg_topk top = {.V = o->n,
+        .k_max = e->k_max,
+        .k = e->want + first,
+        .force = e->force + first,
+        .logprob = e->top_logprob + (size_t)first * e->k_max,
+        .ids = ids};
+    for (uint32_t r = 0; r < M; r++) /* a prefix is in the list */
+        if (e->force[first + r] >= 0)
+            e->force[first + r] = dg_output_rows_find(o, e->force[first + r]);
+    e->be->ops->linear(e->be, &op, x, logits, M);
+    e->be->ops->topk(e->be, &top, logits, M);
+    for (uint32_t r = 0; r < M; r++)
+        for (uint32_t i = 0; i < e->want[first + r]; i++)
+            if (ids[r * e->k_max + i] >= 0) /* no number among the logits: no candidate */
+                ids[r * e->k_max + i] = o->ids[ids[r * e->k_max + i]];
+}
+
+/* Sentences without a list share one product, as far as they lie side by side. */
+static void find_candidates(struct dg_engine *e, struct dg_rows y)
+{
+    uint32_t first = 0, M = 0;
+    for (const struct dg_live *s = e->live; s; s = s->next) {
+        if (s->held) /* no row of this step is its */
+            continue;
+        if (s->output) {
+            candidates_of_all(e, y, first, M);
+            candidates_of_list(e, s, y, M);
+            first = M + s->beam.n_live;
+        }
+        M += s->beam.n_live;
+    }
+    candidates_of_all(e, y, first, M);
+}
+
+/* One position for all, the search on the host: candidates come back before anybody goes on. */
+static uint32_t step_now(struct dg_engine *e)
+{
+    const struct dg_model *m = e->model;
+    uint32_t M = 0;
+    size_t n_cross = 0;
+    for (struct dg_live *s = e->live; s; s = s->next)
+        if (!s->held)
+            M = pack_rows(e, s, M, n_cross++);
+    if (!M)
+        return 0;
+    struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
+    struct dg_context c = {.self = {.segs = e->segs, .n = M},
+        .cross = {.segs = e->cross_segs, .n = n_cross},
+        .pools = e->cache.pools};
+    dg_embedding_forward(
+        &p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
+    struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
+    find_candidates(e, y);
+    advance(e);
+    return M;
+}
+
+uint32_t dg_engine_step(struct dg_engine *e)
+{
+    encode_pending(e);
+    if (e->ahead && dg_ahead_possible(e))
+        return dg_ahead_step(e);
+    uint32_t settled = e->ahead ? dg_ahead_settle(e) : 0, rows = step_now(e);
+    return rows ? rows : settled;
+}

@@ -1,0 +1,117 @@
+#include "model/layers/layers.h"
+
+/* `drop` filled for one site, or NULL when it is off. */
+static const struct dg_dropout *dropout(const struct dg_pass *p, float rate, int side,
+    uint32_t layer, enum dg_site site, struct dg_dropout *drop)
+{
+    if (!p->drop || rate <= 0)
+        return NULL;
+    *drop =
+        (struct dg_dropout){rate, dg_dropout_site(p->drop, side, layer, site), p->drop->row_key};
+    return drop;
+}
+
+static struct dg_rows column(struct dg_rows x, size_t first)
+{
+    x.offset += first;
+    return x;
+}
+
+static void linear(const struct dg_pass *p, const struct dg_weight *w, const struct dg_weight *bias,
+    struct dg_rows x, struct dg_rows y, size_t M)
+{
+    struct dg_linear op = {.w = w, .bias = bias};
+    p->be->ops->linear(p->be, &op, x, y, M);
+}
+
+/* norm->y = LayerNorm(r + drop(x)): the paper's residual connection around each sublayer
+ * (section 3.1). */
+static void residual_norm(const struct dg_pass *p, const struct dg_norm_params *w,
+    const struct dg_dropout *drop, struct dg_rows x, struct dg_rows r,
+    const struct dg_norm_slots *norm)
+{
+    struct dg_norm op = {.gain = w->gain,
+        .bias = w->bias,
+        .eps = p->config->norm_eps,
+        .drop = drop,
+        .xhat = norm->xhat,
+        .rstd = norm->rstd};
+    p->be->ops->add_norm(p->be, &op, x, r, norm->y, p->M, p->config->D);
+}
+
+/* Multi-head attention (paper section 3.2.2) between projections that are done already. op: where
+ * keys and values are, and what is wanted beside the context. */
+static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct dg_attention *op,
+    struct dg_rows q, struct dg_rows context)
+{
+    const struct dg_config *c = p->config;
+    op->H = c->H;
+    op->Dk = c->Dk;
+    op->Dv = c->Dv;
+    op->of = segs->of;
+    op->segs = segs->segs;
+    op->n_segs = segs->n;
+    p->be->ops->attention(p->be, op, q, context);
+}
+
+void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer,
+    const struct dg_self_params *w, const struct dg_segs *segs, const struct dg_kv_pools *pool,
+    struct dg_rows x, const struct dg_self_slots *slots)
+{
+    struct dg_dropout d1, d2;
+    size_t hdk = (size_t)p->config->H * p->config->Dk;
+
+    linear(p, w->qkv_w, w->qkv_b, x, slots->qkv, p->M);
+    struct dg_rows k = column(slots->qkv, hdk), v = column(slots->qkv, 2 * hdk);
+    struct dg_attention op = {.k = k,
+        .v = v,
+        .probs = slots->probs,
+        .drop = dropout(p, p->drop ? p->drop->attention : 0, side, layer, DG_SITE_SELF_PROBS, &d1)};
+    if (pool) {
+        op.k = pool->k;
+        op.v = pool->v;
+        op.new_k = k;
+        op.new_v = v;
+    }
+    attend(p, segs, &op, slots->qkv, slots->context);
+    linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
+    residual_norm(p, &w->norm,
+        dropout(p, p->drop ? p->drop->residual : 0, side, layer, DG_SITE_SELF, &d2), slots->sub, x,
+        &slots->norm);
+}
+
+void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
+    const struct dg_cross_params *w, const struct dg_context *c, struct dg_rows x,
+    const struct dg_cross_slots *slots)
+{
+    struct dg_dropout d1, d2;
+    struct dg_attention op = {.probs = slots->probs,
+        .drop = dropout(p, p->drop ? p->drop->attention : 0, 1, layer, DG_SITE_CROSS_PROBS, &d1)};
+
+    linear(p, w->q_w, w->q_b, x, slots->q, p->M);
+    if (c->pools) {
+        op.k = c->pools[layer].k;
+        op.v = c->pools[layer].v;
+    } else {
+        linear(p, w->kv_w, w->kv_b, c->memory, slots->kv, c->R);
+        op.k = slots->kv;
+        op.v = column(slots->kv, (size_t)p->config->H * p->config->Dk);
+    }
+    attend(p, &c->cross, &op, slots->q, slots->context);
+    linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
+    residual_norm(p, &w->norm,
+        dropout(p, p->drop ? p->drop->residual : 0, 1, layer, DG_SITE_CROSS, &d2), slots->sub, x,
+        &slots->norm);
+}
+
+void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, struct dg_rows memory,
+    const int32_t *slots, const struct dg_kv_pools *pools, struct dg_rows kv)
+{
+    const struct dg_config *c = p->config;
+    size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
+    for (uint32_t l = 0; l < c->dec_layers; l++) {
+        linear(p, w->dec[l].cross.kv_w, w->dec[l].cross.kv_b, memory, kv, p->M);
+        p->be->ops->kv_write(p->be, kv, pools[l].k, slots, p->M, hdk);
+        p->be->ops->kv_write(p->be, column(kv, hdk), pools[l].v, slots, p->M, hdv);
+    }
+}

@@ -1,0 +1,53 @@
+#include "model/layers/layers.h"
+
+#include <math.h>
+
+void dg_sinusoid_table(
+    enum dg_positions positions, uint32_t first, uint32_t n, uint32_t D, float *table)
+{
+    for (uint32_t p = 0; p < n; p++) {
+        float *row = table + (size_t)p * D;
+        uint32_t half = D / 2;
+        double pos = (double)first + p;
+        for (uint32_t i = 0; i < half; i++) {
+            /* paper and halves: 10000^(2i/D); Marian's own code: 10000^(i/(D/2-1)). */
+            double exponent = positions == DG_POS_MARIAN ? (half > 1 ? (double)i / (half - 1) : 0.0)
+                                                         : 2.0 * i / D;
+            double angle = pos * exp(-exponent * log(10000.0));
+            if (positions == DG_POS_PAPER) {
+                row[2 * i] = (float)sin(angle);
+                row[2 * i + 1] = (float)cos(angle);
+            } else {
+                row[i] = (float)sin(angle);
+                row[half + i] = (float)cos(angle);
+            }
+        }
+    }
+}
+
+static uint32_t mix(uint32_t h, uint32_t v)
+{
+    return dg_dropout_hash(h, v);
+}
+
+uint32_t dg_dropout_site(const struct dg_dropouts *d, int side, uint32_t layer, enum dg_site site)
+{
+    return mix(mix(d->step_key, 2 * layer + (uint32_t)side), (uint32_t)site);
+}
+
+void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_weight *table,
+    const struct dg_weight *positions, const int32_t *ids, const int32_t *pos, struct dg_rows y)
+{
+    struct dg_dropout drop;
+    struct dg_embed op = {.table = table,
+        .positions = positions,
+        .scale = p->config->embed_scale,
+        .ids = ids,
+        .pos = pos};
+    if (p->drop && p->drop->residual > 0) {
+        drop = (struct dg_dropout){
+            p->drop->residual, dg_dropout_site(p->drop, side, 0, DG_SITE_EMBED), p->drop->row_key};
+        op.drop = &drop;
+    }
+    p->be->ops->embed(p->be, &op, y, p->M);
+}

@@ -1,0 +1,149 @@
+/* The boxes of the paper's Figure 1, written once for CPU and CUDA, serving and training:
+ * embedding.c, attention.c, ffn.c, encoder.c, decoder.c. All act on packed rows (no padding): M
+ * rows of many sentences behind one another, with segments saying which rows belong together. Where
+ * results are put is the caller's choice (slots): serving gives every layer the same slots,
+ * training gives each layer its own, because backward reads them. One thread at a time per
+ * backend. */
+#ifndef DG_MODEL_LAYERS_LAYERS_H
+#define DG_MODEL_LAYERS_LAYERS_H
+
+#include "kernels/backend.h"
+#include "model/config.h"
+#include "model/params.h"
+
+/* From one row of logits to the next, a multiple of 8: a vocabulary of any size leaves rows where
+ * wide loads can read them, in 16 bits, too. */
+static inline size_t dg_logits_ld(const struct dg_config *c)
+{
+    return ((size_t)c->target_vocab + 7) / 8 * 8;
+}
+
+/* Training's dropout; NULL in serving. Sites: dg_dropout_site(). */
+struct dg_dropouts {
+    /* P_drop of sublayer outputs and embeddings; of probabilities; behind ReLU */
+    float residual, attention, act;
+    uint32_t step_key;       /* hash of (seed, step) */
+    const uint32_t *row_key; /* [M] hash of (global sentence index, position, side) */
+};
+
+enum dg_site {
+    DG_SITE_EMBED,
+    DG_SITE_SELF,
+    DG_SITE_SELF_PROBS,
+    DG_SITE_CROSS,
+    DG_SITE_CROSS_PROBS,
+    DG_SITE_FFN,
+    DG_SITE_ACT
+};
+
+/* The key of one dropout of the model. side 0 encoder, 1 decoder. */
+uint32_t dg_dropout_site(const struct dg_dropouts *d, int side, uint32_t layer, enum dg_site site);
+
+/* Output of LayerNorm(x + Sublayer(x)), and what its backward needs (buf NULL in serving). */
+struct dg_norm_slots {
+    struct dg_rows y;    /* [M,D]; serving may alias the residual */
+    struct dg_rows xhat; /* [M,D] or none */
+    struct dg_rows rstd; /* [M] or none (ld 1) */
+};
+
+struct dg_self_slots {
+    struct dg_rows qkv;     /* [M, 2*H*Dk+H*Dv] */
+    struct dg_rows probs;   /* per segment [H,n_q,n_k], or none */
+    struct dg_rows context; /* [M, H*Dv] */
+    struct dg_rows sub;     /* [M, D]: the sublayer's output */
+    struct dg_norm_slots norm;
+};
+
+struct dg_cross_slots {
+    struct dg_rows q;  /* [M, H*Dk] */
+    struct dg_rows kv; /* [R, H*Dk+H*Dv] of the packed memory; unused with a cache */
+    struct dg_rows probs, context, sub;
+    struct dg_norm_slots norm;
+};
+
+struct dg_ffn_slots {
+    struct dg_rows pre;    /* [M,F] before the activation, or none */
+    struct dg_rows hidden; /* [M,F] */
+    struct dg_rows sub;    /* [M,D] */
+    struct dg_norm_slots norm;
+};
+
+struct dg_enc_slots {
+    struct dg_self_slots self;
+    struct dg_ffn_slots ffn;
+};
+
+struct dg_dec_slots {
+    struct dg_self_slots self;
+    struct dg_cross_slots cross;
+    struct dg_ffn_slots ffn;
+};
+
+/* Where cached keys and values live: one pair of pools a decoder layer, rows = slots
+ * (model/engine/cache.h). */
+struct dg_kv_pools {
+    struct dg_rows k, v; /* [slots, H*Dk], [slots, H*Dv] */
+};
+
+/* What the layers of one pass share. */
+struct dg_pass {
+    struct dg_backend *be;
+    const struct dg_config *config;
+    const struct dg_dropouts *drop; /* NULL in serving */
+    size_t M;                       /* rows */
+};
+
+/* Segments over M packed rows. */
+struct dg_segs {
+    const struct dg_attn_seg *segs;
+    size_t n;
+    enum dg_attn_of of; /* not DG_ATTN_SEGS: the backend has them */
+};
+
+/* Decoder only: what it attends to. */
+struct dg_context {
+    struct dg_segs self, cross;
+    /* [dec_layers]: a cached step, each piece's only query with its key and value for the last
+     * slot. NULL: keys and values are the packed rows of this pass. */
+    const struct dg_kv_pools *pools;
+    struct dg_rows memory; /* [R,D] encoder output, without a cache */
+    size_t R;
+};
+
+/* y[M,D] = drop(table[ids] * scale + positions[pos]). side 0 source, 1 target. positions: sinusoid
+ * or learned table. */
+void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_weight *table,
+    const struct dg_weight *positions, const int32_t *ids, const int32_t *pos, struct dg_rows y);
+
+/* x[M,D] -> slots->norm.y[M,D] */
+void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer,
+    const struct dg_self_params *w, const struct dg_segs *segs, const struct dg_kv_pools *pool,
+    struct dg_rows x, const struct dg_self_slots *slots);
+void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
+    const struct dg_cross_params *w, const struct dg_context *c, struct dg_rows x,
+    const struct dg_cross_slots *slots);
+void dg_ffn_forward(const struct dg_pass *p, int side, uint32_t layer,
+    const struct dg_ffn_params *w, struct dg_rows x, const struct dg_ffn_slots *slots);
+
+/* All layers. x[M,D] is the embedding; the result is slots[last].ffn.norm.y (x itself when there
+ * are no layers). slots: [layers] structs, or one for all when stride is 0. */
+struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_params *w,
+    const struct dg_segs *segs, struct dg_rows x, const struct dg_enc_slots *slots, size_t stride);
+struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_params *w,
+    const struct dg_context *c, struct dg_rows x, const struct dg_dec_slots *slots, size_t stride);
+
+/* logits[M,Vt] = x[M,D] out_w^T + out_b */
+void dg_output_forward(
+    const struct dg_pass *p, const struct dg_params *w, struct dg_rows x, struct dg_rows logits);
+
+/* Keys and values of the memory[R,D] into every decoder layer's pools (slots[R]); kv is scratch [R,
+ * H*Dk+H*Dv]. */
+void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, struct dg_rows memory,
+    const int32_t *slots, const struct dg_kv_pools *pools, struct dg_rows kv);
+
+/* Sinusoidal table [n,D] in the convention of `positions` (paper section 3.5; contract 6), row i is
+ * position first + i. */
+void dg_sinusoid_table(
+    enum dg_positions positions, uint32_t first, uint32_t n, uint32_t D, float *table);
+
+#endif

@@ -1,0 +1,65 @@
+/* Training's pass over a micro-batch: forward through model/layers/layers.h with a slot for every
+ * layer, label-smoothed loss, backward from the last layer to the first. Sentences are packed
+ * behind one another: there is no padding to work on. A tape belongs to one worker: one thread at a
+ * time. Parameters are only read, gradients are added to. */
+#ifndef DG_MODEL_TRAIN_BACKWARD_H
+#define DG_MODEL_TRAIN_BACKWARD_H
+
+#include "kernels/train.h"
+#include "model/config.h"
+#include "model/params.h"
+
+struct dg_tape;
+
+/* A micro-batch of sentence pairs. */
+struct dg_micro_batch {
+    size_t n;
+    const uint32_t *source_len, *target_len; /* [n], </s> counted */
+    const int32_t *source, *target; /* ids, the pairs' behind one another; targets end with </s> */
+    const uint64_t *index;          /* [n] global sentence index: what dropout is keyed by */
+    /* Which source position each target piece comes from, for dg_objective.guide; the pairs' behind
+     * one another, each by target (= query). NULL without. */
+    const struct dg_link *links;
+    const size_t *first_link; /* [n + 1] */
+};
+
+/* Told of each layer (side 1: decoder's, last first, then side 0: the encoder's) to whose gradients
+ * this pass has added all it will. */
+struct dg_tape_watch {
+    void (*layer_done)(void *arg, int side, uint32_t layer);
+    void *arg;
+};
+
+/* Cross-attention of one decoder layer is trained to look where the links say. */
+struct dg_guidance {
+    uint32_t layer;         /* from 0 */
+    uint32_t head, n_heads; /* from 0; the mean of so many heads */
+    float weight;           /* of its loss beside the translation's */
+};
+
+struct dg_objective {
+    float epsilon; /* label smoothing */
+    float scale;   /* of the gradient: 1 / target pieces of the global batch */
+    float dropout, attention_dropout, act_dropout; /* 0: none */
+    uint64_t seed, step;                           /* key of this update's dropout masks */
+    const struct dg_tape_watch *watch;             /* NULL: nobody is told */
+    const struct dg_guidance *guide;               /* NULL: none. In passes with gradients alone */
+};
+
+/* max_positions: the longest sentence's length with </s>. config is copied. */
+int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_t max_positions,
+    struct dg_tape **out, struct dg_error *err);
+void dg_tape_close(struct dg_tape *t); /* NULL is fine */
+
+/* Bytes of activations that a micro-batch of at most S source and T target rows in sentences of at
+ * most `longest` pieces needs. */
+size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest);
+
+/* Forward, loss and, unless grads is NULL, backward; adds to *sums. With grads NULL there is no
+ * dropout. DG_ELIMIT: a sentence is longer than max_positions; DG_EUNSUP: the device has no guided
+ * alignment; DG_ENOMEM. */
+int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
+    const struct dg_micro_batch *pairs, const struct dg_objective *o, struct dg_loss_sums *sums,
+    struct dg_error *err);
+
+#endif

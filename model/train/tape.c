@@ -1,0 +1,315 @@
+#include "model/train/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sizes of one micro-batch. */
+struct sizes {
+    size_t S, T;
+    size_t self_s, self_t, cross; /* sums of n_q * n_k over the segments, one head */
+    size_t chunk;
+};
+
+/* Hands out rows of two buffers, the second one fp32 on every device; with NULL it only counts. */
+struct cursor {
+    struct dg_buf *buf, *wide;
+    size_t at, wide_at;
+};
+
+static struct dg_rows take(struct cursor *c, size_t M, size_t N)
+{
+    struct dg_rows r = {c->buf, c->at, N};
+    c->at += (M * N + 15) / 16 * 16;
+    return r;
+}
+
+static struct dg_rows take_wide(struct cursor *c, size_t M, size_t N)
+{
+    struct dg_rows r = {c->wide, c->wide_at, N};
+    c->wide_at += (M * N + 15) / 16 * 16;
+    return r;
+}
+
+static void take_norm(struct cursor *c, struct dg_norm_slots *s, size_t M, size_t D)
+{
+    s->y = take(c, M, D);
+    s->xhat = take(c, M, D);
+    s->rstd = take_wide(c, M, 1);
+}
+
+static void take_self(struct cursor *c, const struct dg_config *m, struct dg_self_slots *s,
+    size_t M, size_t pairs, struct dg_rows sub)
+{
+    s->qkv = take(c, M, 2 * (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
+    s->probs = take(c, 1, pairs * m->H);
+    s->context = take(c, M, (size_t)m->H * m->Dv);
+    s->sub = sub;
+    take_norm(c, &s->norm, M, m->D);
+}
+
+static void take_cross(struct cursor *c, const struct dg_config *m, struct dg_cross_slots *s,
+    const struct sizes *n, struct dg_rows sub)
+{
+    s->q = take(c, n->T, (size_t)m->H * m->Dk);
+    s->kv = take(c, n->S, (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
+    s->probs = take(c, 1, n->cross * m->H);
+    s->context = take(c, n->T, (size_t)m->H * m->Dv);
+    s->sub = sub;
+    take_norm(c, &s->norm, n->T, m->D);
+}
+
+static void take_ffn(struct cursor *c, const struct dg_config *m, struct dg_ffn_slots *s, size_t M,
+    struct dg_rows sub)
+{
+    /* ReLU's derivative shows in its output. */
+    s->pre =
+        m->act == DG_ACT_RELU || m->act == DG_ACT_NONE ? (struct dg_rows){0} : take(c, M, m->F);
+    s->hidden = take(c, M, m->F);
+    s->sub = sub;
+    take_norm(c, &s->norm, M, m->D);
+}
+
+static void take_scratch(struct cursor *c, const struct dg_config *m, const struct sizes *n,
+    bool narrow, struct dg_tape_scratch *s)
+{
+    const size_t hdk = (size_t)m->H * m->Dk, hdv = (size_t)m->H * m->Dv,
+                 R = n->S > n->T ? n->S : n->T;
+    s->dx = take(c, R, m->D);
+    s->dmemory = take(c, n->S, m->D);
+    s->dsub = take(c, R, m->D);
+    s->dhidden = take(c, R, m->F);
+    s->dcontext = take(c, R, hdv);
+    s->dqkv = take(c, R, 2 * hdk + hdv);
+    s->dq = take(c, n->T, hdk);
+    s->dkv = take(c, n->S, hdk + hdv);
+    s->logits = take_wide(c, n->chunk, dg_logits_ld(m));
+    s->dlogits = narrow ? take(c, n->chunk, dg_logits_ld(m)) : s->logits;
+}
+
+/* Rows of logits at a time: as many as the device likes (the CPU: that the three passes of the loss
+ * find them in cache), but enough for the products to be worth their set-up. */
+static size_t chunk_rows(const struct dg_config *c, size_t T, size_t bytes)
+{
+    size_t rows = bytes / sizeof(float) / c->target_vocab;
+    rows = rows < 64 ? 64 : rows;
+    return rows < T ? rows : T;
+}
+
+/* Where everything lies; returns the elements needed of each buffer. */
+static struct cursor lay_out(struct dg_tape *t, const struct sizes *n)
+{
+    const struct dg_config *m = &t->config;
+    struct cursor c = {t->buf, t->wide, 0, 0};
+    take_scratch(&c, m, n, t->train && t->train->narrow, &t->scratch);
+    t->source.embed = take(&c, n->S, m->D);
+    t->target.embed = take(&c, n->T, m->D);
+    for (uint32_t l = 0; l < m->enc_layers; l++) {
+        take_self(&c, m, &t->enc[l].self, n->S, n->self_s, t->scratch.dsub);
+        take_ffn(&c, m, &t->enc[l].ffn, n->S, t->scratch.dsub);
+    }
+    for (uint32_t l = 0; l < m->dec_layers; l++) {
+        take_self(&c, m, &t->dec[l].self, n->T, n->self_t, t->scratch.dsub);
+        take_cross(&c, m, &t->dec[l].cross, n, t->scratch.dsub);
+        take_ffn(&c, m, &t->dec[l].ffn, n->T, t->scratch.dsub);
+    }
+    return c;
+}
+
+size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest)
+{
+    struct dg_tape *t = calloc(1, sizeof *t);
+    if (!t)
+        return 0;
+    t->config = *config;
+    struct sizes n = {
+        S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, DG_LOSS_BYTES)};
+    struct cursor c = lay_out(t, &n);
+    free(t);
+    return (c.at + c.wide_at) * sizeof(float) + (S + T) * 16;
+}
+
+/* Sinusoids as a table, [max_positions,D]. */
+static int make_sinusoids(struct dg_tape *t, struct dg_error *err)
+{
+    const struct dg_config *c = &t->config;
+    struct dg_backend *be = t->train->be;
+    t->sinusoid_rows = malloc((size_t)t->max_positions * c->D * sizeof(float));
+    if (!t->sinusoid_rows)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u positions", t->max_positions);
+    dg_sinusoid_table(c->positions, c->first_position, t->max_positions, c->D, t->sinusoid_rows);
+    struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, t->sinusoid_rows, NULL};
+    struct dg_weight_spec spec = {.name = "positions",
+        .use = DG_USE_TABLE,
+        .N = t->max_positions,
+        .K = c->D,
+        .stored = &stored,
+        .n_stored = 1};
+    return be->ops->weight_new(be, &spec, &t->sinusoids, err);
+}
+
+int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_t max_positions,
+    struct dg_tape **out, struct dg_error *err)
+{
+    int rc = 0;
+    struct dg_tape *t = calloc(1, sizeof *t);
+    if (!t)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a tape");
+    t->config = *config;
+    t->train = train;
+    t->max_positions = max_positions;
+    if (config->positions != DG_POS_LEARNED) {
+        rc = make_sinusoids(t, err);
+    } else if (config->max_positions < max_positions) {
+        t->max_positions = config->max_positions;
+    }
+    if (rc) {
+        dg_tape_close(t);
+        return rc;
+    }
+    *out = t;
+    return 0;
+}
+
+void dg_tape_close(struct dg_tape *t)
+{
+    if (!t)
+        return;
+    struct dg_backend *be = t->train->be;
+    be->ops->weight_free(be, t->sinusoids);
+    be->ops->buf_free(be, t->buf);
+    be->ops->buf_free(be, t->wide);
+    free(t->sinusoid_rows);
+    free(t->host);
+    free(t);
+}
+
+/* Sizes of these pairs, every length within its limit. */
+static int measure(
+    const struct dg_tape *t, const struct dg_micro_batch *p, struct sizes *n, struct dg_error *err)
+{
+    *n = (struct sizes){0};
+    for (size_t i = 0; i < p->n; i++) {
+        size_t s = p->source_len[i], q = p->target_len[i];
+        if (s < 1 || q < 1 || s > t->max_positions || q > t->max_positions)
+            return dg_error_set(err, DG_ELIMIT,
+                "a pair of %zu and %zu pieces does not fit 1 to %u positions", s, q,
+                t->max_positions);
+        n->S += s;
+        n->T += q;
+        n->self_s += s * s;
+        n->self_t += q * q;
+        n->cross += q * s;
+    }
+    n->chunk = chunk_rows(&t->config, n->T, t->train->ops->loss_bytes);
+    return 0;
+}
+
+/* Host arrays for n pairs of S + T pieces, in one allocation. */
+static int fit_host(struct dg_tape *t, size_t n, size_t S, size_t T, struct dg_error *err)
+{
+    size_t segs = 3 * n * sizeof(struct dg_attn_seg), rows = (S + T) * 3 * sizeof(int32_t);
+    if (segs + rows > t->host_bytes) {
+        void *p = malloc(segs + rows + (segs + rows) / 4);
+        if (!p)
+            return dg_error_set(err, DG_ENOMEM, "no memory for a micro-batch of %zu pairs", n);
+        free(t->host);
+        t->host = p;
+        t->host_bytes = segs + rows + (segs + rows) / 4;
+    }
+    struct dg_attn_seg *s = t->host;
+    t->source.self = s;
+    t->target.self = s + n;
+    t->cross = s + 2 * n;
+    int32_t *at = (int32_t *)(s + 3 * n);
+    t->source.ids = at;
+    t->source.pos = at + S;
+    t->source.row_key = (uint32_t *)(at + 2 * S);
+    at += 3 * S;
+    t->target.ids = at;
+    t->target.pos = at + T;
+    t->target.row_key = (uint32_t *)(at + 2 * T);
+    return 0;
+}
+
+/* Dropout's key of a row: which sentence, which side, which position. */
+static uint32_t row_key(uint64_t sentence, uint32_t side, uint32_t position)
+{
+    uint32_t h = dg_dropout_hash((uint32_t)sentence, (uint32_t)(sentence >> 32) + 1);
+    return dg_dropout_hash(dg_dropout_hash(h, 0x5eed + side), position);
+}
+
+/* Rows at.. of one side: ids (the decoder's begin with `first` and run one behind), positions,
+ * keys. */
+static void fill_side(struct dg_tape_side *side, size_t at, const int32_t *ids, uint32_t len,
+    uint64_t sentence, const int32_t *first)
+{
+    for (uint32_t i = 0; i < len; i++) {
+        side->ids[at + i] = !first ? ids[i] : i == 0 ? *first : ids[i - 1];
+        side->pos[at + i] = (int32_t)i;
+        side->row_key[at + i] = row_key(sentence, first ? 1 : 0, i);
+    }
+}
+
+static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
+{
+    const size_t H = t->config.H;
+    size_t s = 0, q = 0, self_s = 0, self_t = 0, cross = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        uint32_t ns = p->source_len[i], nt = p->target_len[i];
+        fill_side(&t->source, s, p->source + s, ns, p->index[i], NULL);
+        fill_side(&t->target, q, p->target + q, nt, p->index[i], &t->config.start);
+        t->source.self[i] =
+            (struct dg_attn_seg){(uint32_t)s, ns, ns, (uint32_t)s, NULL, false, self_s};
+        t->target.self[i] =
+            (struct dg_attn_seg){(uint32_t)q, nt, nt, (uint32_t)q, NULL, true, self_t};
+        t->cross[i] = (struct dg_attn_seg){(uint32_t)q, nt, ns, (uint32_t)s, NULL, false, cross};
+        s += ns;
+        q += nt;
+        self_s += H * ns * ns;
+        self_t += H * nt * nt;
+        cross += H * nt * ns;
+    }
+}
+
+/* At least need.at and need.wide_at elements, with some to spare for the next micro-batch. */
+static int fit_buffers(struct dg_tape *t, const struct cursor *need, struct dg_error *err)
+{
+    struct dg_backend *be = t->train->be;
+    int rc = 0;
+    if (need->at > t->buf_n) {
+        be->ops->buf_free(be, t->buf);
+        t->buf = NULL;
+        t->buf_n = 0;
+        rc = be->ops->buf_new(be, need->at + need->at / 16, &t->buf, err);
+        t->buf_n = rc ? 0 : need->at + need->at / 16;
+    }
+    if (!rc && need->wide_at > t->wide_n) {
+        be->ops->buf_free(be, t->wide);
+        t->wide = NULL;
+        t->wide_n = 0;
+        rc = be->ops->buf_new_wide(be, need->wide_at + need->wide_at / 16, &t->wide, err);
+        t->wide_n = rc ? 0 : need->wide_at + need->wide_at / 16;
+    }
+    return rc;
+}
+
+int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err)
+{
+    struct sizes n;
+    int rc = measure(t, pairs, &n, err);
+    if (rc)
+        return rc;
+    if ((rc = fit_host(t, pairs->n, n.S, n.T, err)))
+        return rc;
+    struct cursor need = lay_out(t, &n);
+    if ((rc = fit_buffers(t, &need, err)))
+        return rc;
+    lay_out(t, &n);
+    t->n = pairs->n;
+    t->chunk = n.chunk;
+    t->source.M = n.S;
+    t->target.M = n.T;
+    t->labels = pairs->target;
+    fill(t, pairs);
+    return 0;
+}
