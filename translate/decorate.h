@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "text/document.h"
+#include "text/format/document.h"
 
 /* A word of the source that a word of the answer came from, by number (words have no white space
  * in them). */

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "text/document.h"
+#include "text/format/document.h"
 #include "text/split.h"
 #include "translate/decorate.h"
 #include "translate/prefix.h"

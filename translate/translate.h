@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "model/engine/engine.h"
-#include "text/document.h"
+#include "text/format/document.h"
 #include "tokenizer/tokenizer.h"
 #include "weights/bundle.h"
 

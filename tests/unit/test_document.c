@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "text/document.h"
+#include "text/format/document.h"
 
 static void open_document(const char *text, enum dg_format format, struct dg_document *l)
 {

@@ -1,6 +1,6 @@
 /* Markdown's blocks (CommonMark's, and GitHub's tables): which lines are running text. Code, tags
  * that stand in lines of their own, definitions of links, front matter stay between the blocks. */
-#include "text/document_internal.h"
+#include "text/format/internal.h"
 #include "text/utf8.h"
 
 #include <ctype.h>

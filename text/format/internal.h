@@ -1,8 +1,8 @@
 /* How the formats' readers build a layout. For text/ alone. */
-#ifndef DG_TEXT_DOCUMENT_INTERNAL_H
-#define DG_TEXT_DOCUMENT_INTERNAL_H
+#ifndef DG_TEXT_FORMAT_INTERNAL_H
+#define DG_TEXT_FORMAT_INTERNAL_H
 
-#include "text/document.h"
+#include "text/format/document.h"
 
 /* One line: s[begin, end) without its end mark, next: where the following one begins. */
 struct dg_line {

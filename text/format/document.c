@@ -1,4 +1,4 @@
-#include "text/document_internal.h"
+#include "text/format/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

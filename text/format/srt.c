@@ -1,6 +1,6 @@
 /* Subtitles: SubRip and WebVTT. A cue is a line of times, after it lines of text up to a blank one,
  * and before it perhaps a number or a name. */
-#include "text/document_internal.h"
+#include "text/format/internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * finds what may be a mark, the next pairs those that open with those that close; what has no
  * partner is text. What is looked at in vain comes off a budget, so that time grows with length
  * alone. */
-#include "text/document_internal.h"
+#include "text/format/internal.h"
 #include "text/kept.h"
 #include "text/scan.h"
 

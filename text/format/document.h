@@ -1,8 +1,8 @@
 /* Documents -> blocks of running text to translate, each one line: what a format says by lines,
  * marks and codes is set apart as insets, to be put back around the translation. Every byte of the
  * document is in a block's text, in an inset or between blocks. Any thread. */
-#ifndef DG_TEXT_DOCUMENT_H
-#define DG_TEXT_DOCUMENT_H
+#ifndef DG_TEXT_FORMAT_DOCUMENT_H
+#define DG_TEXT_FORMAT_DOCUMENT_H
 
 #include "base/buffer.h"
 #include "base/error.h"

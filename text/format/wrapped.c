@@ -1,6 +1,6 @@
 /* Plain text whose paragraphs are wrapped by hand. */
 #include "text/bullet.h"
-#include "text/document_internal.h"
+#include "text/format/internal.h"
 #include "text/utf8.h"
 
 #include <string.h>
