@@ -4,8 +4,8 @@
 #include "cli/cli.h"
 #include "cli/decode_options.h"
 #include "kernels/device.h"
-#include "translate/attention.h"
-#include "translate/attention_svg.h"
+#include "translate/picture/attention.h"
+#include "translate/picture/attention_svg.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "server/aside.h"
 #include "server/gate.h"
 #include "server/reply.h"
-#include "translate/attention.h"
+#include "translate/picture/attention.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * the sentence as it was sent: NFC joins letters, never words. */
 #include "text/utf8.h"
 #include "translate/job_internal.h"
-#include "translate/white_space.h"
+#include "translate/layout/white_space.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "translate/capitals.h"
 
 #include "text/letter_case.h"
-#include "translate/white_space.h"
+#include "translate/layout/white_space.h"
 
 #include <stdlib.h>
 

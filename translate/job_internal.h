@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "text/format/document.h"
 #include "text/split.h"
-#include "translate/decorate.h"
+#include "translate/layout/decorate.h"
 #include "translate/prefix.h"
 #include "translate/translator_internal.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "translate/attention_svg.h"
+#include "translate/picture/attention_svg.h"
 
 #include <string.h>
 

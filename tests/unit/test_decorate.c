@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "translate/decorate.h"
+#include "translate/layout/decorate.h"
 
 /* The whole of a one-block document, its answer and which words came from which. */
 static char *decorated(const char *text, enum dg_format format, const char *answer,

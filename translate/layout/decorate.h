@@ -1,8 +1,8 @@
 /* Marks, code and line ends of a sentence put back around its translation: what a pair of marks
  * enclosed is found through the alignment of words, line ends by proportion. Every mark comes back
  * exactly once, and pairs stay properly within one another. Private to translate/. */
-#ifndef DG_TRANSLATE_DECORATE_H
-#define DG_TRANSLATE_DECORATE_H
+#ifndef DG_TRANSLATE_LAYOUT_DECORATE_H
+#define DG_TRANSLATE_LAYOUT_DECORATE_H
 
 #include "base/arena.h"
 #include "base/buffer.h"

@@ -1,5 +1,5 @@
 /* One layer's heads as a table of words by words (or pieces by pieces). */
-#include "translate/attention.h"
+#include "translate/picture/attention.h"
 
 #include "base/buffer.h"
 

@@ -1,8 +1,8 @@
 /* All attention weights of one sentence and its translation (given, or found by the search), and a
  * look at one layer of them: rows (who looks) by columns (what is looked at), by pieces or by
  * words. For pictures and answers about attention. One thread at a time per backend. */
-#ifndef DG_TRANSLATE_ATTENTION_H
-#define DG_TRANSLATE_ATTENTION_H
+#ifndef DG_TRANSLATE_PICTURE_ATTENTION_H
+#define DG_TRANSLATE_PICTURE_ATTENTION_H
 
 #include "model/trace.h"
 #include "translate/translate.h"

@@ -1,10 +1,10 @@
 /* Attention as a picture: lines between two columns of words as in the paper's Figures 3 to 5, or
  * heat maps. SVG without scripts or outside references. Any thread. */
-#ifndef DG_TRANSLATE_ATTENTION_SVG_H
-#define DG_TRANSLATE_ATTENTION_SVG_H
+#ifndef DG_TRANSLATE_PICTURE_ATTENTION_SVG_H
+#define DG_TRANSLATE_PICTURE_ATTENTION_SVG_H
 
 #include "base/buffer.h"
-#include "translate/attention.h"
+#include "translate/picture/attention.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "translate/attention_svg.h"
+#include "translate/picture/attention_svg.h"
 
 #include "text/utf8.h"
 

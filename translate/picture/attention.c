@@ -1,4 +1,4 @@
-#include "translate/attention.h"
+#include "translate/picture/attention.h"
 
 #include <stdlib.h>
 #include <string.h>

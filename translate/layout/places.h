@@ -2,10 +2,10 @@
  * marks enclosed is found through the alignment of words, code by its letters. Pairs come out
  * within one another as they were in the source; nothing begins or ends within code. Line ends have
  * no place: see decorate.c. Private to translate/. */
-#ifndef DG_TRANSLATE_PLACES_H
-#define DG_TRANSLATE_PLACES_H
+#ifndef DG_TRANSLATE_LAYOUT_PLACES_H
+#define DG_TRANSLATE_LAYOUT_PLACES_H
 
-#include "translate/decorate.h"
+#include "translate/layout/decorate.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-#include "translate/decorate.h"
+#include "translate/layout/decorate.h"
 
-#include "translate/places.h"
-#include "translate/white_space.h"
+#include "translate/layout/places.h"
+#include "translate/layout/white_space.h"
 
 #include <stdlib.h>
 #include <string.h>

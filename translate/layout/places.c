@@ -1,6 +1,6 @@
-#include "translate/places.h"
+#include "translate/layout/places.h"
 
-#include "translate/white_space.h"
+#include "translate/layout/white_space.h"
 
 #include <ctype.h>
 #include <string.h>

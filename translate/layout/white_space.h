@@ -1,7 +1,7 @@
 /* What parts words wherever translate/ counts them: everybody who numbers words has to agree.
  * Private to translate/. */
-#ifndef DG_TRANSLATE_WHITE_SPACE_H
-#define DG_TRANSLATE_WHITE_SPACE_H
+#ifndef DG_TRANSLATE_LAYOUT_WHITE_SPACE_H
+#define DG_TRANSLATE_LAYOUT_WHITE_SPACE_H
 
 #include <stdbool.h>
 
