@@ -1,7 +1,7 @@
 /* dragoman convert: another program's model as a bundle. */
 #include "cli/cli.h"
-#include "weights/convert/huggingface.h"
-#include "weights/convert/marian.h"
+#include "convert/huggingface/huggingface.h"
+#include "convert/marian/marian.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* libFuzzer target for weights/convert/npz.c: any bytes are refused, or open as arrays whose sizes
+/* libFuzzer target for convert/npz.c: any bytes are refused, or open as arrays whose sizes
  * agree and which can be read (or are refused then, by their CRC). Build: clang
- * -fsanitize=fuzzer,address,undefined with weights/convert/npz.c and base/error.c, link libzip. */
-#include "weights/convert/npz.h"
+ * -fsanitize=fuzzer,address,undefined with convert/npz.c and base/error.c, link libzip. */
+#include "convert/npz.h"
 
 #include <stdint.h>
 #include <stdlib.h>

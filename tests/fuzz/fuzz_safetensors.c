@@ -1,8 +1,8 @@
-/* libFuzzer target for weights/convert/safetensors.c: any bytes are refused, or open as tensors
+/* libFuzzer target for convert/safetensors.c: any bytes are refused, or open as tensors
  * that lie within them, one behind the other, and can be read. Build: clang
- * -fsanitize=fuzzer,address,undefined with weights/convert/safetensors.c, weights/half.c,
+ * -fsanitize=fuzzer,address,undefined with convert/safetensors.c, weights/half.c,
  * weights/format.c and base/. */
-#include "weights/convert/safetensors.h"
+#include "convert/safetensors.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "weights/bundle.h"
-#include "weights/convert/marian.h"
-#include "weights/convert/marian_options.h"
-#include "weights/convert/npz.h"
+#include "convert/marian/marian.h"
+#include "convert/marian/options.h"
+#include "convert/npz.h"
 #include "weights/half.h"
 
 #include <math.h>

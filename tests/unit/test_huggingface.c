@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "model/config.h"
 #include "weights/bundle.h"
-#include "weights/convert/huggingface.h"
+#include "convert/huggingface/huggingface.h"
 
 #include <math.h>
 #include <stdio.h>

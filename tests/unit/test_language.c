@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "weights/convert/language.h"
+#include "convert/language.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "weights/convert/npz.h"
+#include "convert/npz.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "weights/convert/safetensors.h"
+#include "convert/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Marian's arrays as our tensors. Private to weights/convert/. */
-#ifndef DG_WEIGHTS_CONVERT_MARIAN_TENSORS_H
-#define DG_WEIGHTS_CONVERT_MARIAN_TENSORS_H
+#ifndef DG_CONVERT_MARIAN_TENSORS_H
+#define DG_CONVERT_MARIAN_TENSORS_H
 
 #include "model/config.h"
-#include "weights/convert/marian_options.h"
-#include "weights/convert/npz.h"
+#include "convert/marian/options.h"
+#include "convert/npz.h"
 #include "weights/weights.h"
 
 #define DG_MARIAN_POSITIONS "Wpos"

@@ -1,11 +1,11 @@
 /* vocab.json as a vocabulary, and the languages of a MarianMT model: tags such as >>deu<< in its
  * vocabulary, or what the caller and tokenizer_config.json say. Private to weights/convert/. */
-#ifndef DG_WEIGHTS_CONVERT_HUGGINGFACE_VOCAB_H
-#define DG_WEIGHTS_CONVERT_HUGGINGFACE_VOCAB_H
+#ifndef DG_CONVERT_HUGGINGFACE_VOCAB_H
+#define DG_CONVERT_HUGGINGFACE_VOCAB_H
 
 #include "base/json.h"
-#include "weights/convert/huggingface_config.h"
-#include "weights/convert/vocab.h"
+#include "convert/huggingface/config.h"
+#include "convert/vocab.h"
 
 /* Ids 0 .. size - 1 of an object of piece to id. An id without a piece gets a name that no text
  * has, such as <id:17>. DG_EFORMAT names a piece with a wrong id. */

@@ -1,4 +1,4 @@
-#include "weights/convert/marian_tensors.h"
+#include "convert/marian/tensors.h"
 
 #include "model/params.h"
 

@@ -1,4 +1,4 @@
-#include "weights/convert/safetensors.h"
+#include "convert/safetensors.h"
 
 #include "base/arena.h"
 #include "base/file.h"

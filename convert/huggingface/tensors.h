@@ -1,9 +1,9 @@
 /* A MarianMT model's tensors as ours. Private to weights/convert/. */
-#ifndef DG_WEIGHTS_CONVERT_HUGGINGFACE_TENSORS_H
-#define DG_WEIGHTS_CONVERT_HUGGINGFACE_TENSORS_H
+#ifndef DG_CONVERT_HUGGINGFACE_TENSORS_H
+#define DG_CONVERT_HUGGINGFACE_TENSORS_H
 
-#include "weights/convert/huggingface_config.h"
-#include "weights/convert/safetensors.h"
+#include "convert/huggingface/config.h"
+#include "convert/safetensors.h"
 #include "weights/weights.h"
 
 /* Which tensor is which, and what the configuration takes from them. */

@@ -1,8 +1,8 @@
 /* config.json, generation_config.json and tokenizer_config.json of a MarianMT directory as our
  * configuration. What would make another model, or another choice of pieces, than ours is refused
  * by name and value. Private to weights/convert/. */
-#ifndef DG_WEIGHTS_CONVERT_HUGGINGFACE_CONFIG_H
-#define DG_WEIGHTS_CONVERT_HUGGINGFACE_CONFIG_H
+#ifndef DG_CONVERT_HUGGINGFACE_CONFIG_H
+#define DG_CONVERT_HUGGINGFACE_CONFIG_H
 
 #include "base/json.h"
 #include "model/config.h"

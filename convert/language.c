@@ -1,4 +1,4 @@
-#include "weights/convert/language.h"
+#include "convert/language.h"
 
 #include <ctype.h>
 #include <string.h>

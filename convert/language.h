@@ -1,7 +1,7 @@
 /* Language codes as other programs write them (deu, cmn_Hans, pt_br) as BCP 47 writes them (de,
  * zh-Hans, pt-BR). Any thread. Private to weights/convert/ and its tests. */
-#ifndef DG_WEIGHTS_CONVERT_LANGUAGE_H
-#define DG_WEIGHTS_CONVERT_LANGUAGE_H
+#ifndef DG_CONVERT_LANGUAGE_H
+#define DG_CONVERT_LANGUAGE_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  * Everything the header says is checked when the file is opened: types (F32, F16, BF16), shapes,
  * and that the tensors' bytes fill the file without gap or overlap. Nothing of it is ever run.
  * Const after open: any thread. */
-#ifndef DG_WEIGHTS_CONVERT_SAFETENSORS_H
-#define DG_WEIGHTS_CONVERT_SAFETENSORS_H
+#ifndef DG_CONVERT_SAFETENSORS_H
+#define DG_CONVERT_SAFETENSORS_H
 
 #include "base/error.h"
 #include "kernels/backend.h" /* enum dg_type */

@@ -1,4 +1,4 @@
-#include "weights/convert/npz.h"
+#include "convert/npz.h"
 
 #include <zip.h>
 

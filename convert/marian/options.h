@@ -1,10 +1,10 @@
 /* Marian's options (special:model.yml) as a configuration. What would make another model than ours
  * is refused by name and value. Private to weights/convert/. */
-#ifndef DG_WEIGHTS_CONVERT_MARIAN_OPTIONS_H
-#define DG_WEIGHTS_CONVERT_MARIAN_OPTIONS_H
+#ifndef DG_CONVERT_MARIAN_OPTIONS_H
+#define DG_CONVERT_MARIAN_OPTIONS_H
 
 #include "model/config.h"
-#include "weights/convert/yaml.h"
+#include "convert/yaml.h"
 
 #include <stdbool.h>
 

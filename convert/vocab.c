@@ -1,9 +1,9 @@
-#include "weights/convert/vocab.h"
+#include "convert/vocab.h"
 
 #include "base/buffer.h"
 #include "base/file.h"
 #include "tokenizer/spm_processor.h"
-#include "weights/convert/yaml.h"
+#include "convert/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>

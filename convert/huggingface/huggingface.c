@@ -1,11 +1,11 @@
-#include "weights/convert/huggingface.h"
+#include "convert/huggingface/huggingface.h"
 
 #include "weights/bundle.h"
-#include "weights/convert/huggingface_config.h"
-#include "weights/convert/huggingface_tensors.h"
-#include "weights/convert/huggingface_vocab.h"
-#include "weights/convert/output.h"
-#include "weights/convert/safetensors.h"
+#include "convert/huggingface/config.h"
+#include "convert/huggingface/tensors.h"
+#include "convert/huggingface/vocab.h"
+#include "convert/output.h"
+#include "convert/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

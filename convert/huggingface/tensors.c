@@ -1,4 +1,4 @@
-#include "weights/convert/huggingface_tensors.h"
+#include "convert/huggingface/tensors.h"
 
 #include "model/layers/layers.h" /* dg_sinusoid_table */
 #include "model/params.h"

@@ -1,6 +1,6 @@
-#include "weights/convert/huggingface_vocab.h"
+#include "convert/huggingface/vocab.h"
 
-#include "weights/convert/language.h"
+#include "convert/language.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A MarianMT directory of Hugging Face's transformers (config.json, model.safetensors, vocab.json,
  * source.spm, target.spm) as a bundle. Any thread, one call per output. */
-#ifndef DG_WEIGHTS_CONVERT_HUGGINGFACE_H
-#define DG_WEIGHTS_CONVERT_HUGGINGFACE_H
+#ifndef DG_CONVERT_HUGGINGFACE_HUGGINGFACE_H
+#define DG_CONVERT_HUGGINGFACE_HUGGINGFACE_H
 
 #include "base/error.h"
 #include "kernels/backend.h"

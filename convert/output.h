@@ -1,12 +1,12 @@
 /* What every converter does with a bundle's directory: begin it, put vocabularies and SentencePiece
  * models in, name them in the manifest. Private to weights/convert/. */
-#ifndef DG_WEIGHTS_CONVERT_OUTPUT_H
-#define DG_WEIGHTS_CONVERT_OUTPUT_H
+#ifndef DG_CONVERT_OUTPUT_H
+#define DG_CONVERT_OUTPUT_H
 
 #include "base/error.h"
 #include "base/json.h"
 #include "model/config.h"
-#include "weights/convert/vocab.h"
+#include "convert/vocab.h"
 #include "weights/weights.h"
 
 struct dg_convert_sides {

@@ -1,4 +1,4 @@
-#include "weights/convert/output.h"
+#include "convert/output.h"
 
 #include "base/file.h"
 #include "tokenizer/spm_processor.h"

@@ -1,8 +1,8 @@
 /* Reading NumPy's .npz archives of fp32 and byte arrays, strictly. The one file that knows libzip
  * is npz.c. One thread at a time. Other types, Fortran order, more than four dimensions, empty
  * arrays, sizes that do not add up: refused when the archive is opened. */
-#ifndef DG_WEIGHTS_CONVERT_NPZ_H
-#define DG_WEIGHTS_CONVERT_NPZ_H
+#ifndef DG_CONVERT_NPZ_H
+#define DG_CONVERT_NPZ_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 /* A model trained by Marian (.npz, vocabularies, SentencePiece models) as a bundle. Any thread, one
  * call per output. */
-#ifndef DG_WEIGHTS_CONVERT_MARIAN_H
-#define DG_WEIGHTS_CONVERT_MARIAN_H
+#ifndef DG_CONVERT_MARIAN_MARIAN_H
+#define DG_CONVERT_MARIAN_MARIAN_H
 
 #include "base/error.h"
 #include "model/config.h"

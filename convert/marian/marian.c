@@ -1,11 +1,11 @@
-#include "weights/convert/marian.h"
+#include "convert/marian/marian.h"
 
 #include "weights/bundle.h"
-#include "weights/convert/marian_options.h"
-#include "weights/convert/marian_tensors.h"
-#include "weights/convert/npz.h"
-#include "weights/convert/output.h"
-#include "weights/convert/vocab.h"
+#include "convert/marian/options.h"
+#include "convert/marian/tensors.h"
+#include "convert/npz.h"
+#include "convert/output.h"
+#include "convert/vocab.h"
 
 #include <stdio.h>
 #include <stdlib.h>

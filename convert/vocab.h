@@ -1,7 +1,7 @@
 /* A vocabulary on its way into a bundle: pieces in the order of their ids. Private to
  * weights/convert/. */
-#ifndef DG_WEIGHTS_CONVERT_VOCAB_H
-#define DG_WEIGHTS_CONVERT_VOCAB_H
+#ifndef DG_CONVERT_VOCAB_H
+#define DG_CONVERT_VOCAB_H
 
 #include "base/arena.h"
 #include "base/error.h"

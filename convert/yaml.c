@@ -1,4 +1,4 @@
-#include "weights/convert/yaml.h"
+#include "convert/yaml.h"
 
 #include "base/arena.h"
 

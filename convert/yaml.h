@@ -1,7 +1,7 @@
 /* Flat YAML: one mapping of scalars and lists of scalars, as Marian writes its options and
  * vocabularies. The one file that knows libyaml is yaml.c. Const after parsing: any thread. */
-#ifndef DG_WEIGHTS_CONVERT_YAML_H
-#define DG_WEIGHTS_CONVERT_YAML_H
+#ifndef DG_CONVERT_YAML_H
+#define DG_CONVERT_YAML_H
 
 #include "base/error.h"
 

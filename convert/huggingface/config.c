@@ -1,4 +1,4 @@
-#include "weights/convert/huggingface_config.h"
+#include "convert/huggingface/config.h"
 
 #include "model/params.h" /* DG_MAX_LAYERS */
 

@@ -1,4 +1,4 @@
-#include "weights/convert/marian_options.h"
+#include "convert/marian/options.h"
 
 #include <fnmatch.h>
 #include <math.h>
