@@ -12,8 +12,8 @@
 #include "kernels/train.h"
 #include "model/train/backward.h"
 #include "model/param_block.h"
-#include "trainer/adam.h"
-#include "trainer/init.h"
+#include "trainer/update/adam.h"
+#include "trainer/update/init.h"
 
 #include <math.h>
 #include <stdio.h>

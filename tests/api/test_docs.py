@@ -205,7 +205,7 @@ def test_every_field_of_a_recipe_is_explained():
     for key, value in recipe.items():
         if key != "data":
             fields |= {f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
-    sources = re.sub(r"\s+", " ", read("trainer/recipe_fields.c"))
+    sources = re.sub(r"\s+", " ", read("trainer/recipe/fields.c"))
     found = re.findall(r'\{"(\w*)", "(\w+)", KIND_.*?(true|false)\}', sources)
     changeable = {f"{section}.{key}" for section, key, resumable in found if resumable == "true"}
     explained, section = {}, ""

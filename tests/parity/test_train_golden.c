@@ -5,9 +5,9 @@
 #include "kernels/device.h"
 #include "model/train/backward.h"
 #include "model/param_block.h"
-#include "trainer/adam.h"
-#include "trainer/init.h"
-#include "trainer/schedule.h"
+#include "trainer/update/adam.h"
+#include "trainer/update/init.h"
+#include "trainer/update/schedule.h"
 #include "weights/bundle.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #define DG_TESTS_PREPARE_CORPUS_H
 
 #include "base/file.h"
-#include "trainer/prepare.h"
+#include "trainer/prepare/prepare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

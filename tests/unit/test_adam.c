@@ -1,5 +1,5 @@
 #include "kernels/cpu/cpu.h"
-#include "trainer/adam.h"
+#include "trainer/update/adam.h"
 
 #include <math.h>
 #include <setjmp.h>

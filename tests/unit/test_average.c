@@ -1,4 +1,4 @@
-#include "trainer/average.h"
+#include "trainer/run/average.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

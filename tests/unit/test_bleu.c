@@ -1,5 +1,5 @@
 /* Expected values come from sacreBLEU: tests/data/scores/make.py. */
-#include "trainer/bleu.h"
+#include "trainer/score/bleu.h"
 
 #include "base/json.h"
 

@@ -1,7 +1,7 @@
 /* Checkpoints and the folder that keeps them: nothing half-written is ever read, nothing whole is
  * ever lost. */
-#include "trainer/checkpoint.h"
-#include "trainer/keeper.h"
+#include "trainer/run/checkpoint.h"
+#include "trainer/run/keeper.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Expected values come from sacreBLEU: tests/data/scores/make.py. */
-#include "trainer/chrf.h"
+#include "trainer/score/chrf.h"
 
 #include "base/json.h"
 

@@ -1,6 +1,6 @@
-#include "trainer/clean.h"
+#include "trainer/data/clean.h"
 
-#include "trainer/langcheck.h"
+#include "trainer/data/langcheck.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-#include "trainer/dataset.h"
+#include "trainer/data/dataset.h"
 
-#include "trainer/recipe.h"
-#include "trainer/shard.h"
+#include "trainer/recipe/recipe.h"
+#include "trainer/data/shard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "trainer/dedup.h"
+#include "trainer/data/dedup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

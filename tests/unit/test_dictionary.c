@@ -1,6 +1,6 @@
-/* trainer/dictionary.h, and the words of text/words.h it is made of. */
+/* trainer/align/dictionary.h, and the words of text/words.h it is made of. */
 #include "text/words.h"
-#include "trainer/dictionary.h"
+#include "trainer/align/dictionary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

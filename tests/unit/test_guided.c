@@ -2,8 +2,8 @@
  * micro-batch's links gathered from a data set. */
 #include "kernels/cpu/cpu.h"
 #include "tokenizer/tokenizer.h"
-#include "trainer/guided.h"
-#include "trainer/prepare.h"
+#include "trainer/align/guided.h"
+#include "trainer/prepare/prepare.h"
 
 #include <string.h>
 

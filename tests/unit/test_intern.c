@@ -1,5 +1,5 @@
-/* trainer/intern.h: strings numbered in the order they first came. */
-#include "trainer/intern.h"
+/* trainer/data/intern.h: strings numbered in the order they first came. */
+#include "trainer/data/intern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Alignments beside a shard: what is written is read; every damage and another shard are
  * refused. */
 #include "base/file.h"
-#include "trainer/link_file.h"
+#include "trainer/data/link_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

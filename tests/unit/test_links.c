@@ -1,8 +1,8 @@
 /* Alignments: what grows from two directions' links, by worked examples; what the lexicons find in
  * a language whose translations are known; and what alignments the recipe's prior alone decides. */
-#include "trainer/lexicon.h"
-#include "trainer/links.h"
-#include "trainer/shard.h"
+#include "trainer/align/lexicon.h"
+#include "trainer/align/links.h"
+#include "trainer/data/shard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The memory plan's limit: the machine's, or its control group's. */
-#include "trainer/report.h"
+#include "trainer/run/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

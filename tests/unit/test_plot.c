@@ -1,4 +1,4 @@
-#include "trainer/plot.h"
+#include "trainer/run/plot.h"
 
 #include "base/buffer.h"
 #include "base/file.h"

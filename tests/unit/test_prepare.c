@@ -1,8 +1,8 @@
 #include "tests/unit/prepare_corpus.h"
 
 #include "tokenizer/tokenizer.h"
-#include "trainer/dataset.h"
-#include "trainer/langcheck.h"
+#include "trainer/data/dataset.h"
+#include "trainer/data/langcheck.h"
 
 #include <ctype.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "trainer/ranks_device.h"
+#include "trainer/update/ranks_device.h"
 
 enum { N = 3, MOST = 256 };
 

@@ -1,4 +1,4 @@
-#include "trainer/recipe.h"
+#include "trainer/recipe/recipe.h"
 
 #include "base/file.h"
 

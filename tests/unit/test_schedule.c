@@ -1,4 +1,4 @@
-#include "trainer/schedule.h"
+#include "trainer/update/schedule.h"
 
 #include <math.h>
 #include <setjmp.h>

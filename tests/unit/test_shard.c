@@ -1,4 +1,4 @@
-#include "trainer/shard.h"
+#include "trainer/data/shard.h"
 
 #include "base/buffer.h"
 #include "base/file.h"

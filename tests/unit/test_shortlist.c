@@ -1,8 +1,8 @@
 /* The shortlist file: what is written is read, every damage is refused; and the lexicon that it is
  * made from. */
 #include "base/file.h"
-#include "trainer/lexicon.h"
-#include "trainer/shard.h"
+#include "trainer/align/lexicon.h"
+#include "trainer/data/shard.h"
 #include "weights/shortlist.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* One update, however the batch is cut: over threads, over passes, over processes. */
-#include "trainer/init.h"
-#include "trainer/recipe.h"
-#include "trainer/shard.h"
-#include "trainer/step.h"
+#include "trainer/update/init.h"
+#include "trainer/recipe/recipe.h"
+#include "trainer/data/shard.h"
+#include "trainer/update/step.h"
 
 #include <math.h>
 #include <pthread.h>

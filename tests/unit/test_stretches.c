@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "model/param_block.h"
-#include "trainer/stretches.h"
+#include "trainer/update/stretches.h"
 
 static struct dg_config small(bool tied)
 {

@@ -1,4 +1,4 @@
-#include "trainer/subword.h"
+#include "trainer/data/subword.h"
 
 #include "base/file.h"
 

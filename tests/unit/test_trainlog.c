@@ -1,4 +1,4 @@
-#include "trainer/log.h"
+#include "trainer/run/log.h"
 
 #include "base/file.h"
 

@@ -1,6 +1,6 @@
 /* Further forms of training pairs: what they are, how many, and that they are the same each
  * time. */
-#include "trainer/variants.h"
+#include "trainer/align/variants.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

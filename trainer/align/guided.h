@@ -1,0 +1,31 @@
+/* Guided alignment in a run: the links of a micro-batch, gathered from the data set for the model.
+ * Belongs to one worker: one thread at a time. */
+#ifndef DG_TRAINER_ALIGN_GUIDED_H
+#define DG_TRAINER_ALIGN_GUIDED_H
+
+#include "model/train/backward.h"
+#include "trainer/data/dataset.h"
+#include "trainer/recipe/recipe.h"
+
+/* Room for links; zeroed: none. */
+struct dg_guided {
+    struct dg_link *links; /* [cap] */
+    size_t *first;         /* [cap_pairs + 1] */
+    size_t cap, cap_pairs;
+};
+
+void dg_guided_deinit(struct dg_guided *g);
+
+/* Give the micro-batch (whose pairs->index is filled) its links; borrowed until the next call. */
+int dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_micro_batch *pairs,
+    struct dg_error *err);
+
+/* The recipe's layer and heads in this model. False: the recipe has no guide. */
+bool dg_guided_of(const struct dg_recipe *r, const struct dg_config *c, struct dg_guidance *out);
+
+/* DG_EINVAL, with the field, when the model has no such layer or head; DG_EUNSUP when the device
+ * cannot be guided. Fine without a guide. */
+int dg_guided_check(const struct dg_recipe *r, const struct dg_config *c, const struct dg_train *t,
+    struct dg_error *err);
+
+#endif

@@ -1,0 +1,279 @@
+#include "trainer/align/lexicon.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PIECES = DG_LEXICON_PIECES };
+
+/* Of the prior: what a piece that comes from nothing has. */
+static const float null_share = 0.08f;
+
+/* One (e, f) that came up together; e = source_vocab is the empty word. */
+struct cell {
+    uint64_t key; /* (e << 32 | f) + 1; 0: empty */
+    float t, count;
+};
+
+struct dg_lexicon {
+    const struct dg_dataset *d;
+    struct dg_lexicon_options o;
+    struct cell *cells; /* [size], size a power of two, open addressing */
+    size_t size, used;
+    double *totals;   /* [source_vocab + 1] expected counts of e */
+    uint64_t *counts; /* [target_vocab] */
+    int32_t source[MAX_PIECES], target[MAX_PIECES];
+    uint32_t n_source, n_target; /* of the pair at hand, without </s> */
+    struct dg_translation *list;
+};
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0x9E3779B97F4A7C15u;
+    return x ^ x >> 29;
+}
+
+static struct cell *find(const struct dg_lexicon *l, uint32_t e, uint32_t f)
+{
+    uint64_t key = ((uint64_t)e << 32 | f) + 1;
+    size_t i = mix(key) & (l->size - 1);
+    while (l->cells[i].key && l->cells[i].key != key)
+        i = (i + 1) & (l->size - 1);
+    return &l->cells[i];
+}
+
+static int grow(struct dg_lexicon *l, struct dg_error *err)
+{
+    struct cell *old = l->cells;
+    size_t n = l->size;
+    l->size = n ? 2 * n : (size_t)1 << 16;
+    l->cells = calloc(l->size, sizeof *l->cells);
+    if (!l->cells) {
+        l->cells = old;
+        l->size = n;
+        return dg_error_set(err, DG_ENOMEM,
+            "no memory for %zu pairs of pieces; --lines takes fewer sentences", 2 * n);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (old[i].key)
+            *find(l, (uint32_t)((old[i].key - 1) >> 32), (uint32_t)(old[i].key - 1)) = old[i];
+    free(old);
+    return 0;
+}
+
+static int add(struct dg_lexicon *l, uint32_t e, uint32_t f, struct dg_error *err)
+{
+    if (4 * l->used >= 3 * l->size) {
+        int rc = grow(l, err);
+        if (rc)
+            return rc;
+    }
+    struct cell *c = find(l, e, f);
+    if (!c->key) {
+        c->key = ((uint64_t)e << 32 | f) + 1;
+        c->t = 1; /* uniform: the first expectation divides by the sentence's length */
+        l->used++;
+    }
+    return 0;
+}
+
+static uint32_t without(int32_t *ids, uint32_t n, int32_t eos)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (ids[i] != eos)
+            ids[kept++] = ids[i];
+    return kept;
+}
+
+/* The i-th pair that counts; false: too long. */
+static bool load(struct dg_lexicon *l, uint64_t i)
+{
+    uint64_t all = dg_dataset_count(l->d);
+    uint64_t at = l->o.pairs && l->o.pairs < all ? i * all / l->o.pairs : i;
+    uint32_t s, t;
+    dg_dataset_lengths(l->d, at, &s, &t);
+    if (s > MAX_PIECES || t > MAX_PIECES)
+        return false;
+    if (l->o.reversed)
+        dg_dataset_ids(l->d, at, l->target, l->source);
+    else
+        dg_dataset_ids(l->d, at, l->source, l->target);
+    l->n_source = without(l->source, l->o.reversed ? t : s, l->o.source_eos);
+    l->n_target = without(l->target, l->o.reversed ? s : t, l->o.target_eos);
+    return true;
+}
+
+static uint64_t pairs_of(const struct dg_lexicon *l)
+{
+    uint64_t all = dg_dataset_count(l->d);
+    return l->o.pairs && l->o.pairs < all ? l->o.pairs : all;
+}
+
+static int collect(struct dg_lexicon *l, struct dg_error *err)
+{
+    int rc = grow(l, err);
+    for (uint64_t p = 0; p < pairs_of(l) && !rc; p++) {
+        if (!load(l, p))
+            continue;
+        for (uint32_t j = 0; j < l->n_target && !rc; j++) {
+            uint32_t f = (uint32_t)l->target[j];
+            l->counts[f]++;
+            rc = add(l, l->o.source_vocab, f, err);
+            for (uint32_t i = 0; i < l->n_source && !rc; i++)
+                rc = add(l, (uint32_t)l->source[i], f, err);
+        }
+    }
+    return rc;
+}
+
+/* Dyer et al. 2013, with a fixed tension: the share of each source place, and of nothing at [n],
+ * before the words are looked at. */
+static void prior(float tension, uint32_t j, uint32_t n_target, uint32_t n, float *share)
+{
+    float sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const float off = (float)(i + 1) / (float)n - (float)(j + 1) / (float)n_target;
+        sum += share[i] = expf(-tension * fabsf(off));
+    }
+    for (uint32_t i = 0; i < n; i++)
+        share[i] *= (1 - null_share) / sum;
+    share[n] = null_share;
+}
+
+/* Brown et al. 1993, equations 12 to 14. */
+static void expect(struct dg_lexicon *l)
+{
+    struct cell *cells[MAX_PIECES + 1];
+    float share[MAX_PIECES + 1];
+    for (uint32_t i = 0; i <= MAX_PIECES; i++)
+        share[i] = 1; /* Model 1 */
+    for (uint64_t p = 0; p < pairs_of(l); p++) {
+        if (!load(l, p))
+            continue;
+        for (uint32_t j = 0; j < l->n_target; j++) {
+            uint32_t f = (uint32_t)l->target[j], n = l->n_source;
+            float sum = 0;
+            if (l->o.tension > 0)
+                prior(l->o.tension, j, l->n_target, n, share);
+            for (uint32_t i = 0; i <= n; i++) {
+                cells[i] = find(l, i < n ? (uint32_t)l->source[i] : l->o.source_vocab, f);
+                sum += share[i] * cells[i]->t;
+            }
+            for (uint32_t i = 0; i <= n && sum > 0; i++)
+                cells[i]->count += share[i] * cells[i]->t / sum;
+        }
+    }
+}
+
+static void maximise(struct dg_lexicon *l)
+{
+    memset(l->totals, 0, ((size_t)l->o.source_vocab + 1) * sizeof *l->totals);
+    for (size_t i = 0; i < l->size; i++)
+        if (l->cells[i].key)
+            l->totals[(l->cells[i].key - 1) >> 32] += l->cells[i].count;
+    for (size_t i = 0; i < l->size; i++) {
+        struct cell *c = &l->cells[i];
+        if (!c->key)
+            continue;
+        double total = l->totals[(c->key - 1) >> 32];
+        c->t = total > 0 ? (float)(c->count / total) : 0;
+        c->count = 0;
+    }
+}
+
+int dg_lexicon_open(const struct dg_dataset *d, const struct dg_lexicon_options *o,
+    struct dg_lexicon **out, struct dg_error *err)
+{
+    struct dg_lexicon *l = calloc(1, sizeof *l);
+    if (!l)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a lexicon");
+    l->d = d;
+    l->o = *o;
+    l->totals = calloc((size_t)o->source_vocab + 1, sizeof *l->totals);
+    l->counts = calloc(o->target_vocab, sizeof *l->counts);
+    int rc = l->totals && l->counts ? collect(l, err)
+                                    : dg_error_set(err, DG_ENOMEM, "no memory for a lexicon");
+    for (int i = 0; i < (o->iterations ? o->iterations : 5) && !rc; i++) {
+        expect(l);
+        maximise(l);
+    }
+    if (rc)
+        dg_lexicon_close(l);
+    else
+        *out = l;
+    return rc;
+}
+
+void dg_lexicon_close(struct dg_lexicon *l)
+{
+    if (!l)
+        return;
+    free(l->cells);
+    free(l->totals);
+    free(l->counts);
+    free(l->list);
+    free(l);
+}
+
+static int by_source(const void *a, const void *b)
+{
+    const struct dg_translation *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->p != y->p)
+        return x->p > y->p ? -1 : 1;
+    return x->target < y->target ? -1 : x->target > y->target;
+}
+
+size_t dg_lexicon_translations(
+    struct dg_lexicon *l, float least, const struct dg_translation **out, struct dg_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->size; i++)
+        n += l->cells[i].key && l->cells[i].t >= least;
+    free(l->list);
+    l->list = malloc((n + 1) * sizeof *l->list);
+    if (!l->list) {
+        dg_error_set(err, DG_ENOMEM, "no memory for %zu translations", n);
+        return 0;
+    }
+    n = 0;
+    for (size_t i = 0; i < l->size; i++) {
+        const struct cell *c = &l->cells[i];
+        uint32_t e = (uint32_t)((c->key - 1) >> 32);
+        if (c->key && c->t >= least && e < l->o.source_vocab)
+            l->list[n++] = (struct dg_translation){e, (uint32_t)(c->key - 1), c->t};
+    }
+    qsort(l->list, n, sizeof *l->list, by_source);
+    *out = l->list;
+    return n;
+}
+
+void dg_lexicon_align(const struct dg_lexicon *l, const int32_t *source, uint32_t n_source,
+    const int32_t *target, uint32_t n_target, int32_t *best)
+{
+    float share[MAX_PIECES + 1];
+    for (uint32_t i = 0; i <= n_source; i++)
+        share[i] = 1;
+    for (uint32_t j = 0; j < n_target; j++) {
+        const uint32_t f = (uint32_t)target[j];
+        if (l->o.tension > 0)
+            prior(l->o.tension, j, n_target, n_source, share);
+        float most = share[n_source] * find(l, l->o.source_vocab, f)->t;
+        best[j] = -1;
+        for (uint32_t i = 0; i < n_source; i++) {
+            const float p = share[i] * find(l, (uint32_t)source[i], f)->t;
+            if (p > most) {
+                most = p;
+                best[j] = (int32_t)i;
+            }
+        }
+    }
+}
+
+const uint64_t *dg_lexicon_counts(const struct dg_lexicon *l)
+{
+    return l->counts;
+}

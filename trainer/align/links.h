@@ -1,0 +1,37 @@
+/* Word alignment of a data set's pairs, piece by piece, for guided alignment: two lexicons
+ * (trainer/align/lexicon.h) with a prior for the diagonal, one a direction, and of their most
+ * probable links the intersection, grown along its neighbours within the union ("grow-diag", Koehn
+ * et al. 2003). One thread. */
+#ifndef DG_TRAINER_ALIGN_LINKS_H
+#define DG_TRAINER_ALIGN_LINKS_H
+
+#include "kernels/train.h"
+#include "trainer/data/dataset.h"
+
+/* Named in what decides the prepared data: change it with what comes out. */
+#define DG_LINKS_METHOD "lexicon-1"
+
+struct dg_aligner;
+
+struct dg_aligner_options {
+    uint32_t source_vocab, target_vocab;
+    int32_t eos;    /* aligned with nothing */
+    uint64_t pairs; /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
+};
+
+int dg_aligner_open(const struct dg_dataset *d, const struct dg_aligner_options *o,
+    struct dg_aligner **out, struct dg_error *err);
+void dg_aligner_close(struct dg_aligner *a); /* NULL is fine */
+
+/* Links of one pair of the data set, by query (target piece); borrowed until the next call. None
+ * where a side is longer than DG_LEXICON_PIECES. without: a source piece that is linked to nothing
+ * (the target language's tag), -1: none. */
+const struct dg_link *dg_aligner_links(
+    struct dg_aligner *a, uint64_t sentence, int32_t without, size_t *n);
+
+/* there[j], back[i]: the other side's place or -1. links[n_source * n_target] by target; how many.
+ * The growing alone, for tests. */
+size_t dg_links_grow(const int32_t *there, uint32_t n_target, const int32_t *back,
+    uint32_t n_source, struct dg_link *links);
+
+#endif

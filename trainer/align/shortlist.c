@@ -1,0 +1,207 @@
+#include "trainer/align/shortlist.h"
+
+#include "base/file.h"
+#include "model/config.h"
+#include "trainer/align/lexicon.h"
+#include "trainer/prepare/prepare.h"
+#include "weights/bundle.h"
+#include "weights/shortlist.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this a translation is chance. */
+static const float least = 1e-4f;
+
+struct make {
+    const struct dg_make_shortlist *o;
+    struct dg_bundle *bundle;
+    struct dg_config config;
+    struct dg_prepared *prepared;
+    struct dg_dataset *data;
+    struct dg_lexicon *lexicon;
+    bool joint; /* a piece may be copied */
+    uint32_t *always, *first, *ids;
+    uint32_t n_always;
+    char path[4096];
+};
+
+/* The pieces of the prepared text must be the bundle's. */
+static int check_vocabulary(const struct make *m, struct dg_error *err)
+{
+    const char *own[2] = {dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle)};
+    static const char *const names[2] = {"source.vocab", "target.vocab"};
+    for (int i = 0; i < 2; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", m->o->prepared_dir, names[i]);
+        if (!dg_file_same(own[i], path))
+            return dg_error_field(err, DG_EINVAL, "prepared",
+                "%s and %s differ: the text must be prepared with the bundle's vocabulary "
+                "(vocabulary.from)",
+                own[i], path);
+    }
+    return 0;
+}
+
+static int open_all(struct make *m, struct dg_error *err)
+{
+    struct dg_dataset_options options = {.batch_tokens = 1};
+    int rc = dg_bundle_open(m->o->bundle, &m->bundle, err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(m->bundle), &m->config, err);
+    if (!rc)
+        rc = dg_prepared_open(m->o->prepared_dir, &m->prepared, err);
+    if (!rc)
+        rc = check_vocabulary(m, err);
+    if (!rc)
+        rc = dg_dataset_open(m->o->prepared_dir, "train", &options, &m->data, err);
+    if (rc)
+        return rc;
+    struct dg_lexicon_options lexicon = {.source_vocab = m->config.source_vocab,
+        .target_vocab = m->config.target_vocab,
+        .source_eos = dg_prepared_eos(m->prepared),
+        .target_eos = m->config.eos,
+        .pairs = m->o->pairs ? m->o->pairs : 1000000};
+    m->joint = dg_file_same(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
+    snprintf(m->path, sizeof m->path, "%s/" DG_SHORTLIST_FILE, m->o->bundle);
+    return dg_lexicon_open(m->data, &lexicon, &m->lexicon, err);
+}
+
+struct counted {
+    uint64_t count;
+    uint32_t id;
+};
+
+static int by_count(const void *a, const void *b)
+{
+    const struct counted *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* </s>, the unknown piece, and the most frequent ones. */
+static int find_always(struct make *m, struct dg_error *err)
+{
+    const uint32_t V = m->config.target_vocab;
+    const uint64_t *counts = dg_lexicon_counts(m->lexicon);
+    uint32_t most = m->o->frequent ? m->o->frequent : 200;
+    struct counted *c = calloc(V, sizeof *c);
+    m->always = calloc((size_t)V + 2, sizeof *m->always);
+    if (!c || !m->always) {
+        free(c);
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u pieces", V);
+    }
+    for (uint32_t i = 0; i < V; i++)
+        c[i] = (struct counted){counts[i], i};
+    qsort(c, V, sizeof *c, by_count);
+    m->always[m->n_always++] = (uint32_t)m->config.eos;
+    if (m->config.unk >= 0)
+        m->always[m->n_always++] = (uint32_t)m->config.unk;
+    for (uint32_t i = 0; i < V && i < most && c[i].count; i++)
+        m->always[m->n_always++] = c[i].id;
+    free(c);
+    return 0;
+}
+
+/* The best of each source piece, itself first where it may be copied. */
+static int find_translations(struct make *m, struct dg_error *err)
+{
+    const uint32_t Vs = m->config.source_vocab, best = m->o->best ? m->o->best : 50;
+    const struct dg_translation *t = NULL;
+    size_t n = dg_lexicon_translations(m->lexicon, least, &t, err), at = 0, used = 0;
+    m->first = calloc((size_t)Vs + 1, sizeof *m->first);
+    m->ids = calloc(n + Vs + 1, sizeof *m->ids);
+    if (!t || !m->first || !m->ids)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu translations", n);
+    for (uint32_t e = 0; e < Vs; e++) {
+        uint32_t taken = 0;
+        m->first[e] = (uint32_t)used;
+        if (m->joint)
+            m->ids[used++] = e;
+        for (; at < n && t[at].source == e; at++)
+            if (taken < best && !(m->joint && t[at].target == e)) {
+                m->ids[used++] = t[at].target;
+                taken++;
+            }
+    }
+    m->first[Vs] = (uint32_t)used;
+    return 0;
+}
+
+/* How long sentences' lists are and how much they hold, on up to 20,000 of the pairs. */
+static int measure(struct make *m, struct dg_made_shortlist *out, struct dg_error *err)
+{
+    struct dg_shortlist *s = NULL;
+    const uint32_t V = m->config.target_vocab;
+    uint64_t all = dg_dataset_count(m->data), n = all < 20000 ? all : 20000;
+    uint64_t rows = 0, pieces = 0, covered = 0;
+    int rc = dg_shortlist_open(m->path, m->config.source_vocab, V, &s, err);
+    if (rc)
+        return rc;
+    uint64_t *bits = calloc(dg_shortlist_words(s), sizeof *bits);
+    int32_t *ids = calloc(V, sizeof *ids), source[4096], target[4096];
+    bool *has = calloc(V, sizeof *has);
+    if (!bits || !ids || !has)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for %u pieces", V);
+    for (uint64_t i = 0; i < n && !rc; i++) {
+        uint32_t ns, nt;
+        dg_dataset_lengths(m->data, i * all / n, &ns, &nt);
+        if (ns > 4096 || nt > 4096)
+            continue;
+        dg_dataset_ids(m->data, i * all / n, source, target);
+        size_t k = dg_shortlist_select(s, source, ns, NULL, 0, bits, ids, V);
+        rows += k;
+        for (size_t j = 0; j < k; j++)
+            has[ids[j]] = true;
+        for (uint32_t j = 0; j < nt; j++)
+            covered += has[target[j]];
+        for (size_t j = 0; j < k; j++)
+            has[ids[j]] = false;
+        pieces += nt;
+    }
+    out->mean_rows = n ? (double)rows / (double)n : 0;
+    out->coverage = pieces ? (double)covered / (double)pieces : 0;
+    free(has);
+    free(ids);
+    free(bits);
+    dg_shortlist_close(s);
+    return rc;
+}
+
+int dg_shortlist_make(
+    const struct dg_make_shortlist *o, struct dg_made_shortlist *out, struct dg_error *err)
+{
+    struct make m = {.o = o};
+    int rc = open_all(&m, err);
+    if (!rc)
+        rc = find_always(&m, err);
+    if (!rc)
+        rc = find_translations(&m, err);
+    struct dg_shortlist_data d = {.source_vocab = m.config.source_vocab,
+        .target_vocab = m.config.target_vocab,
+        .always = m.always,
+        .n_always = m.n_always,
+        .first = m.first,
+        .ids = m.ids};
+    if (!rc)
+        rc = dg_shortlist_write(m.path, &d, err);
+    if (!rc) {
+        uint64_t most = o->pairs ? o->pairs : 1000000, all = dg_dataset_count(m.data);
+        *out = (struct dg_made_shortlist){.pairs = most < all ? most : all,
+            .frequent = m.n_always,
+            .mean_best = (double)m.first[d.source_vocab] / d.source_vocab};
+        rc = measure(&m, out, err);
+    }
+    if (!rc)
+        rc = dg_bundle_add_file(m.bundle, "shortlist", DG_SHORTLIST_FILE, err);
+    free(m.always);
+    free(m.first);
+    free(m.ids);
+    dg_lexicon_close(m.lexicon);
+    dg_dataset_close(m.data);
+    dg_prepared_close(m.prepared);
+    dg_bundle_close(m.bundle);
+    return rc;
+}

@@ -1,0 +1,177 @@
+#include "trainer/align/variants.h"
+
+#include "text/letter_case.h"
+#include "trainer/data/hash.h"
+
+#include <string.h>
+
+enum { JOINED_BYTES = 200 }; /* of a side: what is longer needs no company */
+
+enum { LONGEST_NUMBER = 18 }; /* digits: one draw has no more */
+
+enum kind { UPPER, BARE, JOINED, NUMBERS, KINDS };
+
+void dg_variants_init(struct dg_variants *v, const struct dg_recipe *recipe)
+{
+    *v = (struct dg_variants){.recipe = recipe};
+    for (int i = 0; i < 2; i++) {
+        dg_buffer_init(&v->last[i]);
+        dg_buffer_init(&v->text[i]);
+    }
+}
+
+void dg_variants_deinit(struct dg_variants *v)
+{
+    for (int i = 0; i < 2; i++) {
+        dg_buffer_deinit(&v->last[i]);
+        dg_buffer_deinit(&v->text[i]);
+    }
+}
+
+bool dg_variants_wanted(const struct dg_recipe *recipe)
+{
+    const struct dg_recipe_variants *w = &recipe->variants;
+    return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0 || w->numbers > 0 || w->words > 0;
+}
+
+static bool chosen(double share, uint64_t item, int kind)
+{
+    uint64_t number[2] = {item, (uint64_t)kind};
+    return (double)(dg_hash64(number, sizeof number) >> 11) < share * 9007199254740992.0;
+}
+
+static bool ends_in_full_stop(const char *s, size_t n)
+{
+    return n > 2 && s[n - 1] == '.' && s[n - 2] != '.';
+}
+
+/* Two lines of the same text file, both short. */
+static bool fit_together(const struct dg_pair *a, const struct dg_pair *b)
+{
+    return a->source && a->file == b->file && a->domain == b->domain &&
+           a->source_len <= JOINED_BYTES && a->target_len <= JOINED_BYTES &&
+           b->source_len <= JOINED_BYTES && b->target_len <= JOINED_BYTES;
+}
+
+static int make_upper(struct dg_variants *v, const struct dg_pair *p, struct dg_error *err)
+{
+    const struct dg_recipe_pair *pair = &v->recipe->data.pairs[p->pair];
+    int rc = dg_text_upper(pair->source_lang, p->source, p->source_len, &v->text[0], err);
+    return rc ? rc : dg_text_upper(pair->target_lang, p->target, p->target_len, &v->text[1], err);
+}
+
+static void make_joined(struct dg_variants *v, const struct dg_pair *p)
+{
+    for (int i = 0; i < 2; i++) {
+        dg_buffer_add(&v->text[i], v->last[i].data, v->last[i].len);
+        dg_buffer_adds(&v->text[i], " ");
+        dg_buffer_add(&v->text[i], i ? p->target : p->source, i ? p->target_len : p->source_len);
+    }
+}
+
+/* The end of the digits at s[at]. */
+static size_t digits_end(const char *s, size_t n, size_t at)
+{
+    while (at < n && s[at] >= '0' && s[at] <= '9')
+        at++;
+    return at;
+}
+
+/* How often the number d[d_len] stands in s[n]. */
+static size_t count_number(const char *s, size_t n, const char *d, size_t d_len)
+{
+    size_t count = 0;
+    for (size_t at = 0, end; at < n; at = end + (end == at)) {
+        end = digits_end(s, n, at);
+        count += end - at == d_len && memcmp(s + at, d, d_len) == 0;
+    }
+    return count;
+}
+
+/* Another number, with the same first digit: drawn from `item` and the number, so that both sides
+ * of a pair get the same. */
+static void add_other_number(const char *s, size_t len, uint64_t item, struct dg_buffer *out)
+{
+    uint64_t seed[2] = {item, dg_hash64(s, len)}, draw = dg_hash64(seed, sizeof seed);
+    dg_buffer_add(out, s, 1);
+    for (size_t i = 1; i < len; i++, draw /= 10)
+        dg_buffer_add(out, &"0123456789"[draw % 10], 1);
+}
+
+/* Append s[n] with another number for each of two digits at least that stands there once, and once
+ * in `other`; how many there were. */
+static size_t add_numbers(const char *s, size_t n, const char *other, size_t other_len,
+    uint64_t item, struct dg_buffer *out)
+{
+    size_t changed = 0;
+    for (size_t at = 0, end; at < n; at = end) {
+        end = digits_end(s, n, at);
+        size_t len = end - at;
+        if (!len)
+            end++; /* a sign that is no digit */
+        bool both = len > 1 && len <= LONGEST_NUMBER && count_number(s, n, s + at, len) == 1 &&
+                    count_number(other, other_len, s + at, len) == 1;
+        if (both)
+            add_other_number(s + at, len, item, out);
+        else
+            dg_buffer_add(out, s + at, end - at);
+        changed += both;
+    }
+    return changed;
+}
+
+static bool make_numbers(struct dg_variants *v, const struct dg_pair *p, uint64_t item)
+{
+    size_t changed =
+        add_numbers(p->source, p->source_len, p->target, p->target_len, item, &v->text[0]);
+    if (changed)
+        add_numbers(p->target, p->target_len, p->source, p->source_len, item, &v->text[1]);
+    return changed > 0;
+}
+
+int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t item, int kind,
+    struct dg_pair *out, struct dg_error *err)
+{
+    const struct dg_recipe_variants *w = &v->recipe->variants;
+    const double shares[KINDS] = {w->upper, w->no_full_stop, w->joined, w->numbers};
+    int rc = 0;
+    if (kind >= KINDS)
+        return 0;
+    if (!chosen(shares[kind], item, kind))
+        return 2;
+    dg_buffer_reset(&v->text[0]);
+    dg_buffer_reset(&v->text[1]);
+    if (kind == UPPER) {
+        rc = make_upper(v, p, err);
+    } else if (kind == BARE && ends_in_full_stop(p->source, p->source_len) &&
+               ends_in_full_stop(p->target, p->target_len)) {
+        dg_buffer_add(&v->text[0], p->source, p->source_len - 1);
+        dg_buffer_add(&v->text[1], p->target, p->target_len - 1);
+    } else if (kind == JOINED && fit_together(&v->before, p)) {
+        make_joined(v, p);
+    } else if (kind != NUMBERS || !make_numbers(v, p, item)) {
+        return 2;
+    }
+    if (!rc && (v->text[0].failed || v->text[1].failed))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for another form of a pair");
+    *out = *p;
+    out->source = v->text[0].data;
+    out->source_len = (uint32_t)v->text[0].len;
+    out->target = v->text[1].data;
+    out->target_len = (uint32_t)v->text[1].len;
+    return rc ? rc : 1;
+}
+
+int dg_variants_next(struct dg_variants *v, const struct dg_pair *p, struct dg_error *err)
+{
+    dg_buffer_reset(&v->last[0]);
+    dg_buffer_reset(&v->last[1]);
+    dg_buffer_add(&v->last[0], p->source, p->source_len);
+    dg_buffer_add(&v->last[1], p->target, p->target_len);
+    v->before = *p;
+    v->before.source = v->last[0].data;
+    v->before.target = v->last[1].data;
+    return v->last[0].failed || v->last[1].failed
+               ? dg_error_set(err, DG_ENOMEM, "no memory for the pair before")
+               : 0;
+}

@@ -1,0 +1,153 @@
+#include "trainer/data/clean.h"
+
+#include "text/utf8.h"
+#include "trainer/data/langcheck.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[DG_N_DROPS] = {"kept", "not_utf8", "control_characters", "empty",
+    "too_short", "too_long", "length_ratio", "identical", "no_letters", "language", "overlap",
+    "duplicate", "too_many_pieces", "piece_ratio", "weight_zero"};
+
+const char *dg_drop_name(enum dg_drop why)
+{
+    return names[why];
+}
+
+enum class { PLAIN, SPACE, INVISIBLE, BAD };
+
+/* Next code point of valid UTF-8; *i moves past it. */
+static uint32_t next_point(const char *s, size_t *i)
+{
+    const unsigned char *p = (const unsigned char *)s + *i;
+    if (p[0] < 0x80) {
+        *i += 1;
+        return p[0];
+    }
+    if (p[0] < 0xE0) {
+        *i += 2;
+        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
+    }
+    if (p[0] < 0xF0) {
+        *i += 3;
+        return (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    }
+    *i += 4;
+    return (p[0] & 0x07u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
+}
+
+static enum class class_of(uint32_t c) {
+    if (c == ' ' || (c >= 0x09 && c <= 0x0D) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+        (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+        c == 0x3000) return SPACE;
+    if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xFFFD || c == 0xFFFE ||
+        c == 0xFFFF) return BAD;
+    /* U+200C and U+200D stay: joiners change how Persian and Indic words are spelt. */
+    if (c == 0xAD || c == 0x200B || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+        c == 0x2060 || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF) return INVISIBLE;
+    return PLAIN;
+}
+
+/* White space and invisible characters, in place (the text only shrinks): the new length, or
+ * SIZE_MAX. */
+static size_t squeeze(char *s, size_t n)
+{
+    size_t out = 0;
+    bool space = false;
+    for (size_t i = 0; i < n;) {
+        size_t begin = i;
+        switch (class_of(next_point(s, &i))) {
+        case SPACE: space = out > 0; break;
+        case BAD: return SIZE_MAX;
+        case PLAIN:
+            if (space)
+                s[out++] = ' ';
+            space = false;
+            memmove(s + out, s + begin, i - begin);
+            out += i - begin;
+            break;
+        default: break;
+        }
+    }
+    return out;
+}
+
+/* Printable ASCII with single spaces needs none of the work below; most English lines are that. */
+static bool is_plain(const char *s, size_t n)
+{
+    bool space = true;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c < 0x20 || c >= 0x7F || (c == ' ' && space))
+            return false;
+        space = c == ' ';
+    }
+    return n == 0 || !space;
+}
+
+int dg_clean_line(
+    const char *line, size_t n, struct dg_buffer *out, enum dg_drop *why, struct dg_error *err)
+{
+    *why = DG_KEEP;
+    if (is_plain(line, n)) {
+        dg_buffer_add(out, line, n);
+        return out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a line of %zu bytes", n)
+                           : 0;
+    }
+    if (dg_utf8_check(line, n, NULL)) {
+        *why = DG_DROP_UTF8;
+        return 0;
+    }
+    char *text = NULL;
+    size_t len = 0;
+    int rc = dg_utf8_nfc(line, n, &text, &len, err);
+    if (rc)
+        return rc;
+    len = squeeze(text, len);
+    if (len == SIZE_MAX)
+        *why = DG_DROP_CONTROL;
+    else
+        dg_buffer_add(out, text, len);
+    free(text);
+    return out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a line of %zu bytes", n) : 0;
+}
+
+/* Longer over shorter, both with `slack` added, over the limit? */
+static bool unbalanced(size_t a, size_t b, size_t slack, double limit)
+{
+    double shorter = (double)((a < b ? a : b) + slack), longer = (double)((a < b ? b : a) + slack);
+    return limit > 0 && longer > limit * shorter;
+}
+
+enum dg_drop dg_clean_pair(const struct dg_recipe_cleaning *c, const struct dg_recipe_pair *pair,
+    const char *source, size_t source_len, const char *target, size_t target_len)
+{
+    size_t s = dg_utf8_count(source, source_len), t = dg_utf8_count(target, target_len);
+    if (s == 0 || t == 0)
+        return DG_DROP_EMPTY;
+    if (s < (size_t)c->min_chars || t < (size_t)c->min_chars)
+        return DG_DROP_SHORT;
+    if (s > (size_t)c->max_chars || t > (size_t)c->max_chars)
+        return DG_DROP_LONG;
+    if (unbalanced(s, t, 8, c->max_char_ratio))
+        return DG_DROP_RATIO;
+    if (c->drop_identical && source_len == target_len && memcmp(source, target, source_len) == 0)
+        return DG_DROP_IDENTICAL;
+    if (c->require_letters &&
+        (!dg_utf8_has_letter(source, source_len) || !dg_utf8_has_letter(target, target_len)))
+        return DG_DROP_LETTERS;
+    if (c->language_check && (dg_langcheck_wrong(source, source_len, pair->source_lang) ||
+                                 dg_langcheck_wrong(target, target_len, pair->target_lang)))
+        return DG_DROP_LANGUAGE;
+    return DG_KEEP;
+}
+
+enum dg_drop dg_clean_pieces(
+    const struct dg_recipe_cleaning *c, size_t source_len, size_t target_len)
+{
+    if (source_len > (size_t)c->max_pieces || target_len > (size_t)c->max_pieces)
+        return DG_DROP_PIECES;
+    return unbalanced(source_len, target_len, 4, c->max_piece_ratio) ? DG_DROP_PIECE_RATIO
+                                                                     : DG_KEEP;
+}

@@ -1,0 +1,248 @@
+/* DESIGN. zlib reads plain files as they are, so there is one path for both kinds. Lines are cut
+ * out of one block; a line that crosses the block's end is moved to its front first, and the block
+ * only grows up to the longest line. */
+#include "trainer/data/corpus.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define BLOCK_BYTES ((size_t)1 << 17)
+#define MAX_FILES 3
+
+struct dg_lines {
+    gzFile file;
+    char *path;
+    char *block;
+    size_t cap, begin, end; /* unread bytes are block[begin, end) */
+    bool at_end;
+    uint64_t number;
+};
+
+struct dg_corpus {
+    struct dg_lines *files[MAX_FILES];
+    size_t n;
+};
+
+int dg_lines_open(const char *path, struct dg_lines **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_lines *l = calloc(1, sizeof *l);
+    if (!l || !(l->path = strdup(path)) || !(l->block = malloc(BLOCK_BYTES))) {
+        dg_lines_close(l);
+        return dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", path);
+    }
+    l->cap = BLOCK_BYTES;
+    errno = 0;
+    l->file = gzopen(path, "rb");
+    if (!l->file) {
+        int code = errno == ENOENT ? DG_ENOTFOUND : errno ? DG_EIO : DG_ENOMEM;
+        dg_error_set(
+            err, code, "cannot open %s: %s", path, errno ? strerror(errno) : "out of memory");
+        dg_lines_close(l);
+        return code;
+    }
+    gzbuffer(l->file, 1 << 16);
+    *out = l;
+    return 0;
+}
+
+void dg_lines_close(struct dg_lines *l)
+{
+    if (!l)
+        return;
+    if (l->file)
+        gzclose_r(l->file);
+    free(l->block);
+    free(l->path);
+    free(l);
+}
+
+static int damaged(struct dg_lines *l, struct dg_error *err)
+{
+    int code = 0;
+    const char *why = gzerror(l->file, &code);
+    if (code == Z_BUF_ERROR)
+        why = "the gzip file ends too early";
+    else if (code == Z_ERRNO)
+        why = strerror(errno);
+    return dg_error_set(err, code == Z_ERRNO ? DG_EIO : DG_EFORMAT,
+        "cannot read %s behind line %llu: %s", l->path, (unsigned long long)l->number, why);
+}
+
+/* More bytes behind block[end); sets at_end when there are none. */
+static int fill(struct dg_lines *l, struct dg_error *err)
+{
+    if (l->begin > 0) {
+        memmove(l->block, l->block + l->begin, l->end - l->begin);
+        l->end -= l->begin;
+        l->begin = 0;
+    }
+    if (l->end == l->cap) {
+        char *p = realloc(l->block, 2 * l->cap);
+        if (!p)
+            return dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", l->path);
+        l->block = p;
+        l->cap *= 2;
+    }
+    int n = gzread(l->file, l->block + l->end, (unsigned)(l->cap - l->end));
+    if (n < 0)
+        return damaged(l, err);
+    if (n == 0) {
+        int code = 0;
+        gzerror(l->file,
+            &code); /* a file that ends inside its gzip stream reads as 0 bytes and Z_BUF_ERROR */
+        if (code != Z_OK && code != Z_STREAM_END)
+            return damaged(l, err);
+        l->at_end = true;
+    }
+    l->end += (size_t)n;
+    return 0;
+}
+
+/* Throw bytes away up to the next line end (kept) or the end of the file. */
+static int skip_rest(struct dg_lines *l, struct dg_error *err)
+{
+    while (!l->at_end) {
+        l->begin = l->end = 0;
+        int rc = fill(l, err);
+        if (rc)
+            return rc;
+        char *newline = memchr(l->block, '\n', l->end);
+        if (newline) {
+            l->begin = (size_t)(newline - l->block);
+            return 0;
+        }
+    }
+    l->begin = l->end;
+    return 0;
+}
+
+static void give(struct dg_lines *l, size_t len, struct dg_line *out)
+{
+    out->text = l->block + l->begin;
+    out->len = len;
+    out->cut = false;
+    if (l->number == 0 && len >= 3 && memcmp(out->text, "\xEF\xBB\xBF", 3) == 0) {
+        out->text += 3;
+        out->len -= 3;
+    }
+    if (out->len && out->text[out->len - 1] == '\r')
+        out->len--;
+    l->number++;
+}
+
+/* A line longer than the limit: its head is kept aside while the rest is skipped. */
+static int give_cut(struct dg_lines *l, struct dg_line *out, struct dg_error *err)
+{
+    char *head = malloc(DG_CORPUS_MAX_LINE);
+    if (!head)
+        return dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", l->path);
+    memcpy(head, l->block + l->begin, DG_CORPUS_MAX_LINE);
+    int rc = 0;
+    char *newline = memchr(l->block + l->begin, '\n', l->end - l->begin);
+    if (newline)
+        l->begin = (size_t)(newline - l->block);
+    else
+        rc = skip_rest(l, err);
+    if (rc == 0) {
+        /* What is left unread goes behind the head, so that out->text may point into the block. */
+        size_t rest = l->end - l->begin, need = DG_CORPUS_MAX_LINE + rest;
+        char *p = need > l->cap ? realloc(l->block, need) : l->block;
+        if (p) {
+            l->cap = need > l->cap ? need : l->cap;
+            l->block = p;
+            memmove(p + DG_CORPUS_MAX_LINE, p + l->begin, rest);
+            memcpy(p, head, DG_CORPUS_MAX_LINE);
+            out->text = p;
+            out->len = DG_CORPUS_MAX_LINE;
+            out->cut = true;
+            l->number++;
+            l->begin = DG_CORPUS_MAX_LINE + (rest > 0); /* and past the line end */
+            l->end = need;
+        } else {
+            rc = dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", l->path);
+        }
+    }
+    free(head);
+    return rc ? rc : 1;
+}
+
+int dg_lines_next(struct dg_lines *l, struct dg_line *out, struct dg_error *err)
+{
+    for (size_t seen = 0;;) {
+        size_t have = l->end - l->begin;
+        char *newline = have > seen ? memchr(l->block + l->begin + seen, '\n', have - seen) : NULL;
+        size_t len = newline ? (size_t)(newline - (l->block + l->begin)) : have;
+        if (len > DG_CORPUS_MAX_LINE)
+            return give_cut(l, out, err);
+        if (newline || (l->at_end && have)) {
+            give(l, len, out);
+            l->begin += len + (newline != NULL);
+            return 1;
+        }
+        if (l->at_end)
+            return 0;
+        seen = have;
+        int rc = fill(l, err);
+        if (rc)
+            return rc;
+    }
+}
+
+uint64_t dg_lines_number(const struct dg_lines *l)
+{
+    return l->number;
+}
+
+int dg_corpus_open(const char *const *paths, size_t n, struct dg_corpus **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_corpus *c = calloc(1, sizeof *c);
+    if (!c)
+        return dg_error_set(err, DG_ENOMEM, "out of memory for a corpus");
+    c->n = n < MAX_FILES ? n : MAX_FILES;
+    for (size_t i = 0; i < c->n; i++) {
+        int rc = paths[i] ? dg_lines_open(paths[i], &c->files[i], err) : 0;
+        if (rc) {
+            dg_corpus_close(c);
+            return rc;
+        }
+    }
+    *out = c;
+    return 0;
+}
+
+void dg_corpus_close(struct dg_corpus *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < MAX_FILES; i++)
+        dg_lines_close(c->files[i]);
+    free(c);
+}
+
+int dg_corpus_next(struct dg_corpus *c, struct dg_line *lines, struct dg_error *err)
+{
+    int got[MAX_FILES] = {0};
+    size_t first = MAX_FILES;
+    for (size_t i = 0; i < c->n; i++) {
+        lines[i] = (struct dg_line){"", 0, false};
+        if (!c->files[i])
+            continue;
+        got[i] = dg_lines_next(c->files[i], &lines[i], err);
+        if (got[i] < 0)
+            return got[i];
+        if (first == MAX_FILES)
+            first = i;
+        if (got[i] != got[first]) {
+            const struct dg_lines *longer = c->files[got[i] ? i : first],
+                                  *shorter = c->files[got[i] ? first : i];
+            return dg_error_set(err, DG_EFORMAT,
+                "%s ends after %llu lines, but %s goes on: they must be line-aligned",
+                shorter->path, (unsigned long long)shorter->number, longer->path);
+        }
+    }
+    return first == MAX_FILES ? 0 : got[first];
+}

@@ -1,0 +1,315 @@
+/* A data set's shards: opening and reading. Its order is dataset_order.c, its parts are
+ * dataset_part.c. */
+#include "trainer/data/dataset_internal.h"
+
+#include "trainer/prepare/prepare.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_WINDOW 1000000
+#define MAX_COPIES 1024
+#define CHECKED 500
+
+static size_t shard_index(const struct dg_dataset *d, uint64_t sentence, uint64_t *local)
+{
+    size_t low = 0, high = d->n_shards;
+    assert(sentence < d->first[d->n_shards]);
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (d->first[middle] <= sentence)
+            low = middle;
+        else
+            high = middle;
+    }
+    *local = sentence - d->first[low];
+    return low;
+}
+
+static const struct dg_shard *shard_of(
+    const struct dg_dataset *d, uint64_t sentence, uint64_t *local)
+{
+    return d->shards[shard_index(d, sentence, local)];
+}
+
+const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence)
+{
+    uint64_t i;
+    const struct dg_shard *s = shard_of(d, sentence, &i);
+    return &dg_shard_entries(s)[i];
+}
+
+static int open_shards(
+    struct dg_dataset *d, const char *const *paths, size_t n, struct dg_error *err)
+{
+    d->shards = calloc(n + 1, sizeof *d->shards);
+    d->first = calloc(n + 1, sizeof *d->first);
+    if (!d->shards || !d->first)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu shards", n);
+    float most = 1;
+    for (size_t i = 0; i < n; i++) {
+        int rc = dg_shard_open(paths[i], &d->shards[i], err);
+        if (rc)
+            return rc;
+        d->n_shards++;
+        uint64_t count = dg_shard_info(d->shards[i])->sentences;
+        d->first[i + 1] = d->first[i] + count;
+        const struct dg_shard_entry *e = dg_shard_entries(d->shards[i]);
+        for (uint64_t j = 0; j < count; j++)
+            if (e[j].weight > most)
+                most = e[j].weight;
+    }
+    if (!(most <= MAX_COPIES))
+        return dg_error_set(
+            err, DG_EFORMAT, "a weight is %g, must be at most %d", (double)most, MAX_COPIES);
+    d->copies = d->o.shuffle ? (uint64_t)ceilf(most) : 1;
+    if (d->first[n] == 0)
+        return dg_error_set(
+            err, DG_EINVAL, "no pairs of sentences in %s", n ? paths[0] : "the set");
+    return 0;
+}
+
+int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_dataset_options *o,
+    struct dg_dataset **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_dataset *d = calloc(1, sizeof *d);
+    if (!d)
+        return dg_error_set(err, DG_ENOMEM, "out of memory for a data set");
+    d->o = *o;
+    int rc = o->batch_tokens ? open_shards(d, paths, n, err)
+                             : dg_error_field(err, DG_EINVAL, "batch_tokens",
+                                   "batch_tokens is 0, must be at least 1");
+    if (rc == 0) {
+        uint64_t places = d->first[n] * d->copies;
+        d->o.window = o->window ? o->window : DEFAULT_WINDOW;
+        if (d->o.window > places)
+            d->o.window = places;
+        d->items = malloc((size_t)d->o.window * sizeof *d->items);
+        d->sentences = malloc((size_t)d->o.window * sizeof *d->sentences);
+        if (!d->items || !d->sentences)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for a window of %llu pairs",
+                (unsigned long long)d->o.window);
+    }
+    if (rc) {
+        dg_dataset_close(d);
+        return rc;
+    }
+    *out = d;
+    return 0;
+}
+
+/* BPE dropout is only right for vocabularies whose ids are in the order of their merges. Seen on
+ * some sentences: with nothing left out, they must come back as they are. */
+static int check_draw(const struct dg_dataset *d, struct dg_draw *plain, struct dg_error *err)
+{
+    uint64_t n = dg_dataset_count(d), step = n / CHECKED + 1, same = 0, seen = 0;
+    for (uint64_t i = 0; i < n; i += step, seen++) {
+        const struct dg_shard_entry *e = dg_dataset_entry(d, i);
+        dg_dataset_ids(d, i, d->source, d->target);
+        dg_draw_begin(plain, 0);
+        int rc = dg_draw_add(plain, i, d->source, e->source_len, d->target, e->target_len, err);
+        if (rc)
+            return rc;
+        const struct dg_drawn *back = dg_draw_find(plain, i);
+        same +=
+            back->source_len == e->source_len && back->target_len == e->target_len &&
+            !memcmp(
+                dg_draw_ids(plain, back->source), d->source, e->source_len * sizeof *d->source) &&
+            !memcmp(dg_draw_ids(plain, back->target), d->target, e->target_len * sizeof *d->target);
+    }
+    if (same * 100 < seen * 99)
+        return dg_error_field(err, DG_EUNSUP, "training.bpe_dropout",
+            "training.bpe_dropout needs a vocabulary with pieces in the order of BPE merges; with "
+            "this one only %llu of "
+            "%llu sentences are segmented as they were",
+            (unsigned long long)same, (unsigned long long)seen);
+    return 0;
+}
+
+static uint32_t max_pieces(const struct dg_prepared *p)
+{
+    const struct dg_json *recipe = dg_json_get(dg_prepared_manifest(p), "recipe");
+    int64_t n = 2;
+    dg_json_field_int(
+        dg_json_get(recipe, "cleaning"), "cleaning", "max_pieces", 2, UINT16_MAX, &n, NULL);
+    return (uint32_t)n;
+}
+
+/* max: the recipe's limit on pieces, which drawn sentences keep too. */
+static int open_draw(
+    struct dg_dataset *d, const char *prepared_dir, uint32_t max, struct dg_error *err)
+{
+    struct dg_draw *plain = NULL;
+    for (uint64_t i = 0; i < dg_dataset_count(d); i++) {
+        const struct dg_shard_entry *e = dg_dataset_entry(d, i);
+        max = e->source_len > max ? e->source_len : max;
+        max = e->target_len > max ? e->target_len : max;
+    }
+    d->max_drawn = max;
+    d->source = malloc(max * sizeof *d->source);
+    d->target = malloc(max * sizeof *d->target);
+    if (!d->source || !d->target)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a sentence of %u pieces", max);
+    int rc = dg_draw_open(prepared_dir, 0, 0, max, &plain, err);
+    if (rc == 0)
+        rc = check_draw(d, plain, err);
+    dg_draw_close(plain);
+    return rc ? rc : dg_draw_open(prepared_dir, d->o.bpe_dropout, d->o.seed, max, &d->draw, err);
+}
+
+/* The alignments beside each shard. */
+static int open_links(
+    struct dg_dataset *d, const struct dg_prepared *p, const char *set, struct dg_error *err)
+{
+    int rc = 0;
+    if (d->o.bpe_dropout > 0)
+        return dg_error_field(err, DG_EINVAL, "training.bpe_dropout",
+            "training.bpe_dropout draws other pieces than those that were aligned: with "
+            "guided_alignment.weight it must be 0");
+    d->links = calloc(d->n_shards, sizeof *d->links);
+    if (!d->links)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu alignments", d->n_shards);
+    for (size_t i = 0; i < d->n_shards && rc == 0; i++) {
+        const char *path = dg_prepared_links(p, set, i);
+        rc = path ? dg_link_file_open(path, d->shards[i], &d->links[i], err)
+                  : dg_error_set(err, DG_ENOTFOUND, "%s was prepared without alignments",
+                        dg_prepared_shard(p, set, i));
+    }
+    return rc;
+}
+
+int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
+    struct dg_dataset **out, struct dg_error *err)
+{
+    struct dg_prepared *p = NULL;
+    const char **paths = NULL;
+    *out = NULL;
+    int rc = dg_prepared_open(prepared_dir, &p, err);
+    if (rc)
+        return rc;
+    size_t n = dg_prepared_shards(p, set);
+    if (n == 0) {
+        rc = dg_error_set(err, DG_ENOTFOUND, "%s holds no set %s", prepared_dir, set);
+        goto out;
+    }
+    paths = calloc(n, sizeof *paths);
+    if (!paths) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu shards", n);
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++)
+        paths[i] = dg_prepared_shard(p, set, i);
+    rc = dg_dataset_open_shards(paths, n, o, out, err);
+    if (rc == 0 && o->links)
+        rc = open_links(*out, p, set, err);
+    if (rc == 0 && o->bpe_dropout > 0)
+        rc = open_draw(*out, prepared_dir, max_pieces(p), err);
+    if (rc) {
+        dg_dataset_close(*out);
+        *out = NULL;
+    }
+out:
+    free(paths);
+    dg_prepared_close(p);
+    return rc;
+}
+
+void dg_dataset_close(struct dg_dataset *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->n_shards; i++) {
+        dg_shard_close(d->shards[i]);
+        if (d->links)
+            dg_link_file_close(d->links[i]);
+    }
+    free(d->links);
+    dg_draw_close(d->draw);
+    free(d->source);
+    free(d->target);
+    free(d->shards);
+    free(d->first);
+    free(d->items);
+    free(d->sentences);
+    free(d->batches);
+    free(d);
+}
+
+uint64_t dg_dataset_count(const struct dg_dataset *d)
+{
+    return d->first[d->n_shards];
+}
+
+void dg_dataset_totals(const struct dg_dataset *d, uint64_t *source_tokens, uint64_t *target_tokens)
+{
+    *source_tokens = *target_tokens = 0;
+    for (size_t i = 0; i < d->n_shards; i++) {
+        *source_tokens += dg_shard_info(d->shards[i])->source_tokens;
+        *target_tokens += dg_shard_info(d->shards[i])->target_tokens;
+    }
+}
+
+void dg_dataset_lengths(
+    const struct dg_dataset *d, uint64_t sentence, uint32_t *source_len, uint32_t *target_len)
+{
+    const struct dg_drawn *drawn = d->draw ? dg_draw_find(d->draw, sentence) : NULL;
+    const struct dg_shard_entry *e = dg_dataset_entry(d, sentence);
+    *source_len = drawn ? drawn->source_len : e->source_len;
+    *target_len = drawn ? drawn->target_len : e->target_len;
+}
+
+void dg_dataset_ids(const struct dg_dataset *d, uint64_t sentence, int32_t *source, int32_t *target)
+{
+    const struct dg_drawn *drawn = d->draw ? dg_draw_find(d->draw, sentence) : NULL;
+    uint64_t i;
+    if (!drawn) {
+        const struct dg_shard *s = shard_of(d, sentence, &i);
+        dg_shard_ids(s, i, source, target);
+        return;
+    }
+    if (source)
+        memcpy(source, dg_draw_ids(d->draw, drawn->source), drawn->source_len * sizeof *source);
+    if (target)
+        memcpy(target, dg_draw_ids(d->draw, drawn->target), drawn->target_len * sizeof *target);
+}
+
+int dg_dataset_draw(
+    struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch, struct dg_error *err)
+{
+    if (!d->draw)
+        return 0;
+    dg_draw_begin(d->draw, epoch);
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_shard_entry *e = dg_dataset_entry(d, sentences[i]);
+        uint64_t local;
+        const struct dg_shard *s = shard_of(d, sentences[i], &local);
+        dg_shard_ids(s, local, d->source, d->target);
+        int rc = dg_draw_add(
+            d->draw, sentences[i], d->source, e->source_len, d->target, e->target_len, err);
+        if (rc)
+            return rc;
+    }
+    dg_draw_end(d->draw);
+    return 0;
+}
+
+const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n)
+{
+    uint64_t local;
+    const size_t i = shard_index(d, sentence, &local);
+    *n = 0;
+    return d->links ? dg_link_file_links(d->links[i], local, n) : NULL;
+}
+
+double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence)
+{
+    return (double)dg_dataset_entry(d, sentence)->weight;
+}
+
+uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence)
+{
+    return dg_dataset_entry(d, sentence)->direction;
+}

@@ -1,0 +1,105 @@
+/* Batches of encoded pairs, in an order that depends on (seed, epoch) alone: not on threads, ranks
+ * or machine. The epoch is a pseudo-random permutation of all pairs (weights: a pair of weight 2.5
+ * comes 2 or 3 times), taken in windows; a window is sorted by length, cut into batches under the
+ * token budget, and the batches are shuffled. So memory is bounded by the window, whatever the
+ * corpus. One thread at a time, but the readers marked so. */
+#ifndef DG_TRAINER_DATA_DATASET_H
+#define DG_TRAINER_DATA_DATASET_H
+
+#include "base/error.h"
+#include "kernels/train.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_dataset;
+
+struct dg_dataset_options {
+    int mode; /* enum dg_batch_mode (trainer/recipe/recipe.h) */
+    uint64_t batch_tokens;
+    uint64_t window; /* pairs; 0: 1,000,000 */
+    uint64_t seed;
+    /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open only */
+    double bpe_dropout;
+    /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open only, not with BPE
+     * dropout */
+    bool links;
+    /* false: windows in the order of the files, weights ignored, each pair once an epoch */
+    bool shuffle;
+};
+
+/* Where the next batch comes from; plain data to be kept in a checkpoint. Zero is the start. */
+struct dg_dataset_position {
+    uint64_t epoch;
+    uint64_t cursor; /* place in the epoch's permutation where the current window began */
+    uint64_t batch;  /* batches of that window already given */
+};
+
+struct dg_batch {
+    /* [count] indices for the readers below, similar lengths side by side */
+    const uint64_t *sentences;
+    size_t count;
+    uint64_t source_tokens, target_tokens; /* real ones, </s> counted */
+    uint32_t max_source, max_target;
+    uint64_t epoch; /* that it belongs to */
+};
+
+/* The shards of one set ("train", "dev-0", ...) of a prepared folder. */
+int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
+    struct dg_dataset **out, struct dg_error *err);
+int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_dataset_options *o,
+    struct dg_dataset **out, struct dg_error *err);
+void dg_dataset_close(struct dg_dataset *d); /* NULL is fine */
+
+/* Any thread: */
+uint64_t dg_dataset_count(const struct dg_dataset *d);
+void dg_dataset_totals(
+    const struct dg_dataset *d, uint64_t *source_tokens, uint64_t *target_tokens);
+void dg_dataset_lengths(
+    const struct dg_dataset *d, uint64_t sentence, uint32_t *source_len, uint32_t *target_len);
+/* source[source_len] and target[target_len], both with </s> last; either may be NULL. */
+void dg_dataset_ids(
+    const struct dg_dataset *d, uint64_t sentence, int32_t *source, int32_t *target);
+/* Which source piece each target piece comes from, by target (= query); *n may be 0. Borrowed. */
+const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n);
+double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence);
+uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence);
+
+/* The next batch; goes on to the next epoch by itself. Borrowed until the next call. DG_EINVAL when
+ * nothing has any weight in this epoch, DG_ENOMEM. */
+int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error *err);
+
+/* Position before the batch that dg_dataset_next would give; seek makes that batch the next one
+ * again. */
+void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out);
+int dg_dataset_seek(
+    struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err);
+
+/* Epochs that were given so far: 1.25 is a quarter of the second. Counted in pairs by their
+ * weights; within a window in batches. */
+double dg_dataset_epochs(const struct dg_dataset *d);
+
+/* Part i of n of a batch: sentences [*begin, *end), contiguous, balanced by tokens, some empty when
+ * n is large. Any thread. */
+void dg_batch_part(const struct dg_dataset *d, const struct dg_batch *b, size_t n, size_t i,
+    size_t *begin, size_t *end);
+
+/* The end of the longest run from `begin` (not past `end`) with at most max_tokens source + target
+ * tokens; at least one sentence. For cutting a part into passes that fit in memory. Any thread. */
+size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t begin, size_t end,
+    uint64_t max_tokens);
+
+/* Under BPE dropout batches are cut by the pieces before it; a batch's own counts, and the readers
+ * above for its sentences, are those after it. No sentence grows past the recipe's
+ * cleaning.max_pieces. */
+
+/* Upper limits over all batches that options can give, for planning memory. */
+struct dg_dataset_worst {
+    uint64_t sentences, source_tokens, target_tokens;
+    uint32_t max_source, max_target; /* longest sentences with </s> */
+};
+void dg_dataset_worst(
+    const struct dg_dataset *d, const struct dg_dataset_options *o, struct dg_dataset_worst *out);
+
+#endif

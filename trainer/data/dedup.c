@@ -1,0 +1,193 @@
+#include "trainer/data/dedup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A partition of 24-byte records is sorted in memory: 36 million pairs make partitions of 13 MB. */
+#define PARTITIONS 64
+
+struct record {
+    struct dg_hash128 hash;
+    uint64_t item;
+};
+
+struct dg_dedup {
+    FILE *parts[PARTITIONS];
+    uint64_t counts[PARTITIONS], n;
+    unsigned char *seen; /* a bit an item, after finish */
+};
+
+int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err)
+{
+    *out = NULL;
+    size_t cap = strlen(dir) + 32;
+    struct dg_dedup *d = calloc(1, sizeof *d);
+    char *path = malloc(cap);
+    int rc = d && path ? 0 : dg_error_set(err, DG_ENOMEM, "out of memory for removing duplicates");
+    for (int i = 0; i < PARTITIONS && rc == 0; i++) {
+        snprintf(path, cap, "%s/.dedup-XXXXXX", dir);
+        int fd = mkstemp(path);
+        if (fd >= 0)
+            unlink(path);
+        d->parts[i] = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+        if (!d->parts[i]) {
+            rc = dg_error_set(
+                err, DG_EIO, "cannot make a temporary file in %s: %s", dir, strerror(errno));
+            if (fd >= 0)
+                close(fd);
+        }
+    }
+    free(path);
+    if (rc) {
+        dg_dedup_close(d);
+        return rc;
+    }
+    *out = d;
+    return 0;
+}
+
+void dg_dedup_close(struct dg_dedup *d)
+{
+    if (!d)
+        return;
+    for (int i = 0; i < PARTITIONS; i++)
+        if (d->parts[i])
+            fclose(d->parts[i]);
+    free(d->seen);
+    free(d);
+}
+
+int dg_dedup_add(struct dg_dedup *d, struct dg_hash128 h, struct dg_error *err)
+{
+    struct record r = {h, d->n++};
+    unsigned part = (unsigned)(h.high >> 58); /* 6 bits: 64 partitions */
+    d->counts[part]++;
+    if (fwrite(&r, sizeof r, 1, d->parts[part]) != 1)
+        return dg_error_set(err, DG_EIO, "cannot write hashes of lines: %s", strerror(errno));
+    return 0;
+}
+
+static int by_hash_and_item(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+    if (x->hash.high != y->hash.high)
+        return x->hash.high < y->hash.high ? -1 : 1;
+    if (x->hash.low != y->hash.low)
+        return x->hash.low < y->hash.low ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+static int finish_part(struct dg_dedup *d, int part, struct dg_error *err)
+{
+    size_t n = (size_t)d->counts[part];
+    struct record *r = malloc((n + 1) * sizeof *r);
+    if (!r)
+        return dg_error_set(err, DG_ENOMEM, "no memory to sort %zu hashes of lines", n);
+    FILE *f = d->parts[part];
+    if (fflush(f) || fseeko(f, 0, SEEK_SET) || fread(r, sizeof *r, n, f) != n) {
+        free(r);
+        return dg_error_set(err, DG_EIO, "cannot read back hashes of lines: %s", strerror(errno));
+    }
+    fclose(f);
+    d->parts[part] = NULL;
+    qsort(r, n, sizeof *r, by_hash_and_item);
+    for (size_t i = 1; i < n; i++)
+        if (r[i].hash.high == r[i - 1].hash.high && r[i].hash.low == r[i - 1].hash.low)
+            d->seen[r[i].item / 8] |= (unsigned char)(1u << (r[i].item % 8));
+    free(r);
+    return 0;
+}
+
+int dg_dedup_finish(struct dg_dedup *d, struct dg_error *err)
+{
+    d->seen = calloc((size_t)(d->n / 8 + 1), 1);
+    if (!d->seen)
+        return dg_error_set(
+            err, DG_ENOMEM, "no memory for %llu marks of duplicates", (unsigned long long)d->n);
+    int rc = 0;
+    for (int i = 0; i < PARTITIONS && rc == 0; i++)
+        rc = finish_part(d, i, err);
+    return rc;
+}
+
+bool dg_dedup_seen(const struct dg_dedup *d, uint64_t item)
+{
+    return d->seen[item / 8] >> (item % 8) & 1;
+}
+
+struct dg_hash_set {
+    struct dg_hash128 *slots; /* low 0 and high 0: free */
+    uint64_t mask, n;
+};
+
+int dg_hash_set_open(struct dg_hash_set **out, struct dg_error *err)
+{
+    struct dg_hash_set *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s || !(s->slots = calloc(1024, sizeof *s->slots))) {
+        free(s);
+        return dg_error_set(err, DG_ENOMEM, "out of memory for held-out lines");
+    }
+    s->mask = 1023;
+    *out = s;
+    return 0;
+}
+
+void dg_hash_set_close(struct dg_hash_set *s)
+{
+    if (!s)
+        return;
+    free(s->slots);
+    free(s);
+}
+
+static uint64_t find_slot(const struct dg_hash_set *s, struct dg_hash128 h)
+{
+    uint64_t i = h.low & s->mask;
+    while ((s->slots[i].low || s->slots[i].high) &&
+           (s->slots[i].low != h.low || s->slots[i].high != h.high))
+        i = (i + 1) & s->mask;
+    return i;
+}
+
+static int grow(struct dg_hash_set *s, struct dg_error *err)
+{
+    struct dg_hash_set bigger = {
+        calloc(2 * (s->mask + 1), sizeof *s->slots), 2 * s->mask + 1, s->n};
+    if (!bigger.slots)
+        return dg_error_set(
+            err, DG_ENOMEM, "no memory for %llu held-out lines", (unsigned long long)s->n);
+    for (uint64_t i = 0; i <= s->mask; i++)
+        if (s->slots[i].low || s->slots[i].high)
+            bigger.slots[find_slot(&bigger, s->slots[i])] = s->slots[i];
+    free(s->slots);
+    *s = bigger;
+    return 0;
+}
+
+int dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h, struct dg_error *err)
+{
+    int rc = 2 * s->n > s->mask ? grow(s, err) : 0;
+    if (rc)
+        return rc;
+    uint64_t i = find_slot(s, h);
+    if (!s->slots[i].low && !s->slots[i].high) {
+        s->slots[i] = h;
+        s->n++;
+    }
+    return 0;
+}
+
+bool dg_hash_set_has(const struct dg_hash_set *s, struct dg_hash128 h)
+{
+    uint64_t i = find_slot(s, h);
+    return s->slots[i].low || s->slots[i].high;
+}
+
+uint64_t dg_hash_set_count(const struct dg_hash_set *s)
+{
+    return s->n;
+}

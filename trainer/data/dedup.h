@@ -1,0 +1,32 @@
+/* Which items of a long stream came before? Decided exactly (up to 128-bit hash collisions) with
+ * bounded memory: hashes go to partition files, which are sorted one at a time; one bit an item
+ * stays in memory. And a small in-memory set of hashes for held-out lines. One thread at a time. */
+#ifndef DG_TRAINER_DATA_DEDUP_H
+#define DG_TRAINER_DATA_DEDUP_H
+
+#include "base/error.h"
+#include "trainer/data/hash.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dg_dedup;
+
+/* Temporary files are made in dir and unlinked at once: nothing is left behind. */
+int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err);
+void dg_dedup_close(struct dg_dedup *d); /* NULL is fine */
+/* Items are numbered 0, 1, ... by the calls. */
+int dg_dedup_add(struct dg_dedup *d, struct dg_hash128 h, struct dg_error *err);
+/* Once, after the last add. */
+int dg_dedup_finish(struct dg_dedup *d, struct dg_error *err);
+bool dg_dedup_seen(const struct dg_dedup *d, uint64_t item); /* an earlier item had the same hash */
+
+struct dg_hash_set;
+int dg_hash_set_open(struct dg_hash_set **out, struct dg_error *err);
+void dg_hash_set_close(struct dg_hash_set *s); /* NULL is fine */
+int dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h, struct dg_error *err);
+bool dg_hash_set_has(
+    const struct dg_hash_set *s, struct dg_hash128 h); /* any thread while nobody adds */
+uint64_t dg_hash_set_count(const struct dg_hash_set *s);
+
+#endif

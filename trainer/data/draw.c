@@ -1,0 +1,151 @@
+#include "trainer/data/draw.h"
+
+#include "tokenizer/tokenizer.h"
+#include "trainer/data/hash.h"
+#include "trainer/data/subword.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dg_draw {
+    struct dg_subword *source, *target;
+    double p;
+    uint64_t seed, epoch;
+    uint32_t max;
+    int32_t *ids; /* [n_ids] */
+    size_t n_ids, cap_ids;
+    struct dg_drawn *items; /* [n_items], sorted by sentence after dg_draw_end */
+    size_t n_items, cap_items;
+};
+
+static int open_side(
+    const char *dir, const char *side, struct dg_subword **out, struct dg_error *err)
+{
+    char spm[4096], vocab[4096];
+    struct dg_tokenizer *t = NULL;
+    int n = snprintf(spm, sizeof spm, "%s/%s.spm", dir, side);
+    if (n >= (int)sizeof spm ||
+        snprintf(vocab, sizeof vocab, "%s/%s.vocab", dir, side) >= (int)sizeof vocab)
+        return dg_error_set(err, DG_EINVAL, "the path %.100s... is too long", dir);
+    int rc = dg_tokenizer_open(spm, vocab, &t, err);
+    if (rc == 0)
+        rc = dg_subword_open(t, out, err);
+    dg_tokenizer_close(t);
+    return rc;
+}
+
+int dg_draw_open(const char *prepared_dir, double p, uint64_t seed, uint32_t max,
+    struct dg_draw **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_draw *d = calloc(1, sizeof *d);
+    if (!d)
+        return dg_error_set(err, DG_ENOMEM, "out of memory for BPE dropout");
+    d->p = p;
+    d->seed = seed;
+    d->max = max;
+    int rc = open_side(prepared_dir, "source", &d->source, err);
+    if (rc == 0)
+        rc = open_side(prepared_dir, "target", &d->target, err);
+    if (rc) {
+        dg_draw_close(d);
+        return rc;
+    }
+    *out = d;
+    return 0;
+}
+
+void dg_draw_close(struct dg_draw *d)
+{
+    if (!d)
+        return;
+    dg_subword_close(d->source);
+    dg_subword_close(d->target);
+    free(d->ids);
+    free(d->items);
+    free(d);
+}
+
+void dg_draw_begin(struct dg_draw *d, uint64_t epoch)
+{
+    d->epoch = epoch;
+    d->n_ids = d->n_items = 0;
+}
+
+static int room(struct dg_draw *d, size_t ids, struct dg_error *err)
+{
+    if (d->n_ids + ids > d->cap_ids) {
+        size_t cap = 2 * (d->n_ids + ids);
+        void *p = realloc(d->ids, cap * sizeof *d->ids);
+        if (!p)
+            return dg_error_set(err, DG_ENOMEM, "no memory for %zu ids", cap);
+        d->ids = p;
+        d->cap_ids = cap;
+    }
+    if (d->n_items == d->cap_items) {
+        size_t cap = d->cap_items ? 2 * d->cap_items : 256;
+        void *p = realloc(d->items, cap * sizeof *d->items);
+        if (!p)
+            return dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", cap);
+        d->items = p;
+        d->cap_items = cap;
+    }
+    return 0;
+}
+
+/* One side at the end of ids; the sentence as it was when the draw has grown too long. */
+static uint32_t draw_side(
+    struct dg_draw *d, const struct dg_subword *s, const int32_t *ids, uint32_t n, uint64_t key)
+{
+    int32_t *out = d->ids + d->n_ids;
+    size_t len = dg_subword_draw(s, ids, n, d->p, key, out);
+    if (len > d->max) {
+        memcpy(out, ids, n * sizeof *out);
+        len = n;
+    }
+    d->n_ids += len;
+    return (uint32_t)len;
+}
+
+int dg_draw_add(struct dg_draw *d, uint64_t sentence, const int32_t *source, uint32_t source_len,
+    const int32_t *target, uint32_t target_len, struct dg_error *err)
+{
+    uint64_t name[3] = {d->seed, d->epoch, sentence};
+    struct dg_hash128 key = dg_hash128(name, sizeof name, 0);
+    int rc = room(d,
+        dg_subword_room(d->source, source, source_len) +
+            dg_subword_room(d->target, target, target_len),
+        err);
+    if (rc)
+        return rc;
+    struct dg_drawn *it = &d->items[d->n_items++];
+    it->sentence = sentence;
+    it->source = d->n_ids;
+    it->source_len = draw_side(d, d->source, source, source_len, key.low);
+    it->target = d->n_ids;
+    it->target_len = draw_side(d, d->target, target, target_len, key.high);
+    return 0;
+}
+
+static int by_sentence(const void *a, const void *b)
+{
+    const struct dg_drawn *x = a, *y = b;
+    return x->sentence < y->sentence ? -1 : x->sentence > y->sentence;
+}
+
+void dg_draw_end(struct dg_draw *d)
+{
+    qsort(d->items, d->n_items, sizeof *d->items, by_sentence);
+}
+
+const struct dg_drawn *dg_draw_find(const struct dg_draw *d, uint64_t sentence)
+{
+    struct dg_drawn wanted = {.sentence = sentence};
+    return d->n_items ? bsearch(&wanted, d->items, d->n_items, sizeof wanted, by_sentence) : NULL;
+}
+
+const int32_t *dg_draw_ids(const struct dg_draw *d, size_t begin)
+{
+    return d->ids + begin;
+}

@@ -1,0 +1,100 @@
+#include "trainer/data/hash.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+struct dg_hasher {
+    XXH3_state_t *small, *large; /* 64 and 128 bits */
+};
+
+uint64_t dg_hash64(const void *data, size_t n)
+{
+    return XXH3_64bits(data, n);
+}
+
+struct dg_hash128 dg_hash128(const void *data, size_t n, uint64_t seed)
+{
+    XXH128_hash_t h = XXH3_128bits_withSeed(data, n, seed);
+    return (struct dg_hash128){h.high64, h.low64};
+}
+
+void dg_hash_print(struct dg_hash128 h, char out[33])
+{
+    snprintf(out, 33, "%016" PRIx64 "%016" PRIx64, h.high, h.low);
+}
+
+struct dg_hasher *dg_hasher_new(void)
+{
+    struct dg_hasher *h = calloc(1, sizeof *h);
+    if (!h)
+        return NULL;
+    h->small = XXH3_createState();
+    h->large = XXH3_createState();
+    if (!h->small || !h->large || XXH3_64bits_reset(h->small) || XXH3_128bits_reset(h->large)) {
+        dg_hasher_free(h);
+        return NULL;
+    }
+    return h;
+}
+
+void dg_hasher_free(struct dg_hasher *h)
+{
+    if (!h)
+        return;
+    XXH3_freeState(h->small);
+    XXH3_freeState(h->large);
+    free(h);
+}
+
+void dg_hasher_add(struct dg_hasher *h, const void *data, size_t n)
+{
+    XXH3_64bits_update(h->small, data, n);
+    XXH3_128bits_update(h->large, data, n);
+}
+
+uint64_t dg_hasher_64(const struct dg_hasher *h)
+{
+    return XXH3_64bits_digest(h->small);
+}
+
+struct dg_hash128 dg_hasher_128(const struct dg_hasher *h)
+{
+    XXH128_hash_t v = XXH3_128bits_digest(h->large);
+    return (struct dg_hash128){v.high64, v.low64};
+}
+
+int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, struct dg_error *err)
+{
+    enum { CHUNK = 1 << 18 };
+    int rc = 0;
+    uint64_t total = 0;
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return dg_error_set(err, errno == ENOENT ? DG_ENOTFOUND : DG_EIO, "cannot open %s: %s",
+            path, strerror(errno));
+    struct dg_hasher *h = dg_hasher_new();
+    char *chunk = malloc(CHUNK);
+    if (!h || !chunk) {
+        rc = dg_error_set(err, DG_ENOMEM, "cannot hash %s: out of memory", path);
+        goto out;
+    }
+    for (size_t n; (n = fread(chunk, 1, CHUNK, f)) > 0; total += n)
+        dg_hasher_add(h, chunk, n);
+    if (ferror(f)) {
+        rc = dg_error_set(err, DG_EIO, "cannot read %s: %s", path, strerror(errno));
+        goto out;
+    }
+    *out = dg_hasher_128(h);
+    if (bytes)
+        *bytes = total;
+out:
+    free(chunk);
+    dg_hasher_free(h);
+    fclose(f);
+    return rc;
+}

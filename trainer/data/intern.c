@@ -1,0 +1,105 @@
+#include "trainer/data/intern.h"
+
+#include "base/buffer.h"
+#include "trainer/data/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    uint64_t hash;
+    size_t text; /* bytes of `text` */
+    size_t len;
+};
+
+struct dg_intern {
+    struct dg_buffer text;
+    struct entry *entries; /* [cap] */
+    uint32_t *slots;       /* [2 * cap], open addressing: number + 1, 0: empty */
+    uint32_t n, cap;       /* cap: a power of two */
+};
+
+int dg_intern_open(struct dg_intern **out, struct dg_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a table of strings");
+    dg_buffer_init(&(*out)->text);
+    return 0;
+}
+
+void dg_intern_close(struct dg_intern *t)
+{
+    if (!t)
+        return;
+    dg_buffer_deinit(&t->text);
+    free(t->entries);
+    free(t->slots);
+    free(t);
+}
+
+/* Where s is, or the empty slot where it belongs. */
+static uint32_t *slot_of(const struct dg_intern *t, uint64_t hash, const char *s, size_t n)
+{
+    uint32_t mask = 2 * t->cap - 1, i = (uint32_t)hash & mask;
+    for (; t->slots[i]; i = (i + 1) & mask) {
+        const struct entry *e = &t->entries[t->slots[i] - 1];
+        if (e->hash == hash && e->len == n && memcmp(t->text.data + e->text, s, n) == 0)
+            break;
+    }
+    return &t->slots[i];
+}
+
+static int grow(struct dg_intern *t, struct dg_error *err)
+{
+    if (t->cap >= UINT32_C(1) << 29)
+        return dg_error_set(err, DG_ELIMIT, "more than %u different strings", t->cap);
+    uint32_t cap = t->cap ? 2 * t->cap : 1024;
+    struct entry *entries = realloc(t->entries, cap * sizeof *entries);
+    if (entries)
+        t->entries = entries;
+    uint32_t *slots = entries ? calloc((size_t)2 * cap, sizeof *slots) : NULL;
+    if (!slots)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u strings", cap);
+    free(t->slots);
+    t->slots = slots;
+    t->cap = cap;
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t mask = 2 * cap - 1, k = (uint32_t)t->entries[i].hash & mask;
+        while (slots[k])
+            k = (k + 1) & mask;
+        slots[k] = i + 1;
+    }
+    return 0;
+}
+
+int dg_intern_add(struct dg_intern *t, const char *s, size_t n, uint32_t *id, struct dg_error *err)
+{
+    if (t->n == t->cap) {
+        int rc = grow(t, err);
+        if (rc)
+            return rc;
+    }
+    uint64_t hash = dg_hash64(s, n);
+    uint32_t *slot = slot_of(t, hash, s, n);
+    if (!*slot) {
+        t->entries[t->n] = (struct entry){hash, t->text.len, n};
+        dg_buffer_add(&t->text, s, n);
+        if (t->text.failed)
+            return dg_error_set(err, DG_ENOMEM, "no memory for %u strings", t->n);
+        *slot = ++t->n;
+    }
+    *id = *slot - 1;
+    return 0;
+}
+
+uint32_t dg_intern_count(const struct dg_intern *t)
+{
+    return t->n;
+}
+
+const char *dg_intern_text(const struct dg_intern *t, uint32_t id, size_t *n)
+{
+    *n = t->entries[id].len;
+    return t->text.data + t->entries[id].text;
+}

@@ -1,0 +1,121 @@
+#include "trainer/data/pairs.h"
+
+#include "base/buffer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STREAM_BYTES ((size_t)1 << 18)
+
+struct record {
+    uint32_t pair, file, domain;
+    float weight;
+    uint32_t source_len, target_len;
+};
+
+struct dg_pairs {
+    FILE *file;
+    uint64_t n, left; /* added; still to be read */
+    char *text;       /* of the pair being read */
+    size_t cap;
+};
+
+static int failed(struct dg_error *err, const char *what)
+{
+    return dg_error_set(
+        err, DG_EIO, "cannot %s the temporary file of clean pairs: %s", what, strerror(errno));
+}
+
+int dg_pairs_open(const char *dir, struct dg_pairs **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_buffer path;
+    struct dg_pairs *p = calloc(1, sizeof *p);
+    int fd = -1, rc = DG_ENOMEM;
+    dg_buffer_init(&path);
+    dg_buffer_addf(&path, "%s/.pairs-XXXXXX", dir);
+    if (!p || path.failed) {
+        dg_error_set(err, rc, "out of memory for clean pairs");
+        goto out;
+    }
+    fd = mkstemp(path.data);
+    if (fd >= 0)
+        unlink(path.data);
+    p->file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+    if (!p->file) {
+        rc = dg_error_set(
+            err, DG_EIO, "cannot make a temporary file in %s: %s", dir, strerror(errno));
+        goto out;
+    }
+    setvbuf(p->file, NULL, _IOFBF, STREAM_BYTES);
+    fd = -1;
+    *out = p;
+    p = NULL;
+    rc = 0;
+out:
+    if (fd >= 0)
+        close(fd);
+    dg_pairs_close(p);
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+void dg_pairs_close(struct dg_pairs *p)
+{
+    if (!p)
+        return;
+    if (p->file)
+        fclose(p->file);
+    free(p->text);
+    free(p);
+}
+
+int dg_pairs_add(struct dg_pairs *p, const struct dg_pair *a, struct dg_error *err)
+{
+    struct record r = {a->pair, a->file, a->domain, a->weight, a->source_len, a->target_len};
+    if (fwrite(&r, sizeof r, 1, p->file) != 1 ||
+        fwrite(a->source, 1, a->source_len, p->file) != a->source_len ||
+        fwrite(a->target, 1, a->target_len, p->file) != a->target_len)
+        return failed(err, "write");
+    p->n++;
+    return 0;
+}
+
+int dg_pairs_rewind(struct dg_pairs *p, struct dg_error *err)
+{
+    if (fflush(p->file) || fseeko(p->file, 0, SEEK_SET))
+        return failed(err, "rewind");
+    p->left = p->n;
+    return 0;
+}
+
+int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err)
+{
+    struct record r;
+    if (p->left == 0)
+        return 0;
+    if (fread(&r, sizeof r, 1, p->file) != 1)
+        return failed(err, "read");
+    size_t need = (size_t)r.source_len + r.target_len + 1;
+    if (need > p->cap) {
+        char *text = realloc(p->text, 2 * need);
+        if (!text)
+            return dg_error_set(err, DG_ENOMEM, "no memory for a pair of %zu bytes", need);
+        p->text = text;
+        p->cap = 2 * need;
+    }
+    if (fread(p->text, 1, need - 1, p->file) != need - 1)
+        return failed(err, "read");
+    p->left--;
+    *out = (struct dg_pair){r.pair, r.file, r.domain, r.weight, r.source_len, r.target_len, p->text,
+        p->text + r.source_len};
+    return 1;
+}
+
+uint64_t dg_pairs_count(const struct dg_pairs *p)
+{
+    return p->n;
+}

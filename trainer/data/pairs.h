@@ -1,0 +1,32 @@
+/* The clean pairs between prepare's passes: a temporary file of records, written and read once
+ * through. One thread at a time. */
+#ifndef DG_TRAINER_DATA_PAIRS_H
+#define DG_TRAINER_DATA_PAIRS_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_pair {
+    uint32_t pair;   /* of the recipe's data.pairs */
+    uint32_t file;   /* of all training files, counted through */
+    uint32_t domain; /* of the prepared folder's list */
+    float weight;
+    uint32_t source_len, target_len; /* bytes */
+    const char *source, *target;     /* when reading: until the next call */
+};
+
+struct dg_pairs;
+
+/* An unnamed temporary file in dir. */
+int dg_pairs_open(const char *dir, struct dg_pairs **out, struct dg_error *err);
+void dg_pairs_close(struct dg_pairs *p); /* NULL is fine */
+int dg_pairs_add(struct dg_pairs *p, const struct dg_pair *pair, struct dg_error *err);
+/* Begin reading, from the first pair; may be called again. */
+int dg_pairs_rewind(struct dg_pairs *p, struct dg_error *err);
+/* 1 a pair, 0 the end, negative an error. */
+int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err);
+uint64_t dg_pairs_count(const struct dg_pairs *p); /* added */
+
+#endif

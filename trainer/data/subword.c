@@ -1,0 +1,235 @@
+/* DESIGN. A word is the run of pieces from one that begins with U+2581 up to the next such. It
+ * starts as characters; of all neighbours that make a piece together, the pair with the lowest id
+ * is merged, or with probability p never looked at again: what SentencePiece's own sampling does,
+ * but with random numbers that belong to the sentence. */
+#include "trainer/data/subword.h"
+
+#include "trainer/data/hash.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORD = 256 }; /* characters; longer words stay as they are */
+
+struct slot {
+    uint64_t hash;
+    int32_t id; /* -1: free */
+};
+
+struct dg_subword {
+    char *text;      /* all pieces, one behind the other */
+    uint32_t *begin; /* [V + 1] in text */
+    uint16_t *chars; /* [V] characters; 0: a piece that is no text */
+    bool *first;     /* [V] begins a word */
+    struct slot *slots;
+    uint64_t mask;
+    uint32_t V;
+};
+
+struct symbol {
+    uint32_t begin, end; /* bytes of the word */
+    int32_t id, merged;  /* merged: with the next symbol; -1 none */
+    int next;            /* -1: the last */
+};
+
+static size_t char_bytes(unsigned char c)
+{
+    return c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+}
+
+/* "</s>", "<unk>", "<2de>", "<0x41>": not made of merges. */
+static bool is_special(const char *s, size_t n)
+{
+    return n > 2 && s[0] == '<' && s[n - 1] == '>';
+}
+
+static int32_t find(const struct dg_subword *s, const char *text, size_t n)
+{
+    uint64_t h = dg_hash64(text, n);
+    for (uint64_t i = h & s->mask; s->slots[i].id >= 0; i = (i + 1) & s->mask) {
+        int32_t id = s->slots[i].id;
+        if (s->slots[i].hash == h && s->begin[id + 1] - s->begin[id] == n &&
+            !memcmp(s->text + s->begin[id], text, n))
+            return id;
+    }
+    return -1;
+}
+
+static void add(struct dg_subword *s, int32_t id)
+{
+    uint64_t h = dg_hash64(s->text + s->begin[id], s->begin[id + 1] - s->begin[id]);
+    uint64_t i = h & s->mask;
+    while (s->slots[i].id >= 0)
+        i = (i + 1) & s->mask;
+    s->slots[i] = (struct slot){h, id};
+}
+
+static int allocate(struct dg_subword *s, size_t bytes)
+{
+    uint64_t slots = 4;
+    while (slots < 2 * (uint64_t)s->V)
+        slots *= 2;
+    s->mask = slots - 1;
+    s->text = malloc(bytes + 1);
+    s->begin = calloc(s->V + 1, sizeof *s->begin);
+    s->chars = calloc(s->V + 1, sizeof *s->chars);
+    s->first = calloc(s->V + 1, sizeof *s->first);
+    s->slots = malloc(slots * sizeof *s->slots);
+    if (!s->text || !s->begin || !s->chars || !s->first || !s->slots)
+        return DG_ENOMEM;
+    for (uint64_t i = 0; i < slots; i++)
+        s->slots[i].id = -1;
+    return 0;
+}
+
+int dg_subword_open(const struct dg_tokenizer *t, struct dg_subword **out, struct dg_error *err)
+{
+    size_t bytes = 0;
+    *out = NULL;
+    struct dg_subword *s = calloc(1, sizeof *s);
+    if (s) {
+        s->V = dg_tokenizer_size(t);
+        for (uint32_t i = 0; i < s->V; i++)
+            bytes += strlen(dg_tokenizer_piece(t, (int32_t)i));
+    }
+    if (!s || bytes > UINT32_MAX || allocate(s, bytes)) {
+        dg_subword_close(s);
+        return dg_error_set(err, DG_ENOMEM, "no memory for the pieces of a vocabulary");
+    }
+    for (uint32_t i = 0; i < s->V; i++) {
+        const char *piece = dg_tokenizer_piece(t, (int32_t)i);
+        size_t n = strlen(piece), chars = 0;
+        memcpy(s->text + s->begin[i], piece, n);
+        s->begin[i + 1] = s->begin[i] + (uint32_t)n;
+        for (size_t k = 0; k < n; k += char_bytes((unsigned char)piece[k]))
+            chars++;
+        s->chars[i] = (uint16_t)(is_special(piece, n) || chars > MAX_WORD ? 0 : chars);
+        s->first[i] = n >= 3 && memcmp(piece, "\xE2\x96\x81", 3) == 0;
+        if (s->chars[i])
+            add(s, (int32_t)i);
+    }
+    *out = s;
+    return 0;
+}
+
+void dg_subword_close(struct dg_subword *s)
+{
+    if (!s)
+        return;
+    free(s->text);
+    free(s->begin);
+    free(s->chars);
+    free(s->first);
+    free(s->slots);
+    free(s);
+}
+
+static bool is_text(const struct dg_subword *s, int32_t id)
+{
+    return id >= 0 && (uint32_t)id < s->V && s->chars[id];
+}
+
+size_t dg_subword_room(const struct dg_subword *s, const int32_t *ids, size_t n)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < n; i++)
+        room += is_text(s, ids[i]) ? s->chars[ids[i]] : 1;
+    return room;
+}
+
+static double next_random(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+}
+
+static void try_merge(const struct dg_subword *s, const char *word, struct symbol *y, int i)
+{
+    y[i].merged = y[i].next < 0 ? -1 : find(s, word + y[i].begin, y[y[i].next].end - y[i].begin);
+}
+
+/* The pair to merge next, or -1. Ties cannot be: equal ids are equal texts, and then the left one
+ * goes first. */
+static int best_pair(const struct symbol *y)
+{
+    int best = -1;
+    for (int i = 0; i >= 0; i = y[i].next)
+        if (y[i].merged >= 0 && (best < 0 || y[i].merged < y[best].merged))
+            best = i;
+    return best;
+}
+
+/* The word's characters as symbols; false when one is no piece or there are too many. */
+static bool cut_word(const struct dg_subword *s, const char *word, size_t n, struct symbol *y)
+{
+    int count = 0;
+    for (size_t i = 0; i < n; count++) {
+        size_t end = i + char_bytes((unsigned char)word[i]);
+        if (count == MAX_WORD || end > n)
+            return false;
+        y[count] = (struct symbol){
+            (uint32_t)i, (uint32_t)end, find(s, word + i, end - i), -1, end < n ? count + 1 : -1};
+        if (y[count].id < 0)
+            return false;
+        i = end;
+    }
+    for (int i = 0; i < count; i++)
+        try_merge(s, word, y, i);
+    return count > 0;
+}
+
+static size_t draw_word(const struct dg_subword *s, const char *word, size_t n, double p,
+    uint64_t *random, int32_t *out)
+{
+    struct symbol y[MAX_WORD];
+    size_t n_out = 0;
+    if (!cut_word(s, word, n, y))
+        return 0;
+    for (int i; (i = best_pair(y)) >= 0;) {
+        if (p > 0 && next_random(random) < p) {
+            y[i].merged = -1;
+            continue;
+        }
+        int gone = y[i].next;
+        y[i].id = y[i].merged;
+        y[i].end = y[gone].end;
+        y[i].next = y[gone].next;
+        try_merge(s, word, y, i);
+        for (int k = 0; k != i; k = y[k].next)
+            if (y[k].next == i)
+                try_merge(s, word, y, k);
+    }
+    for (int i = 0; i >= 0; i = y[i].next)
+        out[n_out++] = y[i].id;
+    return n_out;
+}
+
+size_t dg_subword_draw(
+    const struct dg_subword *s, const int32_t *ids, size_t n, double p, uint64_t key, int32_t *out)
+{
+    char word[MAX_WORD * 4];
+    size_t done = 0;
+    for (size_t i = 0; i < n;) {
+        size_t end = i, len = 0;
+        bool fits = true;
+        for (; end < n && is_text(s, ids[end]) && (end == i || !s->first[ids[end]]); end++) {
+            size_t bytes = s->begin[ids[end] + 1] - s->begin[ids[end]];
+            fits = fits && len + bytes <= sizeof word;
+            if (fits)
+                memcpy(word + len, s->text + s->begin[ids[end]], bytes);
+            len += fits ? bytes : 0;
+        }
+        size_t drawn = fits && end > i ? draw_word(s, word, len, p, &key, out + done) : 0;
+        if (drawn == 0) {
+            end = end > i ? end : i + 1;
+            memcpy(out + done, ids + i, (end - i) * sizeof *out);
+            drawn = end - i;
+        }
+        done += drawn;
+        i = end;
+    }
+    return done;
+}

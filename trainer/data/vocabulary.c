@@ -1,0 +1,282 @@
+#include "trainer/data/vocabulary.h"
+
+#include "base/file.h"
+#include "tokenizer/spm_trainer.h"
+#include "weights/bundle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const names[4] = {"source.spm", "source.vocab", "target.spm", "target.vocab"};
+
+static int set_path(char out[4096], const char *dir, const char *name, struct dg_error *err)
+{
+    int n = snprintf(out, 4096, "%s%s%s", dir, name[0] ? "/" : "", name);
+    return n < 4096
+               ? 0
+               : dg_error_set(err, DG_EINVAL, "the path %.100s... is longer than 4095 bytes", dir);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static int find_bundle(const char *dir, struct dg_vocabulary_files *out, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_open(dir, &b, err);
+    if (rc)
+        return rc;
+    const char *from[4] = {dg_bundle_source_spm(b), dg_bundle_source_vocab(b),
+        dg_bundle_target_spm(b), dg_bundle_target_vocab(b)};
+    if (!from[0][0] || !from[2][0])
+        rc = dg_error_set(
+            err, DG_EUNSUP, "the bundle %s has no SentencePiece model: it cannot encode text", dir);
+    for (size_t i = 0; i < 4 && rc == 0; i++)
+        rc = set_path(out->paths[i], from[i], "", err);
+    dg_bundle_close(b);
+    return rc;
+}
+
+int dg_vocabulary_find(
+    const struct dg_recipe *r, struct dg_vocabulary_files *out, struct dg_error *err)
+{
+    struct dg_buffer b;
+    char probe[4096];
+    const bool keep = dg_recipe_keeps_vocabulary(r);
+    const char *from = keep ? r->init : r->vocabulary.from;
+    memset(out, 0, sizeof *out);
+    if (!from[0])
+        return 0;
+    dg_buffer_init(&b);
+    const char *path = dg_recipe_path(r, from, &b);
+    int rc = path ? set_path(probe, path, "manifest.json", err)
+                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    if (rc == 0 && (keep || exists(probe))) {
+        rc = find_bundle(path, out, err);
+    } else if (rc == 0) {
+        struct stat st;
+        bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+        for (size_t i = 0; i < 4 && rc == 0; i++)
+            if (folder)
+                rc = set_path(out->paths[i], path, names[i], err);
+            else if (i % 2 == 0)
+                rc = set_path(out->paths[i], path, "", err);
+    }
+    dg_buffer_deinit(&b);
+    return rc;
+}
+
+static int copy_file(const char *from, const char *to, struct dg_error *err)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    int rc = dg_file_read(from, &b, err);
+    if (rc == 0)
+        rc = dg_file_write(to, b.data ? b.data : "", b.len, err);
+    dg_buffer_deinit(&b);
+    return rc;
+}
+
+int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err)
+{
+    struct dg_vocabulary_files f;
+    char to[4096], spm[4096];
+    int rc = dg_vocabulary_find(r, &f, err);
+    for (size_t i = 0; i < 4 && rc == 0; i++) {
+        rc = set_path(to, dir, names[i], err);
+        if (rc)
+            break;
+        if (f.paths[i][0]) {
+            rc = copy_file(f.paths[i], to, err);
+        } else {
+            rc = set_path(spm, dir, names[i - 1], err);
+            if (rc == 0)
+                rc = dg_tokenizer_write_vocab(spm, to, err);
+        }
+    }
+    return rc;
+}
+
+/* Lines that SentencePiece learns from, chosen evenly when there are too many. */
+static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
+    const struct dg_dedup *dedup, int sides, const char *path, struct dg_error *err)
+{
+    struct dg_file_writer *w = NULL;
+    struct dg_pair p;
+    int got = 0, rc = dg_file_begin(path, &w, err);
+    double lines = (double)dg_pairs_count(pairs) * (sides == 3 ? 2 : 1),
+           wanted = (double)r->vocabulary.sample_lines;
+    uint64_t limit = lines > wanted ? (uint64_t)(wanted / lines * 0x1p63) : UINT64_MAX;
+    if (rc == 0)
+        rc = dg_pairs_rewind(pairs, err);
+    for (uint64_t item = 0; rc == 0 && (got = dg_pairs_next(pairs, &p, err)) > 0; item++) {
+        if ((dedup && dg_dedup_seen(dedup, item)) ||
+            (limit != UINT64_MAX && dg_hash64(&item, sizeof item) >> 1 >= limit))
+            continue;
+        if (sides & 1)
+            rc = dg_file_append(w, p.source, p.source_len, err);
+        if (rc == 0 && sides & 1)
+            rc = dg_file_append(w, "\n", 1, err);
+        if (rc == 0 && sides & 2)
+            rc = dg_file_append(w, p.target, p.target_len, err);
+        if (rc == 0 && sides & 2)
+            rc = dg_file_append(w, "\n", 1, err);
+    }
+    if (got < 0)
+        rc = got;
+    if (rc == 0)
+        return dg_file_commit_take(w, err);
+    if (w)
+        dg_file_abort(w);
+    return rc;
+}
+
+/* Tags of the recipe, each once; NULL-ended. They become control pieces: no text can spell them. */
+static void list_tags(const struct dg_recipe *r, const char **out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->data.n_directions; i++) {
+        const char *tag = r->data.directions[i].tag;
+        size_t j = 0;
+        while (j < n && strcmp(out[j], tag))
+            j++;
+        if (tag[0] && j == n)
+            out[n++] = tag;
+    }
+    out[n] = NULL;
+}
+
+/* One SentencePiece model and its vocabulary file: sides 1 source, 2 target, 3 both in one. */
+static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
+    const struct dg_dedup *dedup, int sides, int threads, const char *dir, struct dg_error *err)
+{
+    const char *tags[UINT8_MAX + 1];
+    char sample[4096], spm[4096], vocab[4096];
+    const char *inputs[1] = {sample};
+    size_t side = sides == 2 ? 2 : 0;
+    if (r->data.n_directions >= sizeof tags / sizeof tags[0])
+        return dg_error_field(err, DG_EINVAL, "data.pairs", "more than %d directions", UINT8_MAX);
+    int rc = set_path(sample, dir, "vocabulary.txt", err);
+    if (rc == 0)
+        rc = set_path(spm, dir, names[side], err);
+    if (rc == 0)
+        rc = set_path(vocab, dir, names[side + 1], err);
+    if (rc == 0)
+        rc = write_sample(r, pairs, dedup, sides, sample, err);
+    if (rc)
+        return rc;
+    list_tags(r, tags);
+    struct dg_spm_train_options o = {
+        .inputs = inputs,
+        .n_inputs = 1,
+        .vocab_size = (uint32_t)r->vocabulary.size,
+        .character_coverage = r->vocabulary.character_coverage,
+        .byte_fallback = r->vocabulary.byte_fallback,
+        .controls = tags,
+        .normalization = r->vocabulary.normalization,
+        .threads = threads,
+    };
+    for (size_t i = 0; sides & 1 && tags[i]; i++)
+        o.n_controls++;
+    rc = dg_spm_train(&o, spm, err);
+    remove(sample);
+    return rc ? rc : dg_tokenizer_write_vocab(spm, vocab, err);
+}
+
+int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
+    const struct dg_dedup *dedup, int threads, const char *dir, struct dg_error *err)
+{
+    char from[4096], to[4096];
+    if (!r->vocabulary.joint) {
+        int rc = train_one(r, pairs, dedup, 1, threads, dir, err);
+        return rc ? rc : train_one(r, pairs, dedup, 2, threads, dir, err);
+    }
+    int rc = train_one(r, pairs, dedup, 3, threads, dir, err);
+    for (size_t i = 0; i < 2 && rc == 0; i++) {
+        rc = set_path(from, dir, names[i], err);
+        if (rc == 0)
+            rc = set_path(to, dir, names[i + 2], err);
+        if (rc == 0)
+            rc = copy_file(from, to, err);
+    }
+    return rc;
+}
+
+static int same_file(const char *a, const char *b, bool *same, struct dg_error *err)
+{
+    struct dg_hash128 x, y;
+    int rc = dg_hash_file(a, &x, NULL, err);
+    if (rc == 0)
+        rc = dg_hash_file(b, &y, NULL, err);
+    *same = rc == 0 && x.high == y.high && x.low == y.low;
+    return rc;
+}
+
+static int open_tokenizers(struct dg_vocabulary *v, const char *dir, struct dg_error *err)
+{
+    char path[4][4096];
+    bool spm = false, vocab = false;
+    int rc = 0;
+    for (size_t i = 0; i < 4 && rc == 0; i++)
+        rc = set_path(path[i], dir, names[i], err);
+    if (rc == 0)
+        rc = same_file(path[0], path[2], &spm, err);
+    if (rc == 0)
+        rc = same_file(path[1], path[3], &vocab, err);
+    if (rc == 0)
+        rc = dg_tokenizer_open(path[0], path[1], &v->source, err);
+    if (rc == 0 && spm && vocab)
+        v->target = v->source;
+    else if (rc == 0)
+        rc = dg_tokenizer_open(path[2], path[3], &v->target, err);
+    return rc;
+}
+
+int dg_vocabulary_open(
+    const struct dg_recipe *r, const char *dir, struct dg_vocabulary **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_vocabulary *v = calloc(1, sizeof *v);
+    if (!v || !(v->tags = malloc((r->data.n_directions + 1) * sizeof *v->tags))) {
+        dg_vocabulary_close(v);
+        return dg_error_set(err, DG_ENOMEM, "out of memory for vocabularies");
+    }
+    int rc = open_tokenizers(v, dir, err);
+    if (rc == 0 &&
+        (!dg_tokenizer_has_piece(v->source, "</s>") || !dg_tokenizer_has_piece(v->target, "</s>") ||
+            dg_tokenizer_id(v->source, "</s>") != dg_tokenizer_id(v->target, "</s>")))
+        rc = dg_error_set(err, DG_EINVAL, "both vocabularies need the piece </s> under one id");
+    for (size_t i = 0; i < r->data.n_directions && rc == 0; i++) {
+        const char *tag = r->data.directions[i].tag;
+        v->tags[i] = -1;
+        if (tag[0] && !dg_tokenizer_has_piece(v->source, tag))
+            rc = dg_error_field(
+                err, DG_EINVAL, "data.target_tags", "the vocabulary has no piece %s", tag);
+        else if (tag[0])
+            v->tags[i] = dg_tokenizer_id(v->source, tag);
+    }
+    if (rc) {
+        dg_vocabulary_close(v);
+        return rc;
+    }
+    v->eos = dg_tokenizer_id(v->target, "</s>");
+    v->unk = dg_tokenizer_unk(v->target);
+    *out = v;
+    return 0;
+}
+
+void dg_vocabulary_close(struct dg_vocabulary *v)
+{
+    if (!v)
+        return;
+    if (v->target != v->source)
+        dg_tokenizer_close(v->target);
+    dg_tokenizer_close(v->source);
+    free(v->tags);
+    free(v);
+}

@@ -1,0 +1,41 @@
+/* The vocabularies of a run: trained on the clean pairs, or taken over from a bundle, a prepared
+ * folder or a SentencePiece model. Written into the prepared folder, then opened from there. Const
+ * after open: any thread. */
+#ifndef DG_TRAINER_DATA_VOCABULARY_H
+#define DG_TRAINER_DATA_VOCABULARY_H
+
+#include "base/error.h"
+#include "tokenizer/tokenizer.h"
+#include "trainer/data/dedup.h"
+#include "trainer/data/pairs.h"
+#include "trainer/recipe/recipe.h"
+
+#include <stdint.h>
+
+struct dg_vocabulary {
+    struct dg_tokenizer *source, *target; /* the same one twice when joint */
+    int32_t eos, unk;
+    int32_t *tags; /* [n_directions] ids put before the source; -1 none */
+};
+
+/* Train on the pairs (those that dedup, which may be NULL, has not seen before) and write
+ * source.spm, source.vocab, target.spm and target.vocab into dir. */
+int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
+    const struct dg_dedup *dedup, int threads, const char *dir, struct dg_error *err);
+/* The files that recipe.init or vocabulary.from names, behind the data folder where that is what
+ * they are relative to: ready to be opened. All "" when the recipe trains its own. vocab paths are
+ * "" for a bare SentencePiece model: its own order then. */
+struct dg_vocabulary_files {
+    char paths[4][4096]; /* source spm, source vocab, target spm, target vocab */
+};
+int dg_vocabulary_find(
+    const struct dg_recipe *r, struct dg_vocabulary_files *out, struct dg_error *err);
+/* Copy them from recipe.init or vocabulary.from. */
+int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err);
+
+/* DG_EINVAL when </s> or a tag of the recipe is missing. */
+int dg_vocabulary_open(
+    const struct dg_recipe *r, const char *dir, struct dg_vocabulary **out, struct dg_error *err);
+void dg_vocabulary_close(struct dg_vocabulary *v); /* NULL is fine */
+
+#endif

@@ -1,0 +1,289 @@
+#include "trainer/prepare/prepare_internal.h"
+
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err)
+{
+    if (j->o->stop && *j->o->stop)
+        return dg_error_set(err, DG_ECANCELED,
+            "preparing was stopped; what was done so far is made anew next time");
+    return 0;
+}
+
+const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b, const char *name)
+{
+    dg_buffer_reset(b);
+    dg_buffer_addf(b, "%s/%s", j->o->dir, name);
+    return b->failed ? NULL : b->data;
+}
+
+/* Does the folder hold what this recipe and these inputs give, with every shard in its full
+ * size? */
+static bool is_current(const struct dg_prepare_options *o, const char *hash)
+{
+    struct dg_prepared *p = NULL;
+    bool current =
+        dg_prepared_open(o->dir, &p, NULL) == 0 && strcmp(dg_prepared_hash(p), hash) == 0;
+    dg_prepared_close(p);
+    return current;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* prepare's own files and what a killed prepare left; anything else in the folder stays. The
+ * manifest goes first, so that a folder half made is never taken for a whole one. */
+static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
+{
+    struct dg_buffer path;
+    dg_buffer_init(&path);
+    const char *manifest = dg_prepare_path(j, &path, "prepared.json");
+    if (manifest && remove(manifest) && errno != ENOENT) {
+        int rc = dg_error_set(err, DG_EIO, "cannot remove %s: %s", manifest, strerror(errno));
+        dg_buffer_deinit(&path);
+        return rc;
+    }
+    DIR *d = opendir(j->o->dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        bool ours = ends_with(e->d_name, ".shard") || strstr(e->d_name, ".shard.tmp-") ||
+                    ends_with(e->d_name, ".links") || strstr(e->d_name, ".links.tmp-") ||
+                    strstr(e->d_name, ".txt.tmp-");
+        if (ours && dg_prepare_path(j, &path, e->d_name))
+            remove(path.data);
+    }
+    if (d)
+        closedir(d);
+    dg_buffer_deinit(&path);
+    return 0;
+}
+
+static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
+    const struct dg_prepare_options *o, struct dg_error *err)
+{
+    const int threads = o->threads > 0 ? o->threads : dg_cores_available();
+    memset(j, 0, sizeof *j);
+    j->r = r;
+    j->o = o;
+    dg_progress_init(&j->progress, !o->quiet);
+    for (size_t i = 0; i < r->data.n_pairs; i++)
+        j->n_files += r->data.pairs[i].n_train;
+    j->counts = calloc(j->n_files, sizeof *j->counts);
+    j->sets = dg_json_new_array();
+    if (!j->counts || !j->sets)
+        return dg_error_set(err, DG_ENOMEM, "out of memory for preparing");
+    int rc = dg_file_make_dir(o->dir, err);
+    if (rc == 0)
+        rc = clear_folder(j, err);
+    if (rc == 0)
+        rc = dg_pool_open(threads, &j->pool, err);
+    if (rc == 0)
+        rc = dg_pairs_open(o->dir, &j->pairs, err);
+    if (rc == 0 && r->cleaning.deduplicate)
+        rc = dg_dedup_open(o->dir, &j->dedup, err);
+    return rc;
+}
+
+static void close_job(struct dg_prepare_job *j)
+{
+    dg_progress_clear(&j->progress);
+    dg_vocabulary_close(j->vocabulary);
+    for (size_t i = 0; j->dictionaries && i < j->r->data.n_pairs; i++)
+        dg_dictionary_close(j->dictionaries[i]);
+    free(j->dictionaries);
+    dg_dedup_close(j->dedup);
+    dg_pairs_close(j->pairs);
+    dg_hash_set_close(j->held_out);
+    dg_pool_close(j->pool);
+    dg_json_free(j->sets);
+    for (size_t i = 0; i < j->n_domains; i++)
+        free(j->domains[i]);
+    free(j->domains);
+    free(j->counts);
+}
+
+static int make_vocabulary(struct dg_prepare_job *j, struct dg_error *err)
+{
+    const struct dg_recipe *r = j->r;
+    int rc = dg_prepare_check(j, err);
+    if (rc)
+        return rc;
+    if (dg_recipe_keeps_vocabulary(r) || r->vocabulary.from[0]) {
+        rc = dg_vocabulary_import(r, j->o->dir, err);
+    } else {
+        dg_progress_draw(&j->progress, "training the vocabulary");
+        rc = dg_vocabulary_train(r, j->pairs, j->dedup, dg_pool_threads(j->pool), j->o->dir, err);
+    }
+    return rc ? rc : dg_vocabulary_open(r, j->o->dir, &j->vocabulary, err);
+}
+
+static struct dg_json *count_json(const struct dg_prepare_count *c)
+{
+    struct dg_json *o = dg_json_new_object(), *dropped = dg_json_new_object();
+    for (int why = DG_KEEP + 1; why < DG_N_DROPS; why++)
+        dg_json_set_int(dropped, dg_drop_name((enum dg_drop)why), (int64_t)c->by[why]);
+    dg_json_set_int(o, "read", (int64_t)c->read);
+    dg_json_set_int(o, "kept", (int64_t)c->by[DG_KEEP]);
+    dg_json_set_take(o, "dropped", dropped);
+    return o;
+}
+
+static struct dg_json *counts_json(const struct dg_prepare_job *j)
+{
+    struct dg_json *o = dg_json_new_object(), *files = dg_json_new_array();
+    struct dg_prepare_count total = {0};
+    size_t file = 0;
+    for (size_t i = 0; i < j->r->data.n_pairs; i++)
+        for (size_t k = 0; k < j->r->data.pairs[i].n_train; k++, file++) {
+            const struct dg_prepare_count *c = &j->counts[file];
+            struct dg_json *f = count_json(c);
+            dg_json_set_string(f, "source", j->r->data.pairs[i].train[k].source);
+            dg_json_set_string(f, "target", j->r->data.pairs[i].train[k].target);
+            dg_json_append_take(files, f);
+            total.read += c->read;
+            for (int why = 0; why < DG_N_DROPS; why++)
+                total.by[why] += c->by[why];
+        }
+    dg_json_set_take(o, "total", count_json(&total));
+    dg_json_set_take(o, "files", files);
+    return o;
+}
+
+static struct dg_json *vocabulary_json(const struct dg_prepare_job *j)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_int(o, "source_size", dg_tokenizer_size(j->vocabulary->source));
+    dg_json_set_int(o, "target_size", dg_tokenizer_size(j->vocabulary->target));
+    dg_json_set_bool(o, "joint", j->vocabulary->source == j->vocabulary->target);
+    dg_json_set_int(o, "eos", j->vocabulary->eos);
+    dg_json_set_int(o, "unk", j->vocabulary->unk);
+    return o;
+}
+
+static int write_manifest(struct dg_prepare_job *j, const char *hash, const struct dg_json *inputs,
+    double seconds, struct dg_error *err)
+{
+    struct dg_json *m = dg_json_new_object(), *domains = dg_json_new_array();
+    struct dg_buffer text, path;
+    dg_buffer_init(&text);
+    dg_buffer_init(&path);
+    for (size_t i = 0; i < j->n_domains; i++)
+        dg_json_append_take(domains, dg_json_new_string(j->domains[i], strlen(j->domains[i])));
+    dg_json_set_int(m, "format", DG_PREPARED_FORMAT);
+    dg_json_set_string(m, "hash", hash);
+    dg_json_set_take(m, "recipe", dg_recipe_data_part(j->r));
+    dg_json_set_take(m, "inputs", dg_json_copy(inputs));
+    dg_json_set_take(m, "vocabulary", vocabulary_json(j));
+    dg_json_set_take(m, "domains", domains);
+    dg_json_set_take(m, "counts", counts_json(j));
+    dg_json_set_take(m, "sets", dg_json_copy(j->sets));
+    dg_json_set_real(m, "seconds", seconds);
+    const char *name = dg_prepare_path(j, &path, "prepared.json");
+    int rc = !name || dg_json_write(m, 2, &text) || text.failed
+                 ? dg_error_set(
+                       err, DG_ENOMEM, "out of memory for the manifest (or a domain is not UTF-8)")
+                 : dg_file_write(name, text.data, text.len, err);
+    dg_json_free(m);
+    dg_buffer_deinit(&text);
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+static int make_folder(const struct dg_recipe *r, const struct dg_prepare_options *o,
+    const struct dg_json *inputs, const char *hash, struct dg_error *err)
+{
+    struct dg_prepare_job j;
+    uint64_t start = dg_clock_ns();
+    int rc = open_job(&j, r, o, err);
+    if (rc == 0)
+        rc = dg_prepare_held_out(&j, err);
+    if (rc == 0)
+        rc = dg_prepare_clean(&j, err);
+    if (rc == 0)
+        rc = dg_prepare_dictionary(&j, err);
+    if (rc == 0)
+        rc = make_vocabulary(&j, err);
+    if (rc == 0)
+        rc = dg_prepare_encode(&j, err);
+    if (rc == 0)
+        rc = dg_prepare_links(&j, err);
+    if (rc == 0)
+        rc = dg_prepare_sets(&j, "dev", err);
+    if (rc == 0)
+        rc = dg_prepare_sets(&j, "test", err);
+    if (rc == 0)
+        rc = write_manifest(&j, hash, inputs, (double)(dg_clock_ns() - start) * 1e-9, err);
+    close_job(&j);
+    return rc;
+}
+
+static int make_locked(const struct dg_recipe *r, const struct dg_prepare_options *o,
+    const struct dg_json *inputs, const char *hash, bool *made, struct dg_error *err)
+{
+    int making = -1, unused = -1, rc = dg_prepare_lock(o, &making, err);
+    if (rc == 0 && (o->force || !is_current(o, hash))) {
+        rc = dg_prepare_lock_unused(o->dir, &unused, err);
+        *made = rc == 0;
+        if (rc == 0)
+            rc = make_folder(r, o, inputs, hash, err);
+    }
+    if (unused >= 0)
+        close(unused);
+    /* While `making` is locked nobody else begins to make it. */
+    if (rc == 0 && o->hold)
+        rc = dg_prepared_hold(o->dir, o->hold, err);
+    if (making >= 0)
+        close(making);
+    return rc;
+}
+
+/* Is the folder there as it should be, and held where that is wanted? */
+static bool is_ready(const struct dg_prepare_options *o, const char *hash)
+{
+    if (!is_current(o, hash))
+        return false;
+    if (!o->hold)
+        return true;
+    if (dg_prepared_hold(o->dir, o->hold, NULL))
+        return false;
+    if (is_current(o, hash)) /* still, now that nobody can change it */
+        return true;
+    if (*o->hold >= 0)
+        close(*o->hold);
+    *o->hold = -1;
+    return false;
+}
+
+int dg_prepare(
+    const struct dg_recipe *r, const struct dg_prepare_options *o, bool *made, struct dg_error *err)
+{
+    struct dg_json *inputs = NULL;
+    char hash[33];
+    bool needed = false;
+    if (r->data.n_pairs == 0)
+        return dg_error_field(err, DG_EINVAL, "data.pairs",
+            "data.pairs is missing: the recipe does not say what to train on");
+    if (o->hold)
+        *o->hold = -1;
+    int rc = dg_prepare_inputs(r, &inputs, err);
+    if (rc == 0)
+        rc = dg_prepare_hash(r, inputs, hash, err);
+    /* Without the lock first: a folder that is made may be read-only. */
+    if (rc == 0 && (o->force || !is_ready(o, hash)))
+        rc = make_locked(r, o, inputs, hash, &needed, err);
+    if (made)
+        *made = needed;
+    dg_json_free(inputs);
+    return rc;
+}

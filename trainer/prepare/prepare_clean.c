@@ -1,0 +1,330 @@
+/* DESIGN. Blocks of lines are read by the caller, cleaned in parallel by the pool, and written in
+ * order by the caller: the outcome does not depend on the number of threads, and memory is one
+ * block. */
+#include "trainer/prepare/prepare_internal.h"
+
+#include "base/log.h"
+#include "trainer/data/corpus.h"
+#include "trainer/data/langcheck.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_PAIRS = 16384, TASK_PAIRS = 256, TASKS = BLOCK_PAIRS / TASK_PAIRS };
+#define BLOCK_BYTES ((size_t)8 << 20)
+
+struct place {
+    size_t begin, len;
+};
+
+struct line_pair {
+    struct place source, target; /* in block.text, then in the task's buffer when clean */
+    uint32_t domain;
+    bool cut;
+    enum dg_drop why;
+    struct dg_hash128 hash;
+};
+
+struct task {
+    struct dg_buffer text; /* clean lines */
+    struct dg_error err;
+};
+
+struct block {
+    struct dg_prepare_job *job;
+    size_t pair; /* of the recipe */
+    const struct dg_recipe_file *file;
+    struct dg_buffer text;   /* lines as read */
+    struct line_pair *pairs; /* [BLOCK_PAIRS] */
+    struct task *tasks;      /* [TASKS] */
+    size_t n;
+    uint64_t done; /* pairs read so far, all files */
+};
+
+static struct dg_hash128 line_hash(const char *s, size_t n)
+{
+    return dg_hash128(s, n, 0);
+}
+
+bool dg_prepare_is_held_out(
+    const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len)
+{
+    return j->r->cleaning.remove_overlap && (dg_hash_set_has(j->held_out, line_hash(s, s_len)) ||
+                                                dg_hash_set_has(j->held_out, line_hash(t, t_len)));
+}
+
+/* Source and target as one: the source's hash seeds the target's. */
+static struct dg_hash128 pair_hash(
+    size_t pair, const char *s, size_t s_len, const char *t, size_t t_len)
+{
+    struct dg_hash128 a = dg_hash128(s, s_len, pair), b = dg_hash128(t, t_len, a.low);
+    return (struct dg_hash128){a.high ^ b.high, b.low};
+}
+
+/* One side made clean at the end of the task's buffer. */
+static enum dg_drop clean_side(struct block *b, struct task *t, struct place *side)
+{
+    enum dg_drop why;
+    size_t begin = t->text.len;
+    if (dg_clean_line(b->text.data + side->begin, side->len, &t->text, &why, &t->err))
+        return DG_DROP_UTF8; /* the task's error is reported */
+    side->begin = begin;
+    side->len = t->text.len - begin;
+    return why;
+}
+
+static void clean_one(struct block *b, struct task *t, struct line_pair *p)
+{
+    const struct dg_recipe *r = b->job->r;
+    size_t start = t->text.len;
+    enum dg_drop why_source = clean_side(b, t, &p->source);
+    enum dg_drop why_target = why_source ? DG_KEEP : clean_side(b, t, &p->target);
+    p->why = why_source ? why_source : why_target;
+    if (p->why == DG_KEEP && p->cut)
+        p->why = DG_DROP_LONG;
+    if (p->why == DG_KEEP) {
+        const char *s = t->text.data + p->source.begin, *g = t->text.data + p->target.begin;
+        if (!t->text.data)
+            s = g = "";
+        p->why = dg_clean_pair(
+            &r->cleaning, &r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
+        if (p->why == DG_KEEP && dg_prepare_is_held_out(b->job, s, p->source.len, g, p->target.len))
+            p->why = DG_DROP_OVERLAP;
+        p->hash = pair_hash(b->pair, s, p->source.len, g, p->target.len);
+    }
+    if (p->why != DG_KEEP) /* what is dropped gives its room back */
+        t->text.len = start;
+}
+
+static void run_task(void *arg, size_t i)
+{
+    struct block *b = arg;
+    struct task *t = &b->tasks[i];
+    dg_buffer_reset(&t->text);
+    size_t end = (i + 1) * TASK_PAIRS < b->n ? (i + 1) * TASK_PAIRS : b->n;
+    for (size_t k = i * TASK_PAIRS; k < end && !t->err.code; k++)
+        clean_one(b, t, &b->pairs[k]);
+}
+
+static double domain_weight(const struct dg_recipe_data *d, const char *label)
+{
+    for (size_t i = 0; i < d->n_domain_weights; i++)
+        if (strcmp(d->domain_weights[i].domain, label) == 0)
+            return d->domain_weights[i].weight;
+    return 1;
+}
+
+int dg_prepare_domain(
+    struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err)
+{
+    for (size_t i = 0; i < j->n_domains; i++)
+        if (strlen(j->domains[i]) == n && memcmp(j->domains[i], label, n) == 0) {
+            *out = (uint32_t)i;
+            return 0;
+        }
+    if (j->n_domains == DG_MAX_DOMAINS || n > 200)
+        return dg_error_set(err, DG_ELIMIT,
+            "more than %d domains, or a label of more than 200 bytes", DG_MAX_DOMAINS);
+    char **p = realloc(j->domains, (j->n_domains + 1) * sizeof *p);
+    if (p)
+        j->domains = p;
+    if (!p || !(p[j->n_domains] = strndup(label, n)))
+        return dg_error_set(err, DG_ENOMEM, "out of memory for domains");
+    *out = (uint32_t)j->n_domains++;
+    return 0;
+}
+
+/* Lines into the block until it is full: 1 when there may be more, 0 at the end. */
+static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err)
+{
+    dg_buffer_reset(&b->text);
+    b->n = 0;
+    while (b->n < BLOCK_PAIRS && b->text.len < BLOCK_BYTES) {
+        struct dg_line lines[3];
+        struct line_pair *p = &b->pairs[b->n];
+        int got = dg_corpus_next(c, lines, err);
+        if (got <= 0)
+            return got;
+        const char *label = b->file->domains[0] ? lines[2].text : b->file->domain;
+        int rc = dg_prepare_domain(
+            b->job, label, b->file->domains[0] ? lines[2].len : strlen(label), &p->domain, err);
+        if (rc)
+            return rc;
+        p->source = (struct place){b->text.len, lines[0].len};
+        dg_buffer_add(&b->text, lines[0].text, lines[0].len);
+        p->target = (struct place){b->text.len, lines[1].len};
+        dg_buffer_add(&b->text, lines[1].text, lines[1].len);
+        p->cut = lines[0].cut || lines[1].cut;
+        b->n++;
+        if (b->text.failed)
+            return dg_error_set(err, DG_ENOMEM, "no memory for a block of lines");
+    }
+    return 1;
+}
+
+/* What the tasks kept, in order, to the file of pairs. */
+static int write_block(struct block *b, size_t file, struct dg_error *err)
+{
+    struct dg_prepare_job *j = b->job;
+    struct dg_prepare_count *count = &j->counts[file];
+    int rc = 0;
+    for (size_t k = 0; k < b->n && rc == 0; k++) {
+        struct line_pair *p = &b->pairs[k];
+        struct task *t = &b->tasks[k / TASK_PAIRS];
+        if (t->err.code)
+            return dg_error_set(err, t->err.code, "%s", t->err.message);
+        double weight = b->file->weight * domain_weight(&j->r->data, j->domains[p->domain]);
+        if (p->why == DG_KEEP && weight <= 0)
+            p->why = DG_DROP_WEIGHT;
+        count->read++;
+        if (p->why != DG_KEEP) {
+            count->by[p->why]++;
+            continue;
+        }
+        struct dg_pair out = {(uint32_t)b->pair, (uint32_t)file, p->domain, (float)weight,
+            (uint32_t)p->source.len, (uint32_t)p->target.len, t->text.data + p->source.begin,
+            t->text.data + p->target.begin};
+        rc = dg_pairs_add(j->pairs, &out, err);
+        if (rc == 0 && j->dedup)
+            rc = dg_dedup_add(j->dedup, p->hash, err);
+    }
+    return rc;
+}
+
+static void show(struct block *b)
+{
+    char count[32], line[160];
+    b->done += b->n;
+    if (!dg_progress_due(&b->job->progress))
+        return;
+    dg_progress_count(b->done, count);
+    snprintf(line, sizeof line, "cleaning  %s pairs  %s", count, b->file->source);
+    dg_progress_draw(&b->job->progress, line);
+}
+
+static int clean_file(struct block *b, size_t file, struct dg_error *err)
+{
+    struct dg_prepare_job *j = b->job;
+    struct dg_corpus *c = NULL;
+    struct dg_buffer path[3];
+    const char *paths[3] = {NULL, NULL, NULL};
+    int more = 1, rc = DG_ENOMEM;
+    for (size_t i = 0; i < 3; i++)
+        dg_buffer_init(&path[i]);
+    paths[0] = dg_recipe_path(j->r, b->file->source, &path[0]);
+    paths[1] = dg_recipe_path(j->r, b->file->target, &path[1]);
+    paths[2] = b->file->domains[0] ? dg_recipe_path(j->r, b->file->domains, &path[2]) : NULL;
+    if (!paths[0] || !paths[1] || (b->file->domains[0] && !paths[2]))
+        dg_error_set(err, rc, "out of memory for paths");
+    else
+        rc = dg_corpus_open(paths, 3, &c, err);
+    while (rc == 0 && more) {
+        rc = dg_prepare_check(j, err);
+        more = rc ? rc : read_block(b, c, err);
+        if (more < 0) {
+            rc = more;
+            break;
+        }
+        dg_pool_run(j->pool, (b->n + TASK_PAIRS - 1) / TASK_PAIRS, run_task, b);
+        rc = write_block(b, file, err);
+        show(b);
+    }
+    dg_corpus_close(c);
+    for (size_t i = 0; i < 3; i++)
+        dg_buffer_deinit(&path[i]);
+    return rc;
+}
+
+static void warn_unknown_languages(const struct dg_recipe *r)
+{
+    for (size_t i = 0; i < r->data.n_directions; i++)
+        if (!dg_langcheck_knows(r->data.directions[i].target_lang))
+            dg_log(DG_LOG_WARN, "language_not_checked lang=%s reason=\"unknown to the detector\"",
+                r->data.directions[i].target_lang);
+}
+
+int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
+{
+    struct block b = {.job = j};
+    int rc = 0;
+    if (j->r->cleaning.language_check && !dg_langcheck_available())
+        return dg_error_field(err, DG_EUNSUP, "cleaning.language_check",
+            "cleaning.language_check needs CLD2, which this program was built without (Debian: "
+            "libcld2-dev)");
+    if (j->r->cleaning.language_check)
+        warn_unknown_languages(j->r);
+    dg_buffer_init(&b.text);
+    b.pairs = calloc(BLOCK_PAIRS, sizeof *b.pairs);
+    b.tasks = calloc(TASKS, sizeof *b.tasks);
+    if (!b.pairs || !b.tasks)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a block of %d pairs", BLOCK_PAIRS);
+    size_t file = 0;
+    for (b.pair = 0; b.pair < j->r->data.n_pairs && rc == 0; b.pair++) {
+        const struct dg_recipe_pair *p = &j->r->data.pairs[b.pair];
+        for (size_t i = 0; i < p->n_train && rc == 0; i++) {
+            b.file = &p->train[i];
+            rc = clean_file(&b, file++, err);
+        }
+    }
+    if (rc == 0 && j->dedup)
+        rc = dg_dedup_finish(j->dedup, err);
+    for (size_t i = 0; b.tasks && i < TASKS; i++)
+        dg_buffer_deinit(&b.tasks[i].text);
+    free(b.tasks);
+    free(b.pairs);
+    dg_buffer_deinit(&b.text);
+    return rc;
+}
+
+static int hold_out_file(struct dg_prepare_job *j, const char *name, struct dg_error *err)
+{
+    struct dg_lines *l = NULL;
+    struct dg_buffer path, clean;
+    struct dg_line line;
+    int got = 1;
+    dg_buffer_init(&path);
+    dg_buffer_init(&clean);
+    const char *full = dg_recipe_path(j->r, name, &path);
+    int rc = full ? dg_lines_open(full, &l, err)
+                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    while (rc == 0 && (got = dg_lines_next(l, &line, err)) > 0) {
+        enum dg_drop why;
+        dg_buffer_reset(&clean);
+        rc = dg_clean_line(line.text, line.len, &clean, &why, err);
+        if (rc == 0 && clean.len)
+            rc = dg_hash_set_add(j->held_out, line_hash(clean.data, clean.len), err);
+    }
+    dg_lines_close(l);
+    dg_buffer_deinit(&clean);
+    dg_buffer_deinit(&path);
+    return rc ? rc : got < 0 ? got : 0;
+}
+
+static int hold_out_files(
+    struct dg_prepare_job *j, const struct dg_recipe_file *f, size_t n, struct dg_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        rc = hold_out_file(j, f[i].source, err);
+        if (rc == 0)
+            rc = hold_out_file(j, f[i].target, err);
+    }
+    return rc;
+}
+
+int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err)
+{
+    const struct dg_recipe_data *d = &j->r->data;
+    int rc = dg_hash_set_open(&j->held_out, err);
+    if (rc || !j->r->cleaning.remove_overlap)
+        return rc;
+    for (size_t i = 0; i < d->n_pairs && rc == 0; i++) {
+        rc = hold_out_files(j, d->pairs[i].dev, d->pairs[i].n_dev, err);
+        if (rc == 0)
+            rc = hold_out_files(j, d->pairs[i].test, d->pairs[i].n_test, err);
+    }
+    for (size_t i = 0; i < d->n_held_out && rc == 0; i++)
+        rc = hold_out_file(j, d->held_out[i], err);
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* Prepare's pass over the clean pairs that learns which words translate which, where a recipe wants
+ * words as pairs of their own. */
+#include "trainer/prepare/prepare_internal.h"
+
+#include <stdlib.h>
+
+int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err)
+{
+    const struct dg_recipe_data *d = &j->r->data;
+    int rc = 0;
+    if (j->r->variants.words <= 0)
+        return 0;
+    j->dictionaries = calloc(d->n_pairs, sizeof(struct dg_dictionary *));
+    if (!j->dictionaries)
+        return dg_error_set(err, DG_ENOMEM, "no memory for words");
+    dg_progress_draw(&j->progress, "learning which word translates which");
+    for (size_t i = 0; i < d->n_pairs && !rc; i++) {
+        const struct dg_dictionary_options o = {.dir = j->o->dir,
+            .pair = (uint32_t)i,
+            .source_lang = d->pairs[i].source_lang,
+            .target_lang = d->pairs[i].target_lang};
+        rc = dg_prepare_check(j, err);
+        if (!rc)
+            rc = dg_dictionary_learn(j->pairs, j->dedup, &o, &j->dictionaries[i], err);
+    }
+    return rc;
+}

@@ -1,0 +1,98 @@
+/* What a prepared folder was made from: every input file with its size and hash, and one hash over
+ * everything. */
+#include "trainer/prepare/prepare_internal.h"
+
+#include "base/buffer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The file `name`, under the path that the recipe has for it. */
+static int add_file(const char *name, const char *path, struct dg_json *list, struct dg_error *err)
+{
+    struct dg_hash128 h;
+    uint64_t bytes = 0;
+    char hex[33];
+    int rc = dg_hash_file(name, &h, &bytes, err);
+    if (rc)
+        return rc;
+    struct dg_json *o = dg_json_new_object();
+    dg_hash_print(h, hex);
+    dg_json_set_string(o, "path", path);
+    dg_json_set_int(o, "bytes", (int64_t)bytes);
+    dg_json_set_string(o, "xxh3", hex);
+    return dg_json_append_take(list, o)
+               ? dg_error_set(err, DG_ENOMEM, "out of memory for the manifest")
+               : 0;
+}
+
+static int add_input(
+    const struct dg_recipe *r, const char *path, struct dg_json *list, struct dg_error *err)
+{
+    struct dg_buffer full;
+    dg_buffer_init(&full);
+    const char *name = dg_recipe_path(r, path, &full);
+    int rc = name ? add_file(name, path, list, err)
+                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    dg_buffer_deinit(&full);
+    return rc;
+}
+
+static int add_files(const struct dg_recipe *r, const struct dg_recipe_file *f, size_t n,
+    struct dg_json *list, struct dg_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        rc = add_input(r, f[i].source, list, err);
+        if (rc == 0)
+            rc = add_input(r, f[i].target, list, err);
+        if (rc == 0 && f[i].domains[0])
+            rc = add_input(r, f[i].domains, list, err);
+    }
+    return rc;
+}
+
+int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg_error *err)
+{
+    struct dg_json *list = dg_json_new_array();
+    int rc = list ? 0 : dg_error_set(err, DG_ENOMEM, "out of memory for the manifest");
+    for (size_t i = 0; i < r->data.n_pairs && rc == 0; i++) {
+        const struct dg_recipe_pair *p = &r->data.pairs[i];
+        rc = add_files(r, p->train, p->n_train, list, err);
+        if (rc == 0)
+            rc = add_files(r, p->dev, p->n_dev, list, err);
+        if (rc == 0)
+            rc = add_files(r, p->test, p->n_test, list, err);
+    }
+    for (size_t i = 0; i < r->data.n_held_out && rc == 0; i++)
+        rc = add_input(r, r->data.held_out[i], list, err);
+    struct dg_vocabulary_files v;
+    if (rc == 0)
+        rc = dg_vocabulary_find(r, &v, err);
+    for (size_t i = 0; rc == 0 && i < 4; i++)
+        if (v.paths[i][0])
+            rc = add_file(v.paths[i], v.paths[i], list, err);
+    if (rc) {
+        dg_json_free(list);
+        list = NULL;
+    }
+    *out = list;
+    return rc;
+}
+
+int dg_prepare_hash(
+    const struct dg_recipe *r, const struct dg_json *inputs, char out[33], struct dg_error *err)
+{
+    struct dg_buffer b;
+    struct dg_json *part = dg_recipe_data_part(r);
+    dg_buffer_init(&b);
+    dg_buffer_addf(&b, "%d\n", DG_PREPARED_FORMAT);
+    int rc = dg_json_write(part, 0, &b) || dg_json_write(inputs, 0, &b) || b.failed
+                 ? dg_error_set(err, DG_ENOMEM, "out of memory for the recipe")
+                 : 0;
+    if (rc == 0)
+        dg_hash_print(dg_hash128(b.data, b.len, 0), out);
+    dg_json_free(part);
+    dg_buffer_deinit(&b);
+    return rc;
+}

@@ -1,0 +1,84 @@
+/* What prepare's passes share; nobody else includes it. */
+#ifndef DG_TRAINER_PREPARE_PREPARE_INTERNAL_H
+#define DG_TRAINER_PREPARE_PREPARE_INTERNAL_H
+
+#include "base/pool.h"
+#include "trainer/data/clean.h"
+#include "trainer/data/dedup.h"
+#include "trainer/data/pairs.h"
+#include "trainer/prepare/prepare.h"
+#include "trainer/progress.h"
+#include "trainer/data/vocabulary.h"
+#include "trainer/align/dictionary.h"
+
+#define DG_PREPARED_FORMAT 1
+#define DG_MAX_DOMAINS 65535
+
+struct dg_prepare_count {
+    uint64_t read;
+    uint64_t by[DG_N_DROPS]; /* by[DG_KEEP]: kept */
+};
+
+struct dg_prepare_job {
+    const struct dg_recipe *r;
+    const struct dg_prepare_options *o;
+    struct dg_pool *pool;
+    struct dg_progress progress;
+    struct dg_hash_set *held_out;
+    struct dg_pairs *pairs;
+    struct dg_dedup *dedup;              /* NULL: duplicates stay */
+    struct dg_dictionary **dictionaries; /* [data.n_pairs]; NULL: not wanted */
+    struct dg_vocabulary *vocabulary;
+    char **domains; /* [n_domains] labels in the order they came up */
+    size_t n_domains;
+    struct dg_prepare_count *counts; /* [n_files] training files, counted through all pairs */
+    size_t n_files;
+    struct dg_json *sets; /* for the manifest */
+};
+
+/* Is it time to stop? DG_ECANCELED. */
+int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err);
+/* dir/name into b; NULL on out of memory. */
+const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b, const char *name);
+
+/* The label's number in j->domains; new ones are added. */
+int dg_prepare_domain(
+    struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err);
+
+/* Pass 1, prepare_clean.c: held-out lines into the set; training files into j->pairs and j->dedup
+ * (finished). */
+int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
+int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
+/* Is either side, clean, a line that must not be trained on? Any thread behind
+ * dg_prepare_held_out. */
+bool dg_prepare_is_held_out(
+    const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len);
+
+/* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the
+ * recipe wants them. */
+int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err);
+
+/* Pass 3, prepare_encode.c: j->pairs and j->dictionaries into shards; dev and test files into texts
+ * and shards. Adds to j->sets. */
+int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
+int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);
+
+/* Pass 4, prepare_links.c: the training pairs aligned, where the recipe guides alignment. Right
+ * behind dg_prepare_encode: adds to what that put into j->sets. */
+int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err);
+
+/* prepare_lock.c. One process at a time makes a folder, also where several runs share it: the
+ * others wait, and find it made. *fd is closed by the caller; the lock goes with it. */
+int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error *err);
+/* Nobody reads the folder, and nobody may until *fd is closed by the caller, on failure too where
+ * it is not -1. DG_EAGAIN: somebody does. */
+int dg_prepare_lock_unused(const char *dir, int *fd, struct dg_error *err);
+
+/* Every file that the recipe reads, with size and hash: [{"path","bytes","xxh3"}];
+ * prepare_inputs.c. Caller frees. */
+int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg_error *err);
+/* Of the data part and the inputs, 32 hex digits. */
+int dg_prepare_hash(
+    const struct dg_recipe *r, const struct dg_json *inputs, char out[33], struct dg_error *err);
+
+#endif

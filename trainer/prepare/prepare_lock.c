@@ -1,0 +1,80 @@
+/* DESIGN. Two lock files in a prepared folder, so that nobody has to change one lock into another:
+ * .prepare-lock is held alone by the process that makes the folder, .use-lock is shared by those
+ * that read it. Who makes it takes .use-lock alone as well, and is refused while others read. */
+#include "trainer/prepare/prepare_internal.h"
+
+#include "base/file.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error *err)
+{
+    struct dg_buffer path;
+    dg_buffer_init(&path);
+    dg_buffer_addf(&path, "%s/.prepare-lock", o->dir);
+    int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "out of memory for paths")
+                         : dg_file_make_dir(o->dir, err);
+    if (rc == 0 && (*fd = open(path.data, O_CREAT | O_RDWR | O_CLOEXEC, 0644)) < 0)
+        rc = dg_error_set(err, DG_EIO, "%s: %s", path.data, strerror(errno));
+    for (bool told = false; rc == 0 && flock(*fd, LOCK_EX | LOCK_NB); told = true) {
+        const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            rc = dg_error_set(err, DG_EIO, "cannot lock %s: %s", path.data, strerror(errno));
+        else if (o->stop && *o->stop)
+            rc = dg_error_set(
+                err, DG_ECANCELED, "stopped while another process prepares %s", o->dir);
+        else if (!told)
+            dg_log(DG_LOG_INFO, "waiting dir=%s reason=\"another process prepares it\"", o->dir);
+        if (rc == 0)
+            nanosleep(&pause, NULL);
+    }
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+/* The file that says who reads the folder; -1 and errno when it cannot be opened. */
+static int open_use_lock(const char *dir, int flags)
+{
+    struct dg_buffer path;
+    dg_buffer_init(&path);
+    dg_buffer_addf(&path, "%s/.use-lock", dir);
+    int fd = -1;
+    if (path.failed)
+        errno = ENOMEM;
+    else
+        fd = open(path.data, flags | O_CREAT | O_CLOEXEC, 0644);
+    dg_buffer_deinit(&path);
+    return fd;
+}
+
+int dg_prepare_lock_unused(const char *dir, int *fd, struct dg_error *err)
+{
+    *fd = open_use_lock(dir, O_RDWR);
+    if (*fd < 0)
+        return dg_error_set(err, DG_EIO, "%s/.use-lock: %s", dir, strerror(errno));
+    if (!flock(*fd, LOCK_EX | LOCK_NB))
+        return 0;
+    if (errno != EWOULDBLOCK)
+        return dg_error_set(err, DG_EIO, "cannot lock %s/.use-lock: %s", dir, strerror(errno));
+    return dg_error_set(err, DG_EAGAIN,
+        "the prepared data in %s is in use by a run and would have to be made anew: prepare into "
+        "another folder, or wait until that run has ended",
+        dir);
+}
+
+int dg_prepared_hold(const char *dir, int *fd, struct dg_error *err)
+{
+    *fd = open_use_lock(dir, O_RDONLY);
+    /* Where no lock can be made (a read-only folder), nothing is made anew either. */
+    if (*fd < 0 || !flock(*fd, LOCK_SH | LOCK_NB) || errno != EWOULDBLOCK)
+        return 0;
+    close(*fd);
+    *fd = -1;
+    return dg_error_set(err, DG_EAGAIN, "another process prepares %s", dir);
+}

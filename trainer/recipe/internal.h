@@ -1,0 +1,23 @@
+/* What the recipe's files share; nobody else includes it. */
+#ifndef DG_TRAINER_RECIPE_INTERNAL_H
+#define DG_TRAINER_RECIPE_INTERNAL_H
+
+#include "trainer/recipe/recipe.h"
+
+/* The built-in defaults (every field of every section but "data"), and a preset's changes to them;
+ * NULL when unknown. */
+const char *dg_recipe_defaults(void);
+const char *dg_recipe_preset(const char *name);
+const char *dg_recipe_preset_names(void); /* for messages: "small, base, ..." */
+
+/* Sections with one value a field, by the one table of fields. */
+int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struct dg_error *err);
+int dg_recipe_fields_write(const struct dg_recipe *r, struct dg_json *root);
+bool dg_recipe_field_resumable(
+    const char *name); /* "training.threads": may change when a run goes on */
+
+/* The section "data". */
+int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct dg_error *err);
+struct dg_json *dg_recipe_data_write(const struct dg_recipe *r);
+
+#endif

@@ -1,0 +1,370 @@
+#include "trainer/recipe/internal.h"
+
+#include "base/file.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_EXTENDS 8
+
+/* over's values into base: objects member by member, everything else replaced. */
+static int merge(struct dg_json *base, const struct dg_json *over)
+{
+    int bad = 0;
+    for (const char *key = dg_json_next_key(over, NULL); key; key = dg_json_next_key(over, key)) {
+        struct dg_json *from = dg_json_get(over, key), *to = dg_json_get(base, key);
+        if (to && dg_json_typeof(to) == DG_JSON_OBJECT && dg_json_typeof(from) == DG_JSON_OBJECT)
+            bad |= merge(to, from);
+        else
+            bad |= dg_json_set_take(base, key, dg_json_copy(from));
+    }
+    return bad;
+}
+
+static int merge_text(struct dg_json *base, const char *text, struct dg_error *err)
+{
+    struct dg_json *v = dg_json_parse(text, strlen(text), err);
+    int rc = v ? 0 : DG_EINTERNAL;
+    if (v && merge(base, v))
+        rc = dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
+    dg_json_free(v);
+    return rc;
+}
+
+static int merge_preset(struct dg_json *base, const char *name, struct dg_error *err)
+{
+    const char *preset = dg_recipe_preset(name);
+    if (!preset)
+        return dg_error_field(err, DG_EINVAL, "preset", "preset is \"%s\", must be one of %s", name,
+            dg_recipe_preset_names());
+    return merge_text(base, preset, err);
+}
+
+static int merge_recipe(struct dg_json *base, const struct dg_json *recipe, const char *dir,
+    int depth, struct dg_error *err);
+
+/* dir of path into b: "a/b.json" gives "a/", "b.json" gives "". */
+static void folder_of(const char *path, struct dg_buffer *b)
+{
+    const char *slash = strrchr(path, '/');
+    dg_buffer_reset(b);
+    dg_buffer_add(b, path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+static int merge_extended(
+    struct dg_json *base, const char *name, const char *dir, int depth, struct dg_error *err)
+{
+    struct dg_buffer path, folder;
+    struct dg_json *v = NULL;
+    int rc = DG_ENOMEM;
+    dg_buffer_init(&path);
+    dg_buffer_init(&folder);
+    if (depth >= MAX_EXTENDS) {
+        rc = dg_error_field(err, DG_EINVAL, "extends", "extends goes deeper than %d recipes at %s",
+            MAX_EXTENDS, name);
+        goto out;
+    }
+    dg_buffer_addf(
+        &path, "%s%s%s", name[0] == '/' ? "" : dir, dir[0] && name[0] != '/' ? "/" : "", name);
+    if (!path.failed)
+        folder_of(path.data, &folder);
+    if (path.failed || folder.failed)
+        goto out;
+    v = dg_json_load(path.data, err);
+    rc = v ? merge_recipe(base, v, folder.data ? folder.data : "", depth + 1, err)
+           : (err ? err->code : DG_EFORMAT);
+out:
+    dg_json_free(v);
+    dg_buffer_deinit(&path);
+    dg_buffer_deinit(&folder);
+    return rc;
+}
+
+/* What a recipe stands on (a preset or another recipe), then the recipe itself. */
+static int merge_recipe(struct dg_json *base, const struct dg_json *recipe, const char *dir,
+    int depth, struct dg_error *err)
+{
+    const char *preset = "", *extends = "";
+    if (dg_json_typeof(recipe) != DG_JSON_OBJECT)
+        return dg_error_set(err, DG_EINVAL, "a recipe must be an object, not %s",
+            dg_json_type_name(dg_json_typeof(recipe)));
+    int rc = dg_json_field_string(recipe, NULL, "preset", &preset, err);
+    if (rc == 0)
+        rc = dg_json_field_string(recipe, NULL, "extends", &extends, err);
+    if (rc == 0 && preset[0] && extends[0])
+        rc = dg_error_field(err, DG_EINVAL, "extends", "a recipe has preset or extends, not both");
+    if (rc == 0 && preset[0])
+        rc = merge_preset(base, preset, err);
+    if (rc == 0 && extends[0])
+        rc = merge_extended(base, extends, dir, depth, err);
+    if (rc == 0 && merge(base, recipe))
+        rc = dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
+    return rc;
+}
+
+/* Put one "section.key=value" into the tree. */
+static int apply_setting(struct dg_json *root, const char *setting, struct dg_error *err)
+{
+    const char *equals = strchr(setting, '=');
+    char key[128];
+    if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof key)
+        return dg_error_set(
+            err, DG_EINVAL, "setting \"%s\" must be like training.updates=200", setting);
+    memcpy(key, setting, (size_t)(equals - setting));
+    key[equals - setting] = '\0';
+    char *name = key;
+    for (char *dot; (dot = strchr(name, '.')); name = dot + 1) {
+        *dot = '\0';
+        struct dg_json *next = dg_json_get(root, name);
+        if (!next) {
+            dg_json_set_take(root, name, dg_json_new_object());
+            next = dg_json_get(root, name);
+        }
+        if (!next || dg_json_typeof(next) != DG_JSON_OBJECT)
+            return dg_error_field(
+                err, DG_EINVAL, name, "setting \"%s\": %s has no fields", setting, name);
+        root = next;
+    }
+    struct dg_json *v = dg_json_parse(equals + 1, strlen(equals + 1), NULL);
+    if (!v)
+        v = dg_json_new_string(equals + 1, strlen(equals + 1));
+    if (dg_json_set_take(root, name, v))
+        return dg_error_set(err, DG_EINVAL, "setting \"%s\" is not text", setting);
+    return 0;
+}
+
+static int check_name(const struct dg_recipe *r, struct dg_error *err)
+{
+    const char *s = r->name;
+    if (!s[0] || s[0] == '.' || strlen(s) > 100)
+        return dg_error_field(err, DG_EINVAL, "name",
+            "name is \"%s\", must be 1 to 100 characters, not starting with a dot", s);
+    for (; *s; s++)
+        if (!isalnum((unsigned char)*s) && !strchr("-_.", *s))
+            return dg_error_field(err, DG_EINVAL, "name",
+                "name is \"%s\", must be of letters, digits, - _ .", r->name);
+    return 0;
+}
+
+static bool has_tags(const struct dg_recipe *r)
+{
+    for (size_t i = 0; i < r->data.n_directions; i++)
+        if (r->data.directions[i].tag[0])
+            return true;
+    return false;
+}
+
+/* d_k and d_v of 0 become d_model / heads. */
+static int check_model(struct dg_recipe *r, struct dg_error *err)
+{
+    struct dg_config *c = &r->model;
+    if ((c->Dk == 0 || c->Dv == 0) && c->D % c->H)
+        return dg_error_field(err, DG_EINVAL, "model.heads",
+            "model.d_model %u is not a multiple of model.heads %u: give model.d_k and model.d_v",
+            c->D, c->H);
+    c->Dk = c->Dk ? c->Dk : c->D / c->H;
+    c->Dv = c->Dv ? c->Dv : c->D / c->H;
+    c->embed_scale = sqrtf((float)c->D);
+    if (c->positions != DG_POS_LEARNED && c->D % 2)
+        return dg_error_field(err, DG_EINVAL, "model.d_model",
+            "model.d_model is %u, must be even for sinusoids", c->D);
+    const int64_t longest = r->cleaning.max_pieces + has_tags(r);
+    if (c->positions == DG_POS_LEARNED && c->max_positions < (uint64_t)longest)
+        return dg_error_field(err, DG_EINVAL, "model.max_positions",
+            "model.max_positions is %u, must be at least %lld with learned positions: "
+            "cleaning.max_pieces and a target tag, where there are any",
+            c->max_positions, (long long)longest);
+    if (c->positions != DG_POS_LEARNED && c->max_positions)
+        return dg_error_field(err, DG_EINVAL, "model.max_positions",
+            "model.max_positions is %u, must be 0 unless positions are learned", c->max_positions);
+    if (!c->source_eos)
+        return dg_error_field(err, DG_EINVAL, "model.source_eos",
+            "model.source_eos is false, must be true: training data ends every source in </s>");
+    if (c->tied_embeddings && !r->vocabulary.joint)
+        return dg_error_field(err, DG_EINVAL, "model.tied_embeddings",
+            "model.tied_embeddings needs vocabulary.joint");
+    c->beam = (uint32_t)r->validation.beam;
+    c->alpha = (float)r->validation.alpha;
+    c->extra_length = (uint32_t)r->validation.extra_length;
+    c->never = -1; /* a trained model learns what not to say */
+    return 0;
+}
+
+/* Data to train on, but none to validate with. */
+static bool lacks_dev(const struct dg_recipe *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->data.n_pairs; i++)
+        n += r->data.pairs[i].n_dev;
+    return r->data.n_pairs && !n;
+}
+
+static int check_training(const struct dg_recipe *r, struct dg_error *err)
+{
+    const struct dg_recipe_training *t = &r->training;
+    if (t->average_last > t->keep_last)
+        return dg_error_field(err, DG_EINVAL, "training.average_last",
+            "training.average_last is %lld, must be at most training.keep_last (%lld)",
+            (long long)t->average_last, (long long)t->keep_last);
+    if (t->average_best > t->keep_best)
+        return dg_error_field(err, DG_EINVAL, "training.average_best",
+            "training.average_best is %lld, must be at most training.keep_best (%lld)",
+            (long long)t->average_best, (long long)t->keep_best);
+    if (t->cooldown > t->updates)
+        return dg_error_field(err, DG_EINVAL, "training.cooldown",
+            "training.cooldown is %lld, must be at most training.updates (%lld)",
+            (long long)t->cooldown, (long long)t->updates);
+    if (t->batch_tokens < r->cleaning.max_pieces)
+        return dg_error_field(err, DG_EINVAL, "training.batch_tokens",
+            "training.batch_tokens is %lld, must hold a sentence of cleaning.max_pieces (%lld)",
+            (long long)t->batch_tokens, (long long)r->cleaning.max_pieces);
+    if (r->cleaning.min_chars > r->cleaning.max_chars)
+        return dg_error_field(err, DG_EINVAL, "cleaning.min_chars",
+            "cleaning.min_chars is %lld, must be at most cleaning.max_chars (%lld)",
+            (long long)r->cleaning.min_chars, (long long)r->cleaning.max_chars);
+    if (t->patience && lacks_dev(r))
+        return dg_error_field(err, DG_EINVAL, "training.patience",
+            "training.patience is %lld, must be 0 without a dev set (data.pairs[].dev)",
+            (long long)t->patience);
+    if (t->average_best && lacks_dev(r))
+        return dg_error_field(err, DG_EINVAL, "training.average_best",
+            "training.average_best is %lld, must be 0 without a dev set (data.pairs[].dev): "
+            "checkpoints have no scores",
+            (long long)t->average_best);
+    return 0;
+}
+
+/* A model that is begun from another has that one's layers and heads: they are looked at then
+ * (trainer/align/guided.h). */
+static int check_guided(const struct dg_recipe *r, struct dg_error *err)
+{
+    const struct dg_recipe_guided *g = &r->guided;
+    if (!dg_recipe_guides(r))
+        return 0;
+    if (!r->init[0] && g->layer > r->model.dec_layers)
+        return dg_error_field(err, DG_EINVAL, "guided_alignment.layer",
+            "guided_alignment.layer is %u, must be at most model.decoder_layers (%u)", g->layer,
+            r->model.dec_layers);
+    if (!r->init[0] && g->head > r->model.H)
+        return dg_error_field(err, DG_EINVAL, "guided_alignment.head",
+            "guided_alignment.head is %u, must be at most model.heads (%u)", g->head, r->model.H);
+    if (r->training.bpe_dropout > 0)
+        return dg_error_field(err, DG_EINVAL, "training.bpe_dropout",
+            "training.bpe_dropout draws other pieces than those that are aligned: with "
+            "guided_alignment.weight it must be 0");
+    return 0;
+}
+
+/* A preset's name where there is no such file (a folder of that name is none): the recipe that is
+ * that preset alone. */
+static struct dg_json *load_preset(const char *name)
+{
+    struct stat st;
+    if (stat(name, &st) == 0 && !S_ISDIR(st.st_mode))
+        return NULL;
+    struct dg_json *v = dg_recipe_preset(name) ? dg_json_new_object() : NULL;
+    dg_json_set_string(v, "preset", name);
+    return v;
+}
+
+/* The resolved tree into the struct, and back into one canonical tree. */
+static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
+{
+    static const char *const sections[] = {"name", "init", "init_vocabulary", "preset", "extends",
+        "description", "data", "cleaning", "variants", "vocabulary", "model", "training",
+        "guided_alignment", "validation", "output", NULL};
+    int rc = dg_json_only(root, NULL, sections, err);
+    if (rc == 0)
+        rc = dg_recipe_fields_read(root, r, err);
+    if (rc == 0)
+        rc = dg_recipe_data_read(dg_json_get(root, "data"), r, err);
+    if (rc == 0)
+        rc = check_name(r, err);
+    if (rc == 0)
+        rc = check_model(r, err);
+    if (rc == 0)
+        rc = check_training(r, err);
+    if (rc == 0)
+        rc = check_guided(r, err);
+    if (rc)
+        return rc;
+    r->json = dg_json_new_object();
+    if (dg_recipe_fields_write(r, r->json) ||
+        dg_json_set_take(r->json, "data", dg_recipe_data_write(r)))
+        return dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
+    return 0;
+}
+
+static int resolve(const struct dg_json *recipe, const char *dir, const char *data_dir,
+    const char *const *settings, size_t n_settings, struct dg_recipe **out, struct dg_error *err)
+{
+    struct dg_json *root = dg_json_new_object();
+    struct dg_recipe *r = calloc(1, sizeof *r);
+    int rc = DG_ENOMEM;
+    if (!root || !r) {
+        dg_error_set(err, rc, "out of memory for the recipe");
+        goto out;
+    }
+    dg_arena_init(&r->arena, 0);
+    r->data_dir = dg_arena_strdup(&r->arena, data_dir ? data_dir : "");
+    rc = merge_text(root, dg_recipe_defaults(), err);
+    if (rc == 0)
+        rc = merge_recipe(root, recipe, dir, 0, err);
+    for (size_t i = 0; i < n_settings && rc == 0; i++)
+        rc = apply_setting(root, settings[i], err);
+    if (rc == 0)
+        rc = r->data_dir ? fill(r, root, err)
+                         : dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
+out:
+    dg_json_free(root);
+    if (rc) {
+        dg_recipe_free(r);
+        r = NULL;
+    }
+    *out = r;
+    return rc;
+}
+
+int dg_recipe_load(const char *path, const char *data_dir, const char *const *settings,
+    size_t n_settings, struct dg_recipe **out, struct dg_error *err)
+{
+    struct dg_buffer folder;
+    struct dg_error why = {0};
+    *out = NULL;
+    dg_buffer_init(&folder);
+    folder_of(path, &folder);
+    struct dg_json *v = load_preset(path);
+    if (!v)
+        v = dg_json_load(path, &why);
+    int rc =
+        v ? resolve(v, folder.data ? folder.data : "", data_dir, settings, n_settings, out, &why)
+          : why.code;
+    if (rc)
+        dg_error_field(err, rc, why.field, "%s%s%s", v ? path : "", v ? ": " : "", why.message);
+    dg_json_free(v);
+    dg_buffer_deinit(&folder);
+    return rc;
+}
+
+int dg_recipe_parse(const char *text, size_t n, const char *base_dir, const char *data_dir,
+    struct dg_recipe **out, struct dg_error *err)
+{
+    *out = NULL;
+    struct dg_json *v = dg_json_parse(text, n, err);
+    int rc = v ? resolve(v, base_dir ? base_dir : "", data_dir, NULL, 0, out, err) : DG_EINVAL;
+    dg_json_free(v);
+    return rc;
+}
+
+void dg_recipe_free(struct dg_recipe *r)
+{
+    if (!r)
+        return;
+    dg_json_free(r->json);
+    dg_arena_deinit(&r->arena);
+    free(r);
+}

@@ -1,0 +1,231 @@
+/* A recipe: everything that decides what a training run makes, read from one JSON file.
+ * Values come from, later over earlier: the built-in defaults, the preset, the recipe named by
+ * "extends", the file, and KEY=VALUE settings of the command line. Every field is listed once, in
+ * recipe_fields.c. Const after load: any thread. Strings live as long as the recipe. */
+#ifndef DG_TRAINER_RECIPE_RECIPE_H
+#define DG_TRAINER_RECIPE_RECIPE_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "model/config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Two line-aligned files, plain or gzip; paths are relative to the data folder. */
+struct dg_recipe_file {
+    const char *source, *target;
+    const char *domain;  /* one label for all lines, "" none */
+    const char *domains; /* or a file with one label a line, "" none */
+    /* how often a pair comes up in an epoch: 1 once, 0.5 every other epoch, 3 three times */
+    double weight;
+};
+
+struct dg_recipe_pair {
+    const char *source_lang, *target_lang;
+    bool both_directions; /* train target -> source too */
+    struct dg_recipe_file *train, *dev, *test;
+    size_t n_train, n_dev, n_test;
+};
+
+/* What the model translates: one per pair, two where both directions are trained, in the recipe's
+ * order. */
+struct dg_recipe_direction {
+    const char *source_lang, *target_lang;
+    const char *tag; /* control piece put before the source, e.g. "<2de>"; "" none */
+    size_t pair;     /* in data.pairs */
+    bool reversed;   /* the pair's target is the source */
+};
+
+struct dg_recipe_weight {
+    const char *domain;
+    double weight; /* multiplies the file's weight */
+};
+
+enum dg_tags {
+    DG_TAGS_AUTO,
+    DG_TAGS_ALWAYS,
+    DG_TAGS_NEVER
+}; /* auto: when there are several target languages */
+
+struct dg_recipe_data {
+    struct dg_recipe_pair *pairs;
+    size_t n_pairs;
+    const char **held_out; /* further files (plain lines) whose lines must not be trained on */
+    size_t n_held_out;
+    struct dg_recipe_weight *domain_weights;
+    size_t n_domain_weights;
+    int target_tags;                        /* enum dg_tags */
+    struct dg_recipe_direction *directions; /* derived */
+    size_t n_directions;
+};
+
+/* What is dropped before training; dev and test are never filtered. */
+struct dg_recipe_cleaning {
+    int64_t min_chars, max_chars; /* code points of a side */
+    /* longer side / shorter side in code points (both + 8, so that short lines pass); 0 off */
+    double max_char_ratio;
+    int64_t max_pieces;     /* of a side, with </s>: longer pairs are dropped */
+    double max_piece_ratio; /* as max_char_ratio, in pieces (both + 4); 0 off */
+    bool drop_identical;    /* source = target */
+    bool require_letters;   /* a side without any letter */
+    bool deduplicate;       /* the same pair again */
+    bool remove_overlap;    /* a side that is a line of dev, test or held_out */
+    bool language_check;    /* a side that is surely in another language */
+};
+
+/* Shares of the pairs that come in another form, too (trainer/align/variants.h). */
+struct dg_recipe_variants {
+    double upper;        /* in capitals */
+    double no_full_stop; /* of those that end in one */
+    double joined;       /* behind the pair before, on one line */
+    double numbers;      /* of those that share one: with another in its place */
+    /* how often each word and its translation come in an epoch (trainer/align/dictionary.h) */
+    double words;
+};
+
+struct dg_recipe_vocabulary {
+    /* a bundle, a prepared folder or a SentencePiece model to reuse; "" trains one */
+    const char *from;
+    int64_t size;              /* pieces, specials included */
+    bool joint;                /* one vocabulary for both sides */
+    double character_coverage; /* share of characters that get a piece */
+    bool byte_fallback;        /* other characters as bytes */
+    const char *normalization; /* SentencePiece rule: identity, nfkc, nmt_nfkc, nmt_nfkc_cf */
+    int64_t sample_lines;      /* at most so many lines are used to train it */
+};
+
+enum dg_batch_mode {
+    /* source tokens <= batch_tokens and target tokens <= batch_tokens, padding not counted */
+    DG_BATCH_SUM,
+    DG_BATCH_PADDED /* sentences * longest side <= batch_tokens */
+};
+enum dg_stop_metric { DG_STOP_BLEU, DG_STOP_LOSS };
+
+struct dg_recipe_training {
+    int64_t updates;
+    int64_t batch_tokens; /* of one update, over all threads and ranks */
+    int batch_mode;       /* enum dg_batch_mode */
+    /* source + target tokens of one forward and backward pass of a thread; 0: chosen */
+    int64_t micro_tokens;
+    int64_t shuffle_window; /* sentences sorted by length together; bounds memory */
+    int64_t warmup;         /* updates */
+    double lr_scale;        /* lr = lr_scale * d^-0.5 * min(step^-0.5, step * warmup^-1.5) */
+    int64_t cooldown;       /* last so many updates fall linearly to 0; 0 is the paper */
+    double beta1, beta2, epsilon;
+    double weight_decay; /* decoupled; 0 is the paper */
+    double label_smoothing;
+    double dropout; /* sublayer outputs and embedding sums */
+    double attention_dropout, relu_dropout;
+    double bpe_dropout;         /* of merges; 0 off */
+    double clip;                /* largest gradient norm; 0 off */
+    double ema;                 /* decay of averaged weights; 0 off */
+    int64_t checkpoint_updates; /* 0 off */
+    double checkpoint_minutes;  /* 0 off */
+    int64_t keep_last, keep_best;
+    int64_t average_last; /* checkpoints in the final average; 1: the last alone */
+    int64_t average_best; /* of the best instead, when > 0 */
+    int64_t patience;     /* validations without a better score before stopping; 0 never */
+    int stop_metric;      /* enum dg_stop_metric; also what "best" means */
+    int64_t log_updates;  /* updates a log line */
+    int64_t seed;
+    int64_t threads; /* 0: all cores this process may use */
+};
+
+struct dg_recipe_validation {
+    int64_t every;   /* updates; 0: at checkpoints only */
+    int64_t lines;   /* dev lines translated for BLEU; 0 all */
+    int64_t samples; /* translations shown in the log */
+    int64_t beam;
+    double alpha;
+    int64_t extra_length;
+};
+
+/* Guided alignment (Garg et al. 2019): attention that is trained to look where a word comes
+ * from. */
+struct dg_recipe_guided {
+    double weight;  /* of its loss beside the translation's; 0 off */
+    uint32_t layer; /* decoder layer from 1; 0: the last but one */
+    uint32_t head;  /* from 1; 0: the mean of all */
+};
+
+enum dg_recipe_start {
+    DG_START_ZERO,
+    DG_START_EOS
+}; /* what the decoder starts from: a zero vector, </s> */
+
+struct dg_recipe_output {
+    const char *type;     /* "f32" or "f16" */
+    const char *capitals; /* the manifest's: "as_written" or "as_words" */
+    const char *licence, *description;
+};
+
+/* new: one of the recipe's own; pieces begin with the embeddings of the old one's. */
+enum dg_init_vocabulary { DG_VOCABULARY_KEEP, DG_VOCABULARY_NEW };
+
+struct dg_recipe {
+    const char *name;     /* of the bundle: letters, digits, - _ . */
+    const char *data_dir; /* what relative paths are relative to */
+    const char *init;     /* bundle to start from, keeping its dimensions; "" random */
+    int init_vocabulary;  /* enum dg_init_vocabulary: and its vocabulary? */
+    struct dg_recipe_data data;
+    struct dg_recipe_cleaning cleaning;
+    struct dg_recipe_variants variants;
+    struct dg_recipe_vocabulary vocabulary;
+    /* vocabulary sizes, ids and start are not known before dg_recipe_config */
+    struct dg_config model;
+    int decoder_start; /* enum dg_recipe_start */
+    struct dg_recipe_training training;
+    struct dg_recipe_guided guided;
+    struct dg_recipe_validation validation;
+    struct dg_recipe_output output;
+    struct dg_json *json; /* the resolved recipe, every default in it */
+    struct dg_arena arena;
+};
+
+/* Load PATH (or a preset by its name, where no such file is). settings[n]: "training.updates=200"
+ * and the like, the value as JSON or a plain word. DG_EINVAL names the field ("training.dropout")
+ * and says what it should be. data.pairs may be empty until dg_prepare. */
+int dg_recipe_load(const char *path, const char *data_dir, const char *const *settings,
+    size_t n_settings, struct dg_recipe **out, struct dg_error *err);
+/* The same from text; "extends" is relative to `base_dir`. */
+int dg_recipe_parse(const char *text, size_t n, const char *base_dir, const char *data_dir,
+    struct dg_recipe **out, struct dg_error *err);
+/* Is the vocabulary that of the bundle to start from? */
+static inline bool dg_recipe_keeps_vocabulary(const struct dg_recipe *r)
+{
+    return r->init[0] && r->init_vocabulary == DG_VOCABULARY_KEEP;
+}
+static inline bool dg_recipe_guides(const struct dg_recipe *r)
+{
+    return r->guided.weight > 0;
+}
+void dg_recipe_free(struct dg_recipe *r); /* NULL is fine */
+
+/* The whole recipe as indented JSON, every default in it: what is printed reads back as the same
+ * recipe. */
+int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out);
+
+/* The model with its vocabulary filled in. DG_EINVAL when a tied model is given two sizes. */
+int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
+    int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
+
+/* What decides the prepared data: data, cleaning, vocabulary and init, variants and alignments
+ * where they are wanted.
+ * Caller frees. */
+struct dg_json *dg_recipe_data_part(const struct dg_recipe *r);
+
+/* Fields whose values differ, a line each ("training.seed: 1, was 2"), appended to out; how many
+ * there are. was: the json of another resolved recipe. Fields that may change on resume (threads,
+ * updates, log, checkpoint and validation settings) are skipped when `resume`. */
+size_t dg_recipe_difference(
+    const struct dg_json *now, const struct dg_json *was, bool resume, struct dg_buffer *out);
+
+/* data_dir/path, or path itself when it is absolute or data_dir is "". Appended to b (reset first);
+ * b->data or NULL. */
+const char *dg_recipe_path(const struct dg_recipe *r, const char *path, struct dg_buffer *b);
+
+#endif

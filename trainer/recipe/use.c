@@ -1,0 +1,120 @@
+/* What a loaded recipe is asked: printed, compared, turned into a model's configuration. */
+#include "trainer/align/dictionary.h"
+#include "trainer/recipe/internal.h"
+#include "trainer/align/links.h"
+#include "trainer/align/variants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out)
+{
+    return dg_json_write(r->json, 2, out);
+}
+
+int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
+    int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err)
+{
+    *out = r->model;
+    out->source_vocab = source_vocab;
+    out->target_vocab = target_vocab;
+    out->eos = eos;
+    out->unk = unk;
+    out->start = r->decoder_start == DG_START_EOS ? eos : -1;
+    if (out->tied_embeddings && source_vocab != target_vocab)
+        return dg_error_field(err, DG_EINVAL, "model.tied_embeddings",
+            "model.tied_embeddings needs one vocabulary, not one of %u and one of %u pieces",
+            source_vocab, target_vocab);
+    return dg_config_check(out, err);
+}
+
+/* Without what is newer than data prepared before it, where that is not wanted. */
+static struct dg_json *variants_part(const struct dg_recipe *r)
+{
+    struct dg_json *o = dg_json_copy(dg_json_get(r->json, "variants"));
+    if (r->variants.words > 0)
+        dg_json_set_string(o, "words_from", DG_DICTIONARY_METHOD);
+    else
+        dg_json_remove(o, "words");
+    if (r->variants.numbers <= 0)
+        dg_json_remove(o, "numbers");
+    if (r->cleaning.remove_overlap)
+        dg_json_set_string(o, "overlap", DG_VARIANTS_OVERLAP);
+    return o;
+}
+
+struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
+{
+    static const char *const sections[] = {"data", "cleaning", "vocabulary"};
+    struct dg_json *o = dg_json_new_object();
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
+        dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
+    if (dg_variants_wanted(r))
+        dg_json_set_take(o, "variants", variants_part(r));
+    if (dg_recipe_guides(r))
+        dg_json_set_string(o, "alignments", DG_LINKS_METHOD);
+    dg_json_set_string(o, "init", dg_recipe_keeps_vocabulary(r) ? r->init : "");
+    return o;
+}
+
+static void add_value(const struct dg_json *v, struct dg_buffer *out)
+{
+    if (v)
+        dg_json_write(v, 0, out);
+    else
+        dg_buffer_adds(out, "absent");
+}
+
+static bool same(const struct dg_json *a, const struct dg_json *b)
+{
+    struct dg_buffer x, y;
+    dg_buffer_init(&x);
+    dg_buffer_init(&y);
+    add_value(a, &x);
+    add_value(b, &y);
+    bool equal = !x.failed && !y.failed && x.len == y.len && memcmp(x.data, y.data, x.len) == 0;
+    dg_buffer_deinit(&x);
+    dg_buffer_deinit(&y);
+    return equal;
+}
+
+/* Members of `now` against those of `was`; with `absent` only those that `was` lacks. */
+static size_t differ(const struct dg_json *now, const struct dg_json *was, const char *where,
+    bool resume, bool absent, struct dg_buffer *out)
+{
+    size_t n = 0;
+    for (const char *key = dg_json_next_key(now, NULL); key; key = dg_json_next_key(now, key)) {
+        const struct dg_json *a = dg_json_get(now, key), *b = dg_json_get(was, key);
+        char name[256];
+        snprintf(name, sizeof name, "%s%s%s", where, where[0] ? "." : "", key);
+        bool objects =
+            dg_json_typeof(a) == DG_JSON_OBJECT && b && dg_json_typeof(b) == DG_JSON_OBJECT;
+        if (objects) {
+            n += differ(a, b, name, resume, absent, out);
+            continue;
+        }
+        if ((absent && b) || (resume && dg_recipe_field_resumable(name)) || same(a, b))
+            continue;
+        dg_buffer_addf(out, "%s: ", name);
+        add_value(absent ? NULL : a, out);
+        dg_buffer_adds(out, ", was ");
+        add_value(absent ? a : b, out);
+        dg_buffer_adds(out, "\n");
+        n++;
+    }
+    return n;
+}
+
+size_t dg_recipe_difference(
+    const struct dg_json *now, const struct dg_json *was, bool resume, struct dg_buffer *out)
+{
+    return differ(now, was, "", resume, false, out) + differ(was, now, "", resume, true, out);
+}
+
+const char *dg_recipe_path(const struct dg_recipe *r, const char *path, struct dg_buffer *b)
+{
+    bool relative = path[0] != '/' && r->data_dir[0];
+    dg_buffer_reset(b);
+    dg_buffer_addf(b, "%s%s%s", relative ? r->data_dir : "", relative ? "/" : "", path);
+    return b->failed ? NULL : b->data;
+}

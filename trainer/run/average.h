@@ -1,0 +1,13 @@
+/* The mean of several checkpoints' parameters (paper section 6.1): of their averaged weights where
+ * they have them. One thread at a time. */
+#ifndef DG_TRAINER_RUN_AVERAGE_H
+#define DG_TRAINER_RUN_AVERAGE_H
+
+#include "trainer/run/keeper.h"
+
+/* out[n] = mean over the checkpoints of these steps, summed in double in their order. DG_EFORMAT
+ * when a checkpoint has another number of elements. */
+int dg_average(const struct dg_keeper *k, const uint64_t *steps, size_t count, float *out, size_t n,
+    struct dg_error *err);
+
+#endif

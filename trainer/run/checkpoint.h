@@ -1,0 +1,46 @@
+/* One checkpoint: a file with all that a run needs to go on bit for bit: parameters, moments,
+ * averaged weights, place in the data, update number, and what it must not be mixed with (recipe,
+ * data, instruction set). Little endian: 0  char magic[8] "DGCKPT01"   8  u64 header bytes   16 u64
+ * XXH3-64 of the header   24  zeros to 64 64  header: a JSON object      then, each at a multiple
+ * of 64: parameters, m, v and, with "ema", averages; fp32 Written to a temporary name, synced and
+ * renamed: a name either holds all of it or is not there. Const after open: any thread. */
+#ifndef DG_TRAINER_RUN_CHECKPOINT_H
+#define DG_TRAINER_RUN_CHECKPOINT_H
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "trainer/data/dataset.h"
+
+struct dg_checkpoint_state {
+    uint64_t step;                       /* updates done */
+    struct dg_dataset_position position; /* of the next batch */
+    uint64_t micro_tokens, threads;
+    const char *backend;          /* "cpu/avx2" */
+    const char *data;             /* hash of the prepared folder */
+    uint64_t epoch_tokens;        /* target tokens of the epoch so far */
+    double seconds;               /* trained so far */
+    const struct dg_json *recipe; /* resolved */
+};
+
+/* Blocks of n floats each; ema may be NULL. */
+struct dg_checkpoint_blocks {
+    size_t n;
+    const float *params, *m, *v, *ema;
+};
+
+struct dg_checkpoint {
+    struct dg_checkpoint_state state;   /* its pointers live as long as this */
+    struct dg_checkpoint_blocks blocks; /* mapped */
+    struct dg_map map;
+    struct dg_json *header;
+};
+
+int dg_checkpoint_write(const char *path, const struct dg_checkpoint_state *s,
+    const struct dg_checkpoint_blocks *b, struct dg_error *err);
+
+/* Map and check all of it, checksums too; DG_EFORMAT says what is wrong. */
+int dg_checkpoint_open(const char *path, struct dg_checkpoint **out, struct dg_error *err);
+void dg_checkpoint_close(struct dg_checkpoint *c); /* NULL is fine */
+
+#endif

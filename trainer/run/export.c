@@ -1,0 +1,215 @@
+#include "trainer/run/export.h"
+
+#include "base/file.h"
+#include "model/param_block.h"
+#include "trainer/align/guided.h"
+#include "trainer/run/report.h"
+#include "weights/bundle.h"
+#include "weights/weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WEIGHTS "weights.dgw"
+
+static char *join(const char *dir, const char *name)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_addf(&b, "%s/%s", dir, name);
+    return dg_buffer_take(&b, NULL);
+}
+
+static int write_weights(const struct dg_export *e, struct dg_error *err)
+{
+    struct dg_weights_writer *w = NULL;
+    const bool half = !e->full_precision && !strcmp(e->recipe->output.type, "f16");
+    char *path = join(e->dir, WEIGHTS);
+    int rc = path ? dg_weights_writer_open(&w, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    for (size_t i = 0; i < dg_params_count(e->config) && !rc; i++) {
+        struct dg_param_info info;
+        dg_params_info(e->config, i, &info);
+        /* Vectors stay fp32: they are small, and gains near 1 are where f16 has its coarsest
+         * steps. */
+        enum dg_type type = half && !(info.use & DG_USE_VECTOR) ? DG_F16 : DG_F32;
+        rc = dg_weights_writer_add(w, info.name, info.N, info.K, type,
+            e->params + dg_param_block_offset(e->config, i), err);
+    }
+    if (!rc)
+        rc = dg_weights_writer_commit(w, path, err);
+    dg_weights_writer_close(w);
+    free(path);
+    return rc;
+}
+
+/* prepared_dir/from -> dir/to */
+static int copy(const struct dg_export *e, const char *from, const char *to, struct dg_error *err)
+{
+    struct dg_map map = {0};
+    char *in = join(e->prepared_dir, from), *out = join(e->dir, to);
+    int rc = in && out ? dg_file_map(in, &map, err)
+                       : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    if (!rc)
+        rc = dg_file_write(out, map.data, map.size, err);
+    dg_file_unmap(&map);
+    free(in);
+    free(out);
+    return rc;
+}
+
+/* Do both sides have the same file? */
+static bool is_joint(const struct dg_export *e, const char *source, const char *target)
+{
+    char *a = join(e->prepared_dir, source), *b = join(e->prepared_dir, target);
+    bool same = a && b && dg_file_same(a, b);
+    free(a);
+    free(b);
+    return same;
+}
+
+/* Names of one kind of file ("spm", "vocab") in the bundle: one for both sides where they are the
+ * same. */
+struct side_files {
+    char source[32], target[32]; /* in the prepared folder */
+    char joint[32];
+    bool same;
+};
+
+static struct side_files name_sides(const struct dg_export *e, const char *kind)
+{
+    struct side_files f;
+    snprintf(f.source, sizeof f.source, "source.%s", kind);
+    snprintf(f.target, sizeof f.target, "target.%s", kind);
+    snprintf(f.joint, sizeof f.joint, "joint.%s", kind);
+    f.same = is_joint(e, f.source, f.target);
+    return f;
+}
+
+static int copy_sides(const struct dg_export *e, const char *kind, struct dg_error *err)
+{
+    const struct side_files f = name_sides(e, kind);
+    int rc = copy(e, f.source, f.same ? f.joint : f.source, err);
+    return rc || f.same ? rc : copy(e, f.target, f.target, err);
+}
+
+/* The manifest's "files". NULL when memory is out. */
+static struct dg_json *files_of(const struct dg_export *e)
+{
+    static const char *const kinds[] = {"spm", "vocab"};
+    struct dg_json *files = dg_json_new_object();
+    int rc = dg_json_set_string(files, "weights", WEIGHTS);
+    for (size_t i = 0; i < 2 && !rc; i++) {
+        const struct side_files f = name_sides(e, kinds[i]);
+        char key[32];
+        snprintf(key, sizeof key, "source_%s", kinds[i]);
+        rc = dg_json_set_string(files, key, f.same ? f.joint : f.source);
+        snprintf(key, sizeof key, "target_%s", kinds[i]);
+        if (!rc)
+            rc = dg_json_set_string(files, key, f.same ? f.joint : f.target);
+    }
+    if (!rc)
+        return files;
+    dg_json_free(files);
+    return NULL;
+}
+
+static struct dg_json *pairs_of(const struct dg_recipe *r)
+{
+    struct dg_json *pairs = dg_json_new_array();
+    for (size_t i = 0; i < r->data.n_directions; i++) {
+        const struct dg_recipe_direction *d = &r->data.directions[i];
+        struct dg_json *pair = dg_json_new_array();
+        dg_json_append_take(pair, dg_json_new_string(d->source_lang, strlen(d->source_lang)));
+        dg_json_append_take(pair, dg_json_new_string(d->target_lang, strlen(d->target_lang)));
+        dg_json_append_take(pairs, pair);
+    }
+    return pairs;
+}
+
+/* Target language -> piece, NULL when the model needs none. */
+static struct dg_json *tags_of(const struct dg_recipe *r)
+{
+    struct dg_json *tags = NULL;
+    for (size_t i = 0; i < r->data.n_directions; i++) {
+        const struct dg_recipe_direction *d = &r->data.directions[i];
+        if (!d->tag[0])
+            continue;
+        if (!tags)
+            tags = dg_json_new_object();
+        dg_json_set_string(tags, d->target_lang, d->tag);
+    }
+    return tags;
+}
+
+static struct dg_json *make_manifest(const struct dg_export *e)
+{
+    const struct dg_recipe *r = e->recipe;
+    struct dg_json *m = dg_json_new_object(), *tags = tags_of(r);
+    struct dg_guidance guide;
+    dg_json_set_int(m, "format", 1);
+    dg_json_set_string(m, "name", r->name);
+    if (r->output.description[0])
+        dg_json_set_string(m, "description", r->output.description);
+    if (r->output.licence[0])
+        dg_json_set_string(m, "licence", r->output.licence);
+    dg_json_set_take(m, "pairs", pairs_of(r));
+    if (tags)
+        dg_json_set_take(m, "tags", tags);
+    dg_json_set_take(m, "files", files_of(e));
+    if (dg_guided_of(r, e->config, &guide)) {
+        dg_json_set_int(m, "alignment_layer", guide.layer + 1);
+        if (guide.n_heads == 1)
+            dg_json_set_int(m, "alignment_head", guide.head + 1);
+    }
+    if (!strcmp(r->output.capitals, "as_words"))
+        dg_json_set_string(m, "capitals", r->output.capitals);
+    if (e->training)
+        dg_json_set_take(m, "training", dg_json_copy(e->training));
+    return m;
+}
+
+/* The vocabularies are copied from the folder: it must be the one that was trained on still. */
+static int check_prepared(const struct dg_export *e, struct dg_error *err)
+{
+    struct dg_prepared *now = NULL;
+    int rc = dg_prepared_open(e->prepared_dir, &now, err);
+    if (!rc && strcmp(dg_prepared_hash(now), dg_prepared_hash(e->prepared)))
+        rc = dg_error_set(err, DG_EINVAL,
+            "the prepared data in %s was made anew meanwhile: it has hash %s, had %s",
+            e->prepared_dir, dg_prepared_hash(now), dg_prepared_hash(e->prepared));
+    dg_prepared_close(now);
+    return rc;
+}
+
+int dg_export_seal(const struct dg_export *e, struct dg_error *err)
+{
+    struct dg_config config = *e->config;
+    /* What the recipe validated with is what a request that says nothing gets. */
+    config.beam = (uint32_t)e->recipe->validation.beam;
+    config.alpha = (float)e->recipe->validation.alpha;
+    config.extra_length = (uint32_t)e->recipe->validation.extra_length;
+    struct dg_json *manifest = make_manifest(e);
+    int rc = !manifest || dg_config_write(&config, manifest)
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+                 : dg_bundle_seal(e->dir, manifest, err);
+    if (!rc && e->training)
+        rc = dg_report_card(e->dir, e->recipe, &config, e->training, err);
+    dg_json_free(manifest);
+    return rc;
+}
+
+int dg_export(const struct dg_export *e, struct dg_error *err)
+{
+    int rc = check_prepared(e, err);
+    if (!rc)
+        rc = dg_bundle_begin(e->dir, err);
+    if (!rc)
+        rc = write_weights(e, err);
+    if (!rc)
+        rc = copy_sides(e, "spm", err);
+    if (!rc)
+        rc = copy_sides(e, "vocab", err);
+    return rc ? rc : dg_export_seal(e, err);
+}

@@ -1,0 +1,221 @@
+/* The end of a run, and the verb `average`: mean of checkpoints -> bundle, scored, with a card. */
+#include "trainer/run/internal.h"
+
+#include "base/file.h"
+#include "trainer/run/average.h"
+#include "trainer/run/export.h"
+#include "trainer/run/origin.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Which checkpoints an average takes. */
+struct choice {
+    uint64_t *steps;
+    size_t n;
+    bool best;
+};
+
+static int choose(
+    const struct dg_keeper *k, size_t n, bool best, struct choice *out, struct dg_error *err)
+{
+    out->steps = calloc(n + 1, sizeof *out->steps);
+    out->best = best;
+    if (!out->steps)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu checkpoints", n);
+    out->n = best ? dg_keeper_best(k, n, out->steps) : dg_keeper_last(k, n, out->steps);
+    return out->n ? 0
+                  : dg_error_set(err, DG_ENOTFOUND, "there is no %scheckpoint in %s",
+                        best ? "validated " : "", k->dir);
+}
+
+/* What a bundle of a run is made from. */
+struct source {
+    const struct dg_recipe *recipe;
+    const struct dg_prepared *prepared;
+    const char *prepared_dir, *bundle;
+    const struct dg_config *config;
+    const struct dg_keeper *keeper;
+    const struct dg_json *origin;
+    bool scores;
+    const volatile int *stop; /* leave the scores out when it is set: DG_ECANCELED; NULL never */
+};
+
+/* The manifest's "training": where the weights come from. NULL when memory is out. */
+static struct dg_json *provenance(
+    const struct source *s, const struct choice *c, const struct dg_checkpoint *newest)
+{
+    const struct dg_prepared *p = s->prepared;
+    const char *begun_from = dg_json_string(dg_json_get(s->origin, "init"), NULL);
+    struct dg_json *o = dg_json_new_object(), *steps = dg_json_new_array();
+    char date[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d", &tm);
+    dg_json_set_string(o, "program", "dragoman-train " DG_VERSION);
+    dg_json_set_string(o, "date", date);
+    if (begun_from)
+        dg_json_set_string(o, "begun_from", begun_from);
+    dg_json_set_int(o, "updates", (int64_t)newest->state.step);
+    dg_json_set_real(o, "hours", newest->state.seconds / 3600);
+    dg_json_set_string(o, "backend", newest->state.backend);
+    dg_json_set_int(o, "threads", (int64_t)newest->state.threads);
+    dg_json_set_string(o, "averaged", c->best ? "best checkpoints" : "last checkpoints");
+    for (size_t i = 0; i < c->n; i++)
+        dg_json_append_take(steps, dg_json_new_int((int64_t)c->steps[i]));
+    dg_json_set_take(o, "checkpoints", steps);
+    dg_json_set_string(o, "data_hash", dg_prepared_hash(p));
+    dg_json_set_take(o, "counts",
+        dg_json_copy(dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total")));
+    if (dg_json_set_take(o, "recipe", dg_origin_recipe(s->recipe, s->origin)) == 0)
+        return o;
+    dg_json_free(o);
+    return NULL;
+}
+
+static int append_scores(
+    const struct source *s, const char *kind, struct dg_json *all, struct dg_error *err)
+{
+    struct dg_json *scores = dg_run_scores(s->prepared, s->recipe, kind, s->bundle, s->stop, err);
+    if (!scores)
+        return err->code ? err->code : DG_ENOMEM;
+    for (size_t i = 0; i < dg_json_length(scores); i++)
+        dg_json_append_take(all, dg_json_copy(dg_json_at(scores, i)));
+    dg_json_free(scores);
+    return 0;
+}
+
+/* Scored with the bundle's own weights, so that f16's rounding counts; then sealed again with the
+ * scores in it. */
+static int export_average(
+    const struct source *s, const struct choice *c, struct dg_json *training, struct dg_error *err)
+{
+    const size_t n = dg_param_block_size(s->config);
+    float *params = malloc(n * sizeof *params);
+    int rc = params ? dg_average(s->keeper, c->steps, c->n, params, n, err)
+                    : dg_error_set(err, DG_ENOMEM, "no memory for %zu parameters", n);
+    struct dg_export e = {.dir = s->bundle,
+        .recipe = s->recipe,
+        .prepared_dir = s->prepared_dir,
+        .prepared = s->prepared,
+        .config = s->config,
+        .params = params,
+        .training = training};
+    if (!rc)
+        rc = dg_export(&e, err);
+    if (!rc && s->scores) {
+        struct dg_json *all = dg_json_new_array();
+        rc = append_scores(s, "dev", all, err);
+        if (!rc)
+            rc = append_scores(s, "test", all, err);
+        dg_json_set_take(training, "scores", all);
+        if (!rc)
+            rc = dg_export_seal(&e, err);
+    }
+    free(params);
+    return rc;
+}
+
+static int make_bundle(
+    const struct source *s, size_t n, bool best, struct dg_json **training, struct dg_error *err)
+{
+    struct choice c = {0};
+    struct dg_checkpoint *newest = NULL;
+    size_t damaged;
+    int rc = choose(s->keeper, n, best, &c, err);
+    if (!rc)
+        rc = dg_keeper_newest(s->keeper, &newest, &damaged, err);
+    if (!rc)
+        rc = dg_run_check_data(s->prepared, s->prepared_dir, newest, err);
+    if (!rc) {
+        *training = provenance(s, &c, newest);
+        rc = *training ? export_average(s, &c, *training, err)
+                       : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+    }
+    dg_checkpoint_close(newest);
+    free(c.steps);
+    return rc;
+}
+
+static void remove_bundle(const char *dir)
+{
+    static const char *const names[] = {"manifest.json", "weights.dgw", "joint.spm", "joint.vocab",
+        "source.spm", "source.vocab", "target.spm", "target.vocab"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *path = dg_run_join(dir, names[i]);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    rmdir(dir);
+}
+
+static void tell(struct dg_run *r, const struct dg_json *training, const char *bundle)
+{
+    const struct dg_json *scores = dg_json_get(training, "scores");
+    for (size_t i = 0; i < dg_json_length(scores); i++) {
+        const struct dg_json *s = dg_json_at(scores, i);
+        dg_trainlog_say(r->log, "%s: BLEU %.2f, chrF2 %.2f, perplexity %.2f",
+            dg_json_string(dg_json_get(s, "set"), NULL), dg_json_number(dg_json_get(s, "bleu")),
+            dg_json_number(dg_json_get(s, "chrf")), dg_json_number(dg_json_get(s, "perplexity")));
+    }
+    dg_trainlog_say(r->log, "bundle: %s", bundle);
+}
+
+int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
+{
+    const struct dg_recipe_training *t = &r->recipe->training;
+    struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
+        r->keeper, r->origin, !r->o->no_scores, r->o->stop};
+    struct dg_json *training = NULL;
+    const bool best = t->average_best > 0;
+    int rc =
+        make_bundle(&s, (size_t)(best ? t->average_best : t->average_last), best, &training, err);
+    if (!rc) {
+        tell(r, training, r->bundle_dir);
+        rc = dg_trainlog_event_take(r->log, "finished", training, err);
+        remove_bundle(r->validation_dir);
+    } else {
+        dg_json_free(training);
+    }
+    *stopped = rc == DG_ECANCELED;
+    if (*stopped)
+        dg_trainlog_say(r->log, "%s; bundle, without scores: %s", err->message, r->bundle_dir);
+    return *stopped ? 0 : rc;
+}
+
+int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
+{
+    struct dg_run_options ro = {
+        .dir = o->dir, .resume = true, .look = o->bundle != NULL, .quiet = o->quiet};
+    struct dg_json *training = NULL;
+    struct dg_run r;
+    dg_run_init(&r, &ro);
+    int rc = dg_run_paths(&r, err);
+    if (!rc)
+        rc = dg_run_load(&r, err);
+    if (!rc)
+        rc = dg_run_data(&r, err);
+    if (!rc)
+        rc = dg_keeper_open(r.checkpoint_dir, 1, 0, &r.keeper, err);
+    if (!rc)
+        rc = dg_trainlog_open(r.log_path, -1, !o->quiet, &r.log, err);
+    if (!rc) {
+        const struct dg_recipe_training *t = &r.recipe->training;
+        struct source s = {r.recipe, r.prepared, r.prepared_dir,
+            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, !o->no_scores,
+            NULL};
+        size_t n =
+            o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
+        rc = make_bundle(&s, n, o->best, &training, err);
+    }
+    if (!rc)
+        tell(&r, training, o->bundle ? o->bundle : r.bundle_dir);
+    dg_json_free(training);
+    dg_run_close(&r);
+    return rc;
+}

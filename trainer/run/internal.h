@@ -1,0 +1,100 @@
+/* What the files of a run share: run.c opens and loops, run_open.c makes or finds what it needs,
+ * run_saved.c keeps what it is, run_validate.c measures, run_finish.c averages and exports. Nobody
+ * else includes it. */
+#ifndef DG_TRAINER_RUN_INTERNAL_H
+#define DG_TRAINER_RUN_INTERNAL_H
+
+#include "kernels/device.h"
+#include "trainer/run/keeper.h"
+#include "trainer/run/log.h"
+#include "trainer/prepare/prepare.h"
+#include "trainer/run/report.h"
+#include "trainer/run/run.h"
+#include "trainer/update/schedule.h"
+
+struct dg_run {
+    const struct dg_run_options *o;
+    struct dg_recipe *own_recipe; /* NULL: the caller's */
+    const struct dg_recipe *recipe;
+    char *data_dir, *prepared_dir, *checkpoint_dir, *validation_dir, *bundle_dir, *log_path;
+    int lock;          /* file descriptor, -1: none */
+    int prepared_lock; /* likewise: while it is open nobody makes the prepared folder anew */
+    struct dg_prepared *prepared;
+    struct dg_json *origin; /* trainer/run/origin.h; NULL before a new run is saved */
+    bool has_config;        /* `config` was saved with the run */
+    struct dg_config config;
+    struct dg_dataset *data;
+    struct dg_plan plan;
+    struct dg_device device; /* one for each worker */
+    struct dg_crew *workers;
+    struct dg_exchange *exchange; /* NULL: alone */
+    bool stopping;                /* some rank was asked to stop, or the one that leads so far */
+    struct dg_optimizer *optimizer;
+    struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
+    struct dg_keeper *keeper;
+    struct dg_trainlog *log;
+    uint64_t epoch, epoch_tokens; /* of the batches so far */
+    double seconds;               /* trained in earlier sessions of this run */
+    uint64_t start_ns;            /* this session began */
+    uint64_t checkpoint_ns;       /* last checkpoint that was due, validations since left out */
+    double tokens_per_s;          /* of the last log line */
+};
+
+/* The one of the ranks that writes, or the only process. */
+static inline bool dg_run_leads(const struct dg_run *r)
+{
+    return !r->o->ranks || r->o->ranks->rank == 0;
+}
+
+/* Threads of all ranks together: what decides the order of sums. */
+static inline int dg_run_threads(const struct dg_run *r)
+{
+    return r->workers->n * (r->o->ranks ? (int)r->o->ranks->ranks : 1);
+}
+
+/* run.c */
+/* By all ranks: wait for the one that leads, whatever it is at, and hear whether any says so. */
+int dg_run_wait(const struct dg_run *r, bool *flag, struct dg_error *err);
+
+/* run_open.c */
+void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
+int dg_run_paths(struct dg_run *r, struct dg_error *err);
+int dg_run_device(struct dg_run *r, struct dg_error *err); /* chosen, and tried: it can train */
+int dg_run_data(struct dg_run *r,
+    struct dg_error *err); /* prepared folder, configuration, training set, plan */
+int dg_run_model(struct dg_run *r,
+    struct dg_error *err); /* workers, optimiser; fresh, from a bundle or resumed */
+/* run_saved.c */
+int dg_run_save(struct dg_run *r, struct dg_error *err); /* what the folder says about a new run */
+/* The recipe as a resumed run's settings have it: they hold for those that go on later, and for the
+ * bundles. */
+int dg_run_save_settings(const struct dg_run *r, struct dg_error *err);
+/* The saved recipe with this session's settings over it, origin and configuration. */
+int dg_run_load(struct dg_run *r, struct dg_error *err);
+/* run_resume.c */
+int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err);
+/* Was the checkpoint made from this prepared data, which lies in dir? */
+int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct dg_checkpoint *c,
+    struct dg_error *err);
+int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err);
+void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
+
+void dg_run_close(struct dg_run *r);
+char *dg_run_join(const char *dir, const char *name); /* NULL on out of memory */
+
+/* run_validate.c */
+/* On the dev sets, of which there must be one; *score is what the run's stop_metric says, higher is
+ * better. DG_ECANCELED: asked to stop meanwhile, nothing was scored. */
+int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err);
+/* The parameters that count: averaged ones where the recipe keeps them. */
+struct dg_param_block *dg_run_best_params(struct dg_run *r);
+/* Scores of all sets of a kind by a bundle, as an array for a manifest. NULL on failure;
+ * DG_ECANCELED: `stop` (NULL: never) was set meanwhile. */
+struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
+    const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err);
+
+/* run_finish.c */
+/* *stopped: asked to stop while the bundle was scored; it is whole, and without scores. */
+int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err);
+
+#endif

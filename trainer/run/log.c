@@ -1,0 +1,276 @@
+#include "trainer/run/log.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "trainer/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BAR_CELLS 24
+#define RATE_SECONDS 20.0 /* the bar's rate is an average over about so long */
+
+struct dg_trainlog {
+    int file;
+    bool failing; /* the last line could not be written */
+    char *path;
+    struct dg_progress bar;
+    /* Decaying averages for the bar */
+    uint64_t tick_ns;
+    double updates_per_s, tokens_per_s, loss, nll;
+};
+
+/* Lines whose "update" is at most keep; lines that are not JSON (a killed run's last one) go
+ * too. */
+static int cut_log(const char *path, int64_t keep, struct dg_error *err)
+{
+    struct dg_buffer in, out;
+    struct dg_error missing = {0};
+    int rc;
+    dg_buffer_init(&in);
+    dg_buffer_init(&out);
+    rc = dg_file_read(path, &in, &missing);
+    if (rc) {
+        rc = rc == DG_ENOTFOUND ? 0 : dg_error_set(err, rc, "%s", missing.message);
+        goto out;
+    }
+    for (size_t i = 0; i < in.len;) {
+        const char *end = memchr(in.data + i, '\n', in.len - i);
+        size_t n = end ? (size_t)(end - in.data) - i : in.len - i;
+        struct dg_json *v = end ? dg_json_parse(in.data + i, n, NULL) : NULL;
+        if (v && dg_json_int(dg_json_get(v, "update")) <= keep)
+            dg_buffer_add(&out, in.data + i, n + 1);
+        dg_json_free(v);
+        i += n + 1;
+    }
+    if (out.failed)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory to read %s", path);
+    else if (out.len != in.len)
+        rc = dg_file_write(path, out.data ? out.data : "", out.len, err);
+out:
+    dg_buffer_deinit(&in);
+    dg_buffer_deinit(&out);
+    return rc;
+}
+
+int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg_trainlog **out,
+    struct dg_error *err)
+{
+    *out = NULL;
+    if (keep_updates >= 0) {
+        int rc = cut_log(path, keep_updates, err);
+        if (rc)
+            return rc;
+    }
+    struct dg_trainlog *l = calloc(1, sizeof *l);
+    if (l)
+        l->file = -1;
+    if (!l || !(l->path = strdup(path))) {
+        free(l);
+        return dg_error_set(err, DG_ENOMEM, "cannot open %s: out of memory", path);
+    }
+    l->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (l->file < 0) {
+        int rc = dg_error_set(err, DG_EIO, "cannot open %s: %s", path, strerror(errno));
+        dg_trainlog_close(l);
+        return rc;
+    }
+    dg_progress_init(&l->bar, bar);
+    *out = l;
+    return 0;
+}
+
+void dg_trainlog_close(struct dg_trainlog *l)
+{
+    if (!l)
+        return;
+    dg_progress_clear(&l->bar);
+    if (l->file >= 0)
+        close(l->file);
+    free(l->path);
+    free(l);
+}
+
+/* All of it or nothing: half a line would spoil the next one. 0, or errno. */
+static int write_line(int file, const char *s, size_t n)
+{
+    struct stat before;
+    size_t done = 0;
+    if (fstat(file, &before))
+        return errno;
+    while (done < n) {
+        ssize_t k = write(file, s + done, n - done);
+        if (k > 0) {
+            done += (size_t)k;
+        } else if (k == 0 || errno != EINTR) {
+            int why = k ? errno : EIO;
+            if (done && ftruncate(file, before.st_size))
+                why = errno;
+            return why;
+        }
+    }
+    return 0;
+}
+
+/* A log that cannot be written does not end a run: it is said once, and tried again. */
+static void append(struct dg_trainlog *l, const struct dg_buffer *line)
+{
+    int why = write_line(l->file, line->data, line->len);
+    if (why && !l->failing)
+        dg_trainlog_say(l,
+            "warning: cannot write %s: %s; lines will be missing in it, training goes on", l->path,
+            strerror(why));
+    l->failing = why != 0;
+}
+
+int dg_trainlog_event_take(
+    struct dg_trainlog *l, const char *kind, struct dg_json *v, struct dg_error *err)
+{
+    struct dg_buffer b;
+    int rc = 0;
+    dg_buffer_init(&b);
+    if (dg_json_set_string(v, "kind", kind) || dg_json_set_real(v, "time", dg_clock_wall_s()) ||
+        dg_json_write(v, 0, &b)) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of %s", l->path);
+        goto out;
+    }
+    dg_buffer_adds(&b, "\n");
+    if (b.failed)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of %s", l->path);
+    else
+        append(l, &b);
+out:
+    dg_buffer_deinit(&b);
+    dg_json_free(v);
+    return rc;
+}
+
+void dg_trainlog_say(struct dg_trainlog *l, const char *format, ...)
+{
+    va_list ap;
+    dg_progress_clear(&l->bar);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+static double per(double n, double seconds)
+{
+    return seconds > 0 ? n / seconds : 0;
+}
+
+static double perplexity(double nll)
+{
+    return exp(nll < 700 ? nll : 700);
+}
+
+int dg_trainlog_train(
+    struct dg_trainlog *l, const struct dg_trainlog_train *t, struct dg_error *err)
+{
+    struct dg_json *v = dg_json_new_object();
+    double tokens = (double)(t->source_tokens + t->target_tokens);
+    dg_json_set_int(v, "update", t->update);
+    dg_json_set_real(v, "epoch", t->epoch);
+    dg_json_set_real(v, "loss", t->loss);
+    dg_json_set_real(v, "nll", t->nll);
+    dg_json_set_real(v, "ppl", perplexity(t->nll));
+    if (t->guided > 0)
+        dg_json_set_real(v, "alignment_loss", t->guided);
+    dg_json_set_real(v, "lr", t->lr);
+    dg_json_set_real(v, "grad_norm", t->grad_norm);
+    dg_json_set_int(v, "source_tokens", (int64_t)t->source_tokens);
+    dg_json_set_int(v, "target_tokens", (int64_t)t->target_tokens);
+    dg_json_set_real(v, "seconds", t->seconds);
+    dg_json_set_real(v, "tokens_per_s", per(tokens, t->seconds));
+    dg_json_set_real(v, "tokens_per_cpu_s", per(tokens, t->cpu_seconds));
+    dg_json_set_int(v, "rss_bytes", (int64_t)t->rss_bytes);
+    if (!l->bar.on) {
+        char rate[32];
+        dg_progress_count((uint64_t)per(tokens, t->seconds), rate);
+        dg_trainlog_say(l,
+            "update %lld/%lld  epoch %.2f  loss %.4f  ppl %.2f  lr %.3g  %s tokens/s",
+            (long long)t->update, (long long)t->updates, t->epoch, t->loss, perplexity(t->nll),
+            t->lr, rate);
+    }
+    return dg_trainlog_event_take(l, "train", v, err);
+}
+
+int dg_trainlog_valid(
+    struct dg_trainlog *l, const struct dg_trainlog_valid *t, struct dg_error *err)
+{
+    struct dg_json *v = dg_json_new_object();
+    char scores[96] = "";
+    dg_json_set_int(v, "update", t->update);
+    dg_json_set_real(v, "loss", t->loss);
+    dg_json_set_real(v, "nll", t->nll);
+    dg_json_set_real(v, "ppl", perplexity(t->nll));
+    if (!isnan(t->bleu)) {
+        dg_json_set_real(v, "bleu", t->bleu);
+        dg_json_set_string(v, "bleu_signature", t->bleu_signature ? t->bleu_signature : "");
+        snprintf(scores, sizeof scores, "  BLEU %.2f", t->bleu);
+    }
+    if (!isnan(t->chrf)) {
+        size_t n = strlen(scores);
+        dg_json_set_real(v, "chrf", t->chrf);
+        snprintf(scores + n, sizeof scores - n, "  chrF %.2f", t->chrf);
+    }
+    dg_json_set_real(v, "seconds", t->seconds);
+    dg_trainlog_say(l, "validation at %lld: loss %.4f  ppl %.2f%s  (%.1f s)", (long long)t->update,
+        t->loss, perplexity(t->nll), scores, t->seconds);
+    return dg_trainlog_event_take(l, "valid", v, err);
+}
+
+int dg_trainlog_sample(struct dg_trainlog *l, int64_t update, const char *source,
+    const char *reference, const char *translation, struct dg_error *err)
+{
+    struct dg_json *v = dg_json_new_object();
+    dg_json_set_int(v, "update", update);
+    dg_json_set_string(v, "source", source);
+    dg_json_set_string(v, "reference", reference);
+    dg_json_set_string(v, "translation", translation);
+    dg_trainlog_say(l, "  source       %s\n  reference    %s\n  translation  %s", source, reference,
+        translation);
+    return dg_trainlog_event_take(l, "sample", v, err);
+}
+
+/* old, or its average with x by the weight of x. */
+static double blend(double old, double x, double weight)
+{
+    return old > 0 ? (1 - weight) * old + weight * x : x;
+}
+
+void dg_trainlog_tick(struct dg_trainlog *l, int64_t update, int64_t updates, double loss,
+    double nll, uint64_t tokens)
+{
+    if (!l->bar.on)
+        return;
+    uint64_t now = dg_clock_ns();
+    double seconds = l->tick_ns ? (double)(now - l->tick_ns) * 1e-9 : 0;
+    /* Rates fade with time, not with updates, so that quick and slow updates count by how long they
+     * take. */
+    if (seconds > 0) {
+        double weight = 1 - exp(-seconds / RATE_SECONDS);
+        l->updates_per_s = blend(l->updates_per_s, 1 / seconds, weight);
+        l->tokens_per_s = blend(l->tokens_per_s, (double)tokens / seconds, weight);
+    }
+    l->loss = blend(l->loss, loss, 0.05);
+    l->nll = blend(l->nll, nll, 0.05);
+    l->tick_ns = now;
+    if (!dg_progress_due(&l->bar))
+        return;
+    char bar[BAR_CELLS + 3], left[32], rate[32], line[256];
+    dg_progress_bar(updates > 0 ? (double)update / (double)updates : 0, BAR_CELLS, bar);
+    dg_progress_time(per((double)(updates - update), l->updates_per_s), left);
+    dg_progress_count((uint64_t)l->tokens_per_s, rate);
+    snprintf(line, sizeof line, "%lld/%lld %s loss %.3f  ppl %.2f  %s tokens/s  ETA %s",
+        (long long)update, (long long)updates, bar, l->loss, perplexity(l->nll), rate, left);
+    dg_progress_draw(&l->bar, line);
+}

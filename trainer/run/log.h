@@ -1,0 +1,63 @@
+/* What a run says while it trains: one JSON object a line in a file, and a progress bar on a
+ * terminal. Whole lines are appended, so a killed run keeps its log; on resume, lines of updates
+ * past the checkpoint are cut off first. A line that cannot be written (a full disk) is told and
+ * missing. One thread at a time. */
+#ifndef DG_TRAINER_RUN_LOG_H
+#define DG_TRAINER_RUN_LOG_H
+
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dg_trainlog;
+
+/* One line of training. Sums are over the updates since the last line. */
+struct dg_trainlog_train {
+    int64_t update, updates; /* done, planned */
+    double epoch;            /* with its fraction, or whole */
+    double loss;             /* mean smoothed loss per target piece */
+    double nll;              /* mean unsmoothed; perplexity = exp */
+    double guided;           /* mean loss of guided alignment per aligned piece; 0: none */
+    double lr, grad_norm;
+    uint64_t source_tokens, target_tokens; /* real ones */
+    double seconds, cpu_seconds;           /* wall time they took, and CPU time of all ranks */
+    uint64_t rss_bytes;
+};
+
+struct dg_trainlog_valid {
+    int64_t update;
+    double loss, nll;  /* per target piece */
+    double bleu, chrf; /* NaN: not measured */
+    const char *bleu_signature;
+    double seconds;
+};
+
+/* path: created or appended to; keep_updates >= 0 first drops lines whose "update" is larger (-1
+ * keeps all). bar: draw the progress bar on stderr when that is a terminal. */
+int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg_trainlog **out,
+    struct dg_error *err);
+void dg_trainlog_close(struct dg_trainlog *l); /* NULL is fine */
+
+/* {"kind":"train",...}; also redraws the bar, and without a terminal prints a line a person can
+ * read. */
+int dg_trainlog_train(
+    struct dg_trainlog *l, const struct dg_trainlog_train *t, struct dg_error *err);
+int dg_trainlog_valid(
+    struct dg_trainlog *l, const struct dg_trainlog_valid *v, struct dg_error *err);
+/* {"kind":"sample","update","source","reference","translation"} */
+int dg_trainlog_sample(struct dg_trainlog *l, int64_t update, const char *source,
+    const char *reference, const char *translation, struct dg_error *err);
+/* Any other object: "kind" and "time" are added. Takes v. */
+int dg_trainlog_event_take(
+    struct dg_trainlog *l, const char *kind, struct dg_json *v, struct dg_error *err);
+/* After each update: moves the bar on, at most ten times a second. tokens: of this update, both
+ * sides. */
+void dg_trainlog_tick(struct dg_trainlog *l, int64_t update, int64_t updates, double loss,
+    double nll, uint64_t tokens);
+/* A line for people above the bar. */
+void dg_trainlog_say(struct dg_trainlog *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

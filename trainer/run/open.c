@@ -1,0 +1,415 @@
+#include "trainer/run/internal.h"
+
+#include "base/file.h"
+#include "kernels/cpu/cpu.h"
+#include "trainer/data/hash.h"
+#include "trainer/update/init.h"
+#include "trainer/update/ranks_device.h"
+#include "trainer/update/transfer.h"
+#include "weights/bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+char *dg_run_join(const char *dir, const char *name)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_addf(&b, "%s/%s", dir, name);
+    return dg_buffer_take(&b, NULL);
+}
+
+void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
+{
+    memset(r, 0, sizeof *r);
+    r->o = o;
+    r->recipe = o->recipe;
+    r->lock = r->prepared_lock = -1;
+}
+
+/* One process at a time trains in a folder. */
+static int take_lock(struct dg_run *r, struct dg_error *err)
+{
+    char *path = dg_run_join(r->o->dir, "lock");
+    int rc = 0;
+    r->lock = path ? open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644) : -1;
+    if (r->lock < 0)
+        rc = dg_error_set(err, DG_EIO, "%s/lock: %s", r->o->dir, strerror(errno));
+    else if (flock(r->lock, LOCK_EX | LOCK_NB))
+        rc = dg_error_set(err, DG_EAGAIN, "another process is training in %s", r->o->dir);
+    free(path);
+    return rc;
+}
+
+int dg_run_paths(struct dg_run *r, struct dg_error *err)
+{
+    const char *dir = r->o->dir;
+    int rc = r->o->look ? 0 : dg_file_make_dir(dir, err);
+    if (rc)
+        return rc;
+    r->checkpoint_dir = dg_run_join(dir, "checkpoints");
+    r->validation_dir = dg_run_join(dir, "validation");
+    r->bundle_dir = dg_run_join(dir, "bundle");
+    r->log_path = dg_run_join(dir, "log.jsonl");
+    r->prepared_dir = r->o->prepared ? strdup(r->o->prepared) : dg_run_join(dir, "data");
+    if (!r->checkpoint_dir || !r->validation_dir || !r->bundle_dir || !r->log_path ||
+        !r->prepared_dir)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the paths of %s", dir);
+    return dg_run_leads(r) && !r->o->look ? take_lock(r, err) : 0;
+}
+
+/* Before the data is prepared, which may take hours. */
+int dg_run_device(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_device_options wish = {
+        r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu", r->o->precision, 1};
+    struct dg_backend *be = NULL;
+    struct dg_train *train = NULL;
+    int rc = r->o->ranks ? dg_ranks_device(r->o->ranks, &wish, &r->device, err)
+                         : dg_device_choose(&wish, &r->device, err);
+    if (!rc)
+        rc = dg_device_open(&r->device, &be, err);
+    if (!rc)
+        rc = dg_train_open(be, &train, err);
+    dg_train_close(train);
+    dg_device_close(be);
+    return rc;
+}
+
+/* A model that is trained further keeps its dimensions and conventions, whatever the recipe
+ * says. */
+static int read_init_config(struct dg_run *r, struct dg_error *err)
+{
+    struct dg_buffer path;
+    struct dg_bundle *b = NULL;
+    if (r->has_config || !r->recipe->init[0])
+        return 0;
+    dg_buffer_init(&path);
+    const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
+    int rc =
+        dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), &r->config, err);
+    if (!rc && !r->config.source_eos)
+        rc = dg_error_field(err, DG_EUNSUP, "init",
+            "%s cannot be trained further: its model.source_eos is false, and training data ends "
+            "every source in </s>",
+            dir);
+    dg_bundle_close(b);
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+/* The configuration with the vocabulary of the prepared data. */
+static int find_config(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_prepared *p = r->prepared;
+    const uint32_t source = dg_prepared_source_vocab(p), target = dg_prepared_target_vocab(p);
+    int rc = 0;
+    if (r->has_config)
+        return 0;
+    if (!r->recipe->init[0])
+        return dg_recipe_config(
+            r->recipe, source, target, dg_prepared_eos(p), dg_prepared_unk(p), &r->config, err);
+    if (r->recipe->init_vocabulary == DG_VOCABULARY_NEW) {
+        r->config.source_vocab = source;
+        r->config.target_vocab = target;
+        r->config.eos = dg_prepared_eos(p);
+        r->config.unk = dg_prepared_unk(p);
+        r->config.never = -1;
+        rc = dg_config_check(&r->config, err);
+    }
+    if (!rc && (r->config.source_vocab != source || r->config.target_vocab != target))
+        rc = dg_error_set(err, DG_EINVAL,
+            "%s has vocabularies of %u and %u pieces, the prepared data of %u and %u",
+            r->recipe->init, r->config.source_vocab, r->config.target_vocab, source, target);
+    return rc;
+}
+
+struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe)
+{
+    const struct dg_recipe_training *t = &recipe->training;
+    return (struct dg_dataset_options){.mode = t->batch_mode,
+        .batch_tokens = (uint64_t)t->batch_tokens,
+        .window = (uint64_t)t->shuffle_window,
+        .seed = (uint64_t)t->seed,
+        .bpe_dropout = t->bpe_dropout,
+        .links = dg_recipe_guides(recipe),
+        .shuffle = true};
+}
+
+/* Before anything is prepared: a new run would replace the data of the one whose checkpoints lie
+ * there. */
+static int refuse_begun(const struct dg_run *r, struct dg_error *err)
+{
+    struct dg_keeper *k = NULL;
+    int rc = 0;
+    if (access(r->checkpoint_dir, F_OK) == 0)
+        rc = dg_keeper_open(r->checkpoint_dir, 1, 0, &k, err);
+    if (!rc && k && k->n)
+        rc = dg_error_set(err, DG_EINVAL,
+            "%s holds a run with checkpoints: resume it, or take another folder", r->o->dir);
+    dg_keeper_close(k);
+    return rc;
+}
+
+/* A new run's data, by the rank that leads. */
+static int prepare(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_prepare_options o = {.dir = r->prepared_dir,
+        .threads = (int)r->recipe->training.threads,
+        .quiet = r->o->quiet,
+        .stop = r->o->stop,
+        .hold = &r->prepared_lock};
+    int rc = refuse_begun(r, err);
+    return rc ? rc : dg_prepare(r->recipe, &o, NULL, err);
+}
+
+/* Before all others go on; when it is asked to stop meanwhile, they all do. */
+static int prepare_for_all(struct dg_run *r, struct dg_error *err)
+{
+    int rc = !r->o->resume && dg_run_leads(r) ? prepare(r, err) : 0;
+    bool canceled = rc == DG_ECANCELED;
+    if (rc && !canceled)
+        return rc;
+    rc = dg_run_wait(r, &canceled, err);
+    return rc || !canceled ? rc : dg_error_set(err, DG_ECANCELED, "stopped while preparing");
+}
+
+int dg_run_data(struct dg_run *r, struct dg_error *err)
+{
+    struct dg_dataset_options data = dg_run_batches(r->recipe);
+    struct dg_dataset_worst worst;
+    int rc = read_init_config(r, err); /* first: preparing may take hours */
+    if (!rc)
+        rc = prepare_for_all(r, err);
+    if (!rc && r->prepared_lock < 0)
+        rc = dg_prepared_hold(r->prepared_dir, &r->prepared_lock, err);
+    if (!rc)
+        rc = dg_prepared_open(r->prepared_dir, &r->prepared, err);
+    if (!rc && r->o->resume)
+        rc = dg_run_check_inputs(r, err);
+    if (!rc)
+        rc = find_config(r, err);
+    if (!rc)
+        rc = dg_dataset_open(r->prepared_dir, "train", &data, &r->data, err);
+    if (rc)
+        return rc;
+    dg_dataset_worst(r->data, &data, &worst);
+    dg_plan_make(r->recipe, &r->config,
+        worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->plan);
+    return 0;
+}
+
+/* Learned positions end: all of dev and test sets must be within them, or scoring fails after all
+ * training. */
+static int check_held_out(const struct dg_run *r, const char *kind, struct dg_error *err)
+{
+    for (size_t i = 0; i < dg_prepared_sets(r->prepared, kind); i++) {
+        struct dg_prepared_set set;
+        dg_prepared_set(r->prepared, kind, i, &set);
+        if (set.longest > r->config.max_positions)
+            return dg_error_field(err, DG_EINVAL, "model.max_positions",
+                "model.max_positions is %u, but the set %s has a line of %u pieces",
+                r->config.max_positions, set.name, set.longest);
+    }
+    return 0;
+}
+
+/* The longest sentence of any set that the model will see. */
+static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_error *err)
+{
+    struct dg_dataset_options o = {.batch_tokens = 1};
+    struct dg_dataset_worst worst;
+    dg_dataset_worst(r->data, &o, &worst);
+    *out = worst.max_source > worst.max_target ? worst.max_source : worst.max_target;
+    for (size_t i = 0; i < dg_prepared_sets(r->prepared, "dev"); i++) {
+        struct dg_prepared_set set;
+        struct dg_dataset *d = NULL;
+        dg_prepared_set(r->prepared, "dev", i, &set);
+        int rc = dg_dataset_open(r->prepared_dir, set.name, &o, &d, err);
+        if (rc)
+            return rc;
+        dg_dataset_worst(d, &o, &worst);
+        dg_dataset_close(d);
+        *out = worst.max_source > *out ? worst.max_source : *out;
+        *out = worst.max_target > *out ? worst.max_target : *out;
+    }
+    if (r->config.positions == DG_POS_LEARNED && *out > r->config.max_positions)
+        return dg_error_field(err, DG_EINVAL, "model.max_positions",
+            "model.max_positions is %u, but there are sentences of %u pieces",
+            r->config.max_positions, *out);
+    if (r->config.positions != DG_POS_LEARNED)
+        return 0;
+    int rc = check_held_out(r, "dev", err);
+    return rc ? rc : check_held_out(r, "test", err);
+}
+
+static int start_parameters(struct dg_run *r, struct dg_error *err)
+{
+    struct dg_buffer path;
+    struct dg_bundle *b = NULL;
+    if (!r->recipe->init[0])
+        return dg_init_random(r->workers->params, (uint64_t)r->recipe->training.seed, err);
+    dg_buffer_init(&path);
+    const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
+    int rc =
+        dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    if (!rc && r->recipe->init_vocabulary == DG_VOCABULARY_NEW)
+        rc = dg_init_transfer(
+            r->workers->params, b, r->prepared_dir, (uint64_t)r->recipe->training.seed, err);
+    else if (!rc)
+        rc = dg_init_from_weights(r->workers->params, dg_bundle_weights(b), err);
+    dg_bundle_close(b);
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+static int open_workers(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_recipe_training *t = &r->recipe->training;
+    struct dg_crew_options wo = {
+        .config = &r->config, .threads = (int)r->plan.threads, .device = &r->device};
+    struct dg_adam_options ao = {t->beta1, t->beta2, t->epsilon, t->weight_decay, t->ema};
+    int rc = longest_sentence(r, &wo.max_positions, err);
+    if (!rc)
+        rc = dg_crew_open(&wo, &r->workers, err);
+    if (!rc)
+        rc = dg_guided_check(r->recipe, &r->config, r->workers->w[0].train, err);
+    if (!rc)
+        rc = dg_optimizer_open(
+            &ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
+    if (!rc && t->ema > 0)
+        rc = dg_param_block_open(&r->config, r->workers->w[0].train, &r->averaged, err);
+    return rc;
+}
+
+static size_t most(int64_t a, int64_t b)
+{
+    return (size_t)(a > b ? a : b);
+}
+
+static void tell_plan(struct dg_run *r)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_prepared_table(r->prepared, &text);
+    dg_plan_print(&r->plan, NULL, &text);
+    if (!r->o->quiet && !text.failed)
+        dg_trainlog_say(r->log, "%s%s", text.data, r->workers->w[0].be->name);
+    dg_buffer_deinit(&text);
+}
+
+/* Ranks that do not begin alike would drift apart unseen. */
+static int join_ranks(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_ranks *ranks = r->o->ranks;
+    const struct dg_crew *crew = r->workers;
+    const char *kind = strchr(crew->w[0].be->name, '/'); /* devices differ in their numbers */
+    const bool cpu = !strcmp(crew->w[0].be->ops->device, "cpu");
+    struct dg_host_block start = {0};
+    if (!ranks)
+        return 0;
+    int rc = dg_ranks_same(ranks, kind ? dg_hash64(kind, strlen(kind)) : 0,
+        cpu ? "an instruction set (DRAGOMAN_ISA sets one for all) or precision"
+            : "a kind of device or precision",
+        err);
+    if (!rc)
+        rc = dg_ranks_same(ranks, (uint64_t)crew->n, "a number of threads", err);
+    if (!rc)
+        rc = dg_ranks_same(ranks,
+            dg_hash64(dg_prepared_hash(r->prepared), strlen(dg_prepared_hash(r->prepared))),
+            "prepared data", err);
+    if (!rc)
+        rc = dg_host_block(crew->w[0].train, crew->params->data, crew->params->n, &start, err);
+    if (!rc)
+        rc = dg_ranks_same(ranks,
+            dg_hash64(start.data, crew->params->n * sizeof *start.data) + r->optimizer->step,
+            "parameters to begin with", err);
+    free(start.copy);
+    return rc ? rc : dg_exchange_open(r->workers, ranks, &r->exchange, err);
+}
+
+/* Log and folder belong to the rank that leads. */
+static int begin_log(
+    struct dg_run *r, const struct dg_checkpoint *c, size_t damaged, struct dg_error *err)
+{
+    int rc = dg_trainlog_open(r->log_path, (int64_t)r->optimizer->step, !r->o->quiet, &r->log, err);
+    if (!rc && !r->o->resume)
+        rc = dg_run_save(r, err);
+    else if (!rc && r->o->n_settings)
+        rc = dg_run_save_settings(r, err);
+    if (rc)
+        return rc;
+    dg_keeper_clean(r->keeper);
+    tell_plan(r);
+    if (r->o->ranks && !strcmp(r->workers->w[0].be->ops->device, "cpu"))
+        dg_trainlog_say(r->log, "%zu ranks of %d threads over %s", r->o->ranks->ranks,
+            r->workers->n, dg_exchange_what(r->exchange));
+    else if (r->o->ranks)
+        dg_trainlog_say(r->log, "%zu ranks of one device over %s", r->o->ranks->ranks,
+            dg_exchange_what(r->exchange));
+    if (c) {
+        dg_run_warn_other_bits(r, c);
+        dg_trainlog_say(r->log, "going on after update %" PRIu64 "%s", c->state.step,
+            damaged ? " (newer checkpoints are damaged)" : "");
+    }
+    return 0;
+}
+
+int dg_run_model(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_recipe_training *t = &r->recipe->training;
+    struct dg_checkpoint *c = NULL;
+    size_t damaged = 0;
+    int rc = dg_plan_check(&r->plan, err);
+    if (!rc)
+        rc = dg_keeper_open(r->checkpoint_dir, most(t->keep_last, t->average_last),
+            most(t->keep_best, t->average_best), &r->keeper, err);
+    if (!rc)
+        rc = open_workers(r, err);
+    if (!rc && r->o->resume)
+        rc = dg_keeper_newest(r->keeper, &c, &damaged, err);
+    if (!rc && c)
+        rc = dg_run_resume(r, c, err);
+    else if (!rc && !(rc = start_parameters(r, err)))
+        dg_optimizer_start(r->optimizer, r->workers->params->data);
+    if (!rc)
+        dg_keeper_go_on(r->keeper, r->optimizer->step);
+    if (!rc)
+        rc = join_ranks(r, err);
+    if (!rc && dg_run_leads(r))
+        rc = begin_log(r, c, damaged, err);
+    dg_checkpoint_close(c);
+    return rc;
+}
+
+void dg_run_close(struct dg_run *r)
+{
+    dg_trainlog_close(r->log);
+    dg_keeper_close(r->keeper);
+    dg_param_block_close(r->averaged);
+    dg_optimizer_close(r->optimizer);
+    dg_exchange_close(r->exchange);
+    dg_crew_close(r->workers);
+    dg_dataset_close(r->data);
+    dg_prepared_close(r->prepared);
+    dg_recipe_free(r->own_recipe);
+    dg_json_free(r->origin);
+    free(r->data_dir);
+    free(r->prepared_dir);
+    free(r->checkpoint_dir);
+    free(r->validation_dir);
+    free(r->bundle_dir);
+    free(r->log_path);
+    if (r->prepared_lock >= 0)
+        close(r->prepared_lock);
+    if (r->lock >= 0)
+        close(r->lock);
+}

@@ -1,0 +1,305 @@
+/* DESIGN. A panel is a key of the log's lines over "update": every line that has the key is a
+ * point. Each run has its colour in all panels; validation is dashed with dots. The SVG is plain
+ * shapes and text, readable without scripts. */
+#include "trainer/run/plot.h"
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PANEL_W = 480,
+    PANEL_H = 260,
+    LEFT = 64,
+    RIGHT = 24,
+    TOP = 34,
+    BOTTOM = 40,
+    HEAD = 24,
+    ROW = 18,
+    MAX_POINTS = 600
+};
+
+struct series {
+    double *x, *y; /* [n] */
+    size_t n, cap;
+};
+
+struct curve {
+    const char *kind, *key; /* of the log's lines */
+    bool dots;
+};
+
+struct panel {
+    const char *title;
+    struct curve curves[2];
+    bool from_zero; /* the axis begins at 0 */
+};
+
+static const struct panel panels[] = {
+    {"loss per target piece (line: training, dots: validation)",
+        {{"train", "loss", false}, {"valid", "loss", true}}, false},
+    {"BLEU (dots) on the development set", {{"valid", "bleu", true}, {NULL, NULL, false}}, true},
+    {"learning rate", {{"train", "lr", false}, {NULL, NULL, false}}, true},
+    {"source + target tokens per second", {{"train", "tokens_per_s", false}, {NULL, NULL, false}},
+        true},
+};
+
+enum { N_PANELS = sizeof panels / sizeof panels[0], COLUMNS = 2 };
+
+static const char *const colours[] = {
+    "#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#0f7b8a"};
+
+static const char *colour_of(size_t run)
+{
+    return colours[run % (sizeof colours / sizeof colours[0])];
+}
+
+static int series_add(struct series *s, double x, double y)
+{
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 256;
+        double *px = realloc(s->x, cap * sizeof *px);
+        s->x = px ? px : s->x;
+        double *py = realloc(s->y, cap * sizeof *py);
+        s->y = py ? py : s->y;
+        if (!px || !py)
+            return DG_ENOMEM;
+        s->cap = cap;
+    }
+    s->x[s->n] = x;
+    s->y[s->n++] = y;
+    return 0;
+}
+
+static void series_deinit(struct series *s)
+{
+    free(s->x);
+    free(s->y);
+}
+
+/* Means of neighbours, when there are more points than can be seen. */
+static void series_thin(struct series *s)
+{
+    size_t step = (s->n + MAX_POINTS - 1) / MAX_POINTS, out = 0;
+    for (size_t i = 0; step > 1 && i < s->n; i += step, out++) {
+        size_t end = i + step < s->n ? i + step : s->n;
+        double x = 0, y = 0;
+        for (size_t j = i; j < end; j++) {
+            x += s->x[j];
+            y += s->y[j];
+        }
+        s->x[out] = x / (double)(end - i);
+        s->y[out] = y / (double)(end - i);
+    }
+    if (step > 1)
+        s->n = out;
+}
+
+/* A run's log into all series[panel * 2 + curve]. Lines that are not JSON (a killed run's last) are
+ * passed over. */
+static int read_log(const char *path, struct series *all, struct dg_error *err)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    int rc = dg_file_read(path, &b, err);
+    for (size_t i = 0; rc == 0 && i < b.len;) {
+        const char *end = memchr(b.data + i, '\n', b.len - i);
+        size_t n = end ? (size_t)(end - b.data) - i : b.len - i;
+        struct dg_json *v = dg_json_parse(b.data + i, n, NULL);
+        const char *kind = dg_json_string(dg_json_get(v, "kind"), NULL);
+        for (size_t c = 0; rc == 0 && kind && c < N_PANELS * 2; c++) {
+            const struct curve *curve = &panels[c / 2].curves[c % 2];
+            const struct dg_json *y = curve->key ? dg_json_get(v, curve->key) : NULL;
+            if (y && dg_json_typeof(y) != DG_JSON_NULL && strcmp(kind, curve->kind) == 0 &&
+                series_add(&all[c], dg_json_number(dg_json_get(v, "update")), dg_json_number(y)))
+                rc = dg_error_set(err, DG_ENOMEM, "no memory for the points of %s", path);
+        }
+        dg_json_free(v);
+        i += n + 1;
+    }
+    dg_buffer_deinit(&b);
+    for (size_t c = 0; c < N_PANELS * 2; c++)
+        if (!panels[c / 2].curves[c % 2].dots)
+            series_thin(&all[c]);
+    return rc;
+}
+
+/* 1, 2 or 5 times a power of ten, for about four steps over a span. */
+static double nice_step(double span)
+{
+    double raw = span / 4, power = pow(10, floor(log10(raw)));
+    double lead = raw / power;
+    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
+
+struct axis {
+    double low, high, step;
+};
+
+static struct axis make_axis(double low, double high)
+{
+    if (!(high > low)) {
+        double pad = fabs(low) > 0 ? fabs(low) * 0.1 : 1;
+        low -= pad;
+        high += pad;
+    }
+    double step = nice_step(high - low);
+    return (struct axis){floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step, step};
+}
+
+static void add_number(struct dg_buffer *out, double v, double step)
+{
+    if (v == 0)
+        dg_buffer_adds(out, "0");
+    else if (fabs(v) >= 10000)
+        dg_buffer_addf(out, "%gk", v / 1000);
+    else if (step < 0.001)
+        dg_buffer_addf(out, "%.2g", v);
+    else
+        dg_buffer_addf(out, "%.*f", step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3, v);
+}
+
+static double at_x(const struct axis *a, double v)
+{
+    return LEFT + (v - a->low) / (a->high - a->low) * (PANEL_W - LEFT - RIGHT);
+}
+
+static double at_y(const struct axis *a, double v)
+{
+    return PANEL_H - BOTTOM - (v - a->low) / (a->high - a->low) * (PANEL_H - TOP - BOTTOM);
+}
+
+static void draw_grid(struct dg_buffer *out, const struct axis *x, const struct axis *y)
+{
+    for (double v = y->low; v <= y->high + y->step / 2; v += y->step) {
+        dg_buffer_addf(out,
+            "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/><text x=\"%d\" "
+            "y=\"%.1f\" "
+            "text-anchor=\"end\">",
+            LEFT, PANEL_W - RIGHT, at_y(y, v), at_y(y, v), LEFT - 6, at_y(y, v) + 4);
+        add_number(out, v, y->step);
+        dg_buffer_adds(out, "</text>\n");
+    }
+    for (double v = x->low; v <= x->high + x->step / 2; v += x->step) {
+        dg_buffer_addf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", at_x(x, v),
+            PANEL_H - BOTTOM + 16);
+        add_number(out, v, x->step);
+        dg_buffer_adds(out, "</text>\n");
+    }
+    dg_buffer_addf(out,
+        "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#666\">updates</text>\n",
+        PANEL_W - RIGHT, PANEL_H - 6);
+}
+
+static void draw_series(struct dg_buffer *out, const struct series *s, const struct axis *x,
+    const struct axis *y, const char *colour, bool dots)
+{
+    dg_buffer_addf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"%s points=\"",
+        colour, dots ? " stroke-dasharray=\"3 3\"" : "");
+    for (size_t i = 0; i < s->n; i++)
+        dg_buffer_addf(out, "%.1f,%.1f ", at_x(x, s->x[i]), at_y(y, s->y[i]));
+    dg_buffer_adds(out, "\"/>\n");
+    for (size_t i = 0; dots && i < s->n; i++)
+        dg_buffer_addf(out,
+            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"><title>%g at "
+            "%g</title></circle>\n",
+            at_x(x, s->x[i]), at_y(y, s->y[i]), colour, s->y[i], s->x[i]);
+}
+
+static void draw_panel(struct dg_buffer *out, size_t p, const struct series *all, size_t runs)
+{
+    double x0 = 0, x1 = 0, y0 = INFINITY, y1 = -INFINITY;
+    for (size_t i = 0; i < runs * 2; i++) {
+        const struct series *s = &all[(i / 2 * N_PANELS + p) * 2 + i % 2];
+        for (size_t j = 0; j < s->n; j++) {
+            x1 = fmax(x1, s->x[j]);
+            y0 = fmin(y0, s->y[j]);
+            y1 = fmax(y1, s->y[j]);
+        }
+    }
+    dg_buffer_addf(
+        out, "<text x=\"%d\" y=\"18\" font-weight=\"bold\">%s</text>\n", LEFT, panels[p].title);
+    if (!(y1 >= y0)) {
+        dg_buffer_addf(out, "<text x=\"%d\" y=\"%d\" fill=\"#666\">not measured yet</text>\n", LEFT,
+            PANEL_H / 2);
+        return;
+    }
+    struct axis x = make_axis(x0, x1), y = make_axis(panels[p].from_zero ? fmin(y0, 0) : y0, y1);
+    draw_grid(out, &x, &y);
+    for (size_t i = 0; i < runs * 2; i++)
+        draw_series(out, &all[(i / 2 * N_PANELS + p) * 2 + i % 2], &x, &y, colour_of(i / 2),
+            panels[p].curves[i % 2].dots);
+}
+
+/* Text between tags: < > & may stand in a path. */
+static void add_text(struct dg_buffer *out, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '<' || *s == '>' || *s == '&')
+            dg_buffer_adds(out, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
+        else
+            dg_buffer_add(out, s, 1);
+    }
+}
+
+static void draw(
+    struct dg_buffer *out, const char *const *logs, const struct series *all, size_t runs)
+{
+    int head = HEAD + ROW * (int)runs, rows = (N_PANELS + COLUMNS - 1) / COLUMNS;
+    int w = COLUMNS * PANEL_W, h = head + rows * PANEL_H;
+    dg_buffer_addf(out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+        "height=\"%d\" "
+        "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" "
+        "fill=\"#fff\"/>\n",
+        w, h, w, h);
+    for (size_t i = 0; i < runs; i++) {
+        int y = HEAD + ROW * (int)i;
+        dg_buffer_addf(out,
+            "<rect x=\"%d\" y=\"%d\" width=\"18\" height=\"4\" fill=\"%s\"/><text x=\"%d\" "
+            "y=\"%d\">",
+            LEFT, y - 6, colour_of(i), LEFT + 26, y);
+        add_text(out, logs[i]);
+        dg_buffer_adds(out, "</text>\n");
+    }
+    for (size_t p = 0; p < N_PANELS; p++) {
+        dg_buffer_addf(out, "<g transform=\"translate(%d %d)\">\n", (int)(p % COLUMNS) * PANEL_W,
+            head + (int)(p / COLUMNS) * PANEL_H);
+        draw_panel(out, p, all, runs);
+        dg_buffer_adds(out, "</g>\n");
+    }
+    dg_buffer_adds(out, "</svg>\n");
+}
+
+int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error *err)
+{
+    struct dg_buffer out;
+    struct series *all = calloc(n * N_PANELS * 2 + 1, sizeof *all); /* [run][panel][curve] */
+    int rc = all ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu runs", n);
+    size_t points = 0;
+    dg_buffer_init(&out);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        rc = read_log(logs[i], &all[i * N_PANELS * 2], err);
+        for (size_t c = 0; c < N_PANELS * 2; c++)
+            points += all[i * N_PANELS * 2 + c].n;
+    }
+    if (rc == 0 && points == 0)
+        rc = dg_error_set(
+            err, DG_EINVAL, "%s holds no lines of training or validation", n ? logs[0] : "no log");
+    if (rc == 0) {
+        draw(&out, logs, all, n);
+        rc = out.failed ? dg_error_set(err, DG_ENOMEM, "no memory for %s", svg)
+                        : dg_file_write(svg, out.data, out.len, err);
+    }
+    for (size_t i = 0; all && i < n * N_PANELS * 2; i++)
+        series_deinit(&all[i]);
+    free(all);
+    dg_buffer_deinit(&out);
+    return rc;
+}

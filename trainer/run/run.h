@@ -1,0 +1,57 @@
+/* A training run from recipe to bundle, in one folder:
+ *   run.json        the resolved recipe, where its data lies, which prepared folder, what it began
+ *                   with, the model's dimensions
+ *   data/           the prepared data, unless another folder was named
+ *   checkpoints/    trainer/run/keeper.h
+ *   log.jsonl       trainer/run/log.h
+ *   bundle/         what `dragoman-server` loads, written at the end
+ *   lock            held while a process trains here
+ * One run at a time per folder. */
+#ifndef DG_TRAINER_RUN_RUN_H
+#define DG_TRAINER_RUN_RUN_H
+
+#include "trainer/recipe/recipe.h"
+#include "trainer/update/step.h"
+
+struct dg_run_options {
+    const char *dir;
+    const char *prepared;           /* NULL: dir/data */
+    const struct dg_recipe *recipe; /* `resume`: NULL takes the run's own */
+    const char *const *
+        settings; /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
+    size_t n_settings;
+    bool resume;    /* go on from the newest whole checkpoint; else the folder must hold none */
+    bool look;      /* write nothing into the folder: a process that trains in it is no obstacle */
+    bool quiet;     /* no progress bar, no plan */
+    bool no_scores; /* of dev and test sets at the end */
+    /* set by a signal handler: save and come back with *stopped; NULL never */
+    const volatile int *stop;
+    const char *device, *precision; /* kernels/device.h; NULL: the environment's, else the CPU */
+    /* other processes that share every batch; NULL: none. Rank 0 leads: it alone writes, validates
+     * and exports */
+    const struct dg_ranks *ranks;
+};
+
+/* *stopped: it was asked to stop and has saved. DG_ECANCELED: asked to before there was anything to
+ * save; all ranks return it. DG_EINTERNAL: diverged, the last checkpoint is whole and named. */
+int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err);
+
+/* How a recipe's training set is cut into batches. */
+struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
+
+/* The memory plan of a recipe, as text; prepares its data. DG_ELIMIT, with the text, when it does
+ * not fit. */
+int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
+
+/* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev
+ * and test sets. Into another folder also while the run goes on. */
+struct dg_run_average {
+    const char *dir, *bundle; /* bundle NULL: dir/bundle */
+    size_t n;                 /* 0: as the recipe says */
+    bool best;
+    bool no_scores;
+    bool quiet;
+};
+int dg_run_average(const struct dg_run_average *o, struct dg_error *err);
+
+#endif

@@ -1,0 +1,152 @@
+/* run.json: what a run is, so that it can go on with nothing but its folder. */
+#include "trainer/run/internal.h"
+
+#include "base/file.h"
+#include "trainer/run/origin.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* data_dir and prepared as absolute paths; recipe with every default; origin
+ * (trainer/run/origin.h); model and decoding as in a bundle's manifest, so that the bundle it began
+ * with may go. */
+static struct dg_json *describe(const struct dg_run *r)
+{
+    struct dg_json *o = dg_json_new_object();
+    char *data = realpath(r->recipe->data_dir[0] ? r->recipe->data_dir : ".", NULL),
+         *prepared = realpath(r->prepared_dir, NULL);
+    int rc = dg_json_set_string(o, "program", DG_VERSION);
+    if (!rc)
+        rc = dg_json_set_string(o, "data_dir", data ? data : r->recipe->data_dir);
+    /* None: the run's own, so that the folder can be moved. */
+    if (!rc && r->o->prepared)
+        rc = dg_json_set_string(o, "prepared", prepared ? prepared : r->prepared_dir);
+    if (!rc)
+        rc = dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json));
+    if (!rc)
+        rc = dg_json_set_take(o, "origin", dg_json_copy(r->origin));
+    if (!rc)
+        rc = dg_config_write(&r->config, o);
+    free(data);
+    free(prepared);
+    if (!rc)
+        return o;
+    dg_json_free(o);
+    return NULL;
+}
+
+static int write_take(const struct dg_run *r, struct dg_json *o, struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    char *path = dg_run_join(r->o->dir, "run.json");
+    int rc = !path || !o || dg_json_write(o, 2, &text) || text.failed
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
+                 : dg_file_write(path, text.data, text.len, err);
+    dg_json_free(o);
+    dg_buffer_deinit(&text);
+    free(path);
+    return rc;
+}
+
+int dg_run_save(struct dg_run *r, struct dg_error *err)
+{
+    r->origin = dg_origin_find(r->recipe);
+    return write_take(r, r->origin ? describe(r) : NULL, err);
+}
+
+static struct dg_json *load(const struct dg_run *r, struct dg_error *err)
+{
+    char *path = dg_run_join(r->o->dir, "run.json");
+    struct dg_json *o = path ? dg_json_load(path, err) : NULL;
+    if (!path)
+        dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    free(path);
+    return o;
+}
+
+int dg_run_save_settings(const struct dg_run *r, struct dg_error *err)
+{
+    struct dg_json *o = load(r, err);
+    if (!o)
+        return DG_EFORMAT;
+    if (dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json))) {
+        dg_json_free(o);
+        o = NULL;
+    }
+    return write_take(r, o, err);
+}
+
+/* A recipe is loaded from a file, so that settings go over it as they do over any other. */
+static int load_with_settings(
+    struct dg_run *r, const struct dg_buffer *text, const char *data_dir, struct dg_error *err)
+{
+    struct dg_buffer file;
+    dg_buffer_init(&file);
+    dg_buffer_addf(&file, "%s/run-recipe-%zu.json", r->o->dir, r->o->ranks ? r->o->ranks->rank : 0);
+    int rc = file.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
+                         : dg_file_write(file.data, text->data, text->len, err);
+    if (!rc)
+        rc = dg_recipe_load(
+            file.data, data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
+    if (file.data)
+        unlink(file.data);
+    dg_buffer_deinit(&file);
+    return rc;
+}
+
+/* The saved recipe with the settings of this session over it. */
+static int take_recipe(
+    struct dg_run *r, const struct dg_json *o, const char *data_dir, struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_json_write(dg_json_get(o, "recipe"), 2, &text) || text.failed
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the recipe")
+                 : 0;
+    if (!rc && r->o->n_settings)
+        rc = load_with_settings(r, &text, data_dir, err);
+    else if (!rc)
+        rc = dg_recipe_parse(text.data, text.len, "", data_dir, &r->own_recipe, err);
+    r->recipe = r->own_recipe;
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+/* Runs of older programs have neither origin nor model: both are looked up where the recipe
+ * says. */
+static int take_rest(struct dg_run *r, const struct dg_json *o, struct dg_error *err)
+{
+    const struct dg_json *origin = dg_json_get(o, "origin");
+    r->origin = origin ? dg_json_copy(origin) : dg_origin_find(r->recipe);
+    if (!r->origin)
+        return dg_error_set(err, DG_ENOMEM, "no memory for where the run began");
+    r->has_config = dg_json_get(o, "model") != NULL;
+    return r->has_config ? dg_config_read(o, &r->config, err) : 0;
+}
+
+int dg_run_load(struct dg_run *r, struct dg_error *err)
+{
+    const char *data_dir = "", *prepared = NULL;
+    struct dg_json *o = load(r, err);
+    int rc = o ? 0 : DG_EFORMAT;
+    if (!rc)
+        rc = dg_json_field_string(o, NULL, "data_dir", &data_dir, err);
+    if (!rc)
+        rc = dg_json_field_string(o, NULL, "prepared", &prepared, err);
+    if (!rc)
+        rc = take_recipe(r, o, data_dir, err);
+    if (!rc)
+        rc = take_rest(r, o, err);
+    if (!rc && prepared && !r->o->prepared) {
+        free(r->prepared_dir);
+        r->prepared_dir = strdup(prepared);
+        if (!r->prepared_dir)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    }
+    dg_json_free(o);
+    if (rc)
+        dg_error_prefix(err, "%s/run.json", r->o->dir);
+    return rc;
+}

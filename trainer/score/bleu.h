@@ -1,0 +1,34 @@
+/* Corpus BLEU as sacreBLEU counts it: cased, tokenizer 13a, exponential smoothing, orders 1 to 4,
+ * one reference. Any thread, one struct per caller. */
+#ifndef DG_TRAINER_SCORE_BLEU_H
+#define DG_TRAINER_SCORE_BLEU_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DG_BLEU_ORDER 4
+
+struct dg_bleu {
+    uint64_t correct[DG_BLEU_ORDER], total[DG_BLEU_ORDER];
+    uint64_t hyp_len, ref_len; /* 13a tokens */
+};
+
+/* Add one sentence. Texts are UTF-8 (other bytes count as themselves), detokenised, without line
+ * ends. */
+int dg_bleu_add(struct dg_bleu *b, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len,
+    struct dg_error *err);
+/* 0 to 100. */
+double dg_bleu_score(const struct dg_bleu *b);
+/* "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.x.y = 35.21 68.2/42.1/28.0/19.1 (BP
+ * = 1.000 ratio = ...)" */
+void dg_bleu_print(const struct dg_bleu *b, struct dg_buffer *out);
+/* The signature alone. */
+const char *dg_bleu_signature(void);
+
+/* The 13a tokenizer: tokens of s[n] with one space between, appended to out. */
+void dg_bleu_tokenize(const char *s, size_t n, struct dg_buffer *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* Counting n-grams that two sentences share, and white space as Python's str.split sees it: what
+ * BLEU and chrF need to agree with sacreBLEU. Any thread. */
+#ifndef DG_TRAINER_SCORE_NGRAM_H
+#define DG_TRAINER_SCORE_NGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_ngram {
+    const char *text; /* borrowed */
+    size_t len;
+};
+
+/* Sum over distinct n-grams of the smaller of the two counts. Sorts both lists. */
+uint64_t dg_ngram_match(struct dg_ngram *a, size_t n_a, struct dg_ngram *b, size_t n_b);
+
+/* Bytes of the white space character that s[n] begins with; 0 when it begins with another. */
+size_t dg_ngram_space(const char *s, size_t n);
+
+#endif

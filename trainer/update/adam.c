@@ -1,0 +1,60 @@
+#include "trainer/update/adam.h"
+
+#include <stdlib.h>
+
+int dg_optimizer_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
+    struct dg_optimizer **out, struct dg_error *err)
+{
+    struct dg_optimizer *a = calloc(1, sizeof *a);
+    if (!a)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the optimiser");
+    a->options = *o;
+    a->train = train;
+    a->n = n;
+    int rc = train->ops->block_new(train, n, &a->m, err);
+    if (!rc)
+        rc = train->ops->block_new(train, n, &a->v, err);
+    if (!rc && o->ema > 0)
+        rc = train->ops->block_new(train, n, &a->ema, err);
+    if (rc) {
+        dg_optimizer_close(a);
+        return rc;
+    }
+    *out = a;
+    return 0;
+}
+
+void dg_optimizer_close(struct dg_optimizer *a)
+{
+    if (!a)
+        return;
+    a->train->ops->block_free(a->train, a->m);
+    a->train->ops->block_free(a->train, a->v);
+    a->train->ops->block_free(a->train, a->ema);
+    free(a);
+}
+
+void dg_optimizer_start(struct dg_optimizer *a, const float *p)
+{
+    if (a->ema)
+        a->train->ops->sum(a->train, &p, 1, a->ema, a->n);
+}
+
+void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train, double rate,
+    double grad_scale, const float *g, float *p, size_t begin, size_t end)
+{
+    struct dg_adam op = {.lr = (float)rate,
+        .beta1 = (float)a->options.beta1,
+        .beta2 = (float)a->options.beta2,
+        .eps = (float)a->options.epsilon,
+        .grad_scale = (float)grad_scale,
+        .decay = (float)a->options.weight_decay,
+        .ema_decay = (float)a->options.ema,
+        .step = a->step,
+        .g = g + begin,
+        .p = p + begin,
+        .m = a->m + begin,
+        .v = a->v + begin,
+        .ema = a->ema ? a->ema + begin : NULL};
+    train->ops->adam(train, &op, end - begin);
+}

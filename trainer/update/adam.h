@@ -1,0 +1,36 @@
+/* The optimiser's state and its update (paper section 5.3: Adam). The update works on slices of the
+ * flat block, so that threads share it; a slice's bits do not depend on who computes it. One thread
+ * at a time but where said. */
+#ifndef DG_TRAINER_UPDATE_ADAM_H
+#define DG_TRAINER_UPDATE_ADAM_H
+
+#include "kernels/train.h"
+
+struct dg_adam_options {
+    double beta1, beta2, epsilon, weight_decay;
+    double ema; /* decay of the averaged weights; 0: none are kept */
+};
+
+struct dg_optimizer {
+    struct dg_adam_options options;
+    struct dg_train *train; /* borrowed */
+    float *m, *v;           /* [n] first and second moments */
+    float *ema;             /* [n] or NULL */
+    size_t n;
+    uint64_t step; /* updates done */
+};
+
+/* Moments zero. */
+int dg_optimizer_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
+    struct dg_optimizer **out, struct dg_error *err);
+void dg_optimizer_close(struct dg_optimizer *a); /* NULL is fine */
+
+/* Set the averaged weights to the parameters p[n]: before the first update. */
+void dg_optimizer_start(struct dg_optimizer *a, const float *p);
+
+/* Update `a->step` of elements begin..end-1; the caller has counted the step up. Any thread,
+ * disjoint slices; `train` is the calling worker's. */
+void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train, double rate,
+    double grad_scale, const float *g, float *p, size_t begin, size_t end);
+
+#endif

@@ -1,0 +1,32 @@
+/* The gradients' way to the other ranks while backward still runs, layer by layer, the decoder's
+ * last first, embeddings at the end: the order is the same on every rank (stretches.h). On CPUs a
+ * thread waits until all of this process's workers have finished a layer, adds their shares and
+ * then the ranks'; sums are bit for bit those that one process with all the ranks' threads would
+ * make when each rank has one thread. On devices: exchange_device.h. */
+#ifndef DG_TRAINER_UPDATE_EXCHANGE_H
+#define DG_TRAINER_UPDATE_EXCHANGE_H
+
+#include "trainer/update/ranks.h"
+#include "trainer/update/worker.h"
+
+struct dg_exchange;
+
+/* crew and ranks are borrowed. */
+int dg_exchange_open(struct dg_crew *crew, const struct dg_ranks *ranks, struct dg_exchange **out,
+    struct dg_error *err);
+void dg_exchange_close(struct dg_exchange *x); /* NULL is fine */
+size_t dg_exchange_rank(const struct dg_exchange *x);
+size_t dg_exchange_ranks(const struct dg_exchange *x);
+const char *dg_exchange_what(const struct dg_exchange *x); /* what adds, for the log */
+
+/* Before a pass; its watch goes into the pass. */
+const struct dg_crew_watch *dg_exchange_begin(struct dg_exchange *x);
+/* After it: worker 0's block and *sums are those of all ranks. failed: this rank's pass went wrong.
+ * An error on any rank is an error on all. */
+int dg_exchange_finish(
+    struct dg_exchange *x, bool failed, struct dg_loss_sums *sums, struct dg_error *err);
+/* Then: has every rank the same gradients, judged by their norm? Devices' libraries promise it;
+ * parameters that drift apart would be seen by nobody. */
+int dg_exchange_check(struct dg_exchange *x, double grad_norm, struct dg_error *err);
+
+#endif

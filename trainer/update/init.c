@@ -1,0 +1,155 @@
+#include "trainer/update/init.h"
+
+#include "weights/half.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SplitMix64's finaliser (Steele, Lea & Flood 2014) over a counter. */
+static uint64_t hash(uint64_t x)
+{
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+/* (0,1), never 0: 53 bits of the hash of (stream, i). */
+static double uniform(uint64_t stream, uint64_t i)
+{
+    return ((double)(hash(stream ^ hash(i)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static void fill_normal(float *x, size_t n, double deviation, uint64_t stream)
+{
+    for (size_t i = 0; i < n; i++) {
+        double radius = sqrt(-2.0 * log(uniform(stream, 2 * i)));
+        x[i] = (float)(deviation * radius * cos(6.283185307179586 * uniform(stream, 2 * i + 1)));
+    }
+}
+
+static void fill_xavier(float *x, size_t N, size_t K, uint64_t stream)
+{
+    double bound = sqrt(6.0 / (double)(N + K));
+    for (size_t i = 0; i < N * K; i++)
+        x[i] = (float)((2.0 * uniform(stream, i) - 1.0) * bound);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+    return n >= m && !strcmp(name + n - m, end);
+}
+
+/* Rows of the matrices that a fused one consists of, in order; returns how many. */
+static size_t fused_parts(
+    const struct dg_config *c, const struct dg_param_info *info, size_t rows[3])
+{
+    const size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
+    if (ends_with(info->name, "self.qkv.w")) {
+        rows[0] = rows[1] = hdk;
+        rows[2] = hdv;
+        return 3;
+    }
+    if (ends_with(info->name, "cross.kv.w")) {
+        rows[0] = hdk;
+        rows[1] = hdv;
+        return 2;
+    }
+    rows[0] = info->N;
+    return 1;
+}
+
+static void fill_tensor(
+    const struct dg_config *c, const struct dg_param_info *info, uint64_t stream, float *x)
+{
+    const size_t n = (size_t)info->N * info->K;
+    if (info->use & DG_USE_VECTOR) {
+        float value = ends_with(info->name, ".gain") ? 1.0f : 0.0f;
+        for (size_t i = 0; i < n; i++)
+            x[i] = value;
+    } else if (info->use & DG_USE_TABLE) {
+        fill_normal(x, n, 1.0 / sqrt((double)c->D), stream);
+    } else {
+        size_t rows[3], parts = fused_parts(c, info, rows);
+        for (size_t p = 0; p < parts; p++) {
+            fill_xavier(x, rows[p], info->K, hash(stream + p));
+            x += rows[p] * info->K;
+        }
+    }
+}
+
+float *dg_init_tensor(const struct dg_config *c, size_t i, uint64_t seed)
+{
+    struct dg_param_info info;
+    dg_params_info(c, i, &info);
+    float *x = malloc((size_t)info.N * info.K * sizeof *x);
+    if (x)
+        fill_tensor(c, &info, hash(hash(seed) + i), x);
+    return x;
+}
+
+int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err)
+{
+    for (size_t i = 0; i < dg_params_count(&b->config); i++) {
+        struct dg_param_info info;
+        dg_params_info(&b->config, i, &info);
+        float *x = dg_init_tensor(&b->config, i, seed);
+        if (!x)
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
+        b->train->ops->block_write(
+            b->train, b->data + dg_param_block_offset(&b->config, i), x, (size_t)info.N * info.K);
+        free(x);
+    }
+    return 0;
+}
+
+/* Element i of a row-major stored form as fp32. */
+float dg_init_element(const struct dg_stored *s, size_t K, size_t i)
+{
+    switch (s->type) {
+    case DG_F16: return dg_f16_to_f32(((const uint16_t *)s->data)[i]);
+    case DG_BF16: return dg_bf16_to_f32(((const uint16_t *)s->data)[i]);
+    case DG_S8: return (float)((const int8_t *)s->data)[i] * s->scales[i / K];
+    default: return ((const float *)s->data)[i];
+    }
+}
+
+/* The row-major form with the most bits. */
+const struct dg_stored *dg_init_best_rows(const struct dg_tensor *t)
+{
+    const struct dg_stored *best = NULL;
+    for (size_t i = 0; i < t->n_stored; i++)
+        if (t->stored[i].layout == DG_LAYOUT_ROWS && (!best || t->stored[i].type < best->type))
+            best = &t->stored[i];
+    return best;
+}
+
+int dg_init_from_weights(struct dg_param_block *b, const struct dg_weights *w, struct dg_error *err)
+{
+    for (size_t i = 0; i < dg_params_count(&b->config); i++) {
+        struct dg_param_info info;
+        dg_params_info(&b->config, i, &info);
+        const struct dg_tensor *t = dg_weights_find(w, info.name);
+        const struct dg_stored *rows = t ? dg_init_best_rows(t) : NULL;
+        if (!rows)
+            return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info.name,
+                info.N, info.K);
+        if (t->shape[0] != info.N || t->shape[1] != info.K)
+            return dg_error_set(err, DG_EFORMAT,
+                "weights: tensor %s is [%llu,%llu], expected [%u,%u]", info.name,
+                (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info.N, info.K);
+        const size_t n = (size_t)info.N * info.K;
+        float *x = malloc(n * sizeof *x);
+        if (!x)
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
+        for (size_t e = 0; e < n; e++)
+            x[e] = dg_init_element(rows, info.K, e);
+        b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x, n);
+        free(x);
+    }
+    return 0;
+}

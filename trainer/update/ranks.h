@@ -1,0 +1,44 @@
+/* Processes that train one model together, each on its share of every batch. What they need of each
+ * other is one small table, filled by a plugin (trainer/mpi/) that is loaded when it is asked for,
+ * so that the trainer itself needs no MPI. One thread at a time. */
+#ifndef DG_TRAINER_UPDATE_RANKS_H
+#define DG_TRAINER_UPDATE_RANKS_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_ranks {
+    void *ctx;
+    size_t rank, ranks;
+    const char *what; /* "Open MPI v4.1.4", for the log */
+    /* x[n] becomes its sum over the ranks, the same bits on each. All ranks call it with the same
+     * n. */
+    int (*sum)(void *ctx, float *x, size_t n, struct dg_error *err);
+    int (*sum_doubles)(void *ctx, double *x, size_t n, struct dg_error *err);
+    /* Wait for all, asleep: one of them may be busy for minutes. */
+    int (*meet)(void *ctx, struct dg_error *err);
+    void (*close)(void *ctx);           /* after all ranks are through */
+    void (*abort)(void *ctx, int code); /* end all ranks now; does not return */
+};
+
+/* How many ranks a launcher (mpirun, srun) says that there are; 1 when none did start this one. */
+size_t dg_ranks_launched(void);
+
+/* Load the plugin and meet the others. DG_ENOTFOUND: this build has no plugin. */
+int dg_ranks_open(struct dg_ranks *out, struct dg_error *err);
+void dg_ranks_close(struct dg_ranks *r); /* one that was never opened is fine */
+
+/* all[ranks] becomes every rank's value. */
+int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, struct dg_error *err);
+/* bytes[n] become rank 0's. */
+int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, struct dg_error *err);
+/* Does every rank have the same number? DG_EINVAL says that `what` differs. */
+int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err);
+
+/* What the plugin exports under this name. */
+#define DG_RANKS_PLUGIN_SYMBOL "dg_ranks_mpi_open"
+typedef int (*dg_ranks_plugin_open)(struct dg_ranks *out, struct dg_error *err);
+
+#endif

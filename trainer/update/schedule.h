@@ -1,0 +1,19 @@
+/* The learning rate of the paper's section 5.3, and a linear fall at the end where a recipe asks
+ * for one. Any thread. */
+#ifndef DG_TRAINER_UPDATE_SCHEDULE_H
+#define DG_TRAINER_UPDATE_SCHEDULE_H
+
+#include <stdint.h>
+
+struct dg_schedule {
+    double scale; /* 1 in the paper */
+    uint32_t D;
+    int64_t warmup, updates, cooldown; /* cooldown 0: none */
+};
+
+/* scale * D^-0.5 * min(step^-0.5, step * warmup^-1.5), step = 1 for the first update; over the last
+ * `cooldown` updates times a factor that falls linearly and would reach 0 one update after the
+ * last. */
+double dg_schedule_rate(const struct dg_schedule *s, int64_t step);
+
+#endif

@@ -1,0 +1,30 @@
+/* One update: the batch's gradient from all workers, summed in a fixed order, over all ranks where
+ * there are several, clipped, and Adam. Bit-identical for the same instruction set, thread count
+ * and ranks. One caller at a time. */
+#ifndef DG_TRAINER_UPDATE_STEP_H
+#define DG_TRAINER_UPDATE_STEP_H
+
+#include "trainer/update/adam.h"
+#include "trainer/update/exchange.h"
+
+struct dg_step_options {
+    double clip; /* largest gradient norm; 0: off */
+    double label_smoothing, dropout, attention_dropout, relu_dropout;
+    uint64_t seed, micro_tokens;
+    const struct dg_guidance *guide; /* guided alignment; NULL: none */
+    struct dg_exchange *exchange;    /* with other ranks; NULL: alone */
+};
+
+struct dg_step_result {
+    struct dg_loss_sums sums; /* over the whole batch */
+    double grad_norm;         /* before clipping */
+};
+
+/* Update number optimizer->step + 1 at learning rate `rate`. DG_EINTERNAL when the loss or the
+ * gradient is not finite or the loss is beyond recovery: parameters and moments are then as they
+ * were. */
+int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
+    double rate, const struct dg_dataset *data, const struct dg_batch *batch,
+    struct dg_step_result *out, struct dg_error *err);
+
+#endif

@@ -1,0 +1,51 @@
+#include "trainer/update/stretches.h"
+
+#include "model/param_block.h"
+
+#include <stdlib.h>
+
+static size_t group_of(const struct dg_config *c, size_t offset)
+{
+    const size_t enc = offsetof(struct dg_params, enc), dec = offsetof(struct dg_params, dec);
+    if (offset >= dec && offset < dec + c->dec_layers * sizeof(struct dg_dec_params))
+        return c->dec_layers - 1 - (offset - dec) / sizeof(struct dg_dec_params);
+    if (offset >= enc && offset < enc + c->enc_layers * sizeof(struct dg_enc_params))
+        return c->dec_layers + c->enc_layers - 1 - (offset - enc) / sizeof(struct dg_enc_params);
+    return c->dec_layers + c->enc_layers;
+}
+
+/* Tensors that lie side by side and belong together become one stretch. */
+int dg_stretches_init(struct dg_stretches *s, const struct dg_config *c, struct dg_error *err)
+{
+    const size_t tensors = dg_params_count(c);
+    *s = (struct dg_stretches){
+        .n_groups = c->dec_layers + c->enc_layers + 1, .list = calloc(tensors, sizeof *s->list)};
+    if (!s->list)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu stretches", tensors);
+    for (size_t g = 0; g < s->n_groups; g++) {
+        for (size_t i = 0; i < tensors; i++) {
+            struct dg_param_info info;
+            dg_params_info(c, i, &info);
+            if (group_of(c, info.offset) != g)
+                continue;
+            const size_t begin = dg_param_block_offset(c, i), end = dg_param_block_offset(c, i + 1);
+            struct dg_stretch *last = s->n ? &s->list[s->n - 1] : NULL;
+            if (last && last->group == g && last->end == begin)
+                last->end = end;
+            else
+                s->list[s->n++] = (struct dg_stretch){g, begin, end};
+        }
+    }
+    return 0;
+}
+
+void dg_stretches_deinit(struct dg_stretches *s)
+{
+    free(s->list);
+    *s = (struct dg_stretches){0};
+}
+
+size_t dg_stretches_after(const struct dg_config *c, int side, uint32_t layer)
+{
+    return side ? c->dec_layers - layer : c->dec_layers + c->enc_layers - layer;
+}

@@ -1,0 +1,138 @@
+#include "trainer/update/transfer.h"
+
+#include "base/buffer.h"
+#include "tokenizer/tokenizer.h"
+#include "trainer/update/init.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPACE "\xe2\x96\x81" /* U+2581, a blank within a piece */
+
+struct side {
+    struct dg_tokenizer *old, *new;
+};
+
+static int open_side(struct side *s, const char *spm, const char *vocab, const char *prepared_dir,
+    const char *name, struct dg_error *err)
+{
+    char new_spm[4096], new_vocab[4096];
+    snprintf(new_spm, sizeof new_spm, "%s/%s.spm", prepared_dir, name);
+    snprintf(new_vocab, sizeof new_vocab, "%s/%s.vocab", prepared_dir, name);
+    int rc = dg_tokenizer_open(spm, vocab, &s->old, err);
+    return rc ? rc : dg_tokenizer_open(new_spm, new_vocab, &s->new, err);
+}
+
+/* The piece as text: blanks for its blank signs. */
+static void text_of(const char *piece, struct dg_buffer *out)
+{
+    dg_buffer_reset(out);
+    for (const char *p = piece; *p;) {
+        bool space = !strncmp(p, SPACE, strlen(SPACE));
+        dg_buffer_add(out, space ? " " : p, 1);
+        p += space ? strlen(SPACE) : 1;
+    }
+}
+
+/* Old ids that spell a new piece into ids[cap]; how many. */
+static size_t spell(const struct side *s, const char *piece, struct dg_buffer *text, int32_t *ids,
+    size_t cap, struct dg_error *err)
+{
+    struct dg_token *tokens = NULL;
+    size_t n = 0, used = 0;
+    if (dg_tokenizer_has_piece(s->old, piece)) {
+        ids[0] = dg_tokenizer_id(s->old, piece);
+        return 1;
+    }
+    text_of(piece, text);
+    if (text->failed || !dg_tokenizer_has_text(s->old) ||
+        dg_tokenizer_encode(s->old, text->data ? text->data : "", text->len, &tokens, &n, err))
+        n = 0;
+    for (size_t i = 0; i < n && used < cap; i++)
+        /* A blank sign that the old tokenizer puts before every text is no part of the piece. */
+        if (tokens[i].id != dg_tokenizer_unk(s->old) &&
+            !(i == 0 && n > 1 && strcmp(dg_tokenizer_piece(s->old, tokens[i].id), SPACE) == 0))
+            ids[used++] = tokens[i].id;
+    free(tokens);
+    return used;
+}
+
+/* x[N,K] of the new vocabulary, filled at random so far, from the old rows. */
+static int carry_over(const struct side *s, const struct dg_tensor *t, bool by_column, uint32_t N,
+    uint32_t K, float *x, struct dg_error *err)
+{
+    const struct dg_stored *old = dg_init_best_rows(t);
+    struct dg_buffer text;
+    int32_t ids[64];
+    dg_buffer_init(&text);
+    for (uint32_t v = 0; v < N && !(err && err->code); v++) {
+        size_t n = spell(s, dg_tokenizer_piece(s->new, (int32_t)v), &text, ids, 64, err);
+        for (uint32_t k = 0; k < K && n; k++) {
+            float sum = 0;
+            for (size_t i = 0; i < n; i++)
+                sum += by_column ? dg_init_element(old, t->shape[1], (size_t)ids[i])
+                                 : dg_init_element(old, K, (size_t)ids[i] * K + k);
+            x[(size_t)v * K + k] = sum / (float)n;
+        }
+    }
+    dg_buffer_deinit(&text);
+    return err ? err->code : 0;
+}
+
+/* Which side's vocabulary a parameter has a row for each piece of; NULL: none. */
+static const struct side *side_of(const struct dg_param_info *info, const struct side sides[2])
+{
+    if (info->offset == offsetof(struct dg_params, src_embed))
+        return &sides[0];
+    if (info->offset == offsetof(struct dg_params, tgt_embed) ||
+        info->offset == offsetof(struct dg_params, out_w) ||
+        info->offset == offsetof(struct dg_params, out_b))
+        return &sides[1];
+    return NULL;
+}
+
+static int fill(struct dg_param_block *b, size_t i, const struct dg_weights *w,
+    const struct side sides[2], uint64_t seed, struct dg_error *err)
+{
+    struct dg_param_info info;
+    dg_params_info(&b->config, i, &info);
+    const struct dg_tensor *t = dg_weights_find(w, info.name);
+    const struct side *side = side_of(&info, sides);
+    const bool bias = info.offset == offsetof(struct dg_params, out_b);
+    const size_t n = (size_t)info.N * info.K;
+    int rc = 0;
+    if (!t || !dg_init_best_rows(t) || (!side && (t->shape[0] != info.N || t->shape[1] != info.K)))
+        return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing or misshapen",
+            info.name, info.N, info.K);
+    float *x = dg_init_tensor(&b->config, i, seed);
+    if (!x)
+        return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", info.name);
+    if (side)
+        rc = carry_over(side, t, bias, bias ? info.K : info.N, bias ? 1 : info.K, x, err);
+    else
+        for (size_t e = 0; e < n; e++)
+            x[e] = dg_init_element(dg_init_best_rows(t), info.K, e);
+    if (!rc)
+        b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x, n);
+    free(x);
+    return rc;
+}
+
+int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *from,
+    const char *prepared_dir, uint64_t seed, struct dg_error *err)
+{
+    struct side sides[2] = {{0}};
+    int rc = open_side(&sides[0], dg_bundle_source_spm(from), dg_bundle_source_vocab(from),
+        prepared_dir, "source", err);
+    if (!rc)
+        rc = open_side(&sides[1], dg_bundle_target_spm(from), dg_bundle_target_vocab(from),
+            prepared_dir, "target", err);
+    for (size_t i = 0; i < dg_params_count(&b->config) && !rc; i++)
+        rc = fill(b, i, dg_bundle_weights(from), sides, seed, err);
+    for (int s = 0; s < 2; s++) {
+        dg_tokenizer_close(sides[s].old);
+        dg_tokenizer_close(sides[s].new);
+    }
+    return rc;
+}

@@ -1,0 +1,16 @@
+/* A trained model under another vocabulary: all layers as they are; each new piece begins with the
+ * embedding of the same old piece, or with the mean of the old pieces that spell it. One thread. */
+#ifndef DG_TRAINER_UPDATE_TRANSFER_H
+#define DG_TRAINER_UPDATE_TRANSFER_H
+
+#include "model/param_block.h"
+#include "weights/bundle.h"
+
+#include <stdint.h>
+
+/* Fill b from the bundle `from`; the new vocabularies are prepared_dir's. What nothing spells is
+ * drawn from seed as dg_init_random does. */
+int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *from,
+    const char *prepared_dir, uint64_t seed, struct dg_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* The threads of a training process. Each worker has a single-threaded backend, its own activations
+ * and its own gradient block, and works alone on its share of a batch: no op waits for another
+ * thread. One caller at a time. */
+#ifndef DG_TRAINER_UPDATE_WORKER_H
+#define DG_TRAINER_UPDATE_WORKER_H
+
+#include "base/pool.h"
+#include "kernels/device.h"
+#include "model/train/backward.h"
+#include "model/param_block.h"
+#include "trainer/data/dataset.h"
+#include "trainer/align/guided.h"
+
+struct dg_worker {
+    struct dg_backend *be;
+    struct dg_train *train;
+    struct dg_tape *tape;
+    struct dg_param_block *grads; /* this worker's share of the batch's gradient */
+    struct dg_loss_sums sums;     /* of its share */
+    struct dg_error err;
+    /* The micro-batch being packed. */
+    uint32_t *len;   /* [2 * cap_pairs] source lengths, target lengths */
+    uint64_t *index; /* [cap_pairs] */
+    int32_t *ids;    /* [cap_ids] */
+    size_t cap_pairs, cap_ids;
+    struct dg_guided guided; /* its links, where there is a guide */
+};
+
+struct dg_crew {
+    struct dg_pool *pool;
+    int n;
+    struct dg_worker *w;           /* [n] */
+    struct dg_param_block *params; /* read by all */
+};
+
+struct dg_crew_options {
+    const struct dg_config *config;
+    int threads;                    /* 0: all that this process may use; a GPU takes one */
+    uint32_t max_positions;         /* longest side of a pair, </s> counted */
+    const struct dg_device *device; /* NULL: the CPU */
+};
+
+int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
+void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
+
+/* A block where the host can read it: itself on a CPU, else a copy, to be freed. */
+struct dg_host_block {
+    const float *data;
+    float *copy; /* NULL: there is none */
+};
+int dg_host_block(struct dg_train *t, const float *block, size_t n, struct dg_host_block *out,
+    struct dg_error *err);
+
+/* Told, from the workers' threads, how far the gradients of a pass are. */
+struct dg_crew_watch {
+    /* Worker's gradients of a layer are finished; order of struct dg_tape_watch. */
+    void (*layer_done)(void *arg, size_t worker, int side, uint32_t layer);
+    void (*worker_done)(void *arg, size_t worker); /* all of them, after an error too */
+    void *arg;
+};
+
+/* One batch of a dataset through the model. */
+struct dg_crew_pass {
+    const struct dg_dataset *data;
+    const struct dg_batch *batch;
+    const struct dg_objective *objective;
+    struct dg_params *params;          /* NULL: those of the workers */
+    uint64_t micro_tokens;             /* source + target tokens a worker takes at once */
+    bool gradients;                    /* else the loss alone */
+    size_t rank, ranks;                /* of the processes that share the batch; 0, 1 alone */
+    const struct dg_crew_watch *watch; /* NULL: nobody is told */
+};
+
+/* Zero the gradients, run, and give the sums over this process's share. The first worker's error is
+ * the pass's. */
+int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_loss_sums *sums,
+    struct dg_error *err);
+
+#endif
