@@ -4,10 +4,10 @@
 #define DG_SERVER_APP_H
 
 #include "server/config.h"
-#include "server/core_share.h"
+#include "server/schedule/core_share.h"
 #include "server/metrics.h"
-#include "server/models.h"
-#include "server/queue.h"
+#include "server/models/models.h"
+#include "server/schedule/queue.h"
 
 #include <stdatomic.h>
 

@@ -1,9 +1,10 @@
 /* DESIGN. Events are arrivals and ends of steps, in order of time; at the same time steps end
  * first, then requests arrive, then idle workers begin a step, lowest number first. Queue and
- * workers do what server/queue.c and server/worker.c do, without locks, twins and deadlines. */
+ * workers do what server/schedule/queue.c and server/schedule/worker.c do, without locks, twins and
+ * deadlines. */
 #include "bench/sim/sim.h"
 
-#include "server/pace.h"
+#include "server/schedule/pace.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

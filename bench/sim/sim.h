@@ -1,13 +1,12 @@
 /* A server in fake time: its queue bound, its batching policy and what it learns of its own pace
- * (the real functions of server/batcher.c and server/pace.c), and workers whose steps take what a
- * cost model says. Answers what another
- * policy, load or device would mean without having them. No clock, no I/O; the same input gives the
- * same result. One thread at a time. */
+ * (the real functions of server/schedule/batcher.c and server/schedule/pace.c), and workers whose
+ * steps take what a cost model says. Answers what another policy, load or device would mean without
+ * having them. No clock, no I/O; the same input gives the same result. One thread at a time. */
 #ifndef DG_SIM_SIM_H
 #define DG_SIM_SIM_H
 
 #include "bench/sim/cost.h"
-#include "server/batcher.h"
+#include "server/schedule/batcher.h"
 
 /* How sentences are put together. The others are for comparison; the static ones form a batch, in
  * order of arrival, from what waits when a worker is idle, and take nothing in before it has

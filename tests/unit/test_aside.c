@@ -1,7 +1,7 @@
 /* The thread beside the workers: each work is called once and one at a time, a full line refuses,
  * stopping tells those that wait; under many submitting threads at once (run it under the thread
  * sanitizer: `make tsan`). */
-#include "server/aside.h"
+#include "server/request/aside.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* API keys across midnight: what is given back goes to the day that it was taken from. The clock is
  * the test's own. */
-#include "server/auth.h"
+#include "server/access/auth.h"
 
 #include "base/clock.h"
 #include "tests/unit/keys_file.h"

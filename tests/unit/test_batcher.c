@@ -1,6 +1,6 @@
 /* The policy by tables: what waits, what lives, what room there is; who joins and who advances.
  * Time is what the tables say. */
-#include "server/batcher.h"
+#include "server/schedule/batcher.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

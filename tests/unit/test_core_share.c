@@ -1,5 +1,5 @@
 /* Cores for each worker by how many are busy. */
-#include "server/core_share.h"
+#include "server/schedule/core_share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

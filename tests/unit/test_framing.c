@@ -1,5 +1,5 @@
 /* Which combinations of headers leave a request's end in doubt. */
-#include "server/framing.h"
+#include "server/http/framing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The heap against a list that is searched from end to end. */
-#include "server/heap.h"
+#include "server/schedule/heap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

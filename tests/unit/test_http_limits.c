@@ -1,10 +1,10 @@
 /* http.c and net.c without an engine: replies now and later, from other threads, with clients that
  * vanish, limits, and stopping in the middle of it all. tests/api/test_http.py says more about what
  * is on the wire. */
-#include "server/http.h"
+#include "server/http/http.h"
 
 #include "base/clock.h"
-#include "server/listen.h"
+#include "server/http/listen.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,9 +1,9 @@
 /* Replies that are written as they come: producers that poke from other threads, readers that are
  * slow or vanish, stopping in the middle. */
-#include "server/http.h"
+#include "server/http/http.h"
 
 #include "base/clock.h"
-#include "server/listen.h"
+#include "server/http/listen.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

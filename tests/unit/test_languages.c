@@ -1,4 +1,4 @@
-#include "server/languages.h"
+#include "server/models/languages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The translation cache against a plain list that keeps everything: what is found is what was put,
  * keys that differ anywhere are different keys, the bound holds, the least recently used goes. */
-#include "server/memo.h"
+#include "server/schedule/memo.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* What steps teach: against devices that are made up, whose costs are known. */
-#include "server/pace.h"
+#include "server/schedule/pace.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Spans, flags and scores of two hops, put together; worked by hand. */
-#include "server/pivot_answers.h"
+#include "server/request/pivot_answers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The queue: all or none, bounds, lanes, twins, classes, cancelling, deadlines, giving back,
  * stopping; then many threads at once. Tasks are made by hand: the queue looks at their entries,
  * not at texts. */
-#include "server/queue.h"
+#include "server/schedule/queue.h"
 
 #include "base/clock.h"
 

@@ -1,4 +1,4 @@
-#include "server/quota.h"
+#include "server/access/quota.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

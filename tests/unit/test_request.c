@@ -1,5 +1,5 @@
 /* Request bodies; tests/api/test_errors.py sends the long list of wrong ones to a server. */
-#include "server/request.h"
+#include "server/api/request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The table of what waits: equal sentences find each other, others do not, also where they share a
  * bucket or a key; removing leaves the rest. Sentences are planned with the bundled model's
  * vocabulary. */
-#include "server/twins.h"
+#include "server/schedule/twins.h"
 
 #include "kernels/cpu/cpu.h"
 

@@ -1,0 +1,55 @@
+/* The API keys of a running server: who may do what, how fast, how much. Keys and counters are in
+ * memory; a thread of its own reads what others change in the file (each second) and writes what
+ * was used (every few seconds, and at the end), so that no request waits for a disk. Servers that
+ * share a file share the day's limits to within those seconds, but not the rates. No HTTP here. Any
+ * thread. */
+#ifndef DG_SERVER_ACCESS_AUTH_H
+#define DG_SERVER_ACCESS_AUTH_H
+
+#include "base/error.h"
+#include "store/keys.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dg_auth;
+struct dg_auth_key; /* lives as long as the dg_auth, also when it is revoked */
+
+enum dg_auth_verdict {
+    DG_AUTH_OK,
+    DG_AUTH_MISSING, /* no key was sent */
+    DG_AUTH_UNKNOWN, /* nobody's, or revoked */
+    DG_AUTH_SCOPE,   /* it may not do this */
+    DG_AUTH_RATE,    /* too many requests this minute */
+    DG_AUTH_QUOTA,   /* the day's characters are used up */
+    DG_AUTH_VERDICTS
+};
+
+/* Read the keys at path; fails when there are none to be read. */
+int dg_auth_open(const char *path, struct dg_auth **out, struct dg_error *err);
+/* Write what was used, and stop. NULL is fine. */
+void dg_auth_close(struct dg_auth *a);
+
+/* May the sender of secret (NULL: none was sent) do something of scope (one bit or several: any of
+ * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that
+ * helps. */
+enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
+    struct dg_auth_key **key, int64_t *wait_s);
+
+/* Use n characters of the day's, *day: all or nothing. */
+enum dg_auth_verdict dg_auth_use(
+    struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *day);
+/* Give n of them back to that day: what they were for failed here. */
+void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, int64_t n);
+
+const char *dg_auth_id(const struct dg_auth_key *key);
+int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key);
+
+struct dg_auth_counts {
+    uint64_t keys; /* that are not revoked */
+    uint64_t refused[DG_AUTH_VERDICTS];
+    uint64_t store_errors; /* times the file could not be read or written */
+};
+void dg_auth_count(struct dg_auth *a, struct dg_auth_counts *out);
+
+#endif

@@ -1,0 +1,185 @@
+#include "server/access/gate.h"
+
+#include "server/access/auth.h"
+#include "server/http/reply.h"
+#include "server/api/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What travels with an exchange. */
+struct visit {
+    const struct dg_route *route;
+    struct dg_auth_key *key; /* NULL: none was needed */
+    int64_t day, characters; /* taken from that day of its */
+    bool told;               /* how many of these were answered: */
+    int64_t answered;
+};
+
+static const char *const admin_paths[] = {"/v1/models/reload"};
+static const char *const probe_paths[] = {"/livez", "/readyz", "/health"};
+
+static bool is_one_of(const char *path, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(path, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A rule and not a column of the table, so that a new route is never open by oversight. */
+unsigned dg_gate_scope(const char *method, const char *path, bool pages_open)
+{
+    bool reads = strcmp(method, "GET") == 0;
+    if (is_one_of(path, admin_paths, sizeof admin_paths / sizeof *admin_paths))
+        return DG_SCOPE_ADMIN;
+    if (reads && is_one_of(path, probe_paths, sizeof probe_paths / sizeof *probe_paths))
+        return 0;
+    if (reads && pages_open && strncmp(path, "/v1/", 4) != 0 && strncmp(path, "/v2/", 4) != 0)
+        return 0;
+    /* Pages that are not open (metrics, say) are for every key. */
+    return reads ? DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN : DG_SCOPE_TRANSLATE;
+}
+
+/* The key that was sent: "Authorization: Bearer KEY", else "X-API-Key: KEY". */
+static const char *secret_of(const struct dg_http_exchange *x)
+{
+    static const char scheme[] = "Bearer ";
+    const char *value = dg_http_header(x, "Authorization");
+    if (value && strncasecmp(value, scheme, sizeof scheme - 1) == 0) {
+        value += sizeof scheme - 1;
+        return value + strspn(value, " ");
+    }
+    return dg_http_header(x, "X-API-Key");
+}
+
+static void refuse(
+    struct dg_http_exchange *x, int status, const char *code, const char *message, int64_t wait_s)
+{
+    struct dg_http_reply r = {0};
+    dg_reply_error(&r, status, code, NULL, message);
+    if (status == 429)
+        dg_reply_retry_after(&r, wait_s);
+    if (status == 401)
+        dg_http_reply_header(&r, "WWW-Authenticate", "Bearer realm=\"dragoman\"");
+    dg_http_reply_take(x, &r);
+}
+
+static bool check_key(
+    struct dg_app *app, struct dg_http_exchange *x, unsigned scope, struct visit *v)
+{
+    int64_t wait_s;
+    switch (dg_auth_enter(app->auth, secret_of(x), scope, &v->key, &wait_s)) {
+    case DG_AUTH_MISSING:
+        refuse(x, 401, "unauthorized",
+            "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0);
+        return false;
+    case DG_AUTH_UNKNOWN:
+        refuse(x, 401, "unauthorized", "the API key is not known here, or was revoked", 0);
+        return false;
+    case DG_AUTH_SCOPE:
+        refuse(x, 403, "forbidden",
+            scope == DG_SCOPE_ADMIN ? "the API key may not do this: it has no scope admin"
+                                    : "the API key may not do this: it has no scope translate",
+            0);
+        return false;
+    case DG_AUTH_RATE:
+        refuse(
+            x, 429, "rate_limited", "the API key has sent all its requests of this minute", wait_s);
+        return false;
+    default: return true;
+    }
+}
+
+/* From this machine, and neither through a proxy on it nor by a page in a browser on it. */
+static bool is_local(const struct dg_http_exchange *x)
+{
+    return dg_http_local(x) && !dg_http_header(x, "X-Forwarded-For") &&
+           !dg_http_header(x, "Forwarded") && !dg_http_header(x, "Via") &&
+           !dg_http_header(x, "Origin");
+}
+
+bool dg_gate_enter(struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
+{
+    bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
+    unsigned scope = dg_gate_scope(route->method, route->path, pages_open);
+    struct visit *v = calloc(1, sizeof *v);
+    if (!v) {
+        refuse(x, 503, "overloaded", "no memory for a request", 0);
+        return false;
+    }
+    v->route = route;
+    dg_http_set_tag(x, v);
+    if (scope == 0)
+        return true;
+    if (app->auth)
+        return check_key(app, x, scope, v);
+    if (scope == DG_SCOPE_ADMIN && !is_local(x)) {
+        refuse(x, 403, "forbidden",
+            "without API keys (--keys) this is for clients on the server's own machine", 0);
+        return false;
+    }
+    return true;
+}
+
+int dg_gate_use(struct dg_app *app, struct dg_http_exchange *x, const struct dg_text *texts,
+    size_t n, struct dg_error *err)
+{
+    struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
+    int64_t day, characters = 0;
+    if (!v || !v->key)
+        return DG_OK;
+    for (size_t i = 0; i < n; i++)
+        characters += (int64_t)dg_request_characters(&texts[i]);
+    if (dg_auth_use(app->auth, v->key, characters, &day) != DG_AUTH_OK)
+        return dg_error_set(err, DG_EQUOTA,
+            "%lld characters are more than is left of the API key's %lld for today (UTC)",
+            (long long)characters, (long long)dg_auth_daily_limit(app->auth, v->key));
+    v->day = day;
+    v->characters = characters;
+    return DG_OK;
+}
+
+const struct dg_route *dg_gate_route(const struct dg_http_exchange *x)
+{
+    const struct visit *v = dg_http_tag(x);
+    return v ? v->route : NULL;
+}
+
+const char *dg_gate_key(const struct dg_http_exchange *x)
+{
+    const struct visit *v = dg_http_tag(x);
+    return v && v->key ? dg_auth_id(v->key) : "-";
+}
+
+void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
+{
+    struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
+    if (!v)
+        return;
+    v->told = true;
+    v->answered = n;
+}
+
+/* What the key pays for. A client that left before its answer got the work that it asked for. */
+static int64_t cost_of(const struct visit *v, int status)
+{
+    if (status == 408 || status == 499)
+        return v->characters;
+    if (v->told)
+        return v->answered;
+    return status >= 400 ? 0 : v->characters;
+}
+
+void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status)
+{
+    struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
+    if (!v)
+        return;
+    int64_t too_much = v->characters - cost_of(v, status);
+    if (v->key && too_much > 0)
+        dg_auth_give_back(app->auth, v->key, v->day, too_much);
+    dg_http_set_tag(x, NULL);
+    free(v);
+}

@@ -1,0 +1,89 @@
+#include "server/api/health.h"
+
+#include "base/buffer.h"
+#include "server/api/openapi.h"
+#include "server/http/reply.h"
+#include "server/api/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_json *root = dg_json_new_object(), *routes = dg_json_new_array();
+    struct dg_buffer line;
+    size_t n;
+    const struct dg_route *table = dg_routes(&n);
+    (void)app;
+    dg_buffer_init(&line);
+    for (size_t i = 0; i < n; i++) {
+        dg_buffer_reset(&line);
+        dg_buffer_addf(&line, "%s %s", table[i].method, table[i].path);
+        dg_json_append_take(routes, line.failed ? NULL : dg_json_new_string(line.data, line.len));
+    }
+    dg_buffer_deinit(&line);
+    dg_json_set_string(root, "name", "dragoman-server");
+    dg_json_set_string(root, "version", DG_VERSION);
+    dg_json_set_take(root, "routes", routes);
+    dg_reply_json_take(&r, 200, root);
+    dg_http_reply_take(x, &r);
+}
+
+static void reply_status(struct dg_http_exchange *x, int status, const char *word)
+{
+    struct dg_http_reply r = {0};
+    struct dg_json *root = dg_json_new_object();
+    dg_json_set_string(root, "status", word);
+    dg_reply_json_take(&r, status, root);
+    dg_http_reply_header(&r, "Cache-Control", "no-store");
+    if (status == 503)
+        dg_http_reply_header(&r, "Retry-After", "1");
+    dg_http_reply_take(x, &r);
+}
+
+void dg_health_live(struct dg_app *app, struct dg_http_exchange *x)
+{
+    (void)app;
+    reply_status(x, 200, "ok");
+}
+
+void dg_health_ready(struct dg_app *app, struct dg_http_exchange *x)
+{
+    switch (atomic_load(&app->state)) {
+    case DG_APP_READY: reply_status(x, 200, "ready"); break;
+    case DG_APP_STARTING: reply_status(x, 503, "starting"); break;
+    case DG_APP_DRAINING: reply_status(x, 503, "draining"); break;
+    }
+}
+
+static void reply_bytes(
+    struct dg_http_exchange *x, struct dg_http_reply *r, const unsigned char *data, size_t n)
+{
+    r->body = malloc(n);
+    if (r->body) {
+        memcpy(r->body, data, n);
+        r->body_len = n;
+    }
+    r->status = r->body ? 200 : 503;
+    dg_http_reply_take(x, r);
+}
+
+void dg_health_openapi(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {.content_type = "application/yaml"};
+    (void)app;
+    reply_bytes(x, &r, dg_openapi, dg_openapi_size);
+}
+
+void dg_health_docs(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {.content_type = "text/html; charset=utf-8"};
+    (void)app;
+    /* The page needs its own style and nothing else. */
+    dg_http_reply_header(&r, "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'");
+    dg_http_reply_header(&r, "X-Content-Type-Options", "nosniff");
+    reply_bytes(x, &r, dg_docs_page, dg_docs_page_size);
+}

@@ -1,0 +1,249 @@
+#include "server/api/metrics_page.h"
+
+#include "server/access/auth.h"
+#include "server/request/batch.h"
+#include "server/schedule/memo.h"
+#include "server/process.h"
+#include "server/models/reload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FIXED_GAUGES 40 /* those that are there whatever is served */
+
+struct gauges {
+    struct dg_gauge *list; /* [cap] */
+    size_t n, cap;
+};
+
+static void put(struct gauges *g, const char *name, const char *help, double value)
+{
+    if (g->n < g->cap)
+        g->list[g->n++] = (struct dg_gauge){.name = name, .help = help, .value = value};
+}
+
+static void put_counter(struct gauges *g, const char *name, const char *help, double value)
+{
+    put(g, name, help, value);
+    g->list[g->n - 1].counter = true;
+}
+
+static void put_labelled(struct gauges *g, const char *name, const char *help, double value,
+    const char *const *names_values)
+{
+    put(g, name, help, value);
+    dg_metrics_label(g->list[g->n - 1].labels, sizeof g->list[0].labels, names_values);
+}
+
+static void put_server(struct gauges *g, struct dg_app *app)
+{
+    struct dg_queue_load load;
+    const char *const version[] = {"version", DG_VERSION, NULL};
+    dg_queue_load(app->queue, &load);
+    put(g, "dragoman_ready", "1 when requests should be sent here.",
+        atomic_load(&app->state) == DG_APP_READY);
+    put_labelled(g, "dragoman_build_info", "The program.", 1, version);
+    put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
+    put(g, "dragoman_queue_tokens", "Their source pieces; equal sentences count once.",
+        (double)load.tokens);
+    put(g, "dragoman_queue_seconds", "How long what waits will take, by the speed of late.",
+        load.seconds);
+    put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
+        atomic_load(&app->in_flight));
+    put(g, "dragoman_workers_busy",
+        "Workers that have something to do; they share the cores by this number.",
+        dg_core_share_busy(&app->share));
+    put(g, "dragoman_batches_under_way", "Batch requests begun and not yet at their end.",
+        (double)dg_feeder_batches(app->feeder));
+    put(g, "dragoman_last_success_timestamp_seconds",
+        "When the last translation or score was answered; 0: none yet.",
+        atomic_load(&app->last_success_s));
+}
+
+/* Most of these never were a request: its metrics do not know them. */
+static void put_connections(struct gauges *g, const struct dg_http_exchange *x)
+{
+    struct dg_http_counts c;
+    dg_http_counts(x, &c);
+    put_counter(g, "dragoman_connections_refused_total",
+        "Connections over the limit, answered 503 at once.", (double)c.refused);
+    put_counter(g, "dragoman_connections_timed_out_total",
+        "Connections whose requests came in too slowly, answered 408.", (double)c.timed_out);
+}
+
+/* By reason and not by key: an operator may hand out thousands of keys, and each would be a series
+ * for as long as Prometheus remembers. What a key has used is in its file (dragoman keys usage). */
+static void put_keys(struct gauges *g, struct dg_app *app)
+{
+    static const char *const reasons[DG_AUTH_VERDICTS] = {
+        NULL, "missing", "unknown", "scope", "rate", "quota"};
+    struct dg_auth_counts c = {0};
+    if (app->auth)
+        dg_auth_count(app->auth, &c);
+    put(g, "dragoman_keys", "API keys that are not revoked; 0 also when none are asked for.",
+        (double)c.keys);
+    for (int v = 1; v < DG_AUTH_VERDICTS; v++) {
+        const char *const label[] = {"reason", reasons[v], NULL};
+        put_labelled(g, "dragoman_key_refusals_total",
+            "Requests refused because of their API key, or for want of one.", (double)c.refused[v],
+            label);
+        g->list[g->n - 1].counter = true;
+    }
+    put_counter(g, "dragoman_key_store_errors_total",
+        "Times the file of API keys could not be read or written.", (double)c.store_errors);
+}
+
+static void put_reloads(struct gauges *g, struct dg_app *app)
+{
+    static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
+                                                                 "outcome", "failed", NULL};
+    static const char name[] = "dragoman_model_reloads_total",
+                      help[] = "Reloads of the models; failed: the old ones serve on.";
+    struct dg_reload_counts c = {0};
+    if (app->reload)
+        dg_reload_count(app->reload, &c);
+    put_labelled(g, name, help, (double)c.ok, ok);
+    g->list[g->n - 1].counter = true;
+    put_labelled(g, name, help, (double)c.failed, failed);
+    g->list[g->n - 1].counter = true;
+    put(g, "dragoman_model_last_reload_timestamp_seconds",
+        "When models were last reloaded with success; 0: not since the start.", c.last_ok_s);
+}
+
+static void put_process(struct gauges *g)
+{
+    struct dg_process p;
+    dg_process_read(&p);
+    put_counter(g, "process_cpu_seconds_total", "CPU time used, all threads.", p.cpu_seconds);
+    put(g, "process_resident_memory_bytes", "Memory resident.", p.resident_bytes);
+    put(g, "process_virtual_memory_bytes", "Address space used.", p.virtual_bytes);
+    put(g, "process_open_fds", "Open file descriptors.", p.open_fds);
+    put(g, "process_max_fds", "File descriptors this process may open.", p.max_fds);
+    put(g, "process_start_time_seconds", "When the process began.", p.start_time_s);
+}
+
+static void put_engines(struct gauges *g, struct dg_served *const *models, size_t n)
+{
+    static const char *const used_label[] = {"state", "used", NULL}, *const total_label[] = {
+                                                                         "state", "total", NULL};
+    static const char help[] = "Blocks of 16 positions for keys and values, all engines.";
+    double used = 0, total = 0, live = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t r = 0; r < models[i]->n_replicas; r++) {
+            const struct dg_replica *replica = &models[i]->replicas[r];
+            used += atomic_load(&replica->blocks_used);
+            total += atomic_load(&replica->blocks_total);
+            live += atomic_load(&replica->sentences_live);
+        }
+    }
+    put_labelled(g, "dragoman_cache_blocks", help, used, used_label);
+    put_labelled(g, "dragoman_cache_blocks", help, total, total_label);
+    put(g, "dragoman_live_sentences", "Sentences being translated.", live);
+}
+
+/* All models have as many replicas, and worker i uses the i-th of each. */
+static void put_workers(struct gauges *g, struct dg_served *const *models, size_t n)
+{
+    for (uint32_t w = 0; n > 0 && w < models[0]->n_replicas; w++) {
+        char number[16];
+        double steps = 0;
+        snprintf(number, sizeof number, "%u", w);
+        for (size_t i = 0; i < n; i++)
+            steps += (double)atomic_load(&models[i]->replicas[w].steps);
+        const char *const labels[] = {
+            "worker", number, "device", models[0]->replicas[w].be->name, NULL};
+        put_labelled(g, "dragoman_worker_steps_total",
+            "Decode steps of a worker, with the models that it has now.", steps, labels);
+        g->list[g->n - 1].counter = true;
+    }
+}
+
+static void put_cache(struct gauges *g, struct dg_app *app)
+{
+    struct dg_memo_counts c = {0};
+    if (app->cache)
+        dg_memo_count(app->cache, &c);
+    put_counter(g, "dragoman_cache_hits_total",
+        "Answers found in the translation cache; two for a sentence that was decoded twice.",
+        (double)c.hits);
+    put_counter(g, "dragoman_cache_misses_total",
+        "Sentences looked for in the translation cache in vain.", (double)c.misses);
+    put_counter(g, "dragoman_cache_evictions_total",
+        "Answers that left the translation cache for others.", (double)c.evictions);
+    put(g, "dragoman_cache_entries", "Answers in the translation cache.", (double)c.entries);
+    put(g, "dragoman_cache_bytes", "Their size.", (double)c.bytes);
+    put(g, "dragoman_cache_max_bytes", "The room for them; 0: none are kept.", (double)c.max_bytes);
+}
+
+static const char *bundle_name(const struct dg_served *s)
+{
+    return dg_bundle_name(dg_translator_bundle(s->translator));
+}
+
+static double speed_of(const struct dg_served *s)
+{
+    double speed = 0;
+    for (uint32_t r = 0; r < s->n_replicas; r++)
+        speed += atomic_load(&s->replicas[r].tokens_per_s);
+    return speed;
+}
+
+static void put_models(struct gauges *g, struct dg_served *const *models, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_bundle *b = dg_translator_bundle(models[i]->translator);
+        for (uint32_t d = 0; d < models[i]->n_placed; d++) {
+            const char *const labels[] = {"model", bundle_name(models[i]), "version",
+                dg_bundle_version(b), "type", dg_served_type(models[i]), "device",
+                models[i]->replicas[d].be->name, NULL};
+            put_labelled(g, "dragoman_model_info", "A model being served, on each of its devices.",
+                1, labels);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
+        put_labelled(g, "dragoman_model_tokens_per_second",
+            "Source pieces a second that its workers can do, measured; 0: not yet.",
+            speed_of(models[i]), labels);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
+        put_labelled(g, "dragoman_model_load_seconds",
+            "How long it took to load, with its self-test.", models[i]->load_seconds, labels);
+    }
+}
+
+void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_served *models[DG_MODELS_MAX];
+    struct dg_buffer b;
+    size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
+    struct gauges g = {.cap = FIXED_GAUGES + 2 * n};
+    for (size_t i = 0; i < n; i++)
+        g.cap += models[i]->n_placed + models[i]->n_replicas;
+    dg_buffer_init(&b);
+    g.list = calloc(g.cap, sizeof *g.list);
+    bool room = g.list != NULL;
+    if (room) {
+        put_server(&g, app);
+        put_connections(&g, x);
+        put_keys(&g, app);
+        put_reloads(&g, app);
+        put_engines(&g, models, n);
+        put_workers(&g, models, n);
+        put_cache(&g, app);
+        put_models(&g, models, n);
+        put_process(&g);
+        dg_metrics_write(app->metrics, g.list, g.n, &b);
+    }
+    free(g.list);
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(models[i]);
+    r.status = room && !b.failed ? 200 : 503;
+    r.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    if (r.status == 200)
+        r.body = dg_buffer_take(&b, &r.body_len);
+    dg_buffer_deinit(&b);
+    dg_http_reply_take(x, &r);
+}

@@ -1,0 +1,184 @@
+/* openapi.yaml -> one page of HTML that can be read: run when the server is built. No script, and
+ * nothing from elsewhere. Handles what OpenAPI 3.0 documents hold; what it does not know is left
+ * out. usage: openapi-page IN.yaml OUT.html */
+#include "base/buffer.h"
+#include "server/api/page/document.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char style[] =
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;"
+    "color:#1b1f23;background:#fff}code,pre{font:14px/1.4 "
+    "ui-monospace,monospace;background:#f3f4f6;"
+    "border-radius:4px}code{padding:.1em .3em}pre{padding:.7em;overflow:auto}"
+    "section{border-top:1px solid #d0d7de;margin-top:2rem}table{border-collapse:collapse;"
+    "width:100%}th,td{text-align:left;vertical-align:top;padding:.3em .6em;"
+    "border-bottom:1px solid #eaecef}h2 code{background:none;padding:0}.post{color:#0a5c36}"
+    ".get{color:#0b4f9e}nav li{margin:.15em 0}@media(prefers-color-scheme:dark){body{color:#e6edf3;"
+    "background:#0d1117}code,pre{background:#161b22}a{color:#6cb6ff}.post{color:#7ee2a8}"
+    ".get{color:#8cc4ff}section,th,td{border-color:#30363d}}";
+
+static const char *const methods[] = {"get", "post", "put", "patch", "delete"};
+
+static void write_parameters(
+    const struct dg_doc *d, const struct dg_node *list, struct dg_buffer *b)
+{
+    if (dg_node_length(list) == 0)
+        return;
+    dg_buffer_adds(b, "<h3>Headers and parameters</h3>\n<table>\n");
+    for (size_t i = 0; i < dg_node_length(list); i++) {
+        const struct dg_node *p = dg_node_resolve(d, dg_node_at(list, i));
+        dg_buffer_adds(b, "<tr><td><code>");
+        dg_page_text(dg_node_text(dg_node_get(p, "name")), b);
+        dg_buffer_adds(b, "</code></td><td>");
+        dg_page_type(dg_node_get(p, "schema"), b);
+        dg_buffer_adds(b, "</td><td>");
+        dg_page_prose(dg_node_text(dg_node_get(p, "description")), b);
+        dg_buffer_adds(b, "</td></tr>\n");
+    }
+    dg_buffer_adds(b, "</table>\n");
+}
+
+/* Media types, each with its schema and example. */
+static void write_content(const struct dg_node *content, struct dg_buffer *b)
+{
+    for (size_t i = 0; i < dg_node_length(content); i++) {
+        const struct dg_node *c = dg_node_at(content, i), *example = dg_node_get(c, "example");
+        dg_buffer_adds(b, "<p><code>");
+        dg_page_text(dg_node_key(content, i), b);
+        dg_buffer_adds(b, "</code>: ");
+        dg_page_type(dg_node_get(c, "schema"), b);
+        dg_buffer_adds(b, "</p>\n");
+        dg_page_prose(dg_node_text(dg_node_get(dg_node_get(c, "schema"), "description")), b);
+        if (!example)
+            continue;
+        dg_buffer_adds(b, "<pre>");
+        dg_page_json(example, 0, b);
+        dg_buffer_adds(b, "</pre>\n");
+    }
+}
+
+static void write_responses(const struct dg_doc *d, const struct dg_node *all, struct dg_buffer *b)
+{
+    dg_buffer_adds(b, "<h3>Answers</h3>\n<table>\n");
+    for (size_t i = 0; i < dg_node_length(all); i++) {
+        const struct dg_node *r = dg_node_resolve(d, dg_node_at(all, i));
+        dg_buffer_adds(b, "<tr><td><code>");
+        dg_page_text(dg_node_key(all, i), b);
+        dg_buffer_adds(b, "</code></td><td>");
+        dg_page_prose(dg_node_text(dg_node_get(r, "description")), b);
+        if (strcmp(dg_node_key(all, i), "200") == 0)
+            write_content(dg_node_get(r, "content"), b);
+        dg_buffer_adds(b, "</td></tr>\n");
+    }
+    dg_buffer_adds(b, "</table>\n");
+}
+
+static void write_operation(const struct dg_doc *d, const char *method, const char *path,
+    const struct dg_node *o, struct dg_buffer *b)
+{
+    dg_buffer_addf(b, "<section id=\"%s\">\n<h2 class=\"%s\"><code>",
+        dg_node_text(dg_node_get(o, "operationId")), method);
+    dg_page_upper(method, b);
+    dg_buffer_adds(b, " ");
+    dg_page_text(path, b);
+    dg_buffer_adds(b, "</code></h2>\n<p><strong>");
+    dg_page_text(dg_node_text(dg_node_get(o, "summary")), b);
+    dg_buffer_adds(b, "</strong></p>\n");
+    dg_page_prose(dg_node_text(dg_node_get(o, "description")), b);
+    write_parameters(d, dg_node_get(o, "parameters"), b);
+    const struct dg_node *body = dg_node_resolve(d, dg_node_get(o, "requestBody"));
+    if (body) {
+        dg_buffer_adds(b, "<h3>Request</h3>\n");
+        write_content(dg_node_get(body, "content"), b);
+    }
+    write_responses(d, dg_node_get(o, "responses"), b);
+    dg_buffer_adds(b, "</section>\n");
+}
+
+static void each_operation(const struct dg_doc *d, bool contents, struct dg_buffer *b)
+{
+    const struct dg_node *paths = dg_node_get(dg_doc_root(d), "paths");
+    for (size_t i = 0; i < dg_node_length(paths); i++) {
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            const struct dg_node *o = dg_node_get(dg_node_at(paths, i), methods[m]);
+            if (!o)
+                continue;
+            if (!contents) {
+                write_operation(d, methods[m], dg_node_key(paths, i), o, b);
+                continue;
+            }
+            dg_buffer_addf(
+                b, "<li><a href=\"#%s\"><code>", dg_node_text(dg_node_get(o, "operationId")));
+            dg_page_upper(methods[m], b);
+            dg_buffer_adds(b, " ");
+            dg_page_text(dg_node_key(paths, i), b);
+            dg_buffer_adds(b, "</code></a> ");
+            dg_page_text(dg_node_text(dg_node_get(o, "summary")), b);
+            dg_buffer_adds(b, "</li>\n");
+        }
+    }
+}
+
+static void write_schemas(const struct dg_doc *d, struct dg_buffer *b)
+{
+    const struct dg_node *all = dg_node_get(dg_node_get(dg_doc_root(d), "components"), "schemas");
+    dg_buffer_adds(b, "<section><h2>Objects</h2>\n");
+    for (size_t i = 0; i < dg_node_length(all); i++) {
+        const struct dg_node *s = dg_node_at(all, i);
+        dg_buffer_addf(
+            b, "<h3 id=\"schema-%s\">%s</h3>\n", dg_node_key(all, i), dg_node_key(all, i));
+        dg_page_prose(dg_node_text(dg_node_get(s, "description")), b);
+        dg_page_schema(s, b);
+    }
+    dg_buffer_adds(b, "</section>\n");
+}
+
+static void write_page(const struct dg_doc *d, struct dg_buffer *b)
+{
+    const struct dg_node *info = dg_node_get(dg_doc_root(d), "info");
+    dg_buffer_adds(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    dg_page_text(dg_node_text(dg_node_get(info, "title")), b);
+    dg_buffer_addf(b, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>", style);
+    dg_page_text(dg_node_text(dg_node_get(info, "title")), b);
+    dg_buffer_adds(b, " ");
+    dg_page_text(dg_node_text(dg_node_get(info, "version")), b);
+    dg_buffer_adds(b, "</h1>\n");
+    dg_page_prose(dg_node_text(dg_node_get(info, "description")), b);
+    dg_buffer_adds(
+        b, "<p>The same for programs: <a href=\"openapi.yaml\">openapi.yaml</a>.</p>\n<nav><ul>\n");
+    each_operation(d, true, b);
+    dg_buffer_adds(b, "</ul></nav>\n");
+    each_operation(d, false, b);
+    write_schemas(d, b);
+    dg_buffer_adds(b, "</body>\n</html>\n");
+}
+
+int main(int argc, char *argv[])
+{
+    struct dg_doc *d = NULL;
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    if (argc != 3) {
+        fprintf(stderr, "usage: openapi-page IN.yaml OUT.html\n");
+        return 2;
+    }
+    dg_buffer_init(&b);
+    bool good = dg_doc_open(argv[1], &d, &err) == DG_OK;
+    if (good) {
+        write_page(d, &b);
+        FILE *f = b.failed ? NULL : fopen(argv[2], "wb");
+        good = f && fwrite(b.data, 1, b.len, f) == b.len;
+        if (f && fclose(f) != 0)
+            good = false;
+        if (!good)
+            dg_error_set(&err, DG_EIO, "cannot write %s", argv[2]);
+    }
+    if (!good)
+        fprintf(stderr, "openapi-page: %s\n", err.message);
+    dg_doc_close(d);
+    dg_buffer_deinit(&b);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,157 @@
+#include "server/api/routes.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/api/alternatives.h"
+#include "server/api/attention.h"
+#include "server/api/batch.h"
+#include "server/api/v1.h"
+#include "server/access/gate.h"
+#include "server/api/health.h"
+#include "server/api/metrics_page.h"
+#include "server/models/reload.h"
+#include "server/http/reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct dg_route table[] = {
+    {"GET", "/", dg_health_index},
+    {"GET", "/livez", dg_health_live},
+    {"GET", "/readyz", dg_health_ready},
+    {"GET", "/metrics", dg_metrics_page},
+    {"GET", "/openapi.yaml", dg_health_openapi},
+    {"GET", "/docs", dg_health_docs},
+    {"GET", "/v1/models", dg_api_v1_models},
+    {"POST", "/v1/models/reload", dg_reload_handle},
+    {"POST", "/v1/translate", dg_api_v1_translate},
+    {"POST", "/v1/batch", dg_api_batch},
+    {"POST", "/v1/score", dg_api_v1_score},
+    {"POST", "/v1/alternatives", dg_api_alternatives},
+    {"POST", "/v1/attention", dg_api_attention},
+};
+
+const struct dg_route *dg_routes(size_t *n)
+{
+    *n = sizeof table / sizeof *table;
+    return table;
+}
+
+static void allow_add(char allow[64], const char *method)
+{
+    size_t n = strlen(allow);
+    snprintf(allow + n, 64 - n, "%s%s", n > 0 ? ", " : "", method);
+}
+
+const struct dg_route *dg_routes_find(
+    const char *method, const char *path, int *status, char allow[64])
+{
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    allow[0] = '\0';
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].path, path) != 0)
+            continue;
+        if (strcmp(table[i].method, wanted) == 0) {
+            *status = 200;
+            return &table[i];
+        }
+        allow_add(allow, table[i].method);
+        if (strcmp(table[i].method, "GET") == 0)
+            allow_add(allow, "HEAD");
+    }
+    *status = allow[0] == '\0' ? 404 : strcmp(method, "OPTIONS") == 0 ? 204 : 405;
+    if (allow[0] != '\0')
+        allow_add(allow, "OPTIONS");
+    return NULL;
+}
+
+void dg_routes_handle(void *arg, struct dg_http_exchange *x)
+{
+    const struct dg_http_request *request = dg_http_request(x);
+    struct dg_http_reply r = {0};
+    char allow[64], message[192];
+    int status;
+    const struct dg_route *route = dg_routes_find(request->method, request->path, &status, allow);
+    if (route) {
+        struct dg_app *app = arg;
+        atomic_fetch_add(&app->in_flight, 1);
+        if (dg_gate_enter(app, x, route))
+            route->handle(arg, x);
+        return;
+    }
+    if (status == 204) {
+        r.status = 204;
+    } else if (status == 405) {
+        snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow,
+            request->method);
+        dg_reply_error(&r, 405, "method_not_allowed", NULL, message);
+    } else {
+        dg_reply_error(
+            &r, 404, "not_found", NULL, "there is nothing at this path: GET / lists the routes");
+    }
+    if (status != 404)
+        dg_http_reply_header(&r, "Allow", "%s", allow);
+    dg_http_reply_take(x, &r);
+}
+
+void dg_routes_refuse(
+    void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+{
+    (void)app;
+    dg_reply_error(r, status, code, status == 413 ? "body" : NULL, message);
+}
+
+/* How a request for a translation ended, as the metrics call it. */
+static enum dg_metrics_outcome outcome_of(int status)
+{
+    switch (status) {
+    case 200: return DG_OUTCOME_OK;
+    case 503: return DG_OUTCOME_OVERLOADED;
+    case 401:
+    case 403:
+    case 429: return DG_OUTCOME_REFUSED;
+    case 408:
+    case 499: return DG_OUTCOME_CANCELLED;
+    case 504: return DG_OUTCOME_TIMEOUT;
+    default: return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;
+    }
+}
+
+static void count(struct dg_app *app, const struct dg_route *route,
+    const struct dg_metrics_exchange *e, int outcome)
+{
+    size_t i = route ? (size_t)(route - table) : sizeof table / sizeof *table;
+    dg_metrics_http(app->metrics, i, e);
+    if (!route)
+        return;
+    atomic_fetch_sub(&app->in_flight, 1);
+    if (strcmp(route->method, "POST") != 0 || route->handle == dg_reload_handle)
+        return;
+    dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(outcome), 1);
+    if (outcome == 200)
+        atomic_store(&app->last_success_s, dg_clock_wall_s());
+}
+
+/* The access log: paths of known routes only, no text and no address. */
+void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
+{
+    const struct dg_http_request *request = dg_http_request(x);
+    const struct dg_route *route = dg_gate_route(x);
+    double ms = request->start_ns > 0 ? (double)(dg_clock_ns() - request->start_ns) / 1e6 : 0;
+    const struct dg_metrics_exchange e = {.status = status,
+        .seconds = ms / 1e3,
+        .bytes_in = request->body_len,
+        .bytes_out = dg_http_sent(x)};
+    /* A stream has said 200 before it could fail; its client may have left meanwhile. */
+    int outcome = status == 200 && dg_http_outcome(x) != 0 ? dg_http_outcome(x) : status;
+    count(app, route, &e, outcome);
+    /* Probes come every few seconds and say nothing while all is well: they are for debugging. */
+    bool probe = status == 200 && route &&
+                 (route->handle == dg_health_live || route->handle == dg_health_ready ||
+                     route->handle == dg_metrics_page);
+    dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
+        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
+        route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
+        e.bytes_out, request->id[0] != '\0' ? request->id : "-", dg_gate_key(x));
+    dg_gate_leave(app, x, outcome);
+}

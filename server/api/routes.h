@@ -1,0 +1,29 @@
+/* The routes: one table of method, path and handler; openapi.yaml describes the same ones (a test
+ * compares). HEAD follows GET, OPTIONS and every other method are answered here. */
+#ifndef DG_SERVER_API_ROUTES_H
+#define DG_SERVER_API_ROUTES_H
+
+#include "base/buffer.h"
+#include "server/app.h"
+#include "server/http/http.h"
+
+struct dg_route {
+    const char *method, *path;
+    void (*handle)(struct dg_app *app, struct dg_http_exchange *x);
+};
+
+/* All routes, [*n]. */
+const struct dg_route *dg_routes(size_t *n);
+
+/* The route for a request, or NULL with *status 404 or 405 (204 for OPTIONS) and allow filled for
+ * the latter two. */
+const struct dg_route *dg_routes_find(
+    const char *method, const char *path, int *status, char allow[64]);
+
+/* The callbacks of dg_http_options; app is a struct dg_app. */
+void dg_routes_handle(void *app, struct dg_http_exchange *x);
+void dg_routes_refuse(
+    void *app, int status, const char *code, const char *message, struct dg_http_reply *r);
+void dg_routes_finished(void *app, struct dg_http_exchange *x, int status);
+
+#endif

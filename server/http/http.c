@@ -1,0 +1,578 @@
+/* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts and
+ * hands sockets over, so that listening, draining and connection limits are ours. An exchange is
+ * made when the request line is read and has two owners: the library (until "completed") and, while
+ * an answer is awaited, whoever will wake it. Suspending and waking meet under the exchange's lock,
+ * so a wake may come before, while or after the connection is suspended. */
+#include "server/http/internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/http/framing.h"
+#include "server/http/request_id.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONNECTION_MEMORY                                                                          \
+    16384 /* request line and headers must fit; the library answers 414 or 431 */
+#define TOO_MANY_BODIES "too many large requests are on their way"
+#define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
+
+/* ---- Replies ---- */
+
+void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char *format, ...)
+{
+    assert(r->n_headers < DG_HTTP_MAX_HEADERS);
+    if (r->n_headers == DG_HTTP_MAX_HEADERS)
+        return;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(r->headers[r->n_headers].value, sizeof r->headers[0].value, format, ap);
+    va_end(ap);
+    r->headers[r->n_headers++].name = name;
+}
+
+void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
+{
+    assert(!x->replied);
+    x->reply = *r;
+    x->replied = true;
+    memset(r, 0, sizeof *r);
+}
+
+static struct MHD_Response *make_response(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    if (x->streaming)
+        return dg_http_stream_response(x);
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        free(r->body);
+    r->body = NULL; /* the response's now */
+    x->sent_bytes = r->body_len;
+    return response;
+}
+
+static enum MHD_Result send_reply(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    struct MHD_Response *response = make_response(x);
+    if (!response)
+        return MHD_NO;
+    if (r->content_type)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
+    for (size_t i = 0; i < r->n_headers; i++)
+        MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
+    MHD_add_response_header(response, "X-Request-Id", x->id);
+    if (r->close || atomic_load(&x->http->draining))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    x->status = r->status;
+    if (x->connection)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
+    enum MHD_Result rc = MHD_queue_response(x->mhd, (unsigned)r->status, response);
+    MHD_destroy_response(response);
+    return rc;
+}
+
+/* ---- Exchanges ---- */
+
+static void exchange_unref(struct dg_http_exchange *x)
+{
+    if (atomic_fetch_sub(&x->refs, 1) != 1)
+        return;
+    if (x->later)
+        x->later->drop(x->later_arg);
+    atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
+    dg_buffer_deinit(&x->body);
+    dg_buffer_deinit(&x->out);
+    free(x->reply.body);
+    pthread_mutex_destroy(&x->lock);
+    free(x);
+}
+
+const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x)
+{
+    return &x->request;
+}
+
+const char *dg_http_header(const struct dg_http_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
+}
+
+bool dg_http_gone(const struct dg_http_exchange *x)
+{
+    return x->connection && dg_net_gone(x->http->net, x->connection->id);
+}
+
+size_t dg_http_sent(const struct dg_http_exchange *x)
+{
+    return x->sent_bytes;
+}
+
+void dg_http_set_outcome(struct dg_http_exchange *x, int status)
+{
+    x->outcome = status;
+}
+
+int dg_http_outcome(const struct dg_http_exchange *x)
+{
+    return x->outcome;
+}
+
+void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out)
+{
+    struct dg_net_counts c;
+    dg_net_counts(x->http->net, &c);
+    *out = (struct dg_http_counts){.refused = c.refused, .timed_out = c.timed_out};
+}
+
+void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
+{
+    x->tag = tag;
+}
+
+const void *dg_http_tag(const struct dg_http_exchange *x)
+{
+    return x->tag;
+}
+
+void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg)
+{
+    assert(!x->later);
+    x->later = later;
+    x->later_arg = arg;
+    x->state = DG_LATER_RUNNING; /* nobody else knows x yet */
+    atomic_fetch_add(&x->refs, 1);
+    atomic_fetch_add(&x->http->awaited, 1);
+}
+
+/* The reference of whoever was to wake it. */
+static void drop_later(struct dg_http_exchange *x)
+{
+    struct dg_http *http = x->http;
+    exchange_unref(x);
+    atomic_fetch_sub(&http->awaited, 1); /* last: dg_http_close waits for it */
+}
+
+void dg_http_wake(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    assert(x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED);
+    bool suspended = x->state == DG_LATER_SUSPENDED;
+    x->state = DG_LATER_WOKEN;
+    x->poked = true;
+    if (suspended) {
+        if (x->connection && !x->streaming)
+            dg_net_unwatch(x->http->net, x->connection->id);
+        MHD_resume_connection(x->mhd);
+    }
+    pthread_mutex_unlock(&x->lock);
+    drop_later(x);
+}
+
+static void pin_exchange(void *user)
+{
+    struct dg_http_exchange *x = user;
+    atomic_fetch_add(&x->refs, 1);
+}
+
+static void exchange_gone(void *user)
+{
+    struct dg_http_exchange *x = user;
+    dg_http_tell_gone(x);
+    exchange_unref(x);
+}
+
+/* Be told when the client hangs up; true: it has already. */
+static bool watch(struct dg_http_exchange *x)
+{
+    return x->connection && !dg_net_watch(x->http->net, x->connection->id, x);
+}
+
+/* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
+static bool suspend(struct dg_http_exchange *x)
+{
+    bool gone = false;
+    pthread_mutex_lock(&x->lock);
+    bool wait = x->state == DG_LATER_RUNNING;
+    if (wait) {
+        x->state = DG_LATER_SUSPENDED;
+        MHD_suspend_connection(x->mhd);
+        gone = watch(x);
+        if (gone)
+            pin_exchange(x); /* while it is told; the wake may come meanwhile */
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (gone)
+        exchange_gone(x);
+    return wait;
+}
+
+static enum MHD_Result reply(struct dg_http_exchange *x)
+{
+    if (!x->replied) {
+        dg_log(DG_LOG_ERROR, "handler gave no reply path=%s", x->request.path);
+        return MHD_NO;
+    }
+    return send_reply(x);
+}
+
+/* The handler has returned. A reply that comes later is not waited for yet: without an answer the
+ * library asks again at once, and then it has noted that there is nothing to read. Suspended before
+ * that it would read first when it is resumed, and close without a reply where the client has shut
+ * its sending side. */
+static enum MHD_Result settle(struct dg_http_exchange *x)
+{
+    if (x->later && x->replied) {
+        drop_later(x); /* nobody will wake it */
+        return send_reply(x);
+    }
+    if (x->later && !x->later->fill)
+        return MHD_YES;
+    if (x->later) {
+        x->streaming = true;
+        x->later->finish(x->later_arg, x);
+        if (watch(x))
+            dg_http_tell_gone(x);
+    }
+    return reply(x);
+}
+
+static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)
+{
+    struct dg_http_reply r = {0};
+    x->http->o.refuse(x->http->o.app, status, code, message, &r);
+    r.close = true;
+    if (x->connection)
+        x->connection->linger = true;
+    dg_http_reply_take(x, &r);
+}
+
+/* ---- What the library calls ---- */
+
+static enum MHD_Result look_at_header(
+    void *cls, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    (void)kind;
+    dg_framing_header(cls, key, value);
+    return MHD_YES;
+}
+
+/* Have all bodies together no room for n more bytes? */
+static bool is_full(const struct dg_http *http, size_t n)
+{
+    size_t used = atomic_load(&http->bodies_bytes), most = http->o.max_bodies_bytes;
+    return used > most || n > most - used;
+}
+
+/* Take n bytes, which have arrived, of the memory that all bodies share. What was only announced
+ * takes none: who sends it or not is the client's choice. */
+static bool reserve(struct dg_http_exchange *x, size_t n)
+{
+    size_t before = atomic_fetch_add(&x->http->bodies_bytes, n);
+    if (before + n > x->http->o.max_bodies_bytes) {
+        atomic_fetch_sub(&x->http->bodies_bytes, n);
+        return false;
+    }
+    x->reserved_bytes += n;
+    return true;
+}
+
+/* The headers are complete, the body has not been read. */
+static enum MHD_Result on_headers(
+    struct dg_http_exchange *x, const char *method, const char *path, const char *version)
+{
+    struct dg_http *http = x->http;
+    struct dg_framing f = {0};
+    char message[160];
+    x->headers_seen = true;
+    x->request.method = method;
+    x->request.path = path;
+    x->request.start_ns = dg_clock_ns();
+    dg_request_id_choose(dg_http_header(x, "X-Request-Id"), http->id_seed,
+        atomic_fetch_add(&http->next_id, 1), x->id, sizeof x->id);
+    x->request.id = x->id;
+    MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
+    const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
+    if (fault) {
+        refuse(x, 400, "bad_framing", fault);
+        return send_reply(x);
+    }
+    unsigned long long length = f.length;
+    if (length > http->o.max_body_bytes) {
+        snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", length,
+            http->o.max_body_bytes);
+        refuse(x, 413, "too_large", message);
+        return send_reply(x);
+    }
+    if (length > 0 && is_full(http, (size_t)length)) { /* said before it is sent */
+        refuse(x, 503, "overloaded", TOO_MANY_BODIES);
+        return send_reply(x);
+    }
+    if (x->connection && (length > 0 || f.chunked))
+        dg_net_phase(http->net, x->connection->id, DG_NET_BODY);
+    return MHD_YES;
+}
+
+/* Refuse a request in the midst of its body, when the library takes no reply any more: the refusal
+ * goes straight onto the socket, which nothing has written to yet. */
+static enum MHD_Result refuse_body(struct dg_http_exchange *x, const struct dg_net_refusal *r)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info)
+        dg_net_refuse(info->connect_fd, r);
+    if (x->connection)
+        x->connection->linger = true;
+    x->status = r->status;
+    x->cut_short = true;
+    return MHD_NO;
+}
+
+/* Body bytes. Only a chunked body can be found too long here. */
+static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, size_t *n)
+{
+    size_t limit = x->http->o.max_body_bytes;
+    char message[96];
+    snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
+    const struct dg_net_refusal too_large = {413, "too_large", message, "body", x->id};
+    const struct dg_net_refusal full = {503, "overloaded", TOO_MANY_BODIES, NULL, x->id};
+    if (*n > limit - x->body.len)
+        return refuse_body(x, &too_large);
+    if (!reserve(x, *n))
+        return refuse_body(x, &full);
+    dg_buffer_add(&x->body, data, *n);
+    *n = 0;
+    return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
+    const char *method, const char *version, const char *data, size_t *n, void **context)
+{
+    struct dg_http *http = cls;
+    struct dg_http_exchange *x = *context;
+    (void)mhd;
+    if (!x)
+        return MHD_NO; /* no memory for it */
+    if (!x->headers_seen)
+        return on_headers(x, method, url, version);
+    if (*n > 0)
+        return on_body(x, data, n);
+    if (x->dispatched) { /* asked again, or woken */
+        if (suspend(x))
+            return MHD_YES;
+        x->later->finish(x->later_arg, x);
+        return reply(x);
+    }
+    x->dispatched = true;
+    x->request.handled_ns = dg_clock_ns();
+    if (x->connection)
+        dg_net_phase(http->net, x->connection->id, DG_NET_HANDLING);
+    x->request.body = x->body.data ? x->body.data : "";
+    x->request.body_len = x->body.len;
+    if (x->body.failed)
+        refuse(x, 503, "overloaded", "no memory for the body");
+    else
+        http->o.handle(http->o.app, x);
+    return settle(x);
+}
+
+/* The request line was read: an exchange begins. */
+static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *mhd)
+{
+    (void)uri;
+    struct dg_http_exchange *x = calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    x->http = cls;
+    x->mhd = mhd;
+    x->request.method = x->request.path = x->request.body = x->request.id = "";
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    x->connection = info ? info->socket_context : NULL;
+    atomic_init(&x->refs, 1);
+    pthread_mutex_init(&x->lock, NULL);
+    if (x->connection)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_HEADERS);
+    return x;
+}
+
+static void on_completed(
+    void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how)
+{
+    struct dg_http *http = cls;
+    struct dg_http_exchange *x = *context;
+    (void)mhd;
+    *context = NULL;
+    if (!x)
+        return;
+    /* status 0: the library answered by itself, which it does with 4xx only. */
+    int status = x->status != 0 ? x->status : 400;
+    if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !x->cut_short)
+        status = x->connection && dg_net_timed_out(http->net, x->connection->id) ? 408 : 499;
+    if (x->streaming)
+        dg_http_stream_end(x);
+    else if (x->later && !x->replied) /* the client reset before it was watched */
+        dg_http_tell_gone(x);
+    if (x->connection)
+        dg_net_phase(http->net, x->connection->id, DG_NET_IDLE);
+    http->o.finished(http->o.app, x, status);
+    exchange_unref(x);
+}
+
+static void on_connection(
+    void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode what)
+{
+    struct dg_http *http = cls;
+    struct dg_http_connection *c = *context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        c = calloc(1, sizeof *c);
+        if (c && info)
+            c->id = dg_net_enter(http->net, info->connect_fd);
+        *context = c;
+    } else if (c) {
+        dg_net_leave(http->net, c->id, c->linger);
+        free(c);
+        *context = NULL;
+    }
+}
+
+/* Percent-decoding in place; %00 stays as it is, so that a path never ends early. */
+static size_t unescape(void *cls, struct MHD_Connection *mhd, char *s)
+{
+    (void)cls;
+    (void)mhd;
+    char *w = s;
+    for (const char *r = s; *r; w++) {
+        unsigned v = 0;
+        if (r[0] == '%' && isxdigit((unsigned char)r[1]) && isxdigit((unsigned char)r[2]))
+            sscanf(r + 1, "%2x", &v);
+        *w = v != 0 ? (char)v : *r;
+        r += v != 0 ? 3 : 1;
+    }
+    *w = '\0';
+    return (size_t)(w - s);
+}
+
+static void log_library(void *cls, const char *format, va_list ap)
+{
+    char text[256];
+    (void)cls;
+    vsnprintf(text, sizeof text, format, ap);
+    text[strcspn(text, "\n")] = '\0';
+    dg_log(DG_LOG_DEBUG, "http library message=\"%s\"", text);
+}
+
+static bool on_accepted(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
+{
+    struct dg_http *http = arg;
+    return MHD_add_connection(http->daemon, fd, addr, n) == MHD_YES; /* closes fd when it fails */
+}
+
+/* ---- Start and stop ---- */
+
+static struct MHD_Daemon *start_daemon(struct dg_http *http)
+{
+    /* The library's own limits stand above ours, which answer in words: it must never be the first
+     * to refuse. */
+    unsigned limit = 2 * http->o.max_connections + 64;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |
+                     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    /* One thread is asked for by leaving the pool out: the library refuses a pool of one. */
+    return MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER,
+        log_library, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_URI_LOG_CALLBACK,
+        on_request_line, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        http->o.threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, http->o.threads,
+        MHD_OPTION_END);
+}
+
+int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out,
+    struct dg_error *err)
+{
+    struct dg_http *http = calloc(1, sizeof *http);
+    if (!http) {
+        close(listen_fd);
+        return dg_error_set(err, DG_ENOMEM, "no memory for the HTTP server");
+    }
+    http->o = *options;
+    if (getrandom(&http->id_seed, sizeof http->id_seed, GRND_NONBLOCK) !=
+        (ssize_t)sizeof http->id_seed)
+        http->id_seed = dg_clock_ns();
+    http->daemon = start_daemon(http);
+    if (!http->daemon) {
+        close(listen_fd);
+        free(http);
+        return dg_error_set(
+            err, DG_EIO, "the HTTP library did not start with %u threads", options->threads);
+    }
+    struct dg_net_options net = {
+        .max_connections = options->max_connections,
+        .limit_ms = {[DG_NET_HEADERS] = options->header_timeout_ms,
+            [DG_NET_BODY] = options->body_timeout_ms,
+            [DG_NET_WRITING] = options->write_timeout_ms,
+            [DG_NET_IDLE] = options->idle_timeout_ms},
+        .arg = http,
+        .accepted = on_accepted,
+        .pin = pin_exchange,
+        .gone = exchange_gone,
+    };
+    int rc = dg_net_open(listen_fd, &net, &http->net, err);
+    if (rc != DG_OK) {
+        MHD_stop_daemon(http->daemon);
+        free(http);
+        return rc;
+    }
+    *out = http;
+    return DG_OK;
+}
+
+void dg_http_drain(struct dg_http *http)
+{
+    atomic_store(&http->draining, true);
+    dg_net_drain(http->net);
+}
+
+bool dg_http_drained(struct dg_http *http)
+{
+    return dg_net_drained(http->net);
+}
+
+size_t dg_http_connections(struct dg_http *http)
+{
+    return dg_net_count(http->net);
+}
+
+void dg_http_close(struct dg_http *http)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    if (!http)
+        return;
+    dg_http_drain(http);
+    uint64_t end = dg_clock_ns() + FLUSH_NS;
+    /* The library aborts the process when it is stopped with a suspended connection or given one
+     * afterwards; one that nobody awaits and that was aborted long ago is its own to close. */
+    while (atomic_load(&http->awaited) > 0 || !dg_net_drained(http->net) ||
+           (dg_net_count(http->net) > 0 && dg_clock_ns() < end + 10 * (uint64_t)FLUSH_NS)) {
+        if (dg_clock_ns() > end)
+            dg_net_abort(http->net);
+        nanosleep(&pause, NULL);
+    }
+    struct dg_net *net = http->net;
+    MHD_stop_daemon(http->daemon);
+    dg_net_close(net);
+    free(http);
+}

@@ -1,0 +1,126 @@
+/* HTTP over libmicrohttpd (the one file that knows it is http.c): requests in as plain structs,
+ * replies out. A handler runs on an HTTP thread with the whole request. It replies at once
+ * (dg_http_reply_take) or says that somebody else will wake the exchange (dg_http_later ...
+ * dg_http_wake); then no thread waits, and the answer is put together on an HTTP thread. Bodies
+ * over the limit, ambiguous framing and slow clients never reach a handler. */
+#ifndef DG_SERVER_HTTP_HTTP_H
+#define DG_SERVER_HTTP_HTTP_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_http;
+struct dg_http_exchange; /* one request and its reply */
+
+struct dg_http_request {
+    const char *method, *path; /* path: percent-decoded, without the query */
+    const char *body;          /* [body_len]; not NUL-terminated text, never NULL */
+    size_t body_len;
+    const char *id;      /* X-Request-Id: the client's when it is well-formed, else made here */
+    uint64_t start_ns;   /* when the headers were complete */
+    uint64_t handled_ns; /* when the body was complete */
+};
+
+#define DG_HTTP_MAX_HEADERS 8
+
+struct dg_http_reply {
+    int status;
+    const char *content_type; /* static storage; NULL: none */
+    char *body;               /* malloc'd (NULL: empty); taken with the reply */
+    size_t body_len;
+    struct {
+        const char *name; /* static storage */
+        char value[200];
+    } headers[DG_HTTP_MAX_HEADERS];
+    size_t n_headers;
+    bool close; /* end the connection after this reply */
+};
+
+/* Add a header; silently dropped beyond the table (a bug: asserted). */
+void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+struct dg_http_options {
+    uint32_t threads;
+    uint32_t max_connections;
+    size_t max_body_bytes;
+    size_t max_bodies_bytes; /* all requests together, as far as they have arrived */
+    uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
+    void *app; /* first argument of the callbacks */
+    /* Answer one request. HTTP thread. */
+    void (*handle)(void *app, struct dg_http_exchange *x);
+    /* Make the reply for a request that never reached handle (413, bad framing): code and message
+     * as the API says them. */
+    void (*refuse)(
+        void *app, int status, const char *code, const char *message, struct dg_http_reply *r);
+    /* A reply was sent (or its client gone: status 499). HTTP thread. */
+    void (*finished)(void *app, struct dg_http_exchange *x, int status);
+};
+
+/* Serve from listen_fd (owned from here on). */
+int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out,
+    struct dg_error *err);
+/* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
+void dg_http_drain(struct dg_http *http);
+/* Whether nobody is accepted any more: that takes a moment after dg_http_drain, and who was
+ * connected by then still becomes one of the connections. */
+bool dg_http_drained(struct dg_http *http);
+/* Connections that are still open. */
+size_t dg_http_connections(struct dg_http *http);
+/* Stop. Every exchange must have been woken or be about to be: this waits for them. NULL is
+ * fine. */
+void dg_http_close(struct dg_http *http);
+
+const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
+/* A request header; NULL when absent. HTTP thread, until the reply; borrowed. */
+const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
+/* Does the client run on this machine (loopback)? HTTP thread. */
+bool dg_http_local(const struct dg_http_exchange *x);
+/* Has the client hung up? Nobody will read the reply. HTTP thread. */
+bool dg_http_gone(const struct dg_http_exchange *x);
+/* Bytes of the reply's body that were handed over. HTTP thread. */
+size_t dg_http_sent(const struct dg_http_exchange *x);
+/* Connections of the server that this exchange is one of, since the start. */
+struct dg_http_counts {
+    uint64_t refused;   /* over the limit: 503 */
+    uint64_t timed_out; /* whose requests came in too slowly: 408 */
+};
+void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out);
+/* What came of a stream that ends in an error: the status that a reply would have had, now that its
+ * own is sent. 0: nothing else than its status says. HTTP thread. */
+void dg_http_set_outcome(struct dg_http_exchange *x, int status);
+int dg_http_outcome(const struct dg_http_exchange *x);
+/* For routes: one pointer that travels with the exchange, such as the route that was found. */
+void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);
+const void *dg_http_tag(const struct dg_http_exchange *x);
+
+/* The reply, from within handle or finish; its body is taken. */
+void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
+
+/* What happens to an exchange that is answered later, or bit by bit. */
+struct dg_http_later {
+    void (*finish)(
+        void *arg, struct dg_http_exchange *x); /* after the wake, on an HTTP thread: reply now */
+    /* the client hung up before the wake: hurry up, dg_http_wake is still due. Any thread */
+    void (*gone)(void *arg);
+    void (*drop)(void *arg); /* the exchange is over: free arg. Any thread */
+    /* NULL, or: the reply is a stream. Then finish is called as soon as handle returns, and its
+     * reply has no body; fill appends what there is to say now, again and again, whenever the
+     * socket has taken what was filled in before. With nothing appended it is called again after
+     * the next poke. last: the wake has come, the stream ends with what is appended now. HTTP
+     * thread. */
+    void (*fill)(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out);
+};
+
+/* From within handle: the reply comes after dg_http_wake, which must then be called once, by any
+ * thread, even before handle returns. (If handle replies after all, no wake is due.) */
+void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg);
+void dg_http_wake(struct dg_http_exchange *x);
+/* A stream has something to fill in. Any thread, before the wake. */
+void dg_http_poke(struct dg_http_exchange *x);
+
+#endif

@@ -1,0 +1,87 @@
+#include "server/http/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BACKLOG 1024
+
+static int bind_error(const char *host, uint16_t port, int number, struct dg_error *err)
+{
+    switch (number) {
+    case EADDRINUSE:
+        return dg_error_field(err, DG_EIO, "port",
+            "port %u on %s is taken by another program: choose a free one with --port", port, host);
+    case EACCES:
+        return dg_error_field(err, DG_EIO, "port",
+            "port %u needs more rights than this user has: choose one above 1023 with --port",
+            port);
+    case EADDRNOTAVAIL:
+        return dg_error_field(err, DG_EIO, "host",
+            "%s is not an address of this machine: choose another with --host", host);
+    default:
+        return dg_error_field(
+            err, DG_EIO, "port", "cannot listen on %s port %u: %s", host, port, strerror(number));
+    }
+}
+
+static int listen_on(const struct addrinfo *a)
+{
+    int on = 1;
+    int fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (a->ai_family == AF_INET6) {
+        int off = 0; /* "::" serves IPv4 clients too */
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    }
+    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    int number = errno;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
+int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *err)
+{
+    char service[8];
+    struct addrinfo hints = {0}, *list = NULL;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    snprintf(service, sizeof service, "%u", port);
+    int rc = getaddrinfo(host, service, &hints, &list);
+    if (rc != 0)
+        return dg_error_field(
+            err, DG_EIO, "host", "cannot resolve %s: %s (see --host)", host, gai_strerror(rc));
+    int number = EADDRNOTAVAIL, found = -1;
+    for (const struct addrinfo *a = list; a && found < 0; a = a->ai_next) {
+        found = listen_on(a);
+        if (found < 0)
+            number = errno;
+    }
+    freeaddrinfo(list);
+    if (found < 0)
+        return bind_error(host, port, number, err);
+    *fd = found;
+    return DG_OK;
+}
+
+uint16_t dg_listen_port(int fd)
+{
+    struct sockaddr_storage a = {0};
+    socklen_t n = sizeof a;
+    if (getsockname(fd, (struct sockaddr *)&a, &n) != 0)
+        return 0;
+    if (a.ss_family == AF_INET)
+        return ntohs(((const struct sockaddr_in *)&a)->sin_port);
+    if (a.ss_family == AF_INET6)
+        return ntohs(((const struct sockaddr_in6 *)&a)->sin6_port);
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* The listening socket: resolve, bind, listen. Any thread; knows no HTTP. */
+#ifndef DG_SERVER_HTTP_LISTEN_H
+#define DG_SERVER_HTTP_LISTEN_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+/* A non-blocking listening socket on host:port in *fd (the caller closes it); port 0 takes a free
+ * one. DG_EIO says in words what is wrong (port taken, no such address, no permission) and which
+ * flag helps. */
+int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *err);
+
+/* The port fd is bound to; 0 when it cannot be told. */
+uint16_t dg_listen_port(int fd);
+
+#endif

@@ -1,0 +1,26 @@
+/* Replies as the API gives them: JSON values and errors {"error":{"code","message","field"?}}. */
+#ifndef DG_SERVER_HTTP_REPLY_H
+#define DG_SERVER_HTTP_REPLY_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "server/http/http.h"
+
+/* An error as the API writes it, {"code","message","field"?}; NULL when memory is out. */
+struct dg_json *dg_reply_error_json(const struct dg_error *err);
+/* The status of a reply with this error. */
+int dg_reply_status(const struct dg_error *err);
+/* Fill r with an error; field may be NULL. */
+void dg_reply_error(
+    struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);
+/* The same from a dg_error: status and code follow from its code and field. */
+void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err);
+/* The reply nobody will read: the client has hung up. */
+void dg_reply_client_gone(struct dg_http_reply *r);
+/* Fill r with a value, freed here; NULL or out of memory gives 503. */
+void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value);
+
+/* Set Retry-After: seconds, at least 1. */
+void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds);
+
+#endif

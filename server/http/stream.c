@@ -1,0 +1,114 @@
+/* DESIGN. The library asks for bytes when the socket has taken the last ones, on an HTTP thread;
+ * they are filled in then and not before, so that a reader who is slow holds up nobody and at most
+ * one filling waits for him. When there is nothing to fill in the connection is suspended, and a
+ * poke resumes it; both happen under the exchange's lock. The time limit for writing begins anew
+ * with each block that the socket has taken. */
+#include "server/http/internal.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#define BLOCK 8192
+
+/* Nothing to say now. False: there is after all. */
+static bool pause_stream(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    bool wait = !x->poked && x->state == DG_LATER_RUNNING;
+    if (wait) {
+        if (x->connection)
+            dg_net_phase(x->http->net, x->connection->id, DG_NET_HANDLING);
+        x->state = DG_LATER_SUSPENDED;
+        MHD_suspend_connection(x->mhd);
+    }
+    pthread_mutex_unlock(&x->lock);
+    return wait;
+}
+
+/* Ask for more to send. False: there is nothing now, the connection is suspended. */
+static bool fill(struct dg_http_exchange *x)
+{
+    do {
+        pthread_mutex_lock(&x->lock);
+        x->poked = false;
+        x->out_last = x->state == DG_LATER_WOKEN;
+        pthread_mutex_unlock(&x->lock);
+        dg_buffer_reset(&x->out);
+        x->out_at = 0;
+        x->later->fill(x->later_arg, x, x->out_last, &x->out);
+        if (x->out.len > 0 || x->out_last || x->out.failed)
+            return true;
+    } while (!pause_stream(x));
+    return false;
+}
+
+/* End the connection, with the reply cut off. An error returned from here would leave it behind,
+ * closed but never cleaned up, where the library has no other event for it (0.9.75, epoll); a
+ * socket that takes nothing more makes it do so. */
+static ssize_t cut_off(const struct dg_http_exchange *x)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info)
+        shutdown(info->connect_fd, SHUT_RDWR);
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static ssize_t give_bytes(void *cls, uint64_t at, char *to, size_t room)
+{
+    struct dg_http_exchange *x = cls;
+    (void)at;
+    if (x->out_at == x->out.len && !x->out_last) {
+        if (dg_http_gone(x))
+            return cut_off(x);
+        if (!fill(x))
+            return 0;
+    }
+    if (x->out.failed)
+        return cut_off(x);
+    size_t n = x->out.len - x->out_at;
+    if (n == 0)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (n > room)
+        n = room;
+    if (x->connection)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
+    memcpy(to, x->out.data + x->out_at, n);
+    x->out_at += n;
+    x->sent_bytes += n;
+    return (ssize_t)n;
+}
+
+struct MHD_Response *dg_http_stream_response(struct dg_http_exchange *x)
+{
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, give_bytes, x, NULL);
+}
+
+void dg_http_poke(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    x->poked = true;
+    if (x->state == DG_LATER_SUSPENDED) {
+        x->state = DG_LATER_RUNNING;
+        MHD_resume_connection(x->mhd);
+    }
+    pthread_mutex_unlock(&x->lock);
+}
+
+void dg_http_tell_gone(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    bool tell = x->state != DG_LATER_WOKEN && !x->told_gone;
+    x->told_gone = true;
+    pthread_mutex_unlock(&x->lock);
+    if (tell)
+        x->later->gone(x->later_arg);
+}
+
+void dg_http_stream_end(struct dg_http_exchange *x)
+{
+    if (x->connection)
+        dg_net_unwatch(x->http->net, x->connection->id);
+    if (!x->out_last)
+        dg_http_tell_gone(x);
+}

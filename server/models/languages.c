@@ -1,0 +1,128 @@
+#include "server/models/languages.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ISO 639-2 (both its terminology and its bibliographic codes), each with its ISO 639-1 code behind
+ * it; sorted. */
+static const char three_to_two[] =
+    "aaraa abkab afraf akaak albsq amham araar argan armhy asmas avaav aveae aymay azeaz "
+    "bakba bambm baqeu belbe benbn bihbh bisbi bodbo bosbs brebr bulbg burmy catca cescs "
+    "chach chece chizh chucu chvcv corkw cosco crecr cymcy czecs danda deude divdv dutnl "
+    "dzodz ellel engen epoeo estet euseu eweee faofo fasfa fijfj finfi frafr frefr fryfy "
+    "fulff geoka gerde glagd glega glggl glvgv greel grngn gujgu hatht hauha hebhe herhz "
+    "hinhi hmoho hrvhr hunhu hyehy iboig iceis idoio iiiii ikuiu ileie inaia indid ipkik "
+    "islis itait javjv jpnja kalkl kankn kasks katka kaukr kazkk khmkm kikki kinrw kirky "
+    "komkv konkg korko kuakj kurku laolo latla lavlv limli linln litlt ltzlb lublu luglg "
+    "macmk mahmh malml maomi marmr mayms mkdmk mlgmg mltmt monmn mrimi msams myamy nauna "
+    "navnv nblnr ndend ndong nepne nldnl nnonn nobnb norno nyany ocioc ojioj orior ormom "
+    "ossos panpa perfa plipi polpl porpt pusps quequ rohrm ronro rumro runrn rusru sagsg "
+    "sansa sinsi slksk slosk slvsl smese smosm snasn sndsd somso sotst spaes sqisq srdsc "
+    "srpsr sswss sunsu swasw swesv tahty tamta tattt telte tgktg tgltl thath tibbo tirti "
+    "tonto tsntn tsots tuktk turtr twitw uigug ukruk urdur uzbuz venve vievi volvo welcy "
+    "wlnwa wolwo xhoxh yidyi yoryo zhaza zhozh zulzu ";
+
+enum { ENTRY = 6 }; /* "aaraa " */
+
+/* The two-letter code of a three-letter one, or NULL. */
+static const char *two_letters(const char *three)
+{
+    size_t low = 0, high = (sizeof three_to_two - 1) / ENTRY;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int order = memcmp(three_to_two + mid * ENTRY, three, 3);
+        if (order == 0)
+            return three_to_two + mid * ENTRY + 3;
+        if (order < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
+{
+    char plain[DG_LANGUAGE_MAX];
+    size_t n = 0;
+    for (; code[n] != '\0' && n < DG_LANGUAGE_MAX - 1; n++)
+        plain[n] = code[n] == '_' ? '-' : (char)tolower((unsigned char)code[n]);
+    if (code[n] != '\0')
+        return false;
+    plain[n] = '\0';
+    const char *two = strcspn(plain, "-") == 3 ? two_letters(plain) : NULL;
+    if (two) {
+        memcpy(out, two, 2);
+        memcpy(out + 2, plain + 3, n - 3 + 1);
+    } else {
+        memcpy(out, plain, n + 1);
+    }
+    return true;
+}
+
+/* How many subtags `longer` has more than its beginning `shorter`; -1: that is not its
+ * beginning. */
+static int subtags_more(const char *longer, const char *shorter)
+{
+    size_t n = strlen(shorter);
+    int more = 0;
+    if (n == 0 || strncmp(longer, shorter, n) != 0 || (longer[n] != '\0' && longer[n] != '-'))
+        return -1;
+    for (const char *p = longer + n; *p; p++)
+        more += *p == '-';
+    return more;
+}
+
+int dg_language_distance(const char *asked, const char *served)
+{
+    char a[DG_LANGUAGE_MAX], s[DG_LANGUAGE_MAX];
+    if (!dg_language_canonical(asked, a) || !dg_language_canonical(served, s))
+        return -1;
+    int narrower = subtags_more(a, s);
+    if (narrower >= 0)
+        return narrower;
+    int wider = subtags_more(s, a);
+    return wider >= 0 ? DG_LANGUAGE_WIDER + wider : -1;
+}
+
+/* The end of one "asked=meant" and whether both are there. */
+static bool entry_is_sound(const char *entry, size_t n)
+{
+    const char *equals = memchr(entry, '=', n);
+    if (!equals || equals == entry || equals == entry + n - 1)
+        return false;
+    size_t left = (size_t)(equals - entry), right = n - left - 1;
+    return left < DG_LANGUAGE_MAX && right < DG_LANGUAGE_MAX && !memchr(equals + 1, '=', right);
+}
+
+int dg_language_aliases_check(const char *aliases, struct dg_error *err)
+{
+    for (const char *p = aliases; *p;) {
+        size_t n = strcspn(p, ",");
+        if (!entry_is_sound(p, n))
+            return dg_error_field(err, DG_EINVAL, "aliases",
+                "aliases has \"%.*s\", expected asked=meant such as pb=pt-BR", n < 40 ? (int)n : 40,
+                p);
+        p += n + (p[n] == ',');
+    }
+    return DG_OK;
+}
+
+const char *dg_language_alias(const char *aliases, const char *asked, char out[DG_LANGUAGE_MAX])
+{
+    char wanted[DG_LANGUAGE_MAX], name[DG_LANGUAGE_MAX], key[DG_LANGUAGE_MAX];
+    if (!dg_language_canonical(asked, wanted))
+        return asked;
+    for (const char *p = aliases; *p;) {
+        size_t n = strcspn(p, ","), left = strcspn(p, "=");
+        memcpy(name, p, left);
+        name[left] = '\0';
+        if (dg_language_canonical(name, key) && strcmp(key, wanted) == 0) {
+            memcpy(out, p + left + 1, n - left - 1);
+            out[n - left - 1] = '\0';
+            return out;
+        }
+        p += n + (p[n] == ',');
+    }
+    return asked;
+}

@@ -1,0 +1,204 @@
+#include "server/models/memory_plan.h"
+
+#include "base/cores.h"
+#include "server/models/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MB 1e6
+#define MAX_POSITIONS 1024
+#define CONNECTION_BYTES 20000.0 /* the HTTP library's buffer of 16 KiB, and our records of it */
+#define BODIES 64                /* bodies of the largest size that may be on their way at once */
+
+/* Memory of this process that is in no file. */
+static double anonymous_bytes(void)
+{
+    char line[128];
+    double kb = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "RssAnon: %lf kB", &kb) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return kb * 1024;
+}
+
+/* What one GPU's own memory has to hold. */
+struct plan_device {
+    char name[96];              /* as its backend calls it */
+    double parameters, engines; /* of all models; engines of one worker */
+    double free;                /* before anything of ours is there */
+};
+
+struct plan {
+    double mapped, most;
+    struct plan_device on[DG_DEVICES_MAX];
+    struct dg_buffer *b;
+};
+
+/* Bytes that a backend holds of its device; the host's memory is measured otherwise. */
+static double held_by(struct dg_backend *be, double *free_bytes)
+{
+    struct dg_memory m = {0};
+    if (be->ops->memory && be->ops->memory(be, &m, NULL) == DG_OK && *free_bytes == 0)
+        *free_bytes = (double)(m.free + m.held);
+    return (double)m.held;
+}
+
+/* An engine of this model on this device, as a worker has it; *bytes: what it takes, by its own
+ * account. */
+static int plan_engine(struct plan_device *d, const struct dg_models_options *o,
+    const struct dg_device *device, const struct dg_model *model, double *bytes,
+    struct dg_error *err)
+{
+    struct dg_backend *be = NULL;
+    struct dg_engine *engine = NULL;
+    int rc = dg_device_open(device, &be, err);
+    if (rc == DG_OK)
+        rc = dg_engine_open(model, be, &o->limits, &engine, err);
+    if (rc == DG_OK) {
+        *bytes = (double)dg_engine_bytes(engine);
+        d->engines += held_by(be, &d->free);
+        snprintf(d->name, sizeof d->name, "%s", be->name);
+    }
+    dg_engine_close(engine);
+    dg_device_close(be);
+    return rc;
+}
+
+/* The model once more, on a device that is not the first. */
+static int plan_copy(struct plan_device *d, const struct dg_models_options *o,
+    const struct dg_device *device, const struct dg_translator *t, struct dg_error *err)
+{
+    struct dg_backend *be = NULL;
+    struct dg_model *copy = NULL;
+    double bytes;
+    int rc = dg_device_open(device, &be, err);
+    if (rc == DG_OK)
+        rc = dg_translator_copy(t, be, &copy, err);
+    if (rc == DG_OK) {
+        d->parameters += held_by(be, &d->free);
+        rc = plan_engine(d, o, device, copy, &bytes, err);
+    }
+    dg_model_close(copy);
+    dg_device_close(be);
+    return rc;
+}
+
+/* What one bundle takes: its file, mapped; what is packed for the processor, once; and an engine
+ * for each worker, whose size follows from the limits. On a GPU the engines are in its memory, and
+ * the parameters too. */
+static int plan_model(
+    struct plan *p, const char *dir, const struct dg_models_options *o, struct dg_error *err)
+{
+    struct dg_backend *be = NULL;
+    struct dg_translator *t = NULL;
+    const struct dg_device *device = o->devices.list;
+    double before = anonymous_bytes(), packed = 0, each = 0;
+    int rc = dg_device_open(device, &be, err);
+    if (rc == DG_OK)
+        rc = dg_translator_open(dir, be, MAX_POSITIONS, &t, err);
+    if (rc == DG_OK) {
+        packed = anonymous_bytes() - before;
+        packed = packed > 0 ? packed : 0;
+        p->on[0].parameters += held_by(be, &p->on[0].free);
+        rc = plan_engine(&p->on[0], o, device, dg_translator_model(t), &each, err);
+    }
+    if (rc == DG_OK) {
+        const struct dg_bundle *b = dg_translator_bundle(t);
+        double file = (double)dg_weights_bytes(dg_bundle_weights(b));
+        uint32_t workers = dg_models_workers(o);
+        double sum = packed + (device->cuda ? 0 : each * workers);
+        dg_buffer_addf(p->b, "  %-28.28s %10.1f %10.1f %8u x %7.1f %10.1f\n", dg_bundle_name(b),
+            file / MB, packed / MB, workers, each / MB, sum / MB);
+        p->mapped += file;
+        p->most += sum;
+    }
+    for (uint32_t i = 1; i < dg_models_devices(o) && rc == DG_OK; i++)
+        rc = plan_copy(&p->on[i], o, &o->devices.list[i], t, err);
+    dg_translator_close(t);
+    dg_device_close(be);
+    return rc;
+}
+
+static void plan_line(struct plan *p, const char *what, double bytes)
+{
+    dg_buffer_addf(p->b, "  %-70s %10.1f\n", what, bytes / MB);
+    p->most += bytes;
+}
+
+static void plan_requests(struct plan *p, const struct dg_server_config *c)
+{
+    char what[96];
+    snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", BODIES,
+        (long long)c->max_body_bytes);
+    plan_line(p, what, BODIES * (double)c->max_body_bytes);
+    if (c->cache_bytes > 0)
+        plan_line(p, "kept answers, --cache-bytes", (double)c->cache_bytes);
+    snprintf(
+        what, sizeof what, "connections, --max-connections %lld", (long long)c->max_connections);
+    plan_line(p, what, CONNECTION_BYTES * (double)c->max_connections);
+}
+
+static void plan_verdict(struct plan *p, bool *fits)
+{
+    bool grouped;
+    double available = dg_memory_available(&grouped) + anonymous_bytes();
+    *fits = p->most < available;
+    dg_buffer_addf(p->b, "\n  %-70s %10.1f\n",
+        "at most (files that are mapped come beside it, and can go)", p->most / MB);
+    dg_buffer_addf(p->b, "  %-70s %10.1f\n",
+        grouped ? "available, by the control group" : "available on this machine", available / MB);
+    dg_buffer_addf(p->b, "\n%s\n",
+        *fits ? "It fits. While models are reloaded, those that are new come on top."
+              : "It does not fit: lower --workers, --batch-rows or --max-connections, or allow "
+                "more memory.");
+}
+
+/* False: a GPU has not as much. */
+static bool plan_devices(const struct plan *p, const struct dg_models_options *o)
+{
+    bool fit = true;
+    for (uint32_t i = 0; i < dg_models_devices(o); i++) {
+        const struct dg_device *device = &o->devices.list[i];
+        const struct plan_device *d = &p->on[i];
+        const double most = d->parameters + d->engines * o->workers;
+        dg_buffer_addf(p->b, "Device: %s%s%s\n", d->name,
+            device->note[0] != '\0' ? ", for want of another: " : "", device->note);
+        if (!device->cuda)
+            continue;
+        dg_buffer_addf(p->b,
+            "Its own memory: parameters %.1f MB + engines %u x %.1f MB = %.1f MB, %.1f MB are free"
+            "%s\n",
+            d->parameters / MB, o->workers, d->engines / MB, most / MB, d->free / MB,
+            most < d->free ? "." : ": it does not fit.");
+        fit = fit && most < d->free;
+    }
+    return fit;
+}
+
+int dg_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
+    struct dg_buffer *b, bool *fits, struct dg_error *err)
+{
+    char *dirs[DG_MODELS_MAX];
+    size_t n = 0;
+    struct plan p = {.b = b};
+    int rc = dg_models_bundles(c->models, dirs, &n, err);
+    dg_buffer_addf(
+        b, "MB by the settings%28s%10s %18s %10s\n", "file", "packed", "workers x each", "sum");
+    double program = anonymous_bytes();
+    for (size_t i = 0; i < n && rc == DG_OK; i++)
+        rc = plan_model(&p, dirs[i], options, err);
+    for (size_t i = 0; i < n; i++)
+        free(dirs[i]);
+    if (rc != DG_OK)
+        return rc;
+    plan_line(&p, "the program", program);
+    plan_requests(&p, c);
+    plan_verdict(&p, fits);
+    *fits = plan_devices(&p, options) && *fits;
+    return DG_OK;
+}

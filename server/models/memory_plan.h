@@ -1,0 +1,16 @@
+/* --plan: how much memory the settings can take, and whether there is as much. Opens each model in
+ * turn to see what it takes, so that nothing is guessed. One thread. */
+#ifndef DG_SERVER_MODELS_MEMORY_PLAN_H
+#define DG_SERVER_MODELS_MEMORY_PLAN_H
+
+#include "base/buffer.h"
+#include "server/config.h"
+#include "server/models/models.h"
+
+#include <stdbool.h>
+
+/* Append the plan as text; *fits: it is below what this process may take. */
+int dg_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
+    struct dg_buffer *b, bool *fits, struct dg_error *err);
+
+#endif

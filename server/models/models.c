@@ -1,0 +1,354 @@
+#include "server/models/internal.h"
+
+#include "base/clock.h"
+#include "server/models/languages.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DG_MODELS_MAX 256
+
+struct dg_models {
+    struct dg_models_options o;
+    char aliases[1024], pivot[DG_LANGUAGE_MAX];
+    pthread_mutex_t load_lock; /* one load at a time; never taken while lock is held */
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    struct dg_served **list;
+    size_t n;
+};
+
+static bool is_bundle(const char *dir)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/manifest.json", dir);
+    return stat(path, &st) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err)
+{
+    char dir[2048];
+    *n = 0;
+    if (is_bundle(path)) {
+        dirs[(*n)++] = strdup(path);
+        return dirs[0] ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    }
+    DIR *d = opendir(path);
+    if (!d)
+        return dg_error_set(
+            err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
+    size_t found = 0;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+        snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
+        if (e->d_name[0] == '.' || !is_bundle(dir) || ++found > DG_MODELS_MAX)
+            continue;
+        dirs[*n] = strdup(dir);
+        if (!dirs[*n]) {
+            closedir(d);
+            return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        }
+        (*n)++;
+    }
+    closedir(d);
+    if (found > DG_MODELS_MAX)
+        return dg_error_set(err, DG_ELIMIT, "%s holds %zu bundles, a server serves at most %d",
+            path, found, DG_MODELS_MAX);
+    if (*n == 0)
+        return dg_error_set(
+            err, DG_ENOTFOUND, "%s holds no bundle (a directory with manifest.json)", path);
+    qsort(dirs, *n, sizeof *dirs, by_name);
+    return DG_OK;
+}
+
+/* The model that is served from dir and is still the same there; NULL when it has to be opened. */
+static struct dg_served *same_as_before(
+    struct dg_served *const *before, size_t n, const char *dir, const struct dg_bundle *now)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_bundle *b = dg_translator_bundle(before[i]->translator);
+        if (strcmp(dg_bundle_dir(b), dir) == 0 &&
+            strcmp(dg_bundle_version(b), dg_bundle_version(now)) == 0)
+            return before[i];
+    }
+    return NULL;
+}
+
+/* One bundle for the new set: the one that is served already when nothing has changed, else opened.
+ * A running server looks at every byte first: nobody waits for it, and it has something to lose. */
+static int open_one(const struct dg_models *m, const char *dir, struct dg_served *const *before,
+    size_t n, struct dg_models_loaded *what, struct dg_served **out, struct dg_error *err)
+{
+    struct dg_bundle *bundle = NULL;
+    if (n > 0) {
+        int rc = dg_bundle_open(dir, &bundle, err);
+        if (rc != DG_OK)
+            return rc;
+        *out = same_as_before(before, n, dir, bundle);
+        if (*out)
+            dg_served_hold(*out);
+        else
+            rc = dg_bundle_verify(bundle, err);
+        dg_bundle_close(bundle);
+        if (*out)
+            what->kept++;
+        if (*out || rc != DG_OK)
+            return rc;
+    }
+    int rc = dg_served_open(&m->o, dir, out, err);
+    if (rc == DG_OK)
+        what->opened++;
+    return rc;
+}
+
+static void release_all(struct dg_served **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(list[i]);
+    free(list);
+}
+
+/* Serve list from now on, and let go of what was served. */
+static void exchange_take(struct dg_models *m, struct dg_served **list, size_t n)
+{
+    pthread_mutex_lock(&m->lock);
+    struct dg_served **old = m->list;
+    size_t n_old = m->n;
+    m->list = list;
+    m->n = n;
+    pthread_mutex_unlock(&m->lock);
+    release_all(old, n_old);
+}
+
+/* load_lock held. */
+static int load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err)
+{
+    char *dirs[DG_MODELS_MAX];
+    struct dg_served *before[DG_MODELS_MAX], **list = NULL;
+    size_t n = 0, opened = 0, n_before = dg_models_list(m, before, DG_MODELS_MAX);
+    int rc = dg_models_bundles(path, dirs, &n, err);
+    if (rc == DG_OK) {
+        list = calloc(n, sizeof *list);
+        if (!list)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu models", n);
+    }
+    while (rc == DG_OK && opened < n) {
+        rc = open_one(m, dirs[opened], before, n_before, what, &list[opened], err);
+        if (rc == DG_OK)
+            opened++;
+    }
+    what->removed = n_before > what->kept ? n_before - what->kept : 0;
+    for (size_t i = 0; i < n_before; i++)
+        dg_served_release(before[i]);
+    if (rc == DG_OK)
+        exchange_take(m, list, n);
+    else
+        release_all(list, opened);
+    for (size_t i = 0; i < n; i++)
+        free(dirs[i]);
+    return rc;
+}
+
+int dg_models_load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err)
+{
+    struct dg_models_loaded ignored;
+    uint64_t start = dg_clock_ns();
+    if (!what)
+        what = &ignored;
+    memset(what, 0, sizeof *what);
+    pthread_mutex_lock(&m->load_lock);
+    int rc = load(m, path, what, err);
+    pthread_mutex_unlock(&m->load_lock);
+    what->seconds = (double)(dg_clock_ns() - start) / 1e9;
+    return rc;
+}
+
+int dg_models_open(
+    const struct dg_models_options *options, struct dg_models **out, struct dg_error *err)
+{
+    int rc = dg_language_aliases_check(options->aliases, err);
+    if (rc != DG_OK)
+        return rc;
+    struct dg_models *m = calloc(1, sizeof *m);
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the models");
+    m->o = *options;
+    snprintf(m->aliases, sizeof m->aliases, "%s", options->aliases);
+    snprintf(m->pivot, sizeof m->pivot, "%s", options->pivot);
+    m->o.aliases = m->aliases;
+    m->o.pivot = m->pivot;
+    pthread_mutex_init(&m->load_lock, NULL);
+    pthread_mutex_init(&m->lock, NULL);
+    *out = m;
+    return DG_OK;
+}
+
+void dg_models_close(struct dg_models *m)
+{
+    if (!m)
+        return;
+    release_all(m->list, m->n);
+    pthread_mutex_destroy(&m->load_lock);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+/* A pair that a model serves, and how far it is from what was asked for. */
+struct found {
+    struct dg_served *model;
+    const char *pair[2];
+    int distance; /* -1: none yet */
+    bool source_known;
+};
+
+static void look_at_pair(
+    struct dg_served *s, size_t i, const char *source, const char *target, struct found *best)
+{
+    const char *from, *to;
+    dg_bundle_pair(dg_translator_bundle(s->translator), i, &from, &to);
+    int a = dg_language_distance(source, from);
+    if (a < 0)
+        return;
+    best->source_known = true;
+    int b = dg_language_distance(target, to);
+    if (b < 0 || (best->distance >= 0 && a + b >= best->distance))
+        return;
+    *best = (struct found){s, {from, to}, a + b, true};
+}
+
+/* The nearest pair; of two as near the first, and models stand in the order of their directories'
+ * names. Lock held. */
+static struct found find(const struct dg_models *m, const char *source, const char *target)
+{
+    struct found best = {.distance = -1};
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t p = 0; p < dg_bundle_pairs(dg_translator_bundle(m->list[i]->translator)); p++)
+            look_at_pair(m->list[i], p, source, target, &best);
+    return best;
+}
+
+static void add_hop(struct dg_way *way, const struct found *f)
+{
+    dg_served_hold(f->model);
+    way->hops[way->n].model = f->model;
+    way->hops[way->n].pair[0] = f->pair[0];
+    way->hops[way->n++].pair[1] = f->pair[1];
+}
+
+/* Is the text the same language on both sides? Then a detour would be a paraphrase. */
+static bool same_language(const char *a, const char *b)
+{
+    return dg_language_distance(a, b) >= 0 || dg_language_distance(b, a) >= 0;
+}
+
+int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
+    struct dg_way *out, struct dg_error *err)
+{
+    char a[DG_LANGUAGE_MAX], b[DG_LANGUAGE_MAX];
+    const char *from = dg_language_alias(m->aliases, source, a);
+    const char *to = dg_language_alias(m->aliases, target, b);
+    memset(out, 0, sizeof *out);
+    pthread_mutex_lock(&m->lock);
+    struct found direct = find(m, from, to);
+    if (direct.distance >= 0) {
+        add_hop(out, &direct);
+    } else if (may_pivot && strcmp(m->pivot, "off") != 0 && !same_language(from, to)) {
+        struct found first = find(m, from, m->pivot), second = find(m, m->pivot, to);
+        if (first.distance >= 0 && second.distance >= 0) {
+            add_hop(out, &first);
+            add_hop(out, &second);
+        }
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (out->n > 0)
+        return DG_OK;
+    if (direct.source_known)
+        return dg_error_field(err, DG_ENOTFOUND, "target",
+            "no model translates from \"%.32s\" to \"%.32s\"", source, target);
+    return dg_error_field(
+        err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"", source);
+}
+
+void dg_way_release(struct dg_way *way)
+{
+    for (size_t i = 0; i < way->n; i++)
+        dg_served_release(way->hops[i].model);
+    way->n = 0;
+}
+
+int dg_models_find(struct dg_models *m, const char *source, const char *target,
+    struct dg_served **out, const char *pair[2], struct dg_error *err)
+{
+    struct dg_way way;
+    int rc = dg_models_way(m, source, target, false, &way, err);
+    if (rc != DG_OK)
+        return rc;
+    *out = way.hops[0].model; /* its hold goes with it */
+    pair[0] = way.hops[0].pair[0];
+    pair[1] = way.hops[0].pair[1];
+    return DG_OK;
+}
+
+size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
+{
+    pthread_mutex_lock(&m->lock);
+    size_t n = m->n < cap ? m->n : cap;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = m->list[i];
+        dg_served_hold(out[i]);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return n;
+}
+
+static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
+{
+    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    const struct dg_config *c = dg_model_config(dg_translator_model(s->translator));
+    const char *source, *target;
+    char architecture[96];
+    struct dg_buffer devices;
+    dg_buffer_init(&devices);
+    dg_served_devices(s, &devices);
+    dg_bundle_pair(b, i, &source, &target);
+    snprintf(architecture, sizeof architecture,
+        "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads", c->enc_layers, c->dec_layers,
+        c->D, c->F, c->H);
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_string(o, "name", dg_bundle_name(b));
+    dg_json_set_string(o, "version", dg_bundle_version(b));
+    dg_json_set_string(o, "source", source);
+    dg_json_set_string(o, "target", target);
+    dg_json_set_string(o, "architecture", architecture);
+    dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
+    dg_json_set_string(o, "type", dg_served_type(s));
+    dg_json_set_string(o, "device", devices.failed ? "" : devices.data);
+    dg_buffer_deinit(&devices);
+    return o;
+}
+
+struct dg_json *dg_models_describe(struct dg_models *m)
+{
+    struct dg_served *list[DG_MODELS_MAX];
+    struct dg_json *array = dg_json_new_array();
+    size_t n = dg_models_list(m, list, DG_MODELS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        size_t pairs = dg_bundle_pairs(dg_translator_bundle(list[i]->translator));
+        for (size_t p = 0; p < pairs; p++)
+            dg_json_append_take(array, describe_pair(list[i], p));
+        dg_served_release(list[i]);
+    }
+    return array;
+}

@@ -1,0 +1,135 @@
+/* The models being served: each a bundle with one engine per worker; requests find theirs by
+ * language pair. A served model lives as long as anybody holds it, so that a set can be exchanged
+ * while requests run. Any thread, except that a replica's engine belongs to its worker. */
+#ifndef DG_SERVER_MODELS_MODELS_H
+#define DG_SERVER_MODELS_MODELS_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "kernels/device.h"
+#include "server/schedule/pace.h"
+#include "translate/translate.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has
+ * its own. */
+struct dg_replica {
+    struct dg_backend *be;
+    struct dg_engine *engine;
+    struct dg_pace pace; /* the worker's own */
+    int threads; /* that its backend may use at present, as its worker last said; 0: all of its own
+                  */
+    uint32_t placed; /* which of the model's copies it reads */
+    /* For metrics and the queue, as of the last step. tokens_per_s: source pieces, what it can do
+     * when there is enough to do; 0: not known yet. */
+    atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
+    _Atomic uint64_t steps; /* of its worker, who alone counts */
+};
+
+/* The parameters on one device. */
+struct dg_placed {
+    struct dg_backend *be;
+    struct dg_model *copy; /* NULL: the translator's own */
+};
+
+struct dg_memo;
+
+struct dg_served {
+    struct dg_memo *cache;    /* of answers, borrowed; NULL: there is none */
+    struct dg_placed *placed; /* [n_placed] once for each device; the first is the translator's */
+    uint32_t n_placed;
+    struct dg_translator *translator;
+    struct dg_replica *replicas; /* [n_replicas], by worker number */
+    uint32_t n_replicas;
+    struct dg_device device;  /* the first one */
+    struct dg_backend *aside; /* on it, see dg_served_aside; NULL until asked for */
+    double load_seconds;      /* with its self-test */
+    atomic_uint refs;
+};
+
+struct dg_models_options {
+    uint32_t workers; /* of each device */
+    uint32_t compute_threads;
+    struct dg_engine_limits limits;
+    struct dg_memo *cache; /* for all models; borrowed, NULL: none */
+    const char *aliases;   /* as languages.h has them; "" none */
+    const char *pivot;     /* the language that pairs without a model may go through, or "off" */
+    struct dg_devices devices; /* what engines run on; zeros: the CPU */
+};
+
+static inline uint32_t dg_models_devices(const struct dg_models_options *o)
+{
+    return o->devices.n > 0 ? o->devices.n : 1;
+}
+
+/* Of all devices: worker i works on device i modulo their number. */
+static inline uint32_t dg_models_workers(const struct dg_models_options *o)
+{
+    return o->workers * dg_models_devices(o);
+}
+
+#define DG_MODELS_MAX 256 /* bundles served at once */
+
+struct dg_models;
+
+int dg_models_open(
+    const struct dg_models_options *options, struct dg_models **out, struct dg_error *err);
+void dg_models_close(struct dg_models *m); /* NULL is fine; models still held live on */
+
+/* What a load did. */
+struct dg_models_loaded {
+    size_t opened, kept, removed;
+    double seconds;
+};
+
+/* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica
+ * and only then serve them, instead of what was served: a request keeps the model that it found.
+ * What is served from the same directory with the same version already stays; when there is
+ * anything to lose, every byte of a new bundle is checked. DG_EFORMAT and others name the bundle;
+ * then everything stays as it was. what may be NULL. */
+int dg_models_load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err);
+
+/* How to get from one language to another: one model, or two. */
+struct dg_way {
+    struct {
+        struct dg_served *model; /* held */
+        const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
+    } hops[2];
+    size_t n;
+};
+
+/* The nearest pair by languages.h's rule; where there is none and it may be, through the pivot.
+ * DG_ENOTFOUND with field source or target. */
+int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
+    struct dg_way *out, struct dg_error *err);
+void dg_way_release(struct dg_way *way); /* a zeroed one is fine */
+
+/* The one model for a pair, held (release it), and the pair's codes as the bundle writes them
+ * (borrowed from the model). Never through the pivot. DG_ENOTFOUND with field source or target. */
+int dg_models_find(struct dg_models *m, const char *source, const char *target,
+    struct dg_served **out, const char *pair[2], struct dg_error *err);
+
+/* Up to cap models, each held; returns how many. */
+size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
+/* What GET /v1/models says, an array; NULL when memory is out. */
+struct dg_json *dg_models_describe(struct dg_models *m);
+
+/* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
+const char *dg_served_type(const struct dg_served *s);
+/* What it runs on, as the backends call it: all devices, commas between them. */
+void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
+/* Log its name, pairs and version. */
+void dg_served_log(const struct dg_served *s);
+void dg_served_hold(struct dg_served *s);
+void dg_served_release(struct dg_served *s); /* NULL is fine */
+
+/* A backend on the model's first device for the thread aside alone, opened at its first use and
+ * kept as long as the model; opened again when it has failed. */
+int dg_served_aside(struct dg_served *s, struct dg_backend **out, struct dg_error *err);
+
+#endif

@@ -1,0 +1,184 @@
+#include "server/models/internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kernels/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_POSITIONS 1024
+#define SELF_TEST "This is a test."
+#define SELF_TEST_STEPS                                                                            \
+    4096 /* far more than any sentence may take: a search that does not end is a fault */
+
+void dg_served_hold(struct dg_served *s)
+{
+    atomic_fetch_add(&s->refs, 1);
+}
+
+void dg_served_release(struct dg_served *s)
+{
+    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+        return;
+    for (uint32_t i = 0; i < s->n_replicas; i++) {
+        dg_engine_close(s->replicas[i].engine);
+        dg_device_close(s->replicas[i].be);
+    }
+    free(s->replicas);
+    dg_device_close(s->aside);
+    for (uint32_t i = 0; i < s->n_placed; i++)
+        dg_model_close(s->placed[i].copy);
+    dg_translator_close(s->translator);
+    for (uint32_t i = 0; i < s->n_placed; i++)
+        dg_device_close(s->placed[i].be);
+    free(s->placed);
+    free(s);
+}
+
+/* Translate one sentence on a replica from end to end: what is served has worked once. */
+static int self_test(const struct dg_served *s, const struct dg_replica *r, struct dg_error *err)
+{
+    struct dg_translate_options options = {.search.alpha = -1, .keep_loops = true};
+    struct dg_job *job = NULL;
+    struct dg_answers answers;
+    int rc = dg_job_plan(s->translator, SELF_TEST, strlen(SELF_TEST), &options, &job, err);
+    for (size_t i = 0; i < (rc == DG_OK ? dg_job_sentences(job) : 0) && rc == DG_OK; i++) {
+        struct dg_sentence sentence;
+        const struct dg_result *result = NULL;
+        dg_job_sentence(job, i, &sentence);
+        rc = dg_engine_admit(r->engine, i, &sentence, err);
+        if (rc == DG_EAGAIN)
+            rc = dg_error_set(err, DG_ELIMIT, "the engine has no room for a short sentence");
+        for (int step = 0; rc == DG_OK && !result && step < SELF_TEST_STEPS; step++) {
+            dg_engine_step(r->engine);
+            result = dg_engine_poll(r->engine);
+            rc = r->be->ops->status(r->be, err);
+        }
+        if (result) {
+            rc = dg_job_accept(job, i, result, err);
+            dg_engine_release(r->engine, result);
+        } else if (rc == DG_OK) {
+            dg_engine_cancel(r->engine, i);
+            rc = dg_error_set(err, DG_EINTERNAL, "the search did not end");
+        }
+    }
+    if (rc == DG_OK)
+        rc = dg_job_finish(job, &answers, err);
+    dg_job_free(job);
+    if (rc != DG_OK)
+        dg_error_prefix(err, "self-test of %s", dg_bundle_dir(dg_translator_bundle(s->translator)));
+    return rc;
+}
+
+/* The parameters on every device, read from the file once for each. */
+static int open_placed(
+    const struct dg_models_options *o, const char *dir, struct dg_served *s, struct dg_error *err)
+{
+    const uint32_t n = dg_models_devices(o), positions = o->limits.max_target > MAX_POSITIONS
+                                                             ? o->limits.max_target
+                                                             : MAX_POSITIONS;
+    s->placed = calloc(n, sizeof *s->placed);
+    if (!s->placed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u devices", n);
+    s->n_placed = n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct dg_placed *p = &s->placed[i];
+        int rc = dg_device_open(&o->devices.list[i], &p->be, err);
+        if (rc == DG_OK)
+            rc = i == 0 ? dg_translator_open(dir, p->be, positions, &s->translator, err)
+                        : dg_translator_copy(s->translator, p->be, &p->copy, err);
+        if (rc != DG_OK)
+            return rc;
+    }
+    return DG_OK;
+}
+
+static const struct dg_model *model_of(const struct dg_served *s, uint32_t placed)
+{
+    const struct dg_model *copy = s->placed[placed].copy;
+    return copy ? copy : dg_translator_model(s->translator);
+}
+
+static int open_replicas(
+    const struct dg_models_options *o, struct dg_served *s, struct dg_error *err)
+{
+    const uint32_t workers = dg_models_workers(o);
+    s->replicas = calloc(workers, sizeof *s->replicas);
+    if (!s->replicas)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %u workers", workers);
+    s->n_replicas = workers;
+    for (uint32_t i = 0; i < s->n_replicas; i++) {
+        struct dg_replica *r = &s->replicas[i];
+        r->placed = i % s->n_placed;
+        struct dg_device device = o->devices.list[r->placed];
+        device.threads = (int)o->compute_threads;
+        int rc = dg_device_open(&device, &r->be, err);
+        if (rc == DG_OK)
+            rc = dg_engine_open(model_of(s, r->placed), r->be, &o->limits, &r->engine, err);
+        if (rc == DG_OK)
+            rc = self_test(s, r, err);
+        if (rc != DG_OK)
+            return rc;
+    }
+    return DG_OK;
+}
+
+int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,
+    struct dg_error *err)
+{
+    uint64_t start = dg_clock_ns();
+    struct dg_served *s = calloc(1, sizeof *s);
+    if (!s)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a model");
+    atomic_init(&s->refs, 1);
+    s->cache = o->cache;
+    s->device = o->devices.list[0];
+    int rc = open_placed(o, dir, s, err);
+    if (rc == DG_OK)
+        rc = open_replicas(o, s, err);
+    if (rc != DG_OK) {
+        dg_served_release(s);
+        return rc;
+    }
+    s->load_seconds = (double)(dg_clock_ns() - start) / 1e9;
+    *out = s;
+    return DG_OK;
+}
+
+const char *dg_served_type(const struct dg_served *s)
+{
+    return dg_weights_main_type(dg_bundle_weights(dg_translator_bundle(s->translator)));
+}
+
+void dg_served_devices(const struct dg_served *s, struct dg_buffer *out)
+{
+    for (uint32_t i = 0; i < s->n_placed; i++) {
+        dg_buffer_adds(out, i > 0 ? "," : "");
+        dg_buffer_adds(out, s->replicas[i].be->name);
+    }
+}
+
+void dg_served_log(const struct dg_served *s)
+{
+    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
+        const char *source, *target;
+        dg_bundle_pair(b, i, &source, &target);
+        dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source,
+            target, dg_bundle_version(b));
+    }
+}
+
+int dg_served_aside(struct dg_served *s, struct dg_backend **out, struct dg_error *err)
+{
+    struct dg_device device = s->device;
+    device.threads = 1;
+    if (s->aside && s->aside->ops->status(s->aside, NULL) != DG_OK) {
+        dg_device_close(s->aside);
+        s->aside = NULL;
+    }
+    int rc = s->aside ? DG_OK : dg_device_open(&device, &s->aside, err);
+    *out = s->aside;
+    return rc;
+}

@@ -1,0 +1,320 @@
+/* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It stands in a hash chain
+ * and in a list by last use, and lives on after its eviction as long as somebody holds it. A key is
+ * the version's text, the ids, and the search options byte by byte: padding that differs makes two
+ * keys of one, which costs a miss and never a wrong answer. The seed is random, so that nobody can
+ * choose texts that all fall into one chain. */
+#include "server/schedule/memo.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define FIRST_CHAINS 1024
+#define LARGEST_SHARE 8 /* of the room, for one entry: the inverse */
+
+struct entry {
+    struct dg_result result;
+    struct entry *chain;         /* next with the same hash bits */
+    struct entry *newer, *older; /* by last use */
+    uint64_t hash;
+    uint32_t refs; /* holders, and the cache itself while it is in there */
+    size_t bytes, key_len;
+    const unsigned char *key; /* [key_len] */
+};
+
+/* What stands behind the version and in front of the ids. */
+struct options {
+    struct dg_search search;
+    uint32_t align_layer, want_alignment, n_source;
+};
+
+struct dg_memo {
+    size_t max_bytes;
+    uint64_t seed;
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    struct entry **chains; /* [n_chains], a power of two */
+    size_t n_chains;
+    struct entry *newest, *oldest;
+    struct dg_memo_counts counts;
+};
+
+int dg_memo_open(size_t max_bytes, struct dg_memo **out, struct dg_error *err)
+{
+    struct dg_memo *c = calloc(1, sizeof *c);
+    struct entry **chains = calloc(FIRST_CHAINS, sizeof(struct entry *));
+    if (!c || !chains) {
+        free(c);
+        free(chains);
+        return dg_error_set(err, DG_ENOMEM, "no memory for the translation cache");
+    }
+    c->max_bytes = max_bytes;
+    c->chains = chains;
+    c->n_chains = FIRST_CHAINS;
+    if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != (ssize_t)sizeof c->seed)
+        c->seed = dg_clock_ns();
+    pthread_mutex_init(&c->lock, NULL);
+    *out = c;
+    return DG_OK;
+}
+
+void dg_memo_close(struct dg_memo *c)
+{
+    if (!c)
+        return;
+    for (struct entry *e = c->newest, *next; e; e = next) {
+        next = e->older;
+        free(e);
+    }
+    free(c->chains);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+bool dg_memo_takes(const struct dg_sentence *s)
+{
+    return !s->forced && s->n_prefix == 0 && !s->spelling && s->search.pick == 0 &&
+           s->search.sampling.temperature == 0;
+}
+
+/* ---- Keys ---- */
+
+struct key {
+    const char *version;
+    size_t version_len; /* with its end */
+    struct options options;
+    const int32_t *ids;
+    size_t ids_len; /* bytes */
+};
+
+static struct key key_of(const char *version, const struct dg_sentence *s)
+{
+    struct key k = {.version = version,
+        .version_len = strlen(version) + 1,
+        .ids = s->source,
+        .ids_len = s->n_source * sizeof *s->source};
+    memset(&k.options, 0, sizeof k.options);
+    memcpy(&k.options.search, &s->search, sizeof s->search);
+    k.options.align_layer = s->align_layer;
+    k.options.want_alignment = s->want_alignment;
+    k.options.n_source = s->n_source;
+    return k;
+}
+
+static size_t key_len(const struct key *k)
+{
+    return k->version_len + sizeof k->options + k->ids_len;
+}
+
+static bool key_is(const struct key *k, const struct entry *e)
+{
+    return e->key_len == key_len(k) && memcmp(e->key, k->version, k->version_len) == 0 &&
+           memcmp(e->key + k->version_len, &k->options, sizeof k->options) == 0 &&
+           memcmp(e->key + k->version_len + sizeof k->options, k->ids, k->ids_len) == 0;
+}
+
+static uint64_t mix(uint64_t h, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * 0x100000001B3ull; /* FNV-1a */
+    return h;
+}
+
+static uint64_t hash_of(const struct dg_memo *c, const struct key *k)
+{
+    uint64_t h = mix(c->seed, k->version, k->version_len);
+    h = mix(h, &k->options, sizeof k->options);
+    h = mix(h, k->ids, k->ids_len);
+    return h ^ h >> 29;
+}
+
+/* ---- Entries ---- */
+
+/* Bytes of one entry, arrays aligned to 8. */
+static size_t padded(size_t n)
+{
+    return (n + 7) / 8 * 8;
+}
+
+static size_t entry_bytes(const struct key *k, const struct dg_result *r)
+{
+    size_t n =
+        padded(sizeof(struct entry)) + r->n_hyps * padded(sizeof *r->hyps) + padded(key_len(k));
+    for (uint32_t i = 0; i < r->n_hyps; i++)
+        n += padded(r->hyps[i].n * sizeof(int32_t)) + padded(r->hyps[i].n * sizeof(float));
+    if (r->alignment)
+        n += padded(r->hyps[0].n * sizeof(int32_t));
+    return n;
+}
+
+/* Copy n bytes to *at, which moves on. */
+static void *place(unsigned char **at, const void *data, size_t n)
+{
+    void *to = *at;
+    if (n > 0)
+        memcpy(to, data, n);
+    *at += padded(n);
+    return to;
+}
+
+static struct entry *entry_new(const struct key *k, uint64_t hash, const struct dg_result *r)
+{
+    size_t bytes = entry_bytes(k, r);
+    struct entry *e = calloc(1, bytes);
+    if (!e)
+        return NULL;
+    unsigned char *at = (unsigned char *)e + padded(sizeof *e);
+    struct dg_hypothesis *hyps = place(&at, r->hyps, r->n_hyps * sizeof *hyps);
+    for (uint32_t i = 0; i < r->n_hyps; i++) {
+        const struct dg_hypothesis *h = &r->hyps[i];
+        hyps[i].ids = place(&at, h->ids, h->n * sizeof *h->ids);
+        hyps[i].token_logprob = place(&at, h->token_logprob, h->n * sizeof *h->token_logprob);
+    }
+    e->result = *r;
+    e->result.id = 0;
+    e->result.hyps = hyps;
+    if (r->alignment)
+        e->result.alignment = place(&at, r->alignment, r->hyps[0].n * sizeof *r->alignment);
+    e->key = at;
+    memcpy(at, k->version, k->version_len);
+    memcpy(at + k->version_len, &k->options, sizeof k->options);
+    memcpy(at + k->version_len + sizeof k->options, k->ids, k->ids_len);
+    e->key_len = key_len(k);
+    e->hash = hash;
+    e->bytes = bytes;
+    e->refs = 1;
+    return e;
+}
+
+static void drop_ref(struct entry *e)
+{
+    if (--e->refs == 0)
+        free(e);
+}
+
+/* The rest is done with the lock held. */
+
+static struct entry **chain_of(struct dg_memo *c, uint64_t hash)
+{
+    return &c->chains[hash & (c->n_chains - 1)];
+}
+
+static struct entry *find(struct dg_memo *c, const struct key *k, uint64_t hash)
+{
+    struct entry *e = *chain_of(c, hash);
+    while (e && (e->hash != hash || !key_is(k, e)))
+        e = e->chain;
+    return e;
+}
+
+static void unlink_use(struct dg_memo *c, struct entry *e)
+{
+    *(e->newer ? &e->newer->older : &c->newest) = e->older;
+    *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+}
+
+static void link_newest(struct dg_memo *c, struct entry *e)
+{
+    e->newer = NULL;
+    e->older = c->newest;
+    *(c->newest ? &c->newest->newer : &c->oldest) = e;
+    c->newest = e;
+}
+
+static void evict(struct dg_memo *c, struct entry *e)
+{
+    struct entry **at = chain_of(c, e->hash);
+    while (*at != e)
+        at = &(*at)->chain;
+    *at = e->chain;
+    unlink_use(c, e);
+    c->counts.entries--;
+    c->counts.bytes -= e->bytes;
+    c->counts.evictions++;
+    drop_ref(e);
+}
+
+/* Twice as many chains, when there is memory: without, they grow longer. */
+static void grow(struct dg_memo *c)
+{
+    size_t n = 2 * c->n_chains;
+    struct entry **chains = calloc(n, sizeof(struct entry *));
+    if (!chains)
+        return;
+    free(c->chains);
+    c->chains = chains;
+    c->n_chains = n;
+    for (struct entry *e = c->newest; e; e = e->older) {
+        struct entry **at = chain_of(c, e->hash);
+        e->chain = *at;
+        *at = e;
+    }
+}
+
+const struct dg_result *dg_memo_get(
+    struct dg_memo *c, const char *version, const struct dg_sentence *s)
+{
+    struct key k = key_of(version, s);
+    uint64_t hash = hash_of(c, &k);
+    pthread_mutex_lock(&c->lock);
+    struct entry *e = find(c, &k, hash);
+    if (e) {
+        e->refs++;
+        unlink_use(c, e);
+        link_newest(c, e);
+        c->counts.hits++;
+    } else {
+        c->counts.misses++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return e ? &e->result : NULL;
+}
+
+void dg_memo_release(struct dg_memo *c, const struct dg_result *r)
+{
+    if (!r)
+        return;
+    struct entry *e = (struct entry *)(uintptr_t)r; /* the result is the entry's first member */
+    pthread_mutex_lock(&c->lock);
+    drop_ref(e);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void dg_memo_put(
+    struct dg_memo *c, const char *version, const struct dg_sentence *s, const struct dg_result *r)
+{
+    struct key k = key_of(version, s);
+    if (entry_bytes(&k, r) > c->max_bytes / LARGEST_SHARE)
+        return;
+    uint64_t hash = hash_of(c, &k);
+    struct entry *e = entry_new(&k, hash, r);
+    if (!e)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (find(c, &k, hash)) {
+        drop_ref(e);
+    } else {
+        while (c->counts.bytes + e->bytes > c->max_bytes)
+            evict(c, c->oldest);
+        struct entry **at = chain_of(c, hash);
+        e->chain = *at;
+        *at = e;
+        link_newest(c, e);
+        c->counts.bytes += e->bytes;
+        if (++c->counts.entries > c->n_chains)
+            grow(c);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void dg_memo_count(struct dg_memo *c, struct dg_memo_counts *out)
+{
+    pthread_mutex_lock(&c->lock);
+    *out = c->counts;
+    pthread_mutex_unlock(&c->lock);
+    out->max_bytes = c->max_bytes;
+}

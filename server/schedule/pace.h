@@ -1,0 +1,42 @@
+/* What an engine's work takes, learnt from its own steps: how long a step of so many rows lasts,
+ * how long encoding so many pieces, how many source pieces a second that comes to. No clock: times
+ * are arguments. One thread at a time. */
+#ifndef DG_SERVER_SCHEDULE_PACE_H
+#define DG_SERVER_SCHEDULE_PACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DG_PACE_SIZES 16 /* 1, 2, 3..4, 5..8, ... */
+
+/* Mean of what was seen of one size, the newest counting most; of rows: nanoseconds a row. */
+struct dg_pace_mean {
+    double ns;
+    uint32_t n;       /* how often it was seen, up to some */
+    uint32_t fresh;   /* the same since it was last not seen for long */
+    uint32_t asked;   /* how often it was asked for since it was last known */
+    uint64_t seen_ns; /* when last */
+};
+
+struct dg_pace {
+    struct dg_pace_mean step[DG_PACE_SIZES];   /* by rows, a row */
+    struct dg_pace_mean encode[DG_PACE_SIZES]; /* by pieces, all of them */
+    /* Sums that forget. due_ns: what the means say of the same steps; where others use the machine,
+     * steps now and then take far longer. */
+    double rows, encode_ns, tokens, spent_ns, due_ns;
+};
+
+/* A step of `rows` lasted ns until now_ns, with the encoding of so many pieces (0: none). */
+void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns);
+/* A sentence of so many source pieces was answered. */
+void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
+
+/* How many rows are to advance together, of `wanted` that could and `most` that fit: as many as
+ * make a row cheap, where each doubling must make it cheaper by a thirtieth. It tries larger steps
+ * when there are the rows, and sizes that were not seen for some seconds again. */
+uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_t now_ns);
+
+/* Source pieces a second when there is enough to do; 0: nothing was answered yet. */
+double dg_pace_rate(const struct dg_pace *p);
+
+#endif

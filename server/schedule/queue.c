@@ -1,0 +1,443 @@
+/* DESIGN. What waits is the first of each set of twins: it stands in its lane's batcher and in the
+ * table of twins; the others hang on it by next. Tasks with a deadline stand in a heap of their own
+ * while something of them waits. So entering, leaving and being late all cost O(log n). A lane
+ * exists while something waits in it; its entries' tasks hold the model. Done callbacks never run
+ * under the lock: what is dropped is collected and settled after it. */
+#include "server/schedule/queue.h"
+
+#include "base/clock.h"
+#include "server/schedule/twins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LANES 256
+#define MAX_PICK 256
+#define START_RATE 2000.0 /* source pieces a second of one worker, until it has been measured */
+
+#define OWNER(type, field, pointer) ((type *)(void *)((char *)(pointer)-offsetof(type, field)))
+
+struct lane {
+    struct dg_served *model;
+    struct dg_batcher batcher;
+    uint64_t tokens[DG_CLASSES];
+};
+
+struct dg_queue {
+    struct dg_queue_options o;
+    atomic_bool stopped;
+    pthread_mutex_t lock;
+    pthread_cond_t some;
+    /* guarded by lock */
+    struct lane lanes[MAX_LANES];
+    size_t n_lanes, n_entries;
+    struct dg_heap due; /* tasks of which something waits, by deadline */
+    struct dg_twins twins;
+};
+
+int dg_queue_open(
+    const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err)
+{
+    struct dg_queue *q = calloc(1, sizeof *q);
+    if (!q)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the queue");
+    q->o = *options;
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->some, NULL);
+    *out = q;
+    return DG_OK;
+}
+
+void dg_queue_close(struct dg_queue *q)
+{
+    if (!q)
+        return;
+    for (size_t i = 0; i < q->n_lanes; i++)
+        dg_batcher_free(&q->lanes[i].batcher);
+    dg_heap_free(&q->due);
+    pthread_mutex_destroy(&q->lock);
+    pthread_cond_destroy(&q->some);
+    free(q);
+}
+
+/* The lane of a model, made when there is none; NULL when that cannot be. Lock held, as for all
+ * that follows but settle_all. */
+static struct lane *lane_of(struct dg_queue *q, const struct dg_served *model)
+{
+    for (size_t i = 0; i < q->n_lanes; i++)
+        if (q->lanes[i].model == model)
+            return &q->lanes[i];
+    return NULL;
+}
+
+static struct lane *lane_make(struct dg_queue *q, struct dg_served *model)
+{
+    struct lane *l = lane_of(q, model);
+    if (l || q->n_lanes == MAX_LANES)
+        return l;
+    l = &q->lanes[q->n_lanes++];
+    *l = (struct lane){.model = model, .batcher.policy = q->o.policy};
+    return l;
+}
+
+/* Forget a lane that has run empty; NULL is fine. */
+static void lane_retire(struct dg_queue *q, struct lane *l)
+{
+    if (!l || dg_batcher_count(&l->batcher) > 0)
+        return;
+    dg_batcher_free(&l->batcher);
+    *l = q->lanes[--q->n_lanes];
+}
+
+/* Source pieces a second of all workers together. */
+static double rate_of(const struct dg_served *model)
+{
+    double rate = 0;
+    for (uint32_t i = 0; i < model->n_replicas; i++) {
+        uint32_t known =
+            atomic_load_explicit(&model->replicas[i].tokens_per_s, memory_order_relaxed);
+        rate += known > 0 ? known : START_RATE;
+    }
+    return rate > 0 ? rate : START_RATE;
+}
+
+struct backlog {
+    uint64_t tokens;
+    double seconds;
+};
+
+/* What waits of the classes up to `last`, in all lanes: they share the workers. */
+static struct backlog backlog_of(const struct dg_queue *q, int last)
+{
+    struct backlog b = {0, 0};
+    for (size_t i = 0; i < q->n_lanes; i++) {
+        uint64_t tokens = 0;
+        for (int c = 0; c <= last; c++)
+            tokens += q->lanes[i].tokens[c];
+        b.tokens += tokens;
+        b.seconds += (double)tokens / rate_of(q->lanes[i].model);
+    }
+    return b;
+}
+
+/* ---- what waits ---- */
+
+static void lane_in(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+{
+    l->tokens[dg_batcher_class(e->waiting.node.key)] += e->source_tokens;
+    dg_batcher_add(&l->batcher, &e->waiting);
+    dg_twins_put(&q->twins, e);
+}
+
+static void lane_out(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+{
+    l->tokens[dg_batcher_class(e->waiting.node.key)] -= e->source_tokens;
+    dg_batcher_remove(&l->batcher, &e->waiting);
+    dg_twins_remove(&q->twins, e);
+}
+
+static void count_in(struct dg_queue *q, struct dg_entry *e, struct dg_entry *first)
+{
+    struct dg_task *t = e->task;
+    e->first = first;
+    q->n_entries++;
+    if (t->n_waiting++ == 0 && t->deadline_ns > 0) {
+        t->due = (struct dg_heap_node){.key = t->deadline_ns};
+        dg_heap_put(&q->due, &t->due);
+    }
+}
+
+static void count_out(struct dg_queue *q, struct dg_entry *e)
+{
+    struct dg_task *t = e->task;
+    e->first = NULL;
+    q->n_entries--;
+    if (--t->n_waiting == 0 && t->deadline_ns > 0)
+        dg_heap_remove(&q->due, &t->due);
+}
+
+/* A new entry, alone or as a twin of one that waits, which then has the better rank of the two. */
+static void enter(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+{
+    struct dg_entry *first = dg_twins_find(&q->twins, e);
+    if (!first) {
+        e->next = NULL;
+        e->waiting =
+            (struct dg_waiting){.node.key = e->rank, .tokens = e->source_tokens, .rows = e->rows};
+        lane_in(q, l, e);
+        count_in(q, e, e);
+        return;
+    }
+    if (e->rank < first->waiting.node.key) {
+        lane_out(q, l, first);
+        first->waiting.node = (struct dg_heap_node){.key = e->rank};
+        lane_in(q, l, first);
+    }
+    e->next = first->next;
+    first->next = e;
+    count_in(q, e, first);
+    dg_metrics_add(q->o.metrics, DG_COUNT_COALESCED, 0, 1);
+}
+
+/* One entry leaves; its twins stay, with the next of them as the first. */
+static void leave(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+{
+    struct dg_entry **link = &e->first->next, *next = e->next;
+    if (e->first != e) {
+        while (*link != e)
+            link = &(*link)->next;
+        *link = next;
+    } else {
+        lane_out(q, l, e);
+        for (struct dg_entry *twin = next; twin; twin = twin->next)
+            twin->first = next;
+        if (next) {
+            next->waiting = e->waiting;
+            lane_in(q, l, next);
+        }
+    }
+    count_out(q, e);
+}
+
+/* All waiting entries of t leave, onto *list. */
+static void leave_task(struct dg_queue *q, struct dg_task *t, struct dg_entry **list)
+{
+    struct lane *l = lane_of(q, t->model);
+    for (size_t i = 0; i < t->n_entries; i++) {
+        struct dg_entry *e = &t->entries[i];
+        if (!e->first)
+            continue;
+        leave(q, l, e);
+        e->next = *list;
+        *list = e;
+    }
+    lane_retire(q, l);
+}
+
+/* The lock is free: done may be called in here. */
+static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
+{
+    while (list) {
+        struct dg_task *t = list->task;
+        list = list->next; /* settling the last entry of a task frees them all */
+        dg_task_end(t, outcome, NULL);
+        dg_task_settle(t, 1);
+    }
+}
+
+/* ---- entering ---- */
+
+static bool reserve(struct dg_queue *q, struct lane *l, size_t entries)
+{
+    return l && dg_batcher_reserve(&l->batcher, entries) && dg_heap_reserve(&q->due, entries);
+}
+
+/* Source pieces of t that no waiting sentence is translated for anyway. */
+static uint64_t fresh_tokens(const struct dg_queue *q, const struct dg_task *t)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->n_entries; i++)
+        if (!dg_twins_find(&q->twins, &t->entries[i]))
+            n += t->entries[i].source_tokens;
+    return n;
+}
+
+static int check_bound(const struct dg_queue *q, const struct dg_task *t, struct dg_error *err)
+{
+    struct backlog b = backlog_of(q, t->class);
+    uint64_t tokens = fresh_tokens(q, t);
+    if (b.tokens == 0)
+        return DG_OK;
+    if (q->o.max_tokens > 0)
+        return b.tokens + tokens <= q->o.max_tokens
+                   ? DG_OK
+                   : dg_error_set(err, DG_EAGAIN,
+                         "%llu pieces are waiting, %llu more would be over the limit of %zu",
+                         (unsigned long long)b.tokens, (unsigned long long)tokens, q->o.max_tokens);
+    double more = (double)tokens / rate_of(t->model);
+    return b.seconds + more <= q->o.max_seconds
+               ? DG_OK
+               : dg_error_set(err, DG_EAGAIN,
+                     "%.1f s of work are waiting, %.1f more would be over the limit of %g",
+                     b.seconds, more, q->o.max_seconds);
+}
+
+int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
+{
+    int rc = DG_OK;
+    pthread_mutex_lock(&q->lock);
+    struct lane *l = NULL;
+    if (atomic_load(&q->stopped))
+        rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    else
+        rc = check_bound(q, t, err);
+    if (rc == DG_OK && !reserve(q, l = lane_make(q, t->model), t->n_entries))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
+    if (rc == DG_OK) {
+        uint64_t work = 0;
+        t->submitted_ns = dg_clock_ns();
+        for (size_t i = 0; i < t->n_entries; i++) {
+            struct dg_entry *e = &t->entries[i];
+            work += (uint64_t)e->source_tokens * e->rows;
+            e->rank = dg_batcher_rank(&q->o.policy, (enum dg_class)t->class, t->submitted_ns, work);
+            enter(q, l, e);
+        }
+        pthread_cond_broadcast(&q->some);
+    }
+    lane_retire(q, l);
+    pthread_mutex_unlock(&q->lock);
+    return rc;
+}
+
+void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outcome)
+{
+    struct dg_entry *list = NULL;
+    dg_task_end(t, outcome, NULL);
+    pthread_mutex_lock(&q->lock);
+    leave_task(q, t, &list);
+    pthread_mutex_unlock(&q->lock);
+    settle_all(list, outcome);
+}
+
+void dg_queue_stop(struct dg_queue *q)
+{
+    struct dg_entry *list = NULL;
+    pthread_mutex_lock(&q->lock);
+    atomic_store(&q->stopped, true);
+    while (q->n_lanes > 0) {
+        struct dg_batcher *b = &q->lanes[0].batcher;
+        struct dg_waiting *w = dg_batcher_first(b);
+        leave_task(q, OWNER(struct dg_entry, waiting, w)->task, &list);
+    }
+    pthread_cond_broadcast(&q->some);
+    pthread_mutex_unlock(&q->lock);
+    settle_all(list, DG_TASK_STOPPED);
+}
+
+bool dg_queue_stopped(const struct dg_queue *q)
+{
+    return atomic_load(&q->stopped);
+}
+
+void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
+{
+    pthread_mutex_lock(&q->lock);
+    struct backlog b = backlog_of(q, DG_CLASS_BULK);
+    double rate = b.seconds > 0 ? (double)b.tokens / b.seconds : START_RATE;
+    size_t most = q->o.max_tokens > 0 ? q->o.max_tokens : (size_t)(q->o.max_seconds * rate);
+    *out = (struct dg_queue_load){q->n_entries, b.tokens, b.seconds, most};
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* ---- for workers ---- */
+
+bool dg_queue_wait(struct dg_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    while (q->n_entries == 0 && !atomic_load(&q->stopped))
+        pthread_cond_wait(&q->some, &q->lock);
+    pthread_mutex_unlock(&q->lock);
+    return !atomic_load(&q->stopped);
+}
+
+size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap)
+{
+    pthread_mutex_lock(&q->lock);
+    size_t n = q->n_lanes < cap ? q->n_lanes : cap;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = q->lanes[i].model;
+        dg_served_hold(out[i]);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return n;
+}
+
+static void drop_late(struct dg_queue *q, uint64_t now_ns, struct dg_entry **list)
+{
+    struct dg_heap_node *due;
+    while ((due = dg_heap_first(&q->due)) != NULL && due->key <= now_ns)
+        leave_task(q, OWNER(struct dg_task, due, due), list);
+}
+
+/* What was picked is out of the batcher: out of the rest, too. Entries whose task has ended go onto
+ * *over; the first of those left, or NULL. */
+static struct dg_entry *hand_out(
+    struct dg_queue *q, struct lane *l, struct dg_entry *first, struct dg_entry **over)
+{
+    struct dg_entry *kept = NULL, **end = &kept;
+    l->tokens[dg_batcher_class(first->waiting.node.key)] -= first->source_tokens;
+    dg_twins_remove(&q->twins, first);
+    struct dg_waiting waiting = first->waiting;
+    for (struct dg_entry *e = first, *next; e; e = next) {
+        next = e->next;
+        count_out(q, e);
+        if (dg_task_over(e->task)) {
+            e->next = *over;
+            *over = e;
+            continue;
+        }
+        e->waiting = waiting;
+        *end = e;
+        end = &e->next;
+    }
+    *end = NULL;
+    return kept;
+}
+
+static uint32_t knee_of(const struct lane *l, const struct dg_turn *turn)
+{
+    uint64_t wanted = l ? l->batcher.rows : 0;
+    if (!turn->pace)
+        return turn->most;
+    for (size_t i = 0; i < turn->n_live; i++)
+        wanted += turn->live[i].rows;
+    return dg_pace_rows(turn->pace, turn->most, wanted, turn->now_ns);
+}
+
+size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
+    struct dg_entry **out, size_t cap)
+{
+    struct dg_waiting *picked[MAX_PICK];
+    struct dg_entry *late = NULL, *over = NULL;
+    size_t n = 0, got = 0;
+    pthread_mutex_lock(&q->lock);
+    drop_late(q, turn->now_ns, &late);
+    struct lane *l = lane_of(q, model);
+    turn->room.knee = knee_of(l, turn);
+    if (l)
+        n = dg_batcher_pick(&l->batcher, &turn->room, turn->live, turn->n_live, picked,
+            cap < MAX_PICK ? cap : MAX_PICK);
+    for (size_t i = 0; i < n; i++) {
+        struct dg_entry *e = hand_out(q, l, OWNER(struct dg_entry, waiting, picked[i]), &over);
+        if (e)
+            out[got++] = e;
+    }
+    lane_retire(q, l);
+    pthread_mutex_unlock(&q->lock);
+    settle_all(late, DG_TASK_LATE);
+    settle_all(over, DG_TASK_GONE); /* their outcomes stand already */
+    return got;
+}
+
+void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t n)
+{
+    if (n == 0)
+        return;
+    pthread_mutex_lock(&q->lock);
+    bool stopped = atomic_load(&q->stopped);
+    struct lane *l = stopped ? NULL : lane_make(q, entries[0]->task->model);
+    size_t total = 0, i = 0;
+    for (; i < n; i++)
+        for (const struct dg_entry *e = entries[i]; e; e = e->next)
+            total++;
+    bool ok = reserve(q, l, total);
+    for (i = 0; i < n && ok; i++) {
+        lane_in(q, l, entries[i]);
+        for (struct dg_entry *e = entries[i]; e; e = e->next)
+            count_in(q, e, entries[i]);
+    }
+    lane_retire(q, l);
+    pthread_mutex_unlock(&q->lock);
+    for (i = 0; i < n && !ok; i++)
+        settle_all(entries[i], DG_TASK_STOPPED);
+}

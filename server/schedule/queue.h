@@ -1,0 +1,68 @@
+/* What waits for a worker, bounded in work: one lane per model. All sentences of a request enter
+ * together or none; equal sentences that wait become one piece of work. Which leave is the
+ * batcher's decision; this holds the lock. Any thread.
+ *
+ * The bound. Interactive requests are refused for what waits of interactive ones, bulk ones for all
+ * that waits: a bulk job never keeps an interactive request out. A request that is larger than the
+ * bound is taken when nothing waits that it would be refused for. */
+#ifndef DG_SERVER_SCHEDULE_QUEUE_H
+#define DG_SERVER_SCHEDULE_QUEUE_H
+
+#include "server/schedule/batcher.h"
+#include "server/metrics.h"
+#include "server/schedule/task.h"
+
+struct dg_queue;
+
+struct dg_queue_options {
+    size_t max_tokens;  /* source pieces that may wait; 0: max_seconds counts */
+    double max_seconds; /* of work that may wait, as fast as the workers have been of late */
+    struct dg_batch_policy policy;
+    struct dg_metrics *metrics; /* may be NULL */
+};
+
+int dg_queue_open(
+    const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err);
+void dg_queue_close(struct dg_queue *q); /* NULL is fine; must be empty */
+
+/* Take all entries of t in; its done may be called before this returns. DG_EAGAIN: no room;
+ * DG_ECANCELED: stopped. After a failure nothing was taken and done will not be called. */
+int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err);
+
+/* End t early: what waits is dropped now, what is live by the workers at their next step. */
+void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outcome);
+
+/* Take nothing more in, drop what waits as DG_TASK_STOPPED, and make workers drop what is live. */
+void dg_queue_stop(struct dg_queue *q);
+bool dg_queue_stopped(const struct dg_queue *q);
+
+struct dg_queue_load {
+    size_t entries; /* with twins */
+    size_t tokens;  /* without */
+    double seconds; /* of work */
+    size_t most;    /* tokens that may wait, as far as is known now */
+};
+void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out);
+
+/* For workers. Sleep until something waits; false: stopped. */
+bool dg_queue_wait(struct dg_queue *q);
+/* The models that something waits for, each held; up to cap. */
+size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap);
+
+/* A worker about to step a model. */
+struct dg_turn {
+    uint64_t now_ns;
+    struct dg_pace *pace;          /* NULL: every row there is advances */
+    const struct dg_running *live; /* [n_live], ascending by rank */
+    size_t n_live;
+    uint32_t most;       /* rows that could ever advance together */
+    struct dg_room room; /* knee is the answer */
+};
+/* Take what the batcher admits, up to cap (256 at most): firsts of twins, linked by next. Drops
+ * what is past its deadline. */
+size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
+    struct dg_entry **out, size_t cap);
+/* Put back, with their twins, what the engine had no room for after all; they keep their places. */
+void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t n);
+
+#endif

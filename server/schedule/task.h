@@ -1,0 +1,96 @@
+/* One request's work on its way through queue and workers: its sentences as entries, a countdown,
+ * and how it ended. The owner opens it, submits it to the queue, and frees it after done was
+ * called. Any thread, as each function says. */
+#ifndef DG_SERVER_SCHEDULE_TASK_H
+#define DG_SERVER_SCHEDULE_TASK_H
+
+#include "base/error.h"
+#include "server/schedule/batcher.h"
+#include "server/models/models.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum dg_outcome {
+    DG_TASK_OK,      /* running, or every sentence was answered */
+    DG_TASK_GONE,    /* the client hung up */
+    DG_TASK_LATE,    /* its deadline passed */
+    DG_TASK_STOPPED, /* the server stops */
+    DG_TASK_FAILED,  /* `error` says why */
+};
+
+struct dg_task;
+
+/* One sentence. Const once submitted, but for what the queue and the workers keep in it. Equal ones
+ * that wait at the same time become one piece of work: the first, with the others as its twins. */
+struct dg_entry {
+    struct dg_task *task;
+    struct dg_job *job; /* borrowed */
+    uint32_t index;     /* of the sentence in its job */
+    uint32_t source_tokens, max_target_tokens;
+    uint32_t rows; /* hypotheses that it keeps alive */
+    uint64_t key;  /* the same for the same sentence with the same options; 0: like no other */
+    uint64_t rank; /* set by the queue (dg_batcher_rank) */
+    struct dg_entry *next; /* twins: of whoever holds the first of them, queue or worker */
+    /* the queue's own */
+    struct dg_waiting waiting; /* of the first of twins */
+    struct dg_entry *first;    /* whose twin it is while it waits; itself; NULL: does not wait */
+    struct dg_entry *same_key; /* in the table of what waits */
+};
+
+/* When an entry was where. */
+struct dg_entry_times {
+    uint64_t admitted_ns, encoded_ns, finished_ns;
+};
+
+struct dg_task {
+    struct dg_served *model;  /* held */
+    struct dg_entry *entries; /* [n_entries] */
+    size_t n_entries;
+    uint64_t deadline_ns; /* 0 = none */
+    uint8_t class;        /* enum dg_class; set between opening and submitting, as the rest here */
+    /* Optional: entries[entry] has its answer. From a worker's thread, no lock held, once an entry
+     * and before done; never for entries that got no answer; two workers may be in it at once, for
+     * different entries of one task. Other sentences of a job may be accepted meanwhile: hold the
+     * task's lock to read the job. It may be called, once an entry, shortly after the task has
+     * ended early, too. To be short, as it holds up the worker; it must not free the task. */
+    void (*progress)(void *arg, size_t entry);
+    void (*done)(void *
+            arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
+    void *arg;    /* of both */
+    atomic_int outcome;
+    /* the queue's own */
+    struct dg_heap_node due; /* key: its deadline */
+    size_t n_waiting;
+    pthread_mutex_t lock;
+    /* guarded by lock until done */
+    size_t n_left; /* entries not over */
+    uint64_t submitted_ns, first_admitted_ns, last_finished_ns;
+    uint64_t queue_ns, encode_ns; /* the longest of any entry */
+    struct dg_error error;
+};
+
+/* A task of all sentences of jobs[n] (borrowed) for a model (held from here on), but for those
+ * whose answers the model's cache has: they are accepted already. It may have no entries. */
+int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
+    struct dg_task **out, struct dg_error *err);
+void dg_task_free(struct dg_task *t); /* NULL is fine; not while entries are queued or live */
+
+/* Do both ask for the very same: model, pieces, options? Then one answer is both's, bit for bit. */
+bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b);
+
+/* End it early: the first outcome stays, err (may be NULL) with it. Entries still have to be
+ * settled. */
+void dg_task_end(struct dg_task *t, enum dg_outcome outcome, const struct dg_error *err);
+/* Has it ended early? Its entries are to be dropped then. */
+bool dg_task_over(const struct dg_task *t);
+
+/* Keep an entry's answer, and call progress when that went well. Settle it afterwards; but false:
+ * nothing was kept, the sentence is to be admitted once more (see dg_job_accept). */
+bool dg_task_accept(
+    const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times);
+/* n entries are over, answered or dropped. The caller forgets the task: done may free it. */
+void dg_task_settle(struct dg_task *t, size_t n);
+
+#endif

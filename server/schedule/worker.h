@@ -1,0 +1,27 @@
+/* Workers: one thread each, with its own engine of every model. Each turn drops what is over,
+ * admits what the batcher picks, advances those that it lets run by one position and hands finished
+ * ones to their tasks. What the steps take goes into the replica's pace. */
+#ifndef DG_SERVER_SCHEDULE_WORKER_H
+#define DG_SERVER_SCHEDULE_WORKER_H
+
+#include "server/schedule/core_share.h"
+#include "server/metrics.h"
+#include "server/schedule/queue.h"
+
+struct dg_workers;
+
+struct dg_workers_options {
+    uint32_t n; /* worker i uses replicas[i] of each model */
+    struct dg_queue *queue;
+    struct dg_metrics *metrics;    /* may be NULL */
+    struct dg_batch_policy policy; /* the queue's */
+    struct dg_core_share *share;   /* outlives the workers */
+};
+
+int dg_workers_open(
+    const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
+/* Wait for them to end, which they do once the queue is stopped. How many had their device fail:
+ * such a worker has stopped the queue and sent this process SIGTERM. NULL is fine. */
+uint32_t dg_workers_close(struct dg_workers *w);
+
+#endif
