@@ -1,5 +1,5 @@
 /* Language codes as other programs write them (deu, cmn_Hans, pt_br) as BCP 47 writes them (de,
- * zh-Hans, pt-BR). Any thread. Private to weights/convert/ and its tests. */
+ * zh-Hans, pt-BR). Any thread. Private to convert/ and its tests. */
 #ifndef DG_CONVERT_LANGUAGE_H
 #define DG_CONVERT_LANGUAGE_H
 

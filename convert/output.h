@@ -1,5 +1,5 @@
 /* What every converter does with a bundle's directory: begin it, put vocabularies and SentencePiece
- * models in, name them in the manifest. Private to weights/convert/. */
+ * models in, name them in the manifest. Private to convert/. */
 #ifndef DG_CONVERT_OUTPUT_H
 #define DG_CONVERT_OUTPUT_H
 

@@ -1,6 +1,6 @@
 /* config.json, generation_config.json and tokenizer_config.json of a MarianMT directory as our
  * configuration. What would make another model, or another choice of pieces, than ours is refused
- * by name and value. Private to weights/convert/. */
+ * by name and value. Private to convert/. */
 #ifndef DG_CONVERT_HUGGINGFACE_CONFIG_H
 #define DG_CONVERT_HUGGINGFACE_CONFIG_H
 

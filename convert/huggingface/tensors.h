@@ -1,4 +1,4 @@
-/* A MarianMT model's tensors as ours. Private to weights/convert/. */
+/* A MarianMT model's tensors as ours. Private to convert/. */
 #ifndef DG_CONVERT_HUGGINGFACE_TENSORS_H
 #define DG_CONVERT_HUGGINGFACE_TENSORS_H
 

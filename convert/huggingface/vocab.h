@@ -1,5 +1,5 @@
 /* vocab.json as a vocabulary, and the languages of a MarianMT model: tags such as >>deu<< in its
- * vocabulary, or what the caller and tokenizer_config.json say. Private to weights/convert/. */
+ * vocabulary, or what the caller and tokenizer_config.json say. Private to convert/. */
 #ifndef DG_CONVERT_HUGGINGFACE_VOCAB_H
 #define DG_CONVERT_HUGGINGFACE_VOCAB_H
 

@@ -1,4 +1,4 @@
-/* Marian's arrays as our tensors. Private to weights/convert/. */
+/* Marian's arrays as our tensors. Private to convert/. */
 #ifndef DG_CONVERT_MARIAN_TENSORS_H
 #define DG_CONVERT_MARIAN_TENSORS_H
 

@@ -1,6 +1,6 @@
 /* Processes that train one model together, each on its share of every batch. What they need of each
- * other is one small table, filled by a plugin (trainer/mpi/) that is loaded when it is asked for,
- * so that the trainer itself needs no MPI. One thread at a time. */
+ * other is one small table, filled by a plugin (trainer/update/mpi/) that is loaded when it is
+ * asked for, so that the trainer itself needs no MPI. One thread at a time. */
 #ifndef DG_TRAINER_UPDATE_RANKS_H
 #define DG_TRAINER_UPDATE_RANKS_H
 
