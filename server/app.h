@@ -5,15 +5,15 @@
 
 #include "server/config.h"
 #include "server/schedule/core_share.h"
-#include "server/metrics.h"
-#include "server/models/models.h"
-#include "server/schedule/queue.h"
 
 #include <stdatomic.h>
 
 struct dg_aside;
 struct dg_auth;
 struct dg_pivots;
+struct dg_metrics;
+struct dg_models;
+struct dg_queue;
 struct dg_memo;
 struct dg_feeder;
 struct dg_reload;

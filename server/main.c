@@ -19,6 +19,9 @@
 #include "server/api/routes.h"
 #include "server/http/systemd.h"
 #include "server/schedule/worker.h"
+#include "server/metrics.h"
+#include "server/models/models.h"
+#include "server/schedule/queue.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -341,7 +344,7 @@ static int start(struct server *s, struct dg_error *err)
         .max_seconds = (double)c->max_queue_ms / 1e3,
         .policy = policy_of(c)};
     struct dg_reload_options reload = {
-        .app = &s->app, .arg = s, .begins = reload_begins, .ends = reload_ends};
+        .path = c->models, .arg = s, .begins = reload_begins, .ends = reload_ends};
     uint64_t t0 = dg_clock_ns();
     int rc = choose_devices(c, &models, err);
     if (rc == DG_OK && models.devices.list[0].note[0] != '\0')
@@ -364,6 +367,7 @@ static int start(struct server *s, struct dg_error *err)
         rc = dg_models_open(&models, &s->app.models, err);
     if (rc == DG_OK)
         rc = dg_pivots_open(&s->app, &s->app.pivots, err);
+    reload.models = s->app.models;
     if (rc == DG_OK)
         rc = dg_reload_open(&reload, &s->app.reload, err);
     if (rc == DG_OK)
@@ -413,7 +417,7 @@ static int serve(struct server *s, const sigset_t *signals)
         if (got < 0 && period > 0)
             feed_watchdog(s);
         if (got == SIGHUP)
-            dg_reload_ask(s->app.reload);
+            dg_reload_ask(s->app.reload, NULL);
         else if (is_stop(got))
             return got;
     }

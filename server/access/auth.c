@@ -6,6 +6,7 @@
 #include "server/access/auth.h"
 
 #include "base/clock.h"
+#include "base/day.h"
 #include "base/log.h"
 #include "server/access/quota.h"
 
@@ -129,7 +130,7 @@ static int read_usage(struct dg_auth *a, struct dg_error *err)
 {
     struct dg_key_usage *list = NULL;
     size_t n = 0;
-    int64_t left, day = dg_quota_day(dg_clock_wall_s(), &left);
+    int64_t left, day = dg_day_of(dg_clock_wall_s(), &left);
     int rc = dg_keys_usage(a->store, day, &list, &n, err);
     if (rc != DG_OK)
         return rc;
@@ -345,7 +346,7 @@ enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsign
     unsigned char hash[DG_KEY_HASH];
     enum dg_auth_verdict v = DG_AUTH_OK;
     struct dg_auth_key *k = NULL;
-    int64_t left, day = dg_quota_day(dg_clock_wall_s(), &left);
+    int64_t left, day = dg_day_of(dg_clock_wall_s(), &left);
     *wait_s = 0;
     if (secret)
         dg_keys_hash(secret, strlen(secret), hash);
@@ -372,7 +373,7 @@ enum dg_auth_verdict dg_auth_use(
     struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *day)
 {
     int64_t left;
-    *day = dg_quota_day(dg_clock_wall_s(), &left);
+    *day = dg_day_of(dg_clock_wall_s(), &left);
     pthread_mutex_lock(&a->lock);
     struct used *u = used_on(key, *day);
     bool fits = dg_quota_fits(key->stored + u->characters, n, key->key.characters_per_day);

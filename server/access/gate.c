@@ -2,7 +2,6 @@
 
 #include "server/access/auth.h"
 #include "server/http/reply.h"
-#include "server/api/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,31 +15,6 @@ struct visit {
     bool told;               /* how many of these were answered: */
     int64_t answered;
 };
-
-static const char *const admin_paths[] = {"/v1/models/reload"};
-static const char *const probe_paths[] = {"/livez", "/readyz", "/health"};
-
-static bool is_one_of(const char *path, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(path, list[i]) == 0)
-            return true;
-    return false;
-}
-
-/* A rule and not a column of the table, so that a new route is never open by oversight. */
-unsigned dg_gate_scope(const char *method, const char *path, bool pages_open)
-{
-    bool reads = strcmp(method, "GET") == 0;
-    if (is_one_of(path, admin_paths, sizeof admin_paths / sizeof *admin_paths))
-        return DG_SCOPE_ADMIN;
-    if (reads && is_one_of(path, probe_paths, sizeof probe_paths / sizeof *probe_paths))
-        return 0;
-    if (reads && pages_open && strncmp(path, "/v1/", 4) != 0 && strncmp(path, "/v2/", 4) != 0)
-        return 0;
-    /* Pages that are not open (metrics, say) are for every key. */
-    return reads ? DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN : DG_SCOPE_TRANSLATE;
-}
 
 /* The key that was sent: "Authorization: Bearer KEY", else "X-API-Key: KEY". */
 static const char *secret_of(const struct dg_http_exchange *x)
@@ -67,10 +41,10 @@ static void refuse(
 }
 
 static bool check_key(
-    struct dg_app *app, struct dg_http_exchange *x, unsigned scope, struct visit *v)
+    struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope, struct visit *v)
 {
     int64_t wait_s;
-    switch (dg_auth_enter(app->auth, secret_of(x), scope, &v->key, &wait_s)) {
+    switch (dg_auth_enter(auth, secret_of(x), scope, &v->key, &wait_s)) {
     case DG_AUTH_MISSING:
         refuse(x, 401, "unauthorized",
             "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0);
@@ -100,10 +74,9 @@ static bool is_local(const struct dg_http_exchange *x)
            !dg_http_header(x, "Origin");
 }
 
-bool dg_gate_enter(struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
+bool dg_gate_enter(
+    struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope, const struct dg_route *route)
 {
-    bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
-    unsigned scope = dg_gate_scope(route->method, route->path, pages_open);
     struct visit *v = calloc(1, sizeof *v);
     if (!v) {
         refuse(x, 503, "overloaded", "no memory for a request", 0);
@@ -113,8 +86,8 @@ bool dg_gate_enter(struct dg_app *app, struct dg_http_exchange *x, const struct 
     dg_http_set_tag(x, v);
     if (scope == 0)
         return true;
-    if (app->auth)
-        return check_key(app, x, scope, v);
+    if (auth)
+        return check_key(auth, x, scope, v);
     if (scope == DG_SCOPE_ADMIN && !is_local(x)) {
         refuse(x, 403, "forbidden",
             "without API keys (--keys) this is for clients on the server's own machine", 0);
@@ -123,19 +96,17 @@ bool dg_gate_enter(struct dg_app *app, struct dg_http_exchange *x, const struct 
     return true;
 }
 
-int dg_gate_use(struct dg_app *app, struct dg_http_exchange *x, const struct dg_text *texts,
-    size_t n, struct dg_error *err)
+int dg_gate_use(
+    struct dg_auth *auth, struct dg_http_exchange *x, int64_t characters, struct dg_error *err)
 {
     struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
-    int64_t day, characters = 0;
+    int64_t day;
     if (!v || !v->key)
         return DG_OK;
-    for (size_t i = 0; i < n; i++)
-        characters += (int64_t)dg_request_characters(&texts[i]);
-    if (dg_auth_use(app->auth, v->key, characters, &day) != DG_AUTH_OK)
+    if (dg_auth_use(auth, v->key, characters, &day) != DG_AUTH_OK)
         return dg_error_set(err, DG_EQUOTA,
             "%lld characters are more than is left of the API key's %lld for today (UTC)",
-            (long long)characters, (long long)dg_auth_daily_limit(app->auth, v->key));
+            (long long)characters, (long long)dg_auth_daily_limit(auth, v->key));
     v->day = day;
     v->characters = characters;
     return DG_OK;
@@ -172,14 +143,14 @@ static int64_t cost_of(const struct visit *v, int status)
     return status >= 400 ? 0 : v->characters;
 }
 
-void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status)
+void dg_gate_leave(struct dg_auth *auth, struct dg_http_exchange *x, int status)
 {
     struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
     if (!v)
         return;
     int64_t too_much = v->characters - cost_of(v, status);
     if (v->key && too_much > 0)
-        dg_auth_give_back(app->auth, v->key, v->day, too_much);
+        dg_auth_give_back(auth, v->key, v->day, too_much);
     dg_http_set_tag(x, NULL);
     free(v);
 }

@@ -4,17 +4,21 @@
 #ifndef DG_SERVER_ACCESS_GATE_H
 #define DG_SERVER_ACCESS_GATE_H
 
-#include "server/app.h"
+#include "base/error.h"
 #include "server/http/http.h"
-#include "server/api/request_fields.h"
 
+struct dg_auth;
 struct dg_route;
 
-/* A request for route begins. False: it was refused, and replied to: 401, 403 or 429. */
-bool dg_gate_enter(struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route);
-/* texts[n] are to be translated: take them from the key's day. Once. DG_EQUOTA: they do not fit. */
-int dg_gate_use(struct dg_app *app, struct dg_http_exchange *x, const struct dg_text *texts,
-    size_t n, struct dg_error *err);
+/* A request for route (kept for dg_gate_route, not looked into) begins, which asks for one of the
+ * scopes, bits of enum dg_scope; 0: open to all. auth NULL: no keys are asked for. False: it was
+ * refused, and replied to: 401, 403 or 429. */
+bool dg_gate_enter(
+    struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope, const struct dg_route *route);
+/* So many characters are to be translated: take them from the key's day. Once. DG_EQUOTA: they do
+ * not fit. */
+int dg_gate_use(
+    struct dg_auth *auth, struct dg_http_exchange *x, int64_t characters, struct dg_error *err);
 
 /* NULL: it had none. */
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
@@ -26,9 +30,6 @@ void dg_gate_answered(struct dg_http_exchange *x, int64_t n);
 /* The request is over, and this came of it (a stream that failed: not its 200). What it took from
  * its key is given back as far as it was refused or failed (4xx, 5xx, or as dg_gate_answered says),
  * but not where its client left (408, 499). */
-void dg_gate_leave(struct dg_app *app, struct dg_http_exchange *x, int status);
-
-/* For tests: what a route asks for, as bits of enum dg_scope; 0: open to all. */
-unsigned dg_gate_scope(const char *method, const char *path, bool pages_open);
+void dg_gate_leave(struct dg_auth *auth, struct dg_http_exchange *x, int status);
 
 #endif

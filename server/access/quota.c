@@ -3,7 +3,6 @@
 #include <math.h>
 
 #define MINUTE_NS 60e9
-#define DAY_S 86400
 
 bool dg_bucket_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s)
 {
@@ -25,13 +24,6 @@ bool dg_bucket_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, in
     if (*wait_s < 1)
         *wait_s = 1;
     return false;
-}
-
-int64_t dg_quota_day(double now_s, int64_t *left_s)
-{
-    int64_t day = (int64_t)floor(now_s / DAY_S);
-    *left_s = (day + 1) * DAY_S - (int64_t)floor(now_s);
-    return day;
 }
 
 bool dg_quota_fits(int64_t used, int64_t n, int64_t limit)

@@ -15,10 +15,6 @@ struct dg_bucket {
 /* Take one request; false: none is left, and *wait_s says when there is. per_minute 0: no limit. */
 bool dg_bucket_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s);
 
-/* The day (UTC, since the epoch) of a time since the epoch, and the seconds until it ends (at least
- * 1). */
-int64_t dg_quota_day(double now_s, int64_t *left_s);
-
 /* May n more be used when used of limit are? limit 0: always. */
 bool dg_quota_fits(int64_t used, int64_t n, int64_t limit);
 

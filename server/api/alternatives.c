@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 #include "server/request/call.h"
 #include "server/access/gate.h"
+#include "server/models/models.h"
 
 #include <string.h>
 
@@ -120,7 +121,7 @@ void dg_api_alternatives(struct dg_app *app, struct dg_http_exchange *x)
     if (rc == DG_OK)
         rc = dg_api_timeout(x, limits.timeout_ms, &timeout_ms, &err);
     if (rc == DG_OK)
-        rc = dg_gate_use(app, x, &b.text, 1, &err);
+        rc = dg_gate_use(app->auth, x, (int64_t)dg_request_characters(&b.text), &err);
     if (rc == DG_OK)
         rc = plan(app, x, &b, &c, &err);
     dg_json_free(b.root);

@@ -6,6 +6,7 @@
 #include "server/access/gate.h"
 #include "server/http/reply.h"
 #include "translate/picture/attention.h"
+#include "server/models/models.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -278,7 +279,7 @@ void dg_api_attention(struct dg_app *app, struct dg_http_exchange *x)
     if (rc == DG_OK)
         rc = find_model(a, &err);
     if (rc == DG_OK)
-        rc = dg_gate_use(app, x, &a->source, 1, &err);
+        rc = dg_gate_use(app->auth, x, (int64_t)dg_request_characters(&a->source), &err);
     if (rc != DG_OK)
         attention_free(a);
     else

@@ -111,16 +111,11 @@ static struct dg_batch_limits limits_of(const struct dg_app *app)
 static int use_quota(struct dg_app *app, struct dg_http_exchange *x, const struct dg_v1_batch *r,
     struct dg_error *err)
 {
-    size_t n = 0;
-    struct dg_text *texts = calloc(r->n, sizeof *texts);
-    if (!texts)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a batch of %zu items", r->n);
+    int64_t characters = 0;
     for (size_t i = 0; i < r->n; i++)
         if (!r->items[i].error)
-            texts[n++] = r->items[i].text;
-    int rc = dg_gate_use(app, x, texts, n, err);
-    free(texts);
-    return rc;
+            characters += (int64_t)dg_request_characters(&r->items[i].text);
+    return dg_gate_use(app->auth, x, characters, err);
 }
 
 /* From here on the batch answers; request is taken over. */

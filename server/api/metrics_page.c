@@ -5,6 +5,9 @@
 #include "server/schedule/memo.h"
 #include "server/process.h"
 #include "server/models/reload.h"
+#include "server/metrics.h"
+#include "server/models/models.h"
+#include "server/schedule/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

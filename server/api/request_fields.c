@@ -62,6 +62,14 @@ size_t dg_request_characters(const struct dg_text *t)
     return n;
 }
 
+int64_t dg_request_all_characters(const struct dg_texts *t)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < t->n; i++)
+        sum += (int64_t)dg_request_characters(&t->list[i]);
+    return sum;
+}
+
 /* expected: "a string" or more. */
 static int take_text(const struct dg_json *v, const char *name, const char *expected,
     struct dg_text *out, struct dg_error *err)

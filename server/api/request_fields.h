@@ -38,8 +38,9 @@ int dg_request_text(const struct dg_json *o, const char *where, const char *key,
 /* A text, or an array of 1 .. limits->texts of them. */
 int dg_request_texts(const struct dg_json *o, const char *key,
     const struct dg_request_limits *limits, struct dg_texts *out, struct dg_error *err);
-/* Code points. */
+/* Code points, of one text and of all. */
 size_t dg_request_characters(const struct dg_text *t);
+int64_t dg_request_all_characters(const struct dg_texts *t);
 /* priority, "interactive" or "bulk"; *out stays as it is when absent. */
 int dg_request_priority(const struct dg_json *o, enum dg_class *out, struct dg_error *err);
 /* timeout_ms, no more than the limit; 0 when absent. */

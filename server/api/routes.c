@@ -7,10 +7,12 @@
 #include "server/api/batch.h"
 #include "server/api/v1.h"
 #include "server/access/gate.h"
+#include "store/keys.h"
 #include "server/api/health.h"
 #include "server/api/metrics_page.h"
-#include "server/models/reload.h"
+#include "server/api/reload.h"
 #include "server/http/reply.h"
+#include "server/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +25,7 @@ static const struct dg_route table[] = {
     {"GET", "/openapi.yaml", dg_health_openapi},
     {"GET", "/docs", dg_health_docs},
     {"GET", "/v1/models", dg_api_v1_models},
-    {"POST", "/v1/models/reload", dg_reload_handle},
+    {"POST", "/v1/models/reload", dg_api_reload},
     {"POST", "/v1/translate", dg_api_v1_translate},
     {"POST", "/v1/batch", dg_api_batch},
     {"POST", "/v1/score", dg_api_v1_score},
@@ -35,6 +37,31 @@ const struct dg_route *dg_routes(size_t *n)
 {
     *n = sizeof table / sizeof *table;
     return table;
+}
+
+static const char *const admin_paths[] = {"/v1/models/reload"};
+static const char *const probe_paths[] = {"/livez", "/readyz", "/health"};
+
+static bool is_one_of(const char *path, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(path, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A rule and not a column of the table, so that a new route is never open by oversight. */
+unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
+{
+    bool reads = strcmp(method, "GET") == 0;
+    if (is_one_of(path, admin_paths, sizeof admin_paths / sizeof *admin_paths))
+        return DG_SCOPE_ADMIN;
+    if (reads && is_one_of(path, probe_paths, sizeof probe_paths / sizeof *probe_paths))
+        return 0;
+    if (reads && pages_open && strncmp(path, "/v1/", 4) != 0 && strncmp(path, "/v2/", 4) != 0)
+        return 0;
+    /* Pages that are not open (metrics, say) are for every key. */
+    return reads ? DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN : DG_SCOPE_TRANSLATE;
 }
 
 static void allow_add(char allow[64], const char *method)
@@ -75,7 +102,9 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     if (route) {
         struct dg_app *app = arg;
         atomic_fetch_add(&app->in_flight, 1);
-        if (dg_gate_enter(app, x, route))
+        bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
+        unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
+        if (dg_gate_enter(app->auth, x, scope, route))
             route->handle(arg, x);
         return;
     }
@@ -125,7 +154,7 @@ static void count(struct dg_app *app, const struct dg_route *route,
     if (!route)
         return;
     atomic_fetch_sub(&app->in_flight, 1);
-    if (strcmp(route->method, "POST") != 0 || route->handle == dg_reload_handle)
+    if (strcmp(route->method, "POST") != 0 || route->handle == dg_api_reload)
         return;
     dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(outcome), 1);
     if (outcome == 200)
@@ -133,8 +162,9 @@ static void count(struct dg_app *app, const struct dg_route *route,
 }
 
 /* The access log: paths of known routes only, no text and no address. */
-void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
+void dg_routes_finished(void *arg, struct dg_http_exchange *x, int status)
 {
+    struct dg_app *app = arg;
     const struct dg_http_request *request = dg_http_request(x);
     const struct dg_route *route = dg_gate_route(x);
     double ms = request->start_ns > 0 ? (double)(dg_clock_ns() - request->start_ns) / 1e6 : 0;
@@ -153,5 +183,5 @@ void dg_routes_finished(void *app, struct dg_http_exchange *x, int status)
         "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
         e.bytes_out, request->id[0] != '\0' ? request->id : "-", dg_gate_key(x));
-    dg_gate_leave(app, x, outcome);
+    dg_gate_leave(app->auth, x, outcome);
 }

@@ -20,6 +20,10 @@ const struct dg_route *dg_routes(size_t *n);
 const struct dg_route *dg_routes_find(
     const char *method, const char *path, int *status, char allow[64]);
 
+/* What a route asks for, as bits of enum dg_scope; 0: open to all. pages_open: so are pages that
+ * are no API. */
+unsigned dg_routes_scope(const char *method, const char *path, bool pages_open);
+
 /* The callbacks of dg_http_options; app is a struct dg_app. */
 void dg_routes_handle(void *app, struct dg_http_exchange *x);
 void dg_routes_refuse(

@@ -8,6 +8,7 @@
 #include "server/request/pivot.h"
 #include "server/http/reply.h"
 #include "server/api/request.h"
+#include "server/models/models.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ void dg_api_v1_translate(struct dg_app *app, struct dg_http_exchange *x)
     if (rc == DG_OK)
         rc = dg_api_timeout(x, limits.timeout_ms, &timeout_ms, &err);
     if (rc == DG_OK)
-        rc = dg_gate_use(app, x, r.text.list, r.text.n, &err);
+        rc = dg_gate_use(app->auth, x, dg_request_all_characters(&r.text), &err);
     if (rc == DG_OK)
         rc = plan_translate(app, x, &r, &c, &err);
     dg_v1_translate_free(&r);
@@ -200,21 +201,6 @@ static int plan_score(struct dg_app *app, struct dg_http_exchange *x, const stru
     return DG_OK;
 }
 
-/* Sources and targets count for the key's day, as they do for --max-characters. */
-static int use_for_score(struct dg_app *app, struct dg_http_exchange *x,
-    const struct dg_v1_score *r, struct dg_error *err)
-{
-    size_t n = r->source.n;
-    struct dg_text *texts = calloc(2 * n, sizeof *texts);
-    if (!texts)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", 2 * n);
-    memcpy(texts, r->source.list, n * sizeof *texts);
-    memcpy(texts + n, r->target.list, n * sizeof *texts);
-    int rc = dg_gate_use(app, x, texts, 2 * n, err);
-    free(texts);
-    return rc;
-}
-
 void dg_api_v1_score(struct dg_app *app, struct dg_http_exchange *x)
 {
     const struct dg_http_request *request = dg_http_request(x);
@@ -229,7 +215,9 @@ void dg_api_v1_score(struct dg_app *app, struct dg_http_exchange *x)
     if (rc == DG_OK)
         rc = dg_api_timeout(x, limits.timeout_ms, &timeout_ms, &err);
     if (rc == DG_OK)
-        rc = use_for_score(app, x, &r, &err);
+        /* Both count for the key's day, as they do for --max-characters. */
+        rc = dg_gate_use(app->auth, x,
+            dg_request_all_characters(&r.source) + dg_request_all_characters(&r.target), &err);
     if (rc == DG_OK)
         rc = plan_score(app, x, &r, &c, &err);
     dg_v1_score_free(&r);

@@ -1,7 +1,7 @@
 #include "server/http/reply.h"
 
 #include "base/clock.h"
-#include "server/access/quota.h"
+#include "base/day.h"
 #include "text/utf8.h"
 
 #include <stdio.h>
@@ -118,7 +118,7 @@ void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err)
     dg_reply_error(r, status, code, err->field, err->message);
     if (err->code == DG_EQUOTA) {
         int64_t left;
-        dg_quota_day(dg_clock_wall_s(), &left);
+        dg_day_of(dg_clock_wall_s(), &left);
         dg_reply_retry_after(r, left);
     }
 }

@@ -8,19 +8,22 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "kernels/device.h"
-#include "server/schedule/pace.h"
 #include "translate/translate.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dg_memo;
+struct dg_pace;
+
 /* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has
  * its own. */
 struct dg_replica {
     struct dg_backend *be;
     struct dg_engine *engine;
-    struct dg_pace pace; /* the worker's own */
+    /* The worker's own, from its first step of the model on; freed with the model. */
+    struct dg_pace *pace;
     int threads; /* that its backend may use at present, as its worker last said; 0: all of its own
                   */
     uint32_t placed; /* which of the model's copies it reads */
@@ -35,8 +38,6 @@ struct dg_placed {
     struct dg_backend *be;
     struct dg_model *copy; /* NULL: the translator's own */
 };
-
-struct dg_memo;
 
 struct dg_served {
     struct dg_memo *cache;    /* of answers, borrowed; NULL: there is none */

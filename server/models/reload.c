@@ -1,28 +1,13 @@
-/* DESIGN. Who waits stands in one of two lists: for the reload that runs, or for the next one. An
- * exchange that waits is woken once, by this thread or at the end by close; it may be gone by then,
- * so its entry lives until the exchange drops it. */
+/* DESIGN. A waiter is in one of two lists: for the reload that runs, or for the next one. It is
+ * told once, by this thread or at the end by stop. */
 #include "server/models/reload.h"
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/http/reply.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What came of a reload. */
-struct outcome {
-    struct dg_models_loaded what;
-    struct dg_error err;
-};
-
-struct waiter {
-    struct dg_app *app;
-    struct dg_http_exchange *x;
-    struct outcome outcome;
-    struct waiter *next;
-};
 
 struct dg_reload {
     struct dg_reload_options o;
@@ -31,59 +16,61 @@ struct dg_reload {
     pthread_cond_t some;
     /* guarded by lock */
     bool asked, stop;
-    struct waiter *waiting; /* for the next reload */
+    struct dg_reload_waiter *waiting; /* for the next reload */
     struct dg_reload_counts counts;
 };
 
-static void log_outcome(const struct outcome *o)
+static void log_outcome(const struct dg_models_loaded *what, const struct dg_error *err)
 {
-    if (o->err.code == DG_OK)
-        dg_log(DG_LOG_INFO, "reloaded opened=%zu kept=%zu removed=%zu seconds=%.2f", o->what.opened,
-            o->what.kept, o->what.removed, o->what.seconds);
+    if (err->code == DG_OK)
+        dg_log(DG_LOG_INFO, "reloaded opened=%zu kept=%zu removed=%zu seconds=%.2f", what->opened,
+            what->kept, what->removed, what->seconds);
     else
-        dg_log(DG_LOG_ERROR, "reload failed seconds=%.2f message=\"%s\"", o->what.seconds,
-            o->err.message);
+        dg_log(
+            DG_LOG_ERROR, "reload failed seconds=%.2f message=\"%s\"", what->seconds, err->message);
 }
 
-static void log_models(const struct dg_app *app)
+static void log_models(struct dg_models *models)
 {
     struct dg_served *list[DG_MODELS_MAX];
-    size_t n = dg_models_list(app->models, list, DG_MODELS_MAX);
+    size_t n = dg_models_list(models, list, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++) {
         dg_served_log(list[i]);
         dg_served_release(list[i]);
     }
 }
 
-static void wake_all(struct waiter *list, const struct outcome *o)
+static void tell_all(
+    struct dg_reload_waiter *list, const struct dg_models_loaded *what, const struct dg_error *err)
 {
     while (list) {
-        struct waiter *next = list->next; /* the wake may end in its being freed */
-        list->outcome = *o;
-        dg_http_wake(list->x);
+        struct dg_reload_waiter *next = list->next; /* told may free it */
+        list->what = *what;
+        list->err = *err;
+        list->told(list);
         list = next;
     }
 }
 
-static void reload(struct dg_reload *r, struct waiter *waiting)
+static void reload(struct dg_reload *r, struct dg_reload_waiter *waiting)
 {
-    struct dg_app *app = r->o.app;
-    struct outcome o = {0};
+    struct dg_models_loaded what = {0};
+    struct dg_error err = {0};
     if (r->o.begins)
         r->o.begins(r->o.arg);
-    dg_models_load(app->models, app->config.models, &o.what, &o.err);
+    dg_models_load(r->o.models, r->o.path, &what, &err);
     pthread_mutex_lock(&r->lock);
-    r->counts.ok += o.err.code == DG_OK;
-    r->counts.failed += o.err.code != DG_OK;
-    if (o.err.code == DG_OK)
+    r->counts.ok += err.code == DG_OK;
+    r->counts.failed += err.code != DG_OK;
+    if (err.code == DG_OK)
         r->counts.last_ok_s = dg_clock_wall_s();
     pthread_mutex_unlock(&r->lock);
-    log_outcome(&o);
-    if (o.err.code == DG_OK && o.what.opened > 0)
-        log_models(app);
+    log_outcome(&what, &err);
+    if (err.code == DG_OK && what.opened > 0)
+        log_models(r->o.models);
     if (r->o.ends)
         r->o.ends(r->o.arg);
-    wake_all(waiting, &o);
+    tell_all(waiting, &what, &err);
 }
 
 static void *work(void *arg)
@@ -94,7 +81,7 @@ static void *work(void *arg)
         while (!r->asked && !r->stop)
             pthread_cond_wait(&r->some, &r->lock);
         bool stop = r->stop;
-        struct waiter *waiting = r->waiting;
+        struct dg_reload_waiter *waiting = r->waiting;
         if (!stop)
             r->waiting = NULL;
         r->asked = false;
@@ -127,20 +114,21 @@ int dg_reload_open(
 
 void dg_reload_stop(struct dg_reload *r)
 {
-    struct outcome o = {0};
+    struct dg_models_loaded what = {0};
+    struct dg_error err = {0};
     if (!r)
         return;
     pthread_mutex_lock(&r->lock);
     bool first = !r->stop;
     r->stop = true;
-    struct waiter *waiting = r->waiting;
+    struct dg_reload_waiter *waiting = r->waiting;
     r->waiting = NULL;
     pthread_cond_signal(&r->some);
     pthread_mutex_unlock(&r->lock);
     if (first)
         pthread_join(r->thread, NULL);
-    dg_error_set(&o.err, DG_ECANCELED, "the server is stopping");
-    wake_all(waiting, &o);
+    dg_error_set(&err, DG_ECANCELED, "the server is stopping");
+    tell_all(waiting, &what, &err);
 }
 
 void dg_reload_close(struct dg_reload *r)
@@ -153,8 +141,7 @@ void dg_reload_close(struct dg_reload *r)
     free(r);
 }
 
-/* w NULL: nobody waits. False: the server stops. */
-static bool ask(struct dg_reload *r, struct waiter *w)
+bool dg_reload_ask(struct dg_reload *r, struct dg_reload_waiter *w)
 {
     pthread_mutex_lock(&r->lock);
     bool taken = !r->stop;
@@ -170,80 +157,9 @@ static bool ask(struct dg_reload *r, struct waiter *w)
     return taken;
 }
 
-void dg_reload_ask(struct dg_reload *r)
-{
-    ask(r, NULL);
-}
-
 void dg_reload_count(struct dg_reload *r, struct dg_reload_counts *out)
 {
     pthread_mutex_lock(&r->lock);
     *out = r->counts;
     pthread_mutex_unlock(&r->lock);
-}
-
-/* ---- POST /v1/models/reload ---- */
-
-static void finish(void *arg, struct dg_http_exchange *x)
-{
-    const struct waiter *w = arg;
-    const struct dg_models_loaded *what = &w->outcome.what;
-    struct dg_http_reply r = {0};
-    if (w->outcome.err.code == DG_ECANCELED) {
-        dg_reply_failure(&r, &w->outcome.err);
-    } else if (w->outcome.err.code != DG_OK) {
-        /* What is on disk is wrong, not this server: it goes on with what it had. */
-        dg_reply_error(&r, 422, "reload_failed", NULL, w->outcome.err.message);
-    } else {
-        struct dg_json *root = dg_json_new_object();
-        dg_json_set_int(root, "opened", (int64_t)what->opened);
-        dg_json_set_int(root, "kept", (int64_t)what->kept);
-        dg_json_set_int(root, "removed", (int64_t)what->removed);
-        dg_json_set_real(root, "seconds", what->seconds);
-        dg_json_set_take(root, "models", dg_models_describe(w->app->models));
-        dg_reply_json_take(&r, 200, root);
-    }
-    dg_http_reply_take(x, &r);
-}
-
-/* The reload goes on: others may wait for it, and it cannot be stopped half-way. */
-static void gone(void *arg)
-{
-    (void)arg;
-}
-
-static void drop(void *arg)
-{
-    free(arg);
-}
-
-static void fail(struct dg_http_exchange *x, int status, const char *code, const char *message)
-{
-    struct dg_http_reply r = {0};
-    dg_reply_error(&r, status, code, NULL, message);
-    dg_http_reply_take(x, &r);
-}
-
-void dg_reload_handle(struct dg_app *app, struct dg_http_exchange *x)
-{
-    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
-    const struct dg_http_request *request = dg_http_request(x);
-    if (request->body_len > 0 && !(request->body_len == 2 && memcmp(request->body, "{}", 2) == 0)) {
-        fail(x, 400, "invalid_request", "this takes no body, or {}");
-        return;
-    }
-    if (atomic_load(&app->state) == DG_APP_STARTING) {
-        fail(x, 503, "starting", "the models are being loaded");
-        return;
-    }
-    struct waiter *w = calloc(1, sizeof *w);
-    if (!w) {
-        fail(x, 503, "overloaded", "no memory for a request");
-        return;
-    }
-    w->app = app;
-    w->x = x;
-    dg_http_later(x, &later, w); /* w is the exchange's from here on */
-    if (!ask(app->reload, w))
-        fail(x, 503, "stopping", "the server is stopping");
 }

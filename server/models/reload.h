@@ -4,14 +4,14 @@
 #ifndef DG_SERVER_MODELS_RELOAD_H
 #define DG_SERVER_MODELS_RELOAD_H
 
-#include "server/app.h"
-#include "server/http/http.h"
+#include "server/models/models.h"
 
 struct dg_reload;
 
 struct dg_reload_options {
-    struct dg_app *app; /* its models, from the directory in its settings */
-    void *arg;          /* of both */
+    struct dg_models *models;
+    const char *path; /* of the bundles, borrowed */
+    void *arg;        /* of both */
     /* Before and after each reload, from the reload's thread. Optional. */
     void (*begins)(void *arg);
     void (*ends)(void *arg);
@@ -25,15 +25,22 @@ void dg_reload_close(struct dg_reload *r);
 /* The same, but the reload can still be asked for (in vain) until it is closed. */
 void dg_reload_stop(struct dg_reload *r);
 
-/* Reload, soon; nobody waits for the outcome, which is logged and counted. */
-void dg_reload_ask(struct dg_reload *r);
+/* Who is told what came of a reload. */
+struct dg_reload_waiter {
+    void (*told)(struct dg_reload_waiter *w); /* once; any thread; may free it */
+    struct dg_models_loaded what;
+    struct dg_error err; /* DG_ECANCELED: the server stops */
+    struct dg_reload_waiter *next;
+};
+
+/* Reload, soon. w NULL: nobody waits for the outcome, which is logged and counted in any case.
+ * False: the server stops, and w will not be told. */
+bool dg_reload_ask(struct dg_reload *r, struct dg_reload_waiter *w);
 
 struct dg_reload_counts {
     uint64_t ok, failed;
     double last_ok_s; /* since the epoch; 0: none yet */
 };
 void dg_reload_count(struct dg_reload *r, struct dg_reload_counts *out);
-
-void dg_reload_handle(struct dg_app *app, struct dg_http_exchange *x); /* POST /v1/models/reload */
 
 #endif

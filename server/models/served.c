@@ -24,6 +24,7 @@ void dg_served_release(struct dg_served *s)
     for (uint32_t i = 0; i < s->n_replicas; i++) {
         dg_engine_close(s->replicas[i].engine);
         dg_device_close(s->replicas[i].be);
+        free(s->replicas[i].pace);
     }
     free(s->replicas);
     dg_device_close(s->aside);

@@ -6,6 +6,7 @@
 #include "server/request/batch_internal.h"
 
 #include "base/clock.h"
+#include "server/schedule/queue.h"
 
 #include <errno.h>
 #include <stdlib.h>

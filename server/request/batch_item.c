@@ -6,6 +6,7 @@
 #include "server/api/api.h"
 #include "server/request/pivot.h"
 #include "server/http/reply.h"
+#include "server/models/models.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,8 @@
 #include "server/request/call_stream.h"
 #include "server/request/pivot.h"
 #include "server/http/reply.h"
+#include "server/schedule/queue.h"
+#include "server/metrics.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "server/access/gate.h"
 #include "server/request/pivot.h"
 #include "server/http/reply.h"
+#include "server/metrics.h"
 
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "server/request/call_stream.h"
 #include "server/request/pivot_answers.h"
+#include "server/schedule/queue.h"
 
 #include <pthread.h>
 #include <stdlib.h>

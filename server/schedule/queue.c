@@ -6,6 +6,7 @@
 #include "server/schedule/queue.h"
 
 #include "base/clock.h"
+#include "server/schedule/pace.h"
 #include "server/schedule/twins.h"
 
 #include <stdlib.h>

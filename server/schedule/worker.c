@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/schedule/pace.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ static void publish(struct dg_replica *replica)
 {
     struct dg_capacity c;
     dg_engine_capacity(replica->engine, &c);
-    double rate = dg_pace_rate(&replica->pace);
+    double rate = replica->pace ? dg_pace_rate(replica->pace) : 0;
     uint32_t whole = rate < 1 ? rate > 0 : rate < 4e9 ? (uint32_t)rate : UINT32_MAX;
     atomic_store_explicit(
         &replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
@@ -227,7 +228,7 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
     dg_engine_capacity(engine, &c);
     bool paced = w->policy.batching == DG_BATCHING_CONTINUOUS;
     struct dg_turn turn = {.now_ns = now,
-        .pace = paced ? &replica->pace : NULL,
+        .pace = paced ? replica->pace : NULL,
         .live = w->running,
         .n_live = list_running(w, model),
         .most = c.rows_free + c.rows_live,
@@ -332,7 +333,8 @@ static void collect(struct worker *w, struct dg_replica *replica, uint64_t now)
             continue;
         dg_metrics_observe(
             w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - l->encoded_ns) / 1e9);
-        dg_pace_answered(&replica->pace, l->source_tokens);
+        if (replica->pace)
+            dg_pace_answered(replica->pace, l->source_tokens);
         order_remove(w, row);
         row_free(w, row);
     }
@@ -363,6 +365,8 @@ static void step(struct worker *w, struct dg_served *model)
     struct dg_error sick = {0};
     struct dg_replica *replica = replica_of(w, model);
     struct dg_capacity capacity;
+    if (!replica->pace) /* without memory every row there is advances, as in the other policies */
+        replica->pace = calloc(1, sizeof *replica->pace);
     admit(w, model, dg_clock_ns());
     atomic_fetch_add_explicit(&replica->steps, 1, memory_order_relaxed);
     dg_engine_capacity(replica->engine, &capacity);
@@ -376,7 +380,8 @@ static void step(struct worker *w, struct dg_served *model)
     }
     if (rows == 0) /* the engine would have nobody */
         return;
-    dg_pace_step(&replica->pace, rows, w->newcomers, now - from, now);
+    if (replica->pace)
+        dg_pace_step(replica->pace, rows, w->newcomers, now - from, now);
     w->newcomers = 0;
     dg_metrics_add(w->metrics, DG_COUNT_DECODE_STEPS, 0, 1);
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_ROWS, 0, rows);

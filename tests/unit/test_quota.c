@@ -1,5 +1,7 @@
 #include "server/access/quota.h"
 
+#include "base/day.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,13 +56,13 @@ static void days(void **state)
 {
     int64_t left;
     (void)state;
-    assert_int_equal(dg_quota_day(0, &left), 0);
+    assert_int_equal(dg_day_of(0, &left), 0);
     assert_int_equal(left, 86400);
-    assert_int_equal(dg_quota_day(86399.9, &left), 0);
+    assert_int_equal(dg_day_of(86399.9, &left), 0);
     assert_int_equal(left, 1);
-    assert_int_equal(dg_quota_day(86400, &left), 1);
+    assert_int_equal(dg_day_of(86400, &left), 1);
     assert_int_equal(left, 86400);
-    assert_int_equal(dg_quota_day(1795275808, &left), 20778);
+    assert_int_equal(dg_day_of(1795275808, &left), 20778);
 }
 
 static void what_fits(void **state)
