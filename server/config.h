@@ -1,16 +1,13 @@
 /* The server's settings: one table (config.c) drives flags, environment, file and help text.
  * Later beats earlier: default < JSON file < DRAGOMAN_* environment < flag; each value remembers
- * where it came from. Plain data; reading is for one thread at a time (getopt). */
+ * where it came from. Plain data; any thread. */
 #ifndef DG_SERVER_CONFIG_H
 #define DG_SERVER_CONFIG_H
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "base/fields.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum dg_origin { DG_ORIGIN_DEFAULT, DG_ORIGIN_FILE, DG_ORIGIN_ENV, DG_ORIGIN_FLAG };
 
 /* What the command line asks for instead of serving. */
 enum dg_server_action {
@@ -56,18 +53,18 @@ struct dg_server_config {
     int64_t batch_timeout_ms;   /* the same for a batch */
     int64_t request_timeout_ms; /* default and upper bound of a request's deadline */
     int64_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
-    int64_t drain_timeout_ms; /* after SIGTERM */
-    enum dg_origin origin[DG_CONFIG_OPTIONS];
+    int64_t drain_timeout_ms;                /* after SIGTERM */
+    unsigned char origin[DG_CONFIG_OPTIONS]; /* enum dg_field_origin of each row */
     enum dg_server_action action;
 };
 
 /* Read the command line, the environment (through `env`, as getenv) and the file they name.
  * DG_EINVAL names the flag, variable or key, its value and what is allowed. */
-int dg_server_config_read(int argc, char *const argv[], char *(*env)(const char *name),
+int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name),
     struct dg_server_config *out, struct dg_error *err);
 
-/* Where the value of --name comes from. */
-enum dg_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);
+/* Where the value of a setting (as the JSON file names it) comes from. */
+enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);
 
 /* Append the help text. */
 void dg_server_config_help(struct dg_buffer *b);

@@ -209,7 +209,7 @@ static int raise_descriptor_limit(struct dg_server_config *c, struct dg_error *e
     setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= need)
         return DG_OK;
-    if (dg_server_config_origin(c, "max-connections") != DG_ORIGIN_DEFAULT ||
+    if (dg_server_config_origin(c, "max_connections") != DG_FROM_DEFAULT ||
         limit.rlim_cur < OTHER_DESCRIPTORS + LEAST_CONNECTIONS)
         return dg_error_field(err, DG_EINVAL, "max_connections",
             "--max-connections %lld needs %llu file descriptors, this process may have %llu "

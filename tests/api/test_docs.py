@@ -18,6 +18,7 @@ import tempfile
 
 import pytest
 
+import option_list
 from conftest import BIN, PATIENCE, ROOT, SERVER, Server
 
 TRAIN = os.path.join(BIN, "dragoman-train")
@@ -192,8 +193,7 @@ def test_every_route_has_its_commands_in_the_api_document():
 
 
 def test_every_setting_is_in_the_operations_document():
-    text = subprocess.run([SERVER, "--help"], capture_output=True, text=True, check=True).stdout
-    there = re.findall(r"^  --([a-z-]+) [A-Z]+ .*?(?:\[(.*)\])?$", text, re.M)
+    there = [(name, o.default) for name, o in option_list.of(SERVER).items() if o.argument]
     rows = re.findall(r"^\| `--([a-z-]+)` \| (\S*) \|", read("docs/operations.md"), re.M)
     assert sorted(rows) == sorted(there)
 
