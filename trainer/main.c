@@ -9,6 +9,7 @@
 #include "trainer/score/evaluate.h"
 #include "trainer/run/plot.h"
 #include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 #include "trainer/recipe/recipe.h"
 #include "trainer/run/run.h"
 #include "trainer/align/shortlist.h"

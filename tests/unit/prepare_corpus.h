@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

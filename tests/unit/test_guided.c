@@ -4,6 +4,7 @@
 #include "tokenizer/tokenizer.h"
 #include "trainer/align/guided.h"
 #include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 
 #include <string.h>
 

@@ -58,9 +58,6 @@ ROOMS = {
 UPWARD = {
     ("model/config", "model/params"),
     ("server/request", "server/api"),
-    ("trainer/align", "trainer/prepare"),
-    ("trainer/data", "trainer/prepare"),
-    ("trainer/recipe", "trainer/align"),
 }
 
 

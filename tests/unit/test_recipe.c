@@ -1,4 +1,5 @@
 #include "trainer/recipe/recipe.h"
+#include "trainer/prepare/prepare_internal.h"
 
 #include "base/file.h"
 
@@ -287,7 +288,7 @@ static void test_difference(void **state)
     assert_int_equal(dg_recipe_difference(b->json, a->json, true, &out),
         1); /* when to end may be said anew on resume */
     assert_string_equal(out.data, "training.seed: 2, was 1\n");
-    struct dg_json *x = dg_recipe_data_part(a), *y = dg_recipe_data_part(b);
+    struct dg_json *x = dg_prepare_data_part(a), *y = dg_prepare_data_part(b);
     assert_int_equal(dg_recipe_difference(x, y, false, &out), 0);
     dg_json_free(x);
     dg_json_free(y);

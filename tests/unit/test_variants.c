@@ -1,6 +1,7 @@
 /* Further forms of training pairs: what they are, how many, and that they are the same each
  * time. */
 #include "trainer/align/variants.h"
+#include "trainer/prepare/prepare_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,7 +137,7 @@ static void test_what_decides_the_data(void **state)
     (void)state;
     struct dg_recipe *old = recipe("{\"upper\":0.1}"),
                      *new = recipe("{\"words\":2,\"numbers\":0.5}");
-    struct dg_json *a = dg_recipe_data_part(old), *b = dg_recipe_data_part(new);
+    struct dg_json *a = dg_prepare_data_part(old), *b = dg_prepare_data_part(new);
     assert_int_equal(dg_json_length(dg_json_get(a, "variants")), 4);
     assert_non_null(dg_json_get(dg_json_get(a, "variants"), "overlap"));
     assert_non_null(dg_json_get(dg_json_get(b, "variants"), "words"));

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "model/config.h"
 #include "trainer/align/lexicon.h"
-#include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 #include "weights/bundle.h"
 #include "weights/shortlist.h"
 

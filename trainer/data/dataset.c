@@ -2,7 +2,7 @@
  * dataset_part.c. */
 #include "trainer/data/dataset_internal.h"
 
-#include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 
 #include <assert.h>
 #include <math.h>

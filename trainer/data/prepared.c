@@ -1,8 +1,8 @@
-#include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "trainer/prepare/prepare_internal.h"
+#include "trainer/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>

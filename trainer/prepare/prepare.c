@@ -182,7 +182,7 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
         dg_json_append_take(domains, dg_json_new_string(j->domains[i], strlen(j->domains[i])));
     dg_json_set_int(m, "format", DG_PREPARED_FORMAT);
     dg_json_set_string(m, "hash", hash);
-    dg_json_set_take(m, "recipe", dg_recipe_data_part(j->r));
+    dg_json_set_take(m, "recipe", dg_prepare_data_part(j->r));
     dg_json_set_take(m, "inputs", dg_json_copy(inputs));
     dg_json_set_take(m, "vocabulary", vocabulary_json(j));
     dg_json_set_take(m, "domains", domains);

@@ -3,9 +3,40 @@
 #include "trainer/prepare/prepare_internal.h"
 
 #include "base/buffer.h"
+#include "trainer/align/links.h"
+#include "trainer/align/variants.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Without what is newer than data prepared before it, where that is not wanted. */
+static struct dg_json *variants_part(const struct dg_recipe *r)
+{
+    struct dg_json *o = dg_json_copy(dg_json_get(r->json, "variants"));
+    if (r->variants.words > 0)
+        dg_json_set_string(o, "words_from", DG_DICTIONARY_METHOD);
+    else
+        dg_json_remove(o, "words");
+    if (r->variants.numbers <= 0)
+        dg_json_remove(o, "numbers");
+    if (r->cleaning.remove_overlap)
+        dg_json_set_string(o, "overlap", DG_VARIANTS_OVERLAP);
+    return o;
+}
+
+struct dg_json *dg_prepare_data_part(const struct dg_recipe *r)
+{
+    static const char *const sections[] = {"data", "cleaning", "vocabulary"};
+    struct dg_json *o = dg_json_new_object();
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
+        dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
+    if (dg_variants_wanted(r))
+        dg_json_set_take(o, "variants", variants_part(r));
+    if (dg_recipe_guides(r))
+        dg_json_set_string(o, "alignments", DG_LINKS_METHOD);
+    dg_json_set_string(o, "init", dg_recipe_keeps_vocabulary(r) ? r->init : "");
+    return o;
+}
 
 /* The file `name`, under the path that the recipe has for it. */
 static int add_file(const char *name, const char *path, struct dg_json *list, struct dg_error *err)
@@ -84,7 +115,7 @@ int dg_prepare_hash(
     const struct dg_recipe *r, const struct dg_json *inputs, char out[33], struct dg_error *err)
 {
     struct dg_buffer b;
-    struct dg_json *part = dg_recipe_data_part(r);
+    struct dg_json *part = dg_prepare_data_part(r);
     dg_buffer_init(&b);
     dg_buffer_addf(&b, "%d\n", DG_PREPARED_FORMAT);
     int rc = dg_json_write(part, 0, &b) || dg_json_write(inputs, 0, &b) || b.failed

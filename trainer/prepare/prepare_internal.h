@@ -7,11 +7,11 @@
 #include "trainer/data/dedup.h"
 #include "trainer/data/pairs.h"
 #include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 #include "trainer/progress.h"
 #include "trainer/data/vocabulary.h"
 #include "trainer/align/dictionary.h"
 
-#define DG_PREPARED_FORMAT 1
 #define DG_MAX_DOMAINS 65535
 
 struct dg_prepare_count {
@@ -74,6 +74,9 @@ int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error
  * it is not -1. DG_EAGAIN: somebody does. */
 int dg_prepare_lock_unused(const char *dir, int *fd, struct dg_error *err);
 
+/* What decides the prepared data: data, cleaning, vocabulary and init, variants and alignments
+ * where they are wanted; prepare_inputs.c. Caller frees. */
+struct dg_json *dg_prepare_data_part(const struct dg_recipe *r);
 /* Every file that the recipe reads, with size and hash: [{"path","bytes","xxh3"}];
  * prepare_inputs.c. Caller frees. */
 int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg_error *err);

@@ -213,11 +213,6 @@ int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out);
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
     int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
 
-/* What decides the prepared data: data, cleaning, vocabulary and init, variants and alignments
- * where they are wanted.
- * Caller frees. */
-struct dg_json *dg_recipe_data_part(const struct dg_recipe *r);
-
 /* Fields whose values differ, a line each ("training.seed: 1, was 2"), appended to out; how many
  * there are. was: the json of another resolved recipe. Fields that may change on resume (threads,
  * updates, log, checkpoint and validation settings) are skipped when `resume`. */

@@ -1,8 +1,5 @@
 /* What a loaded recipe is asked: printed, compared, turned into a model's configuration. */
-#include "trainer/align/dictionary.h"
 #include "trainer/recipe/internal.h"
-#include "trainer/align/links.h"
-#include "trainer/align/variants.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,35 +23,6 @@ int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t 
             "model.tied_embeddings needs one vocabulary, not one of %u and one of %u pieces",
             source_vocab, target_vocab);
     return dg_config_check(out, err);
-}
-
-/* Without what is newer than data prepared before it, where that is not wanted. */
-static struct dg_json *variants_part(const struct dg_recipe *r)
-{
-    struct dg_json *o = dg_json_copy(dg_json_get(r->json, "variants"));
-    if (r->variants.words > 0)
-        dg_json_set_string(o, "words_from", DG_DICTIONARY_METHOD);
-    else
-        dg_json_remove(o, "words");
-    if (r->variants.numbers <= 0)
-        dg_json_remove(o, "numbers");
-    if (r->cleaning.remove_overlap)
-        dg_json_set_string(o, "overlap", DG_VARIANTS_OVERLAP);
-    return o;
-}
-
-struct dg_json *dg_recipe_data_part(const struct dg_recipe *r)
-{
-    static const char *const sections[] = {"data", "cleaning", "vocabulary"};
-    struct dg_json *o = dg_json_new_object();
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
-    if (dg_variants_wanted(r))
-        dg_json_set_take(o, "variants", variants_part(r));
-    if (dg_recipe_guides(r))
-        dg_json_set_string(o, "alignments", DG_LINKS_METHOD);
-    dg_json_set_string(o, "init", dg_recipe_keeps_vocabulary(r) ? r->init : "");
-    return o;
 }
 
 static void add_value(const struct dg_json *v, struct dg_buffer *out)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "model/config.h"
 #include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 #include "trainer/recipe/recipe.h"
 
 struct dg_export {

@@ -8,6 +8,7 @@
 #include "trainer/run/keeper.h"
 #include "trainer/run/log.h"
 #include "trainer/prepare/prepare.h"
+#include "trainer/data/prepared.h"
 #include "trainer/run/report.h"
 #include "trainer/run/run.h"
 #include "trainer/update/schedule.h"

@@ -1,0 +1,55 @@
+/* A prepared folder (trainer/prepare/prepare.h makes it), opened: its sets, shards and vocabulary
+ * sizes as prepared.json names them. Every file it names is there in full size after open. Const
+ * after open: any thread. */
+#ifndef DG_TRAINER_DATA_PREPARED_H
+#define DG_TRAINER_DATA_PREPARED_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DG_PREPARED_FORMAT 1
+
+struct dg_prepared;
+int dg_prepared_open(const char *dir, struct dg_prepared **out, struct dg_error *err);
+void dg_prepared_close(struct dg_prepared *p); /* NULL is fine */
+const struct dg_json *dg_prepared_manifest(
+    const struct dg_prepared *p); /* "counts", "inputs", "recipe", ... */
+const char *dg_prepared_hash(
+    const struct dg_prepared *p); /* 32 hex digits: data part and inputs; for checkpoints */
+uint32_t dg_prepared_source_vocab(const struct dg_prepared *p);
+uint32_t dg_prepared_target_vocab(const struct dg_prepared *p);
+int32_t dg_prepared_eos(const struct dg_prepared *p);
+int32_t dg_prepared_unk(const struct dg_prepared *p);
+
+/* Sets for validation: kind "dev" or "test". Each is one direction of the recipe, all its files in
+ * turn. */
+struct dg_prepared_set {
+    const char *name; /* "dev-0": for dg_dataset_open */
+    /* path, one sentence a line, NFC, as in the recipe's files otherwise */
+    const char *source_text;
+    const char *target_text; /* path */
+    size_t direction;        /* of the recipe */
+    uint64_t sentences;
+    uint64_t left_out; /* of them not in the shards: over cleaning.max_pieces */
+    /* pieces of the longest line of either side, tag and </s> counted; 0: not known  (prepared by
+     * an older program) */
+    uint32_t longest;
+};
+size_t dg_prepared_sets(const struct dg_prepared *p, const char *kind);
+void dg_prepared_set(
+    const struct dg_prepared *p, const char *kind, size_t i, struct dg_prepared_set *out);
+
+/* Paths of the shards of a set ("train", "dev-0", ...). */
+size_t dg_prepared_shards(const struct dg_prepared *p, const char *set);
+const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size_t i);
+/* The alignments of shard i (trainer/data/link_file.h); NULL: it has none. */
+const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size_t i);
+
+/* The counts as a table for people ("pairs read 29000, kept 28511 ..."). */
+int dg_prepared_table(const struct dg_prepared *p, struct dg_buffer *out);
+
+#endif
