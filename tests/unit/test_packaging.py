@@ -34,6 +34,14 @@ def installed(tmp_path_factory):
     return root
 
 
+def test_cmake_installs_the_same_files(installed, tmp_path):
+    build = os.path.dirname(BIN)
+    run("cmake", "--install", build, "--prefix", "/usr", env=dict(os.environ, DESTDIR=str(tmp_path)))
+    there = sorted(os.path.relpath(os.path.join(d, f), tmp_path) for d, _, fs in os.walk(tmp_path) for f in fs)
+    here = sorted(os.path.relpath(os.path.join(d, f), installed) for d, _, fs in os.walk(installed) for f in fs)
+    assert len(there) > 20 and there == here
+
+
 def page(installed, program):
     return (installed / "usr/share/man/man1" / (program + ".1")).read_text()
 
