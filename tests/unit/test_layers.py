@@ -27,6 +27,7 @@ FOREIGN = {
     r"jansson\.h": r"base/json\.c",
     r"sqlite3\.h": r"store/.*",
     r"unicode/.*": r"text/.*",
+    r"cld2/.*": r"text/detect/cld2\.cc",
     r"sentencepiece_.*\.h": r"tokenizer/spm_.*\.cc",
     r"mpi\.h": r"trainer/update/mpi/\w+\.c",
     r"cblas.*": r"kernels/cpu/train/gemm_train\.c",
@@ -44,7 +45,8 @@ FOREIGN = {
 ROOMS = {
     "model": ["model/config", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
               "model/engine", "model/train"],
-    "text": ["text/utf8", "text/scan", "text/abbreviations", "text/bullet", "text/boundary", "text/split", "text/kept", "text/format"],
+    "text": ["text/utf8", "text/scan", "text/abbreviations", "text/bullet", "text/boundary", "text/split", "text/kept", "text/format",
+             "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
                 "convert/output", "convert/marian", "convert/huggingface"],

@@ -1,7 +1,7 @@
 #include "trainer/data/clean.h"
 
+#include "text/detect/langcheck.h"
 #include "text/utf8.h"
-#include "trainer/data/langcheck.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "trainer/prepare/prepare_internal.h"
 
 #include "base/log.h"
+#include "text/detect/langcheck.h"
 #include "trainer/data/corpus.h"
-#include "trainer/data/langcheck.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,10 +248,6 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
 {
     struct block b = {.job = j};
     int rc = 0;
-    if (j->r->cleaning.language_check && !dg_langcheck_available())
-        return dg_error_field(err, DG_EUNSUP, "cleaning.language_check",
-            "cleaning.language_check needs CLD2, which this program was built without (Debian: "
-            "libcld2-dev)");
     if (j->r->cleaning.language_check)
         warn_unknown_languages(j->r);
     dg_buffer_init(&b.text);

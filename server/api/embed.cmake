@@ -1,7 +1,0 @@
-# A file -> C, as dg_NAME[dg_NAME_size]: run with -DIN= -DOUT= -DNAME=. (ld -r -b binary and .incbin would tie the build to one tool chain.)
-file(READ ${IN} hex HEX)
-string(LENGTH "${hex}" digits)
-math(EXPR size "${digits} / 2")
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")
-file(WRITE ${OUT} "#include \"server/api/openapi.h\"\n\nconst unsigned char dg_${NAME}[] = {\n${bytes}\n};\nconst size_t dg_${NAME}_size = ${size};\n")

@@ -1,0 +1,53 @@
+#include "text/detect/cld2.h"
+
+#include <cstdio> // compact_lang_det.h uses FILE without it
+#include <cstring>
+
+#include <cld2/public/compact_lang_det.h>
+#include <cld2/public/encodings.h>
+
+namespace
+{
+
+constexpr int MAX_BYTES = 100000;
+
+CLD2::Language by_code(const char *language)
+{
+    char code[16] = "";
+    size_t n = std::strcspn(language, "-_");
+    if (n == 0 || n >= sizeof code)
+        return CLD2::UNKNOWN_LANGUAGE;
+    std::memcpy(code, language, n);
+    return CLD2::GetLanguageFromName(code);
+}
+
+} // namespace
+
+bool dg_cld2_knows(const char *language)
+{
+    return by_code(language) != CLD2::UNKNOWN_LANGUAGE;
+}
+
+void dg_cld2_detect(const char *text, size_t n, const char *hint, struct dg_cld2_result *out)
+{
+    CLD2::CLDHints hints = {
+        nullptr, nullptr, CLD2::UNKNOWN_ENCODING, hint ? by_code(hint) : CLD2::UNKNOWN_LANGUAGE};
+    CLD2::Language languages[DG_CLD2_GUESSES];
+    double scores[DG_CLD2_GUESSES];
+    int percents[DG_CLD2_GUESSES], valid = 0;
+    CLD2::Language found = CLD2::ExtDetectLanguageSummaryCheckUTF8(text,
+        n < (size_t)MAX_BYTES ? (int)n : MAX_BYTES, true, &hints, 0, languages, percents, scores,
+        nullptr, &out->bytes, &out->reliable, &valid);
+    const bool known = found != CLD2::UNKNOWN_LANGUAGE;
+    out->reliable = out->reliable && known;
+    std::snprintf(out->code, sizeof out->code, "%s", known ? CLD2::LanguageCode(found) : "");
+    std::memset(out->guesses, 0, sizeof out->guesses);
+    int used = 0;
+    for (int i = 0; i < DG_CLD2_GUESSES; i++) {
+        if (languages[i] == CLD2::UNKNOWN_LANGUAGE)
+            continue;
+        dg_cld2_guess &guess = out->guesses[used++];
+        std::snprintf(guess.code, sizeof guess.code, "%s", CLD2::LanguageCode(languages[i]));
+        guess.percent = percents[i];
+    }
+}

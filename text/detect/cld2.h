@@ -1,0 +1,44 @@
+/* CLD2 behind a C interface: which languages a text is in, by its own account. cld2.cc is the one
+ * file that includes it. Any thread. */
+#ifndef DG_TEXT_DETECT_CLD2_H
+#define DG_TEXT_DETECT_CLD2_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DG_CLD2_GUESSES = 3 };
+
+struct dg_cld2_guess {
+    /* "en", "zh-Hant"; "": no more guesses */
+    char code[16];
+    /* of the text */
+    int percent;
+};
+
+struct dg_cld2_result {
+    /* the language of the whole: mostly that of the first guess; "": unknown */
+    char code[16];
+    /* CLD2's opinion of code */
+    bool reliable;
+    /* best first */
+    struct dg_cld2_guess guesses[DG_CLD2_GUESSES];
+    /* letters and spaces that it looked at */
+    int bytes;
+};
+
+/* Does CLD2 know this language? (ISO 639-1 code; "zh-Hant" and the like by their first part.) */
+bool dg_cld2_knows(const char *language);
+
+/* text[n] is valid UTF-8; hint: the language expected, which wins where the text itself does not
+ * decide, or NULL. */
+void dg_cld2_detect(const char *text, size_t n, const char *hint, struct dg_cld2_result *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
