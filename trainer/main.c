@@ -6,6 +6,7 @@
 #include "trainer/score/bleu.h"
 #include "trainer/score/chrf.h"
 #include "trainer/data/corpus.h"
+#include "trainer/detect/detector.h"
 #include "trainer/score/evaluate.h"
 #include "trainer/run/plot.h"
 #include "trainer/prepare/prepare.h"
@@ -39,6 +40,8 @@ static const char usage[] =
     "bundle: faster output\n"
     "                                layer; --best N of a piece (50), --frequent N always (200), "
     "--lines N pairs\n"
+    "  languages CODE=FILE... --out FILE  a model that tells languages, of plain texts (CODE: en, "
+    "de ...)\n"
     "  bleu HYPOTHESES REFERENCES    BLEU and chrF of text files, as sacreBLEU counts them\n\n"
     "RECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, "
     "paper-big-enfr.\n"
@@ -435,6 +438,22 @@ static int verb_shortlist(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
+static int verb_languages(int argc, char **argv, struct dg_error *err)
+{
+    struct dg_args a;
+    struct dg_made_detector made;
+    int rc = dg_args_parse(argc, argv, "o", &a, err);
+    if (!rc)
+        rc = a.out ? 0 : dg_error_field(err, DG_EINVAL, "out", "--out FILE is missing");
+    struct dg_make_detector o = {.texts = a.words, .n = a.n_words, .out = a.out};
+    if (!rc)
+        rc = dg_detector_make(&o, &made, err);
+    if (!rc)
+        printf("%zu languages, %llu lines, cross-entropy %.3f nats\n", made.languages,
+            (unsigned long long)made.lines, made.loss);
+    return rc;
+}
+
 static int verb_bleu(int argc, char **argv, struct dg_error *err)
 {
     struct dg_args a;
@@ -466,7 +485,7 @@ static const struct {
 } verbs[] = {{"run", verb_run}, {"resume", verb_resume}, {"average", verb_average},
     {"evaluate", verb_evaluate}, {"prepare", verb_prepare}, {"plan", verb_plan},
     {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu},
-    {"shortlist", verb_shortlist}, {"batches", verb_batches}};
+    {"languages", verb_languages}, {"shortlist", verb_shortlist}, {"batches", verb_batches}};
 
 int main(int argc, char **argv)
 {

@@ -52,7 +52,7 @@ ROOMS = {
                 "convert/output", "convert/marian", "convert/huggingface"],
     "server": ["server/config", "server/metrics", "server/process", "server/http", "server/access", "server/models",
                "server/schedule", "server/app", "server/request", "server/api", "server/main"],
-    "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/align", "trainer/prepare",
+    "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/detect", "trainer/align", "trainer/prepare",
                 "trainer/update", "trainer/score", "trainer/run", "trainer/args", "trainer/main"],
 }
 

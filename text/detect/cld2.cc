@@ -32,12 +32,13 @@ void dg_cld2_detect(const char *text, size_t n, const char *hint, struct dg_cld2
 {
     CLD2::CLDHints hints = {
         nullptr, nullptr, CLD2::UNKNOWN_ENCODING, hint ? by_code(hint) : CLD2::UNKNOWN_LANGUAGE};
+    const int flags = hint ? 0 : CLD2::kCLDFlagBestEffort;
     CLD2::Language languages[DG_CLD2_GUESSES];
     double scores[DG_CLD2_GUESSES];
     int percents[DG_CLD2_GUESSES], valid = 0;
     CLD2::Language found = CLD2::ExtDetectLanguageSummaryCheckUTF8(text,
-        n < (size_t)MAX_BYTES ? (int)n : MAX_BYTES, true, &hints, 0, languages, percents, scores,
-        nullptr, &out->bytes, &out->reliable, &valid);
+        n < (size_t)MAX_BYTES ? (int)n : MAX_BYTES, true, &hints, flags, languages, percents,
+        scores, nullptr, &out->bytes, &out->reliable, &valid);
     const bool known = found != CLD2::UNKNOWN_LANGUAGE;
     out->reliable = out->reliable && known;
     std::snprintf(out->code, sizeof out->code, "%s", known ? CLD2::LanguageCode(found) : "");

@@ -34,7 +34,7 @@ struct dg_cld2_result {
 bool dg_cld2_knows(const char *language);
 
 /* text[n] is valid UTF-8; hint: the language expected, which wins where the text itself does not
- * decide, or NULL. */
+ * decide, or NULL: none, and short texts get a guess rather than nothing. */
 void dg_cld2_detect(const char *text, size_t n, const char *hint, struct dg_cld2_result *out);
 
 #ifdef __cplusplus

@@ -1,0 +1,36 @@
+/* The language model: a linear one over features.h, logits[language] = bias + the sum of its
+ * features' weights. Its file:
+ *   8 bytes "DGLANG1\n"; u32 languages (2 to 16); u32 buckets; f32 scale;
+ *   a language each: 8 bytes of code, ended by zeros; f32 bias;
+ *   s8 weights [buckets][languages], to be multiplied by scale.
+ * Numbers are little-endian. Any thread. */
+#ifndef DG_TEXT_DETECT_MODEL_H
+#define DG_TEXT_DETECT_MODEL_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DG_DETECT_MAGIC "DGLANG1\n"
+#define DG_DETECT_LANGUAGES 16
+#define DG_DETECT_CODE 8
+
+struct dg_detect_model {
+    size_t n;
+    char codes[DG_DETECT_LANGUAGES][DG_DETECT_CODE + 1];
+    float bias[DG_DETECT_LANGUAGES], scale;
+    const int8_t *weights; /* [DG_DETECT_BUCKETS][n], borrowed from the file's bytes */
+};
+
+/* View a model file in bytes[size], which must stay. DG_EFORMAT says what is wrong with it. */
+int dg_detect_model_read(
+    const unsigned char *bytes, size_t size, struct dg_detect_model *out, struct dg_error *err);
+/* The one that is built in. */
+void dg_detect_model_builtin(struct dg_detect_model *out);
+
+/* logits[model->n] for s[n], valid UTF-8. Returns the words it looked at. */
+size_t dg_detect_model_logits(
+    const struct dg_detect_model *model, const char *s, size_t n, double *logits);
+
+#endif
