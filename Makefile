@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve test-gpu bench-gpu soak install clean
 
 export HOST ?= 127.0.0.1
 export PORT ?= 8080
@@ -20,6 +20,9 @@ build: ## programs into build/release/bin
 
 test: ## build and run all tests but the long ones
 	@scripts/test release --label-exclude long
+
+test-loaded: ## the API's tests RUNS (10) times beside LOOPS (6) busy loops
+	@scripts/test-loaded
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long
