@@ -56,8 +56,8 @@ enum dg_histogram {
  * (dg_metrics_label). */
 struct dg_gauge {
     const char *name, *help;
-    bool counter; /* its type is counter all the same */
-    char labels[256];
+    bool counter;      /* its type is counter all the same */
+    char labels[1024]; /* a bundle's name may be 255 bytes, each escaped */
     double value;
 };
 

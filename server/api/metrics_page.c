@@ -12,30 +12,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FIXED_GAUGES 40 /* those that are there whatever is served */
-
 struct gauges {
     struct dg_gauge *list; /* [cap] */
     size_t n, cap;
+    bool failed; /* no memory: the page would lack some */
 };
 
-static void put(struct gauges *g, const char *name, const char *help, double value)
+/* The new gauge; where there is no memory for it, one that is not shown. */
+static struct dg_gauge *put(struct gauges *g, const char *name, const char *help, double value)
 {
-    if (g->n < g->cap)
-        g->list[g->n++] = (struct dg_gauge){.name = name, .help = help, .value = value};
+    static _Thread_local struct dg_gauge lost;
+    if (g->n == g->cap) {
+        size_t cap = g->cap > 0 ? 2 * g->cap : 64;
+        struct dg_gauge *list = realloc(g->list, cap * sizeof *list);
+        if (!list) {
+            g->failed = true;
+            return &lost;
+        }
+        g->list = list;
+        g->cap = cap;
+    }
+    g->list[g->n] = (struct dg_gauge){.name = name, .help = help, .value = value};
+    return &g->list[g->n++];
 }
 
 static void put_counter(struct gauges *g, const char *name, const char *help, double value)
 {
-    put(g, name, help, value);
-    g->list[g->n - 1].counter = true;
+    put(g, name, help, value)->counter = true;
 }
 
-static void put_labelled(struct gauges *g, const char *name, const char *help, double value,
-    const char *const *names_values)
+static struct dg_gauge *put_labelled(struct gauges *g, const char *name, const char *help,
+    double value, const char *const *names_values)
 {
-    put(g, name, help, value);
-    dg_metrics_label(g->list[g->n - 1].labels, sizeof g->list[0].labels, names_values);
+    struct dg_gauge *gauge = put(g, name, help, value);
+    dg_metrics_label(gauge->labels, sizeof gauge->labels, names_values);
+    return gauge;
 }
 
 static void put_server(struct gauges *g, struct dg_app *app)
@@ -68,6 +79,9 @@ static void put_connections(struct gauges *g, const struct dg_http_exchange *x)
 {
     struct dg_http_counts c;
     dg_http_counts(x, &c);
+    put(g, "dragoman_connections_open", "Connections open now.", (double)c.open);
+    put_counter(g, "dragoman_connections_evicted_total",
+        "Idle connections closed for new ones, at the limit.", (double)c.evicted);
     put_counter(g, "dragoman_connections_refused_total",
         "Connections over the limit, answered 503 at once.", (double)c.refused);
     put_counter(g, "dragoman_connections_timed_out_total",
@@ -89,8 +103,8 @@ static void put_keys(struct gauges *g, struct dg_app *app)
         const char *const label[] = {"reason", reasons[v], NULL};
         put_labelled(g, "dragoman_key_refusals_total",
             "Requests refused because of their API key, or for want of one.", (double)c.refused[v],
-            label);
-        g->list[g->n - 1].counter = true;
+            label)
+            ->counter = true;
     }
     put_counter(g, "dragoman_key_store_errors_total",
         "Times the file of API keys could not be read or written.", (double)c.store_errors);
@@ -105,10 +119,8 @@ static void put_reloads(struct gauges *g, struct dg_app *app)
     struct dg_reload_counts c = {0};
     if (app->reload)
         dg_reload_count(app->reload, &c);
-    put_labelled(g, name, help, (double)c.ok, ok);
-    g->list[g->n - 1].counter = true;
-    put_labelled(g, name, help, (double)c.failed, failed);
-    g->list[g->n - 1].counter = true;
+    put_labelled(g, name, help, (double)c.ok, ok)->counter = true;
+    put_labelled(g, name, help, (double)c.failed, failed)->counter = true;
     put(g, "dragoman_model_last_reload_timestamp_seconds",
         "When models were last reloaded with success; 0: not since the start.", c.last_ok_s);
 }
@@ -156,8 +168,8 @@ static void put_workers(struct gauges *g, struct dg_served *const *models, size_
         const char *const labels[] = {
             "worker", number, "device", models[0]->replicas[w].be->name, NULL};
         put_labelled(g, "dragoman_worker_steps_total",
-            "Decode steps of a worker, with the models that it has now.", steps, labels);
-        g->list[g->n - 1].counter = true;
+            "Decode steps of a worker, with the models that it has now.", steps, labels)
+            ->counter = true;
     }
 }
 
@@ -222,28 +234,22 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_served *models[DG_MODELS_MAX];
     struct dg_buffer b;
     size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
-    struct gauges g = {.cap = FIXED_GAUGES + 2 * n};
-    for (size_t i = 0; i < n; i++)
-        g.cap += models[i]->n_placed + models[i]->n_replicas;
+    struct gauges g = {0};
     dg_buffer_init(&b);
-    g.list = calloc(g.cap, sizeof *g.list);
-    bool room = g.list != NULL;
-    if (room) {
-        put_server(&g, app);
-        put_connections(&g, x);
-        put_keys(&g, app);
-        put_reloads(&g, app);
-        put_engines(&g, models, n);
-        put_workers(&g, models, n);
-        put_cache(&g, app);
-        put_models(&g, models, n);
-        put_process(&g);
-        dg_metrics_write(app->metrics, g.list, g.n, &b);
-    }
+    put_server(&g, app);
+    put_connections(&g, x);
+    put_keys(&g, app);
+    put_reloads(&g, app);
+    put_engines(&g, models, n);
+    put_workers(&g, models, n);
+    put_cache(&g, app);
+    put_models(&g, models, n);
+    put_process(&g);
+    dg_metrics_write(app->metrics, g.list, g.n, &b);
     free(g.list);
     for (size_t i = 0; i < n; i++)
         dg_served_release(models[i]);
-    r.status = room && !b.failed ? 200 : 503;
+    r.status = !g.failed && !b.failed ? 200 : 503;
     r.content_type = "text/plain; version=0.0.4; charset=utf-8";
     if (r.status == 200)
         r.body = dg_buffer_take(&b, &r.body_len);

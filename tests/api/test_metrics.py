@@ -1,4 +1,5 @@
 """GET /metrics: the format, the names, and that the numbers are those of what happened."""
+import json
 import re
 import shutil
 import subprocess
@@ -144,3 +145,20 @@ def test_queue_and_timeouts_show(endless, busy):
         assert server.translate(text, timeout_ms=100).status_code == 504
         # Counted when the reply has gone out: the client may have it a moment earlier.
         server.until(lambda: value(read(server)[0], "dragoman_requests_total", outcome="timeout") == 1)
+
+
+def test_names_of_any_length_are_labels(tmp_path):
+    """255 bytes that all need an escape, as a manifest may name a bundle; cut or not, the page is one that parses."""
+    names = {"long": "n" * 255, "odd": '"' * 100, "middle": "m" * 145}
+    for i, (folder, name) in enumerate(names.items()):
+        path = bundle.make(CLI, str(tmp_path / "models" / folder), ["en", "de", "fr"][i], ["de", "fr", "en"][i], seed=i)
+        with open(path + "/manifest.json", encoding="utf-8") as f:
+            manifest = json.load(f)
+        manifest["name"] = name
+        with open(path + "/manifest.json", "w", encoding="utf-8") as f:
+            json.dump(manifest, f)
+        subprocess.run([CLI, "seal", path], check=True, stdout=subprocess.DEVNULL)
+    with Server(str(tmp_path / "models")) as server:
+        values, _ = read(server)
+        shown = {dict(labels)["model"].replace('\\"', '"') for name, labels in values if name == "dragoman_model_info"}
+        assert shown == set(names.values())

@@ -113,8 +113,18 @@ static void labels(void **state)
     (void)state;
     dg_metrics_label(out, sizeof out, odd);
     assert_string_equal(out, "{a=\"x\\\"y\\\\z\\n\",b=\"2\"}");
-    dg_metrics_label(small, sizeof small, odd); /* cut, not overrun */
-    assert_int_equal(strlen(small), 7);
+    /* Cut, not overrun, and still what a scraper can read: whole characters, whole labels. */
+    dg_metrics_label(small, sizeof small, odd);
+    assert_string_equal(small, "{a=\"x\"}");
+    for (size_t cap = 1; cap <= sizeof out; cap++) {
+        const char *const name[] = {"model", "\"\xc3\xa4\\\xe2\x82\xac\n", "b", "2", NULL};
+        dg_metrics_label(out, cap, name);
+        size_t n = strlen(out);
+        assert_true(n < cap && (n == 0 || strcmp(out + n - 2, "\"}") == 0));
+        assert_true(n < 3 || out[n - 3] != '\\' || out[n - 4] == '\\');
+        assert_true(strchr(out, '\xc3') ? strstr(out, "\xc3\xa4") != NULL : true);
+        assert_true(strchr(out, '\xe2') ? strstr(out, "\xe2\x82\xac") != NULL : true);
+    }
 }
 
 static void gauges(void **state)
