@@ -50,8 +50,9 @@ struct dg_server_config {
     int64_t cache_bytes;      /* of kept answers; 0: none are kept */
     int64_t max_queue_tokens; /* source pieces that may wait; 0: max_queue_ms counts */
     int64_t max_connections;
-    int64_t batch_timeout_ms;   /* the same for a batch */
-    int64_t request_timeout_ms; /* default and upper bound of a request's deadline */
+    int64_t max_connections_per_address; /* 0: half of max_connections */
+    int64_t batch_timeout_ms;            /* the same for a batch */
+    int64_t request_timeout_ms;          /* default and upper bound of a request's deadline */
     int64_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
     int64_t drain_timeout_ms;                /* after SIGTERM */
     unsigned char origin[DG_CONFIG_OPTIONS]; /* enum dg_field_origin of each row */

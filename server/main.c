@@ -237,6 +237,9 @@ static int open_http(struct server *s, struct dg_error *err)
     struct dg_http_options o = {
         .threads = (uint32_t)c->threads,
         .max_connections = (uint32_t)c->max_connections,
+        .max_connections_per_address =
+            (uint32_t)(c->max_connections_per_address > 0 ? c->max_connections_per_address
+                                                          : (c->max_connections + 1) / 2),
         .max_body_bytes = (size_t)c->max_body_bytes,
         .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
         .header_timeout_ms = (uint32_t)c->header_timeout_ms,

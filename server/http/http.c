@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 #define CONNECTION_MEMORY                                                                          \
-    16384 /* request line and headers must fit; the library answers 414 or 431 */
+    16384                 /* request line and headers must fit; the library answers 414 or 431 */
+#define MAX_KEPT_LOCAL 16 /* places that only clients on this machine get */
 #define TOO_MANY_BODIES "too many large requests are on their way"
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
 
@@ -132,7 +133,10 @@ void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out
 {
     struct dg_net_counts c;
     dg_net_counts(x->http->net, &c);
-    *out = (struct dg_http_counts){.refused = c.refused, .timed_out = c.timed_out};
+    *out = (struct dg_http_counts){.open = dg_net_count(x->http->net),
+        .refused = c.refused,
+        .evicted = c.evicted,
+        .timed_out = c.timed_out};
 }
 
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
@@ -435,11 +439,14 @@ static void on_connection(
     struct dg_http *http = cls;
     struct dg_http_connection *c = *context;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const union MHD_ConnectionInfo *fd = MHD_get_connection_info(
+                                           mhd, MHD_CONNECTION_INFO_CONNECTION_FD),
+                                       *addr = MHD_get_connection_info(
+                                           mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
         c = calloc(1, sizeof *c);
-        if (c && info)
-            c->id = dg_net_enter(http->net, info->connect_fd);
+        if (c && fd && addr)
+            c->id = dg_net_enter(
+                http->net, fd->connect_fd, addr->client_addr, sizeof(struct sockaddr_storage));
         *context = c;
     } else if (c) {
         dg_net_leave(http->net, c->id, c->linger);
@@ -521,6 +528,9 @@ int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg
     }
     struct dg_net_options net = {
         .max_connections = options->max_connections,
+        .max_per_client = options->max_connections_per_address,
+        .kept_local = options->max_connections / 16 < MAX_KEPT_LOCAL ? options->max_connections / 16
+                                                                     : MAX_KEPT_LOCAL,
         .limit_ms = {[DG_NET_HEADERS] = options->header_timeout_ms,
             [DG_NET_BODY] = options->body_timeout_ms,
             [DG_NET_WRITING] = options->write_timeout_ms,

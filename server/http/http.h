@@ -47,6 +47,7 @@ void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char 
 struct dg_http_options {
     uint32_t threads;
     uint32_t max_connections;
+    uint32_t max_connections_per_address; /* but for clients on this machine; 0: no limit */
     size_t max_body_bytes;
     size_t max_bodies_bytes; /* all requests together, as far as they have arrived */
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
@@ -86,7 +87,9 @@ bool dg_http_gone(const struct dg_http_exchange *x);
 size_t dg_http_sent(const struct dg_http_exchange *x);
 /* Connections of the server that this exchange is one of, since the start. */
 struct dg_http_counts {
+    uint64_t open;      /* now */
     uint64_t refused;   /* over the limit: 503 */
+    uint64_t evicted;   /* idle, and closed for new ones */
     uint64_t timed_out; /* whose requests came in too slowly: 408 */
 };
 void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out);

@@ -6,6 +6,7 @@
 #include "server/http/net.h"
 
 #include "base/clock.h"
+#include "server/http/clients.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #define MAX_LINGERING 64
 #define GRACE_NS 1000000000ull
 #define EVENTS 64
+#define MAX_CLOSING 64          /* evicted connections whose descriptors are still open */
+#define SILENT_NS 1000000000ull /* a connection without a request may be evicted after this */
 #define TAG_LISTEN 0ull
 #define TAG_WAKE 1ull
 #define TAG_LINGER 2ull
@@ -35,7 +38,9 @@ struct slot {
     uint32_t next_free;
     enum dg_net_phase phase;
     bool gone, timed_out;
+    bool evicted;
     uint64_t since_ns;
+    uint64_t client;
     void *user;
 };
 
@@ -56,11 +61,14 @@ struct dg_net {
     uint64_t retry_ns;
     pthread_mutex_t lock;
     /* guarded by lock */
-    struct slot *slots; /* [max_connections] */
+    struct slot *slots; /* [n_slots] */
+    uint32_t n_slots;   /* max_connections, and those that are being closed */
     uint32_t first_free;
-    size_t count;
-    size_t coming;     /* accepted, not entered yet: they have a place already */
-    uint64_t drain_ns; /* when draining began; 0 before */
+    size_t count;               /* slots taken */
+    size_t closing;             /* of these, evicted */
+    size_t coming;              /* accepted, not entered yet: they have a place already */
+    struct dg_clients *clients; /* of those that count and those that come */
+    uint64_t drain_ns;          /* when draining began; 0 before */
     struct lingering linger[MAX_LINGERING];
     size_t n_linger;
     struct dg_net_counts counts;
@@ -105,25 +113,28 @@ void dg_net_refuse(int fd, const struct dg_net_refusal *r)
 static struct slot *find(struct dg_net *net, uint64_t id)
 {
     uint32_t index = (uint32_t)id;
-    if (index >= net->o.max_connections)
+    if (index >= net->n_slots)
         return NULL;
     struct slot *s = &net->slots[index];
     return s->fd >= 0 && s->generation == (uint32_t)(id >> 32) ? s : NULL;
 }
 
-uint64_t dg_net_enter(struct dg_net *net, int fd)
+uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, socklen_t n)
 {
-    uint64_t id = 0;
+    uint64_t id = 0, client = dg_client_of(addr, n);
     pthread_mutex_lock(&net->lock);
     net->coming -= net->coming > 0;
     uint32_t index = net->first_free;
+    if (index == UINT32_MAX)
+        dg_clients_remove(net->clients, client);
     if (index != UINT32_MAX) {
         struct slot *s = &net->slots[index];
         net->first_free = s->next_free;
         s->fd = fd;
         s->generation = s->generation >= UINT32_MAX - 1 ? 1 : s->generation + 1;
         s->phase = DG_NET_HEADERS;
-        s->gone = s->timed_out = false;
+        s->gone = s->timed_out = s->evicted = false;
+        s->client = client;
         s->user = NULL;
         s->since_ns = dg_clock_ns();
         id = (uint64_t)s->generation << 32 | index;
@@ -164,6 +175,10 @@ void dg_net_leave(struct dg_net *net, uint64_t id, bool linger)
         epoll_ctl(net->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
         if (linger && !s->gone)
             start_lingering(net, s->fd);
+        if (s->evicted)
+            net->closing--;
+        else
+            dg_clients_remove(net->clients, s->client);
         s->fd = -1;
         s->user = NULL;
         s->next_free = net->first_free;
@@ -256,7 +271,7 @@ bool dg_net_drained(struct dg_net *net)
 void dg_net_abort(struct dg_net *net)
 {
     pthread_mutex_lock(&net->lock);
-    for (uint32_t i = 0; i < net->o.max_connections; i++)
+    for (uint32_t i = 0; i < net->n_slots; i++)
         if (net->slots[i].fd >= 0)
             shutdown(net->slots[i].fd, SHUT_RDWR);
     pthread_mutex_unlock(&net->lock);
@@ -281,28 +296,80 @@ static void on_hangup(struct dg_net *net, uint64_t id)
         net->o.gone(user);
 }
 
-/* Take a place for a connection that has been accepted; false: there is none. */
-static bool take_place(struct dg_net *net)
+/* Does nobody lose anything when this connection is closed? What has arrived unread is a request
+ * that nobody has looked at yet. Lock held. */
+static bool may_evict(const struct slot *s, uint64_t now)
 {
-    pthread_mutex_lock(&net->lock);
-    bool free_place = net->count + net->coming < net->o.max_connections;
-    net->coming += free_place;
-    pthread_mutex_unlock(&net->lock);
-    return free_place;
+    char byte;
+    if (s->fd < 0 || s->evicted)
+        return false;
+    if (s->phase != DG_NET_IDLE && (s->phase != DG_NET_HEADERS || now < s->since_ns + SILENT_NS))
+        return false;
+    return s->phase == DG_NET_HEADERS ||
+           recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL) <= 0;
 }
 
-static void give_place_back(struct dg_net *net)
+/* Close the connection that has been idle longest, or has been at its headers longest, to make a
+ * place: one of the client's own, or (client NULL) anybody's. False: none is idle. Lock held. */
+static bool evict(struct dg_net *net, const uint64_t *client)
+{
+    struct slot *oldest = NULL;
+    uint64_t now = dg_clock_ns();
+    if (net->closing == MAX_CLOSING)
+        return false;
+    for (uint32_t i = 0; i < net->n_slots; i++) {
+        struct slot *s = &net->slots[i];
+        if ((!client || s->client == *client) && (!oldest || s->since_ns < oldest->since_ns) &&
+            may_evict(s, now))
+            oldest = s;
+    }
+    if (!oldest)
+        return false;
+    shutdown(oldest->fd, SHUT_RDWR); /* its owner reads the end and closes it */
+    oldest->evicted = true;
+    dg_clients_remove(net->clients, oldest->client);
+    net->closing++;
+    net->counts.evicted++;
+    return true;
+}
+
+enum verdict { PLACE, NO_PLACE, TOO_MANY_OF_CLIENT };
+
+/* Take a place for a connection that has been accepted. Connections from this machine (a proxy, a
+ * probe, the operator) have no limit of their own and some places to themselves. */
+static enum verdict take_place(struct dg_net *net, uint64_t client)
+{
+    enum verdict v = PLACE;
+    bool local = dg_client_is_local(client);
+    pthread_mutex_lock(&net->lock);
+    size_t most = net->o.max_connections - (local ? 0 : net->o.kept_local);
+    if (!local && net->o.max_per_client > 0 &&
+        dg_clients_count(net->clients, client) >= net->o.max_per_client && !evict(net, &client))
+        v = TOO_MANY_OF_CLIENT;
+    else if (net->count - net->closing + net->coming >= most && !evict(net, NULL))
+        v = NO_PLACE;
+    else if (!dg_clients_add(net->clients, client))
+        v = NO_PLACE;
+    net->coming += v == PLACE;
+    pthread_mutex_unlock(&net->lock);
+    return v;
+}
+
+static void give_place_back(struct dg_net *net, uint64_t client)
 {
     pthread_mutex_lock(&net->lock);
     net->coming--;
+    dg_clients_remove(net->clients, client);
     pthread_mutex_unlock(&net->lock);
 }
 
 /* Closing with the request unread would reset the connection, and the refusal with it. */
-static void refuse_connection(struct dg_net *net, int fd)
+static void refuse_connection(struct dg_net *net, int fd, enum verdict v)
 {
-    static const struct dg_net_refusal full = {
-        .status = 503, .code = "overloaded", .message = "too many connections are open"};
+    const struct dg_net_refusal full = {.status = 503,
+        .code = "overloaded",
+        .message = v == TOO_MANY_OF_CLIENT ? "too many connections are open from this address"
+                                           : "too many connections are open"};
     dg_net_refuse(fd, &full);
     shutdown(fd, SHUT_WR);
     pthread_mutex_lock(&net->lock);
@@ -329,12 +396,12 @@ static void accept_all(struct dg_net *net)
             }
             return;
         }
-        if (!take_place(net)) {
-            refuse_connection(net, fd);
-            continue;
-        }
-        if (!net->o.accepted(net->o.arg, fd, (const struct sockaddr *)&addr, n))
-            give_place_back(net);
+        uint64_t client = dg_client_of((const struct sockaddr *)&addr, n);
+        enum verdict v = take_place(net, client);
+        if (v != PLACE)
+            refuse_connection(net, fd, v);
+        else if (!net->o.accepted(net->o.arg, fd, (const struct sockaddr *)&addr, n))
+            give_place_back(net, client);
     }
 }
 
@@ -397,7 +464,7 @@ static void tell_slow(struct dg_net *net, struct slot *s)
 static void close_slow(struct dg_net *net, uint64_t now)
 {
     pthread_mutex_lock(&net->lock);
-    for (uint32_t i = 0; i < net->o.max_connections; i++) {
+    for (uint32_t i = 0; i < net->n_slots; i++) {
         struct slot *s = &net->slots[i];
         if (s->fd < 0)
             continue;
@@ -495,14 +562,16 @@ int dg_net_open(
     int rc = open_fds(net, err);
     if (rc != DG_OK)
         goto out;
-    net->slots = calloc(options->max_connections, sizeof *net->slots);
-    if (!net->slots) {
+    net->n_slots = options->max_connections + MAX_CLOSING;
+    net->slots = calloc(net->n_slots, sizeof *net->slots);
+    net->clients = dg_clients_open(net->n_slots);
+    if (!net->slots || !net->clients) {
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %u connections", options->max_connections);
         goto out;
     }
-    for (uint32_t i = 0; i < options->max_connections; i++) {
+    for (uint32_t i = 0; i < net->n_slots; i++) {
         net->slots[i].fd = -1;
-        net->slots[i].next_free = i + 1 < options->max_connections ? i + 1 : UINT32_MAX;
+        net->slots[i].next_free = i + 1 < net->n_slots ? i + 1 : UINT32_MAX;
     }
     *out = net; /* before the thread: the first connection may come at once, and its owner asks for
                    it */
@@ -536,6 +605,7 @@ void dg_net_close(struct dg_net *net)
     if (net->wake_fd >= 0)
         close(net->wake_fd);
     pthread_mutex_destroy(&net->lock);
+    dg_clients_close(net->clients);
     free(net->slots);
     free(net);
 }

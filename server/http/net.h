@@ -1,9 +1,9 @@
 /* The sockets' keeper: one thread that accepts, notices clients that hang up, and closes
- * connections that are too slow. The HTTP library reads and writes the sockets, but sees neither a
- * hang-up while a request waits for its answer nor a client that drips one byte a second; this
- * does. Knows no HTTP beyond two fixed refusals. A client that closes only its sending side counts
- * as gone: the two look the same on the socket. Any thread may call; callbacks come from the
- * keeper's thread, without its lock held. */
+ * connections that are too slow, or idle where others need their places. The HTTP library reads and
+ * writes the sockets, but sees neither a hang-up while a request waits for its answer nor a client
+ * that drips one byte a second; this does. Knows no HTTP beyond two fixed refusals. A client that
+ * closes only its sending side counts as gone: the two look the same on the socket. Any thread may
+ * call; callbacks come from the keeper's thread, without its lock held. */
 #ifndef DG_SERVER_HTTP_NET_H
 #define DG_SERVER_HTTP_NET_H
 
@@ -27,7 +27,9 @@ enum dg_net_phase {
 };
 
 struct dg_net_options {
-    uint32_t max_connections;         /* above: 503 at once */
+    uint32_t max_connections;         /* above: the longest idle one is closed, else 503 at once */
+    uint32_t max_per_client;          /* the same for those of one address; 0 = none */
+    uint32_t kept_local;              /* of max_connections, only for clients on this machine */
     uint32_t limit_ms[DG_NET_PHASES]; /* 0 = none */
     void *arg;                        /* first argument of the callbacks */
     /* Takes fd, and enters it soon; false: it did not, and has closed it. */
@@ -54,8 +56,9 @@ struct dg_net_refusal {
  * next. */
 void dg_net_refuse(int fd, const struct dg_net_refusal *r);
 
-/* Know an accepted fd from now on; its id, or 0 when the limit is reached. */
-uint64_t dg_net_enter(struct dg_net *net, int fd);
+/* Know an accepted fd from now on, and the address [n] that it was accepted from; its id, or 0 when
+ * the limit is reached. */
+uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, socklen_t n);
 /* Forget it before its fd is closed. linger: keep reading and dropping what the client still sends
  * for a moment, so that the refusal it was sent is not wiped out by a reset. Unknown ids (0) are
  * ignored. */
@@ -83,6 +86,7 @@ size_t dg_net_count(struct dg_net *net);
 /* Since the start. */
 struct dg_net_counts {
     uint64_t refused;   /* connections over the limit: 503 */
+    uint64_t evicted;   /* idle connections closed for new ones */
     uint64_t timed_out; /* those whose requests came in too slowly: 408 */
 };
 void dg_net_counts(struct dg_net *net, struct dg_net_counts *out);

@@ -1,0 +1,119 @@
+"""What an attack with the source open found, each fault as a test: the server stays up, answers others, and says no in
+words. Under a minute. The addresses 127.0.0.2, .3, ... stand for clients elsewhere."""
+import os
+import socket
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
+
+from conftest import PATIENCE, Server  # noqa: E402
+from conftest import models  # noqa: E402,F401  (a fixture)
+
+LIVEZ = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+def connect_from(server, address):
+    return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE, source_address=(address, 0))
+
+
+def answer(s):
+    """The head of one answer; b"" where the server closed."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        try:
+            more = s.recv(65536)
+        except ConnectionResetError:
+            return b""
+        if not more:
+            return b""
+        data += more
+    return data
+
+
+def ask_from(server, address):
+    """/livez over a connection of its own; its status, 0 where the server closed."""
+    with connect_from(server, address) as s:
+        s.sendall(LIVEZ)
+        said = answer(s)
+    return int(said.split(b" ")[1]) if said else 0
+
+
+def idle_from(server, address, n):
+    """n connections that have asked once and then keep quiet."""
+    held = []
+    for _ in range(n):
+        s = connect_from(server, address)
+        s.sendall(LIVEZ)
+        answer(s)
+        held.append(s)
+    return held
+
+
+def closed(s):
+    s.setblocking(False)
+    try:
+        return s.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
+
+
+def metric(server, name):
+    return sum(float(line.split()[-1]) for line in server.get("/metrics").text.splitlines() if line.startswith(name))
+
+
+# Connections -------------------------------------------------------------------------------------------------
+
+def test_idle_connections_of_one_client_lock_nobody_out(models):  # noqa: F811
+    with Server(models, "--max-connections", "64", "--idle-timeout", "300", "--header-timeout", "300") as server:
+        held = idle_from(server, "127.0.0.2", 100)
+        assert all(ask_from(server, "127.0.0.3") == 200 for _ in range(40))
+        assert server.get("/livez").status_code == 200
+        # No more than half are one client's, and it loses its own: those that were idle longest.
+        server.until(lambda: sum(not closed(s) for s in held) == 32)
+        assert closed(held[0]) and not closed(held[-1]) and metric(server, "dragoman_connections_evicted_total") >= 68
+        for s in held:
+            s.close()
+
+
+def test_idle_connections_of_many_clients_lock_nobody_out(models):  # noqa: F811
+    with Server(models, "--max-connections", "64", "--idle-timeout", "300", "--header-timeout", "300") as server:
+        held = [s for i in range(8) for s in idle_from(server, "127.0.1.%d" % (i + 1), 8)]
+        for i in range(20):
+            with connect_from(server, "127.0.0.3") as s:
+                s.sendall(LIVEZ)
+                assert answer(s).startswith(b"HTTP/1.1 200")
+        server.until(lambda: metric(server, "dragoman_connections_open") <= 64)
+        for s in held:
+            s.close()
+
+
+def test_silent_connections_lock_nobody_out(models):  # noqa: F811
+    """They have sent half of a request, or nothing; after a second their places go to others."""
+    with Server(models, "--max-connections", "64", "--header-timeout", "300",
+                "--max-connections-per-address", "64") as server:
+        held = [connect_from(server, "127.0.0.2") for _ in range(60)]
+        for s in held[::2]:
+            s.sendall(LIVEZ[:20])
+        server.until(lambda: ask_from(server, "127.0.0.3") == 200)
+        assert all(ask_from(server, "127.0.0.3") == 200 for _ in range(10))
+        for s in held:
+            s.close()
+
+
+def test_clients_at_work_lose_nothing_to_new_ones(models):  # noqa: F811
+    """Connections whose requests are being read are not closed for others: those get 503, but for this machine's."""
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    with Server(models, "--max-connections", "32", "--body-timeout", "300", "--max-connections-per-address",
+                "32") as server:
+        held = [connect_from(server, "127.0.0.2") for _ in range(30)]  # 2 of 32 are kept
+        for s in held:
+            s.sendall(head)
+        server.until(lambda: metric(server, "dragoman_connections_open") >= 30)
+        server.until(lambda: ask_from(server, "127.0.0.3") == 503)
+        assert server.get("/livez").status_code == 200 and ask_from(server, "127.0.0.1") == 200
+        assert not any(closed(s) for s in held)
+        for s in held:
+            s.close()
+        server.until(lambda: ask_from(server, "127.0.0.3") == 200)
