@@ -52,7 +52,7 @@ struct dg_field_list {
 };
 
 enum dg_field_flag {
-    /* Its absence is an error in JSON. */
+    /* Its absence is an error in JSON and, of a string, on a command line (dg_options_required). */
     DG_FIELD_REQUIRED = 1,
     /* Not written to JSON while it has its default. */
     DG_FIELD_UNWRITTEN = 2,

@@ -54,7 +54,7 @@ static int refuse(const struct dg_fields *groups, size_t n_groups, const char *a
         return dg_error_field(err, DG_EINVAL, given,
             "there is no option %s: options are written in full (%s)", given,
             dg_field_option(meant, whole));
-    return dg_error_field(err, DG_EINVAL, given, "there is no option %s (see --help)", given);
+    return dg_error_field(err, DG_EINVAL, given, "there is no option %s", given);
 }
 
 /* Option argv[*i] and its value, which may be the next word. */
@@ -77,13 +77,30 @@ static int take(const struct dg_fields *groups, size_t n_groups, int argc, char 
         text = "true";
     } else if (!text) {
         if (*i + 1 == argc)
-            return dg_error_field(err, DG_EINVAL, name, "%s needs a value (see --help)", name);
+            return dg_error_field(err, DG_EINVAL, name, "%s needs a value", name);
         text = argv[++*i];
     }
     int rc = dg_field_set(f, name, text, group->out, err);
     if (rc == DG_OK && group->given)
         group->given[f - group->rows] = DG_FROM_OPTION;
     return rc;
+}
+
+int dg_options_required(const struct dg_fields *groups, size_t n_groups, struct dg_error *err)
+{
+    for (size_t g = 0; g < n_groups; g++)
+        for (size_t i = 0; i < groups[g].n; i++) {
+            const struct dg_field *f = &groups[g].rows[i];
+            const char *text;
+            char name[64];
+            if (!(f->flags & DG_FIELD_REQUIRED) || f->kind != DG_FIELD_STRING)
+                continue;
+            memcpy(&text, (const char *)groups[g].out + f->offset, sizeof text);
+            if (!text || !text[0])
+                return dg_error_field(err, DG_EINVAL, dg_field_option(f, name), "%s is missing",
+                    dg_field_option(f, name));
+        }
+    return DG_OK;
 }
 
 int dg_options_read(const struct dg_fields *groups, size_t n_groups, int argc, char *argv[],
@@ -99,8 +116,7 @@ int dg_options_read(const struct dg_fields *groups, size_t n_groups, int argc, c
         else if (n_words)
             argv[1 + n++] = argv[i];
         else
-            rc = dg_error_field(
-                err, DG_EINVAL, argv[i], "unexpected \"%.60s\" (see --help)", argv[i]);
+            rc = dg_error_field(err, DG_EINVAL, argv[i], "unexpected \"%.60s\"", argv[i]);
     }
     if (n_words)
         *n_words = n;

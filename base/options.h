@@ -12,6 +12,9 @@
 int dg_options_read(const struct dg_fields *groups, size_t n_groups, int argc, char *argv[],
     int *n_words, struct dg_error *err);
 
+/* Has each DG_FIELD_REQUIRED string a value? DG_EINVAL names the first option without one. */
+int dg_options_required(const struct dg_fields *groups, size_t n_groups, struct dg_error *err);
+
 /* Append usage, a list of the options with range and default, and the text `after` (NULL: none). */
 void dg_options_help(const char *usage, const struct dg_fields *groups, size_t n_groups,
     const char *after, struct dg_buffer *b);

@@ -11,29 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: dragoman attention --model BUNDLE --source TEXT [--target TEXT] --out FILE.svg "
-    "[options]\n\n"
-    "  --source TEXT        one sentence\n"
-    "  --target TEXT        its translation (default: the one that the model finds)\n"
-    "  --kind KIND          encoder, decoder or cross (default cross: what the answer's words look "
-    "at in the source)\n"
-    "  --layer N            counted from 1 (default: the last)\n"
-    "  --heads LIST         all (default), or numbers from 1 with commas between\n"
-    "  --word WORD          of the picture: only what this word looks at\n"
-    "  --heatmap            of the picture: a grid a head instead of lines between two columns of "
-    "words\n"
-    "  --out FILE           the picture (SVG); with --json not needed\n"
-    "  --json               write the weights to standard output: [layers][heads][row][column] by "
-    "pieces, of all layers\n"
-    "                       unless one is chosen; the decoder's rows and columns are what it "
-    "reads: the start, then the\n"
-    "                       target's pieces but the last\n"
-    "  --pieces             the texts are vocabulary pieces; nothing is merged to words\n"
-    "  --source-lang CODE   (default: the bundle's first pair)\n"
-    "  --target-lang CODE\n"
-    "Without --target:\n" DG_SEARCH_HELP "  --help               this text\n";
-
 struct attention {
     struct dg_decode_options o;
     const char *source, *target, *out, *heads;
@@ -45,18 +22,28 @@ struct attention {
     struct dg_attention_map map;
 };
 
-static int take_kind(const char *arg, enum dg_attention_kind *out, struct dg_error *err)
-{
-    static const char *const names[] = {"encoder", "decoder", "cross"};
-    for (int i = 0; i < 3; i++) {
-        if (!strcmp(arg, names[i])) {
-            *out = (enum dg_attention_kind)i;
-            return 0;
-        }
-    }
-    return dg_error_set(
-        err, DG_EINVAL, "--kind takes encoder, decoder or cross, not \"%.40s\"", arg);
-}
+static const char *const kinds[] = {"encoder", "decoder", "cross", NULL};
+
+#define AT(member) DG_FIELD_AT(struct attention, member)
+
+static const struct dg_field options[] = {
+    {"source", DG_FIELD_STRING, AT(source), .flags = DG_FIELD_REQUIRED, .argument = "TEXT",
+        .help = "one sentence"},
+    {"target", DG_FIELD_STRING, AT(target), .argument = "TEXT",
+        .help = "its translation (default: the one that the model finds)"},
+    {"kind", DG_FIELD_WORD, AT(kind), 0, 0, .words = kinds, .fallback = "cross", .argument = "KIND",
+        .help = "encoder, decoder or cross (what the answer's words look at in the source)"},
+    {"layer", DG_FIELD_INT, AT(layer), 1, 64, .help = "counted from 1 (default: the last)"},
+    {"heads", DG_FIELD_STRING, AT(heads), .fallback = "all", .argument = "LIST",
+        .help = "all, or numbers from 1 with commas between"},
+    {"word", DG_FIELD_STRING, AT(svg.word), .argument = "WORD",
+        .help = "of the picture: only what this word looks at"},
+    {"heatmap", DG_FIELD_BOOL, AT(svg.heat_map),
+        .help = "of the picture: a grid for each head instead of lines between two columns of "
+                "words"},
+    {"out", DG_FIELD_STRING, AT(out), .argument = "FILE",
+        .help = "the picture (SVG); not needed with --json"},
+};
 
 /* *list is malloc'd; heads count from 0. */
 static int take_heads(
@@ -70,10 +57,11 @@ static int take_heads(
     for (; all && *n < H; (*n)++)
         (*list)[*n] = *n;
     for (const char *p = text; !all && p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        const struct dg_field row = {"heads", DG_FIELD_INT, 0, sizeof(int64_t), .min = 1, .max = H};
         char number[16];
         int64_t head;
         snprintf(number, sizeof number, "%.*s", (int)strcspn(p, ","), p);
-        int rc = dg_cli_int("--heads", number, 1, H, &head, err);
+        int rc = dg_field_set(&row, "--heads", number, &head, err);
         if (!rc && *n == H)
             rc = dg_error_set(err, DG_EINVAL, "--heads has more than the model's %u", H);
         if (rc)
@@ -180,25 +168,10 @@ static int run(struct attention *a, struct dg_error *err)
     return rc;
 }
 
-static int take(struct attention *a, int option, const char *arg, struct dg_error *err)
-{
-    switch (option) {
-    case 's': a->source = arg; return 0;
-    case 't': a->target = arg; return 0;
-    case 'o': a->out = arg; return 0;
-    case 'H': a->heads = arg; return 0;
-    case 'w': a->svg.word = arg; return 0;
-    case 'm': a->svg.heat_map = true; return 0;
-    case 'k': return take_kind(arg, &a->kind, err);
-    case 'l': return dg_cli_int("--layer", arg, 1, 64, &a->layer, err);
-    default: return dg_decode_options_take(&a->o, option, arg, err);
-    }
-}
-
 /* What there is no use for: a search where the answer is given, a picture's looks without one. */
-static int check(const struct attention *a, struct dg_error *err)
+static int check(struct attention *a, struct dg_error *err)
 {
-    const char *option = a->target ? dg_decode_options_search(&a->o) : NULL;
+    const char *option = a->target ? dg_decode_options_given(&a->o) : NULL;
     if (option)
         return dg_error_set(
             err, DG_EINVAL, "%s has no effect with --target: nothing is searched for", option);
@@ -210,27 +183,28 @@ static int check(const struct attention *a, struct dg_error *err)
 
 int dg_cli_attention(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, DG_SEARCH_OPTIONS,
-        {"source", 1, NULL, 's'}, {"target", 1, NULL, 't'}, {"kind", 1, NULL, 'k'},
-        {"layer", 1, NULL, 'l'}, {"heads", 1, NULL, 'H'}, {"word", 1, NULL, 'w'},
-        {"heatmap", 0, NULL, 'm'}, {"out", 1, NULL, 'o'}, {"help", 0, NULL, 'h'}, {0}};
-    struct attention a = {.kind = DG_ATTENTION_CROSS};
+    struct attention a = {.source = NULL};
     struct dg_error err = {0};
     dg_decode_options_init(&a.o);
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c == '?')
-            return 2;
-        if (take(&a, c, optarg, &err))
-            return dg_cli_usage("attention", "%s", err.message);
-    }
-    if (optind < argc)
-        return dg_cli_usage("attention", "unexpected \"%s\"", argv[optind]);
-    if (!a.o.model || !a.source || (!a.out && !a.o.json))
-        return dg_cli_usage("attention", "--model, --source and --out (or --json) are needed");
+    struct dg_fields groups[2 + DG_DECODE_SEARCH] = {
+        {options, DG_FIELD_COUNT(options), &a, NULL, NULL}, dg_decode_options_model(&a.o)};
+    dg_decode_options_search(&a.o, groups + 2);
+    groups[2].title = "Without --target:";
+    dg_fields_default(&groups[0]);
+    const struct dg_cli_command command = {.verb = "attention",
+        .usage = "usage: dragoman attention --model BUNDLE --source TEXT [--target TEXT] --out "
+                 "FILE.svg [options]\n",
+        .after = "--json writes the weights to standard output: [layers][heads][row][column] by "
+                 "tokens, of all\nlayers unless one is chosen; the decoder's rows and columns are "
+                 "what it reads: the start, then\nthe target's tokens but the last. With --tokens "
+                 "nothing is merged to words.\n",
+        .groups = groups,
+        .n_groups = DG_FIELD_COUNT(groups)};
+    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
+    if (!a.out && !a.o.json)
+        return dg_cli_usage("attention", "--out or --json is needed");
     if (check(&a, &err))
         return dg_cli_usage("attention", "%s", err.message);
     return run(&a, &err) ? dg_cli_fail("attention", &err) : 0;

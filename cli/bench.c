@@ -4,30 +4,40 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "translate/search_fields.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: dragoman bench --model BUNDLE --sentences FILE [options]\n\n"
-    "  --sentences FILE     sentences as pieces, one a line\n"
-    "  --mode KIND          latency (one at a time, p50) or throughput (default latency)\n"
-    "  --length N           pieces out, forced; 0: natural end, --max-length at most (default 27)\n"
-    "  --src-len N          latency: pieces of each source (default 27)\n"
-    "  --count N            latency: sentences a repetition (default 12)\n"
-    "  --reps N             repetitions (default 3)\n" DG_DECODE_HELP DG_SEARCH_HELP DG_N_BEST_HELP;
-
 struct bench {
     struct dg_decode_options o;
     struct dg_session session;
     const char *path;
-    bool throughput;
+    int throughput; /* 1; 0: latency */
     int64_t length, reps;
     int64_t src_len, count; /* 0: not given */
     char **sentences;       /* [n] pieces separated by spaces */
     size_t n;
+};
+
+static const char *const modes[] = {"latency", "throughput", NULL};
+
+#define AT(member) DG_FIELD_AT(struct bench, member)
+
+static const struct dg_field rows[] = {
+    {"sentences", DG_FIELD_STRING, AT(path), .flags = DG_FIELD_REQUIRED, .argument = "FILE",
+        .help = "sentences as tokens, one a line"},
+    {"mode", DG_FIELD_WORD, AT(throughput), 0, 1, .words = modes, .fallback = "latency",
+        .argument = "KIND", .help = "latency (one at a time, p50) or throughput"},
+    {"length", DG_FIELD_INT, AT(length), 0, 1000, .fallback = "27",
+        .help = "tokens out, forced; 0: natural end, --max-length at most"},
+    {"src_len", DG_FIELD_INT, AT(src_len), 1, 500,
+        .help = "latency: tokens of each source (default: 27)"},
+    {"count", DG_FIELD_INT, AT(count), 1, 100000,
+        .help = "latency: sentences of each repetition (default: 12)"},
+    {"reps", DG_FIELD_INT, AT(reps), 1, 64, .fallback = "3", .help = "repetitions"},
 };
 
 static int add_sentence(struct bench *b, const char *s, size_t len, struct dg_error *err)
@@ -188,26 +198,8 @@ static int run(struct bench *b, struct dg_error *err)
     return rc;
 }
 
-static int take(struct bench *b, int c, const char *arg, struct dg_error *err)
-{
-    switch (c) {
-    case 's': b->path = arg; return 0;
-    case 'm':
-        if (strcmp(arg, "latency") && strcmp(arg, "throughput"))
-            return dg_error_set(
-                err, DG_EINVAL, "--mode takes latency or throughput, not \"%.40s\"", arg);
-        b->throughput = !strcmp(arg, "throughput");
-        return 0;
-    case 'l': return dg_cli_int("--length", arg, 0, 1000, &b->length, err);
-    case 'L': return dg_cli_int("--src-len", arg, 1, 500, &b->src_len, err);
-    case 'n': return dg_cli_int("--count", arg, 1, 100000, &b->count, err);
-    case 'r': return dg_cli_int("--reps", arg, 1, 64, &b->reps, err);
-    default: return dg_decode_options_take(&b->o, c, arg, err);
-    }
-}
-
 /* What one of the modes, or a forced length, leaves no use for. */
-static int check(const struct bench *b, struct dg_error *err)
+static int check(struct bench *b, struct dg_error *err)
 {
     if (b->throughput && (b->src_len || b->count))
         return dg_error_set(err, DG_EINVAL,
@@ -226,28 +218,22 @@ static int check(const struct bench *b, struct dg_error *err)
 
 int dg_cli_bench(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, DG_WORKERS_OPTION, DG_SEARCH_OPTIONS,
-        DG_N_BEST_OPTION, {"sentences", 1, NULL, 's'}, {"mode", 1, NULL, 'm'},
-        {"length", 1, NULL, 'l'}, {"src-len", 1, NULL, 'L'}, {"count", 1, NULL, 'n'},
-        {"reps", 1, NULL, 'r'}, {"help", 0, NULL, 'h'}, {0}};
-    struct bench b = {.length = 27, .reps = 3};
+    struct bench b = {.path = NULL};
     struct dg_error err = {0};
     dg_decode_options_init(&b.o);
     b.o.translate.pieces = true;
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c == '?')
-            return 2;
-        if (take(&b, c, optarg, &err))
-            return dg_cli_usage("bench", "%s", err.message);
-    }
-    if (!b.o.model || !b.path)
-        return dg_cli_usage("bench", "--model and --sentences are needed");
-    if (optind < argc)
-        return dg_cli_usage("bench", "unexpected \"%s\"", argv[optind]);
+    struct dg_fields groups[4 + DG_DECODE_SEARCH] = {{rows, DG_FIELD_COUNT(rows), &b, NULL, NULL},
+        dg_decode_options_model(&b.o), dg_decode_options_workers(&b.o),
+        dg_n_best_fields(&b.o.translate.search)};
+    dg_decode_options_search(&b.o, groups + 4);
+    dg_fields_default(&groups[0]);
+    const struct dg_cli_command command = {.verb = "bench",
+        .usage = "usage: dragoman bench --model BUNDLE --sentences FILE [options]\n",
+        .groups = groups,
+        .n_groups = DG_FIELD_COUNT(groups)};
+    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
     if (check(&b, &err))
         return dg_cli_usage("bench", "%s", err.message);
     b.src_len = b.src_len ? b.src_len : 27;

@@ -6,8 +6,6 @@
 
 #include "base/error.h"
 
-#include <stdint.h>
-
 int dg_cli_attention(int argc, char **argv);
 int dg_cli_convert(int argc, char **argv);
 int dg_cli_inspect(int argc, char **argv);
@@ -27,12 +25,5 @@ int dg_cli_usage(const char *verb, const char *format, ...) __attribute__((forma
 /* Give what was printed to standard output. DG_EIO when any of it was lost, now or in an earlier
  * write: a write that fails drops its text, and a later flush knows nothing of that. */
 int dg_cli_flush(struct dg_error *err);
-
-/* A whole number within min..max from an option's text; DG_EINVAL names the option, the text and
- * the range. */
-int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out,
-    struct dg_error *err);
-int dg_cli_number(const char *option, const char *text, double min, double max, double *out,
-    struct dg_error *err);
 
 #endif

@@ -1,138 +1,127 @@
 #include "cli/decode_options.h"
 
 #include "base/cores.h"
-#include "cli/cli.h"
 #include "kernels/device.h"
+#include "translate/search_fields.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What a GPU wants in one step to be busy. */
 enum { GPU_ROWS = 1024, GPU_SENTENCES = 256 };
 
+#define AT(member) DG_FIELD_AT(struct dg_decode_options, member)
+
+static const struct dg_field model_rows[] = {
+    {"model", DG_FIELD_STRING, AT(model), .argument = "BUNDLE", .flags = DG_FIELD_REQUIRED,
+        .help = "the bundle to use"},
+    {"source_lang", DG_FIELD_STRING, AT(translate.source), .argument = "CODE",
+        .help = "language of the input (default: the bundle's first pair)"},
+    {"target_lang", DG_FIELD_STRING, AT(translate.target), .argument = "CODE",
+        .help = "language of the output"},
+    {"device", DG_FIELD_STRING, AT(device), .argument = "NAME",
+        .help = "auto, cpu, cuda or cuda:N (default: auto, a GPU where one can be used)"},
+    {"precision", DG_FIELD_STRING, AT(precision), .argument = "TYPE",
+        .help = "of a GPU's arithmetic: fp32, fp16 or bf16 (default: fp32)"},
+    {"threads", DG_FIELD_INT, AT(threads), 1, 256, .fallback = "1",
+        .help = "cores that one step is split over"},
+    {"tokens", DG_FIELD_BOOL, AT(translate.pieces), .old = "pieces",
+        .help = "read and write tokens of the vocabulary, with spaces between, instead of text"},
+    {"json", DG_FIELD_BOOL, AT(json), .help = "write JSON"},
+};
+
+static const struct dg_field workers_rows[] = {
+    {"workers", DG_FIELD_INT, AT(workers), 1, 256,
+        .help = "engines side by side (default: one for each core; one on a GPU)"},
+};
+
+/* "temperature=0.7,seed=1" */
+static int take_sampling(const char *name, const char *text, void *out, struct dg_error *err)
+{
+    struct dg_sampling *s = &((struct dg_decode_options *)out)->translate.search.sampling;
+    const struct dg_fields t = dg_sampling_fields(s);
+    dg_fields_default(&t);
+    for (const char *p = text; *p; p += *p == ',') {
+        char key[32], full[64], value[64];
+        const size_t n = strcspn(p, ",="), n_value = p[n] == '=' ? strcspn(p + n + 1, ",") : 0;
+        snprintf(key, sizeof key, "%.*s", n < sizeof key ? (int)n : 0, p);
+        for (char *c = key; *c; c++)
+            *c = *c == '-' ? '_' : *c;
+        const size_t row = dg_fields_find(&t, key);
+        if (row == t.n || p[n] != '=' || n_value >= sizeof value)
+            return dg_error_field(err, DG_EINVAL, name,
+                "%s takes temperature=X, top-k=N and seed=N with commas between, not \"%.40s\"",
+                name, p);
+        snprintf(full, sizeof full, "%s %.*s", name, (int)n, p);
+        snprintf(value, sizeof value, "%.*s", (int)n_value, p + n + 1);
+        int rc = dg_field_set(&t.rows[row], full, value, s, err);
+        if (rc)
+            return rc;
+        p += n + 1 + n_value;
+    }
+    return DG_OK;
+}
+
+static const struct dg_field sampling_rows[] = {
+    {"sampling", DG_FIELD_CUSTOM, .take = take_sampling, .argument = "SPEC",
+        .help =
+            "draw tokens at random instead of searching: temperature=X,top-k=N,seed=N (each may "
+            "be left out: 1, all, 0); the same seed and sentence give the same answer"},
+};
+
+#define GROUP(rows)                                                                                \
+    (struct dg_fields)                                                                             \
+    {                                                                                              \
+        rows, DG_FIELD_COUNT(rows), o, NULL, NULL                                                  \
+    }
+
+struct dg_fields dg_decode_options_model(struct dg_decode_options *o)
+{
+    return GROUP(model_rows);
+}
+
+struct dg_fields dg_decode_options_workers(struct dg_decode_options *o)
+{
+    return GROUP(workers_rows);
+}
+
+void dg_decode_options_search(
+    struct dg_decode_options *o, struct dg_fields groups[DG_DECODE_SEARCH])
+{
+    groups[0] = dg_search_fields(&o->translate.search, o->search_given);
+    groups[1] = dg_length_fields(&o->translate.search, o->length_given);
+    groups[2] = GROUP(sampling_rows);
+}
+
 void dg_decode_options_init(struct dg_decode_options *o)
 {
     memset(o, 0, sizeof *o);
-    o->translate.search.alpha = -1;
+    dg_search_init(&o->translate.search);
     o->threads = 1;
 }
 
-static int take_penalty(struct dg_translate_options *o, const char *arg, struct dg_error *err)
-{
-    static const struct {
-        const char *name;
-        enum dg_penalty penalty;
-    } kinds[] = {{"gnmt", DG_PENALTY_GNMT}, {"power", DG_PENALTY_POWER}, {"none", DG_PENALTY_NONE}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (!strcmp(arg, kinds[i].name)) {
-            o->search.penalty = kinds[i].penalty;
-            o->penalty_set = true;
-            return 0;
-        }
-    }
-    return dg_error_set(err, DG_EINVAL, "--penalty takes gnmt, power or none, not \"%.40s\"", arg);
-}
-
-static int take_sampling(struct dg_sampling *s, const char *arg, struct dg_error *err)
-{
-    char *list = strdup(arg), *save = NULL;
-    int rc = list ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for options");
-    s->temperature = 1;
-    for (char *w = strtok_r(list, ",", &save); w && !rc; w = strtok_r(NULL, ",", &save)) {
-        char *value = strchr(w, '=');
-        int64_t n = 0;
-        double x = 0;
-        if (value)
-            *value++ = '\0';
-        if (value && !strcmp(w, "temperature")) {
-            rc = dg_cli_number("--sampling temperature", value, 0.01, 100, &x, err);
-            s->temperature = (float)x;
-        } else if (value && !strcmp(w, "top-k")) {
-            rc = dg_cli_int("--sampling top-k", value, 0, DG_MAX_SAMPLE_TOP_K, &n, err);
-            s->top_k = (uint32_t)n;
-        } else if (value && !strcmp(w, "seed")) {
-            rc = dg_cli_int("--sampling seed", value, 0, INT64_MAX, &n, err);
-            s->seed = (uint64_t)n;
-        } else {
-            rc = dg_error_set(err, DG_EINVAL,
-                "--sampling takes temperature=X, top-k=N and seed=N with commas between, not "
-                "\"%.40s\"",
-                w);
-        }
-    }
-    free(list);
-    return rc;
-}
-
-int dg_decode_options_take(
-    struct dg_decode_options *o, int c, const char *arg, struct dg_error *err)
-{
-    struct dg_search *search = &o->translate.search;
-    int64_t n = 0;
-    double x = 0;
-    int rc = 0;
-    switch (c) {
-    case 1001: o->model = arg; break;
-    case 1002: o->translate.source = arg; break;
-    case 1003: o->translate.target = arg; break;
-    case 1004:
-        rc = dg_cli_int("--beam", arg, 1, DG_MAX_BEAM, &n, err);
-        search->beam = (uint32_t)n;
-        break;
-    case 1005:
-        rc = dg_cli_number("--alpha", arg, 0, 10, &x, err);
-        search->alpha = (float)x;
-        break;
-    case 1006: return take_penalty(&o->translate, arg, err);
-    case 1007:
-        rc = dg_cli_int("--max-length", arg, 1, 4096, &n, err);
-        search->max_len = (uint32_t)n;
-        break;
-    case 1008:
-        rc = dg_cli_int("--n-best", arg, 1, DG_MAX_BEAM, &n, err);
-        search->n_best = (uint32_t)n;
-        break;
-    case 1009: o->translate.pieces = true; break;
-    case 1010: o->json = true; break;
-    case 1011:
-        rc = dg_cli_int("--workers", arg, 1, 256, &n, err);
-        o->workers = (int)n;
-        break;
-    case 1012:
-        rc = dg_cli_int("--threads", arg, 1, 256, &n, err);
-        o->threads = (int)n;
-        break;
-    case 1013: return take_sampling(&search->sampling, arg, err);
-    case 1014: o->device = arg; break;
-    case 1015: o->precision = arg; break;
-    default: return 1;
-    }
-    return rc;
-}
-
-int dg_decode_options_check(const struct dg_decode_options *o, struct dg_error *err)
+int dg_decode_options_check(struct dg_decode_options *o, struct dg_error *err)
 {
     const struct dg_search *search = &o->translate.search;
     const struct dg_device_options wish = {o->device, o->precision, o->threads};
+    o->translate.penalty_set = o->length_given[0] != DG_FROM_DEFAULT;
     if (search->sampling.temperature > 0 && (search->beam > 1 || search->n_best > 1))
         return dg_error_set(err, DG_EINVAL,
-            "--sampling draws one answer: --beam and --n-best must be 1 or left out");
+            "--sampling draws one answer: --beam-size and --n-best must be 1 or left out");
     return dg_device_check(&wish, err);
 }
 
-const char *dg_decode_options_search(const struct dg_decode_options *o)
+const char *dg_decode_options_given(const struct dg_decode_options *o)
 {
-    const struct dg_search *search = &o->translate.search;
-    if (search->beam)
-        return "--beam";
-    if (search->alpha >= 0)
-        return "--alpha";
-    if (o->translate.penalty_set)
-        return "--penalty";
-    if (search->max_len)
-        return "--max-length";
-    return search->sampling.temperature > 0 ? "--sampling" : NULL;
+    static const char *const names[] = {
+        "--beam-size", "--length-penalty", "--length-penalty-kind", "--max-length"};
+    for (size_t i = 0; i < 2; i++)
+        if (o->search_given[i])
+            return names[i];
+    for (size_t i = 0; i < 2; i++)
+        if (o->length_given[i])
+            return names[2 + i];
+    return o->translate.search.sampling.temperature > 0 ? "--sampling" : NULL;
 }
 
 int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err)

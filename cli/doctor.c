@@ -3,28 +3,13 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "store/keys.h"
 
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static const char usage[] =
-    "usage: dragoman doctor [--models DIR] [options]\n\n"
-    "Looks at what a server would find: machine, limits, port, models. Changes nothing. Exit "
-    "status\n"
-    "0 when a server would run, 1 when something has to be repaired first.\n\n"
-    "  --models DIR         a bundle, or a directory of bundles (default: $DRAGOMAN_MODELS, else\n"
-    "                       weights/bundles, else ../share/dragoman/bundles from this program,\n"
-    "                       else /usr/share/dragoman/bundles)\n"
-    "  --host ADDRESS       address of the server ($DRAGOMAN_HOST, else 127.0.0.1)\n"
-    "  --port N             its port ($DRAGOMAN_PORT, else 8080)\n"
-    "  --connections N      how many it is to hold ($DRAGOMAN_MAX_CONNECTIONS, else 4096)\n"
-    "  --keys FILE          its file of API keys ($DRAGOMAN_KEYS), if it has one\n"
-    "  --json               the findings as one JSON object\n"
-    "  --help               this text\n";
 
 static const char *const level_names[] = {"ok", "warn", "fail"};
 
@@ -98,44 +83,52 @@ static int print_json(const struct dg_doctor *d)
     return rc;
 }
 
-static const char *from_environment(const char *name, const char *otherwise)
+#define AT(member) DG_FIELD_AT(struct dg_doctor, member)
+
+/* The server's settings of these names, from the environment too. */
+static const struct dg_field rows[] = {
+    {"models", DG_FIELD_STRING, AT(models), .argument = "DIR",
+        .help = "a bundle, or a directory of bundles (default: $DRAGOMAN_MODELS, else "
+                "weights/bundles, else ../share/dragoman/bundles from this program, else "
+                "/usr/share/dragoman/bundles)"},
+    {"host", DG_FIELD_STRING, AT(host), .fallback = "127.0.0.1", .argument = "ADDRESS",
+        .help = "address of the server (default: $DRAGOMAN_HOST)"},
+    {"port", DG_FIELD_INT, AT(port), 0, 65535, .fallback = "8080",
+        .help = "its port (default: $DRAGOMAN_PORT)"},
+    {"max_connections", DG_FIELD_INT, AT(connections), 1, 1000000, .fallback = "4096",
+        .old = "connections",
+        .help = "how many it is to hold (default: $DRAGOMAN_MAX_CONNECTIONS)"},
+    {"keys", DG_FIELD_STRING, AT(keys), .argument = "FILE",
+        .help = "its file of API keys, if it has one (default: $DRAGOMAN_KEYS)"},
+};
+
+static const struct dg_field json_row[] = {
+    {"json", DG_FIELD_BOOL, 0, sizeof(bool), .help = "the findings as one JSON object"}};
+
+/* An empty variable counts as none. */
+static char *from_environment(const char *name)
 {
-    const char *value = getenv(name);
-    return value && value[0] ? value : otherwise;
+    char *value = getenv(name);
+    return value && value[0] ? value : NULL;
 }
 
-/* Options and, for what they leave open, the environment. 0, or an exit status + 1. */
+/* Options and, for what they leave open, the environment. -1, or an exit status. */
 static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
 {
-    static const struct option options[] = {{"models", 1, NULL, 'm'}, {"host", 1, NULL, 'a'},
-        {"port", 1, NULL, 'p'}, {"connections", 1, NULL, 'c'}, {"keys", 1, NULL, 'k'},
-        {"json", 0, NULL, 'j'}, {"help", 0, NULL, 'h'}, {0}};
     struct dg_error err = {0};
-    const char *port = from_environment("DRAGOMAN_PORT", "8080");
-    const char *connections = from_environment("DRAGOMAN_MAX_CONNECTIONS", "4096");
-    int64_t n = 0;
-    d->models = from_environment("DRAGOMAN_MODELS", NULL);
-    d->keys = from_environment("DRAGOMAN_KEYS", NULL);
-    d->host = from_environment("DRAGOMAN_HOST", "127.0.0.1");
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        switch (c) {
-        case 'm': d->models = optarg; break;
-        case 'a': d->host = optarg; break;
-        case 'p': port = optarg; break;
-        case 'c': connections = optarg; break;
-        case 'k': d->keys = optarg; break;
-        case 'j': *json = true; break;
-        case 'h': fputs(usage, stdout); return 1;
-        default: return 3;
-        }
-    }
-    if (optind < argc)
-        return dg_cli_usage("doctor", "unexpected \"%s\"", argv[optind]) + 1;
-    if (dg_cli_int("--port", port, 0, 65535, &n, &err) ||
-        dg_cli_int("--connections", connections, 1, 1000000, &d->connections, &err))
-        return dg_cli_usage("doctor", "%s", err.message) + 1;
-    d->port = (uint16_t)n;
-    return 0;
+    const struct dg_fields groups[] = {
+        {rows, DG_FIELD_COUNT(rows), d, NULL, NULL}, {json_row, 1, json, NULL, NULL}};
+    const struct dg_cli_command command = {.verb = "doctor",
+        .usage = "usage: dragoman doctor [--models DIR] [options]\n\n"
+                 "Looks at what a server would find: machine, limits, port, models. Changes "
+                 "nothing. Exit status\n0 when a server would run, 1 when something has to be "
+                 "repaired first.\n",
+        .groups = groups,
+        .n_groups = DG_FIELD_COUNT(groups)};
+    dg_fields_default(groups);
+    if (dg_fields_from_environment(groups, from_environment, &err))
+        return dg_cli_usage("doctor", "%s", err.message);
+    return dg_cli_command_read(&command, argc, argv, NULL);
 }
 
 static void look_at_keys(struct dg_doctor *d)
@@ -170,8 +163,8 @@ int dg_cli_doctor(int argc, char **argv)
     struct dg_doctor d = {0};
     bool json = false;
     int status = read_options(argc, argv, &d, &json);
-    if (status)
-        return status - 1;
+    if (status >= 0)
+        return status;
     dg_doctor_machine(&d);
     dg_doctor_port(&d);
     look_at_keys(&d);

@@ -16,7 +16,7 @@ struct dg_finding {
 struct dg_doctor {
     const char *models, *host; /* models: a bundle or a directory of bundles */
     const char *keys;          /* file of API keys, or NULL */
-    uint16_t port;
+    uint32_t port;
     int64_t connections;     /* that the server is to hold */
     struct dg_finding *list; /* [n] of cap */
     size_t n, cap;

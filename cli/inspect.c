@@ -1,16 +1,22 @@
 /* dragoman inspect: what a bundle is; with --verify every byte is checked, with --tensors every
  * tensor listed. */
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "model/config.h"
 #include "weights/bundle.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-static const char usage[] = "usage: dragoman inspect BUNDLE [--verify] [--tensors]\n\n"
-                            "  --verify    compare every checksum and the bundle's version\n"
-                            "  --tensors   list every tensor\n";
+struct inspect {
+    bool verify, tensors;
+};
+
+static const struct dg_field rows[] = {
+    {"verify", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, verify),
+        .help = "compare every checksum and the bundle's version"},
+    {"tensors", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, tensors), .help = "list every tensor"},
+};
 
 static const char *type_name(enum dg_type type)
 {
@@ -54,41 +60,38 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
     printf("parameters  %llu\n", (unsigned long long)dg_config_parameters(c));
     printf("weights     %zu tensors, %.1f MB\n", dg_weights_count(w),
         (double)dg_weights_bytes(w) / 1e6);
-    printf("decoding    beam %u, alpha %g, output <= input + %u\n", c->beam, (double)c->alpha,
-        c->extra_length);
+    printf("decoding    beam_size %u, length_penalty %g, output <= input + %u\n", c->beam,
+        (double)c->alpha, c->extra_length);
     printf("text        %s\nlicence     %s\n",
-        dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --pieces only", licence);
+        dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --tokens only", licence);
 }
 
 int dg_cli_inspect(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"verify", 0, NULL, 'v'}, {"tensors", 0, NULL, 't'}, {"help", 0, NULL, 'h'}, {0}};
-    bool verify = false, tensors = false;
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c == '?')
-            return 2;
-        verify = verify || c == 'v';
-        tensors = tensors || c == 't';
-    }
-    if (optind != argc - 1)
-        return dg_cli_usage("inspect", "one bundle is needed");
+    struct inspect o = {false, false};
+    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
+    const struct dg_cli_command command = {.verb = "inspect",
+        .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors]\n",
+        .groups = groups,
+        .n_groups = 1,
+        .min_words = 1,
+        .max_words = 1,
+        .words = "one bundle is"};
+    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
     struct dg_error err = {0};
     struct dg_bundle *b = NULL;
     struct dg_config config;
-    int rc = dg_bundle_open(argv[optind], &b, &err);
+    int rc = dg_bundle_open(argv[1], &b, &err);
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &config, &err);
     if (!rc) {
         print_bundle(b, &config);
-        if (tensors)
+        if (o.tensors)
             print_tensors(dg_bundle_weights(b));
     }
-    if (!rc && verify) {
+    if (!rc && o.verify) {
         rc = dg_bundle_verify(b, &err);
         if (!rc)
             printf("verified    every checksum and the version\n");

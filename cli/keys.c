@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "store/keys.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,24 +13,6 @@
 #include <time.h>
 
 #define DAY_S 86400
-
-static const char usage[] =
-    "usage: dragoman keys add --name NAME [options]\n"
-    "       dragoman keys list [options]\n"
-    "       dragoman keys revoke ID [options]\n"
-    "       dragoman keys usage [ID] [options]\n\n"
-    "The API keys of a server that was started with --keys FILE. The key is shown once, when it "
-    "is\n"
-    "made; the file holds its hash. A running server sees changes within two seconds.\n\n"
-    "  --keys FILE               the file of keys ($DRAGOMAN_KEYS); add makes it\n"
-    "  --name NAME               whose key it is, for lists\n"
-    "  --scope SCOPES            translate, admin (reload models) or translate,admin [translate]\n"
-    "  --requests-per-minute N   how fast it may ask; a minute's worth may come at once [0: no "
-    "limit]\n"
-    "  --characters-per-day N    how much it may have translated by day, UTC [0: no limit]\n"
-    "  --days N                  usage: of the last N days, today being the first [30]\n"
-    "  --json                    print JSON\n"
-    "  --help                    this text\n";
 
 struct options {
     const char *path, *id;
@@ -178,88 +160,91 @@ static const struct verb {
     {"revoke", revoke, true, true, false}, {"usage", show_usage, true, false, false}};
 
 /* A name is shown in terminals and lists: no control characters. */
-static int read_name(const char *text, struct dg_key *key, struct dg_error *err)
+static int take_name(const char *option, const char *text, void *out, struct dg_error *err)
 {
+    struct dg_key *key = &((struct options *)out)->key;
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 127)
-            return dg_error_set(err, DG_EINVAL, "--name has a control character");
+            return dg_error_set(err, DG_EINVAL, "%s has a control character", option);
     if (n == 0 || n >= sizeof key->name)
         return dg_error_set(
-            err, DG_EINVAL, "--name takes 1 to %zu bytes, not %zu", sizeof key->name - 1, n);
+            err, DG_EINVAL, "%s takes 1 to %zu bytes, not %zu", option, sizeof key->name - 1, n);
     memcpy(key->name, text, n + 1);
     return DG_OK;
 }
 
-static int read_option(int c, struct options *o, struct dg_error *err)
+static int take_scope(const char *option, const char *text, void *out, struct dg_error *err)
 {
-    switch (c) {
-    case 'k': o->path = optarg; return DG_OK;
-    case 'n': return read_name(optarg, &o->key, err);
-    case 's': return dg_keys_scopes_read(optarg, &o->key.scopes, err);
-    case 'r':
-        return dg_cli_int(
-            "--requests-per-minute", optarg, 0, 1000000000, &o->key.requests_per_minute, err);
-    case 'c':
-        return dg_cli_int("--characters-per-day", optarg, 0, INT64_C(1000000000000000),
-            &o->key.characters_per_day, err);
-    case 'd': return dg_cli_int("--days", optarg, 1, 36500, &o->days, err);
-    default: o->json = true; return DG_OK;
-    }
+    (void)option;
+    return dg_keys_scopes_read(text, &((struct options *)out)->key.scopes, err);
 }
 
-/* 0, or an exit status + 1. */
-static int read_options(int argc, char **argv, struct options *o, const struct verb **verb)
+#define AT(member) DG_FIELD_AT(struct options, member)
+
+static const struct dg_field rows[] = {
+    {"keys", DG_FIELD_STRING, AT(path), .argument = "FILE",
+        .help = "the file of keys (default: $DRAGOMAN_KEYS); add makes it"},
+    {"name", DG_FIELD_CUSTOM, .take = take_name, .argument = "NAME",
+        .help = "whose key it is, for lists"},
+    {"scope", DG_FIELD_CUSTOM, .take = take_scope, .fallback = "translate", .argument = "SCOPES",
+        .help = "translate, admin (reload models) or translate,admin"},
+    {"requests_per_minute", DG_FIELD_INT, AT(key.requests_per_minute), 0, 1e9, .fallback = "0",
+        .help = "how fast it may ask; a minute's worth may come at once; 0: no limit"},
+    {"characters_per_day", DG_FIELD_INT, AT(key.characters_per_day), 0, 1e15, .fallback = "0",
+        .help = "how much it may have translated by day, UTC; 0: no limit"},
+    {"days", DG_FIELD_INT, AT(days), 1, 36500, .fallback = "30",
+        .help = "usage: of the last N days, today being the first"},
+    {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
+};
+
+/* The words after the options: an action and perhaps a key. -1: go on, or the exit status. */
+static int read_words(char **words, int n, struct options *o, const struct verb **verb)
 {
-    static const struct option options[] = {{"keys", 1, NULL, 'k'}, {"name", 1, NULL, 'n'},
-        {"scope", 1, NULL, 's'}, {"requests-per-minute", 1, NULL, 'r'},
-        {"characters-per-day", 1, NULL, 'c'}, {"days", 1, NULL, 'd'}, {"json", 0, NULL, 'j'},
-        {"help", 0, NULL, 'h'}, {0}};
-    struct dg_error err = {0};
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 1;
-        }
-        if (c == '?')
-            return 3;
-        if (read_option(c, o, &err) != DG_OK)
-            return dg_cli_usage("keys", "%s", err.message) + 1;
-    }
-    if (optind == argc)
-        return dg_cli_usage("keys", "add, list, revoke or usage is needed") + 1;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(argv[optind], verbs[i].name) == 0)
+        if (strcmp(words[0], verbs[i].name) == 0)
             *verb = &verbs[i];
     if (!*verb)
-        return dg_cli_usage(
-                   "keys", "there is no \"%s\": add, list, revoke or usage", argv[optind]) +
-               1;
-    optind++;
-    if ((*verb)->takes_id && optind < argc)
-        o->id = argv[optind++];
-    if (optind < argc)
-        return dg_cli_usage("keys", "unexpected \"%s\"", argv[optind]) + 1;
+        return dg_cli_usage("keys", "there is no \"%s\": add, list, revoke or usage", words[0]);
+    if (n > 1 && !(*verb)->takes_id)
+        return dg_cli_usage("keys", "unexpected \"%s\"", words[1]);
+    o->id = n > 1 ? words[1] : NULL;
     if ((*verb)->needs_id && !o->id)
-        return dg_cli_usage("keys", "%s needs a key's ID (see dragoman keys list)", (*verb)->name) +
-               1;
+        return dg_cli_usage("keys", "%s needs a key's ID (see dragoman keys list)", (*verb)->name);
     if ((*verb)->creates && o->key.name[0] == '\0')
-        return dg_cli_usage("keys", "add needs --name: whose key is it?") + 1;
+        return dg_cli_usage("keys", "add needs --name: whose key is it?");
     if (!o->path || o->path[0] == '\0')
-        return dg_cli_usage("keys", "--keys FILE is needed, or $DRAGOMAN_KEYS") + 1;
-    return 0;
+        return dg_cli_usage("keys", "--keys FILE is needed, or $DRAGOMAN_KEYS");
+    return -1;
 }
 
 int dg_cli_keys(int argc, char **argv)
 {
-    struct options o = {
-        .path = getenv("DRAGOMAN_KEYS"), .days = 30, .key.scopes = DG_SCOPE_TRANSLATE};
+    struct options o = {.path = getenv("DRAGOMAN_KEYS")};
+    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
+    const struct dg_cli_command command = {.verb = "keys",
+        .usage = "usage: dragoman keys add --name NAME [options]\n"
+                 "       dragoman keys list [options]\n"
+                 "       dragoman keys revoke ID [options]\n"
+                 "       dragoman keys usage [ID] [options]\n\n"
+                 "The API keys of a server that was started with --keys FILE. The key is shown "
+                 "once, when it is\nmade; the file holds its hash. A running server sees changes "
+                 "within two seconds.\n",
+        .groups = groups,
+        .n_groups = 1,
+        .min_words = 1,
+        .max_words = 2,
+        .words = "add, list, revoke or usage is"};
+    int n = 0;
+    dg_fields_default(groups);
     const struct verb *verb = NULL;
     struct dg_keys *k = NULL;
     struct dg_error err = {0};
-    int status = read_options(argc, argv, &o, &verb);
-    if (status)
-        return status - 1;
+    int status = dg_cli_command_read(&command, argc, argv, &n);
+    if (status < 0)
+        status = read_words(argv + 1, n, &o, &verb);
+    if (status >= 0)
+        return status;
     int rc = dg_keys_open(o.path, verb->creates, &k, &err);
     if (rc == DG_OK)
         rc = verb->run(k, &o, &err);

@@ -1,9 +1,7 @@
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct verb {
@@ -14,7 +12,7 @@ static const struct verb {
     {"translate", dg_cli_translate, "translate lines from standard input"},
     {"score", dg_cli_score, "log-probabilities of given translations"},
     {"convert", dg_cli_convert, "make a bundle from another program's model"},
-    {"attention", dg_cli_attention, "a picture of who looks at whom in a sentence"},
+    {"attention", dg_cli_attention, "draw attention weights as SVG"},
     {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
     {"seal", dg_cli_seal, "change settings in a bundle's manifest, under its new version"},
     {"quantize", dg_cli_quantize, "make an int8 bundle, and say what it costs"},
@@ -47,33 +45,6 @@ int dg_cli_flush(struct dg_error *err)
 {
     if (fflush(stdout) || ferror(stdout))
         return dg_error_set(err, DG_EIO, "standard output cannot be written");
-    return 0;
-}
-
-int dg_cli_int(const char *option, const char *text, int64_t min, int64_t max, int64_t *out,
-    struct dg_error *err)
-{
-    char *end;
-    errno = 0;
-    long long v = strtoll(text, &end, 10);
-    if (errno || end == text || *end || v < min || v > max)
-        return dg_error_set(err, DG_EINVAL,
-            "%s takes a whole number from %lld to %lld, not \"%.40s\"", option, (long long)min,
-            (long long)max, text);
-    *out = v;
-    return 0;
-}
-
-int dg_cli_number(
-    const char *option, const char *text, double min, double max, double *out, struct dg_error *err)
-{
-    char *end;
-    errno = 0;
-    double v = strtod(text, &end);
-    if (errno || end == text || *end || !(v >= min && v <= max))
-        return dg_error_set(err, DG_EINVAL, "%s takes a number from %g to %g, not \"%.40s\"",
-            option, min, max, text);
-    *out = v;
     return 0;
 }
 

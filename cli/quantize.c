@@ -1,28 +1,13 @@
 /* dragoman quantize: a bundle in int8, and what that costs in accuracy. */
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/quantize_report.h"
 #include "model/params.h"
 #include "weights/quantize.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: dragoman quantize BUNDLE --out BUNDLE [options]\n\n"
-    "  --out DIR            the bundle in int8; a quarter of the size of fp32\n"
-    "  --packed             store matrices packed, too: starts without packing them, twice the "
-    "size\n"
-    "  --report             the layers with the largest errors: of their weights, and of their "
-    "outputs on\n"
-    "                       random activations\n"
-    "  --sentences FILE     with the outputs' errors on these sentences instead (one a line, a "
-    "hundred will do;\n"
-    "                       pieces where the bundle has no SentencePiece model)\n"
-    "  --worst N            how many layers the report lists (default 12; 0: all)\n\n"
-    "Translations before and after: translate a test set with both bundles and compare with "
-    "`dragoman-train bleu`.\n";
 
 struct quantize {
     struct dg_quantize o;
@@ -36,6 +21,23 @@ struct quantize {
         double weights, outputs; /* relative errors; outputs < 0: not a matrix */
     } * rows;
     size_t n, n_before; /* of rows; tensors that were s8 already */
+};
+
+#define AT(member) DG_FIELD_AT(struct quantize, member)
+
+static const struct dg_field options[] = {
+    {"out", DG_FIELD_STRING, AT(o.out), .flags = DG_FIELD_REQUIRED, .argument = "DIR",
+        .help = "the bundle in int8; a quarter of the size of fp32"},
+    {"packed", DG_FIELD_BOOL, AT(o.packed),
+        .help = "store matrices packed, too: starts without packing them, twice the size"},
+    {"report", DG_FIELD_BOOL, AT(report),
+        .help = "the layers with the largest errors: of their weights, and of their outputs on "
+                "random activations"},
+    {"sentences", DG_FIELD_STRING, AT(sentences), .argument = "FILE",
+        .help = "report with the outputs' errors on these sentences instead (one a line, a hundred "
+                "will do; tokens where the bundle has no SentencePiece model)"},
+    {"worst", DG_FIELD_INT, AT(worst), 0, 100000, .fallback = "12",
+        .help = "how many layers the report lists; 0: all"},
 };
 
 static enum dg_quantize_as choose(void *arg, const char *name)
@@ -166,34 +168,26 @@ static int run(struct quantize *q, struct dg_error *err)
 
 int dg_cli_quantize(int argc, char **argv)
 {
-    static const struct option options[] = {{"out", 1, NULL, 'o'}, {"packed", 0, NULL, 'p'},
-        {"report", 0, NULL, 'r'}, {"sentences", 1, NULL, 's'}, {"worst", 1, NULL, 'w'},
-        {"help", 0, NULL, 'h'}, {0}};
-    struct quantize q = {.worst = 12};
+    struct quantize q = {.o = {.choose = choose, .done = keep_row}};
     struct dg_error err = {0};
-    q.o.choose = choose;
-    q.o.done = keep_row;
+    const struct dg_fields groups[] = {{options, DG_FIELD_COUNT(options), &q, NULL, NULL}};
+    const struct dg_cli_command command = {.verb = "quantize",
+        .usage = "usage: dragoman quantize BUNDLE --out BUNDLE [options]\n",
+        .after =
+            "Translations before and after: translate a test set with both bundles and compare "
+            "with\n`dragoman-train bleu`.\n",
+        .groups = groups,
+        .n_groups = 1,
+        .min_words = 1,
+        .max_words = 1,
+        .words = "one bundle is"};
+    dg_fields_default(groups);
+    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
     q.o.arg = &q;
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c == '?')
-            return 2;
-        if (c == 'o')
-            q.o.out = optarg;
-        if (c == 'p')
-            q.o.packed = true;
-        if (c == 's')
-            q.sentences = optarg;
-        if (c == 'w' && dg_cli_int("--worst", optarg, 0, 100000, &q.worst, &err))
-            return dg_cli_usage("quantize", "%s", err.message);
-        q.report = q.report || c == 'r' || c == 's';
-    }
-    if (optind != argc - 1 || !q.o.out)
-        return dg_cli_usage("quantize", "one bundle and --out are needed");
-    q.o.bundle = argv[optind];
+    q.o.bundle = argv[1];
+    q.report = q.report || q.sentences;
     int rc = run(&q, &err);
     free(q.rows);
     return rc ? dg_cli_fail("quantize", &err) : 0;

@@ -10,14 +10,6 @@
 
 #define CHUNK 1024
 
-static const char usage[] =
-    "usage: dragoman score --model BUNDLE --source FILE --target FILE [options]\n\n"
-    "  --source FILE        source sentences, one a line\n"
-    "  --target FILE        their translations, line by line\n" DG_DECODE_HELP
-    "  --help               this text\n\n"
-    "Plain output, a line a pair: total log-probability, a tab, then piece:log-probability with "
-    "</s> last.\n";
-
 struct run {
     struct dg_decode_options o;
     struct dg_session session;
@@ -26,6 +18,13 @@ struct run {
     char *lines[2];
     size_t caps[2];
     uint64_t n_lines;
+};
+
+static const struct dg_field rows[] = {
+    {"source", DG_FIELD_STRING, DG_FIELD_AT(struct run, paths[0]), .flags = DG_FIELD_REQUIRED,
+        .argument = "FILE", .help = "source sentences, one a line"},
+    {"target", DG_FIELD_STRING, DG_FIELD_AT(struct run, paths[1]), .flags = DG_FIELD_REQUIRED,
+        .argument = "FILE", .help = "their translations, line by line"},
 };
 
 static int write_score(const struct run *r, struct dg_job *job, struct dg_error *err)
@@ -134,29 +133,20 @@ static int open_files(struct run *r, struct dg_error *err)
 
 int dg_cli_score(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, DG_WORKERS_OPTION,
-        {"source", 1, NULL, 's'}, {"target", 1, NULL, 't'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c == '?')
-            return 2;
-        if (c == 's')
-            r.paths[0] = optarg;
-        else if (c == 't')
-            r.paths[1] = optarg;
-        else if (dg_decode_options_take(&r.o, c, optarg, &err))
-            return dg_cli_usage("score", "%s", err.message);
-    }
-    if (!r.o.model || !r.paths[0] || !r.paths[1])
-        return dg_cli_usage("score", "--model, --source and --target are needed");
-    if (optind < argc)
-        return dg_cli_usage("score", "unexpected \"%s\"", argv[optind]);
+    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &r, NULL, NULL},
+        dg_decode_options_model(&r.o), dg_decode_options_workers(&r.o)};
+    const struct dg_cli_command command = {.verb = "score",
+        .usage = "usage: dragoman score --model BUNDLE --source FILE --target FILE [options]\n",
+        .after = "Plain output, a line for each pair: total log-probability, a tab, then "
+                 "token:log-probability\nwith </s> last.\n",
+        .groups = groups,
+        .n_groups = DG_FIELD_COUNT(groups)};
+    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
     if (dg_decode_options_check(&r.o, &err))
         return dg_cli_usage("score", "%s", err.message);
     int rc = open_files(&r, &err);

@@ -1,20 +1,19 @@
 /* dragoman seal: a bundle's manifest with other settings, checked, under its new version. */
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "model/config.h"
 #include "weights/bundle.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n\n"
-    "  --set KEY=VALUE   name, description, licence, capitals (as_words or as_written),\n"
-    "                    alignment_layer, alignment_head, decoding.beam, decoding.alpha,\n"
-    "                    decoding.extra_length, decoding.low_confidence or decoding.never;\n"
-    "                    without a value it is left out again\n\n"
-    "Checks the manifest and writes the version it has then. Without --set: after it was edited\n"
-    "by hand.\n";
+static const struct dg_field rows[] = {
+    {"set", DG_FIELD_LIST, 0, sizeof(struct dg_field_list), 0, 32, .argument = "KEY=VALUE",
+        .help = "name, description, licence, capitals (as_words or as_written), alignment_layer, "
+                "alignment_head, decoding.beam, decoding.alpha, "
+                "decoding.extra_length, decoding.low_confidence or decoding.never; without a value "
+                "it is left out again; may be repeated"},
+};
 
 struct setting {
     const char *section, *key;
@@ -100,24 +99,21 @@ static int seal(const char *dir, const char *const *settings, size_t n, struct d
 
 int dg_cli_seal(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"set", required_argument, NULL, 's'}, {"help", 0, NULL, 'h'}, {0}};
-    const char *settings[32];
-    size_t n = 0;
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c == '?')
-            return 2;
-        if (n == sizeof settings / sizeof settings[0])
-            return dg_cli_usage("seal", "--set %zu times at most", n);
-        settings[n++] = optarg;
-    }
-    if (optind != argc - 1)
-        return dg_cli_usage("seal", "one bundle is needed");
+    struct dg_field_list settings = {.n = 0};
+    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &settings, NULL, NULL}};
+    const struct dg_cli_command command = {.verb = "seal",
+        .usage = "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n",
+        .after = "Checks the manifest and writes the version it has then. Without --set: after it "
+                 "was edited by hand.\n",
+        .groups = groups,
+        .n_groups = 1,
+        .min_words = 1,
+        .max_words = 1,
+        .words = "one bundle is"};
+    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
     struct dg_error err = {0};
-    int rc = seal(argv[optind], settings, n, &err);
+    int rc = seal(argv[1], settings.items, settings.n, &err);
     return rc ? dg_cli_fail("seal", &err) : 0;
 }

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "translate/search_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,26 +12,29 @@
 
 #define CHUNK 1024 /* lines in flight: enough to keep every engine's batch full */
 
-static const char usage[] =
-    "usage: dragoman translate --model BUNDLE [options] < lines\n\n" DG_DECODE_HELP DG_SEARCH_HELP
-        DG_N_BEST_HELP "  --alignments         with --json: [source, target] spans of words in "
-    "code points (with --pieces: of pieces)\n"
-    "  --keep-loops         leave answers that repeat themselves over and over, or are empty, as "
-    "they are (default:\n"
-    "                       such a sentence is decoded again, kept from that, and flagged; with "
-    "--pieces they are left)\n"
-    "  --format FORMAT      text (default): each line by itself; or the whole input is a document: "
-    "wrapped (lines of a\n"
-    "                       paragraph are one text), srt (subtitles, WebVTT too) or markdown\n"
-    "  --prefix TEXT        every answer begins with it; its last word may go on, unless white "
-    "space follows it\n"
-    "  --help               this text\n";
-
 struct run {
     struct dg_decode_options o;
     struct dg_session session;
     bool progress;
     uint64_t started_ns, lines;
+};
+
+#define AT(member) DG_FIELD_AT(struct dg_translate_options, member)
+
+static const struct dg_field rows[] = {
+    {"format", DG_FIELD_WORD, AT(format), DG_FORMAT_TEXT, DG_FORMAT_TEXT, .words = dg_format_names,
+        .argument = "FORMAT",
+        .help = "text (default): each line by itself; or the whole input is a document: wrapped "
+                "(lines of a paragraph are one text), srt (subtitles, WebVTT too) or markdown"},
+    {"target_prefix", DG_FIELD_STRING, AT(prefix), .old = "prefix", .argument = "TEXT",
+        .help = "every answer begins with it; its last word may go on, unless white space follows"},
+    {"alignments", DG_FIELD_BOOL, AT(alignments),
+        .help = "with --json: [source, target] spans of words in code points (with --tokens: of "
+                "tokens)"},
+    {"keep_loops", DG_FIELD_BOOL, AT(keep_loops),
+        .help = "leave answers that repeat themselves over and over, or are empty, as they are "
+                "(default: such a sentence is decoded again, kept from that, and flagged; with "
+                "--tokens they are left)"},
 };
 
 static void show_progress(void *arg, size_t finished, size_t n)
@@ -210,11 +214,11 @@ static int translate_document(struct run *r, struct dg_error *err)
 }
 
 /* What an output without JSON has no place for, and pieces no meaning. */
-static int check(const struct dg_decode_options *o, struct dg_error *err)
+static int check(struct dg_decode_options *o, struct dg_error *err)
 {
     bool document = o->translate.format != DG_FORMAT_TEXT;
     if (document && o->translate.pieces)
-        return dg_error_set(err, DG_EINVAL, "--pieces takes lines: no --format but text");
+        return dg_error_set(err, DG_EINVAL, "--tokens takes lines: no --format but text");
     if (document && o->translate.search.n_best > 1 && !o->json)
         return dg_error_set(err, DG_EINVAL, "--n-best of a document needs --json");
     if (o->translate.alignments && !o->json)
@@ -224,36 +228,20 @@ static int check(const struct dg_decode_options *o, struct dg_error *err)
 
 int dg_cli_translate(int argc, char **argv)
 {
-    static const struct option options[] = {DG_DECODE_OPTIONS, DG_WORKERS_OPTION, DG_SEARCH_OPTIONS,
-        DG_N_BEST_OPTION, {"alignments", 0, NULL, 'a'}, {"keep-loops", 0, NULL, 'k'},
-        {"prefix", 1, NULL, 'p'}, {"format", 1, NULL, 'f'}, {"help", 0, NULL, 'h'}, {0}};
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (c == '?')
-            return 2;
-        if (c == 'a')
-            r.o.translate.alignments = true;
-        else if (c == 'k')
-            r.o.translate.keep_loops = true;
-        else if (c == 'p')
-            r.o.translate.prefix = optarg;
-        else if (c == 'f' && !dg_format_find(optarg, &r.o.translate.format))
-            return dg_cli_usage("translate",
-                "--format takes text, wrapped, srt or markdown, not \"%.40s\"", optarg);
-        else if (c == 'f')
-            continue;
-        else if (dg_decode_options_take(&r.o, c, optarg, &err))
-            return dg_cli_usage("translate", "%s", err.message);
-    }
-    if (!r.o.model || optind < argc)
-        return dg_cli_usage("translate", r.o.model ? "unexpected \"%s\"" : "--model is missing%s",
-            r.o.model ? argv[optind] : "");
+    struct dg_fields groups[4 + DG_DECODE_SEARCH] = {dg_decode_options_model(&r.o),
+        dg_decode_options_workers(&r.o), {rows, DG_FIELD_COUNT(rows), &r.o.translate, NULL, NULL},
+        dg_n_best_fields(&r.o.translate.search)};
+    dg_decode_options_search(&r.o, groups + 4);
+    const struct dg_cli_command command = {.verb = "translate",
+        .usage = "usage: dragoman translate --model BUNDLE [options] < lines\n",
+        .groups = groups,
+        .n_groups = DG_FIELD_COUNT(groups)};
+    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
     if (check(&r.o, &err))
         return dg_cli_usage("translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);

@@ -26,7 +26,7 @@ _dragoman() {
     COMPREPLY=()
     case $previous in
     --log-level) COMPREPLY=($(compgen -W $'debug\ninfo\nwarn\nerror' -- "$current")) && return ;;
-    --penalty) COMPREPLY=($(compgen -W $'gnmt\npower\nnone' -- "$current")) && return ;;
+    --length-penalty-kind) COMPREPLY=($(compgen -W $'gnmt\npower\nnone' -- "$current")) && return ;;
     --keys-open) COMPREPLY=($(compgen -W $'pages\nprobes' -- "$current")) && return ;;
     --scope) COMPREPLY=($(compgen -W $'translate\nadmin\ntranslate,admin' -- "$current")) && return ;;
     --positions) COMPREPLY=($(compgen -W $'marian\nhalves' -- "$current")) && return ;;

@@ -472,6 +472,7 @@ int main(int argc, char *argv[])
     if (dg_server_config_read(argc, argv, getenv, &s.app.config, &err) != DG_OK ||
         check_settings(&s.app.config, &err) != DG_OK) {
         fail(&err);
+        fprintf(stderr, "try: dragoman-server --help\n");
         return WRONG_SETTING;
     }
     if (s.app.config.action != DG_SERVE)

@@ -28,8 +28,8 @@ def run(verb, *options, stdin=""):
     ("bench", ["--mode", "throughput", "--length", "5", "--max-length", "9"], "--max-length"),
     ("attention", ["--sampling", "seed=1", "--beam", "4"], "--beam"),
     ("attention", ["--workers", "2"], "--workers"), ("attention", ["--n-best", "2"], "--n-best"),
-    ("attention", ["--target", "x", "--beam", "2"], "--beam"), ("attention", ["--target", "x", "--alpha", "0"], "--alpha"),
-    ("attention", ["--target", "x", "--penalty", "none"], "--penalty"),
+    ("attention", ["--target", "x", "--beam", "2"], "--beam"), ("attention", ["--target", "x", "--alpha", "0"], "--length-penalty"),
+    ("attention", ["--target", "x", "--penalty", "none"], "--length-penalty-kind"),
     ("attention", ["--target", "x", "--max-length", "9"], "--max-length"),
     ("attention", ["--target", "x", "--sampling", "seed=1"], "--sampling"),
     ("attention", ["--word", "x"], "--word"), ("attention", ["--heatmap"], "--heatmap"),
@@ -72,3 +72,50 @@ def test_what_has_one_is_taken_by(verb, options, tmp_path):
 def test_what_has_one_is_taken(options):
     done = run("translate", *options, stdin="Two dogs.\n")
     assert done.returncode == 0 and done.stdout, done.stderr
+
+
+VERBS = ["translate", "score", "convert", "attention", "inspect", "seal", "quantize", "doctor", "keys", "bench"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_works_after_each_verb(verb):
+    for flag in ("--help", "-h"):
+        done = subprocess.run([DRAGOMAN, verb, flag], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and done.stderr == ""
+        assert done.stdout.startswith(f"usage: dragoman {verb} ") and "\n  --help " in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_abbreviation_is_refused(verb):
+    done = subprocess.run([DRAGOMAN, verb, "--hel"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.splitlines()[0] == f"dragoman {verb}: there is no option --hel: options are written in full (--help)"
+
+
+@pytest.mark.parametrize("old,new", [
+    (["--beam", "1"], ["--beam-size", "1"]), (["--alpha", "1.5", "--beam", "4"], ["--length-penalty", "1.5", "--beam-size", "4"]),
+    (["--penalty", "power"], ["--length-penalty-kind", "power"]), (["--prefix", "Zwei Katzen"], ["--target-prefix", "Zwei Katzen"])])
+def test_former_names_are_still_read(old, new):
+    text = "Two dogs play in the snow.\nA man in a red shirt is riding a bicycle down the street.\nCourt blocks ruling on NYPD policy\n"
+    default, before, now = (run("translate", "--json", *options, stdin=text).stdout for options in ([], old, new))
+    assert before == now != default
+
+
+def test_pieces_are_now_tokens():
+    before, now = (run("translate", option, stdin="\u2581Two \u2581dogs\n").stdout for option in ("--pieces", "--tokens"))
+    assert before == now and now.startswith("\u2581")
+
+
+@pytest.mark.parametrize("options,told", [
+    (["--beam-size", "33"], '--beam-size is "33", must be a whole number from 1 to 32'),
+    (["--beam", "x"], '--beam-size is "x", must be a whole number from 1 to 32'),
+    (["--length-penalty", "-1"], '--length-penalty is "-1", must be a number from 0 to 10'),
+    (["--length-penalty-kind", "soft"], '--length-penalty-kind is "soft", must be one of gnmt, power, none'),
+    (["--sampling", "top-k=65"], '--sampling top-k is "65", must be a whole number from 0 to 64'),
+    (["--sampling", "heat=1"], "--sampling takes temperature=X, top-k=N and seed=N"),
+    (["--format", "word"], '--format is "word", must be one of text, wrapped, srt, markdown'),
+    (["--threads"], "--threads needs a value"), (["--json=1"], "--json takes no value")])
+def test_what_is_wrong_is_said(options, told):
+    done = run("translate", *options)
+    assert done.returncode == 2 and told in done.stderr.splitlines()[0]

@@ -89,8 +89,8 @@ def test_completion_offers_verbs_and_options(installed):
     assert complete(installed, "dragoman", "") == set(verbs("dragoman"))
     assert complete(installed, "dragoman", "tr") == {"translate"}
     assert flags("dragoman", "translate") <= complete(installed, "dragoman", "translate", "--")
-    assert complete(installed, "dragoman", "translate", "--be") == {"--beam"}
-    assert complete(installed, "dragoman", "translate", "--penalty", "") == {"gnmt", "power", "none"}
+    assert complete(installed, "dragoman", "translate", "--be") == {"--beam-size"}
+    assert complete(installed, "dragoman", "translate", "--length-penalty-kind", "") == {"gnmt", "power", "none"}
     assert "marian" in complete(installed, "dragoman", "convert", "")
     assert complete(installed, "dragoman", "convert", "ma") == {"marian"}
     assert complete(installed, "dragoman", "keys", "") == {"add", "list", "revoke", "usage"}

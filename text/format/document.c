@@ -5,11 +5,12 @@
 
 #define MAX_SHOWN 80 /* bytes of code or an address that the model sees */
 
+const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", NULL};
+
 bool dg_format_find(const char *name, enum dg_format *out)
 {
-    static const char *const names[] = {"text", "wrapped", "srt", "markdown"};
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(name, names[i]) == 0) {
+    for (int i = 0; dg_format_names[i]; i++) {
+        if (strcmp(name, dg_format_names[i]) == 0) {
             *out = (enum dg_format)i;
             return true;
         }

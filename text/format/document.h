@@ -51,7 +51,9 @@ struct dg_document {
     uint32_t pairs;
 };
 
-/* "text", "wrapped", "srt", "markdown"; false: none of these. */
+/* The names of the formats in the enum's order, NULL-ended. */
+extern const char *const dg_format_names[];
+/* False: none of these. */
 bool dg_format_find(const char *name, enum dg_format *out);
 
 /* Take text[n] (valid UTF-8) apart; not DG_FORMAT_TEXT. */

@@ -1,0 +1,21 @@
+/* How a translation is searched for, as fields (base/fields.h): the names, ranges and meanings that
+ * the HTTP API, the command line and documents share. Constant tables; any thread. */
+#ifndef DG_TRANSLATE_SEARCH_FIELDS_H
+#define DG_TRANSLATE_SEARCH_FIELDS_H
+
+#include "base/fields.h"
+#include "model/engine/beam.h"
+
+/* beam_size and length_penalty. What is not given keeps its value: see dg_search_init. */
+struct dg_fields dg_search_fields(struct dg_search *s, unsigned char given[2]);
+/* n_best. */
+struct dg_fields dg_n_best_fields(struct dg_search *s);
+/* length_penalty_kind and max_length, which the HTTP API does not offer. */
+struct dg_fields dg_length_fields(struct dg_search *s, unsigned char given[2]);
+/* temperature, top_k and seed. */
+struct dg_fields dg_sampling_fields(struct dg_sampling *s);
+
+/* All as the model has it. */
+void dg_search_init(struct dg_search *s);
+
+#endif
