@@ -29,6 +29,11 @@ struct dg_tracks_most {
     uint32_t candidates; /* of a row */
     uint32_t Dv;         /* of one head: what a piece of an attention call is cut by */
     size_t V;
+    /* Cross-attention's probabilities that rows are aligned by, fp32: a part whose first row is m
+     * has its [H,n_in,n_memory] from element m * H * memory on. Heads first_head .. first_head +
+     * n_heads - 1 count. */
+    struct dg_rows weights;
+    uint32_t H, first_head, n_heads;
     int32_t eos, never; /* </s>, and the piece that is never put out; -1: there is none */
 };
 
@@ -64,6 +69,9 @@ struct dg_tracks_found {
     const float *logprob; /* [n_rows,ld], as dg_topk has them */
     const int32_t *ids;   /* [n_rows,ld] */
     size_t ld;
+    /* [n_rows] the position of its memory that each row attends to most, summed over the heads;
+     * ties: the smaller */
+    const int32_t *sources;
     /* [sum of all n_out]: which of its sentence's rows each track comes from now, and its last
      * piece; -1: no candidate was left for it. */
     const int32_t *parents, *pieces;

@@ -317,12 +317,15 @@ static int read_fields(const struct dg_json *o, const char *where, const struct 
 }
 
 /* No answer would have alignments if the layer or the head they are read from were missing. */
-static int check_alignment(
-    const struct dg_json *manifest, const struct dg_config *c, struct dg_error *err)
+static int read_alignment(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err)
 {
-    int64_t layer, head;
+    int64_t layer = 0, head = 0;
     int rc = dg_json_field_int(manifest, NULL, "alignment_layer", 1, c->dec_layers, &layer, err);
-    return rc ? rc : dg_json_field_int(manifest, NULL, "alignment_head", 1, c->H, &head, err);
+    if (!rc)
+        rc = dg_json_field_int(manifest, NULL, "alignment_head", 1, c->H, &head, err);
+    c->align_layer = (uint32_t)layer;
+    c->align_head = (uint32_t)head;
+    return rc;
 }
 
 int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err)
@@ -344,7 +347,7 @@ int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct d
     if (!rc)
         rc = dg_config_check(&read, err);
     if (!rc)
-        rc = check_alignment(manifest, &read, err);
+        rc = read_alignment(manifest, &read, err);
     if (!rc)
         *c = read;
     return rc;

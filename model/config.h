@@ -40,6 +40,10 @@ struct dg_config {
     /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
     float low_confidence;
     enum dg_type kv; /* of cached keys and values; not in the manifest: opening a model chooses */
+    /* whose cross-attention aligns an answer, both counted from 1: a decoder layer (0: the last but
+     * one, the last where there is one only), and one of its heads (0: the mean of all). The
+     * manifest's "alignment_layer" and "alignment_head", which are not written here */
+    uint32_t align_layer, align_head;
     /* an id that no search takes, though the softmax counts it (padding); -1: none */
     int32_t never;
 };
@@ -49,8 +53,8 @@ struct dg_config {
 /* The base model of the paper over a vocabulary of V. */
 void dg_config_base(struct dg_config *c, uint32_t V);
 
-/* Read and check the manifest's "model" and "decoding" objects, and that the model has its
- * "alignment_layer" and "alignment_head"; DG_EINVAL / DG_EUNSUP name the field. */
+/* Read and check the manifest's "model" and "decoding" objects, and its "alignment_layer" and
+ * "alignment_head", which the model must have; DG_EINVAL / DG_EUNSUP name the field. */
 int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err);
 /* Write them into a manifest. */
 int dg_config_write(const struct dg_config *c, struct dg_json *manifest);

@@ -10,8 +10,6 @@
 struct pass {
     const struct dg_model *m;
     struct dg_backend *be;
-    struct dg_config config; /* the model's, with as many decoder layers as are computed */
-    bool cross_alone;        /* of the last of these, and no logits */
     struct dg_workspace ws;
     /* probs: encoder self, decoder self, cross: all layers */
     struct dg_buf *memory, *kv, *logits, *probs[3];
@@ -36,18 +34,13 @@ static void pass_close(struct pass *p)
     free(p->top);
 }
 
-/* Where each layer's weights go: all of them, or those of the last cross-attention. */
+/* Where each layer's weights go. */
 static int pass_open_probs(struct pass *p, uint32_t S, uint32_t T, struct dg_error *err)
 {
-    const struct dg_config *c = &p->config;
+    const struct dg_config *c = &p->m->config;
     const struct dg_ops *ops = p->be->ops;
     const size_t H = c->H;
     int rc;
-    if (p->cross_alone) {
-        if ((rc = ops->buf_new(p->be, H * T * S, &p->probs[2], err)) == 0)
-            p->dec[c->dec_layers - 1].cross.probs = (struct dg_rows){p->probs[2], 0, 1};
-        return rc;
-    }
     if ((rc = ops->buf_new_wide(p->be, T * dg_logits_ld(c), &p->logits, err)) ||
         (rc = ops->buf_new(p->be, c->enc_layers * H * S * S, &p->probs[0], err)) ||
         (rc = ops->buf_new(p->be, c->dec_layers * H * T * T, &p->probs[1], err)) ||
@@ -64,7 +57,7 @@ static int pass_open_probs(struct pass *p, uint32_t S, uint32_t T, struct dg_err
 
 static int pass_open(struct pass *p, uint32_t S, uint32_t T, struct dg_error *err)
 {
-    const struct dg_config *c = &p->config;
+    const struct dg_config *c = &p->m->config;
     size_t H = c->H, most = S > T ? S : T, width = H * c->Dk + H * c->Dv;
     const struct dg_ops *ops = p->be->ops;
     int rc;
@@ -94,7 +87,7 @@ static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_
     const struct dg_model *m = p->m;
     struct dg_attn_seg seg = {.n_q = S, .n_k = S};
     struct dg_segs segs = {.segs = &seg, .n = 1};
-    struct dg_pass pass = {.be = p->be, .config = &p->config, .M = S};
+    struct dg_pass pass = {.be = p->be, .config = &p->m->config, .M = S};
     for (uint32_t i = 0; i < S; i++)
         p->pos[i] = (int32_t)i;
     dg_embedding_forward(
@@ -114,7 +107,7 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
         .cross = {.segs = &cross, .n = 1},
         .memory = memory,
         .R = S};
-    struct dg_pass pass = {.be = p->be, .config = &p->config, .M = T};
+    struct dg_pass pass = {.be = p->be, .config = &p->m->config, .M = T};
     struct dg_rows logits = {p->logits, 0, dg_logits_ld(&m->config)};
     for (uint32_t i = 0; i < T; i++) {
         p->ids[i] = i ? target[i - 1] : m->config.start;
@@ -124,8 +117,6 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
     dg_embedding_forward(
         &pass, 1, m->params.tgt_embed, dg_model_positions(m, 1), p->ids, p->pos, p->ws.x);
     struct dg_rows y = dg_decoder_forward(&pass, &m->params, &c, p->ws.x, p->dec, 1);
-    if (p->cross_alone)
-        return;
     dg_output_forward(&pass, &m->params, y, logits);
     struct dg_topk top = {.V = m->config.target_vocab,
         .k_max = 1,
@@ -169,7 +160,7 @@ int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t 
         return rc;
     *out = (struct dg_trace){
         .S = S, .T = T, .H = c->H, .enc_layers = c->enc_layers, .dec_layers = c->dec_layers};
-    struct pass p = {.m = m, .be = be, .config = *c};
+    struct pass p = {.m = m, .be = be};
     if ((rc = pass_open(&p, S, T, err)) != 0)
         goto out;
     out->logprob = malloc(T * sizeof *out->logprob);
@@ -195,35 +186,4 @@ void dg_trace_deinit(struct dg_trace *t)
     free(t->dec_self);
     free(t->cross);
     memset(t, 0, sizeof *t);
-}
-
-int dg_trace_cross(const struct dg_model *m, struct dg_backend *be, const int32_t *source,
-    uint32_t S, const int32_t *target, uint32_t T, uint32_t layer, float *weights,
-    struct dg_error *err)
-{
-    struct pass p = {.m = m, .be = be, .config = m->config, .cross_alone = true};
-    int rc = check(m, S, T, err);
-    if (rc)
-        return rc;
-    if (layer >= m->config.dec_layers)
-        return dg_error_set(err, DG_EINVAL, "layer %u of %u", layer + 1, m->config.dec_layers);
-    p.config.dec_layers = layer + 1;
-    if ((rc = pass_open(&p, S, T, err)) == 0) {
-        const size_t n = (size_t)m->config.H * T * S;
-        struct dg_rows memory = {p.memory, 0, m->config.D};
-        encode(&p, source, S, memory);
-        decode(&p, target, S, T, memory, NULL);
-        be->ops->read(be, (struct dg_rows){p.probs[2], 0, n}, 1, n, weights);
-    }
-    pass_close(&p);
-    return rc;
-}
-
-int dg_trace_reserve(
-    const struct dg_model *m, struct dg_backend *be, uint32_t S, uint32_t T, struct dg_error *err)
-{
-    struct pass p = {.m = m, .be = be, .config = m->config, .cross_alone = true};
-    int rc = pass_open(&p, S, T, err);
-    pass_close(&p);
-    return rc;
 }

@@ -522,8 +522,6 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
     if (p->not_empty && out->search.min_len < 2)
         out->search.min_len = 2;
     out->want_alignment = j->options.alignments || p->n_insets > 0;
-    out->align_layer = dg_bundle_alignment_layer(j->t->bundle);
-    out->align_head = dg_bundle_alignment_head(j->t->bundle);
     if (i == 0 || j->n_alternatives) {
         out->prefix = j->prefix.ids;
         out->n_prefix = j->prefix.n;

@@ -138,16 +138,6 @@ const char *dg_bundle_tag(const struct dg_bundle *b, const char *target)
     return dg_json_string(dg_json_get(dg_json_get(b->manifest, "tags"), target), NULL);
 }
 
-uint32_t dg_bundle_alignment_layer(const struct dg_bundle *b)
-{
-    return (uint32_t)dg_json_number(dg_json_get(b->manifest, "alignment_layer"));
-}
-
-uint32_t dg_bundle_alignment_head(const struct dg_bundle *b)
-{
-    return (uint32_t)dg_json_number(dg_json_get(b->manifest, "alignment_head"));
-}
-
 bool dg_bundle_capitals_as_words(const struct dg_bundle *b)
 {
     const char *capitals = dg_json_string(dg_json_get(b->manifest, "capitals"), NULL);

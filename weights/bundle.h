@@ -27,11 +27,6 @@ void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, co
 /* The piece put in front of the source to ask for a target language; NULL when the model needs
  * none. */
 const char *dg_bundle_tag(const struct dg_bundle *b, const char *target);
-/* The decoder layer (counted from 1) whose cross-attention aligns words; 0: the manifest names
- * none. */
-uint32_t dg_bundle_alignment_layer(const struct dg_bundle *b);
-/* And the head of it (counted from 1); 0: the mean of all. */
-uint32_t dg_bundle_alignment_head(const struct dg_bundle *b);
 /* Is a sentence in capitals to be read as ordinary words, and its answer to be put in capitals? */
 bool dg_bundle_capitals_as_words(const struct dg_bundle *b);
 /* Paths of the SentencePiece models ("" when the bundle has none) and vocabularies (one piece a

@@ -41,8 +41,11 @@ struct dg_k_tracks {
     uint32_t *k;                   /* [M] */
     struct dg_k_seg *self, *cross; /* [M] */
     struct dg_k_tile *cross_tiles; /* [M] */
-    int32_t *parents, *pieces;     /* [sum of all n_out] */
-    float *candidates;             /* [n_rows,2,stride]: log-probabilities, then the bits of ids */
+    const float *weights;          /* [rows,H,memory], as dg_tracks_most has them */
+    uint32_t H, first_head, n_heads;
+    int32_t *parents, *pieces; /* [sum of all n_out] */
+    int32_t *sources;          /* [n_rows] */
+    float *candidates;         /* [n_rows,2,stride]: log-probabilities, then the bits of ids */
 };
 
 /* A sentence's first tracks, or those that the host went on with. */
@@ -63,7 +66,7 @@ int dg_launch_place(
 
 /* The lists of a step of M rows: those beyond n_rows mean nothing and do nothing. */
 int dg_launch_begin(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M);
-/* Who lives on, from the candidates. */
+/* Who lives on, from the candidates, and where each row looked. */
 int dg_launch_choose(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M);
 
 #ifdef __cplusplus

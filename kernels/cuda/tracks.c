@@ -31,7 +31,7 @@ static size_t lay_out(struct dg_tracks *t, unsigned char *device)
     struct cut c = {device, 0};
     struct dg_k_tracks *k = &t->k;
     t->sent_bytes = HEAD + R * sizeof(int32_t) + ALIGN + m->places * sizeof(struct dg_k_part);
-    t->found_bytes = 2 * R * sizeof(int32_t) + 2 * R * m->candidates * sizeof(float);
+    t->found_bytes = 3 * R * sizeof(int32_t) + 2 * R * m->candidates * sizeof(float);
     k->total = take(&c, tracks, sizeof *k->total);
     k->last = take(&c, tracks, sizeof *k->last);
     k->history = take(&c, tracks * m->positions, sizeof *k->history);
@@ -68,7 +68,8 @@ static void point(struct dg_tracks *t)
     k->parts = (const struct dg_k_part *)(const void *)(t->sent + parts_at(t));
     k->parents = (int32_t *)(void *)t->found;
     k->pieces = k->parents + t->most.rows;
-    k->candidates = (float *)(void *)(k->pieces + t->most.rows);
+    k->sources = k->pieces + t->most.rows;
+    k->candidates = (float *)(void *)(k->sources + t->most.rows);
 }
 
 static void tracks_close(struct dg_backend *be, struct dg_tracks *t)
@@ -111,6 +112,7 @@ static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
     struct dg_cuda *cu = dg_cuda_of(be);
     *out = NULL;
     assert(most->width <= DG_TRACKS_WIDTH && most->width <= most->rows);
+    assert(dg_k_rows_of(most->weights).type == DG_F32);
     if (cu->step_mode == DG_STEP_HOST)
         return DG_OK;
     if (!dg_cuda_alive(cu))
@@ -136,6 +138,10 @@ static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
     t->k.tile_rows = dg_attention_tile_rows(most->Dv);
     t->k.eos = most->eos;
     t->k.never = most->never;
+    t->k.weights = dg_k_rows_of(most->weights).p;
+    t->k.H = most->H;
+    t->k.first_head = most->first_head;
+    t->k.n_heads = most->n_heads;
     open_turns(cu, t);
     if (!dg_cuda_alive(cu)) {
         tracks_close(be, t);
@@ -276,7 +282,7 @@ static void tracks_end(struct dg_backend *be, struct dg_tracks *t, struct dg_row
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_turn *turn = &t->turns[t->given % 2];
-    const size_t bytes = 2 * t->most.rows * sizeof(int32_t) +
+    const size_t bytes = 3 * t->most.rows * sizeof(int32_t) +
                          2 * (size_t)turn->n_rows * turn->stride * sizeof(float);
     if (!t->record || !t->record->exec)
         choose(cu, t, logits);
@@ -301,8 +307,9 @@ static bool tracks_wait(struct dg_backend *be, struct dg_tracks *t, struct dg_tr
     const int32_t *chosen = (const int32_t *)(const void *)turn->found;
     found->parents = chosen;
     found->pieces = chosen + t->most.rows;
-    found->ids = found->pieces + t->most.rows + turn->stride;
-    found->logprob = (const float *)(const void *)(found->pieces + t->most.rows);
+    found->sources = found->pieces + t->most.rows;
+    found->ids = found->sources + t->most.rows + turn->stride;
+    found->logprob = (const float *)(const void *)(found->sources + t->most.rows);
     found->ld = 2 * (size_t)turn->stride;
     return true;
 }

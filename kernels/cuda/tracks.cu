@@ -3,7 +3,8 @@
  * last sentence fill the rows, pieces and tiles that pad the step. choose: a block a sentence; in
  * its first warp lane r holds row r's next candidate, the best of all is drawn again and again, as
  * model/engine/beam.c does on the host; then every thread moves columns of the tracks' histories,
- * one at a time, through its own shared memory, so that no second copy of them is needed. Totals
+ * one at a time, through its own shared memory, so that no second copy of them is needed. Before
+ * that a warp a row finds the source position that the row attends to most. Totals
  * are double and added in the host's order: both decide alike. At most 32 tracks a place. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_tracks.h"
@@ -41,6 +42,14 @@ static __device__ void put_seg(
     to->causal = 0;
 }
 
+/* The piece over a sentence's memory, with room of its own for its probabilities. */
+static __device__ void put_cross(
+    const struct dg_k_tracks &k, const struct dg_k_part &p, struct dg_k_seg *to)
+{
+    put_seg(to, p.row0, p.n_in, p.n_memory, (size_t)p.place * k.memory);
+    to->probs = (uint64_t)p.row0 * k.H * k.memory;
+}
+
 /* Row, piece and tile i, where the step has none. */
 static __device__ void pad(
     const struct dg_k_tracks &k, const struct dg_k_step &s, uint32_t i, uint32_t M)
@@ -69,7 +78,7 @@ static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_tracks 
         return;
     const struct dg_k_part p = k.parts[b];
     if (lane == 0)
-        put_seg(&k.cross[b], p.row0, p.n_in, p.n_memory, (size_t)p.place * k.memory);
+        put_cross(k, p, &k.cross[b]);
     if (lane * k.tile_rows < p.n_in) {
         k.cross_tiles[p.tile0 + lane].seg = b;
         k.cross_tiles[p.tile0 + lane].first = lane * k.tile_rows;
@@ -149,6 +158,38 @@ static __device__ void select_tracks(
     k.pieces[p.out0 + lane] = lane < n ? mine.id : -1;
 }
 
+/* Where each of a sentence's rows looks: the key with the largest sum over the heads, which are
+ * added in the order of the host (model/engine/align.c); ties go to the smaller key. A warp a
+ * row. */
+static __device__ void find_sources(const struct dg_k_tracks &k, const struct dg_k_part &p)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    const float *weights = k.weights + (size_t)p.row0 * k.H * k.memory;
+    for (uint32_t r = threadIdx.x / DG_WARP; r < p.n_in; r += THREADS / DG_WARP) {
+        float most = -1;
+        uint32_t at = 0;
+        for (uint32_t j = lane; j < p.n_memory; j += DG_WARP) {
+            float sum = 0;
+            for (uint32_t h = k.first_head; h < k.first_head + k.n_heads; h++)
+                sum += weights[((size_t)h * p.n_in + r) * p.n_memory + j];
+            if (sum > most) {
+                most = sum;
+                at = j;
+            }
+        }
+        for (int step = DG_WARP / 2; step; step /= 2) {
+            const float other = __shfl_xor_sync(0xFFFFFFFFu, most, step);
+            const uint32_t there = __shfl_xor_sync(0xFFFFFFFFu, at, step);
+            if (other > most || (other == most && there < at)) {
+                most = other;
+                at = there;
+            }
+        }
+        if (lane == 0)
+            k.sources[p.row0 + r] = (int32_t)at;
+    }
+}
+
 static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_tracks k)
 {
     __shared__ uint32_t parents[MOST_TRACKS];
@@ -156,6 +197,7 @@ static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_tracks k)
     if (blockIdx.x >= k.step->n_parts)
         return;
     const struct dg_k_part p = k.parts[blockIdx.x];
+    find_sources(k, p);
     if (threadIdx.x < DG_WARP)
         select_tracks(k, p, parents);
     __syncthreads();

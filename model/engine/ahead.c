@@ -49,6 +49,10 @@ static struct dg_tracks_most most_of(const struct dg_engine *e)
         .candidates = e->k_max,
         .Dv = c->Dv,
         .V = c->target_vocab,
+        .weights = e->align.probs,
+        .H = c->H,
+        .first_head = e->align.first_head,
+        .n_heads = e->align.n_heads,
         .eos = c->eos,
         .never = c->never};
 }
@@ -224,7 +228,7 @@ static void run_ops(struct dg_engine *e, size_t M)
         .cross = {.of = DG_ATTN_STEP_MEMORY},
         .pools = e->cache.pools};
     dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), NULL, NULL, e->ws.x);
-    struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
+    struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, e->align.slots, 1);
     dg_output_forward(&p, &m->params, y, e->logits);
 }
 
@@ -275,10 +279,15 @@ static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p
     for (uint32_t r = 0; r < b->n_live; r++)
         s->history[0][(size_t)r * b->search.max_len + b->t] = dg_live_slot(e, s, r, b->t);
     if (!found) {
-        dg_beam_advance(b, NULL, NULL, 0, 0);
+        dg_beam_advance(b, &(struct dg_candidates){0});
     } else {
         const size_t at = p->row * found->ld;
-        dg_beam_advance(b, found->logprob + at, found->ids + at, p->want, found->ld);
+        const struct dg_candidates c = {.logprob = found->logprob + at,
+            .ids = found->ids + at,
+            .k = p->want,
+            .ld = found->ld,
+            .sources = found->sources + p->row};
+        dg_beam_advance(b, &c);
         if (!agrees(s, p, found))
             e->be->ops->tracks->refute(e->be, "which hypotheses live on");
     }

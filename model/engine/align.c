@@ -1,11 +1,79 @@
 /* Which source position each piece of an answer came from: cross-attention of one layer, one head
- * or the mean over all, largest weight (ties: the smaller position). A pass of its own over the
- * finished answer, because steps keep no weights. */
+ * or the mean over all, largest weight (ties: the smaller position). The decoding step's own
+ * weights: the row that chose a piece says where it looked, and the beam keeps that with the piece
+ * (dg_candidates.sources). Kept for every sentence, because any may put out the unknown piece,
+ * which is copied from where it came from. */
 #include "model/engine/internal.h"
 #include "model/model_internal.h"
-#include "model/trace.h"
 
 #include <stdlib.h>
+
+int dg_align_open(struct dg_engine *e, struct dg_error *err)
+{
+    const struct dg_config *c = &e->model->config;
+    const uint32_t L = c->dec_layers;
+    const uint32_t layer = c->align_layer ? c->align_layer : L > 1 ? L - 1 : 1;
+    const size_t most = (size_t)e->max_rows * c->H * e->limits.max_source;
+    struct dg_align *a = &e->align;
+    a->first_head = c->align_head ? c->align_head - 1 : 0;
+    a->n_heads = c->align_head ? 1 : c->H;
+    a->slots = malloc((L ? L : 1) * sizeof *a->slots);
+    a->weights = malloc(most * sizeof *a->weights);
+    a->sources = malloc(e->max_rows * sizeof *a->sources);
+    if (!a->slots || !a->weights || !a->sources)
+        return dg_error_set(
+            err, DG_ENOMEM, "no memory for the attention weights of %u rows", e->max_rows);
+    int rc = e->be->ops->buf_new_wide(e->be, most, &a->probs.buf, err);
+    if (rc)
+        return rc;
+    a->probs.ld = 1;
+    e->bytes += most * sizeof(float);
+    /* All layers share the workspace; one also writes its weights out. */
+    for (uint32_t l = 0; l < L; l++) {
+        a->slots[l] = e->ws.dec;
+        if (l + 1 == layer)
+            a->slots[l].cross.probs = a->probs;
+    }
+    return 0;
+}
+
+void dg_align_close(struct dg_engine *e)
+{
+    e->be->ops->buf_free(e->be, e->align.probs.buf);
+    free(e->align.slots);
+    free(e->align.weights);
+    free(e->align.sources);
+}
+
+/* weights[H,n_q,n_k] -> sources[n_q]. Heads are added to the first that counts, in their order, as
+ * every device does it. */
+static void find_sources(
+    const struct dg_align *a, float *weights, uint32_t n_q, uint32_t n_k, int32_t *sources)
+{
+    const size_t head = (size_t)n_q * n_k;
+    float *sum = weights + a->first_head * head;
+    for (uint32_t h = 1; h < a->n_heads; h++)
+        for (size_t i = 0; i < head; i++)
+            sum[i] += sum[h * head + i];
+    for (uint32_t q = 0; q < n_q; q++, sum += n_k) {
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < n_k; k++)
+            best = sum[k] > sum[best] ? k : best;
+        sources[q] = (int32_t)best;
+    }
+}
+
+void dg_align_read(struct dg_engine *e, size_t n_segs)
+{
+    struct dg_align *a = &e->align;
+    const struct dg_attn_seg *last = &e->cross_segs[n_segs - 1];
+    const size_t n = last->probs + (size_t)e->model->config.H * last->n_q * last->n_k;
+    e->be->ops->read(e->be, a->probs, 1, n, a->weights);
+    for (size_t i = 0; i < n_segs; i++) {
+        const struct dg_attn_seg *s = &e->cross_segs[i];
+        find_sources(a, a->weights + s->probs, s->n_q, s->n_k, a->sources + s->q0);
+    }
+}
 
 static bool holds(const struct dg_hypothesis *h, int32_t id)
 {
@@ -15,41 +83,12 @@ static bool holds(const struct dg_hypothesis *h, int32_t id)
     return false;
 }
 
-/* weights[H,T,S] of the heads that are looked at -> best[T] */
-static void best_sources(const float *weights, uint32_t H, uint32_t T, uint32_t S, int32_t *best)
+const int32_t *dg_align_answer(const struct dg_engine *e, const struct dg_live *s)
 {
-    for (uint32_t t = 0; t < T; t++) {
-        float most = -1;
-        for (uint32_t k = 0; k < S; k++) {
-            float sum = 0;
-            for (uint32_t h = 0; h < H; h++)
-                sum += weights[((size_t)h * T + t) * S + k];
-            if (sum > most) {
-                most = sum;
-                best[t] = (int32_t)k;
-            }
-        }
-    }
-}
-
-void dg_live_align(struct dg_engine *e, struct dg_live *s)
-{
-    const struct dg_config *c = &e->model->config;
-    const struct dg_hypothesis *h = &s->beam.finished[0];
-    if (!s->beam.n_finished || (!s->want_alignment && (s->beam.forced || !holds(h, c->unk))))
-        return;
-    uint32_t layer = s->align_layer ? s->align_layer : c->dec_layers > 1 ? c->dec_layers - 1 : 1;
-    const size_t one = (size_t)h->n * s->n_source, head = s->align_head ? s->align_head - 1 : 0;
-    float *weights = malloc(c->H * one * sizeof *weights);
-    s->alignment = malloc(h->n * sizeof *s->alignment);
-    if (weights && s->alignment && s->align_head <= c->H &&
-        dg_trace_cross(
-            e->model, e->be, s->source, s->n_source, h->ids, h->n, layer - 1, weights, NULL) == 0) {
-        best_sources(
-            weights + head * one, s->align_head ? 1 : c->H, h->n, s->n_source, s->alignment);
-    } else {
-        free(s->alignment);
-        s->alignment = NULL;
-    }
-    free(weights);
+    const struct dg_hypothesis *best = &s->beam.finished[0];
+    if (!s->beam.n_finished)
+        return NULL;
+    if (s->want_alignment || (!s->beam.forced && holds(best, e->model->config.unk)))
+        return best->sources;
+    return NULL;
 }

@@ -27,6 +27,8 @@ static void lay_out(struct dg_beam *b, uint32_t cap)
             p += cap * sizeof(int32_t);
             groups[g][i].token_logprob = (float *)(void *)p;
             p += cap * sizeof(float);
+            groups[g][i].sources = (int32_t *)(void *)p;
+            p += cap * sizeof(int32_t);
             groups[g][i].logprob = 0;
         }
     }
@@ -37,7 +39,8 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
 {
     assert(search->beam >= 1 && search->beam <= DG_MAX_BEAM);
     assert(search->n_best >= 1 && search->n_best <= search->beam && search->max_len >= 1);
-    size_t bytes = 3 * (size_t)search->beam * search->max_len * (sizeof(int32_t) + sizeof(float));
+    const size_t piece = 2 * sizeof(int32_t) + sizeof(float);
+    size_t bytes = 3 * (size_t)search->beam * search->max_len * piece;
     if (bytes > b->block_bytes) {
         void *p = realloc(b->block, bytes);
         if (!p)
@@ -143,10 +146,28 @@ static void forget_finished(struct dg_beam *b, uint32_t at)
     b->finished_rows[b->n_finished] = freed;
 }
 
-/* Put a hypothesis into the finished set, which keeps the best n_best (ties: who came first
- * stays). */
-static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from, int32_t id,
-    float logprob, double total, bool length_limited)
+/* The piece that a row goes on with: its log-probability, and where the row looked. */
+struct piece {
+    int32_t id, source;
+    float logprob;
+};
+
+/* to is from[n] and one piece more. */
+static void append(
+    struct dg_beam_row *to, const struct dg_beam_row *from, uint32_t n, const struct piece *piece)
+{
+    memcpy(to->ids, from->ids, n * sizeof *to->ids);
+    memcpy(to->token_logprob, from->token_logprob, n * sizeof *to->token_logprob);
+    memcpy(to->sources, from->sources, n * sizeof *to->sources);
+    to->ids[n] = piece->id;
+    to->token_logprob[n] = piece->logprob;
+    to->sources[n] = piece->source;
+}
+
+/* Put from[n_from] and its last piece into the finished set, which keeps the best n_best (ties: who
+ * came first stays). */
+static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from,
+    const struct piece *last, double total, bool length_limited)
 {
     uint32_t n = n_from + 1;
     double score = total / dg_length_penalty(b->search.penalty, b->search.alpha, n);
@@ -158,12 +179,9 @@ static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n
     }
     const uint32_t at = b->n_finished++;
     struct dg_beam_row *row = &b->finished_rows[at];
-    memcpy(row->ids, from->ids, n_from * sizeof *row->ids);
-    memcpy(row->token_logprob, from->token_logprob, n_from * sizeof *row->token_logprob);
-    row->ids[n_from] = id;
-    row->token_logprob[n_from] = logprob;
-    b->finished[at] =
-        (struct dg_hypothesis){row->ids, row->token_logprob, n, total, score, length_limited};
+    append(row, from, n_from, last);
+    b->finished[at] = (struct dg_hypothesis){
+        row->ids, row->token_logprob, n, total, score, length_limited, row->sources};
 }
 
 static double worst_score(const struct dg_beam *b)
@@ -187,17 +205,12 @@ static void sort_finished(struct dg_beam *b)
     }
 }
 
-/* Live row r continues with id as the new row `to` of `next`. */
+/* Live row r continues as the new row `to` of `next`. */
 static void extend(
-    struct dg_beam *b, uint32_t to, uint32_t r, int32_t id, float logprob, double total)
+    struct dg_beam *b, uint32_t to, uint32_t r, const struct piece *piece, double total)
 {
-    const struct dg_beam_row *from = &b->live[r];
-    struct dg_beam_row *row = &b->next[to];
-    memcpy(row->ids, from->ids, b->t * sizeof *row->ids);
-    memcpy(row->token_logprob, from->token_logprob, b->t * sizeof *row->token_logprob);
-    row->ids[b->t] = id;
-    row->token_logprob[b->t] = logprob;
-    row->logprob = total;
+    append(&b->next[to], &b->live[r], b->t, piece);
+    b->next[to].logprob = total;
     b->parents[to] = r;
 }
 
@@ -211,8 +224,8 @@ static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
 
 /* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when
  * they are </s>. */
-static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const int32_t *ids,
-    uint32_t k, size_t ld, bool forcing)
+static uint32_t select_candidates(
+    struct dg_beam *b, const struct dg_candidates *offer, bool forcing)
 {
     uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b, b->t) ? 1 : 2 * K,
              n_next = 0;
@@ -221,9 +234,9 @@ static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const
         uint32_t best = UINT32_MAX;
         double best_total = -INFINITY;
         for (uint32_t r = 0; r < b->n_live; r++) {
-            if (at[r] == k)
+            if (at[r] == offer->k)
                 continue;
-            double total = b->live[r].logprob + (double)logprob[r * ld + at[r]];
+            double total = b->live[r].logprob + (double)offer->logprob[r * offer->ld + at[r]];
             if (total > best_total) {
                 best_total = total;
                 best = r;
@@ -231,29 +244,32 @@ static uint32_t select_candidates(struct dg_beam *b, const float *logprob, const
         }
         if (best == UINT32_MAX)
             break; /* nothing possible is left (fewer candidates than asked, or all at -inf) */
-        size_t i = best * ld + at[best]++;
-        if (!forcing && (passed_over(b, best, ids[i]) || (skip && skip--)))
+        size_t i = best * offer->ld + at[best]++;
+        const struct piece piece = {
+            offer->ids[i], offer->sources ? offer->sources[best] : -1, offer->logprob[i]};
+        if (!forcing && (passed_over(b, best, piece.id) || (skip && skip--)))
             looked++; /* passed over: one more is looked at instead */
-        else if (ids[i] == b->eos && !forcing)
-            finish(b, &b->live[best], b->t, ids[i], logprob[i], best_total, false);
+        else if (piece.id == b->eos && !forcing)
+            finish(b, &b->live[best], b->t, &piece, best_total, false);
         else if (n_next < K)
-            extend(b, n_next++, best, ids[i], logprob[i], best_total);
+            extend(b, n_next++, best, &piece, best_total);
     }
     return n_next;
 }
 
-void dg_beam_advance(
-    struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld)
+void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c)
 {
     assert(!b->done);
     bool forcing = b->t < b->n_prefix;
-    uint32_t n_next = select_candidates(b, logprob, ids, k, ld, forcing);
+    uint32_t n_next = select_candidates(b, c, forcing);
     uint32_t t = b->t + 1;
     bool at_limit = t == b->search.max_len, whole = b->forced && t == b->n_prefix;
     if (at_limit || whole) {
         for (uint32_t r = 0; r < n_next; r++) {
             const struct dg_beam_row *row = &b->next[r];
-            finish(b, row, t - 1, row->ids[t - 1], row->token_logprob[t - 1], row->logprob, !whole);
+            const struct piece last = {
+                row->ids[t - 1], row->sources[t - 1], row->token_logprob[t - 1]};
+            finish(b, row, t - 1, &last, row->logprob, !whole);
         }
         n_next = 0;
     }

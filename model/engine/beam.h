@@ -56,13 +56,25 @@ struct dg_hypothesis {
     double logprob; /* sum over the pieces, natural logarithm */
     double score;   /* logprob / lp(n): what the search ranked by */
     bool length_limited;
+    const int32_t *sources; /* [n] the source position that each piece's row looked at most */
 };
 
 /* Pieces of one hypothesis, live or finished. Arrays belong to the beam's block. */
 struct dg_beam_row {
-    int32_t *ids;
-    float *token_logprob;
+    int32_t *ids;         /* [t] */
+    float *token_logprob; /* [t] */
+    int32_t *sources;     /* [t] */
     double logprob;
+};
+
+/* What a step offers: k candidates of each live row r, best first. */
+struct dg_candidates {
+    const float *logprob; /* [n_live,ld], of which k count */
+    const int32_t *ids;   /* [n_live,ld] likewise */
+    uint32_t k;
+    size_t ld;
+    /* [n_live] the source position that each row attends to most; NULL: not known, -1 is noted */
+    const int32_t *sources;
 };
 
 struct dg_beam {
@@ -101,10 +113,8 @@ int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t);
 /* The last piece of live row r; `start` while there is none. */
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start);
 
-/* One step: candidates of live row r are logprob[r * ld .. +k), ids likewise, best first. Sets
- * parents, live rows and, when the search is over, done and the sorted finished set. Allocates
- * nothing. */
-void dg_beam_advance(
-    struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld);
+/* One step. Sets parents, live rows and, when the search is over, done and the sorted finished set.
+ * Allocates nothing. */
+void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c);
 
 #endif

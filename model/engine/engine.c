@@ -2,7 +2,6 @@
 #include "model/engine/cache.h"
 #include "model/engine/internal.h"
 #include "model/model_internal.h"
-#include "model/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,15 +99,15 @@ static int open_lists(struct dg_engine *e, struct dg_error *err)
     return e->be->ops->buf_new_wide(e->be, R * e->logits.ld, &e->logits.buf, err);
 }
 
-/* A device's memory for the longest sentences in the fullest step, and for aligning the longest:
- * what serving takes later was held before. */
+/* A device's memory for the longest sentences in the fullest step: what serving takes later was
+ * held before. */
 static int reserve(struct dg_engine *e, struct dg_error *err)
 {
     const struct dg_config *c = &e->model->config;
     const struct dg_engine_limits *l = &e->limits;
     const size_t R = e->max_rows, self = R * l->max_target,
                  cross = (size_t)l->max_sentences * l->max_source;
-    const size_t weights = (size_t)c->H * l->max_target * l->max_source;
+    const size_t weights = R * c->H * l->max_source;
     const struct dg_most most = {.rows = most_rows(e),
         .slots = self > cross ? self : cross,
         .candidates = R * e->k_max,
@@ -116,8 +115,7 @@ static int reserve(struct dg_engine *e, struct dg_error *err)
         .read = weights > c->target_vocab ? weights : c->target_vocab};
     if (!e->be->ops->reserve)
         return 0;
-    int rc = e->be->ops->reserve(e->be, &most, err);
-    return rc ? rc : dg_trace_reserve(e->model, e->be, l->max_source, l->max_target, err);
+    return e->be->ops->reserve(e->be, &most, err);
 }
 
 int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
@@ -135,7 +133,8 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
         (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) ||
-        (rc = open_lists(e, err)) || (rc = reserve(e, err)) || (rc = dg_ahead_open(e, err))) {
+        (rc = dg_align_open(e, err)) || (rc = open_lists(e, err)) || (rc = reserve(e, err)) ||
+        (rc = dg_ahead_open(e, err))) {
         dg_engine_close(e);
         return rc;
     }
@@ -161,6 +160,7 @@ void dg_engine_close(struct dg_engine *e)
     free_list(e->live);
     free_list(e->done);
     free_list(e->spare);
+    dg_align_close(e);
     dg_cache_close(&e->cache);
     dg_workspace_close(&e->ws);
     e->be->ops->buf_free(e->be, e->logits.buf);
@@ -281,19 +281,16 @@ void dg_engine_release(struct dg_engine *e, const struct dg_result *r)
 {
     struct dg_live *s =
         (struct dg_live *)(void *)((char *)(uintptr_t)r - offsetof(struct dg_live, result));
-    free(s->alignment);
-    s->alignment = NULL;
     s->next = e->spare;
     e->spare = s;
 }
 
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s)
 {
-    dg_live_align(e, s);
     s->result = (struct dg_result){.id = s->id,
         .hyps = s->beam.finished,
         .n_hyps = s->beam.n_finished,
-        .alignment = s->alignment,
+        .alignment = dg_align_answer(e, s),
         .n_source = s->n_source,
         .steps = s->beam.t};
     give_room(e, s);
@@ -310,8 +307,6 @@ static bool drop(struct dg_engine *e, struct dg_live **list, uint64_t id, bool h
         *list = s->next;
         if (has_room)
             give_room(e, s);
-        free(s->alignment);
-        s->alignment = NULL;
         s->next = e->spare;
         e->spare = s;
         return true;

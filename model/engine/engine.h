@@ -38,9 +38,6 @@ struct dg_sentence {
     const struct dg_spelling *spelling;
     /* the prefix is the whole target (with </s>): score it, search nothing */
     bool forced;
-    /* decoder layer, counted from 1; 0 = the last but one (the last where there is one only) */
-    uint32_t align_layer;
-    uint32_t align_head; /* of that layer, counted from 1; 0 = the mean of all */
     bool want_alignment; /* align the best answer's pieces with the source's */
 };
 
@@ -49,8 +46,8 @@ struct dg_result {
     uint64_t id;
     const struct dg_hypothesis *hyps; /* [n_hyps], best first */
     uint32_t n_hyps;
-    /* [hyps[0].n] source position each piece of the best answer attends to most (in one layer's
-     * cross-attention: one head, or the mean over all); NULL unless wanted, or unless that answer
+    /* [hyps[0].n] source position each piece of the best answer attends to most (in the
+     * cross-attention that the model's config names); NULL unless wanted, or unless that answer
      * holds the unknown piece, which has to be copied. */
     const int32_t *alignment;
     uint32_t n_source, steps;

@@ -32,13 +32,21 @@ struct dg_live {
     const struct dg_spelling *spelling; /* borrowed; NULL: none, or spelt to its end */
     uint64_t key;                       /* of the source, for sampling */
     struct dg_output_rows *output;      /* the sentence's own; NULL: the whole vocabulary */
-    uint32_t align_layer, align_head;
     bool want_alignment, held;
     int32_t place; /* of its search on the device; -1: none yet */
     /* there after the steps given so far; 0: what is there is old. Steps given and not read yet */
     uint32_t tracks, ahead;
-    int32_t *alignment; /* of the answer, malloc'd; NULL: none */
     struct dg_result result;
+};
+
+/* Where the rows of a step look in their sources (align.c). */
+struct dg_align {
+    uint32_t first_head, n_heads; /* those that count */
+    /* [dec_layers] the workspace's; the alignment layer's cross-attention writes its weights */
+    struct dg_dec_slots *slots;
+    struct dg_rows probs; /* [sum of H*n_q*n_k] of the step's sentences; at most of max_rows */
+    float *weights;       /* the same on the host */
+    int32_t *sources;     /* [max_rows] */
 };
 
 struct dg_engine {
@@ -47,6 +55,7 @@ struct dg_engine {
     struct dg_engine_limits limits;
     struct dg_cache cache;
     struct dg_workspace ws;
+    struct dg_align align;
     struct dg_ahead *ahead; /* NULL: the search is the host's alone */
     struct dg_rows logits;  /* [max_rows,V] */
     uint32_t max_rows, encode_rows, k_max;
@@ -80,9 +89,14 @@ int32_t dg_live_slot(struct dg_engine *e, struct dg_live *s, uint32_t r, uint32_
 /* Hypotheses' histories follow their parents: lists of slots move, keys and values never do. */
 void dg_live_reorder(struct dg_live *s);
 
-/* Source positions for the best answer's pieces, by a teacher-forced pass (align.c). Leaves
- * s->alignment NULL when memory is out: the answer stands without. */
-void dg_live_align(struct dg_engine *e, struct dg_live *s);
+/* After the workspace. DG_ENOMEM. */
+int dg_align_open(struct dg_engine *e, struct dg_error *err);
+void dg_align_close(struct dg_engine *e);
+/* The sources of a step's rows, from the weights that its cross_segs[n_segs] have written. */
+void dg_align_read(struct dg_engine *e, size_t n_segs);
+/* [n] of the best answer's pieces, when they are wanted or it holds the unknown piece; else NULL.
+ * The beam's. */
+const int32_t *dg_align_answer(const struct dg_engine *e, const struct dg_live *s);
 
 /* e->ahead, where the device can keep a search; NULL elsewhere. DG_ENOMEM. */
 int dg_ahead_open(struct dg_engine *e, struct dg_error *err);

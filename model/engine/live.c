@@ -109,8 +109,6 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     s->n_source = in->n_source;
     s->n_prefix = in->n_prefix;
     s->n_blocks = 0;
-    s->align_layer = in->align_layer;
-    s->align_head = in->align_head;
     s->want_alignment = in->want_alignment;
     s->held = false;
     s->place = -1;
@@ -158,7 +156,6 @@ void dg_live_free(struct dg_live *s)
         return;
     dg_output_rows_close(s->output);
     dg_beam_deinit(&s->beam);
-    free(s->alignment);
     free(s->memory);
     free(s);
 }

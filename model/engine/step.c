@@ -59,12 +59,17 @@ static void encode_pending(struct dg_engine *e)
  * behind them. What a device has kept of its search is old from now on. */
 static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
 {
+    const struct dg_attn_seg *before = n_cross ? &e->cross_segs[n_cross - 1] : NULL;
     struct dg_beam *b = &s->beam;
     uint32_t want = dg_beam_wants(b);
     int32_t force = dg_beam_force(b);
+    const uint32_t H = e->model->config.H;
     s->tracks = 0;
-    e->cross_segs[n_cross] = (struct dg_attn_seg){
-        .q0 = M, .n_q = b->n_live, .n_k = s->n_source, .slots = s->cross_slots};
+    e->cross_segs[n_cross] = (struct dg_attn_seg){.q0 = M,
+        .n_q = b->n_live,
+        .n_k = s->n_source,
+        .slots = s->cross_slots,
+        .probs = before ? before->probs + (size_t)H * before->n_q * before->n_k : 0};
     for (uint32_t r = 0; r < b->n_live; r++, M++) {
         int32_t *history = s->history[0] + (size_t)r * b->search.max_len;
         history[b->t] = dg_live_slot(e, s, r, b->t);
@@ -119,8 +124,12 @@ static void advance(struct dg_engine *e)
         if ((s->spelling || s->beam.search.sampling.temperature > 0) &&
             s->beam.t >= s->beam.n_prefix)
             choose(e, s, M);
-        dg_beam_advance(&s->beam, e->top_logprob + (size_t)M * e->k_max,
-            e->top_ids + (size_t)M * e->k_max, e->want[M], e->k_max);
+        const struct dg_candidates c = {.logprob = e->top_logprob + (size_t)M * e->k_max,
+            .ids = e->top_ids + (size_t)M * e->k_max,
+            .k = e->want[M],
+            .ld = e->k_max,
+            .sources = e->align.sources + M};
+        dg_beam_advance(&s->beam, &c);
         M += rows;
         if (s->beam.done) {
             *link = s->next;
@@ -213,8 +222,9 @@ static uint32_t step_now(struct dg_engine *e)
         .pools = e->cache.pools};
     dg_embedding_forward(
         &p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
-    struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, &e->ws.dec, 0);
+    struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, e->align.slots, 1);
     find_candidates(e, y);
+    dg_align_read(e, n_cross);
     advance(e);
     return M;
 }

@@ -28,7 +28,7 @@ struct entry {
 /* What stands behind the version and in front of the ids. */
 struct options {
     struct dg_search search;
-    uint32_t align_layer, want_alignment, n_source;
+    uint32_t want_alignment, n_source;
 };
 
 struct dg_memo {
@@ -98,7 +98,6 @@ static struct key key_of(const char *version, const struct dg_sentence *s)
         .ids_len = s->n_source * sizeof *s->source};
     memset(&k.options, 0, sizeof k.options);
     memcpy(&k.options.search, &s->search, sizeof s->search);
-    k.options.align_layer = s->align_layer;
     k.options.want_alignment = s->want_alignment;
     k.options.n_source = s->n_source;
     return k;

@@ -194,7 +194,19 @@ static void test_tracks(void **state)
 {
     enum { M = 4, V = 40 };
     const struct dg_track_ops *ops = be->ops->tracks;
-    const struct dg_tracks_most most = {2, 3, 6, 9, 2, 7, 4, V, 0, -1};
+    const struct dg_tracks_most most = {.places = 2,
+        .width = 3,
+        .rows = 6,
+        .positions = 9,
+        .memory = 2,
+        .candidates = 7,
+        .Dv = 4,
+        .V = V,
+        .weights = rows(1, 6 * 2 * 2), /* of two heads, and nobody writes them */
+        .H = 2,
+        .n_heads = 2,
+        .eos = 0,
+        .never = -1};
     const int32_t memory[] = {1, 2}, slots[] = {3, 4, 5, 6}, last[] = {-1};
     const double zero[] = {0};
     struct dg_tracks *t;
@@ -218,9 +230,12 @@ static void test_tracks(void **state)
         assert_true(ops->wait(be, t, &found));
         for (uint32_t r = 0; r < 4; r++)
             assert_true(found.pieces[r] > 0 && found.parents[r] >= 0 && found.parents[r] < 3);
+        for (uint32_t r = 0; r < step.n_rows; r++)
+            assert_true(found.sources[r] == 0 || found.sources[r] == 1);
     }
     ops->close(be, t);
     be->ops->buf_free(be, logits.buf);
+    be->ops->buf_free(be, most.weights.buf);
 }
 
 int main(void)

@@ -23,6 +23,14 @@ static void begin(struct dg_beam *b, struct dg_search s)
     assert_int_equal(dg_beam_begin(b, &s, EOS, NULL, 0, false, NULL), 0);
 }
 
+/* Candidates of a step whose rows' sources do not matter. */
+static void advance(
+    struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld)
+{
+    const struct dg_candidates c = {.logprob = logprob, .ids = ids, .k = k, .ld = ld};
+    dg_beam_advance(b, &c);
+}
+
 static void penalties(void **state)
 {
     (void)state;
@@ -41,12 +49,12 @@ static void greedy_stops_at_eos(void **state)
     assert_int_equal(dg_beam_wants(&b), 1);
     float lp1[] = {-0.1f};
     int32_t id1[] = {7};
-    dg_beam_advance(&b, lp1, id1, 1, 1);
+    advance(&b, lp1, id1, 1, 1);
     assert_false(b.done);
     assert_int_equal(dg_beam_last(&b, 0, -1), 7);
     float lp2[] = {-0.2f};
     int32_t id2[] = {EOS};
-    dg_beam_advance(&b, lp2, id2, 1, 1);
+    advance(&b, lp2, id2, 1, 1);
     assert_true(b.done);
     assert_int_equal(b.n_finished, 1);
     assert_int_equal(b.finished[0].n, 2);
@@ -65,13 +73,13 @@ static void candidates_are_global(void **state)
     begin(&b, search(2, 2, 10, 0));
     float lp1[] = {-0.5f, -1.0f, -2.0f, -3.0f};
     int32_t id1[] = {5, 6, EOS, 8};
-    dg_beam_advance(&b, lp1, id1, 4, 4);
+    advance(&b, lp1, id1, 4, 4);
     assert_int_equal(b.n_live, 2);
     assert_int_equal(b.n_finished, 1); /* </s> was the third best of four */
     /* Row 0 is at -0.5, row 1 at -1.0. Totals: -1.5(r0,5) -1.5(r1,9) -1.75(r0,</s>) -2.0(r1,6). */
     float lp2[] = {-1.0f, -1.25f, -4.0f, -5.0f, -0.5f, -1.0f, -4.0f, -5.0f};
     int32_t id2[] = {5, EOS, 6, 7, 9, 6, EOS, 7};
-    dg_beam_advance(&b, lp2, id2, 4, 4);
+    advance(&b, lp2, id2, 4, 4);
     assert_int_equal(b.n_finished, 2);
     assert_int_equal(b.parents[0], 0);
     assert_int_equal(b.parents[1], 1);
@@ -82,12 +90,40 @@ static void candidates_are_global(void **state)
     assert_false(b.done);
     float lp3[] = {-0.5f, -0.6f, -0.7f, -0.8f, -0.9f, -1.0f, -1.1f, -1.2f};
     int32_t id3[] = {5, 6, 7, 8, 5, 6, 7, 8};
-    dg_beam_advance(&b, lp3, id3, 4, 4);
+    advance(&b, lp3, id3, 4, 4);
     /* Best live is -2.0, not above the worst finished (-2.0): done, best first. */
     assert_true(b.done);
     assert_float_equal(b.finished[0].score, -1.75, 1e-6);
     assert_float_equal(b.finished[1].score, -2.0, 1e-6);
     assert_int_equal(b.finished[0].n, 2);
+    dg_beam_deinit(&b);
+}
+
+/* The second step's rows change places, so each hypothesis' sources come from its own rows: 6 9
+ * </s> was chosen by row 0 looking at 3, then by row 1 looking at 2, then by row 0 looking at 1. */
+static void sources_follow_their_rows(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    begin(&b, search(2, 1, 10, 0));
+    const float lp1[] = {-0.125f, -0.25f, -5.0f, -6.0f};
+    const int32_t id1[] = {5, 6, EOS, 7}, look1[] = {3};
+    dg_beam_advance(&b, &(struct dg_candidates){lp1, id1, 4, 4, look1});
+    assert_int_equal(b.finished[0].sources[0], 3);
+    const float lp2[] = {-1.0f, -8.0f, -8.0f, -8.0f, -0.25f, -8.0f, -8.0f, -8.0f};
+    const int32_t id2[] = {8, 5, 6, 7, 9, 5, 6, 7}, look2[] = {0, 2};
+    dg_beam_advance(&b, &(struct dg_candidates){lp2, id2, 4, 4, look2});
+    assert_int_equal(b.parents[0], 1);
+    assert_int_equal(b.live[1].sources[0], 3);
+    assert_int_equal(b.live[1].sources[1], 0);
+    const float lp3[] = {-0.125f, -8.0f, -8.0f, -8.0f, -3.0f, -8.0f, -8.0f, -8.0f};
+    const int32_t id3[] = {EOS, 5, 6, 7, 7, 5, 6, 8}, look3[] = {1, 4};
+    dg_beam_advance(&b, &(struct dg_candidates){lp3, id3, 4, 4, look3});
+    assert_true(b.done);
+    const int32_t ids[] = {6, 9, EOS}, sources[] = {3, 2, 1};
+    assert_int_equal(b.finished[0].n, 3);
+    assert_memory_equal(b.finished[0].ids, ids, sizeof ids);
+    assert_memory_equal(b.finished[0].sources, sources, sizeof sources);
     dg_beam_deinit(&b);
 }
 
@@ -100,10 +136,10 @@ static void equal_scores_stay_in_order(void **state)
     begin(&b, search(2, 2, 10, 0));
     float lp1[] = {-0.125f, -0.25f, -5.0f, -6.0f};
     int32_t id1[] = {5, 6, EOS, 7};
-    dg_beam_advance(&b, lp1, id1, 4, 4);
+    advance(&b, lp1, id1, 4, 4);
     float lp2[] = {-0.125f, -1.875f, -8.0f, -9.0f, -0.125f, -1.75f, -8.0f, -9.0f};
     int32_t id2[] = {5, EOS, 6, 7, 5, EOS, 6, 7};
-    dg_beam_advance(&b, lp2, id2, 4, 4);
+    advance(&b, lp2, id2, 4, 4);
     assert_int_equal(b.n_finished, 2);
     for (int i = 0; i < 2; i++) {
         assert_true(b.finished[i].score == -2);
@@ -111,7 +147,7 @@ static void equal_scores_stay_in_order(void **state)
     }
     float lp3[] = {-0.125f, -0.75f, -8.0f, -9.0f, -0.125f, -8.0f, -9.0f, -9.5f};
     int32_t id3[] = {5, EOS, 6, 7, 5, EOS, 6, 7};
-    dg_beam_advance(&b, lp3, id3, 4, 4);
+    advance(&b, lp3, id3, 4, 4);
     assert_int_equal(b.n_finished, 2);
     assert_true(b.finished[0].score == -2 && b.finished[0].ids[0] == 5);
     assert_true(b.finished[1].score == -1 && b.finished[1].n == 3);
@@ -127,12 +163,12 @@ static void stops_only_when_nothing_can_win(void **state)
     begin(&b, search(2, 1, 25, 1.0f)); /* lp(25) = 5 */
     float lp1[] = {-1.0f, -1.1f, -9.0f, -9.5f};
     int32_t id1[] = {EOS, 5, 6, 7};
-    dg_beam_advance(&b, lp1, id1, 4, 4);
+    advance(&b, lp1, id1, 4, 4);
     /* Finished: -1.0 / lp(1)=1. Live: -1.1, and -1.1/5 = -0.22 > -1.0: goes on. */
     assert_false(b.done);
     float lp2[] = {-0.1f, -8.0f, -9.0f, -9.5f, -0.1f, -8.0f, -9.0f, -9.5f};
     int32_t id2[] = {EOS, 5, 6, 7, EOS, 5, 6, 7};
-    dg_beam_advance(&b, lp2, id2, 4, 4);
+    advance(&b, lp2, id2, 4, 4);
     /* -1.2 / lp(2) = -1.2/(7/6) = -1.0286 < -1.0: the first answer stays the best; live -9.1/5 =
      * -1.82: done. */
     assert_true(b.done);
@@ -148,7 +184,7 @@ static void length_limit_finishes_all(void **state)
     begin(&b, search(2, 2, 1, 0.6f));
     float lp[] = {-0.5f, -0.7f, -0.9f, -1.0f};
     int32_t id[] = {5, EOS, 6, 7};
-    dg_beam_advance(&b, lp, id, 4, 4);
+    advance(&b, lp, id, 4, 4);
     assert_true(b.done);
     assert_int_equal(b.n_finished, 2);
     assert_int_equal(b.finished[0].ids[0], 5);
@@ -168,10 +204,10 @@ static void minimum_length(void **state)
     assert_int_equal(dg_beam_wants(&b), 2);
     float lp[] = {-0.1f, -3.0f};
     int32_t id[] = {EOS, 4};
-    dg_beam_advance(&b, lp, id, 2, 2);
+    advance(&b, lp, id, 2, 2);
     assert_false(b.done);
     assert_int_equal(b.live[0].ids[0], 4);
-    dg_beam_advance(&b, lp, id, 1, 2);
+    advance(&b, lp, id, 1, 2);
     assert_true(b.done);
     assert_int_equal(b.finished[0].n, 2);
     dg_beam_deinit(&b);
@@ -187,7 +223,7 @@ static void forced_and_prefix(void **state)
     const float lp[] = {-1.0f, -2.0f, -0.5f};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(dg_beam_force(&b), target[i]);
-        dg_beam_advance(&b, &lp[i], &target[i], 1, 1);
+        advance(&b, &lp[i], &target[i], 1, 1);
     }
     assert_true(b.done);
     assert_float_equal(b.finished[0].logprob, -3.5, 1e-6);
@@ -197,8 +233,8 @@ static void forced_and_prefix(void **state)
     s = search(2, 1, 6, 0);
     assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 2, false, NULL), 0);
     assert_int_equal(dg_beam_wants(&b), 1);
-    dg_beam_advance(&b, &lp[0], &target[0], 1, 1);
-    dg_beam_advance(&b, &lp[1], &target[1], 1, 1);
+    advance(&b, &lp[0], &target[0], 1, 1);
+    advance(&b, &lp[1], &target[1], 1, 1);
     assert_int_equal(dg_beam_force(&b), -1);
     assert_int_equal(dg_beam_wants(&b), 4);
     assert_int_equal(b.n_live, 1);
@@ -216,7 +252,7 @@ static void never_put_out(void **state)
     assert_int_equal(dg_beam_wants(&b), 2);
     float greedy[] = {-0.1f, -2.0f};
     int32_t greedy_ids[] = {9, 4};
-    dg_beam_advance(&b, greedy, greedy_ids, 2, 2);
+    advance(&b, greedy, greedy_ids, 2, 2);
     assert_int_equal(b.n_live, 1);
     assert_int_equal(b.live[0].ids[0], 4);
     /* its own share, not what is left without the other */
@@ -227,7 +263,7 @@ static void never_put_out(void **state)
     assert_int_equal(dg_beam_wants(&b), 5);
     float lp[] = {-0.1f, -1.0f, -1.5f, -2.0f, -2.5f};
     int32_t ids[] = {9, 6, EOS, 7, 8};
-    dg_beam_advance(&b, lp, ids, 5, 5);
+    advance(&b, lp, ids, 5, 5);
     assert_int_equal(b.n_live, 2);
     assert_int_equal(b.live[0].ids[0], 6);
     assert_int_equal(b.live[1].ids[0], 7);
@@ -240,7 +276,7 @@ static void never_put_out(void **state)
     b.never = 9;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(dg_beam_wants(&b), 1);
-        dg_beam_advance(&b, &lp[i], &target[i], 1, 1);
+        advance(&b, &lp[i], &target[i], 1, 1);
     }
     assert_true(b.done);
     assert_int_equal(b.finished[0].ids[0], 9);
@@ -261,16 +297,16 @@ static void no_run_twice(void **state)
         float lp[] = {-0.1f, -2.0f};
         int32_t id[] = {said[i], 8};
         assert_int_equal(dg_beam_wants(&b), 1);
-        dg_beam_advance(&b, lp, id, 2, 2);
+        advance(&b, lp, id, 2, 2);
         assert_int_equal(b.live[0].ids[i], said[i]);
     }
     assert_int_equal(dg_beam_wants(&b), 2);
     float lp[] = {-0.1f, -0.7f};
     int32_t id[] = {5, 9};
-    dg_beam_advance(&b, lp, id, 2, 2); /* "4 5" is there already */
+    advance(&b, lp, id, 2, 2); /* "4 5" is there already */
     assert_int_equal(b.live[0].ids[3], 9);
     assert_float_equal(b.live[0].token_logprob[3], -0.7f, 0);
-    dg_beam_advance(&b, lp, id, 1, 2); /* "9 5" is new */
+    advance(&b, lp, id, 1, 2); /* "9 5" is new */
     assert_int_equal(b.live[0].ids[4], 5);
 
     /* In a prefix it may stand all the same. */
@@ -278,7 +314,7 @@ static void no_run_twice(void **state)
     assert_int_equal(dg_beam_begin(&b, &s, EOS, prefix, 3, false, NULL), 0);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(dg_beam_wants(&b), 1);
-        dg_beam_advance(&b, lp, prefix, 1, 1);
+        advance(&b, lp, prefix, 1, 1);
     }
     assert_int_equal(b.n_live, 1);
     assert_int_equal(b.live[0].ids[2], 4);
@@ -296,20 +332,20 @@ static void picks_a_rank(void **state)
     int32_t ids[] = {5, EOS, 7, 8};
     s.pick = 3;
     assert_int_equal(dg_beam_begin(&b, &s, EOS, prefix, 1, false, NULL), 0);
-    dg_beam_advance(&b, lp, prefix, 1, 1);
+    advance(&b, lp, prefix, 1, 1);
     assert_int_equal(dg_beam_wants(&b), 3);
-    dg_beam_advance(&b, lp, ids, 3, 4);
+    advance(&b, lp, ids, 3, 4);
     assert_int_equal(b.n_live, 1);
     assert_int_equal(b.n_finished, 0);
     assert_int_equal(b.live[0].ids[1], 7);
     assert_float_equal(b.live[0].logprob, -2.1, 1e-6);
     assert_int_equal(dg_beam_wants(&b), 4);
-    dg_beam_advance(&b, lp, ids, 4, 4);
+    advance(&b, lp, ids, 4, 4);
     assert_int_equal(b.n_live, 2);
 
     s.pick = 2; /* ... which is the end */
     assert_int_equal(dg_beam_begin(&b, &s, EOS, NULL, 0, false, NULL), 0);
-    dg_beam_advance(&b, lp, ids, 2, 4);
+    advance(&b, lp, ids, 2, 4);
     assert_true(b.done);
     assert_int_equal(b.n_finished, 1);
     assert_int_equal(b.finished[0].n, 1);
@@ -317,7 +353,7 @@ static void picks_a_rank(void **state)
     s.pick = 5; /* there are not so many */
     assert_int_equal(dg_beam_begin(&b, &s, EOS, NULL, 0, false, NULL), 0);
     assert_int_equal(dg_beam_wants(&b), 5);
-    dg_beam_advance(&b, lp, ids, 4, 4);
+    advance(&b, lp, ids, 4, 4);
     assert_true(b.done);
     assert_int_equal(b.n_finished, 0);
     dg_beam_deinit(&b);
@@ -332,7 +368,7 @@ static void impossible_candidates(void **state)
     begin(&b, search(2, 1, 5, 0));
     float lp[] = {-INFINITY, NAN, -INFINITY, -INFINITY};
     int32_t id[] = {1, 2, 3, 4};
-    dg_beam_advance(&b, lp, id, 4, 4);
+    advance(&b, lp, id, 4, 4);
     assert_true(b.done);
     assert_int_equal(b.n_finished, 0);
     dg_beam_deinit(&b);
@@ -343,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(penalties),
         cmocka_unit_test(equal_scores_stay_in_order),
+        cmocka_unit_test(sources_follow_their_rows),
         cmocka_unit_test(greedy_stops_at_eos),
         cmocka_unit_test(candidates_are_global),
         cmocka_unit_test(stops_only_when_nothing_can_win),

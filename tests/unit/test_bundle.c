@@ -106,8 +106,8 @@ static void sealed_bundle_opens(void **state)
     assert_string_equal(target, "pt-BR");
     assert_string_equal(dg_bundle_tag(b, "de"), "<2de>");
     assert_null(dg_bundle_tag(b, "fr"));
-    assert_int_equal(dg_bundle_alignment_layer(b), 2);
-    assert_int_equal(dg_bundle_alignment_head(b), 0);
+    assert_int_equal(dg_json_number(dg_json_get(dg_bundle_manifest(b), "alignment_layer")), 2);
+    assert_int_equal(dg_json_number(dg_json_get(dg_bundle_manifest(b), "alignment_head")), 0);
     assert_string_equal(dg_bundle_source_spm(b), in(p, "s.spm"));
     assert_string_equal(dg_bundle_target_spm(b), "");
     assert_string_equal(dg_bundle_source_vocab(b), in(p, "s.vocab"));

@@ -121,8 +121,8 @@ static void shared_tables(void **state)
     assert_int_equal(c.start, -1);
     assert_int_equal(c.beam, 4);
     assert_string_equal(dg_bundle_name(b), "en-de");
-    assert_int_equal(dg_bundle_alignment_layer(b), 0);
-    assert_int_equal(dg_bundle_alignment_head(b), 0);
+    assert_int_equal(dg_json_number(dg_json_get(dg_bundle_manifest(b), "alignment_layer")), 0);
+    assert_int_equal(dg_json_number(dg_json_get(dg_bundle_manifest(b), "alignment_head")), 0);
     assert_string_equal(dg_bundle_source_spm(b), "");
     assert_string_equal(dg_bundle_source_vocab(b), dg_bundle_target_vocab(b));
     struct dg_buffer text;
@@ -148,8 +148,9 @@ static void nothing_shared(void **state)
     assert_true(c.embed_scale == 1); /* Marian's code, when positions are trained */
     assert_int_equal(c.act, DG_ACT_SWISH);
     assert_false(c.attention_bias || c.output_bias || c.tied_embeddings || c.tied_output);
-    assert_int_equal(dg_bundle_alignment_layer(b), 1);
-    assert_int_equal(dg_bundle_alignment_head(b), 1); /* the one that Marian's guidance trains */
+    assert_int_equal(dg_json_number(dg_json_get(dg_bundle_manifest(b), "alignment_layer")), 1);
+    assert_int_equal(dg_json_number(dg_json_get(dg_bundle_manifest(b), "alignment_head")),
+        1); /* the one that Marian's guidance trains */
     struct dg_buffer text;
     dg_buffer_init(&text);
     assert_int_equal(dg_file_read(dg_bundle_source_vocab(b), &text, NULL), 0);

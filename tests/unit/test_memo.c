@@ -132,7 +132,6 @@ static void every_option_is_in_the_key(void **state)
     DIFFERS(m.s.search.alpha += 0.001f);
     DIFFERS(m.s.search.penalty = DG_PENALTY_NONE);
     DIFFERS(m.s.search.no_repeat_ngram++);
-    DIFFERS(m.s.align_layer++);
     DIFFERS(m.s.want_alignment = !m.s.want_alignment);
     DIFFERS(m.source[0]++);
     DIFFERS(m.source[m.s.n_source - 1]++);
