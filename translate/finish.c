@@ -1,5 +1,6 @@
 /* Ids -> text, gaps put back (hop 10 of ARCHITECTURE.md). */
 #include "base/buffer.h"
+#include "text/detect/detect.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
@@ -252,11 +253,14 @@ static void add_pieces(
     }
 }
 
-static unsigned flags_of(const struct dg_job *j, const struct dg_part_hyp *h)
+static unsigned flags_of(
+    const struct dg_job *j, const struct dg_part *p, const struct dg_part_hyp *h)
 {
     unsigned flags = h->length_limited ? DG_FLAG_LENGTH_LIMITED : 0;
     if (h->n && h->logprob / h->n < (double)dg_model_config(j->t->model)->low_confidence)
         flags |= DG_FLAG_LOW_CONFIDENCE;
+    if (dg_detect_contradicts(j->language, j->text + p->begin, p->end - p->begin))
+        flags |= DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL;
     return flags;
 }
 
@@ -269,7 +273,7 @@ int dg_part_answer(
     }
     const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
     if (rank == 0)
-        p->flags |= flags_of(j, h);
+        p->flags |= flags_of(j, p, h);
     if (j->options.pieces) {
         add_pieces(j, p, h, out);
         return 0;
@@ -421,6 +425,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_REPETITION: return "repetition";
     case DG_FLAG_LOW_CONFIDENCE: return "low_confidence";
     case DG_FLAG_NUMBER_MISMATCH: return "number_mismatch";
+    case DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL: return "source_language_doubtful";
     default: return "";
     }
 }

@@ -89,6 +89,8 @@ enum dg_flag {
     DG_FLAG_LOW_CONFIDENCE = 16,
     /* a number of the source is not in the answer, or the other way round */
     DG_FLAG_NUMBER_MISMATCH = 32,
+    /* the text is plainly in another language than the source's */
+    DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL = 64,
 };
 
 struct dg_answer_sentence {

@@ -104,7 +104,8 @@ void dg_answer_count(
     } flags[] = {{DG_FLAG_SPLIT, DG_COUNT_SPLIT}, {DG_FLAG_LENGTH_LIMITED, DG_COUNT_LENGTH_LIMITED},
         {DG_FLAG_UNK_COPIED, DG_COUNT_UNKNOWN}, {DG_FLAG_REPETITION, DG_COUNT_REPETITION},
         {DG_FLAG_LOW_CONFIDENCE, DG_COUNT_LOW_CONFIDENCE},
-        {DG_FLAG_NUMBER_MISMATCH, DG_COUNT_NUMBER_MISMATCH}};
+        {DG_FLAG_NUMBER_MISMATCH, DG_COUNT_NUMBER_MISMATCH},
+        {DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL, DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL}};
     unsigned label = dg_metrics_pair(m, pair[0], pair[1]);
     dg_metrics_add(m, DG_COUNT_SENTENCES, label, answers->n_sentences);
     dg_metrics_add(m, DG_COUNT_CHARACTERS, label, answers->source_characters);

@@ -82,3 +82,23 @@ void dg_v1_score_free(struct dg_v1_score *r)
     dg_json_free(r->root);
     memset(r, 0, sizeof *r);
 }
+
+int dg_v1_detect_read(const char *body, size_t n, const struct dg_request_limits *limits,
+    struct dg_v1_detect *out, struct dg_error *err)
+{
+    static const char *const allowed[] = {"text", NULL};
+    memset(out, 0, sizeof *out);
+    int rc = dg_request_object(body, n, allowed, &out->root, err);
+    if (rc == DG_OK)
+        rc = dg_request_texts(out->root, "text", limits, &out->text, err);
+    if (rc == DG_OK)
+        rc = check_characters(&out->text, NULL, "text", limits, err);
+    return rc;
+}
+
+void dg_v1_detect_free(struct dg_v1_detect *r)
+{
+    free(r->text.list);
+    dg_json_free(r->root);
+    memset(r, 0, sizeof *r);
+}

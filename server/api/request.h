@@ -21,6 +21,11 @@ struct dg_v1_score {
     int64_t timeout_ms;
 };
 
+struct dg_v1_detect {
+    struct dg_json *root;
+    struct dg_texts text;
+};
+
 /* Read body[n]. DG_EINVAL (field "body": not JSON or no object) and DG_ELIMIT name the field; out
  * is to be freed in every case. */
 int dg_v1_translate_read(const char *body, size_t n, const struct dg_request_limits *limits,
@@ -30,5 +35,9 @@ void dg_v1_translate_free(struct dg_v1_translate *r);
 int dg_v1_score_read(const char *body, size_t n, const struct dg_request_limits *limits,
     struct dg_v1_score *out, struct dg_error *err);
 void dg_v1_score_free(struct dg_v1_score *r);
+
+int dg_v1_detect_read(const char *body, size_t n, const struct dg_request_limits *limits,
+    struct dg_v1_detect *out, struct dg_error *err);
+void dg_v1_detect_free(struct dg_v1_detect *r);
 
 #endif

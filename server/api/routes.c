@@ -5,6 +5,7 @@
 #include "server/api/alternatives.h"
 #include "server/api/attention.h"
 #include "server/api/batch.h"
+#include "server/api/detect.h"
 #include "server/api/v1.h"
 #include "server/access/gate.h"
 #include "store/keys.h"
@@ -29,6 +30,7 @@ static const struct dg_route table[] = {
     {"POST", "/v1/translate", dg_api_v1_translate},
     {"POST", "/v1/batch", dg_api_batch},
     {"POST", "/v1/score", dg_api_v1_score},
+    {"POST", "/v1/detect", dg_api_detect},
     {"POST", "/v1/alternatives", dg_api_alternatives},
     {"POST", "/v1/attention", dg_api_attention},
 };

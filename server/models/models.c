@@ -313,6 +313,33 @@ size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
     return n;
 }
 
+static void add_source(struct dg_model_sources *s, const char *code)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->codes[i], code) == 0)
+            return;
+    if (s->n == DG_MODELS_MAX)
+        return;
+    snprintf(s->storage[s->n], sizeof s->storage[0], "%s", code);
+    s->codes[s->n] = s->storage[s->n];
+    s->n++;
+}
+
+void dg_models_sources(struct dg_models *m, struct dg_model_sources *out)
+{
+    const char *source, *target;
+    out->n = 0;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct dg_bundle *b = dg_translator_bundle(m->list[i]->translator);
+        for (size_t p = 0; p < dg_bundle_pairs(b); p++) {
+            dg_bundle_pair(b, p, &source, &target);
+            add_source(out, source);
+        }
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
 static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
 {
     const struct dg_bundle *b = dg_translator_bundle(s->translator);

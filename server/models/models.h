@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "kernels/device.h"
+#include "server/models/languages.h"
 #include "translate/translate.h"
 
 #include <stdatomic.h>
@@ -117,6 +118,13 @@ int dg_models_find(struct dg_models *m, const char *source, const char *target,
 
 /* Up to cap models, each held; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
+/* The languages that models translate from, each once, in the order of the models. */
+struct dg_model_sources {
+    const char *codes[DG_MODELS_MAX]; /* [n], into storage */
+    char storage[DG_MODELS_MAX][DG_LANGUAGE_MAX];
+    size_t n;
+};
+void dg_models_sources(struct dg_models *m, struct dg_model_sources *out);
 /* What GET /v1/models says, an array; NULL when memory is out. */
 struct dg_json *dg_models_describe(struct dg_models *m);
 

@@ -14,6 +14,8 @@ void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_
 {
     size_t begin = s->source_begin, end = s->source_end, n = 0;
     double score = 0;
+    /* Said of what the first hop wrote, which nobody asked about. */
+    s->flags &= ~(unsigned)DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL;
     for (size_t i = 0; i < first->n_sentences; i++) {
         const struct dg_answer_sentence *f = &first->sentences[i];
         if (!overlap(f->target_begin, f->target_end, begin, end))

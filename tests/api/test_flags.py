@@ -128,6 +128,11 @@ def test_numbers(server, tmp_path):
     assert "1492" in answer["text"] and flags(answer) == set()
 
 
+def test_another_language(server):
+    assert "source_language_doubtful" in flags(one(server, "Zwei Hunde spielen im Schnee."))
+    assert "source_language_doubtful" not in flags(one(server, CAPTIONS[1]))
+
+
 def test_split(server):
     text = "A man and " + "a dog and a cat and " * 120 + "a girl sit on a bench."
     answer = one(server, text)

@@ -80,6 +80,8 @@ SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_la
     ("/v1/translate", dict(GOOD, priority="later")),
     ("/v1/batch", {"items": [dict(GOOD, id="a"), dict(GOOD, id=1, source="zz"), GOOD, 5]}),
     ("/v1/batch", {"items": []}),
+    ("/v1/detect", {"text": ["Guten Morgen.", "12"]}),
+    ("/v1/detect", {"text": []}),
     ("/v1/score", SCORE),
     ("/v1/score", dict(SCORE, target=["a", "b"])),
     ("/v1/models/reload", {}),
@@ -96,7 +98,7 @@ def test_gets_answer_as_described(server, document, path):
 
 
 def test_examples_are_good_requests(server, document):
-    for path in ("/v1/translate", "/v1/batch", "/v1/score"):
+    for path in ("/v1/translate", "/v1/batch", "/v1/score", "/v1/detect"):
         example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
         assert server.post(path, example).status_code == 200
 

@@ -1,0 +1,67 @@
+"""Which language a text is in: POST /v1/detect, and sentences in another language than they are said to be in."""
+import re
+
+import pytest
+
+import conftest
+
+GERMAN = "Der Ausschuss wird am Donnerstag erneut über den neuen Vorschlag beraten."
+ENGLISH = "The committee will meet again on Thursday to discuss the new proposal."
+SPANISH = "El comité se reunirá de nuevo el jueves para discutir la nueva propuesta."
+
+
+def detect(server, text):
+    reply = server.post("/v1/detect", {"text": text})
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+def test_each_text_by_itself(server):
+    answer = detect(server, [GERMAN, ENGLISH, "Danke", "", "42"])
+    assert [d["language"] for d in answer["detections"][:3]] == ["de", "en", "de"]
+    assert all(d["confidence"] >= 99 for d in answer["detections"][:2])
+    assert [d["confidence"] for d in answer["detections"][3:]] == [0, 0]
+    assert all(d["flags"] == [] for d in answer["detections"])
+    assert all(isinstance(d["confidence"], int) for d in answer["detections"])
+    characters = len(GERMAN) + len(ENGLISH) + len("Danke") + len("42")
+    assert answer["usage"] == {"source_characters": characters, "source_tokens": 0, "target_tokens": 0}
+
+
+def test_one_text(server):
+    assert detect(server, ENGLISH)["detections"] == [{"language": "en", "confidence": 100, "flags": []}]
+
+
+def test_a_language_that_is_not_served(server):
+    found = detect(server, SPANISH)["detections"][0]
+    assert found["language"] in ("en", "de") and found["confidence"] == 0
+    assert found["flags"] == ["source_language_doubtful"]
+
+
+@pytest.mark.parametrize("body, status, field", [
+    ({}, 400, "text"), ({"text": 5}, 400, "text"), ({"text": []}, 400, "text"), ({"text": "a", "source": "en"}, 400, "source"),
+    ({"text": "a" * 20000}, 413, "text")])
+def test_wrong_requests(server, body, status, field):
+    reply = server.post("/v1/detect", body)
+    assert reply.status_code == status
+    assert reply.json()["error"]["field"] == field
+
+
+def flags(server, text, source, target):
+    reply = server.post("/v1/translate", {"text": text, "source": source, "target": target}).json()
+    return [s["flags"] for s in reply["translations"][0]["sentences"]]
+
+
+def test_another_language_than_stated(server):
+    doubt = "source_language_doubtful"
+    before = float(re.search(r"^dragoman_source_language_doubtful_total (\S+)$", server.get("/metrics").text, re.M).group(1))
+    assert [doubt in f for f in flags(server, f"{ENGLISH} {GERMAN}", "en", "de")] == [False, True]
+    assert [doubt in f for f in flags(server, f"{ENGLISH} {GERMAN}", "de", "fr")] == [True, False]
+    assert [doubt in f for f in flags(server, "Danke", "en", "de")] == [False]  # one word may be a name
+    after = float(re.search(r"^dragoman_source_language_doubtful_total (\S+)$", server.get("/metrics").text, re.M).group(1))
+    assert after - before == 2
+
+
+def test_a_pivot_says_it_of_the_first_text(models):
+    with conftest.Server(models, "--pivot", "de") as server:
+        assert all("source_language_doubtful" in f for f in flags(server, GERMAN, "en", "fr"))
+        assert not any("source_language_doubtful" in f for f in flags(server, ENGLISH, "en", "fr"))
