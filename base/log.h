@@ -1,13 +1,27 @@
-/* One-line logs on stderr, logfmt: ts=... level=... event="..." key=value. Any thread; a line is
- * written whole. No text of users goes into a log. */
+/* One-line logs on stderr, logfmt (ts=... level=... event="..." key=value) or JSON with the same
+ * keys. Any thread; a line is written whole. No text of users goes into a log. */
 #ifndef DG_BASE_LOG_H
 #define DG_BASE_LOG_H
 
+#include "base/error.h"
+
+#include <stdint.h>
+
 enum dg_log_level { DG_LOG_DEBUG, DG_LOG_INFO, DG_LOG_WARN, DG_LOG_ERROR };
+enum dg_log_format { DG_LOG_LOGFMT, DG_LOG_JSON };
 
 void dg_log_set_level(enum dg_log_level level);
+void dg_log_set_format(enum dg_log_format format);
 /* format is "event key=%d other=%s"; values with spaces are quoted by the caller with %s inside
  * "". */
 void dg_log(enum dg_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* From here on nobody who logs waits for the one who reads stderr: a thread writes, and lines that
+ * come while it cannot are dropped beyond 256 KiB of them. For the main thread, like its end. */
+int dg_log_start(struct dg_error *err);
+/* Write what waits, as far as somebody reads it within a second. */
+void dg_log_stop(void);
+/* Lines dropped so far. */
+uint64_t dg_log_dropped(void);
 
 #endif

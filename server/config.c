@@ -16,6 +16,7 @@
 static const char *const precision_words[] = {"fp32", "fp16", "bf16", NULL};
 static const char *const batching_words[] = {"continuous", "fifo", "static", NULL};
 static const char *const keys_open_words[] = {"pages", "probes", NULL};
+static const char *const log_format_words[] = {"logfmt", "json", NULL};
 static const char *const log_level_words[] = {"debug", "info", "warn", "error", NULL};
 
 static const struct dg_field settings[] = {
@@ -93,6 +94,10 @@ static const struct dg_field settings[] = {
         .help = "what needs no key: pages (health, metrics, description) or probes (health alone)"},
     {"log_level", TEXT(log_level), .words = log_level_words, .fallback = "info",
         .argument = "LEVEL", .help = "debug, info, warn or error"},
+    {"log_format", TEXT(log_format), .words = log_format_words, .fallback = "logfmt",
+        .argument = "FORMAT", .help = "logfmt or json"},
+    {"access_log", WHOLE(access_log, 0, 1000000), .fallback = "1",
+        .help = "log one in N requests and all that are answered 5xx; 0: these alone"},
     {"config", TEXT(config), .fallback = "", .argument = "FILE",
         .help = "JSON file with these settings (keys with _ for -)"},
 };

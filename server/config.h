@@ -26,6 +26,8 @@ struct dg_server_config {
     char models[1024]; /* a bundle, or a directory of bundles */
     char host[256];
     char log_level[16]; /* debug, info, warn, error */
+    char log_format[8]; /* logfmt, json */
+    int64_t access_log; /* one in so many requests is logged; 0: those answered 5xx alone */
     char keys[1024];    /* file of API keys, or "": everybody may translate */
     char keys_open[16]; /* what needs no key: pages, probes */
     char config[1024];  /* the file these came from, or "" */

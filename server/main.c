@@ -24,6 +24,7 @@
 #include "server/schedule/queue.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,6 +58,15 @@ static int fail(const struct dg_error *err)
 {
     fprintf(stderr, "dragoman-server: %s\n", err->message);
     return 1;
+}
+
+/* A descriptor 0, 1 or 2 that is closed would be given to the next socket, and what is meant for
+ * stderr would go to a client. */
+static void open_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            abort();
 }
 
 static void set_log_level(const char *name)
@@ -469,6 +479,7 @@ int main(int argc, char *argv[])
     struct dg_error err = {0};
     sigset_t signals;
     int got;
+    open_standard_descriptors();
     if (dg_server_config_read(argc, argv, getenv, &s.app.config, &err) != DG_OK ||
         check_settings(&s.app.config, &err) != DG_OK) {
         fail(&err);
@@ -478,6 +489,7 @@ int main(int argc, char *argv[])
     if (s.app.config.action != DG_SERVE)
         return act(&s.app.config);
     set_log_level(s.app.config.log_level);
+    dg_log_set_format(strcmp(s.app.config.log_format, "json") == 0 ? DG_LOG_JSON : DG_LOG_LOGFMT);
     dg_process_keep_heap_small();
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&signals);
@@ -485,8 +497,11 @@ int main(int argc, char *argv[])
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread: all inherit it */
+    if (dg_log_start(&err) != DG_OK)
+        return fail(&err);
     if (start(&s, &err) != DG_OK) {
         stop(&s);
+        dg_log_stop();
         return fail(&err);
     }
     got = serve(&s, &signals);
@@ -494,5 +509,6 @@ int main(int argc, char *argv[])
     drain(&s, &signals);
     uint32_t broken = stop(&s);
     dg_log(DG_LOG_INFO, "stopped");
+    dg_log_stop();
     return broken > 0 ? 1 : 0;
 }

@@ -365,7 +365,7 @@ enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsign
         used_on(k, day)->requests++;
     a->counts.refused[v] += v != DG_AUTH_OK;
     pthread_mutex_unlock(&a->lock);
-    *key = v == DG_AUTH_OK ? k : NULL;
+    *key = k;
     return v;
 }
 

@@ -32,7 +32,7 @@ void dg_auth_close(struct dg_auth *a);
 
 /* May the sender of secret (NULL: none was sent) do something of scope (one bit or several: any of
  * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that
- * helps. */
+ * helps. *key is whose secret it is, also when the answer is no; NULL: nobody's. */
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
     struct dg_auth_key **key, int64_t *wait_s);
 

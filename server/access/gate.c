@@ -10,7 +10,8 @@
 /* What travels with an exchange. */
 struct visit {
     const struct dg_route *route;
-    struct dg_auth_key *key; /* NULL: none was needed */
+    struct dg_auth_key *key; /* that pays; NULL: none was needed, or it was refused */
+    const char *shown;       /* in the log */
     int64_t day, characters; /* taken from that day of its */
     bool told;               /* how many of these were answered: */
     int64_t answered;
@@ -44,7 +45,11 @@ static bool check_key(
     struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope, struct visit *v)
 {
     int64_t wait_s;
-    switch (dg_auth_enter(auth, secret_of(x), scope, &v->key, &wait_s)) {
+    struct dg_auth_key *key;
+    enum dg_auth_verdict verdict = dg_auth_enter(auth, secret_of(x), scope, &key, &wait_s);
+    v->key = verdict == DG_AUTH_OK ? key : NULL;
+    v->shown = key ? dg_auth_id(key) : verdict == DG_AUTH_UNKNOWN ? "unknown" : "-";
+    switch (verdict) {
     case DG_AUTH_MISSING:
         refuse(x, 401, "unauthorized",
             "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0);
@@ -83,6 +88,7 @@ bool dg_gate_enter(
         return false;
     }
     v->route = route;
+    v->shown = "-";
     dg_http_set_tag(x, v);
     if (scope == 0)
         return true;
@@ -121,7 +127,7 @@ const struct dg_route *dg_gate_route(const struct dg_http_exchange *x)
 const char *dg_gate_key(const struct dg_http_exchange *x)
 {
     const struct visit *v = dg_http_tag(x);
-    return v && v->key ? dg_auth_id(v->key) : "-";
+    return v ? v->shown : "-";
 }
 
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
@@ -136,7 +142,7 @@ void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
 /* What the key pays for. A client that left before its answer got the work that it asked for. */
 static int64_t cost_of(const struct visit *v, int status)
 {
-    if (status == 408 || status == 499)
+    if (status == 499)
         return v->characters;
     if (v->told)
         return v->answered;

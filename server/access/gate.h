@@ -22,14 +22,15 @@ int dg_gate_use(
 
 /* NULL: it had none. */
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
-/* The id of its key, which is no secret; "-" when it has none. */
+/* The id of its key, which is no secret, also of one that was refused; "unknown": it is nobody's;
+ * "-": none was sent. */
 const char *dg_gate_key(const struct dg_http_exchange *x);
 /* The request's status will not say what of its texts was answered: n characters, which its key is
  * to pay for, and not the others. HTTP thread. */
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n);
 /* The request is over, and this came of it (a stream that failed: not its 200). What it took from
  * its key is given back as far as it was refused or failed (4xx, 5xx, or as dg_gate_answered says),
- * but not where its client left (408, 499). */
+ * but not where its client left (499). */
 void dg_gate_leave(struct dg_auth *auth, struct dg_http_exchange *x, int status);
 
 #endif

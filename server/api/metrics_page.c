@@ -1,5 +1,6 @@
 #include "server/api/metrics_page.h"
 
+#include "base/log.h"
 #include "server/access/auth.h"
 #include "server/request/batch.h"
 #include "server/schedule/memo.h"
@@ -67,6 +68,8 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put(g, "dragoman_workers_busy",
         "Workers that have something to do; they share the cores by this number.",
         dg_core_share_busy(&app->share));
+    put_counter(g, "dragoman_log_lines_dropped_total",
+        "Log lines dropped because nobody read stderr.", (double)dg_log_dropped());
     put(g, "dragoman_batches_under_way", "Batch requests begun and not yet at their end.",
         (double)dg_feeder_batches(app->feeder));
     put(g, "dragoman_last_success_timestamp_seconds",

@@ -141,7 +141,6 @@ static enum dg_metrics_outcome outcome_of(int status)
     case 401:
     case 403:
     case 429: return DG_OUTCOME_REFUSED;
-    case 408:
     case 499: return DG_OUTCOME_CANCELLED;
     case 504: return DG_OUTCOME_TIMEOUT;
     default: return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;
@@ -163,6 +162,13 @@ static void count(struct dg_app *app, const struct dg_route *route,
         atomic_store(&app->last_success_s, dg_clock_wall_s());
 }
 
+/* One in --access-log requests, and all that failed here. */
+static bool is_logged(struct dg_app *app, int status)
+{
+    uint64_t every = (uint64_t)app->config.access_log;
+    return status >= 500 || (every > 0 && atomic_fetch_add(&app->answered, 1) % every == 0);
+}
+
 /* The access log: paths of known routes only, no text and no address. */
 void dg_routes_finished(void *arg, struct dg_http_exchange *x, int status)
 {
@@ -181,6 +187,8 @@ void dg_routes_finished(void *arg, struct dg_http_exchange *x, int status)
     bool probe = status == 200 && route &&
                  (route->handle == dg_health_live || route->handle == dg_health_ready ||
                      route->handle == dg_metrics_page);
+    if (!is_logged(app, status))
+        return dg_gate_leave(app->auth, x, outcome);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
         "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,

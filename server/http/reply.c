@@ -69,7 +69,7 @@ void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds)
 
 void dg_reply_client_gone(struct dg_http_reply *r)
 {
-    dg_reply_error(r, 408, "client_gone", NULL, "the client closed its side of the connection");
+    dg_reply_error(r, 499, "client_gone", NULL, "the client closed its side of the connection");
     r->close = true;
 }
 

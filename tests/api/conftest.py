@@ -50,7 +50,7 @@ class Server:
     def _read(self):
         for line in self.process.stderr:
             self.log.append(line)
-            found = re.search(r'event="listening" address=\S+:(\d+)', line)
+            found = re.search(r'event"?[=:]"listening"[ ,]"?address"?[=:]\S+?:(\d+)', line)
             if found:
                 self.port = int(found.group(1))
                 self.listening.set()

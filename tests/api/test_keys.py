@@ -185,7 +185,7 @@ def test_a_batch_that_is_cut_short(endless, busy, path, accept):
         with server.connect() as s:
             s.sendall(http_post("/v1/batch", body, "Authorization: Bearer " + left["key"], "Accept: " + accept))
             server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
-        server.until(lambda: server.logged(r"route=/v1/batch status=(499|408)"))
+        server.until(lambda: server.logged(r"route=/v1/batch status=499"))
     assert used(path, late) == (1, 5)
     assert used(path, left) == (1, 5 + len(body["items"][1]["text"]))
 
@@ -280,3 +280,15 @@ def test_the_command_line(path):
     done = subprocess.run([CLI, "keys", "list"], capture_output=True, text=True,
                           env={k: v for k, v in os.environ.items() if k != "DRAGOMAN_KEYS"})
     assert done.returncode == 2 and "DRAGOMAN_KEYS" in done.stderr
+
+
+def test_whose_key_was_refused_is_logged(models, path):
+    key = add(path, "--requests-per-minute", "1")
+    with serve(models, path) as server:
+        assert ask(server).status_code == ask(server, dict(key="dg_nobody")).status_code == 401
+        server.until(lambda: ask(server, key).status_code == 429)
+        assert requests.post(server.url("/v1/models/reload"), headers=bearer(key), timeout=PATIENCE).status_code == 403
+        server.until(lambda: server.logged(r"route=/v1/translate status=401 .* key=-$"))
+        server.until(lambda: server.logged(r"route=/v1/translate status=401 .* key=unknown$"))
+        server.until(lambda: server.logged(r"route=/v1/translate status=429 .* key=%s$" % key["id"]))
+        server.until(lambda: server.logged(r"route=/v1/models/reload status=403 .* key=%s$" % key["id"]))

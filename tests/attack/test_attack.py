@@ -1,12 +1,16 @@
 """What an attack with the source open found, each fault as a test: the server stays up, answers others, and says no in
 words. Under a minute. The addresses 127.0.0.2, .3, ... stand for clients elsewhere."""
+import fcntl
 import os
+import signal
 import socket
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
 
-from conftest import PATIENCE, Server  # noqa: E402
+from conftest import PATIENCE, SERVER, Server  # noqa: E402
 from conftest import models  # noqa: E402,F401  (a fixture)
 
 LIVEZ = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -117,3 +121,62 @@ def test_clients_at_work_lose_nothing_to_new_ones(models):  # noqa: F811
         for s in held:
             s.close()
         server.until(lambda: ask_from(server, "127.0.0.3") == 200)
+
+
+# The log ----------------------------------------------------------------------------------------------------
+
+class Unread(Server):
+    """A server whose stderr nobody reads; the port comes from the kernel."""
+
+    def __enter__(self):
+        self.ends = os.pipe()
+        fcntl.fcntl(self.ends[1], 1031, 4096)  # F_SETPIPE_SZ
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            self.port = s.getsockname()[1]
+        self.command[self.command.index("--port") + 1] = str(self.port)
+        self.process = subprocess.Popen(self.command, stderr=self.ends[1])
+        self.until(lambda: self.get("/readyz").status_code == 200)
+        return self
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        status = self.process.wait(PATIENCE)
+        for fd in self.ends:
+            os.close(fd)
+        return status
+
+
+def test_a_log_that_nobody_reads_stops_nothing(models):  # noqa: F811
+    with Unread(models, "--log-level", "debug") as server:
+        with server.connect() as s:
+            for _ in range(3000):  # half a megabyte of lines
+                s.sendall(LIVEZ)
+                assert answer(s).startswith(b"HTTP/1.1 200")
+        assert metric(server, "dragoman_log_lines_dropped_total") > 0
+        assert server.translate("Hello.").status_code == 200
+    # leaving sent SIGTERM, and the exit status was 0
+
+
+def test_closed_standard_descriptors_are_not_given_to_clients(models):  # noqa: F811
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', SERVER, "--models", models, "--port", str(port),
+                                "--log-level", "debug"])
+    try:
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as s:
+                    s.sendall(LIVEZ)
+                    assert answer(s).startswith(b"HTTP/1.1 200")
+                    s.sendall(LIVEZ)
+                    said = answer(s)
+                    assert said.startswith(b"HTTP/1.1 200") and b"event=" not in said
+                break
+            except ConnectionError:
+                assert time.monotonic() < end and process.poll() is None
+        files = {os.readlink("/proc/%d/fd/%d" % (process.pid, fd)) for fd in range(3)}
+        assert files == {"/dev/null"}
+    finally:
+        process.terminate()
+        assert process.wait(PATIENCE) == 0

@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/json.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* stderr goes to an unlinked file while a test runs. */
@@ -159,6 +162,128 @@ static void threads_write_whole_lines(void **state)
     free(text);
 }
 
+/* The line as Jansson reads it; NULL: it is no JSON. */
+static struct dg_json *logged_json(const char *value)
+{
+    struct capture c = capture_begin();
+    dg_log_set_format(DG_LOG_JSON);
+    dg_log(DG_LOG_WARN, "two words n=%d x=-0.25 zeros=007 reason=\"%s\" id=a/b=c", 12, value);
+    dg_log_set_format(DG_LOG_LOGFMT);
+    char *text = capture_end(c);
+    size_t n = strlen(text);
+    assert_true(n > 1 && n < 4096 && text[n - 1] == '\n' && strchr(text, '\n') == text + n - 1);
+    struct dg_json *v = dg_json_parse(text, n, NULL);
+    free(text);
+    return v;
+}
+
+static void json_has_the_same_keys(void **state)
+{
+    (void)state;
+    struct dg_json *v = logged_json("a \"quoted\" back\\slash ü x=1");
+    assert_non_null(v);
+    assert_string_equal(dg_json_string(dg_json_get(v, "event"), NULL), "two words");
+    assert_string_equal(dg_json_string(dg_json_get(v, "level"), NULL), "warn");
+    assert_int_equal(dg_json_number(dg_json_get(v, "n")), 12);
+    assert_true(dg_json_number(dg_json_get(v, "x")) == -0.25);
+    assert_string_equal(dg_json_string(dg_json_get(v, "zeros"), NULL), "007");
+    assert_string_equal(
+        dg_json_string(dg_json_get(v, "reason"), NULL), "a \"quoted\" back\\slash ü x=1");
+    assert_string_equal(dg_json_string(dg_json_get(v, "id"), NULL), "a/b=c");
+    dg_json_free(v);
+}
+
+/* Whatever bytes a file name has, of any length: one line, that can be read. */
+static void json_of_any_bytes(void **state)
+{
+    char value[4200];
+    (void)state;
+    srand(3);
+    for (int i = 0; i < 3000; i++) {
+        size_t n = (size_t)rand() % (i % 10 == 0 ? sizeof value : 40);
+        for (size_t k = 0; k < n; k++)
+            value[k] = (char)(i % 3 == 0 ? "\"\\ =ab1"[rand() % 8] : 1 + rand() % 255);
+        value[n] = '\0';
+        struct dg_json *v = logged_json(value);
+        assert_non_null(v);
+        dg_json_free(v);
+    }
+}
+
+/* A pipe that nobody reads holds nobody up; what it could not hold is counted, and said when it is
+ * read again. In a process of its own, since the ring is there once. */
+static void nobody_reads(void)
+{
+    int ends[2];
+    struct dg_error err = {0};
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    assert_int_equal(dg_log_start(&err), 0);
+    for (int i = 0; i < 20000; i++)
+        dg_log(DG_LOG_INFO, "line number=%d", i);
+    uint64_t dropped = dg_log_dropped();
+    if (dropped == 0 || dropped >= 20000)
+        _exit(1);
+    FILE *f = fdopen(ends[0], "r");
+    char line[4096];
+    unsigned long long said = 0, seen = 0;
+    for (int next = 0; said < dropped && fgets(line, sizeof line, f);) {
+        int number;
+        unsigned long long more;
+        if (sscanf(strstr(line, "event="), "event=\"log lines dropped\" n=%llu", &more) == 1) {
+            said += more;
+            continue;
+        }
+        if (sscanf(strstr(line, "event="), "event=\"line\" number=%d", &number) != 1 ||
+            number < next)
+            _exit(2);
+        next = number + 1;
+        seen++;
+    }
+    if (said != dropped)
+        _exit(3);
+    dg_log(DG_LOG_INFO, "last");
+    dg_log_stop(); /* returns when all is in the pipe, which has room again or is full */
+    _exit(seen > 0 ? 0 : 4);
+}
+
+static void a_log_that_nobody_reads(void **state)
+{
+    (void)state;
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        nobody_reads();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void all_is_written_by_the_end(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    struct capture c = capture_begin();
+    assert_int_equal(dg_log_start(&err), 0);
+    for (int i = 0; i < 300; i++)
+        dg_log(DG_LOG_INFO, "line number=%d", i);
+    dg_log_stop();
+    dg_log(DG_LOG_INFO, "line number=%d", 300);
+    char *text = capture_end(c), *rest = text;
+    int next = 0;
+    for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+        int number;
+        assert_int_equal(
+            sscanf(behind_stamp(line), "level=info event=\"line\" number=%d", &number), 1);
+        assert_int_equal(number, next++);
+    }
+    assert_int_equal(next, 301);
+    assert_int_equal(dg_log_dropped(), 0);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +293,10 @@ int main(void)
         cmocka_unit_test(long_line_is_cut_and_ended),
         cmocka_unit_test(errno_survives),
         cmocka_unit_test(threads_write_whole_lines),
+        cmocka_unit_test(json_has_the_same_keys),
+        cmocka_unit_test(json_of_any_bytes),
+        cmocka_unit_test(a_log_that_nobody_reads),
+        cmocka_unit_test(all_is_written_by_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

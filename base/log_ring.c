@@ -1,0 +1,152 @@
+#include "base/log_ring.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_BYTES (256u << 10)
+#define WRITE_BYTES 4096 /* PIPE_BUF: what is written at once is not mixed with others' lines */
+#define STOP_S 1
+
+enum state { DIRECT, RUNNING, STOPPING, ENDED, STUCK };
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t filled, ended;
+    /* guarded by lock */
+    enum state state;
+    char bytes[RING_BYTES];
+    size_t at, n; /* of the bytes that wait */
+    uint64_t dropped, told;
+    size_t (*tell)(char line[DG_LOG_LINE], uint64_t dropped);
+} ring = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER};
+
+static void write_all(const char *s, size_t n)
+{
+    while (n > 0) {
+        ssize_t k = write(STDERR_FILENO, s, n);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return; /* nowhere left to complain */
+        s += k;
+        n -= (size_t)k;
+    }
+}
+
+/* Copy n bytes of the ring from `at` on, around its end. Lock held. */
+static void copy_out(char *to, size_t n)
+{
+    size_t first = RING_BYTES - ring.at < n ? RING_BYTES - ring.at : n;
+    memcpy(to, ring.bytes + ring.at, first);
+    memcpy(to + first, ring.bytes, n - first);
+}
+
+/* Take as many whole lines as fit; their bytes. Lock held. */
+static size_t take_lines(char *to)
+{
+    size_t n = ring.n < WRITE_BYTES ? ring.n : WRITE_BYTES;
+    copy_out(to, n);
+    while (n > 0 && to[n - 1] != '\n')
+        n--;
+    ring.at = (ring.at + n) % RING_BYTES;
+    ring.n -= n;
+    return n;
+}
+
+static void *write_lines(void *arg)
+{
+    char chunk[WRITE_BYTES];
+    (void)arg;
+    pthread_mutex_lock(&ring.lock);
+    for (;;) {
+        while (ring.n == 0 && ring.state == RUNNING)
+            pthread_cond_wait(&ring.filled, &ring.lock);
+        if (ring.n == 0 && ring.told == ring.dropped)
+            break;
+        size_t n = take_lines(chunk);
+        /* Somebody reads again: say what is missing, where it is missing. */
+        uint64_t lost = ring.dropped - ring.told;
+        ring.told = ring.dropped;
+        pthread_mutex_unlock(&ring.lock);
+        write_all(chunk, n);
+        if (lost > 0)
+            write_all(chunk, ring.tell(chunk, lost));
+        pthread_mutex_lock(&ring.lock);
+    }
+    ring.state = ENDED;
+    pthread_cond_signal(&ring.ended);
+    pthread_mutex_unlock(&ring.lock);
+    return NULL;
+}
+
+int dg_log_ring_start(
+    size_t (*tell)(char line[DG_LOG_LINE], uint64_t dropped), struct dg_error *err)
+{
+    pthread_t thread;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&ring.ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_lock(&ring.lock);
+    ring.state = RUNNING;
+    ring.tell = tell;
+    pthread_mutex_unlock(&ring.lock);
+    int number = pthread_create(&thread, NULL, write_lines, NULL);
+    if (number != 0) {
+        ring.state = DIRECT;
+        return dg_error_set(err, DG_EIO, "cannot start a thread: %s", strerror(number));
+    }
+    pthread_detach(thread); /* nobody waits for a write that may never return */
+    return DG_OK;
+}
+
+void dg_log_ring_stop(void)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += STOP_S;
+    pthread_mutex_lock(&ring.lock);
+    if (ring.state == RUNNING) {
+        ring.state = STOPPING;
+        pthread_cond_signal(&ring.filled);
+        while (ring.state == STOPPING && rc != ETIMEDOUT)
+            rc = pthread_cond_timedwait(&ring.ended, &ring.lock, &until);
+        ring.state = ring.state == ENDED ? DIRECT : STUCK;
+    }
+    pthread_mutex_unlock(&ring.lock);
+}
+
+void dg_log_ring_put(const char *line, size_t n)
+{
+    pthread_mutex_lock(&ring.lock);
+    if (ring.state == DIRECT) {
+        pthread_mutex_unlock(&ring.lock);
+        write_all(line, n);
+        return;
+    }
+    if (ring.state == STUCK || n > RING_BYTES - ring.n) {
+        ring.dropped++;
+    } else {
+        size_t to = (ring.at + ring.n) % RING_BYTES;
+        size_t first = RING_BYTES - to < n ? RING_BYTES - to : n;
+        memcpy(ring.bytes + to, line, first);
+        memcpy(ring.bytes, line + first, n - first);
+        ring.n += n;
+        pthread_cond_signal(&ring.filled);
+    }
+    pthread_mutex_unlock(&ring.lock);
+}
+
+uint64_t dg_log_ring_dropped(void)
+{
+    pthread_mutex_lock(&ring.lock);
+    uint64_t n = ring.dropped;
+    pthread_mutex_unlock(&ring.lock);
+    return n;
+}
