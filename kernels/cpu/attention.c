@@ -16,8 +16,12 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_attention *op;
     struct dg_rows q, out;
-    size_t units, share; /* heads of all segments; how many of them a piece takes */
-    size_t room;         /* floats of scratch space for a piece */
+    /* every segment is a cached step's: a unit is all heads of one */
+    bool steps;
+    /* units of work, and how many of them a piece takes */
+    size_t units, share;
+    /* floats of scratch space for a piece */
+    size_t room;
 };
 
 /* A group of queries on its way through. */
@@ -202,15 +206,47 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
     }
 }
 
+/* Is this one query without dropout whose heads' scores fit the scratch space? */
+static bool is_step(const struct job *j, const struct dg_attn_seg *seg)
+{
+    return seg->n_q == 1 && (seg->n_k + 15) / 16 * 16 * j->op->H <= DG_ATTN_QUERIES * DG_ATTN_KEYS;
+}
+
+/* The only query of a segment, all heads at once. */
+static void run_step(const struct job *j, const struct dg_attn_seg *seg, float *scratch)
+{
+    const struct dg_attention *op = j->op;
+    size_t lds = (seg->n_k + 15) / 16 * 16;
+    struct dg_attn_step t = {.H = op->H,
+        .n = seg->n_k,
+        .q = dg_rows_at(j->q, seg->q0),
+        .k = view_head(op->k, seg, 0, op->Dk),
+        .v = view_head(op->v, seg, 0, op->Dv),
+        .s = scratch,
+        .lds = lds,
+        .scale = 1.0f / sqrtf((float)op->Dk),
+        .out = dg_rows_at(j->out, seg->q0)};
+    j->cpu->isa->step(&t);
+    if (op->probs.buf)
+        for (size_t h = 0; h < op->H; h++)
+            memcpy(op->probs.buf->data + op->probs.offset + seg->probs + h * seg->n_k,
+                scratch + h * lds, seg->n_k * sizeof *scratch);
+}
+
 static void run_piece(void *arg, size_t piece)
 {
     const struct job *j = arg;
     float *scratch = j->cpu->scratch + piece * j->room;
     size_t end = (piece + 1) * j->share < j->units ? (piece + 1) * j->share : j->units;
+    size_t heads = j->steps ? 1 : j->op->H; /* units of a segment */
     for (size_t u = piece * j->share; u < end; u++) {
-        const struct dg_attn_seg *seg = &j->op->segs[u / j->op->H];
-        if (seg->n_q && seg->n_k)
-            run_unit(j, seg, u % j->op->H, scratch);
+        const struct dg_attn_seg *seg = &j->op->segs[u / heads];
+        if (!seg->n_q || !seg->n_k)
+            continue;
+        if (j->steps)
+            run_step(j, seg, scratch);
+        else
+            run_unit(j, seg, u % heads, scratch);
     }
 }
 
@@ -242,10 +278,14 @@ void dg_cpu_attention(
     if (op->new_k.buf)
         keep_newest(be, op);
     double cost = 0;
+    j.steps = cpu->isa->step && !op->drop;
     for (size_t i = 0; i < op->n_segs; i++) {
+        j.steps = j.steps && is_step(&j, &op->segs[i]);
         assert(!op->segs[i].causal || op->segs[i].n_q <= op->segs[i].n_k);
         cost += (double)op->segs[i].n_q * (double)op->segs[i].n_k * op->H * (op->Dk + op->Dv);
     }
+    if (j.steps)
+        j.units = op->n_segs;
     size_t pieces = dg_cpu_pieces(cpu, j.units, cost);
     j.share = (j.units + pieces - 1) / pieces;
     j.room = cpu->threads * DG_TASKS_PER_THREAD / pieces * DG_ATTN_QUERIES * DG_ATTN_KEYS;

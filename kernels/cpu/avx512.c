@@ -5,6 +5,8 @@
 /* clang-format off: the bodies build on one another. */
 #include "kernels/cpu/simd_rows.h"
 #include "kernels/cpu/simd_attention.h"
+#include "kernels/cpu/simd_step.h"
+#include "kernels/cpu/simd_topk.h"
 #include "kernels/cpu/simd_gemm.h"
 /* clang-format on */
 
@@ -17,10 +19,13 @@ const struct dg_cpu_isa dg_cpu_avx512 = {
     .norm = norm,
     .scores = scores,
     .weigh = weigh,
+    .step = step,
     .max = max_of,
     .exp_sum = exp_sum,
     .scale = scale_by,
     .widen = widen,
     .narrow = narrow,
+    .run_max = run_max,
     .sum_exp = sum_exp,
+    .at_least = at_least,
 };

@@ -54,6 +54,24 @@ struct dg_attn_tile {
     size_t ldo;
 };
 
+/* One query row over all heads, as a cached step asks for it. */
+struct dg_attn_step {
+    size_t H;
+    /* keys */
+    size_t n;
+    /* [H,Dk] */
+    const float *q;
+    /* head 0; the others follow in each row */
+    struct dg_kv k, v;
+    /* [H,lds]: probabilities afterwards; lds a multiple of 8, at least n */
+    float *s;
+    size_t lds;
+    /* of the scores: 1/sqrt(Dk) */
+    float scale;
+    /* [H,Dv] */
+    float *out;
+};
+
 struct dg_cpu_isa {
     const char *name;
     void (*gemm)(const struct dg_gemm *g);
@@ -69,6 +87,9 @@ struct dg_cpu_isa {
     void (*scores)(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n);
     /* out_i += sum_j s[i,j] v_{j0+j}, j < n, in the order of j */
     void (*weigh)(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n);
+    /* scores, exponentials and weighted sum of a step, with the bits of the functions around this
+     * one; NULL: there is nothing faster than those, head by head */
+    void (*step)(const struct dg_attn_step *t);
     /* largest of x[n]; -inf when n is 0 */
     float (*max)(const float *x, size_t n);
     /* s[n] = exp(scale * (s - max)); lane j % 16 of sum[16] gains s[j] */
@@ -81,6 +102,10 @@ struct dg_cpu_isa {
     /* sum of exp(x - max), long rows: partial sums in double; next[n], the row that comes after, is
      * fetched meanwhile */
     double (*sum_exp)(const float *x, size_t n, float max, const float *next);
+    /* most[r] = largest of run r of x[n]: `length` values each, the last run shorter */
+    void (*run_max)(const float *x, size_t n, size_t length, float *most);
+    /* the i with x[i] >= low, ascending, into at[n]; returns how many */
+    size_t (*at_least)(const float *x, size_t n, float low, uint32_t *at);
 };
 
 extern const struct dg_cpu_isa dg_cpu_plain;

@@ -105,4 +105,6 @@ const struct dg_cpu_isa dg_cpu_plain = {
     .widen = dg_plain_widen,
     .narrow = dg_plain_narrow,
     .sum_exp = dg_plain_sum_exp,
+    .run_max = dg_plain_run_max,
+    .at_least = dg_plain_at_least,
 };

@@ -69,6 +69,21 @@ double dg_plain_sum_exp(const float *x, size_t n, float max, const float *next)
     return sum;
 }
 
+void dg_plain_run_max(const float *x, size_t n, size_t length, float *most)
+{
+    for (size_t i = 0; i < n; i += length)
+        most[i / length] = dg_plain_max(x + i, n - i < length ? n - i : length);
+}
+
+size_t dg_plain_at_least(const float *x, size_t n, float low, uint32_t *at)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] >= low)
+            at[found++] = (uint32_t)i;
+    return found;
+}
+
 void dg_plain_widen(float *y, const uint16_t *x, size_t n)
 {
     dg_convert_floats(x, DG_F16, 0, n, y);

@@ -1,4 +1,4 @@
-/* Attention's and log-softmax's bodies at the vector width of the file that includes this (after
+/* Attention's bodies at the vector width of the file that includes this (after
  * simd_rows.h). A score is one chain per lane over Dk, then v_sum8; a weighted sum is one chain per
  * element over the keys; sums of exponentials go to the lane of the key. None depends on how many
  * queries or keys are handled together. */
@@ -237,26 +237,4 @@ static void scale_by(float *s, size_t n, float a)
         v_store(s + i, v_mul(v_load(s + i), factor));
     for (; i < n; i++)
         s[i] *= a;
-}
-
-/* Lanes hold at most 1024 / VL terms each before they are added in double. */
-static double sum_exp(const float *x, size_t n, float max, const float *next)
-{
-    const vec top = v_all(max);
-    double sum = 0;
-    size_t i = 0;
-    while (i + VL <= n) {
-        size_t end = n - i < 1024 ? n : i + 1024;
-        vec part = v_zero();
-        for (; i + VL <= end; i += VL) {
-            v_prefetch((uintptr_t)(next + i));
-            part = v_add(part, v_exp(v_sub(v_load(x + i), top)));
-        }
-        sum += v_sum_double(part);
-    }
-    if (i < n) {
-        vec_mask m = v_first(n - i);
-        sum += v_sum_double(v_select(m, v_exp(v_sub(v_load_part(x + i, m), top)), v_zero()));
-    }
-    return sum;
 }

@@ -1,5 +1,5 @@
 /* Log-softmax and the best candidates of rows of logits, in two passes over a row: the maximum of
- * each of up to 512 runs, then the sum of exponentials, which computes more than it reads and so
+ * each of up to 128 runs, then the sum of exponentials, which computes more than it reads and so
  * fetches the next row. The k-th largest run maximum is a lower bound of the k-th best logit, so
  * only the few runs that reach it are looked at again. */
 #include "kernels/cpu/internal.h"
@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { RUNS = 512 };
+enum {
+    RUNS = 128,
+    CHUNK = 512 /* values of a run that are looked at again at a time */
+};
 
 struct job {
     const struct dg_cpu *cpu;
@@ -48,8 +51,8 @@ static float bound(const struct runs *runs, size_t k, float *best)
 }
 
 /* The k best of x[V] into best, ids. Returns how many there are. */
-static size_t select_best(
-    const float *x, size_t V, const struct runs *runs, size_t k, float *best, int32_t *ids)
+static size_t select_best(const struct dg_cpu_isa *isa, const float *x, size_t V,
+    const struct runs *runs, size_t k, float *best, int32_t *ids)
 {
     float low = bound(runs, k, best);
     size_t n = 0;
@@ -57,9 +60,13 @@ static size_t select_best(
         if (runs->max[r] < low)
             continue;
         size_t end = (r + 1) * runs->length < V ? (r + 1) * runs->length : V;
-        for (size_t i = r * runs->length; i < end; i++)
-            if (x[i] >= low && (n < k || x[i] > best[n - 1]))
-                insert(best, ids, &n, k, x[i], (int32_t)i);
+        for (size_t i = r * runs->length; i < end; i += CHUNK) {
+            uint32_t at[CHUNK];
+            size_t found = isa->at_least(x + i, end - i < CHUNK ? end - i : CHUNK, low, at);
+            for (size_t f = 0; f < found; f++)
+                if (n < k || x[i + at[f]] > best[n - 1])
+                    insert(best, ids, &n, k, x[i + at[f]], (int32_t)(i + at[f]));
+        }
     }
     return n;
 }
@@ -74,19 +81,17 @@ static void run_row(const struct dg_cpu_isa *isa, const struct dg_topk *op, cons
     int32_t *ids = op->ids + m * op->k_max;
     runs.length = ((V + RUNS - 1) / RUNS + 15) / 16 * 16;
     runs.n = (V + runs.length - 1) / runs.length;
-    for (size_t r = 0; r < runs.n; r++) {
-        size_t at = r * runs.length;
-        runs.max[r] = isa->max(x + at, V - at < runs.length ? V - at : runs.length);
-        if (!(top >= runs.max[r]))
+    isa->run_max(x, V, runs.length, runs.max);
+    for (size_t r = 0; r < runs.n; r++)
+        if (!(top >= runs.max[r])) /* so that NaN comes through */
             top = runs.max[r];
-    }
     double base = (double)top + log(isa->sum_exp(x, V, top, next));
     size_t n = 1;
     if (op->force && op->force[m] >= 0) {
         ids[0] = op->force[m];
         logprob[0] = x[op->force[m]];
     } else {
-        n = select_best(x, V, &runs, k, logprob, ids);
+        n = select_best(isa, x, V, &runs, k, logprob, ids);
     }
     for (size_t i = 0; i < n; i++)
         logprob[i] = (float)((double)logprob[i] - base);

@@ -115,6 +115,18 @@ static inline vec v_scale(vec a, vec n)
     return _mm256_mul_ps(a, _mm256_castsi256_ps(e));
 }
 
+/* a * 2^n for positive a, n the last bits of b = n + 1.5 * 2^23; exponents do not overflow */
+static inline vec v_add_exponent(vec a, vec b)
+{
+    __m256i n = _mm256_slli_epi32(_mm256_castps_si256(b), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), n));
+}
+/* bit i: a[i] >= b[i] */
+static inline uint32_t v_at_least(vec a, vec b)
+{
+    return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ));
+}
+
 /* first, first + 1, ... */
 static inline vec_int v_count(uint32_t first)
 {

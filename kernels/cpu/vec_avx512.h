@@ -118,6 +118,18 @@ static inline vec v_scale(vec a, vec n)
     return _mm512_mul_ps(a, _mm512_castsi512_ps(e));
 }
 
+/* a * 2^n for positive a, n the last bits of b = n + 1.5 * 2^23; exponents do not overflow */
+static inline vec v_add_exponent(vec a, vec b)
+{
+    __m512i n = _mm512_slli_epi32(_mm512_castps_si512(b), 23);
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), n));
+}
+/* bit i: a[i] >= b[i] */
+static inline uint32_t v_at_least(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ);
+}
+
 /* first, first + 1, ... */
 static inline vec_int v_count(uint32_t first)
 {

@@ -240,6 +240,61 @@ static void check_newest(struct dg_backend *be, const char *isa, struct dims d)
     free(x), free(k), free(v);
 }
 
+/* A query alone, and the same query twice in one segment: other loops, the same bits. */
+static void check_alone(struct dg_backend *be, const char *isa, struct dims d, uint32_t n_k)
+{
+    size_t kn = (size_t)d.H * d.Dk, vn = (size_t)d.H * d.Dv;
+    float *x = ops_floats(kn, 1), *k = ops_floats(n_k * kn, 2), *v = ops_floats(n_k * vn, 3);
+    struct dg_error err = {0};
+    int32_t *slots = ops_memory(n_k, sizeof *slots);
+    for (uint32_t i = 0; i < n_k; i++)
+        slots[i] = (int32_t)(n_k - 1 - i);
+    for (int half = 0; half < 2; half++) {
+        struct dg_rows from[2] = {ops_rows(be, k, n_k, kn, 0, kn), ops_rows(be, v, n_k, vn, 0, vn)};
+        struct dg_rows pool[2] = {{NULL, 0, kn}, {NULL, 0, vn}};
+        struct dg_rows q = ops_rows(be, x, 1, kn, 0, 0), out = ops_rows(be, NULL, 3, vn, 0, vn);
+        struct dg_rows one = out, two = out;
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(0,
+                be->ops->kv_new(be, n_k * pool[i].ld, half ? DG_F16 : DG_F32, &pool[i].buf, &err));
+            be->ops->kv_write(be, from[i], pool[i], slots, n_k, pool[i].ld);
+        }
+        struct dg_attn_seg seg = {0, 1, n_k, 0, slots, false, 0};
+        struct dg_attention op = {
+            d.H, d.Dk, d.Dv, DG_ATTN_SEGS, &seg, 1, .k = pool[0], .v = pool[1]};
+        be->ops->attention(be, &op, q, one);
+        seg.n_q = 2; /* rows of q are 0 apart: the same one again */
+        two.offset += vn;
+        be->ops->attention(be, &op, q, two);
+        same_rows(be, isa, two, one, 1, vn);
+        two.offset += vn;
+        same_rows(be, isa, two, one, 1, vn);
+        for (int i = 0; i < 2; i++) {
+            be->ops->buf_free(be, from[i].buf);
+            be->ops->buf_free(be, pool[i].buf);
+        }
+        be->ops->buf_free(be, q.buf);
+        be->ops->buf_free(be, out.buf);
+    }
+    free(x), free(k), free(v), free(slots);
+}
+
+static void run_alone(struct dg_backend *be, const char *isa)
+{
+    static const struct dims all[] = {
+        {8, 64, 64}, {4, 64, 64}, {3, 32, 16}, {1, 512, 64}, {2, 5, 9}, {32, 16, 64}, {2, 16, 128}};
+    static const uint32_t lengths[] = {1, 7, 16, 65, 700};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++)
+            check_alone(be, isa, all[i], lengths[n]);
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    ops_each_isa("attention, a query alone", run_alone);
+}
+
 static void run_newest(struct dg_backend *be, const char *isa)
 {
     static const struct dims all[] = {{3, 64, 64}, {2, 5, 9}, {1, 8, 1030}};
@@ -298,7 +353,7 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_dims), cmocka_unit_test(test_step),
-        cmocka_unit_test(test_newest), cmocka_unit_test(test_long),
+        cmocka_unit_test(test_newest), cmocka_unit_test(test_alone), cmocka_unit_test(test_long),
         cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

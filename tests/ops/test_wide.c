@@ -9,11 +9,30 @@
 #include "tests/ops/vec_emulated.h"
 #include "kernels/cpu/simd_rows.h"
 #include "kernels/cpu/simd_attention.h"
+#include "kernels/cpu/simd_step.h"
+#include "kernels/cpu/simd_topk.h"
 #include "kernels/cpu/simd_gemm.h"
 /* clang-format on */
 
-static const struct dg_cpu_isa wide = {"emulated", gemm, dot, finish, dropout, norm, scores, weigh,
-    max_of, exp_sum, scale_by, widen, narrow, sum_exp};
+static const struct dg_cpu_isa wide = {
+    .name = "emulated",
+    .gemm = gemm,
+    .dot = dot,
+    .finish = finish,
+    .dropout = dropout,
+    .norm = norm,
+    .scores = scores,
+    .weigh = weigh,
+    .step = step,
+    .max = max_of,
+    .exp_sum = exp_sum,
+    .scale = scale_by,
+    .widen = widen,
+    .narrow = narrow,
+    .sum_exp = sum_exp,
+    .run_max = run_max,
+    .at_least = at_least,
+};
 
 static void compare(
     const char *what, const float *got, const float *want, size_t n, double tolerance)
@@ -126,9 +145,78 @@ static void test_attention(void **state)
     }
 }
 
+/* A step has the bits of the functions that do one head at a time. */
+static void test_step(void **state)
+{
+    (void)state;
+    static const size_t sizes[][4] = {
+        {8, 14, 64, 64}, {4, 1, 64, 32}, {5, 70, 16, 128}, {3, 130, 40, 24}, {1, 9, 130, 16}};
+    for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
+        size_t H = sizes[c][0], n = sizes[c][1], Dk = sizes[c][2], Dv = sizes[c][3];
+        size_t lds = (n + 15) / 16 * 16;
+        float *q = ops_floats(H * Dk, 1), *k = ops_floats(n * H * Dk, 2),
+              *v = ops_floats(n * H * Dv, 3);
+        float *s = ops_memory(H * lds, 4), *p = ops_memory(lds, 4), *out = ops_memory(H * Dv, 4),
+              *alone = ops_memory(Dv, 4);
+        struct dg_attn_step t = {H, n, q, {.data = k, .ld = H * Dk, .dim = Dk},
+            {.data = v, .ld = H * Dv, .dim = Dv}, s, lds, 0.125f, out};
+        wide.step(&t);
+        for (size_t h = 0; h < H; h++) {
+            struct dg_kv kh = t.k, vh = t.v;
+            struct dg_attn_tile one = {1, q + h * Dk, Dk, p, lds, alone, Dv};
+            float sum[16] = {0};
+            kh.data += h * Dk;
+            vh.data += h * Dv;
+            memset(alone, 0, Dv * sizeof *alone);
+            wide.scores(&one, &kh, 0, n);
+            wide.exp_sum(p, n, wide.max(p, n), t.scale, sum);
+            for (size_t width = 8; width; width /= 2)
+                for (size_t l = 0; l < width; l++)
+                    sum[l] += sum[l + width];
+            wide.scale(p, n, 1.0f / sum[0]);
+            wide.weigh(&one, &vh, 0, n);
+            assert_memory_equal(s + h * lds, p, n * sizeof *p);
+            assert_memory_equal(out + h * Dv, alone, Dv * sizeof *alone);
+        }
+        free(q), free(k), free(v), free(s), free(p), free(out), free(alone);
+    }
+}
+
+/* Runs of any length, and the places of large values: what the plain loops say. */
+static void test_topk_parts(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 100; n += 3) {
+        float *x = ops_floats(n, n), most[2][7] = {{0}};
+        uint32_t at[2][100];
+        wide.run_max(x, n, 16, most[0]);
+        dg_cpu_plain.run_max(x, n, 16, most[1]);
+        assert_memory_equal(most[0], most[1], sizeof most[0]);
+        size_t found = wide.at_least(x, n, x[n / 2], at[0]);
+        assert_true(found >= 1 && found == dg_cpu_plain.at_least(x, n, x[n / 2], at[1]));
+        assert_memory_equal(at[0], at[1], found * sizeof **at);
+        free(x);
+    }
+}
+
+/* Exponentials of what is far below the maximum vanish, and NaN does not. */
+static void test_sum_exp_extremes(void **state)
+{
+    (void)state;
+    float x[40];
+    for (size_t i = 0; i < 40; i++)
+        x[i] = i % 2 ? -INFINITY : -1e30f;
+    x[7] = 3;
+    assert_true(fabs(wide.sum_exp(x, 40, 3, x) - 1) < 2e-7);
+    x[21] = NAN;
+    assert_true(isnan(wide.sum_exp(x, 40, 3, x)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_gemm), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_softmax), cmocka_unit_test(test_attention)};
+        cmocka_unit_test(test_softmax), cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_step), cmocka_unit_test(test_topk_parts),
+        cmocka_unit_test(test_sum_exp_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

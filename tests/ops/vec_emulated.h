@@ -98,6 +98,25 @@ EMULATE(v_fma, fmaf(a.lane[i], b.lane[i], c.lane[i]))
 EMULATE(v_fnma, fmaf(-a.lane[i], b.lane[i], c.lane[i]))
 EMULATE(v_zero_below, a.lane[i] < b.lane[i] ? 0 : c.lane[i])
 #undef EMULATE
+EMULATED vec v_add_exponent(vec a, vec b)
+{
+    vec r;
+    EACH_LANE
+    {
+        uint32_t bits, n;
+        memcpy(&bits, &a.lane[i], sizeof bits);
+        memcpy(&n, &b.lane[i], sizeof n);
+        bits += n << 23;
+        memcpy(&r.lane[i], &bits, sizeof bits);
+    }
+    return r;
+}
+EMULATED uint32_t v_at_least(vec a, vec b)
+{
+    uint32_t bits = 0;
+    EACH_LANE bits |= (uint32_t)(a.lane[i] >= b.lane[i]) << i;
+    return bits;
+}
 EMULATED vec v_round(vec a)
 {
     EACH_LANE a.lane[i] = rintf(a.lane[i]);
