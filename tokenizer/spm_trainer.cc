@@ -96,8 +96,9 @@ class Lines
 class Sample : public sp::SentenceIterator
 {
   public:
-    Sample(const std::vector<std::string> &paths, uint64_t limit, uint64_t total)
-        : lines_(paths), limit_(limit), total_(total)
+    /* last: one more line after all others, "" none. */
+    Sample(const std::vector<std::string> &paths, uint64_t limit, uint64_t total, std::string last)
+        : lines_(paths), limit_(limit), total_(total), last_(std::move(last))
     {
         Next();
     }
@@ -127,13 +128,16 @@ class Sample : public sp::SentenceIterator
                 return;
             }
         }
-        done_ = true;
+        if (last_.empty())
+            done_ = true;
+        line_ = std::move(last_);
+        last_.clear();
     }
 
   private:
     Lines lines_;
     uint64_t limit_, total_, credit_ = 0;
-    std::string line_;
+    std::string last_, line_;
     bool done_ = false;
 };
 
@@ -178,8 +182,82 @@ std::unordered_map<std::string, std::string> arguments(const struct dg_spm_train
     };
     if (!controls.empty())
         args["control_symbols"] = controls;
+    if (o.characters)
+        args["required_chars"] = o.characters;
     return args;
 }
+
+/* The characters of s with a blank between them: SentencePiece wants those that are required in the
+ * text, too. */
+std::string apart(const char *s)
+{
+    std::string line;
+    for (; *s; s++) {
+        if ((static_cast<unsigned char>(*s) & 0xC0) != 0x80 && !line.empty())
+            line += ' ';
+        line += *s;
+    }
+    return line;
+}
+
+void add_rule(std::string *rules, unsigned from, unsigned to, const char *target)
+{
+    char line[64];
+    for (unsigned c = from; c <= to; c++) {
+        snprintf(line, sizeof line, "%X\t%s\n", c, target);
+        *rules += line;
+    }
+}
+
+/* The lines "from<TAB>to" that DG_SPM_NMT_NFC stands for, in hexadecimal. */
+std::string nmt_nfc_rules()
+{
+    static const struct {
+        unsigned from, to;
+    } spaces[] = {{0x09, 0x0D}, {0x85, 0x85}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A},
+        {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}},
+      invisible[] = {{0x01, 0x08}, {0x0E, 0x1F}, {0x7F, 0x84}, {0x86, 0x9F}, {0xAD, 0xAD},
+          {0x200B, 0x200B}, {0x200E, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x2060}, {0x2066, 0x2069},
+          {0xFEFF, 0xFEFF}};
+    static const char *const ligatures[] = {
+        "66 66", "66 69", "66 6C", "66 66 69", "66 66 6C", "73 74", "73 74"};
+    std::string rules;
+    char target[16];
+    for (const auto &s : spaces)
+        add_rule(&rules, s.from, s.to, "20");
+    for (const auto &s : invisible)
+        add_rule(&rules, s.from, s.to, "");
+    for (unsigned i = 0; i < 7; i++)
+        add_rule(&rules, 0xFB00 + i, 0xFB00 + i, ligatures[i]);
+    for (unsigned c = 0xFF01; c <= 0xFF5E; c++) { /* full-width ASCII */
+        snprintf(target, sizeof target, "%X", c - 0xFF01 + 0x21);
+        add_rule(&rules, c, c, target);
+    }
+    return rules;
+}
+
+/* SentencePiece reads rules from a file alone: one beside the model to be, gone when this is. */
+class RulesFile
+{
+  public:
+    int write(const std::string &path, struct dg_error *err)
+    {
+        path_ = path;
+        const std::string rules = nmt_nfc_rules();
+        return dg_file_write(path_.c_str(), rules.data(), rules.size(), err);
+    }
+    ~RulesFile()
+    {
+        if (!path_.empty())
+            remove(path_.c_str());
+    }
+    RulesFile() = default;
+    RulesFile(const RulesFile &) = delete;
+    RulesFile &operator=(const RulesFile &) = delete;
+
+  private:
+    std::string path_;
+};
 
 int train(const struct dg_spm_train_options &o, const char *path, struct dg_error *err)
 {
@@ -192,14 +270,24 @@ int train(const struct dg_spm_train_options &o, const char *path, struct dg_erro
         if (!lines.error().empty())
             return dg_error_set(err, DG_EIO, "%s", lines.error().c_str());
     }
-    Sample sample(paths, o.sentence_limit, total);
+    Sample sample(paths, o.sentence_limit, total, apart(o.characters ? o.characters : ""));
     if (!sample.status().ok())
         return dg_error_set(err, DG_EIO, "%s", sample.status().error_message());
     if (sample.done())
         return dg_error_set(
             err, DG_EFORMAT, "no text in %zu files to train a vocabulary on", o.n_inputs);
     std::string model;
-    const sp::util::Status status = sp::SentencePieceTrainer::Train(arguments(o), &sample, &model);
+    auto args = arguments(o);
+    RulesFile rules;
+    if (args["normalization_rule_name"] == DG_SPM_NMT_NFC) {
+        const std::string rules_path = std::string(path) + ".rules";
+        const int rc = rules.write(rules_path, err);
+        if (rc != DG_OK)
+            return rc;
+        args.erase("normalization_rule_name");
+        args["normalization_rule_tsv"] = rules_path;
+    }
+    const sp::util::Status status = sp::SentencePieceTrainer::Train(args, &sample, &model);
     if (!sample.status().ok())
         return dg_error_set(err, DG_EIO, "%s", sample.status().error_message());
     if (!status.ok())

@@ -15,6 +15,11 @@ extern "C" {
 #include <stddef.h>
 #include <stdint.h>
 
+/* A rule of our own: white space of every kind becomes a blank, invisible characters go, full-width
+ * forms and ligatures become plain letters, as under "nmt_nfkc"; all else stays as it is: m², ½, …
+ * and ™ keep their meaning. For text that is NFC already. */
+#define DG_SPM_NMT_NFC "nmt_nfc"
+
 struct dg_spm_train_options {
     const char *const
         *inputs; /* [n_inputs] text files, UTF-8, one sentence a line; all into one vocabulary */
@@ -26,7 +31,11 @@ struct dg_spm_train_options {
     const char *const
         *controls; /* [n_controls] pieces set by id alone, such as "<2de>"; ids from 2 on */
     size_t n_controls;
-    const char *normalization;   /* "nmt_nfkc" (NULL), "nfkc", "identity", ... */
+    /* UTF-8: each of these characters gets a piece, also where the text has none of it; NULL: none.
+     * No control characters, no white space. */
+    const char *characters;
+    /* "nmt_nfkc" (NULL), "nfkc", "identity", ..., or DG_SPM_NMT_NFC */
+    const char *normalization;
     uint64_t sentence_limit;     /* use this many lines, evenly from all files together; 0 = all */
     uint32_t max_sentence_bytes; /* longer lines are left out; 0 = 4192 */
     int threads;                 /* 0 = 1 */

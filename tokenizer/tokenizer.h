@@ -39,6 +39,14 @@ struct dg_token {
 int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n,
     struct dg_token **tokens, size_t *count, struct dg_error *err);
 
+/* Likewise, but each of spans[n_spans] (bytes begin..end of text, in order, none in another) comes
+ * out as its id alone, whatever its bytes are: a reserved piece for what must survive. Word marks
+ * are as around a word. DG_EUNSUP where the vocabulary cannot tell spans apart: it has no byte
+ * pieces and spans touch each other or other unknown characters. */
+int dg_tokenizer_encode_spans(const struct dg_tokenizer *t, const char *text, size_t n,
+    const struct dg_token *spans, size_t n_spans, struct dg_token **tokens, size_t *count,
+    struct dg_error *err);
+
 /* Decode ids (control pieces such as </s> give nothing). *text is malloc'd and NUL-terminated, *len
  * its bytes. spans (optional, [count]) receives for each id the bytes of *text it gave. An unknown
  * id gives U+2047 surrounded as SentencePiece does; callers replace it (contract 7). */

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -117,6 +118,106 @@ static void test_options(void **state)
     free(pieces);
 }
 
+/* What a piece or a run of them says, for texts of one span. */
+static void expect_spans(const struct dg_tokenizer *t, const char *text, const char *wanted)
+{
+    struct dg_token spans[4], *tokens = NULL;
+    char got[512] = "";
+    size_t n_spans = 0, n = 0;
+    struct dg_error err = {0};
+    for (const char *p = text; (p = strchr(p, '[')); p++, n_spans++)
+        spans[n_spans] = (struct dg_token){dg_tokenizer_id(t, "<2de>") + (int32_t)n_spans,
+            (uint32_t)(p - text), (uint32_t)(strchr(p, ']') + 1 - text)};
+    if (dg_tokenizer_encode_spans(t, text, strlen(text), spans, n_spans, &tokens, &n, &err))
+        fail_msg("%s: %s", text, err.message);
+    for (size_t i = 0, end = 0; i < n; i++) {
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i ? " " : "",
+            dg_tokenizer_piece(t, tokens[i].id));
+        assert_true(tokens[i].begin <= tokens[i].end && tokens[i].end >= end);
+        end = tokens[i].end;
+        for (size_t k = 0; k < n_spans; k++)
+            if (tokens[i].id == spans[k].id) {
+                assert_int_equal(tokens[i].begin, spans[k].begin);
+                assert_int_equal(tokens[i].end, spans[k].end);
+            }
+        if (i + 1 == n)
+            assert_int_equal(end, strlen(text));
+    }
+    assert_string_equal(got, wanted);
+    free(tokens);
+}
+
+/* Spans become pieces by id; what is around them is read as around a word. */
+static void test_spans(void **state)
+{
+    const struct paths *p = *state;
+    static const char *const controls[] = {"<2de>", "<2fr>", "⟨3⟩"};
+    struct dg_spm_train_options o = {.inputs = corpus,
+        .n_inputs = 1,
+        .vocab_size = 700,
+        .controls = controls,
+        .n_controls = 3,
+        .byte_fallback = true,
+        .characters = "abcdefghijklmnopqrstuvwxyz.,€½²",
+        .normalization = DG_SPM_NMT_NFC};
+    struct dg_tokenizer *t = NULL;
+    struct dg_token *tokens = NULL;
+    size_t n = 0;
+    free(train(p, &o));
+    assert_int_equal(dg_tokenizer_open(p->model, p->vocab, &t, NULL), DG_OK);
+    expect_spans(t, "[x]", "▁ <2de>");
+    expect_spans(t, "[a long one].", "▁ <2de> .");
+    expect_spans(t, "[x] [y]", "▁ <2de> ▁ <2fr>");
+    expect_spans(t, "[x][y].", "▁ <2de> <2fr> .");
+    expect_spans(t, "[€], [y] [z]€", "▁ <2de> , ▁ <2fr> ▁ ⟨3⟩ €");
+    /* What a user types in place of one is text. */
+    assert_int_equal(
+        dg_tokenizer_encode(t, "⟨3⟩ <2de>", strlen("⟨3⟩ <2de>"), &tokens, &n, NULL), DG_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_true(tokens[i].id > 4);
+    free(tokens);
+    /* Characters that the corpus has none of have pieces; ² is none of 2, blanks are all alike. */
+    static const char *const pieces[] = {"€", "½", "²", "z"};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+        assert_true(dg_tokenizer_has_piece(t, pieces[i]));
+    const char *text = "\xE2\x80\x89\xEF\xBC\xA1\xC2\xA0m²\xC2\xAD½\xEF\xAC\x81";
+    char *back = NULL;
+    int32_t ids[32];
+    assert_int_equal(dg_tokenizer_encode(t, text, strlen(text), &tokens, &n, NULL), DG_OK);
+    assert_true(n < 32);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = tokens[i].id;
+    free(tokens);
+    size_t len;
+    assert_int_equal(dg_tokenizer_decode(t, ids, n, &back, &len, NULL, NULL), DG_OK);
+    assert_string_equal(back, "A m²½fi");
+    free(back);
+    dg_tokenizer_close(t);
+    struct stat st;
+    char rules[128];
+    snprintf(rules, sizeof rules, "%s.rules", p->model);
+    assert_int_not_equal(stat(rules, &st), 0); /* nothing is left over */
+}
+
+/* Without byte pieces neighbours cannot be told apart: refused, not guessed. */
+static void test_spans_without_bytes(void **state)
+{
+    const struct paths *p = *state;
+    static const char *const controls[] = {"<2de>"};
+    struct dg_spm_train_options o = {
+        .inputs = corpus, .n_inputs = 1, .vocab_size = 300, .controls = controls, .n_controls = 1};
+    struct dg_tokenizer *t = NULL;
+    struct dg_token *tokens = NULL;
+    struct dg_error err = {0};
+    size_t n = 0;
+    free(train(p, &o));
+    assert_int_equal(dg_tokenizer_open(p->model, p->vocab, &t, NULL), DG_OK);
+    const struct dg_token two[] = {{2, 0, 1}, {2, 1, 2}};
+    assert_int_equal(dg_tokenizer_encode_spans(t, "xy", 2, two, 2, &tokens, &n, &err), DG_EUNSUP);
+    assert_non_null(strstr(err.message, "only 1 of 2"));
+    dg_tokenizer_close(t);
+}
+
 /* A limit takes lines from everywhere, the same ones each time: here every second one, and so never
  * a "b". */
 static void test_sentence_limit(void **state)
@@ -204,6 +305,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_as_program),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_spans_without_bytes),
         cmocka_unit_test(test_sentence_limit),
         cmocka_unit_test(test_errors),
     };
