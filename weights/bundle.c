@@ -138,6 +138,16 @@ const char *dg_bundle_tag(const struct dg_bundle *b, const char *target)
     return dg_json_string(dg_json_get(dg_json_get(b->manifest, "tags"), target), NULL);
 }
 
+size_t dg_bundle_reserved_count(const struct dg_bundle *b)
+{
+    return dg_json_length(dg_json_get(b->manifest, "reserved"));
+}
+
+const char *dg_bundle_reserved(const struct dg_bundle *b, size_t i)
+{
+    return dg_json_string(dg_json_at(dg_json_get(b->manifest, "reserved"), i), NULL);
+}
+
 bool dg_bundle_capitals_as_words(const struct dg_bundle *b)
 {
     const char *capitals = dg_json_string(dg_json_get(b->manifest, "capitals"), NULL);

@@ -29,6 +29,10 @@ void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, co
 const char *dg_bundle_tag(const struct dg_bundle *b, const char *target);
 /* Is a sentence in capitals to be read as ordinary words, and its answer to be put in capitals? */
 bool dg_bundle_capitals_as_words(const struct dg_bundle *b);
+/* Pieces that stand for spans which must survive, "⟨1⟩" first: how many, and the i-th. No text can
+ * spell them. */
+size_t dg_bundle_reserved_count(const struct dg_bundle *b);
+const char *dg_bundle_reserved(const struct dg_bundle *b, size_t i);
 /* Paths of the SentencePiece models ("" when the bundle has none) and vocabularies (one piece a
  * line; always there). */
 const char *dg_bundle_source_spm(const struct dg_bundle *b);

@@ -6,6 +6,7 @@
 
 #define MAX_TEXT 4096
 #define MAX_PAIRS 10000
+#define MAX_RESERVED 64
 
 #define REFUSE(field, ...) dg_error_field(err, DG_EINVAL, field, __VA_ARGS__)
 
@@ -193,6 +194,25 @@ static int check_version(const struct dg_json *m, struct dg_error *err)
     return rc;
 }
 
+/* Pieces that stand for what must survive, in their order. */
+static int check_reserved(const struct dg_json *m, struct dg_error *err)
+{
+    const struct dg_json *list = dg_json_get(m, "reserved");
+    const size_t n = dg_json_length(list);
+    if (list && (dg_json_typeof(list) != DG_JSON_ARRAY || n < 1 || n > MAX_RESERVED))
+        return REFUSE(
+            "reserved", "manifest: reserved must be an array of 1 to %d pieces", MAX_RESERVED);
+    int rc = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        const char *piece = dg_json_string(dg_json_at(list, i), NULL);
+        char field[64];
+        snprintf(field, sizeof field, "reserved[%zu]", i);
+        rc = piece ? check_text(field, piece, 63, err)
+                   : REFUSE(field, "manifest: %s must be a piece", field);
+    }
+    return rc;
+}
+
 static int check_capitals(const struct dg_json *m, struct dg_error *err)
 {
     const char *capitals = "as_written";
@@ -207,7 +227,7 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
 {
     static const char *const allowed[] = {"format", "name", "version", "description", "licence",
         "pairs", "tags", "files", "model", "decoding", "alignment_layer", "alignment_head",
-        "capitals", "training", NULL};
+        "capitals", "reserved", "training", NULL};
     if (dg_json_typeof(m) != DG_JSON_OBJECT)
         return REFUSE("manifest", "manifest: expected an object, not %s",
             dg_json_type_name(dg_json_typeof(m)));
@@ -245,5 +265,7 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
         rc = dg_json_field_int(m, NULL, "alignment_head", 1, 1024, &head, err);
     if (!rc)
         rc = check_capitals(m, err);
+    if (!rc)
+        rc = check_reserved(m, err);
     return rc;
 }
