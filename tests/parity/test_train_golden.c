@@ -68,13 +68,15 @@ static void open_golden(struct golden *g, const char *name, const char *isa)
     if (!g->expected || dg_bundle_open(g->dir, &g->bundle, &err) ||
         dg_config_read(dg_bundle_manifest(g->bundle), &g->config, &err))
         fail_msg("%s", err.message);
+    const struct dg_init_from from = {
+        dg_bundle_weights(g->bundle), g->config.enc_layers, g->config.dec_layers};
     g->gradients = open_weights(g, "gradients.dgw");
     g->final = open_weights(g, "final.dgw");
     if (open_device(&g->be, isa, &err) || dg_train_open(g->be, &g->train, &err) ||
         dg_tape_open(&g->config, g->train, 24, &g->tape, &err) ||
         dg_param_block_open(&g->config, g->train, &g->params, &err) ||
         dg_param_block_open(&g->config, g->train, &g->grads, &err) ||
-        dg_init_from_weights(g->params, dg_bundle_weights(g->bundle), &err))
+        dg_init_from_weights(g->params, &from, &err))
         fail_msg("%s", err.message);
 }
 

@@ -8,6 +8,7 @@ import resource
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -88,6 +89,20 @@ def header(path):
 
 def checkpoint(out, step=UPDATES):
     return header(out / "checkpoints" / f"{step:08d}.ckpt")
+
+
+def tensors(path):
+    """Name -> bytes of every tensor of a weights file."""
+    with open(path, "rb") as f:
+        content = f.read()
+    (count,) = struct.unpack_from("<I", content, 40)
+    (forms,) = struct.unpack_from("<I", content, 44)
+    names, found = 64 + 32 * count + 64 * forms, {}
+    for i in range(count):
+        name, length, _, _, form, _ = struct.unpack_from("<IIQQII", content, 64 + 32 * i)
+        begin, size = struct.unpack_from("<QQ", content, 64 + 32 * count + 64 * form + 8)
+        found[content[names + name:names + name + length].decode()] = content[begin:begin + size]
+    return found
 
 
 def log(out, kind):
@@ -488,6 +503,35 @@ def test_another_vocabulary(data, whole, tmp_path):
     assert carried < fresh - 0.3, (kept, carried, fresh)
     manifest = json.loads((tmp_path / "carried" / "bundle" / "manifest.json").read_text())
     assert manifest["model"]["source_vocab"] == 56
+
+
+def test_other_numbers_of_layers(data, whole, tmp_path):
+    """With init_layers spread a model of one layer begins one of three: each of the three is that layer."""
+    def bundle(name, *more):
+        out = tmp_path / name
+        run(command(data, out, "--init", str(whole / "bundle"), "--set", "init_layers=spread", "--set",
+                    "training.updates=4", "--set", "training.lr_scale=0", "--set", "training.ema=0", *more))
+        return json.loads((out / "bundle" / "manifest.json").read_text()), checkpoint(out, 4)
+    deep = ["--set", "model.encoder_layers=3", "--set", "model.decoder_layers=2"]
+    for more in [], ["--set", "init_vocabulary=new"]:
+        manifest, _ = bundle(f"deep{len(more)}", *deep, *more)
+        assert (manifest["model"]["encoder_layers"], manifest["model"]["decoder_layers"]) == (3, 2)
+        deep_tensors = tensors(tmp_path / f"deep{len(more)}" / "bundle" / "weights.dgw")
+        one = tensors(whole / "bundle" / "weights.dgw")
+        for name, value in deep_tensors.items():
+            assert value == one[re.sub(r"^(enc|dec)\.\d+\.", r"\1.0.", name)], name
+        assert len(deep_tensors) > len(one)
+    manifest, _ = bundle("kept", "--set", "init_layers=keep", "--set", "model.encoder_layers=3")
+    assert manifest["model"]["encoder_layers"] == 1
+
+
+def test_a_run_of_an_older_program(tmp_path):
+    """Checkpoint and recipe of an older program (tests/data/old-run) go on as that program did."""
+    shutil.copytree("tests/data/old-run", tmp_path / "run")
+    run([TRAIN, "resume", str(tmp_path / "run"), "--quiet", "--no-scores", "--set", "training.updates=16"])
+    losses = {x["update"]: x["loss"] for x in log(tmp_path / "run", "train")}
+    assert losses[8] == 3.15117122  # the old program's line
+    assert losses[12] == pytest.approx(3.09244758, abs=1e-4) and losses[16] == pytest.approx(3.01574232, abs=1e-4)
 
 
 def test_batches_are_those_of_the_run(data, whole):

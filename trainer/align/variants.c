@@ -31,7 +31,8 @@ void dg_variants_deinit(struct dg_variants *v)
 bool dg_variants_wanted(const struct dg_recipe *recipe)
 {
     const struct dg_recipe_variants *w = &recipe->variants;
-    return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0 || w->numbers > 0 || w->words > 0;
+    return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0 || w->numbers > 0 || w->words > 0 ||
+           w->mask > 0 || w->signs > 0;
 }
 
 static bool chosen(double share, uint64_t item, int kind)

@@ -22,7 +22,8 @@ enum dg_drop {
     DG_DROP_IDENTICAL,
     DG_DROP_LETTERS, /* a side has none */
     DG_DROP_LANGUAGE,
-    DG_DROP_OVERLAP, /* with dev, test, held_out */
+    DG_DROP_OVERLAP,   /* with dev, test, held_out */
+    DG_DROP_NEAR_COPY, /* of one of those */
     DG_DROP_DUPLICATE,
     DG_DROP_PIECES,      /* max_pieces */
     DG_DROP_PIECE_RATIO, /* max_piece_ratio */

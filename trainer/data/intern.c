@@ -93,6 +93,15 @@ int dg_intern_add(struct dg_intern *t, const char *s, size_t n, uint32_t *id, st
     return 0;
 }
 
+bool dg_intern_find(const struct dg_intern *t, const char *s, size_t n, uint32_t *id)
+{
+    const uint32_t *slot = t->cap ? slot_of(t, dg_hash64(s, n), s, n) : NULL;
+    if (!slot || !*slot)
+        return false;
+    *id = *slot - 1;
+    return true;
+}
+
 uint32_t dg_intern_count(const struct dg_intern *t)
 {
     return t->n;

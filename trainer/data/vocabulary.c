@@ -2,6 +2,8 @@
 
 #include "base/file.h"
 #include "tokenizer/spm_trainer.h"
+#include "trainer/data/characters.h"
+#include "trainer/data/reserved.h"
 #include "weights/bundle.h"
 
 #include <stdio.h>
@@ -136,17 +138,31 @@ static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
     return rc;
 }
 
-/* Tags of the recipe, each once; NULL-ended. They become control pieces: no text can spell them. */
-static void list_tags(const struct dg_recipe *r, const char **out)
+/* Room for every tag, the reserved pieces and NULL. */
+enum { MAX_CONTROLS = UINT8_MAX + DG_MAX_RESERVED + 1 };
+
+struct controls {
+    const char *list[MAX_CONTROLS]; /* NULL-ended */
+    char reserved[DG_MAX_RESERVED][DG_RESERVED_NAME];
+};
+
+/* The recipe's reserved pieces, and the tags, which the source alone has: each once. They become
+ * control pieces: no text can spell them. */
+static void list_controls(const struct dg_recipe *r, bool tags, struct controls *c)
 {
+    const char **out = c->list;
     size_t n = 0;
-    for (size_t i = 0; i < r->data.n_directions; i++) {
+    for (size_t i = 0; tags && i < r->data.n_directions; i++) {
         const char *tag = r->data.directions[i].tag;
         size_t j = 0;
         while (j < n && strcmp(out[j], tag))
             j++;
         if (tag[0] && j == n)
             out[n++] = tag;
+    }
+    for (int64_t i = 0; i < r->vocabulary.reserved; i++) {
+        dg_reserved_name(i, c->reserved[i]);
+        out[n++] = c->reserved[i];
     }
     out[n] = NULL;
 }
@@ -155,11 +171,12 @@ static void list_tags(const struct dg_recipe *r, const char **out)
 static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
     const struct dg_dedup *dedup, int sides, int threads, const char *dir, struct dg_error *err)
 {
-    const char *tags[UINT8_MAX + 1];
+    struct controls controls;
+    struct dg_buffer characters;
     char sample[4096], spm[4096], vocab[4096];
     const char *inputs[1] = {sample};
     size_t side = sides == 2 ? 2 : 0;
-    if (r->data.n_directions >= sizeof tags / sizeof tags[0])
+    if (r->data.n_directions > UINT8_MAX)
         return dg_error_field(err, DG_EINVAL, "data.pairs", "more than %d directions", UINT8_MAX);
     int rc = set_path(sample, dir, "vocabulary.txt", err);
     if (rc == 0)
@@ -170,20 +187,27 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
         rc = write_sample(r, pairs, dedup, sides, sample, err);
     if (rc)
         return rc;
-    list_tags(r, tags);
+    list_controls(r, sides & 1, &controls);
+    dg_buffer_init(&characters);
+    for (uint32_t i = 0; i < dg_characters_count(); i++)
+        dg_characters_add(dg_characters_at(i), &characters);
+    dg_buffer_add(&characters, "", 1);
     struct dg_spm_train_options o = {
         .inputs = inputs,
         .n_inputs = 1,
         .vocab_size = (uint32_t)r->vocabulary.size,
         .character_coverage = r->vocabulary.character_coverage,
         .byte_fallback = r->vocabulary.byte_fallback,
-        .controls = tags,
+        .controls = controls.list,
+        .characters = r->vocabulary.characters == DG_CHARACTERS_WESTERN ? characters.data : NULL,
         .normalization = r->vocabulary.normalization,
         .threads = threads,
     };
-    for (size_t i = 0; sides & 1 && tags[i]; i++)
+    while (controls.list[o.n_controls])
         o.n_controls++;
-    rc = dg_spm_train(&o, spm, err);
+    rc = characters.failed ? dg_error_set(err, DG_ENOMEM, "no memory for characters")
+                           : dg_spm_train(&o, spm, err);
+    dg_buffer_deinit(&characters);
     remove(sample);
     return rc ? rc : dg_tokenizer_write_vocab(spm, vocab, err);
 }
@@ -237,6 +261,22 @@ static int open_tokenizers(struct dg_vocabulary *v, const char *dir, struct dg_e
     return rc;
 }
 
+static int find_reserved(const struct dg_recipe *r, struct dg_vocabulary *v, struct dg_error *err)
+{
+    const struct dg_tokenizer *sides[2] = {v->source, v->target};
+    char name[DG_RESERVED_NAME];
+    for (int64_t i = 0; i < r->vocabulary.reserved; i++)
+        for (int side = 0; side < 2; side++) {
+            dg_reserved_name(i, name);
+            if (!dg_tokenizer_has_piece(sides[side], name))
+                return dg_error_field(err, DG_EINVAL, "vocabulary.reserved",
+                    "vocabulary.reserved is %lld, but the vocabulary has no piece %s",
+                    (long long)r->vocabulary.reserved, name);
+            v->reserved[side][i] = dg_tokenizer_id(sides[side], name);
+        }
+    return 0;
+}
+
 int dg_vocabulary_open(
     const struct dg_recipe *r, const char *dir, struct dg_vocabulary **out, struct dg_error *err)
 {
@@ -251,6 +291,8 @@ int dg_vocabulary_open(
         (!dg_tokenizer_has_piece(v->source, "</s>") || !dg_tokenizer_has_piece(v->target, "</s>") ||
             dg_tokenizer_id(v->source, "</s>") != dg_tokenizer_id(v->target, "</s>")))
         rc = dg_error_set(err, DG_EINVAL, "both vocabularies need the piece </s> under one id");
+    if (rc == 0)
+        rc = find_reserved(r, v, err);
     for (size_t i = 0; i < r->data.n_directions && rc == 0; i++) {
         const char *tag = r->data.directions[i].tag;
         v->tags[i] = -1;

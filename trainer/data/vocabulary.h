@@ -15,7 +15,8 @@
 struct dg_vocabulary {
     struct dg_tokenizer *source, *target; /* the same one twice when joint */
     int32_t eos, unk;
-    int32_t *tags; /* [n_directions] ids put before the source; -1 none */
+    int32_t *tags;                        /* [n_directions] ids put before the source; -1 none */
+    int32_t reserved[2][DG_MAX_RESERVED]; /* ids of ⟨1⟩, ... in source and target */
 };
 
 /* Train on the pairs (those that dedup, which may be NULL, has not seen before) and write

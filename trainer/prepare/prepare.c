@@ -105,6 +105,7 @@ static void close_job(struct dg_prepare_job *j)
     dg_dedup_close(j->dedup);
     dg_pairs_close(j->pairs);
     dg_hash_set_close(j->held_out);
+    dg_near_copies_close(j->near);
     dg_pool_close(j->pool);
     dg_json_free(j->sets);
     for (size_t i = 0; i < j->n_domains; i++)

@@ -47,11 +47,15 @@ static struct dg_hash128 line_hash(const char *s, size_t n)
     return dg_hash128(s, n, 0);
 }
 
-bool dg_prepare_is_held_out(
+enum dg_drop dg_prepare_held_out_as(
     const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len)
 {
-    return j->r->cleaning.remove_overlap && (dg_hash_set_has(j->held_out, line_hash(s, s_len)) ||
-                                                dg_hash_set_has(j->held_out, line_hash(t, t_len)));
+    if (j->r->cleaning.remove_overlap && (dg_hash_set_has(j->held_out, line_hash(s, s_len)) ||
+                                             dg_hash_set_has(j->held_out, line_hash(t, t_len))))
+        return DG_DROP_OVERLAP;
+    if (j->near && (dg_near_copies_has(j->near, s, s_len) || dg_near_copies_has(j->near, t, t_len)))
+        return DG_DROP_NEAR_COPY;
+    return DG_KEEP;
 }
 
 /* Source and target as one: the source's hash seeds the target's. */
@@ -89,8 +93,8 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
             s = g = "";
         p->why = dg_clean_pair(
             &r->cleaning, &r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
-        if (p->why == DG_KEEP && dg_prepare_is_held_out(b->job, s, p->source.len, g, p->target.len))
-            p->why = DG_DROP_OVERLAP;
+        if (p->why == DG_KEEP)
+            p->why = dg_prepare_held_out_as(b->job, s, p->source.len, g, p->target.len);
         p->hash = pair_hash(b->pair, s, p->source.len, g, p->target.len);
     }
     if (p->why != DG_KEEP) /* what is dropped gives its room back */
@@ -290,6 +294,8 @@ static int hold_out_file(struct dg_prepare_job *j, const char *name, struct dg_e
         rc = dg_clean_line(line.text, line.len, &clean, &why, err);
         if (rc == 0 && clean.len)
             rc = dg_hash_set_add(j->held_out, line_hash(clean.data, clean.len), err);
+        if (rc == 0 && clean.len && j->near)
+            rc = dg_near_copies_add(j->near, clean.data, clean.len, err);
     }
     dg_lines_close(l);
     dg_buffer_deinit(&clean);
@@ -313,7 +319,9 @@ int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err)
 {
     const struct dg_recipe_data *d = &j->r->data;
     int rc = dg_hash_set_open(&j->held_out, err);
-    if (rc || !j->r->cleaning.remove_overlap)
+    if (!rc && j->r->cleaning.near_copies)
+        rc = dg_near_copies_open((int)j->r->cleaning.near_copies, &j->near, err);
+    if (rc || (!j->r->cleaning.remove_overlap && !j->near))
         return rc;
     for (size_t i = 0; i < d->n_pairs && rc == 0; i++) {
         rc = hold_out_files(j, d->pairs[i].dev, d->pairs[i].n_dev, err);

@@ -8,7 +8,8 @@ int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err)
 {
     const struct dg_recipe_data *d = &j->r->data;
     int rc = 0;
-    if (j->r->variants.words <= 0)
+    const struct dg_recipe_variants *v = &j->r->variants;
+    if (v->words <= 0 && v->mask <= 0 && v->signs <= 0)
         return 0;
     j->dictionaries = calloc(d->n_pairs, sizeof(struct dg_dictionary *));
     if (!j->dictionaries)

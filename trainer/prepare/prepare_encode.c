@@ -5,7 +5,9 @@
 
 #include "base/file.h"
 #include "trainer/data/corpus.h"
+#include "trainer/data/reserved.h"
 #include "trainer/data/shard.h"
+#include "trainer/align/masks.h"
 #include "trainer/align/variants.h"
 
 #include <stdio.h>
@@ -68,13 +70,18 @@ static int room(struct task *t, size_t n)
     return 0;
 }
 
-static int encode_side(
-    struct block *b, struct task *t, struct side *s, const struct dg_tokenizer *tokenizer)
+static int encode_side(struct block *b, struct task *t, struct side *s,
+    const struct dg_tokenizer *tokenizer, const int32_t *reserved)
 {
-    struct dg_token *tokens = NULL;
-    size_t n = 0;
+    struct dg_token *tokens = NULL, masks[DG_MAX_RESERVED];
+    size_t n = 0, n_masks = 0;
     const char *text = b->text.data ? b->text.data + s->text : "";
-    int rc = dg_tokenizer_encode(tokenizer, text, s->len, &tokens, &n, &t->err);
+    for (size_t i = 0; i < s->len; i++)
+        if (dg_reserved_is(text[i]))
+            masks[n_masks++] = (struct dg_token){
+                reserved[text[i] - DG_RESERVED_FIRST], (uint32_t)i, (uint32_t)i + 1};
+    int rc =
+        dg_tokenizer_encode_spans(tokenizer, text, s->len, masks, n_masks, &tokens, &n, &t->err);
     if (rc == 0)
         rc = room(t, n + 2);
     if (rc == 0) {
@@ -97,8 +104,8 @@ static void run_task(void *arg, size_t i)
     size_t end = (i + 1) * TASK_PAIRS < b->n ? (i + 1) * TASK_PAIRS : b->n;
     t->n = 0;
     for (size_t k = i * TASK_PAIRS; k < end; k++)
-        if (encode_side(b, t, &b->pairs[k].sides[0], v->source) ||
-            encode_side(b, t, &b->pairs[k].sides[1], v->target))
+        if (encode_side(b, t, &b->pairs[k].sides[0], v->source, v->reserved[0]) ||
+            encode_side(b, t, &b->pairs[k].sides[1], v->target, v->reserved[1]))
             return;
 }
 
@@ -262,26 +269,44 @@ static int add_set(
 /* The pairs that forms and words come from are not, but they may be themselves. */
 static bool is_held_out(const struct block *b, const struct dg_pair *p)
 {
-    return dg_prepare_is_held_out(b->job, p->source, p->source_len, p->target, p->target_len);
+    return dg_prepare_held_out_as(b->job, p->source, p->source_len, p->target, p->target_len) !=
+           DG_KEEP;
+}
+
+/* What makes further forms of a pair. */
+struct forms {
+    struct dg_variants variants;
+    struct dg_masks *masks;
+};
+
+/* A form of a pair into the block, unless it is held out; made: what its maker returned. */
+static int add_form(
+    struct block *b, struct set *s, const struct dg_pair *form, int made, struct dg_error *err)
+{
+    if (made < 0)
+        return made;
+    if (made != 1 || is_held_out(b, form))
+        return 0;
+    int rc = block_full(b) ? flush_block(b, s, -1, err) : 0;
+    if (!rc && !(rc = block_add(b, form, err)))
+        b->pairs[b->n - 1].variant = true;
+    return rc;
 }
 
 /* A pair and its further forms into the block; flushed when it may not hold the next ones. */
-static int add_pair(struct block *b, struct set *s, struct dg_variants *v, const struct dg_pair *p,
-    struct dg_error *err)
+static int add_pair(
+    struct block *b, struct set *s, struct forms *f, const struct dg_pair *p, struct dg_error *err)
 {
     struct dg_pair form;
-    int got, rc = block_add(b, p, err);
-    for (int kind = 0; !rc && (got = dg_variants_make(v, p, b->item, kind, &form, err)); kind++) {
-        if (got < 0)
-            return got;
-        if (got != 1 || is_held_out(b, &form))
-            continue;
-        if (block_full(b))
-            rc = flush_block(b, s, -1, err);
-        if (!rc && !(rc = block_add(b, &form, err)))
-            b->pairs[b->n - 1].variant = true;
+    int made, rc = block_add(b, p, err);
+    for (int kind = 0; !rc && (made = dg_variants_make(&f->variants, p, b->item, kind, &form, err));
+         kind++)
+        rc = add_form(b, s, &form, made, err);
+    for (int kind = DG_MASK_PIECES; !rc && kind <= DG_MASK_SIGNS; kind++) {
+        made = dg_masks_make(f->masks, p, b->item, (enum dg_mask_kind)kind, &form, err);
+        rc = add_form(b, s, &form, made, err);
     }
-    return rc ? rc : dg_variants_next(v, p, err);
+    return rc ? rc : dg_variants_next(&f->variants, p, err);
 }
 
 /* The words that were learned, each as a pair. */
@@ -289,8 +314,10 @@ static int add_dictionaries(struct block *b, struct set *s, struct dg_error *err
 {
     struct dg_prepare_job *j = b->job;
     struct dg_pair p = {.weight = (float)j->r->variants.words};
-    int rc = j->dictionaries ? dg_prepare_domain(j, "words", strlen("words"), &p.domain, err) : 0;
-    for (; j->dictionaries && p.pair < j->r->data.n_pairs && !rc; p.pair++)
+    if (j->r->variants.words <= 0)
+        return 0;
+    int rc = dg_prepare_domain(j, "words", strlen("words"), &p.domain, err);
+    for (; p.pair < j->r->data.n_pairs && !rc; p.pair++)
         for (size_t i = 0; i < dg_dictionary_count(j->dictionaries[p.pair]) && !rc; i++) {
             const struct dg_dictionary_entry w = dg_dictionary_at(j->dictionaries[p.pair], i);
             p.source = w.source;
@@ -314,12 +341,14 @@ static int add_dictionaries(struct block *b, struct set *s, struct dg_error *err
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
 {
     struct block b;
-    struct dg_variants variants;
+    struct forms forms = {.masks = NULL};
     struct set s = {.name = "train", .list = dg_json_new_array()};
     struct dg_json *o = dg_json_new_object();
     struct dg_pair p;
     int got = 1, rc = block_init(&b, j, err);
-    dg_variants_init(&variants, j->r);
+    dg_variants_init(&forms.variants, j->r);
+    if (rc == 0)
+        rc = dg_masks_open(j->r, j->dictionaries, &forms.masks, err);
     if (rc == 0)
         rc = dg_pairs_rewind(j->pairs, err);
     while (rc == 0 && got > 0) {
@@ -329,7 +358,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
         else if (got && j->dedup && dg_dedup_seen(j->dedup, b.item))
             j->counts[p.file].by[DG_DROP_DUPLICATE]++;
         else if (got)
-            rc = add_pair(&b, &s, &variants, &p, err);
+            rc = add_pair(&b, &s, &forms, &p, err);
         b.item++;
         if (rc == 0 && (block_full(&b) || got == 0)) {
             rc = dg_prepare_check(j, err);
@@ -345,7 +374,8 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
     if (rc == 0)
         rc = close_shard(&s, err);
     dg_shard_abort(s.shard);
-    dg_variants_deinit(&variants);
+    dg_variants_deinit(&forms.variants);
+    dg_masks_close(forms.masks);
     block_deinit(&b);
     if (rc == 0) {
         dg_json_set_string(o, "kind", "train");

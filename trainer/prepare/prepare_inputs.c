@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "trainer/align/links.h"
+#include "trainer/align/masks.h"
 #include "trainer/align/variants.h"
 
 #include <stdio.h>
@@ -19,17 +20,41 @@ static struct dg_json *variants_part(const struct dg_recipe *r)
         dg_json_remove(o, "words");
     if (r->variants.numbers <= 0)
         dg_json_remove(o, "numbers");
+    if (r->variants.mask > 0 || r->variants.signs > 0) {
+        dg_json_set_string(o, "masks_from", DG_MASKS_METHOD);
+    } else {
+        dg_json_remove(o, "mask");
+        dg_json_remove(o, "signs");
+    }
     if (r->cleaning.remove_overlap)
         dg_json_set_string(o, "overlap", DG_VARIANTS_OVERLAP);
     return o;
 }
 
+static struct dg_json *cleaning_part(const struct dg_recipe *r)
+{
+    struct dg_json *o = dg_json_copy(dg_json_get(r->json, "cleaning"));
+    if (!r->cleaning.near_copies)
+        dg_json_remove(o, "near_copies");
+    return o;
+}
+
+static struct dg_json *vocabulary_part(const struct dg_recipe *r)
+{
+    struct dg_json *o = dg_json_copy(dg_json_get(r->json, "vocabulary"));
+    if (r->vocabulary.characters == DG_CHARACTERS_FREQUENT)
+        dg_json_remove(o, "characters");
+    if (!r->vocabulary.reserved)
+        dg_json_remove(o, "reserved");
+    return o;
+}
+
 struct dg_json *dg_prepare_data_part(const struct dg_recipe *r)
 {
-    static const char *const sections[] = {"data", "cleaning", "vocabulary"};
     struct dg_json *o = dg_json_new_object();
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        dg_json_set_take(o, sections[i], dg_json_copy(dg_json_get(r->json, sections[i])));
+    dg_json_set_take(o, "data", dg_json_copy(dg_json_get(r->json, "data")));
+    dg_json_set_take(o, "cleaning", cleaning_part(r));
+    dg_json_set_take(o, "vocabulary", vocabulary_part(r));
     if (dg_variants_wanted(r))
         dg_json_set_take(o, "variants", variants_part(r));
     if (dg_recipe_guides(r))

@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "trainer/data/clean.h"
 #include "trainer/data/dedup.h"
+#include "trainer/data/near_copies.h"
 #include "trainer/data/pairs.h"
 #include "trainer/prepare/prepare.h"
 #include "trainer/data/prepared.h"
@@ -25,6 +26,7 @@ struct dg_prepare_job {
     struct dg_pool *pool;
     struct dg_progress progress;
     struct dg_hash_set *held_out;
+    struct dg_near_copies *near; /* NULL: not asked for */
     struct dg_pairs *pairs;
     struct dg_dedup *dedup;              /* NULL: duplicates stay */
     struct dg_dictionary **dictionaries; /* [data.n_pairs]; NULL: not wanted */
@@ -49,9 +51,9 @@ int dg_prepare_domain(
  * (finished). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
-/* Is either side, clean, a line that must not be trained on? Any thread behind
- * dg_prepare_held_out. */
-bool dg_prepare_is_held_out(
+/* Is either side, clean, a line that must not be trained on, or nearly one? DG_KEEP,
+ * DG_DROP_OVERLAP or DG_DROP_NEAR_COPY. Any thread after dg_prepare_held_out. */
+enum dg_drop dg_prepare_held_out_as(
     const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len);
 
 /* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the

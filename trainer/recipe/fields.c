@@ -25,10 +25,12 @@ static const char *const start_names[] = {"zero", "eos", NULL};
 static const char *const mode_names[] = {"sum", "padded", NULL};
 static const char *const metric_names[] = {"bleu", "loss", NULL};
 static const char *const vocabulary_names[] = {"keep", "new", NULL};
+static const char *const layers_names[] = {"keep", "spread", NULL};
 static const char *const type_names[] = {"f32", "f16", NULL};
 static const char *const capitals_names[] = {"as_written", "as_words", NULL};
 static const char *const rule_names[] = {
-    "identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf", NULL};
+    "identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf", "nmt_nfc", NULL};
+static const char *const character_names[] = {"frequent", "western", NULL};
 
 #define AT(member) offsetof(struct dg_recipe, member)
 #define DIM 1048576.0
@@ -38,6 +40,7 @@ static const struct field fields[] = {
     {"", "name", KIND_STRING, AT(name), 0, 0, NULL, false},
     {"", "init", KIND_STRING, AT(init), 0, 0, NULL, false},
     {"", "init_vocabulary", KIND_ENUM, AT(init_vocabulary), 0, 0, vocabulary_names, false},
+    {"", "init_layers", KIND_ENUM, AT(init_layers), 0, 0, layers_names, false},
 
     {"cleaning", "min_chars", KIND_I64, AT(cleaning.min_chars), 0, MANY, NULL, false},
     {"cleaning", "max_chars", KIND_I64, AT(cleaning.max_chars), 1, 1e6, NULL, false},
@@ -48,6 +51,7 @@ static const struct field fields[] = {
     {"cleaning", "require_letters", KIND_BOOL, AT(cleaning.require_letters), 0, 0, NULL, false},
     {"cleaning", "deduplicate", KIND_BOOL, AT(cleaning.deduplicate), 0, 0, NULL, false},
     {"cleaning", "remove_overlap", KIND_BOOL, AT(cleaning.remove_overlap), 0, 0, NULL, false},
+    {"cleaning", "near_copies", KIND_I64, AT(cleaning.near_copies), 0, 32, NULL, false},
     {"cleaning", "language_check", KIND_BOOL, AT(cleaning.language_check), 0, 0, NULL, false},
 
     {"variants", "upper", KIND_F64, AT(variants.upper), 0, 1, NULL, false},
@@ -55,6 +59,8 @@ static const struct field fields[] = {
     {"variants", "joined", KIND_F64, AT(variants.joined), 0, 1, NULL, false},
     {"variants", "numbers", KIND_F64, AT(variants.numbers), 0, 1, NULL, false},
     {"variants", "words", KIND_F64, AT(variants.words), 0, 100, NULL, false},
+    {"variants", "mask", KIND_F64, AT(variants.mask), 0, 1, NULL, false},
+    {"variants", "signs", KIND_F64, AT(variants.signs), 0, 1, NULL, false},
 
     {"vocabulary", "from", KIND_STRING, AT(vocabulary.from), 0, 0, NULL, false},
     {"vocabulary", "size", KIND_I64, AT(vocabulary.size), 4, DIM, NULL, false},
@@ -65,6 +71,9 @@ static const struct field fields[] = {
     {"vocabulary", "normalization", KIND_STRING, AT(vocabulary.normalization), 0, 0, rule_names,
         false},
     {"vocabulary", "sample_lines", KIND_I64, AT(vocabulary.sample_lines), 1, 1e9, NULL, false},
+    {"vocabulary", "characters", KIND_ENUM, AT(vocabulary.characters), 0, 0, character_names,
+        false},
+    {"vocabulary", "reserved", KIND_I64, AT(vocabulary.reserved), 0, DG_MAX_RESERVED, NULL, false},
 
     {"model", "encoder_layers", KIND_U32, AT(model.enc_layers), 1, 1024, NULL, false},
     {"model", "decoder_layers", KIND_U32, AT(model.dec_layers), 1, 1024, NULL, false},

@@ -4,14 +4,15 @@
 
 /* Conventions are the paper's; training is for one machine. */
 static const char defaults[] =
-    "{\"name\":\"model\",\"init\":\"\",\"init_vocabulary\":\"keep\","
-    "\"variants\":{\"upper\":0,\"no_full_stop\":0,\"joined\":0,\"numbers\":0,\"words\":0},"
+    "{\"name\":\"model\",\"init\":\"\",\"init_vocabulary\":\"keep\",\"init_layers\":\"keep\","
+    "\"variants\":{\"upper\":0,\"no_full_stop\":0,\"joined\":0,\"numbers\":0,\"words\":0,\"mask\":0,\"signs\":0},"
     "\"cleaning\":{\"min_chars\":1,\"max_chars\":3000,\"max_char_ratio\":3,\"max_pieces\":256,"
     "\"max_piece_ratio\":4,"
-    "\"drop_identical\":true,\"require_letters\":true,\"deduplicate\":true,\"remove_overlap\":true,"
+    "\"drop_identical\":true,\"require_letters\":true,\"deduplicate\":true,\"remove_overlap\":true,\"near_copies\":0,"
     "\"language_check\":true},"
     "\"vocabulary\":{\"from\":\"\",\"size\":32000,\"joint\":true,\"character_coverage\":0.9999,"
-    "\"byte_fallback\":true,\"normalization\":\"nmt_nfkc\",\"sample_lines\":2000000},"
+    "\"byte_fallback\":true,\"normalization\":\"nmt_nfkc\",\"sample_lines\":2000000,"
+    "\"characters\":\"frequent\",\"reserved\":0},"
     "\"model\":{\"encoder_layers\":6,\"decoder_layers\":6,\"d_model\":512,\"d_ff\":2048,\"heads\":"
     "8,\"d_k\":0,"
     "\"d_v\":0,\"activation\":\"relu\",\"positions\":\"paper\",\"first_position\":0,\"max_"

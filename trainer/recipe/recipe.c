@@ -222,6 +222,15 @@ static int check_training(const struct dg_recipe *r, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "training.batch_tokens",
             "training.batch_tokens is %lld, must hold a sentence of cleaning.max_pieces (%lld)",
             (long long)t->batch_tokens, (long long)r->cleaning.max_pieces);
+    if (r->variants.mask > 0 && !r->vocabulary.reserved)
+        return dg_error_field(err, DG_EINVAL, "variants.mask",
+            "variants.mask is %g, must be 0 without vocabulary.reserved: there is no piece to mask "
+            "with",
+            r->variants.mask);
+    if (r->vocabulary.reserved && !r->vocabulary.byte_fallback)
+        return dg_error_field(err, DG_EINVAL, "vocabulary.reserved",
+            "vocabulary.reserved is %lld, must be 0 without vocabulary.byte_fallback",
+            (long long)r->vocabulary.reserved);
     if (r->cleaning.min_chars > r->cleaning.max_chars)
         return dg_error_field(err, DG_EINVAL, "cleaning.min_chars",
             "cleaning.min_chars is %lld, must be at most cleaning.max_chars (%lld)",
@@ -274,9 +283,9 @@ static struct dg_json *load_preset(const char *name)
 /* The resolved tree into the struct, and back into one canonical tree. */
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
-    static const char *const sections[] = {"name", "init", "init_vocabulary", "preset", "extends",
-        "description", "data", "cleaning", "variants", "vocabulary", "model", "training",
-        "guided_alignment", "validation", "output", NULL};
+    static const char *const sections[] = {"name", "init", "init_vocabulary", "init_layers",
+        "preset", "extends", "description", "data", "cleaning", "variants", "vocabulary", "model",
+        "training", "guided_alignment", "validation", "output", NULL};
     int rc = dg_json_only(root, NULL, sections, err);
     if (rc == 0)
         rc = dg_recipe_fields_read(root, r, err);

@@ -74,6 +74,7 @@ struct dg_recipe_cleaning {
     bool require_letters;   /* a side without any letter */
     bool deduplicate;       /* the same pair again */
     bool remove_overlap;    /* a side that is a line of dev, test or held_out */
+    int64_t near_copies;    /* a side with so many words in a row of such a line; 0 off */
     bool language_check;    /* a side that is surely in another language */
 };
 
@@ -85,7 +86,16 @@ struct dg_recipe_variants {
     double numbers;      /* of those that share one: with another in its place */
     /* how often each word and its translation come in an epoch (trainer/align/dictionary.h) */
     double words;
+    /* with a reserved piece on both sides in place of what must survive (trainer/align/masks.h) */
+    double mask;
+    double signs; /* likewise with characters that text seldom has, to be copied */
 };
+
+/* Which characters get a piece: those that text has often enough, or those of
+ * trainer/data/characters.h, too. */
+enum dg_characters { DG_CHARACTERS_FREQUENT, DG_CHARACTERS_WESTERN };
+
+enum { DG_MAX_RESERVED = 16 };
 
 struct dg_recipe_vocabulary {
     /* a bundle, a prepared folder or a SentencePiece model to reuse; "" trains one */
@@ -96,6 +106,8 @@ struct dg_recipe_vocabulary {
     bool byte_fallback;        /* other characters as bytes */
     const char *normalization; /* SentencePiece rule: identity, nfkc, nmt_nfkc, nmt_nfkc_cf */
     int64_t sample_lines;      /* at most so many lines are used to train it */
+    int characters;            /* enum dg_characters */
+    int64_t reserved;          /* pieces ⟨1⟩, ⟨2⟩, ...: no text can spell them */
 };
 
 enum dg_batch_mode {
@@ -166,11 +178,15 @@ struct dg_recipe_output {
 /* new: one of the recipe's own; pieces begin with the embeddings of the old one's. */
 enum dg_init_vocabulary { DG_VOCABULARY_KEEP, DG_VOCABULARY_NEW };
 
+/* spread: the recipe's numbers of layers, each beginning with the one at its relative depth. */
+enum dg_init_layers { DG_LAYERS_KEEP, DG_LAYERS_SPREAD };
+
 struct dg_recipe {
     const char *name;     /* of the bundle: letters, digits, - _ . */
     const char *data_dir; /* what relative paths are relative to */
     const char *init;     /* bundle to start from, keeping its dimensions; "" random */
     int init_vocabulary;  /* enum dg_init_vocabulary: and its vocabulary? */
+    int init_layers;      /* enum dg_init_layers: and its numbers of layers? */
     struct dg_recipe_data data;
     struct dg_recipe_cleaning cleaning;
     struct dg_recipe_variants variants;

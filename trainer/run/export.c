@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "model/param_block.h"
 #include "trainer/align/guided.h"
+#include "trainer/data/reserved.h"
 #include "trainer/run/report.h"
 #include "weights/bundle.h"
 #include "weights/weights.h"
@@ -143,6 +144,17 @@ static struct dg_json *tags_of(const struct dg_recipe *r)
     return tags;
 }
 
+static struct dg_json *reserved_of(const struct dg_recipe *r)
+{
+    struct dg_json *list = dg_json_new_array();
+    for (int64_t i = 0; i < r->vocabulary.reserved; i++) {
+        char name[DG_RESERVED_NAME];
+        dg_reserved_name(i, name);
+        dg_json_append_take(list, dg_json_new_string(name, strlen(name)));
+    }
+    return list;
+}
+
 static struct dg_json *make_manifest(const struct dg_export *e)
 {
     const struct dg_recipe *r = e->recipe;
@@ -165,6 +177,8 @@ static struct dg_json *make_manifest(const struct dg_export *e)
     }
     if (!strcmp(r->output.capitals, "as_words"))
         dg_json_set_string(m, "capitals", r->output.capitals);
+    if (r->vocabulary.reserved)
+        dg_json_set_take(m, "reserved", reserved_of(r));
     if (e->training)
         dg_json_set_take(m, "training", dg_json_copy(e->training));
     return m;

@@ -101,6 +101,10 @@ static int read_init_config(struct dg_run *r, struct dg_error *err)
             "%s cannot be trained further: its model.source_eos is false, and training data ends "
             "every source in </s>",
             dir);
+    if (!rc && r->recipe->init_layers == DG_LAYERS_SPREAD) {
+        r->config.enc_layers = r->recipe->model.enc_layers;
+        r->config.dec_layers = r->recipe->model.dec_layers;
+    }
     dg_bundle_close(b);
     dg_buffer_deinit(&path);
     return rc;
@@ -261,11 +265,16 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
     const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
     int rc =
         dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    if (!rc && r->recipe->init_vocabulary == DG_VOCABULARY_NEW)
-        rc = dg_init_transfer(
-            r->workers->params, b, r->prepared_dir, (uint64_t)r->recipe->training.seed, err);
-    else if (!rc)
-        rc = dg_init_from_weights(r->workers->params, dg_bundle_weights(b), err);
+    struct dg_config old;
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), &old, err);
+    if (!rc) {
+        const struct dg_init_from from = {dg_bundle_weights(b), old.enc_layers, old.dec_layers};
+        rc = r->recipe->init_vocabulary == DG_VOCABULARY_NEW
+                 ? dg_init_transfer(r->workers->params, b, &from, r->prepared_dir,
+                       (uint64_t)r->recipe->training.seed, err)
+                 : dg_init_from_weights(r->workers->params, &from, err);
+    }
     dg_bundle_close(b);
     dg_buffer_deinit(&path);
     return rc;

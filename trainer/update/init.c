@@ -3,6 +3,7 @@
 #include "weights/half.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,19 +128,44 @@ const struct dg_stored *dg_init_best_rows(const struct dg_tensor *t)
     return best;
 }
 
-int dg_init_from_weights(struct dg_param_block *b, const struct dg_weights *w, struct dg_error *err)
+/* Layer i of n in a stack of m. */
+static uint32_t same_depth(uint32_t i, uint32_t n, uint32_t m)
+{
+    if (n == m)
+        return i;
+    return n < 2 ? m - 1 : (2 * i * (m - 1) + (n - 1)) / (2 * (n - 1));
+}
+
+void dg_init_origin(
+    const struct dg_init_from *from, const struct dg_config *to, const char *name, char out[64])
+{
+    const bool encoder = !strncmp(name, "enc.", 4), decoder = !strncmp(name, "dec.", 4);
+    char *rest = NULL;
+    const uint32_t layer = encoder || decoder ? (uint32_t)strtoul(name + 4, &rest, 10) : 0;
+    if (encoder)
+        snprintf(out, 64, "enc.%u%s", same_depth(layer, to->enc_layers, from->enc_layers), rest);
+    else if (decoder)
+        snprintf(out, 64, "dec.%u%s", same_depth(layer, to->dec_layers, from->dec_layers), rest);
+    else
+        snprintf(out, 64, "%s", name);
+}
+
+int dg_init_from_weights(
+    struct dg_param_block *b, const struct dg_init_from *from, struct dg_error *err)
 {
     for (size_t i = 0; i < dg_params_count(&b->config); i++) {
         struct dg_param_info info;
+        char name[64];
         dg_params_info(&b->config, i, &info);
-        const struct dg_tensor *t = dg_weights_find(w, info.name);
+        dg_init_origin(from, &b->config, info.name, name);
+        const struct dg_tensor *t = dg_weights_find(from->weights, name);
         const struct dg_stored *rows = t ? dg_init_best_rows(t) : NULL;
         if (!rows)
-            return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", info.name,
-                info.N, info.K);
+            return dg_error_set(
+                err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing", name, info.N, info.K);
         if (t->shape[0] != info.N || t->shape[1] != info.K)
             return dg_error_set(err, DG_EFORMAT,
-                "weights: tensor %s is [%llu,%llu], expected [%u,%u]", info.name,
+                "weights: tensor %s is [%llu,%llu], expected [%u,%u]", name,
                 (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info.N, info.K);
         const size_t n = (size_t)info.N * info.K;
         float *x = malloc(n * sizeof *x);

@@ -20,9 +20,23 @@ struct dg_stored;
 const struct dg_stored *dg_init_best_rows(const struct dg_tensor *t);
 float dg_init_element(const struct dg_stored *s, size_t K, size_t i);
 
+/* A trained model to begin with. */
+struct dg_init_from {
+    const struct dg_weights *weights;
+    /* its layers; a model with other numbers of them takes each from the same relative depth */
+    uint32_t enc_layers, dec_layers;
+};
+
+/* The tensor of `from` that the tensor `name` of a model of configuration `to` begins with. Layer i
+ * of n begins with layer round(i * (m - 1) / (n - 1)) of m, so that first and last stay first and
+ * last; the only one of n = 1 with the last. name: without layers, or "enc.I.REST", "dec.I.REST".
+ */
+void dg_init_origin(
+    const struct dg_init_from *from, const struct dg_config *to, const char *name, char out[64]);
+
 /* Parameters of a weights file, converted to fp32. DG_EFORMAT names a tensor that is missing or
  * misshapen. */
 int dg_init_from_weights(
-    struct dg_param_block *b, const struct dg_weights *w, struct dg_error *err);
+    struct dg_param_block *b, const struct dg_init_from *from, struct dg_error *err);
 
 #endif

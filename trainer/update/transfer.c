@@ -92,19 +92,21 @@ static const struct side *side_of(const struct dg_param_info *info, const struct
     return NULL;
 }
 
-static int fill(struct dg_param_block *b, size_t i, const struct dg_weights *w,
+static int fill(struct dg_param_block *b, size_t i, const struct dg_init_from *from,
     const struct side sides[2], uint64_t seed, struct dg_error *err)
 {
     struct dg_param_info info;
+    char name[64];
     dg_params_info(&b->config, i, &info);
-    const struct dg_tensor *t = dg_weights_find(w, info.name);
+    dg_init_origin(from, &b->config, info.name, name);
+    const struct dg_tensor *t = dg_weights_find(from->weights, name);
     const struct side *side = side_of(&info, sides);
     const bool bias = info.offset == offsetof(struct dg_params, out_b);
     const size_t n = (size_t)info.N * info.K;
     int rc = 0;
     if (!t || !dg_init_best_rows(t) || (!side && (t->shape[0] != info.N || t->shape[1] != info.K)))
         return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing or misshapen",
-            info.name, info.N, info.K);
+            name, info.N, info.K);
     float *x = dg_init_tensor(&b->config, i, seed);
     if (!x)
         return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", info.name);
@@ -119,17 +121,17 @@ static int fill(struct dg_param_block *b, size_t i, const struct dg_weights *w,
     return rc;
 }
 
-int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *from,
-    const char *prepared_dir, uint64_t seed, struct dg_error *err)
+int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *bundle,
+    const struct dg_init_from *from, const char *prepared_dir, uint64_t seed, struct dg_error *err)
 {
     struct side sides[2] = {{0}};
-    int rc = open_side(&sides[0], dg_bundle_source_spm(from), dg_bundle_source_vocab(from),
+    int rc = open_side(&sides[0], dg_bundle_source_spm(bundle), dg_bundle_source_vocab(bundle),
         prepared_dir, "source", err);
     if (!rc)
-        rc = open_side(&sides[1], dg_bundle_target_spm(from), dg_bundle_target_vocab(from),
+        rc = open_side(&sides[1], dg_bundle_target_spm(bundle), dg_bundle_target_vocab(bundle),
             prepared_dir, "target", err);
     for (size_t i = 0; i < dg_params_count(&b->config) && !rc; i++)
-        rc = fill(b, i, dg_bundle_weights(from), sides, seed, err);
+        rc = fill(b, i, from, sides, seed, err);
     for (int s = 0; s < 2; s++) {
         dg_tokenizer_close(sides[s].old);
         dg_tokenizer_close(sides[s].new);

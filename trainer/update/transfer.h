@@ -4,13 +4,14 @@
 #define DG_TRAINER_UPDATE_TRANSFER_H
 
 #include "model/param_block.h"
+#include "trainer/update/init.h"
 #include "weights/bundle.h"
 
 #include <stdint.h>
 
-/* Fill b from the bundle `from`; the new vocabularies are prepared_dir's. What nothing spells is
- * drawn from seed as dg_init_random does. */
-int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *from,
-    const char *prepared_dir, uint64_t seed, struct dg_error *err);
+/* Fill b from the bundle, of whose weights and layers `from` speaks; the new vocabularies are
+ * prepared_dir's. What nothing spells is drawn from seed as dg_init_random does. */
+int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *bundle,
+    const struct dg_init_from *from, const char *prepared_dir, uint64_t seed, struct dg_error *err);
 
 #endif

@@ -1,0 +1,277 @@
+#include "trainer/align/masks.h"
+
+#include "base/buffer.h"
+#include "text/kept.h"
+#include "text/words.h"
+#include "trainer/data/characters.h"
+#include "trainer/data/hash.h"
+#include "trainer/data/intern.h"
+#include "trainer/data/reserved.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SPANS = 64 };      /* of a pair; what comes after is left as it is */
+enum { LEAST_SAME = 3 };      /* bytes of a word that both languages write alike, */
+enum { LEAST_OTHER = 5 };     /* and of one that they do not: shorter ones seldom are terms */
+enum { FIRST_SIGN = 94 };     /* of trainer/data/characters.h: what comes before is ASCII */
+enum { LONGEST_SIDE = 1000 }; /* bytes: longer pairs are left alone */
+
+/* Source words of one of the recipe's pairs of languages, and the entry that translates each. */
+struct words {
+    const struct dg_dictionary *dictionary;
+    struct dg_intern *sources;
+    uint32_t *entry; /* [sources] of the dictionary */
+};
+
+/* The same thing on both sides. */
+struct span {
+    size_t begin[2], end[2]; /* bytes of source and target */
+    uint64_t draw;           /* the smallest are taken; 0: always */
+};
+
+struct dg_masks {
+    const struct dg_recipe *recipe;
+    struct words *words; /* [data.n_pairs] */
+    struct span spans[MAX_SPANS];
+    size_t n;
+    struct dg_buffer text[2];
+};
+
+static int index_words(struct words *w, const struct dg_dictionary *d, struct dg_error *err)
+{
+    const size_t n = d ? dg_dictionary_count(d) : 0;
+    w->dictionary = d;
+    w->entry = malloc((n + 1) * sizeof *w->entry);
+    int rc = w->entry ? dg_intern_open(&w->sources, err)
+                      : dg_error_set(err, DG_ENOMEM, "no memory for %zu words", n);
+    for (size_t i = 0; i < n && !rc; i++) {
+        const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
+        const uint32_t known = dg_intern_count(w->sources);
+        uint32_t id;
+        rc = dg_intern_add(w->sources, e.source, e.source_len, &id, err);
+        if (!rc && id == known)
+            w->entry[id] = (uint32_t)i;
+    }
+    return rc;
+}
+
+int dg_masks_open(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries,
+    struct dg_masks **out, struct dg_error *err)
+{
+    struct dg_masks *m = calloc(1, sizeof *m);
+    if (!m || !(m->words = calloc(r->data.n_pairs, sizeof *m->words))) {
+        free(m);
+        return dg_error_set(err, DG_ENOMEM, "no memory for masks");
+    }
+    m->recipe = r;
+    dg_buffer_init(&m->text[0]);
+    dg_buffer_init(&m->text[1]);
+    int rc = 0;
+    for (size_t i = 0; i < r->data.n_pairs && !rc; i++)
+        rc = index_words(&m->words[i], dictionaries ? dictionaries[i] : NULL, err);
+    if (rc)
+        dg_masks_close(m);
+    else
+        *out = m;
+    return rc;
+}
+
+void dg_masks_close(struct dg_masks *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->recipe->data.n_pairs; i++) {
+        dg_intern_close(m->words[i].sources);
+        free(m->words[i].entry);
+    }
+    dg_buffer_deinit(&m->text[0]);
+    dg_buffer_deinit(&m->text[1]);
+    free(m->words);
+    free(m);
+}
+
+static uint64_t draw(uint64_t item, uint64_t what)
+{
+    const uint64_t number[3] = {item, what, 0x6D61736B}; /* other draws than the other variants' */
+    return dg_hash64(number, sizeof number);
+}
+
+/* Where the text d[n] is in s[len]; how often. */
+static size_t count_text(const char *s, size_t len, const char *d, size_t n, size_t *at)
+{
+    size_t count = 0;
+    for (size_t i = 0; i + n <= len; i++)
+        if (s[i] == d[0] && memcmp(s + i, d, n) == 0) {
+            *at = i;
+            count++;
+        }
+    return count;
+}
+
+/* Where d[n] is a word of s[len], with nothing tied to it; how often it comes up at all. */
+static size_t count_word(const char *s, size_t len, const char *d, size_t n, size_t *at)
+{
+    size_t count = 0;
+    bool alone;
+    for (size_t begin, end = 0; (end = dg_word_next(s, len, end, &begin, &alone)) > 0;)
+        if (end - begin == n && memcmp(s + begin, d, n) == 0) {
+            *at = begin;
+            count += alone ? 1 : 2; /* part of something else: as good as twice */
+        }
+    return count;
+}
+
+static bool overlaps(const struct dg_masks *m, int side, size_t begin, size_t end)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (begin < m->spans[i].end[side] && end > m->spans[i].begin[side])
+            return true;
+    return false;
+}
+
+static void add_span(struct dg_masks *m, size_t source, size_t source_len, size_t target,
+    size_t target_len, uint64_t number)
+{
+    if (m->n == MAX_SPANS || overlaps(m, 0, source, source + source_len) ||
+        overlaps(m, 1, target, target + target_len))
+        return;
+    m->spans[m->n++] =
+        (struct span){{source, target}, {source + source_len, target + target_len}, number};
+}
+
+/* Addresses, placeholders and the like, once on either side. */
+static void find_kept(struct dg_masks *m, const struct dg_pair *p)
+{
+    size_t begin, end = 0, at, there;
+    while ((end = dg_kept_next(p->source, p->source_len, end, &begin)) > 0) {
+        const char *s = p->source + begin;
+        if (count_text(p->source, p->source_len, s, end - begin, &at) == 1 &&
+            count_text(p->target, p->target_len, s, end - begin, &there) == 1)
+            add_span(m, begin, end - begin, there, end - begin, 0);
+    }
+}
+
+/* Words that come up once, and whose translation does. */
+static void find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t item)
+{
+    const struct words *w = &m->words[p->pair];
+    bool alone;
+    for (size_t begin, end = 0;
+         (end = dg_word_next(p->source, p->source_len, end, &begin, &alone)) > 0;) {
+        const char *s = p->source + begin;
+        const size_t n = end - begin;
+        size_t at, there;
+        uint32_t id;
+        if (!alone || count_word(p->source, p->source_len, s, n, &at) != 1)
+            continue;
+        if (n >= LEAST_SAME && count_word(p->target, p->target_len, s, n, &there) == 1) {
+            add_span(m, begin, n, there, n, draw(item, begin + 1));
+            continue;
+        }
+        if (n < LEAST_OTHER || !dg_intern_find(w->sources, s, n, &id))
+            continue;
+        const struct dg_dictionary_entry e = dg_dictionary_at(w->dictionary, w->entry[id]);
+        if (e.target_len >= LEAST_OTHER &&
+            count_word(p->target, p->target_len, e.target, e.target_len, &there) == 1)
+            add_span(m, begin, n, there, e.target_len, draw(item, begin + 1));
+    }
+}
+
+static int by_draw(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return x->draw < y->draw ? -1 : x->draw > y->draw;
+}
+
+static int by_source(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return x->begin[0] < y->begin[0] ? -1 : x->begin[0] > y->begin[0];
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return x->begin[1] < y->begin[1] ? -1 : x->begin[1] > y->begin[1];
+}
+
+/* Keep what is put in: everything that is kept in any language, and one to three words. */
+static void choose(struct dg_masks *m, size_t most, uint64_t item)
+{
+    size_t kept = 0;
+    qsort(m->spans, m->n, sizeof *m->spans, by_draw);
+    while (kept < m->n && !m->spans[kept].draw)
+        kept++;
+    const size_t words[] = {1, 1, 1, 2, 2, 3}, wanted = kept + words[draw(item, 0) % 6];
+    m->n = m->n < wanted ? m->n : wanted;
+    m->n = m->n < most ? m->n : most;
+    qsort(m->spans, m->n, sizeof *m->spans, by_source);
+    for (size_t i = 0; i < m->n; i++)
+        m->spans[i].draw = i; /* its number from now on */
+}
+
+/* What is put in place of span i. */
+static void add_other(const struct dg_masks *m, uint64_t i, uint64_t item, enum dg_mask_kind kind,
+    struct dg_buffer *b)
+{
+    if (kind == DG_MASK_PIECES) {
+        /* Numbered from the first on in half of the pairs, as serving does; else from any, so that
+         * all are learned. */
+        const uint64_t n = (uint64_t)m->recipe->vocabulary.reserved, from = draw(item, 1 << 20);
+        const char mask = (char)(DG_RESERVED_FIRST + (i + (from & 1 ? from >> 1 : 0)) % n);
+        dg_buffer_add(b, &mask, 1);
+        return;
+    }
+    uint64_t random = draw(item, (1 << 21) + i);
+    for (int left = 1 + (int)(random % 2); left > 0; left--, random /= 1024)
+        dg_characters_add(
+            dg_characters_at(
+                FIRST_SIGN + (uint32_t)(random / 2 % (dg_characters_count() - FIRST_SIGN))),
+            b);
+}
+
+static void build(
+    struct dg_masks *m, const struct dg_pair *p, int side, uint64_t item, enum dg_mask_kind kind)
+{
+    const char *s = side ? p->target : p->source;
+    const size_t len = side ? p->target_len : p->source_len;
+    size_t at = 0;
+    dg_buffer_reset(&m->text[side]);
+    if (side)
+        qsort(m->spans, m->n, sizeof *m->spans, by_target);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct span *x = &m->spans[i];
+        dg_buffer_add(&m->text[side], s + at, x->begin[side] - at);
+        add_other(m, x->draw, item, kind, &m->text[side]);
+        at = x->end[side];
+    }
+    dg_buffer_add(&m->text[side], s + at, len - at);
+}
+
+int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
+    enum dg_mask_kind kind, struct dg_pair *out, struct dg_error *err)
+{
+    const struct dg_recipe_variants *v = &m->recipe->variants;
+    const double share = kind == DG_MASK_PIECES ? v->mask : v->signs;
+    if ((double)(draw(item, (1 << 22) + (uint64_t)kind) >> 11) >= share * 9007199254740992.0 ||
+        p->source_len > LONGEST_SIDE || p->target_len > LONGEST_SIDE)
+        return 2;
+    m->n = 0;
+    if (kind == DG_MASK_PIECES)
+        find_kept(m, p);
+    find_words(m, p, item);
+    choose(m, kind == DG_MASK_PIECES ? (size_t)m->recipe->vocabulary.reserved : 2, item);
+    if (!m->n)
+        return 2;
+    build(m, p, 0, item, kind);
+    build(m, p, 1, item, kind);
+    if (m->text[0].failed || m->text[1].failed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for another form of a pair");
+    *out = *p;
+    out->source = m->text[0].data;
+    out->source_len = (uint32_t)m->text[0].len;
+    out->target = m->text[1].data;
+    out->target_len = (uint32_t)m->text[1].len;
+    return 1;
+}

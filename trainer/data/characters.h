@@ -1,0 +1,18 @@
+/* Characters that text in Latin letters may come with, common or not: a model that has no piece for
+ * one can only spell it in bytes, which it seldom learns. Const: any thread. */
+#ifndef DG_TRAINER_CHARACTERS_H
+#define DG_TRAINER_CHARACTERS_H
+
+#include "base/buffer.h"
+
+#include <stdint.h>
+
+/* All of Latin-1 and Latin Extended-A that can be seen, punctuation, currencies, superscripts and
+ * subscripts, fractions, Greek letters, arrows and signs of mathematics: ascending. */
+uint32_t dg_characters_count(void);
+uint32_t dg_characters_at(uint32_t i);
+
+/* Append code point c in UTF-8. */
+void dg_characters_add(uint32_t c, struct dg_buffer *out);
+
+#endif

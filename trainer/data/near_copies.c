@@ -1,0 +1,97 @@
+#include "trainer/data/near_copies.h"
+
+#include "text/words.h"
+#include "trainer/data/dedup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_WORD = 256 }; /* bytes that count */
+
+struct dg_near_copies {
+    int words;
+    struct dg_hash_set *runs; /* hashes of words in a row */
+};
+
+/* The last words of a line. */
+struct window {
+    uint64_t words[DG_NEAR_COPY_MOST]; /* hashes, in a ring */
+    size_t n;                          /* words so far */
+};
+
+int dg_near_copies_open(int words, struct dg_near_copies **out, struct dg_error *err)
+{
+    struct dg_near_copies *c = calloc(1, sizeof *c);
+    if (!c)
+        return dg_error_set(err, DG_ENOMEM, "out of memory for held-out lines");
+    c->words = words;
+    int rc = dg_hash_set_open(&c->runs, err);
+    if (rc)
+        free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+void dg_near_copies_close(struct dg_near_copies *c)
+{
+    if (!c)
+        return;
+    dg_hash_set_close(c->runs);
+    free(c);
+}
+
+/* Of the word in small letters, as far as ASCII and Latin-1 go. */
+static uint64_t word_hash(const char *s, size_t n)
+{
+    unsigned char small[LONGEST_WORD];
+    n = n < LONGEST_WORD ? n : LONGEST_WORD;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)s[i], before = i ? (unsigned char)s[i - 1] : 0;
+        const bool capital = (c >= 'A' && c <= 'Z') ||
+                             (before == 0xC3 && c >= 0x80 && c <= 0x9E); /* À to Þ in UTF-8 */
+        small[i] = capital ? c + 0x20 : c;
+    }
+    return dg_hash64(small, n);
+}
+
+/* The next run of words that ends after byte *at of s[n]; false: there is none. */
+static bool next_run(const struct dg_near_copies *c, struct window *w, const char *s, size_t n,
+    size_t *at, struct dg_hash128 *run)
+{
+    const size_t size = (size_t)c->words;
+    uint64_t in_order[DG_NEAR_COPY_MOST];
+    size_t begin, end;
+    bool alone;
+    while ((end = dg_word_next(s, n, *at, &begin, &alone)) > 0) {
+        w->words[w->n++ % size] = word_hash(s + begin, end - begin);
+        *at = end;
+        if (w->n < size)
+            continue;
+        for (size_t i = 0; i < size; i++)
+            in_order[i] = w->words[(w->n + i) % size];
+        *run = dg_hash128(in_order, size * sizeof *in_order, 0);
+        return true;
+    }
+    return false;
+}
+
+int dg_near_copies_add(struct dg_near_copies *c, const char *s, size_t n, struct dg_error *err)
+{
+    struct window w = {.n = 0};
+    struct dg_hash128 run;
+    int rc = 0;
+    for (size_t at = 0; !rc && next_run(c, &w, s, n, &at, &run);)
+        rc = dg_hash_set_add(c->runs, run, err);
+    return rc;
+}
+
+bool dg_near_copies_has(const struct dg_near_copies *c, const char *s, size_t n)
+{
+    struct window w = {.n = 0};
+    struct dg_hash128 run;
+    for (size_t at = 0; next_run(c, &w, s, n, &at, &run);)
+        if (dg_hash_set_has(c->runs, run))
+            return true;
+    return false;
+}

@@ -1,0 +1,26 @@
+/* Reserved pieces ⟨1⟩, ⟨2⟩, ...: control pieces that no text can spell, for what must survive a
+ * translation. Any thread. */
+#ifndef DG_TRAINER_DATA_RESERVED_H
+#define DG_TRAINER_DATA_RESERVED_H
+
+#include "trainer/recipe/recipe.h"
+
+#include <stdio.h>
+
+enum { DG_RESERVED_NAME = 24 }; /* bytes of a name and its NUL, at most */
+
+/* The name of reserved piece i: "⟨1⟩" is 0. */
+static inline void dg_reserved_name(int64_t i, char out[DG_RESERVED_NAME])
+{
+    snprintf(out, DG_RESERVED_NAME, "\xE2\x9F\xA8%d\xE2\x9F\xA9", (int)i + 1);
+}
+
+/* In the text of a training pair the byte DG_RESERVED_FIRST + i stands for reserved piece i: clean
+ * lines have no such bytes (trainer/data/clean.h). */
+enum { DG_RESERVED_FIRST = 0x0E };
+static inline bool dg_reserved_is(char c)
+{
+    return c >= DG_RESERVED_FIRST && c < DG_RESERVED_FIRST + DG_MAX_RESERVED;
+}
+
+#endif
