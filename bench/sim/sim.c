@@ -1,7 +1,7 @@
 /* DESIGN. Events are arrivals and ends of steps, in order of time; at the same time steps end
  * first, then requests arrive, then idle workers begin a step, lowest number first. Queue and
- * workers do what server/schedule/queue.c and server/schedule/worker.c do, without locks, twins and
- * deadlines. */
+ * workers do what server/schedule/queue.c and server/schedule/worker.c do, without locks,
+ * duplicates and deadlines. */
 #include "bench/sim/sim.h"
 
 #include "server/schedule/pace.h"
@@ -22,7 +22,7 @@ const char *dg_sim_batching_name(enum dg_sim_batching b)
 }
 
 struct pending {
-    struct dg_waiting waiting; /* its head: the batcher hands out this */
+    struct dg_entry entry; /* its head: the batcher hands out this */
     uint32_t sentence, request;
 };
 
@@ -31,14 +31,13 @@ struct live {
     uint32_t t;  /* steps taken, of this round */
     bool second; /* round */
     bool over;   /* finished, but still in a static batch */
-    bool runs;
 };
 
 struct worker {
-    struct dg_heap_node node;   /* key: until_ns while it is busy, else its number */
-    uint32_t number;            /* from 0 */
-    struct live *live;          /* [n] of [max_sentences], ascending by rank */
-    struct dg_running *running; /* [n], the same */
+    struct dg_heap_node node;  /* key: until_ns while it is busy, else its number */
+    uint32_t number;           /* from 0 */
+    struct live *live;         /* [n] of [max_sentences], ascending by rank */
+    struct dg_entry **entries; /* [n], theirs */
     uint32_t n;
     uint32_t rows, blocks; /* reserved */
     uint32_t n_over;
@@ -106,13 +105,12 @@ static bool arrive(struct sim *s, uint32_t i)
         struct pending *p = &s->pending[s->n_pending++];
         work += (uint64_t)x->source_tokens * x->rows;
         *p = (struct pending){.sentence = r->first + k, .request = i};
-        p->waiting =
-            (struct dg_waiting){.node.key = dg_batcher_rank(&s->policy, class, r->at_ns, work),
-                .tokens = x->source_tokens,
-                .rows = x->rows,
-                .blocks = s->o->blocks > 0 ? x->blocks : 0};
-        dg_batcher_add(&s->batcher, &p->waiting);
-        s->tokens[dg_batcher_class(p->waiting.node.key)] += x->source_tokens;
+        p->entry = (struct dg_entry){.node.key = dg_batcher_rank(&s->policy, class, r->at_ns, work),
+            .source_tokens = x->source_tokens,
+            .rows = x->rows,
+            .blocks = s->o->blocks > 0 ? x->blocks : 0};
+        dg_batcher_add(&s->batcher, &p->entry);
+        s->tokens[dg_batcher_class(p->entry.node.key)] += x->source_tokens;
     }
     return true;
 }
@@ -121,21 +119,18 @@ static void join(struct sim *s, struct worker *w, struct pending *p)
 {
     const struct dg_sim_sentence *x = &s->sentences[p->sentence];
     uint32_t at = w->n++;
-    for (; at > 0 && w->live[at - 1].pending->waiting.node.key > p->waiting.node.key; at--)
+    for (; at > 0 && w->live[at - 1].pending->entry.node.key > p->entry.node.key; at--)
         w->live[at] = w->live[at - 1];
     w->live[at] = (struct live){.pending = p};
     w->rows += x->rows;
     w->blocks += x->blocks;
-    s->tokens[dg_batcher_class(p->waiting.node.key)] -= x->source_tokens;
+    s->tokens[dg_batcher_class(p->entry.node.key)] -= x->source_tokens;
 }
 
-static void list_running(struct sim *s, struct worker *w)
+static void list_entries(struct worker *w)
 {
-    for (uint32_t i = 0; i < w->n; i++) {
-        const struct pending *p = w->live[i].pending;
-        w->running[i] = (struct dg_running){
-            .rank = p->waiting.node.key, .rows = s->sentences[p->sentence].rows};
-    }
+    for (uint32_t i = 0; i < w->n; i++)
+        w->entries[i] = &w->live[i].pending->entry;
 }
 
 static uint32_t knee_of(const struct sim *s, struct worker *w, uint64_t now)
@@ -147,22 +142,20 @@ static uint32_t knee_of(const struct sim *s, struct worker *w, uint64_t now)
 
 static void admit(struct sim *s, struct worker *w, uint64_t now)
 {
-    struct dg_waiting *picked[PICK];
+    struct dg_entry *picked[PICK];
     struct dg_room room = {.rows = s->o->max_rows - w->rows,
         .sentences = s->o->max_sentences - w->n,
         .blocks = s->o->blocks - w->blocks,
         .knee = knee_of(s, w, now),
         .step = w->steps};
     bool waited = dg_batcher_count(&s->batcher) > 0;
-    list_running(s, w);
-    size_t n = dg_batcher_pick(&s->batcher, &room, w->running, w->n, picked, PICK);
+    list_entries(w);
+    size_t n = dg_batcher_pick(&s->batcher, &room, w->entries, w->n, picked, PICK);
     s->n_working += w->n == 0 && n > 0;
     for (size_t i = 0; i < n; i++)
         join(s, w, (struct pending *)(void *)picked[i]);
-    list_running(s, w);
-    dg_batcher_run(&s->policy, room.knee, w->steps, w->running, w->n);
-    for (uint32_t i = 0; i < w->n; i++)
-        w->live[i].runs = w->running[i].runs;
+    list_entries(w);
+    dg_batcher_run(&s->policy, room.knee, w->steps, w->entries, w->n);
     w->steps++;
     if (waited && dg_batcher_count(&s->batcher) == 0) {
         s->out->backlog_ns = now;
@@ -198,7 +191,7 @@ static void begin_step(struct sim *s, struct worker *w, uint64_t now)
         struct live *l = &w->live[i];
         const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
         uint64_t own = l->t == 0 ? 1 : x->rows;
-        if (!l->runs)
+        if (!l->pending->entry.runs)
             continue;
         if (l->t == 0) {
             step.encode_tokens += x->source_tokens;
@@ -248,7 +241,7 @@ static void end_step(struct sim *s, struct worker *w, uint64_t now)
     for (uint32_t i = 0; i < w->n; i++) {
         struct live *l = &w->live[i];
         const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
-        l->t += l->runs;
+        l->t += l->pending->entry.runs;
         if (l->t == x->steps && x->again > 0 && !l->second) {
             l->t = 0;
             l->second = true;
@@ -357,8 +350,8 @@ static int prepare(struct sim *s, struct dg_error *err)
         struct worker *w = &s->workers[i];
         w->number = i;
         w->live = calloc(o->max_sentences, sizeof *w->live);
-        w->running = calloc(o->max_sentences, sizeof *w->running);
-        ok = w->live && w->running;
+        w->entries = calloc(o->max_sentences, sizeof *w->entries);
+        ok = w->live && w->entries;
         rest(s, w);
     }
     if (!ok)
@@ -391,7 +384,7 @@ int dg_sim_run(const struct dg_sim_options *o, const struct dg_sim_cost *cost,
     if (rc == DG_OK)
         rc = run(&s, err);
     for (uint32_t i = 0; i < o->workers && s.workers; i++)
-        free(s.workers[i].live), free(s.workers[i].running);
+        free(s.workers[i].live), free(s.workers[i].entries);
     free(s.workers);
     free(s.left);
     free(s.pending);

@@ -128,7 +128,7 @@ void dg_ahead_forget(struct dg_engine *e, struct dg_live *s)
 bool dg_ahead_possible(const struct dg_engine *e)
 {
     for (const struct dg_live *s = e->live; s; s = s->next)
-        if (!s->held &&
+        if (!s->paused &&
             (s->spelling || s->output || !dg_beam_plain(&s->beam, s->beam.t + s->ahead)))
             return false;
     return true;
@@ -137,7 +137,7 @@ bool dg_ahead_possible(const struct dg_engine *e)
 /* Has the next step a part of the sentence? */
 static bool advances(const struct dg_live *s)
 {
-    return !s->held && s->beam.t + s->ahead < s->beam.search.max_len;
+    return !s->paused && s->beam.t + s->ahead < s->beam.search.max_len;
 }
 
 /* The search so far, for the device to go on with; its tracks are those from `track` on. */

@@ -320,14 +320,14 @@ void dg_engine_cancel(struct dg_engine *e, uint64_t id)
         drop(e, &e->done, id, false);
 }
 
-void dg_engine_hold(struct dg_engine *e, uint64_t id, bool held)
+void dg_engine_pause(struct dg_engine *e, uint64_t id, bool paused)
 {
     for (struct dg_live *s = e->pending; s; s = s->next)
         if (s->id == id)
-            s->held = held;
+            s->paused = paused;
     for (struct dg_live *s = e->live; s; s = s->next)
         if (s->id == id)
-            s->held = held;
+            s->paused = paused;
 }
 
 void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out)

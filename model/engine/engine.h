@@ -67,12 +67,12 @@ void dg_engine_close(struct dg_engine *e); /* NULL is fine */
 int dg_engine_admit(
     struct dg_engine *e, uint64_t id, const struct dg_sentence *s, struct dg_error *err);
 
-/* Held sentences keep their room and their place, and do not advance until they are let go on; a
- * step that a device was given before is still done. A sentence that was admitted since the last
- * step is encoded in the next one, held or not. */
-void dg_engine_hold(struct dg_engine *e, uint64_t id, bool held);
+/* Pause a sentence, or let it go on: it keeps its room and its place and does not advance; a step
+ * that a device was given before is still done. A sentence that was admitted since the last step is
+ * encoded in the next one, paused or not. */
+void dg_engine_pause(struct dg_engine *e, uint64_t id, bool paused);
 
-/* Encode what was admitted since the last step, then advance every live sentence that is not held
+/* Encode what was admitted since the last step, then advance every live sentence that is not paused
  * by one position. Returns the number of rows that were advanced (0: nothing lives). On a device
  * that keeps the search a call gives one step and reads the one before it: answers come a call
  * later, and the last call only reads. */

@@ -32,7 +32,7 @@ struct dg_live {
     const struct dg_spelling *spelling; /* borrowed; NULL: none, or spelt to its end */
     uint64_t key;                       /* of the source, for sampling */
     struct dg_output_rows *output;      /* the sentence's own; NULL: the whole vocabulary */
-    bool want_alignment, held;
+    bool want_alignment, paused;
     int32_t place; /* of its search on the device; -1: none yet */
     /* there after the steps given so far; 0: what is there is old. Steps given and not read yet */
     uint32_t tracks, ahead;

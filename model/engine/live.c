@@ -110,7 +110,7 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     s->n_prefix = in->n_prefix;
     s->n_blocks = 0;
     s->want_alignment = in->want_alignment;
-    s->held = false;
+    s->paused = false;
     s->place = -1;
     s->tracks = s->ahead = 0;
     s->spelling = in->forced ? NULL : in->spelling;

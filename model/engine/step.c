@@ -1,4 +1,4 @@
-/* One engine step: encode who joined, then one position for every live sentence that is not held.
+/* One engine step: encode who joined, then one position for every live sentence that is not paused.
  * No allocation, no lock. */
 #include "model/engine/internal.h"
 #include "model/model_internal.h"
@@ -116,7 +116,7 @@ static void advance(struct dg_engine *e)
 {
     uint32_t M = 0;
     for (struct dg_live **link = &e->live, *s; (s = *link);) {
-        if (s->held) {
+        if (s->paused) {
             link = &s->next;
             continue;
         }
@@ -193,7 +193,7 @@ static void find_candidates(struct dg_engine *e, struct dg_rows y)
 {
     uint32_t first = 0, M = 0;
     for (const struct dg_live *s = e->live; s; s = s->next) {
-        if (s->held) /* no row of this step is its */
+        if (s->paused) /* no row of this step is its */
             continue;
         if (s->output) {
             candidates_of_all(e, y, first, M);
@@ -212,7 +212,7 @@ static uint32_t step_now(struct dg_engine *e)
     uint32_t M = 0;
     size_t n_cross = 0;
     for (struct dg_live *s = e->live; s; s = s->next)
-        if (!s->held)
+        if (!s->paused)
             M = pack_rows(e, s, M, n_cross++);
     if (!M)
         return 0;

@@ -1,12 +1,12 @@
 #include "server/schedule/batcher.h"
 
-/* Set in a bulk sentence's rank: behind all that have it not. */
+/* Set in a bulk sentence's rank: it goes after all ranks without it. */
 #define BULK (UINT64_C(1) << 63)
 
 #define MS UINT64_C(1000000)
 
-/* Patience: a sentence of 20 pieces and beam 4 lets shorter ones that come up to 0.4 s later pass,
- * one of 200 pieces 4 s. Encoding: about as long as a step of many rows. */
+/* Patience: a sentence of 20 tokens and beam 4 lets shorter ones that come up to 0.4 s later pass,
+ * one of 200 tokens 4 s. Encoding: about as long as a step of many rows. */
 const struct dg_batch_policy dg_batch_policy_default = {.batching = DG_BATCHING_CONTINUOUS,
     .encode_tokens = 256,
     .bulk_every = 16,
@@ -20,9 +20,17 @@ uint64_t dg_batcher_rank(
         return arrived_ns;
     uint64_t most = policy->patience_max_ns > 0 ? policy->patience_max_ns : BULK / 2;
     uint64_t per = policy->patience_ns;
+    /* Divided rather than multiplied: a huge request must not overflow into a small rank. */
     uint64_t wait = per > 0 && work > most / per ? most : work * per;
     return (arrived_ns + wait) | (class == DG_CLASS_BULK ? BULK : 0);
 }
+
+enum dg_class dg_batcher_class(uint64_t rank)
+{
+    return rank & BULK ? DG_CLASS_BULK : DG_CLASS_INTERACTIVE;
+}
+
+/* ---- The sentences that wait ---- */
 
 void dg_batcher_free(struct dg_batcher *b)
 {
@@ -38,45 +46,43 @@ bool dg_batcher_reserve(struct dg_batcher *b, size_t more)
     return ok;
 }
 
-enum dg_class dg_batcher_class(uint64_t rank)
+static struct dg_heap *heap_of(struct dg_batcher *b, const struct dg_entry *e)
 {
-    return rank & BULK ? DG_CLASS_BULK : DG_CLASS_INTERACTIVE;
+    return &b->heaps[dg_batcher_class(e->node.key)];
 }
 
-static struct dg_heap *heap_of(struct dg_batcher *b, const struct dg_waiting *w)
+/* Reserve freed capacity for e when it was refused and a reservation is its due. */
+static void reserve_room(struct dg_batcher *b, struct dg_entry *e)
 {
-    return &b->heaps[dg_batcher_class(w->node.key)];
-}
-
-/* w found no room: what becomes free is kept for it, if that is due to it. An interactive one that
- * kept room before has only been tried again; for a bulk one their step stays due. */
-static void keep_room(struct dg_batcher *b, struct dg_waiting *w)
-{
-    if (!w->refused)
+    if (!e->refused)
         return;
-    if (dg_batcher_class(w->node.key) == DG_CLASS_BULK) {
-        b->owed = b->owed || w->keeps;
+    /* A bulk one reserves nothing. If it was the one that bulk's step was for, the step stays
+     * due. */
+    if (dg_batcher_class(e->node.key) == DG_CLASS_BULK) {
+        b->bulk_due = b->bulk_due || e->reserved;
         return;
     }
-    if (b->keeper || (b->owed && !w->keeps))
+    /* One reservation at a time; and bulk's step comes before a new one. A sentence that held the
+     * reservation before was only tried again: it keeps it. */
+    if (b->reserved_for || (b->bulk_due && !e->reserved))
         return;
-    w->keeps = true;
-    b->keeper = w;
+    e->reserved = true;
+    b->reserved_for = e;
 }
 
-void dg_batcher_add(struct dg_batcher *b, struct dg_waiting *w)
+void dg_batcher_add(struct dg_batcher *b, struct dg_entry *e)
 {
-    dg_heap_put(heap_of(b, w), &w->node);
-    b->rows += w->rows;
-    keep_room(b, w);
+    dg_heap_put(heap_of(b, e), &e->node);
+    b->rows += e->rows;
+    reserve_room(b, e);
 }
 
-void dg_batcher_remove(struct dg_batcher *b, struct dg_waiting *w)
+void dg_batcher_remove(struct dg_batcher *b, struct dg_entry *e)
 {
-    dg_heap_remove(heap_of(b, w), &w->node);
-    b->rows -= w->rows;
-    if (b->keeper == w)
-        b->keeper = NULL;
+    dg_heap_remove(heap_of(b, e), &e->node);
+    b->rows -= e->rows;
+    if (b->reserved_for == e)
+        b->reserved_for = NULL;
 }
 
 size_t dg_batcher_count(const struct dg_batcher *b)
@@ -84,23 +90,25 @@ size_t dg_batcher_count(const struct dg_batcher *b)
     return b->heaps[DG_CLASS_INTERACTIVE].n + b->heaps[DG_CLASS_BULK].n;
 }
 
-static struct dg_waiting *first_of(const struct dg_batcher *b, int class)
+static struct dg_entry *first_of(const struct dg_batcher *b, int class)
 {
-    return (struct dg_waiting *)(void *)dg_heap_first(&b->heaps[class]); /* node is its head */
+    return (struct dg_entry *)(void *)dg_heap_first(&b->heaps[class]); /* node is its head */
 }
 
-struct dg_waiting *dg_batcher_first(const struct dg_batcher *b)
+struct dg_entry *dg_batcher_first(const struct dg_batcher *b)
 {
-    struct dg_waiting *w = first_of(b, DG_CLASS_INTERACTIVE);
-    return w ? w : first_of(b, DG_CLASS_BULK);
+    struct dg_entry *e = first_of(b, DG_CLASS_INTERACTIVE);
+    return e ? e : first_of(b, DG_CLASS_BULK);
 }
 
-/* live[n] in the order of one step: as it stands, or with the bulk ones, which are its end,
- * first. */
+/* ---- The ranking of one step ---- */
+
+/* live[n], ascending by rank, so that the bulk ones are its end; in bulk's step they come first. */
 struct order {
-    const struct dg_running *live;
-    size_t n, first;
-    uint64_t flip; /* BULK when bulk ones go first: then rank ^ flip is what ascends */
+    struct dg_entry *const *live;
+    size_t n;
+    size_t n_interactive; /* counted when bulk goes first; else 0 */
+    bool bulk_first;
 };
 
 static bool is_bulks(const struct dg_batch_policy *policy, uint64_t step)
@@ -109,86 +117,139 @@ static bool is_bulks(const struct dg_batch_policy *policy, uint64_t step)
            step % policy->bulk_every == 0;
 }
 
-static struct order order_of(bool bulk_first, const struct dg_running *live, size_t n)
+static struct order order_of(bool bulk_first, struct dg_entry *const *live, size_t n)
 {
-    struct order o = {.live = live, .n = n};
-    if (!bulk_first)
-        return o;
-    o.flip = BULK;
-    while (o.first < n && !(live[o.first].rank & BULK))
-        o.first++;
+    struct order o = {.live = live, .n = n, .bulk_first = bulk_first};
+    while (bulk_first && o.n_interactive < n && !(live[o.n_interactive]->node.key & BULK))
+        o.n_interactive++;
     return o;
 }
 
-static size_t nth(const struct order *o, size_t i)
+/* The i-th live sentence of the step's ranking. */
+static struct dg_entry *nth(const struct order *o, size_t i)
 {
-    return o->first + i < o->n ? o->first + i : o->first + i - o->n;
+    const size_t at = o->n_interactive + i; /* the list turned so that its bulk ones come first */
+    return o->live[at < o->n ? at : at - o->n];
 }
 
-/* One sentence of the ranking of a step, which has `ahead` rows in front of it: does it advance?
- * The first always does. */
-static bool advances(uint64_t ahead, uint32_t rows, uint32_t knee)
+/* A rank as this step sees it: with bulk first the bit that puts bulk ones last is turned over. */
+static uint64_t step_rank(const struct order *o, const struct dg_entry *e)
 {
-    return ahead == 0 || ahead + rows <= knee;
+    return e->node.key ^ (o->bulk_first ? BULK : 0);
 }
 
-/* Do bulk ones join first now? While room is kept their step is put off. */
+/* Does a sentence of so many rows advance, with `before` rows in front of it? The first always
+ * does. */
+static bool advances(uint64_t before, uint32_t rows, uint32_t knee)
+{
+    return before == 0 || before + rows <= knee;
+}
+
+/* ---- Picking ---- */
+
+/* Do bulk ones join first in this step? While room is reserved their step is put off. */
 static bool bulk_joins_first(struct dg_batcher *b, uint64_t step)
 {
-    bool due = b->owed || is_bulks(&b->policy, step);
-    b->owed = due && b->keeper;
-    return due && !b->keeper;
+    bool due = b->bulk_due || is_bulks(&b->policy, step);
+    b->bulk_due = due && b->reserved_for;
+    return due && !b->reserved_for;
+}
+
+/* One call of dg_batcher_pick on its way down the ranking. */
+struct pick {
+    struct dg_batcher *b;
+    struct order order;
+    struct dg_room left;
+    uint64_t before; /* rows of the ranking so far, live and joining */
+    uint64_t encode; /* source tokens of those that join */
+    size_t passed;   /* live sentences of the ranking so far */
+    size_t count;    /* those that join */
+};
+
+/* Would e advance in this step? Live sentences that rank before it are counted first. */
+static bool would_advance(struct pick *p, const struct dg_entry *e)
+{
+    const struct order *o = &p->order;
+    for (; p->passed < o->n; p->passed++) {
+        const struct dg_entry *live = nth(o, p->passed);
+        if (step_rank(o, live) > step_rank(o, e))
+            break;
+        p->before += live->rows;
+    }
+    return p->b->policy.batching != DG_BATCHING_CONTINUOUS ||
+           advances(p->before, e->rows, p->left.knee);
+}
+
+/* Is there room for e? With an empty engine always: there will never be more. */
+static bool has_room(const struct pick *p, const struct dg_entry *e)
+{
+    if (p->order.n + p->count == 0)
+        return true;
+    return p->left.sentences > 0 && e->rows <= p->left.rows && e->blocks <= p->left.blocks;
+}
+
+/* Encoding holds up the sentences that run, and all that join are encoded in the same step. */
+static bool encodes_too_much(const struct pick *p, const struct dg_entry *e)
+{
+    const uint32_t most = p->b->policy.encode_tokens;
+    return most > 0 && p->order.n > 0 && p->count > 0 && p->encode + e->source_tokens > most;
+}
+
+static void take(struct pick *p, struct dg_entry *e)
+{
+    struct dg_room *left = &p->left;
+    p->encode += e->source_tokens;
+    p->before += e->rows;
+    left->rows -= e->rows < left->rows ? e->rows : left->rows;
+    left->blocks -= e->blocks < left->blocks ? e->blocks : left->blocks;
+    left->sentences -= left->sentences > 0;
+    p->count++;
+    dg_batcher_remove(p->b, e);
 }
 
 size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
-    const struct dg_running *live, size_t n, struct dg_waiting **out, size_t cap)
+    struct dg_entry *const *live, size_t n, struct dg_entry **out, size_t cap)
 {
-    const struct dg_batch_policy *p = &b->policy;
-    struct order o = order_of(bulk_joins_first(b, room->step), live, n);
-    bool no_bulk_lives = o.flip && o.first == n;
-    int classes = b->keeper ? DG_CLASS_INTERACTIVE + 1 : DG_CLASSES;
-    uint32_t rows = room->rows, sentences = room->sentences, blocks = room->blocks;
-    uint64_t ahead = 0, encode = 0;
-    size_t count = 0, at = 0;
-    if (p->batching == DG_BATCHING_STATIC && n > 0)
+    struct pick p = {.b = b, .left = *room};
+    p.order = order_of(bulk_joins_first(b, room->step), live, n);
+    if (b->policy.batching == DG_BATCHING_STATIC && n > 0)
         return 0;
+    const bool bulk_first = p.order.bulk_first, no_bulk_lives = p.order.n_interactive == n;
+    /* While room is reserved, bulk ones do not join at all. */
+    const int classes = b->reserved_for ? DG_CLASS_INTERACTIVE + 1 : DG_CLASSES;
     for (int k = 0; k < classes; k++) {
-        struct dg_waiting *w;
-        while (count < cap && (w = first_of(b, o.flip ? DG_CLASSES - 1 - k : k)) != NULL) {
-            for (; at < n && (live[nth(&o, at)].rank ^ o.flip) <= (w->node.key ^ o.flip); at++)
-                ahead += live[nth(&o, at)].rows;
-            if (p->batching == DG_BATCHING_CONTINUOUS && !advances(ahead, w->rows, room->knee))
+        struct dg_entry *e;
+        while (p.count < cap && (e = first_of(b, bulk_first ? DG_CLASSES - 1 - k : k)) != NULL) {
+            /* The others of its class rank after it and would not advance either; one of the next
+             * class with fewer rows still may. */
+            if (!would_advance(&p, e))
                 break;
-            bool alone = n + count == 0;
-            if (dg_batcher_class(w->node.key) == DG_CLASS_BULK)
-                w->keeps = no_bulk_lives && count == 0;
-            if (!alone && (sentences == 0 || w->rows > rows || w->blocks > blocks)) {
-                w->refused = true;
-                keep_room(b, w);
-                return count; /* nobody takes the room that it waits for */
+            /* Bulk's step is for its first sentence; where none lives, until that one has
+             * joined. */
+            if (dg_batcher_class(e->node.key) == DG_CLASS_BULK)
+                e->reserved = bulk_first && no_bulk_lives && p.count == 0;
+            if (!has_room(&p, e)) {
+                e->refused = true;
+                reserve_room(b, e);
+                return p.count; /* none takes the room that it waits for */
             }
-            encode += w->tokens;
-            if (p->encode_tokens > 0 && n > 0 && count > 0 && encode > p->encode_tokens)
-                return count;
-            ahead += w->rows;
-            rows -= w->rows < rows ? w->rows : rows;
-            blocks -= w->blocks < blocks ? w->blocks : blocks;
-            sentences -= sentences > 0;
-            dg_batcher_remove(b, w);
-            out[count++] = w;
+            if (encodes_too_much(&p, e))
+                return p.count;
+            out[p.count] = e;
+            take(&p, e);
         }
     }
-    return count;
+    return p.count;
 }
 
 void dg_batcher_run(const struct dg_batch_policy *policy, uint32_t knee, uint64_t step,
-    struct dg_running *live, size_t n)
+    struct dg_entry *const *live, size_t n)
 {
     struct order o = order_of(is_bulks(policy, step), live, n);
-    uint64_t ahead = 0;
+    uint64_t before = 0;
     for (size_t i = 0; i < n; i++) {
-        struct dg_running *r = &live[nth(&o, i)];
-        r->runs = policy->batching != DG_BATCHING_CONTINUOUS || advances(ahead, r->rows, knee);
-        ahead += r->runs ? r->rows : 0;
+        struct dg_entry *e = nth(&o, i);
+        e->runs = policy->batching != DG_BATCHING_CONTINUOUS || advances(before, e->rows, knee);
+        before += e->runs ? e->rows : 0;
     }
 }

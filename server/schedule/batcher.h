@@ -2,112 +2,112 @@
  * so that tables and a simulator can test it; time comes in through ranks. One thread at a time.
  *
  * Every sentence has a rank; the smaller goes first, and it never changes while it waits:
- *   rank = arrival + patience x (pieces x rows of its request up to and including it), at most
- *   arrival + patience_max; bulk ones stand behind all interactive ones.
- * So inside a class the shortest work goes first; a request's later sentences stand further back
- * than its first, and a large request does not block small ones; whoever arrives later than a
- * sentence's rank is behind it, and nobody waits for late-comers for longer than patience_max. In
- * one step of bulk_every bulk ones go before interactive ones: they slow down, they never starve.
+ *   rank = arrival + patience x (tokens x rows of its request up to and including it), at most
+ *   arrival + patience_max; bulk ones rank after all interactive ones.
+ * So inside a class the shortest work goes first; a request's later sentences rank after its first,
+ * and a large request does not block small ones; a sentence that arrives later than another's rank
+ * goes after it, and none waits for late-comers for longer than patience_max. In one step of
+ * bulk_every bulk ones go before interactive ones: they slow down, they never starve.
  *
  * The engine holds more sentences than advance: in a step the first of the ranking do, until `knee`
- * rows are full, which is as many as make a row cheap; the others keep their place in memory and
- * wait. Whoever waits outside joins when it would advance at once.
+ * rows are full, which is as many as make a row cheap (dg_pace_rows); the others keep their place
+ * in memory and pause. A waiting sentence joins when it would advance at once.
  *
- * An interactive sentence that found no room keeps what becomes free: until it has joined, bulk
- * ones do not, not even in their step. That comes right after, before another one may keep room,
- * and where none of them lives it lasts until one has joined: with room for very few sentences they
- * take turns, neither class ever waits for good. */
+ * Example. The knee is 8 rows; every sentence has 4. Live: A (interactive, rank 2) and D (bulk,
+ * rank 1). Waiting: B (interactive, rank 1), C (interactive, rank 9) and E (bulk, rank 3).
+ *   An ordinary step, interactive first: the ranking is B A C D E. B has no row before it and
+ * joins; C has 8 rows before it and does not fit under the knee; nor does E, after D. B and A
+ * advance, D pauses. Bulk's step: the ranking is D E B A C. E has D's 4 rows before it and joins; B
+ * has 8 and does not. D and E advance, A pauses.
+ *
+ * Reservations. An interactive sentence that found no room reserves what becomes free: until it has
+ * joined, bulk ones do not, not even in their step. Bulk's step comes right after, before another
+ * sentence may reserve room; and where no bulk one lives it lasts until one has joined. With room
+ * for very few sentences the classes take turns, neither ever waits for good. */
 #ifndef DG_SERVER_SCHEDULE_BATCHER_H
 #define DG_SERVER_SCHEDULE_BATCHER_H
 
-#include "server/schedule/heap.h"
+#include "server/schedule/entry.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* Who waits for it: somebody at a screen, or a job that has time. */
+/* Who waits for the answer: a person at a screen, or a job that has time. */
 enum dg_class { DG_CLASS_INTERACTIVE, DG_CLASS_BULK, DG_CLASSES };
 
 enum dg_batching {
-    DG_BATCHING_CONTINUOUS, /* as above */
-    /* For comparison. Ranks are arrivals, classes and knee are not looked at, all advance. */
-    DG_BATCHING_FIFO,   /* refilled before every step */
-    DG_BATCHING_STATIC, /* nobody joins before the batch has ended; finished rows are dropped */
+    /* as above */
+    DG_BATCHING_CONTINUOUS,
+    /* For comparison. Ranks are arrivals, classes and knee are not looked at, all advance. FIFO is
+     * refilled before every step; STATIC lets none join before the batch has ended, and finished
+     * rows are dropped. */
+    DG_BATCHING_FIFO,
+    DG_BATCHING_STATIC,
 };
 
 struct dg_batch_policy {
     enum dg_batching batching;
-    /* Most source pieces encoded in one step beside running sentences, which wait for them (0 = no
+    /* Most source tokens encoded in one step beside running sentences, which wait for them (0 = no
      * bound). A sentence that alone is over the bound still joins, alone. */
     uint32_t encode_tokens;
-    uint32_t bulk_every;      /* 0: bulk ones advance when there is room only */
-    uint64_t patience_ns;     /* for each piece and row */
-    uint64_t patience_max_ns; /* 0 = no bound */
+    /* 0: bulk ones advance when there is room only */
+    uint32_t bulk_every;
+    /* for each token and row */
+    uint64_t patience_ns;
+    /* 0 = no bound */
+    uint64_t patience_max_ns;
 };
 
 extern const struct dg_batch_policy dg_batch_policy_default;
 
-/* work: pieces x rows, summed over the request's sentences so far with this one. */
+/* work: tokens x rows, summed over the request's sentences so far with this one. */
 uint64_t dg_batcher_rank(
     const struct dg_batch_policy *policy, enum dg_class class, uint64_t arrived_ns, uint64_t work);
 
 /* The class that a rank says. */
 enum dg_class dg_batcher_class(uint64_t rank);
 
-/* A waiting sentence, part of what its owner keeps of it. */
-struct dg_waiting {
-    struct dg_heap_node node; /* key: its rank */
-    uint32_t tokens;          /* source pieces */
-    uint32_t rows;            /* hypotheses that it keeps alive */
-    uint32_t blocks;          /* of the cache; 0: the engine alone knows */
-    bool refused;             /* it was its turn, and there was no room for it */
-    bool keeps;               /* the batcher's own: what becomes free is to be its */
-};
-
-/* A sentence in the engine. */
-struct dg_running {
-    uint64_t rank;
-    uint32_t rows;
-    bool runs; /* dg_batcher_run's answer */
-};
-
 /* What the engine has room for, and the step to come. It knows its memory better, and may still
  * refuse what was picked. */
 struct dg_room {
     uint32_t rows, sentences;
-    uint32_t blocks; /* counts for those that say how many they need */
-    uint32_t knee;   /* rows that are to advance together (dg_pace_rows) */
-    uint64_t step;   /* number of the step to come, for bulk's share */
+    /* counts for those that say how many they need */
+    uint32_t blocks;
+    /* rows that are to advance together (dg_pace_rows) */
+    uint32_t knee;
+    /* number of the step to come, for bulk's share */
+    uint64_t step;
 };
 
-/* What waits for one model. */
+/* The sentences that wait for one model. */
 struct dg_batcher {
     struct dg_batch_policy policy;
     struct dg_heap heaps[DG_CLASSES];
-    uint64_t rows;             /* of all that waits */
-    struct dg_waiting *keeper; /* whom room is kept for; NULL: nobody */
-    bool owed;                 /* bulk's step came meanwhile, or found no room */
+    /* of all that wait */
+    uint64_t rows;
+    /* freed capacity goes to this sentence first; NULL: to none */
+    struct dg_entry *reserved_for;
+    /* bulk's step came while room was reserved, or found none */
+    bool bulk_due;
 };
 
 void dg_batcher_free(struct dg_batcher *b); /* a zeroed one is empty */
 /* Room for so many more; false when memory is out. */
 bool dg_batcher_reserve(struct dg_batcher *b, size_t more);
-/* O(log n). Room was reserved; rank, tokens, rows and refused are set. */
-void dg_batcher_add(struct dg_batcher *b, struct dg_waiting *w);
-void dg_batcher_remove(struct dg_batcher *b, struct dg_waiting *w);
+/* O(log n). Room was reserved; rank (node.key), source_tokens, rows and refused are set. */
+void dg_batcher_add(struct dg_batcher *b, struct dg_entry *e);
+void dg_batcher_remove(struct dg_batcher *b, struct dg_entry *e);
 size_t dg_batcher_count(const struct dg_batcher *b);
 /* The one with the smallest rank, which stays; NULL: none waits. */
-struct dg_waiting *dg_batcher_first(const struct dg_batcher *b);
+struct dg_entry *dg_batcher_first(const struct dg_batcher *b);
 
-/* Take out who joins now, up to cap, beside live[n] (ascending by rank); returns how many. Where
- * nothing lives the first joins even without room: there will never be more, the engine says
+/* Take out those that join now, up to cap, beside live[n] (ascending by rank); returns how many.
+ * Where nothing lives the first joins even without room: there will never be more, the engine says
  * why. */
 size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
-    const struct dg_running *live, size_t n, struct dg_waiting **out, size_t cap);
+    struct dg_entry *const *live, size_t n, struct dg_entry **out, size_t cap);
 
 /* Set runs of live[n] (ascending by rank); at least one runs. */
 void dg_batcher_run(const struct dg_batch_policy *policy, uint32_t knee, uint64_t step,
-    struct dg_running *live, size_t n);
+    struct dg_entry *const *live, size_t n);
 
 #endif

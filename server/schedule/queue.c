@@ -1,13 +1,13 @@
-/* DESIGN. What waits is the first of each set of twins: it stands in its lane's batcher and in the
- * table of twins; the others hang on it by next. Tasks with a deadline stand in a heap of their own
- * while something of them waits. So entering, leaving and being late all cost O(log n). A lane
- * exists while something waits in it; its entries' tasks hold the model. Done callbacks never run
+/* DESIGN. Of each set of duplicates the first is in its lane's batcher and in the table of
+ * duplicates; the others hang on it by next. Tasks with a deadline are in a heap of their own while
+ * an entry of them waits. So entering, leaving and being late all cost O(log n). A lane exists
+ * while an entry waits in it; its entries' tasks reference the model. Done callbacks never run
  * under the lock: what is dropped is collected and settled after it. */
 #include "server/schedule/queue.h"
 
 #include "base/clock.h"
+#include "server/schedule/duplicates.h"
 #include "server/schedule/pace.h"
-#include "server/schedule/twins.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct dg_queue {
     struct lane lanes[MAX_LANES];
     size_t n_lanes, n_entries;
     struct dg_heap due; /* tasks of which something waits, by deadline */
-    struct dg_twins twins;
+    struct dg_duplicates duplicates;
 };
 
 int dg_queue_open(
@@ -125,16 +125,16 @@ static struct backlog backlog_of(const struct dg_queue *q, int last)
 
 static void lane_in(struct dg_queue *q, struct lane *l, struct dg_entry *e)
 {
-    l->tokens[dg_batcher_class(e->waiting.node.key)] += e->source_tokens;
-    dg_batcher_add(&l->batcher, &e->waiting);
-    dg_twins_put(&q->twins, e);
+    l->tokens[dg_batcher_class(e->node.key)] += e->source_tokens;
+    dg_batcher_add(&l->batcher, e);
+    dg_duplicates_put(&q->duplicates, e);
 }
 
 static void lane_out(struct dg_queue *q, struct lane *l, struct dg_entry *e)
 {
-    l->tokens[dg_batcher_class(e->waiting.node.key)] -= e->source_tokens;
-    dg_batcher_remove(&l->batcher, &e->waiting);
-    dg_twins_remove(&q->twins, e);
+    l->tokens[dg_batcher_class(e->node.key)] -= e->source_tokens;
+    dg_batcher_remove(&l->batcher, e);
+    dg_duplicates_remove(&q->duplicates, e);
 }
 
 static void count_in(struct dg_queue *q, struct dg_entry *e, struct dg_entry *first)
@@ -157,21 +157,20 @@ static void count_out(struct dg_queue *q, struct dg_entry *e)
         dg_heap_remove(&q->due, &t->due);
 }
 
-/* A new entry, alone or as a twin of one that waits, which then has the better rank of the two. */
+/* A new entry, alone or as a duplicate of one that waits, which then has the better rank of the
+ * two. Its own rank is in node.key. */
 static void enter(struct dg_queue *q, struct lane *l, struct dg_entry *e)
 {
-    struct dg_entry *first = dg_twins_find(&q->twins, e);
+    struct dg_entry *first = dg_duplicates_find(&q->duplicates, e);
     if (!first) {
         e->next = NULL;
-        e->waiting =
-            (struct dg_waiting){.node.key = e->rank, .tokens = e->source_tokens, .rows = e->rows};
         lane_in(q, l, e);
         count_in(q, e, e);
         return;
     }
-    if (e->rank < first->waiting.node.key) {
+    if (e->node.key < first->node.key) {
         lane_out(q, l, first);
-        first->waiting.node = (struct dg_heap_node){.key = e->rank};
+        first->node = (struct dg_heap_node){.key = e->node.key};
         lane_in(q, l, first);
     }
     e->next = first->next;
@@ -180,7 +179,7 @@ static void enter(struct dg_queue *q, struct lane *l, struct dg_entry *e)
     dg_metrics_add(q->o.metrics, DG_COUNT_COALESCED, 0, 1);
 }
 
-/* One entry leaves; its twins stay, with the next of them as the first. */
+/* One entry leaves; its duplicates stay, with the next of them as the first. */
 static void leave(struct dg_queue *q, struct lane *l, struct dg_entry *e)
 {
     struct dg_entry **link = &e->first->next, *next = e->next;
@@ -190,10 +189,10 @@ static void leave(struct dg_queue *q, struct lane *l, struct dg_entry *e)
         *link = next;
     } else {
         lane_out(q, l, e);
-        for (struct dg_entry *twin = next; twin; twin = twin->next)
-            twin->first = next;
+        for (struct dg_entry *other = next; other; other = other->next)
+            other->first = next;
         if (next) {
-            next->waiting = e->waiting;
+            dg_entry_succeed(next, e);
             lane_in(q, l, next);
         }
     }
@@ -238,7 +237,7 @@ static uint64_t fresh_tokens(const struct dg_queue *q, const struct dg_task *t)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < t->n_entries; i++)
-        if (!dg_twins_find(&q->twins, &t->entries[i]))
+        if (!dg_duplicates_find(&q->duplicates, &t->entries[i]))
             n += t->entries[i].source_tokens;
     return n;
 }
@@ -280,7 +279,8 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
         for (size_t i = 0; i < t->n_entries; i++) {
             struct dg_entry *e = &t->entries[i];
             work += (uint64_t)e->source_tokens * e->rows;
-            e->rank = dg_batcher_rank(&q->o.policy, (enum dg_class)t->class, t->submitted_ns, work);
+            e->node = (struct dg_heap_node){.key = dg_batcher_rank(&q->o.policy,
+                                                (enum dg_class)t->class, t->submitted_ns, work)};
             enter(q, l, e);
         }
         pthread_cond_broadcast(&q->some);
@@ -307,8 +307,7 @@ void dg_queue_stop(struct dg_queue *q)
     atomic_store(&q->stopped, true);
     while (q->n_lanes > 0) {
         struct dg_batcher *b = &q->lanes[0].batcher;
-        struct dg_waiting *w = dg_batcher_first(b);
-        leave_task(q, OWNER(struct dg_entry, waiting, w)->task, &list);
+        leave_task(q, dg_batcher_first(b)->task, &list);
     }
     pthread_cond_broadcast(&q->some);
     pthread_mutex_unlock(&q->lock);
@@ -366,9 +365,8 @@ static struct dg_entry *hand_out(
     struct dg_queue *q, struct lane *l, struct dg_entry *first, struct dg_entry **over)
 {
     struct dg_entry *kept = NULL, **end = &kept;
-    l->tokens[dg_batcher_class(first->waiting.node.key)] -= first->source_tokens;
-    dg_twins_remove(&q->twins, first);
-    struct dg_waiting waiting = first->waiting;
+    l->tokens[dg_batcher_class(first->node.key)] -= first->source_tokens;
+    dg_duplicates_remove(&q->duplicates, first);
     for (struct dg_entry *e = first, *next; e; e = next) {
         next = e->next;
         count_out(q, e);
@@ -377,7 +375,8 @@ static struct dg_entry *hand_out(
             *over = e;
             continue;
         }
-        e->waiting = waiting;
+        if (!kept && e != first)
+            dg_entry_succeed(e, first);
         *end = e;
         end = &e->next;
     }
@@ -391,14 +390,14 @@ static uint32_t knee_of(const struct lane *l, const struct dg_turn *turn)
     if (!turn->pace)
         return turn->most;
     for (size_t i = 0; i < turn->n_live; i++)
-        wanted += turn->live[i].rows;
+        wanted += turn->live[i]->rows;
     return dg_pace_rows(turn->pace, turn->most, wanted, turn->now_ns);
 }
 
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
     struct dg_entry **out, size_t cap)
 {
-    struct dg_waiting *picked[MAX_PICK];
+    struct dg_entry *picked[MAX_PICK];
     struct dg_entry *late = NULL, *over = NULL;
     size_t n = 0, got = 0;
     pthread_mutex_lock(&q->lock);
@@ -409,7 +408,7 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
         n = dg_batcher_pick(&l->batcher, &turn->room, turn->live, turn->n_live, picked,
             cap < MAX_PICK ? cap : MAX_PICK);
     for (size_t i = 0; i < n; i++) {
-        struct dg_entry *e = hand_out(q, l, OWNER(struct dg_entry, waiting, picked[i]), &over);
+        struct dg_entry *e = hand_out(q, l, picked[i], &over);
         if (e)
             out[got++] = e;
     }

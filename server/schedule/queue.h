@@ -15,10 +15,13 @@
 struct dg_queue;
 
 struct dg_queue_options {
-    size_t max_tokens;  /* source pieces that may wait; 0: max_seconds counts */
-    double max_seconds; /* of work that may wait, as fast as the workers have been of late */
+    /* source tokens that may wait; 0: max_seconds counts */
+    size_t max_tokens;
+    /* maximum backlog, at the workers' recent speed; requests beyond it are refused */
+    double max_seconds;
     struct dg_batch_policy policy;
-    struct dg_metrics *metrics; /* may be NULL */
+    /* may be NULL */
+    struct dg_metrics *metrics;
 };
 
 int dg_queue_open(
@@ -37,10 +40,14 @@ void dg_queue_stop(struct dg_queue *q);
 bool dg_queue_stopped(const struct dg_queue *q);
 
 struct dg_queue_load {
-    size_t entries; /* with twins */
-    size_t tokens;  /* without */
-    double seconds; /* of work */
-    size_t most;    /* tokens that may wait, as far as is known now */
+    /* with duplicates */
+    size_t entries;
+    /* without */
+    size_t tokens;
+    /* estimated time to drain the queue */
+    double seconds;
+    /* tokens that may wait, as far as is known now */
+    size_t most;
 };
 void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out);
 
@@ -52,17 +59,22 @@ size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap);
 /* A worker about to step a model. */
 struct dg_turn {
     uint64_t now_ns;
-    struct dg_pace *pace;          /* NULL: every row there is advances */
-    const struct dg_running *live; /* [n_live], ascending by rank */
+    /* NULL: every row there is advances */
+    struct dg_pace *pace;
+    /* [n_live], ascending by rank */
+    struct dg_entry *const *live;
     size_t n_live;
-    uint32_t most;       /* rows that could ever advance together */
-    struct dg_room room; /* knee is the answer */
+    /* rows that could ever advance together */
+    uint32_t most;
+    /* knee is the answer */
+    struct dg_room room;
 };
-/* Take what the batcher admits, up to cap (256 at most): firsts of twins, linked by next. Drops
- * what is past its deadline. */
+/* Take what the batcher admits, up to cap (256 at most): firsts of duplicates, linked by next.
+ * Drops what is past its deadline. */
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
     struct dg_entry **out, size_t cap);
-/* Put back, with their twins, what the engine had no room for after all; they keep their places. */
+/* Put back, with their duplicates, what the engine had no room for after all; they keep their
+ * places. */
 void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t n);
 
 #endif

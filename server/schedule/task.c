@@ -29,7 +29,7 @@ static bool same_ids(const int32_t *a, uint32_t n, const int32_t *b, uint32_t m)
     return n == m && (n == 0 || memcmp(a, b, n * sizeof *a) == 0);
 }
 
-/* Options are compared as bytes: padding that differs costs a twin, never a wrong answer. */
+/* Options are compared as bytes: padding that differs costs a duplicate, never a wrong answer. */
 bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b)
 {
     struct dg_sentence x, y;

@@ -20,25 +20,6 @@ enum dg_outcome {
     DG_TASK_FAILED,  /* `error` says why */
 };
 
-struct dg_task;
-
-/* One sentence. Const once submitted, but for what the queue and the workers keep in it. Equal ones
- * that wait at the same time become one piece of work: the first, with the others as its twins. */
-struct dg_entry {
-    struct dg_task *task;
-    struct dg_job *job; /* borrowed */
-    uint32_t index;     /* of the sentence in its job */
-    uint32_t source_tokens, max_target_tokens;
-    uint32_t rows; /* hypotheses that it keeps alive */
-    uint64_t key;  /* the same for the same sentence with the same options; 0: like no other */
-    uint64_t rank; /* set by the queue (dg_batcher_rank) */
-    struct dg_entry *next; /* twins: of whoever holds the first of them, queue or worker */
-    /* the queue's own */
-    struct dg_waiting waiting; /* of the first of twins */
-    struct dg_entry *first;    /* whose twin it is while it waits; itself; NULL: does not wait */
-    struct dg_entry *same_key; /* in the table of what waits */
-};
-
 /* When an entry was where. */
 struct dg_entry_times {
     uint64_t admitted_ns, encoded_ns, finished_ns;

@@ -1,7 +1,16 @@
-/* DESIGN. Live sentences stand in a table; the engine's id is the row. `order` lists the rows by
- * rank, which is what the batcher wants. A live sentence answers all its twins: they hang on its
- * entry by next, and it is dropped with the last of them. A model is held as long as one of its
- * sentences is live (through its task), so engines never vanish under a step. */
+/* DESIGN. A worker owns the entries of its live sentences. `live` finds one by its id in the
+ * engine; `ranking` has all of them by rank, which is the order the batcher wants. A live sentence
+ * answers all its duplicates: they hang on its entry by next, and it leaves with the last of them.
+ * A model is referenced as long as one of its sentences is live (through its task), so engines
+ * never vanish under a step.
+ *
+ * Example: one turn, of a model whose engine has room for 16 rows. Live: X (id 0, beam 4, with a
+ * duplicate x of another request) and Y (id 1, beam 4).
+ *   drop_over   X's client hung up: x takes over id 0 and X's rank, the engine notices nothing.
+ *   admit       the queue hands out Z (beam 4), the engine takes it as id 2. The knee is 8 rows and
+ *               the ranking Z x Y: Y pauses, its hypotheses stay where they are.
+ *   step        Z is encoded, Z and x advance by a position.
+ *   collect     x finished: its task has the answer, id 0 is free. Y goes on in the next turn. */
 #include "server/schedule/worker.h"
 
 #include "base/clock.h"
@@ -17,16 +26,6 @@
 #define MAX_MODELS 256
 #define PICK 256 /* entries asked for at once */
 
-struct live {
-    struct dg_entry *entry;  /* with its twins; NULL: free row */
-    struct dg_served *model; /* their tasks hold it */
-    uint64_t rank;
-    uint32_t rows, source_tokens;
-    bool held;
-    uint64_t admitted_ns, encoded_ns;
-    uint32_t next_free;
-};
-
 struct worker {
     pthread_t thread;
     uint32_t number;
@@ -34,16 +33,24 @@ struct worker {
     struct dg_metrics *metrics;
     struct dg_core_share *share;
     struct dg_batch_policy policy;
-    struct live live[MAX_LIVE];
-    uint32_t first_free, n_live, top;    /* rows at and above top were never used */
-    uint32_t order[MAX_LIVE];            /* [n_live] rows, ascending by rank */
-    struct dg_running running[MAX_LIVE]; /* of one model, in that order */
-    uint32_t running_row[MAX_LIVE];
-    uint32_t newcomers;                   /* source pieces that the step to come encodes */
-    struct dg_served *models[MAX_MODELS]; /* those with something to do, held for one turn */
+    /* by id; the first of its duplicates. NULL: free */
+    struct dg_entry *live[MAX_LIVE];
+    /* [n_free] ids, a stack */
+    uint32_t free_ids[MAX_LIVE], n_free;
+    /* [n_live] ascending by rank */
+    struct dg_entry *ranking[MAX_LIVE];
+    uint32_t n_live;
+    /* those of one model, in that order */
+    struct dg_entry *of_model[MAX_LIVE];
+    /* source tokens that the step to come encodes */
+    uint32_t newcomer_tokens;
+    /* [n_models] those with something to do, referenced for one turn */
+    struct dg_served *models[MAX_MODELS];
     size_t n_models;
-    bool busy;   /* counted in share */
-    bool broken; /* its device failed */
+    /* counted in share */
+    bool busy;
+    /* its device failed */
+    bool broken;
 };
 
 struct dg_workers {
@@ -61,56 +68,55 @@ static struct dg_engine *engine_of(const struct worker *w, const struct dg_serve
     return replica_of(w, model)->engine;
 }
 
-/* ---- the table ---- */
+/* ---- live sentences ---- */
 
-static bool row_new(struct worker *w, uint32_t *row)
-{
-    if (w->first_free != UINT32_MAX) {
-        *row = w->first_free;
-        w->first_free = w->live[*row].next_free;
-    } else if (w->top < MAX_LIVE) {
-        *row = w->top++;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static void row_free(struct worker *w, uint32_t row)
-{
-    w->live[row].entry = NULL;
-    w->live[row].next_free = w->first_free;
-    w->first_free = row;
-}
-
-static void order_put(struct worker *w, uint32_t row)
+static void ranking_put(struct worker *w, struct dg_entry *e)
 {
     uint32_t at = w->n_live++;
-    for (; at > 0 && w->live[w->order[at - 1]].rank > w->live[row].rank; at--)
-        w->order[at] = w->order[at - 1];
-    w->order[at] = row;
+    for (; at > 0 && w->ranking[at - 1]->node.key > e->node.key; at--)
+        w->ranking[at] = w->ranking[at - 1];
+    w->ranking[at] = e;
 }
 
-static void order_remove(struct worker *w, uint32_t row)
+static uint32_t ranking_find(const struct worker *w, const struct dg_entry *e)
 {
     uint32_t at = 0;
-    while (w->order[at] != row)
+    while (w->ranking[at] != e)
         at++;
-    w->n_live--;
-    memmove(&w->order[at], &w->order[at + 1], (w->n_live - at) * sizeof *w->order);
+    return at;
 }
 
-/* The live sentences of a model as the batcher wants them; returns how many. */
-static size_t list_running(struct worker *w, const struct dg_served *model)
+/* e is no longer live, and its id is free. */
+static void leave(struct worker *w, struct dg_entry *e)
+{
+    const uint32_t at = ranking_find(w, e);
+    w->n_live--;
+    memmove(&w->ranking[at], &w->ranking[at + 1], (w->n_live - at) * sizeof *w->ranking);
+    w->live[e->id] = NULL;
+    w->free_ids[w->n_free++] = e->id;
+}
+
+/* e, the first of its duplicates, is over: the next of them takes over its id and rank, or the
+ * sentence leaves when there is none. The caller settles e. */
+static void unlink_first(struct worker *w, struct dg_entry *e)
+{
+    struct dg_entry *next = e->next;
+    if (!next) {
+        leave(w, e);
+        return;
+    }
+    dg_entry_succeed(next, e);
+    w->ranking[ranking_find(w, e)] = next;
+    w->live[e->id] = next;
+}
+
+/* List the live sentences of a model in of_model, ascending by rank; returns how many. */
+static size_t list_model(struct worker *w, const struct dg_served *model)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < w->n_live; i++) {
-        const struct live *l = &w->live[w->order[i]];
-        if (l->model != model)
-            continue;
-        w->running[n] = (struct dg_running){.rank = l->rank, .rows = l->rows};
-        w->running_row[n++] = w->order[i];
-    }
+    for (uint32_t i = 0; i < w->n_live; i++)
+        if (w->ranking[i]->task->model == model)
+            w->of_model[n++] = w->ranking[i];
     return n;
 }
 
@@ -130,38 +136,52 @@ static void publish(struct dg_replica *replica)
 
 /* ---- leaving early ---- */
 
-/* Entries of a live sentence whose task has ended or whose deadline has passed; true: none is
- * left. */
-static bool drop_entries(struct live *l, bool stop, uint64_t now)
+static bool is_over(const struct dg_entry *e, bool stop, uint64_t now)
 {
-    for (struct dg_entry **link = &l->entry, *e; (e = *link) != NULL;) {
-        struct dg_task *t = e->task;
-        bool late = t->deadline_ns != 0 && t->deadline_ns <= now;
-        if (!stop && !late && !dg_task_over(t)) {
+    const struct dg_task *t = e->task;
+    return stop || (t->deadline_ns != 0 && t->deadline_ns <= now) || dg_task_over(t);
+}
+
+/* End e's task, unless it has ended already, and forget both. */
+static void drop(struct dg_entry *e, bool stop)
+{
+    struct dg_task *t = e->task;
+    dg_task_end(t, stop ? DG_TASK_STOPPED : DG_TASK_LATE, NULL); /* the first outcome stays */
+    dg_task_settle(t, 1);
+}
+
+/* The live sentence of that id loses the duplicates whose task has ended or whose deadline has
+ * passed; true: none is left. */
+static bool drop_duplicates(struct worker *w, uint32_t id, bool stop, uint64_t now)
+{
+    for (struct dg_entry *e; (e = w->live[id]) != NULL && is_over(e, stop, now);) {
+        unlink_first(w, e);
+        drop(e, stop);
+    }
+    if (!w->live[id])
+        return true;
+    for (struct dg_entry **link = &w->live[id]->next, *e; (e = *link) != NULL;) {
+        if (!is_over(e, stop, now)) {
             link = &e->next;
             continue;
         }
         *link = e->next;
-        dg_task_end(t, stop ? DG_TASK_STOPPED : DG_TASK_LATE, NULL);
-        dg_task_settle(t, 1);
+        drop(e, stop);
     }
-    return l->entry == NULL;
+    return false;
 }
 
-/* Rows of those that nobody waits for any more are free for the next step. */
+/* Rows of sentences whose requests are all over are free for the next step. */
 static void drop_over(struct worker *w, uint64_t now)
 {
     bool stop = dg_queue_stopped(w->queue);
     for (uint32_t i = 0; i < w->n_live;) {
-        uint32_t row = w->order[i];
-        struct live *l = &w->live[row];
-        struct dg_served *model = l->model;
+        const uint32_t id = w->ranking[i]->id;
+        struct dg_served *model = w->ranking[i]->task->model;
         dg_served_hold(model); /* the last entry may take its task, and that the model, along */
-        if (drop_entries(l, stop, now)) {
-            dg_engine_cancel(engine_of(w, model), row);
+        if (drop_duplicates(w, id, stop, now)) { /* what ranked after it has moved up to i */
+            dg_engine_cancel(engine_of(w, model), id);
             publish(replica_of(w, model));
-            order_remove(w, row);
-            row_free(w, row);
         } else {
             i++;
         }
@@ -169,7 +189,7 @@ static void drop_over(struct worker *w, uint64_t now)
     }
 }
 
-/* The engine will not have it: the tasks of all twins end, with what else of them waits. */
+/* The engine rejected the sentence: fail every task that shares it, with its waiting entries. */
 static void fail(struct worker *w, struct dg_entry *e, const struct dg_error *err)
 {
     for (struct dg_entry *next; e; e = next) {
@@ -182,17 +202,14 @@ static void fail(struct worker *w, struct dg_entry *e, const struct dg_error *er
 
 /* ---- joining ---- */
 
-static void joined(struct worker *w, uint32_t row, struct dg_entry *e, uint64_t now)
+static void joined(struct worker *w, struct dg_entry *e, uint64_t now)
 {
-    struct live *l = &w->live[row];
-    *l = (struct live){.entry = e,
-        .model = e->task->model,
-        .rank = e->waiting.node.key,
-        .rows = e->rows,
-        .source_tokens = e->source_tokens,
-        .admitted_ns = now};
-    order_put(w, row);
-    w->newcomers += e->source_tokens;
+    w->live[e->id] = e;
+    e->paused = false;
+    e->admitted_ns = now;
+    e->encoded_ns = 0;
+    ranking_put(w, e);
+    w->newcomer_tokens += e->source_tokens;
     for (; e; e = e->next)
         dg_metrics_observe(
             w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
@@ -203,34 +220,48 @@ static bool admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
 {
     struct dg_sentence s;
     struct dg_error err = {0};
-    uint32_t row;
-    if (!row_new(w, &row))
+    if (w->n_free == 0)
         return false;
+    const uint32_t id = w->free_ids[w->n_free - 1];
     dg_job_sentence(e->job, e->index, &s);
-    int rc = dg_engine_admit(engine_of(w, e->task->model), row, &s, &err);
+    int rc = dg_engine_admit(engine_of(w, e->task->model), id, &s, &err);
     if (rc == DG_OK) {
-        joined(w, row, e, now);
+        w->n_free--;
+        e->id = id;
+        joined(w, e, now);
         return true;
     }
-    row_free(w, row);
     if (rc != DG_EAGAIN)
         fail(w, e, &err);
     return rc != DG_EAGAIN;
 }
 
-/* Who joins, and who of those that live now advances in the step to come. */
+/* Pause and resume live sentences for the step to come, as the batcher says. */
+static void pause_others(struct worker *w, struct dg_served *model, const struct dg_room *room)
+{
+    const size_t n = list_model(w, model);
+    dg_batcher_run(&w->policy, room->knee, room->step, w->of_model, n);
+    for (size_t i = 0; i < n; i++) {
+        struct dg_entry *e = w->of_model[i];
+        if (e->paused == !e->runs)
+            continue;
+        e->paused = !e->runs;
+        dg_engine_pause(engine_of(w, model), e->id, e->paused);
+    }
+}
+
+/* Which sentences join, and which of those that are live then advance in the step to come. */
 static void admit(struct worker *w, struct dg_served *model, uint64_t now)
 {
     struct dg_entry *picked[PICK];
     struct dg_replica *replica = replica_of(w, model);
-    struct dg_engine *engine = replica->engine;
     struct dg_capacity c;
-    dg_engine_capacity(engine, &c);
+    dg_engine_capacity(replica->engine, &c);
     bool paced = w->policy.batching == DG_BATCHING_CONTINUOUS;
     struct dg_turn turn = {.now_ns = now,
         .pace = paced ? replica->pace : NULL,
-        .live = w->running,
-        .n_live = list_running(w, model),
+        .live = w->of_model,
+        .n_live = list_model(w, model),
         .most = c.rows_free + c.rows_live,
         .room = {.rows = c.rows_free,
             .sentences = c.sentences_free,
@@ -239,29 +270,23 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
     now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */
     for (size_t i = 0; i < n; i++) {
         if (!admit_one(w, picked[i], now)) {
-            picked[i]->waiting.refused = true;
+            /* The engine counts cache blocks, which the batcher does not know: this one and those
+             * after it go back to their places in the queue. */
+            picked[i]->refused = true;
             dg_queue_return(w->queue, picked + i, n - i);
             break;
         }
     }
-    n = list_running(w, model);
-    dg_batcher_run(&w->policy, turn.room.knee, turn.room.step, w->running, n);
-    for (size_t i = 0; i < n; i++) {
-        struct live *l = &w->live[w->running_row[i]];
-        if (l->held == !w->running[i].runs)
-            continue;
-        l->held = !l->held;
-        dg_engine_hold(engine, w->running_row[i], l->held);
-    }
+    pause_others(w, model, &turn.room);
 }
 
-/* Which models have something to do, waiting or live. Held: the last task of a model that is served
- * no more may end within the turn. */
+/* Which models have something to do, waiting or live. Referenced: the last task of a model that is
+ * no longer served may end within the turn. */
 static void hold_models(struct worker *w)
 {
     w->n_models = dg_queue_models(w->queue, w->models, MAX_MODELS);
     for (uint32_t i = 0; i < w->n_live; i++) {
-        struct dg_served *m = w->live[w->order[i]].model;
+        struct dg_served *m = w->ranking[i]->task->model;
         size_t k = 0;
         while (k < w->n_models && w->models[k] != m)
             k++;
@@ -278,65 +303,78 @@ static void hold_models(struct worker *w)
  * encoding. */
 static void mark_encoded(struct worker *w, const struct dg_served *m, uint64_t now)
 {
-    for (uint32_t i = 0; i < w->n_live; i++) {
-        struct live *l = &w->live[w->order[i]];
-        if (l->model != m || l->encoded_ns != 0)
+    const size_t n = list_model(w, m);
+    for (size_t i = 0; i < n; i++) {
+        struct dg_entry *e = w->of_model[i];
+        if (e->encoded_ns != 0)
             continue;
-        l->encoded_ns = now;
+        e->encoded_ns = now;
         dg_metrics_observe(
-            w->metrics, DG_TIME_STAGE, DG_STAGE_ENCODE, (double)(now - l->admitted_ns) / 1e9);
+            w->metrics, DG_TIME_STAGE, DG_STAGE_ENCODE, (double)(now - e->admitted_ns) / 1e9);
     }
 }
 
-/* A sentence's second round, on the row and in the room that its first has just left. */
-static bool admit_again(struct worker *w, uint32_t row)
+/* A sentence's second round, under the id and in the room that its first has just left. */
+static bool admit_again(struct worker *w, struct dg_entry *e)
 {
-    struct live *l = &w->live[row];
     struct dg_sentence s;
     struct dg_error err = {0};
-    dg_job_sentence(l->entry->job, l->entry->index, &s);
-    if (dg_engine_admit(engine_of(w, l->model), row, &s, &err) != DG_OK) {
-        fail(w, l->entry, &err);
+    dg_job_sentence(e->job, e->index, &s);
+    if (dg_engine_admit(engine_of(w, e->task->model), e->id, &s, &err) != DG_OK) {
+        leave(w, e);
+        fail(w, e, &err);
         return false;
     }
-    l->held = false;
-    w->newcomers += l->source_tokens;
+    e->paused = false;
+    w->newcomer_tokens += e->source_tokens;
     return true;
 }
 
-/* One answer for all twins. Those that want a second round stay; true: there are some. */
-static bool accept(struct worker *w, struct live *l, const struct dg_result *r, uint64_t now)
+/* e's task has its answer. */
+static void settle(struct worker *w, struct dg_entry *e)
 {
-    struct dg_entry_times times = {l->admitted_ns, l->encoded_ns, now};
-    for (struct dg_entry **link = &l->entry, *e; (e = *link) != NULL;) {
+    if (dg_task_over(e->task)) /* the answer could not be kept: what else of the task waits, ends */
+        dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
+    dg_task_settle(e->task, 1);
+}
+
+/* One answer for all duplicates of a live sentence. Those that want a second round stay: the first
+ * of them, or NULL when the sentence has left. */
+static struct dg_entry *accept(
+    struct worker *w, uint32_t id, const struct dg_result *r, uint64_t now)
+{
+    const struct dg_entry_times times = {w->live[id]->admitted_ns, w->live[id]->encoded_ns, now};
+    for (struct dg_entry *e; (e = w->live[id]) != NULL && dg_task_accept(e, r, &times);) {
+        unlink_first(w, e);
+        settle(w, e);
+    }
+    if (!w->live[id])
+        return NULL;
+    for (struct dg_entry **link = &w->live[id]->next, *e; (e = *link) != NULL;) {
         if (!dg_task_accept(e, r, &times)) {
             link = &e->next;
             continue;
         }
         *link = e->next;
-        if (dg_task_over(e->task))
-            dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
-        dg_task_settle(e->task, 1);
+        settle(w, e);
     }
-    return l->entry != NULL;
+    return w->live[id];
 }
 
 static void collect(struct worker *w, struct dg_replica *replica, uint64_t now)
 {
     const struct dg_result *r;
     while ((r = dg_engine_poll(replica->engine)) != NULL) {
-        uint32_t row = (uint32_t)r->id;
-        struct live *l = &w->live[row];
-        bool again = accept(w, l, r, now);
+        const uint32_t id = (uint32_t)r->id, tokens = w->live[id]->source_tokens;
+        const uint64_t encoded_ns = w->live[id]->encoded_ns;
+        struct dg_entry *again = accept(w, id, r, now);
         dg_engine_release(replica->engine, r);
-        if (again && admit_again(w, row))
+        if (again && admit_again(w, again))
             continue;
         dg_metrics_observe(
-            w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - l->encoded_ns) / 1e9);
+            w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - encoded_ns) / 1e9);
         if (replica->pace)
-            dg_pace_answered(replica->pace, l->source_tokens);
-        order_remove(w, row);
-        row_free(w, row);
+            dg_pace_answered(replica->pace, tokens);
     }
 }
 
@@ -378,11 +416,11 @@ static void step(struct worker *w, struct dg_served *model)
         give_up(w, &sick);
         return;
     }
-    if (rows == 0) /* the engine would have nobody */
+    if (rows == 0) /* nothing is live: the engine rejected all that was picked */
         return;
     if (replica->pace)
-        dg_pace_step(replica->pace, rows, w->newcomers, now - from, now);
-    w->newcomers = 0;
+        dg_pace_step(replica->pace, rows, w->newcomer_tokens, now - from, now);
+    w->newcomer_tokens = 0;
     dg_metrics_add(w->metrics, DG_COUNT_DECODE_STEPS, 0, 1);
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_ROWS, 0, rows);
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_SENTENCES, 0, capacity.sentences_live);
@@ -433,7 +471,8 @@ int dg_workers_open(
             w->metrics = o->metrics;
             w->share = o->share;
             w->policy = o->policy;
-            w->first_free = UINT32_MAX;
+            for (; w->n_free < MAX_LIVE; w->n_free++) /* id 0 on top */
+                w->free_ids[w->n_free] = MAX_LIVE - 1 - w->n_free;
             number = pthread_create(&w->thread, NULL, work, w);
         }
         if (!w || number != 0) {

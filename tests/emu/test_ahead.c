@@ -194,7 +194,7 @@ static void serve(struct dg_engine *e, struct sentence *all, uint64_t rng)
         }
         for (uint64_t i = 0; i < SENTENCES; i++)
             if (rnd(&rng) % 8 == 0)
-                dg_engine_hold(e, i, rnd(&rng) % 3 == 0);
+                dg_engine_pause(e, i, rnd(&rng) % 3 == 0);
         dg_engine_step(e);
         for (const struct dg_result *r; (r = dg_engine_poll(e)); finished++) {
             inside[r->id] = false;

@@ -101,7 +101,7 @@ static void together(struct dg_engine *e, const struct expected *all, uint64_t s
             next++;
         }
         for (int i = 0; i < SENTENCES; i++)
-            dg_engine_hold(e, (uint64_t)i, rnd(&seed) % 3 == 0);
+            dg_engine_pause(e, (uint64_t)i, rnd(&seed) % 3 == 0);
         dg_engine_step(e);
         for (const struct dg_result *r; (r = dg_engine_poll(e)); finished++) {
             compare(&all[r->id], r);

@@ -114,11 +114,14 @@ static uint64_t rank_of(const struct one *x)
     return x->rank | (x->class % DG_CLASSES == B ? UINT64_C(1) << 63 : 0);
 }
 
-static size_t list_live(const struct one *live, struct dg_running *out)
+/* The batcher's list of a table's live sentences, which are kept in entries. */
+static size_t list_live(const struct one *live, struct dg_entry *entries, struct dg_entry **out)
 {
     size_t n = 0;
-    for (; n < 4 && live[n].rows > 0; n++)
-        out[n] = (struct dg_running){.rank = rank_of(&live[n]), .rows = live[n].rows};
+    for (; n < 4 && live[n].rows > 0; n++) {
+        entries[n] = (struct dg_entry){.node.key = rank_of(&live[n]), .rows = live[n].rows};
+        out[n] = &entries[n];
+    }
     return n;
 }
 
@@ -128,16 +131,16 @@ static void who_joins(void **state)
     for (size_t c = 0; c < sizeof picks / sizeof *picks; c++) {
         const struct pick_case *x = &picks[c];
         struct dg_batcher b = {.policy = dg_batch_policy_default};
-        struct dg_waiting waiting[6] = {0}, *picked[6];
-        struct dg_running live[4];
+        struct dg_entry waiting[6] = {0}, *picked[6];
+        struct dg_entry entries[4], *live[4];
         char got[7] = "";
-        size_t n = 0, n_live = list_live(x->live, live);
+        size_t n = 0, n_live = list_live(x->live, entries, live);
         b.policy.batching = x->batching;
         assert_true(dg_batcher_reserve(&b, 6));
         for (; n < 6 && x->waiting[n].rows > 0; n++) {
-            waiting[n] = (struct dg_waiting){.node.key = rank_of(&x->waiting[n]),
+            waiting[n] = (struct dg_entry){.node.key = rank_of(&x->waiting[n]),
                 .rows = x->waiting[n].rows,
-                .tokens = x->waiting[n].tokens,
+                .source_tokens = x->waiting[n].tokens,
                 .refused = x->waiting[n].class >= DG_CLASSES};
             dg_batcher_add(&b, &waiting[n]);
         }
@@ -169,22 +172,22 @@ static void who_advances(void **state)
     };
     (void)state;
     for (size_t c = 0; c < sizeof table / sizeof *table; c++) {
-        struct dg_running live[4];
+        struct dg_entry entries[4], *live[4];
         char got[5] = "";
-        size_t n = list_live(table[c].live, live);
+        size_t n = list_live(table[c].live, entries, live);
         dg_batcher_run(&dg_batch_policy_default, table[c].knee, table[c].step, live, n);
         for (size_t i = 0; i < n; i++)
-            got[i] = live[i].runs ? '1' : '0';
+            got[i] = entries[i].runs ? '1' : '0';
         if (strcmp(got, table[c].runs) != 0)
             fail_msg("%s: %s, not %s", table[c].what, got, table[c].runs);
     }
 }
 
 /* The one that is picked when one sentence has room. */
-static struct dg_waiting *pick_one(struct dg_batcher *b, uint64_t step)
+static struct dg_entry *pick_one(struct dg_batcher *b, uint64_t step)
 {
     const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = step};
-    struct dg_waiting *got;
+    struct dg_entry *got;
     assert_int_equal(dg_batcher_pick(b, &room, NULL, 0, &got, 1), 1);
     return got;
 }
@@ -194,9 +197,9 @@ static struct dg_waiting *pick_one(struct dg_batcher *b, uint64_t step)
 static void bulks_step_is_put_off_only(void **state)
 {
     struct dg_batcher b = {.policy = dg_batch_policy_default};
-    struct dg_waiting bulk = {.node.key = rank_of(&(struct one){B, 1, 4, 9}), .rows = 4},
-                      large = {.node.key = 9, .rows = 4, .refused = true},
-                      other = {.node.key = 10, .rows = 4, .refused = true};
+    struct dg_entry bulk = {.node.key = rank_of(&(struct one){B, 1, 4, 9}), .rows = 4},
+                    large = {.node.key = 9, .rows = 4, .refused = true},
+                    other = {.node.key = 10, .rows = 4, .refused = true};
     (void)state;
     assert_true(dg_batcher_reserve(&b, 3));
     dg_batcher_add(&b, &bulk);
@@ -222,11 +225,13 @@ static void fill_places(size_t places, uint32_t steps, bool says_no, size_t join
 {
     enum { WAITING = 8, MOST = 4 };
     struct dg_batcher b = {.policy = dg_batch_policy_default};
-    struct dg_waiting all[DG_CLASSES][WAITING] = {{{.rows = 0}}}, *got[WAITING];
-    struct dg_running live[MOST];
+    struct dg_entry all[DG_CLASSES][WAITING] = {{{.rows = 0}}}, *got[WAITING];
+    struct dg_entry live[MOST], *list[MOST];
     uint64_t ends[MOST], next_rank = 0, last = 200 * (uint64_t)steps + 3200;
     size_t n = 0;
     joined[I] = joined[B] = 0;
+    for (size_t i = 0; i < MOST; i++)
+        list[i] = &live[i];
     assert_true(places <= MOST && dg_batcher_reserve(&b, WAITING));
     for (uint64_t step = 1; step <= last; step++) {
         for (size_t i = 0; i < n;) {
@@ -241,30 +246,30 @@ static void fill_places(size_t places, uint32_t steps, bool says_no, size_t join
         for (int c = 0; c < DG_CLASSES; c++)
             for (size_t i = 0; b.heaps[c].n < WAITING; i++) /* whoever joined comes anew */
                 if (all[c][i].rows == 0) {
-                    all[c][i] = (struct dg_waiting){
+                    all[c][i] = (struct dg_entry){
                         .node.key = rank_of(&(struct one){c, ++next_rank, 1, 9}), .rows = 1};
                     dg_batcher_add(&b, &all[c][i]);
                 }
         uint32_t rows = says_no ? 1000 : (uint32_t)(places - n);
         const struct dg_room room = {rows, rows, 0, 1000, step};
-        size_t k = dg_batcher_pick(&b, &room, live, n, got, WAITING);
+        size_t k = dg_batcher_pick(&b, &room, list, n, got, WAITING);
         for (size_t i = 0; i < k; i++) {
-            struct dg_waiting *w = got[i];
+            struct dg_entry *e = got[i];
             if (n == places) { /* this one and those behind it keep their places in the queue */
-                w->refused = true;
+                e->refused = true;
                 for (; i < k; i++)
                     dg_batcher_add(&b, got[i]);
                 break;
             }
             size_t at = n++;
-            for (; at > 0 && live[at - 1].rank > w->node.key; at--) {
+            for (; at > 0 && live[at - 1].node.key > e->node.key; at--) {
                 live[at] = live[at - 1];
                 ends[at] = ends[at - 1];
             }
-            live[at] = (struct dg_running){.rank = w->node.key, .rows = 1};
+            live[at] = (struct dg_entry){.node.key = e->node.key, .rows = 1};
             ends[at] = step + steps;
-            joined[dg_batcher_class(w->node.key)]++;
-            w->rows = 0;
+            joined[dg_batcher_class(e->node.key)]++;
+            e->rows = 0;
         }
     }
     dg_batcher_free(&b);
@@ -293,24 +298,26 @@ static void no_class_starves(void **state)
 static void no_room_is_taken_away(void **state)
 {
     struct dg_batcher b = {.policy = dg_batch_policy_default};
-    struct dg_waiting bulk[200] = {0}, large = {.node.key = 9, .rows = 8}, *got[8];
+    struct dg_entry bulk[200] = {0}, large = {.node.key = 9, .rows = 8}, *got[8];
     uint32_t ends[8], live = 0; /* of each row: its step */
     uint64_t step = 1;
     (void)state;
     assert_true(dg_batcher_reserve(&b, 201));
     for (uint64_t i = 0; i < 200; i++) {
-        bulk[i] = (struct dg_waiting){.node.key = rank_of(&(struct one){B, i, 1, 9}), .rows = 1};
+        bulk[i] = (struct dg_entry){.node.key = rank_of(&(struct one){B, i, 1, 9}), .rows = 1};
         dg_batcher_add(&b, &bulk[i]);
     }
     for (; step < 1000; step++) {
-        struct dg_running running[8];
+        struct dg_entry running[8], *list[8];
         for (uint32_t i = 0; i < live; i++)
             if (ends[i] == step)
                 ends[i--] = ends[--live];
-        for (uint32_t i = 0; i < live; i++)
-            running[i] = (struct dg_running){.rank = UINT64_C(1) << 63, .rows = 1};
+        for (uint32_t i = 0; i < live; i++) {
+            list[i] = &running[i];
+            running[i] = (struct dg_entry){.node.key = UINT64_C(1) << 63, .rows = 1};
+        }
         const struct dg_room room = {8 - live, 8 - live, 0, 8, step};
-        size_t n = dg_batcher_pick(&b, &room, running, live, got, 8);
+        size_t n = dg_batcher_pick(&b, &room, list, live, got, 8);
         if (n > 0 && got[0] == &large)
             break;
         for (size_t i = 0; i < n; i++) /* each lives for 40 steps, more or less */
@@ -329,24 +336,26 @@ static void nobody_blocks_nobody_starves(void **state)
 {
     enum { MANY = 1000, RUN_MS = 30000 };
     struct dg_batcher b = {.policy = dg_batch_policy_default};
-    struct dg_waiting *many = calloc(MANY, sizeof *many), *small = calloc(RUN_MS, sizeof *small);
-    struct dg_waiting old = {
-        .node.key = dg_batcher_rank(&b.policy, I, 0, 800), .tokens = 200, .rows = 4};
+    struct dg_entry *many = calloc(MANY, sizeof *many), *small = calloc(RUN_MS, sizeof *small);
+    struct dg_entry old = {
+        .node.key = dg_batcher_rank(&b.policy, I, 0, 800), .source_tokens = 200, .rows = 4};
     const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = 1};
     uint64_t worst_ms = 0, old_ms = 0;
     (void)state;
     assert_true(many && small && dg_batcher_reserve(&b, MANY + RUN_MS + 1));
     for (uint32_t i = 0; i < MANY; i++) {
-        many[i] = (struct dg_waiting){
-            .node.key = dg_batcher_rank(&b.policy, I, 0, 80u * (i + 1)), .tokens = 20, .rows = 4};
+        many[i] = (struct dg_entry){.node.key = dg_batcher_rank(&b.policy, I, 0, 80u * (i + 1)),
+            .source_tokens = 20,
+            .rows = 4};
         dg_batcher_add(&b, &many[i]);
     }
     dg_batcher_add(&b, &old);
     for (uint64_t ms = 0; ms < RUN_MS; ms++) {
-        struct dg_waiting *got;
+        struct dg_entry *got;
         for (int k = 0; k < (ms < 15000 ? (int)(ms % 2) : 1); k++) { /* half, then all it can do */
-            small[ms] = (struct dg_waiting){
-                .node.key = dg_batcher_rank(&b.policy, I, ms * MS, 80), .tokens = 20, .rows = 4};
+            small[ms] = (struct dg_entry){.node.key = dg_batcher_rank(&b.policy, I, ms * MS, 80),
+                .source_tokens = 20,
+                .rows = 4};
             dg_batcher_add(&b, &small[ms]);
         }
         if (dg_batcher_pick(&b, &room, NULL, 0, &got, 1) == 0)
@@ -367,7 +376,7 @@ static void nobody_blocks_nobody_starves(void **state)
 static double pick_us(size_t n)
 {
     struct dg_batcher b = {.policy = dg_batch_policy_default};
-    struct dg_waiting *all = calloc(n, sizeof *all), *got[1];
+    struct dg_entry *all = calloc(n, sizeof *all), *got[1];
     const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = 1};
     struct timespec from, to;
     uint32_t rng = 1;
@@ -375,7 +384,7 @@ static double pick_us(size_t n)
     assert_true(all && dg_batcher_reserve(&b, n));
     for (size_t i = 0; i < n; i++) {
         rng = rng * 1664525u + 1013904223u;
-        all[i] = (struct dg_waiting){.node.key = rng >> 8, .tokens = 20, .rows = 4};
+        all[i] = (struct dg_entry){.node.key = rng >> 8, .source_tokens = 20, .rows = 4};
         dg_batcher_add(&b, &all[i]);
     }
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);

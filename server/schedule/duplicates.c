@@ -1,11 +1,11 @@
-#include "server/schedule/twins.h"
+#include "server/schedule/duplicates.h"
 
 static size_t bucket(const struct dg_entry *e)
 {
-    return (size_t)(e->key >> 1) % DG_TWINS_BUCKETS; /* the lowest bit is always set */
+    return (size_t)(e->key >> 1) % DG_DUPLICATES_BUCKETS; /* the lowest bit is always set */
 }
 
-struct dg_entry *dg_twins_find(const struct dg_twins *t, const struct dg_entry *e)
+struct dg_entry *dg_duplicates_find(const struct dg_duplicates *t, const struct dg_entry *e)
 {
     struct dg_entry *x = e->key != 0 ? t->buckets[bucket(e)] : NULL;
     while (x && !dg_entry_same(x, e))
@@ -13,7 +13,7 @@ struct dg_entry *dg_twins_find(const struct dg_twins *t, const struct dg_entry *
     return x;
 }
 
-void dg_twins_put(struct dg_twins *t, struct dg_entry *e)
+void dg_duplicates_put(struct dg_duplicates *t, struct dg_entry *e)
 {
     if (e->key == 0)
         return;
@@ -21,7 +21,7 @@ void dg_twins_put(struct dg_twins *t, struct dg_entry *e)
     t->buckets[bucket(e)] = e;
 }
 
-void dg_twins_remove(struct dg_twins *t, struct dg_entry *e)
+void dg_duplicates_remove(struct dg_duplicates *t, struct dg_entry *e)
 {
     struct dg_entry **link = &t->buckets[bucket(e)];
     if (e->key == 0)

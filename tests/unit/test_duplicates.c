@@ -1,7 +1,7 @@
 /* The table of what waits: equal sentences find each other, others do not, also where they share a
  * bucket or a key; removing leaves the rest. Sentences are planned with the bundled model's
  * vocabulary. */
-#include "server/schedule/twins.h"
+#include "server/schedule/duplicates.h"
 
 #include "kernels/cpu/cpu.h"
 
@@ -19,14 +19,14 @@
 
 static struct dg_backend *be;
 static struct dg_served served = {.refs = 1}, other = {.refs = 1};
-static struct dg_twins *twins;
+static struct dg_duplicates *duplicates;
 
 static int set_up(void **state)
 {
     struct dg_error err = {0};
     (void)state;
-    twins = calloc(1, sizeof *twins);
-    assert_non_null(twins);
+    duplicates = calloc(1, sizeof *duplicates);
+    assert_non_null(duplicates);
     if (dg_cpu_open(NULL, &be, &err) ||
         dg_translator_open(BUNDLE, be, 200, &served.translator, &err))
         fail_msg("%s", err.message);
@@ -39,7 +39,7 @@ static int tear_down(void **state)
     (void)state;
     dg_translator_close(served.translator);
     dg_cpu_close(be);
-    free(twins);
+    free(duplicates);
     return 0;
 }
 
@@ -80,13 +80,13 @@ static void equal_ones_find_each_other(void **state)
     struct asked a = ask("Two dogs play."), same = ask("Two dogs play."),
                  another = ask("Two cats play.");
     (void)state;
-    assert_null(dg_twins_find(twins, a.e));
-    dg_twins_put(twins, a.e);
-    assert_ptr_equal(dg_twins_find(twins, a.e), a.e);
-    assert_ptr_equal(dg_twins_find(twins, same.e), a.e);
-    assert_null(dg_twins_find(twins, another.e));
-    dg_twins_remove(twins, a.e);
-    assert_null(dg_twins_find(twins, same.e));
+    assert_null(dg_duplicates_find(duplicates, a.e));
+    dg_duplicates_put(duplicates, a.e);
+    assert_ptr_equal(dg_duplicates_find(duplicates, a.e), a.e);
+    assert_ptr_equal(dg_duplicates_find(duplicates, same.e), a.e);
+    assert_null(dg_duplicates_find(duplicates, another.e));
+    dg_duplicates_remove(duplicates, a.e);
+    assert_null(dg_duplicates_find(duplicates, same.e));
     assert_null(a.e->same_key);
     forget(&a), forget(&same), forget(&another);
 }
@@ -103,16 +103,16 @@ static void whatever_changes_the_answer_makes_another_one(void **state)
                      ask_as(&served, text, &aligned), ask_as(&served, text, &begun),
                      ask_as(&other, text, &(struct dg_translate_options){.search.alpha = -1})};
     (void)state;
-    dg_twins_put(twins, a.e);
+    dg_duplicates_put(duplicates, a.e);
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-        assert_null(dg_twins_find(twins, list[i].e));
-        dg_twins_put(twins, list[i].e);
-        assert_ptr_equal(dg_twins_find(twins, list[i].e), list[i].e);
-        dg_twins_remove(twins, list[i].e);
+        assert_null(dg_duplicates_find(duplicates, list[i].e));
+        dg_duplicates_put(duplicates, list[i].e);
+        assert_ptr_equal(dg_duplicates_find(duplicates, list[i].e), list[i].e);
+        dg_duplicates_remove(duplicates, list[i].e);
         forget(&list[i]);
     }
-    assert_ptr_equal(dg_twins_find(twins, a.e), a.e);
-    dg_twins_remove(twins, a.e);
+    assert_ptr_equal(dg_duplicates_find(duplicates, a.e), a.e);
+    dg_duplicates_remove(duplicates, a.e);
     forget(&a);
 }
 
@@ -123,7 +123,7 @@ static void crowd(struct asked *list, size_t n)
     for (size_t i = 0; i < n; i++) {
         snprintf(text, sizeof text, "Number %zu plays.", i);
         list[i] = ask(text);
-        list[i].e->key = 1 + 2 * (uint64_t)DG_TWINS_BUCKETS * (i / 2);
+        list[i].e->key = 1 + 2 * (uint64_t)DG_DUPLICATES_BUCKETS * (i / 2);
     }
 }
 
@@ -135,31 +135,32 @@ static void one_bucket_holds_many(void **state)
     crowd(list, N);
     for (size_t gone = 0; gone < N; gone++) { /* first, last, and all between */
         for (size_t i = 0; i < N; i++)
-            dg_twins_put(twins, list[i].e);
-        dg_twins_remove(twins, list[gone].e);
+            dg_duplicates_put(duplicates, list[i].e);
+        dg_duplicates_remove(duplicates, list[gone].e);
         for (size_t i = 0; i < N; i++)
-            assert_ptr_equal(dg_twins_find(twins, list[i].e), i == gone ? NULL : list[i].e);
+            assert_ptr_equal(
+                dg_duplicates_find(duplicates, list[i].e), i == gone ? NULL : list[i].e);
         for (size_t i = 0; i < N; i++)
             if (i != gone)
-                dg_twins_remove(twins, list[i].e);
-        for (size_t i = 0; i < DG_TWINS_BUCKETS; i++)
-            assert_null(twins->buckets[i]);
+                dg_duplicates_remove(duplicates, list[i].e);
+        for (size_t i = 0; i < DG_DUPLICATES_BUCKETS; i++)
+            assert_null(duplicates->buckets[i]);
     }
     for (size_t i = 0; i < N; i++)
         forget(&list[i]);
 }
 
-static void without_a_key_there_are_no_twins(void **state)
+static void without_a_key_there_are_no_duplicates(void **state)
 {
     struct asked a = ask("Two dogs play."), b = ask("Two dogs play.");
     (void)state;
     a.e->key = b.e->key = 0;
-    dg_twins_put(twins, a.e);
-    assert_null(dg_twins_find(twins, a.e));
-    assert_null(dg_twins_find(twins, b.e));
-    dg_twins_remove(twins, a.e);
-    for (size_t i = 0; i < DG_TWINS_BUCKETS; i++)
-        assert_null(twins->buckets[i]);
+    dg_duplicates_put(duplicates, a.e);
+    assert_null(dg_duplicates_find(duplicates, a.e));
+    assert_null(dg_duplicates_find(duplicates, b.e));
+    dg_duplicates_remove(duplicates, a.e);
+    for (size_t i = 0; i < DG_DUPLICATES_BUCKETS; i++)
+        assert_null(duplicates->buckets[i]);
     forget(&a), forget(&b);
 }
 
@@ -169,7 +170,7 @@ int main(void)
         cmocka_unit_test(equal_ones_find_each_other),
         cmocka_unit_test(whatever_changes_the_answer_makes_another_one),
         cmocka_unit_test(one_bucket_holds_many),
-        cmocka_unit_test(without_a_key_there_are_no_twins),
+        cmocka_unit_test(without_a_key_there_are_no_duplicates),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
