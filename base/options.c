@@ -97,8 +97,8 @@ int dg_options_required(const struct dg_fields *groups, size_t n_groups, struct 
                 continue;
             memcpy(&text, (const char *)groups[g].out + f->offset, sizeof text);
             if (!text || !text[0])
-                return dg_error_field(err, DG_EINVAL, dg_field_option(f, name), "%s is missing",
-                    dg_field_option(f, name));
+                return dg_error_field(err, DG_EINVAL, dg_field_option(f, name), "%s %s is missing",
+                    dg_field_option(f, name), f->argument);
         }
     return DG_OK;
 }

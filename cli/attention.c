@@ -191,7 +191,7 @@ int dg_cli_attention(int argc, char **argv)
     dg_decode_options_search(&a.o, groups + 2);
     groups[2].title = "Without --target:";
     dg_fields_default(&groups[0]);
-    const struct dg_cli_command command = {.verb = "attention",
+    const struct dg_command command = {.name = "dragoman attention",
         .usage = "usage: dragoman attention --model BUNDLE --source TEXT [--target TEXT] --out "
                  "FILE.svg [options]\n",
         .after = "--json writes the weights to standard output: [layers][heads][row][column] by "
@@ -200,12 +200,12 @@ int dg_cli_attention(int argc, char **argv)
                  "nothing is merged to words.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
-    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
     if (!a.out && !a.o.json)
-        return dg_cli_usage("attention", "--out or --json is needed");
+        return dg_command_refuse("dragoman attention", "--out or --json is needed");
     if (check(&a, &err))
-        return dg_cli_usage("attention", "%s", err.message);
+        return dg_command_refuse("dragoman attention", "%s", err.message);
     return run(&a, &err) ? dg_cli_fail("attention", &err) : 0;
 }

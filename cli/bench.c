@@ -227,15 +227,15 @@ int dg_cli_bench(int argc, char **argv)
         dg_n_best_fields(&b.o.translate.search)};
     dg_decode_options_search(&b.o, groups + 4);
     dg_fields_default(&groups[0]);
-    const struct dg_cli_command command = {.verb = "bench",
+    const struct dg_command command = {.name = "dragoman bench",
         .usage = "usage: dragoman bench --model BUNDLE --sentences FILE [options]\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
-    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
     if (check(&b, &err))
-        return dg_cli_usage("bench", "%s", err.message);
+        return dg_command_refuse("dragoman bench", "%s", err.message);
     b.src_len = b.src_len ? b.src_len : 27;
     b.count = b.count ? b.count : 12;
     if (b.length)

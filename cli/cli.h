@@ -19,9 +19,6 @@ int dg_cli_keys(int argc, char **argv);
 
 /* Explain an error: "dragoman VERB: message". Returns 1. */
 int dg_cli_fail(const char *verb, const struct dg_error *err);
-/* Wrong usage: the message and where the help is. Returns 2. */
-int dg_cli_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Give what was printed to standard output. DG_EIO when any of it was lost, now or in an earlier
  * write: a write that fails drops its text, and a later flush knows nothing of that. */
 int dg_cli_flush(struct dg_error *err);

@@ -1,6 +1,6 @@
 /* dragoman convert: another program's model as a bundle. */
+#include "base/command.h"
 #include "cli/cli.h"
-#include "cli/command.h"
 #include "convert/huggingface/huggingface.h"
 #include "convert/marian/marian.h"
 
@@ -57,8 +57,8 @@ static int convert_marian(struct convert *c)
     struct dg_convert_marian *m = &c->marian;
     struct dg_error err = {0};
     if (!m->model || !c->vocabs.n || !m->source_lang || !m->target_lang)
-        return dg_cli_usage(
-            "convert", "marian needs --model, --vocab, --source-lang and --target-lang");
+        return dg_command_refuse(
+            "dragoman convert", "marian needs --model, --vocab, --source-lang and --target-lang");
     m->source_vocab = c->vocabs.items[0];
     m->target_vocab = c->vocabs.n == 2 ? c->vocabs.items[1] : NULL;
     m->source_spm = c->spms.items[0];
@@ -86,7 +86,7 @@ int dg_cli_convert(int argc, char **argv)
     unsigned char given[DG_FIELD_COUNT(marian_only)];
     const struct dg_fields groups[] = {{both, DG_FIELD_COUNT(both), &c, NULL, NULL},
         {marian_only, DG_FIELD_COUNT(marian_only), &c, given, "marian:"}};
-    const struct dg_cli_command command = {.verb = "convert",
+    const struct dg_command command = {.name = "dragoman convert",
         .usage =
             "usage: dragoman convert marian --model M.npz --vocab SRC [--vocab TGT]\n"
             "           [--spm SRC.spm [--spm TGT.spm]] --source-lang CODE --target-lang CODE --out DIR\n"
@@ -101,27 +101,29 @@ int dg_cli_convert(int argc, char **argv)
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,
         .max_words = 2,
-        .words = "the kind of model (marian or huggingface) is"};
+        .words = "the kind of model: marian or huggingface"};
     int n = 0, rc;
     dg_fields_default(&groups[0]);
     dg_fields_default(&groups[1]);
-    int status = dg_cli_command_read(&command, argc, argv, &n);
+    int status = dg_command_read(&command, argc, argv, &n);
     if (status >= 0)
         return status;
     char option[64];
     const bool hf = !strcmp(argv[1], "huggingface");
     for (size_t i = 0; i < DG_FIELD_COUNT(given); i++)
         if (hf && given[i] != DG_FROM_DEFAULT)
-            return dg_cli_usage("convert", "%s is for Marian's own files, not for huggingface",
+            return dg_command_refuse("dragoman convert",
+                "%s is for Marian's own files, not for huggingface",
                 dg_field_option(&marian_only[i], option));
     if (!strcmp(argv[1], "marian") && n == 1)
         rc = convert_marian(&c);
     else if (hf && n == 2)
         rc = convert_huggingface(&c, argv[2]);
     else if (hf)
-        return dg_cli_usage("convert", "huggingface takes one directory");
+        return dg_command_refuse("dragoman convert", "huggingface takes one directory");
     else
-        return dg_cli_usage("convert", "the kind of model is needed: marian or huggingface");
+        return dg_command_refuse(
+            "dragoman convert", "the kind of model is needed: marian or huggingface");
     if (!rc)
         printf("wrote %s\n", c.marian.out);
     return rc;

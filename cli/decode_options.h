@@ -2,7 +2,7 @@
 #ifndef DG_CLI_DECODE_OPTIONS_H
 #define DG_CLI_DECODE_OPTIONS_H
 
-#include "cli/command.h"
+#include "base/command.h"
 #include "translate/runner.h"
 
 struct dg_decode_options {

@@ -2,8 +2,8 @@
 #include "cli/doctor.h"
 
 #include "base/json.h"
+#include "base/command.h"
 #include "cli/cli.h"
-#include "cli/command.h"
 #include "store/keys.h"
 
 #include <stdarg.h>
@@ -118,7 +118,7 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
     struct dg_error err = {0};
     const struct dg_fields groups[] = {
         {rows, DG_FIELD_COUNT(rows), d, NULL, NULL}, {json_row, 1, json, NULL, NULL}};
-    const struct dg_cli_command command = {.verb = "doctor",
+    const struct dg_command command = {.name = "dragoman doctor",
         .usage = "usage: dragoman doctor [--models DIR] [options]\n\n"
                  "Looks at what a server would find: machine, limits, port, models. Changes "
                  "nothing. Exit status\n0 when a server would run, 1 when something has to be "
@@ -127,8 +127,8 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
         .n_groups = DG_FIELD_COUNT(groups)};
     dg_fields_default(groups);
     if (dg_fields_from_environment(groups, from_environment, &err))
-        return dg_cli_usage("doctor", "%s", err.message);
-    return dg_cli_command_read(&command, argc, argv, NULL);
+        return dg_command_refuse("dragoman doctor", "%s", err.message);
+    return dg_command_read(&command, argc, argv, NULL);
 }
 
 static void look_at_keys(struct dg_doctor *d)

@@ -1,7 +1,7 @@
 /* dragoman inspect: what a bundle is; with --verify every byte is checked, with --tensors every
  * tensor listed. */
+#include "base/command.h"
 #include "cli/cli.h"
-#include "cli/command.h"
 #include "model/config.h"
 #include "weights/bundle.h"
 
@@ -70,14 +70,14 @@ int dg_cli_inspect(int argc, char **argv)
 {
     struct inspect o = {false, false};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
-    const struct dg_cli_command command = {.verb = "inspect",
+    const struct dg_command command = {.name = "dragoman inspect",
         .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors]\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,
         .max_words = 1,
-        .words = "one bundle is"};
-    int status = dg_cli_command_read(&command, argc, argv, NULL);
+        .words = "one bundle"};
+    int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
     struct dg_error err = {0};

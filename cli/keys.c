@@ -2,8 +2,8 @@
  * server that runs sees changes within a second or two. */
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/command.h"
 #include "cli/cli.h"
-#include "cli/command.h"
 #include "store/keys.h"
 
 #include <stdbool.h>
@@ -205,16 +205,18 @@ static int read_words(char **words, int n, struct options *o, const struct verb 
         if (strcmp(words[0], verbs[i].name) == 0)
             *verb = &verbs[i];
     if (!*verb)
-        return dg_cli_usage("keys", "there is no \"%s\": add, list, revoke or usage", words[0]);
+        return dg_command_refuse(
+            "dragoman keys", "there is no \"%s\": add, list, revoke or usage", words[0]);
     if (n > 1 && !(*verb)->takes_id)
-        return dg_cli_usage("keys", "unexpected \"%s\"", words[1]);
+        return dg_command_refuse("dragoman keys", "unexpected \"%s\"", words[1]);
     o->id = n > 1 ? words[1] : NULL;
     if ((*verb)->needs_id && !o->id)
-        return dg_cli_usage("keys", "%s needs a key's ID (see dragoman keys list)", (*verb)->name);
+        return dg_command_refuse(
+            "dragoman keys", "%s needs a key's ID (see dragoman keys list)", (*verb)->name);
     if ((*verb)->creates && o->key.name[0] == '\0')
-        return dg_cli_usage("keys", "add needs --name: whose key is it?");
+        return dg_command_refuse("dragoman keys", "add needs --name: whose key is it?");
     if (!o->path || o->path[0] == '\0')
-        return dg_cli_usage("keys", "--keys FILE is needed, or $DRAGOMAN_KEYS");
+        return dg_command_refuse("dragoman keys", "--keys FILE is needed, or $DRAGOMAN_KEYS");
     return -1;
 }
 
@@ -222,7 +224,7 @@ int dg_cli_keys(int argc, char **argv)
 {
     struct options o = {.path = getenv("DRAGOMAN_KEYS")};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
-    const struct dg_cli_command command = {.verb = "keys",
+    const struct dg_command command = {.name = "dragoman keys",
         .usage = "usage: dragoman keys add --name NAME [options]\n"
                  "       dragoman keys list [options]\n"
                  "       dragoman keys revoke ID [options]\n"
@@ -234,13 +236,13 @@ int dg_cli_keys(int argc, char **argv)
         .n_groups = 1,
         .min_words = 1,
         .max_words = 2,
-        .words = "add, list, revoke or usage is"};
+        .words = "add, list, revoke or usage"};
     int n = 0;
     dg_fields_default(groups);
     const struct verb *verb = NULL;
     struct dg_keys *k = NULL;
     struct dg_error err = {0};
-    int status = dg_cli_command_read(&command, argc, argv, &n);
+    int status = dg_command_read(&command, argc, argv, &n);
     if (status < 0)
         status = read_words(argv + 1, n, &o, &verb);
     if (status >= 0)

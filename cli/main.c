@@ -1,6 +1,5 @@
 #include "cli/cli.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,17 +27,6 @@ int dg_cli_fail(const char *verb, const struct dg_error *err)
     else
         fprintf(stderr, "dragoman %s: %s\n", verb, err->message);
     return 1;
-}
-
-int dg_cli_usage(const char *verb, const char *format, ...)
-{
-    va_list ap;
-    fprintf(stderr, "dragoman %s: ", verb);
-    va_start(ap, format);
-    vfprintf(stderr, format, ap);
-    va_end(ap);
-    fprintf(stderr, "\ntry: dragoman %s --help\n", verb);
-    return 2;
 }
 
 int dg_cli_flush(struct dg_error *err)

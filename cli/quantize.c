@@ -1,6 +1,6 @@
 /* dragoman quantize: a bundle in int8, and what that costs in accuracy. */
+#include "base/command.h"
 #include "cli/cli.h"
-#include "cli/command.h"
 #include "cli/quantize_report.h"
 #include "model/params.h"
 #include "weights/quantize.h"
@@ -171,7 +171,7 @@ int dg_cli_quantize(int argc, char **argv)
     struct quantize q = {.o = {.choose = choose, .done = keep_row}};
     struct dg_error err = {0};
     const struct dg_fields groups[] = {{options, DG_FIELD_COUNT(options), &q, NULL, NULL}};
-    const struct dg_cli_command command = {.verb = "quantize",
+    const struct dg_command command = {.name = "dragoman quantize",
         .usage = "usage: dragoman quantize BUNDLE --out BUNDLE [options]\n",
         .after =
             "Translations before and after: translate a test set with both bundles and compare "
@@ -180,9 +180,9 @@ int dg_cli_quantize(int argc, char **argv)
         .n_groups = 1,
         .min_words = 1,
         .max_words = 1,
-        .words = "one bundle is"};
+        .words = "one bundle"};
     dg_fields_default(groups);
-    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
     q.o.arg = &q;

@@ -138,17 +138,17 @@ int dg_cli_score(int argc, char **argv)
     dg_decode_options_init(&r.o);
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &r, NULL, NULL},
         dg_decode_options_model(&r.o), dg_decode_options_workers(&r.o)};
-    const struct dg_cli_command command = {.verb = "score",
+    const struct dg_command command = {.name = "dragoman score",
         .usage = "usage: dragoman score --model BUNDLE --source FILE --target FILE [options]\n",
         .after = "Plain output, a line for each pair: total log-probability, a tab, then "
                  "token:log-probability\nwith </s> last.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
-    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
     if (dg_decode_options_check(&r.o, &err))
-        return dg_cli_usage("score", "%s", err.message);
+        return dg_command_refuse("dragoman score", "%s", err.message);
     int rc = open_files(&r, &err);
     if (!rc)
         rc = dg_session_open(&r.session, &r.o, &err);

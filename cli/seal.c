@@ -1,6 +1,6 @@
 /* dragoman seal: a bundle's manifest with other settings, checked, under its new version. */
+#include "base/command.h"
 #include "cli/cli.h"
-#include "cli/command.h"
 #include "model/config.h"
 #include "weights/bundle.h"
 
@@ -101,7 +101,7 @@ int dg_cli_seal(int argc, char **argv)
 {
     struct dg_field_list settings = {.n = 0};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &settings, NULL, NULL}};
-    const struct dg_cli_command command = {.verb = "seal",
+    const struct dg_command command = {.name = "dragoman seal",
         .usage = "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n",
         .after = "Checks the manifest and writes the version it has then. Without --set: after it "
                  "was edited by hand.\n",
@@ -109,8 +109,8 @@ int dg_cli_seal(int argc, char **argv)
         .n_groups = 1,
         .min_words = 1,
         .max_words = 1,
-        .words = "one bundle is"};
-    int status = dg_cli_command_read(&command, argc, argv, NULL);
+        .words = "one bundle"};
+    int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
     struct dg_error err = {0};

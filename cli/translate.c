@@ -235,15 +235,15 @@ int dg_cli_translate(int argc, char **argv)
         dg_decode_options_workers(&r.o), {rows, DG_FIELD_COUNT(rows), &r.o.translate, NULL, NULL},
         dg_n_best_fields(&r.o.translate.search)};
     dg_decode_options_search(&r.o, groups + 4);
-    const struct dg_cli_command command = {.verb = "translate",
+    const struct dg_command command = {.name = "dragoman translate",
         .usage = "usage: dragoman translate --model BUNDLE [options] < lines\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
-    int status = dg_cli_command_read(&command, argc, argv, NULL);
+    int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
     if (check(&r.o, &err))
-        return dg_cli_usage("translate", "%s", err.message);
+        return dg_command_refuse("dragoman translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r.started_ns = dg_clock_ns();
     int rc = dg_session_open(&r.session, &r.o, &err);

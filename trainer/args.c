@@ -1,123 +1,127 @@
 #include "trainer/args.h"
 
+#include "base/command.h"
+#include "model/engine/beam.h"
+
+#include <assert.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct option options[] = {{"out", required_argument, NULL, 'o'},
-    {"data", required_argument, NULL, 'd'}, {"prepared", required_argument, NULL, 'p'},
-    {"init", required_argument, NULL, 'i'}, {"set", required_argument, NULL, 's'},
-    {"threads", required_argument, NULL, 't'}, {"force", no_argument, NULL, 'f'},
-    {"device", required_argument, NULL, 'D'}, {"precision", required_argument, NULL, 'P'},
-    {"quiet", no_argument, NULL, 'q'}, {"from", required_argument, NULL, 'F'},
-    {"to", required_argument, NULL, 'T'}, {"beam", required_argument, NULL, 'b'},
-    {"alpha", required_argument, NULL, 'a'}, {"lines", required_argument, NULL, 'n'},
-    {"last", required_argument, NULL, 'L'}, {"best", required_argument, NULL, 'B'},
-    {"frequent", required_argument, NULL, 'Q'}, {"json", no_argument, NULL, 'j'},
-    {"no-scores", no_argument, NULL, 'S'}, {0}};
+#define AT(member) DG_FIELD_AT(struct dg_args, member)
+#define TEXT(member) DG_FIELD_STRING, AT(member)
+#define WHOLE(member, min, max) DG_FIELD_INT, AT(member), min, max
 
-static int parse_number(
-    const char *name, const char *text, long max, long *out, struct dg_error *err)
-{
-    char *end = NULL;
-    errno = 0;
-    *out = strtol(text, &end, 10);
-    if (errno || end == text || *end || *out < 0 || *out > max)
-        return dg_error_field(err, DG_EINVAL, name,
-            "--%s is \"%s\", must be a whole number from 0 to %ld", name, text, max);
-    return 0;
-}
+/* Two entries of settings are kept for --threads and --init. */
+enum { SETTINGS = DG_FIELD_LIST_MAX - 2 };
 
-static int add_setting(struct dg_args *a, const char *setting, struct dg_error *err)
-{
-    if (a->n_settings == DG_ARGS_MAX)
-        return dg_error_set(err, DG_ELIMIT, "more than %d settings", DG_ARGS_MAX);
-    a->settings[a->n_settings++] = setting;
-    return 0;
-}
+static const struct dg_field rows[] = {
+    {"out", TEXT(out), .argument = "DIR", .help = "folder (of plot and languages: file) to write"},
+    {"data", TEXT(data), .argument = "DIR",
+        .help = "folder that the recipe's paths are relative to"},
+    {"set", DG_FIELD_LIST, AT(settings), 0, SETTINGS, .argument = "KEY=VALUE",
+        .help = "another value for a recipe's field, e.g. training.updates=2000; may be repeated"},
+    {"prepared", TEXT(prepared), .argument = "DIR",
+        .help = "folder of prepared data to use or make; several runs may share it"},
+    {"init", TEXT(init), .argument = "BUNDLE",
+        .help = "start from a bundle, keeping its vocabulary and dimensions"},
+    {"threads", WHOLE(threads, 0, 4096),
+        .help =
+            "compute threads; 0: all cores that affinity and control groups allow (default: the "
+            "recipe's, else 0)"},
+    {"device", TEXT(device), .argument = "NAME",
+        .help = "where to train: cpu, cuda, cuda:N or auto (default: cpu)"},
+    {"precision", TEXT(precision), .argument = "TYPE",
+        .help = "of products: fp32, bf16, or on a GPU fp16; parameters are fp32 always (default: "
+                "fp32)"},
+    {"no_scores", DG_FIELD_BOOL, AT(no_scores),
+        .help = "leave out translating dev and test sets at the end"},
+    {"force", DG_FIELD_BOOL, AT(force), .help = "prepare again what is there"},
+    {"quiet", DG_FIELD_BOOL, AT(quiet), .help = "no progress on standard error"},
+    {"from", TEXT(from), .argument = "CODE", .help = "source language (default: the bundle's)"},
+    {"to", TEXT(to), .argument = "CODE", .help = "target language"},
+    {"beam_size", WHOLE(beam_size, 0, DG_MAX_BEAM), .old = "beam",
+        .help = "hypotheses the search keeps; 0: the bundle's"},
+    {"length_penalty", DG_FIELD_REAL, AT(length_penalty), 0, 10, .old = "alpha", .argument = "X",
+        .help = "exponent of the length penalty (default: the bundle's)"},
+    {"lines", WHOLE(lines, 0, 1e9), .help = "use so many lines, pairs or batches; 0: all"},
+    {"last", WHOLE(last, 0, 10000), .help = "average the last N checkpoints"},
+    {"best", WHOLE(best, 0, 10000),
+        .help = "average the best N checkpoints; of a shortlist: translations of each token "
+                "(default: 50)"},
+    {"frequent", WHOLE(frequent, 0, 1000000),
+        .help = "of a shortlist: tokens that are always in it (default: 200)"},
+    {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
+};
 
-/* A bundle is named from where the program stands, the recipe's paths from the data folder: so it
- * is made absolute. */
-static int set_init(struct dg_args *a, const char *bundle, struct dg_error *err)
+/* The rows that a verb names; how many. */
+static size_t choose(const char *names, struct dg_field *out)
 {
-    char *path = realpath(bundle, NULL);
-    if (!path)
-        return dg_error_field(err, DG_ENOTFOUND, "init", "--init %s: %s", bundle, strerror(errno));
-    int n = snprintf(a->init, sizeof a->init, "init=%s", path);
-    free(path);
-    return (size_t)n < sizeof a->init
-               ? add_setting(a, a->init, err)
-               : dg_error_field(err, DG_EINVAL, "init", "--init: the path is too long");
-}
-
-static int take(struct dg_args *a, int letter, const char *value, struct dg_error *err)
-{
-    char *end = NULL;
-    int rc = 0;
-    switch (letter) {
-    case 'o': a->out = value; return 0;
-    case 'd': a->data = value; return 0;
-    case 'p': a->prepared = value; return 0;
-    case 'D': a->device = value; return 0;
-    case 'P': a->precision = value; return 0;
-    case 'F': a->from = value; return 0;
-    case 'T': a->to = value; return 0;
-    case 'i': return set_init(a, value, err);
-    case 's': return add_setting(a, value, err);
-    case 'f': a->force = true; return 0;
-    case 'q': a->quiet = true; return 0;
-    case 'j': a->json = true; return 0;
-    case 'S': a->no_scores = true; return 0;
-    case 'b': return parse_number("beam", value, 32, &a->beam, err);
-    case 'n': return parse_number("lines", value, 1000000000, &a->lines, err);
-    case 'Q': return parse_number("frequent", value, 1000000, &a->frequent, err);
-    case 'L': return parse_number("last", value, 10000, &a->last, err);
-    case 'B': return parse_number("best", value, 10000, &a->best, err);
-    case 't':
-        rc = parse_number("threads", value, 4096, &a->threads, err);
-        snprintf(a->threads_setting, sizeof a->threads_setting, "training.threads=%ld", a->threads);
-        return rc ? rc : add_setting(a, a->threads_setting, err);
-    default:
-        a->alpha = strtod(value, &end);
-        if (end == value || *end || !(a->alpha >= 0 && a->alpha <= 10))
-            rc = dg_error_field(
-                err, DG_EINVAL, "alpha", "--alpha is \"%s\", must be a number from 0 to 10", value);
-        return rc;
+    const struct dg_fields all = {rows, DG_FIELD_COUNT(rows), NULL, NULL, NULL};
+    size_t n = 0;
+    for (const char *p = names; *p; p += strspn(p, " !")) {
+        char name[32];
+        const size_t len = strcspn(p, " !");
+        snprintf(name, sizeof name, "%.*s", (int)len, p);
+        const size_t row = dg_fields_find(&all, name);
+        assert(row < all.n);
+        out[n] = rows[row];
+        p += len;
+        out[n++].flags |= *p == '!' ? DG_FIELD_REQUIRED : 0;
     }
+    return n;
 }
 
-static const char *name_of(int letter)
+/* A bundle is named from where the program runs, the recipe's paths from the data folder: so it is
+ * made absolute. */
+static int add_settings(struct dg_args *a, struct dg_error *err)
 {
-    for (const struct option *o = options; o->name; o++)
-        if (o->val == letter)
-            return o->name;
-    return "?";
+    char *path = a->init ? realpath(a->init, NULL) : NULL;
+    if (a->init && !path)
+        return dg_error_field(err, DG_EINVAL, "--init", "--init %s: %s", a->init, strerror(errno));
+    if (path) {
+        int n = snprintf(a->init_setting, sizeof a->init_setting, "init=%s", path);
+        free(path);
+        if ((size_t)n >= sizeof a->init_setting)
+            return dg_error_field(err, DG_EINVAL, "--init", "--init: the path is too long");
+        a->settings.items[a->settings.n++] = a->init_setting;
+    }
+    if (a->threads >= 0) {
+        snprintf(a->threads_setting, sizeof a->threads_setting, "training.threads=%lld",
+            (long long)a->threads);
+        a->settings.items[a->settings.n++] = a->threads_setting;
+    }
+    a->threads = a->threads < 0 ? 0 : a->threads;
+    return DG_OK;
 }
 
-int dg_args_parse(
-    int argc, char **argv, const char *allowed, struct dg_args *out, struct dg_error *err)
+int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_args *out)
 {
-    int letter, rc = 0;
+    struct dg_field chosen[DG_FIELD_COUNT(rows)];
+    struct dg_error err = {0};
+    char name[64], usage[400];
+    int n = 0;
     memset(out, 0, sizeof *out);
-    out->beam = out->lines = out->last = out->best = out->frequent = -1;
-    out->alpha = -1;
-    opterr = 0;
-    while (!rc && (letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        const char *word = argv[optind - 1];
-        if (letter == '?')
-            rc = dg_error_set(
-                err, DG_EINVAL, "%s: there is no such option, or its value is missing", word);
-        else if (!strchr(allowed, letter))
-            rc = dg_error_set(err, DG_EINVAL, "`%s` takes no --%s", argv[0], name_of(letter));
-        else
-            rc = take(out, letter, optarg, err);
-    }
-    for (; !rc && optind < argc; optind++) {
-        if (out->n_words == DG_ARGS_MAX)
-            return dg_error_set(err, DG_ELIMIT, "more than %d words", DG_ARGS_MAX);
-        out->words[out->n_words++] = argv[optind];
-    }
-    return rc;
+    out->beam_size = out->lines = out->last = out->best = out->frequent = out->threads = -1;
+    out->length_penalty = -1;
+    const struct dg_fields groups[] = {{chosen, choose(verb->options, chosen), out, NULL, NULL}};
+    snprintf(name, sizeof name, "dragoman-train %s", verb->name);
+    snprintf(usage, sizeof usage, "usage: dragoman-train %s %s [options]\n\n%s.\n", verb->name,
+        verb->words, verb->what);
+    const struct dg_command command = {.name = name,
+        .usage = usage,
+        .groups = groups,
+        .n_groups = 1,
+        .min_words = verb->min_words,
+        .max_words = verb->max_words,
+        .words = verb->words};
+    int status = dg_command_read(&command, argc, argv, &n);
+    if (status >= 0)
+        return status;
+    if (add_settings(out, &err) != DG_OK)
+        return dg_command_refuse(name, "%s", err.message);
+    out->words = (const char *const *)(argv + 1);
+    out->n_words = (size_t)n;
+    return -1;
 }

@@ -1,30 +1,41 @@
-/* The command line of `dragoman-train`: one list of options, each verb says which it takes. */
+/* The command line of `dragoman-train`: one table of options; each verb says which it takes. */
 #ifndef DG_TRAINER_ARGS_H
 #define DG_TRAINER_ARGS_H
 
-#include "base/error.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-
-enum { DG_ARGS_MAX = 64 };
+#include "base/fields.h"
 
 struct dg_args {
-    const char *words[DG_ARGS_MAX]; /* what is no option, after the verb */
+    /* [n_words] what is no option, after the verb; of argv. */
+    const char *const *words;
     size_t n_words;
-    const char *settings[DG_ARGS_MAX]; /* --set KEY=VALUE, and what --threads and --init become */
-    size_t n_settings;
-    const char *out, *data, *prepared, *from, *to, *device, *precision;
-    long beam, lines, last, best, frequent; /* -1: not given */
-    long threads;                           /* 0: all */
-    double alpha;                           /* negative: not given */
+    /* --set KEY=VALUE, and what --threads and --init become. */
+    struct dg_field_list settings;
+    const char *out, *data, *prepared, *from, *to, *device, *precision, *init;
+    /* -1: not given. */
+    int64_t beam_size, lines, last, best, frequent;
+    double length_penalty;
+    /* 0: all. */
+    int64_t threads;
     bool force, quiet, json, no_scores;
-    char init[4096 + 8], threads_setting[40]; /* what settings[] points to */
+    /* What settings points to. */
+    char init_setting[4096 + 8], threads_setting[40];
 };
 
-/* argv[0] is the verb; allowed: letters of the options it takes, see args.c. DG_EINVAL names the
- * option. */
-int dg_args_parse(
-    int argc, char **argv, const char *allowed, struct dg_args *out, struct dg_error *err);
+struct dg_verb {
+    const char *name;
+    /* Its words and what else it needs, for usage: "RECIPE --out DIR". */
+    const char *words;
+    /* One line, for lists. */
+    const char *what;
+    /* max_words -1: any number. */
+    int min_words, max_words;
+    /* Names of the options it takes with spaces between, "!" after those it needs. */
+    const char *options;
+    int (*run)(const struct dg_args *a, struct dg_error *err);
+};
+
+/* argv[0] is the verb. -1: go on; otherwise the exit status: 0 after --help, 2 after wrong usage,
+ * which was explained. */
+int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_args *out);
 
 #endif

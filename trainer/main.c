@@ -21,47 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "dragoman-train " DG_VERSION ": trains the Transformer of \"Attention Is All You Need\"\n\n"
-    "  run RECIPE --out DIR          text files to a bundle: prepare, train, validate, average, "
-    "score\n"
-    "  resume DIR                    go on with a run, bit for bit\n"
-    "  average DIR                   average a run's checkpoints into a bundle: --last N or --best "
-    "N, --out BUNDLE\n"
-    "  evaluate BUNDLE SOURCE TARGET perplexity, BLEU and chrF of a bundle on a text and its "
-    "translation\n"
-    "  prepare RECIPE --out DIR      clean, train the vocabulary and encode, and no more\n"
-    "  plan RECIPE --out DIR         what a run will need of memory (prepares its data)\n"
-    "  recipe RECIPE                 print a recipe with every default\n"
-    "  plot LOG... --out FILE.svg    curves of one or more log.jsonl\n"
-    "  batches RECIPE --prepared DIR the first --lines N batches as JSON, for comparing with other "
-    "trainers\n"
-    "  shortlist BUNDLE --prepared DIR which target pieces come from which source pieces, into the "
-    "bundle: faster output\n"
-    "                                layer; --best N of a piece (50), --frequent N always (200), "
-    "--lines N pairs\n"
-    "  languages CODE=FILE... --out FILE  a model that tells languages, of plain texts (CODE: en, "
-    "de ...)\n"
-    "  bleu HYPOTHESES REFERENCES    BLEU and chrF of text files, as sacreBLEU counts them\n\n"
-    "RECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, "
-    "paper-big-enfr.\n"
-    "  --data DIR      folder that the recipe's paths are relative to\n"
-    "  --set KEY=VALUE another value for a recipe's field, e.g. training.updates=2000\n"
-    "  --prepared DIR  folder of prepared data to use or make; several runs may share it\n"
-    "  --init BUNDLE   start from a bundle, keeping its vocabulary and dimensions\n"
-    "  --threads N     default: all cores that affinity and control groups allow\n"
-    "  --device NAME   cpu (default), cuda, cuda:N or auto: where to train\n"
-    "  --precision T   of products: fp32 (default), bf16, or on a GPU fp16; parameters are fp32 "
-    "always\n"
-    "  --from L --to L --beam N --alpha A --lines N --json   for evaluate\n"
-    "  --force --quiet\n"
-    "  --no-scores     leave out translating dev and test sets at the end (run, resume, average)\n"
-    "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
-    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of "
-    "its "
-    "own under\n"
-    "--device cuda; SIGUSR1 to mpirun saves and ends them.\n";
-
 /* The only mutable global: a signal handler can reach nothing else. */
 static volatile sig_atomic_t stop_signal;
 static volatile int stop_requested;
@@ -82,16 +41,6 @@ static void watch_signals(void)
         sigaction(SIGUSR1, &sa, NULL); /* the one that mpirun passes on and does not follow up */
 }
 
-static int need(const struct dg_args *a, size_t words, const char *what, struct dg_error *err)
-{
-    return a->n_words == words ? 0 : dg_error_set(err, DG_EINVAL, "expected %s", what);
-}
-
-static int need_out(const struct dg_args *a, struct dg_error *err)
-{
-    return a->out ? 0 : dg_error_field(err, DG_EINVAL, "out", "--out DIR is missing");
-}
-
 /* Its words, before anything is made; whether it can be had is seen when the run begins. */
 static int check_device(const struct dg_args *a, struct dg_error *err)
 {
@@ -102,20 +51,15 @@ static int check_device(const struct dg_args *a, struct dg_error *err)
 static int load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err)
 {
     return dg_recipe_load(
-        a->words[0], a->data ? a->data : "", a->settings, a->n_settings, out, err);
+        a->words[0], a->data ? a->data : "", a->settings.items, a->settings.n, out, err);
 }
 
-static int verb_recipe(int argc, char **argv, struct dg_error *err)
+static int verb_recipe(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_recipe *r = NULL;
     struct dg_buffer text;
     dg_buffer_init(&text);
-    int rc = dg_args_parse(argc, argv, "sdti", &a, err);
-    if (!rc)
-        rc = need(&a, 1, "a recipe", err);
-    if (!rc)
-        rc = load_recipe(&a, &r, err);
+    int rc = load_recipe(a, &r, err);
     if (!rc)
         rc = dg_recipe_print(r, &text);
     if (!rc)
@@ -125,30 +69,23 @@ static int verb_recipe(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
-static int verb_prepare(int argc, char **argv, struct dg_error *err)
+static int verb_prepare(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_recipe *r = NULL;
     struct dg_prepared *p = NULL;
     struct dg_buffer text;
     dg_buffer_init(&text);
-    int rc = dg_args_parse(argc, argv, "osdtifq", &a, err);
-    if (!rc)
-        rc = need(&a, 1, "a recipe", err);
-    if (!rc)
-        rc = need_out(&a, err);
-    if (!rc)
-        rc = load_recipe(&a, &r, err);
-    struct dg_prepare_options o = {.dir = a.out,
-        .threads = (int)a.threads,
-        .force = a.force,
-        .quiet = a.quiet,
+    int rc = load_recipe(a, &r, err);
+    struct dg_prepare_options o = {.dir = a->out,
+        .threads = (int)a->threads,
+        .force = a->force,
+        .quiet = a->quiet,
         .stop = &stop_requested};
     watch_signals();
     if (!rc)
         rc = dg_prepare(r, &o, NULL, err);
     if (!rc)
-        rc = dg_prepared_open(a.out, &p, err);
+        rc = dg_prepared_open(a->out, &p, err);
     if (!rc)
         rc = dg_prepared_table(p, &text);
     if (!rc)
@@ -225,26 +162,19 @@ static int train(struct dg_run_options *o, struct dg_error *err)
     return rc;
 }
 
-static int verb_run(int argc, char **argv, struct dg_error *err)
+static int verb_run(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_recipe *r = NULL;
-    int rc = dg_args_parse(argc, argv, "osdtipqSDP", &a, err);
+    int rc = check_device(a, err);
     if (!rc)
-        rc = need(&a, 1, "a recipe", err);
-    if (!rc)
-        rc = need_out(&a, err);
-    if (!rc)
-        rc = check_device(&a, err);
-    if (!rc)
-        rc = load_recipe(&a, &r, err);
-    struct dg_run_options o = {.dir = a.out,
-        .prepared = a.prepared,
+        rc = load_recipe(a, &r, err);
+    struct dg_run_options o = {.dir = a->out,
+        .prepared = a->prepared,
         .recipe = r,
-        .quiet = a.quiet,
-        .no_scores = a.no_scores,
-        .device = a.device,
-        .precision = a.precision,
+        .quiet = a->quiet,
+        .no_scores = a->no_scores,
+        .device = a->device,
+        .precision = a->precision,
         .stop = &stop_requested};
     watch_signals();
     if (!rc)
@@ -253,42 +183,31 @@ static int verb_run(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
-static int verb_resume(int argc, char **argv, struct dg_error *err)
+static int verb_resume(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
-    int rc = dg_args_parse(argc, argv, "stpqSDP", &a, err);
-    if (!rc)
-        rc = need(&a, 1, "the folder of a run", err);
-    if (!rc)
-        rc = check_device(&a, err);
-    struct dg_run_options o = {.dir = a.words[0],
-        .prepared = a.prepared,
-        .settings = a.settings,
-        .n_settings = a.n_settings,
+    int rc = check_device(a, err);
+    struct dg_run_options o = {.dir = a->words[0],
+        .prepared = a->prepared,
+        .settings = a->settings.items,
+        .n_settings = a->settings.n,
         .resume = true,
-        .quiet = a.quiet,
-        .no_scores = a.no_scores,
-        .device = a.device,
-        .precision = a.precision,
+        .quiet = a->quiet,
+        .no_scores = a->no_scores,
+        .device = a->device,
+        .precision = a->precision,
         .stop = &stop_requested};
     watch_signals();
     return rc ? rc : train(&o, err);
 }
 
-static int verb_plan(int argc, char **argv, struct dg_error *err)
+static int verb_plan(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_recipe *r = NULL;
     struct dg_buffer text;
     dg_buffer_init(&text);
-    int rc = dg_args_parse(argc, argv, "osdtipq", &a, err);
-    if (!rc)
-        rc = need(&a, 1, "a recipe", err);
-    if (!rc)
-        rc = need_out(&a, err);
-    if (!rc)
-        rc = load_recipe(&a, &r, err);
-    struct dg_run_options o = {.dir = a.out, .prepared = a.prepared, .recipe = r, .quiet = a.quiet};
+    int rc = load_recipe(a, &r, err);
+    struct dg_run_options o = {
+        .dir = a->out, .prepared = a->prepared, .recipe = r, .quiet = a->quiet};
     if (!rc)
         rc = dg_run_plan(&o, &text, err);
     if (text.data)
@@ -298,21 +217,17 @@ static int verb_plan(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
-static int verb_average(int argc, char **argv, struct dg_error *err)
+static int verb_average(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
-    int rc = dg_args_parse(argc, argv, "oLBSq", &a, err);
-    if (!rc)
-        rc = need(&a, 1, "the folder of a run", err);
-    if (!rc && a.last >= 0 && a.best >= 0)
-        rc = dg_error_set(err, DG_EINVAL, "--last or --best, not both");
-    struct dg_run_average o = {.dir = a.words[0],
-        .bundle = a.out,
-        .best = a.best >= 0,
-        .no_scores = a.no_scores,
-        .quiet = a.quiet};
-    o.n = a.best > 0 ? (size_t)a.best : a.last > 0 ? (size_t)a.last : 0;
-    return rc ? rc : dg_run_average(&o, err);
+    if (a->last >= 0 && a->best >= 0)
+        return dg_error_set(err, DG_EINVAL, "--last or --best, not both");
+    struct dg_run_average o = {.dir = a->words[0],
+        .bundle = a->out,
+        .best = a->best >= 0,
+        .no_scores = a->no_scores,
+        .quiet = a->quiet};
+    o.n = a->best > 0 ? (size_t)a->best : a->last > 0 ? (size_t)a->last : 0;
+    return dg_run_average(&o, err);
 }
 
 static void print_scores(const struct dg_bleu *bleu, const struct dg_chrf *chrf)
@@ -348,28 +263,23 @@ static void print_json(const struct dg_evaluated *e)
     dg_json_free(o);
 }
 
-static int verb_evaluate(int argc, char **argv, struct dg_error *err)
+static int verb_evaluate(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_evaluated e;
-    int rc = dg_args_parse(argc, argv, "FTbantj", &a, err);
-    if (!rc)
-        rc = need(&a, 3, "a bundle, a source and a target file", err);
-    struct dg_evaluate_text o = {.bundle = a.words[0],
-        .source = a.words[1],
-        .target = a.words[2],
-        .source_lang = a.from,
-        .target_lang = a.to,
-        .lines = a.lines > 0 ? (uint64_t)a.lines : 0,
-        .threads = (int)a.threads,
-        .beam = a.beam > 0 ? (uint32_t)a.beam : 0,
-        .alpha = (float)a.alpha,
+    struct dg_evaluate_text o = {.bundle = a->words[0],
+        .source = a->words[1],
+        .target = a->words[2],
+        .source_lang = a->from,
+        .target_lang = a->to,
+        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .threads = (int)a->threads,
+        .beam = a->beam_size > 0 ? (uint32_t)a->beam_size : 0,
+        .alpha = (float)a->length_penalty,
         .score = true};
-    if (!rc)
-        rc = dg_evaluate_text(&o, &e, err);
+    int rc = dg_evaluate_text(&o, &e, err);
     if (rc)
         return rc;
-    if (a.json) {
+    if (a->json) {
         print_json(&e);
         return 0;
     }
@@ -379,34 +289,21 @@ static int verb_evaluate(int argc, char **argv, struct dg_error *err)
     return 0;
 }
 
-static int verb_plot(int argc, char **argv, struct dg_error *err)
+static int verb_plot(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
-    int rc = dg_args_parse(argc, argv, "o", &a, err);
-    if (!rc)
-        rc = need_out(&a, err);
-    if (!rc && !a.n_words)
-        rc = dg_error_set(err, DG_EINVAL, "expected one or more logs");
-    return rc ? rc : dg_plot(a.words, a.n_words, a.out, err);
+    return dg_plot(a->words, a->n_words, a->out, err);
 }
 
-static int verb_batches(int argc, char **argv, struct dg_error *err)
+static int verb_batches(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_recipe *r = NULL;
     struct dg_dataset *d = NULL;
-    int rc = dg_args_parse(argc, argv, "pdsn", &a, err);
-    if (!rc)
-        rc = need(&a, 1, "a recipe", err);
-    if (!rc && !a.prepared)
-        rc = dg_error_field(err, DG_EINVAL, "prepared", "--prepared DIR is missing");
-    if (!rc)
-        rc = load_recipe(&a, &r, err);
+    int rc = load_recipe(a, &r, err);
     if (!rc) {
         struct dg_dataset_options o = dg_run_batches(r);
-        rc = dg_dataset_open(a.prepared, "train", &o, &d, err);
+        rc = dg_dataset_open(a->prepared, "train", &o, &d, err);
     }
-    for (long i = 0; i < a.lines && !rc; i++) {
+    for (long i = 0; i < a->lines && !rc; i++) {
         rc = dg_batches_print(d, stdout, err);
     }
     dg_dataset_close(d);
@@ -414,22 +311,15 @@ static int verb_batches(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
-static int verb_shortlist(int argc, char **argv, struct dg_error *err)
+static int verb_shortlist(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_made_shortlist made;
-    int rc = dg_args_parse(argc, argv, "pnBQ", &a, err);
-    if (!rc)
-        rc = need(&a, 1, "a bundle", err);
-    if (!rc && !a.prepared)
-        rc = dg_error_field(err, DG_EINVAL, "prepared", "--prepared DIR is missing");
-    struct dg_make_shortlist o = {.bundle = a.words[0],
-        .prepared_dir = a.prepared,
-        .pairs = a.lines > 0 ? (uint64_t)a.lines : 0,
-        .best = a.best > 0 ? (uint32_t)a.best : 0,
-        .frequent = a.frequent > 0 ? (uint32_t)a.frequent : 0};
-    if (!rc)
-        rc = dg_shortlist_make(&o, &made, err);
+    struct dg_make_shortlist o = {.bundle = a->words[0],
+        .prepared_dir = a->prepared,
+        .pairs = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .best = a->best > 0 ? (uint32_t)a->best : 0,
+        .frequent = a->frequent > 0 ? (uint32_t)a->frequent : 0};
+    int rc = dg_shortlist_make(&o, &made, err);
     if (!rc)
         printf("%llu pairs: %.1f translations a source piece, %u pieces always; a sentence's list "
                "has %.0f pieces\nand holds %.2f %% of those of its translation\n",
@@ -438,34 +328,24 @@ static int verb_shortlist(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
-static int verb_languages(int argc, char **argv, struct dg_error *err)
+static int verb_languages(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_made_detector made;
-    int rc = dg_args_parse(argc, argv, "o", &a, err);
-    if (!rc)
-        rc = a.out ? 0 : dg_error_field(err, DG_EINVAL, "out", "--out FILE is missing");
-    struct dg_make_detector o = {.texts = a.words, .n = a.n_words, .out = a.out};
-    if (!rc)
-        rc = dg_detector_make(&o, &made, err);
+    const struct dg_make_detector o = {.texts = a->words, .n = a->n_words, .out = a->out};
+    int rc = dg_detector_make(&o, &made, err);
     if (!rc)
         printf("%zu languages, %llu lines, cross-entropy %.3f nats\n", made.languages,
             (unsigned long long)made.lines, made.loss);
     return rc;
 }
 
-static int verb_bleu(int argc, char **argv, struct dg_error *err)
+static int verb_bleu(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_args a;
     struct dg_bleu bleu = {{0}, {0}, 0, 0};
     struct dg_chrf chrf = {{0}, {0}, {0}};
     struct dg_corpus *corpus = NULL;
     struct dg_line lines[2];
-    int got = 1, rc = dg_args_parse(argc, argv, "", &a, err);
-    if (!rc)
-        rc = need(&a, 2, "a file of hypotheses and one of references", err);
-    if (!rc)
-        rc = dg_corpus_open(a.words, 2, &corpus, err);
+    int got = 1, rc = dg_corpus_open(a->words, 2, &corpus, err);
     while (!rc && (got = dg_corpus_next(corpus, lines, err)) > 0) {
         rc = dg_bleu_add(&bleu, lines[0].text, lines[0].len, lines[1].text, lines[1].len, err);
         if (!rc)
@@ -479,34 +359,81 @@ static int verb_bleu(int argc, char **argv, struct dg_error *err)
     return rc;
 }
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv, struct dg_error *err);
-} verbs[] = {{"run", verb_run}, {"resume", verb_resume}, {"average", verb_average},
-    {"evaluate", verb_evaluate}, {"prepare", verb_prepare}, {"plan", verb_plan},
-    {"recipe", verb_recipe}, {"plot", verb_plot}, {"bleu", verb_bleu},
-    {"languages", verb_languages}, {"shortlist", verb_shortlist}, {"batches", verb_batches}};
+static const struct dg_verb verbs[] = {
+    {"run", "RECIPE --out DIR", "text files to a bundle: prepare, train, validate, average, score",
+        1, 1, "out! data set init prepared threads device precision no_scores quiet", verb_run},
+    {"resume", "DIR", "go on with a run, bit for bit", 1, 1,
+        "set prepared threads device precision no_scores quiet", verb_resume},
+    {"average", "DIR [--out BUNDLE]", "average a run's checkpoints into a bundle", 1, 1,
+        "out last best no_scores quiet", verb_average},
+    {"evaluate", "BUNDLE SOURCE TARGET",
+        "perplexity, BLEU and chrF of a bundle on a text and its translation", 3, 3,
+        "from to beam_size length_penalty lines threads json", verb_evaluate},
+    {"prepare", "RECIPE --out DIR", "clean, train the vocabulary and encode, and no more", 1, 1,
+        "out! data set init threads force quiet", verb_prepare},
+    {"plan", "RECIPE --out DIR", "what a run will need of memory (prepares its data)", 1, 1,
+        "out! data set init prepared threads quiet", verb_plan},
+    {"recipe", "RECIPE", "print a recipe with every default", 1, 1, "data set init threads",
+        verb_recipe},
+    {"plot", "LOG... --out FILE", "curves of one or more log.jsonl, as SVG", 1, -1, "out!",
+        verb_plot},
+    {"bleu", "HYPOTHESES REFERENCES", "BLEU and chrF of text files, as sacreBLEU counts them", 2, 2,
+        "", verb_bleu},
+    {"languages", "CODE=FILE... --out FILE",
+        "a model that tells languages, of plain texts (CODE: en, de ...)", 1, -1, "out!",
+        verb_languages},
+    {"shortlist", "BUNDLE --prepared DIR",
+        "which target tokens come from which source tokens, into the bundle: faster output layer",
+        1, 1, "prepared! lines best frequent", verb_shortlist},
+    {"batches", "RECIPE --prepared DIR",
+        "the first --lines N batches as JSON, for comparing with other trainers", 1, 1,
+        "prepared! data set lines", verb_batches},
+};
+
+static const char after[] =
+    "\nRECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, "
+    "paper-big-enfr.\n"
+    "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
+    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of "
+    "its\nown under --device cuda; SIGUSR1 to mpirun saves and ends them.\n"
+    "dragoman-train VERB --help tells a verb's options; dragoman-train --version the version.\n";
+
+static void help(FILE *to)
+{
+    fprintf(to, "usage: dragoman-train VERB [options]\n\nTrains the Transformer of \"Attention Is "
+                "All You Need\".\n\n");
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].what);
+    fputs(after, to);
+}
+
+static int run(const struct dg_verb *verb, int argc, char **argv)
+{
+    struct dg_args a;
+    struct dg_error err = {0};
+    int status = dg_args_read(verb, argc, argv, &a);
+    if (status >= 0)
+        return status;
+    int rc = verb->run(&a, &err);
+    if (rc)
+        fprintf(stderr, "dragoman-train %s: %s\n", verb->name, err.message);
+    return !rc ? 0 : rc == DG_EINVAL ? 2 : 1;
+}
 
 int main(int argc, char **argv)
 {
-    struct dg_error err = {0};
     const char *verb = argc > 1 ? argv[1] : "";
-    if (argc < 2 || !strcmp(verb, "--help") || !strcmp(verb, "help")) {
-        fputs(usage, argc < 2 ? stderr : stdout);
+    if (argc < 2 || !strcmp(verb, "--help") || !strcmp(verb, "-h") || !strcmp(verb, "help")) {
+        help(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
     }
     if (!strcmp(verb, "--version")) {
         puts("dragoman-train " DG_VERSION);
         return 0;
     }
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        if (strcmp(verbs[i].name, verb))
-            continue;
-        int rc = verbs[i].run(argc - 1, argv + 1, &err);
-        if (rc)
-            fprintf(stderr, "dragoman-train %s: %s\n", verb, err.message);
-        return !rc ? 0 : rc == DG_EINVAL ? 2 : 1;
-    }
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (!strcmp(verbs[i].name, verb))
+            return run(&verbs[i], argc - 1, argv + 1);
     fprintf(stderr, "dragoman-train: there is no verb \"%s\"; see --help\n", verb);
     return 2;
 }

@@ -620,15 +620,15 @@ def test_plot_and_scores(data, whole, tmp_path):
 
 
 @pytest.mark.parametrize("args, words", [
-    (["run"], "expected a recipe"),
+    (["run"], "expected RECIPE"),
     (["run", "small"], "--out DIR is missing"),
     (["run", "nothing.json", "--out", "x"], "nothing.json"),
-    (["resume", "x", "--out", "y"], "takes no --out"),
+    (["resume", "x", "--out", "y"], "there is no option --out"),
     (["average", "x", "--last", "many"], "must be a whole number"),
     (["average", "x", "--last", "1", "--best", "1"], "not both"),
     (["evaluate", "a", "b", "c", "--alpha", "-1"], "must be a number from 0 to 10"),
     (["frobnicate"], "there is no verb"),
-    (["run", "small", "--out", "x", "--frob"], "no such option"),
+    (["run", "small", "--out", "x", "--frob"], "there is no option --frob"),
 ])
 def test_wrong_command_lines(args, words, tmp_path):
     done = subprocess.run([os.path.abspath(TRAIN)] + args, capture_output=True, text=True, cwd=tmp_path, timeout=60)

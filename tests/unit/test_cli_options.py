@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+TRAIN = DRAGOMAN + "-train"
 BUNDLE = "tests/data/en-de"
 NEEDED = {"translate": [], "score": ["--source", "x", "--target", "x"], "bench": ["--sentences", "x"],
           "attention": ["--source", "x", "--json"]}
@@ -84,6 +85,28 @@ def test_help_works_after_each_verb(verb):
         assert done.returncode == 0 and done.stderr == ""
         assert done.stdout.startswith(f"usage: dragoman {verb} ") and "\n  --help " in done.stdout
         assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+TRAIN_VERBS = ["run", "resume", "average", "evaluate", "prepare", "plan", "recipe", "plot", "bleu", "languages", "shortlist", "batches"]
+
+
+@pytest.mark.parametrize("verb", TRAIN_VERBS)
+def test_the_trainer_s_verbs_have_help_too(verb):
+    done = subprocess.run([TRAIN, verb, "--help"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith(f"usage: dragoman-train {verb} ") and "\n  --help " in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("words,told", [
+    (["recipe"], "expected RECIPE"), (["run", "base"], "--out DIR is missing"), (["recipe", "base", "more"], 'unexpected "more"'),
+    (["bleu", "a", "b", "--json"], "there is no option --json"), (["evaluate", "a", "b", "c", "--beam", "33"], "--beam-size is"),
+    (["recipe", "base", "--dat", "x"], "there is no option --dat: options are written in full (--data)"),
+    (["evaluate", "a", "b", "c", "--alpha", "11"], "--length-penalty is"), (["recipe", "base", "--init", "/no"], "--init /no: ")])
+def test_what_the_trainer_refuses(words, told):
+    done = subprocess.run([TRAIN, *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith(f"dragoman-train {words[0]}: {told}")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -52,15 +52,16 @@ def test_every_option_has_its_place_in_the_manual(installed):
     assert {"-" + s.replace("\\", "") for s in shown} == flags("dragoman-server")
 
 
-def test_every_verb_has_its_section_in_the_manual(installed):
-    text = page(installed, "dragoman")
+@pytest.mark.parametrize("program", ["dragoman", "dragoman-train"])
+def test_every_verb_has_its_section_in_the_manual(installed, program):
+    text = page(installed, program)
     sections = re.split(r"^\.Ss ", text, flags=re.M)[1:]
-    assert [s.split()[0] for s in sections] == verbs("dragoman")
+    assert [s.split()[0] for s in sections] == verbs(program)
     for section in sections:
         verb = section.split("\n")[0]
         shown = {"-" + s.replace("\\", "") for s in re.findall(r"^\.It Fl (\S+)", section.split("\n.Sh")[0], re.M)}
-        assert shown == flags("dragoman", verb), verb
-        assert "dragoman " + verb in section.replace("\\", "")
+        assert shown == flags(program, verb), verb
+        assert f"{program} {verb}" in section.replace("\\", "")
 
 
 def test_the_manual_is_well_formed(installed):

@@ -1,15 +1,25 @@
-#include "cli/command.h"
-
-#include "cli/cli.h"
+#include "base/command.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct dg_field help_row[] = {
     {"help", DG_FIELD_BOOL, 0, sizeof(bool), .help = "print this text"}};
 
-static int print_help(const struct dg_cli_command *c, const struct dg_fields *groups, size_t n)
+int dg_command_refuse(const char *name, const char *format, ...)
+{
+    va_list ap;
+    fprintf(stderr, "%s: ", name);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fprintf(stderr, "\ntry: %s --help\n", name);
+    return 2;
+}
+
+static int print_help(const struct dg_command *c, const struct dg_fields *groups, size_t n)
 {
     struct dg_buffer b;
     dg_buffer_init(&b);
@@ -20,26 +30,26 @@ static int print_help(const struct dg_cli_command *c, const struct dg_fields *gr
     return 0;
 }
 
-int dg_cli_command_read(const struct dg_cli_command *c, int argc, char **argv, int *n_words)
+int dg_command_read(const struct dg_command *c, int argc, char **argv, int *n_words)
 {
-    struct dg_fields groups[DG_CLI_GROUPS];
+    struct dg_fields groups[DG_COMMAND_GROUPS];
     struct dg_error err = {0};
     bool help = false;
     int n = 0;
-    assert(c->n_groups < DG_CLI_GROUPS);
+    assert(c->n_groups < DG_COMMAND_GROUPS);
     memcpy(groups, c->groups, c->n_groups * sizeof *groups);
     groups[c->n_groups] = (struct dg_fields){help_row, 1, &help, NULL, NULL};
     int rc = dg_options_read(groups, c->n_groups + 1, argc, argv, &n, &err);
     if (rc == DG_OK && help)
         return print_help(c, groups, c->n_groups + 1);
-    if (rc == DG_OK)
+    if (rc == DG_OK && n >= c->min_words)
         rc = dg_options_required(groups, c->n_groups, &err);
     if (rc != DG_OK)
-        return dg_cli_usage(c->verb, "%s", err.message);
-    if (n > c->max_words)
-        return dg_cli_usage(c->verb, "unexpected \"%.60s\"", argv[1 + c->max_words]);
+        return dg_command_refuse(c->name, "%s", err.message);
+    if (c->max_words >= 0 && n > c->max_words)
+        return dg_command_refuse(c->name, "unexpected \"%.60s\"", argv[1 + c->max_words]);
     if (n < c->min_words)
-        return dg_cli_usage(c->verb, "%s needed", c->words);
+        return dg_command_refuse(c->name, "expected %s", c->words);
     if (n_words)
         *n_words = n;
     return -1;

@@ -1,0 +1,34 @@
+/* The command line of a program or of one of its verbs: tables of options are read, checked and
+ * printed in one place. Prints --help to standard output and what is wrong to standard error. */
+#ifndef DG_BASE_COMMAND_H
+#define DG_BASE_COMMAND_H
+
+#include "base/options.h"
+
+enum { DG_COMMAND_GROUPS = 8 };
+
+struct dg_command {
+    /* For messages: "dragoman translate". */
+    const char *name;
+    /* "usage: ..." and what it does; lines end in "\n". */
+    const char *usage;
+    const struct dg_fields *groups; /* [n] below DG_COMMAND_GROUPS */
+    size_t n_groups;
+    /* Printed after the options, or NULL. */
+    const char *after;
+    /* How many words that are no options it takes; max -1: any number. */
+    int min_words, max_words;
+    /* What they are, for a message: "one bundle". */
+    const char *words;
+};
+
+/* Read argv[1..]; the words are argv[1..*n_words] then. -1: go on; otherwise the exit status: 0
+ * after
+ * --help, 2 after wrong usage, which was explained. */
+int dg_command_read(const struct dg_command *c, int argc, char **argv, int *n_words);
+
+/* Explain wrong usage and say where the help is. Returns 2. */
+int dg_command_refuse(const char *name, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
