@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sha2.h>
 
@@ -45,17 +46,49 @@ static int check_schema(struct dg_keys *k, bool create, struct dg_error *err)
     return DG_OK;
 }
 
-int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_error *err)
+/* Open the file at path, whichever it is now. */
+static int open_file(struct dg_keys *k, const char *path, bool create, struct dg_error *err)
 {
-    struct dg_keys *k = calloc(1, sizeof *k);
-    bool changed;
-    if (!k)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the API keys");
+    struct stat now;
     int rc = dg_db_open(path, create, &k->db, err);
+    if (rc == DG_OK && stat(path, &now) != 0)
+        rc = dg_error_set(err, DG_EIO, "cannot look at %s: %s", path, strerror(errno));
     if (rc == DG_OK)
         rc = check_schema(k, create, err);
     if (rc == DG_OK)
-        rc = dg_keys_changed(k, &changed, err);
+        rc = dg_db_number(&k->db, "PRAGMA data_version", &k->data_version, err);
+    if (rc != DG_OK) {
+        dg_db_close(&k->db);
+        return rc;
+    }
+    k->device = now.st_dev;
+    k->inode = now.st_ino;
+    return DG_OK;
+}
+
+/* Follow the path to the file that is there now. The old one is closed first: closing removes what
+ * SQLite keeps beside it, under names that are the new one's from then on. */
+static int follow(struct dg_keys *k, bool *other, struct dg_error *err)
+{
+    struct stat now;
+    char path[sizeof k->db.path];
+    *other = false;
+    if (stat(k->db.path, &now) != 0)
+        return dg_error_set(err, DG_EIO, "there is no %s: %s", k->db.path, strerror(errno));
+    if (k->db.handle && now.st_dev == k->device && now.st_ino == k->inode)
+        return DG_OK;
+    memcpy(path, k->db.path, sizeof path);
+    dg_db_close(&k->db);
+    *other = true;
+    return open_file(k, path, false, err);
+}
+
+int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_error *err)
+{
+    struct dg_keys *k = calloc(1, sizeof *k);
+    if (!k)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the API keys");
+    int rc = open_file(k, path, create, err);
     if (rc != DG_OK) {
         dg_keys_close(k);
         return rc;
@@ -205,7 +238,10 @@ int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_er
 int dg_keys_changed(struct dg_keys *k, bool *changed, struct dg_error *err)
 {
     int64_t version = 0;
-    int rc = dg_db_number(&k->db, "PRAGMA data_version", &version, err);
+    int rc = follow(k, changed, err);
+    if (rc != DG_OK || *changed)
+        return rc;
+    rc = dg_db_number(&k->db, "PRAGMA data_version", &version, err);
     *changed = rc == DG_OK && version != k->data_version;
     if (rc == DG_OK)
         k->data_version = version;

@@ -49,10 +49,13 @@ int dg_keys_revoke(struct dg_keys *k, const char *id, int64_t now_s, struct dg_e
 /* All keys, the revoked too, oldest first: *out[*n], to be freed. */
 int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_error *err);
 
-/* Has another program (or connection) written since this was last asked? */
+/* Has another program (or connection) written since this was last asked, or put another file in
+ * this one's place? Then that one is open from now on. DG_EIO: there is none now. */
 int dg_keys_changed(struct dg_keys *k, bool *changed, struct dg_error *err);
 
-/* Add to the counters: all of list[n] or nothing. Keys that are gone are passed over. */
+/* Add to the counters: all of list[n] or nothing. Keys that are gone are passed over. What was
+ * written is in the file itself when this returns, so that one that is put in its place is not
+ * mixed with what SQLite keeps beside it. */
 int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, struct dg_error *err);
 /* From first_day on, by key and day: *out[*n], to be freed. */
 int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **out, size_t *n,

@@ -5,9 +5,14 @@
 #include "store/db.h"
 #include "store/keys.h"
 
+#include <sys/types.h>
+
 struct dg_keys {
     struct dg_db db;
     int64_t data_version; /* as dg_keys_changed last saw it */
+    /* The file that is open. */
+    dev_t device;
+    ino_t inode;
 };
 
 #endif

@@ -20,7 +20,8 @@ int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, st
     sqlite3_stmt *s = NULL;
     if (n == 0)
         return DG_OK;
-    int rc = dg_db_run(&k->db, "BEGIN IMMEDIATE", err);
+    int rc = k->db.handle ? dg_db_run(&k->db, "BEGIN IMMEDIATE", err)
+                          : dg_error_set(err, DG_EIO, "%s could not be opened", k->db.path);
     if (rc != DG_OK)
         return rc;
     rc = dg_db_prepare(&k->db,
@@ -36,6 +37,8 @@ int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, st
         rc = dg_db_run(&k->db, "COMMIT", err);
     if (rc != DG_OK)
         dg_db_run(&k->db, "ROLLBACK", NULL);
+    else /* as far as nobody else reads: the next one will do it */
+        dg_db_run(&k->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
     return rc;
 }
 

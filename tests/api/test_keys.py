@@ -248,6 +248,29 @@ def test_a_file_that_is_locked_stops_no_request(models, path):
         server.until(lambda: server.logged('event="keys" store=recovered'))
 
 
+def test_a_file_put_in_anothers_place_is_read(models, path, tmp_path):
+    """As an editor, a copy or a configuration manager replaces files: by renaming. Its keys count, the old file's no more."""
+    old, new = add(path), add(tmp_path / "next.db")
+    with serve(models, path) as server:
+        assert ask(server, old).status_code == 200 and ask(server, new).status_code == 401
+        os.rename(tmp_path / "next.db", path)
+        server.until(lambda: ask(server, new).status_code == 200)
+        server.until(lambda: ask(server, old).status_code == 401)
+        server.until(lambda: used(path, new)[0] >= 1)
+        # One that is no file of keys changes nothing, and is said; a good one after it is read again.
+        newest = add(tmp_path / "newest.db")
+        (tmp_path / "text").write_text("hello " * 1000)
+        os.rename(tmp_path / "text", path)
+        server.until(lambda: server.logged('event="keys" store=failed'))
+        assert ask(server, new).status_code == 200
+        os.rename(tmp_path / "newest.db", path)
+        server.until(lambda: ask(server, newest).status_code == 200)
+        server.until(lambda: ask(server, new).status_code == 401)
+        os.remove(path)
+        server.until(lambda: sum('store=failed' in line for line in server.log) == 2)
+        assert ask(server, newest).status_code == 200
+
+
 def test_a_file_that_is_none_stops_the_start(models, tmp_path):
     (tmp_path / "text").write_text("hello " * 1000)
     for name, words in (("nothing", "there is no"), ("text", "not a database")):
