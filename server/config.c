@@ -83,6 +83,8 @@ static const struct dg_field settings[] = {
         .argument = "SECONDS", .help = "a connection without a request is closed after this"},
     {"drain_timeout", SECONDS(drain_timeout_ms, 0, 86400), .fallback = "30", .argument = "SECONDS",
         .help = "after SIGTERM, requests that run may take this long"},
+    {"unix_socket", TEXT(unix_socket), .fallback = "", .argument = "PATH",
+        .help = "listen there too; owner and group may use it, and reload models without a key"},
     {"aliases", TEXT(aliases), .fallback = "", .argument = "LIST",
         .help = "names of languages: pb=pt-BR,zt=zh-Hant"},
     {"pivot", TEXT(pivot), .fallback = "en", .argument = "LANGUAGE",

@@ -25,14 +25,15 @@ enum dg_server_action {
 struct dg_server_config {
     char models[1024]; /* a bundle, or a directory of bundles */
     char host[256];
-    char log_level[16]; /* debug, info, warn, error */
-    char log_format[8]; /* logfmt, json */
-    int64_t access_log; /* one in so many requests is logged; 0: those answered 5xx alone */
-    char keys[1024];    /* file of API keys, or "": everybody may translate */
-    char keys_open[16]; /* what needs no key: pages, probes */
-    char config[1024];  /* the file these came from, or "" */
-    char aliases[1024]; /* of languages, "pb=pt-BR,..." */
-    char pivot[32];     /* language that pairs without a model go through, or "off" */
+    char log_level[16];    /* debug, info, warn, error */
+    char log_format[8];    /* logfmt, json */
+    int64_t access_log;    /* one in so many requests is logged; 0: those answered 5xx alone */
+    char unix_socket[108]; /* path, or "": none */
+    char keys[1024];       /* file of API keys, or "": everybody may translate */
+    char keys_open[16];    /* what needs no key: pages, probes */
+    char config[1024];     /* the file these came from, or "" */
+    char aliases[1024];    /* of languages, "pb=pt-BR,..." */
+    char pivot[32];        /* language that pairs without a model go through, or "off" */
     int64_t port;
     int64_t threads;         /* HTTP threads */
     int64_t workers;         /* engines of each model, one thread each */

@@ -46,6 +46,7 @@ struct server {
     struct dg_workers *workers;
     const char *(*routes)[2]; /* method and path of each, for the metrics */
     uint16_t port;
+    bool unix_bound; /* the Unix socket's file is ours */
     /* For the watchdog, as of its last look. */
     bool waited;
     uint64_t steps;
@@ -236,14 +237,20 @@ static int raise_descriptor_limit(struct dg_server_config *c, struct dg_error *e
 static int open_http(struct server *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
-    int fd = -1;
-    int rc = dg_systemd_listen_fd(&fd, err);
-    bool passed = fd >= 0;
+    int fds[2] = {-1, -1};
+    int rc = dg_systemd_listen_fd(&fds[0], err);
+    bool passed = fds[0] >= 0;
     if (rc == DG_OK && !passed)
-        rc = dg_listen_open(c->host, (uint16_t)c->port, &fd, err);
-    if (rc != DG_OK)
+        rc = dg_listen_open(c->host, (uint16_t)c->port, &fds[0], err);
+    if (rc == DG_OK && c->unix_socket[0] != '\0')
+        rc = dg_listen_open_unix(c->unix_socket, &fds[1], err);
+    if (rc != DG_OK) {
+        if (fds[0] >= 0)
+            close(fds[0]);
         return rc;
-    s->port = dg_listen_port(fd);
+    }
+    s->unix_bound = fds[1] >= 0;
+    s->port = dg_listen_port(fds[0]);
     struct dg_http_options o = {
         .threads = (uint32_t)c->threads,
         .max_connections = (uint32_t)c->max_connections,
@@ -261,7 +268,7 @@ static int open_http(struct server *s, struct dg_error *err)
         .refuse = dg_routes_refuse,
         .finished = dg_routes_finished,
     };
-    rc = dg_http_open(fd, &o, &s->http, err);
+    rc = dg_http_open(fds, &o, &s->http, err);
     if (rc == DG_OK)
         dg_log(DG_LOG_INFO, "listening address=%s:%u%s", passed ? "passed" : c->host, s->port,
             passed ? " socket=passed" : "");
@@ -460,6 +467,8 @@ static uint32_t stop(struct server *s)
     dg_pivots_stop(s->app.pivots);
     dg_reload_stop(s->app.reload);
     dg_http_close(s->http);
+    if (s->unix_bound)
+        unlink(s->app.config.unix_socket);
     dg_aside_close(s->app.aside);
     dg_pivots_close(s->app.pivots);
     dg_feeder_close(s->app.feeder);

@@ -71,10 +71,11 @@ static bool check_key(
     }
 }
 
-/* From this machine, and neither through a proxy on it nor by a page in a browser on it. */
-static bool is_local(const struct dg_http_exchange *x)
+/* Through the Unix socket, and not from a proxy that uses it and passes on what others send. Not by
+ * address: whatever a proxy on this machine passes on comes from this machine. */
+static bool is_owner(const struct dg_http_exchange *x)
 {
-    return dg_http_local(x) && !dg_http_header(x, "X-Forwarded-For") &&
+    return dg_http_unix(x) && !dg_http_header(x, "X-Forwarded-For") &&
            !dg_http_header(x, "Forwarded") && !dg_http_header(x, "Via") &&
            !dg_http_header(x, "Origin");
 }
@@ -90,13 +91,15 @@ bool dg_gate_enter(
     v->route = route;
     v->shown = "-";
     dg_http_set_tag(x, v);
-    if (scope == 0)
+    if (scope == 0 || (scope == DG_SCOPE_ADMIN && is_owner(x)))
         return true;
     if (auth)
         return check_key(auth, x, scope, v);
-    if (scope == DG_SCOPE_ADMIN && !is_local(x)) {
+    if (scope == DG_SCOPE_ADMIN) {
         refuse(x, 403, "forbidden",
-            "without API keys (--keys) this is for clients on the server's own machine", 0);
+            "without API keys (--keys) this goes through the server's Unix socket (--unix-socket) "
+            "alone; SIGHUP does the same",
+            0);
         return false;
     }
     return true;

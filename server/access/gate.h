@@ -1,5 +1,6 @@
 /* Who may ask: each request's route and API key, from its first byte handled to its reply sent.
- * Without keys (--keys) everybody may do everything, but administration is for this machine alone.
+ * Without keys (--keys) everybody may do everything, but administration is for clients of the Unix
+ * socket alone.
  * HTTP threads. */
 #ifndef DG_SERVER_ACCESS_GATE_H
 #define DG_SERVER_ACCESS_GATE_H

@@ -507,12 +507,12 @@ static struct MHD_Daemon *start_daemon(struct dg_http *http)
         MHD_OPTION_END);
 }
 
-int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out,
-    struct dg_error *err)
+int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
+    struct dg_http **out, struct dg_error *err)
 {
     struct dg_http *http = calloc(1, sizeof *http);
     if (!http) {
-        close(listen_fd);
+        dg_net_close_listeners(listen_fds);
         return dg_error_set(err, DG_ENOMEM, "no memory for the HTTP server");
     }
     http->o = *options;
@@ -521,7 +521,7 @@ int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg
         http->id_seed = dg_clock_ns();
     http->daemon = start_daemon(http);
     if (!http->daemon) {
-        close(listen_fd);
+        dg_net_close_listeners(listen_fds);
         free(http);
         return dg_error_set(
             err, DG_EIO, "the HTTP library did not start with %u threads", options->threads);
@@ -540,7 +540,7 @@ int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg
         .pin = pin_exchange,
         .gone = exchange_gone,
     };
-    int rc = dg_net_open(listen_fd, &net, &http->net, err);
+    int rc = dg_net_open(listen_fds, &net, &http->net, err);
     if (rc != DG_OK) {
         MHD_stop_daemon(http->daemon);
         free(http);

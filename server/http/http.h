@@ -62,9 +62,9 @@ struct dg_http_options {
     void (*finished)(void *app, struct dg_http_exchange *x, int status);
 };
 
-/* Serve from listen_fd (owned from here on). */
-int dg_http_open(int listen_fd, const struct dg_http_options *options, struct dg_http **out,
-    struct dg_error *err);
+/* Serve from these (-1: none; owned from here on). */
+int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
+    struct dg_http **out, struct dg_error *err);
 /* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
 void dg_http_drain(struct dg_http *http);
 /* Whether nobody is accepted any more: that takes a moment after dg_http_drain, and who was
@@ -79,8 +79,8 @@ void dg_http_close(struct dg_http *http);
 const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
 /* A request header; NULL when absent. HTTP thread, until the reply; borrowed. */
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
-/* Does the client run on this machine (loopback)? HTTP thread. */
-bool dg_http_local(const struct dg_http_exchange *x);
+/* Did the client come through a Unix socket, which the file's mode guards? HTTP thread. */
+bool dg_http_unix(const struct dg_http_exchange *x);
 /* Has the client hung up? Nobody will read the reply. HTTP thread. */
 bool dg_http_gone(const struct dg_http_exchange *x);
 /* Bytes of the reply's body that were handed over. HTTP thread. */

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define BACKLOG 1024
@@ -70,6 +73,52 @@ int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *er
     if (found < 0)
         return bind_error(host, port, number, err);
     *fd = found;
+    return DG_OK;
+}
+
+static int unix_error(const char *path, const char *why, struct dg_error *err)
+{
+    return dg_error_field(
+        err, DG_EIO, "unix_socket", "cannot listen on %s: %s (see --unix-socket)", path, why);
+}
+
+/* Remove a socket that nobody answers any more. */
+static int clear_path(const char *path, const struct sockaddr_un *a, struct dg_error *err)
+{
+    struct stat there;
+    if (lstat(path, &there) != 0)
+        return errno == ENOENT ? DG_OK : unix_error(path, strerror(errno), err);
+    if (!S_ISSOCK(there.st_mode))
+        return unix_error(path, "there is a file that is no socket", err);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool answered = fd >= 0 && (connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ||
+                                   errno == EAGAIN); /* its backlog is full */
+    if (fd >= 0)
+        close(fd);
+    if (answered)
+        return unix_error(path, "another server answers there", err);
+    return unlink(path) == 0 ? DG_OK : unix_error(path, strerror(errno), err);
+}
+
+int dg_listen_open_unix(const char *path, int *out, struct dg_error *err)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof a.sun_path)
+        return unix_error(path, "a path of at most 107 bytes is allowed", err);
+    memcpy(a.sun_path, path, strlen(path));
+    int rc = clear_path(path, &a, err);
+    if (rc != DG_OK)
+        return rc;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* Nobody can connect before listen: the mode is set by then. */
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&a, sizeof a) != 0 || chmod(path, 0660) != 0 ||
+        listen(fd, BACKLOG) != 0) {
+        rc = unix_error(path, strerror(errno), err);
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    *out = fd;
     return DG_OK;
 }
 

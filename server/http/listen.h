@@ -11,6 +11,10 @@
  * flag helps. */
 int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *err);
 
+/* The same on a Unix socket that owner and group may use; what a server that is no more left at
+ * path is replaced. DG_EIO: another server answers there, or the file is no socket. */
+int dg_listen_open_unix(const char *path, int *fd, struct dg_error *err);
+
 /* The port fd is bound to; 0 when it cannot be told. */
 uint16_t dg_listen_port(int fd);
 

@@ -30,6 +30,7 @@
 #define TAG_LISTEN 0ull
 #define TAG_WAKE 1ull
 #define TAG_LINGER 2ull
+#define TAG_LISTEN_LOCAL 3ull
 #define MS 1000000ull
 
 struct slot {
@@ -56,7 +57,8 @@ struct dg_net {
     pthread_t thread;
     bool has_thread;
     atomic_bool stop, drain;
-    int listen_fd; /* keeper's thread only */
+    /* TCP and Unix; -1: none. Keeper's thread only. */
+    int listen_fds[DG_NET_LISTENERS];
     /* keeper's thread only: accept again then, after running out of descriptors */
     uint64_t retry_ns;
     pthread_mutex_t lock;
@@ -379,38 +381,54 @@ static void refuse_connection(struct dg_net *net, int fd, enum verdict v)
     close(fd);
 }
 
-static void accept_all(struct dg_net *net)
+static const uint64_t listen_tags[DG_NET_LISTENERS] = {TAG_LISTEN, TAG_LISTEN_LOCAL};
+
+static int set_listening(struct dg_net *net, int how)
 {
-    while (net->listen_fd >= 0) {
+    int rc = 0;
+    for (int i = 0; i < DG_NET_LISTENERS; i++) {
+        struct epoll_event ev = {.events = EPOLLIN, .data.u64 = listen_tags[i]};
+        if (net->listen_fds[i] >= 0 &&
+            epoll_ctl(net->epoll_fd, how, net->listen_fds[i], &ev) != 0 && errno != EEXIST)
+            rc = -1;
+    }
+    return rc;
+}
+
+static void take_in(struct dg_net *net, int fd, const struct sockaddr_storage *addr, socklen_t n)
+{
+    uint64_t client = dg_client_of((const struct sockaddr *)addr, n);
+    enum verdict v = take_place(net, client);
+    if (v != PLACE)
+        refuse_connection(net, fd, v);
+    else if (!net->o.accepted(net->o.arg, fd, (const struct sockaddr *)addr, n))
+        give_place_back(net, client);
+}
+
+static void accept_all(struct dg_net *net, int listen_fd)
+{
+    while (listen_fd >= 0) {
         struct sockaddr_storage addr;
         socklen_t n = sizeof addr;
-        int fd =
-            accept4(net->listen_fd, (struct sockaddr *)&addr, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) {
-            if (errno == EINTR || errno == ECONNABORTED)
-                continue;
-            if (errno !=
-                EAGAIN) { /* out of descriptors or memory: the event would come back at once */
-                epoll_ctl(net->epoll_fd, EPOLL_CTL_DEL, net->listen_fd, NULL);
-                net->retry_ns = dg_clock_ns() + TICK_MS * MS;
-            }
-            return;
+        int fd = accept4(listen_fd, (struct sockaddr *)&addr, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            take_in(net, fd, &addr, n);
+            continue;
         }
-        uint64_t client = dg_client_of((const struct sockaddr *)&addr, n);
-        enum verdict v = take_place(net, client);
-        if (v != PLACE)
-            refuse_connection(net, fd, v);
-        else if (!net->o.accepted(net->o.arg, fd, (const struct sockaddr *)&addr, n))
-            give_place_back(net, client);
+        if (errno == EINTR || errno == ECONNABORTED)
+            continue;
+        if (errno != EAGAIN) {
+            /* Out of descriptors or memory: the event would come back at once. */
+            set_listening(net, EPOLL_CTL_DEL);
+            net->retry_ns = dg_clock_ns() + TICK_MS * MS;
+        }
+        return;
     }
 }
 
 static void retry_accept(struct dg_net *net, uint64_t now)
 {
-    if (net->retry_ns == 0 || now < net->retry_ns || net->listen_fd < 0)
-        return;
-    struct epoll_event ev = {.events = EPOLLIN, .data.u64 = TAG_LISTEN};
-    if (epoll_ctl(net->epoll_fd, EPOLL_CTL_ADD, net->listen_fd, &ev) == 0)
+    if (net->retry_ns != 0 && now >= net->retry_ns && set_listening(net, EPOLL_CTL_ADD) == 0)
         net->retry_ns = 0;
 }
 
@@ -482,11 +500,14 @@ static void close_slow(struct dg_net *net, uint64_t now)
 
 static void begin_drain(struct dg_net *net)
 {
-    if (net->listen_fd < 0)
+    if (net->drain_ns != 0)
         return;
-    accept_all(net); /* these clients believe they are connected */
-    close(net->listen_fd);
-    net->listen_fd = -1;
+    for (int i = 0; i < DG_NET_LISTENERS; i++) {
+        accept_all(net, net->listen_fds[i]); /* these clients believe they are connected */
+        if (net->listen_fds[i] >= 0)
+            close(net->listen_fds[i]);
+        net->listen_fds[i] = -1;
+    }
     pthread_mutex_lock(&net->lock);
     net->drain_ns = dg_clock_ns();
     pthread_mutex_unlock(&net->lock);
@@ -511,8 +532,8 @@ static void *keep(void *arg)
         for (int i = 0; i < n; i++) {
             uint64_t tag = events[i].data.u64;
             uint64_t count;
-            if (tag == TAG_LISTEN)
-                accept_all(net);
+            if (tag == TAG_LISTEN || tag == TAG_LISTEN_LOCAL)
+                accept_all(net, net->listen_fds[tag == TAG_LISTEN_LOCAL]);
             else if (tag == TAG_LINGER)
                 linger = true;
             else if (tag != TAG_WAKE)
@@ -536,27 +557,32 @@ static void *keep(void *arg)
 
 static int open_fds(struct dg_net *net, struct dg_error *err)
 {
-    struct epoll_event listen_ev = {.events = EPOLLIN, .data.u64 = TAG_LISTEN};
     struct epoll_event wake_ev = {.events = EPOLLIN, .data.u64 = TAG_WAKE};
     net->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     net->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (net->epoll_fd < 0 || net->wake_fd < 0 ||
-        epoll_ctl(net->epoll_fd, EPOLL_CTL_ADD, net->listen_fd, &listen_ev) != 0 ||
+    if (net->epoll_fd < 0 || net->wake_fd < 0 || set_listening(net, EPOLL_CTL_ADD) != 0 ||
         epoll_ctl(net->epoll_fd, EPOLL_CTL_ADD, net->wake_fd, &wake_ev) != 0)
         return dg_error_set(err, DG_EIO, "cannot set up epoll: %s", strerror(errno));
     return DG_OK;
 }
 
-int dg_net_open(
-    int listen_fd, const struct dg_net_options *options, struct dg_net **out, struct dg_error *err)
+void dg_net_close_listeners(const int fds[DG_NET_LISTENERS])
+{
+    for (int i = 0; i < DG_NET_LISTENERS; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_options *options,
+    struct dg_net **out, struct dg_error *err)
 {
     struct dg_net *net = calloc(1, sizeof *net);
     if (!net) {
-        close(listen_fd);
+        dg_net_close_listeners(listen_fds);
         return dg_error_set(err, DG_ENOMEM, "no memory for the connection keeper");
     }
     net->o = *options;
-    net->listen_fd = listen_fd;
+    memcpy(net->listen_fds, listen_fds, sizeof net->listen_fds);
     net->epoll_fd = net->wake_fd = -1;
     pthread_mutex_init(&net->lock, NULL);
     int rc = open_fds(net, err);
@@ -598,8 +624,7 @@ void dg_net_close(struct dg_net *net)
     }
     for (size_t i = 0; i < net->n_linger; i++)
         close(net->linger[i].fd);
-    if (net->listen_fd >= 0)
-        close(net->listen_fd);
+    dg_net_close_listeners(net->listen_fds);
     if (net->epoll_fd >= 0)
         close(net->epoll_fd);
     if (net->wake_fd >= 0)

@@ -38,9 +38,12 @@ struct dg_net_options {
     void (*gone)(void *user); /* the client of a watched request hung up; drops the pin */
 };
 
-/* Accepts from listen_fd (owned from here on) as soon as dg_net_open returns. */
-int dg_net_open(
-    int listen_fd, const struct dg_net_options *options, struct dg_net **out, struct dg_error *err);
+#define DG_NET_LISTENERS 2
+
+/* Accepts from listen_fds (-1: none; owned from here on) as soon as dg_net_open returns. */
+int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_options *options,
+    struct dg_net **out, struct dg_error *err);
+void dg_net_close_listeners(const int fds[DG_NET_LISTENERS]);
 /* Ends the thread; connections still entered are forgotten, not closed. NULL is fine. */
 void dg_net_close(struct dg_net *net);
 

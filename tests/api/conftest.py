@@ -1,4 +1,5 @@
 """A real server on a free port, with small random models."""
+import http.client
 import json
 import os
 import re
@@ -6,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -124,6 +126,47 @@ class Server:
             return read_all(s)
 
 
+class Reply:
+    """What came through a Unix socket, as requests would give it."""
+
+    def __init__(self, reply):
+        self.status_code, self.headers, self.text = reply.status, reply.headers, reply.read().decode()
+
+    def json(self):
+        return json.loads(self.text)
+
+
+class Local(Server):
+    """A server with a Unix socket, too: what is asked through it comes from the owner."""
+
+    def __init__(self, models, *flags, **more):
+        self.folder = tempfile.TemporaryDirectory()  # a short path: a socket's name has 107 bytes
+        self.socket_path = os.path.join(self.folder.name, "socket")
+        super().__init__(models, "--unix-socket", self.socket_path, *flags, **more)
+
+    def stop(self, how=signal.SIGTERM):
+        status = super().stop(how)
+        self.folder.cleanup()
+        return status
+
+    def local(self, method, path, json_body=None, headers=None):
+        connection = http.client.HTTPConnection("localhost", timeout=PATIENCE)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(PATIENCE)
+        try:
+            connection.sock.connect(self.socket_path)
+            body = None if json_body is None else json.dumps(json_body)
+            connection.request(method, path, body, {**({"Content-Type": "application/json"} if body else {}), **(headers or {})})
+            return Reply(connection.getresponse())
+        except (OSError, http.client.HTTPException) as e:
+            raise requests.ConnectionError(str(e)) from e
+        finally:
+            connection.close()
+
+    def reload(self, json_body=None, **headers):
+        return self.local("POST", "/v1/models/reload", json_body, headers)
+
+
 def read_all(s):
     data = b""
     while True:
@@ -163,7 +206,7 @@ def endless(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(models):
-    with Server(models, "--max-queue-tokens", "1000000") as s:  # nothing is refused, however slow the machine is
+    with Local(models, "--max-queue-tokens", "1000000") as s:  # nothing is refused, however slow the machine is
         yield s
 
 

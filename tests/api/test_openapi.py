@@ -89,6 +89,7 @@ SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_la
 ])
 def test_posts_answer_as_described(server, document, path, body):
     check(document, "post", path, server.post(path, body))
+    check(document, "post", path, server.local("POST", path, body))
     check(document, "post", path, requests.post(server.url(path), data="{}", timeout=60))
 
 

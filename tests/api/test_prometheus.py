@@ -9,7 +9,7 @@ import threading
 import pytest
 import requests
 
-from conftest import PATIENCE, ROOT, Server
+from conftest import PATIENCE, ROOT, Local
 
 MONITORING = os.path.join(ROOT, "docker", "monitoring")
 
@@ -64,11 +64,11 @@ def panels():
 def test_every_panel_and_every_rule_gets_what_it_asks_for(models, tmp_path):
     if not shutil.which("prometheus"):
         pytest.skip("prometheus is not installed (scripts/deps monitoring)")
-    with Server(models) as server, Prometheus(tmp_path, "127.0.0.1:%d" % server.port) as prometheus:
+    with Local(models) as server, Prometheus(tmp_path, "127.0.0.1:%d" % server.port) as prometheus:
         assert server.translate("Hello.").status_code == 200
         assert server.translate("Hello.", stream=True).status_code == 200
         assert server.post("/v1/batch", {"items": [{"text": "a", "source": "en", "target": "de"}]}).status_code == 200
-        assert server.post("/v1/models/reload", {}).status_code == 200
+        assert server.reload({}).status_code == 200
 
         empty = set(panels())
 

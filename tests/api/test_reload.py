@@ -3,6 +3,10 @@ import os
 import re
 import shutil
 import signal
+import socket
+import stat
+import subprocess
+import tempfile
 import threading
 import time
 
@@ -10,7 +14,7 @@ import pytest
 import requests
 
 import bundle
-from conftest import CLI, NARROW, PATIENCE, Server
+from conftest import CLI, NARROW, PATIENCE, SERVER, Local, Server
 
 
 @pytest.fixture
@@ -31,10 +35,6 @@ def versions(server):
     return {m["source"] + "-" + m["target"]: m["version"] for m in server.get("/v1/models").json()["models"]}
 
 
-def reload(server, **more):
-    return requests.post(server.url("/v1/models/reload"), timeout=PATIENCE, **more)
-
-
 def counts(server):
     return [int(float(n)) for n in re.findall(r'^dragoman_model_reloads_total\{outcome="\w+"\} (\S+)',
                                               server.get("/metrics").text, re.M)]
@@ -48,7 +48,7 @@ def mapped(server, path):
 
 @pytest.mark.parametrize("how", ["post", "signal"])
 def test_no_request_is_lost_in_an_exchange(folder, how):
-    with Server(str(folder / "served"), "--max-queue-tokens", "1000000") as server:
+    with Local(str(folder / "served"), "--max-queue-tokens", "1000000") as server:
         before, first = versions(server), server.translate("Keep on.")
         wanted = {before["en-de"]: first.json()["translations"]}
         assert first.headers["X-Model-Version"] == before["en-de"]
@@ -74,7 +74,7 @@ def test_no_request_is_lost_in_an_exchange(folder, how):
             server.until(lambda: seen.get(before["en-de"], 0) > 20)
             exchange(folder)
             if how == "post":
-                reply = reload(server)
+                reply = server.reload()
                 assert reply.status_code == 200, reply.text
                 assert {k: reply.json()[k] for k in ("opened", "kept", "removed")} == dict(opened=1, kept=1, removed=1)
                 assert {m["version"] for m in reply.json()["models"]} == set(versions(server).values())
@@ -100,7 +100,7 @@ def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path
     served = tmp_path / "served"
     shutil.copytree(endless, served / "m")
     other = bundle.make(CLI, str(tmp_path / "next" / "m"), seed=5)
-    with Server(str(served), *NARROW) as server:
+    with Local(str(served), *NARROW) as server:
         old = server.get("/v1/models").json()["models"][0]["version"]
         answers = []
         client = threading.Thread(target=lambda: answers.append(server.translate(busy(4))))
@@ -108,7 +108,7 @@ def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path
         server.until(lambda: "dragoman_live_sentences 1\n" in server.get("/metrics").text)
         os.rename(served / "m", tmp_path / "old")
         os.rename(other, served / "m")
-        assert reload(server).status_code == 200
+        assert server.reload().status_code == 200
         assert mapped(server, tmp_path / "old") and not answers  # it runs on
         assert server.translate("Hello.").headers["X-Model-Version"] != old  # beside the new one
         client.join()
@@ -135,11 +135,11 @@ BREAKS = {
 @pytest.mark.parametrize("how", BREAKS)
 def test_a_broken_bundle_changes_nothing(folder, how):
     damage, words = BREAKS[how]
-    with Server(str(folder / "served")) as server:
+    with Local(str(folder / "served")) as server:
         before, answer = versions(server), server.translate("Hello.").json()
         damage(folder / "next" / "en-de")
         exchange(folder)
-        reply = reload(server)
+        reply = server.reload()
         assert reply.status_code == 422 and reply.json()["error"]["code"] == "reload_failed"
         assert words in reply.json()["error"]["message"], reply.text
         assert str(folder / "served" / "en-de") in reply.json()["error"]["message"]
@@ -149,29 +149,29 @@ def test_a_broken_bundle_changes_nothing(folder, how):
         server.until(lambda: server.logged(r'level=error event="reload failed" .*%s' % re.escape(words)))
         shutil.rmtree(folder / "served" / "en-de")  # repaired: by the old one
         os.rename(folder / "old", folder / "served" / "en-de")
-        assert reload(server).json()["kept"] == 2 and counts(server) == [1, 1]
+        assert server.reload().json()["kept"] == 2 and counts(server) == [1, 1]
 
 
 def test_bundles_come_and_go(folder):
-    with Server(str(folder / "served")) as server:
+    with Local(str(folder / "served")) as server:
         assert set(versions(server)) == {"en-de", "de-fr"}
         bundle.make(CLI, str(folder / "served" / "en-fr"), "en", "fr", seed=8)
         assert server.post("/v1/translate", dict(text="a", source="fr", target="en")).status_code == 400
-        assert reload(server).json()["opened"] == 1
+        assert server.reload().json()["opened"] == 1
         assert set(versions(server)) == {"en-de", "de-fr", "en-fr"}
         shutil.rmtree(folder / "served" / "en-de")
-        reply = reload(server).json()
+        reply = server.reload().json()
         assert (reply["opened"], reply["kept"], reply["removed"]) == (0, 2, 1)
         assert server.translate("a").status_code == 400
         shutil.rmtree(folder / "served")
-        assert "cannot open the models directory" in reload(server).json()["error"]["message"]
+        assert "cannot open the models directory" in server.reload().json()["error"]["message"]
         assert set(versions(server)) == {"de-fr", "en-fr"}
 
 
 def test_many_who_ask_at_once(folder):
-    with Server(str(folder / "served")) as server:
+    with Local(str(folder / "served")) as server:
         replies = []
-        clients = [threading.Thread(target=lambda: replies.append(reload(server).status_code)) for _ in range(8)]
+        clients = [threading.Thread(target=lambda: replies.append(server.reload().status_code)) for _ in range(8)]
         for c in clients:
             c.start()
         for c in clients:
@@ -180,12 +180,12 @@ def test_many_who_ask_at_once(folder):
 
 
 def test_a_stop_while_models_are_reloaded(folder):
-    with Server(str(folder / "served")) as server:
+    with Local(str(folder / "served")) as server:
         replies = []
 
         def ask():
             try:
-                replies.append(reload(server).status_code)
+                replies.append(server.reload().status_code)
             except requests.ConnectionError:
                 pass  # it came too late to be accepted
 
@@ -200,37 +200,54 @@ def test_a_stop_while_models_are_reloaded(folder):
 
 
 def test_who_may_reload(models, tmp_path):
-    """With keys those with the scope; without, this machine, and not what a proxy on it passes on."""
+    """With keys those with the scope; else who may use the Unix socket, and not what a proxy passes on. No address is enough."""
     import test_keys
-    with Server(models) as server:
-        assert reload(server).status_code == 200
-        assert reload(server, json={}).status_code == 200
-        assert reload(server, json={"models": "/etc"}).status_code == 400
+    over_http = lambda server, **more: requests.post(server.url("/v1/models/reload"), timeout=PATIENCE, **more)
+    with Local(models) as server:
+        assert server.reload().status_code == server.reload({}).status_code == 200
+        assert server.reload({"models": "/etc"}).status_code == 400
         for header in ("X-Forwarded-For", "Forwarded", "Via", "Origin"):
-            assert reload(server, headers={header: "for=1.2.3.4"}).status_code == 403
-    address = own_address()
-    if address:
-        with Server(models, "--host", "0.0.0.0") as server:
-            reply = requests.post("http://%s:%d/v1/models/reload" % (address, server.port), timeout=PATIENCE)
-            assert reply.status_code == 403 and "--keys" in reply.json()["error"]["message"]
+            assert server.reload(**{header: "for=1.2.3.4"}).status_code == 403
+        refused = over_http(server)
+        assert refused.status_code == 403 and "--keys" in refused.json()["error"]["message"]
+        assert server.local("POST", "/v1/translate", {"text": "a", "source": "en", "target": "de"}).status_code == 200
+        assert stat.S_IMODE(os.stat(server.socket_path).st_mode) == 0o660
     path = tmp_path / "keys.db"
     translate, admin = test_keys.add(path), test_keys.add(path, "--scope", "admin")
-    with Server(models, "--keys", str(path)) as server:
-        assert reload(server).status_code == 401
-        assert reload(server, headers=test_keys.bearer(translate)).status_code == 403
-        assert reload(server, headers=test_keys.bearer(admin)).status_code == 200
+    with Local(models, "--keys", str(path)) as server:
+        assert over_http(server).status_code == 401
+        assert over_http(server, headers=test_keys.bearer(translate)).status_code == 403
+        assert over_http(server, headers=test_keys.bearer(admin)).status_code == 200
+        assert server.reload().status_code == 200
+        assert server.local("POST", "/v1/translate", {"text": "a", "source": "en", "target": "de"}).status_code == 401
 
 
-def own_address():
-    """An address of this machine that is not loopback, if there is one."""
-    import socket
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        try:
-            s.connect(("192.0.2.1", 9))  # nothing is sent
-            address = s.getsockname()[0]
-        except OSError:
-            return None
-    return None if address.startswith("127.") else address
+def test_the_unix_socket_comes_and_goes(models):
+    def refused(path):
+        done = subprocess.run([SERVER, "--models", models, "--port", "0", "--unix-socket", path], capture_output=True,
+                              text=True, timeout=PATIENCE)
+        assert done.returncode == 1
+        return done.stderr
+
+    first = Local(models)
+    with first:
+        # Another server is told, and takes nothing away.
+        assert "another server answers there" in refused(first.socket_path)
+        assert first.local("GET", "/livez").status_code == 200
+    assert not os.path.exists(first.socket_path)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "socket")
+        killed = Server(models, "--unix-socket", path)
+        killed.__enter__()
+        killed.stop(signal.SIGKILL)
+        assert os.path.exists(path)
+        with Server(models, "--unix-socket", path):  # what the killed one left is replaced
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(path)
+        assert not os.path.exists(path)
+        with open(path, "w", encoding="utf-8"):
+            pass
+        assert "no socket" in refused(path) and os.path.exists(path)
 
 
 def footprint(server):
@@ -242,12 +259,12 @@ def footprint(server):
 
 
 def test_exchanges_leave_nothing_behind(folder):
-    with Server(str(folder / "served")) as server:
+    with Local(str(folder / "served")) as server:
         server.translate("Hello.")
         before = footprint(server)
         for i in range(12):
             exchange(folder)
-            assert reload(server).json()["opened"] == 1
+            assert server.reload().json()["opened"] == 1
             assert server.translate("Hello.").status_code == 200
             os.rename(folder / "old", folder / "next" / "en-de")  # and back again the next time
         # No more than before; less by a connection that was still being closed then. A leak would be twelve.

@@ -11,7 +11,7 @@ import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "api"))
-from conftest import CLI, PATIENCE, SERVER, Server  # noqa: E402
+from conftest import CLI, PATIENCE, SERVER, Local, Server  # noqa: E402
 import bundle  # noqa: E402
 
 BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
@@ -107,12 +107,12 @@ def test_models_are_exchanged_on_both(tmp_path):
     folder = tmp_path / "models"
     folder.mkdir()
     bundle.make(CLI, str(folder / "en-de"), seed=1)
-    with Server(str(folder), *SLOW, "--device", "cuda:all", env=emulated()) as server, concurrent.futures.ThreadPoolExecutor(8) as pool:
+    with Local(str(folder), *SLOW, "--device", "cuda:all", env=emulated()) as server, concurrent.futures.ThreadPoolExecutor(8) as pool:
         bundle.make(CLI, str(tmp_path / "next"), seed=4)
         (folder / "en-de").rename(tmp_path / "old")
         (tmp_path / "next").rename(folder / "en-de")
         busy = [pool.submit(answer, server, text) for text in TEXTS]
-        done = server.post("/v1/models/reload", {})
+        done = server.reload({})
         assert done.status_code == 200 and done.json()["opened"] == 1, done.text
         assert all(b.result() for b in busy)
         with Server(str(folder), *SLOW, "--device", "cpu") as cpu:

@@ -175,7 +175,7 @@ static struct server *start(uint32_t threads)
         .handle = handle,
         .refuse = refuse,
         .finished = finished};
-    if (dg_http_open(fd, &o, &s->http, &err))
+    if (dg_http_open((const int[2]){fd, -1}, &o, &s->http, &err))
         fail_msg("%s", err.message);
     assert_int_equal(pthread_create(&s->waker, NULL, wake_all, s), 0);
     return s;

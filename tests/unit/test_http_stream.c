@@ -165,7 +165,7 @@ static struct server *start(uint32_t write_timeout_ms)
         .handle = handle,
         .refuse = refuse,
         .finished = finished};
-    if (dg_http_open(fd, &o, &s->http, &err))
+    if (dg_http_open((const int[2]){fd, -1}, &o, &s->http, &err))
         fail_msg("%s", err.message);
     return s;
 }
