@@ -82,6 +82,15 @@ static int word_of(const struct dg_field *f, const char *text)
     return -1;
 }
 
+/* The word of a value; NULL: it has none. */
+static const char *word_at(const struct dg_field *f, int64_t value)
+{
+    int64_t i = 0;
+    while (f->words[i] && (int64_t)f->min + i != value)
+        i++;
+    return f->words[i];
+}
+
 static int refuse_word(
     const struct dg_field *f, const char *name, const char *text, struct dg_error *err)
 {
@@ -285,6 +294,11 @@ int dg_fields_check(const struct dg_fields *t, const char *where, struct dg_erro
     char name[128];
     for (size_t i = 0; i < t->n; i++) {
         const struct dg_field *f = &t->rows[i];
+        if (f->kind == DG_FIELD_WORD && !word_at(f, dg_field_whole(f, t->out))) {
+            snprintf(name, sizeof name, "%s%s%s", where ? where : "", where ? "." : "", f->name);
+            return dg_error_field(err, DG_EINVAL, name, "%s is %lld, which is none of its words",
+                name, (long long)dg_field_whole(f, t->out));
+        }
         bool number = f->kind == DG_FIELD_INT || f->kind == DG_FIELD_REAL;
         double v = !number                   ? f->min
                    : f->kind == DG_FIELD_INT ? (double)dg_field_whole(f, t->out)
@@ -308,7 +322,7 @@ static void print_text(const struct dg_field *f, const void *in, struct dg_buffe
 
 void dg_field_print(const struct dg_field *f, const void *in, struct dg_buffer *b)
 {
-    int64_t word;
+    const char *word;
     switch (f->kind) {
     case DG_FIELD_BOOL: dg_buffer_adds(b, dg_field_whole(f, in) ? "true" : "false"); break;
     case DG_FIELD_INT:
@@ -318,8 +332,8 @@ void dg_field_print(const struct dg_field *f, const void *in, struct dg_buffer *
     case DG_FIELD_STRING:
     case DG_FIELD_TEXT: print_text(f, in, b); break;
     case DG_FIELD_WORD:
-        word = dg_field_whole(f, in) - (int64_t)f->min;
-        dg_buffer_adds(b, f->words[word]);
+        word = word_at(f, dg_field_whole(f, in));
+        dg_buffer_adds(b, word ? word : "");
         break;
     case DG_FIELD_LIST:
     case DG_FIELD_CUSTOM:

@@ -119,7 +119,8 @@ int dg_fields_from_environment(
 const char *dg_field_option(const struct dg_field *f, char out[64]);
 const char *dg_field_variable(const struct dg_field *f, char out[64]);
 
-/* Is each number of the struct within its row's range? For structs that code filled in. */
+/* Is each number of the struct within its row's range and each word one of them? For structs that
+ * code filled in. */
 int dg_fields_check(const struct dg_fields *t, const char *where, struct dg_error *err);
 
 /* The value of a whole number, word, mark or bool; of a real number or seconds (in seconds). A

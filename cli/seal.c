@@ -10,25 +10,29 @@
 static const struct dg_field rows[] = {
     {"set", DG_FIELD_LIST, 0, sizeof(struct dg_field_list), 0, 32, .argument = "KEY=VALUE",
         .help = "name, description, licence, capitals (as_words or as_written), alignment_layer, "
-                "alignment_head, decoding.beam, decoding.alpha, "
+                "alignment_head, decoding.beam_size, decoding.length_penalty, "
                 "decoding.extra_length, decoding.low_confidence or decoding.never; without a value "
                 "it is left out again; may be repeated"},
 };
 
 struct setting {
     const char *section, *key;
+    /* A former name, or NULL. */
+    const char *old;
     bool text;
 };
 
 static const struct setting *find(const char *section, const char *key)
 {
-    static const struct setting list[] = {{"", "name", true}, {"", "description", true},
-        {"", "licence", true}, {"", "capitals", true}, {"", "alignment_layer", false},
-        {"", "alignment_head", false}, {"decoding", "beam", false}, {"decoding", "alpha", false},
-        {"decoding", "extra_length", false}, {"decoding", "low_confidence", false},
-        {"decoding", "never", false}};
+    static const struct setting list[] = {{"", "name", NULL, true}, {"", "description", NULL, true},
+        {"", "licence", NULL, true}, {"", "capitals", NULL, true},
+        {"", "alignment_layer", NULL, false}, {"", "alignment_head", NULL, false},
+        {"decoding", "beam_size", "beam", false}, {"decoding", "length_penalty", "alpha", false},
+        {"decoding", "extra_length", NULL, false}, {"decoding", "low_confidence", NULL, false},
+        {"decoding", "never", NULL, false}};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
-        if (!strcmp(list[i].section, section) && !strcmp(list[i].key, key))
+        if (!strcmp(list[i].section, section) &&
+            (!strcmp(list[i].key, key) || (list[i].old && !strcmp(list[i].old, key))))
             return &list[i];
     return NULL;
 }
@@ -45,6 +49,8 @@ static struct dg_json *value_of(const struct setting *s, const char *text)
 static struct dg_json *changed(const struct dg_json *o, const struct setting *s, const char *value)
 {
     struct dg_json *copy = o ? dg_json_copy(o) : dg_json_new_object();
+    if (s->old)
+        dg_json_remove(copy, s->old);
     if (!value[0])
         dg_json_remove(copy, s->key);
     else

@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include "base/fields.h"
 #include "model/params.h" /* DG_MAX_LAYERS */
 
 #include <math.h>
@@ -7,80 +8,81 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { UINT, INT, REAL, BOOL, POSITIONS, ACTIVATION };
-
-/* ONE table for reading, writing and checking: name in the manifest, field, range. */
-struct field {
-    const char *key;
-    enum kind kind;
-    size_t offset;
-    double min, max; /* inclusive */
-};
-
 #define MAX_VOCAB 4194304
 #define MAX_WIDTH 65536
-#define F(member) offsetof(struct dg_config, member)
-
-static const struct field model_fields[] = {
-    {"source_vocab", UINT, F(source_vocab), 2, MAX_VOCAB},
-    {"target_vocab", UINT, F(target_vocab), 2, MAX_VOCAB},
-    {"d_model", UINT, F(D), 1, MAX_WIDTH},
-    {"d_ff", UINT, F(F), 1, 4 * MAX_WIDTH},
-    {"heads", UINT, F(H), 1, 1024},
-    {"d_k", UINT, F(Dk), 1, MAX_WIDTH},
-    {"d_v", UINT, F(Dv), 1, MAX_WIDTH},
-    {"encoder_layers", UINT, F(enc_layers), 1, DG_MAX_LAYERS},
-    {"decoder_layers", UINT, F(dec_layers), 1, DG_MAX_LAYERS},
-    {"norm_eps", REAL, F(norm_eps), 1e-12, 0.1},
-    {"embed_scale", REAL, F(embed_scale), 1e-6, 1e6},
-    {"positions", POSITIONS, F(positions), 0, 0},
-    {"first_position", UINT, F(first_position), 0, 1},
-    {"max_positions", UINT, F(max_positions), 0, MAX_WIDTH},
-    {"activation", ACTIVATION, F(act), 0, 0},
-    {"attention_bias", BOOL, F(attention_bias), 0, 0},
-    {"output_bias", BOOL, F(output_bias), 0, 0},
-    {"tied_embeddings", BOOL, F(tied_embeddings), 0, 0},
-    {"tied_output", BOOL, F(tied_output), 0, 0},
-    {"eos", INT, F(eos), 0, MAX_VOCAB},
-    {"unk", INT, F(unk), -1, MAX_VOCAB},
-    {"start", INT, F(start), -1, MAX_VOCAB},
-    {"source_eos", BOOL, F(source_eos), 0, 0},
-};
-
-static const struct field decoding_fields[] = {
-    {"beam", UINT, F(beam), 1, 32},
-    {"alpha", REAL, F(alpha), 0, 10},
-    {"extra_length", UINT, F(extra_length), 0, 65536},
-    {"low_confidence", REAL, F(low_confidence), -1000, 0},
-    {"never", INT, F(never), -1, MAX_VOCAB},
-};
-
-#undef F
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define AT(member) DG_FIELD_AT(struct dg_config, member)
+#define WHOLE(member, min, max) DG_FIELD_INT, AT(member), min, max
+#define YES_NO(member) DG_FIELD_BOOL, AT(member)
 
 static const char *const position_names[] = {
     [DG_POS_PAPER] = "paper",
     [DG_POS_MARIAN] = "marian",
     [DG_POS_HALVES] = "halves",
     [DG_POS_LEARNED] = "learned",
+    NULL,
 };
 
+/* A feed-forward network needs one: not DG_ACT_NONE. */
 static const char *const activation_names[] = {
-    [DG_ACT_NONE] = NULL, /* a feed-forward network needs one */
-    [DG_ACT_RELU] = "relu",
-    [DG_ACT_SWISH] = "swish",
-    [DG_ACT_GELU] = "gelu",
+    [DG_ACT_RELU - DG_ACT_RELU] = "relu",
+    [DG_ACT_SWISH - DG_ACT_RELU] = "swish",
+    [DG_ACT_GELU - DG_ACT_RELU] = "gelu",
+    NULL,
 };
 
-/* Value and name: a choice's number and word are read and written in one place. */
-static int choose(const char *const *names, size_t n, const char *word)
+/* The vector of zeros, which is no token. */
+static const char *const start_names[] = {"zero", NULL};
+
+/* Conventions are never guessed: all are needed but "max_positions", since most models have none.
+ */
+static const struct dg_field model_rows[] = {
+    {"source_vocab", WHOLE(source_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
+    {"target_vocab", WHOLE(target_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
+    {"d_model", WHOLE(D, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"d_ff", WHOLE(F, 1, 4 * MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"heads", WHOLE(H, 1, 1024), .flags = DG_FIELD_REQUIRED},
+    {"d_k", WHOLE(Dk, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"d_v", WHOLE(Dv, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"encoder_layers", WHOLE(enc_layers, 1, DG_MAX_LAYERS), .flags = DG_FIELD_REQUIRED},
+    {"decoder_layers", WHOLE(dec_layers, 1, DG_MAX_LAYERS), .flags = DG_FIELD_REQUIRED},
+    {"norm_eps", DG_FIELD_REAL, AT(norm_eps), 1e-12, 0.1, .flags = DG_FIELD_REQUIRED},
+    {"embed_scale", DG_FIELD_REAL, AT(embed_scale), 1e-6, 1e6, .flags = DG_FIELD_REQUIRED},
+    {"positions", DG_FIELD_WORD, AT(positions), DG_POS_PAPER, DG_POS_LEARNED,
+        .words = position_names, .flags = DG_FIELD_REQUIRED},
+    {"first_position", WHOLE(first_position, 0, 1), .flags = DG_FIELD_REQUIRED},
+    {"max_positions", WHOLE(max_positions, 0, MAX_WIDTH), .help = "learned positions only"},
+    {"activation", DG_FIELD_WORD, AT(act), DG_ACT_RELU, DG_ACT_GELU, .words = activation_names,
+        .flags = DG_FIELD_REQUIRED},
+    {"attention_bias", YES_NO(attention_bias), .flags = DG_FIELD_REQUIRED},
+    {"output_bias", YES_NO(output_bias), .flags = DG_FIELD_REQUIRED},
+    {"tied_embeddings", YES_NO(tied_embeddings), .flags = DG_FIELD_REQUIRED},
+    {"tied_output", YES_NO(tied_output), .flags = DG_FIELD_REQUIRED},
+    {"eos", WHOLE(eos, 0, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
+    {"unk", WHOLE(unk, -1, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
+    {"start", WHOLE(start, -1, MAX_VOCAB), .words = start_names, .flags = DG_FIELD_REQUIRED},
+    {"source_eos", YES_NO(source_eos), .flags = DG_FIELD_REQUIRED},
+};
+
+/* Most models have neither of the last two, and say nothing. */
+static const struct dg_field decoding_rows[] = {
+    {"beam_size", WHOLE(beam, 1, 32), .old = "beam"},
+    {"length_penalty", DG_FIELD_REAL, AT(alpha), 0, 10, .old = "alpha"},
+    {"extra_length", WHOLE(extra_length, 0, 65536), .help = "tokens beyond the source's"},
+    {"low_confidence", DG_FIELD_REAL, AT(low_confidence), -1000, 0,
+        .fallback = DG_LOW_CONFIDENCE_TEXT, .flags = DG_FIELD_UNWRITTEN},
+    {"never", WHOLE(never, -1, MAX_VOCAB), .fallback = "-1", .flags = DG_FIELD_UNWRITTEN},
+};
+
+static struct dg_fields model_fields(const struct dg_config *c)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (names[i] && strcmp(names[i], word) == 0)
-            return (int)i;
-    }
-    return -1;
+    return (struct dg_fields){
+        model_rows, DG_FIELD_COUNT(model_rows), (void *)(uintptr_t)c, NULL, NULL};
+}
+
+static struct dg_fields decoding_fields(const struct dg_config *c)
+{
+    return (struct dg_fields){
+        decoding_rows, DG_FIELD_COUNT(decoding_rows), (void *)(uintptr_t)c, NULL, NULL};
 }
 
 void dg_config_base(struct dg_config *c, uint32_t V)
@@ -113,60 +115,10 @@ void dg_config_base(struct dg_config *c, uint32_t V)
     };
 }
 
-static double value_of(const struct dg_config *c, const struct field *f)
-{
-    const void *p = (const char *)c + f->offset;
-    switch (f->kind) {
-    case UINT: return *(const uint32_t *)p;
-    case INT: return *(const int32_t *)p;
-    case REAL: return (double)*(const float *)p;
-    default: return 0;
-    }
-}
-
-/* The shortest decimal that gives this float back: 1e-05 and not 9.99999975e-06. */
-static double shortest(float x)
-{
-    char text[32];
-    for (int digits = 1; digits < 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)x);
-        if (strtof(text, NULL) == x)
-            return strtod(text, NULL);
-    }
-    return (double)x;
-}
-
-static int check_ranges(const struct dg_config *c, const char *where, const struct field *fields,
-    size_t n, struct dg_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct field *f = &fields[i];
-        double v = value_of(c, f);
-        char name[64];
-        if (f->kind == POSITIONS || f->kind == ACTIVATION || f->kind == BOOL)
-            continue;
-        /* Compared as the decimal that is written, so that 0.1f is not above 0.1. */
-        if (f->kind == REAL && isfinite(v))
-            v = shortest((float)v);
-        if (v >= f->min && v <= f->max)
-            continue;
-        snprintf(name, sizeof name, "%s.%s", where, f->key);
-        return dg_error_field(
-            err, DG_EINVAL, name, "%s is %.9g, must be from %.9g to %.9g", name, v, f->min, f->max);
-    }
-    return 0;
-}
-
 #define REFUSE(field, ...) dg_error_field(err, DG_EINVAL, field, __VA_ARGS__)
 
 static int check_choices(const struct dg_config *c, struct dg_error *err)
 {
-    if ((unsigned)c->positions >= COUNT(position_names))
-        return REFUSE("model.positions", "model.positions is %d, which is no kind of positions",
-            (int)c->positions);
-    if ((unsigned)c->act >= COUNT(activation_names) || !activation_names[c->act])
-        return REFUSE(
-            "model.activation", "model.activation is %d, which is no activation", (int)c->act);
     bool learned = c->positions == DG_POS_LEARNED;
     if (learned != (c->max_positions > 0))
         return REFUSE("model.max_positions",
@@ -223,96 +175,16 @@ static int check_ids(const struct dg_config *c, struct dg_error *err)
 
 int dg_config_check(const struct dg_config *c, struct dg_error *err)
 {
-    int rc = check_ranges(c, "model", model_fields, COUNT(model_fields), err);
+    const struct dg_fields model = model_fields(c), decoding = decoding_fields(c);
+    int rc = dg_fields_check(&model, "model", err);
     if (!rc)
-        rc = check_ranges(c, "decoding", decoding_fields, COUNT(decoding_fields), err);
+        rc = dg_fields_check(&decoding, "decoding", err);
     if (!rc)
         rc = check_choices(c, err);
     if (!rc)
         rc = check_dims(c, err);
     if (!rc)
         rc = check_ids(c, err);
-    return rc;
-}
-
-static int read_choice(const struct dg_json *o, const char *where, const char *key,
-    const char *const *names, size_t n, int *value, struct dg_error *err)
-{
-    const char *word = NULL;
-    char field[64];
-    int rc = dg_json_field_string(o, where, key, &word, err);
-    if (rc)
-        return rc;
-    *value = choose(names, n, word);
-    if (*value >= 0)
-        return 0;
-    snprintf(field, sizeof field, "%s.%s", where, key);
-    return dg_error_field(
-        err, DG_EUNSUP, field, "%s is \"%.40s\", which is not supported", field, word);
-}
-
-/* "start" may be the word "zero". */
-static bool is_zero_start(const struct field *f, const struct dg_json *v)
-{
-    const char *word = dg_json_string(v, NULL);
-    return strcmp(f->key, "start") == 0 && word && strcmp(word, "zero") == 0;
-}
-
-static int read_field(const struct dg_json *o, const char *where, const struct field *f,
-    struct dg_config *c, struct dg_error *err)
-{
-    void *p = (char *)c + f->offset;
-    int64_t i = 0;
-    double x = 0;
-    int choice = 0, rc = 0;
-    switch (f->kind) {
-    case UINT:
-        rc = dg_json_field_int(o, where, f->key, (int64_t)f->min, (int64_t)f->max, &i, err);
-        *(uint32_t *)p = (uint32_t)i;
-        break;
-    case INT:
-        if (is_zero_start(f, dg_json_get(o, f->key)))
-            i = -1;
-        else
-            rc = dg_json_field_int(o, where, f->key, (int64_t)f->min, (int64_t)f->max, &i, err);
-        *(int32_t *)p = (int32_t)i;
-        break;
-    case REAL:
-        rc = dg_json_field_number(o, where, f->key, f->min, f->max, &x, err);
-        *(float *)p = (float)x;
-        break;
-    case BOOL: rc = dg_json_field_bool(o, where, f->key, p, err); break;
-    case POSITIONS:
-        rc = read_choice(o, where, f->key, position_names, COUNT(position_names), &choice, err);
-        c->positions = rc ? DG_POS_PAPER : (enum dg_positions)choice;
-        break;
-    case ACTIVATION:
-        rc = read_choice(o, where, f->key, activation_names, COUNT(activation_names), &choice, err);
-        c->act = rc ? DG_ACT_RELU : (enum dg_act)choice;
-        break;
-    }
-    return rc;
-}
-
-/* All of a table's fields; a missing one keeps its value when `optional`, else it is an error:
- * conventions are never guessed. "max_positions" alone may be left out, since most models have
- * none. */
-static int read_fields(const struct dg_json *o, const char *where, const struct field *fields,
-    size_t n, bool optional, struct dg_config *c, struct dg_error *err)
-{
-    const char *keys[COUNT(model_fields) + 1] = {0};
-    for (size_t i = 0; i < n; i++)
-        keys[i] = fields[i].key;
-    int rc = dg_json_only(o, where, keys, err);
-    for (size_t i = 0; i < n && !rc; i++) {
-        if (dg_json_get(o, fields[i].key)) {
-            rc = read_field(o, where, &fields[i], c, err);
-        } else if (!optional && strcmp(fields[i].key, "max_positions") != 0) {
-            char name[64];
-            snprintf(name, sizeof name, "%s.%s", where, fields[i].key);
-            rc = dg_error_field(err, DG_EINVAL, name, "%s is missing", name);
-        }
-    }
     return rc;
 }
 
@@ -340,10 +212,10 @@ int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct d
     if (decoding && dg_json_typeof(decoding) != DG_JSON_OBJECT)
         return dg_error_field(err, DG_EINVAL, "decoding", "decoding must be an object, not %s",
             dg_json_type_name(dg_json_typeof(decoding)));
-    int rc = read_fields(model, "model", model_fields, COUNT(model_fields), false, &read, err);
-    if (!rc && decoding)
-        rc = read_fields(
-            decoding, "decoding", decoding_fields, COUNT(decoding_fields), true, &read, err);
+    const struct dg_fields m = model_fields(&read), d = decoding_fields(&read);
+    int rc = dg_fields_from_json(&m, "model", model, DG_FROM_FILE, err);
+    if (!rc)
+        rc = dg_fields_from_json(&d, "decoding", decoding, DG_FROM_FILE, err);
     if (!rc)
         rc = dg_config_check(&read, err);
     if (!rc)
@@ -353,47 +225,20 @@ int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct d
     return rc;
 }
 
-static int write_field(struct dg_json *o, const struct field *f, const struct dg_config *c)
-{
-    const void *p = (const char *)c + f->offset;
-    switch (f->kind) {
-    case UINT: return dg_json_set_int(o, f->key, *(const uint32_t *)p);
-    case INT:
-        if (strcmp(f->key, "start") == 0 && c->start < 0)
-            return dg_json_set_string(o, f->key, "zero");
-        if (strcmp(f->key, "never") == 0 && c->never < 0)
-            return 0; /* most models have none, and say nothing */
-        return dg_json_set_int(o, f->key, *(const int32_t *)p);
-    case REAL:
-        if (strcmp(f->key, "low_confidence") == 0 && c->low_confidence == DG_LOW_CONFIDENCE)
-            return 0;
-        return dg_json_set_real(o, f->key, shortest(*(const float *)p));
-    case BOOL: return dg_json_set_bool(o, f->key, *(const bool *)p);
-    case POSITIONS: return dg_json_set_string(o, f->key, position_names[c->positions]);
-    case ACTIVATION: return dg_json_set_string(o, f->key, activation_names[c->act]);
-    }
-    return -1;
-}
-
-static int write_fields(struct dg_json *manifest, const char *where, const struct field *fields,
-    size_t n, const struct dg_config *c)
+static int write_fields(struct dg_json *manifest, const char *key, const struct dg_fields *t)
 {
     struct dg_json *o = dg_json_new_object();
-    int rc = 0;
-    for (size_t i = 0; i < n; i++)
-        rc |= write_field(o, &fields[i], c);
-    rc |= dg_json_set_take(manifest, where, o);
-    return rc ? DG_ENOMEM : 0;
+    int rc = dg_fields_to_json(t, o);
+    return dg_json_set_take(manifest, key, o) || rc ? DG_ENOMEM : 0;
 }
 
 int dg_config_write(const struct dg_config *c, struct dg_json *manifest)
 {
     if (dg_config_check(c, NULL))
         return DG_EINVAL;
-    int rc = write_fields(manifest, "model", model_fields, COUNT(model_fields), c);
-    if (!rc)
-        rc = write_fields(manifest, "decoding", decoding_fields, COUNT(decoding_fields), c);
-    return rc;
+    const struct dg_fields model = model_fields(c), decoding = decoding_fields(c);
+    int rc = write_fields(manifest, "model", &model);
+    return rc ? rc : write_fields(manifest, "decoding", &decoding);
 }
 
 uint64_t dg_config_parameters(const struct dg_config *c)

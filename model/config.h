@@ -49,6 +49,7 @@ struct dg_config {
 };
 
 #define DG_LOW_CONFIDENCE (-0.8f)
+#define DG_LOW_CONFIDENCE_TEXT "-0.8"
 
 /* The base model of the paper over a vocabulary of V. */
 void dg_config_base(struct dg_config *c, uint32_t V);

@@ -1,5 +1,7 @@
 #include "weights/manifest.h"
 
+#include "base/fields.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,19 +42,6 @@ static int check_text(const char *field, const char *s, size_t max, struct dg_er
             return REFUSE(field, "manifest: %s holds a control character", field);
     }
     return 0;
-}
-
-/* A text field; when it is missing that is an error or not. */
-static int check_string(
-    const struct dg_json *m, const char *key, bool required, size_t max, struct dg_error *err)
-{
-    const char *s = NULL;
-    int rc = dg_json_field_string(m, NULL, key, &s, err);
-    if (rc)
-        return rc;
-    if (!s)
-        return required ? REFUSE(key, "manifest: %s is missing", key) : 0;
-    return check_text(key, s, max, err);
 }
 
 /* A plain name inside the bundle's directory: nothing that could lead out of it. */
@@ -172,28 +161,6 @@ static int check_tags(const struct dg_json *m, struct dg_error *err)
     return dg_json_length(tags) ? check_targets_have_tags(dg_json_get(m, "pairs"), tags, err) : 0;
 }
 
-static int check_object(
-    const struct dg_json *m, const char *key, bool required, struct dg_error *err)
-{
-    const struct dg_json *v = dg_json_get(m, key);
-    if (!v && !required)
-        return 0;
-    if (dg_json_typeof(v) != DG_JSON_OBJECT)
-        return REFUSE(key, "manifest: %s must be an object, not %s", key,
-            dg_json_type_name(dg_json_typeof(v)));
-    return 0;
-}
-
-static int check_version(const struct dg_json *m, struct dg_error *err)
-{
-    const char *version = NULL;
-    int rc = dg_json_field_string(m, NULL, "version", &version, err);
-    if (!rc && version && (strlen(version) != 64 || strspn(version, "0123456789abcdef") != 64))
-        rc = REFUSE("version",
-            "manifest: version is \"%.70s\", expected 64 lower-case hexadecimal digits", version);
-    return rc;
-}
-
 /* Pieces that stand for what must survive, in their order. */
 static int check_reserved(const struct dg_json *m, struct dg_error *err)
 {
@@ -213,40 +180,79 @@ static int check_reserved(const struct dg_json *m, struct dg_error *err)
     return rc;
 }
 
-static int check_capitals(const struct dg_json *m, struct dg_error *err)
+/* What the rows below say of the top level; nested values are checked one by one. */
+struct manifest {
+    int64_t format;
+    const char *name, *version, *description, *licence, *capitals;
+    int64_t alignment_layer, alignment_head;
+};
+
+#define AT(member) DG_FIELD_AT(struct manifest, member)
+
+static const char *const capitals[] = {"as_written", "as_words", NULL};
+
+static const struct dg_field rows[] = {
+    {"format", DG_FIELD_INT, AT(format), DG_MANIFEST_FORMAT, DG_MANIFEST_FORMAT,
+        .flags = DG_FIELD_REQUIRED},
+    {"name", DG_FIELD_STRING, AT(name), .flags = DG_FIELD_REQUIRED},
+    {"version", DG_FIELD_STRING, AT(version), .help = "of the whole bundle"},
+    {"description", DG_FIELD_STRING, AT(description), .help = "what the model is"},
+    {"licence", DG_FIELD_STRING, AT(licence), .help = "of the model"},
+    {"pairs", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
+    {"tags", DG_FIELD_OTHER, .help = "target language to the token that asks for it"},
+    {"files", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
+    {"model", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
+    {"decoding", DG_FIELD_OTHER, .help = "defaults of the search"},
+    {"training", DG_FIELD_OTHER, .help = "where the model comes from"},
+    {"alignment_layer", DG_FIELD_INT, AT(alignment_layer), 1, 1000, .help = "counted from 1"},
+    {"alignment_head", DG_FIELD_INT, AT(alignment_head), 1, 1024, .help = "counted from 1"},
+    {"capitals", DG_FIELD_STRING, AT(capitals), .words = capitals, .help = "how they are encoded"},
+    {"reserved", DG_FIELD_OTHER, .help = "tokens that stand for what must survive"},
+};
+
+static int check_objects(const struct dg_json *m, struct dg_error *err)
 {
-    const char *capitals = "as_written";
-    int rc = dg_json_field_string(m, NULL, "capitals", &capitals, err);
-    if (!rc && strcmp(capitals, "as_written") != 0 && strcmp(capitals, "as_words") != 0)
-        rc = REFUSE("capitals",
-            "manifest: capitals is \"%.70s\", expected \"as_written\" or \"as_words\"", capitals);
+    static const char *const keys[] = {"model", "decoding", "training"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const struct dg_json *v = dg_json_get(m, keys[i]);
+        if (v && dg_json_typeof(v) != DG_JSON_OBJECT)
+            return REFUSE(keys[i], "manifest: %s must be an object, not %s", keys[i],
+                dg_json_type_name(dg_json_typeof(v)));
+    }
+    return 0;
+}
+
+static int check_texts(const struct manifest *m, struct dg_error *err)
+{
+    int rc = check_text("name", m->name, 255, err);
+    if (!rc && m->description)
+        rc = check_text("description", m->description, MAX_TEXT, err);
+    if (!rc && m->licence)
+        rc = check_text("licence", m->licence, MAX_TEXT, err);
+    const char *version = m->version;
+    if (!rc && version && (strlen(version) != 64 || strspn(version, "0123456789abcdef") != 64))
+        rc = REFUSE("version",
+            "manifest: version is \"%.70s\", expected 64 lower-case hexadecimal digits", version);
     return rc;
 }
 
 int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
 {
-    static const char *const allowed[] = {"format", "name", "version", "description", "licence",
-        "pairs", "tags", "files", "model", "decoding", "alignment_layer", "alignment_head",
-        "capitals", "reserved", "training", NULL};
+    struct manifest read = {.format = 0};
+    const struct dg_fields t = {rows, DG_FIELD_COUNT(rows), &read, NULL, NULL};
+    int64_t format = 0;
     if (dg_json_typeof(m) != DG_JSON_OBJECT)
         return REFUSE("manifest", "manifest: expected an object, not %s",
             dg_json_type_name(dg_json_typeof(m)));
-    int64_t format = 0, layer = 1, head = 1;
     int rc = dg_json_field_int(m, NULL, "format", INT64_MIN, INT64_MAX, &format, err);
     if (rc)
         return rc;
     if (format != DG_MANIFEST_FORMAT) /* before the fields: another format may have others */
         return REFUSE("format", "manifest: format is %lld, this program reads %d",
             (long long)format, DG_MANIFEST_FORMAT);
-    rc = dg_json_only(m, NULL, allowed, err);
+    rc = dg_fields_from_json(&t, NULL, m, DG_FROM_FILE, err);
     if (!rc)
-        rc = check_string(m, "name", true, 255, err);
-    if (!rc)
-        rc = check_version(m, err);
-    if (!rc)
-        rc = check_string(m, "description", false, MAX_TEXT, err);
-    if (!rc)
-        rc = check_string(m, "licence", false, MAX_TEXT, err);
+        rc = check_texts(&read, err);
     if (!rc)
         rc = check_pairs(m, err);
     if (!rc)
@@ -254,18 +260,6 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
     if (!rc)
         rc = check_files(m, err);
     if (!rc)
-        rc = check_object(m, "model", true, err);
-    if (!rc)
-        rc = check_object(m, "decoding", false, err);
-    if (!rc)
-        rc = check_object(m, "training", false, err);
-    if (!rc)
-        rc = dg_json_field_int(m, NULL, "alignment_layer", 1, 1000, &layer, err);
-    if (!rc)
-        rc = dg_json_field_int(m, NULL, "alignment_head", 1, 1024, &head, err);
-    if (!rc)
-        rc = check_capitals(m, err);
-    if (!rc)
-        rc = check_reserved(m, err);
-    return rc;
+        rc = check_objects(m, err);
+    return rc ? rc : check_reserved(m, err);
 }

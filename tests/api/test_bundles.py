@@ -30,7 +30,7 @@ def test_whole(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_pair_translates(name):
     for source, target in pairs(name):
-        out = run("translate", "--model", os.path.join(FOLDER, name), "--source", source, "--target", target,
+        out = run("translate", "--model", os.path.join(FOLDER, name), "--source-lang", source, "--target-lang", target,
                   text=GREETINGS[source] + "\n")
         assert out.strip().lower() not in ("", GREETINGS[source].lower())
 

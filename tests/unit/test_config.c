@@ -20,7 +20,7 @@ static const char base_text[] =
     "\"embed_scale\":22.627417,\"positions\":\"paper\",\"first_position\":0,\"max_positions\":0,"
     "\"activation\":\"relu\",\"attention_bias\":false,\"output_bias\":false,"
     "\"tied_embeddings\":true,\"tied_output\":true,\"eos\":0,\"unk\":1,\"start\":\"zero\","
-    "\"source_eos\":true},\"decoding\":{\"beam\":4,\"alpha\":0.6,\"extra_length\":50}}";
+    "\"source_eos\":true},\"decoding\":{\"beam_size\":4,\"length_penalty\":0.6,\"extra_length\":50}}";
 
 static struct dg_json *parse(const char *text)
 {
@@ -181,12 +181,12 @@ static const struct wrong {
     {"\"norm_eps\":1e-6", "\"norm_eps\":\"small\"", "model.norm_eps", DG_EINVAL},
     {"\"embed_scale\":22.627417", "\"embed_scale\":1e39", "model.embed_scale", DG_EINVAL},
     {"\"embed_scale\":22.627417", "\"embed_scale\":-1", "model.embed_scale", DG_EINVAL},
-    {"\"positions\":\"paper\"", "\"positions\":\"rotary\"", "model.positions", DG_EUNSUP},
+    {"\"positions\":\"paper\"", "\"positions\":\"rotary\"", "model.positions", DG_EINVAL},
     {"\"positions\":\"paper\"", "\"positions\":2", "model.positions", DG_EINVAL},
     {"\"positions\":\"paper\"", "\"positions\":\"learned\"", "model.max_positions", DG_EINVAL},
     {"\"first_position\":0", "\"first_position\":2", "model.first_position", DG_EINVAL},
     {"\"max_positions\":0", "\"max_positions\":512", "model.max_positions", DG_EINVAL},
-    {"\"activation\":\"relu\"", "\"activation\":\"tanh\"", "model.activation", DG_EUNSUP},
+    {"\"activation\":\"relu\"", "\"activation\":\"tanh\"", "model.activation", DG_EINVAL},
     {"\"attention_bias\":false", "\"attention_bias\":0", "model.attention_bias", DG_EINVAL},
     {"\"output_bias\":false", "\"output_bias\":null", "model.output_bias", DG_EINVAL},
     {"\"tied_embeddings\":true", "\"tied_embeddings\":\"yes\"", "model.tied_embeddings", DG_EINVAL},
@@ -199,10 +199,10 @@ static const struct wrong {
     {"\"start\":\"zero\"", "\"start\":100", "model.start", DG_EINVAL},
     {"\"source_eos\":true", "\"source_eos\":1", "model.source_eos", DG_EINVAL},
     {"\"source_eos\":true", "\"source_eos\":true,\"dropout\":0.1", "model.dropout", DG_EINVAL},
-    {"\"beam\":4", "\"beam\":33", "decoding.beam", DG_EINVAL},
-    {"\"beam\":4", "\"beam\":0", "decoding.beam", DG_EINVAL},
-    {"\"alpha\":0.6", "\"alpha\":-0.1", "decoding.alpha", DG_EINVAL},
-    {"\"alpha\":0.6", "\"alpha\":11", "decoding.alpha", DG_EINVAL},
+    {"\"beam_size\":4", "\"beam_size\":33", "decoding.beam_size", DG_EINVAL},
+    {"\"beam_size\":4", "\"beam\":0", "decoding.beam", DG_EINVAL},
+    {"\"length_penalty\":0.6", "\"length_penalty\":-0.1", "decoding.length_penalty", DG_EINVAL},
+    {"\"length_penalty\":0.6", "\"alpha\":11", "decoding.alpha", DG_EINVAL},
     {"\"extra_length\":50", "\"extra_length\":65537", "decoding.extra_length", DG_EINVAL},
     {"\"extra_length\":50", "\"extra_length\":50,\"top_k\":1", "decoding.top_k", DG_EINVAL},
     {"\"extra_length\":50", "\"extra_length\":50,\"never\":100", "decoding.never", DG_EINVAL},
@@ -236,6 +236,29 @@ static void every_field_is_refused_by_name(void **state)
         assert_memory_equal(&c, &before, sizeof c); /* nothing half read escapes */
         dg_json_free(v);
     }
+}
+
+/* Manifests of before say "beam" and "alpha"; written are the words of the API. */
+static void former_names_are_read(void **state)
+{
+    static const char decoding[] = "\"decoding\":{\"beam\":7,\"alpha\":1.25}}";
+    struct dg_config c;
+    struct dg_buffer b;
+    char text[2048];
+    (void)state;
+    snprintf(text, sizeof text, "%.*s%s", (int)(strstr(base_text, "\"decoding\"") - base_text),
+        base_text, decoding);
+    struct dg_json *v = parse(text), *written = dg_json_new_object();
+    assert_int_equal(dg_config_read(v, &c, NULL), 0);
+    assert_int_equal(c.beam, 7);
+    assert_true(c.alpha == 1.25f);
+    dg_buffer_init(&b);
+    assert_int_equal(dg_config_write(&c, written), 0);
+    assert_int_equal(dg_json_write(dg_json_get(written, "decoding"), 0, &b), 0);
+    assert_string_equal(b.data, "{\"beam_size\":7,\"length_penalty\":1.25,\"extra_length\":50}");
+    dg_buffer_deinit(&b);
+    dg_json_free(written);
+    dg_json_free(v);
 }
 
 /* What no JSON can say, but a program can. */
@@ -330,6 +353,7 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back),
         cmocka_unit_test(decoding_and_max_positions_are_optional),
         cmocka_unit_test(every_field_is_refused_by_name),
+        cmocka_unit_test(former_names_are_read),
         cmocka_unit_test(check_refuses_what_a_struct_can_hold),
         cmocka_unit_test(parameters_of_table_3),
         cmocka_unit_test(parameters_with_biases_and_untied),

@@ -30,7 +30,7 @@ def test_settings_change_and_the_version_with_them(bundle):
                        "--set", "description=12").strip()
     after = manifest(bundle)
     assert after["version"] == version != before["version"]
-    assert after["decoding"]["beam"] == 2 and after["name"] == "mine" and "licence" not in after
+    assert after["decoding"]["beam_size"] == 2 and "beam" not in after["decoding"] and after["name"] == "mine" and "licence" not in after
     assert "verified" in dragoman("inspect", str(bundle), "--verify")
     assert after["files"] == before["files"] and after["model"] == before["model"]
 
@@ -39,11 +39,11 @@ def test_the_same_settings_are_the_same_version(bundle):
     assert dragoman("seal", str(bundle)).strip() == manifest(bundle)["version"]
     one = dragoman("seal", str(bundle), "--set", "decoding.beam=2")
     dragoman("seal", str(bundle), "--set", "decoding.beam=3")
-    assert dragoman("seal", str(bundle), "--set", "decoding.beam=2") == one
+    assert dragoman("seal", str(bundle), "--set", "decoding.beam_size=2") == one
 
 
 @pytest.mark.parametrize("setting, wrong", [
-    ("decoding.beam=500", "decoding.beam"), ("decoding.beam=two", "decoding.beam"), ("capitals=loud", "capitals"),
+    ("decoding.beam=500", "decoding.beam_size"), ("decoding.beam_size=two", "decoding.beam_size"), ("capitals=loud", "capitals"),
     ("alignment_layer=4", "alignment_layer is 4, must be from 1 to 3"), ("alignment_layer=two", "alignment_layer"),
     ("alignment_head=99", "alignment_head"), ("model.D=3", "model.D"), ("version=1", "version"), ("decoding.heat=1", "decoding.heat"), ("name", "KEY=VALUE"), ("name=", "name")])
 def test_what_is_wrong_is_named_and_nothing_written(bundle, setting, wrong):
