@@ -148,16 +148,26 @@ static int number_line(
     return 0;
 }
 
+/* Items of all pairs that were read, and pairs of the language taken. */
+struct cursor {
+    uint64_t item, taken;
+};
+
 /* The next pair to learn from: 1, 0 at the end, negative. */
-static int next_pair(struct dg_pairs *pairs, const struct dg_dedup *dedup, uint32_t wanted,
-    uint64_t *item, struct dg_pair *p, struct dg_error *err)
+static int next_pair(struct dg_pairs *pairs, const struct dg_dedup *dedup,
+    const struct dg_dictionary_options *o, struct cursor *c, struct dg_pair *p,
+    struct dg_error *err)
 {
     int got;
+    if (o->most_pairs && c->taken == o->most_pairs)
+        return 0;
     while ((got = dg_pairs_next(pairs, p, err)) > 0) {
-        bool again = dedup && dg_dedup_seen(dedup, *item);
-        (*item)++;
-        if (!again && p->pair == wanted)
+        bool again = dedup && dg_dedup_seen(dedup, c->item);
+        c->item++;
+        if (!again && p->pair == o->pair) {
+            c->taken++;
             break;
+        }
     }
     return got;
 }
@@ -166,9 +176,9 @@ static int count_words(
     struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup, struct dg_error *err)
 {
     struct dg_pair p;
-    uint64_t item = 0;
+    struct cursor at = {0};
     int got = 0, rc = dg_pairs_rewind(pairs, err);
-    while (!rc && (got = next_pair(pairs, dedup, l->o->pair, &item, &p, err)) > 0) {
+    while (!rc && (got = next_pair(pairs, dedup, l->o, &at, &p, err)) > 0) {
         rc = count_line(l, &l->sides[0], p.source, p.source_len, err);
         if (!rc)
             rc = count_line(l, &l->sides[1], p.target, p.target_len, err);
@@ -194,12 +204,12 @@ static int number_words(struct learning *l, struct dg_pairs *pairs, const struct
 {
     struct dg_shard_writer *w = NULL;
     struct dg_pair p;
-    uint64_t item = 0;
+    struct cursor at = {0};
     int got = 0, rc = dg_pairs_rewind(pairs, err);
     if (!rc)
         rc = dg_shard_begin(l->path, dg_intern_count(l->sides[0].keys) + 1,
             dg_intern_count(l->sides[1].keys) + 1, &w, err);
-    while (!rc && (got = next_pair(pairs, dedup, l->o->pair, &item, &p, err)) > 0)
+    while (!rc && (got = next_pair(pairs, dedup, l->o, &at, &p, err)) > 0)
         rc = write_pair(l, &p, w, err);
     rc = rc ? rc : got;
     *any = !rc && dg_shard_tokens(w) > 0;

@@ -19,6 +19,7 @@ struct dg_dictionary_options {
     const char *dir; /* for temporary files, which are gone afterwards */
     uint32_t pair;   /* of the recipe: only its sentences */
     const char *source_lang, *target_lang;
+    uint64_t most_pairs;    /* reads the first so many of them; 0: all */
     uint64_t lexicon_pairs; /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
 };
 

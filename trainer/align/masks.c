@@ -3,9 +3,9 @@
 #include "base/buffer.h"
 #include "text/kept.h"
 #include "text/words.h"
+#include "trainer/align/dictionary_index.h"
 #include "trainer/data/characters.h"
 #include "trainer/data/hash.h"
-#include "trainer/data/intern.h"
 #include "trainer/data/reserved.h"
 
 #include <stdlib.h>
@@ -17,13 +17,6 @@ enum { LEAST_OTHER = 5 };     /* and of one that they do not: shorter ones seldo
 enum { FIRST_SIGN = 94 };     /* of trainer/data/characters.h: what comes before is ASCII */
 enum { LONGEST_SIDE = 1000 }; /* bytes: longer pairs are left alone */
 
-/* Source words of one of the recipe's pairs of languages, and the entry that translates each. */
-struct words {
-    const struct dg_dictionary *dictionary;
-    struct dg_intern *sources;
-    uint32_t *entry; /* [sources] of the dictionary */
-};
-
 /* The same thing on both sides. */
 struct span {
     size_t begin[2], end[2]; /* bytes of source and target */
@@ -32,29 +25,11 @@ struct span {
 
 struct dg_masks {
     const struct dg_recipe *recipe;
-    struct words *words; /* [data.n_pairs] */
+    struct dg_dictionary_index **words; /* [data.n_pairs] */
     struct span spans[MAX_SPANS];
     size_t n;
     struct dg_buffer text[2];
 };
-
-static int index_words(struct words *w, const struct dg_dictionary *d, struct dg_error *err)
-{
-    const size_t n = d ? dg_dictionary_count(d) : 0;
-    w->dictionary = d;
-    w->entry = malloc((n + 1) * sizeof *w->entry);
-    int rc = w->entry ? dg_intern_open(&w->sources, err)
-                      : dg_error_set(err, DG_ENOMEM, "no memory for %zu words", n);
-    for (size_t i = 0; i < n && !rc; i++) {
-        const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
-        const uint32_t known = dg_intern_count(w->sources);
-        uint32_t id;
-        rc = dg_intern_add(w->sources, e.source, e.source_len, &id, err);
-        if (!rc && id == known)
-            w->entry[id] = (uint32_t)i;
-    }
-    return rc;
-}
 
 int dg_masks_open(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries,
     struct dg_masks **out, struct dg_error *err)
@@ -69,7 +44,7 @@ int dg_masks_open(const struct dg_recipe *r, struct dg_dictionary *const *dictio
     dg_buffer_init(&m->text[1]);
     int rc = 0;
     for (size_t i = 0; i < r->data.n_pairs && !rc; i++)
-        rc = index_words(&m->words[i], dictionaries ? dictionaries[i] : NULL, err);
+        rc = dg_dictionary_index_open(dictionaries ? dictionaries[i] : NULL, &m->words[i], err);
     if (rc)
         dg_masks_close(m);
     else
@@ -81,10 +56,8 @@ void dg_masks_close(struct dg_masks *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->recipe->data.n_pairs; i++) {
-        dg_intern_close(m->words[i].sources);
-        free(m->words[i].entry);
-    }
+    for (size_t i = 0; i < m->recipe->data.n_pairs; i++)
+        dg_dictionary_index_close(m->words[i]);
     dg_buffer_deinit(&m->text[0]);
     dg_buffer_deinit(&m->text[1]);
     free(m->words);
@@ -155,24 +128,21 @@ static void find_kept(struct dg_masks *m, const struct dg_pair *p)
 /* Words that come up once, and whose translation does. */
 static void find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t item)
 {
-    const struct words *w = &m->words[p->pair];
     bool alone;
     for (size_t begin, end = 0;
          (end = dg_word_next(p->source, p->source_len, end, &begin, &alone)) > 0;) {
         const char *s = p->source + begin;
         const size_t n = end - begin;
         size_t at, there;
-        uint32_t id;
+        struct dg_dictionary_entry e;
         if (!alone || count_word(p->source, p->source_len, s, n, &at) != 1)
             continue;
         if (n >= LEAST_SAME && count_word(p->target, p->target_len, s, n, &there) == 1) {
             add_span(m, begin, n, there, n, draw(item, begin + 1));
             continue;
         }
-        if (n < LEAST_OTHER || !dg_intern_find(w->sources, s, n, &id))
-            continue;
-        const struct dg_dictionary_entry e = dg_dictionary_at(w->dictionary, w->entry[id]);
-        if (e.target_len >= LEAST_OTHER &&
+        if (n >= LEAST_OTHER && dg_dictionary_index_find(m->words[p->pair], s, n, &e) &&
+            e.target_len >= LEAST_OTHER &&
             count_word(p->target, p->target_len, e.target, e.target_len, &there) == 1)
             add_span(m, begin, n, there, e.target_len, draw(item, begin + 1));
     }

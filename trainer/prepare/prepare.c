@@ -214,6 +214,8 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
     if (rc == 0)
         rc = dg_prepare_dictionary(&j, err);
     if (rc == 0)
+        rc = dg_prepare_relation(&j, err);
+    if (rc == 0)
         rc = make_vocabulary(&j, err);
     if (rc == 0)
         rc = dg_prepare_encode(&j, err);

@@ -20,8 +20,9 @@ struct place {
 
 struct line_pair {
     struct place source, target; /* in block.text, then in the task's buffer when clean */
+    struct place raw[2];         /* in block.text */
     uint32_t domain;
-    bool cut;
+    bool cut, swapped;
     enum dg_drop why;
     struct dg_hash128 hash;
 };
@@ -78,6 +79,14 @@ static enum dg_drop clean_side(struct block *b, struct task *t, struct place *si
     return why;
 }
 
+/* Is each side in the language that the other should be in? One is surely not in its own. */
+static bool is_swapped(
+    const struct dg_recipe_pair *pair, const char *s, size_t s_len, const char *t, size_t t_len)
+{
+    return !dg_langcheck_wrong(s, s_len, pair->target_lang) &&
+           !dg_langcheck_wrong(t, t_len, pair->source_lang);
+}
+
 static void clean_one(struct block *b, struct task *t, struct line_pair *p)
 {
     const struct dg_recipe *r = b->job->r;
@@ -95,6 +104,8 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
             &r->cleaning, &r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
         if (p->why == DG_KEEP)
             p->why = dg_prepare_held_out_as(b->job, s, p->source.len, g, p->target.len);
+        p->swapped = p->why == DG_DROP_LANGUAGE &&
+                     is_swapped(&r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
         p->hash = pair_hash(b->pair, s, p->source.len, g, p->target.len);
     }
     if (p->why != DG_KEEP) /* what is dropped gives its room back */
@@ -160,6 +171,9 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
         p->target = (struct place){b->text.len, lines[1].len};
         dg_buffer_add(&b->text, lines[1].text, lines[1].len);
         p->cut = lines[0].cut || lines[1].cut;
+        p->swapped = false;
+        p->raw[0] = p->source;
+        p->raw[1] = p->target;
         b->n++;
         if (b->text.failed)
             return dg_error_set(err, DG_ENOMEM, "no memory for a block of lines");
@@ -183,7 +197,12 @@ static int write_block(struct block *b, size_t file, struct dg_error *err)
             p->why = DG_DROP_WEIGHT;
         count->read++;
         if (p->why != DG_KEEP) {
+            const char *text = b->text.data ? b->text.data : "";
+            const char *const raw[2] = {text + p->raw[0].begin, text + p->raw[1].begin};
+            const size_t len[2] = {p->raw[0].len, p->raw[1].len};
             count->by[p->why]++;
+            count->swapped += p->swapped;
+            dg_prepare_note_example(count, p->why, raw, len);
             continue;
         }
         struct dg_pair out = {(uint32_t)b->pair, (uint32_t)file, p->domain, (float)weight,
@@ -264,7 +283,10 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
         const struct dg_recipe_pair *p = &j->r->data.pairs[b.pair];
         for (size_t i = 0; i < p->n_train && rc == 0; i++) {
             b.file = &p->train[i];
-            rc = clean_file(&b, file++, err);
+            rc = clean_file(&b, file, err);
+            if (rc == 0)
+                rc = dg_prepare_faults(j->r, b.file, &j->counts[file], err);
+            file++;
         }
     }
     if (rc == 0 && j->dedup)

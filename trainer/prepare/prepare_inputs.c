@@ -34,6 +34,9 @@ static struct dg_json *variants_part(const struct dg_recipe *r)
 static struct dg_json *cleaning_part(const struct dg_recipe *r)
 {
     struct dg_json *o = dg_json_copy(dg_json_get(r->json, "cleaning"));
+    /* these refuse files, and change nothing of what comes of those that they let pass */
+    dg_json_remove(o, "max_dropped");
+    dg_json_remove(o, "check_relation");
     if (!r->cleaning.near_copies)
         dg_json_remove(o, "near_copies");
     return o;

@@ -15,8 +15,16 @@
 
 #define DG_MAX_DOMAINS 65535
 
+/* The first line that was dropped for a reason. */
+struct dg_prepare_example {
+    uint64_t line; /* from 1; 0: none was */
+    char text[2][80];
+};
+
 struct dg_prepare_count {
     uint64_t read;
+    uint64_t swapped; /* of by[DG_DROP_LANGUAGE]: each side in the other's language */
+    struct dg_prepare_example examples[DG_N_DROPS];
     uint64_t by[DG_N_DROPS]; /* by[DG_KEEP]: kept */
 };
 
@@ -55,6 +63,18 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
  * DG_DROP_OVERLAP or DG_DROP_NEAR_COPY. Any thread after dg_prepare_held_out. */
 enum dg_drop dg_prepare_held_out_as(
     const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len);
+
+/* prepare_faults.c. Is so much of a training file dropped for faults that it cannot be what the
+ * recipe says? DG_EINVAL with reasons, counts and an example. */
+int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
+    const struct dg_prepare_count *c, struct dg_error *err);
+/* Keep the pair of lines s[n], number c->read, as the example of `why`, if it is the first. */
+void dg_prepare_note_example(
+    struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2]);
+
+/* prepare_relation.c. Do the lines of each file translate each other? DG_EINVAL says which file's
+ * do not. Right after dg_prepare_dictionary. */
+int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err);
 
 /* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the
  * recipe wants them. */

@@ -53,6 +53,8 @@ static const struct field fields[] = {
     {"cleaning", "remove_overlap", KIND_BOOL, AT(cleaning.remove_overlap), 0, 0, NULL, false},
     {"cleaning", "near_copies", KIND_I64, AT(cleaning.near_copies), 0, 32, NULL, false},
     {"cleaning", "language_check", KIND_BOOL, AT(cleaning.language_check), 0, 0, NULL, false},
+    {"cleaning", "max_dropped", KIND_F64, AT(cleaning.max_dropped), 0, 1, NULL, false},
+    {"cleaning", "check_relation", KIND_BOOL, AT(cleaning.check_relation), 0, 0, NULL, false},
 
     {"variants", "upper", KIND_F64, AT(variants.upper), 0, 1, NULL, false},
     {"variants", "no_full_stop", KIND_F64, AT(variants.no_full_stop), 0, 1, NULL, false},

@@ -9,7 +9,7 @@ static const char defaults[] =
     "\"cleaning\":{\"min_chars\":1,\"max_chars\":3000,\"max_char_ratio\":3,\"max_pieces\":256,"
     "\"max_piece_ratio\":4,"
     "\"drop_identical\":true,\"require_letters\":true,\"deduplicate\":true,\"remove_overlap\":true,\"near_copies\":0,"
-    "\"language_check\":true},"
+    "\"language_check\":true,\"max_dropped\":0.2,\"check_relation\":true},"
     "\"vocabulary\":{\"from\":\"\",\"size\":32000,\"joint\":true,\"character_coverage\":0.9999,"
     "\"byte_fallback\":true,\"normalization\":\"nmt_nfkc\",\"sample_lines\":2000000,"
     "\"characters\":\"frequent\",\"reserved\":0},"

@@ -76,6 +76,9 @@ struct dg_recipe_cleaning {
     bool remove_overlap;    /* a side that is a line of dev, test or held_out */
     int64_t near_copies;    /* a side with so many words in a row of such a line; 0 off */
     bool language_check;    /* a side that is surely in another language */
+    /* largest share of a file's pairs dropped for faults: above it nothing is prepared; 1: off */
+    double max_dropped;
+    bool check_relation; /* refuse files whose lines do not translate each other */
 };
 
 /* Shares of the pairs that come in another form, too (trainer/align/variants.h). */

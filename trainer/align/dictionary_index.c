@@ -1,0 +1,56 @@
+#include "trainer/align/dictionary_index.h"
+
+#include "trainer/data/intern.h"
+
+#include <stdlib.h>
+
+struct dg_dictionary_index {
+    const struct dg_dictionary *dictionary;
+    struct dg_intern *sources;
+    uint32_t *entry; /* [sources] of the dictionary */
+};
+
+int dg_dictionary_index_open(
+    const struct dg_dictionary *d, struct dg_dictionary_index **out, struct dg_error *err)
+{
+    const size_t n = d ? dg_dictionary_count(d) : 0;
+    struct dg_dictionary_index *x = calloc(1, sizeof *x);
+    if (!x || !(x->entry = malloc((n + 1) * sizeof *x->entry))) {
+        free(x);
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu words", n);
+    }
+    x->dictionary = d;
+    int rc = dg_intern_open(&x->sources, err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
+        const uint32_t known = dg_intern_count(x->sources);
+        uint32_t id;
+        rc = dg_intern_add(x->sources, e.source, e.source_len, &id, err);
+        if (!rc && id == known)
+            x->entry[id] = (uint32_t)i;
+    }
+    if (rc)
+        dg_dictionary_index_close(x);
+    else
+        *out = x;
+    return rc;
+}
+
+void dg_dictionary_index_close(struct dg_dictionary_index *x)
+{
+    if (!x)
+        return;
+    dg_intern_close(x->sources);
+    free(x->entry);
+    free(x);
+}
+
+bool dg_dictionary_index_find(
+    const struct dg_dictionary_index *x, const char *s, size_t n, struct dg_dictionary_entry *out)
+{
+    uint32_t id;
+    if (!dg_intern_find(x->sources, s, n, &id))
+        return false;
+    *out = dg_dictionary_at(x->dictionary, x->entry[id]);
+    return true;
+}

@@ -1,0 +1,123 @@
+#include "trainer/align/relation.h"
+
+#include "text/words.h"
+#include "trainer/data/hash.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORDS = 128 };   /* of a line; a power of two */
+enum { LEAST_LETTERS = 4 }; /* bytes: shorter words are everywhere */
+enum { LEAST_DIGITS = 2 };  /* of a number */
+enum { LEAST_FOUND = 200 }; /* words, to tell anything */
+
+/* The words of a line by hash, and, of a source, by the hash of their translation. */
+struct line {
+    uint64_t words[MAX_WORDS], others[MAX_WORDS]; /* others: 0 where the dictionary knows none */
+    size_t n;
+    uint64_t set[2 * MAX_WORDS]; /* the words again, open addressing; 0: empty */
+};
+
+struct dg_relation {
+    const struct dg_dictionary_index *index;
+    struct line sources[2], targets[2]; /* of this pair and the one before, by turns */
+    struct dg_relation_counts counts;
+};
+
+int dg_relation_open(
+    const struct dg_dictionary_index *words, struct dg_relation **out, struct dg_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the words of a line");
+    (*out)->index = words;
+    return 0;
+}
+
+void dg_relation_close(struct dg_relation *r)
+{
+    free(r);
+}
+
+static uint64_t *slot_of(struct line *l, uint64_t hash)
+{
+    size_t i = (size_t)hash & (2 * MAX_WORDS - 1);
+    while (l->set[i] && l->set[i] != hash)
+        i = (i + 1) & (2 * MAX_WORDS - 1);
+    return &l->set[i];
+}
+
+/* A word once, however often it comes up. */
+static void add_word(struct line *l, uint64_t hash, uint64_t other)
+{
+    hash |= 1;
+    uint64_t *slot = slot_of(l, hash);
+    if (l->n == MAX_WORDS || *slot)
+        return;
+    *slot = hash;
+    l->words[l->n] = hash;
+    l->others[l->n++] = other ? other | 1 : 0;
+}
+
+static void read_line(
+    const struct dg_dictionary_index *index, const char *s, size_t n, struct line *l)
+{
+    memset(l, 0, sizeof *l);
+    bool alone;
+    for (size_t begin, end = 0; (end = dg_word_next(s, n, end, &begin, &alone)) > 0;) {
+        struct dg_dictionary_entry e;
+        if (end - begin < LEAST_LETTERS)
+            continue;
+        const bool known = index && dg_dictionary_index_find(index, s + begin, end - begin, &e);
+        add_word(
+            l, dg_hash64(s + begin, end - begin), known ? dg_hash64(e.target, e.target_len) : 0);
+    }
+    for (size_t at = 0, end; at < n; at = end + (end == at)) {
+        end = at;
+        while (end < n && isdigit((unsigned char)s[end]))
+            end++;
+        if (end - at >= LEAST_DIGITS)
+            add_word(l, dg_hash64(s + at, end - at), 0);
+    }
+}
+
+/* Words of s that t has, or has the translation of. */
+static uint64_t found(const struct line *s, struct line *t)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += *slot_of(t, s->words[i]) || (s->others[i] && *slot_of(t, s->others[i]));
+    return n;
+}
+
+void dg_relation_add(struct dg_relation *r, const struct dg_pair *p)
+{
+    const size_t now = r->counts.lines % 2, last = 1 - now;
+    read_line(r->index, p->source, p->source_len, &r->sources[now]);
+    read_line(NULL, p->target, p->target_len, &r->targets[now]);
+    r->counts.beside += found(&r->sources[now], &r->targets[now]);
+    r->counts.before += found(&r->sources[now], &r->targets[last]);
+    r->counts.after += found(&r->sources[last], &r->targets[now]);
+    r->counts.lines++;
+}
+
+void dg_relation_counts(const struct dg_relation *r, struct dg_relation_counts *out)
+{
+    *out = r->counts;
+}
+
+enum dg_relation_kind dg_relation_kind(const struct dg_relation_counts *c)
+{
+    if (c->before + c->beside + c->after < LEAST_FOUND)
+        return DG_RELATION_UNKNOWN;
+    const uint64_t most = c->before > c->after ? c->before : c->after,
+                   least = c->before < c->after ? c->before : c->after;
+    /* Neighbours share words by chance, in a text more than in a list. A dictionary has the same
+     * word several times in a row. */
+    if (2 * most >= 3 * c->beside && 2 * most >= 3 * least)
+        return c->before > c->after ? DG_RELATION_BEFORE : DG_RELATION_AFTER;
+    if (10 * c->beside >= 11 * most)
+        return DG_RELATION_BESIDE;
+    return DG_RELATION_NONE;
+}

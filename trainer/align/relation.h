@@ -1,0 +1,35 @@
+/* Do the lines of two files translate each other, or does each translate the line before or after
+ * the one beside it? Words whose translation a dictionary knows, words that both languages write
+ * alike and numbers are looked for on the other side. One thread at a time. */
+#ifndef DG_TRAINER_ALIGN_RELATION_H
+#define DG_TRAINER_ALIGN_RELATION_H
+
+#include "trainer/align/dictionary_index.h"
+#include "trainer/data/pairs.h"
+
+struct dg_relation_counts {
+    uint64_t lines;
+    /* source words found in the target line before, beside and after theirs */
+    uint64_t before, beside, after;
+};
+
+struct dg_relation;
+
+int dg_relation_open(
+    const struct dg_dictionary_index *words, struct dg_relation **out, struct dg_error *err);
+void dg_relation_close(struct dg_relation *r); /* NULL is fine */
+/* The next pair of the file. */
+void dg_relation_add(struct dg_relation *r, const struct dg_pair *p);
+void dg_relation_counts(const struct dg_relation *r, struct dg_relation_counts *out);
+
+/* What the counts say. DG_RELATION_UNKNOWN: too little was found to tell. */
+enum dg_relation_kind {
+    DG_RELATION_UNKNOWN,
+    DG_RELATION_BESIDE,
+    DG_RELATION_BEFORE,
+    DG_RELATION_AFTER,
+    DG_RELATION_NONE
+};
+enum dg_relation_kind dg_relation_kind(const struct dg_relation_counts *c);
+
+#endif

@@ -1,0 +1,77 @@
+/* Prepare's check that a file is what the recipe says it is: where a large part of it would be
+ * dropped for faults, the file is wrong rather than its lines. */
+#include "trainer/prepare/prepare_internal.h"
+
+#include "text/utf8.h"
+
+#include <string.h>
+
+/* Faults of a line; what is dropped because it is known or held out is none. */
+static bool is_fault(enum dg_drop why)
+{
+    return why > DG_KEEP && why <= DG_DROP_LANGUAGE;
+}
+
+/* What a file with most of its faults of one kind probably is. */
+static const char *guess(const struct dg_prepare_count *c, enum dg_drop most)
+{
+    if (most == DG_DROP_UTF8)
+        return "; it looks like Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 converts it";
+    if (most == DG_DROP_LANGUAGE && 2 * c->swapped > c->by[DG_DROP_LANGUAGE])
+        return "; each side is in the other's language: source and target are swapped";
+    if (most == DG_DROP_RATIO)
+        return "; is one of the files some lines ahead of the other?";
+    if (most == DG_DROP_LANGUAGE)
+        return "; is it in the languages that the recipe says?";
+    return "";
+}
+
+int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
+    const struct dg_prepare_count *c, struct dg_error *err)
+{
+    uint64_t faults = 0;
+    enum dg_drop most = DG_KEEP;
+    struct dg_buffer list;
+    dg_buffer_init(&list);
+    for (int why = DG_KEEP + 1; why < DG_N_DROPS; why++) {
+        if (!is_fault((enum dg_drop)why) || !c->by[why])
+            continue;
+        faults += c->by[why];
+        if (most == DG_KEEP || c->by[why] > c->by[most])
+            most = (enum dg_drop)why;
+        dg_buffer_addf(&list, "%s%s %llu", list.len ? ", " : "", dg_drop_name((enum dg_drop)why),
+            (unsigned long long)c->by[why]);
+    }
+    int rc = 0;
+    if ((double)faults > r->cleaning.max_dropped * (double)c->read) {
+        const struct dg_prepare_example *e = &c->examples[most];
+        rc = dg_error_field(err, DG_EINVAL, "cleaning.max_dropped",
+            "%s, %s: %llu of %llu pairs would be dropped (%s), more than cleaning.max_dropped (%g) "
+            "allows; %s for example is line %llu: \"%s\" | \"%s\"%s",
+            f->source, f->target, (unsigned long long)faults, (unsigned long long)c->read,
+            list.data ? list.data : "", r->cleaning.max_dropped, dg_drop_name(most),
+            (unsigned long long)e->line, e->text[0], e->text[1], guess(c, most));
+    }
+    dg_buffer_deinit(&list);
+    return rc;
+}
+
+void dg_prepare_note_example(
+    struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2])
+{
+    struct dg_prepare_example *e = &c->examples[why];
+    if (e->line)
+        return;
+    e->line = c->read;
+    for (int side = 0; side < 2; side++) {
+        size_t k = 0;
+        for (; k < n[side] && k < sizeof e->text[side] - 1; k++) {
+            const unsigned char b = (unsigned char)s[side][k];
+            e->text[side][k] = b < ' ' || b == 0x7F ? '?' : (char)b;
+        }
+        while (k < n[side] && k > 0 && (e->text[side][k - 1] & 0x80)) /* cut within a character */
+            k--;
+        e->text[side][k] = '\0';
+        dg_utf8_mend(e->text[side]);
+    }
+}

@@ -1,0 +1,153 @@
+/* Prepare's check that the files of a pair belong together: one line too many in one of them, and
+ * everything after it would be taught wrongly. */
+#include "trainer/prepare/prepare_internal.h"
+
+#include "base/log.h"
+#include "trainer/align/relation.h"
+
+#include <stdlib.h>
+
+/* Pairs that a dictionary for this alone is learned from. */
+enum { LEARN_PAIRS = 50000 };
+enum { WINDOW_PAIRS = 2000 };
+
+static const struct dg_recipe_file *file_of(const struct dg_recipe *r, uint32_t pair, uint32_t file)
+{
+    for (uint32_t i = 0; i < pair; i++)
+        file -= (uint32_t)r->data.pairs[i].n_train;
+    return &r->data.pairs[pair].train[file];
+}
+
+/* The file that is being looked at, whole and in windows: a line may be missing anywhere. */
+struct look {
+    uint32_t pair, file;
+    struct dg_relation *whole, *window;
+    uint64_t first; /* pair of lines that the window begins with, of those that are kept; from 1 */
+};
+
+static int refuse(const struct dg_prepare_job *j, const struct look *l,
+    const struct dg_relation_counts *c, enum dg_relation_kind kind, struct dg_error *err)
+{
+    const struct dg_recipe_file *f = file_of(j->r, l->pair, l->file);
+    const char *what = kind == DG_RELATION_BEFORE
+                           ? "the target is a line ahead: a line is missing in it, or the source "
+                             "has one too many"
+                       : kind == DG_RELATION_AFTER
+                           ? "the target is a line behind: it has a line too many, or one is "
+                             "missing in the source"
+                           : "the lines of one do not translate those of the other";
+    return dg_error_field(err, DG_EINVAL, "cleaning.check_relation",
+        "%s and %s do not belong together: of %llu pairs of lines from pair %llu on %llu source "
+        "words find their translation in the line beside theirs, %llu in the one before, %llu in "
+        "the one after it; %s",
+        f->source, f->target, (unsigned long long)c->lines, (unsigned long long)l->first,
+        (unsigned long long)c->beside, (unsigned long long)c->before, (unsigned long long)c->after,
+        what);
+}
+
+/* A window is refused for a clear shift alone: few lines may well be odd ones. */
+static int judge_window(const struct dg_prepare_job *j, struct look *l, struct dg_error *err)
+{
+    struct dg_relation_counts c;
+    dg_relation_counts(l->window, &c);
+    const enum dg_relation_kind kind = dg_relation_kind(&c);
+    const bool shifted = kind == DG_RELATION_BEFORE || kind == DG_RELATION_AFTER;
+    int rc = shifted ? refuse(j, l, &c, kind, err) : 0;
+    dg_relation_close(l->window);
+    l->window = NULL;
+    l->first += c.lines;
+    return rc;
+}
+
+static int judge_file(const struct dg_prepare_job *j, struct look *l, struct dg_error *err)
+{
+    struct dg_relation_counts c;
+    int rc = l->window ? judge_window(j, l, err) : 0;
+    if (rc || !l->whole)
+        return rc;
+    dg_relation_counts(l->whole, &c);
+    const enum dg_relation_kind kind = dg_relation_kind(&c);
+    l->first = 1;
+    return kind == DG_RELATION_NONE ? refuse(j, l, &c, kind, err) : 0;
+}
+
+static void close_look(struct look *l)
+{
+    dg_relation_close(l->whole);
+    dg_relation_close(l->window);
+    l->whole = l->window = NULL;
+}
+
+static int learn(
+    struct dg_prepare_job *j, uint32_t pair, struct dg_dictionary **out, struct dg_error *err)
+{
+    const struct dg_recipe_pair *p = &j->r->data.pairs[pair];
+    const struct dg_dictionary_options o = {.dir = j->o->dir,
+        .pair = pair,
+        .source_lang = p->source_lang,
+        .target_lang = p->target_lang,
+        .most_pairs = LEARN_PAIRS,
+        .lexicon_pairs = LEARN_PAIRS};
+    return dg_dictionary_learn(j->pairs, j->dedup, &o, out, err);
+}
+
+static int look_at(const struct dg_prepare_job *j, struct look *l, const struct dg_pair *p,
+    const struct dg_dictionary_index *index, struct dg_error *err)
+{
+    int rc = 0;
+    if (!l->whole || p->file != l->file) {
+        rc = judge_file(j, l, err);
+        close_look(l);
+        l->file = p->file;
+        l->first = 1;
+        if (!rc)
+            rc = dg_relation_open(index, &l->whole, err);
+    }
+    if (!rc && !l->window)
+        rc = dg_relation_open(index, &l->window, err);
+    if (rc)
+        return rc;
+    struct dg_relation_counts c;
+    dg_relation_add(l->whole, p);
+    dg_relation_add(l->window, p);
+    dg_relation_counts(l->window, &c);
+    return c.lines == WINDOW_PAIRS ? judge_window(j, l, err) : 0;
+}
+
+/* The files of one pair of languages, one after the other as they are in j->pairs. */
+static int check_pair(struct dg_prepare_job *j, uint32_t pair,
+    const struct dg_dictionary_index *index, struct dg_error *err)
+{
+    struct look l = {.pair = pair};
+    struct dg_pair p;
+    int got = 0, rc = dg_pairs_rewind(j->pairs, err);
+    for (uint64_t item = 0; !rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0; item++)
+        if (p.pair == pair && !(j->dedup && dg_dedup_seen(j->dedup, item)))
+            rc = look_at(j, &l, &p, index, err);
+    if (!rc && got == 0)
+        rc = judge_file(j, &l, err);
+    close_look(&l);
+    return rc ? rc : got;
+}
+
+int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err)
+{
+    int rc = 0;
+    if (!j->r->cleaning.check_relation)
+        return 0;
+    dg_progress_draw(&j->progress, "checking that lines belong together");
+    for (uint32_t i = 0; i < j->r->data.n_pairs && !rc; i++) {
+        struct dg_dictionary *own = NULL;
+        struct dg_dictionary_index *index = NULL;
+        rc = dg_prepare_check(j, err);
+        if (!rc && !j->dictionaries)
+            rc = learn(j, i, &own, err);
+        if (!rc)
+            rc = dg_dictionary_index_open(own ? own : j->dictionaries[i], &index, err);
+        if (!rc)
+            rc = check_pair(j, i, index, err);
+        dg_dictionary_index_close(index);
+        dg_dictionary_close(own);
+    }
+    return rc;
+}
