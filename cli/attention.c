@@ -138,6 +138,15 @@ static int write_picture(
     return rc;
 }
 
+/* The kind is there, and these are heads of it. */
+static int check_model(const struct attention *a, const struct dg_config *c, uint32_t **heads,
+    uint32_t *n_heads, struct dg_error *err)
+{
+    const bool encoder = a->kind == DG_ATTENTION_ENCODER;
+    int rc = dg_attention_check(c, a->kind, err);
+    return rc ? rc : take_heads(a->heads, encoder ? c->H : dg_config_dec_H(c), heads, n_heads, err);
+}
+
 static int run(struct attention *a, struct dg_error *err)
 {
     const struct dg_device_options wish = {a->o.device, a->o.precision, a->o.threads};
@@ -149,8 +158,8 @@ static int run(struct attention *a, struct dg_error *err)
     if (!rc)
         rc = dg_translator_open(a->o.model, a->be, 0, &a->translator, err);
     if (!rc)
-        rc = take_heads(a->heads, dg_model_config(dg_translator_model(a->translator))->H, &heads,
-            &n_heads, err);
+        rc = check_model(
+            a, dg_model_config(dg_translator_model(a->translator)), &heads, &n_heads, err);
     if (!rc)
         rc = dg_attention_map_open(
             a->translator, a->be, a->source, a->target, &a->o.translate, &a->map, err);

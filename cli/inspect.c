@@ -55,6 +55,13 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
     }
     printf("\nmodel       encoder %u + decoder %u layers, d_model %u, d_ff %u, %u heads of %u/%u\n",
         c->enc_layers, c->dec_layers, c->D, c->F, c->H, c->Dk, c->Dv);
+    if (c->dec_F || c->dec_H)
+        printf("            decoder: d_ff %u, %u heads\n", dg_config_dec_F(c), dg_config_dec_H(c));
+    if (c->decoder == DG_DECODER_SSRU || c->pre_norm)
+        printf("            not the paper's: %s%s%s\n",
+            c->decoder == DG_DECODER_SSRU ? "SSRU decoder" : "",
+            c->decoder == DG_DECODER_SSRU && c->pre_norm ? ", " : "",
+            c->pre_norm ? "norms before the sublayers" : "");
     printf("vocabulary  %u source, %u target%s%s\n", c->source_vocab, c->target_vocab,
         c->tied_embeddings ? ", one table" : "", c->tied_output ? ", tied to the output" : "");
     printf("parameters  %llu\n", (unsigned long long)dg_config_parameters(c));

@@ -83,6 +83,22 @@ struct dg_norm {
     const struct dg_dropout *drop; /* on x, or NULL */
     /* Optional outputs for backward (buf NULL: not wanted): x̂[M,D], 1/σ[M]. */
     struct dg_rows xhat, rstd;
+    /* Optional output [M,D]: r + drop(x), the residual stream of a pre-norm model. May be x or r,
+     * not y. Only where dg_ops.ssru is there. */
+    struct dg_rows sum;
+};
+
+/* A Simpler Simple Recurrent Unit between its products, which are done: z[M,2D] holds candidates x~
+ * and, D columns further on, forget gates before their sigmoid.
+ * c_t = σ(f_t) c_{t-1} + (1 - σ(f_t)) x~_t, y = relu(c_t), c_{-1} = 0.
+ * Teacher forcing: the rows of a piece follow each other in time; z is overwritten. A cached step
+ * (states.buf is there): row m continues the state in row from[m] of `states` and leaves its own in
+ * row to[m]. */
+struct dg_ssru {
+    const struct dg_attn_seg *segs; /* q0 and n_q of each piece; NULL in a cached step */
+    size_t n_segs;
+    struct dg_rows states;    /* [slots,D] fp32 whatever the backend computes in */
+    const int32_t *from, *to; /* [M] host; from -1: the zero state. No to is another row's from */
 };
 
 /* A sentence's (or one beam row's) piece of an attention call: query rows q0..q0+n_q-1 against n_k
@@ -188,6 +204,10 @@ struct dg_ops {
     /* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; y may alias x or r */
     void (*add_norm)(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
         struct dg_rows r, struct dg_rows y, size_t M, size_t D);
+    /* z[M,2D] -> y[M,D], see struct dg_ssru; y must not alias z. NULL: the device runs neither such
+     * models nor pre-norm ones. */
+    void (*ssru)(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
+        struct dg_rows y, size_t M, size_t D);
     /* out[q,H*Dv] = concat_h softmax(q_h k_h^T / √Dk) v_h; out must not alias q */
     void (*attention)(
         struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);

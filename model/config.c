@@ -30,17 +30,24 @@ static const char *const activation_names[] = {
     NULL,
 };
 
+static const char *const decoder_names[] = {
+    [DG_DECODER_ATTENTION] = "attention",
+    [DG_DECODER_SSRU] = "ssru",
+    NULL,
+};
+
 /* The vector of zeros, which is no token. */
 static const char *const start_names[] = {"zero", NULL};
 
-/* Conventions are never guessed: all are needed but "max_positions", since most models have none.
- */
+/* Conventions are never guessed: all are needed but those in which most models are the paper's. */
 static const struct dg_field model_rows[] = {
     {"source_vocab", WHOLE(source_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
     {"target_vocab", WHOLE(target_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
     {"d_model", WHOLE(D, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
     {"d_ff", WHOLE(F, 1, 4 * MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
     {"heads", WHOLE(H, 1, 1024), .flags = DG_FIELD_REQUIRED},
+    {"decoder_d_ff", WHOLE(dec_F, 0, 4 * MAX_WIDTH), .fallback = "0", .flags = DG_FIELD_UNWRITTEN},
+    {"decoder_heads", WHOLE(dec_H, 0, 1024), .fallback = "0", .flags = DG_FIELD_UNWRITTEN},
     {"d_k", WHOLE(Dk, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
     {"d_v", WHOLE(Dv, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
     {"encoder_layers", WHOLE(enc_layers, 1, DG_MAX_LAYERS), .flags = DG_FIELD_REQUIRED},
@@ -49,10 +56,13 @@ static const struct dg_field model_rows[] = {
     {"embed_scale", DG_FIELD_REAL, AT(embed_scale), 1e-6, 1e6, .flags = DG_FIELD_REQUIRED},
     {"positions", DG_FIELD_WORD, AT(positions), DG_POS_PAPER, DG_POS_LEARNED,
         .words = position_names, .flags = DG_FIELD_REQUIRED},
-    {"first_position", WHOLE(first_position, 0, 1), .flags = DG_FIELD_REQUIRED},
+    {"first_position", WHOLE(first_position, 0, 2), .flags = DG_FIELD_REQUIRED},
     {"max_positions", WHOLE(max_positions, 0, MAX_WIDTH), .help = "learned positions only"},
     {"activation", DG_FIELD_WORD, AT(act), DG_ACT_RELU, DG_ACT_GELU, .words = activation_names,
         .flags = DG_FIELD_REQUIRED},
+    {"decoder", DG_FIELD_WORD, AT(decoder), DG_DECODER_ATTENTION, DG_DECODER_SSRU,
+        .words = decoder_names, .fallback = "attention", .flags = DG_FIELD_UNWRITTEN},
+    {"pre_norm", YES_NO(pre_norm), .fallback = "false", .flags = DG_FIELD_UNWRITTEN},
     {"attention_bias", YES_NO(attention_bias), .flags = DG_FIELD_REQUIRED},
     {"output_bias", YES_NO(output_bias), .flags = DG_FIELD_REQUIRED},
     {"tied_embeddings", YES_NO(tied_embeddings), .flags = DG_FIELD_REQUIRED},
@@ -63,11 +73,13 @@ static const struct dg_field model_rows[] = {
     {"source_eos", YES_NO(source_eos), .flags = DG_FIELD_REQUIRED},
 };
 
-/* Most models have neither of the last two, and say nothing. */
+/* Most models have none of the last three, and say nothing. */
 static const struct dg_field decoding_rows[] = {
     {"beam_size", WHOLE(beam, 1, 32), .old = "beam"},
     {"length_penalty", DG_FIELD_REAL, AT(alpha), 0, 10, .old = "alpha"},
     {"extra_length", WHOLE(extra_length, 0, 65536), .help = "tokens beyond the source's"},
+    {"length_factor", DG_FIELD_REAL, AT(length_factor), 0, 1000, .fallback = "0",
+        .flags = DG_FIELD_UNWRITTEN},
     {"low_confidence", DG_FIELD_REAL, AT(low_confidence), -1000, 0,
         .fallback = DG_LOW_CONFIDENCE_TEXT, .flags = DG_FIELD_UNWRITTEN},
     {"never", WHOLE(never, -1, MAX_VOCAB), .fallback = "-1", .flags = DG_FIELD_UNWRITTEN},
@@ -144,6 +156,12 @@ static int check_dims(const struct dg_config *c, struct dg_error *err)
     if ((uint64_t)c->H * c->Dv > MAX_WIDTH)
         return REFUSE("model.d_v", "model.d_v is %u, times %u heads that is above %d", c->Dv, c->H,
             MAX_WIDTH);
+    const uint32_t heads = dg_config_dec_H(c);
+    if ((uint64_t)c->H * c->Dk % heads || (uint64_t)c->H * c->Dv % heads)
+        return REFUSE("model.decoder_heads",
+            "model.decoder_heads is %u, which does not divide heads times d_k, %u, and times d_v, "
+            "%u",
+            heads, c->H * c->Dk, c->H * c->Dv);
     if (c->tied_embeddings && c->source_vocab != c->target_vocab)
         return REFUSE("model.tied_embeddings",
             "model.tied_embeddings is true, but source_vocab is %u and target_vocab %u",
@@ -194,7 +212,7 @@ static int read_alignment(const struct dg_json *manifest, struct dg_config *c, s
     int64_t layer = 0, head = 0;
     int rc = dg_json_field_int(manifest, NULL, "alignment_layer", 1, c->dec_layers, &layer, err);
     if (!rc)
-        rc = dg_json_field_int(manifest, NULL, "alignment_head", 1, c->H, &head, err);
+        rc = dg_json_field_int(manifest, NULL, "alignment_head", 1, dg_config_dec_H(c), &head, err);
     c->align_layer = (uint32_t)layer;
     c->align_head = (uint32_t)head;
     return rc;
@@ -248,6 +266,8 @@ uint64_t dg_config_parameters(const struct dg_config *c)
     if (c->attention_bias)
         attention += 2 * keys + values + D;
     uint64_t ffn = 2 * D * F + F + D; /* F */
+    uint64_t dec_F = dg_config_dec_F(c), dec_ffn = 2 * D * dec_F + dec_F + D;
+    uint64_t look_back = c->decoder == DG_DECODER_SSRU ? 2 * D * D + 2 * D : attention;
     uint64_t total = c->source_vocab * D;
     if (!c->tied_embeddings)
         total += c->target_vocab * D;
@@ -257,6 +277,8 @@ uint64_t dg_config_parameters(const struct dg_config *c)
         total += c->target_vocab;
     if (c->positions == DG_POS_LEARNED)
         total += 2 * c->max_positions * D;
+    if (c->pre_norm)
+        total += 4 * D;
     return total + c->enc_layers * (attention + ffn + 4 * D) +
-           c->dec_layers * (2 * attention + ffn + 6 * D);
+           c->dec_layers * (look_back + attention + dec_ffn + 6 * D);
 }

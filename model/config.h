@@ -17,16 +17,27 @@ enum dg_positions {
     DG_POS_LEARNED /* parameters src.pos, tgt.pos [max_positions,D] ("learned") */
 };
 
+/* What the decoder looks back at its own pieces with. */
+enum dg_decoder {
+    DG_DECODER_ATTENTION, /* masked self-attention, the paper's ("attention") */
+    DG_DECODER_SSRU       /* a recurrent unit: struct dg_ssru in kernels/backend.h ("ssru") */
+};
+
 struct dg_config {
     uint32_t source_vocab, target_vocab;
     uint32_t D, F, H, Dk, Dv;
+    /* The decoder's, where they differ from the encoder's; 0: they do not. dec_H divides H * Dk and
+     * H * Dv, which are both sides'. */
+    uint32_t dec_F, dec_H;
     uint32_t enc_layers, dec_layers;
     float norm_eps;
     float embed_scale; /* √D in the paper */
     enum dg_positions positions;
-    uint32_t first_position; /* 0 or 1 */
+    uint32_t first_position; /* 0, 1 or 2 */
     uint32_t max_positions;  /* learned positions only, else 0 */
     enum dg_act act;
+    enum dg_decoder decoder;
+    bool pre_norm; /* x + f(LN(x)) and a last norm per stack; the paper: LN(x + f(x)) */
     bool attention_bias, output_bias;
     bool tied_embeddings; /* source table = target table */
     bool tied_output;     /* target table = pre-softmax matrix */
@@ -37,6 +48,8 @@ struct dg_config {
     uint32_t beam;
     float alpha;
     uint32_t extra_length; /* output limit = source pieces without </s> + this */
+    /* and not above this many times the source pieces with </s>; 0: no such limit */
+    float length_factor;
     /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
     float low_confidence;
     enum dg_type kv; /* of cached keys and values; not in the manifest: opening a model chooses */
@@ -50,6 +63,16 @@ struct dg_config {
 
 #define DG_LOW_CONFIDENCE (-0.8f)
 #define DG_LOW_CONFIDENCE_TEXT "-0.8"
+
+static inline uint32_t dg_config_dec_F(const struct dg_config *c)
+{
+    return c->dec_F ? c->dec_F : c->F;
+}
+
+static inline uint32_t dg_config_dec_H(const struct dg_config *c)
+{
+    return c->dec_H ? c->dec_H : c->H;
+}
 
 /* The base model of the paper over a vocabulary of V. */
 void dg_config_base(struct dg_config *c, uint32_t V);

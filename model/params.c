@@ -7,9 +7,33 @@
 enum where { TOP, ENC, DEC };
 
 /* Dimensions by letter, so that the table reads like the paper: see dim(). */
-enum dim { ONE, DIM_D, DIM_F, DIM_VS, DIM_VT, DIM_P, DIM_QKV, DIM_Q, DIM_KV, DIM_V };
+enum dim {
+    ONE,
+    DIM_D,
+    DIM_F,
+    DIM_DEC_F,
+    DIM_2D,
+    DIM_VS,
+    DIM_VT,
+    DIM_P,
+    DIM_QKV,
+    DIM_Q,
+    DIM_KV,
+    DIM_V
+};
 
-enum needs { ALWAYS, UNTIED_EMBED, UNTIED_OUTPUT, OUTPUT_BIAS, LEARNED, ATTENTION_BIAS };
+enum needs {
+    ALWAYS,
+    UNTIED_EMBED,
+    UNTIED_OUTPUT,
+    OUTPUT_BIAS,
+    LEARNED,
+    ATTENTION_BIAS,
+    PRE_NORM,
+    SELF,
+    SELF_BIAS,
+    SSRU
+};
 
 struct row {
     enum where where;
@@ -34,6 +58,10 @@ static const struct row table[] = {
     {TOP, "out.b", P(out_b), ONE, DIM_VT, VEC, OUTPUT_BIAS},
     {TOP, "src.pos", P(src_pos), DIM_P, DIM_D, TAB, LEARNED},
     {TOP, "tgt.pos", P(tgt_pos), DIM_P, DIM_D, TAB, LEARNED},
+    {TOP, "src.norm.gain", P(src_norm.gain), ONE, DIM_D, VEC, PRE_NORM},
+    {TOP, "src.norm.bias", P(src_norm.bias), ONE, DIM_D, VEC, PRE_NORM},
+    {TOP, "tgt.norm.gain", P(tgt_norm.gain), ONE, DIM_D, VEC, PRE_NORM},
+    {TOP, "tgt.norm.bias", P(tgt_norm.bias), ONE, DIM_D, VEC, PRE_NORM},
 
     {ENC, "self.qkv.w", E(self.qkv_w), DIM_QKV, DIM_D, MAT, ALWAYS},
     {ENC, "self.qkv.b", E(self.qkv_b), ONE, DIM_QKV, VEC, ATTENTION_BIAS},
@@ -48,12 +76,16 @@ static const struct row table[] = {
     {ENC, "ffn.norm.gain", E(ffn.norm.gain), ONE, DIM_D, VEC, ALWAYS},
     {ENC, "ffn.norm.bias", E(ffn.norm.bias), ONE, DIM_D, VEC, ALWAYS},
 
-    {DEC, "self.qkv.w", D(self.qkv_w), DIM_QKV, DIM_D, MAT, ALWAYS},
-    {DEC, "self.qkv.b", D(self.qkv_b), ONE, DIM_QKV, VEC, ATTENTION_BIAS},
-    {DEC, "self.out.w", D(self.out_w), DIM_D, DIM_V, MAT, ALWAYS},
-    {DEC, "self.out.b", D(self.out_b), ONE, DIM_D, VEC, ATTENTION_BIAS},
-    {DEC, "self.norm.gain", D(self.norm.gain), ONE, DIM_D, VEC, ALWAYS},
-    {DEC, "self.norm.bias", D(self.norm.bias), ONE, DIM_D, VEC, ALWAYS},
+    {DEC, "self.qkv.w", D(self.qkv_w), DIM_QKV, DIM_D, MAT, SELF},
+    {DEC, "self.qkv.b", D(self.qkv_b), ONE, DIM_QKV, VEC, SELF_BIAS},
+    {DEC, "self.out.w", D(self.out_w), DIM_D, DIM_V, MAT, SELF},
+    {DEC, "self.out.b", D(self.out_b), ONE, DIM_D, VEC, SELF_BIAS},
+    {DEC, "self.norm.gain", D(self.norm.gain), ONE, DIM_D, VEC, SELF},
+    {DEC, "self.norm.bias", D(self.norm.bias), ONE, DIM_D, VEC, SELF},
+    {DEC, "ssru.w", D(ssru.w), DIM_2D, DIM_D, MAT, SSRU},
+    {DEC, "ssru.b", D(ssru.b), ONE, DIM_2D, VEC, SSRU},
+    {DEC, "ssru.norm.gain", D(ssru.norm.gain), ONE, DIM_D, VEC, SSRU},
+    {DEC, "ssru.norm.bias", D(ssru.norm.bias), ONE, DIM_D, VEC, SSRU},
     {DEC, "cross.q.w", D(cross.q_w), DIM_Q, DIM_D, MAT, ALWAYS},
     {DEC, "cross.q.b", D(cross.q_b), ONE, DIM_Q, VEC, ATTENTION_BIAS},
     {DEC, "cross.kv.w", D(cross.kv_w), DIM_KV, DIM_D, MAT, ALWAYS},
@@ -62,9 +94,9 @@ static const struct row table[] = {
     {DEC, "cross.out.b", D(cross.out_b), ONE, DIM_D, VEC, ATTENTION_BIAS},
     {DEC, "cross.norm.gain", D(cross.norm.gain), ONE, DIM_D, VEC, ALWAYS},
     {DEC, "cross.norm.bias", D(cross.norm.bias), ONE, DIM_D, VEC, ALWAYS},
-    {DEC, "ffn.w1", D(ffn.w1), DIM_F, DIM_D, MAT, ALWAYS},
-    {DEC, "ffn.b1", D(ffn.b1), ONE, DIM_F, VEC, ALWAYS},
-    {DEC, "ffn.w2", D(ffn.w2), DIM_D, DIM_F, MAT, ALWAYS},
+    {DEC, "ffn.w1", D(ffn.w1), DIM_DEC_F, DIM_D, MAT, ALWAYS},
+    {DEC, "ffn.b1", D(ffn.b1), ONE, DIM_DEC_F, VEC, ALWAYS},
+    {DEC, "ffn.w2", D(ffn.w2), DIM_D, DIM_DEC_F, MAT, ALWAYS},
     {DEC, "ffn.b2", D(ffn.b2), ONE, DIM_D, VEC, ALWAYS},
     {DEC, "ffn.norm.gain", D(ffn.norm.gain), ONE, DIM_D, VEC, ALWAYS},
     {DEC, "ffn.norm.bias", D(ffn.norm.bias), ONE, DIM_D, VEC, ALWAYS},
@@ -83,6 +115,8 @@ static uint32_t dim(const struct dg_config *c, enum dim d)
     case ONE: return 1;
     case DIM_D: return c->D;
     case DIM_F: return c->F;
+    case DIM_DEC_F: return dg_config_dec_F(c);
+    case DIM_2D: return 2 * c->D;
     case DIM_VS: return c->source_vocab;
     case DIM_VT: return c->target_vocab;
     case DIM_P: return c->max_positions;
@@ -103,6 +137,10 @@ static bool has(const struct dg_config *c, enum needs needs)
     case OUTPUT_BIAS: return c->output_bias;
     case LEARNED: return c->positions == DG_POS_LEARNED;
     case ATTENTION_BIAS: return c->attention_bias;
+    case PRE_NORM: return c->pre_norm;
+    case SELF: return c->decoder == DG_DECODER_ATTENTION;
+    case SELF_BIAS: return c->decoder == DG_DECODER_ATTENTION && c->attention_bias;
+    case SSRU: return c->decoder == DG_DECODER_SSRU;
     }
     return false;
 }
@@ -172,8 +210,31 @@ struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_inf
     return (struct dg_weight **)(void *)((char *)p + info->offset);
 }
 
+/* What each sublayer ends with, from the last one back. */
+static void tie_norms(const struct dg_config *c, struct dg_params *p)
+{
+    const bool pre = c->pre_norm;
+    struct dg_norm_params next = p->src_norm;
+    for (uint32_t l = c->enc_layers; l-- > 0;) {
+        struct dg_enc_params *e = &p->enc[l];
+        e->ffn.end = pre ? next : e->ffn.norm;
+        e->self.end = pre ? e->ffn.norm : e->self.norm;
+        next = e->self.norm;
+    }
+    next = p->tgt_norm;
+    for (uint32_t l = c->dec_layers; l-- > 0;) {
+        struct dg_dec_params *d = &p->dec[l];
+        d->ffn.end = pre ? next : d->ffn.norm;
+        d->cross.end = pre ? d->ffn.norm : d->cross.norm;
+        d->self.end = pre ? d->cross.norm : d->self.norm;
+        d->ssru.end = pre ? d->cross.norm : d->ssru.norm;
+        next = c->decoder == DG_DECODER_SSRU ? d->ssru.norm : d->self.norm;
+    }
+}
+
 void dg_params_tie(const struct dg_config *c, struct dg_params *p)
 {
+    tie_norms(c, p);
     if (c->tied_embeddings)
         p->tgt_embed = p->src_embed;
     if (c->tied_output)

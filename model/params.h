@@ -12,24 +12,35 @@ struct dg_norm_params {
     struct dg_weight *gain, *bias; /* [D] */
 };
 
+/* Each sublayer has the norm that is its own and the one that its end is normalised with: in a
+ * post-norm model (the paper) the same, in a pre-norm one that of the sublayer after it, or the
+ * stack's last. dg_params_tie sets `end`. */
+
 /* Self-attention's qkv is one matrix: rows of queries [H*Dk], keys [H*Dk], values [H*Dv]. */
 struct dg_self_params {
     struct dg_weight *qkv_w, *qkv_b; /* [2*H*Dk+H*Dv, D]; biases NULL when the model has none */
     struct dg_weight *out_w, *out_b; /* [D, H*Dv] */
-    struct dg_norm_params norm;
+    struct dg_norm_params norm, end;
+};
+
+/* Instead of the decoder's self-attention (config.decoder DG_DECODER_SSRU): candidates, then forget
+ * gates. */
+struct dg_ssru_params {
+    struct dg_weight *w, *b; /* [2*D, D], [2*D] */
+    struct dg_norm_params norm, end;
 };
 
 struct dg_cross_params {
     struct dg_weight *q_w, *q_b;     /* [H*Dk, D] */
     struct dg_weight *kv_w, *kv_b;   /* [H*Dk+H*Dv, D]: keys, then values */
     struct dg_weight *out_w, *out_b; /* [D, H*Dv] */
-    struct dg_norm_params norm;
+    struct dg_norm_params norm, end;
 };
 
 struct dg_ffn_params {
     struct dg_weight *w1, *b1; /* [F, D] */
     struct dg_weight *w2, *b2; /* [D, F] */
-    struct dg_norm_params norm;
+    struct dg_norm_params norm, end;
 };
 
 struct dg_enc_params {
@@ -38,7 +49,8 @@ struct dg_enc_params {
 };
 
 struct dg_dec_params {
-    struct dg_self_params self;
+    struct dg_self_params self; /* or */
+    struct dg_ssru_params ssru;
     struct dg_cross_params cross;
     struct dg_ffn_params ffn;
 };
@@ -51,6 +63,8 @@ struct dg_params {
     struct dg_weight *out_w;             /* [Vt,D]; the same pointer as tgt_embed when tied */
     struct dg_weight *out_b;             /* [Vt] or NULL */
     struct dg_weight *src_pos, *tgt_pos; /* [P,D] learned positions; NULL when sinusoidal */
+    /* a pre-norm model's last norms */
+    struct dg_norm_params src_norm, tgt_norm;
     struct dg_enc_params enc[DG_MAX_LAYERS];
     struct dg_dec_params dec[DG_MAX_LAYERS];
 };
@@ -67,7 +81,8 @@ struct dg_param_info {
 size_t dg_params_count(const struct dg_config *c);
 void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *out);
 struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_info *info);
-/* Point tgt_embed and out_w at the matrices they are tied to; call once all stored ones are set. */
+/* Point tgt_embed and out_w at the matrices they are tied to, and each sublayer's `end` at its
+ * norm; call once all stored ones are set. */
 void dg_params_tie(const struct dg_config *c, struct dg_params *p);
 
 #endif

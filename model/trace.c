@@ -39,18 +39,18 @@ static int pass_open_probs(struct pass *p, uint32_t S, uint32_t T, struct dg_err
 {
     const struct dg_config *c = &p->m->config;
     const struct dg_ops *ops = p->be->ops;
-    const size_t H = c->H;
+    const size_t H = c->H, dec_H = dg_config_dec_H(c);
     int rc;
     if ((rc = ops->buf_new_wide(p->be, T * dg_logits_ld(c), &p->logits, err)) ||
         (rc = ops->buf_new(p->be, c->enc_layers * H * S * S, &p->probs[0], err)) ||
-        (rc = ops->buf_new(p->be, c->dec_layers * H * T * T, &p->probs[1], err)) ||
-        (rc = ops->buf_new(p->be, c->dec_layers * H * T * S, &p->probs[2], err)))
+        (rc = ops->buf_new(p->be, c->dec_layers * dec_H * T * T, &p->probs[1], err)) ||
+        (rc = ops->buf_new(p->be, c->dec_layers * dec_H * T * S, &p->probs[2], err)))
         return rc;
     for (uint32_t l = 0; l < c->enc_layers; l++)
         p->enc[l].self.probs = (struct dg_rows){p->probs[0], l * H * S * S, 1};
     for (uint32_t l = 0; l < c->dec_layers; l++) {
-        p->dec[l].self.probs = (struct dg_rows){p->probs[1], l * H * T * T, 1};
-        p->dec[l].cross.probs = (struct dg_rows){p->probs[2], l * H * T * S, 1};
+        p->dec[l].self.probs = (struct dg_rows){p->probs[1], l * dec_H * T * T, 1};
+        p->dec[l].cross.probs = (struct dg_rows){p->probs[2], l * dec_H * T * S, 1};
     }
     return 0;
 }
@@ -129,9 +129,9 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
 
 static int read_out(struct pass *p, struct dg_trace *out, struct dg_error *err)
 {
-    size_t S = out->S, T = out->T, H = out->H;
+    size_t S = out->S, T = out->T, H = out->dec_H;
     size_t n[3] = {
-        out->enc_layers * H * S * S, out->dec_layers * H * T * T, out->dec_layers * H * T * S};
+        out->enc_layers * out->H * S * S, out->dec_layers * H * T * T, out->dec_layers * H * T * S};
     float **to[3] = {&out->enc_self, &out->dec_self, &out->cross};
     for (int i = 0; i < 3; i++) {
         *to[i] = malloc((n[i] ? n[i] : 1) * sizeof(float));
@@ -158,8 +158,12 @@ int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t 
     int rc = check(m, S, T, err);
     if (rc)
         return rc;
-    *out = (struct dg_trace){
-        .S = S, .T = T, .H = c->H, .enc_layers = c->enc_layers, .dec_layers = c->dec_layers};
+    *out = (struct dg_trace){.S = S,
+        .T = T,
+        .H = c->H,
+        .dec_H = dg_config_dec_H(c),
+        .enc_layers = c->enc_layers,
+        .dec_layers = c->dec_layers};
     struct pass p = {.m = m, .be = be};
     if ((rc = pass_open(&p, S, T, err)) != 0)
         goto out;

@@ -7,11 +7,13 @@
 #include "model/model.h"
 
 struct dg_trace {
-    uint32_t S, T, H, enc_layers, dec_layers;
+    uint32_t S, T, H, dec_H, enc_layers, dec_layers;
     float *logprob;  /* [T] of the target's pieces */
     float *enc_self; /* [enc_layers,H,S,S] */
-    float *dec_self; /* [dec_layers,H,T,T]; zero above the diagonal */
-    float *cross;    /* [dec_layers,H,T,S] */
+    /* [dec_layers,dec_H,T,T]; zero above the diagonal, and throughout where the decoder has no
+     * self-attention */
+    float *dec_self;
+    float *cross; /* [dec_layers,dec_H,T,S] */
 };
 
 /* source[S], target[T] ids with </s> as the model wants them. Allocates; dg_trace_deinit frees.

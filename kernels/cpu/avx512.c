@@ -17,6 +17,7 @@ const struct dg_cpu_isa dg_cpu_avx512 = {
     .finish = finish,
     .dropout = dropout,
     .norm = norm,
+    .ssru = ssru,
     .scores = scores,
     .weigh = weigh,
     .step = step,

@@ -107,6 +107,8 @@ void dg_cpu_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_
     struct dg_rows y, size_t M);
 void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
     struct dg_rows r, struct dg_rows y, size_t M, size_t D);
+void dg_cpu_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
+    struct dg_rows y, size_t M, size_t D);
 void dg_cpu_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
 void dg_cpu_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);

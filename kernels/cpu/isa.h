@@ -34,6 +34,13 @@ struct dg_norm_row {
     struct dg_mask drop; /* on x */
 };
 
+/* One step of an SSRU: see struct dg_ssru. */
+struct dg_ssru_row {
+    const float *x, *f;  /* [D] candidate; forget gate before its sigmoid */
+    const float *before; /* [D]; NULL: zeros */
+    float *after, *y;    /* [D]; after may be before or x */
+};
+
 /* Keys or values of one head: row j is data + (slots ? slots[j] : k0 + j) * ld, dim floats of it.
  * fp16 ones have halves instead of data. */
 struct dg_kv {
@@ -83,6 +90,7 @@ struct dg_cpu_isa {
     void (*dropout)(float *y, size_t n, struct dg_mask mask);
     /* y = (v - mean) / σ * gain + bias, v = r + drop(x) */
     void (*norm)(const struct dg_norm_row *row, size_t D);
+    void (*ssru)(const struct dg_ssru_row *row, size_t D);
     /* s[i,j] = q_i k_{j0+j}, j < n */
     void (*scores)(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n);
     /* out_i += sum_j s[i,j] v_{j0+j}, j < n, in the order of j */

@@ -11,6 +11,13 @@ struct job {
     size_t M, D, rows; /* rows: of a piece */
 };
 
+/* sum[D] = r + x; sum may be either */
+static void add(const float *r, const float *x, float *sum, size_t D)
+{
+    for (size_t i = 0; i < D; i++)
+        sum[i] = r[i] + x[i];
+}
+
 static void run_rows(void *arg, size_t i)
 {
     const struct job *j = arg;
@@ -27,6 +34,11 @@ static void run_rows(void *arg, size_t i)
             .rstd = op->rstd.buf ? dg_rows_at(op->rstd, m) : NULL,
             .eps = op->eps,
         };
+        if (op->sum.buf) {
+            add(row.r, row.x, dg_rows_at(op->sum, m), j->D);
+            row.x = dg_rows_at(op->sum, m);
+            row.r = NULL;
+        }
         if (op->drop)
             row.drop = (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p};
         j->cpu->isa->norm(&row, j->D);
@@ -38,6 +50,7 @@ void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_
 {
     const struct dg_cpu *cpu = dg_cpu_of(be);
     assert(op->gain->K == D && op->bias->K == D);
+    assert(!op->sum.buf || (r.buf && !op->drop));
     if (!M)
         return;
     size_t pieces = dg_cpu_pieces(cpu, M, 4.0 * (double)M * (double)D);

@@ -36,6 +36,7 @@ static const struct dg_ops ops = {
     .embed = dg_cpu_embed,
     .linear = dg_cpu_linear,
     .add_norm = dg_cpu_add_norm,
+    .ssru = dg_cpu_ssru,
     .attention = dg_cpu_attention,
     .kv_write = dg_cpu_kv_write,
     .topk = dg_cpu_topk,

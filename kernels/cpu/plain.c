@@ -90,6 +90,16 @@ static void norm(const struct dg_norm_row *row, size_t D)
         *row->rstd = rstd;
 }
 
+static void ssru(const struct dg_ssru_row *row, size_t D)
+{
+    for (size_t i = 0; i < D; i++) {
+        float keep = 1.0f / (1.0f + expf(-row->f[i])), before = row->before ? row->before[i] : 0;
+        float c = keep * before + (1.0f - keep) * row->x[i];
+        row->after[i] = c;
+        row->y[i] = c < 0 ? 0 : c;
+    }
+}
+
 const struct dg_cpu_isa dg_cpu_plain = {
     .name = "generic",
     .gemm = gemm,
@@ -97,6 +107,7 @@ const struct dg_cpu_isa dg_cpu_plain = {
     .finish = finish,
     .dropout = dropout,
     .norm = norm,
+    .ssru = ssru,
     .scores = dg_plain_scores,
     .weigh = dg_plain_weigh,
     .max = dg_plain_max,

@@ -160,6 +160,31 @@ static void norm(const struct dg_norm_row *row, size_t D)
         *row->rstd = rstd;
 }
 
+/* The state after a step: keep c + (1 - keep) x. */
+static inline vec ssru_state(vec x, vec f, vec before)
+{
+    vec keep = v_div(v_all(1.0f), v_add(v_all(1.0f), v_exp(v_sub(v_zero(), f))));
+    return v_fma(keep, before, v_mul(v_sub(v_all(1.0f), keep), x));
+}
+
+static void ssru(const struct dg_ssru_row *row, size_t D)
+{
+    size_t i = 0;
+    for (; i + VL <= D; i += VL) {
+        vec before = row->before ? v_load(row->before + i) : v_zero();
+        vec c = ssru_state(v_load(row->x + i), v_load(row->f + i), before);
+        v_store(row->after + i, c);
+        v_store(row->y + i, v_max(v_zero(), c));
+    }
+    if (i < D) {
+        vec_mask m = v_first(D - i);
+        vec before = row->before ? v_load_part(row->before + i, m) : v_zero();
+        vec c = ssru_state(v_load_part(row->x + i, m), v_load_part(row->f + i, m), before);
+        v_store_part(row->after + i, m, c);
+        v_store_part(row->y + i, m, v_max(v_zero(), c));
+    }
+}
+
 static float dot(const float *a, const float *b, size_t n)
 {
     vec sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};

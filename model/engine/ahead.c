@@ -50,7 +50,7 @@ static struct dg_tracks_most most_of(const struct dg_engine *e)
         .Dv = c->Dv,
         .V = c->target_vocab,
         .weights = e->align.probs,
-        .H = c->H,
+        .H = dg_config_dec_H(c),
         .first_head = e->align.first_head,
         .n_heads = e->align.n_heads,
         .eos = c->eos,

@@ -13,10 +13,10 @@ int dg_align_open(struct dg_engine *e, struct dg_error *err)
     const struct dg_config *c = &e->model->config;
     const uint32_t L = c->dec_layers;
     const uint32_t layer = c->align_layer ? c->align_layer : L > 1 ? L - 1 : 1;
-    const size_t most = (size_t)e->max_rows * c->H * e->limits.max_source;
+    const size_t most = (size_t)e->max_rows * dg_config_dec_H(c) * e->limits.max_source;
     struct dg_align *a = &e->align;
     a->first_head = c->align_head ? c->align_head - 1 : 0;
-    a->n_heads = c->align_head ? 1 : c->H;
+    a->n_heads = c->align_head ? 1 : dg_config_dec_H(c);
     a->slots = malloc((L ? L : 1) * sizeof *a->slots);
     a->weights = malloc(most * sizeof *a->weights);
     a->sources = malloc(e->max_rows * sizeof *a->sources);
@@ -67,7 +67,8 @@ void dg_align_read(struct dg_engine *e, size_t n_segs)
 {
     struct dg_align *a = &e->align;
     const struct dg_attn_seg *last = &e->cross_segs[n_segs - 1];
-    const size_t n = last->probs + (size_t)e->model->config.H * last->n_q * last->n_k;
+    const size_t n =
+        last->probs + (size_t)dg_config_dec_H(&e->model->config) * last->n_q * last->n_k;
     e->be->ops->read(e->be, a->probs, 1, n, a->weights);
     for (size_t i = 0; i < n_segs; i++) {
         const struct dg_attn_seg *s = &e->cross_segs[i];

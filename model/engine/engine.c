@@ -38,15 +38,21 @@ static void resolve_limits(
         out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
 }
 
+/* Blocks for the hypotheses of one search: an SSRU decoder keeps no keys and values. */
+static uint32_t search_blocks(const struct dg_config *c, uint32_t beam, uint32_t max_len)
+{
+    return c->decoder == DG_DECODER_SSRU ? 0 : beam * dg_cache_blocks(max_len);
+}
+
 /* Default: every row at 80 positions, every sentence's memory at 64; but always room for the
  * largest search, and for a longest target that is only scored. */
 static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_limits *l)
 {
     if (l->cache_bytes)
         return (uint32_t)(l->cache_bytes / dg_cache_block_bytes(c));
-    uint32_t n = l->max_rows * 5 + l->max_sentences * 4;
-    uint32_t search = l->max_beam * dg_cache_blocks(l->max_search),
-             scored = dg_cache_blocks(l->max_target);
+    uint32_t n = search_blocks(c, l->max_rows, 5 * DG_BLOCK) + l->max_sentences * 4;
+    uint32_t search = search_blocks(c, l->max_beam, l->max_search),
+             scored = search_blocks(c, 1, l->max_target);
     uint32_t one = dg_cache_blocks(l->max_source) + (search > scored ? search : scored);
     return n > one ? n : one;
 }
@@ -107,7 +113,7 @@ static int reserve(struct dg_engine *e, struct dg_error *err)
     const struct dg_engine_limits *l = &e->limits;
     const size_t R = e->max_rows, self = R * l->max_target,
                  cross = (size_t)l->max_sentences * l->max_source;
-    const size_t weights = R * c->H * l->max_source;
+    const size_t weights = R * dg_config_dec_H(c) * l->max_source;
     const struct dg_most most = {.rows = most_rows(e),
         .slots = self > cross ? self : cross,
         .candidates = R * e->k_max,
@@ -132,13 +138,14 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     uint32_t blocks = cache_blocks(&model->config, &e->limits);
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
+        (rc = dg_state_pool_open(&e->states, be, &model->config, e->max_rows, err)) ||
         (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) ||
         (rc = dg_align_open(e, err)) || (rc = open_lists(e, err)) || (rc = reserve(e, err)) ||
         (rc = dg_ahead_open(e, err))) {
         dg_engine_close(e);
         return rc;
     }
-    e->bytes += e->cache.bytes + e->ws.bytes;
+    e->bytes += e->cache.bytes + e->states.bytes + e->ws.bytes;
     *out = e;
     return 0;
 }
@@ -162,6 +169,7 @@ void dg_engine_close(struct dg_engine *e)
     free_list(e->spare);
     dg_align_close(e);
     dg_cache_close(&e->cache);
+    dg_state_pool_close(&e->states);
     dg_workspace_close(&e->ws);
     e->be->ops->buf_free(e->be, e->logits.buf);
     free(e->ids);
@@ -197,6 +205,7 @@ static void give_room(struct dg_engine *e, struct dg_live *s)
     s->n_blocks = 0;
     e->cache.n_reserved -= s->n_reserved;
     s->n_reserved = 0;
+    dg_state_pool_give(&e->states, s->states, s->beam.search.beam);
     e->rows_reserved -= s->beam.search.beam;
     e->n_sentences--;
 }
@@ -233,7 +242,8 @@ int dg_engine_admit(
     int rc = dg_live_resolve(e, in, &search, err);
     if (rc)
         return rc;
-    uint32_t blocks = dg_cache_blocks(in->n_source) + search.beam * dg_cache_blocks(search.max_len);
+    uint32_t blocks = dg_cache_blocks(in->n_source) +
+                      search_blocks(&e->model->config, search.beam, search.max_len);
     if (blocks > e->cache.n_blocks || search.beam > e->max_rows)
         return dg_error_set(err, DG_ELIMIT,
             "a sentence of %u pieces with beam %u and up to %u pieces out needs %u cache blocks of "
@@ -261,6 +271,7 @@ int dg_engine_admit(
     }
     s->beam.never = e->model->config.never;
     e->cache.n_reserved += blocks;
+    dg_state_pool_take(&e->states, s->states, search.beam);
     e->rows_reserved += search.beam;
     e->n_sentences++;
     *tail(&e->pending) = s;

@@ -6,6 +6,7 @@
 #include "model/engine/cache.h"
 #include "model/engine/engine.h"
 #include "model/engine/output_rows.h"
+#include "model/engine/states.h"
 #include "model/layers/workspace.h"
 
 /* Rows of one encoder pass when several sentences join at once: enough to keep the GEMMs busy,
@@ -25,6 +26,7 @@ struct dg_live {
     int32_t *history[2];
     /* [beam, blocks of max_len]: blocks each row writes into; -1: none yet */
     int32_t *chains;
+    int32_t *states; /* [beam] each row's place in the pool of an SSRU decoder's states */
     int32_t *blocks; /* [n_blocks] taken so far */
     uint32_t n_blocks, n_reserved;
     void *memory; /* all the arrays above */
@@ -54,6 +56,7 @@ struct dg_engine {
     struct dg_backend *be;
     struct dg_engine_limits limits;
     struct dg_cache cache;
+    struct dg_state_pool states;
     struct dg_workspace ws;
     struct dg_align align;
     struct dg_ahead *ahead; /* NULL: the search is the host's alone */

@@ -37,6 +37,9 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
         s.alpha = c->alpha;
     if (!s.max_len)
         s.max_len = in->n_source - (c->source_eos ? 1 : 0) + c->extra_length;
+    if (!in->search.max_len && c->length_factor > 0 &&
+        (float)s.max_len > c->length_factor * (float)in->n_source)
+        s.max_len = (uint32_t)(c->length_factor * (float)in->n_source);
     if (in->forced)
         s.max_len = in->n_prefix;
     if (s.max_len > e->limits.max_target && !in->forced)
@@ -86,6 +89,8 @@ static void lay_out(struct dg_live *s, const struct dg_search *search, uint32_t 
     s->chains = p;
     memset(s->chains, 0xff, n_chain * sizeof *s->chains); /* -1: no block yet */
     p += n_chain;
+    s->states = p;
+    p += search->beam;
     s->blocks = p;
     s->n_reserved = n_reserved;
 }
@@ -95,7 +100,7 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
 {
     size_t n = 2 * (size_t)in->n_source + in->n_prefix +
                2 * (size_t)search->beam * search->max_len +
-               (size_t)search->beam * dg_cache_blocks(search->max_len) + n_reserved;
+               (size_t)search->beam * dg_cache_blocks(search->max_len) + search->beam + n_reserved;
     if (n * sizeof(int32_t) > s->memory_bytes) {
         void *p = realloc(s->memory, n * sizeof(int32_t));
         if (!p)

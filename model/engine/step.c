@@ -63,7 +63,7 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
     struct dg_beam *b = &s->beam;
     uint32_t want = dg_beam_wants(b);
     int32_t force = dg_beam_force(b);
-    const uint32_t H = e->model->config.H;
+    const uint32_t H = dg_config_dec_H(&e->model->config);
     s->tracks = 0;
     e->cross_segs[n_cross] = (struct dg_attn_seg){.q0 = M,
         .n_q = b->n_live,
@@ -72,7 +72,11 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
         .probs = before ? before->probs + (size_t)H * before->n_q * before->n_k : 0};
     for (uint32_t r = 0; r < b->n_live; r++, M++) {
         int32_t *history = s->history[0] + (size_t)r * b->search.max_len;
-        history[b->t] = dg_live_slot(e, s, r, b->t);
+        if (e->states.pools)
+            dg_state_pool_step(
+                &e->states, M, s->states[r], b->t ? s->states[b->parents[r]] : -1, b->t);
+        else
+            history[b->t] = dg_live_slot(e, s, r, b->t);
         e->ids[M] = dg_beam_last(b, r, e->model->config.start);
         e->pos[M] = (int32_t)b->t;
         e->segs[M] = (struct dg_attn_seg){.q0 = M, .n_q = 1, .n_k = b->t + 1, .slots = history};
@@ -220,6 +224,9 @@ static uint32_t step_now(struct dg_engine *e)
     struct dg_context c = {.self = {.segs = e->segs, .n = M},
         .cross = {.segs = e->cross_segs, .n = n_cross},
         .pools = e->cache.pools};
+    const struct dg_states states = {e->states.pools, e->states.from, e->states.to};
+    if (states.pools)
+        c.states = &states;
     dg_embedding_forward(
         &p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, e->align.slots, 1);

@@ -24,30 +24,15 @@ static void linear(const struct dg_pass *p, const struct dg_weight *w, const str
     p->be->ops->linear(p->be, &op, x, y, M);
 }
 
-/* norm->y = LayerNorm(r + drop(x)): the paper's residual connection around each sublayer
- * (section 3.1). */
-static void residual_norm(const struct dg_pass *p, const struct dg_norm_params *w,
-    const struct dg_dropout *drop, struct dg_rows x, struct dg_rows r,
-    const struct dg_norm_slots *norm)
-{
-    struct dg_norm op = {.gain = w->gain,
-        .bias = w->bias,
-        .eps = p->config->norm_eps,
-        .drop = drop,
-        .xhat = norm->xhat,
-        .rstd = norm->rstd};
-    p->be->ops->add_norm(p->be, &op, x, r, norm->y, p->M, p->config->D);
-}
-
 /* Multi-head attention (paper section 3.2.2) between projections that are done already. op: where
  * keys and values are, and what is wanted beside the context. */
-static void attend(const struct dg_pass *p, const struct dg_segs *segs, struct dg_attention *op,
-    struct dg_rows q, struct dg_rows context)
+static void attend(const struct dg_pass *p, int side, const struct dg_segs *segs,
+    struct dg_attention *op, struct dg_rows q, struct dg_rows context)
 {
     const struct dg_config *c = p->config;
-    op->H = c->H;
-    op->Dk = c->Dk;
-    op->Dv = c->Dv;
+    op->H = side ? dg_config_dec_H(c) : c->H;
+    op->Dk = c->H * c->Dk / op->H;
+    op->Dv = c->H * c->Dv / op->H;
     op->of = segs->of;
     op->segs = segs->segs;
     op->n_segs = segs->n;
@@ -73,9 +58,9 @@ void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer
         op.new_k = k;
         op.new_v = v;
     }
-    attend(p, segs, &op, slots->qkv, slots->context);
+    attend(p, side, segs, &op, slots->qkv, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
-    residual_norm(p, &w->norm,
+    dg_residual_norm(p, &w->end,
         dropout(p, p->drop ? p->drop->residual : 0, side, layer, DG_SITE_SELF, &d2), slots->sub, x,
         &slots->norm);
 }
@@ -97,9 +82,9 @@ void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
         op.k = slots->kv;
         op.v = column(slots->kv, (size_t)p->config->H * p->config->Dk);
     }
-    attend(p, &c->cross, &op, slots->q, slots->context);
+    attend(p, 1, &c->cross, &op, slots->q, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
-    residual_norm(p, &w->norm,
+    dg_residual_norm(p, &w->end,
         dropout(p, p->drop ? p->drop->residual : 0, 1, layer, DG_SITE_CROSS, &d2), slots->sub, x,
         &slots->norm);
 }

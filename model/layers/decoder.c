@@ -1,16 +1,33 @@
 #include "model/layers/layers.h"
 
+/* Where masked self-attention, or what is there instead, leaves its result. */
+static struct dg_rows look_back(const struct dg_pass *p, uint32_t l, const struct dg_dec_params *w,
+    const struct dg_context *c, struct dg_rows x, const struct dg_dec_slots *s)
+{
+    if (p->config->decoder == DG_DECODER_SSRU) {
+        dg_ssru_forward(p, l, &w->ssru, &c->self, c->pools ? c->states : NULL, x, &s->ssru);
+        return s->ssru.norm.y;
+    }
+    dg_self_attention_forward(
+        p, 1, l, &w->self, &c->self, c->pools ? &c->pools[l] : NULL, x, &s->self);
+    return s->self.norm.y;
+}
+
 /* N layers of masked self-attention, attention over the memory and feed-forward, right half of
  * Figure 1. Teacher forcing (all positions at once) and cached steps (one position a row) differ in
  * segments and pools only. */
 struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_params *w,
     const struct dg_context *c, struct dg_rows x, const struct dg_dec_slots *slots, size_t stride)
 {
+    if (p->config->pre_norm && p->config->dec_layers) {
+        const bool ssru = p->config->decoder == DG_DECODER_SSRU;
+        x = dg_stack_begin(p, ssru ? &w->dec[0].ssru.norm : &w->dec[0].self.norm, x,
+            ssru ? &slots->ssru.norm : &slots->self.norm);
+    }
     for (uint32_t l = 0; l < p->config->dec_layers; l++) {
         const struct dg_dec_slots *s = slots + l * stride;
-        dg_self_attention_forward(
-            p, 1, l, &w->dec[l].self, &c->self, c->pools ? &c->pools[l] : NULL, x, &s->self);
-        dg_cross_attention_forward(p, l, &w->dec[l].cross, c, s->self.norm.y, &s->cross);
+        x = look_back(p, l, &w->dec[l], c, x, s);
+        dg_cross_attention_forward(p, l, &w->dec[l].cross, c, x, &s->cross);
         dg_ffn_forward(p, 1, l, &w->dec[l].ffn, s->cross.norm.y, &s->ffn);
         x = s->ffn.norm.y;
     }

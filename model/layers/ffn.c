@@ -4,26 +4,19 @@
 void dg_ffn_forward(const struct dg_pass *p, int side, uint32_t layer,
     const struct dg_ffn_params *w, struct dg_rows x, const struct dg_ffn_slots *slots)
 {
-    const struct dg_config *c = p->config;
+    const bool drop = p->drop && p->drop->residual > 0;
     struct dg_dropout d1, d2;
-    struct dg_linear inner = {.w = w->w1, .bias = w->b1, .act = c->act, .pre = slots->pre};
+    struct dg_linear inner = {.w = w->w1, .bias = w->b1, .act = p->config->act, .pre = slots->pre};
     struct dg_linear outer = {.w = w->w2, .bias = w->b2};
-    struct dg_norm norm = {.gain = w->norm.gain,
-        .bias = w->norm.bias,
-        .eps = c->norm_eps,
-        .xhat = slots->norm.xhat,
-        .rstd = slots->norm.rstd};
     if (p->drop && p->drop->act > 0) {
         d1 = (struct dg_dropout){
             p->drop->act, dg_dropout_site(p->drop, side, layer, DG_SITE_ACT), p->drop->row_key};
         inner.drop = &d1;
     }
-    if (p->drop && p->drop->residual > 0) {
+    if (drop)
         d2 = (struct dg_dropout){p->drop->residual,
             dg_dropout_site(p->drop, side, layer, DG_SITE_FFN), p->drop->row_key};
-        norm.drop = &d2;
-    }
     p->be->ops->linear(p->be, &inner, x, slots->hidden, p->M);
     p->be->ops->linear(p->be, &outer, slots->hidden, slots->sub, p->M);
-    p->be->ops->add_norm(p->be, &norm, slots->sub, x, slots->norm.y, p->M, c->D);
+    dg_residual_norm(p, &w->end, drop ? &d2 : NULL, slots->sub, x, &slots->norm);
 }

@@ -1,5 +1,6 @@
 /* The boxes of the paper's Figure 1, written once for CPU and CUDA, serving and training:
- * embedding.c, attention.c, ffn.c, encoder.c, decoder.c. All act on packed rows (no padding): M
+ * embedding.c, attention.c, ffn.c, encoder.c, decoder.c; ssru.c is what other programs' models have
+ * instead of the decoder's self-attention. All act on packed rows (no padding): M
  * rows of many sentences behind one another, with segments saying which rows belong together. Where
  * results are put is the caller's choice (slots): serving gives every layer the same slots,
  * training gives each layer its own, because backward reads them. One thread at a time per
@@ -41,7 +42,10 @@ uint32_t dg_dropout_site(const struct dg_dropouts *d, int side, uint32_t layer, 
 
 /* Output of LayerNorm(x + Sublayer(x)), and what its backward needs (buf NULL in serving). */
 struct dg_norm_slots {
-    struct dg_rows y;    /* [M,D]; serving may alias the residual */
+    struct dg_rows y; /* [M,D]; serving may alias the residual */
+    /* [M,D] a pre-norm model's residual stream, where x + Sublayer is put in the place of x; none:
+     * the sublayer's input is the residual */
+    struct dg_rows stream;
     struct dg_rows xhat; /* [M,D] or none */
     struct dg_rows rstd; /* [M] or none (ld 1) */
 };
@@ -73,8 +77,15 @@ struct dg_enc_slots {
     struct dg_ffn_slots ffn;
 };
 
+struct dg_ssru_slots {
+    struct dg_rows z;   /* [M, 2*D] candidates and forget gates */
+    struct dg_rows sub; /* [M, D] */
+    struct dg_norm_slots norm;
+};
+
 struct dg_dec_slots {
-    struct dg_self_slots self;
+    struct dg_self_slots self; /* or */
+    struct dg_ssru_slots ssru;
     struct dg_cross_slots cross;
     struct dg_ffn_slots ffn;
 };
@@ -83,6 +94,12 @@ struct dg_dec_slots {
  * (model/engine/cache.h). */
 struct dg_kv_pools {
     struct dg_rows k, v; /* [slots, H*Dk], [slots, H*Dv] */
+};
+
+/* Where a cached step keeps the states of an SSRU decoder: one pool a layer. */
+struct dg_states {
+    const struct dg_rows *pools; /* [dec_layers] of [slots, D] fp32 */
+    const int32_t *from, *to;    /* [M] as in struct dg_ssru */
 };
 
 /* What the layers of one pass share. */
@@ -106,7 +123,8 @@ struct dg_context {
     /* [dec_layers]: a cached step, each piece's only query with its key and value for the last
      * slot. NULL: keys and values are the packed rows of this pass. */
     const struct dg_kv_pools *pools;
-    struct dg_rows memory; /* [R,D] encoder output, without a cache */
+    const struct dg_states *states; /* with pools, in a model whose decoder is an SSRU */
+    struct dg_rows memory;          /* [R,D] encoder output, without a cache */
     size_t R;
 };
 
@@ -119,6 +137,10 @@ void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_wei
 void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer,
     const struct dg_self_params *w, const struct dg_segs *segs, const struct dg_kv_pools *pool,
     struct dg_rows x, const struct dg_self_slots *slots);
+/* states NULL: the rows of each of segs' pieces from the zero state on. */
+void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ssru_params *w,
+    const struct dg_segs *segs, const struct dg_states *states, struct dg_rows x,
+    const struct dg_ssru_slots *slots);
 void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
     const struct dg_cross_params *w, const struct dg_context *c, struct dg_rows x,
     const struct dg_cross_slots *slots);
@@ -131,6 +153,16 @@ struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_param
     const struct dg_segs *segs, struct dg_rows x, const struct dg_enc_slots *slots, size_t stride);
 struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_params *w,
     const struct dg_context *c, struct dg_rows x, const struct dg_dec_slots *slots, size_t stride);
+
+/* norm->y = LayerNorm(r + drop(x)) by w (paper section 3.1): r is the sublayer's input, or in a
+ * pre-norm model the residual stream, which becomes the sum. */
+void dg_residual_norm(const struct dg_pass *p, const struct dg_norm_params *w,
+    const struct dg_dropout *drop, struct dg_rows x, struct dg_rows input,
+    const struct dg_norm_slots *norm);
+/* A pre-norm stack's beginning: the embedding x is the residual stream, its norm by w goes to
+ * norm->y. Returns what the first sublayer reads. */
+struct dg_rows dg_stack_begin(const struct dg_pass *p, const struct dg_norm_params *w,
+    struct dg_rows x, const struct dg_norm_slots *norm);
 
 /* logits[M,Vt] = x[M,D] out_w^T + out_b */
 void dg_output_forward(

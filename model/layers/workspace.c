@@ -2,16 +2,22 @@
 
 #include <string.h>
 
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const struct dg_config *c,
     size_t M, struct dg_error *err)
 {
     size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
     const size_t width[DG_WS_COUNT] = {[DG_WS_X] = c->D,
-        [DG_WS_QKV] = 2 * hdk + hdv,
+        [DG_WS_QKV] = most(2 * hdk + hdv, c->decoder == DG_DECODER_SSRU ? 2 * (size_t)c->D : 0),
         [DG_WS_CONTEXT] = hdv,
         [DG_WS_SUB] = c->D,
-        [DG_WS_HIDDEN] = c->F};
-    struct dg_rows rows[DG_WS_COUNT];
+        [DG_WS_HIDDEN] = most(c->F, dg_config_dec_F(c)),
+        [DG_WS_NORMED] = c->pre_norm ? c->D : 0};
+    struct dg_rows rows[DG_WS_COUNT] = {0};
 
     memset(ws, 0, sizeof *ws);
     ws->be = be;
@@ -19,6 +25,8 @@ int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const stru
         /* Rows that lie whole pages apart would share a few lines of the first cache: the product
          * that writes eight of them at a time is a twentieth slower so (base's feed-forward, Zen
          * 4). */
+        if (!width[i]) /* a post-norm model's norms go to the residual stream */
+            continue;
         const size_t ld = width[i] % 1024 ? width[i] : width[i] + 16;
         int rc = be->ops->buf_new(be, M * ld, &ws->bufs[i], err);
         if (rc) {
@@ -31,6 +39,8 @@ int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const stru
     ws->x = rows[DG_WS_X];
     ws->kv = (struct dg_rows){ws->bufs[DG_WS_QKV], 0, hdk + hdv};
     struct dg_norm_slots norm = {.y = ws->x};
+    if (c->pre_norm)
+        norm = (struct dg_norm_slots){.y = rows[DG_WS_NORMED], .stream = ws->x};
     ws->enc.self = (struct dg_self_slots){.qkv = rows[DG_WS_QKV],
         .context = rows[DG_WS_CONTEXT],
         .sub = rows[DG_WS_SUB],
@@ -38,6 +48,8 @@ int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const stru
     ws->enc.ffn =
         (struct dg_ffn_slots){.hidden = rows[DG_WS_HIDDEN], .sub = rows[DG_WS_SUB], .norm = norm};
     ws->dec.self = ws->enc.self;
+    ws->dec.ssru =
+        (struct dg_ssru_slots){.z = rows[DG_WS_QKV], .sub = rows[DG_WS_SUB], .norm = norm};
     ws->dec.ffn = ws->enc.ffn;
     ws->dec.cross = (struct dg_cross_slots){.q = {ws->bufs[DG_WS_QKV], 0, hdk},
         .context = rows[DG_WS_CONTEXT],

@@ -5,7 +5,7 @@
 
 #include "model/layers/layers.h"
 
-enum { DG_WS_X, DG_WS_QKV, DG_WS_CONTEXT, DG_WS_SUB, DG_WS_HIDDEN, DG_WS_COUNT };
+enum { DG_WS_X, DG_WS_QKV, DG_WS_CONTEXT, DG_WS_SUB, DG_WS_HIDDEN, DG_WS_NORMED, DG_WS_COUNT };
 
 struct dg_workspace {
     struct dg_backend *be;

@@ -147,10 +147,26 @@ static int make_sinusoids(struct dg_tape *t, struct dg_error *err)
     return be->ops->weight_new(be, &spec, &t->sinusoids, err);
 }
 
+/* What other programs' models may be and ours are not is there to be read, not to be trained. */
+static int check(const struct dg_config *c, struct dg_error *err)
+{
+    const char *field = c->decoder != DG_DECODER_ATTENTION ? "model.decoder"
+                        : c->pre_norm                      ? "model.pre_norm"
+                        : c->dec_F                         ? "model.decoder_d_ff"
+                        : c->dec_H                         ? "model.decoder_heads"
+                                                           : NULL;
+    return field
+               ? dg_error_field(err, DG_EUNSUP, field,
+                     "%s: the trainer trains the paper's layers, and this model has others", field)
+               : 0;
+}
+
 int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_t max_positions,
     struct dg_tape **out, struct dg_error *err)
 {
-    int rc = 0;
+    int rc = check(config, err);
+    if (rc)
+        return rc;
     struct dg_tape *t = calloc(1, sizeof *t);
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a tape");

@@ -136,7 +136,7 @@ static int find_model(struct attention *a, struct dg_error *err)
     if (a->layer > layers)
         return dg_error_field(err, DG_EINVAL, "layer", "layer is %lld, the model has %u there",
             (long long)a->layer, layers);
-    return DG_OK;
+    return dg_attention_check(c, a->kind, err);
 }
 
 /* ---- the work, on the thread aside ---- */
@@ -176,7 +176,7 @@ static void write_body(struct attention *a, const struct dg_attention_map *m)
     dg_buffer_adds(b, "\"layers\":[");
     for (uint32_t l = first; l < end; l++) {
         dg_buffer_adds(b, l > first ? ",{\"heads\":[" : "{\"heads\":[");
-        for (uint32_t h = 0; h < m->trace.H; h++) {
+        for (uint32_t h = 0; h < dg_attention_heads(m, a->kind); h++) {
             const float *w = dg_attention_weights(m, a->kind, l, h, &rows, &columns);
             dg_buffer_adds(b, h ? ",[" : "[");
             write_head(b, w, rows, columns);

@@ -351,8 +351,9 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     dg_served_devices(s, &devices);
     dg_bundle_pair(b, i, &source, &target);
     snprintf(architecture, sizeof architecture,
-        "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads", c->enc_layers, c->dec_layers,
-        c->D, c->F, c->H);
+        "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads%s%s", c->enc_layers,
+        c->dec_layers, c->D, c->F, c->H, c->decoder == DG_DECODER_SSRU ? ", SSRU decoder" : "",
+        c->pre_norm ? ", pre-norm" : "");
     struct dg_json *o = dg_json_new_object();
     dg_json_set_string(o, "name", dg_bundle_name(b));
     dg_json_set_string(o, "version", dg_bundle_version(b));

@@ -179,7 +179,8 @@ static void test_sums_over_rows(void **state)
     const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, block, NULL};
     const struct dg_weight_spec spec = {"w", DG_USE_VECTOR, 1, D, true, &stored, 1};
     assert_int_equal(be->ops->weight_new(be, &spec, &w, &err), 0);
-    const struct dg_norm op = {w, w, 1e-5f, NULL, rows(M, D), rows(M, 1)};
+    const struct dg_norm op = {
+        .gain = w, .bias = w, .eps = 1e-5f, .xhat = rows(M, D), .rstd = rows(M, 1)};
     struct dg_rows dy = rows(M, D), dx = rows(M, D);
     train->ops->add_norm_backward(train, &(struct dg_norm_grad){&op, dy, dx, dy, w, w}, M, D);
     const struct dg_embed look = {w, w, 1, ids, ids, NULL};

@@ -1,5 +1,6 @@
 /* A sentence's answer never depends on its neighbours: 200 sentences at the base model's dimensions
- * (512/2048/8, 6+6 layers, vocabulary 32,000), each alone, then in random company (lengths, beams,
+ * (512/2048/8, 6+6 layers, vocabulary 32,000), and at those of the smaller models of other programs
+ * (SSRU decoder; pre-norm), each alone, then in random company (lengths, beams,
  * arrivals; now and then held for a while), on one thread and on two: the same pieces and the same
  * bits of every score. */
 #include "tests/invariants/random_model.h"
@@ -110,20 +111,17 @@ static void together(struct dg_engine *e, const struct expected *all, uint64_t s
     }
 }
 
-static void batch_is_alone(void **state)
+static void check(struct dg_config *c, enum dg_type type)
 {
-    (void)state;
     static struct expected all[SENTENCES];
-    struct dg_config c;
     struct random_model m;
     struct dg_error err = {0};
-    dg_config_base(&c, 32000);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    c.enc_layers = c.dec_layers = 1; /* a sanitizer build is an order slower */
-    c.source_vocab = c.target_vocab = 2000;
+    c->enc_layers = c->dec_layers = 1; /* a sanitizer build is an order slower */
+    c->source_vocab = c->target_vocab = 2000;
 #endif
-    make_sentences(&c, all);
-    random_model_open(&m, &c, DG_F16, NULL, 100, 42);
+    make_sentences(c, all);
+    random_model_open(&m, c, type, NULL, 100, 42);
     for (int threads = 1; threads <= 2; threads++) {
         struct dg_engine *e = NULL;
         struct dg_backend *be = NULL;
@@ -141,8 +139,52 @@ static void batch_is_alone(void **state)
     random_model_close(&m);
 }
 
+static void batch_is_alone(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    dg_config_base(&c, 32000);
+    check(&c, DG_F16);
+}
+
+/* Firefox's "tiny", but for the vocabulary. */
+static void with_states(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    dg_config_base(&c, 4000);
+    c.D = 256;
+    c.F = 1536;
+    c.Dk = c.Dv = 32;
+    c.embed_scale = 16;
+    c.dec_layers = 2;
+    c.decoder = DG_DECODER_SSRU;
+    c.positions = DG_POS_MARIAN;
+    c.attention_bias = c.output_bias = true;
+    check(&c, DG_F32);
+}
+
+/* Argos' kind, smaller. */
+static void with_norms_before(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    dg_config_base(&c, 4000);
+    c.D = 256;
+    c.F = 1024;
+    c.Dk = c.Dv = 32;
+    c.embed_scale = 16;
+    c.enc_layers = c.dec_layers = 3;
+    c.pre_norm = true;
+    c.start = 2;
+    c.source_eos = false;
+    c.attention_bias = c.output_bias = true;
+    check(&c, DG_F16);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(batch_is_alone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(batch_is_alone),
+        cmocka_unit_test(with_states), cmocka_unit_test(with_norms_before)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

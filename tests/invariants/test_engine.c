@@ -127,6 +127,18 @@ static void step_is_full(void **state)
     c.max_positions = 150;
     c.act = DG_ACT_GELU;
     check_step_is_full(&c, 3);
+    tiny(&c); /* what other programs' models have */
+    c.decoder = DG_DECODER_SSRU;
+    c.attention_bias = true;
+    c.dec_F = 48;
+    check_step_is_full(&c, 4);
+    tiny(&c);
+    c.pre_norm = true;
+    c.first_position = 2;
+    c.dec_H = 2;
+    check_step_is_full(&c, 5);
+    c.decoder = DG_DECODER_SSRU;
+    check_step_is_full(&c, 6);
 }
 
 static void beam_one_is_greedy(void **state)

@@ -107,9 +107,12 @@ static void norm_case(struct fixture *f, bool drop)
     struct norm n = {M, D, array(f, M * D), array(f, M * D), array(f, D), array(f, D),
         array(f, M * D), drop ? &d : NULL};
     float host[M * D], *dgain, *dbias;
-    struct dg_norm op = {weight(f, n.gain, 1, D, DG_USE_VECTOR, NULL),
-        weight(f, n.bias, 1, D, DG_USE_VECTOR, NULL), 1e-5f, n.drop, rows(f, NULL, M, D),
-        rows(f, NULL, M, 1)};
+    struct dg_norm op = {.gain = weight(f, n.gain, 1, D, DG_USE_VECTOR, NULL),
+        .bias = weight(f, n.bias, 1, D, DG_USE_VECTOR, NULL),
+        .eps = 1e-5f,
+        .drop = n.drop,
+        .xhat = rows(f, NULL, M, D),
+        .rstd = rows(f, NULL, M, 1)};
     struct dg_rows dy = rows(f, n.c, M, D);
     op.rstd.ld = 1;
     f->be->ops->add_norm(
@@ -282,9 +285,12 @@ static void norm_many(struct fixture *f, size_t D, const struct dg_dropout *drop
     double *x = array(f, MANY * D), *r = array(f, MANY * D), *dy = array(f, MANY * D),
            *gain = array(f, D), *sums = calloc(2 * D, sizeof *sums), *xhat = array(f, D);
     float *dgain, *dbias, *dr = malloc(2 * MANY * D * sizeof *dr), *dx = dr + MANY * D;
-    struct dg_norm op = {weight(f, gain, 1, D, DG_USE_VECTOR, NULL),
-        weight(f, NULL, 1, D, DG_USE_VECTOR, NULL), 1e-5f, drop, rows(f, NULL, MANY, D),
-        rows(f, NULL, MANY, 1)};
+    struct dg_norm op = {.gain = weight(f, gain, 1, D, DG_USE_VECTOR, NULL),
+        .bias = weight(f, NULL, 1, D, DG_USE_VECTOR, NULL),
+        .eps = 1e-5f,
+        .drop = drop,
+        .xhat = rows(f, NULL, MANY, D),
+        .rstd = rows(f, NULL, MANY, 1)};
     struct dg_rows g = rows(f, dy, MANY, D);
     f->be->ops->add_norm(
         f->be, &op, rows(f, x, MANY, D), rows(f, r, MANY, D), rows(f, NULL, MANY, D), MANY, D);

@@ -21,6 +21,7 @@ static const struct dg_cpu_isa wide = {
     .finish = finish,
     .dropout = dropout,
     .norm = norm,
+    .ssru = ssru,
     .scores = scores,
     .weigh = weigh,
     .step = step,
@@ -91,6 +92,10 @@ static void test_rows(void **state)
         compare("norm", y[0], y[1], n, 32 * EPS); /* σ² >= 0.1 bounds what 1/σ magnifies */
         compare("xhat", xhat[0], xhat[1], n, 32 * EPS);
         compare("rstd", rstd, rstd + 1, 1, 32 * EPS);
+        for (int i = 0; i < 2; i++)
+            both[i]->ssru(&(struct dg_ssru_row){x, r, n % 2 ? b : NULL, pre[i], y[i]}, n);
+        compare("ssru's state", pre[0], pre[1], n, 8 * EPS);
+        compare("ssru", y[0], y[1], n, 8 * EPS);
         ops_near(
             "dot", "emulated", n, wide.dot(x, r, n), dg_cpu_plain.dot(x, r, n), EPS * (double)n);
         free(x), free(r), free(g), free(b);

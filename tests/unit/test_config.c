@@ -43,6 +43,11 @@ static void assert_same(const struct dg_config *a, const struct dg_config *b)
     assert_true(a->norm_eps == b->norm_eps && a->embed_scale == b->embed_scale);
     assert_int_equal(a->positions, b->positions);
     assert_int_equal(a->first_position, b->first_position);
+    assert_int_equal(a->decoder, b->decoder);
+    assert_int_equal(a->pre_norm, b->pre_norm);
+    assert_int_equal(a->dec_F, b->dec_F);
+    assert_int_equal(a->dec_H, b->dec_H);
+    assert_true(a->length_factor == b->length_factor);
     assert_int_equal(a->max_positions, b->max_positions);
     assert_int_equal(a->act, b->act);
     assert_int_equal(a->attention_bias, b->attention_bias);
@@ -104,7 +109,7 @@ static struct dg_config other(void)
 static void what_is_written_reads_back(void **state)
 {
     (void)state;
-    struct dg_config configs[3], read;
+    struct dg_config configs[4], read;
     struct dg_error err = {0};
     configs[0] = other();
     dg_config_base(&configs[1], 37000);
@@ -112,7 +117,14 @@ static void what_is_written_reads_back(void **state)
     configs[2].positions = DG_POS_MARIAN;
     configs[2].first_position = 1;
     configs[2].act = DG_ACT_GELU;
-    for (int i = 0; i < 3; i++) {
+    configs[3] = configs[1];
+    configs[3].decoder = DG_DECODER_SSRU;
+    configs[3].pre_norm = true;
+    configs[3].first_position = 2;
+    configs[3].dec_F = 1024;
+    configs[3].dec_H = 4;
+    configs[3].length_factor = 2.5f;
+    for (int i = 0; i < 4; i++) {
         struct dg_json *m = dg_json_new_object();
         struct dg_buffer text;
         dg_buffer_init(&text);
@@ -125,6 +137,10 @@ static void what_is_written_reads_back(void **state)
         if (i == 0) /* no 9.99999975e-06 in a file that people read */
             assert_true(strstr(text.data, "\"norm_eps\":1e-5,") ||
                         strstr(text.data, "\"norm_eps\":1e-05,"));
+        if (i == 1) /* the paper's model says nothing of what it has not */
+            assert_true(!strstr(text.data, "ssru") && !strstr(text.data, "pre_norm") &&
+                        !strstr(text.data, "decoder_d_ff") && !strstr(text.data, "decoder_heads") &&
+                        !strstr(text.data, "length_factor"));
         dg_json_free(again);
         dg_json_free(m);
         dg_buffer_deinit(&text);
@@ -171,6 +187,11 @@ static const struct wrong {
     {"\"d_model\":512,", "", "model.d_model", DG_EINVAL},
     {"\"d_ff\":2048", "\"d_ff\":-1", "model.d_ff", DG_EINVAL},
     {"\"heads\":8", "\"heads\":0", "model.heads", DG_EINVAL},
+    {"\"heads\":8", "\"heads\":8,\"decoder_heads\":7", "model.decoder_heads", DG_EINVAL},
+    {"\"heads\":8", "\"heads\":8,\"decoder\":\"aan\"", "model.decoder", DG_EINVAL},
+    {"\"heads\":8", "\"heads\":8,\"decoder\":1", "model.decoder", DG_EINVAL},
+    {"\"heads\":8", "\"heads\":8,\"pre_norm\":\"yes\"", "model.pre_norm", DG_EINVAL},
+    {"\"heads\":8", "\"heads\":8,\"decoder_d_ff\":-1", "model.decoder_d_ff", DG_EINVAL},
     {"\"heads\":8", "\"heads\":1025", "model.heads", DG_EINVAL},
     {"\"d_k\":64", "\"d_k\":0", "model.d_k", DG_EINVAL},
     {"\"d_k\":64", "\"d_k\":8193", "model.d_k", DG_EINVAL},
@@ -184,7 +205,7 @@ static const struct wrong {
     {"\"positions\":\"paper\"", "\"positions\":\"rotary\"", "model.positions", DG_EINVAL},
     {"\"positions\":\"paper\"", "\"positions\":2", "model.positions", DG_EINVAL},
     {"\"positions\":\"paper\"", "\"positions\":\"learned\"", "model.max_positions", DG_EINVAL},
-    {"\"first_position\":0", "\"first_position\":2", "model.first_position", DG_EINVAL},
+    {"\"first_position\":0", "\"first_position\":3", "model.first_position", DG_EINVAL},
     {"\"max_positions\":0", "\"max_positions\":512", "model.max_positions", DG_EINVAL},
     {"\"activation\":\"relu\"", "\"activation\":\"tanh\"", "model.activation", DG_EINVAL},
     {"\"attention_bias\":false", "\"attention_bias\":0", "model.attention_bias", DG_EINVAL},

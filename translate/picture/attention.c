@@ -102,6 +102,15 @@ out:
     return rc;
 }
 
+int dg_attention_check(const struct dg_config *c, enum dg_attention_kind kind, struct dg_error *err)
+{
+    if (kind != DG_ATTENTION_DECODER || c->decoder == DG_DECODER_ATTENTION)
+        return 0;
+    return dg_error_field(err, DG_EUNSUP, "kind",
+        "kind is decoder, and the model's decoder has a recurrent unit in the place of "
+        "self-attention: encoder or cross");
+}
+
 void dg_attention_map_close(struct dg_attention_map *m)
 {
     dg_trace_deinit(&m->trace);
@@ -116,6 +125,11 @@ uint32_t dg_attention_layers(const struct dg_attention_map *m, enum dg_attention
     return kind == DG_ATTENTION_ENCODER ? m->trace.enc_layers : m->trace.dec_layers;
 }
 
+uint32_t dg_attention_heads(const struct dg_attention_map *m, enum dg_attention_kind kind)
+{
+    return kind == DG_ATTENTION_ENCODER ? m->trace.H : m->trace.dec_H;
+}
+
 const float *dg_attention_weights(const struct dg_attention_map *m, enum dg_attention_kind kind,
     uint32_t layer, uint32_t head, uint32_t *rows, uint32_t *columns)
 {
@@ -123,5 +137,5 @@ const float *dg_attention_weights(const struct dg_attention_map *m, enum dg_atte
     const float *all[] = {t->enc_self, t->dec_self, t->cross};
     *rows = kind == DG_ATTENTION_ENCODER ? t->S : t->T;
     *columns = kind == DG_ATTENTION_DECODER ? t->T : t->S;
-    return all[kind] + ((size_t)layer * t->H + head) * *rows * *columns;
+    return all[kind] + ((size_t)layer * dg_attention_heads(m, kind) + head) * *rows * *columns;
 }

@@ -24,9 +24,13 @@ struct dg_attention_map {
 int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, const char *source,
     const char *target, const struct dg_translate_options *o, struct dg_attention_map *out,
     struct dg_error *err);
+/* Can this kind be looked at in the model? DG_EUNSUP where its decoder has no self-attention. */
+int dg_attention_check(
+    const struct dg_config *c, enum dg_attention_kind kind, struct dg_error *err);
 void dg_attention_map_close(struct dg_attention_map *m); /* a zeroed one is fine */
 
 uint32_t dg_attention_layers(const struct dg_attention_map *m, enum dg_attention_kind kind);
+uint32_t dg_attention_heads(const struct dg_attention_map *m, enum dg_attention_kind kind);
 /* One head's weights [rows, columns] of pieces; layer and head count from 0. */
 const float *dg_attention_weights(const struct dg_attention_map *m, enum dg_attention_kind kind,
     uint32_t layer, uint32_t head, uint32_t *rows, uint32_t *columns);
