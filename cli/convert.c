@@ -18,6 +18,8 @@ static const char *const positions[] = {"marian", "halves", NULL};
 static_assert(DG_F16 == DG_F32 + 1 && DG_BF16 == DG_F32 + 2, "the order of `types`");
 static_assert(DG_POS_HALVES == DG_POS_MARIAN + 1, "the order of `positions`");
 
+enum { TYPE_ROW = 3 }; /* of `both` */
+
 #define AT(member) DG_FIELD_AT(struct convert, member)
 
 static const struct dg_field both[] = {
@@ -29,7 +31,9 @@ static const struct dg_field both[] = {
         .help = "such as de; likewise, and where there are tags those that are wanted (default: "
                 "all)"},
     {"type", DG_FIELD_WORD, AT(marian.type), DG_F32, DG_BF16, .words = types, .fallback = "f32",
-        .argument = "TYPE", .help = "of the matrices"},
+        .argument = "TYPE",
+        .help =
+            "of the matrices; those that a Marian file has in int8 stay so unless this is given"},
     {"name", DG_FIELD_STRING, AT(marian.name), .argument = "NAME",
         .help = "(default: SOURCE-TARGET, or the directory's name)"},
     {"licence", DG_FIELD_STRING, AT(marian.licence), .argument = "TEXT",
@@ -38,12 +42,15 @@ static const struct dg_field both[] = {
 
 /* Options that Hugging Face's models do not have. */
 static const struct dg_field marian_only[] = {
-    {"model", DG_FIELD_STRING, AT(marian.model), .argument = "FILE", .help = "the weights (.npz)"},
+    {"model", DG_FIELD_STRING, AT(marian.model), .argument = "FILE",
+        .help = "the weights (.npz, or .bin as Bergamot and Firefox have it)"},
     {"vocab", DG_FIELD_LIST, AT(vocabs), 0, 2, .argument = "FILE",
         .help = "source, then target vocabulary (.yml or .spm); once when they are one"},
     {"spm", DG_FIELD_LIST, AT(spms), 0, 2, .argument = "FILE",
         .help = "SentencePiece models in the same order; without them a bundle made from .yml "
                 "vocabularies takes --tokens only"},
+    {"shortlist", DG_FIELD_STRING, AT(marian.shortlist), .argument = "FILE",
+        .help = "Marian's binary lexical shortlist"},
     {"positions", DG_FIELD_WORD, AT(marian.positions), DG_POS_MARIAN, DG_POS_HALVES,
         .words = positions, .fallback = "marian", .argument = "KIND",
         .help = "marian (10000^(i/(d/2-1))) or halves (10000^(2i/d), what CTranslate2 and Hugging "
@@ -83,14 +90,14 @@ static int convert_huggingface(const struct convert *c, const char *dir)
 int dg_cli_convert(int argc, char **argv)
 {
     struct convert c = {.vocabs.n = 0};
-    unsigned char given[DG_FIELD_COUNT(marian_only)];
-    const struct dg_fields groups[] = {{both, DG_FIELD_COUNT(both), &c, NULL, NULL},
+    unsigned char given[DG_FIELD_COUNT(marian_only)], given_both[DG_FIELD_COUNT(both)];
+    const struct dg_fields groups[] = {{both, DG_FIELD_COUNT(both), &c, given_both, NULL},
         {marian_only, DG_FIELD_COUNT(marian_only), &c, given, "marian:"}};
     const struct dg_command command = {.name = "dragoman convert",
         .usage =
-            "usage: dragoman convert marian --model M.npz --vocab SRC [--vocab TGT]\n"
-            "           [--spm SRC.spm [--spm TGT.spm]] --source-lang CODE --target-lang CODE --out DIR\n"
-            "           [options]\n"
+            "usage: dragoman convert marian --model M.npz|M.bin --vocab SRC [--vocab TGT]\n"
+            "           [--spm SRC.spm [--spm TGT.spm]] [--shortlist LEX.bin] --source-lang CODE\n"
+            "           --target-lang CODE --out DIR [options]\n"
             "       dragoman convert huggingface DIR --out BUNDLE [options]\n",
         .after =
             "huggingface: DIR is a MarianMT model (such as OPUS-MT) with config.json, "
@@ -108,6 +115,7 @@ int dg_cli_convert(int argc, char **argv)
     int status = dg_command_read(&command, argc, argv, &n);
     if (status >= 0)
         return status;
+    c.marian.keep_int8 = given_both[TYPE_ROW] == DG_FROM_DEFAULT;
     char option[64];
     const bool hf = !strcmp(argv[1], "huggingface");
     for (size_t i = 0; i < DG_FIELD_COUNT(given); i++)

@@ -110,15 +110,22 @@ static int take_type(struct text *t, const char *name, struct dg_npy *a, struct 
     char descr[32];
     if (!take_string(t, descr, sizeof descr))
         return REFUSE(name, "array %s: descr is not a type's name", name);
-    if (strcmp(descr, "<f4") == 0)
-        a->type = DG_NPY_F32;
-    else if (strcmp(descr, "|i1") == 0 || strcmp(descr, "|u1") == 0)
-        a->type = DG_NPY_BYTE;
-    else
-        return dg_error_field(err, DG_EUNSUP, name,
-            "array %s: descr is '%s', only little-endian fp32 ('<f4') and bytes are supported",
-            name, descr);
-    return 0;
+    /* Bytes have no order: NumPy writes '|', Marian's own writer that of its machine. */
+    static const struct {
+        const char *descr;
+        enum dg_npy_type type;
+    } types[] = {{"<f4", DG_NPY_F32}, {"<f2", DG_NPY_F16}, {"|i1", DG_NPY_BYTE},
+        {"|u1", DG_NPY_BYTE}, {"<i1", DG_NPY_BYTE}, {"<u1", DG_NPY_BYTE}, {">i1", DG_NPY_BYTE}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(descr, types[i].descr) == 0) {
+            a->type = types[i].type;
+            return 0;
+        }
+    }
+    return dg_error_field(err, DG_EUNSUP, name,
+        "array %s: descr is '%s', only little-endian fp32 and fp16 ('<f4', '<f2') and bytes are "
+        "supported",
+        name, descr);
 }
 
 static int take_entry(
@@ -224,7 +231,7 @@ static int read_header(zip_file_t *f, struct array *a, struct dg_error *err)
 
 static uint64_t data_bytes(const struct dg_npy *a)
 {
-    return a->count * (a->type == DG_NPY_F32 ? 4 : 1);
+    return a->count * (a->type == DG_NPY_F32 ? 4 : a->type == DG_NPY_F16 ? 2 : 1);
 }
 
 /* Entry i: its name, its header, and that the sizes agree before anyone allocates by them. */

@@ -1,6 +1,6 @@
-/* Reading NumPy's .npz archives of fp32 and byte arrays, strictly. The one file that knows libzip
- * is npz.c. One thread at a time. Other types, Fortran order, more than four dimensions, empty
- * arrays, sizes that do not add up: refused when the archive is opened. */
+/* Reading NumPy's .npz archives of fp32, fp16 and byte arrays, strictly. The one file that knows
+ * libzip is npz.c. One thread at a time. Other types, Fortran order, more than four dimensions,
+ * empty arrays, sizes that do not add up: refused when the archive is opened. */
 #ifndef DG_CONVERT_NPZ_H
 #define DG_CONVERT_NPZ_H
 
@@ -11,7 +11,7 @@
 
 struct dg_npz;
 
-enum dg_npy_type { DG_NPY_F32, DG_NPY_BYTE };
+enum dg_npy_type { DG_NPY_F32, DG_NPY_F16, DG_NPY_BYTE };
 
 struct dg_npy {
     const char *name; /* without ".npy" */
@@ -32,8 +32,8 @@ const struct dg_npy *dg_npz_at(const struct dg_npz *z, size_t i);
 const struct dg_npy *dg_npz_find(
     const struct dg_npz *z, const char *name); /* NULL when there is none */
 
-/* An array's elements (4 bytes each for DG_NPY_F32, else 1) into dst[count]; the archive's CRC is
- * checked. */
+/* An array's elements (4 bytes each for DG_NPY_F32, 2 for DG_NPY_F16, else 1) into dst[count]; the
+ * archive's CRC is checked. */
 int dg_npz_read(struct dg_npz *z, const struct dg_npy *array, void *dst, struct dg_error *err);
 
 #endif

@@ -1,11 +1,13 @@
 #include "convert/marian/marian.h"
 
 #include "weights/bundle.h"
+#include "convert/marian/lexicon.h"
 #include "convert/marian/options.h"
 #include "convert/marian/tensors.h"
-#include "convert/npz.h"
+#include "convert/marian/arrays.h"
 #include "convert/output.h"
 #include "convert/vocab.h"
+#include "weights/shortlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 
 struct job {
     const struct dg_convert_marian *o;
-    struct dg_npz *npz;
+    struct dg_marian_arrays *arrays;
     struct dg_config config;
     struct dg_marian_options options;
     struct dg_convert_vocab source, target;
@@ -27,15 +29,15 @@ struct job {
 /* The options stand in the model as an array of bytes with a NUL behind them. */
 static int read_options(struct job *j, struct dg_error *err)
 {
-    const struct dg_npy *array = dg_npz_find(j->npz, OPTIONS_ARRAY);
+    const struct dg_marian_array *array = dg_marian_arrays_find(j->arrays, OPTIONS_ARRAY);
     struct dg_yaml *yml = NULL;
-    if (!array || array->type != DG_NPY_BYTE || array->count > MAX_OPTIONS_BYTES)
+    if (!array || array->type != DG_MARIAN_BYTE || array->count > MAX_OPTIONS_BYTES)
         return dg_error_field(err, DG_EFORMAT, OPTIONS_ARRAY,
             "%s has no %s array of bytes: no Marian model", j->o->model, OPTIONS_ARRAY);
     char *text = malloc(array->count + 1);
     if (!text)
         return dg_error_set(err, DG_ENOMEM, "no memory for %s", OPTIONS_ARRAY);
-    int rc = dg_npz_read(j->npz, array, text, err);
+    int rc = dg_marian_arrays_read(j->arrays, array, text, err);
     text[array->count] = '\0';
     if (!rc)
         rc = dg_yaml_parse(text, strlen(text), OPTIONS_ARRAY, &yml, err);
@@ -56,7 +58,8 @@ static int read_ids(struct job *j, struct dg_error *err)
         return dg_error_field(err, DG_EFORMAT, "vocab",
             "</s> has id %d in the source vocabulary and %d in the target's, expected the same one",
             dg_convert_vocab_id(&j->source, "</s>"), c->eos);
-    c->start = -1; /* Marian's decoder begins with a vector of zeros */
+    c->never = c->unk; /* Marian's search never takes it, though it has its share of the softmax */
+    c->start = -1;     /* Marian's decoder begins with a vector of zeros */
     c->source_eos = true;
     return 0;
 }
@@ -95,12 +98,24 @@ static int read_positions(struct job *j, struct dg_error *err)
 {
     if (j->config.positions != DG_POS_LEARNED)
         return 0;
-    const struct dg_npy *array = dg_npz_find(j->npz, DG_MARIAN_POSITIONS);
+    const struct dg_marian_array *array = dg_marian_arrays_find(j->arrays, DG_MARIAN_POSITIONS);
     if (!array || array->n_dims != 2 || array->shape[0] > UINT32_MAX)
         return dg_error_field(err, DG_EFORMAT, DG_MARIAN_POSITIONS,
             "array %s is missing or no matrix, which trained positions need", DG_MARIAN_POSITIONS);
     j->config.max_positions = (uint32_t)array->shape[0];
     return 0;
+}
+
+/* What Marian's students were distilled for, and what their decoders are run with. */
+static void set_student_defaults(struct job *j)
+{
+    struct dg_config *c = &j->config;
+    c->beam = 1;
+    c->alpha = 0;
+    c->length_factor = 2;
+    c->extra_length = 512; /* the factor alone limits */
+    if (!j->options.alignment_layer)
+        j->options.alignment_layer = c->dec_layers;
 }
 
 static int read_config(struct job *j, struct dg_error *err)
@@ -113,6 +128,8 @@ static int read_config(struct job *j, struct dg_error *err)
     c->norm_eps = j->o->norm_eps > 0                 ? (float)j->o->norm_eps
                   : j->o->positions == DG_POS_MARIAN ? 1e-6f
                                                      : 1e-5f;
+    if (c->decoder == DG_DECODER_SSRU)
+        set_student_defaults(j);
     rc = read_vocabs(j, err);
     if (!rc)
         rc = read_positions(j, err);
@@ -124,7 +141,8 @@ static int write_weights(struct job *j, struct dg_error *err)
     struct dg_weights_writer *w = NULL;
     int rc = dg_weights_writer_open(&w, err);
     if (!rc)
-        rc = dg_marian_tensors_add(j->npz, &j->config, &j->options, j->o->type, w, err);
+        rc = dg_marian_tensors_add(j->arrays, &j->config, &j->options,
+            &(struct dg_marian_storage){j->o->type, j->o->keep_int8}, w, err);
     if (!rc)
         rc = dg_convert_write_weights(w, j->o->out, j->manifest, err);
     dg_weights_writer_close(w);
@@ -135,6 +153,24 @@ static int write_vocabs(struct job *j, struct dg_error *err)
 {
     struct dg_convert_sides sides = {j->source_spm, j->target_spm, &j->source, &j->target};
     return dg_convert_write_sides(&sides, j->o->out, j->manifest, err);
+}
+
+/* Lists of the lexicon; a vocabulary that both sides have is one by its file, not by its pieces. */
+static int write_shortlist(struct job *j, struct dg_error *err)
+{
+    const struct dg_convert_marian *o = j->o;
+    const bool shared = !o->target_vocab || strcmp(o->source_vocab, o->target_vocab) == 0;
+    if (!o->shortlist)
+        return 0;
+    char *path = dg_convert_path(o->out, DG_SHORTLIST_FILE);
+    int rc = path ? dg_marian_lexicon_import(o->shortlist, j->config.source_vocab,
+                        j->config.target_vocab, shared, path, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    free(path);
+    if (!rc &&
+        dg_json_set_string(dg_json_get(j->manifest, "files"), "shortlist", DG_SHORTLIST_FILE))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+    return rc;
 }
 
 static int start_manifest(struct job *j, struct dg_error *err)
@@ -183,7 +219,7 @@ int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err)
     struct job j = {.o = o};
     int rc = check_arguments(o, err);
     if (!rc)
-        rc = dg_npz_open(o->model, &j.npz, err);
+        rc = dg_marian_arrays_open(o->model, &j.arrays, err);
     if (!rc)
         rc = read_config(&j, err);
     if (!rc)
@@ -195,10 +231,12 @@ int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err)
     if (!rc)
         rc = write_vocabs(&j, err);
     if (!rc)
+        rc = write_shortlist(&j, err);
+    if (!rc)
         rc = dg_bundle_seal(o->out, j.manifest, err);
     dg_json_free(j.manifest);
     dg_convert_vocab_deinit(&j.source);
     dg_convert_vocab_deinit(&j.target);
-    dg_npz_close(j.npz);
+    dg_marian_arrays_close(j.arrays);
     return rc;
 }

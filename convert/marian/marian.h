@@ -1,5 +1,5 @@
-/* A model trained by Marian (.npz, vocabularies, SentencePiece models) as a bundle. Any thread, one
- * call per output. */
+/* A model trained by Marian (.npz or .bin, vocabularies, SentencePiece models) as a bundle. Any
+ * thread, one call per output. */
 #ifndef DG_CONVERT_MARIAN_MARIAN_H
 #define DG_CONVERT_MARIAN_MARIAN_H
 
@@ -7,10 +7,11 @@
 #include "model/config.h"
 
 struct dg_convert_marian {
-    const char *model;                       /* model.npz */
+    const char *model;                       /* model.npz or model.bin */
     const char *source_vocab, *target_vocab; /* .yml or .spm; target NULL: the source's */
     const char *source_spm,
         *target_spm; /* SentencePiece models; NULL: the vocabulary when it is one, else none */
+    const char *shortlist;                 /* Marian's binary lexical shortlist; NULL: none */
     const char *source_lang, *target_lang; /* "en", "de" */
     const char *out;                       /* the bundle's directory; made when it is not there */
     const char *name;                      /* NULL: "<source>-<target>" */
@@ -20,6 +21,8 @@ struct dg_convert_marian {
     /* of LayerNorm; 0: 1e-6 as Marian's code has it, 1e-5 with DG_POS_HALVES as CTranslate2 does */
     double norm_eps;
     enum dg_type type; /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    bool keep_int8; /* what the file has in int8 stays so, byte for byte, and is not stored as type
+                     */
 };
 
 /* Read, check, write the bundle. DG_EUNSUP names the option of Marian's that we do not have and its

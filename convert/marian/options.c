@@ -27,17 +27,19 @@ static const struct rule rules[] = {
     {"transformer-ffn-depth", "2"},
     {"transformer-decoder-ffn-depth", "0|2"},
     {"transformer-ffn-activation", "relu|swish"},
-    {"transformer-decoder-autoreg", "self-attention"},
-    {"transformer-preprocess", "|d"}, /* d is dropout: nothing at inference */
-    {"transformer-postprocess", "dan|an"},
-    {"transformer-postprocess-emb", "|d"},
-    {"transformer-postprocess-top", "|d"},
+    {"transformer-decoder-autoreg", "self-attention|rnn"},
+    {"transformer-preprocess", ANY}, /* these three: read_norms */
+    {"transformer-postprocess", ANY},
+    {"transformer-postprocess-top", ANY},
+    {"transformer-postprocess-emb", "|d"}, /* d is dropout: nothing at inference */
     {"transformer-no-projection", "false"},
     {"transformer-no-affine", "false"},
     {"transformer-no-bias", "true|false"},
     {"transformer-rnn-projection", "false"},
     {"transformer-tied-layers", "[]"},
     {"transformer-pool", "false"},
+    {"transformer-attention-mask", "|default"},
+    {"transformer-disable-position-embeddings", "false"},
     {"transformer-train-positions", "true|false"},
     {"transformer-train-position-embeddings", "true|false"},
     {"transformer-guided-alignment-layer", ANY},
@@ -65,6 +67,7 @@ static const struct rule rules[] = {
     {"enc-cell*", ANY},
     {"dec-cell*", ANY},
     {"dim-rnn", ANY},
+    {"separator-symbol", ANY}, /* between inputs of more than one */
     {"version", ANY},
 };
 
@@ -192,11 +195,7 @@ static int read_dims(const struct dg_yaml *yml, struct dg_config *c, struct dg_e
         rc = read_number(yml, "transformer-decoder-dim-ffn", &decoder_ffn, err);
     if (rc)
         return rc;
-    if (decoder_ffn && decoder_ffn != c->F)
-        return REFUSE("transformer-decoder-dim-ffn",
-            "Marian option transformer-decoder-dim-ffn: %u is not supported beside "
-            "transformer-dim-ffn %u",
-            decoder_ffn, c->F);
+    c->dec_F = decoder_ffn == c->F ? 0 : decoder_ffn;
     if (!c->H || c->D % c->H)
         return dg_error_field(err, DG_EFORMAT, "transformer-heads",
             "Marian option transformer-heads: %u does not divide dim-emb %u", c->H, c->D);
@@ -226,6 +225,61 @@ static void read_conventions(const struct dg_yaml *yml, enum dg_positions positi
     }
 }
 
+/* An option's letters but for d, which is dropout. */
+static void without_dropout(const struct dg_yaml *yml, const char *name, char *out, size_t cap)
+{
+    const struct dg_yaml_entry *e = dg_yaml_find(yml, name);
+    size_t n = 0;
+    for (const char *p = e && !e->is_list ? e->items[0] : ""; *p && n + 1 < cap; p++)
+        if (*p != 'd')
+            out[n++] = *p;
+    out[n] = '\0';
+}
+
+static int refuse_norms(const struct dg_yaml *yml, const char *name, struct dg_error *err)
+{
+    return REFUSE(name,
+        "Marian option %s: \"%s\" is not supported: post-norm models have preprocess \"\", "
+        "postprocess \"dan\" and postprocess-top \"\", pre-norm ones \"n\", \"da\" and \"n\"",
+        name, dg_yaml_find(yml, name)->items[0]);
+}
+
+/* Where the norms are: all after the sublayers, or all before them and one at each stack's top. */
+static int read_norms(const struct dg_yaml *yml, struct dg_config *c, struct dg_error *err)
+{
+    char before[8], after[8], top[8];
+    without_dropout(yml, "transformer-preprocess", before, sizeof before);
+    without_dropout(yml, "transformer-postprocess", after, sizeof after);
+    without_dropout(yml, "transformer-postprocess-top", top, sizeof top);
+    c->pre_norm = strcmp(before, "n") == 0 && strcmp(after, "a") == 0;
+    if (!c->pre_norm && strcmp(after, "an") != 0)
+        return refuse_norms(yml, "transformer-postprocess", err);
+    if (!c->pre_norm && before[0])
+        return refuse_norms(yml, "transformer-preprocess", err);
+    if (strcmp(top, c->pre_norm ? "n" : "") != 0)
+        return dg_yaml_find(yml, "transformer-postprocess-top")
+                   ? refuse_norms(yml, "transformer-postprocess-top", err)
+                   : dg_error_field(err, DG_EFORMAT, "transformer-postprocess-top",
+                         "Marian option transformer-postprocess-top is missing");
+    return 0;
+}
+
+/* Of the recurrent decoders the SSRU. */
+static int read_decoder(const struct dg_yaml *yml, struct dg_config *c, struct dg_error *err)
+{
+    const struct dg_yaml_entry *kind = dg_yaml_find(yml, "transformer-decoder-autoreg"),
+                               *cell = dg_yaml_find(yml, "dec-cell");
+    if (!kind || strcmp(kind->items[0], "rnn") != 0)
+        return 0;
+    if (!cell || cell->is_list || strcmp(cell->items[0], "ssru") != 0)
+        return REFUSE("dec-cell",
+            "Marian option dec-cell: \"%s\" is not supported beside transformer-decoder-autoreg "
+            "rnn (supported: \"ssru\")",
+            cell && !cell->is_list ? cell->items[0] : "");
+    c->decoder = DG_DECODER_SSRU;
+    return 0;
+}
+
 /* "last" is also what a model without guided alignment says: nothing is known then. */
 static int read_alignment(const struct dg_yaml *yml, const struct dg_config *c,
     struct dg_marian_options *o, struct dg_error *err)
@@ -251,6 +305,8 @@ int dg_marian_options_read(const struct dg_yaml *yml, enum dg_positions position
     if (rc)
         return rc;
     read_conventions(yml, positions, c, o);
+    if ((rc = read_norms(yml, c, err)) || (rc = read_decoder(yml, c, err)))
+        return rc;
     rc = read_alignment(yml, c, o, err);
     const struct dg_yaml_entry *version = dg_yaml_find(yml, "version");
     if (version && !version->is_list)

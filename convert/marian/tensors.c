@@ -13,11 +13,15 @@ enum form {
     ROWS,   /* a table, [N,K]: as it is */
 };
 
+#define ZEROS "" /* no array: the part's rows are zeros, as many as d_model */
+
 /* Our parameter is these arrays of Marian's below each other. */
 struct row {
     const char *ours; /* without "enc.I." or "dec.I." */
     enum form form;
-    const char *arrays[3]; /* without "encoder_lI_" or "decoder_lI_" */
+    const char
+        *arrays[3]; /* without "encoder_lI_" or "decoder_lI_"; a pre-norm model's norms end in
+                       "_pre" */
 };
 
 static const struct row layer_rows[] = {
@@ -27,6 +31,10 @@ static const struct row layer_rows[] = {
     {"self.out.b", VECTOR, {"self_bo"}},
     {"self.norm.gain", VECTOR, {"self_Wo_ln_scale"}},
     {"self.norm.bias", VECTOR, {"self_Wo_ln_bias"}},
+    {"ssru.w", INPUTS, {"rnn_W", "rnn_Wf"}},
+    {"ssru.b", VECTOR, {ZEROS, "rnn_bf"}},
+    {"ssru.norm.gain", VECTOR, {"rnn_ffn_ln_scale"}},
+    {"ssru.norm.bias", VECTOR, {"rnn_ffn_ln_bias"}},
     {"cross.q.w", INPUTS, {"context_Wq"}},
     {"cross.q.b", VECTOR, {"context_bq"}},
     {"cross.kv.w", INPUTS, {"context_Wk", "context_Wv"}},
@@ -50,17 +58,28 @@ static const struct row top_rows[] = {
     {"out.b", VECTOR, {"decoder_ff_logit_out_b"}},
     {"src.pos", ROWS, {DG_MARIAN_POSITIONS}},
     {"tgt.pos", ROWS, {DG_MARIAN_POSITIONS}},
+    {"src.norm.gain", VECTOR, {"encoder_top_ln_scale"}},
+    {"src.norm.bias", VECTOR, {"encoder_top_ln_bias"}},
+    {"tgt.norm.gain", VECTOR, {"decoder_top_ln_scale"}},
+    {"tgt.norm.bias", VECTOR, {"decoder_top_ln_bias"}},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 struct job {
-    struct dg_npz *npz;
+    struct dg_marian_arrays *arrays;
     const struct dg_config *config;
     const struct dg_marian_options *options;
-    enum dg_type type;
+    const struct dg_marian_storage *storage;
     struct dg_weights_writer *writer;
-    bool *used; /* [arrays of the archive] */
+    bool *used; /* [arrays of the file] */
+};
+
+/* A parameter on its way: fp32, or what the file has in int8. */
+struct values {
+    float *rows;   /* [N,K] */
+    int8_t *bytes; /* [N,K], or NULL */
+    float *scales; /* [N] with bytes */
 };
 
 static const struct row *find_row(const struct row *rows, size_t n, const char *ours)
@@ -72,23 +91,21 @@ static const struct row *find_row(const struct row *rows, size_t n, const char *
     return NULL;
 }
 
-/* The array and what it must be called by the parameter's row; marks it used. NULL with an
- * error. */
-static const struct dg_npy *find_array(struct job *j, const char *name, struct dg_error *err)
+/* The array, marked as used. NULL with an error. */
+static const struct dg_marian_array *find_array(
+    struct job *j, const char *name, struct dg_error *err)
 {
-    for (size_t i = 0; i < dg_npz_count(j->npz); i++) {
-        const struct dg_npy *a = dg_npz_at(j->npz, i);
-        if (strcmp(a->name, name) == 0) {
-            j->used[i] = true;
-            return a;
-        }
+    const struct dg_marian_array *a = dg_marian_arrays_find(j->arrays, name);
+    if (!a) {
+        dg_error_field(err, DG_EFORMAT, name, "array %s is missing", name);
+        return NULL;
     }
-    dg_error_field(err, DG_EFORMAT, name, "array %s is missing", name);
-    return NULL;
+    j->used[a - dg_marian_arrays_at(j->arrays, 0)] = true;
+    return a;
 }
 
 /* Its two dimensions; a vector is [1,n]. */
-static void dims_of(const struct dg_npy *a, uint64_t d[2])
+static void dims_of(const struct dg_marian_array *a, uint64_t d[2])
 {
     d[0] = a->n_dims == 2 ? a->shape[0] : 1;
     d[1] = a->n_dims == 2 ? a->shape[1] : a->count;
@@ -105,55 +122,100 @@ static void transpose(const float *src, uint64_t K, uint64_t N, float *dst)
                     dst[n * K + k] = src[k * N + n];
 }
 
-/* One array into dst, of which it may fill up to `room` rows (for a vector: elements); *rows says
- * how many it did. */
-static int read_part(struct job *j, const char *name, enum form form, const struct dg_param_info *p,
-    uint64_t room, float *dst, uint64_t *rows, struct dg_error *err)
+static int read_floats(struct job *j, const struct dg_marian_array *a, enum form form, uint64_t K,
+    uint64_t rows, float *dst, struct dg_error *err)
 {
-    const struct dg_npy *a = find_array(j, name, err);
-    if (!a)
-        return DG_EFORMAT;
-    uint64_t d[2];
-    dims_of(a, d);
-    *rows = form == ROWS ? d[0] : d[1];
-    bool fits = a->n_dims <= 2 && *rows <= room;
-    if (form == VECTOR)
-        fits = fits && d[0] == 1;
-    else
-        fits = fits && a->n_dims == 2 && (form == ROWS ? d[1] : d[0]) == p->K;
-    if (!fits || a->type != DG_NPY_F32)
-        return dg_error_field(err, DG_EFORMAT, name,
-            "array %s is [%llu,%llu] of %s, which does not fit %s [%u,%u]", name,
-            (unsigned long long)d[0], (unsigned long long)d[1],
-            a->type == DG_NPY_F32 ? "fp32" : "bytes", p->name, p->N, p->K);
     if (form != INPUTS)
-        return dg_npz_read(j->npz, a, dst, err);
+        return dg_marian_arrays_read(j->arrays, a, dst, err);
     float *inputs = malloc(a->count * sizeof *inputs); /* [K,rows] */
     if (!inputs)
-        return dg_error_set(err, DG_ENOMEM, "no memory for array %s", name);
-    int rc = dg_npz_read(j->npz, a, inputs, err);
+        return dg_error_set(err, DG_ENOMEM, "no memory for array %s", a->name);
+    int rc = dg_marian_arrays_read(j->arrays, a, inputs, err);
     if (!rc)
-        transpose(inputs, p->K, *rows, dst);
+        transpose(inputs, K, rows, dst);
     free(inputs);
     return rc;
 }
 
+/* Bytes are rows of outputs already, whatever the shape says; with them or as fp32. */
+static int read_bytes(struct job *j, const struct dg_marian_array *a, uint64_t K, uint64_t first,
+    uint64_t rows, const struct values *to, struct dg_error *err)
+{
+    int8_t *bytes = to->bytes ? to->bytes + first * K : malloc(a->count);
+    if (!bytes)
+        return dg_error_set(err, DG_ENOMEM, "no memory for array %s", a->name);
+    int rc = dg_marian_arrays_read(j->arrays, a, bytes, err);
+    for (uint64_t i = 0; !to->bytes && !rc && i < a->count; i++)
+        to->rows[first * K + i] = (float)bytes[i] / a->multiplier;
+    for (uint64_t i = 0; to->bytes && i < rows; i++)
+        to->scales[first + i] = 1 / a->multiplier;
+    if (!to->bytes)
+        free(bytes);
+    return rc;
+}
+
+/* One array to the rows (a vector's elements) from *done on, which counts them. */
+static int read_part(struct job *j, const char *name, enum form form, const struct dg_param_info *p,
+    uint64_t *done, const struct values *to, struct dg_error *err)
+{
+    const uint64_t room = (form == VECTOR ? p->K : p->N) - *done, width = form == VECTOR ? 1 : p->K;
+    const struct dg_marian_array *a = find_array(j, name, err);
+    if (!a)
+        return DG_EFORMAT;
+    uint64_t d[2];
+    dims_of(a, d);
+    const uint64_t rows = form == ROWS ? d[0] : d[1];
+    bool fits = a->n_dims <= 2 && rows <= room && a->type != DG_MARIAN_BYTE;
+    if (form == VECTOR)
+        fits = fits && d[0] == 1 && a->type == DG_MARIAN_F32;
+    else
+        fits = fits && a->n_dims == 2 && (form == ROWS ? d[1] : d[0]) == p->K;
+    if (!fits || (to->bytes && a->type != DG_MARIAN_S8))
+        return dg_error_field(err, DG_EFORMAT, name,
+            "array %s is [%llu,%llu] of %s, which does not fit %s [%u,%u]", name,
+            (unsigned long long)d[0], (unsigned long long)d[1],
+            a->type == DG_MARIAN_F32  ? "fp32"
+            : a->type == DG_MARIAN_S8 ? "int8"
+                                      : "bytes",
+            p->name, p->N, p->K);
+    int rc = a->type == DG_MARIAN_S8
+                 ? read_bytes(j, a, p->K, *done, rows, to, err)
+                 : read_floats(j, a, form, p->K, rows, to->rows + *done * width, err);
+    *done += rows;
+    return rc;
+}
+
+static bool is_norm(const char *ours)
+{
+    return strstr(ours, ".norm.") != NULL;
+}
+
+/* The array's name: pre-norm models' norms of layers are called otherwise. */
+static void name_array(const struct job *j, const char *ours, const char *prefix, const char *array,
+    char *out, size_t cap)
+{
+    const bool pre = j->config->pre_norm && prefix[0] && is_norm(ours);
+    if (pre && strncmp(array, "rnn_ffn_ln", 10) == 0) /* a post-norm model's oddity */
+        array = strcmp(array, "rnn_ffn_ln_scale") == 0 ? "rnn_ln_scale" : "rnn_ln_bias";
+    snprintf(out, cap, "%s%s%s", prefix, array, pre ? "_pre" : "");
+}
+
 /* All parts of a parameter below each other; together they must fill it. */
 static int read_parts(struct job *j, const struct row *r, const char *prefix,
-    const struct dg_param_info *p, float *dst, struct dg_error *err)
+    const struct dg_param_info *p, const struct values *to, struct dg_error *err)
 {
-    uint64_t room = r->form == VECTOR ? p->K : p->N, width = r->form == VECTOR ? 1 : p->K, done = 0;
-    size_t parts = 0;
-    while (parts < COUNT(r->arrays) && r->arrays[parts])
-        parts++;
-    for (size_t i = 0; i < parts; i++) {
+    const uint64_t room = r->form == VECTOR ? p->K : p->N;
+    uint64_t done = 0;
+    for (size_t i = 0; i < COUNT(r->arrays) && r->arrays[i]; i++) {
         char name[128];
-        uint64_t rows;
-        snprintf(name, sizeof name, "%s%s", prefix, r->arrays[i]);
-        int rc = read_part(j, name, r->form, p, room - done, dst + done * width, &rows, err);
+        if (strcmp(r->arrays[i], ZEROS) == 0) {
+            done += j->config->D;
+            continue;
+        }
+        name_array(j, r->ours, prefix, r->arrays[i], name, sizeof name);
+        int rc = read_part(j, name, r->form, p, &done, to, err);
         if (rc)
             return rc;
-        done += rows;
     }
     if (done != room)
         return dg_error_field(err, DG_EFORMAT, p->name,
@@ -168,7 +230,7 @@ static struct row resolve_top(const struct job *j, const struct row *r)
     struct row row = *r;
     if (strcmp(r->ours, "src.embed") == 0 && j->options->tied_source)
         row.arrays[0] = "Wemb";
-    if (strcmp(r->ours, "out.w") == 0 && !dg_npz_find(j->npz, r->arrays[0])) {
+    if (strcmp(r->ours, "out.w") == 0 && !dg_marian_arrays_find(j->arrays, r->arrays[0])) {
         row.arrays[0] = "decoder_ff_logit_out_W";
         row.form = INPUTS;
     }
@@ -182,62 +244,96 @@ static bool is_zeros(const struct job *j, const struct row *r)
            (strcmp(r->ours, "ffn.b1") == 0 || strcmp(r->ours, "ffn.b2") == 0);
 }
 
-static int read_parameter(
-    struct job *j, const struct dg_param_info *p, float *dst, struct dg_error *err)
+/* The parameter's row with its arrays' names, and what these begin with. */
+static int find_parameter(const struct job *j, const struct dg_param_info *p, struct row *row,
+    char *prefix, size_t cap, struct dg_error *err)
 {
-    char side[4], prefix[32] = "";
+    char side[4];
     unsigned layer;
     int at = 0;
-    struct row row;
     const struct row *found;
+    prefix[0] = '\0';
     if (sscanf(p->name, "%3[a-z].%u.%n", side, &layer, &at) == 2 && at > 0) {
         found = find_row(layer_rows, COUNT(layer_rows), p->name + at);
-        snprintf(prefix, sizeof prefix, "%s_l%u_", strcmp(side, "enc") == 0 ? "encoder" : "decoder",
-            layer + 1);
+        snprintf(
+            prefix, cap, "%s_l%u_", strcmp(side, "enc") == 0 ? "encoder" : "decoder", layer + 1);
     } else {
         found = find_row(top_rows, COUNT(top_rows), p->name);
     }
     if (!found)
         return dg_error_field(
             err, DG_EINTERNAL, p->name, "parameter %s has no place in a Marian model", p->name);
-    if (is_zeros(j, found))
-        return 0;
-    row = prefix[0] ? *found : resolve_top(j, found);
-    return read_parts(j, &row, prefix, p, dst, err);
+    *row = prefix[0] ? *found : resolve_top(j, found);
+    return 0;
+}
+
+/* Does the file have the parameter in int8, and is it to stay so? */
+static bool stays_int8(const struct job *j, const struct row *row, const char *prefix)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s%s", prefix, row->arrays[0]);
+    const struct dg_marian_array *a = dg_marian_arrays_find(j->arrays, name);
+    return j->storage->keep_int8 && a && a->type == DG_MARIAN_S8;
+}
+
+static int write_parameter(
+    struct job *j, const struct dg_param_info *p, const struct values *v, struct dg_error *err)
+{
+    if (v->bytes) {
+        struct dg_stored stored = {DG_S8, DG_LAYOUT_ROWS, v->bytes, v->scales};
+        return dg_weights_writer_add_rows(j->writer, p->name, p->N, p->K, &stored, err);
+    }
+    return dg_weights_writer_add(j->writer, p->name, p->N, p->K,
+        p->use & DG_USE_VECTOR ? DG_F32 : j->storage->type, v->rows, err);
 }
 
 static int add_parameter(struct job *j, const struct dg_param_info *p, struct dg_error *err)
 {
-    float *rows = calloc((size_t)p->N * p->K, sizeof *rows); /* [N,K] */
-    if (!rows)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %s [%u,%u]", p->name, p->N, p->K);
-    int rc = read_parameter(j, p, rows, err);
+    const size_t n = (size_t)p->N * p->K;
+    struct values v = {0};
+    struct row row = {0};
+    char prefix[32];
+    int rc = find_parameter(j, p, &row, prefix, sizeof prefix, err);
+    if (rc)
+        return rc;
+    if (stays_int8(j, &row, prefix)) {
+        v.bytes = malloc(n);
+        v.scales = malloc(p->N * sizeof *v.scales);
+    } else {
+        v.rows = calloc(n, sizeof *v.rows);
+    }
+    if (!v.rows && !(v.bytes && v.scales))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for %s [%u,%u]", p->name, p->N, p->K);
+    if (!rc && !is_zeros(j, &row))
+        rc = read_parts(j, &row, prefix, p, &v, err);
     if (!rc)
-        rc = dg_weights_writer_add(
-            j->writer, p->name, p->N, p->K, p->use & DG_USE_VECTOR ? DG_F32 : j->type, rows, err);
-    free(rows);
+        rc = write_parameter(j, p, &v, err);
+    free(v.rows);
+    free(v.bytes);
+    free(v.scales);
     return rc;
 }
 
-/* An array that nothing read means a model with something we do not have. */
+/* An array that nothing read means a model with something we do not have. Activations' scales are
+ * nothing of the model. */
 static int check_unused(const struct job *j, struct dg_error *err)
 {
-    for (size_t i = 0; i < dg_npz_count(j->npz); i++) {
-        const char *name = dg_npz_at(j->npz, i)->name;
-        if (!j->used[i] && strncmp(name, "special:", 8) != 0)
+    for (size_t i = 0; i < dg_marian_arrays_count(j->arrays); i++) {
+        const char *name = dg_marian_arrays_at(j->arrays, i)->name;
+        if (!j->used[i] && strncmp(name, "special:", 8) != 0 && !strstr(name, "_QuantMultA"))
             return dg_error_field(err, DG_EUNSUP, name,
                 "array %s belongs to no part of a model that is supported", name);
     }
     return 0;
 }
 
-int dg_marian_tensors_add(struct dg_npz *npz, const struct dg_config *c,
-    const struct dg_marian_options *o, enum dg_type type, struct dg_weights_writer *w,
-    struct dg_error *err)
+int dg_marian_tensors_add(struct dg_marian_arrays *arrays, const struct dg_config *c,
+    const struct dg_marian_options *o, const struct dg_marian_storage *storage,
+    struct dg_weights_writer *w, struct dg_error *err)
 {
-    struct job j = {npz, c, o, type, w, calloc(dg_npz_count(npz), sizeof(bool))};
-    int rc =
-        j.used ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu arrays", dg_npz_count(npz));
+    const size_t n = dg_marian_arrays_count(arrays);
+    struct job j = {arrays, c, o, storage, w, calloc(n, sizeof(bool))};
+    int rc = j.used ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu arrays", n);
     for (size_t i = 0; i < dg_params_count(c) && !rc; i++) {
         struct dg_param_info p;
         dg_params_info(c, i, &p);

@@ -4,16 +4,23 @@
 
 #include "model/config.h"
 #include "convert/marian/options.h"
-#include "convert/npz.h"
+#include "convert/marian/arrays.h"
 #include "weights/weights.h"
 
 #define DG_MARIAN_POSITIONS "Wpos"
 
-/* Add every parameter of the configuration to w; matrices and tables stored as `type`. DG_EFORMAT
+/* How matrices and tables are stored: as `type`, but for those that the file has in int8 and that
+ * are to stay so. */
+struct dg_marian_storage {
+    enum dg_type type;
+    bool keep_int8;
+};
+
+/* Add every parameter of the configuration to w. DG_EFORMAT
  * names an array that is missing or of another shape than expected, and one that no parameter
  * wants. */
-int dg_marian_tensors_add(struct dg_npz *npz, const struct dg_config *c,
-    const struct dg_marian_options *o, enum dg_type type, struct dg_weights_writer *w,
-    struct dg_error *err);
+int dg_marian_tensors_add(struct dg_marian_arrays *arrays, const struct dg_config *c,
+    const struct dg_marian_options *o, const struct dg_marian_storage *storage,
+    struct dg_weights_writer *w, struct dg_error *err);
 
 #endif

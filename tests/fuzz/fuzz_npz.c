@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t i = 0; i < dg_npz_count(z); i++) {
         const struct dg_npy *a = dg_npz_at(z, i);
-        uint64_t bytes = a->count * (a->type == DG_NPY_F32 ? 4 : 1);
+        uint64_t bytes = a->count * (a->type == DG_NPY_F32 ? 4 : a->type == DG_NPY_F16 ? 2 : 1);
         require(dg_npz_find(z, a->name) == a && a->n_dims <= 4);
         require(bytes / 1100 <=
                 size); /* what a caller allocates is bounded by the archive's own size */

@@ -30,6 +30,8 @@ static const struct shape {
     {"four", DG_NPY_F32, 4, {1, 1, 3, 2}, NULL, 24},
     {"special:bytes", DG_NPY_BYTE, 1, {5}, "hello", 5},
     {"u1", DG_NPY_BYTE, 1, {5}, "world", 5},
+    {"marian's", DG_NPY_BYTE, 1, {5}, "bytes", 5},
+    {"half", DG_NPY_F16, 1, {2}, "\x00\x3c\x00\xb8", 4},
 };
 
 static void check_good(struct dg_npz *z)
@@ -48,7 +50,9 @@ static void check_good(struct dg_npz *z)
         assert_int_equal(a->type, s->type);
         assert_int_equal(a->n_dims, s->n_dims);
         assert_memory_equal(a->shape, s->shape, s->n_dims * sizeof a->shape[0]);
-        assert_int_equal(a->count, s->bytes / (s->type == DG_NPY_F32 ? 4 : 1));
+        assert_int_equal(a->count, s->bytes / (s->type == DG_NPY_F32      ? 4
+                                                  : s->type == DG_NPY_F16 ? 2
+                                                                          : 1));
         if (dg_npz_read(z, a, data, &err) != 0)
             fail_msg("%s: %s", s->name, err.message);
         assert_memory_equal(data, s->data ? s->data : (const char *)counted, s->bytes);

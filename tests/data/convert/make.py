@@ -41,7 +41,9 @@ def make_npz():
             ("vector.npy", npy(dictionary(shape="(3,)"), b"\0" * 12)),
             ("four.npy", npy(dictionary(shape="(1, 1, 3, 2)"))),
             ("special:bytes.npy", npy(dictionary("'|i1'", shape="(5,)"), b"hello")),
-            ("u1.npy", npy('{"shape":(5,),"descr":"|u1","fortran_order":False}', b"world", pad=False))]
+            ("u1.npy", npy('{"shape":(5,),"descr":"|u1","fortran_order":False}', b"world", pad=False)),
+            ("marian's.npy", npy(dictionary("'<i1'", shape="(5,)"), b"bytes")),
+            ("half.npy", npy(dictionary("'<f2'", shape="(2,)"), struct.pack("<2e", 1, -0.5)))]
     write_zip("npz/good.npz", good)
     write_zip("npz/good_deflated.npz", good, zipfile.ZIP_DEFLATED)
     bad("fortran", dictionary(order="True"))

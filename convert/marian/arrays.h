@@ -1,0 +1,43 @@
+/* The arrays of a Marian model, whichever file they are in: .npz or binary (.bin). One thread at a
+ * time. Private to convert/. */
+#ifndef DG_CONVERT_MARIAN_ARRAYS_H
+#define DG_CONVERT_MARIAN_ARRAYS_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_marian_arrays;
+
+enum dg_marian_type {
+    DG_MARIAN_F32, /* fp32 or fp16 in the file */
+    DG_MARIAN_S8, /* value = element / multiplier; matrices [outputs,inputs] as bytes, transposed */
+    DG_MARIAN_BYTE
+};
+
+struct dg_marian_array {
+    const char *name;
+    enum dg_marian_type type;
+    uint64_t shape[4]; /* slowest first */
+    size_t n_dims;     /* 0..4 */
+    uint64_t count;    /* elements, >= 1 */
+    float multiplier;  /* DG_MARIAN_S8 */
+};
+
+/* The file's first bytes say which kind it is. */
+int dg_marian_arrays_open(const char *path, struct dg_marian_arrays **out, struct dg_error *err);
+void dg_marian_arrays_close(struct dg_marian_arrays *a); /* NULL is fine */
+
+/* Borrowed until close. */
+size_t dg_marian_arrays_count(const struct dg_marian_arrays *a);
+const struct dg_marian_array *dg_marian_arrays_at(const struct dg_marian_arrays *a, size_t i);
+/* NULL when there is none. */
+const struct dg_marian_array *dg_marian_arrays_find(
+    const struct dg_marian_arrays *a, const char *name);
+
+/* Element by element as they are in the file into dst[count]: float, int8_t or char by the type. */
+int dg_marian_arrays_read(struct dg_marian_arrays *a, const struct dg_marian_array *array,
+    void *dst, struct dg_error *err);
+
+#endif

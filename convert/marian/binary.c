@@ -1,0 +1,210 @@
+#include "convert/marian/binary.h"
+
+#include "base/file.h"
+#include "weights/format.h" /* refuses big-endian hosts */
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 1, MAX_ITEMS = 8192, MAX_NAME = 256, HEAD_BYTES = 32 };
+
+#define REFUSE(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
+
+struct dg_marian_binary {
+    struct dg_map map;            /* zeroed when the bytes are borrowed */
+    struct dg_marian_item *items; /* [n] */
+    size_t n;
+};
+
+/* What is left to read. */
+struct cursor {
+    const unsigned char *at, *end;
+};
+
+static uint64_t u64_of(const unsigned char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* The next `bytes` bytes; NULL when there are fewer. */
+static const unsigned char *take(struct cursor *c, uint64_t bytes)
+{
+    const unsigned char *p = c->at;
+    if (bytes > (uint64_t)(c->end - c->at))
+        return NULL;
+    c->at += bytes;
+    return p;
+}
+
+static const char *unsupported(uint64_t type)
+{
+    static const struct {
+        uint64_t type;
+        const char *name;
+    } types[] = {{0x4102, "intgemm16"}, {0x802, "packed16 (fbgemm)"},
+        {0x1801, "packed8avx2 (fbgemm)"}, {0x2801, "packed8avx512 (fbgemm)"},
+        {0x10001, "intgemm8 of upstream Marian"}, {0x10002, "intgemm16 of upstream Marian"},
+        {0x408, "float64"}, {0x102, "int16"}, {0x104, "int32"}, {0x108, "int64"}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].type == type)
+            return types[i].name;
+    return type & 0x10000 ? "intgemm of upstream Marian, for one kind of processor" : "unknown";
+}
+
+static int read_type(struct dg_marian_item *it, uint64_t type, struct dg_error *err)
+{
+    static const enum dg_marian_item_type known[] = {
+        DG_MARIAN_ITEM_INT8, DG_MARIAN_ITEM_F16, DG_MARIAN_ITEM_F32, DG_MARIAN_ITEM_INTGEMM8};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (type == (uint64_t)known[i]) {
+            it->type = known[i];
+            return 0;
+        }
+    }
+    return dg_error_field(err, DG_EUNSUP, it->name,
+        "item %s has the type 0x%" PRIx64 " (%s); float32, float16, int8 and intgemm8 as Bergamot "
+        "and Firefox have it (0x4101) are supported",
+        it->name, type, unsupported(type));
+}
+
+static int read_shape(struct cursor *c, struct dg_marian_item *it, struct dg_error *err)
+{
+    it->count = 1;
+    for (size_t i = 0; i < it->n_dims; i++) {
+        const unsigned char *p = take(c, sizeof(int32_t));
+        int32_t dim;
+        if (!p)
+            return REFUSE(it->name, "item %s: the file ends within its shape", it->name);
+        memcpy(&dim, p, sizeof dim);
+        if (dim < 1 || (uint64_t)dim > DG_DISK_MAX_ELEMENTS / it->count)
+            return REFUSE(it->name, "item %s: size %zu of its shape is %d", it->name, i + 1, dim);
+        it->shape[i] = (uint64_t)dim;
+        it->count *= (uint64_t)dim;
+    }
+    return 0;
+}
+
+static int read_data(
+    struct cursor *c, struct dg_marian_item *it, uint64_t bytes, struct dg_error *err)
+{
+    uint64_t needed = it->count;
+    if (it->type == DG_MARIAN_ITEM_F32)
+        needed *= 4;
+    else if (it->type == DG_MARIAN_ITEM_F16)
+        needed *= 2;
+    else if (it->type == DG_MARIAN_ITEM_INTGEMM8)
+        needed += sizeof(float);
+    it->data = take(c, bytes);
+    if (!it->data)
+        return REFUSE(
+            it->name, "item %s: the file ends within its %" PRIu64 " bytes", it->name, bytes);
+    if (bytes < needed)
+        return REFUSE(it->name, "item %s: its shape takes %" PRIu64 " bytes, it has %" PRIu64,
+            it->name, needed, bytes);
+    return 0;
+}
+
+static int read_name(
+    struct cursor *c, struct dg_marian_item *it, uint64_t length, struct dg_error *err)
+{
+    const unsigned char *p = length < 2 || length > MAX_NAME ? NULL : take(c, length);
+    if (!p || memchr(p, 0, length) != p + length - 1)
+        return REFUSE("bin", "an item's name has %" PRIu64 " bytes, or no NUL at its end", length);
+    it->name = (const char *)p;
+    return 0;
+}
+
+static int read_items(struct dg_marian_binary *b, struct cursor c, struct dg_error *err)
+{
+    const unsigned char *start = take(&c, 16), *heads;
+    if (!start || u64_of(start) != VERSION)
+        return REFUSE("bin", "no binary Marian model of version 1%s",
+            start && u64_of(start) == 2 ? ": version 2 is an encrypted one" : "");
+    const uint64_t n = u64_of(start + 8);
+    if (n < 1 || n > MAX_ITEMS || !(heads = take(&c, n * HEAD_BYTES)))
+        return REFUSE("bin", "the file says that it has %" PRIu64 " items", n);
+    b->items = calloc(n, sizeof *b->items);
+    if (!b->items)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %" PRIu64 " items", n);
+    b->n = n;
+    int rc = 0;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = read_name(&c, &b->items[i], u64_of(heads + i * HEAD_BYTES), err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        const unsigned char *head = heads + i * HEAD_BYTES;
+        const uint64_t dims = u64_of(head + 16);
+        struct dg_marian_item *it = &b->items[i];
+        for (size_t k = 0; k < i && !rc; k++)
+            if (strcmp(b->items[k].name, it->name) == 0)
+                rc = REFUSE(it->name, "item %s is there twice", it->name);
+        if (!rc && dims > 4)
+            rc = REFUSE(it->name, "item %s has %" PRIu64 " dimensions", it->name, dims);
+        it->n_dims = (size_t)dims;
+        if (!rc)
+            rc = read_type(it, u64_of(head + 8), err);
+        if (!rc)
+            rc = read_shape(&c, it, err);
+    }
+    const unsigned char *padding = rc ? NULL : take(&c, 8);
+    if (!rc && (!padding || !take(&c, u64_of(padding))))
+        rc = REFUSE("bin", "the file ends before its items' data");
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = read_data(&c, &b->items[i], u64_of(heads + i * HEAD_BYTES + 24), err);
+    if (!rc && c.at != c.end)
+        rc = REFUSE("bin", "%zu bytes follow the last item", (size_t)(c.end - c.at));
+    return rc;
+}
+
+int dg_marian_binary_open_memory(
+    const void *data, size_t size, struct dg_marian_binary **out, struct dg_error *err)
+{
+    struct dg_marian_binary *b = calloc(1, sizeof *b);
+    if (!b)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a model file");
+    const unsigned char *p = data;
+    int rc = read_items(b, (struct cursor){p, p + size}, err);
+    if (rc)
+        dg_marian_binary_close(b);
+    else
+        *out = b;
+    return rc;
+}
+
+int dg_marian_binary_open(const char *path, struct dg_marian_binary **out, struct dg_error *err)
+{
+    struct dg_map map = {0};
+    int rc = dg_file_map(path, &map, err);
+    if (rc)
+        return rc;
+    rc = dg_marian_binary_open_memory(map.data, map.size, out, err);
+    if (rc) {
+        dg_file_unmap(&map);
+        dg_error_prefix(err, "%s", path);
+        return rc;
+    }
+    (*out)->map = map;
+    return 0;
+}
+
+void dg_marian_binary_close(struct dg_marian_binary *b)
+{
+    if (!b)
+        return;
+    dg_file_unmap(&b->map);
+    free(b->items);
+    free(b);
+}
+
+size_t dg_marian_binary_count(const struct dg_marian_binary *b)
+{
+    return b->n;
+}
+
+const struct dg_marian_item *dg_marian_binary_at(const struct dg_marian_binary *b, size_t i)
+{
+    return i < b->n ? &b->items[i] : NULL;
+}

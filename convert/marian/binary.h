@@ -1,0 +1,42 @@
+/* Reading Marian's binary model files (version 1, ".bin"), strictly: every length, shape and type
+ * is checked when the file is opened. Layout (little-endian): u64 version, u64 n; n times u64 name
+ * length (NUL counted), type, dimensions, data bytes; the names; the shapes (i32); u64 padding and
+ * so many bytes; the items' data behind one another. Const after open: any thread. */
+#ifndef DG_CONVERT_MARIAN_BINARY_H
+#define DG_CONVERT_MARIAN_BINARY_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_marian_binary;
+
+/* As the file says them; the others are refused by name. */
+enum dg_marian_item_type {
+    DG_MARIAN_ITEM_INT8 = 0x101,
+    DG_MARIAN_ITEM_F16 = 0x402,
+    DG_MARIAN_ITEM_F32 = 0x404,
+    DG_MARIAN_ITEM_INTGEMM8 = 0x4101 /* int8 elements, then an f32: what they were multiplied by */
+};
+
+struct dg_marian_item {
+    const char *name;
+    enum dg_marian_item_type type;
+    uint64_t shape[4];         /* slowest first */
+    size_t n_dims;             /* 0..4 */
+    uint64_t count;            /* elements, >= 1 */
+    const unsigned char *data; /* of any alignment */
+};
+
+int dg_marian_binary_open(const char *path, struct dg_marian_binary **out, struct dg_error *err);
+/* Over a file's bytes in memory, borrowed until close. */
+int dg_marian_binary_open_memory(
+    const void *data, size_t size, struct dg_marian_binary **out, struct dg_error *err);
+void dg_marian_binary_close(struct dg_marian_binary *b); /* NULL is fine */
+
+/* Borrowed until close. */
+size_t dg_marian_binary_count(const struct dg_marian_binary *b);
+const struct dg_marian_item *dg_marian_binary_at(const struct dg_marian_binary *b, size_t i);
+
+#endif

@@ -1,0 +1,29 @@
+/* Marian's binary lexical shortlist ("lex.50.50.ende.s2t.bin") as a bundle's shortlist. Any thread.
+ * Layout (little-endian): u64 magic, checksum, first ids that are always in, most entries a piece,
+ * source pieces + 1, entries of all; offsets (u64), then target ids (u32) ascending in each list.
+ */
+#ifndef DG_CONVERT_MARIAN_LEXICON_H
+#define DG_CONVERT_MARIAN_LEXICON_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_marian_lexicon {
+    uint64_t first;                     /* ids 0 .. first-1 are in every sentence's list */
+    uint32_t n_source;                  /* pieces that have a list */
+    const unsigned char *offsets, *ids; /* [n_source + 1] u64 and their u32, in the file */
+};
+
+/* Check everything but the ids' range; borrows the bytes. DG_EFORMAT. */
+int dg_marian_lexicon_read(
+    const void *data, size_t size, struct dg_marian_lexicon *out, struct dg_error *err);
+
+/* The file at `path` as the shortlist file `out` for vocabularies of these sizes. shared: source
+ * and target pieces are the same, and a source piece is in its own list. */
+int dg_marian_lexicon_import(const char *path, uint32_t source_vocab, uint32_t target_vocab,
+    bool shared, const char *out, struct dg_error *err);
+
+#endif
