@@ -93,9 +93,9 @@ static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t f
     struct words *out, struct dg_error *err)
 {
     const char *s = j->text + p->begin;
-    if (!p->flat)
+    if (!p->shown)
         return find_words(j, s, p->end - p->begin, first_char, out, err);
-    int rc = find_words(j, p->flat, p->flat_len, 0, out, err);
+    int rc = find_words(j, p->shown, p->shown_len, 0, out, err);
     for (size_t i = 0; !rc && i < out->n; i++) {
         struct word *w = &out->list[i];
         size_t begin = dg_part_source(p, w->begin, true) - p->begin;

@@ -75,7 +75,7 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         if (!p->alignment)
             return DG_JOB_NO_MEMORY(err);
         memcpy(p->alignment, r->alignment, hyps[0].n * sizeof *p->alignment);
-        if ((j->options.alignments || p->n_insets) &&
+        if ((j->options.alignments || p->n_marks) &&
             !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
             return DG_JOB_NO_MEMORY(err);
     }
@@ -204,10 +204,54 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     return rc;
 }
 
+int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
+    uint32_t rank, struct dg_buffer *out, struct dg_error *err)
+{
+    size_t at = bytes[0];
+    for (size_t i = p->inner; i < p->inner + p->n_inner; i++) {
+        struct dg_part *inner = &j->parts[i];
+        if (inner->begin < at || inner->end > bytes[1])
+            continue;
+        dg_buffer_add(out, j->text + at, inner->begin - at);
+        int rc = dg_part_answer(j, inner, rank, out, err);
+        if (rc)
+            return rc;
+        at = inner->end;
+    }
+    dg_buffer_add(out, j->text + at, bytes[1] - at);
+    return 0;
+}
+
+/* What is written for each of p's marks: its bytes, with what is translated in them. */
+static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank,
+    const struct dg_mark_bytes **out, struct dg_error *err)
+{
+    struct dg_mark_bytes *list = dg_arena_array(&j->arena, p->n_marks, sizeof *list);
+    struct dg_buffer bytes;
+    int rc = list ? 0 : DG_JOB_NO_MEMORY(err);
+    dg_buffer_init(&bytes);
+    for (size_t i = 0; i < p->n_marks && !rc; i++) {
+        const struct dg_mark *m = &p->marks[i];
+        list[i] = (struct dg_mark_bytes){j->text + m->begin, m->end - m->begin};
+        if (!p->n_inner)
+            continue;
+        dg_buffer_reset(&bytes);
+        rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
+        char *copy = dg_arena_strndup(&j->arena, bytes.data ? bytes.data : "", bytes.len);
+        if (!rc && (bytes.failed || !copy))
+            rc = DG_JOB_NO_MEMORY(err);
+        list[i] = (struct dg_mark_bytes){copy, bytes.len};
+    }
+    dg_buffer_deinit(&bytes);
+    *out = list;
+    return rc;
+}
+
 /* The answer with the sentence's marks and line ends around it; p->ends move along. */
 static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
 {
+    const struct dg_mark_bytes *bytes = NULL;
     struct dg_buffer plain;
     struct dg_word_pair *pairs = NULL;
     size_t n_pairs = 0, base = out->len;
@@ -218,11 +262,13 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
         rc = dg_part_word_pairs(
             j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, &n_pairs, err);
     size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
-    struct dg_decoration d = {.document = j->text,
-        .flat = p->flat,
-        .len = p->flat_len,
-        .insets = p->insets,
-        .n = p->n_insets,
+    if (!rc)
+        rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), &bytes, err);
+    struct dg_decoration d = {.bytes = bytes,
+        .text = p->shown,
+        .len = p->shown_len,
+        .marks = p->marks,
+        .n = p->n_marks,
         .answer = plain.data ? plain.data : "",
         .answer_len = plain.len,
         .pairs = pairs,
@@ -238,7 +284,7 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
 {
-    return p->n_insets ? add_decorated(j, p, h, out, err) : add_text(j, p, h, out, err);
+    return p->n_marks ? add_decorated(j, p, h, out, err) : add_text(j, p, h, out, err);
 }
 
 static void add_pieces(
@@ -267,10 +313,8 @@ static unsigned flags_of(
 int dg_part_answer(
     struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
 {
-    if (p->copied) {
-        dg_buffer_add(out, j->text + p->begin, p->end - p->begin);
-        return 0;
-    }
+    if (p->copied)
+        return dg_part_write_source(j, p, (size_t[2]){p->begin, p->end}, rank, out, err);
     const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
     if (rank == 0)
         p->flags |= flags_of(j, p, h);
@@ -283,6 +327,8 @@ int dg_part_answer(
     if (!rc && rank == 0 && out->len > from &&
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_NUMBER_MISMATCH;
+    for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
+        p->flags |= j->parts[i].flags;
     return rc;
 }
 
@@ -352,7 +398,7 @@ static uint32_t ranks(const struct dg_job *j)
 static void count_usage(const struct dg_job *j, struct dg_answers *out)
 {
     out->source_characters = dg_utf8_count(j->text, j->len);
-    for (size_t i = 0; i < j->n_parts; i++) {
+    for (size_t i = 0; i < j->n_parts + j->n_inner; i++) {
         const struct dg_part *p = &j->parts[i];
         out->flags |= p->flags;
         if (p->copied)

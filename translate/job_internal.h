@@ -28,11 +28,12 @@ struct dg_part {
     /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
     uint32_t block;
     bool not_empty; /* a second round, after an answer of nothing */
-    /* [flat_len] what is translated, where that is not the text's own bytes; else NULL */
-    const char *flat;
-    size_t flat_len;
-    struct dg_inset *insets; /* [n_insets] with `at` within flat: put back around the answer */
-    size_t n_insets;
+    /* [shown_len] what the model sees, where that is not the text's own bytes; else NULL */
+    const char *shown;
+    size_t shown_len;
+    struct dg_mark *marks; /* [n_marks] with `at` within shown: put back around the answer */
+    size_t n_marks;
+    size_t inner, n_inner;   /* parts within this one's bytes, from parts[inner] on */
     const char *text;        /* normalised; what the tokens' offsets mean */
     struct dg_token *tokens; /* [n_tokens] of `text`; NULL in pieces mode */
     size_t n_tokens;
@@ -61,8 +62,9 @@ struct dg_job {
     const char *target_language;
     char *text;
     size_t len;
-    struct dg_part *parts; /* [n_parts], in the order of the text */
-    size_t n_parts, parts_cap;
+    /* [n_parts + n_inner] in the order of the text, then those within one of these */
+    struct dg_part *parts;
+    size_t n_parts, n_inner, parts_cap;
     size_t *sentences; /* [n_sentences] parts that are engine work */
     size_t n_sentences, n_accepted;
     struct dg_prefix prefix; /* of the first sentence's answer */
@@ -73,14 +75,25 @@ struct dg_job {
     uint32_t n_forced;
 };
 
-/* Make p the sentence `at` (bytes of the layout's flat text) of block b, with the marks that are
- * its own. */
-int dg_part_lay_out(struct dg_job *j, struct dg_part *p, const struct dg_document *l,
-    const struct dg_block *b, struct dg_span at, struct dg_error *err);
-/* What stays as it is in a sentence of plain text becomes its insets. */
-int dg_part_keep(struct dg_job *j, struct dg_part *p, struct dg_error *err);
-/* The byte of the job's text where byte `at` of flat is; behind what has no width there or not. */
-size_t dg_part_source(const struct dg_part *p, size_t at, bool behind);
+/* One more part of bytes begin..end; NULL: no memory. */
+struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err);
+/* Encode s[n], which the model sees of p, or mark p as copied; DG_EAGAIN: it is over the piece
+ * limit. */
+int dg_part_plan(
+    struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err);
+/* All parts of the job's text. */
+int dg_job_plan_sentences(struct dg_job *j, struct dg_error *err);
+/* While planning: may the answer be changed where the source says how? What the user has begun to
+ * write may not. */
+bool dg_job_answer_is_free(const struct dg_job *j);
+
+/* Make p the sentence `at` (bytes of the document's text) of unit u, with the marks that are its
+ * own. */
+int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
+    const struct dg_unit *u, struct dg_span at, struct dg_error *err);
+/* The byte of the job's text where byte `at` of p->shown is; after what has no letters
+ * there, or before it. */
+size_t dg_part_source(const struct dg_part *p, size_t at, bool after);
 
 /* Append one answer's text; unknown pieces are replaced (of the best answer's, p->flags tells). */
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
@@ -91,6 +104,10 @@ int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp 
 int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n,
     size_t base, struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err);
 
+/* Bytes begin..end of the job's text, with the answers of that rank to the parts of p that are
+ * within them. */
+int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
+    uint32_t rank, struct dg_buffer *out, struct dg_error *err);
 /* Append what stands for a part in the answer of that rank, and set its flags. */
 int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out,
     struct dg_error *err);

@@ -30,13 +30,21 @@ static int count_spans(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
+static bool is_accepted(const struct dg_part *p)
+{
+    return p->copied || p->hyps;
+}
+
 int dg_job_finish_part(
     struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[i];
     struct dg_buffer text;
-    if (!p->copied && !p->hyps)
+    if (!is_accepted(p))
         return DG_EAGAIN;
+    for (size_t k = p->inner; k < p->inner + p->n_inner; k++)
+        if (!is_accepted(&j->parts[k]))
+            return DG_EAGAIN;
     int rc = count_spans(j, err);
     if (rc)
         return rc;

@@ -1,6 +1,5 @@
 /* Text -> sentences -> ids (hops 3 and 4 of ARCHITECTURE.md). */
 #include "text/letter_case.h"
-#include "text/split.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"
@@ -52,7 +51,7 @@ void dg_job_free(struct dg_job *j)
     free(j);
 }
 
-static struct dg_part *part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
+struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
 {
     if (j->n_parts == j->parts_cap) {
         size_t cap = j->parts_cap ? 2 * j->parts_cap : 8;
@@ -131,84 +130,35 @@ out:
     return rc;
 }
 
-/* What is split and encoded: the job's text, or a block of its layout. */
-struct flat {
-    const char *text;
-    const struct dg_document *layout; /* NULL: the job's text itself */
-    const struct dg_block *block;
-};
-
-/* A cut at left_end .. right_begin, out of what must stay whole: false when that leaves nothing on
- * one side. */
-static bool keep_whole(
-    const struct flat *f, struct dg_span at, size_t *left_end, size_t *right_begin)
-{
-    size_t n = f->layout ? dg_document_before(f->layout, f->block, *right_begin) : 0;
-    for (size_t i = n;
-         i-- > 0;) { /* the last one with any width there is the only one that can reach over it */
-        const struct dg_inset *inset = &f->layout->insets[f->block->inset + i];
-        if (inset->at + inset->len <= *left_end)
-            break;
-        if (inset->len < 2)
-            continue;
-        if (inset->at > at.begin)
-            *left_end = *right_begin = inset->at;
-        else if (inset->at + inset->len < at.end)
-            *left_end = *right_begin = inset->at + inset->len;
-        else
-            return false;
-    }
-    while (n && *left_end > at.begin && f->text[*left_end - 1] == ' ')
-        (*left_end)--;
-    while (n && *right_begin < at.end && f->text[*right_begin] == ' ')
-        (*right_begin)++;
-    return true;
-}
-
-/* While planning: may the answer be changed where the source says how? What the user has begun to
- * write may not. */
-static bool answer_is_free(const struct dg_job *j)
+bool dg_job_answer_is_free(const struct dg_job *j)
 {
     return !j->options.prefix;
-}
-
-static struct dg_part *part_of(
-    struct dg_job *j, const struct flat *f, struct dg_span at, struct dg_error *err)
-{
-    if (f->layout) {
-        struct dg_part *p = part_new(j, 0, 0, err);
-        return p && !dg_part_lay_out(j, p, f->layout, f->block, at, err) ? p : NULL;
-    }
-    struct dg_part *p = part_new(j, at.begin, at.end, err);
-    return p && (!answer_is_free(j) || !dg_part_keep(j, p, err)) ? p : NULL;
 }
 
 /* Any letter outside what stays as it is? */
 static bool has_words(const struct dg_part *p, const char *s, size_t n)
 {
     size_t at = 0;
-    for (size_t i = 0; i < p->n_insets; i++) {
-        const struct dg_inset *inset = &p->insets[i];
-        if (inset->kind != DG_INSET_VERBATIM)
+    for (size_t i = 0; i < p->n_marks; i++) {
+        const struct dg_mark *mark = &p->marks[i];
+        if (mark->kind != DG_MARK_PROTECTED)
             continue;
-        if (dg_utf8_has_letter(s + at, inset->at - at))
+        if (dg_utf8_has_letter(s + at, mark->at - at))
             return true;
-        at = inset->at + inset->len;
+        at = mark->at + mark->len;
     }
     return dg_utf8_has_letter(s + at, n - at);
 }
 
-/* Translate, copy or refuse one span; DG_EAGAIN: it is over the piece limit. */
-static int plan_part(
-    struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
+int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
-    uint32_t frame = (j->tag ? 1 : 0) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
+    uint32_t frame = (j->tag ? 1u : 0u) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
     if (!has_words(p, s, n)) {
         p->copied = true;
         return 0;
     }
-    p->capitals =
-        answer_is_free(j) && dg_text_in_capitals(s, n) && dg_bundle_capitals_as_words(j->t->bundle);
+    p->capitals = dg_job_answer_is_free(j) && dg_text_in_capitals(s, n) &&
+                  dg_bundle_capitals_as_words(j->t->bundle);
     int rc = encode_span(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;
@@ -218,122 +168,10 @@ static int plan_part(
     return frame_ids(j, p, p->n_tokens, err);
 }
 
-/* Add begin..end of f as one sentence, or as several when it is over the piece limit. A loop over a
- * stack of spans instead of recursion: the left part first, so that parts stay in order. */
-static int plan_span(
-    struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
-{
-    struct dg_span stack[64] = {{begin, end}};
-    size_t depth = 1, first_part = j->n_parts;
-    bool split = false;
-    while (depth) {
-        struct dg_span at = stack[--depth];
-        struct dg_part *p = part_of(j, f, at, err);
-        if (!p)
-            return DG_ENOMEM;
-        int rc = p->flat ? plan_part(j, p, p->flat, p->flat_len, err)
-                         : plan_part(j, p, j->text + p->begin, p->end - p->begin, err);
-        if (!rc)
-            continue;
-        if (rc != DG_EAGAIN)
-            return rc;
-        j->n_parts--;
-        size_t left_end, right_begin;
-        rc = dg_split_further(f->text + at.begin, at.end - at.begin, &left_end, &right_begin, err);
-        if (rc)
-            return rc;
-        left_end += at.begin;
-        right_begin += at.begin;
-        if (depth + 2 > sizeof stack / sizeof stack[0] ||
-            !keep_whole(f, at, &left_end, &right_begin))
-            return dg_error_set(err, DG_ELIMIT,
-                "a sentence of %zu bytes cannot be split to %u pieces", end - begin,
-                j->options.max_source);
-        split = true;
-        stack[depth++] = (struct dg_span){right_begin, at.end};
-        stack[depth++] = (struct dg_span){at.begin, left_end};
-    }
-    for (size_t i = first_part; split && i < j->n_parts; i++)
-        j->parts[i].flags |= DG_FLAG_SPLIT;
-    return 0;
-}
-
-/* The inset that byte `at` lies within, neither at its begin nor at its end; NULL: none. */
-static const struct dg_inset *inset_around(const struct flat *f, size_t at)
-{
-    size_t n = f->layout ? dg_document_before(f->layout, f->block, at) : 0;
-    const struct dg_inset *last = n ? &f->layout->insets[f->block->inset + n - 1] : NULL;
-    return last && last->at + last->len > at ? last : NULL;
-}
-
-/* A sentence holds the whole of what it begins or ends within: splitting takes the begin of `- x`
- * for a bullet. */
-static struct dg_span with_whole_insets(const struct flat *f, struct dg_span at)
-{
-    const struct dg_inset *first = inset_around(f, at.begin), *last = inset_around(f, at.end);
-    if (first)
-        at.begin = first->at;
-    if (last)
-        at.end = last->at + last->len;
-    return at;
-}
-
-/* The sentences of bytes begin .. end of f. */
-static int plan_running(
-    struct dg_job *j, const struct flat *f, size_t begin, size_t end, struct dg_error *err)
-{
-    struct dg_span *spans = NULL;
-    size_t n = 0;
-    int rc = dg_split_sentences(f->text + begin, end - begin, j->language, &spans, &n, err);
-    for (size_t i = 0; i < n; i++)
-        spans[i] =
-            with_whole_insets(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
-    for (size_t i = 0; i < n && !rc;) {
-        struct dg_span whole = spans[i++];
-        for (; i < n && spans[i].begin < whole.end; i++) /* two sentences in one `code` are one */
-            whole.end = spans[i].end;
-        rc = plan_span(j, f, whole.begin, whole.end, err);
-    }
-    free(spans);
-    return rc;
-}
-
-static int plan_layout(struct dg_job *j, struct dg_error *err)
-{
-    struct dg_document layout;
-    int rc = dg_document_open(j->text, j->len, j->options.format, &layout, err);
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < layout.n_blocks && !rc; i++) {
-        const struct dg_block *b = &layout.blocks[i];
-        rc = plan_running(j, &(struct flat){layout.flat.data, &layout, b}, b->at, b->end, err);
-    }
-    dg_document_close(&layout);
-    return rc;
-}
-
-static int plan_sentences(struct dg_job *j, struct dg_error *err)
-{
-    struct dg_span whole = {0, j->len};
-    const struct flat text = {j->text, NULL, NULL};
-    if (!dg_utf8_has_letter(j->text, j->len))
-        return 0;
-    if (j->options.one_sentence) {
-        while (whole.begin < whole.end && strchr(" \t\r\n", j->text[whole.begin]))
-            whole.begin++;
-        while (whole.end > whole.begin && strchr(" \t\r\n", j->text[whole.end - 1]))
-            whole.end--;
-        return plan_span(j, &text, whole.begin, whole.end, err);
-    }
-    if (j->options.format != DG_FORMAT_TEXT)
-        return plan_layout(j, err);
-    return plan_running(j, &text, 0, j->len, err);
-}
-
 /* Pieces with white space between: one part, ids looked up. */
 static int plan_pieces(struct dg_job *j, struct dg_error *err)
 {
-    struct dg_part *p = part_new(j, 0, j->len, err);
+    struct dg_part *p = dg_part_new(j, 0, j->len, err);
     if (!p)
         return DG_ENOMEM;
     size_t most = j->len / 2 + 1;
@@ -358,28 +196,13 @@ static int plan_pieces(struct dg_job *j, struct dg_error *err)
     return rc;
 }
 
-/* What puts answers together relies on it. */
-static int check_order(const struct dg_job *j, struct dg_error *err)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < j->n_parts; i++) {
-        const struct dg_part *p = &j->parts[i];
-        if (p->begin < at || p->end < p->begin || p->end > j->len)
-            return dg_error_set(err, DG_EINTERNAL,
-                "sentence %zu is bytes %zu to %zu of %zu, the one before ends at %zu", i, p->begin,
-                p->end, j->len, at);
-        at = p->end;
-    }
-    return 0;
-}
-
 /* The list of parts that are engine work. */
 static int list_sentences(struct dg_job *j, struct dg_error *err)
 {
-    j->sentences = malloc((j->n_parts ? j->n_parts : 1) * sizeof *j->sentences);
+    j->sentences = malloc((j->n_parts + j->n_inner + 1) * sizeof *j->sentences);
     if (!j->sentences)
         return DG_JOB_NO_MEMORY(err);
-    for (size_t i = 0; i < j->n_parts; i++)
+    for (size_t i = 0; i < j->n_parts + j->n_inner; i++)
         if (!j->parts[i].copied)
             j->sentences[j->n_sentences++] = i;
     return 0;
@@ -420,9 +243,7 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     int rc = check_text(t, text, n, o->pieces, "text", err);
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
-    rc = o->pieces ? plan_pieces(j, err) : plan_sentences(j, err);
-    if (!rc)
-        rc = check_order(j, err);
+    rc = o->pieces ? plan_pieces(j, err) : dg_job_plan_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (!rc && o->prefix && o->prefix[0])
@@ -485,7 +306,7 @@ int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t 
     if (o->pieces) {
         rc = plan_pieces(j, err);
     } else {
-        struct dg_part *p = part_new(j, 0, n_source, err);
+        struct dg_part *p = dg_part_new(j, 0, n_source, err);
         rc = p ? encode_span(j, t->source, source, n_source, p, err) : DG_ENOMEM;
         if (!rc)
             rc = frame_ids(j, p, p->n_tokens, err);
@@ -521,7 +342,7 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
         out->search.no_repeat_ngram = p->block;
     if (p->not_empty && out->search.min_len < 2)
         out->search.min_len = 2;
-    out->want_alignment = j->options.alignments || p->n_insets > 0;
+    out->want_alignment = j->options.alignments || p->n_marks > 0;
     if (i == 0 || j->n_alternatives) {
         out->prefix = j->prefix.ids;
         out->n_prefix = j->prefix.n;

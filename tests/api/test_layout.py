@@ -1,5 +1,6 @@
 """Documents: wrapped text, subtitles and Markdown through the API and the program. Real translations by the bundled
 model, and everything that is not running text comes back to the byte."""
+import json
 import random
 import re
 import subprocess
@@ -120,16 +121,42 @@ print("two dogs")  # a girl
 
 def test_markdown(server):
     answer = translated(server, MARKDOWN, "markdown")
-    for kept in ("title: dogs\n", "(http://example.org/a_b \"two dogs\")", "(snow%20dogs.png)", "print(\"two dogs\")  # a girl",
+    for kept in ("title: Hunde\n", "(http://example.org/a_b \"Zwei Hunde\")", "(snow%20dogs.png)", "print(\"two dogs\")  # a girl",
                  "\n    two dogs\n", "`two dogs` |", "|:-------|-------:|", "<div>two dogs</div>",
                  "[two]: http://example.org/two-dogs\n", "- [ ] "):
         assert answer.count(kept) == 1, (kept, answer)
-    for said in ("# Ein Mädchen lächelt. #\n", "**", "[Hemd](http", "Zwei *Hunde* spielen im ![Schnee](",
+    for said in ("# Ein Mädchen lächelt. #\n", "**", "[Hemd](http", "Zwei *Hunde* spielen", "![Schnee](",
                  "> Ein Mädchen lächelt.\n> Zwei Hunde spielen im Schnee.\n", "| Zwei Hunde spielen im Schnee. | 12 |"):
         assert said in answer, (said, answer)
     assert len(answer.split("\n")) == len(MARKDOWN.split("\n"))
     for mark in "*[](){}`|#<>":
         assert answer.count(mark) == MARKDOWN.count(mark), mark
+
+
+def test_units_within_marks(server):
+    """Alternative texts, titles and summaries are translated, each by itself, also as a stream sends them."""
+    text = ("Two dogs play in the [snow](u \"A girl is smiling.\") ![Two dogs play in the snow.](a.png \"A girl is smiling.\") here.\n\n"
+            "[![A girl is smiling.](b.png)](v) [![Two dogs play in the snow.](c.png)](w)\n\n"
+            "<details>\n<summary>Two dogs play in the <b>snow</b>.</summary>\n</details>\n")
+    t = whole(server, text, "markdown", alignments=True)
+    check_gaps(text, t)
+    for said in ("(u \"Ein Mädchen lächelt.\")", "![Zwei Hunde spielen im Schnee.](a.png \"Ein Mädchen lächelt.\")",
+                 "[![Ein Mädchen lächelt.](b.png)](v) [![Zwei Hunde spielen im Schnee.](c.png)](w)",
+                 "<summary>Zwei Hunde spielen im <b>Schnee</b>.</summary>"):
+        assert said in t["text"], (said, t["text"])
+    reply = server.translate(text, format="markdown", stream=True)
+    sent = [json.loads(line[6:]) for line in reply.content.decode().splitlines() if line.startswith("data: ")]
+    assert sent[-1]["translations"][0]["text"] == t["text"]
+
+
+def test_what_users_saw(server):
+    text = "1. First step:\n\n       make install now\n\n```\nTwo dogs\n``` ---\nTwo dogs\n```\n\nTwo dogs.\n"
+    answer = translated(server, text, "markdown")
+    assert "\n       make install now\n\n```\nTwo dogs\n``` ---\nTwo dogs\n```\n\nZwei Hunde." in answer, answer
+    answer = translated(server, "[Two dogs](a) | [A girl](b) | [A man](c)\n", "markdown")
+    assert answer == "[Zwei Hunde](a) | [Ein Mädchen](b) | [Ein Mann](c)\n"
+    answer = translated(server, "Two dogs play with `f()`.", "markdown")
+    assert answer.endswith("`f()`."), answer
 
 
 def test_marks_stand_around_the_same_words(server):

@@ -12,7 +12,16 @@
 
 #include "translate/layout/decorate.h"
 
-/* The whole of a one-block document, its answer and which words came from which. */
+static struct dg_mark_bytes *bytes_of(const char *text, const struct dg_mark *marks, size_t n)
+{
+    struct dg_mark_bytes *bytes = malloc((n + 1) * sizeof *bytes);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (struct dg_mark_bytes){text + marks[i].begin, marks[i].end - marks[i].begin};
+    return bytes;
+}
+
+/* The first unit of a document, its answer and which words came from which. */
 static char *decorated(const char *text, enum dg_format format, const char *answer,
     const struct dg_word_pair *pairs, size_t n_pairs)
 {
@@ -22,12 +31,13 @@ static char *decorated(const char *text, enum dg_format format, const char *answ
     dg_arena_init(&arena, 0);
     dg_buffer_init(&out);
     assert_int_equal(dg_document_open(text, strlen(text), format, &doc, NULL), 0);
-    assert_int_equal(doc.n_blocks, 1);
-    struct dg_decoration d = {.document = text,
-        .flat = doc.flat.data,
-        .len = doc.flat.len,
-        .insets = doc.insets,
-        .n = doc.n_insets,
+    assert_true(doc.n_units >= 1); /* and perhaps inner ones */
+    struct dg_mark_bytes *bytes = bytes_of(text, doc.marks, doc.n_marks);
+    struct dg_decoration d = {.bytes = bytes,
+        .text = doc.text.data,
+        .len = doc.units[0].end,
+        .marks = doc.marks,
+        .n = doc.units[0].n_marks,
         .answer = answer,
         .answer_len = strlen(answer),
         .pairs = pairs,
@@ -37,6 +47,7 @@ static char *decorated(const char *text, enum dg_format format, const char *answ
     for (size_t i = 0; i < strlen(answer); i++)
         assert_true(shift[i] <= shift[i + 1] && shift[i + 1] <= out.len);
     free(shift);
+    free(bytes);
     dg_arena_deinit(&arena);
     dg_document_close(&doc);
     size_t len;
@@ -104,7 +115,7 @@ static const struct {
         {{0, 0}, {1, 1}, {2, 2}}, 3},
     {DG_FORMAT_MARKDOWN, "See **the text[^1]**.", "Siehe den Text.", "Siehe **den Text[^1]**.",
         {{0, 0}, {1, 1}, {2, 2}}, 3},
-    {DG_FORMAT_MARKDOWN, "See [![](a.png) text](u).", "Siehe Text.", "Siehe [![](a.png)Text](u).",
+    {DG_FORMAT_MARKDOWN, "See [![](a.png) text](u).", "Siehe Text.", "Siehe [![](a.png) Text](u).",
         {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "See [*`a` b*](u).", "Siehe (x).", "Siehe ([*`a` x*](u)).",
         {{0, 0}, {2, 1}}, 2},
@@ -113,6 +124,22 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.",
         "Jetzt *spielt ein Hund<br/>*.", {{3, 0}, {2, 1}, {1, 3}}, 3},
     {DG_FORMAT_MARKDOWN, "A <b> </b> dog.", "Ein Hund.", "Ein<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
+    /* Letters beside a mark stay beside it. */
+    {DG_FORMAT_MARKDOWN, "A*b*c", "Abc", "A*b*c", {{0, 0}}, 1},
+    {DG_FORMAT_MARKDOWN, "un*break*able dog", "Hund unbreakable", "Hund un*break*able",
+        {{0, 1}, {1, 0}}, 2},
+    {DG_FORMAT_MARKDOWN, "**A**_b_", "Ab", "**A**_b_", {{0, 0}}, 1},
+    {DG_FORMAT_MARKDOWN, "Run `f()`.", "Starte f( ).", "Starte `f()`.", {{0, 0}, {1, 1}, {1, 2}},
+        3},
+    {DG_FORMAT_MARKDOWN, "R&amp;D and `a`/`b`.", "R&D und a/b.", "R&amp;D und `a`/`b`.",
+        {{0, 0}, {1, 1}, {2, 2}}, 3},
+    /* The same letters twice, written otherwise once. */
+    {DG_FORMAT_MARKDOWN, "a & b &amp; c", "a & b & c", "a & b &amp; c", {{0, 0}}, 1},
+    {DG_FORMAT_MARKDOWN, "a\\*b \\* *c* * d", "a*b * c * d", "a\\*b \\* *c* * d", {{0, 0}, {2, 2}},
+        2},
+    {DG_FORMAT_MARKDOWN, "snake\\_case", "die snake_case", "die snake\\_case", {{0, 1}}, 1},
+    {DG_FORMAT_MARKDOWN, "a_b c\\_d", "a_b", "a\\_b", {{0, 0}}, 1},
+    {DG_FORMAT_MARKDOWN, "caf&eacute;", "der Kaffee", "der Kaffee", {{0, 1}}, 1},
     {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
         "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},
     {DG_FORMAT_WRAPPED, "a\nb\nc d e f g", "alles", "alles", {{0, 0}}, 0},
@@ -149,7 +176,7 @@ static uint32_t next_random(uint64_t *x)
 struct random_case {
     bool narrow; /* its pairs enclose nothing: whatever is verbatim has its place */
     char document[64], flat[512], answer[512];
-    struct dg_inset insets[64];
+    struct dg_mark marks[64];
     size_t n;
     struct dg_word_pair pairs[64];
     size_t n_pairs;
@@ -158,10 +185,10 @@ struct random_case {
 #define LETTERS "zz z" /* of what is verbatim: two words, for marks to fall between them */
 
 static void add_inset(
-    struct random_case *c, enum dg_inset_kind kind, char mark, uint32_t pair, size_t len)
+    struct random_case *c, enum dg_mark_kind kind, char mark, uint32_t pair, size_t len)
 {
     c->document[c->n] = mark;
-    c->insets[c->n] = (struct dg_inset){kind, strlen(c->flat), len, c->n, c->n + 1, pair};
+    c->marks[c->n] = (struct dg_mark){kind, strlen(c->flat), len, c->n, c->n + 1, pair};
     c->n++;
 }
 
@@ -178,16 +205,16 @@ static void make_case(struct random_case *c, uint64_t *random)
             uint32_t what = next_random(random) % 4;
             if (what == 0 && n_pairs < 8) {
                 open[n_open++] = (char)n_pairs;
-                add_inset(c, DG_INSET_OPEN, (char)('A' + n_pairs), n_pairs + 1, 0);
+                add_inset(c, DG_MARK_OPEN, (char)('A' + n_pairs), n_pairs + 1, 0);
                 n_pairs++;
             }
             if (n_open && (what == 1 || (what == 0 && c->narrow))) {
                 char p = open[--n_open];
-                add_inset(c, DG_INSET_CLOSE, (char)('a' + p), (uint32_t)p + 1, 0);
+                add_inset(c, DG_MARK_CLOSE, (char)('a' + p), (uint32_t)p + 1, 0);
             } else if (what == 2) {
-                add_inset(c, DG_INSET_MARK, '#', 0, 0);
+                add_inset(c, DG_MARK_POINT, '#', 0, 0);
             } else if (what == 3) {
-                add_inset(c, DG_INSET_VERBATIM, (char)('0' + next_random(random) % 10), 0,
+                add_inset(c, DG_MARK_PROTECTED, (char)('0' + next_random(random) % 10), 0,
                     strlen(LETTERS));
                 strcat(c->flat, LETTERS);
                 strcat(c->flat, next_random(random) % 2 ? " " : "");
@@ -197,7 +224,7 @@ static void make_case(struct random_case *c, uint64_t *random)
     }
     while (n_open) {
         char p = open[--n_open];
-        add_inset(c, DG_INSET_CLOSE, (char)('a' + p), (uint32_t)p + 1, 0);
+        add_inset(c, DG_MARK_CLOSE, (char)('a' + p), (uint32_t)p + 1, 0);
     }
     for (uint32_t i = next_random(random) % 12; i > 0; i--)
         strcat(c->answer, next_random(random) % 5 ? words[next_random(random) % 4] : LETTERS " ");
@@ -216,7 +243,7 @@ static void check_letters(const struct random_case *c, const char *out)
     for (const char *p = out; *p; p++)
         left += *p == 'z';
     for (size_t i = 0; i < c->n; i++)
-        verbatim += c->insets[i].kind == DG_INSET_VERBATIM;
+        verbatim += c->marks[i].kind == DG_MARK_PROTECTED;
     size_t most = 3 * said, least = said > verbatim ? 3 * (said - verbatim) : 0;
     if (left > most || (c->narrow && left > least))
         fail_msg("letters of something verbatim are said in %s, with %s for %s", out, c->answer,
@@ -257,7 +284,7 @@ static size_t count_of(const char *s, const char *end, char c)
 static void check_held(const struct random_case *c, const char *out)
 {
     for (size_t i = 0; i < c->n; i++) {
-        if (c->insets[i].kind != DG_INSET_OPEN)
+        if (c->marks[i].kind != DG_MARK_OPEN)
             continue;
         const char *open = c->document + i, *close = strchr(open, *open - 'A' + 'a');
         const char *from = strchr(out, *open), *to = strchr(out, *close);
@@ -278,10 +305,11 @@ static void whatever_the_alignment(void **state)
         make_case(&c, &random);
         dg_arena_init(&arena, 0);
         dg_buffer_init(&out);
-        struct dg_decoration d = {.document = c.document,
-            .flat = c.flat,
+        struct dg_mark_bytes *bytes = bytes_of(c.document, c.marks, c.n);
+        struct dg_decoration d = {.bytes = bytes,
+            .text = c.flat,
             .len = strlen(c.flat),
-            .insets = c.insets,
+            .marks = c.marks,
             .n = c.n,
             .answer = c.answer,
             .answer_len = strlen(c.answer),
@@ -291,6 +319,7 @@ static void whatever_the_alignment(void **state)
         check_marks(&c, out.data ? out.data : "");
         check_held(&c, out.data ? out.data : "");
         check_letters(&c, out.data ? out.data : "");
+        free(bytes);
         dg_buffer_deinit(&out);
         dg_arena_deinit(&arena);
     }

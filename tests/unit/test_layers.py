@@ -34,6 +34,7 @@ FOREIGN = {
     r"cuda.*": r"kernels/cuda/.*",
     r"cublas.*": r"kernels/cuda/gemm(_plan)?\.[ch]",
     r"nccl\.h": r"kernels/cuda/nccl\.c",
+    r"md4c\.h": r"text/format/markdown\.c",
     r"zip\.h|yaml\.h": r"convert/.*|server/api/page/document\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
     r"sha2\.h": r"weights/version\.c|store/.*|trainer/data/hash\.c",
@@ -45,7 +46,7 @@ FOREIGN = {
 ROOMS = {
     "model": ["model/config", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
               "model/engine", "model/train"],
-    "text": ["text/utf8", "text/scan", "text/abbreviations", "text/bullet", "text/boundary", "text/split", "text/kept", "text/format",
+    "text": ["text/utf8", "text/scan", "text/abbreviations", "text/bullet", "text/boundary", "text/split", "text/protected", "text/format",
              "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",

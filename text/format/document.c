@@ -1,9 +1,12 @@
 #include "text/format/internal.h"
+#include "text/protected.h"
+#include "text/scan.h"
+#include "text/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SHOWN 80 /* bytes of code or an address that the model sees */
+#define MAX_SHOWN 80 /* bytes of something protected that the model sees */
 
 const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", NULL};
 
@@ -18,39 +21,8 @@ bool dg_format_find(const char *name, enum dg_format *out)
     return false;
 }
 
-bool dg_line_at(const char *s, size_t n, size_t at, struct dg_line *out)
-{
-    if (at >= n)
-        return false;
-    size_t end = at;
-    while (end < n && s[end] != '\n' && s[end] != '\r')
-        end++;
-    size_t next = end;
-    if (next < n)
-        next += s[next] == '\r' && next + 1 < n && s[next + 1] == '\n' ? 2 : 1;
-    *out = (struct dg_line){at, end, next};
-    return true;
-}
-
-size_t dg_line_skip_blanks(const char *s, size_t at, size_t end)
-{
-    while (at < end && (s[at] == ' ' || s[at] == '\t'))
-        at++;
-    return at;
-}
-
-size_t dg_line_indent(const char *s, const struct dg_line *l)
-{
-    return dg_line_skip_blanks(s, l->begin, l->end);
-}
-
-bool dg_line_is_blank(const char *s, const struct dg_line *l)
-{
-    return dg_line_indent(s, l) == l->end;
-}
-
-/* Room for one more; NULL makes the layout fail. */
-static void *grow(struct dg_document *l, void *list, size_t n, size_t *cap, size_t size)
+/* Room for one more; NULL makes the document fail. */
+static void *grow(struct dg_document *d, void *list, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
         return list;
@@ -59,122 +31,42 @@ static void *grow(struct dg_document *l, void *list, size_t n, size_t *cap, size
     if (p)
         *cap = more;
     else
-        l->flat.failed = true;
+        d->text.failed = true;
     return p;
 }
 
-void dg_document_begin(struct dg_document *l, size_t source)
+void dg_document_begin(struct dg_document *d, size_t source)
 {
-    struct dg_block *p = grow(l, l->blocks, l->n_blocks, &l->blocks_cap, sizeof *p);
+    struct dg_unit *p = grow(d, d->units, d->n_units, &d->units_cap, sizeof *p);
     if (!p)
         return;
-    l->blocks = p;
-    l->blocks[l->n_blocks] = (struct dg_block){l->flat.len, l->flat.len, source, l->n_insets, 0};
+    d->units = p;
+    d->units[d->n_units] = (struct dg_unit){d->text.len, d->text.len, source, d->n_marks, 0};
 }
 
-void dg_document_text(struct dg_document *l, const char *s, size_t begin, size_t end)
+void dg_document_text(struct dg_document *d, const char *s, size_t begin, size_t end)
 {
-    dg_buffer_add(&l->flat, s + begin, end - begin);
+    dg_buffer_add(&d->text, s + begin, end - begin);
 }
 
-void dg_document_inset(struct dg_document *l, struct dg_inset inset, const char *flat)
+void dg_document_mark(struct dg_document *d, struct dg_mark mark, const char *shown)
 {
-    struct dg_inset *p = grow(l, l->insets, l->n_insets, &l->insets_cap, sizeof *p);
+    struct dg_mark *p = grow(d, d->marks, d->n_marks, &d->marks_cap, sizeof *p);
     if (!p)
         return;
-    l->insets = p;
-    inset.at = l->flat.len;
-    dg_buffer_add(&l->flat, flat, inset.len);
-    for (size_t i = inset.at; i < l->flat.len;
-         i++) /* code may go over lines; the flat text does not */
-        if (l->flat.data[i] == '\n' || l->flat.data[i] == '\r')
-            l->flat.data[i] = ' ';
-    l->insets[l->n_insets++] = inset;
+    d->marks = p;
+    mark.at = d->text.len;
+    dg_buffer_add(&d->text, shown, mark.len);
+    /* code may go over lines; the text does not */
+    for (size_t i = mark.at; i < d->text.len; i++)
+        if (d->text.data[i] == '\n' || d->text.data[i] == '\r')
+            d->text.data[i] = ' ';
+    d->marks[d->n_marks++] = mark;
 }
 
-void dg_paragraph_add(struct dg_paragraph *p, const char *s, size_t begin, size_t end)
-{
-    while (end > begin && (s[end - 1] == ' ' || s[end - 1] == '\t'))
-        end--;
-    if (end == begin)
-        return;
-    if (!p->open) {
-        p->open = true;
-        p->begin = begin;
-        p->end = end;
-        p->n = 0;
-        return;
-    }
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 16;
-        void *more = realloc(p->breaks, cap * sizeof *p->breaks);
-        p->failed = p->failed || !more;
-        if (!more)
-            return;
-        p->breaks = more;
-        p->cap = cap;
-    }
-    p->breaks[p->n][0] = p->end;
-    p->breaks[p->n++][1] = begin;
-    p->end = end;
-}
-
-void dg_paragraph_end(
-    struct dg_paragraph *p, struct dg_document *l, const char *s, enum dg_marks marks)
-{
-    if (p->open && !p->failed) {
-        dg_document_begin(l, p->begin);
-        dg_document_inline(l, s, p, marks);
-        dg_document_end(l);
-    }
-    p->open = false;
-}
-
-void dg_paragraph_deinit(struct dg_paragraph *p, struct dg_document *l)
-{
-    l->flat.failed = l->flat.failed || p->failed;
-    free(p->breaks);
-}
-
-void dg_document_end(struct dg_document *l)
-{
-    if (l->flat.failed)
-        return;
-    struct dg_block *b = &l->blocks[l->n_blocks];
-    b->end = l->flat.len;
-    b->n_insets = l->n_insets - b->inset;
-    if (b->end > b->at)
-        l->n_blocks++;
-    else
-        l->n_insets = b->inset;
-}
-
-int dg_document_open(const char *text, size_t n, enum dg_format format, struct dg_document *out,
-    struct dg_error *err)
-{
-    memset(out, 0, sizeof *out);
-    dg_buffer_init(&out->flat);
-    switch (format) {
-    case DG_FORMAT_TEXT:
-    case DG_FORMAT_WRAPPED: dg_document_wrapped(out, text, n); break;
-    case DG_FORMAT_SRT: dg_document_srt(out, text, n); break;
-    case DG_FORMAT_MARKDOWN: dg_document_markdown(out, text, n); break;
-    }
-    if (!out->flat.failed)
-        return DG_OK;
-    dg_document_close(out);
-    return dg_error_set(err, DG_ENOMEM, "no memory for the layout of %zu bytes", n);
-}
-
-void dg_document_close(struct dg_document *l)
-{
-    dg_buffer_deinit(&l->flat);
-    free(l->blocks);
-    free(l->insets);
-    memset(l, 0, sizeof *l);
-}
-
-size_t dg_inset_shown(const char *s, size_t n)
+/* How many of something protected's letters s[n] the model sees: a long address would be all there
+ * is of a sentence. */
+static size_t shown_of(const char *s, size_t n)
 {
     if (n <= MAX_SHOWN)
         return n;
@@ -184,12 +76,220 @@ size_t dg_inset_shown(const char *s, size_t n)
     return n;
 }
 
-size_t dg_document_before(const struct dg_document *l, const struct dg_block *b, size_t at)
+void dg_document_protect(
+    struct dg_document *d, const char *s, const size_t mark[2], const size_t letters[2])
 {
-    size_t lo = 0, hi = b->n_insets;
+    /* Sentences are trimmed: letters with white space at their ends would be torn apart. */
+    size_t begin = dg_scan_skip_space(s, letters[0], letters[1]);
+    size_t end = dg_scan_trim_space(s, begin, begin + shown_of(s + begin, letters[1] - begin));
+    struct dg_mark m = {.kind = end > begin ? DG_MARK_PROTECTED : DG_MARK_POINT,
+        .len = end - begin,
+        .begin = mark[0],
+        .end = mark[1]};
+    dg_document_mark(d, m, s + begin);
+}
+
+/* Where running text that begins at byte `at` ends: at the unit's next mark, mark *k or a later
+ * one. A character written otherwise is part of it. */
+static size_t running_end(const struct dg_document *d, const struct dg_unit *u, size_t *k)
+{
+    while (*k < u->n_marks && d->marks[u->mark + *k].kind == DG_MARK_ESCAPE)
+        (*k)++;
+    return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
+}
+
+static bool has_protected(const struct dg_document *d, const struct dg_unit *u)
+{
+    size_t k = 0, begin;
+    for (size_t at = u->at;;) {
+        size_t end = running_end(d, u, &k);
+        if (dg_protected_next(d->text.data + u->at, end - u->at, at - u->at, &begin))
+            return true;
+        if (k == u->n_marks)
+            return false;
+        at = d->marks[u->mark + k].at + d->marks[u->mark + k].len;
+        k++;
+    }
+}
+
+/* A unit that is written once more, with what is protected in it as marks. */
+struct rewrite {
+    struct dg_document *d;
+    const char *s;
+    struct dg_document old; /* the unit alone, with its `at` from 0 */
+    struct dg_unit unit;
+    size_t at, mark; /* bytes and marks of `old` that are written */
+};
+
+/* The text up to byte `end` of the old unit, with the characters written otherwise in it. */
+static void write_running(struct rewrite *w, size_t end)
+{
+    for (; w->mark < w->old.n_marks && w->old.marks[w->mark].at < end; w->mark++) {
+        const struct dg_mark *m = &w->old.marks[w->mark];
+        dg_document_text(w->d, w->old.text.data, w->at, m->at);
+        dg_document_mark(w->d, *m, w->old.text.data + m->at);
+        w->at = m->at + m->len;
+    }
+    dg_document_text(w->d, w->old.text.data, w->at, end);
+    w->at = end;
+}
+
+/* Running text up to byte `end`, which begins where the writing is. */
+static void write_protected(struct rewrite *w, size_t end)
+{
+    size_t begin, to = w->at;
+    while ((to = dg_protected_next(w->old.text.data, end, to, &begin)) > 0) {
+        write_running(w, begin);
+        const size_t mark[2] = {dg_document_source(&w->old, &w->unit, begin, true),
+            dg_document_source(&w->old, &w->unit, to, false)};
+        while (w->mark < w->old.n_marks && w->old.marks[w->mark].at < to)
+            w->mark++; /* characters written otherwise are written as they were with the rest */
+        struct dg_mark m = {.kind = DG_MARK_PROTECTED, .begin = mark[0], .end = mark[1]};
+        m.len = shown_of(w->old.text.data + begin, to - begin);
+        m.len = dg_scan_trim_space(w->old.text.data, begin, begin + m.len) - begin;
+        dg_document_mark(w->d, m, w->old.text.data + begin);
+        w->at = to;
+    }
+    write_running(w, end);
+}
+
+static void write_marks(struct rewrite *w)
+{
+    size_t k = 0;
+    for (;;) {
+        write_protected(w, running_end(&w->old, &w->unit, &k));
+        if (k == w->unit.n_marks)
+            return;
+        const struct dg_mark *m = &w->old.marks[k++];
+        dg_document_mark(w->d, *m, w->old.text.data + m->at);
+        w->at = m->at + m->len;
+        w->mark = k;
+    }
+}
+
+static bool copy_unit(const struct dg_document *d, const struct dg_unit *u, struct dg_document *out)
+{
+    dg_buffer_init(&out->text);
+    dg_buffer_add(&out->text, d->text.data + u->at, u->end - u->at);
+    out->marks = malloc((u->n_marks ? u->n_marks : 1) * sizeof *out->marks);
+    if (!out->marks || out->text.failed)
+        return false;
+    for (size_t i = 0; i < u->n_marks; i++) {
+        out->marks[i] = d->marks[u->mark + i];
+        out->marks[i].at -= u->at;
+    }
+    out->n_marks = u->n_marks;
+    return true;
+}
+
+static void protect_spans(struct dg_document *d, const char *s, struct dg_unit *u)
+{
+    struct rewrite w = {.d = d, .s = s};
+    if (!has_protected(d, u))
+        return;
+    if (copy_unit(d, u, &w.old)) {
+        w.unit = (struct dg_unit){0, u->end - u->at, u->source, 0, u->n_marks};
+        d->text.len = u->at;
+        d->n_marks = u->mark;
+        write_marks(&w);
+        u->end = d->text.len;
+        u->n_marks = d->n_marks - u->mark;
+    } else {
+        d->text.failed = true;
+    }
+    dg_document_close(&w.old);
+}
+
+void dg_document_end(struct dg_document *d, const char *s)
+{
+    if (d->text.failed)
+        return;
+    struct dg_unit *u = &d->units[d->n_units];
+    dg_tags_pair(d, s, u->mark);
+    u->end = d->text.len;
+    u->n_marks = d->n_marks - u->mark;
+    if (u->end == u->at) {
+        dg_document_drop(d);
+    } else {
+        protect_spans(d, s, u);
+        d->n_units++;
+    }
+}
+
+void dg_document_drop(struct dg_document *d)
+{
+    d->text.len = d->units[d->n_units].at;
+    d->n_marks = d->units[d->n_units].mark;
+}
+
+bool dg_document_has_letter(const struct dg_document *d)
+{
+    size_t at = d->units[d->n_units].at;
+    return dg_utf8_has_letter(d->text.data + at, d->text.len - at);
+}
+
+void dg_document_append(struct dg_document *d, const struct dg_document *more)
+{
+    for (size_t i = 0; i < more->n_units && !d->text.failed; i++) {
+        const struct dg_unit *u = &more->units[i];
+        size_t at = u->at;
+        dg_document_begin(d, u->source);
+        for (size_t k = 0; k < u->n_marks; k++) {
+            struct dg_mark m = more->marks[u->mark + k];
+            size_t from = m.at;
+            dg_document_text(d, more->text.data, at, from);
+            m.id += m.id ? d->ids : 0;
+            dg_document_mark(d, m, more->text.data + from);
+            at = from + m.len;
+        }
+        dg_document_text(d, more->text.data, at, u->end);
+        if (d->text.failed)
+            return;
+        struct dg_unit *added = &d->units[d->n_units++];
+        added->end = d->text.len;
+        added->n_marks = d->n_marks - added->mark;
+    }
+    d->ids += more->ids;
+}
+
+static void read_text(struct dg_document *d, const char *s, size_t n)
+{
+    dg_document_begin(d, 0);
+    dg_document_text(d, s, 0, n);
+    dg_document_end(d, s);
+}
+
+int dg_document_open(const char *source, size_t n, enum dg_format format, struct dg_document *out,
+    struct dg_error *err)
+{
+    memset(out, 0, sizeof *out);
+    dg_buffer_init(&out->text);
+    switch (format) {
+    case DG_FORMAT_TEXT: read_text(out, source, n); break;
+    case DG_FORMAT_WRAPPED: dg_document_wrapped(out, source, n); break;
+    case DG_FORMAT_SRT: dg_document_srt(out, source, n); break;
+    case DG_FORMAT_MARKDOWN: dg_document_markdown(out, source, n); break;
+    }
+    if (!out->text.failed)
+        return DG_OK;
+    dg_document_close(out);
+    return dg_error_set(err, DG_ENOMEM, "no memory for the units of %zu bytes", n);
+}
+
+void dg_document_close(struct dg_document *d)
+{
+    dg_buffer_deinit(&d->text);
+    free(d->units);
+    free(d->marks);
+    memset(d, 0, sizeof *d);
+}
+
+size_t dg_document_marks_before(const struct dg_document *d, const struct dg_unit *u, size_t at)
+{
+    size_t lo = 0, hi = u->n_marks;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (l->insets[b->inset + mid].at < at)
+        if (d->marks[u->mark + mid].at < at)
             lo = mid + 1;
         else
             hi = mid;
@@ -197,26 +297,26 @@ size_t dg_document_before(const struct dg_document *l, const struct dg_block *b,
     return lo;
 }
 
-/* Does the inset lie before byte `at` of flat? */
-static bool is_before(const struct dg_inset *inset, size_t at, bool behind)
+/* Does the mark lie before byte `at` of the text? */
+static bool is_before(const struct dg_mark *m, size_t at, bool after)
 {
-    size_t end = inset->at + inset->len;
-    return end < at || (end == at && (inset->len > 0 || behind));
+    size_t end = m->at + m->len;
+    return end < at || (end == at && (m->len > 0 || after));
 }
 
 size_t dg_document_source(
-    const struct dg_document *l, const struct dg_block *b, size_t at, bool behind)
+    const struct dg_document *d, const struct dg_unit *u, size_t at, bool after)
 {
-    const struct dg_inset *insets = l->insets + b->inset;
-    size_t lo = 0, hi = b->n_insets;
+    const struct dg_mark *marks = d->marks + u->mark;
+    size_t lo = 0, hi = u->n_marks;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (is_before(&insets[mid], at, behind))
+        if (is_before(&marks[mid], at, after))
             lo = mid + 1;
         else
             hi = mid;
     }
     if (lo == 0)
-        return b->source + (at - b->at);
-    return insets[lo - 1].end + (at - insets[lo - 1].at - insets[lo - 1].len);
+        return u->source + (at - u->at);
+    return marks[lo - 1].end + (at - marks[lo - 1].at - marks[lo - 1].len);
 }

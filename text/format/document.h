@@ -1,6 +1,22 @@
-/* Documents -> blocks of running text to translate, each one line: what a format says by lines,
- * marks and codes is set apart as insets, to be put back around the translation. Every byte of the
- * document is in a block's text, in an inset or between blocks. Any thread. */
+/* Documents -> units of running text to translate, each one line, and marks: whatever else lies
+ * within a unit's bytes, to be put back around the translation. A reader for each format
+ * (wrapped.c, srt.c, markdown.c) makes both; translate/layout puts the marks back, for every format
+ * alike. Any thread.
+ *
+ *   > Run `make` in **the
+ *   > shell**.
+ *
+ * is one unit. Its text is "Run make in the shell.", and its marks are, with `at` and `len` in that
+ * text and the bytes of the document that each of them is:
+ *
+ *   PROTECTED  at 4, len 4   `make`      comes back as it is, where the model says "make"
+ *   OPEN       at 12         **          id 1: encloses ...
+ *   BREAK      at 15, len 1  \n> (and the blank after it)
+ *   CLOSE      at 21         **          ... what came from "the shell"
+ *
+ * Every byte of the document is in a unit's text, in a mark or between units: a document whose
+ * units are not translated comes back byte for byte. The bytes of a mark may hold units of their
+ * own, such as an image's alternative text or a link's title: these are inner units. */
 #ifndef DG_TEXT_FORMAT_DOCUMENT_H
 #define DG_TEXT_FORMAT_DOCUMENT_H
 
@@ -12,43 +28,50 @@
 #include <stdint.h>
 
 enum dg_format {
-    DG_FORMAT_TEXT, /* line ends end sentences (text/split.h) */
+    DG_FORMAT_TEXT, /* line ends end sentences (text/split.h): one unit, the whole text */
     /* lines of a paragraph are one text; blank lines, bullets and indents end it */
     DG_FORMAT_WRAPPED,
     DG_FORMAT_SRT, /* subtitles, SubRip or WebVTT: numbers and times stay, each cue is a text */
-    DG_FORMAT_MARKDOWN,
+    DG_FORMAT_MARKDOWN, /* CommonMark, and GitHub's tables */
 };
 
-enum dg_inset_kind {
-    /* a line's end within running text, with the indent behind it: a space there */
-    DG_INSET_BREAK,
-    DG_INSET_MARK,    /* a code that stands at a place, such as <br>; nothing there */
-    DG_INSET_OPEN,    /* begin of what `pair` encloses, such as "[" or "**" */
-    DG_INSET_CLOSE,   /* its end, such as "](address)" */
-    DG_INSET_VERBATIM /* kept as it is: `code`, an address; (the begin of) its letters there, for
-                         the model to see */
+enum dg_mark_kind {
+    /* white space that is written otherwise: a line's end with the next line's indent; the text
+     * has a space there */
+    DG_MARK_BREAK,
+    /* something at a point between words, such as <br> or an image; nothing in the text */
+    DG_MARK_POINT,
+    DG_MARK_OPEN,  /* the begin of what `id` encloses, such as "[" or "**"; nothing in the text */
+    DG_MARK_CLOSE, /* its end, such as "](address)" */
+    /* a protected span (text/protected.h, `code`): comes back exactly once, byte for byte. The
+     * text has (the first of) its letters, for the model to see */
+    DG_MARK_PROTECTED,
+    /* a character written otherwise, such as "\*" or "&eacute;": the text has the character, and
+     * where the answer has it, it is written like that again */
+    DG_MARK_ESCAPE,
 };
 
-struct dg_inset {
-    enum dg_inset_kind kind;
-    size_t at, len;    /* bytes of `flat` that it gives */
+struct dg_mark {
+    enum dg_mark_kind kind;
+    size_t at, len;    /* bytes of the document's `text` that stand for it */
     size_t begin, end; /* bytes of the document that it is */
-    uint32_t pair;     /* of OPEN and CLOSE, from 1 */
+    uint32_t id;       /* of OPEN and CLOSE, from 1: the same for both; else 0 */
 };
 
-struct dg_block {
-    size_t at, end; /* bytes of `flat` */
-    size_t source;  /* byte of the document where it begins */
-    size_t inset, n_insets;
+struct dg_unit {
+    size_t at, end;       /* bytes of the document's `text` */
+    size_t source;        /* byte of the document where it begins */
+    size_t mark, n_marks; /* its marks, in order */
 };
 
 struct dg_document {
-    struct dg_buffer flat; /* the blocks' texts, with nothing between them */
-    struct dg_block *blocks;
-    size_t n_blocks, blocks_cap;
-    struct dg_inset *insets; /* in order */
-    size_t n_insets, insets_cap;
-    uint32_t pairs;
+    struct dg_buffer text; /* the units' texts, with nothing between them */
+    /* [n_units] in the order of the document, but that inner units follow the one they are in */
+    struct dg_unit *units;
+    size_t n_units, units_cap;
+    struct dg_mark *marks; /* [n_marks] */
+    size_t n_marks, marks_cap;
+    uint32_t ids; /* given to pairs so far */
 };
 
 /* The names of the formats in the enum's order, NULL-ended. */
@@ -56,21 +79,17 @@ extern const char *const dg_format_names[];
 /* False: none of these. */
 bool dg_format_find(const char *name, enum dg_format *out);
 
-/* Take text[n] (valid UTF-8) apart; not DG_FORMAT_TEXT. */
-int dg_document_open(const char *text, size_t n, enum dg_format format, struct dg_document *out,
+/* Take source[n] (valid UTF-8) apart. Fails without memory alone. */
+int dg_document_open(const char *source, size_t n, enum dg_format format, struct dg_document *out,
     struct dg_error *err);
-void dg_document_close(struct dg_document *l); /* a zeroed one is fine */
+void dg_document_close(struct dg_document *d); /* a zeroed one is fine */
 
-/* Bytes of something verbatim, s[n], that the flat text gets: a long address would be all there is
- * of a sentence. */
-size_t dg_inset_shown(const char *s, size_t n);
+/* How many of u's marks begin before byte `at` of the text. */
+size_t dg_document_marks_before(const struct dg_document *d, const struct dg_unit *u, size_t at);
 
-/* How many of b's insets begin before byte `at` of flat. */
-size_t dg_document_before(const struct dg_document *l, const struct dg_block *b, size_t at);
-
-/* The document's byte for byte `at` of flat, within block b; behind: behind the insets that lie
- * there. */
+/* The document's byte for byte `at` of the text, within unit u; after: after the marks without
+ * letters at that byte. */
 size_t dg_document_source(
-    const struct dg_document *l, const struct dg_block *b, size_t at, bool behind);
+    const struct dg_document *d, const struct dg_unit *u, size_t at, bool after);
 
 #endif

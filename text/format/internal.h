@@ -1,8 +1,37 @@
-/* How the formats' readers build a layout. For text/ alone. */
+/* How the formats' readers build a document. Any thread. For text/format alone. */
 #ifndef DG_TEXT_FORMAT_INTERNAL_H
 #define DG_TEXT_FORMAT_INTERNAL_H
 
 #include "text/format/document.h"
+
+/* The readers: add the units of source s[n] to d. Without memory d->text fails, here and below. */
+void dg_document_wrapped(struct dg_document *d, const char *s, size_t n);
+void dg_document_srt(struct dg_document *d, const char *s, size_t n);
+void dg_document_markdown(struct dg_document *d, const char *s, size_t n);
+
+/* A unit is made of calls in the order of the source's bytes, each of them beginning where the one
+ * before ended: dg_document_begin at byte `source`, then text and marks, then dg_document_end,
+ * which pairs tags, finds protected spans, and drops a unit without letters. */
+void dg_document_begin(struct dg_document *d, size_t source);
+void dg_document_text(struct dg_document *d, const char *s, size_t begin, size_t end);
+/* mark.len bytes of `shown` are its text; mark.at is filled in. */
+void dg_document_mark(struct dg_document *d, struct dg_mark mark, const char *shown);
+/* Bytes begin..end of s are protected; its letters are text..text_end of it. */
+void dg_document_protect(
+    struct dg_document *d, const char *s, const size_t mark[2], const size_t letters[2]);
+void dg_document_end(struct dg_document *d, const char *s);
+void dg_document_drop(struct dg_document *d);
+/* Has the unit begun any letter so far? Not without memory. */
+bool dg_document_has_letter(const struct dg_document *d);
+/* Add all units of `more`, which were taken from the same source. */
+void dg_document_append(struct dg_document *d, const struct dg_document *more);
+
+/* The tag, comment or declaration that begins with s[at] == '<': the byte after it; `at`: none
+ * does. */
+size_t dg_tag_end(const char *s, size_t at, size_t end);
+/* Those marks of the last unit, from `first` on, that are opening and closing tags of the same name
+ * become pairs, where they are properly within the pairs that are there. */
+void dg_tags_pair(struct dg_document *d, const char *s, size_t first);
 
 /* One line: s[begin, end) without its end mark, next: where the following one begins. */
 struct dg_line {
@@ -11,43 +40,26 @@ struct dg_line {
 
 /* The line at `at`; false at the end of the text. */
 bool dg_line_at(const char *s, size_t n, size_t at, struct dg_line *out);
-/* Behind spaces and tabs from `at` on. */
+/* After spaces and tabs from `at` on. */
 size_t dg_line_skip_blanks(const char *s, size_t at, size_t end);
-/* Behind the white space that a line begins with; its end when there is nothing else. */
+/* After the white space that a line begins with; its end when there is nothing else. */
 size_t dg_line_indent(const char *s, const struct dg_line *l);
 bool dg_line_is_blank(const char *s, const struct dg_line *l);
-
-/* A block of bytes that follow one another: text and insets up to the end. Without memory the
- * layout's buffer fails. */
-void dg_document_begin(struct dg_document *l, size_t source);
-void dg_document_text(struct dg_document *l, const char *s, size_t begin, size_t end);
-void dg_document_inset(struct dg_document *l, struct dg_inset inset, const char *flat);
-void dg_document_end(struct dg_document *l); /* one without text is dropped */
-
-enum dg_marks { DG_MARKS_NONE, DG_MARKS_TAGS, DG_MARKS_MARKDOWN };
 
 /* A paragraph while its lines are collected. Zeroed: none. */
 struct dg_paragraph {
     bool open;
-    size_t begin, end;
-    size_t (*breaks)[2]; /* [n]: from the end of a line's text to the begin of the next one's */
+    size_t (*lines)[2]; /* [n] begin and end of each line's text */
     size_t n, cap;
     bool failed;
 };
 
 /* The text of one more line, s[begin, end) but for white space at its end; empty ones count not. */
 void dg_paragraph_add(struct dg_paragraph *p, const char *s, size_t begin, size_t end);
-/* Make a block of it, if it is open. */
+/* Make a unit of it, if it is open. write adds the running text of one line. */
+typedef void dg_paragraph_write(struct dg_document *d, const char *s, size_t begin, size_t end);
 void dg_paragraph_end(
-    struct dg_paragraph *p, struct dg_document *l, const char *s, enum dg_marks marks);
-void dg_paragraph_deinit(struct dg_paragraph *p, struct dg_document *l);
-
-/* The readers. */
-void dg_document_wrapped(struct dg_document *l, const char *s, size_t n);
-void dg_document_srt(struct dg_document *l, const char *s, size_t n);
-void dg_document_markdown(struct dg_document *l, const char *s, size_t n);
-/* A paragraph's text with the marks in it, as part of the block begun. */
-void dg_document_inline(
-    struct dg_document *l, const char *s, const struct dg_paragraph *p, enum dg_marks marks);
+    struct dg_paragraph *p, struct dg_document *d, const char *s, dg_paragraph_write *write);
+void dg_paragraph_deinit(struct dg_paragraph *p, struct dg_document *d);
 
 #endif

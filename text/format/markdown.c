@@ -1,415 +1,331 @@
-/* Markdown's blocks (CommonMark's, and GitHub's tables): which lines are running text. Code, tags
- * that stand in lines of their own, definitions of links, front matter stay between the blocks. */
+/* Markdown by md4c (CommonMark 0.30, and GitHub's tables and ~~struck out~~ text): its text
+ * callbacks point into the source and come in order, so whatever is between them is markup. Here
+ * its callbacks become lists of events, one for each heading, paragraph, cell or item
+ * (markdown_unit.c makes units of them). Added to it: the title of front matter, footnotes, and the
+ * <summary> of <details>. */
+#include "text/format/escape.h"
 #include "text/format/internal.h"
-#include "text/utf8.h"
+#include "text/format/markdown_unit.h"
 
-#include <ctype.h>
+#include <limits.h>
+#include <md4c.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define MAX_DEPTH 32 /* of quotations and items in one line */
-#define BUDGET 64    /* bytes looked at in vain for each byte of text */
-
 struct reader {
-    struct dg_document *l;
+    struct dg_document *d;
     const char *s;
     size_t n;
-    struct dg_paragraph p;
-    unsigned depth; /* of the quotation that the paragraph is in */
-    bool in_list;   /* an indented line goes on with an item: it is no code */
-    bool in_text;   /* the line before is running text: more of it goes on with that */
-    bool in_table;
-    size_t budget; /* bytes to look at in vain */
+    size_t floor; /* the next unit begins here or later */
+    struct dg_md_events e;
+    unsigned depth;                                     /* of quotations and items */
+    enum { NO_BLOCK, CODE_BLOCK, HTML_BLOCK } verbatim; /* whose lines are collected */
+    bool in_code;                                       /* a code span */
+    bool indented;                                      /* CODE_BLOCK: by four spaces */
+    bool in_footnote; /* the last unit, or what followed it by four spaces, is a footnote's */
+    struct dg_paragraph lines; /* of CODE_BLOCK, HTML_BLOCK */
+    struct dg_md_titles titles;
 };
 
-/* A line without its quotation marks, bullets and numbers. */
-struct content {
-    size_t begin, end, indent;
-    unsigned depth;
-    bool is_item;
-};
+static int parse(struct reader *r, size_t begin, size_t end);
 
-/* Behind "[^1]:", which a footnote begins with, or at. */
-static size_t skip_footnote(const char *s, size_t at, size_t end)
+static void add_event(struct reader *r, struct dg_md_event event)
 {
-    size_t i = at + 2;
-    if (end - at < 5 || s[at] != '[' || s[at + 1] != '^')
-        return at;
-    while (i < end && !strchr("[] \t", s[i]))
-        i++;
-    return i > at + 2 && i + 1 < end && s[i] == ']' && s[i + 1] == ':' ? i + 2 : at;
-}
-
-/* Behind "- ", "* ", "+ ", "1. ", "1) " and a box "[ ] ", or a footnote's "[^1]:"; or at. */
-static size_t skip_marker(const char *s, size_t at, size_t end)
-{
-    size_t i = skip_footnote(s, at, end);
-    if (i > at)
-        return i;
-    if (i < end && strchr("-*+", s[i])) {
-        i++;
-    } else {
-        while (i < end && i - at < 9 && isdigit((unsigned char)s[i]))
-            i++;
-        if (i == at || i >= end || (s[i] != '.' && s[i] != ')'))
-            return at;
-        i++;
-    }
-    if (i >= end || (s[i] != ' ' && s[i] != '\t'))
-        return at;
-    i = dg_line_skip_blanks(s, i, end);
-    if (end - i >= 4 && s[i] == '[' && strchr(" xX", s[i + 1]) && s[i + 2] == ']' &&
-        s[i + 3] == ' ')
-        i += 4;
-    return i;
-}
-
-/* "---", "* * *", "===": a line across, or one under a heading. */
-static bool is_rule(const char *s, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; i++)
-        if (!strchr("-=*_ \t", s[i]))
-            return false;
-    return true;
-}
-
-static struct content content_of(const char *s, const struct dg_line *line)
-{
-    struct content c = {.begin = dg_line_indent(s, line), .end = line->end};
-    c.indent = c.begin - line->begin;
-    for (int i = 0; i < MAX_DEPTH && c.begin < c.end && !is_rule(s, c.begin, c.end); i++) {
-        size_t at = c.begin;
-        if (s[at] == '>') {
-            c.depth++;
-            at++;
-            c.is_item = false;
-        } else if ((at = skip_marker(s, at, c.end)) > c.begin) {
-            c.is_item = true;
+    struct dg_md_events *e = &r->e;
+    if (e->n == e->cap) {
+        size_t cap = e->cap ? 2 * e->cap : 64;
+        struct dg_md_event *p = realloc(e->list, cap * sizeof *p);
+        if (!p) {
+            r->d->text.failed = true;
+            return;
         }
-        if (at == c.begin)
-            break;
-        c.begin = dg_line_skip_blanks(s, at, c.end);
+        e->list = p;
+        e->cap = cap;
     }
-    return c;
+    e->list[e->n++] = event;
 }
 
+/* What was collected is a unit. */
 static void flush(struct reader *r)
 {
-    dg_paragraph_end(&r->p, r->l, r->s, DG_MARKS_MARKDOWN);
-}
-
-/* A block of its own, if there is anything to say. */
-static void lone(struct reader *r, size_t begin, size_t end)
-{
-    if (!dg_utf8_has_letter(r->s + begin, end - begin))
+    if (r->e.n == 0)
         return;
-    dg_paragraph_add(&r->p, r->s, dg_line_skip_blanks(r->s, begin, end), end);
-    flush(r);
+    const struct dg_md_event *first = &r->e.list[0];
+    r->in_footnote = r->depth == 0 && first->kind == DG_MD_TEXT &&
+                     dg_markdown_skip_footnote(r->s, first->begin, r->n) > first->begin;
+    r->floor = dg_markdown_unit(r->d, r->s, r->n, &r->e, r->floor, &r->titles);
+    r->e.n = 0;
 }
 
-static size_t run_of(const char *s, size_t at, size_t end)
+static size_t find_ignoring_case(const char *s, size_t at, size_t end, const char *what)
 {
-    size_t n = 0;
-    while (at + n < end && s[at + n] == s[at])
-        n++;
-    return n;
-}
-
-/* Does a fence of code begin here? Its length. */
-static size_t fence_of(const char *s, const struct content *c)
-{
-    if (c->begin >= c->end || (s[c->begin] != '`' && s[c->begin] != '~'))
-        return 0;
-    size_t n = run_of(s, c->begin, c->end);
-    bool spoilt = s[c->begin] == '`' && memchr(s + c->begin + n, '`', c->end - c->begin - n);
-    return n >= 3 && !spoilt ? n : 0;
-}
-
-static size_t skip_fence(struct reader *r, const struct content *open, size_t at)
-{
-    size_t n = fence_of(r->s, open);
-    struct dg_line line;
-    for (; dg_line_at(r->s, r->n, at, &line); at = line.next) {
-        struct content c = content_of(r->s, &line);
-        size_t m = c.begin < c.end && r->s[c.begin] == r->s[open->begin]
-                       ? run_of(r->s, c.begin, c.end)
-                       : 0;
-        if (m >= n && is_rule(r->s, c.begin + m, c.end))
-            return line.next;
-    }
-    return r->n;
-}
-
-/* Tags that make blocks; text between them is left alone. */
-static bool is_block_tag(const char *s, size_t begin, size_t end)
-{
-    static const char *const names[] = {"address", "article", "aside", "blockquote", "body",
-        "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
-        "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "iframe", "li",
-        "link", "main", "menu", "meta", "nav", "ol", "p", "picture", "pre", "script", "section",
-        "source", "style", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead",
-        "title", "tr", "ul", "video"};
-    size_t at = begin + 1, n = 0;
-    if (begin >= end || s[begin] != '<')
-        return false;
-    if (at < end && (s[at] == '!' || s[at] == '?'))
-        return true;
-    at += at < end && s[at] == '/';
-    while (at + n < end && isalnum((unsigned char)s[at + n]))
-        n++;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == n && strncasecmp(s + at, names[i], n) == 0)
-            return true;
-    return false;
-}
-
-/* What ends the tag s[n], if it comes, where a blank line does not; NULL: one does. */
-static const char *end_mark(const char *s, size_t n)
-{
-    static const char *const names[][2] = {{"<pre", "</pre>"}, {"<script", "</script>"},
-        {"<style", "</style>"}, {"<textarea", "</textarea>"}};
-    if (n >= 4 && memcmp(s, "<!--", 4) == 0)
-        return "-->";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len = strlen(names[i][0]);
-        if (n >= len && strncasecmp(s, names[i][0], len) == 0 &&
-            (n == len || strchr(" \t>", s[len])))
-            return names[i][1];
-    }
-    return NULL;
-}
-
-static bool has_mark(const char *s, size_t begin, size_t end, const char *mark)
-{
-    size_t len = strlen(mark);
-    for (size_t i = begin; i + len <= end; i++)
-        if (s[i] == mark[0] && strncasecmp(s + i, mark, len) == 0)
-            return true;
-    return false;
-}
-
-/* Is the line within the quotation, or the item, that c is in? What is in an item is set in. */
-static bool is_within(const struct reader *r, const struct content *c, const struct dg_line *line)
-{
-    if (c->depth > 0)
-        return content_of(r->s, line).depth >= c->depth;
-    size_t outside = c->is_item ? c->indent : 0;
-    bool in_item = c->is_item || (r->in_list && c->indent > 0);
-    return !in_item || dg_line_indent(r->s, line) - line->begin > outside ||
-           dg_line_is_blank(r->s, line);
-}
-
-/* Nothing stands in it, at the same depth of quotation. */
-static bool is_empty(const char *s, const struct content *c, const struct dg_line *line)
-{
-    struct content here = content_of(s, line);
-    return here.begin == here.end && here.depth == c->depth;
-}
-
-/* Behind the line where the mark is that c's tag ends with; 0: there is none in the same quotation
- * or item. Looking for it in vain comes off a budget, so that time grows with length alone. */
-static size_t behind_mark(struct reader *r, const struct content *c, size_t at, const char *mark)
-{
-    struct dg_line line;
-    if (has_mark(r->s, c->begin, c->end, mark))
-        return at;
-    size_t begin = at, limit = r->n - at > r->budget ? at + r->budget : r->n;
-    for (; dg_line_at(r->s, limit, at, &line) && is_within(r, c, &line); at = line.next)
-        if (has_mark(r->s, line.begin, line.end, mark))
-            return line.next;
-    r->budget -= at - begin;
-    return 0;
-}
-
-/* Behind the mark that ends the tag, or to the blank line or the end of the quotation or item: a
- * tag without its mark may be one that is spoken of. (CommonMark: then, too, to the end of what it
- * is in.) */
-static size_t skip_tags(struct reader *r, const struct content *c, size_t at)
-{
-    struct dg_line line;
-    const char *mark = end_mark(r->s + c->begin, c->end - c->begin);
-    size_t end = mark ? behind_mark(r, c, at, mark) : 0;
-    if (end)
-        return end;
-    while (dg_line_at(r->s, r->n, at, &line) && is_within(r, c, &line) && !is_empty(r->s, c, &line))
-        at = line.next;
+    size_t n = strlen(what);
+    while (at < end && !(end - at >= n && strncasecmp(s + at, what, n) == 0))
+        at++;
     return at;
 }
 
-/* Behind the next `close` from `at` on, but for escaped ones; 0: there is none. */
-static size_t behind(const char *s, size_t at, size_t end, char close)
+/* Running text with tags and references in it. */
+static void write_html(struct dg_document *d, const char *s, size_t begin, size_t end)
 {
-    for (; at < end; at++) {
-        if (s[at] == '\\')
+    size_t text = begin;
+    for (size_t at = begin; at < end;) {
+        bool entity = s[at] == '&';
+        size_t to = entity         ? dg_escape_entity_end(s, at, end)
+                    : s[at] == '<' ? dg_tag_end(s, at, end)
+                                   : at;
+        if (to == at) {
             at++;
-        else if (s[at] == close)
-            return at + 1;
+            continue;
+        }
+        dg_document_text(d, s, text, at);
+        if (entity)
+            dg_escape_entity(d, s, at, to);
+        else
+            dg_document_mark(
+                d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = at, .end = to}, "");
+        text = at = to;
+    }
+    dg_document_text(d, s, text, end);
+}
+
+/* The lines of <summary> ... </summary> are a unit. */
+static void read_summary(struct reader *r, struct dg_paragraph *unit)
+{
+    bool inside = false;
+    for (size_t i = 0; i < r->lines.n; i++) {
+        size_t at = r->lines.lines[i][0], end = r->lines.lines[i][1];
+        while (at < end) {
+            size_t to = find_ignoring_case(r->s, at, end, inside ? "</summary" : "<summary");
+            if (inside) {
+                dg_paragraph_add(unit, r->s, dg_line_skip_blanks(r->s, at, to), to);
+                if (to < end) {
+                    dg_paragraph_end(unit, r->d, r->s, write_html);
+                    inside = false;
+                }
+                at = to;
+            } else {
+                at = to < end ? dg_tag_end(r->s, to, end) : end;
+                inside = to < end && at > to;
+                at += at == to;
+            }
+        }
+    }
+    unit->open = false; /* one that is not closed */
+}
+
+/* A footnote goes on with lines set in by four spaces, which are code to md4c: each of its
+ * paragraphs is read by itself. What is set in by eight is code. */
+static void read_footnote(struct reader *r, const size_t (*lines)[2], size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        size_t first = i++, begin = lines[first][0];
+        while (i < n && lines[i][0] <= lines[i - 1][1] + 6) /* the indent, a line's end */
+            i++;
+        if (dg_line_skip_blanks(r->s, begin, lines[first][1]) < begin + 4)
+            parse(r, begin, lines[i - 1][1]);
+    }
+    r->in_footnote = true;
+}
+
+static void end_verbatim(struct reader *r)
+{
+    struct dg_paragraph lines = r->lines, unit = {0};
+    bool footnote = r->verbatim == CODE_BLOCK && r->indented && r->in_footnote && r->depth == 0;
+    size_t end = lines.open ? lines.lines[lines.n - 1][1] : r->floor;
+    if (r->verbatim == HTML_BLOCK && lines.open)
+        read_summary(r, &unit);
+    r->verbatim = NO_BLOCK;
+    r->lines = (struct dg_paragraph){0};
+    if (footnote && lines.open && !lines.failed)
+        read_footnote(r, (const size_t(*)[2])lines.lines, lines.n);
+    if (!footnote)
+        r->in_footnote = false;
+    r->floor = end > r->floor ? end : r->floor;
+    dg_paragraph_deinit(&unit, r->d);
+    dg_paragraph_deinit(&lines, r->d);
+}
+
+static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
+{
+    struct reader *r = arg;
+    flush(r);
+    r->depth += type == MD_BLOCK_QUOTE || type == MD_BLOCK_LI;
+    if (type == MD_BLOCK_CODE) {
+        r->verbatim = CODE_BLOCK;
+        r->indented = ((const MD_BLOCK_CODE_DETAIL *)detail)->fence_char == '\0';
+    } else if (type == MD_BLOCK_HTML) {
+        r->verbatim = HTML_BLOCK;
     }
     return 0;
 }
 
-/* Behind "/address", "<an address>", or 0. */
-static size_t skip_destination(const char *s, size_t at, size_t end)
+static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
-    size_t i = at;
-    if (i < end && s[i] == '<')
-        return behind(s, i + 1, end, '>');
-    while (i < end && s[i] != ' ' && s[i] != '\t')
-        i++;
-    return i > at ? i : 0;
+    struct reader *r = arg;
+    (void)detail;
+    flush(r);
+    r->depth -= type == MD_BLOCK_QUOTE || type == MD_BLOCK_LI;
+    if (r->verbatim)
+        end_verbatim(r);
+    return r->d->text.failed ? -1 : 0;
 }
 
-/* [name]: address "title" */
-static bool is_definition(const char *s, const struct content *c)
+/* md4c's text is of the source, or, for line ends and such, some bytes of its own. */
+static bool is_source(const struct reader *r, const char *text)
 {
-    size_t at = c->begin < c->end && s[c->begin] == '[' ? behind(s, c->begin + 1, c->end, ']') : 0;
-    if (at <= c->begin + 2 || at >= c->end || s[at] != ':')
-        return false;
-    at = dg_line_skip_blanks(s, at + 1, c->end);
-    if (at == c->end)
-        return true; /* its address is in the next line */
-    at = skip_destination(s, at, c->end);
-    size_t title = at ? dg_line_skip_blanks(s, at, c->end) : 0;
-    if (title == at || title == c->end)
-        return at && title == c->end;
-    if (!strchr("\"'(", s[title]))
-        return false;
-    at = behind(s, title + 1, c->end, s[title] == '(' ? ')' : s[title]);
-    return at && dg_line_skip_blanks(s, at, c->end) == c->end;
+    uintptr_t p = (uintptr_t)text, s = (uintptr_t)r->s;
+    return p >= s && p < s + r->n;
 }
 
-/* "|---|:--:|" */
-static bool is_delimiter_row(const char *s, const struct dg_line *line)
+static enum dg_md_span span_of(MD_SPANTYPE type)
 {
-    bool dash = false, bar = false;
-    for (size_t i = line->begin; i < line->end; i++) {
-        if (!strchr("|:- \t>", s[i]))
-            return false;
-        dash = dash || s[i] == '-';
-        bar = bar || s[i] == '|';
+    switch (type) {
+    case MD_SPAN_STRONG: return DG_MD_STRONG;
+    case MD_SPAN_DEL: return DG_MD_STRIKE;
+    case MD_SPAN_A: return DG_MD_LINK;
+    case MD_SPAN_IMG: return DG_MD_IMAGE;
+    default: return DG_MD_EMPHASIS;
     }
-    return dash && bar;
 }
 
-static bool is_table_row(const struct reader *r, const struct content *c, size_t next)
+static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
 {
-    struct dg_line line;
-    if (!memchr(r->s + c->begin, '|', c->end - c->begin))
-        return false;
-    return r->in_table || (dg_line_at(r->s, r->n, next, &line) && is_delimiter_row(r->s, &line));
+    struct reader *r = arg;
+    (void)detail;
+    r->in_code = type == MD_SPAN_CODE;
+    add_event(r, (struct dg_md_event){.kind = r->in_code ? DG_MD_CODE : DG_MD_ENTER,
+                     .span = span_of(type),
+                     .begin = SIZE_MAX,
+                     .end = SIZE_MAX});
+    return r->d->text.failed ? -1 : 0;
 }
 
-/* Each cell is a block. */
-static void read_cells(struct reader *r, const struct content *c)
+static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
 {
-    size_t begin = c->begin;
-    bool code = false;
-    for (size_t i = c->begin; i <= c->end; i++) {
-        bool end = i == c->end;
-        if (!end && r->s[i] == '\\' && i + 1 < c->end) {
-            i++;
-        } else if (!end && r->s[i] == '`') {
-            code = !code;
-        } else if (end || (r->s[i] == '|' && !code)) {
-            lone(r, begin, i);
-            begin = i + 1;
+    struct reader *r = arg;
+    struct dg_md_event e = {.kind = DG_MD_LEAVE, .begin = SIZE_MAX, .end = SIZE_MAX};
+    e.span = span_of(type);
+    if (type == MD_SPAN_A || type == MD_SPAN_IMG) {
+        /* images have the same members */
+        const MD_ATTRIBUTE *title = &((const MD_SPAN_A_DETAIL *)detail)->title;
+        if (title->size && is_source(r, title->text)) {
+            e.title[0] = (size_t)(title->text - r->s);
+            e.title[1] = e.title[0] + title->size;
         }
     }
+    if (!r->in_code)
+        add_event(r, e);
+    r->in_code = false;
+    return r->d->text.failed ? -1 : 0;
 }
 
-/* "## Heading ##" */
-static size_t heading_of(const char *s, const struct content *c)
+/* One more stretch of the event before, when that is of the same kind: code, tags. */
+static bool add_to_last(struct reader *r, enum dg_md_kind kind, size_t begin, size_t end)
 {
-    if (c->begin >= c->end || s[c->begin] != '#')
+    struct dg_md_event *last = r->e.n ? &r->e.list[r->e.n - 1] : NULL;
+    if (!last || last->kind != kind)
+        return false;
+    last->begin = last->begin == SIZE_MAX ? begin : last->begin;
+    last->end = end;
+    return true;
+}
+
+static int text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *arg)
+{
+    struct reader *r = arg;
+    struct dg_md_event e = {.kind = DG_MD_TEXT, .begin = SIZE_MAX, .end = SIZE_MAX};
+    if (is_source(r, text)) {
+        e.begin = (size_t)(text - r->s);
+        e.end = e.begin + size;
+    } else if (type != MD_TEXT_BR && type != MD_TEXT_SOFTBR) {
         return 0;
-    size_t n = run_of(s, c->begin, c->end);
-    return n <= 6 && c->begin + n < c->end && strchr(" \t", s[c->begin + n]) ? n : 0;
+    }
+    if (r->verbatim) {
+        dg_paragraph_add(&r->lines, r->s, e.begin, e.end);
+        return 0;
+    }
+    switch (type) {
+    case MD_TEXT_BR: e.kind = DG_MD_HARD_BREAK; break;
+    case MD_TEXT_SOFTBR: e.kind = DG_MD_SOFT_BREAK; break;
+    case MD_TEXT_ENTITY: e.kind = DG_MD_ENTITY; break;
+    case MD_TEXT_HTML: e.kind = DG_MD_HTML; break;
+    case MD_TEXT_CODE: e.kind = DG_MD_CODE; break;
+    default: break;
+    }
+    bool joins = e.kind == DG_MD_CODE || e.kind == DG_MD_HTML;
+    if (!joins || !add_to_last(r, e.kind, e.begin, e.end))
+        add_event(r, e);
+    return r->d->text.failed ? -1 : 0;
 }
 
-static void read_heading(struct reader *r, const struct content *c, size_t hashes)
+/* Bytes begin..end of the source. */
+static int parse(struct reader *r, size_t begin, size_t end)
 {
-    size_t end = c->end;
-    while (end > c->begin + hashes && strchr(" \t#", r->s[end - 1]))
+    static const MD_PARSER parser = {
+        .flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS,
+        .enter_block = enter_block,
+        .leave_block = leave_block,
+        .enter_span = enter_span,
+        .leave_span = leave_span,
+        .text = text,
+    };
+    if (end - begin > UINT_MAX / 2 ||
+        md_parse(r->s + begin, (MD_SIZE)(end - begin), &parser, r) != 0)
+        r->d->text.failed = true; /* it fails without memory alone */
+    return r->d->text.failed ? -1 : 0;
+}
+
+/* "title: Two dogs", "title: 'Two dogs'" of front matter. */
+static void read_field(struct dg_document *d, const char *s, const struct dg_line *line)
+{
+    static const char name[] = "title:";
+    size_t n = strlen(name), end = line->end;
+    if (end - line->begin < n || strncasecmp(s + line->begin, name, n) != 0)
+        return;
+    size_t at = dg_line_skip_blanks(s, line->begin + n, end);
+    while (end > at && strchr(" \t", s[end - 1]))
         end--;
-    lone(r, c->begin + hashes, end);
+    if (at == end || strchr("|>[{&*!#%@`", s[at]))
+        return;
+    if (end - at >= 2 && strchr("\"'", s[at])) {
+        if (s[end - 1] != s[at])
+            return;
+        at++;
+        end--;
+    }
+    dg_markdown_title(d, s, at, end);
 }
 
-/* One line of a paragraph. Two spaces or a backslash at its end break it for good. */
-static void read_text(struct reader *r, const struct content *c)
-{
-    const char *s = r->s;
-    bool spaces = c->end - c->begin >= 2 && s[c->end - 1] == ' ' && s[c->end - 2] == ' ';
-    bool backslash = s[c->end - 1] == '\\';
-    if (c->is_item || c->depth != r->depth)
-        flush(r);
-    r->depth = c->depth;
-    dg_paragraph_add(&r->p, s, c->begin, c->end - backslash);
-    if (spaces || backslash)
-        flush(r);
-}
-
-/* A line that is not blank; the next one's begin. */
-static size_t read_line(struct reader *r, const struct content *c, const struct dg_line *line)
-{
-    size_t hashes = heading_of(r->s, c);
-    bool is_code = !r->in_text && !r->in_list && c->depth == 0 &&
-                   (c->indent >= 4 || memchr(r->s + line->begin, '\t', c->indent));
-    bool is_text = false, goes_on = r->in_text && c->depth == r->depth;
-    size_t next = line->next;
-    r->in_table = is_table_row(r, c, next) && !is_code;
-    if (r->in_table || hashes || fence_of(r->s, c))
-        flush(r);
-    if (is_code)
-        return next;
-    if (fence_of(r->s, c))
-        next = skip_fence(r, c, next);
-    else if (is_block_tag(r->s, c->begin, c->end))
-        next = skip_tags(r, c, next);
-    else if (r->in_table)
-        read_cells(r, c);
-    else if (hashes)
-        read_heading(r, c, hashes);
-    else
-        is_text = !is_definition(r->s, c) && dg_utf8_has_letter(r->s + c->begin, c->end - c->begin);
-    if (is_text)
-        read_text(r, c);
-    else
-        flush(r);
-    r->in_list = c->is_item || (r->in_list && (c->indent > 0 || (is_text && goes_on)));
-    r->in_text = is_text;
-    return next;
-}
-
-/* "---" in the first line, up to the next one; behind a byte-order mark. */
-static size_t skip_front_matter(const char *s, size_t n)
+/* "---" in the first line, up to the next one; after a byte-order mark. */
+static size_t read_front_matter(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_line line;
     size_t begin = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 ||
         memcmp(s + begin, "---", 3) != 0)
         return begin;
-    for (size_t at = line.next; dg_line_at(s, n, at, &line); at = line.next)
+    size_t first = line.next, end = 0;
+    for (size_t at = first; !end && dg_line_at(s, n, at, &line); at = line.next)
         if (line.end - line.begin == 3 &&
             (memcmp(s + line.begin, "---", 3) == 0 || memcmp(s + line.begin, "...", 3) == 0))
-            return line.next;
-    return begin;
+            end = line.next;
+    for (size_t at = first; end && dg_line_at(s, end, at, &line); at = line.next)
+        read_field(d, s, &line);
+    return end ? end : begin;
 }
 
-void dg_document_markdown(struct dg_document *l, const char *s, size_t n)
+void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
 {
-    struct reader r = {.l = l, .s = s, .n = n, .budget = BUDGET * n};
-    struct dg_line line;
-    for (size_t at = skip_front_matter(s, n); dg_line_at(s, n, at, &line);) {
-        struct content c = content_of(s, &line);
-        if (c.begin == c.end) {
-            flush(&r);
-            r.in_table = r.in_text = false;
-            r.in_list = r.in_list || c.is_item; /* its text is in the next line */
-            at = line.next;
-        } else {
-            at = read_line(&r, &c, &line);
-        }
-    }
-    flush(&r);
-    dg_paragraph_deinit(&r.p, l);
+    struct reader r = {.d = d, .s = s, .n = n};
+    dg_buffer_init(&r.titles.units.text);
+    r.floor = read_front_matter(d, s, n);
+    parse(&r, r.floor, n);
+    dg_document_append(d, &r.titles.units);
+    d->text.failed = d->text.failed || r.titles.units.text.failed;
+    dg_document_close(&r.titles.units);
+    free(r.titles.seen);
+    dg_paragraph_deinit(&r.lines, d);
+    free(r.e.list);
 }

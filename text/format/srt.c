@@ -2,7 +2,10 @@
  * and before it perhaps a number or a name. */
 #include "text/format/internal.h"
 
+#include <ctype.h>
 #include <string.h>
+
+#define LONGEST_TAG 4096 /* so that time grows with length alone */
 
 static bool is_digit(char c)
 {
@@ -64,28 +67,72 @@ static bool is_cue(const char *s, size_t n, const struct dg_line *l)
            (is_number(s, l) && dg_line_at(s, n, l->next, &next) && is_times_in_cue(s, &next));
 }
 
+/* WebVTT's <00:00:01.500>, when the words after it appear: the byte after it, or at. */
+static size_t skip_time_tag(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    while (i < end && (is_digit(s[i]) || s[i] == ':' || s[i] == '.'))
+        i++;
+    return i < end && s[i] == '>' && is_digit(s[at + 1]) ? i + 1 : at;
+}
+
+/* {\\an8}, which says where a subtitle is shown: the byte after it, or at. */
+static size_t skip_override(const char *s, size_t at, size_t end)
+{
+    const char *close = at + 1 < end && s[at + 1] == '\\' ? memchr(s + at, '}', end - at) : NULL;
+    return close ? (size_t)(close - s) + 1 : at;
+}
+
+/* What a "<" or "{" begins that is no text; at: nothing. A tag ends in its line. */
+static size_t skip_code(const char *s, size_t at, size_t end)
+{
+    size_t to = at;
+    end = end - at > LONGEST_TAG ? at + LONGEST_TAG : end;
+    if (s[at] == '{')
+        return skip_override(s, at, end);
+    if (s[at] == '<' && (to = skip_time_tag(s, at, end)) == at)
+        to = dg_tag_end(s, at, end);
+    return to;
+}
+
+static void write_line(struct dg_document *d, const char *s, size_t begin, size_t end)
+{
+    size_t text = begin;
+    for (size_t at = begin; at < end;) {
+        size_t to = skip_code(s, at, end);
+        if (to == at) {
+            at++;
+            continue;
+        }
+        dg_document_text(d, s, text, at);
+        dg_document_mark(d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = at, .end = to}, "");
+        text = at = to;
+    }
+    dg_document_text(d, s, text, end);
+}
+
 /* The lines of a cue from *at on, to the blank one behind them, or to the next cue. */
 static void read_cue(
-    struct dg_document *l, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
+    struct dg_document *d, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
 {
     struct dg_line line;
     while (dg_line_at(s, n, *at, &line) && !dg_line_is_blank(s, &line) && !is_cue(s, n, &line)) {
         if (is_speaker(s, &line))
-            dg_paragraph_end(p, l, s, DG_MARKS_TAGS);
+            dg_paragraph_end(p, d, s, write_line);
         dg_paragraph_add(p, s, dg_line_indent(s, &line), line.end);
         *at = line.next;
     }
-    dg_paragraph_end(p, l, s, DG_MARKS_TAGS);
+    dg_paragraph_end(p, d, s, write_line);
 }
 
-void dg_document_srt(struct dg_document *l, const char *s, size_t n)
+void dg_document_srt(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_paragraph p = {0};
     struct dg_line line;
     for (size_t at = 0; dg_line_at(s, n, at, &line);) {
         at = line.next;
         if (is_times(s, &line))
-            read_cue(l, &p, s, n, &at);
+            read_cue(d, &p, s, n, &at);
     }
-    dg_paragraph_deinit(&p, l);
+    dg_paragraph_deinit(&p, d);
 }

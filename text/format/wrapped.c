@@ -45,7 +45,7 @@ static bool goes_on(const struct start *a, bool second, const struct start *b)
     return b->indent == a->indent || (second && (a->is_item || b->indent < a->indent));
 }
 
-void dg_document_wrapped(struct dg_document *l, const char *s, size_t n)
+void dg_document_wrapped(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_paragraph p = {0};
     struct start before = {0};
@@ -54,11 +54,11 @@ void dg_document_wrapped(struct dg_document *l, const char *s, size_t n)
     for (size_t at = 0; dg_line_at(s, n, at, &line); at = line.next) {
         struct start now = start_of(s, &line);
         if (now.at == line.end || !p.open || !goes_on(&before, second, &now))
-            dg_paragraph_end(&p, l, s, DG_MARKS_NONE);
+            dg_paragraph_end(&p, d, s, dg_document_text);
         second = !p.open;
         before = now;
         dg_paragraph_add(&p, s, now.at, line.end);
     }
-    dg_paragraph_end(&p, l, s, DG_MARKS_NONE);
-    dg_paragraph_deinit(&p, l);
+    dg_paragraph_end(&p, d, s, dg_document_text);
+    dg_paragraph_deinit(&p, d);
 }

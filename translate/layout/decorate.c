@@ -3,6 +3,7 @@
 #include "translate/layout/places.h"
 #include "translate/layout/white_space.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +11,11 @@
  * marks. */
 enum group { CLOSES, STANDS, OPENS, REPLACES };
 
-/* One change of the answer: bytes begin .. end are replaced by an inset. */
+/* One change of the answer: bytes begin .. end are replaced by an mark. */
 struct edit {
     size_t begin, end;
     enum group group;
-    size_t inset;
+    size_t mark;
     const char *text; /* in front of it; or NULL */
     size_t text_len;
     bool space_behind;
@@ -49,10 +50,10 @@ static enum group group_of(const struct dg_place *p)
     return outer && outer->begin_byte == p->begin_byte ? OPENS : STANDS;
 }
 
-static void add_edit(struct work *w, size_t begin, size_t end, size_t inset, enum group group)
+static void add_edit(struct work *w, size_t begin, size_t end, size_t mark, enum group group)
 {
     w->edits[w->n_edits++] =
-        (struct edit){.begin = begin, .end = end, .group = group, .inset = inset};
+        (struct edit){.begin = begin, .end = end, .group = group, .mark = mark};
 }
 
 /* A space in front of p, or behind it where words or a pair's begin there: outside the marks that
@@ -80,20 +81,20 @@ static void settle(struct work *w, const struct dg_place *p)
     const struct dg_place *wide = wide_outer(p);
     size_t end = wide ? wide->end_byte : d->answer_len, from = p->flat_begin;
     for (size_t i = p->open; i <= p->close; i++) {
-        const struct dg_inset *inset = &d->insets[i];
-        if (inset->kind == DG_INSET_BREAK)
+        const struct dg_mark *mark = &d->marks[i];
+        if (mark->kind == DG_MARK_BREAK)
             continue; /* its space is among the words; it goes where add_breaks says */
         add_edit(w, end, end, i, wide ? CLOSES : STANDS);
         struct edit *e = &w->edits[w->n_edits - 1];
-        e->text = i > p->open ? d->flat + from : " ";
-        e->text_len = i > p->open ? inset->at - from : end > 0;
-        from = inset->at + inset->len;
+        e->text = i > p->open ? d->text + from : " ";
+        e->text_len = i > p->open ? mark->at - from : end > 0;
+        from = mark->at + mark->len;
     }
 }
 
 static void make_edits(struct work *w)
 {
-    size_t lost_until = 0; /* insets before this are part of one that found no place */
+    size_t lost_until = 0; /* marks before this are part of one that found no place */
     for (size_t i = 0; i < w->places.n; i++) {
         const struct dg_place *p = &w->places.list[i];
         w->first_edit[i] = w->n_edits;
@@ -110,7 +111,8 @@ static void make_edits(struct work *w)
         } else {
             add_edit(w, p->begin_byte, p->end_byte, p->open, group_of(p));
             memset(w->replaced + p->begin_byte, true, p->end_byte - p->begin_byte);
-            if (!dg_place_has_width(p) && w->d->insets[p->open].len > 0)
+            w->edits[w->n_edits - 1].space_behind = p->space_after;
+            if (!dg_place_has_width(p) && w->d->marks[p->open].len > 0)
                 set_apart(w, p);
         }
     }
@@ -142,17 +144,76 @@ static void add_breaks(struct work *w)
     const struct dg_decoration *d = w->d;
     size_t n = find_spaces(w), k = 0, left = 0;
     for (size_t i = 0; i < d->n; i++)
-        left += d->insets[i].kind == DG_INSET_BREAK;
+        left += d->marks[i].kind == DG_MARK_BREAK;
     for (size_t i = 0; i < d->n && k < n; i++) {
-        if (d->insets[i].kind != DG_INSET_BREAK)
+        if (d->marks[i].kind != DG_MARK_BREAK)
             continue;
-        size_t want = d->insets[i].at * d->answer_len / (d->len ? d->len : 1);
+        size_t want = d->marks[i].at * d->answer_len / (d->len ? d->len : 1);
         while (k + left < n && distance(w->spaces[k + 1], want) < distance(w->spaces[k], want))
             k++;
         add_edit(w, w->spaces[k], w->spaces[k] + 1, i, REPLACES);
         k++;
         left--;
     }
+}
+
+/* How often the letters that escape i stands for are in the text, and which of those times it is;
+ * protected spans do not count. */
+static size_t count_shown(const struct dg_decoration *d, size_t i, size_t *rank, size_t *escaped)
+{
+    const struct dg_mark *m = &d->marks[i];
+    size_t n = 0, k = 0;
+    *rank = *escaped = 0;
+    for (size_t at = 0; at + m->len <= d->len; at++) {
+        while (k < d->n && d->marks[k].at + d->marks[k].len <= at)
+            k++;
+        bool inside = k < d->n && d->marks[k].at <= at && d->marks[k].len > 0;
+        if (inside && d->marks[k].kind == DG_MARK_PROTECTED)
+            continue;
+        if (memcmp(d->text + at, d->text + m->at, m->len) != 0)
+            continue;
+        *rank += at < m->at;
+        *escaped += inside && d->marks[k].kind == DG_MARK_ESCAPE;
+        n++;
+    }
+    return n;
+}
+
+/* Is there an escape of the same letters before escape i? */
+static bool is_first(const struct dg_decoration *d, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (d->marks[k].kind == DG_MARK_ESCAPE && d->marks[k].len == d->marks[i].len &&
+            memcmp(d->text + d->marks[k].at, d->text + d->marks[i].at, d->marks[i].len) == 0)
+            return false;
+    return true;
+}
+
+/* The characters of escape i, wherever the answer has them. Where it has as many as the source,
+ * each is written as it was there; else all are, when all were, or when they mean something as they
+ * are. */
+static void add_escapes_of(struct work *w, size_t i)
+{
+    const struct dg_decoration *d = w->d;
+    const struct dg_mark *m = &d->marks[i];
+    size_t rank, escaped, said = 0, n = count_shown(d, i, &rank, &escaped);
+    for (size_t at = 0; at + m->len <= d->answer_len; at++)
+        said += !w->replaced[at] && memcmp(d->answer + at, d->text + m->at, m->len) == 0;
+    bool all = said != n && (escaped == n || ispunct((unsigned char)d->text[m->at]));
+    if ((said != n && !all) || (all && !is_first(d, i)))
+        return;
+    said = 0;
+    for (size_t at = 0; at + m->len <= d->answer_len; at++)
+        if (!w->replaced[at] && memcmp(d->answer + at, d->text + m->at, m->len) == 0 &&
+            (said++ == rank || all))
+            add_edit(w, at, at + m->len, i, REPLACES);
+}
+
+static void add_escapes(struct work *w)
+{
+    for (size_t i = 0; i < w->d->n; i++)
+        if (w->d->marks[i].kind == DG_MARK_ESCAPE)
+            add_escapes_of(w, i);
 }
 
 static int in_order(const void *a, const void *b)
@@ -162,7 +223,7 @@ static int in_order(const void *a, const void *b)
         return x->begin < y->begin ? -1 : 1;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
-    return x->inset < y->inset ? -1 : x->inset > y->inset;
+    return x->mark < y->mark ? -1 : x->mark > y->mark;
 }
 
 static void copy(
@@ -181,12 +242,11 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
     qsort(w->edits, w->n_edits, sizeof *w->edits, in_order);
     for (size_t i = 0; i < w->n_edits; i++) {
         const struct edit *e = &w->edits[i];
-        const struct dg_inset *inset = &d->insets[e->inset];
         copy(w, at, e->begin, base, out, shift);
         at = e->begin > at ? e->begin : at;
         if (e->text)
             dg_buffer_add(out, e->text, e->text_len);
-        dg_buffer_add(out, d->document + inset->begin, inset->end - inset->begin);
+        dg_buffer_add(out, d->bytes[e->mark].s, d->bytes[e->mark].n);
         if (e->space_behind)
             dg_buffer_add(out, " ", 1);
         for (; at < e->end; at++)
@@ -198,13 +258,32 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
         shift[d->answer_len] = out->len - base;
 }
 
+/* An answer that is the text itself, as of a name: every mark where it was. */
+static void write_unchanged(const struct dg_decoration *d, struct dg_buffer *out, size_t *shift)
+{
+    size_t at = 0, base = out->len;
+    const struct work w = {.d = d};
+    for (size_t i = 0; i < d->n; i++) {
+        const struct dg_mark *m = &d->marks[i];
+        copy(&w, at, m->at, base, out, shift);
+        dg_buffer_add(out, d->bytes[i].s, d->bytes[i].n);
+        for (at = m->at; shift && at < m->at + m->len; at++)
+            shift[at] = out->len - base;
+        at = m->at + m->len;
+    }
+    copy(&w, at, d->answer_len, base, out, shift);
+    if (shift)
+        shift[d->answer_len] = out->len - base;
+}
+
 static bool make_room(struct work *w, struct dg_arena *arena)
 {
     const struct dg_decoration *d = w->d;
     w->first_edit = dg_arena_array(arena, w->places.n + 1, sizeof *w->first_edit);
     w->replaced = dg_arena_array(arena, d->answer_len + 1, sizeof *w->replaced);
     w->spaces = dg_arena_array(arena, d->answer_len / 2 + 1, sizeof *w->spaces);
-    w->edits = dg_arena_array(arena, 2 * d->n + 1, sizeof *w->edits);
+    /* two of a pair; as many escapes as the answer has bytes */
+    w->edits = dg_arena_array(arena, 2 * d->n + d->answer_len + 1, sizeof *w->edits);
     if (!w->first_edit || !w->replaced || !w->spaces || !w->edits)
         return false;
     memset(w->replaced, 0, d->answer_len * sizeof *w->replaced);
@@ -215,10 +294,15 @@ bool dg_decorate(
     const struct dg_decoration *d, struct dg_arena *arena, struct dg_buffer *out, size_t *shift)
 {
     struct work w = {.d = d};
+    if (d->answer_len == d->len && memcmp(d->answer, d->text, d->len) == 0) {
+        write_unchanged(d, out, shift);
+        return !out->failed;
+    }
     if (!dg_places_find(d, arena, &w.places) || !make_room(&w, arena))
         return false;
     make_edits(&w);
     add_breaks(&w);
+    add_escapes(&w);
     write_out(&w, out, shift);
     return !out->failed;
 }

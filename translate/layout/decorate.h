@@ -14,11 +14,17 @@ struct dg_word_pair {
     uint32_t source, target;
 };
 
+/* What is written for a mark. */
+struct dg_mark_bytes {
+    const char *s; /* [n] */
+    size_t n;
+};
+
 struct dg_decoration {
-    const char *document; /* what the insets' bytes are of */
-    const char *flat;     /* [len] the sentence as it was translated */
+    const char *text; /* [len] the sentence as it was translated */
     size_t len;
-    const struct dg_inset *insets; /* [n] with `at` within flat */
+    const struct dg_mark *marks;       /* [n] with `at` within text */
+    const struct dg_mark_bytes *bytes; /* [n] */
     size_t n;
     const char *answer; /* [answer_len] */
     size_t answer_len;

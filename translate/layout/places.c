@@ -21,6 +21,7 @@ struct work {
     struct words source, answer;
     uint32_t *aligned; /* [answer.n] a source word, or NONE */
     uint32_t *behind;  /* [source.n] behind the last word of the answer that came from it, or 0 */
+    bool *used;        /* [answer.len] bytes replaced by something verbatim */
     const struct dg_place **taken; /* [answer.n] replaced by something verbatim, or NULL */
     struct dg_place *places;
     size_t n_places;
@@ -99,7 +100,7 @@ static double misfit(
 
 static bool is_verbatim(const struct work *w, const struct dg_place *p)
 {
-    return w->d->insets[p->open].kind == DG_INSET_VERBATIM;
+    return w->d->marks[p->open].kind == DG_MARK_PROTECTED;
 }
 
 /* The run of words that came from p's (and words that came from nowhere between them) that fits
@@ -145,17 +146,45 @@ static const struct dg_place *across(const struct work *w, uint32_t i)
     return p && p->end > i ? p : NULL;
 }
 
-/* What has no words stands behind one of the answer's; not within something verbatim, but behind
- * all of it. */
+/* What has no words goes after one of the answer's; not within something verbatim, but after all of
+ * it. A mark that stands alone keeps the white space in front of it. */
 static void fit_between(const struct work *w, struct dg_place *p)
 {
+    const struct dg_decoration *d = w->d;
     const struct dg_place *verbatim = across(w, p->first);
     p->begin_byte = p->first > 0 ? w->answer.list[p->first - 1].end : 0;
     if (verbatim) {
         p->first = p->end = verbatim->end;
         p->begin_byte = verbatim->end_byte;
     }
+    bool alone = d->marks[p->open].kind == DG_MARK_POINT;
+    if (alone && p->flat_begin > 0 && dg_is_white_space(d->text[p->flat_begin - 1]) &&
+        p->begin_byte < d->answer_len && dg_is_white_space(d->answer[p->begin_byte])) {
+        p->begin_byte++;
+        p->space_after = p->flat_begin < d->len && dg_is_white_space(d->text[p->flat_begin]) &&
+                         p->begin_byte < d->answer_len &&
+                         !dg_is_white_space(d->answer[p->begin_byte]);
+    }
     p->end_byte = p->begin_byte;
+}
+
+/* What the words that p begins and ends within have beside p, such as "(" and ")." of "(`code`).",
+ * is not p's where the answer says it there, too. */
+static void leave_affixes(const struct work *w, struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    size_t before = 0, after = 0, n = p->end_byte - p->begin_byte;
+    while (before < p->flat_begin && !dg_is_white_space(d->text[p->flat_begin - before - 1]))
+        before++;
+    while (p->flat_end + after < d->len && !dg_is_white_space(d->text[p->flat_end + after]))
+        after++;
+    if (before && before < n &&
+        memcmp(d->answer + p->begin_byte, d->text + p->flat_begin - before, before) == 0)
+        p->begin_byte += before;
+    n = p->end_byte - p->begin_byte;
+    if (after && after < n &&
+        memcmp(d->answer + p->end_byte - after, d->text + p->flat_end, after) == 0)
+        p->end_byte -= after;
 }
 
 /* The words' bytes; punctuation at their ends only where the source has some there. */
@@ -170,40 +199,83 @@ static void fit(const struct work *w, struct dg_place *p)
     }
     p->begin_byte = w->answer.list[p->first].begin;
     p->end_byte = w->answer.list[p->end - 1].end;
-    if (p->flat_end > p->flat_begin && !is_punctuation(d->flat[p->flat_end - 1]))
+    leave_affixes(w, p);
+    if (p->flat_end == p->flat_begin)
+        return;
+    if (!is_punctuation(d->text[p->flat_end - 1]))
         while (p->end_byte > p->begin_byte + 1 && is_punctuation(d->answer[p->end_byte - 1]))
             p->end_byte--;
-    if (p->flat_end > p->flat_begin && !is_punctuation(d->flat[p->flat_begin]))
+    if (!is_punctuation(d->text[p->flat_begin]))
         while (p->begin_byte + 1 < p->end_byte && is_punctuation(d->answer[p->begin_byte]))
             p->begin_byte++;
 }
 
-/* The letters of something verbatim, said by the model as they are. */
+/* Where the next of s[len] is in text[n] from `at` on; n: nowhere. */
+static size_t find(const char *text, size_t n, size_t at, const char *s, size_t len)
+{
+    const char *found = at < n ? memmem(text + at, n - at, s, len) : NULL;
+    return found ? (size_t)(found - text) : n;
+}
+
+static size_t count(const char *text, size_t n, const char *s, size_t len)
+{
+    size_t k = 0;
+    for (size_t at = find(text, n, 0, s, len); at < n; at = find(text, n, at + len, s, len))
+        k++;
+    return k;
+}
+
+/* Does what is beside p's letters at s[at] say that they are whole words, or part of one as in the
+ * source? */
+static bool is_beside(const struct work *w, const struct dg_place *p, size_t begin, size_t end)
+{
+    const struct dg_decoration *d = w->d;
+    char before = begin > 0 ? d->answer[begin - 1] : ' ',
+         after = end < d->answer_len ? d->answer[end] : ' ';
+    if (isalnum((unsigned char)before) &&
+        !(p->flat_begin > 0 && d->text[p->flat_begin - 1] == before))
+        return false;
+    return !isalnum((unsigned char)after) ||
+           (p->flat_end < d->len && d->text[p->flat_end] == after);
+}
+
+static bool is_free(const struct work *w, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (w->used[i])
+            return false;
+    return true;
+}
+
+/* The letters of something verbatim, said by the model as they are: where they are said as often as
+ * in the source, each time stands for the same one, else for the first that is left. */
 static bool find_literal(struct work *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
-    size_t len = p->flat_end - p->flat_begin;
-    const char *from = d->answer;
-    while (len > 0 && (from = memmem(from, (size_t)(d->answer + d->answer_len - from),
-                           d->flat + p->flat_begin, len))) {
-        size_t begin = (size_t)(from - d->answer), end = begin + len;
-        bool free_there = (begin == 0 || !isalnum((unsigned char)d->answer[begin - 1])) &&
-                          (end == d->answer_len || !isalnum((unsigned char)d->answer[end]));
-        for (uint32_t i = 0; i < w->answer.n; i++)
-            free_there = free_there && !(overlaps(&w->answer, i, begin, end) && w->taken[i]);
-        if (free_there) {
-            p->begin_byte = begin;
-            p->end_byte = end;
-            p->literal = true;
-            for (uint32_t i = w->answer.n; i-- > 0;)
-                if (overlaps(&w->answer, i, begin, end))
-                    p->first = i;
-            for (uint32_t i = 0; i < w->answer.n; i++)
-                if (overlaps(&w->answer, i, begin, end))
-                    p->end = i + 1;
-            return true;
+    const char *letters = d->text + p->flat_begin;
+    size_t len = p->flat_end - p->flat_begin, skip = 0;
+    if (len == 0)
+        return false;
+    if (count(d->text, d->len, letters, len) == count(d->answer, d->answer_len, letters, len))
+        skip = count(d->text, p->flat_begin, letters, len);
+    for (size_t at = find(d->answer, d->answer_len, 0, letters, len); at < d->answer_len;
+         at = find(d->answer, d->answer_len, at + (skip ? len : 1), letters, len)) {
+        if (skip) {
+            skip--;
+            continue;
         }
-        from++;
+        if (!is_free(w, at, at + len) || !is_beside(w, p, at, at + len))
+            continue;
+        p->begin_byte = at;
+        p->end_byte = at + len;
+        p->literal = true;
+        for (uint32_t i = w->answer.n; i-- > 0;)
+            if (overlaps(&w->answer, i, at, at + len))
+                p->first = i;
+        for (uint32_t i = 0; i < w->answer.n; i++)
+            if (overlaps(&w->answer, i, at, at + len))
+                p->end = i + 1;
+        return true;
     }
     return false;
 }
@@ -261,10 +333,10 @@ static bool has_no_words(const struct work *w, const struct dg_place *p)
     const struct dg_decoration *d = w->d;
     size_t at = p->flat_begin;
     for (size_t i = p->open; i <= p->close; i++) {
-        for (; at < d->insets[i].at; at++)
-            if (!dg_is_white_space(d->flat[at]))
+        for (; at < d->marks[i].at; at++)
+            if (!dg_is_white_space(d->text[at]))
                 return false;
-        at += d->insets[i].len;
+        at += d->marks[i].len;
     }
     return true;
 }
@@ -301,8 +373,10 @@ static void place_one(struct work *w, struct dg_place *p)
             run_by_proportion(w, p);
     }
     for (uint32_t i = p->first; verbatim && i < p->end; i++)
-        w->taken[i] = p;
+        w->taken[i] = w->taken[i] ? w->taken[i] : p;
     fit(w, p);
+    if (verbatim)
+        memset(w->used + p->begin_byte, true, p->end_byte - p->begin_byte);
 }
 
 /* Insets that stand alone, and pairs, the outer ones first. */
@@ -311,14 +385,15 @@ static void find_places(struct work *w)
     const struct dg_decoration *d = w->d;
     struct dg_place *outer = NULL;
     for (size_t i = 0; i < d->n; i++) {
-        const struct dg_inset *inset = &d->insets[i];
-        struct dg_place p = {.open = i, .close = i, .flat_begin = inset->at};
-        if (inset->kind == DG_INSET_CLOSE || inset->kind == DG_INSET_BREAK)
+        const struct dg_mark *mark = &d->marks[i];
+        struct dg_place p = {.open = i, .close = i, .flat_begin = mark->at};
+        if (mark->kind == DG_MARK_CLOSE || mark->kind == DG_MARK_BREAK ||
+            mark->kind == DG_MARK_ESCAPE)
             continue;
-        for (size_t k = i + 1; inset->kind == DG_INSET_OPEN && p.close == i && k < d->n; k++)
-            if (d->insets[k].kind == DG_INSET_CLOSE && d->insets[k].pair == inset->pair)
+        for (size_t k = i + 1; mark->kind == DG_MARK_OPEN && p.close == i && k < d->n; k++)
+            if (d->marks[k].kind == DG_MARK_CLOSE && d->marks[k].id == mark->id)
                 p.close = k;
-        p.flat_end = p.close > i ? d->insets[p.close].at : inset->at + inset->len;
+        p.flat_end = p.close > i ? d->marks[p.close].at : mark->at + mark->len;
         while (outer && outer->close < i)
             outer = outer->outer;
         p.outer = outer;
@@ -399,17 +474,19 @@ static bool make_room(struct work *w, struct dg_arena *arena)
     w->taken = dg_arena_array(arena, w->answer.n + 1, sizeof *w->taken);
     w->places = dg_arena_array(arena, n + 1, sizeof *w->places);
     w->wide = dg_arena_array(arena, n + 1, sizeof *w->wide);
-    if (!w->aligned || !w->behind || !w->taken || !w->places || !w->wide)
+    w->used = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->used);
+    if (!w->used || !w->aligned || !w->behind || !w->taken || !w->places || !w->wide)
         return false;
     for (uint32_t i = 0; i < w->answer.n; i++)
         w->taken[i] = NULL;
+    memset(w->used, 0, w->d->answer_len + 1);
     return true;
 }
 
 bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struct dg_places *out)
 {
     struct work w = {.d = d};
-    if (!find_words(arena, d->flat, d->len, &w.source) ||
+    if (!find_words(arena, d->text, d->len, &w.source) ||
         !find_words(arena, d->answer, d->answer_len, &w.answer) || !make_room(&w, arena))
         return false;
     align(&w);

@@ -1,4 +1,4 @@
-/* Where the marks, the code and the other insets of a sentence go in its answer: what a pair of
+/* Where the marks, the code and the other marks of a sentence go in its answer: what a pair of
  * marks enclosed is found through the alignment of words, code by its letters. Pairs come out
  * within one another as they were in the source; nothing begins or ends within code. Line ends have
  * no place: see decorate.c. Private to translate/. */
@@ -10,23 +10,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where an inset, or a pair of them, goes: words first .. end - 1 of the answer, and bytes. */
+/* Where an mark, or a pair of them, goes: words first .. end - 1 of the answer, and bytes. */
 struct dg_place {
-    size_t open, close; /* insets; close = open when it stands alone */
+    size_t open, close; /* marks; close = open when it stands alone */
     size_t flat_begin, flat_end;
     uint32_t first, end;
     size_t begin_byte, end_byte;
     bool literal;           /* the bytes were found as they are: not to be fitted to words */
+    bool space_after;       /* it had white space on both sides: a space goes after it */
     bool lost;              /* another pair is there; its bytes say nothing */
     struct dg_place *outer; /* the innermost pair that holds it, or NULL */
 };
 
 struct dg_places {
-    struct dg_place *list; /* in the order of their insets: what holds others comes before them */
+    struct dg_place *list; /* in the order of their marks: what holds others comes before them */
     size_t n;
 };
 
-/* The places of d's insets; they live as long as the arena. False: no memory. */
+/* The places of d's marks; they live as long as the arena. False: no memory. */
 bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struct dg_places *out);
 
 bool dg_place_is_pair(const struct dg_place *p);

@@ -1,4 +1,4 @@
-#include "text/kept.h"
+#include "text/protected.h"
 
 #include "text/scan.h"
 
@@ -44,7 +44,7 @@ static size_t without_end(const char *s, size_t begin, size_t end)
     return end;
 }
 
-size_t dg_kept_address(const char *s, size_t at, size_t end, const char *stop)
+size_t dg_protected_address(const char *s, size_t at, size_t end, const char *stop)
 {
     static const char *const schemes[] = {"https://", "http://", "ftp://", "www."};
     for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
@@ -194,7 +194,7 @@ static size_t emoji(const char *s, size_t at, size_t end)
     return to;
 }
 
-static size_t kept_at(const char *s, size_t at, size_t end)
+static size_t protected_at(const char *s, size_t at, size_t end)
 {
     typedef size_t taker(const char *s, size_t at, size_t end);
     static taker *const after_word[] = {percent, braces, emoji};
@@ -204,7 +204,7 @@ static size_t kept_at(const char *s, size_t at, size_t end)
     bool in_word = is_letter(c) || (c < 0x80 && strchr(".-@/%+", c));
     if (!in_word) /* it goes on to where no word does; a "_" at its end is left out of it, and none
                      of a word */
-        to = dg_kept_address(s, at, end, NULL);
+        to = dg_protected_address(s, at, end, NULL);
     for (size_t k = 0; to == at && !in_word && k < sizeof first_in_word / sizeof *first_in_word;
          k++) {
         to = first_in_word[k](s, at, end);
@@ -216,10 +216,10 @@ static size_t kept_at(const char *s, size_t at, size_t end)
     return to;
 }
 
-size_t dg_kept_next(const char *s, size_t n, size_t from, size_t *begin)
+size_t dg_protected_next(const char *s, size_t n, size_t from, size_t *begin)
 {
     for (size_t at = from; at < n; dg_scan_next(s, n, &at)) {
-        size_t to = kept_at(s, at, n);
+        size_t to = protected_at(s, at, n);
         if (to > at) {
             *begin = at;
             return to;

@@ -1,0 +1,54 @@
+/* One unit of Markdown out of what md4c tells of it: a list of events, each with the bytes that
+ * md4c gives for it. md4c gives bytes for running text alone, so a cursor goes from text to text
+ * and shares out what is between them: the marks' own lengths are known (two for "**"), and what is
+ * left belongs to the end of a link or a line. Any thread. For text/format alone. */
+#ifndef DG_TEXT_FORMAT_MARKDOWN_UNIT_H
+#define DG_TEXT_FORMAT_MARKDOWN_UNIT_H
+
+#include "text/format/internal.h"
+
+enum dg_md_kind {
+    DG_MD_TEXT,
+    DG_MD_ENTITY,     /* "&amp;" */
+    DG_MD_HTML,       /* tags, one or several after another, over lines perhaps */
+    DG_MD_CODE,       /* `code`: its first and last letters, when md4c gave any */
+    DG_MD_SOFT_BREAK, /* a line's end within a paragraph; no bytes */
+    DG_MD_HARD_BREAK, /* one that is shown as such; no bytes */
+    DG_MD_ENTER,      /* a pair opens; no bytes */
+    DG_MD_LEAVE,
+};
+
+enum dg_md_span { DG_MD_EMPHASIS, DG_MD_STRONG, DG_MD_STRIKE, DG_MD_LINK, DG_MD_IMAGE };
+
+struct dg_md_event {
+    enum dg_md_kind kind;
+    enum dg_md_span span; /* of ENTER and LEAVE */
+    size_t begin, end;    /* bytes of the source; SIZE_MAX: md4c does not say */
+    size_t title[2]; /* of a link or image that is left: its title, when md4c gives bytes for it */
+};
+
+struct dg_md_events {
+    struct dg_md_event *list;
+    size_t n, cap;
+    bool failed;
+};
+
+/* Titles of links' definitions, each of which many links may share. */
+struct dg_md_titles {
+    struct dg_document units;
+    bool *seen; /* [n] of the source: one begins at this byte; NULL: none does */
+};
+
+/* Add the unit (several, where the lines are broken for good) of events e to d, and the inner ones
+ * after it. The unit begins at byte `floor` or later. Returns the byte where it ends. */
+size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
+    const struct dg_md_events *e, size_t floor, struct dg_md_titles *titles);
+
+/* Bytes begin..end as a unit of its own: a title, of which nothing but "\" and "&" means anything.
+ */
+void dg_markdown_title(struct dg_document *d, const char *s, size_t begin, size_t end);
+
+/* After "[^1]:", which a footnote begins with; at: it does not. */
+size_t dg_markdown_skip_footnote(const char *s, size_t at, size_t end);
+
+#endif

@@ -1,0 +1,113 @@
+/* Tags within running text: <b>, </b>, <br/>, <!-- -->. */
+#include "text/format/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_OPEN 64 /* pairs open at a time */
+
+static bool begins(const char *s, size_t at, size_t end, const char *with)
+{
+    size_t n = strlen(with);
+    return end - at >= n && memcmp(s + at, with, n) == 0;
+}
+
+/* The byte after the next `close` from `from` on; `at`: there is none. */
+static size_t after(const char *s, size_t at, size_t from, size_t end, const char *close)
+{
+    const char *found = from < end ? memmem(s + from, end - from, close, strlen(close)) : NULL;
+    return found ? (size_t)(found - s) + strlen(close) : at;
+}
+
+size_t dg_tag_end(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    if (begins(s, at, end, "<!--"))
+        return after(s, at, at + 2, end, "-->");
+    if (begins(s, at, end, "<![CDATA["))
+        return after(s, at, at, end, "]]>");
+    if (begins(s, at, end, "<?"))
+        return after(s, at, at + 2, end, "?>");
+    i += i < end && s[i] == '/';
+    if (i >= end || !(isalpha((unsigned char)s[i]) || s[i] == '!'))
+        return at;
+    /* A value in quotation marks may hold ">"; one that is not closed is none. */
+    for (size_t k = i; k < end && s[k] != '>'; k++) {
+        if (s[k] != '"' && s[k] != '\'')
+            continue;
+        const char *close = s[k - 1] == '=' ? memchr(s + k + 1, s[k], end - k - 1) : NULL;
+        if (!close)
+            break;
+        k = (size_t)(close - s);
+        i = k + 1;
+    }
+    return after(s, at, i, end, ">");
+}
+
+/* The name of an opening or closing tag; false: it is neither, or <br> and its kin, which enclose
+ * nothing. */
+static bool name_of(const char *s, const struct dg_mark *m, bool *closes, size_t *begin, size_t *n)
+{
+    static const char *const empty[] = {"br", "img", "hr", "wbr", "input", "source"};
+    size_t at = m->begin + 1;
+    if (m->kind != DG_MARK_POINT || m->end - m->begin < 3 || s[m->begin] != '<' ||
+        s[m->end - 1] != '>' || s[m->end - 2] == '/')
+        return false;
+    *closes = s[at] == '/';
+    *begin = at += *closes;
+    while (isalnum((unsigned char)s[at]) || s[at] == '-')
+        at++;
+    *n = at - *begin;
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        if (strlen(empty[i]) == *n && strncasecmp(s + *begin, empty[i], *n) == 0)
+            return false;
+    return *n > 0 && isalpha((unsigned char)s[*begin]);
+}
+
+/* One pair whose end has not come yet: a mark that is one, or a tag that may become one. */
+struct open {
+    size_t mark;
+    uint32_t id; /* 0: a tag */
+    size_t name, len;
+};
+
+/* The entry of the tag that s[name, name + len) closes; n: there is none before the begin of a pair
+ * that is still open. */
+static size_t find_open(const struct open *open, size_t n, const char *s, size_t name, size_t len)
+{
+    for (size_t k = n; k-- > 0 && !open[k].id;)
+        if (open[k].len == len && strncasecmp(s + open[k].name, s + name, len) == 0)
+            return k;
+    return n;
+}
+
+void dg_tags_pair(struct dg_document *d, const char *s, size_t first)
+{
+    struct open open[MAX_OPEN];
+    size_t n = 0;
+    for (size_t i = first; i < d->n_marks; i++) {
+        struct dg_mark *m = &d->marks[i];
+        size_t name, len, k;
+        bool closes;
+        if (m->kind == DG_MARK_CLOSE) {
+            /* tags that were opened since then have no partner */
+            for (k = n; k > 0 && open[k - 1].id != m->id;)
+                k--;
+            n = k > 0 ? k - 1 : n;
+        } else if (m->kind == DG_MARK_OPEN) {
+            if (n < MAX_OPEN)
+                open[n++] = (struct open){.mark = i, .id = m->id};
+        } else if (name_of(s, m, &closes, &name, &len)) {
+            if (!closes && n < MAX_OPEN)
+                open[n++] = (struct open){.mark = i, .name = name, .len = len};
+            k = closes ? find_open(open, n, s, name, len) : n;
+            if (k < n) {
+                d->marks[open[k].mark].kind = DG_MARK_OPEN;
+                m->kind = DG_MARK_CLOSE;
+                d->marks[open[k].mark].id = m->id = ++d->ids;
+                n = k;
+            }
+        }
+    }
+}

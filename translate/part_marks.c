@@ -1,0 +1,168 @@
+/* A sentence of a document as a part of the job: which bytes of the document it is, and which marks
+ * are its own. */
+#include "translate/job_internal.h"
+
+#include <string.h>
+
+/* A pair's mark without its partner within the part stands alone. Pairs lie within one another:
+ * what was opened last is closed first. */
+static int find_partners(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    /* [n] without a partner so far */
+    size_t n = 0, *open = dg_arena_array(&j->arena, p->n_marks, sizeof *open);
+    if (!open)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < p->n_marks; i++) {
+        struct dg_mark *mark = &p->marks[i];
+        if (mark->kind == DG_MARK_OPEN)
+            open[n++] = i;
+        else if (mark->kind == DG_MARK_CLOSE && n > 0 && p->marks[open[n - 1]].id == mark->id)
+            n--;
+        else if (mark->kind == DG_MARK_CLOSE)
+            mark->kind = DG_MARK_POINT;
+    }
+    while (n > 0)
+        p->marks[open[--n]].kind = DG_MARK_POINT;
+    return 0;
+}
+
+/* The byte of the document where the part before p ends, when it is of the same unit and ends
+ * before byte `source`; else 0. */
+static size_t end_before(const struct dg_job *j, const struct dg_part *p, size_t source)
+{
+    return p > j->parts && p[-1].end <= source ? p[-1].end : 0;
+}
+
+/* Copy those within `at`, counted from its begin, but for what the part before has at its end: a
+ * pair that encloses nothing lies at the end of one sentence and at the begin of the next. */
+static int copy_marks(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
+    const struct dg_unit *u, struct dg_span at, struct dg_error *err)
+{
+    const struct dg_mark *from = d->marks + u->mark;
+    size_t first = dg_document_marks_before(d, u, at.begin),
+           end = dg_document_marks_before(d, u, at.end + 1),
+           before = end_before(j, p, dg_document_source(d, u, at.begin, true));
+    while (end > first && from[end - 1].at + from[end - 1].len > at.end)
+        end--;
+    while (first < end && from[first].begin < before)
+        first++;
+    p->n_marks = end - first;
+    p->marks = dg_arena_array(&j->arena, p->n_marks, sizeof *p->marks);
+    if (!p->marks)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < p->n_marks; i++) {
+        p->marks[i] = from[first + i];
+        p->marks[i].at -= at.begin;
+    }
+    return find_partners(j, p, err);
+}
+
+static size_t without_spaces(const char *s, size_t begin, size_t n)
+{
+    while (n > begin && strchr(" \t", s[n - 1]))
+        n--;
+    return n;
+}
+
+/* Any emoji? Everything else that is protected begins with two ASCII signs; 1️⃣ with one. */
+static bool is_emoji(const char *s, const struct dg_mark *m)
+{
+    return (unsigned char)s[m->at] >= 0x80 || (m->len > 1 && (unsigned char)s[m->at + 1] >= 0x80);
+}
+
+/* Is it set apart from the words before it, as in "More: https://..."? Not code, which has marks of
+ * its own around its letters. */
+static bool is_set_apart(const char *s, size_t begin, const struct dg_mark *m)
+{
+    static const char *const signs[] = {":", "-", "–", "—"};
+    size_t end = without_spaces(s, begin, m->at);
+    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
+        size_t n = strlen(signs[k]);
+        if (m->end - m->begin == m->len && end < m->at && end > begin + n &&
+            memcmp(s + end - n, signs[k], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is nothing that is translated in s[from, to), after something protected? */
+static bool is_gap(const char *s, size_t from, size_t to, bool emoji)
+{
+    while (from < to && strchr(emoji ? " \t" : " \t.", s[from]))
+        from++;
+    return from >= to;
+}
+
+/* Emoji at either end are not of the sentence, nor are addresses set apart at its end: they stay in
+ * the gap between this sentence and the next. */
+static struct dg_span without_ends(
+    const struct dg_document *d, const struct dg_unit *u, struct dg_span at)
+{
+    const char *s = d->text.data;
+    size_t first = dg_document_marks_before(d, u, at.begin), front = at.begin, out = at.end,
+           after = at.begin;
+    bool emoji = false, leads = true;
+    for (size_t i = first; i < u->n_marks && d->marks[u->mark + i].at < at.end; i++) {
+        const struct dg_mark *m = &d->marks[u->mark + i];
+        if (m->kind != DG_MARK_PROTECTED) {
+            leads = leads && m->kind == DG_MARK_BREAK;
+            continue;
+        }
+        leads = leads && m->at == front && is_emoji(s, m);
+        if (leads)
+            for (front = m->at + m->len; front < at.end && strchr(" \t", s[front]);)
+                front++;
+        if (out == at.end || !is_gap(s, after, m->at, emoji))
+            out = is_emoji(s, m) || is_set_apart(s, at.begin, m)
+                      ? without_spaces(s, at.begin, m->at)
+                      : at.end;
+        emoji = is_emoji(s, m);
+        after = m->at + m->len;
+    }
+    if (out < at.end && !is_gap(s, after, at.end, emoji))
+        out = at.end;
+    return front < out ? (struct dg_span){front, out} : at;
+}
+
+int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
+    const struct dg_unit *u, struct dg_span at, struct dg_error *err)
+{
+    at = without_ends(d, u, at);
+    int rc = copy_marks(j, p, d, u, at, err);
+    p->shown_len = at.end - at.begin;
+    p->shown = dg_arena_strndup(&j->arena, d->text.data + at.begin, p->shown_len);
+    if (rc || !p->shown)
+        return rc ? rc : DG_JOB_NO_MEMORY(err);
+    /* Marks at either end that are nobody's partner stay in the gaps. */
+    p->begin = dg_document_source(d, u, at.begin, true);
+    while (p->n_marks && p->marks[0].at == 0 && p->marks[0].kind == DG_MARK_POINT) {
+        p->marks++;
+        p->n_marks--;
+    }
+    if (p->n_marks && p->marks[0].at == 0)
+        p->begin = p->marks[0].begin;
+    p->end = dg_document_source(d, u, at.end, false);
+    while (p->n_marks && p->marks[p->n_marks - 1].at == p->shown_len &&
+           p->marks[p->n_marks - 1].kind == DG_MARK_POINT)
+        p->n_marks--;
+    if (p->n_marks) {
+        const struct dg_mark *last = &p->marks[p->n_marks - 1];
+        if (last->at + last->len == p->shown_len)
+            p->end = last->end;
+    }
+    return 0;
+}
+
+size_t dg_part_source(const struct dg_part *p, size_t at, bool after)
+{
+    size_t source = p->begin, from = 0;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        const struct dg_mark *mark = &p->marks[i];
+        size_t end = mark->at + mark->len;
+        if (end > at || (end == at && mark->len == 0 && !after))
+            break;
+        source = mark->end;
+        from = end;
+    }
+    return source + (at - from);
+}

@@ -1,0 +1,242 @@
+/* Text -> sentences (hop 3 of ARCHITECTURE.md): a document's units are split, what is too long is
+ * split again, and nothing is cut within what comes back as it is. */
+#include "text/split.h"
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is split and encoded: the job's text, or a unit of its document. */
+struct running {
+    const char *text;
+    const struct dg_document *document; /* NULL: the job's text itself */
+    const struct dg_unit *unit;
+};
+
+/* A cut at left_end .. right_begin, out of what must stay whole: false when that leaves nothing on
+ * one side. */
+static bool keep_whole(
+    const struct running *f, struct dg_span at, size_t *left_end, size_t *right_begin)
+{
+    size_t n = f->document ? dg_document_marks_before(f->document, f->unit, *right_begin) : 0;
+    for (size_t i = n;
+         i-- > 0;) { /* the last one with any width there is the only one that can reach over it */
+        const struct dg_mark *mark = &f->document->marks[f->unit->mark + i];
+        if (mark->at + mark->len <= *left_end)
+            break;
+        if (mark->len < 2)
+            continue;
+        if (mark->at > at.begin)
+            *left_end = *right_begin = mark->at;
+        else if (mark->at + mark->len < at.end)
+            *left_end = *right_begin = mark->at + mark->len;
+        else
+            return false;
+    }
+    while (n && *left_end > at.begin && f->text[*left_end - 1] == ' ')
+        (*left_end)--;
+    while (n && *right_begin < at.end && f->text[*right_begin] == ' ')
+        (*right_begin)++;
+    return true;
+}
+
+static struct dg_part *part_of(
+    struct dg_job *j, const struct running *f, struct dg_span at, struct dg_error *err)
+{
+    if (f->document) {
+        struct dg_part *p = dg_part_new(j, 0, 0, err);
+        return p && !dg_part_of_document(j, p, f->document, f->unit, at, err) ? p : NULL;
+    }
+    return dg_part_new(j, at.begin, at.end, err);
+}
+
+/* Add begin..end of f as one sentence, or as several when it is over the piece limit. A loop over a
+ * stack of spans instead of recursion: the left part first, so that parts stay in order. */
+static int plan_span(
+    struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
+{
+    struct dg_span stack[64] = {{begin, end}};
+    size_t depth = 1, first_part = j->n_parts;
+    bool split = false;
+    while (depth) {
+        struct dg_span at = stack[--depth];
+        struct dg_part *p = part_of(j, f, at, err);
+        if (!p)
+            return DG_ENOMEM;
+        int rc = p->shown ? dg_part_plan(j, p, p->shown, p->shown_len, err)
+                          : dg_part_plan(j, p, j->text + p->begin, p->end - p->begin, err);
+        if (!rc)
+            continue;
+        if (rc != DG_EAGAIN)
+            return rc;
+        j->n_parts--;
+        size_t left_end, right_begin;
+        rc = dg_split_further(f->text + at.begin, at.end - at.begin, &left_end, &right_begin, err);
+        if (rc)
+            return rc;
+        left_end += at.begin;
+        right_begin += at.begin;
+        if (depth + 2 > sizeof stack / sizeof stack[0] ||
+            !keep_whole(f, at, &left_end, &right_begin))
+            return dg_error_set(err, DG_ELIMIT,
+                "a sentence of %zu bytes cannot be split to %u pieces", end - begin,
+                j->options.max_source);
+        split = true;
+        stack[depth++] = (struct dg_span){right_begin, at.end};
+        stack[depth++] = (struct dg_span){at.begin, left_end};
+    }
+    for (size_t i = first_part; split && i < j->n_parts; i++)
+        j->parts[i].flags |= DG_FLAG_SPLIT;
+    return 0;
+}
+
+/* The mark that byte `at` lies within, neither at its begin nor at its end; NULL: none. */
+static const struct dg_mark *mark_around(const struct running *f, size_t at)
+{
+    size_t n = f->document ? dg_document_marks_before(f->document, f->unit, at) : 0;
+    const struct dg_mark *last = n ? &f->document->marks[f->unit->mark + n - 1] : NULL;
+    return last && last->at + last->len > at ? last : NULL;
+}
+
+/* A sentence holds the whole of what it begins or ends within: splitting takes the begin of `- x`
+ * for a bullet. */
+static struct dg_span with_whole_marks(const struct running *f, struct dg_span at)
+{
+    const struct dg_mark *first = mark_around(f, at.begin), *last = mark_around(f, at.end);
+    if (first)
+        at.begin = first->at;
+    if (last)
+        at.end = last->at + last->len;
+    return at;
+}
+
+/* The sentences of bytes begin .. end of f. */
+static int plan_running(
+    struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
+{
+    struct dg_span *spans = NULL;
+    size_t n = 0;
+    int rc = dg_split_sentences(f->text + begin, end - begin, j->language, &spans, &n, err);
+    for (size_t i = 0; i < n; i++)
+        spans[i] =
+            with_whole_marks(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
+    for (size_t i = 0; i < n && !rc;) {
+        struct dg_span whole = spans[i++];
+        for (; i < n && spans[i].begin < whole.end; i++) /* two sentences in one `code` are one */
+            whole.end = spans[i].end;
+        rc = plan_span(j, f, whole.begin, whole.end, err);
+    }
+    free(spans);
+    return rc;
+}
+
+/* White space at the ends of a text that is one sentence. */
+static struct dg_span trim(const char *s, struct dg_span at)
+{
+    while (at.begin < at.end && strchr(" \t\r\n", s[at.begin]))
+        at.begin++;
+    while (at.end > at.begin && strchr(" \t\r\n", s[at.end - 1]))
+        at.end--;
+    return at;
+}
+
+static int plan_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
+{
+    struct dg_document document;
+    int rc = dg_document_open(j->text, j->len, format, &document, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < document.n_units && !rc; i++) {
+        const struct dg_unit *u = &document.units[i];
+        const struct running f = {document.text.data, &document, u};
+        struct dg_span at = {u->at, u->end};
+        if (j->options.one_sentence) {
+            at = trim(f.text, at);
+            rc = plan_span(j, &f, at.begin, at.end, err);
+        } else {
+            rc = plan_running(j, &f, at.begin, at.end, err);
+        }
+    }
+    dg_document_close(&document);
+    return rc;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct dg_part *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end > y->end ? -1 : x->end < y->end;
+}
+
+/* Parts within another one's bytes (a title within the mark that ends a link) go after all others:
+ * they are answered with the part that they are in. */
+static int set_inner_apart(struct dg_job *j, struct dg_error *err)
+{
+    size_t n = j->n_parts, inner = 0;
+    bool ordered = true;
+    for (size_t i = 1; i < n; i++)
+        ordered = ordered && j->parts[i].begin >= j->parts[i - 1].end;
+    if (ordered)
+        return 0;
+    struct dg_part *apart = malloc(n * sizeof *apart);
+    if (!apart)
+        return DG_JOB_NO_MEMORY(err);
+    qsort(j->parts, n, sizeof *j->parts, by_place);
+    j->n_parts = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct dg_part *last = j->n_parts ? &j->parts[j->n_parts - 1] : NULL;
+        if (last && j->parts[i].begin < last->end) {
+            last->n_inner++;
+            apart[inner++] = j->parts[i];
+        } else {
+            j->parts[j->n_parts++] = j->parts[i];
+        }
+    }
+    memcpy(j->parts + j->n_parts, apart, inner * sizeof *apart);
+    free(apart);
+    j->n_inner = inner;
+    size_t at = j->n_parts;
+    for (size_t i = 0; i < j->n_parts; at += j->parts[i++].n_inner)
+        j->parts[i].inner = at;
+    return 0;
+}
+
+/* What puts answers together relies on it. */
+static int check_order(const struct dg_job *j, struct dg_error *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        if (p->begin < at || p->end < p->begin || p->end > j->len)
+            return dg_error_set(err, DG_EINTERNAL,
+                "sentence %zu is bytes %zu to %zu of %zu, the one before ends at %zu", i, p->begin,
+                p->end, j->len, at);
+        at = p->end;
+    }
+    return 0;
+}
+
+static int plan_running_text(struct dg_job *j, struct dg_error *err)
+{
+    const struct running text = {j->text, NULL, NULL};
+    struct dg_span at = {0, j->len};
+    if (!j->options.one_sentence)
+        return plan_running(j, &text, at.begin, at.end, err);
+    at = trim(j->text, at);
+    return plan_span(j, &text, at.begin, at.end, err);
+}
+
+int dg_job_plan_sentences(struct dg_job *j, struct dg_error *err)
+{
+    enum dg_format format = j->options.one_sentence ? DG_FORMAT_TEXT : j->options.format;
+    if (!dg_utf8_has_letter(j->text, j->len))
+        return 0;
+    /* A plain answer that the user has begun to write has nothing put into it. */
+    int rc = format == DG_FORMAT_TEXT && !dg_job_answer_is_free(j) ? plan_running_text(j, err)
+                                                                   : plan_document(j, format, err);
+    if (!rc)
+        rc = set_inner_apart(j, err);
+    return rc ? rc : check_order(j, err);
+}
