@@ -260,11 +260,21 @@ static int add_to_buffer(const char *s, size_t n, void *b)
     return ((struct dg_buffer *)b)->failed ? -1 : 0;
 }
 
-int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b)
+static int dump(const struct dg_json *v, int indent, size_t digits, struct dg_buffer *b)
 {
     if (!v)
         return -1;
     size_t layout = indent > 0 ? JSON_INDENT((size_t)indent) : JSON_COMPACT;
     return json_dump_callback(
-        raw(v), add_to_buffer, b, layout | JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS));
+        raw(v), add_to_buffer, b, layout | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+}
+
+int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b)
+{
+    return dump(v, indent, REAL_DIGITS, b);
+}
+
+int dg_json_write_exact(const struct dg_json *v, int indent, struct dg_buffer *b)
+{
+    return dump(v, indent, 17, b);
 }

@@ -86,5 +86,7 @@ int dg_json_set_bool(struct dg_json *object, const char *key, bool v);
 /* Append the text to b: compact (indent 0) or indented. Keys in insertion order; reals with at most
  * 9 significant digits. */
 int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b);
+/* The same with every digit that a double has. */
+int dg_json_write_exact(const struct dg_json *v, int indent, struct dg_buffer *b);
 
 #endif

@@ -201,7 +201,7 @@ int dg_cli_attention(int argc, char **argv)
     groups[2].title = "Without --target:";
     dg_fields_default(&groups[0]);
     const struct dg_command command = {.name = "dragoman attention",
-        .usage = "usage: dragoman attention --model BUNDLE --source TEXT [--target TEXT] --out "
+        .usage = "usage: dragoman attention --source TEXT [--target TEXT] --out "
                  "FILE.svg [options]\n",
         .after = "--json writes the weights to standard output: [layers][heads][row][column] by "
                  "tokens, of all\nlayers unless one is chosen; the decoder's rows and columns are "

@@ -1,6 +1,7 @@
 #include "cli/decode_options.h"
 
 #include "base/cores.h"
+#include "cli/installed.h"
 #include "kernels/device.h"
 #include "translate/search_fields.h"
 
@@ -13,8 +14,9 @@ enum { GPU_ROWS = 1024, GPU_SENTENCES = 256 };
 #define AT(member) DG_FIELD_AT(struct dg_decode_options, member)
 
 static const struct dg_field model_rows[] = {
-    {"model", DG_FIELD_STRING, AT(model), .argument = "BUNDLE", .flags = DG_FIELD_REQUIRED,
-        .help = "the bundle to use"},
+    {"model", DG_FIELD_STRING, AT(model), .argument = "BUNDLE",
+        .help = "the bundle to use (default: the one that is installed for the languages, in "
+                "$DRAGOMAN_MODELS, weights/bundles or where this program was installed)"},
     {"source_lang", DG_FIELD_STRING, AT(translate.source), .argument = "CODE",
         .help = "language of the input (default: the bundle's first pair)"},
     {"target_lang", DG_FIELD_STRING, AT(translate.target), .argument = "CODE",
@@ -108,7 +110,12 @@ int dg_decode_options_check(struct dg_decode_options *o, struct dg_error *err)
     if (search->sampling.temperature > 0 && (search->beam > 1 || search->n_best > 1))
         return dg_error_set(err, DG_EINVAL,
             "--sampling draws one answer: --beam-size and --n-best must be 1 or left out");
-    return dg_device_check(&wish, err);
+    int rc = dg_device_check(&wish, err);
+    if (rc || o->model)
+        return rc;
+    o->model = o->installed;
+    return dg_installed_find(
+        o->translate.source, o->translate.target, o->installed, sizeof o->installed, err);
 }
 
 const char *dg_decode_options_given(const struct dg_decode_options *o)

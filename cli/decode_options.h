@@ -6,6 +6,7 @@
 #include "translate/runner.h"
 
 struct dg_decode_options {
+    /* NULL until dg_decode_options_check: one that is installed. */
     const char *model;
     struct dg_translate_options translate;
     /* Engines side by side; 0: one a core. */
@@ -17,6 +18,8 @@ struct dg_decode_options {
     const char *device, *precision;
     /* Which of the search's options were given (enum dg_field_origin). */
     unsigned char search_given[2], length_given[2];
+    /* What `model` is then. */
+    char installed[4096];
 };
 
 /* A loaded bundle with its engines. */
@@ -38,7 +41,8 @@ void dg_decode_options_search(
     struct dg_decode_options *o, struct dg_fields groups[DG_DECODE_SEARCH]);
 
 /* Once all were read: DG_EINVAL when some of them exclude one another, or name a device or a
- * precision by a word that is none; which devices there are is seen later. */
+ * precision by a word that is none; which devices there are is seen later. Without --model finds
+ * one that is installed; DG_ENOTFOUND, DG_EINVAL: not one. */
 int dg_decode_options_check(struct dg_decode_options *o, struct dg_error *err);
 /* An option of the search that was given, for a message that it has no effect; NULL: none was. */
 const char *dg_decode_options_given(const struct dg_decode_options *o);

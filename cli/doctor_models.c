@@ -1,7 +1,7 @@
 /* Every bundle as a server would load it: checksums, memory, and a translation. */
 #include "base/clock.h"
-#include "base/library.h"
 #include "cli/doctor.h"
+#include "cli/installed.h"
 #include "kernels/cpu/cpu.h"
 #include "model/config.h"
 #include "translate/runner.h"
@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_POSITIONS 1024
 #define COMPUTE_BYTES 4.0 /* of a parameter, as the kernels hold it */
@@ -115,26 +114,9 @@ static void look_at_bundle(struct dg_doctor *d, const char *dir)
     release(&p);
 }
 
-static bool is_bundle(const char *dir)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%s/manifest.json", dir);
-    return access(path, F_OK) == 0;
-}
-
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-/* A source tree's, those that were installed with this program, or the system's. */
-static const char *default_models(struct dg_doctor *d)
-{
-    if (access("weights/bundles", F_OK) == 0)
-        return "weights/bundles";
-    if (dg_library_find_beside("../share/dragoman/bundles", d->installed, sizeof d->installed))
-        return d->installed;
-    return "/usr/share/dragoman/bundles";
 }
 
 void dg_doctor_models(struct dg_doctor *d)
@@ -143,8 +125,8 @@ void dg_doctor_models(struct dg_doctor *d)
     size_t found = 0;
     char dir[4096];
     if (!d->models)
-        d->models = default_models(d);
-    if (is_bundle(d->models)) {
+        d->models = dg_installed_models(d->installed, sizeof d->installed);
+    if (dg_installed_is_bundle(d->models)) {
         look_at_bundle(d, d->models);
         return;
     }
@@ -156,7 +138,7 @@ void dg_doctor_models(struct dg_doctor *d)
     }
     for (int i = 0; i < n; i++) {
         snprintf(dir, sizeof dir, "%s/%s", d->models, list[i]->d_name);
-        if (list[i]->d_name[0] != '.' && is_bundle(dir)) {
+        if (list[i]->d_name[0] != '.' && dg_installed_is_bundle(dir)) {
             look_at_bundle(d, dir);
             found++;
         }

@@ -8,7 +8,7 @@ static const struct verb {
     int (*run)(int argc, char **argv);
     const char *what;
 } verbs[] = {
-    {"translate", dg_cli_translate, "translate lines from standard input"},
+    {"translate", dg_cli_translate, "translate files or standard input"},
     {"score", dg_cli_score, "log-probabilities of given translations"},
     {"convert", dg_cli_convert, "make a bundle from another program's model"},
     {"attention", dg_cli_attention, "draw attention weights as SVG"},

@@ -34,9 +34,9 @@ static int write_score(const struct run *r, struct dg_job *job, struct dg_error 
     if (rc)
         return rc;
     if (!r->o.json) {
-        printf("%.6f\t", s.total);
+        printf("%.17g\t", s.total);
         for (size_t i = 0; i < s.n; i++)
-            printf("%s%s:%.6f", i ? " " : "", s.pieces[i], (double)s.logprob[i]);
+            printf("%s%s:%.9g", i ? " " : "", s.pieces[i], (double)s.logprob[i]);
         putchar('\n');
         return 0;
     }
@@ -51,7 +51,7 @@ static int write_score(const struct run *r, struct dg_job *job, struct dg_error 
         dg_json_append_take(tokens, t);
     }
     dg_json_set_take(o, "tokens", tokens);
-    rc = dg_json_write(o, 0, &line);
+    rc = dg_json_write_exact(o, 0, &line);
     dg_json_free(o);
     if (rc || line.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of JSON");
@@ -139,7 +139,7 @@ int dg_cli_score(int argc, char **argv)
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &r, NULL, NULL},
         dg_decode_options_model(&r.o), dg_decode_options_workers(&r.o)};
     const struct dg_command command = {.name = "dragoman score",
-        .usage = "usage: dragoman score --model BUNDLE --source FILE --target FILE [options]\n",
+        .usage = "usage: dragoman score --source FILE --target FILE [options]\n",
         .after = "Plain output, a line for each pair: total log-probability, a tab, then "
                  "token:log-probability\nwith </s> last.\n",
         .groups = groups,

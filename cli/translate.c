@@ -3,8 +3,10 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "cli/lines.h"
 #include "translate/search_fields.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 struct run {
     struct dg_decode_options o;
     struct dg_session session;
+    struct dg_lines *input;
     bool progress;
     uint64_t started_ns, lines;
 };
@@ -41,11 +44,17 @@ static void show_progress(void *arg, size_t finished, size_t n)
 {
     const struct run *r = arg;
     (void)n;
-    double s = (double)(dg_clock_ns() - r->started_ns) / 1e9;
-    uint64_t lines = r->lines + finished;
-    if (r->progress)
-        fprintf(stderr, "\r%llu lines, %.1f lines/s ", (unsigned long long)lines,
-            (double)lines / (s + 1e-9));
+    const double s = (double)(dg_clock_ns() - r->started_ns) / 1e9;
+    const double share = dg_lines_share(r->input);
+    const uint64_t lines = r->lines + finished;
+    char percent[16] = "";
+    if (!r->progress)
+        return;
+    /* Lines of this chunk that are not answered yet were read, too: close enough. */
+    if (share >= 0)
+        snprintf(percent, sizeof percent, " (%.0f %%)", 100 * share);
+    fprintf(stderr, "\r%llu lines%s, %.1f lines/s ", (unsigned long long)lines, percent,
+        (double)lines / (s + 1e-9));
 }
 
 static struct dg_json *flags_json(unsigned flags)
@@ -103,7 +112,7 @@ static int write_json(const struct run *r, const struct dg_answers *a, struct dg
     if (r->o.translate.alignments)
         dg_json_set_take(o, "alignment", alignment_json(a, r->o.translate.pieces));
     dg_json_set_take(o, "flags", flags_json(a->flags));
-    int rc = dg_json_write(o, 0, &line);
+    int rc = dg_json_write_exact(o, 0, &line);
     dg_json_free(o);
     if (rc || line.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of JSON");
@@ -134,25 +143,26 @@ static int write_answer(
     return 0;
 }
 
-/* Read up to CHUNK lines as jobs; *n of them. */
-static int read_chunk(struct run *r, struct dg_job **jobs, size_t *n, struct dg_error *err)
+/* Read up to CHUNK lines as jobs; *n of them. Waits for the first alone: a line that was typed is
+ * answered before the next one is. *more: there may be further lines. */
+static int read_chunk(
+    struct run *r, struct dg_job **jobs, size_t *n, bool *more, struct dg_error *err)
 {
-    char *line = NULL;
-    size_t cap = 0;
     int rc = 0;
-    ssize_t len;
-    while (*n < CHUNK && !rc && (len = getline(&line, &cap, stdin)) >= 0) {
-        if (len && line[len - 1] == '\n')
-            len--;
-        rc = dg_job_plan(r->session.translator, line, (size_t)len, &r->o.translate, &jobs[*n], err);
+    while (*n < CHUNK && !rc) {
+        const char *line;
+        size_t len;
+        rc = dg_lines_next(r->input, *n == 0, &line, &len, err);
+        *more = rc == DG_EAGAIN || (!rc && line);
+        if (rc == DG_EAGAIN || (!rc && !line))
+            return 0;
+        if (!rc)
+            rc = dg_job_plan(r->session.translator, line, len, &r->o.translate, &jobs[*n], err);
         if (rc)
             dg_error_prefix(err, "line %llu", (unsigned long long)(r->lines + *n + 1));
         else
             (*n)++;
     }
-    if (!rc && ferror(stdin))
-        rc = dg_error_set(err, DG_EIO, "standard input cannot be read");
-    free(line);
     return rc;
 }
 
@@ -160,10 +170,11 @@ static int translate_lines(struct run *r, struct dg_error *err)
 {
     struct dg_job *jobs[CHUNK];
     size_t n;
+    bool more = false;
     int rc = 0;
     do {
         n = 0;
-        rc = read_chunk(r, jobs, &n, err);
+        rc = read_chunk(r, jobs, &n, &more, err);
         if (!rc)
             rc = dg_runner_run(r->session.runner, jobs, n, show_progress, r, err);
         for (size_t i = 0; i < n; i++) {
@@ -174,34 +185,18 @@ static int translate_lines(struct run *r, struct dg_error *err)
         if (!rc)
             rc = dg_cli_flush(err);
         r->lines += n;
-    } while (!rc && n == CHUNK);
+    } while (!rc && more);
     if (r->progress && r->lines)
         fprintf(stderr, "\n");
     return rc;
 }
 
-static int read_all(struct dg_buffer *text, struct dg_error *err)
+/* All of a file is one document; so is the output, to its last byte. */
+static int translate_document(struct run *r, const char *text, size_t n, struct dg_error *err)
 {
-    char chunk[65536];
-    size_t n;
-    while ((n = fread(chunk, 1, sizeof chunk, stdin)) > 0)
-        dg_buffer_add(text, chunk, n);
-    if (ferror(stdin))
-        return dg_error_set(err, DG_EIO, "standard input cannot be read");
-    return text->failed ? dg_error_set(err, DG_ENOMEM, "no memory for the document") : 0;
-}
-
-/* All of the input is one document; so is the output, to its last byte. */
-static int translate_document(struct run *r, struct dg_error *err)
-{
-    struct dg_buffer text;
     struct dg_job *job = NULL;
     struct dg_answers a;
-    dg_buffer_init(&text);
-    int rc = read_all(&text, err);
-    if (!rc)
-        rc = dg_job_plan(r->session.translator, text.data ? text.data : "", text.len,
-            &r->o.translate, &job, err);
+    int rc = dg_job_plan(r->session.translator, text, n, &r->o.translate, &job, err);
     if (!rc)
         rc = dg_runner_run(r->session.runner, &job, 1, NULL, NULL, err);
     if (!rc && r->o.json)
@@ -209,6 +204,40 @@ static int translate_document(struct run *r, struct dg_error *err)
     else if (!rc && !(rc = dg_job_finish(job, &a, err)))
         fwrite(a.best[0].text, 1, a.best[0].len, stdout);
     dg_job_free(job);
+    return rc;
+}
+
+static int read_all(const char *path, struct dg_buffer *text, struct dg_error *err)
+{
+    const bool in = strcmp(path, "-") == 0;
+    FILE *f = in ? stdin : fopen(path, "re");
+    char chunk[65536];
+    size_t n;
+    if (!f)
+        return dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
+    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
+        dg_buffer_add(text, chunk, n);
+    int rc = ferror(f) ? dg_error_set(err, DG_EIO, "%s cannot be read: %s",
+                             in ? "standard input" : path, strerror(errno))
+                       : 0;
+    if (!in)
+        fclose(f);
+    return text->failed ? dg_error_set(err, DG_ENOMEM, "no memory for the document") : rc;
+}
+
+static int translate_documents(struct run *r, char **paths, int n, struct dg_error *err)
+{
+    struct dg_buffer text;
+    int rc = 0;
+    dg_buffer_init(&text);
+    for (int i = 0; i < n && !rc; i++) {
+        dg_buffer_reset(&text);
+        rc = read_all(paths[i], &text, err);
+        if (!rc)
+            rc = translate_document(r, text.data ? text.data : "", text.len, err);
+        if (!rc)
+            rc = dg_cli_flush(err);
+    }
     dg_buffer_deinit(&text);
     return rc;
 }
@@ -236,20 +265,27 @@ int dg_cli_translate(int argc, char **argv)
         dg_n_best_fields(&r.o.translate.search)};
     dg_decode_options_search(&r.o, groups + 4);
     const struct dg_command command = {.name = "dragoman translate",
-        .usage = "usage: dragoman translate --model BUNDLE [options] < lines\n",
+        .usage = "usage: dragoman translate [options] [FILE...]\n\n"
+                 "Translates lines of files, or of standard input, to standard output.\n",
         .groups = groups,
-        .n_groups = DG_FIELD_COUNT(groups)};
-    int status = dg_command_read(&command, argc, argv, NULL);
+        .n_groups = DG_FIELD_COUNT(groups),
+        .max_words = -1};
+    int n = 0, status = dg_command_read(&command, argc, argv, &n);
     if (status >= 0)
         return status;
     if (check(&r.o, &err))
         return dg_command_refuse("dragoman translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r.started_ns = dg_clock_ns();
-    int rc = dg_session_open(&r.session, &r.o, &err);
+    static char standard_input[] = "-", *only[] = {standard_input};
+    int rc = dg_lines_open(argv + 1, (size_t)n, &r.input, &err);
     if (!rc)
-        rc = r.o.translate.format == DG_FORMAT_TEXT ? translate_lines(&r, &err)
-                                                    : translate_document(&r, &err);
+        rc = dg_session_open(&r.session, &r.o, &err);
+    if (!rc)
+        rc = r.o.translate.format == DG_FORMAT_TEXT
+                 ? translate_lines(&r, &err)
+                 : translate_documents(&r, n ? argv + 1 : only, n ? n : 1, &err);
     dg_session_close(&r.session);
+    dg_lines_close(r.input);
     return rc ? dg_cli_fail("translate", &err) : 0;
 }

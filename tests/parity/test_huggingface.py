@@ -133,7 +133,7 @@ def test_what_the_manifest_says(bundles):
     assert swish["model"]["activation"] == "swish" and swish["model"]["positions"] == "halves"
     assert (swish["model"]["encoder_layers"], swish["model"]["decoder_layers"]) == (2, 1)
     assert swish["model"]["tied_embeddings"] and swish["model"]["tied_output"] and swish["model"]["output_bias"]
-    assert swish["decoding"]["beam"] == 6
+    assert swish["decoding"]["beam_size"] == 6
     pad = vocabulary(bundles / "swish", "target").index("<pad>")
     assert swish["model"]["start"] == pad and swish["decoding"]["never"] == pad
     assert not separate["model"]["tied_embeddings"] and not separate["model"]["tied_output"]

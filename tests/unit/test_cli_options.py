@@ -37,7 +37,7 @@ def run(verb, *options, stdin=""):
     ("score", ["--beam", "4"], "--beam"), ("score", ["--alpha", "1"], "--alpha"), ("score", ["--n-best", "2"], "--n-best"),
     ("score", ["--sampling", "seed=1"], "--sampling"), ("score", ["--max-length", "9"], "--max-length"),
     ("score", ["--penalty", "none"], "--penalty"),
-    ("score", ["more"], '"more"'), ("bench", ["more"], '"more"'), ("translate", ["more"], '"more"')])
+    ("score", ["more"], '"more"'), ("bench", ["more"], '"more"')])
 def test_what_would_have_no_effect_is_refused(verb, options, told):
     done = run(verb, *options, stdin="1\n")
     assert done.returncode == 2 and done.stdout == ""

@@ -1,0 +1,109 @@
+#include "cli/installed.h"
+
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/library.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+const char *dg_installed_models(char *path, size_t cap)
+{
+    const char *named = getenv("DRAGOMAN_MODELS");
+    if (named && named[0])
+        return named;
+    if (access("weights/bundles", F_OK) == 0)
+        return "weights/bundles";
+    if (dg_library_find_beside("../share/dragoman/bundles", path, cap))
+        return path;
+    return "/usr/share/dragoman/bundles";
+}
+
+bool dg_installed_is_bundle(const char *dir)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/manifest.json", dir);
+    return access(path, F_OK) == 0;
+}
+
+static bool is_language(const struct dg_json *v, const char *wanted)
+{
+    const char *code = dg_json_string(v, NULL);
+    return code && (!wanted || strcasecmp(code, wanted) == 0);
+}
+
+/* Does its manifest have such a pair? One that cannot be read has none. */
+static bool translates(const char *dir, const char *source, const char *target)
+{
+    char path[4500];
+    struct dg_error ignored = {0};
+    bool found = false;
+    snprintf(path, sizeof path, "%s/manifest.json", dir);
+    struct dg_json *manifest = dg_json_load(path, &ignored);
+    const struct dg_json *pairs = dg_json_get(manifest, "pairs");
+    for (size_t i = 0; i < dg_json_length(pairs) && !found; i++) {
+        const struct dg_json *pair = dg_json_at(pairs, i);
+        found =
+            is_language(dg_json_at(pair, 0), source) && is_language(dg_json_at(pair, 1), target);
+    }
+    dg_json_free(manifest);
+    return found;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* How many there are in `dir`, the first one's path, and all their names. */
+static size_t look(
+    const char *dir, const char *const pair[2], char *path, size_t cap, struct dg_buffer *names)
+{
+    struct dirent **list = NULL;
+    size_t found = 0;
+    int n = scandir(dir, &list, NULL, by_name);
+    for (int i = 0; i < n; i++) {
+        char bundle[4400];
+        snprintf(bundle, sizeof bundle, "%s/%s", dir, list[i]->d_name);
+        if (list[i]->d_name[0] != '.' && translates(bundle, pair[0], pair[1])) {
+            if (found++ == 0)
+                snprintf(path, cap, "%s", bundle);
+            dg_buffer_addf(names, "%s%s", found > 1 ? ", " : "", list[i]->d_name);
+        }
+        free(list[i]);
+    }
+    free(list);
+    return found;
+}
+
+int dg_installed_find(
+    const char *source, const char *target, char *path, size_t cap, struct dg_error *err)
+{
+    char beside[4096];
+    const char *const pair[2] = {source, target};
+    const char *dir = dg_installed_models(beside, sizeof beside);
+    struct dg_buffer names;
+    int rc = DG_OK;
+    if (dg_installed_is_bundle(dir)) {
+        snprintf(path, cap, "%s", dir);
+        return DG_OK;
+    }
+    dg_buffer_init(&names);
+    const size_t found = look(dir, pair, path, cap, &names);
+    if (found == 0)
+        rc = dg_error_set(err, DG_ENOTFOUND, "no model%s%s%s%s in %s: name one with --model",
+            source ? " from " : "", source ? source : "", target ? " to " : "",
+            target ? target : "", dir);
+    else if (found > 1)
+        rc = dg_error_set(err, DG_EINVAL,
+            "several models in %s would do (%.200s): name one with --model, or its languages with "
+            "--source-lang and --target-lang",
+            dir, names.data ? names.data : "");
+    dg_buffer_deinit(&names);
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* Models that were not named: those of a source tree, or that were installed with this program. Any
+ * thread. */
+#ifndef DG_CLI_INSTALLED_H
+#define DG_CLI_INSTALLED_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where they are: $DRAGOMAN_MODELS, else weights/bundles, else ../share/dragoman/bundles from this
+ * program, else /usr/share/dragoman/bundles. `path` has room for the result. */
+const char *dg_installed_models(char *path, size_t cap);
+
+/* Is it a bundle (a directory with manifest.json)? */
+bool dg_installed_is_bundle(const char *dir);
+
+/* The one bundle there that translates from source to target; NULL: any language. DG_ENOTFOUND:
+ * there is none; DG_EINVAL: there are several. */
+int dg_installed_find(
+    const char *source, const char *target, char *path, size_t cap, struct dg_error *err);
+
+#endif

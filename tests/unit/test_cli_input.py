@@ -1,0 +1,156 @@
+"""What `dragoman translate` reads: files, standard input, a terminal; models that are not named; every digit of scores."""
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import struct
+import subprocess
+import time
+
+import pytest
+
+DRAGOMAN = os.path.abspath(os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman"))
+BUNDLE = os.path.abspath("tests/data/en-de")
+DOGS, GIRL = "Two dogs play in the snow.", "A girl is smiling."
+
+
+def run(verb, *options, stdin="", status=0, **more):
+    done = subprocess.run([DRAGOMAN, verb, *options], input=stdin, capture_output=True, text=True, timeout=120, **more)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def answers():
+    one, two = run("translate", "--model", BUNDLE, stdin=f"{DOGS}\n{GIRL}\n").stdout.splitlines()
+    assert one != two and one and two
+    return one, two
+
+
+def test_files_come_one_after_the_other(answers, tmp_path):
+    """Also where a file's last line has no end, "-" is standard input, and a line is longer than a block."""
+    long = "12 " * 40000 + "13"  # without letters: comes back as it is
+    (tmp_path / "one").write_text(DOGS)
+    (tmp_path / "two").write_text(f"{GIRL}\n\n")
+    (tmp_path / "long").write_text(long + "\n" + DOGS + "\n")
+    out = run("translate", "--model", BUNDLE, "one", "-", "two", stdin=DOGS + "\n", cwd=tmp_path).stdout
+    assert out == f"{answers[0]}\n{answers[0]}\n{answers[1]}\n\n"
+    out = run("translate", "--model", BUNDLE, "long", cwd=tmp_path).stdout
+    assert out == f"{long}\n{answers[0]}\n"
+    wrong = run("translate", "--model", BUNDLE, "one", "nowhere", status=1, cwd=tmp_path)
+    assert wrong.stdout == "" and wrong.stderr == "dragoman translate: nowhere: No such file or directory\n"
+
+
+def test_each_file_is_a_document(answers, tmp_path):
+    (tmp_path / "a.md").write_text(f"# {DOGS}\n")
+    (tmp_path / "b.md").write_text(f"- {GIRL}\n")
+    out = run("translate", "--model", BUNDLE, "--format", "markdown", "a.md", "b.md", cwd=tmp_path).stdout
+    assert out == f"# {answers[0]}\n- {answers[1]}\n"
+
+
+def read_line(fd, seconds):
+    text, end = b"", time.monotonic() + seconds
+    while not text.endswith(b"\n") and time.monotonic() < end:
+        if select.select([fd], [], [], 0.1)[0]:
+            text += os.read(fd, 4096)
+    return text.decode()
+
+
+def test_a_typed_line_is_answered_before_the_next(answers):
+    typed, terminal = pty.openpty()
+    with subprocess.Popen([DRAGOMAN, "translate", "--model", BUNDLE], stdin=terminal, stdout=subprocess.PIPE) as process:
+        os.close(terminal)
+        for line, answer in ((DOGS, answers[0]), (GIRL, answers[1]), (DOGS, answers[0])):
+            os.write(typed, line.encode() + b"\n")
+            assert read_line(process.stdout.fileno(), 60) == answer + "\n"
+        os.write(typed, b"\x04")
+        assert process.wait(60) == 0 and process.stdout.read() == b""
+    os.close(typed)
+
+
+def test_a_line_from_a_pipe_is_answered_before_the_next(answers):
+    """Half a line is not."""
+    with subprocess.Popen([DRAGOMAN, "translate", "--model", BUNDLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        os.write(process.stdin.fileno(), f"{DOGS}\nA girl is".encode())
+        assert read_line(process.stdout.fileno(), 60) == answers[0] + "\n"
+        assert not select.select([process.stdout.fileno()], [], [], 0.5)[0]
+        os.write(process.stdin.fileno(), b" smiling.\n")
+        assert read_line(process.stdout.fileno(), 60) == answers[1] + "\n"
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_progress_is_shown_on_a_terminal(tmp_path):
+    (tmp_path / "text").write_text(f"{DOGS}\n" * 20)
+    seen, terminal = pty.openpty()
+    with open(tmp_path / "out", "w") as out:
+        done = subprocess.run([DRAGOMAN, "translate", "--model", BUNDLE, str(tmp_path / "text")], stdout=out, stderr=terminal, timeout=120)
+    os.close(terminal)
+    text = b""
+    while select.select([seen], [], [], 0.1)[0]:
+        try:
+            text += os.read(seen, 65536)
+        except OSError:  # the end of a terminal
+            break
+    os.close(seen)
+    assert done.returncode == 0 and len((tmp_path / "out").read_text().splitlines()) == 20
+    assert re.search(r"\r20 lines \(100 %\), [0-9.]+ lines/s ", text.decode())
+    quiet = run("translate", "--model", BUNDLE, str(tmp_path / "text"))
+    assert quiet.stderr == ""
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """Two bundles in a folder: the second one says it translates from French."""
+    for name in ("first", "second"):
+        shutil.copytree(BUNDLE, tmp_path / "models" / name)
+    path = tmp_path / "models" / "second" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["pairs"] = [["fr", "de"]]
+    path.write_text(json.dumps(manifest))
+    run("seal", str(path.parent))
+    return tmp_path
+
+
+def environment(installed):
+    return dict(os.environ, DRAGOMAN_MODELS=str(installed / "models"))
+
+
+def test_an_installed_model_is_found(answers, installed):
+    env = environment(installed)
+    out = run("translate", "--source-lang", "EN", stdin=DOGS + "\n", env=env).stdout
+    assert out == answers[0] + "\n"
+    several = run("translate", "--target-lang", "de", stdin=DOGS, env=env, status=2).stderr
+    assert "several models" in several and "(first, second)" in several and "--model" in several
+    none = run("translate", "--target-lang", "fr", stdin=DOGS, env=env, status=2).stderr
+    assert "no model to fr in" in none
+    shutil.rmtree(installed / "models" / "second")
+    assert run("translate", stdin=DOGS + "\n", env=env).stdout == out
+    env["DRAGOMAN_MODELS"] += "/first"
+    assert run("translate", stdin=DOGS + "\n", env=env).stdout == out
+
+
+def test_a_source_tree_s_models_are_found(answers, installed):
+    env = {k: v for k, v in os.environ.items() if k != "DRAGOMAN_MODELS"}
+    shutil.rmtree(installed / "models" / "second")
+    os.makedirs(installed / "weights")
+    shutil.move(installed / "models", installed / "weights" / "bundles")
+    assert run("translate", stdin=DOGS + "\n", env=env, cwd=installed).stdout == answers[0] + "\n"
+
+
+def test_scores_have_every_digit(answers, tmp_path):
+    """A token's is a float, so that its digits give that float back; their sum is the total."""
+    (tmp_path / "s").write_text(DOGS + "\n")
+    (tmp_path / "t").write_text(answers[0] + "\n")
+    files = ["--source", str(tmp_path / "s"), "--target", str(tmp_path / "t")]
+    whole = json.loads(run("score", "--model", BUNDLE, *files, "--json").stdout)
+    total, tokens = run("score", "--model", BUNDLE, *files).stdout.rstrip("\n").split("\t")
+    values = [t["logprob"] for t in whole["tokens"]]
+    assert float(total) == whole["score"] == sum(values)
+    assert all(struct.unpack("f", struct.pack("f", v))[0] == v for v in values)
+    plain = [struct.unpack("f", struct.pack("f", float(t.rpartition(":")[2])))[0] for t in tokens.split(" ")]
+    assert plain == values and any(v != round(v, 6) for v in values)
+    answer = json.loads(run("translate", "--model", BUNDLE, "--json", "--length-penalty", "0", stdin=DOGS + "\n").stdout)
+    assert answer["text"] == answers[0] and answer["score"] == pytest.approx(whole["score"], rel=1e-12)
