@@ -33,6 +33,7 @@ struct dg_app {
     struct dg_pivots *pivots;
     struct dg_core_share share; /* of the cores, among the workers */
     _Atomic enum dg_app_state state;
+    atomic_bool stuck;              /* the engine has work and has taken no step for a time */
     atomic_uint_least64_t answered; /* requests; for the access log */
     atomic_uint in_flight;         /* requests whose handler has begun and whose reply is not out */
     atomic_uint attentions;        /* requests for attention weights that are not over */

@@ -47,9 +47,10 @@ struct server {
     const char *(*routes)[2]; /* method and path of each, for the metrics */
     uint16_t port;
     bool unix_bound; /* the Unix socket's file is ours */
-    /* For the watchdog, as of its last look. */
+    /* Whether the engine moves, as of the last look. */
     bool waited;
     uint64_t steps;
+    uint64_t since_ns; /* it has not moved while it had something to do */
 };
 
 #define WRONG_SETTING 2 /* exit status */
@@ -411,31 +412,43 @@ static bool is_stop(int got)
     return got == SIGTERM || got == SIGINT;
 }
 
-/* Is the engine moving? Sentences that wait while no step is taken from one look to the next mean
- * that it hangs, and then the service manager is to restart us. */
-static void feed_watchdog(struct server *s)
+/* Is the engine moving? Work and no step for a time mean that it hangs: then the probes say so, and
+ * the service manager hears nothing, and either restarts us. */
+static void look_at_engine(struct server *s, uint64_t limit_ns)
 {
     struct dg_queue_load load;
-    uint64_t steps = dg_metrics_count(s->app.metrics, DG_COUNT_DECODE_STEPS, 0);
+    uint64_t now = dg_clock_ns(),
+             steps = dg_metrics_count(s->app.metrics, DG_COUNT_DECODE_STEPS, 0);
     dg_queue_load(s->app.queue, &load);
-    if (load.entries > 0 && s->waited && steps == s->steps)
-        dg_log(
-            DG_LOG_ERROR, "stuck waiting=%zu steps=%llu", load.entries, (unsigned long long)steps);
+    bool waits = load.entries > 0 || dg_core_share_busy(&s->app.share) > 0;
+    if (!waits || !s->waited || steps != s->steps)
+        s->since_ns = now;
+    bool stuck = now - s->since_ns >= limit_ns;
+    if (stuck)
+        dg_log(DG_LOG_ERROR, "stuck waiting=%zu steps=%llu seconds=%.1f", load.entries,
+            (unsigned long long)steps, (double)(now - s->since_ns) / 1e9);
     else
         dg_systemd_notify("WATCHDOG=1");
-    s->waited = load.entries > 0;
+    atomic_store(&s->app.stuck, stuck);
+    s->waited = waits;
     s->steps = steps;
 }
 
 /* Until a signal says stop; which one it was. SIGHUP before the models are ready has waited. */
 static int serve(struct server *s, const sigset_t *signals)
 {
-    uint64_t period = dg_systemd_watchdog_ns() / 3; /* twice in time even when one is withheld */
+    /* A manager hears from us twice in time even when one word is withheld. */
+    uint64_t limit = (uint64_t)s->app.config.stuck_ms * 1000000;
+    uint64_t period = dg_systemd_watchdog_ns() / 3;
+    if (period > 0 && period < limit)
+        limit = period;
+    if (period == 0 || period > limit / 3)
+        period = limit / 3;
     struct timespec nap = {(time_t)(period / 1000000000), (long)(period % 1000000000)};
     for (;;) {
-        int got = period > 0 ? sigtimedwait(signals, NULL, &nap) : sigwaitinfo(signals, NULL);
-        if (got < 0 && period > 0)
-            feed_watchdog(s);
+        int got = sigtimedwait(signals, NULL, &nap);
+        if (got < 0)
+            look_at_engine(s, limit);
         if (got == SIGHUP)
             dg_reload_ask(s->app.reload, NULL);
         else if (is_stop(got))
@@ -443,13 +456,29 @@ static int serve(struct server *s, const sigset_t *signals)
     }
 }
 
+/* Not ready, but accepting: balancers have this time to notice before a client is refused. False: a
+ * second signal came. */
+static bool be_lame_duck(const struct server *s, const sigset_t *signals)
+{
+    uint64_t end = dg_clock_ns() + (uint64_t)s->app.config.lame_duck_ms * 1000000;
+    for (uint64_t now; (now = dg_clock_ns()) < end;) {
+        struct timespec rest = {
+            (time_t)((end - now) / 1000000000), (long)((end - now) % 1000000000)};
+        if (is_stop(sigtimedwait(signals, NULL, &rest)))
+            return false;
+    }
+    return true;
+}
+
 /* Requests that run go on until they are answered or the time is up, or a second signal comes. */
 static void drain(struct server *s, const sigset_t *signals)
 {
     const struct timespec poll = {.tv_nsec = DRAIN_POLL_NS};
-    uint64_t end = dg_clock_ns() + (uint64_t)s->app.config.drain_timeout_ms * 1000000;
     atomic_store(&s->app.state, DG_APP_DRAINING);
     dg_systemd_notify("STOPPING=1");
+    bool patient = be_lame_duck(s, signals);
+    uint64_t drain = patient ? (uint64_t)s->app.config.drain_timeout_ms * 1000000 : 0;
+    uint64_t end = dg_clock_ns() + drain;
     dg_http_drain(s->http);
     while ((!dg_http_drained(s->http) || dg_http_connections(s->http) > 0) && dg_clock_ns() < end)
         if (is_stop(sigtimedwait(signals, NULL, &poll)))

@@ -67,8 +67,8 @@ def check_kubernetes():
     there = {f for f in os.listdir(os.path.join(DOCKER, "kubernetes")) if "kind" in load("kubernetes", f)} - {"kustomization.yaml"}
     check(listed == there, f"kustomization.yaml lists {sorted(listed)}, there are {sorted(there)}")
     drain = 30  # the default of --drain-timeout
-    sleep = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
-    check(pod["spec"]["terminationGracePeriodSeconds"] > sleep + drain, "the pod is killed before it has drained")
+    duck = int({e["name"]: e["value"] for e in container["env"]}["DRAGOMAN_LAME_DUCK"])
+    check(pod["spec"]["terminationGracePeriodSeconds"] > duck + drain, "the pod is killed before it has drained")
 
 
 def check_versions():

@@ -261,6 +261,7 @@ static int submit(struct attention *a, struct dg_error *err)
     int64_t limit = a->timeout_ms > 0 ? a->timeout_ms : a->app->config.request_timeout_ms;
     a->deadline_ns = dg_http_request(a->x)->start_ns + (uint64_t)limit * 1000000;
     dg_http_later(a->x, &later, a); /* from here on it is the exchange's to free */
+    dg_http_due(a->x, a->deadline_ns);
     return dg_aside_submit(a->app->aside, work, a, err);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define PARTS_NS 10000000000ull /* what was done by the deadline is worth this wait */
 #define MS_NS 1000000ull
 #define LINES "application/x-ndjson"
 
@@ -150,6 +151,7 @@ static void start(struct dg_app *app, struct dg_http_exchange *x, struct dg_v1_b
         return;
     }
     dg_http_later(x, o.lines ? &lines : &whole, r); /* before the start: it may end at once */
+    dg_http_due(x, o.deadline_ns + PARTS_NS);
     rc = dg_batch_start(r->batch, &err);
     if (rc != DG_OK)
         dg_api_fail(x, &err);

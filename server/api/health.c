@@ -44,12 +44,18 @@ static void reply_status(struct dg_http_exchange *x, int status, const char *wor
 
 void dg_health_live(struct dg_app *app, struct dg_http_exchange *x)
 {
-    (void)app;
-    reply_status(x, 200, "ok");
+    if (atomic_load(&app->stuck))
+        reply_status(x, 503, "stuck");
+    else
+        reply_status(x, 200, "ok");
 }
 
 void dg_health_ready(struct dg_app *app, struct dg_http_exchange *x)
 {
+    if (atomic_load(&app->stuck)) {
+        reply_status(x, 503, "stuck");
+        return;
+    }
     switch (atomic_load(&app->state)) {
     case DG_APP_READY: reply_status(x, 200, "ready"); break;
     case DG_APP_STARTING: reply_status(x, 503, "starting"); break;

@@ -57,6 +57,8 @@ static void put_server(struct gauges *g, struct dg_app *app)
     dg_queue_load(app->queue, &load);
     put(g, "dragoman_ready", "1 when requests should be sent here.",
         atomic_load(&app->state) == DG_APP_READY);
+    put(g, "dragoman_stuck", "1 when the engine has work and has taken no step for --stuck-after.",
+        atomic_load(&app->stuck));
     put_labelled(g, "dragoman_build_info", "The program.", 1, version);
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
     put(g, "dragoman_queue_tokens", "Their source pieces; equal sentences count once.",

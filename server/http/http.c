@@ -24,6 +24,7 @@
     16384                 /* request line and headers must fit; the library answers 414 or 431 */
 #define MAX_KEPT_LOCAL 16 /* places that only clients on this machine get */
 #define TOO_MANY_BODIES "too many large requests are on their way"
+#define GRACE_NS 1000000000ull /* after a deadline, for an answer that says more than 504 */
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
 
 /* ---- Replies ---- */
@@ -159,6 +160,11 @@ void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later
     atomic_fetch_add(&x->http->awaited, 1);
 }
 
+void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns)
+{
+    x->due_ns = deadline_ns + GRACE_NS;
+}
+
 /* The reference of whoever was to wake it. */
 static void drop_later(struct dg_http_exchange *x)
 {
@@ -170,8 +176,8 @@ static void drop_later(struct dg_http_exchange *x)
 void dg_http_wake(struct dg_http_exchange *x)
 {
     pthread_mutex_lock(&x->lock);
-    assert(x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED);
-    bool suspended = x->state == DG_LATER_SUSPENDED;
+    assert(x->state != DG_LATER_NONE && x->state != DG_LATER_WOKEN);
+    bool suspended = x->state == DG_LATER_SUSPENDED; /* where it is late, the reply is not ours */
     x->state = DG_LATER_WOKEN;
     x->poked = true;
     if (suspended) {
@@ -196,10 +202,38 @@ static void exchange_gone(void *user)
     exchange_unref(x);
 }
 
+/* The wake is late: the connection goes on without it, and whoever is at work is told as if the
+ * client had gone. */
+static void exchange_late(void *user)
+{
+    struct dg_http_exchange *x = user;
+    pthread_mutex_lock(&x->lock);
+    bool late = x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED;
+    if (late) {
+        bool suspended = x->state == DG_LATER_SUSPENDED;
+        x->state = DG_LATER_LATE;
+        x->late = true;
+        if (suspended)
+            MHD_resume_connection(x->mhd);
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (late)
+        dg_http_tell_gone(x);
+    exchange_unref(x);
+}
+
+static bool is_late(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    bool late = x->late;
+    pthread_mutex_unlock(&x->lock);
+    return late;
+}
+
 /* Be told when the client hangs up; true: it has already. */
 static bool watch(struct dg_http_exchange *x)
 {
-    return x->connection && !dg_net_watch(x->http->net, x->connection->id, x);
+    return x->connection && !dg_net_watch(x->http->net, x->connection->id, x, x->due_ns);
 }
 
 /* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
@@ -258,6 +292,13 @@ static void refuse(struct dg_http_exchange *x, int status, const char *code, con
     r.close = true;
     if (x->connection)
         x->connection->linger = true;
+    dg_http_reply_take(x, &r);
+}
+
+static void reply_late(struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    x->http->o.refuse(x->http->o.app, 504, "timeout", "the request's deadline passed", &r);
     dg_http_reply_take(x, &r);
 }
 
@@ -374,7 +415,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (x->dispatched) { /* asked again, or woken */
         if (suspend(x))
             return MHD_YES;
-        x->later->finish(x->later_arg, x);
+        if (is_late(x))
+            reply_late(x);
+        else
+            x->later->finish(x->later_arg, x);
         return reply(x);
     }
     x->dispatched = true;
@@ -539,6 +583,7 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
         .accepted = on_accepted,
         .pin = pin_exchange,
         .gone = exchange_gone,
+        .late = exchange_late,
     };
     int rc = dg_net_open(listen_fds, &net, &http->net, err);
     if (rc != DG_OK) {

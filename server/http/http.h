@@ -111,6 +111,9 @@ struct dg_http_later {
     /* the client hung up before the wake: hurry up, dg_http_wake is still due. Any thread */
     void (*gone)(void *arg);
     void (*drop)(void *arg); /* the exchange is over: free arg. Any thread */
+    /* NULL, or, for a stream: its deadline passed without a wake, these are its last words; else it
+     * is cut off. Others may be at work on arg. HTTP thread. */
+    void (*late)(void *arg, struct dg_http_exchange *x, struct dg_buffer *out);
     /* NULL, or: the reply is a stream. Then finish is called as soon as handle returns, and its
      * reply has no body; fill appends what there is to say now, again and again, whenever the
      * socket has taken what was filled in before. With nothing appended it is called again after
@@ -123,6 +126,10 @@ struct dg_http_later {
  * thread, even before handle returns. (If handle replies after all, no wake is due.) */
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg);
 void dg_http_wake(struct dg_http_exchange *x);
+/* The wake is due by then (dg_clock_ns). Where it is a second late, the reply is 504 without it, by
+ * the HTTP side's own clock and whatever holds up the work: gone is called, and the wake, which is
+ * still due, comes to nothing. From within handle, after dg_http_later. */
+void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns);
 /* A stream has something to fill in. Any thread, before the wake. */
 void dg_http_poke(struct dg_http_exchange *x);
 

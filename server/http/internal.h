@@ -29,7 +29,14 @@ struct dg_http_connection {
     bool linger;
 };
 
-enum dg_later_state { DG_LATER_NONE, DG_LATER_RUNNING, DG_LATER_SUSPENDED, DG_LATER_WOKEN };
+enum dg_later_state {
+    DG_LATER_NONE,
+    DG_LATER_RUNNING,
+    DG_LATER_SUSPENDED,
+    /* Answered without its wake, which is still due. */
+    DG_LATER_LATE,
+    DG_LATER_WOKEN
+};
 
 struct dg_http_exchange {
     struct dg_http *http;
@@ -50,6 +57,7 @@ struct dg_http_exchange {
     char id[DG_HTTP_ID_BYTES];
     const struct dg_http_later *later;
     void *later_arg;
+    uint64_t due_ns; /* its wake is late then; 0: never */
     /* Streaming: bytes on their way, HTTP thread only. */
     struct dg_buffer out;
     size_t out_at;
@@ -57,6 +65,7 @@ struct dg_http_exchange {
     atomic_uint refs;
     pthread_mutex_t lock;
     enum dg_later_state state; /* guarded by lock */
+    bool late;                 /* guarded by lock: it was answered without its wake */
     bool told_gone;            /* guarded by lock */
     bool poked;                /* guarded by lock: there is something new to fill in */
 };

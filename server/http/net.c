@@ -43,6 +43,7 @@ struct slot {
     uint64_t since_ns;
     uint64_t client;
     void *user;
+    uint64_t due_ns; /* of user; 0: never */
 };
 
 struct lingering {
@@ -203,13 +204,15 @@ void dg_net_phase(struct dg_net *net, uint64_t id, enum dg_net_phase phase)
     pthread_mutex_unlock(&net->lock);
 }
 
-bool dg_net_watch(struct dg_net *net, uint64_t id, void *user)
+bool dg_net_watch(struct dg_net *net, uint64_t id, void *user, uint64_t due_ns)
 {
     pthread_mutex_lock(&net->lock);
     struct slot *s = find(net, id);
     bool there = !s || !s->gone; /* a connection beyond the table is not watched, only answered */
-    if (s && there)
+    if (s && there) {
         s->user = user;
+        s->due_ns = due_ns;
+    }
     pthread_mutex_unlock(&net->lock);
     return there;
 }
@@ -457,6 +460,30 @@ static void tend_lingering(struct dg_net *net, uint64_t now)
     pthread_mutex_unlock(&net->lock);
 }
 
+/* A watched request whose answer is late, pinned; NULL: there is none. Slots from *from on. */
+static void *take_late(struct dg_net *net, uint32_t *from, uint64_t now)
+{
+    void *user = NULL;
+    pthread_mutex_lock(&net->lock);
+    for (; *from < net->n_slots && !user; (*from)++) {
+        struct slot *s = &net->slots[*from];
+        if (s->fd < 0 || !s->user || s->due_ns == 0 || now < s->due_ns)
+            continue;
+        user = s->user;
+        s->user = NULL;
+        net->o.pin(user);
+    }
+    pthread_mutex_unlock(&net->lock);
+    return user;
+}
+
+static void tell_late(struct dg_net *net, uint64_t now)
+{
+    uint32_t from = 0;
+    for (void *user; (user = take_late(net, &from, now)) != NULL;)
+        net->o.late(user);
+}
+
 /* How long a connection may stay as it is; 0 = for ever. Lock held. */
 static uint64_t limit_ns(const struct dg_net *net, const struct slot *s)
 {
@@ -550,6 +577,7 @@ static void *keep(void *arg)
             continue;
         next_tick = now + TICK_MS * MS;
         close_slow(net, now);
+        tell_late(net, now);
         retry_accept(net, now);
     }
     return NULL;

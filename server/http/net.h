@@ -36,6 +36,7 @@ struct dg_net_options {
     bool (*accepted)(void *arg, int fd, const struct sockaddr *addr, socklen_t n);
     void (*pin)(void *user);  /* keep user alive; called with the lock held: count, nothing else */
     void (*gone)(void *user); /* the client of a watched request hung up; drops the pin */
+    void (*late)(void *user); /* its answer is late; drops the pin */
 };
 
 #define DG_NET_LISTENERS 2
@@ -68,8 +69,9 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
 void dg_net_leave(struct dg_net *net, uint64_t id, bool linger);
 void dg_net_phase(struct dg_net *net, uint64_t id, enum dg_net_phase phase);
 
-/* Call gone(user) once if the client hangs up before dg_net_unwatch. False: it has already. */
-bool dg_net_watch(struct dg_net *net, uint64_t id, void *user);
+/* Call gone(user) once if the client hangs up, or late(user) once if due_ns (0: never) passes,
+ * before dg_net_unwatch; one of them. False: it has hung up already. */
+bool dg_net_watch(struct dg_net *net, uint64_t id, void *user, uint64_t due_ns);
 void dg_net_unwatch(struct dg_net *net, uint64_t id);
 
 /* Has the client hung up? */

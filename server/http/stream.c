@@ -31,11 +31,17 @@ static bool fill(struct dg_http_exchange *x)
     do {
         pthread_mutex_lock(&x->lock);
         x->poked = false;
-        x->out_last = x->state == DG_LATER_WOKEN;
+        bool late = x->late;
+        x->out_last = late || x->state == DG_LATER_WOKEN;
         pthread_mutex_unlock(&x->lock);
         dg_buffer_reset(&x->out);
         x->out_at = 0;
-        x->later->fill(x->later_arg, x, x->out_last, &x->out);
+        if (!late)
+            x->later->fill(x->later_arg, x, x->out_last, &x->out);
+        else if (x->later->late)
+            x->later->late(x->later_arg, x, &x->out);
+        else
+            x->out.failed = true; /* cut off: an end would look like all of it */
         if (x->out.len > 0 || x->out_last || x->out.failed)
             return true;
     } while (!pause_stream(x));

@@ -145,6 +145,12 @@ static void fill(void *arg, struct dg_http_exchange *x, bool last, struct dg_buf
     dg_call_stream_write(arg, last, out);
 }
 
+static void late(void *arg, struct dg_http_exchange *x, struct dg_buffer *out)
+{
+    (void)x;
+    dg_call_stream_late(arg, out);
+}
+
 static void gone(void *arg)
 {
     struct dg_call *c = arg;
@@ -191,7 +197,8 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
                                       stream = {.finish = begin,
                                           .gone = gone,
                                           .drop = drop,
-                                          .fill = fill};
+                                          .fill = fill,
+                                          .late = late};
     struct dg_http_exchange *x = c->x;
     struct dg_app *app = c->app;
     struct dg_error err = {0};
@@ -212,6 +219,7 @@ void dg_call_submit_take(struct dg_call *c, int64_t timeout_ms)
     c->task->arg = c;
     dg_http_later(x, c->stream ? &stream : &whole,
         c); /* before submitting: it may be done at once, and then c belongs to x */
+    dg_http_due(x, c->task->deadline_ns);
     if (c->task->n_entries == 0) { /* no letters, or all is in the cache */
         done(c);
         return;

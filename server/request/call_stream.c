@@ -177,3 +177,12 @@ void dg_call_stream_write(struct dg_call *c, bool last, struct dg_buffer *out)
         dg_gate_answered(c->x, (int64_t)sent_characters(c->stream));
     }
 }
+
+void dg_call_stream_late(struct dg_call *c, struct dg_buffer *out)
+{
+    struct dg_error err = {0};
+    dg_error_set(&err, DG_ETIMEOUT, "the request's deadline passed");
+    write_event("error", dg_reply_error_json(&err), out);
+    dg_http_set_outcome(c->x, dg_reply_status(&err));
+    dg_gate_answered(c->x, (int64_t)sent_characters(c->stream));
+}

@@ -16,6 +16,8 @@ int dg_call_stream_plan(
 void dg_call_stream_free(struct dg_call_stream *s); /* NULL is fine */
 
 /* Append the events for what has been done since; last: the task is over. */
+/* The deadline passed and the task has not ended: the last event says so. */
+void dg_call_stream_late(struct dg_call *c, struct dg_buffer *out);
 void dg_call_stream_write(struct dg_call *c, bool last, struct dg_buffer *out);
 
 #endif

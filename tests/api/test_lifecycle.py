@@ -12,6 +12,7 @@ import threading
 import time
 
 import pytest
+import requests
 
 from conftest import NARROW, PATIENCE, SERVER, Server, http_post, long_text, read_all
 
@@ -519,6 +520,26 @@ def test_the_plan_is_for_the_device_that_is_asked_for(models):
     assert done.returncode == 1 and "/nowhere/plugin.so" in done.stderr
     done = subprocess.run([*command, "auto"], env=nowhere, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0 and re.search(r"^Device: cpu/\w+, for want of another: .*/nowhere/plugin.so", done.stdout, re.M)
+
+
+def test_a_lame_duck_accepts_until_balancers_know(models):
+    with Server(models, "--lame-duck", "2") as server:
+        server.process.send_signal(signal.SIGTERM)
+        server.until(lambda: server.get("/readyz").status_code == 503)
+        asked = 0
+        start = time.monotonic()
+        try:
+            while True:  # each over a connection of its own
+                assert server.translate("Hello.").status_code == 200
+                asked += 1
+        except requests.ConnectionError:
+            assert asked > 0 and time.monotonic() - start < PATIENCE
+        assert server.process.wait(PATIENCE) == 0
+    with Server(models, "--lame-duck", "3000") as server:
+        server.process.send_signal(signal.SIGTERM)
+        server.until(lambda: server.get("/readyz").status_code == 503)
+        server.process.send_signal(signal.SIGTERM)  # a second one does not wait
+        assert server.process.wait(PATIENCE) == 0
 
 
 def test_the_log_as_json_and_sampled(models):

@@ -126,15 +126,57 @@ def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_p
                     server.until(lambda: len(stuck(server)) > said + 2)  # it looks again and again
                     with pytest.raises(BlockingIOError):
                         manager.hear()
-                    assert not waits.done() and server.get("/livez").status_code == 200
+                    # The probes say the same, by the same rule.
+                    assert not waits.done()
+                    for path in ("/livez", "/readyz"):
+                        reply = server.get(path)
+                        assert reply.status_code == 503 and reply.json() == {"status": "stuck"}
+                    assert "dragoman_stuck 1\n" in server.get("/metrics").text
                     ptrace(PTRACE_DETACH, engine)
                     engine = None
                     manager.socket.settimeout(PATIENCE)
                     assert manager.hear() == {"WATCHDOG": "1"}
+                    server.until(lambda: server.get("/livez").status_code == 200)
                     assert waits.result().status_code == 200
             finally:
                 if engine:
                     ptrace(PTRACE_DETACH, engine)
+
+
+@pytest.mark.parametrize("kind", ["whole", "stream", "batch", "lines"])
+def test_an_engine_that_hangs_delays_no_deadline(endless, kind):
+    """504 comes by the HTTP side's clock, and what the engine makes of the request later harms nobody."""
+    body = dict(text=long_text(30), source="en", target="de", timeout_ms=500)
+    asked = {"whole": ("/v1/translate", body), "stream": ("/v1/translate", dict(body, stream=True)),
+             "batch": ("/v1/batch", dict(items=[dict(text=long_text(30), source="en", target="de")], timeout_ms=500))}
+    asked["lines"] = asked["batch"]
+    path, body = asked[kind]
+    headers = {"Accept": "application/x-ndjson"} if kind == "lines" else {}
+    with Server(endless, *NARROW) as server:
+        engine = busiest_thread(server, lambda: server.translate(long_text(5)))
+        ptrace(PTRACE_SEIZE, engine)
+        ptrace(PTRACE_INTERRUPT, engine)
+        os.waitpid(engine, WALL)
+        try:
+            start, said, cut = time.monotonic(), "", False
+            with requests.post(server.url(path), json=body, headers=headers, stream=True, timeout=PATIENCE) as reply:
+                try:
+                    said = reply.text
+                except requests.RequestException:
+                    cut = True  # what was said already is not all of it
+            assert time.monotonic() - start < PATIENCE / 2
+            if kind in ("whole",) or (kind == "batch" and reply.status_code != 200):
+                assert reply.status_code == 504 and reply.json()["error"]["code"] == "timeout"
+            elif kind == "batch":
+                assert reply.json()["items"][0]["error"]["code"] == "timeout"
+            elif kind == "stream":
+                assert reply.status_code == 200 and "event: error" in said and '"timeout"' in said
+            else:
+                assert cut or '"timeout"' in said
+        finally:
+            ptrace(PTRACE_DETACH, engine)
+        server.until(lambda: server.get("/readyz").status_code == 200)
+        assert server.translate("Hello.").status_code == 200
 
 
 def stuck(server):
