@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 struct dg_backend;
-struct dg_train;     /* kernels/train.h */
-struct dg_track_ops; /* kernels/tracks.h */
-struct dg_buf;       /* device memory for activations or keys and values */
-struct dg_weight;    /* a parameter as the backend wants it: type, layout, scales inside */
+struct dg_train;             /* kernels/train.h */
+struct dg_device_search_ops; /* kernels/device_search.h */
+struct dg_buf;               /* device memory for activations or keys and values */
+struct dg_weight;            /* a parameter as the backend wants it: type, layout, scales inside */
 
 /* Rows of an activation: row m starts `offset + m * ld` elements into `buf`. buf NULL means
  * "none". */
@@ -111,8 +111,8 @@ struct dg_attn_seg {
     size_t probs; /* element offset of this piece's [H,n_q,n_k] in dg_attention.probs */
 };
 
-/* Whose pieces an attention call means: its own segs, or those of the step that dg_ops.tracks has
- * begun. */
+/* Whose pieces an attention call means: its own segs, or those of the step that
+ * dg_ops.device_search has begun. */
 enum dg_attn_of { DG_ATTN_SEGS, DG_ATTN_STEP_SELF, DG_ATTN_STEP_MEMORY };
 
 struct dg_attention {
@@ -227,7 +227,7 @@ struct dg_ops {
     /* NULL: the device computes in the host's memory. */
     int (*memory)(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
     /* A search whose state the device keeps; NULL: model/ keeps it. */
-    const struct dg_track_ops *tracks;
+    const struct dg_device_search_ops *device_search;
     /* The training ops over this backend; NULL where another library has them (the CPU's:
      * dg_cpu_train_open). */
     int (*train_open)(struct dg_backend *be, struct dg_train **out, struct dg_error *err);

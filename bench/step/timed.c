@@ -1,7 +1,7 @@
 #include "bench/step/timed.h"
 
 #include "base/clock.h"
-#include "kernels/tracks.h"
+#include "kernels/device_search.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -214,71 +214,72 @@ static void use_threads(struct dg_backend *be, int n)
         inner->ops->use_threads(inner, n);
 }
 
-static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
-    struct dg_tracks **out, struct dg_error *err)
+static int search_open(struct dg_backend *be, const struct dg_device_search_limits *most,
+    struct dg_device_search **out, struct dg_error *err)
 {
     struct dg_backend *inner = timed_of(be)->inner;
-    return inner->ops->tracks->open(inner, most, out, err);
+    return inner->ops->device_search->open(inner, most, out, err);
 }
 
-static void tracks_close(struct dg_backend *be, struct dg_tracks *tracks)
+static void search_close(struct dg_backend *be, struct dg_device_search *search)
 {
     struct dg_backend *inner = timed_of(be)->inner;
-    inner->ops->tracks->close(inner, tracks);
+    inner->ops->device_search->close(inner, search);
 }
 
-static void tracks_place(
-    struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_sentence *s, uint32_t n)
+static void search_place(struct dg_backend *be, struct dg_device_search *search,
+    const struct dg_device_search_sentence *s, uint32_t n)
 {
     struct timed *t = timed_of(be);
     t->phase = DG_TIMED_STEP;
     uint64_t start = dg_clock_ns();
-    t->inner->ops->tracks->place(t->inner, tracks, s, n);
+    t->inner->ops->device_search->place(t->inner, search, s, n);
     count(t, "sentences to the device", start);
 }
 
-static bool tracks_begin(
-    struct dg_backend *be, struct dg_tracks *tracks, const struct dg_tracks_step *step, size_t *M)
+static bool search_begin(struct dg_backend *be, struct dg_device_search *search,
+    const struct dg_device_search_step *step, size_t *M)
 {
     struct timed *t = timed_of(be);
     t->phase = DG_TIMED_STEP;
     uint64_t start = dg_clock_ns();
-    bool run = t->inner->ops->tracks->begin(t->inner, tracks, step, M);
+    bool run = t->inner->ops->device_search->begin(t->inner, search, step, M);
     count(t, "step's beginning", start);
     return run;
 }
 
-static void tracks_end(struct dg_backend *be, struct dg_tracks *tracks, struct dg_rows logits)
+static void search_end(
+    struct dg_backend *be, struct dg_device_search *search, struct dg_rows logits)
 {
     struct timed *t = timed_of(be);
     uint64_t start = dg_clock_ns();
-    t->inner->ops->tracks->end(t->inner, tracks, logits);
+    t->inner->ops->device_search->end(t->inner, search, logits);
     count(t, "step's end", start);
 }
 
-static bool tracks_wait(
-    struct dg_backend *be, struct dg_tracks *tracks, struct dg_tracks_found *found)
+static bool search_wait(
+    struct dg_backend *be, struct dg_device_search *search, struct dg_device_search_found *found)
 {
     struct timed *t = timed_of(be);
     uint64_t start = dg_clock_ns();
-    bool whole = t->inner->ops->tracks->wait(t->inner, tracks, found);
+    bool whole = t->inner->ops->device_search->wait(t->inner, search, found);
     count(t, "waiting for a step", start);
     return whole;
 }
 
-static void tracks_refute(struct dg_backend *be, const char *what)
+static void search_refute(struct dg_backend *be, const char *what)
 {
     struct dg_backend *inner = timed_of(be)->inner;
-    inner->ops->tracks->refute(inner, what);
+    inner->ops->device_search->refute(inner, what);
 }
 
-static const struct dg_track_ops track_ops = {.open = tracks_open,
-    .close = tracks_close,
-    .place = tracks_place,
-    .begin = tracks_begin,
-    .end = tracks_end,
-    .wait = tracks_wait,
-    .refute = tracks_refute};
+static const struct dg_device_search_ops search_ops = {.open = search_open,
+    .close = search_close,
+    .place = search_place,
+    .begin = search_begin,
+    .end = search_end,
+    .wait = search_wait,
+    .refute = search_refute};
 
 int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_error *err)
 {
@@ -304,7 +305,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         .kv_write = kv_write,
         .topk = topk,
         .status = status,
-        .tracks = inner->ops->tracks ? &track_ops : NULL,
+        .device_search = inner->ops->device_search ? &search_ops : NULL,
         .use_threads = use_threads,
         .close = dg_timed_close};
     t->inner = inner;

@@ -115,7 +115,7 @@ static bool step_attention(
 {
     const bool self = op->of == DG_ATTN_STEP_SELF;
     assert(cu->step && op->Dv == cu->step->most.Dv);
-    const struct dg_k_tracks *t = &cu->step->k;
+    const struct dg_k_device_search *t = &cu->step->k;
     *k = fixed_part(op, self ? 1 : t->tile_rows);
     k->n_tiles = cu->step->M;
     k->segs = self ? t->self : t->cross;

@@ -83,8 +83,8 @@ struct dg_cuda {
     enum dg_gemm_mode gemm_mode;
     bool trains, plain_attention; /* what dg_cuda_attention_is_mma asks */
     enum dg_step_mode step_mode;
-    struct dg_tracks *step; /* the open one, whose lists ops read; else NULL (step.h) */
-    unsigned char *results; /* [results_bytes] pinned: what topk brings back */
+    struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (step.h) */
+    unsigned char *results;        /* [results_bytes] pinned: what topk brings back */
     size_t results_bytes;
     void *scratch; /* [scratch_bytes] device: one op's intermediate results, grown before use */
     size_t scratch_bytes;

@@ -32,7 +32,7 @@ static const struct dg_ops ops = {
     .reserve = dg_cuda_reserve,
     .status = dg_cuda_status,
     .memory = cuda_memory,
-    .tracks = &dg_cuda_track_ops,
+    .device_search = &dg_cuda_device_search_ops,
     .train_open = dg_cuda_train_open,
     .close = cuda_close,
 };

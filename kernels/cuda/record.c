@@ -4,7 +4,7 @@
  * the device and what comes back stays outside, for its places change from step to step. */
 #include "kernels/cuda/step.h"
 
-static struct dg_record *find(struct dg_tracks *t, uint32_t M)
+static struct dg_record *find(struct dg_device_search *t, uint32_t M)
 {
     for (uint32_t i = 0; i < t->n_records; i++)
         if (t->records[i].M == M)
@@ -28,7 +28,7 @@ static bool ok(struct dg_cuda *cu, int cuda_error, const char *what)
     return false;
 }
 
-bool dg_record_begin(struct dg_cuda *cu, struct dg_tracks *t)
+bool dg_record_begin(struct dg_cuda *cu, struct dg_device_search *t)
 {
     t->recording = false;
     t->record = cu->step_mode == DG_STEP_GRAPH ? find(t, t->M) : NULL;
@@ -41,7 +41,7 @@ bool dg_record_begin(struct dg_cuda *cu, struct dg_tracks *t)
     return t->recording;
 }
 
-void dg_record_end(struct dg_cuda *cu, struct dg_tracks *t)
+void dg_record_end(struct dg_cuda *cu, struct dg_device_search *t)
 {
     struct dg_record *r = t->record;
     cudaGraph_t graph = NULL;
@@ -57,7 +57,7 @@ void dg_record_end(struct dg_cuda *cu, struct dg_tracks *t)
         ok(cu, cudaGraphLaunch(r->exec, cu->stream), "repeating");
 }
 
-void dg_records_close(struct dg_tracks *t)
+void dg_records_close(struct dg_device_search *t)
 {
     for (uint32_t i = 0; i < t->n_records; i++)
         if (t->records[i].exec)

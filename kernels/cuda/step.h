@@ -1,11 +1,11 @@
-/* The search that the device keeps (tracks.c) and its recorded steps (record.c). Only kernels/cuda
- * includes this. */
+/* The search that the device keeps (device_search.c) and its recorded steps (record.c). Only
+ * kernels/cuda includes this. */
 #ifndef DG_KERNELS_CUDA_STEP_H
 #define DG_KERNELS_CUDA_STEP_H
 
 #include "kernels/cuda/internal.h"
-#include "kernels/cuda/launch_tracks.h"
-#include "kernels/tracks.h"
+#include "kernels/cuda/launch_device_search.h"
+#include "kernels/device_search.h"
 
 enum { DG_RECORDS_MAX = 48 };
 
@@ -23,9 +23,9 @@ struct dg_turn {
     uint32_t n_rows, stride;
 };
 
-struct dg_tracks {
-    struct dg_tracks_most most;
-    struct dg_k_tracks k;
+struct dg_device_search {
+    struct dg_device_search_limits most;
+    struct dg_k_device_search k;
     unsigned char *device, *pinned; /* all that k points to; both turns */
     unsigned char *sent, *found;    /* the step's, in `device` */
     size_t sent_bytes, found_bytes;
@@ -39,12 +39,12 @@ struct dg_tracks {
     bool recording;
 };
 
-extern const struct dg_track_ops dg_cuda_track_ops;
+extern const struct dg_device_search_ops dg_cuda_device_search_ops;
 
 /* True: run the ops, which may be recorded by that. False: a recording will be repeated. */
-bool dg_record_begin(struct dg_cuda *cu, struct dg_tracks *t);
+bool dg_record_begin(struct dg_cuda *cu, struct dg_device_search *t);
 /* After the ops: the recording, if there is one, is closed and run. */
-void dg_record_end(struct dg_cuda *cu, struct dg_tracks *t);
-void dg_records_close(struct dg_tracks *t);
+void dg_record_end(struct dg_cuda *cu, struct dg_device_search *t);
+void dg_records_close(struct dg_device_search *t);
 
 #endif

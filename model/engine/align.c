@@ -3,6 +3,8 @@
  * weights: the row that chose a piece says where it looked, and the beam keeps that with the piece
  * (dg_candidates.sources). Kept for every sentence, because any may put out the unknown piece,
  * which is copied from where it came from. */
+#include "model/engine/align.h"
+
 #include "model/engine/internal.h"
 #include "model/model_internal.h"
 

@@ -1,13 +1,14 @@
 #include "model/engine/engine.h"
 #include "model/engine/cache.h"
 #include "model/engine/internal.h"
+#include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer list saves little, and each sentence holds its own rows. */
-#define DG_MAX_LIST 4096u
+/* A longer shortlist saves little, and each sentence holds its own rows. */
+#define DG_MAX_SHORTLIST 4096u
 
 static const struct dg_engine_limits defaults = {
     .max_rows = 128, .max_sentences = 64, .max_source = 512, .max_target = 1024};
@@ -73,8 +74,8 @@ static size_t most_rows(const struct dg_engine *e)
     return e->max_rows > e->encode_rows ? e->max_rows : e->encode_rows;
 }
 
-/* The lists of one step, all sized at open: steps allocate nothing. */
-static int open_lists(struct dg_engine *e, struct dg_error *err)
+/* The arrays of one step, all sized at open: steps allocate nothing. */
+static int open_step_arrays(struct dg_engine *e, struct dg_error *err)
 {
     size_t R = e->max_rows, V = e->model->config.target_vocab;
     size_t pairs = 2 * (size_t)DG_MAX_BEAM + (e->model->config.never >= 0);
@@ -93,12 +94,13 @@ static int open_lists(struct dg_engine *e, struct dg_error *err)
         !e->top_logprob || !e->top_ids)
         return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
     if (e->model->shortlist) {
-        e->max_list = (uint32_t)(V / 2 < DG_MAX_LIST ? V / 2 : DG_MAX_LIST);
-        e->list_bits = calloc(dg_shortlist_words(e->model->shortlist), sizeof *e->list_bits);
-        e->list_ids = malloc((e->max_list + 1) * sizeof *e->list_ids);
-        if (!e->list_bits || !e->list_ids)
+        e->max_shortlist = (uint32_t)(V / 2 < DG_MAX_SHORTLIST ? V / 2 : DG_MAX_SHORTLIST);
+        e->shortlist_bits =
+            calloc(dg_shortlist_words(e->model->shortlist), sizeof *e->shortlist_bits);
+        e->shortlist_ids = malloc((e->max_shortlist + 1) * sizeof *e->shortlist_ids);
+        if (!e->shortlist_bits || !e->shortlist_ids)
             return dg_error_set(
-                err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_list);
+                err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_shortlist);
     }
     e->logits.ld = dg_logits_ld(&e->model->config);
     e->bytes += R * e->logits.ld * sizeof(float);
@@ -140,8 +142,8 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
         (rc = dg_state_pool_open(&e->states, be, &model->config, e->max_rows, err)) ||
         (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) ||
-        (rc = dg_align_open(e, err)) || (rc = open_lists(e, err)) || (rc = reserve(e, err)) ||
-        (rc = dg_ahead_open(e, err))) {
+        (rc = dg_align_open(e, err)) || (rc = open_step_arrays(e, err)) || (rc = reserve(e, err)) ||
+        (rc = dg_pipelined_step_open(e, err))) {
         dg_engine_close(e);
         return rc;
     }
@@ -150,7 +152,7 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     return 0;
 }
 
-static void free_list(struct dg_live *s)
+static void free_all(struct dg_live *s)
 {
     for (struct dg_live *next; s; s = next) {
         next = s->next;
@@ -162,11 +164,11 @@ void dg_engine_close(struct dg_engine *e)
 {
     if (!e)
         return;
-    dg_ahead_close(e);
-    free_list(e->pending);
-    free_list(e->live);
-    free_list(e->done);
-    free_list(e->spare);
+    dg_pipelined_step_close(e);
+    free_all(e->pending);
+    free_all(e->live);
+    free_all(e->done);
+    free_all(e->spare);
     dg_align_close(e);
     dg_cache_close(&e->cache);
     dg_state_pool_close(&e->states);
@@ -182,8 +184,8 @@ void dg_engine_close(struct dg_engine *e)
     free(e->top_logprob);
     free(e->top_ids);
     free(e->row);
-    free(e->list_bits);
-    free(e->list_ids);
+    free(e->shortlist_bits);
+    free(e->shortlist_ids);
     free(e);
 }
 
@@ -197,7 +199,7 @@ static struct dg_live **tail(struct dg_live **list)
 /* Room back to the pool; the sentence itself stays (its answer may still be read). */
 static void give_room(struct dg_engine *e, struct dg_live *s)
 {
-    dg_ahead_forget(e, s);
+    dg_pipelined_step_forget(e, s);
     dg_output_rows_close(s->output);
     s->output = NULL;
     for (uint32_t i = 0; i < s->n_blocks; i++)
@@ -229,10 +231,10 @@ static int take_shortlist(
         search->pick || search->sampling.temperature > 0)
         return 0;
     size_t n = dg_shortlist_select(e->model->shortlist, s->source, s->n_source, s->prefix,
-        s->n_prefix, e->list_bits, e->list_ids, e->max_list);
+        s->n_prefix, e->shortlist_bits, e->shortlist_ids, e->max_shortlist);
     if (n < e->k_max)
         return 0;
-    return dg_output_rows_open(e->model, e->be, e->list_ids, (uint32_t)n, &s->output, err);
+    return dg_output_rows_open(e->model, e->be, e->shortlist_ids, (uint32_t)n, &s->output, err);
 }
 
 int dg_engine_admit(

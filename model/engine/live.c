@@ -1,3 +1,5 @@
+#include "model/engine/live.h"
+
 #include "model/engine/internal.h"
 #include "model/model_internal.h"
 
@@ -45,13 +47,12 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     if (s.max_len > e->limits.max_target && !in->forced)
         s.max_len = e->limits.max_target;
     if (s.beam > DG_MAX_BEAM)
-        return dg_error_field(
-            err, DG_EINVAL, "beam_size", "beam %u is over the limit of %u", s.beam, DG_MAX_BEAM);
+        return dg_error_set(err, DG_EINVAL, "beam %u is over the limit of %u", s.beam, DG_MAX_BEAM);
     if (s.n_best > s.beam)
-        return dg_error_field(
-            err, DG_EINVAL, "n_best", "n_best %u is more than the beam of %u", s.n_best, s.beam);
+        return dg_error_set(
+            err, DG_EINVAL, "n_best %u is more than the beam of %u", s.n_best, s.beam);
     if (!(s.sampling.temperature >= 0) || s.sampling.top_k > DG_MAX_SAMPLE_TOP_K)
-        return dg_error_field(err, DG_EINVAL, "sampling",
+        return dg_error_set(err, DG_EINVAL,
             "sampling from %u best pieces at temperature %g: from at most %u, and at 0 or above",
             s.sampling.top_k, (double)s.sampling.temperature, DG_MAX_SAMPLE_TOP_K);
     if (s.pick > DG_MAX_BEAM)
@@ -117,7 +118,7 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     s->want_alignment = in->want_alignment;
     s->paused = false;
     s->place = -1;
-    s->tracks = s->ahead = 0;
+    s->device_hyps = s->in_flight = 0;
     s->spelling = in->forced ? NULL : in->spelling;
     s->key = dg_choose_key(in->source, in->n_source);
     lay_out(s, search, n_reserved);

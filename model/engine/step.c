@@ -1,6 +1,7 @@
 /* One engine step: encode who joined, then one position for every live sentence that is not paused.
  * No allocation, no lock. */
 #include "model/engine/internal.h"
+#include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
     uint32_t want = dg_beam_wants(b);
     int32_t force = dg_beam_force(b);
     const uint32_t H = dg_config_dec_H(&e->model->config);
-    s->tracks = 0;
+    s->device_hyps = 0;
     e->cross_segs[n_cross] = (struct dg_attn_seg){.q0 = M,
         .n_q = b->n_live,
         .n_k = s->n_source,
@@ -166,7 +167,7 @@ static void candidates_of_all(struct dg_engine *e, struct dg_rows y, uint32_t fi
 }
 
 /* Candidates of one sentence's rows from its shortlist. */
-static void candidates_of_list(
+static void candidates_of_shortlist(
     struct dg_engine *e, const struct dg_live *s, struct dg_rows y, uint32_t first)
 {
     const struct dg_output_rows *o = s->output;
@@ -181,7 +182,7 @@ static void candidates_of_list(
         .force = e->force + first,
         .logprob = e->top_logprob + (size_t)first * e->k_max,
         .ids = ids};
-    for (uint32_t r = 0; r < M; r++) /* a prefix is in the list */
+    for (uint32_t r = 0; r < M; r++) /* a prefix is in the shortlist */
         if (e->force[first + r] >= 0)
             e->force[first + r] = dg_output_rows_find(o, e->force[first + r]);
     e->be->ops->linear(e->be, &op, x, logits, M);
@@ -192,7 +193,7 @@ static void candidates_of_list(
                 ids[r * e->k_max + i] = o->ids[ids[r * e->k_max + i]];
 }
 
-/* Sentences without a list share one product, as far as they lie side by side. */
+/* Sentences without a shortlist share one product, as far as their rows are adjacent. */
 static void find_candidates(struct dg_engine *e, struct dg_rows y)
 {
     uint32_t first = 0, M = 0;
@@ -201,7 +202,7 @@ static void find_candidates(struct dg_engine *e, struct dg_rows y)
             continue;
         if (s->output) {
             candidates_of_all(e, y, first, M);
-            candidates_of_list(e, s, y, M);
+            candidates_of_shortlist(e, s, y, M);
             first = M + s->beam.n_live;
         }
         M += s->beam.n_live;
@@ -239,8 +240,8 @@ static uint32_t step_now(struct dg_engine *e)
 uint32_t dg_engine_step(struct dg_engine *e)
 {
     encode_pending(e);
-    if (e->ahead && dg_ahead_possible(e))
-        return dg_ahead_step(e);
-    uint32_t settled = e->ahead ? dg_ahead_settle(e) : 0, rows = step_now(e);
+    if (e->pipelined && dg_pipelined_step_possible(e))
+        return dg_pipelined_step_run(e);
+    uint32_t settled = e->pipelined ? dg_pipelined_step_drain(e) : 0, rows = step_now(e);
     return rows ? rows : settled;
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/tracks.h"
+#include "kernels/device_search.h"
 #include "kernels/train.h"
 #include "tests/emu/cuda.h"
 
@@ -191,11 +191,11 @@ static void test_sums_over_rows(void **state)
 }
 
 /* Two steps of two sentences; the logits are the same in both. */
-static void test_tracks(void **state)
+static void test_device_search(void **state)
 {
     enum { M = 4, V = 40 };
-    const struct dg_track_ops *ops = be->ops->tracks;
-    const struct dg_tracks_most most = {.places = 2,
+    const struct dg_device_search_ops *ops = be->ops->device_search;
+    const struct dg_device_search_limits most = {.places = 2,
         .width = 3,
         .rows = 6,
         .positions = 9,
@@ -210,20 +210,20 @@ static void test_tracks(void **state)
         .never = -1};
     const int32_t memory[] = {1, 2}, slots[] = {3, 4, 5, 6}, last[] = {-1};
     const double zero[] = {0};
-    struct dg_tracks *t;
+    struct dg_device_search *t;
     struct dg_error err = {0};
     struct dg_rows logits = rows(6, V);
     (void)state;
     assert_int_equal(ops->open(be, &most, &t, &err), 0);
     assert_non_null(t);
-    const struct dg_tracks_sentence both[] = {
+    const struct dg_device_search_sentence both[] = {
         {0, 1, 0, memory, 2, last, zero, slots, 1}, {1, 1, 0, memory, 2, last, zero, slots, 1}};
     ops->place(be, t, both, 2);
     for (uint32_t i = 0; i < 2; i++) {
-        const struct dg_tracks_part parts[] = {
+        const struct dg_device_search_part parts[] = {
             {0, i ? 3 : 1, 3, i, 2, 6, -1, false, false}, {1, 1, 1, i, 2, 2, -1, true, true}};
-        const struct dg_tracks_step step = {parts, 2, i ? 4 : 2, slots};
-        struct dg_tracks_found found;
+        const struct dg_device_search_step step = {parts, 2, i ? 4 : 2, slots};
+        struct dg_device_search_found found;
         size_t rows_run;
         if (ops->begin(be, t, &step, &rows_run))
             assert_int_equal(rows_run, 4);
@@ -243,7 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
         cmocka_unit_test(test_attention_mma), cmocka_unit_test(test_rows_of_logits),
-        cmocka_unit_test(test_tracks), cmocka_unit_test(test_square_sum),
+        cmocka_unit_test(test_device_search), cmocka_unit_test(test_square_sum),
         cmocka_unit_test(test_sums_over_rows)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -2,32 +2,32 @@
  * candidates. begin_step: a warp a sentence, which writes the lists of its rows; blocks beyond the
  * last sentence fill the rows, pieces and tiles that pad the step. choose: a block a sentence; in
  * its first warp lane r holds row r's next candidate, the best of all is drawn again and again, as
- * model/engine/beam.c does on the host; then every thread moves columns of the tracks' histories,
- * one at a time, through its own shared memory, so that no second copy of them is needed. Before
- * that a warp a row finds the source position that the row attends to most. Totals
- * are double and added in the host's order: both decide alike. At most 32 tracks a place. */
+ * model/engine/beam.c does on the host; then every thread moves columns of the hypotheses'
+ * histories, one at a time, through its own shared memory, so that no second copy of them is
+ * needed. Before that a warp a row finds the source position that the row attends to most. Totals
+ * are double and added in the host's order: both decide alike. At most 32 hypotheses a place. */
 #include "kernels/cuda/device.cuh"
-#include "kernels/cuda/launch_tracks.h"
+#include "kernels/cuda/launch_device_search.h"
 
-enum { THREADS = 128, MOST_TRACKS = DG_WARP };
+enum { THREADS = 128, MOST_HYPS = DG_WARP };
 
 /* A block a sentence. */
 static __global__ void __launch_bounds__(THREADS)
-    place_tracks(struct dg_k_tracks k, struct dg_k_places all)
+    place_sentences(struct dg_k_device_search k, struct dg_k_places all)
 {
     const struct dg_k_place p = all.places[blockIdx.x];
-    const size_t track = (size_t)p.place * k.width;
-    const int32_t *last = all.lists + p.lists, *memory = last + p.n_tracks,
+    const size_t hyp = (size_t)p.place * k.width;
+    const int32_t *last = all.lists + p.lists, *memory = last + p.n_hyps,
                   *history = memory + p.n_memory;
-    for (uint32_t r = threadIdx.x; r < p.n_tracks; r += THREADS) {
-        k.total[track + r] = all.totals[p.total + r];
-        k.last[track + r] = last[r];
+    for (uint32_t r = threadIdx.x; r < p.n_hyps; r += THREADS) {
+        k.total[hyp + r] = all.totals[p.total + r];
+        k.last[hyp + r] = last[r];
     }
     for (uint32_t i = threadIdx.x; i < p.n_memory; i += THREADS)
         k.memories[(size_t)p.place * k.memory + i] = memory[i];
-    for (uint32_t r = 0; r < p.n_tracks; r++)
+    for (uint32_t r = 0; r < p.n_hyps; r++)
         for (uint32_t j = threadIdx.x; j < p.t; j += THREADS)
-            k.history[(track + r) * k.positions + j] = history[(size_t)r * p.t + j];
+            k.history[(hyp + r) * k.positions + j] = history[(size_t)r * p.t + j];
 }
 
 static __device__ void put_seg(
@@ -44,7 +44,7 @@ static __device__ void put_seg(
 
 /* The piece over a sentence's memory, with room of its own for its probabilities. */
 static __device__ void put_cross(
-    const struct dg_k_tracks &k, const struct dg_k_part &p, struct dg_k_seg *to)
+    const struct dg_k_device_search &k, const struct dg_k_part &p, struct dg_k_seg *to)
 {
     put_seg(to, p.row0, p.n_in, p.n_memory, (size_t)p.place * k.memory);
     to->probs = (uint64_t)p.row0 * k.H * k.memory;
@@ -52,7 +52,7 @@ static __device__ void put_cross(
 
 /* Row, piece and tile i, where the step has none. */
 static __device__ void pad(
-    const struct dg_k_tracks &k, const struct dg_k_step &s, uint32_t i, uint32_t M)
+    const struct dg_k_device_search &k, const struct dg_k_step &s, uint32_t i, uint32_t M)
 {
     if (i >= s.n_rows) {
         k.ids[i] = k.force[i] = -1;
@@ -68,7 +68,7 @@ static __device__ void pad(
     }
 }
 
-static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_tracks k)
+static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_device_search k)
 {
     const uint32_t b = blockIdx.x, lane = threadIdx.x;
     const struct dg_k_step s = *k.step;
@@ -86,8 +86,8 @@ static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_tracks 
     if (lane >= p.n_in)
         return;
     const uint32_t m = p.row0 + lane;
-    const size_t track = (size_t)p.place * k.width + lane, history = track * k.positions;
-    k.ids[m] = k.last[track];
+    const size_t hyp = (size_t)p.place * k.width + lane, history = hyp * k.positions;
+    k.ids[m] = k.last[hyp];
     k.pos[m] = (int32_t)p.t;
     k.history[history + p.t] = k.given[m];
     k.k[m] = p.k;
@@ -116,16 +116,16 @@ static __device__ __forceinline__ struct next warp_best(struct next a)
     return a;
 }
 
-/* The next tracks of a sentence; parents[n_out], shared. A track that found no candidate stays
+/* The next hypotheses of a sentence; parents[n_out], shared. A row that found no candidate stays
  * without a hypothesis from now on: some piece, some parent, never chosen. */
-static __device__ void select_tracks(
-    const struct dg_k_tracks &k, const struct dg_k_part &p, uint32_t *parents)
+static __device__ void select_next(
+    const struct dg_k_device_search &k, const struct dg_k_part &p, uint32_t *parents)
 {
     const uint32_t lane = threadIdx.x, stride = k.step->stride;
-    const size_t track = (size_t)p.place * k.width + lane;
+    const size_t hyp = (size_t)p.place * k.width + lane;
     const float *logprob = k.candidates + ((size_t)p.row0 + lane) * 2 * stride;
     const int32_t *ids = (const int32_t *)(logprob + stride);
-    const double total = lane < p.n_in ? k.total[track] : -INFINITY;
+    const double total = lane < p.n_in ? k.total[hyp] : -INFINITY;
     struct next mine = {-INFINITY, 0, 0};
     uint32_t at = 0, n = 0, looked = p.looked;
     while (looked && n < p.n_out) {
@@ -151,8 +151,8 @@ static __device__ void select_tracks(
     __syncwarp();
     if (lane >= p.n_out)
         return;
-    k.total[track] = mine.total;
-    k.last[track] = mine.id;
+    k.total[hyp] = mine.total;
+    k.last[hyp] = mine.id;
     parents[lane] = mine.lane;
     k.parents[p.out0 + lane] = (int32_t)mine.lane;
     k.pieces[p.out0 + lane] = lane < n ? mine.id : -1;
@@ -161,7 +161,7 @@ static __device__ void select_tracks(
 /* Where each of a sentence's rows looks: the key with the largest sum over the heads, which are
  * added in the order of the host (model/engine/align.c); ties go to the smaller key. A warp a
  * row. */
-static __device__ void find_sources(const struct dg_k_tracks &k, const struct dg_k_part &p)
+static __device__ void find_sources(const struct dg_k_device_search &k, const struct dg_k_part &p)
 {
     const uint32_t lane = threadIdx.x % DG_WARP;
     const float *weights = k.weights + (size_t)p.row0 * k.H * k.memory;
@@ -190,16 +190,16 @@ static __device__ void find_sources(const struct dg_k_tracks &k, const struct dg
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_tracks k)
+static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_device_search k)
 {
-    __shared__ uint32_t parents[MOST_TRACKS];
-    __shared__ int32_t columns[MOST_TRACKS * THREADS];
+    __shared__ uint32_t parents[MOST_HYPS];
+    __shared__ int32_t columns[MOST_HYPS * THREADS];
     if (blockIdx.x >= k.step->n_parts)
         return;
     const struct dg_k_part p = k.parts[blockIdx.x];
     find_sources(k, p);
     if (threadIdx.x < DG_WARP)
-        select_tracks(k, p, parents);
+        select_next(k, p, parents);
     __syncthreads();
     bool same = true;
     for (uint32_t r = 0; r < p.n_out; r++)
@@ -217,19 +217,19 @@ static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_tracks k)
 }
 
 extern "C" int dg_launch_place(
-    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_places *places)
+    cudaStream_t stream, const struct dg_k_device_search *k, const struct dg_k_places *places)
 {
-    DG_LAUNCH(place_tracks, places->n, THREADS, 0, stream, *k, *places);
+    DG_LAUNCH(place_sentences, places->n, THREADS, 0, stream, *k, *places);
     return cudaGetLastError();
 }
 
-extern "C" int dg_launch_begin(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M)
+extern "C" int dg_launch_begin(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M)
 {
     DG_LAUNCH(begin_step, M, DG_WARP, 0, stream, *k);
     return cudaGetLastError();
 }
 
-extern "C" int dg_launch_choose(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M)
+extern "C" int dg_launch_choose(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M)
 {
     DG_LAUNCH(choose, M, THREADS, 0, stream, *k);
     return cudaGetLastError();

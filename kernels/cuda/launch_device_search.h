@@ -1,7 +1,7 @@
-/* Kernels of the search that the device keeps (tracks.cu), as launch.h has them. A track's number
- * is place * width + its number in the place. */
-#ifndef DG_KERNELS_CUDA_LAUNCH_TRACKS_H
-#define DG_KERNELS_CUDA_LAUNCH_TRACKS_H
+/* Kernels of the search that the device keeps (device_search.cu), as launch.h has them. A
+ * hypothesis' number is place * width + its number in the place. */
+#ifndef DG_KERNELS_CUDA_LAUNCH_DEVICE_SEARCH_H
+#define DG_KERNELS_CUDA_LAUNCH_DEVICE_SEARCH_H
 
 #include "kernels/cuda/launch.h"
 
@@ -15,7 +15,7 @@ struct dg_k_step {
     uint32_t stride; /* the largest k of all rows */
 };
 
-/* A sentence's part of it. Its rows, the tiles of its memory and its next tracks begin at row0,
+/* A sentence's part of it. Its rows, the tiles of its memory and its next hypotheses begin at row0,
  * tile0 and out0. */
 struct dg_k_part {
     uint32_t place, n_in, n_out, t, n_memory, k;
@@ -26,8 +26,8 @@ struct dg_k_part {
 };
 
 /* All of it stays where it is from step to step, so that a recorded step can be repeated. */
-struct dg_k_tracks {
-    uint32_t width, positions, memory; /* of a place, of a track, of a place */
+struct dg_k_device_search {
+    uint32_t width, positions, memory; /* of a place, of a hypothesis, of a place */
     uint32_t tile_rows;
     int32_t eos, never;
     double *total;     /* [places,width] log-probability; -inf: no hypothesis */
@@ -41,18 +41,18 @@ struct dg_k_tracks {
     uint32_t *k;                   /* [M] */
     struct dg_k_seg *self, *cross; /* [M] */
     struct dg_k_tile *cross_tiles; /* [M] */
-    const float *weights;          /* [rows,H,memory], as dg_tracks_most has them */
+    const float *weights;          /* [rows,H,memory], as dg_device_search_limits has them */
     uint32_t H, first_head, n_heads;
     int32_t *parents, *pieces; /* [sum of all n_out] */
     int32_t *sources;          /* [n_rows] */
     float *candidates;         /* [n_rows,2,stride]: log-probabilities, then the bits of ids */
 };
 
-/* A sentence's first tracks, or those that the host went on with. */
+/* A sentence's first hypotheses, or those that the host went on with. */
 struct dg_k_place {
-    uint32_t place, n_tracks, t, n_memory;
-    uint32_t total; /* its first in dg_k_places.totals, [n_tracks] */
-    /* in dg_k_places.lists: last[n_tracks], memory[n_memory], history[n_tracks,t] */
+    uint32_t place, n_hyps, t, n_memory;
+    uint32_t total; /* its first in dg_k_places.totals, [n_hyps] */
+    /* in dg_k_places.lists: last[n_hyps], memory[n_memory], history[n_hyps,t] */
     uint32_t lists;
 };
 struct dg_k_places {
@@ -62,12 +62,12 @@ struct dg_k_places {
     uint32_t n;
 };
 int dg_launch_place(
-    cudaStream_t stream, const struct dg_k_tracks *k, const struct dg_k_places *places);
+    cudaStream_t stream, const struct dg_k_device_search *k, const struct dg_k_places *places);
 
 /* The lists of a step of M rows: those beyond n_rows mean nothing and do nothing. */
-int dg_launch_begin(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M);
+int dg_launch_begin(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M);
 /* Who lives on, from the candidates, and where each row looked. */
-int dg_launch_choose(cudaStream_t stream, const struct dg_k_tracks *k, uint32_t M);
+int dg_launch_choose(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
  * late as it may be (DRAGOMAN_EMU_LAZY), and with threads in reverse order. */
 #include "tests/invariants/random_model.h"
 
-#include "kernels/tracks.h"
+#include "kernels/device_search.h"
 #include "tests/emu/cuda.h"
 
 enum { SENTENCES = 36, MOST_SOURCE = 18, MOST_OUT = 22, HYPOTHESES = 6 };
@@ -31,13 +31,13 @@ static struct {
     bool spoil;
 } seen;
 
-static const struct dg_track_ops *inner;
+static const struct dg_device_search_ops *inner;
 
-static bool watched_begin(
-    struct dg_backend *be, struct dg_tracks *t, const struct dg_tracks_step *step, size_t *M)
+static bool watched_begin(struct dg_backend *be, struct dg_device_search *t,
+    const struct dg_device_search_step *step, size_t *M)
 {
-    struct dg_tracks_part parts[SENTENCES];
-    struct dg_tracks_step other = *step;
+    struct dg_device_search_part parts[SENTENCES];
+    struct dg_device_search_step other = *step;
     assert_true(step->n_parts <= SENTENCES);
     memcpy(parts, step->parts, step->n_parts * sizeof *parts);
     for (uint32_t i = 0; seen.spoil && i < step->n_parts; i++)
@@ -52,7 +52,8 @@ static bool watched_begin(
     return run;
 }
 
-static bool watched_wait(struct dg_backend *be, struct dg_tracks *t, struct dg_tracks_found *found)
+static bool watched_wait(
+    struct dg_backend *be, struct dg_device_search *t, struct dg_device_search_found *found)
 {
     seen.waited++;
     return inner->wait(be, t, found);
@@ -61,14 +62,14 @@ static bool watched_wait(struct dg_backend *be, struct dg_tracks *t, struct dg_t
 static struct dg_backend *watched_backend(const char *precision)
 {
     static struct dg_ops ops;
-    static struct dg_track_ops tracks;
+    static struct dg_device_search_ops search;
     struct dg_backend *be = cuda_or_skip(precision);
     ops = *be->ops;
-    inner = ops.tracks;
-    tracks = *inner;
-    tracks.begin = watched_begin;
-    tracks.wait = watched_wait;
-    ops.tracks = &tracks;
+    inner = ops.device_search;
+    search = *inner;
+    search.begin = watched_begin;
+    search.wait = watched_wait;
+    ops.device_search = &search;
     be->ops = &ops;
     memset(&seen, 0, sizeof seen);
     return be;

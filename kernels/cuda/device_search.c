@@ -1,8 +1,9 @@
-/* A search whose state stays on the device (kernels/tracks.h). A step is one copy to the device
- * (who advances, where its keys and values go), a kernel that makes the ops' lists of it, the ops,
- * the best candidates, a kernel that chooses who lives on, and one copy back, which an event
- * announces: the host need not wait for it before it gives the next step. Rows are padded to few
- * different numbers, and all lists have fixed places, so that a step can be recorded (record.c). */
+/* A search whose state stays on the device (kernels/device_search.h). A step is one copy to the
+ * device (who advances, where its keys and values go), a kernel that makes the ops' lists of it,
+ * the ops, the best candidates, a kernel that chooses who lives on, and one copy back, which an
+ * event announces: the host need not wait for it before it gives the next step. Rows are padded to
+ * few different numbers, and all lists have fixed places, so that a step can be recorded
+ * (record.c). */
 #include "kernels/cuda/step.h"
 
 #include <assert.h>
@@ -24,17 +25,17 @@ static void *take(struct cut *c, size_t n, size_t size)
     return c->p ? c->p + at : NULL;
 }
 
-static size_t lay_out(struct dg_tracks *t, unsigned char *device)
+static size_t lay_out(struct dg_device_search *t, unsigned char *device)
 {
-    const struct dg_tracks_most *m = &t->most;
-    const size_t tracks = (size_t)m->places * m->width, R = m->rows;
+    const struct dg_device_search_limits *m = &t->most;
+    const size_t hyps = (size_t)m->places * m->width, R = m->rows;
     struct cut c = {device, 0};
-    struct dg_k_tracks *k = &t->k;
+    struct dg_k_device_search *k = &t->k;
     t->sent_bytes = HEAD + R * sizeof(int32_t) + ALIGN + m->places * sizeof(struct dg_k_part);
     t->found_bytes = 3 * R * sizeof(int32_t) + 2 * R * m->candidates * sizeof(float);
-    k->total = take(&c, tracks, sizeof *k->total);
-    k->last = take(&c, tracks, sizeof *k->last);
-    k->history = take(&c, tracks * m->positions, sizeof *k->history);
+    k->total = take(&c, hyps, sizeof *k->total);
+    k->last = take(&c, hyps, sizeof *k->last);
+    k->history = take(&c, hyps * m->positions, sizeof *k->history);
     k->memories = take(&c, (size_t)m->places * m->memory, sizeof *k->memories);
     k->ids = take(&c, R, sizeof *k->ids);
     k->pos = take(&c, R, sizeof *k->pos);
@@ -55,14 +56,14 @@ static size_t slots_at(void)
     return HEAD;
 }
 
-static size_t parts_at(const struct dg_tracks *t)
+static size_t parts_at(const struct dg_device_search *t)
 {
     return (HEAD + t->most.rows * sizeof(int32_t) + 7) / 8 * 8;
 }
 
-static void point(struct dg_tracks *t)
+static void point(struct dg_device_search *t)
 {
-    struct dg_k_tracks *k = &t->k;
+    struct dg_k_device_search *k = &t->k;
     k->step = (const struct dg_k_step *)(const void *)t->sent;
     k->given = (const int32_t *)(const void *)(t->sent + slots_at());
     k->parts = (const struct dg_k_part *)(const void *)(t->sent + parts_at(t));
@@ -72,7 +73,7 @@ static void point(struct dg_tracks *t)
     k->candidates = (float *)(void *)(k->sources + t->most.rows);
 }
 
-static void tracks_close(struct dg_backend *be, struct dg_tracks *t)
+static void search_close(struct dg_backend *be, struct dg_device_search *t)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     if (!t)
@@ -89,7 +90,7 @@ static void tracks_close(struct dg_backend *be, struct dg_tracks *t)
 }
 
 /* Pinned memory and events of both turns. */
-static void open_turns(struct dg_cuda *cu, struct dg_tracks *t)
+static void open_turns(struct dg_cuda *cu, struct dg_device_search *t)
 {
     const size_t sent = (t->sent_bytes + ALIGN - 1) / ALIGN * ALIGN,
                  found = (t->found_bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -106,25 +107,25 @@ static void open_turns(struct dg_cuda *cu, struct dg_tracks *t)
     }
 }
 
-static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
-    struct dg_tracks **out, struct dg_error *err)
+static int search_open(struct dg_backend *be, const struct dg_device_search_limits *most,
+    struct dg_device_search **out, struct dg_error *err)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     *out = NULL;
-    assert(most->width <= DG_TRACKS_WIDTH && most->width <= most->rows);
+    assert(most->width <= DG_DEVICE_SEARCH_WIDTH && most->width <= most->rows);
     assert(dg_k_rows_of(most->weights).type == DG_F32);
     if (cu->step_mode == DG_STEP_HOST)
         return DG_OK;
     if (!dg_cuda_alive(cu))
         return dg_cuda_status(be, err);
-    struct dg_tracks *t = calloc(1, sizeof *t);
+    struct dg_device_search *t = calloc(1, sizeof *t);
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a search on %s", cu->name);
     t->most = *most;
     const size_t bytes = lay_out(t, NULL);
     t->device = dg_cuda_alloc(cu, bytes);
     if (!t->device) {
-        tracks_close(be, t);
+        search_close(be, t);
         return dg_error_set(err, DG_ENOMEM,
             "no memory on %s for the search's %zu bytes (%zu bytes are held)", cu->name, bytes,
             cu->arena.bytes);
@@ -144,7 +145,7 @@ static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
     t->k.n_heads = most->n_heads;
     open_turns(cu, t);
     if (!dg_cuda_alive(cu)) {
-        tracks_close(be, t);
+        search_close(be, t);
         return dg_cuda_status(be, err);
     }
     *out = t;
@@ -153,52 +154,52 @@ static int tracks_open(struct dg_backend *be, const struct dg_tracks_most *most,
 
 /* What a sentence's place begins with, to where `k` says in totals and lists; its head. */
 static struct dg_k_place fill_place(
-    const struct dg_tracks_sentence *s, struct dg_k_place k, double *totals, int32_t *lists)
+    const struct dg_device_search_sentence *s, struct dg_k_place k, double *totals, int32_t *lists)
 {
-    const size_t n = s->n_tracks;
+    const size_t n = s->n_hyps;
     int32_t *last = lists + k.lists, *memory = last + n, *history = memory + s->n_memory;
     memcpy(totals + k.total, s->logprob, n * sizeof *totals);
     memcpy(last, s->last, n * sizeof *last);
     memcpy(memory, s->memory, s->n_memory * sizeof *memory);
     for (size_t r = 0; r < n; r++)
         memcpy(history + r * s->t, s->history + r * s->history_ld, s->t * sizeof *history);
-    return (struct dg_k_place){s->place, s->n_tracks, s->t, s->n_memory, k.total, k.lists};
+    return (struct dg_k_place){s->place, s->n_hyps, s->t, s->n_memory, k.total, k.lists};
 }
 
 /* One copy and one launch for all: heads, totals and lists lie behind one another. */
-static void tracks_place(
-    struct dg_backend *be, struct dg_tracks *t, const struct dg_tracks_sentence *s, uint32_t n)
+static void search_place(struct dg_backend *be, struct dg_device_search *t,
+    const struct dg_device_search_sentence *s, uint32_t n)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    size_t tracks = 0, numbers = 0;
+    size_t hyps = 0, numbers = 0;
     for (uint32_t i = 0; i < n; i++) {
-        assert(s[i].place < t->most.places && s[i].n_tracks && s[i].n_tracks <= t->most.width);
+        assert(s[i].place < t->most.places && s[i].n_hyps && s[i].n_hyps <= t->most.width);
         assert(s[i].t < t->most.positions && s[i].n_memory <= t->most.memory);
-        tracks += s[i].n_tracks;
-        numbers += s[i].n_memory + (size_t)s[i].n_tracks * (1 + s[i].t);
+        hyps += s[i].n_hyps;
+        numbers += s[i].n_memory + (size_t)s[i].n_hyps * (1 + s[i].t);
     }
     const size_t bytes =
-        n * sizeof(struct dg_k_place) + tracks * sizeof(double) + numbers * sizeof(int32_t);
+        n * sizeof(struct dg_k_place) + hyps * sizeof(double) + numbers * sizeof(int32_t);
     if (!n || !dg_cuda_stage_reserve(cu, bytes, 1))
         return;
     struct dg_k_place *heads = dg_cuda_stage_next(cu), at = {0};
     double *totals = (double *)(void *)(heads + n);
-    int32_t *lists = (int32_t *)(void *)(totals + tracks);
+    int32_t *lists = (int32_t *)(void *)(totals + hyps);
     for (uint32_t i = 0; i < n; i++) {
         heads[i] = fill_place(&s[i], at, totals, lists);
-        at.total += s[i].n_tracks;
-        at.lists += s[i].n_memory + s[i].n_tracks * (1 + s[i].t);
+        at.total += s[i].n_hyps;
+        at.lists += s[i].n_memory + s[i].n_hyps * (1 + s[i].t);
     }
     struct dg_k_places k = {.places = dg_cuda_stage_send(cu, t, bytes), .n = n};
     k.totals = (const double *)(const void *)(k.places + n);
-    k.lists = (const int32_t *)(const void *)(k.totals + tracks);
+    k.lists = (const int32_t *)(const void *)(k.totals + hyps);
     dg_cuda_ok(cu, dg_launch_place(cu->stream, &t->k, &k), "placing sentences");
 }
 
 _Static_assert(sizeof(struct dg_k_place) % sizeof(double) == 0, "totals lie behind the heads");
 
 /* So many rows are run for n: 4, 8, 16, 24, 32, 48, 64, 96, ... */
-static uint32_t pad_rows(const struct dg_tracks *t, uint32_t n)
+static uint32_t pad_rows(const struct dg_device_search *t, uint32_t n)
 {
     uint32_t M = LEAST_ROWS;
     while (M < n)
@@ -207,13 +208,14 @@ static uint32_t pad_rows(const struct dg_tracks *t, uint32_t n)
 }
 
 /* The step as it is sent; its bytes. */
-static size_t fill(struct dg_tracks *t, const struct dg_tracks_step *step, struct dg_turn *turn)
+static size_t fill(
+    struct dg_device_search *t, const struct dg_device_search_step *step, struct dg_turn *turn)
 {
     struct dg_k_step *head = (struct dg_k_step *)(void *)turn->sent;
     struct dg_k_part *parts = (struct dg_k_part *)(void *)(turn->sent + parts_at(t));
     uint32_t rows = 0, outs = 0, tiles = 0, stride = 1;
     for (uint32_t i = 0; i < step->n_parts; i++) {
-        const struct dg_tracks_part *p = &step->parts[i];
+        const struct dg_device_search_part *p = &step->parts[i];
         assert(p->n_in && p->n_in <= t->most.width && p->n_out && p->n_out <= t->most.width);
         assert(p->place < t->most.places && p->t < t->most.positions && p->k &&
                p->k <= t->most.candidates);
@@ -242,8 +244,8 @@ static size_t fill(struct dg_tracks *t, const struct dg_tracks_step *step, struc
     return parts_at(t) + step->n_parts * sizeof *parts;
 }
 
-static bool tracks_begin(
-    struct dg_backend *be, struct dg_tracks *t, const struct dg_tracks_step *step, size_t *M)
+static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
+    const struct dg_device_search_step *step, size_t *M)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_turn *turn = &t->turns[t->given % 2];
@@ -263,7 +265,7 @@ static bool tracks_begin(
 }
 
 /* The ops that end a step. */
-static void choose(struct dg_cuda *cu, struct dg_tracks *t, struct dg_rows logits)
+static void choose(struct dg_cuda *cu, struct dg_device_search *t, struct dg_rows logits)
 {
     const struct dg_k_topk top = {.logits = dg_k_rows_of(logits),
         .M = t->M,
@@ -278,7 +280,7 @@ static void choose(struct dg_cuda *cu, struct dg_tracks *t, struct dg_rows logit
         dg_cuda_ok(cu, dg_launch_choose(cu->stream, &t->k, t->M), "a step's choice");
 }
 
-static void tracks_end(struct dg_backend *be, struct dg_tracks *t, struct dg_rows logits)
+static void search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_turn *turn = &t->turns[t->given % 2];
@@ -296,7 +298,8 @@ static void tracks_end(struct dg_backend *be, struct dg_tracks *t, struct dg_row
     t->given++;
 }
 
-static bool tracks_wait(struct dg_backend *be, struct dg_tracks *t, struct dg_tracks_found *found)
+static bool search_wait(
+    struct dg_backend *be, struct dg_device_search *t, struct dg_device_search_found *found)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(t->waited < t->given);
@@ -314,7 +317,7 @@ static bool tracks_wait(struct dg_backend *be, struct dg_tracks *t, struct dg_tr
     return true;
 }
 
-static void tracks_refute(struct dg_backend *be, const char *what)
+static void search_refute(struct dg_backend *be, const char *what)
 {
     struct dg_error err = {0};
     dg_error_set(
@@ -322,12 +325,12 @@ static void tracks_refute(struct dg_backend *be, const char *what)
     dg_cuda_fail(dg_cuda_of(be), &err);
 }
 
-const struct dg_track_ops dg_cuda_track_ops = {
-    .open = tracks_open,
-    .close = tracks_close,
-    .place = tracks_place,
-    .begin = tracks_begin,
-    .end = tracks_end,
-    .wait = tracks_wait,
-    .refute = tracks_refute,
+const struct dg_device_search_ops dg_cuda_device_search_ops = {
+    .open = search_open,
+    .close = search_close,
+    .place = search_place,
+    .begin = search_begin,
+    .end = search_end,
+    .wait = search_wait,
+    .refute = search_refute,
 };

@@ -1,0 +1,367 @@
+/* Pipelined steps: where the device keeps the search's state (kernels/device_search.h), step N+1 is
+ * submitted before step N's candidates have come back, so that the device does not idle while the
+ * host reads, decides and writes lists. The host still decides everything by beam.c, from the same
+ * candidates, one step later; the device must have come to the same decision, or it counts as
+ * failed.
+ *
+ * What a step looks like is known before the last one was read: how many rows a sentence has (its
+ * beam's width, after the first step), where each writes its keys and values (dg_live_slot), how
+ * many candidates it wants. A sentence that turns out to be finished has had one step too many,
+ * which nobody reads; its room is given away at once, since the device works in order.
+ *
+ * Example. A (beam 2) is live, B (beam 1, at most 2 positions) is admitted after call 2. Each
+ * call submits one step and reads the one before it:
+ *   call   submits             reads    decides
+ *   1      A at 0: 1 row       -        -
+ *   2      A at 1: 2 rows      step 1   A's two hypotheses after position 0
+ *   3      A at 2, B at 0      step 2   A's after position 1: it has finished, and leaves
+ *   4      B at 1              step 3   B's after position 0; A's part is of no one any more
+ *   5      -                   step 4   B's after position 1: finished; nothing is left */
+#include "model/engine/pipelined_step.h"
+
+#include "kernels/device_search.h"
+#include "model/model_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* A sentence's part of a submitted step. */
+struct part {
+    /* NULL: it has left */
+    struct dg_live *s;
+    /* its first row, and its first among the hypotheses that live on */
+    uint32_t row, out;
+    /* rows; hypotheses that live on, as far as there are candidates */
+    uint32_t n_in, n_out;
+    /* candidates of each row */
+    uint32_t want;
+};
+
+struct step {
+    /* [n] of [max_sentences] */
+    struct part *parts;
+    uint32_t n;
+};
+
+struct dg_pipelined_step {
+    struct dg_device_search *search;
+    /* step i is in steps[i % 2] until it is read */
+    struct step steps[2];
+    uint64_t submitted, collected;
+    /* Of the step that is being made: [max_sentences] each. */
+    struct dg_device_search_part *parts;
+    struct dg_device_search_sentence *newcomers;
+    /* [max_rows] the last piece of each newcomer's hypothesis, and its log-probability */
+    int32_t *last;
+    double *logprob;
+    /* [n_places] of [max_sentences]: free places on the device, a stack */
+    int32_t *places;
+    uint32_t n_places;
+};
+
+static struct dg_device_search_limits limits_of(const struct dg_engine *e)
+{
+    const struct dg_config *c = &e->model->config;
+    return (struct dg_device_search_limits){.places = e->limits.max_sentences,
+        .width = e->max_rows < DG_MAX_BEAM ? e->max_rows : DG_MAX_BEAM,
+        .rows = e->max_rows,
+        .positions = e->limits.max_target,
+        .memory = e->limits.max_source,
+        .candidates = e->k_max,
+        .Dv = c->Dv,
+        .V = c->target_vocab,
+        .weights = e->align.probs,
+        .H = dg_config_dec_H(c),
+        .first_head = e->align.first_head,
+        .n_heads = e->align.n_heads,
+        .eos = c->eos,
+        .never = c->never};
+}
+
+int dg_pipelined_step_open(struct dg_engine *e, struct dg_error *err)
+{
+    const struct dg_device_search_ops *ops = e->be->ops->device_search;
+    const uint32_t n = e->limits.max_sentences;
+    struct dg_device_search *search = NULL;
+    _Static_assert(
+        DG_MAX_BEAM <= DG_DEVICE_SEARCH_WIDTH, "a sentence's hypotheses find room in its place");
+    if (!ops)
+        return 0;
+    const struct dg_device_search_limits limits = limits_of(e);
+    int rc = ops->open(e->be, &limits, &search, err);
+    if (rc || !search)
+        return rc;
+    struct dg_pipelined_step *ps = e->pipelined = calloc(1, sizeof *ps);
+    if (!ps) {
+        ops->close(e->be, search);
+        return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
+    }
+    ps->search = search;
+    ps->parts = malloc(n * sizeof *ps->parts);
+    ps->newcomers = malloc(n * sizeof *ps->newcomers);
+    ps->last = malloc(e->max_rows * sizeof *ps->last);
+    ps->logprob = malloc(e->max_rows * sizeof *ps->logprob);
+    ps->places = malloc(n * sizeof *ps->places);
+    for (int i = 0; i < 2; i++)
+        ps->steps[i].parts = malloc(n * sizeof *ps->steps[i].parts);
+    if (!ps->parts || !ps->newcomers || !ps->last || !ps->logprob || !ps->places ||
+        !ps->steps[0].parts || !ps->steps[1].parts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
+    for (; ps->n_places < n; ps->n_places++)
+        ps->places[ps->n_places] = (int32_t)(n - 1 - ps->n_places);
+    return 0;
+}
+
+void dg_pipelined_step_close(struct dg_engine *e)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    if (!ps)
+        return;
+    e->be->ops->device_search->close(e->be, ps->search);
+    free(ps->steps[0].parts);
+    free(ps->steps[1].parts);
+    free(ps->parts);
+    free(ps->newcomers);
+    free(ps->last);
+    free(ps->logprob);
+    free(ps->places);
+    free(ps);
+    e->pipelined = NULL;
+}
+
+void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    if (!ps)
+        return;
+    for (uint64_t i = ps->collected; s->in_flight && i < ps->submitted; i++) {
+        struct step *f = &ps->steps[i % 2];
+        for (uint32_t p = 0; p < f->n; p++)
+            if (f->parts[p].s == s)
+                f->parts[p].s = NULL;
+    }
+    if (s->place >= 0)
+        ps->places[ps->n_places++] = s->place;
+    s->place = -1;
+    s->device_hyps = s->in_flight = 0;
+}
+
+bool dg_pipelined_step_possible(const struct dg_engine *e)
+{
+    for (const struct dg_live *s = e->live; s; s = s->next)
+        if (!s->paused &&
+            (s->spelling || s->output || !dg_beam_plain(&s->beam, s->beam.t + s->in_flight)))
+            return false;
+    return true;
+}
+
+/* Is the sentence part of the next step? Not at its length limit: the step in flight ends it. */
+static bool advances(const struct dg_live *s)
+{
+    return !s->paused && s->beam.t + s->in_flight < s->beam.search.max_len;
+}
+
+/* The search so far, for the device to go on with; ps->last and ps->logprob from `first` on are its
+ * hypotheses'. */
+static struct dg_device_search_sentence newcomer(
+    struct dg_engine *e, struct dg_live *s, uint32_t first)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    const struct dg_beam *b = &s->beam;
+    int32_t *last = ps->last + first;
+    double *logprob = ps->logprob + first;
+    assert(!s->in_flight && (s->place >= 0 || ps->n_places));
+    if (s->place < 0)
+        s->place = ps->places[--ps->n_places];
+    for (uint32_t r = 0; r < b->n_live; r++) {
+        last[r] = dg_beam_last(b, r, e->model->config.start);
+        logprob[r] = b->live[r].logprob;
+    }
+    s->device_hyps = b->n_live;
+    return (struct dg_device_search_sentence){.place = (uint32_t)s->place,
+        .n_hyps = b->n_live,
+        .t = b->t,
+        .memory = s->cross_slots,
+        .n_memory = s->n_source,
+        .last = last,
+        .logprob = logprob,
+        .history = s->history[0],
+        .history_ld = b->search.max_len};
+}
+
+/* Sentences that advance and that the device does not know, or knows as they were before the host
+ * took steps without it. */
+static void place_newcomers(struct dg_engine *e)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    uint32_t n = 0, hyps = 0;
+    for (struct dg_live *s = e->live; s; s = s->next)
+        if (advances(s) && !s->device_hyps) {
+            ps->newcomers[n++] = newcomer(e, s, hyps);
+            hyps += s->device_hyps;
+        }
+    if (n)
+        e->be->ops->device_search->place(e->be, ps->search, ps->newcomers, n);
+}
+
+/* A sentence's part of the step that is being made; its rows begin at `row`. */
+static struct dg_device_search_part part_of(struct dg_engine *e, struct dg_live *s, uint32_t row)
+{
+    const struct dg_beam *b = &s->beam;
+    const uint32_t t = b->t + s->in_flight, want = dg_beam_wants_at(b, t);
+    const int32_t force = dg_beam_force_at(b, t);
+    /* Rows have a chain of blocks each, whichever hypothesis they hold: no need to know who lives
+     * on to say where the new keys and values go. */
+    for (uint32_t r = 0; r < s->device_hyps; r++)
+        e->slots[row + r] = dg_live_slot(e, s, r, t);
+    return (struct dg_device_search_part){.place = (uint32_t)s->place,
+        .n_in = s->device_hyps,
+        .n_out = force >= 0 ? s->device_hyps : b->search.beam,
+        .t = t,
+        .n_memory = s->n_source,
+        .k = want < e->k_max ? want : e->k_max,
+        .force = force,
+        .greedy = b->search.beam == 1,
+        .no_eos = t + 1 < b->search.min_len};
+}
+
+/* The parts of the next step, of all that advance; returns its rows. */
+static uint32_t pack(struct dg_engine *e, struct step *f)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    uint32_t rows = 0, outs = 0;
+    f->n = 0;
+    place_newcomers(e);
+    for (struct dg_live *s = e->live; s; s = s->next) {
+        if (!advances(s))
+            continue;
+        const struct dg_device_search_part p = ps->parts[f->n] = part_of(e, s, rows);
+        f->parts[f->n++] = (struct part){s, rows, outs, p.n_in, p.n_out, p.k};
+        rows += p.n_in;
+        outs += p.n_out;
+        /* The step after this one reads what lives on here, before the host knows who does. */
+        s->device_hyps = p.n_out;
+        s->in_flight++;
+    }
+    return rows;
+}
+
+/* All ops of a step of M rows. The device has made their lists itself. */
+static void run_ops(struct dg_engine *e, size_t M)
+{
+    const struct dg_model *m = e->model;
+    struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
+    struct dg_context c = {.self = {.of = DG_ATTN_STEP_SELF},
+        .cross = {.of = DG_ATTN_STEP_MEMORY},
+        .pools = e->cache.pools};
+    dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), NULL, NULL, e->ws.x);
+    struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, e->align.slots, 1);
+    dg_output_forward(&p, &m->params, y, e->logits);
+}
+
+static uint32_t submit(struct dg_engine *e)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    const struct dg_device_search_ops *ops = e->be->ops->device_search;
+    struct step *f = &ps->steps[ps->submitted % 2];
+    uint32_t rows = pack(e, f);
+    size_t M;
+    if (!rows)
+        return 0;
+    const struct dg_device_search_step step = {
+        .parts = ps->parts, .n_parts = f->n, .n_rows = rows, .slots = e->slots};
+    /* A device that repeats a recorded step runs the ops itself. */
+    if (ops->begin(e->be, ps->search, &step, &M))
+        run_ops(e, M);
+    ops->end(e->be, ps->search, e->logits);
+    ps->submitted++;
+    return rows;
+}
+
+/* Has the device let the same hypotheses live on? A search that is done has none to compare. */
+static bool agrees(
+    const struct dg_live *s, const struct part *p, const struct dg_device_search_found *found)
+{
+    const struct dg_beam *b = &s->beam;
+    for (uint32_t r = 0; r < b->n_live; r++)
+        if (found->parents[p->out + r] != (int32_t)b->parents[r] ||
+            found->pieces[p->out + r] != dg_beam_last(b, r, -1))
+            return false;
+    /* Fewer than n_out: candidates ran out, and the device must have noticed, too. */
+    return b->done || b->n_live == p->n_out || found->pieces[p->out + b->n_live] < 0;
+}
+
+static void unlink_live(struct dg_engine *e, struct dg_live *s)
+{
+    struct dg_live **link = &e->live;
+    while (*link != s)
+        link = &(*link)->next;
+    *link = s->next;
+}
+
+/* A sentence's candidates have come: let its search decide. found NULL: the device failed, there
+ * are none, and the search ends. */
+static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p,
+    const struct dg_device_search_found *found)
+{
+    struct dg_beam *b = &s->beam;
+    /* The slots that the step wrote to, noted before rows change places. */
+    for (uint32_t r = 0; r < b->n_live; r++)
+        s->history[0][(size_t)r * b->search.max_len + b->t] = dg_live_slot(e, s, r, b->t);
+    if (!found) {
+        dg_beam_advance(b, &(struct dg_candidates){0});
+    } else {
+        const size_t at = p->row * found->ld;
+        const struct dg_candidates c = {.logprob = found->logprob + at,
+            .ids = found->ids + at,
+            .k = p->want,
+            .ld = found->ld,
+            .sources = found->sources + p->row};
+        dg_beam_advance(b, &c);
+        if (!agrees(s, p, found))
+            e->be->ops->device_search->refute(e->be, "which hypotheses live on");
+    }
+    if (b->done) {
+        unlink_live(e, s);
+        dg_engine_retire(e, s);
+    } else {
+        dg_live_reorder(s);
+    }
+}
+
+/* Read the oldest step; returns its rows, of sentences that are still there. */
+static uint32_t collect(struct dg_engine *e)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    struct step *f = &ps->steps[ps->collected++ % 2];
+    struct dg_device_search_found found;
+    const bool whole = e->be->ops->device_search->wait(e->be, ps->search, &found);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct part *p = &f->parts[i];
+        if (!p->s) /* finished, cancelled: one step too many */
+            continue;
+        p->s->in_flight--;
+        rows += p->n_in;
+        advance(e, p->s, p, whole ? &found : NULL);
+    }
+    return rows;
+}
+
+uint32_t dg_pipelined_step_drain(struct dg_engine *e)
+{
+    uint32_t rows = 0;
+    while (e->pipelined->collected < e->pipelined->submitted)
+        rows += collect(e);
+    return rows;
+}
+
+uint32_t dg_pipelined_step_run(struct dg_engine *e)
+{
+    uint32_t rows = submit(e);
+    if (!rows)
+        return dg_pipelined_step_drain(e);
+    if (e->pipelined->submitted - e->pipelined->collected == 2)
+        collect(e);
+    return rows;
+}

@@ -1,0 +1,23 @@
+/* Steps of a device that keeps the search: one is submitted before the last one was read. Only
+ * model/engine includes this; one thread at a time, the engine's. */
+#ifndef DG_MODEL_ENGINE_PIPELINED_STEP_H
+#define DG_MODEL_ENGINE_PIPELINED_STEP_H
+
+#include "model/engine/internal.h"
+
+/* e->pipelined, where the device can keep a search; NULL elsewhere. DG_ENOMEM. */
+int dg_pipelined_step_open(struct dg_engine *e, struct dg_error *err);
+void dg_pipelined_step_close(struct dg_engine *e); /* without e->pipelined: nothing */
+/* Can the next step be submitted before the last one was read? Yes, unless a sentence that advances
+ * needs the host for its choice. */
+bool dg_pipelined_step_possible(const struct dg_engine *e);
+/* Submit one step, then read the one before it. Returns rows submitted; when there were none, rows
+ * read. */
+uint32_t dg_pipelined_step_run(struct dg_engine *e);
+/* Read all that was submitted; returns its rows. */
+uint32_t dg_pipelined_step_drain(struct dg_engine *e);
+/* The sentence leaves: its part of submitted steps is read by no one, its place is free. Without
+ * e->pipelined: nothing. */
+void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s);
+
+#endif
