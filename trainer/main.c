@@ -4,6 +4,7 @@
 #include "trainer/args.h"
 #include "trainer/data/batches.h"
 #include "trainer/score/bleu.h"
+#include "trainer/score/calibrate.h"
 #include "trainer/score/chrf.h"
 #include "trainer/data/corpus.h"
 #include "trainer/detect/detector.h"
@@ -289,6 +290,80 @@ static int verb_evaluate(const struct dg_args *a, struct dg_error *err)
     return 0;
 }
 
+/* FROM:TO:SOURCE:TARGET into its four parts, which stay in `word`. */
+static int split_set(char *word, struct dg_calibrate_set *out, struct dg_error *err)
+{
+    char *part[4] = {word, NULL, NULL, NULL};
+    for (int i = 1; i < 4; i++) {
+        part[i] = strchr(part[i - 1], ':');
+        if (!part[i])
+            return dg_error_set(err, DG_EINVAL,
+                "\"%s\" must be FROM:TO:SOURCE:TARGET, such as en:de:dev.en:dev.de", word);
+        part[i]++;
+    }
+    for (int i = 1; i < 4; i++)
+        part[i][-1] = '\0';
+    *out = (struct dg_calibrate_set){
+        .source_lang = part[0], .target_lang = part[1], .source = part[2], .target = part[3]};
+    return 0;
+}
+
+static void print_trial(void *arg, const struct dg_calibrate_trial *t)
+{
+    (void)arg;
+    printf("beam %u, length penalty %.1f: BLEU %.2f, chrF2 %.2f\n", t->beam, (double)t->alpha,
+        t->bleu, t->chrf);
+    fflush(stdout);
+}
+
+static void print_calibrated(const struct dg_calibrated *c)
+{
+    printf("chosen: beam %u, length penalty %.1f (%+.2f BLEU, %+.2f chrF2)\n", c->chosen.beam,
+        (double)c->chosen.alpha, c->chosen.bleu - c->before.bleu, c->chosen.chrf - c->before.chrf);
+    if (c->kept_confidence)
+        printf("low confidence: %.3f as before: %llu sentences with chrF of %d are too few\n",
+            (double)c->low_confidence, (unsigned long long)c->good, DG_CALIBRATE_GOOD);
+    else
+        printf("low confidence: %.3f flags %llu of %llu sentences, of %llu with chrF of %d or more "
+               "%llu\n",
+            (double)c->low_confidence, (unsigned long long)c->flagged,
+            (unsigned long long)c->sentences, (unsigned long long)c->good, DG_CALIBRATE_GOOD,
+            (unsigned long long)c->good_flagged);
+}
+
+static int verb_calibrate(const struct dg_args *a, struct dg_error *err)
+{
+    const size_t n = a->n_words - 1;
+    struct dg_calibrate_set *sets = calloc(n, sizeof *sets);
+    char **words = calloc(n, sizeof *words);
+    struct dg_calibrated c;
+    int rc = sets && words ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+    for (size_t i = 0; i < n && !rc; i++) {
+        words[i] = strdup(a->words[i + 1]);
+        rc = words[i] ? split_set(words[i], &sets[i], err)
+                      : dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+    }
+    const struct dg_calibrate_options o = {.bundle = a->words[0],
+        .sets = sets,
+        .n_sets = n,
+        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .threads = (int)a->threads,
+        .tried = a->quiet ? NULL : print_trial,
+        .stop = &stop_requested};
+    watch_signals();
+    if (!rc)
+        rc = dg_calibrate(&o, &c, err);
+    if (!rc)
+        rc = dg_calibrate_seal(a->words[0], &c, err);
+    if (!rc)
+        print_calibrated(&c);
+    for (size_t i = 0; words && i < n; i++)
+        free(words[i]);
+    free(words);
+    free(sets);
+    return rc;
+}
+
 static int verb_plot(const struct dg_args *a, struct dg_error *err)
 {
     return dg_plot(a->words, a->n_words, a->out, err);
@@ -369,6 +444,9 @@ static const struct dg_verb verbs[] = {
     {"evaluate", "BUNDLE SOURCE TARGET",
         "perplexity, BLEU and chrF of a bundle on a text and its translation", 3, 3,
         "from to beam_size length_penalty lines threads json", verb_evaluate},
+    {"calibrate", "BUNDLE FROM:TO:SOURCE:TARGET...",
+        "length penalty, beam and threshold of low confidence by development sets, into the bundle",
+        2, -1, "lines threads quiet", verb_calibrate},
     {"prepare", "RECIPE --out DIR", "clean, train the vocabulary and encode, and no more", 1, 1,
         "out! data set init threads force quiet", verb_prepare},
     {"plan", "RECIPE --out DIR", "what a run will need of memory (prepares its data)", 1, 1,

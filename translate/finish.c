@@ -299,11 +299,17 @@ static void add_pieces(
     }
 }
 
+/* Mean log-probability of its pieces; 0 where there are none. */
+static double confidence_of(const struct dg_part_hyp *h)
+{
+    return h->n ? h->logprob / h->n : 0;
+}
+
 static unsigned flags_of(
     const struct dg_job *j, const struct dg_part *p, const struct dg_part_hyp *h)
 {
     unsigned flags = h->length_limited ? DG_FLAG_LENGTH_LIMITED : 0;
-    if (h->n && h->logprob / h->n < (double)dg_model_config(j->t->model)->low_confidence)
+    if (confidence_of(h) < (double)dg_model_config(j->t->model)->low_confidence)
         flags |= DG_FLAG_LOW_CONFIDENCE;
     if (dg_detect_contradicts(j->language, j->text + p->begin, p->end - p->begin))
         flags |= DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL;
@@ -382,6 +388,7 @@ static void fill_sentences(const struct dg_job *j, const char *target, const str
         s_byte = p->end;
         t_byte = where[i].end;
         out[i].score = p->copied ? 0 : p->hyps[0].score;
+        out[i].confidence = p->copied ? 0 : confidence_of(&p->hyps[0]);
         out[i].flags = p->flags;
     }
 }

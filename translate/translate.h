@@ -96,6 +96,9 @@ enum dg_flag {
 struct dg_answer_sentence {
     size_t source_begin, source_end, target_begin, target_end; /* code points */
     double score;
+    /* mean log-probability of its pieces: what DG_FLAG_LOW_CONFIDENCE goes by; 0 when nothing was
+     * translated */
+    double confidence;
     unsigned flags;
 };
 

@@ -87,7 +87,7 @@ def test_help_works_after_each_verb(verb):
         assert max(map(len, done.stdout.splitlines())) <= 100
 
 
-TRAIN_VERBS = ["run", "resume", "average", "evaluate", "prepare", "plan", "recipe", "plot", "bleu", "languages", "shortlist", "batches"]
+TRAIN_VERBS = ["run", "resume", "average", "evaluate", "calibrate", "prepare", "plan", "recipe", "plot", "bleu", "languages", "shortlist", "batches"]
 
 
 @pytest.mark.parametrize("verb", TRAIN_VERBS)

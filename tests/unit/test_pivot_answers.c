@@ -13,8 +13,8 @@ static void sentences(void **state)
     (void)state;
     /* Two sentences became "aaaa. bbbb" between, which the second model read as one; a third one
      * became two. */
-    struct dg_answer_sentence first_list[] = {{0, 5, 0, 5, -1.0, DG_FLAG_UNK_COPIED},
-        {6, 11, 6, 10, -3.0, 0}, {12, 20, 11, 30, -0.5, DG_FLAG_SPLIT}};
+    struct dg_answer_sentence first_list[] = {{0, 5, 0, 5, -1.0, -1.0, DG_FLAG_UNK_COPIED},
+        {6, 11, 6, 10, -3.0, -3.0, 0}, {12, 20, 11, 30, -0.5, -0.5, DG_FLAG_SPLIT}};
     struct dg_answer first_best = {"aaaa. bbbb cccccccc. dddddddd.", 30, -1.5};
     struct dg_answers first = {.best = &first_best,
         .n_best = 1,
@@ -23,8 +23,8 @@ static void sentences(void **state)
         .source_characters = 20,
         .source_tokens = 9,
         .target_tokens = 12};
-    struct dg_answer_sentence second_list[] = {{0, 10, 0, 8, -0.25, DG_FLAG_LENGTH_LIMITED},
-        {11, 20, 9, 15, -0.25, 0}, {21, 30, 16, 22, -0.75, 0}};
+    struct dg_answer_sentence second_list[] = {{0, 10, 0, 8, -0.25, -0.25, DG_FLAG_LENGTH_LIMITED},
+        {11, 20, 9, 15, -0.25, -0.25, 0}, {21, 30, 16, 22, -0.75, -0.75, 0}};
     struct dg_answer best[] = {{"x", 1, -2.0}, {"y", 1, -4.0}};
     struct dg_answers a = {.best = best,
         .n_best = 2,

@@ -140,6 +140,7 @@ static const struct field fields[] = {
     {"validation", "beam", KIND_I64, AT(validation.beam), 1, 64, NULL, true},
     {"validation", "alpha", KIND_F64, AT(validation.alpha), 0, 10, NULL, true},
     {"validation", "extra_length", KIND_I64, AT(validation.extra_length), 0, 65535, NULL, true},
+    {"validation", "calibrate", KIND_I64, AT(validation.calibrate), 0, MANY, NULL, true},
 
     {"output", "type", KIND_STRING, AT(output.type), 0, 0, type_names, true},
     {"output", "licence", KIND_STRING, AT(output.licence), 0, 0, NULL, true},

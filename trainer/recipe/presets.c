@@ -31,7 +31,7 @@ static const char defaults[] =
     "\"patience\":0,\"stop_metric\":\"bleu\",\"log_updates\":50,\"seed\":1,\"threads\":0},"
     "\"guided_alignment\":{\"weight\":0,\"layer\":0,\"head\":1},"
     "\"validation\":{\"every\":0,\"lines\":0,\"samples\":3,\"beam\":4,\"alpha\":0.6,\"extra_"
-    "length\":50},"
+    "length\":50,\"calibrate\":300},"
     "\"output\":{\"type\":\"f32\",\"capitals\":\"as_written\",\"licence\":\"\",\"description\":"
     "\"\"}}";
 

@@ -157,6 +157,7 @@ struct dg_recipe_validation {
     int64_t beam;
     double alpha;
     int64_t extra_length;
+    int64_t calibrate; /* lines of each dev set that the bundle is calibrated with; 0 off */
 };
 
 /* Guided alignment (Garg et al. 2019): attention that is trained to look where a word comes

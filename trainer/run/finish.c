@@ -5,6 +5,7 @@
 #include "trainer/run/average.h"
 #include "trainer/run/export.h"
 #include "trainer/run/origin.h"
+#include "trainer/score/calibrate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,12 +90,61 @@ static int append_scores(
     return 0;
 }
 
+static struct dg_json *trial_json(const struct dg_calibrate_trial *t)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_int(o, "beam", t->beam);
+    dg_json_set_real(o, "alpha", (double)t->alpha);
+    dg_json_set_real(o, "bleu", t->bleu);
+    dg_json_set_real(o, "chrf", t->chrf);
+    return o;
+}
+
+/* How the bundle searches, chosen on the dev sets; noted in training. */
+static int calibrate(const struct source *s, struct dg_calibrated *out, struct dg_json *training,
+    struct dg_error *err)
+{
+    const size_t n = dg_prepared_sets(s->prepared, "dev");
+    struct dg_calibrate_set *sets = calloc(n, sizeof *sets);
+    if (!sets)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+    for (size_t i = 0; i < n; i++) {
+        struct dg_prepared_set set;
+        dg_prepared_set(s->prepared, "dev", i, &set);
+        const struct dg_recipe_direction *d = &s->recipe->data.directions[set.direction];
+        sets[i] = (struct dg_calibrate_set){
+            set.source_text, set.target_text, d->source_lang, d->target_lang};
+    }
+    const struct dg_calibrate_options o = {.bundle = s->bundle,
+        .sets = sets,
+        .n_sets = n,
+        .lines = (uint64_t)s->recipe->validation.calibrate,
+        .threads = (int)s->recipe->training.threads,
+        .stop = s->stop};
+    int rc = dg_calibrate(&o, out, err);
+    free(sets);
+    if (rc)
+        return rc;
+    struct dg_json *o_json = dg_json_new_object();
+    dg_json_set_int(o_json, "lines", s->recipe->validation.calibrate);
+    dg_json_set_take(o_json, "before", trial_json(&out->before));
+    dg_json_set_take(o_json, "chosen", trial_json(&out->chosen));
+    dg_json_set_int(o_json, "sentences", (int64_t)out->sentences);
+    dg_json_set_int(o_json, "flagged", (int64_t)out->flagged);
+    dg_json_set_int(o_json, "good", (int64_t)out->good);
+    dg_json_set_int(o_json, "good_flagged", (int64_t)out->good_flagged);
+    return dg_json_set_take(training, "calibrated", o_json)
+               ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+               : 0;
+}
+
 /* Scored with the bundle's own weights, so that f16's rounding counts; then sealed again with the
  * scores in it. */
 static int export_average(
     const struct source *s, const struct choice *c, struct dg_json *training, struct dg_error *err)
 {
     const size_t n = dg_param_block_size(s->config);
+    struct dg_calibrated calibrated;
     float *params = malloc(n * sizeof *params);
     int rc = params ? dg_average(s->keeper, c->steps, c->n, params, n, err)
                     : dg_error_set(err, DG_ENOMEM, "no memory for %zu parameters", n);
@@ -107,6 +157,13 @@ static int export_average(
         .training = training};
     if (!rc)
         rc = dg_export(&e, err);
+    if (!rc && s->scores && s->recipe->validation.calibrate &&
+        dg_prepared_sets(s->prepared, "dev")) {
+        rc = calibrate(s, &calibrated, training, err);
+        e.calibrated = rc ? NULL : &calibrated;
+        if (!rc)
+            rc = dg_export_seal(&e, err);
+    }
     if (!rc && s->scores) {
         struct dg_json *all = dg_json_new_array();
         rc = append_scores(s, "dev", all, err);

@@ -255,6 +255,8 @@ static int translate_slice(const struct model *m, const struct dg_evaluate_text 
                 &out->chrf, a.best->text, a.best->len, target[i].text, target[i].len, err);
         if (!rc && every && (first + i) % every == 0)
             o->sample(o->arg, source[i].text, target[i].text, a.best->text);
+        if (!rc && o->answer)
+            o->answer(o->arg, &a, target[i].text, target[i].len);
     }
     free_jobs(x);
     return rc;

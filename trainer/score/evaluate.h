@@ -6,6 +6,7 @@
 #include "trainer/score/bleu.h"
 #include "trainer/score/chrf.h"
 #include "trainer/update/worker.h"
+#include "translate/translate.h"
 
 struct dg_evaluate_set {
     const char *prepared_dir, *name; /* "dev-0" */
@@ -29,7 +30,10 @@ struct dg_evaluate_text {
     bool score;       /* also the reference's log-probability, by forced decoding */
     uint64_t samples; /* how many are told to `sample`, from all over the text */
     void (*sample)(void *arg, const char *source, const char *reference, const char *translation);
-    void *arg;
+    /* told of every answer; NULL: nobody is */
+    void (*answer)(
+        void *arg, const struct dg_answers *a, const char *reference, size_t reference_len);
+    void *arg;                /* of both */
     const volatile int *stop; /* non-zero: DG_ECANCELED; NULL never */
 };
 

@@ -1,0 +1,50 @@
+/* trainer/score/calibrate.h: the threshold alone; whole calibrations are tested by the program. */
+#include "trainer/score/calibrate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static size_t below(const double *x, size_t n, float threshold)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += x[i] < (double)threshold;
+    return count;
+}
+
+static void test_threshold(void **state)
+{
+    (void)state;
+    double x[1000];
+    /* -0.0000, -0.0007, ... in no order: the lowest are -0.6993, -0.6986, ... */
+    for (size_t i = 0; i < 1000; i++)
+        x[i] = -0.0007 * (double)(i * 617 % 1000);
+    const float t = dg_calibrate_threshold(x, 1000);
+    assert_true(t > -0.6935f && t < -0.6925f); /* -0.6923 rounded down */
+    assert_true(below(x, 1000, t) <= 10);
+    assert_true(below(x, 1000, t + 0.002f) > 10); /* the highest, up to the rounding */
+    double few[] = {-0.5, -0.25, -1.25};
+    assert_true(dg_calibrate_threshold(few, 3) == -1.25f);
+    double one[] = {-0.0004};
+    assert_true(dg_calibrate_threshold(one, 1) == -0.001f);
+}
+
+static void test_no_sets(void **state)
+{
+    (void)state;
+    const struct dg_calibrate_options o = {.bundle = "tests/data/en-de"};
+    struct dg_calibrated c;
+    struct dg_error err = {0};
+    assert_int_equal(dg_calibrate(&o, &c, &err), DG_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threshold), cmocka_unit_test(test_no_sets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

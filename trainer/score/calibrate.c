@@ -1,0 +1,207 @@
+#include "trainer/score/calibrate.h"
+
+#include "model/config.h"
+#include "trainer/score/evaluate.h"
+#include "translate/translate.h"
+#include "weights/bundle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A wider beam costs time in proportion: it must be worth this much. */
+static const double worth = 0.3;
+
+/* Of every answer of a trial. */
+struct answer {
+    double confidence, chrf;
+};
+
+struct answers {
+    struct answer *list; /* [n] */
+    size_t n, cap;
+    bool failed; /* out of memory */
+};
+
+static void take_answer(
+    void *arg, const struct dg_answers *a, const char *reference, size_t reference_len)
+{
+    struct answers *all = arg;
+    struct dg_chrf chrf = {{0}, {0}, {0}};
+    if (all->n == all->cap) {
+        const size_t cap = all->cap ? 2 * all->cap : 1024;
+        struct answer *list = realloc(all->list, cap * sizeof *list);
+        if (!list) {
+            all->failed = true;
+            return;
+        }
+        all->list = list;
+        all->cap = cap;
+    }
+    /* A line that was split into parts is as doubtful as its most doubtful one. */
+    double confidence = 0;
+    for (size_t i = 0; i < a->n_sentences; i++)
+        if (a->sentences[i].confidence < confidence)
+            confidence = a->sentences[i].confidence;
+    if (dg_chrf_add(&chrf, a->best->text, a->best->len, reference, reference_len, NULL))
+        all->failed = true;
+    all->list[all->n++] = (struct answer){confidence, dg_chrf_score(&chrf)};
+}
+
+/* Translate all sets in the trial's way; answers may be NULL. */
+static int try_one(const struct dg_calibrate_options *o, struct dg_calibrate_trial *t,
+    struct answers *answers, struct dg_error *err)
+{
+    t->bleu = t->chrf = 0;
+    for (size_t i = 0; i < o->n_sets; i++) {
+        const struct dg_calibrate_set *set = &o->sets[i];
+        struct dg_evaluated e;
+        const struct dg_evaluate_text text = {.bundle = o->bundle,
+            .source = set->source,
+            .target = set->target,
+            .source_lang = set->source_lang,
+            .target_lang = set->target_lang,
+            .lines = o->lines,
+            .threads = o->threads,
+            .beam = t->beam,
+            .alpha = t->alpha,
+            .answer = answers ? take_answer : NULL,
+            .arg = answers,
+            .stop = o->stop};
+        int rc = dg_evaluate_text(&text, &e, err);
+        if (!rc && answers && answers->failed)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu answers", answers->n);
+        if (rc)
+            return rc;
+        t->bleu += dg_bleu_score(&e.bleu) / (double)o->n_sets;
+        t->chrf += dg_chrf_score(&e.chrf) / (double)o->n_sets;
+    }
+    if (o->tried)
+        o->tried(o->arg, t);
+    return 0;
+}
+
+static double quality(const struct dg_calibrate_trial *t)
+{
+    return (t->bleu + t->chrf) / 2;
+}
+
+/* The best length penalty at the bundle's beam, then the smallest beam that is as good. */
+static int choose(const struct dg_calibrate_options *o, const struct dg_config *c,
+    struct dg_calibrated *out, struct dg_error *err)
+{
+    static const float alphas[] = {0, 0.6f, 1, 1.25f, 1.5f, 2};
+    static const uint32_t beams[] = {4, 6, 8};
+    out->before = (struct dg_calibrate_trial){.beam = c->beam, .alpha = c->alpha};
+    int rc = try_one(o, &out->before, NULL, err);
+    out->chosen = out->before;
+    for (size_t i = 0; i < sizeof alphas / sizeof *alphas && !rc; i++) {
+        struct dg_calibrate_trial t = {.beam = c->beam, .alpha = alphas[i]};
+        if (alphas[i] == c->alpha)
+            continue;
+        rc = try_one(o, &t, NULL, err);
+        if (!rc && quality(&t) > quality(&out->chosen))
+            out->chosen = t;
+    }
+    for (size_t i = 0; i < sizeof beams / sizeof *beams && !rc; i++) {
+        struct dg_calibrate_trial t = {.beam = beams[i], .alpha = out->chosen.alpha};
+        if (beams[i] == c->beam)
+            continue;
+        rc = try_one(o, &t, NULL, err);
+        const bool wider = beams[i] > out->chosen.beam;
+        if (!rc && quality(&t) > quality(&out->chosen) + (wider ? worth : -worth))
+            out->chosen = t;
+    }
+    return rc;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+float dg_calibrate_threshold(double *good, size_t n)
+{
+    qsort(good, n, sizeof *good, by_value);
+    return (float)(floor(good[n / 100] * 1000) / 1000);
+}
+
+/* The threshold, from the answers of the chosen way. */
+static int find_threshold(const struct answers *all, const struct dg_config *c,
+    struct dg_calibrated *out, struct dg_error *err)
+{
+    double *good = malloc((all->n + 1) * sizeof *good);
+    size_t n = 0;
+    if (!good)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu answers", all->n);
+    for (size_t i = 0; i < all->n; i++)
+        if (all->list[i].chrf >= DG_CALIBRATE_GOOD)
+            good[n++] = all->list[i].confidence;
+    out->sentences = all->n;
+    out->good = n;
+    out->kept_confidence = n < DG_CALIBRATE_LEAST_GOOD;
+    out->low_confidence =
+        out->kept_confidence ? c->low_confidence : dg_calibrate_threshold(good, n);
+    out->flagged = out->good_flagged = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const bool below = all->list[i].confidence < (double)out->low_confidence;
+        out->flagged += below;
+        out->good_flagged += below && all->list[i].chrf >= DG_CALIBRATE_GOOD;
+    }
+    free(good);
+    return 0;
+}
+
+static int read_config(const char *bundle, struct dg_config *c, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_open(bundle, &b, err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), c, err);
+    dg_bundle_close(b);
+    return rc;
+}
+
+int dg_calibrate(
+    const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err)
+{
+    struct answers answers = {0};
+    struct dg_config c;
+    memset(out, 0, sizeof *out);
+    if (!o->n_sets)
+        return dg_error_set(err, DG_EINVAL, "there is no development set to calibrate with");
+    int rc = read_config(o->bundle, &c, err);
+    if (!rc)
+        rc = choose(o, &c, out, err);
+    /* The answers of the chosen way once more, rather than those of all ways. */
+    struct dg_calibrate_options quiet = *o;
+    quiet.tried = NULL;
+    if (!rc)
+        rc = try_one(&quiet, &out->chosen, &answers, err);
+    if (!rc)
+        rc = find_threshold(&answers, &c, out, err);
+    free(answers.list);
+    return rc;
+}
+
+int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    struct dg_config config;
+    int rc = dg_bundle_open(bundle, &b, err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), &config, err);
+    if (!rc) {
+        config.beam = c->chosen.beam;
+        config.alpha = c->chosen.alpha;
+        config.low_confidence = c->low_confidence;
+        struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b));
+        rc = !manifest || dg_config_write(&config, manifest)
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+                 : dg_bundle_seal(bundle, manifest, err);
+        dg_json_free(manifest);
+    }
+    dg_bundle_close(b);
+    return rc;
+}
