@@ -10,7 +10,7 @@
 #include "bench/step/options.h"
 #include "kernels/device.h"
 #include "kernels/train.h"
-#include "model/train/backward.h"
+#include "model/train/tape.h"
 #include "model/param_block.h"
 #include "trainer/update/adam.h"
 #include "trainer/update/init.h"

@@ -6,7 +6,7 @@ static struct dg_rows from_row(struct dg_rows r, size_t m)
     return r;
 }
 
-void dg_output_loss(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
+void dg_loss_output(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_objective *o, struct dg_rows x, struct dg_loss_sums *sums)
 {
     struct dg_loss loss = {.V = t->config.target_vocab,

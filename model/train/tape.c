@@ -1,4 +1,16 @@
-#include "model/train/tape.h"
+/* DESIGN. All activations of a micro-batch are rows of two buffers, one after the other; a second
+ * buffer has those that are fp32 on every device. The same code (lay_out) counts and assigns them:
+ * with no buffers yet it says how large they must be. Sentences are packed, so a segment per
+ * sentence says which rows belong together, and where its attention probabilities go.
+ *
+ * Example: two pairs of 3 and 2 source tokens, 2 and 4 target tokens, </s> counted; labels a </s>
+ * and b c d </s>. measure  S = 5 rows, T = 6 rows; n_q x n_k: source 9 + 4, target 4 + 16, cross
+ * 2x3 + 4x2 fill     source rows 0 1 2 | 3 4 at positions 0 1 2 | 0 1 target rows 0 1 | 2 3 4 5
+ * read <start> a | <start> b c d: each row sees the label before its own cross segments: queries
+ * 0..1 over keys 0..2, probabilities from 0 on; queries 2..5 over keys 3..4, probabilities from H x
+ * 6 on lay_out  gradients (one set serves all layers), both embeddings, then for every layer its
+ * qkv, probabilities, context and norm: forward fills them, backward reads them */
+#include "model/train/tape_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +22,7 @@ struct sizes {
     size_t chunk;
 };
 
-/* Hands out rows of two buffers, the second one fp32 on every device; with NULL it only counts. */
+/* Hands out rows of both buffers; with NULL it only counts. */
 struct cursor {
     struct dg_buf *buf, *wide;
     size_t at, wide_at;
@@ -19,6 +31,7 @@ struct cursor {
 static struct dg_rows take(struct cursor *c, size_t M, size_t N)
 {
     struct dg_rows r = {c->buf, c->at, N};
+    /* Each begins at a multiple of 16 elements, where wide loads are aligned. */
     c->at += (M * N + 15) / 16 * 16;
     return r;
 }
@@ -95,14 +108,17 @@ static size_t chunk_rows(const struct dg_config *c, size_t T, size_t bytes)
     return rows < T ? rows : T;
 }
 
-/* Where everything lies; returns the elements needed of each buffer. */
+/* Assign all slots; returns the elements needed of each buffer. */
 static struct cursor lay_out(struct dg_tape *t, const struct sizes *n)
 {
     const struct dg_config *m = &t->config;
     struct cursor c = {t->buf, t->wide, 0, 0};
+    /* The logits' gradient overwrites them, except where the device wants it in 16 bits. */
     take_scratch(&c, m, n, t->train && t->train->narrow, &t->scratch);
     t->source.embed = take(&c, n->S, m->D);
     t->target.embed = take(&c, n->T, m->D);
+    /* Every layer has slots of its own, because backward reads them; a sublayer's output alone is
+     * needed only until its norm, and shares scratch.dsub. */
     for (uint32_t l = 0; l < m->enc_layers; l++) {
         take_self(&c, m, &t->enc[l].self, n->S, n->self_s, t->scratch.dsub);
         take_ffn(&c, m, &t->enc[l].ffn, n->S, t->scratch.dsub);
@@ -121,6 +137,7 @@ size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_
     if (!t)
         return 0;
     t->config = *config;
+    /* Sentences as long as they may be need the most probabilities: S/longest of longest^2 each. */
     struct sizes n = {
         S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, DG_LOSS_BYTES)};
     struct cursor c = lay_out(t, &n);
@@ -232,6 +249,7 @@ static int fit_host(struct dg_tape *t, size_t n, size_t S, size_t T, struct dg_e
         t->host = p;
         t->host_bytes = segs + rows + (segs + rows) / 4;
     }
+    /* Three segments a pair, then three numbers a row. */
     struct dg_attn_seg *s = t->host;
     t->source.self = s;
     t->target.self = s + n;
@@ -279,6 +297,7 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
         t->target.self[i] =
             (struct dg_attn_seg){(uint32_t)q, nt, nt, (uint32_t)q, NULL, true, self_t};
         t->cross[i] = (struct dg_attn_seg){(uint32_t)q, nt, ns, (uint32_t)s, NULL, false, cross};
+        /* Each sentence's probabilities are [H,n_q,n_k], after those of the sentences before it. */
         s += ns;
         q += nt;
         self_s += H * ns * ns;
@@ -287,7 +306,8 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
     }
 }
 
-/* At least need.at and need.wide_at elements, with some to spare for the next micro-batch. */
+/* At least need.at and need.wide_at elements, and a sixteenth more, since the next micro-batch may
+ * be a little larger. Freed before the new one is made: both would not fit on a full device. */
 static int fit_buffers(struct dg_tape *t, const struct cursor *need, struct dg_error *err)
 {
     struct dg_backend *be = t->train->be;
@@ -317,6 +337,7 @@ int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct d
         return rc;
     if ((rc = fit_host(t, pairs->n, n.S, n.T, err)))
         return rc;
+    /* Twice: the buffers may move when they grow. */
     struct cursor need = lay_out(t, &n);
     if ((rc = fit_buffers(t, &need, err)))
         return rc;

@@ -1,54 +1,65 @@
-/* The tape as model/'s training files see it: activation slots of every layer and the rows of a
- * micro-batch. */
+/* Training's pass over a micro-batch: forward through model/layers/layers.h with a slot for every
+ * layer, label-smoothed loss, backward from the last layer to the first. Sentences are packed
+ * behind one another: there is no padding to work on. A tape belongs to one worker: one thread at a
+ * time. Parameters are only read, gradients are added to. */
 #ifndef DG_MODEL_TRAIN_TAPE_H
 #define DG_MODEL_TRAIN_TAPE_H
 
-#include "model/train/backward.h"
-#include "model/layers/layers.h"
+#include "kernels/train.h"
+#include "model/config.h"
+#include "model/params.h"
 
-/* Gradients on their way down; one set serves all layers. R = max(S,T). */
-struct dg_tape_scratch {
-    struct dg_rows dx;      /* [R,D] of the rows between sublayers */
-    struct dg_rows dmemory; /* [S,D] of the encoder's output, summed over decoder layers */
-    struct dg_rows dsub; /* [R,D] of a sublayer's output; forward: the sublayer's output itself */
-    struct dg_rows dhidden;  /* [R,F] */
-    struct dg_rows dcontext; /* [R,H*Dv] */
-    struct dg_rows dqkv;     /* [R,2*H*Dk+H*Dv] */
-    struct dg_rows dq, dkv;  /* [T,H*Dk], [S,H*Dk+H*Dv] */
-    struct dg_rows logits;   /* [chunk,V] */
-    struct dg_rows dlogits;  /* the same, or [chunk,V] apart (dg_train.narrow) */
+struct dg_tape;
+
+/* A micro-batch of sentence pairs. */
+struct dg_micro_batch {
+    size_t n;
+    const uint32_t *source_len, *target_len; /* [n], </s> counted */
+    const int32_t *source, *target; /* ids, the pairs' behind one another; targets end with </s> */
+    const uint64_t *index;          /* [n] global sentence index: what dropout is keyed by */
+    /* Which source position each target piece comes from, for dg_objective.guide; the pairs' behind
+     * one another, each by target (= query). NULL without. */
+    const struct dg_link *links;
+    const size_t *first_link; /* [n + 1] */
 };
 
-/* One side of the packed rows. */
-struct dg_tape_side {
-    size_t M;                 /* rows */
-    int32_t *ids, *pos;       /* [M] */
-    uint32_t *row_key;        /* [M] */
-    struct dg_attn_seg *self; /* [n] */
-    struct dg_rows embed;     /* [M,D] */
-    const struct dg_weight *positions;
+/* Told of each layer (side 1: decoder's, last first, then side 0: the encoder's) to whose gradients
+ * this pass has added all it will. */
+struct dg_tape_watch {
+    void (*layer_done)(void *arg, int side, uint32_t layer);
+    void *arg;
 };
 
-struct dg_tape {
-    struct dg_config config;
-    struct dg_train *train;
-    uint32_t max_positions;
-    struct dg_weight *sinusoids; /* NULL with learned positions */
-    float *sinusoid_rows;
-    struct dg_buf *buf, *wide; /* all activations; those that are fp32 on every device */
-    size_t buf_n, wide_n;      /* their elements */
-    void *host;                /* ids, positions, keys and segments */
-    size_t host_bytes;
-    size_t n, chunk; /* pairs; rows of logits at a time */
-    struct dg_tape_side source, target;
-    struct dg_attn_seg *cross; /* [n] */
-    const int32_t *labels;     /* [T] borrowed from the pairs */
-    struct dg_tape_scratch scratch;
-    struct dg_enc_slots enc[DG_MAX_LAYERS];
-    struct dg_dec_slots dec[DG_MAX_LAYERS];
+/* Cross-attention of one decoder layer is trained to look where the links say. */
+struct dg_guidance {
+    uint32_t layer;         /* from 0 */
+    uint32_t head, n_heads; /* from 0; the mean of so many heads */
+    float weight;           /* of its loss beside the translation's */
 };
 
-/* Lay the slots out for these pairs and fill in ids, positions, keys and segments. */
-int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err);
+struct dg_objective {
+    float epsilon; /* label smoothing */
+    float scale;   /* of the gradient: 1 / target pieces of the global batch */
+    float dropout, attention_dropout, act_dropout; /* 0: none */
+    uint64_t seed, step;                           /* key of this update's dropout masks */
+    const struct dg_tape_watch *watch;             /* NULL: nobody is told */
+    const struct dg_guidance *guide;               /* NULL: none. In passes with gradients alone */
+};
+
+/* max_positions: the longest sentence's length with </s>. config is copied. */
+int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_t max_positions,
+    struct dg_tape **out, struct dg_error *err);
+void dg_tape_close(struct dg_tape *t); /* NULL is fine */
+
+/* Bytes of activations that a micro-batch of at most S source and T target rows in sentences of at
+ * most `longest` pieces needs. */
+size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest);
+
+/* Forward, loss and, unless grads is NULL, backward; adds to *sums. With grads NULL there is no
+ * dropout. DG_ELIMIT: a sentence is longer than max_positions; DG_EUNSUP: the device has no guided
+ * alignment; DG_ENOMEM. */
+int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
+    const struct dg_micro_batch *pairs, const struct dg_objective *o, struct dg_loss_sums *sums,
+    struct dg_error *err);
 
 #endif

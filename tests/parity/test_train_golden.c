@@ -3,7 +3,7 @@
  * and every weight after the tenth. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/device.h"
-#include "model/train/backward.h"
+#include "model/train/tape.h"
 #include "model/param_block.h"
 #include "trainer/update/adam.h"
 #include "trainer/update/init.h"

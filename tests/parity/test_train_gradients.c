@@ -4,7 +4,7 @@
  * the loss carries about 1e-6, h |g| is kept a thousand times that, and the curvature's share falls
  * out of the central difference: 1 %. */
 #include "kernels/cpu/cpu.h"
-#include "model/train/backward.h"
+#include "model/train/tape.h"
 #include "model/param_block.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef DG_TRAINER_ALIGN_GUIDED_H
 #define DG_TRAINER_ALIGN_GUIDED_H
 
-#include "model/train/backward.h"
+#include "model/train/tape.h"
 #include "trainer/data/dataset.h"
 #include "trainer/recipe/recipe.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/cores.h"
 #include "base/file.h"
-#include "model/train/backward.h"
+#include "model/train/tape.h"
 #include "model/param_block.h"
 
 #include <inttypes.h>

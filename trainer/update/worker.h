@@ -6,7 +6,7 @@
 
 #include "base/pool.h"
 #include "kernels/device.h"
-#include "model/train/backward.h"
+#include "model/train/tape.h"
 #include "model/param_block.h"
 #include "trainer/data/dataset.h"
 #include "trainer/align/guided.h"
