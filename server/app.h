@@ -14,7 +14,7 @@ struct dg_pivots;
 struct dg_metrics;
 struct dg_models;
 struct dg_queue;
-struct dg_memo;
+struct dg_answer_cache;
 struct dg_feeder;
 struct dg_reload;
 
@@ -26,9 +26,9 @@ struct dg_app {
     struct dg_queue *queue;
     struct dg_aside *aside; /* for attention weights */
     struct dg_metrics *metrics;
-    struct dg_memo *cache;    /* of answers; NULL: none */
-    struct dg_feeder *feeder; /* of batches */
-    struct dg_auth *auth;     /* NULL: no keys are asked for */
+    struct dg_answer_cache *cache; /* of answers; NULL: none */
+    struct dg_feeder *feeder;      /* of batches */
+    struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_reload *reload;
     struct dg_pivots *pivots;
     struct dg_core_share share; /* of the cores, among the workers */

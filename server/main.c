@@ -8,7 +8,7 @@
 #include "server/request/aside.h"
 #include "server/access/auth.h"
 #include "server/request/batch.h"
-#include "server/schedule/memo.h"
+#include "server/schedule/answer_cache.h"
 #include "server/http/http.h"
 #include "server/models/languages.h"
 #include "server/http/listen.h"
@@ -382,7 +382,7 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_aside_open(DG_ATTENTION_MAX_WAITING, &s->app.aside, err);
     if (rc == DG_OK && c->cache_bytes > 0)
-        rc = dg_memo_open((size_t)c->cache_bytes, &s->app.cache, err);
+        rc = dg_answer_cache_open((size_t)c->cache_bytes, &s->app.cache, err);
     models.cache = s->app.cache;
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
@@ -505,7 +505,7 @@ static uint32_t stop(struct server *s)
     dg_auth_close(s->app.auth); /* writes what the last requests used */
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);
-    dg_memo_close(s->app.cache);
+    dg_answer_cache_close(s->app.cache);
     dg_metrics_close(s->app.metrics);
     free(s->routes);
     return broken;

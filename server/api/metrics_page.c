@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "server/access/auth.h"
 #include "server/request/batch.h"
-#include "server/schedule/memo.h"
+#include "server/schedule/answer_cache.h"
 #include "server/process.h"
 #include "server/models/reload.h"
 #include "server/metrics.h"
@@ -180,9 +180,9 @@ static void put_workers(struct gauges *g, struct dg_served *const *models, size_
 
 static void put_cache(struct gauges *g, struct dg_app *app)
 {
-    struct dg_memo_counts c = {0};
+    struct dg_answer_cache_counts c = {0};
     if (app->cache)
-        dg_memo_count(app->cache, &c);
+        dg_answer_cache_count(app->cache, &c);
     put_counter(g, "dragoman_cache_hits_total",
         "Answers found in the translation cache; two for a sentence that was decoded twice.",
         (double)c.hits);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dg_memo;
+struct dg_answer_cache;
 struct dg_pace;
 
 /* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has
@@ -41,7 +41,7 @@ struct dg_placed {
 };
 
 struct dg_served {
-    struct dg_memo *cache;    /* of answers, borrowed; NULL: there is none */
+    struct dg_answer_cache *cache; /* of answers, borrowed; NULL: there is none */
     struct dg_placed *placed; /* [n_placed] once for each device; the first is the translator's */
     uint32_t n_placed;
     struct dg_translator *translator;
@@ -57,9 +57,9 @@ struct dg_models_options {
     uint32_t workers; /* of each device */
     uint32_t compute_threads;
     struct dg_engine_limits limits;
-    struct dg_memo *cache; /* for all models; borrowed, NULL: none */
-    const char *aliases;   /* as languages.h has them; "" none */
-    const char *pivot;     /* the language that pairs without a model may go through, or "off" */
+    struct dg_answer_cache *cache; /* for all models; borrowed, NULL: none */
+    const char *aliases;           /* as languages.h has them; "" none */
+    const char *pivot; /* the language that pairs without a model may go through, or "off" */
     struct dg_devices devices; /* what engines run on; zeros: the CPU */
 };
 

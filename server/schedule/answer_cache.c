@@ -3,7 +3,7 @@
  * the version's text, the ids, and the search options byte by byte: padding that differs makes two
  * keys of one, which costs a miss and never a wrong answer. The seed is random, so that nobody can
  * choose texts that all fall into one chain. */
-#include "server/schedule/memo.h"
+#include "server/schedule/answer_cache.h"
 
 #include "base/clock.h"
 
@@ -31,7 +31,7 @@ struct options {
     uint32_t want_alignment, n_source;
 };
 
-struct dg_memo {
+struct dg_answer_cache {
     size_t max_bytes;
     uint64_t seed;
     pthread_mutex_t lock;
@@ -39,12 +39,12 @@ struct dg_memo {
     struct entry **chains; /* [n_chains], a power of two */
     size_t n_chains;
     struct entry *newest, *oldest;
-    struct dg_memo_counts counts;
+    struct dg_answer_cache_counts counts;
 };
 
-int dg_memo_open(size_t max_bytes, struct dg_memo **out, struct dg_error *err)
+int dg_answer_cache_open(size_t max_bytes, struct dg_answer_cache **out, struct dg_error *err)
 {
-    struct dg_memo *c = calloc(1, sizeof *c);
+    struct dg_answer_cache *c = calloc(1, sizeof *c);
     struct entry **chains = calloc(FIRST_CHAINS, sizeof(struct entry *));
     if (!c || !chains) {
         free(c);
@@ -61,7 +61,7 @@ int dg_memo_open(size_t max_bytes, struct dg_memo **out, struct dg_error *err)
     return DG_OK;
 }
 
-void dg_memo_close(struct dg_memo *c)
+void dg_answer_cache_close(struct dg_answer_cache *c)
 {
     if (!c)
         return;
@@ -74,7 +74,7 @@ void dg_memo_close(struct dg_memo *c)
     free(c);
 }
 
-bool dg_memo_takes(const struct dg_sentence *s)
+bool dg_answer_cache_takes(const struct dg_sentence *s)
 {
     return !s->forced && s->n_prefix == 0 && !s->spelling && s->search.pick == 0 &&
            s->search.sampling.temperature == 0;
@@ -123,7 +123,7 @@ static uint64_t mix(uint64_t h, const void *data, size_t n)
     return h;
 }
 
-static uint64_t hash_of(const struct dg_memo *c, const struct key *k)
+static uint64_t hash_of(const struct dg_answer_cache *c, const struct key *k)
 {
     uint64_t h = mix(c->seed, k->version, k->version_len);
     h = mix(h, &k->options, sizeof k->options);
@@ -197,12 +197,12 @@ static void drop_ref(struct entry *e)
 
 /* The rest is done with the lock held. */
 
-static struct entry **chain_of(struct dg_memo *c, uint64_t hash)
+static struct entry **chain_of(struct dg_answer_cache *c, uint64_t hash)
 {
     return &c->chains[hash & (c->n_chains - 1)];
 }
 
-static struct entry *find(struct dg_memo *c, const struct key *k, uint64_t hash)
+static struct entry *find(struct dg_answer_cache *c, const struct key *k, uint64_t hash)
 {
     struct entry *e = *chain_of(c, hash);
     while (e && (e->hash != hash || !key_is(k, e)))
@@ -210,13 +210,13 @@ static struct entry *find(struct dg_memo *c, const struct key *k, uint64_t hash)
     return e;
 }
 
-static void unlink_use(struct dg_memo *c, struct entry *e)
+static void unlink_use(struct dg_answer_cache *c, struct entry *e)
 {
     *(e->newer ? &e->newer->older : &c->newest) = e->older;
     *(e->older ? &e->older->newer : &c->oldest) = e->newer;
 }
 
-static void link_newest(struct dg_memo *c, struct entry *e)
+static void link_newest(struct dg_answer_cache *c, struct entry *e)
 {
     e->newer = NULL;
     e->older = c->newest;
@@ -224,7 +224,7 @@ static void link_newest(struct dg_memo *c, struct entry *e)
     c->newest = e;
 }
 
-static void evict(struct dg_memo *c, struct entry *e)
+static void evict(struct dg_answer_cache *c, struct entry *e)
 {
     struct entry **at = chain_of(c, e->hash);
     while (*at != e)
@@ -238,7 +238,7 @@ static void evict(struct dg_memo *c, struct entry *e)
 }
 
 /* Twice as many chains, when there is memory: without, they grow longer. */
-static void grow(struct dg_memo *c)
+static void grow(struct dg_answer_cache *c)
 {
     size_t n = 2 * c->n_chains;
     struct entry **chains = calloc(n, sizeof(struct entry *));
@@ -254,8 +254,8 @@ static void grow(struct dg_memo *c)
     }
 }
 
-const struct dg_result *dg_memo_get(
-    struct dg_memo *c, const char *version, const struct dg_sentence *s)
+const struct dg_result *dg_answer_cache_get(
+    struct dg_answer_cache *c, const char *version, const struct dg_sentence *s)
 {
     struct key k = key_of(version, s);
     uint64_t hash = hash_of(c, &k);
@@ -273,7 +273,7 @@ const struct dg_result *dg_memo_get(
     return e ? &e->result : NULL;
 }
 
-void dg_memo_release(struct dg_memo *c, const struct dg_result *r)
+void dg_answer_cache_release(struct dg_answer_cache *c, const struct dg_result *r)
 {
     if (!r)
         return;
@@ -283,8 +283,8 @@ void dg_memo_release(struct dg_memo *c, const struct dg_result *r)
     pthread_mutex_unlock(&c->lock);
 }
 
-void dg_memo_put(
-    struct dg_memo *c, const char *version, const struct dg_sentence *s, const struct dg_result *r)
+void dg_answer_cache_put(struct dg_answer_cache *c, const char *version,
+    const struct dg_sentence *s, const struct dg_result *r)
 {
     struct key k = key_of(version, s);
     if (entry_bytes(&k, r) > c->max_bytes / LARGEST_SHARE)
@@ -310,7 +310,7 @@ void dg_memo_put(
     pthread_mutex_unlock(&c->lock);
 }
 
-void dg_memo_count(struct dg_memo *c, struct dg_memo_counts *out)
+void dg_answer_cache_count(struct dg_answer_cache *c, struct dg_answer_cache_counts *out)
 {
     pthread_mutex_lock(&c->lock);
     *out = c->counts;

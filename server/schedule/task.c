@@ -1,6 +1,6 @@
 #include "server/schedule/task.h"
 
-#include "server/schedule/memo.h"
+#include "server/schedule/answer_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +69,11 @@ static bool recall(const struct dg_served *model, struct dg_job *job, uint32_t i
     while (rc == DG_EAGAIN) {
         struct dg_sentence s;
         dg_job_sentence(job, index, &s);
-        if (!dg_memo_takes(&s))
+        if (!dg_answer_cache_takes(&s))
             return false;
-        const struct dg_result *r = dg_memo_get(model->cache, version_of(model), &s);
+        const struct dg_result *r = dg_answer_cache_get(model->cache, version_of(model), &s);
         rc = r ? dg_job_accept(job, index, r, NULL) : DG_ENOMEM;
-        dg_memo_release(model->cache, r);
+        dg_answer_cache_release(model->cache, r);
     }
     return rc == DG_OK;
 }
@@ -146,7 +146,7 @@ bool dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
 {
     struct dg_task *t = e->task;
-    struct dg_memo *cache = t->model->cache;
+    struct dg_answer_cache *cache = t->model->cache;
     struct dg_error err = {0};
     struct dg_sentence s;
     if (cache) /* as it was asked for: the answer may change what is asked for next */
@@ -156,8 +156,8 @@ bool dg_task_accept(
     if (rc != DG_EAGAIN)
         keep_times(t, times);
     pthread_mutex_unlock(&t->lock);
-    if ((rc == DG_OK || rc == DG_EAGAIN) && cache && dg_memo_takes(&s))
-        dg_memo_put(cache, version_of(t->model), &s, r);
+    if ((rc == DG_OK || rc == DG_EAGAIN) && cache && dg_answer_cache_takes(&s))
+        dg_answer_cache_put(cache, version_of(t->model), &s, r);
     if (rc == DG_EAGAIN)
         return false;
     if (rc != DG_OK)

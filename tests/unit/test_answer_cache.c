@@ -1,6 +1,6 @@
 /* The translation cache against a plain list that keeps everything: what is found is what was put,
  * keys that differ anywhere are different keys, the bound holds, the least recently used goes. */
-#include "server/schedule/memo.h"
+#include "server/schedule/answer_cache.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -16,10 +16,10 @@
 #define SENTENCES 200
 #define THREADS 4
 
-static struct dg_memo *open_cache(size_t bytes)
+static struct dg_answer_cache *open_cache(size_t bytes)
 {
-    struct dg_memo *c;
-    assert_int_equal(dg_memo_open(bytes, &c, NULL), 0);
+    struct dg_answer_cache *c;
+    assert_int_equal(dg_answer_cache_open(bytes, &c, NULL), 0);
     return c;
 }
 
@@ -85,45 +85,45 @@ static void check(const struct dg_result *got, const struct made *m)
 
 static void found_is_what_was_put(void **state)
 {
-    struct dg_memo *c = open_cache(1 << 20);
+    struct dg_answer_cache *c = open_cache(1 << 20);
     struct made m;
-    struct dg_memo_counts n;
+    struct dg_answer_cache_counts n;
     (void)state;
     for (uint32_t i = 0; i < SENTENCES; i++) {
         make(&m, i);
-        assert_null(dg_memo_get(c, "v1", &m.s));
-        dg_memo_put(c, "v1", &m.s, &m.r);
-        dg_memo_put(c, "v1", &m.s, &m.r); /* once is enough */
+        assert_null(dg_answer_cache_get(c, "v1", &m.s));
+        dg_answer_cache_put(c, "v1", &m.s, &m.r);
+        dg_answer_cache_put(c, "v1", &m.s, &m.r); /* once is enough */
     }
     for (uint32_t i = 0; i < SENTENCES; i++) {
         make(&m, i);
-        const struct dg_result *r = dg_memo_get(c, "v1", &m.s);
+        const struct dg_result *r = dg_answer_cache_get(c, "v1", &m.s);
         assert_non_null(r);
         check(r, &m);
-        dg_memo_release(c, r);
-        assert_null(dg_memo_get(c, "v2", &m.s));
-        assert_null(dg_memo_get(c, "v", &m.s));
+        dg_answer_cache_release(c, r);
+        assert_null(dg_answer_cache_get(c, "v2", &m.s));
+        assert_null(dg_answer_cache_get(c, "v", &m.s));
     }
-    dg_memo_count(c, &n);
+    dg_answer_cache_count(c, &n);
     assert_int_equal(n.entries, SENTENCES);
     assert_int_equal(n.hits, SENTENCES);
     assert_int_equal(n.misses, 3 * SENTENCES);
     assert_int_equal(n.evictions, 0);
-    dg_memo_close(c);
+    dg_answer_cache_close(c);
 }
 
 static void every_option_is_in_the_key(void **state)
 {
-    struct dg_memo *c = open_cache(1 << 20);
+    struct dg_answer_cache *c = open_cache(1 << 20);
     struct made m;
     (void)state;
     make(&m, 7);
-    dg_memo_put(c, "v", &m.s, &m.r);
+    dg_answer_cache_put(c, "v", &m.s, &m.r);
 #define DIFFERS(change)                                                                            \
     do {                                                                                           \
         make(&m, 7);                                                                               \
         change;                                                                                    \
-        assert_null(dg_memo_get(c, "v", &m.s));                                                    \
+        assert_null(dg_answer_cache_get(c, "v", &m.s));                                            \
     } while (0)
     DIFFERS(m.s.search.beam++);
     DIFFERS(m.s.search.n_best++);
@@ -138,10 +138,10 @@ static void every_option_is_in_the_key(void **state)
     DIFFERS(m.s.n_source--);
     DIFFERS(m.s.n_source++);
     make(&m, 7);
-    const struct dg_result *r = dg_memo_get(c, "v", &m.s);
+    const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
     assert_non_null(r);
-    dg_memo_release(c, r);
-    dg_memo_close(c);
+    dg_answer_cache_release(c, r);
+    dg_answer_cache_close(c);
 }
 
 static void not_for_every_sentence(void **state)
@@ -150,46 +150,46 @@ static void not_for_every_sentence(void **state)
     int32_t prefix = 5;
     (void)state;
     make(&m, 1);
-    assert_true(dg_memo_takes(&m.s));
+    assert_true(dg_answer_cache_takes(&m.s));
     m.s.forced = true;
-    assert_false(dg_memo_takes(&m.s));
+    assert_false(dg_answer_cache_takes(&m.s));
     make(&m, 1);
     m.s.prefix = &prefix;
     m.s.n_prefix = 1;
-    assert_false(dg_memo_takes(&m.s));
+    assert_false(dg_answer_cache_takes(&m.s));
     make(&m, 1);
     m.s.search.sampling.temperature = 1;
-    assert_false(dg_memo_takes(&m.s));
+    assert_false(dg_answer_cache_takes(&m.s));
     make(&m, 1);
     m.s.search.pick = 1;
-    assert_false(dg_memo_takes(&m.s));
+    assert_false(dg_answer_cache_takes(&m.s));
     make(&m, 1);
     m.s.search.no_repeat_ngram = 3; /* a second round */
-    assert_true(dg_memo_takes(&m.s));
+    assert_true(dg_answer_cache_takes(&m.s));
 }
 
 /* Random gets and puts in little room, beside a list of last uses that says what must be there. */
 static void bound_and_order(void **state)
 {
     enum { ROOM = 40000, ROUNDS = 20000 };
-    struct dg_memo *c = open_cache(ROOM);
+    struct dg_answer_cache *c = open_cache(ROOM);
     uint64_t used[SENTENCES] = {0}, clock = 0;
     struct made m;
-    struct dg_memo_counts n;
+    struct dg_answer_cache_counts n;
     uint32_t x = 12345;
     (void)state;
     for (int i = 0; i < ROUNDS; i++) {
         x = x * 1664525u + 1013904223u;
         uint32_t k = (x >> 8) % SENTENCES;
         make(&m, k);
-        const struct dg_result *r = dg_memo_get(c, "v", &m.s);
+        const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
         if (r)
             check(r, &m);
         else
-            dg_memo_put(c, "v", &m.s, &m.r);
-        dg_memo_release(c, r);
+            dg_answer_cache_put(c, "v", &m.s, &m.r);
+        dg_answer_cache_release(c, r);
         used[k] = ++clock;
-        dg_memo_count(c, &n);
+        dg_answer_cache_count(c, &n);
         assert_true(n.bytes <= ROOM);
     }
     assert_true(n.evictions > 0 && n.entries > 10 && n.entries < SENTENCES);
@@ -200,94 +200,94 @@ static void bound_and_order(void **state)
         for (uint32_t j = 0; j < SENTENCES; j++)
             later += used[j] > used[k];
         make(&m, k);
-        const struct dg_result *r = dg_memo_get(c, "v", &m.s);
+        const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
         inside += r != NULL;
         assert_int_equal(r != NULL, later < n.entries);
-        dg_memo_release(c, r);
+        dg_answer_cache_release(c, r);
     }
     assert_int_equal(inside, n.entries);
-    dg_memo_close(c);
+    dg_answer_cache_close(c);
 }
 
 static void held_while_evicted(void **state)
 {
-    struct dg_memo *c = open_cache(20000);
+    struct dg_answer_cache *c = open_cache(20000);
     struct made m, other;
     (void)state;
     make(&m, 3);
-    dg_memo_put(c, "v", &m.s, &m.r);
-    const struct dg_result *r = dg_memo_get(c, "v", &m.s);
+    dg_answer_cache_put(c, "v", &m.s, &m.r);
+    const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
     for (uint32_t i = 100; i < 200; i++) {
         make(&other, i);
-        dg_memo_put(c, "v", &other.s, &other.r);
+        dg_answer_cache_put(c, "v", &other.s, &other.r);
     }
-    assert_null(dg_memo_get(c, "v", &m.s));
+    assert_null(dg_answer_cache_get(c, "v", &m.s));
     check(r, &m);
-    dg_memo_release(c, r);
-    dg_memo_close(c);
+    dg_answer_cache_release(c, r);
+    dg_answer_cache_close(c);
 }
 
 static void too_large_for_it(void **state)
 {
-    struct dg_memo *c = open_cache(1000);
+    struct dg_answer_cache *c = open_cache(1000);
     struct made m;
-    struct dg_memo_counts n;
+    struct dg_answer_cache_counts n;
     (void)state;
     make(&m, 8);
-    dg_memo_put(c, "v", &m.s, &m.r);
-    dg_memo_count(c, &n);
+    dg_answer_cache_put(c, "v", &m.s, &m.r);
+    dg_answer_cache_count(c, &n);
     assert_int_equal(n.entries, 0);
-    dg_memo_close(c);
+    dg_answer_cache_close(c);
 }
 
 static void *use_it(void *arg)
 {
-    struct dg_memo *c = arg;
+    struct dg_answer_cache *c = arg;
     struct made m;
     for (uint32_t i = 0; i < 5000; i++) {
         make(&m, i * 7 % SENTENCES);
-        const struct dg_result *r = dg_memo_get(c, "v", &m.s);
+        const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
         if (r)
             check(r, &m);
         else
-            dg_memo_put(c, "v", &m.s, &m.r);
-        dg_memo_release(c, r);
+            dg_answer_cache_put(c, "v", &m.s, &m.r);
+        dg_answer_cache_release(c, r);
     }
     return NULL;
 }
 
 static void many_threads(void **state)
 {
-    struct dg_memo *c = open_cache(60000);
+    struct dg_answer_cache *c = open_cache(60000);
     pthread_t threads[THREADS];
     (void)state;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, use_it, c), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    dg_memo_close(c);
+    dg_answer_cache_close(c);
 }
 
 static void chains_grow(void **state)
 {
-    struct dg_memo *c = open_cache(64 << 20);
+    struct dg_answer_cache *c = open_cache(64 << 20);
     struct made m;
-    struct dg_memo_counts n;
+    struct dg_answer_cache_counts n;
     (void)state;
     for (uint32_t i = 0; i < 5000; i++) {
         make(&m, i);
-        dg_memo_put(c, "v", &m.s, &m.r);
+        dg_answer_cache_put(c, "v", &m.s, &m.r);
     }
-    dg_memo_count(c, &n);
+    dg_answer_cache_count(c, &n);
     assert_int_equal(n.entries, 5000);
     for (uint32_t i = 0; i < 5000; i++) {
         make(&m, i);
-        const struct dg_result *r = dg_memo_get(c, "v", &m.s);
+        const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
         assert_non_null(r);
         check(r, &m);
-        dg_memo_release(c, r);
+        dg_answer_cache_release(c, r);
     }
-    dg_memo_close(c);
+    dg_answer_cache_close(c);
 }
 
 int main(void)
