@@ -2,9 +2,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help serve build test test-loaded attack asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve test-gpu bench-gpu soak install clean
 
-export HOST ?= 127.0.0.1
-export PORT ?= 8080
-export MODELS ?= weights/bundles
+export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
+export PORT ?= $(or $(DRAGOMAN_PORT),8080)
+export MODELS ?= $(or $(DRAGOMAN_MODELS),weights/bundles)
 export PREFIX ?= /usr/local
 export DESTDIR SYSCONFDIR
 

@@ -263,12 +263,27 @@ const char *dg_field_option(const struct dg_field *f, char out[64])
     return out;
 }
 
-const char *dg_field_variable(const struct dg_field *f, char out[64])
+static const char *variable(const char *name, char out[64])
 {
-    int n = snprintf(out, 64, "DRAGOMAN_%s", f->name);
+    int n = snprintf(out, 64, "DRAGOMAN_%s", name);
     for (int i = 0; i < n && i < 63; i++)
         out[i] = (char)toupper((unsigned char)out[i]);
     return out;
+}
+
+const char *dg_field_variable(const struct dg_field *f, char out[64])
+{
+    return variable(f->name, out);
+}
+
+bool dg_field_has_variable(const struct dg_field *f, const char *name, size_t n)
+{
+    const char *const names[] = {f->name, f->old};
+    char text[64];
+    for (size_t i = 0; i < 2; i++)
+        if (names[i] && strlen(variable(names[i], text)) == n && memcmp(text, name, n) == 0)
+            return true;
+    return false;
 }
 
 int dg_fields_from_environment(
@@ -277,7 +292,9 @@ int dg_fields_from_environment(
     char name[64];
     for (size_t i = 0; i < t->n; i++) {
         const struct dg_field *f = &t->rows[i];
-        const char *text = f->kind == DG_FIELD_MARK ? NULL : env(dg_field_variable(f, name));
+        const char *text = f->kind == DG_FIELD_MARK ? NULL : env(variable(f->name, name));
+        if (!text && f->old)
+            text = env(variable(f->old, name));
         if (!text)
             continue;
         int rc = dg_field_set(f, name, text, t->out, err);

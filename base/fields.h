@@ -118,6 +118,8 @@ int dg_fields_from_environment(
 /* "--" and the name with hyphens; "DRAGOMAN_" and the name in capitals. */
 const char *dg_field_option(const struct dg_field *f, char out[64]);
 const char *dg_field_variable(const struct dg_field *f, char out[64]);
+/* Is name[n] its variable, or that of its former name? */
+bool dg_field_has_variable(const struct dg_field *f, const char *name, size_t n);
 
 /* Is each number of the struct within its row's range and each word one of them? For structs that
  * code filled in. */

@@ -233,9 +233,8 @@ void dg_options_help(const char *usage, const struct dg_fields *groups, size_t n
 
 static bool reads(const struct dg_fields *t, const char *variable, size_t n)
 {
-    char name[64];
     for (size_t i = 0; i < t->n; i++)
-        if (strlen(dg_field_variable(&t->rows[i], name)) == n && memcmp(name, variable, n) == 0)
+        if (dg_field_has_variable(&t->rows[i], variable, n))
             return true;
     return false;
 }

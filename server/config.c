@@ -26,12 +26,14 @@ static const struct dg_field settings[] = {
         .help = "address to listen on"},
     {"port", WHOLE(port, 0, 65535), .fallback = "8080",
         .help = "port to listen on; 0 takes a free one"},
-    {"threads", WHOLE(threads, 1, 64), .fallback = "2", .help = "HTTP threads"},
+    {"http_threads", WHOLE(http_threads, 1, 64), .fallback = "2",
+        .help = "threads that read requests and write answers"},
     {"workers", WHOLE(workers, 0, 64), .fallback = "0",
         .help =
             "engines of each model on each device, one thread each; 0: one for each core, at most 4, and one on a GPU"},
-    {"compute_threads", WHOLE(compute_threads, 0, 256), .fallback = "0",
-        .help = "cores one worker uses; 0 shares this machine's among those that are busy"},
+    {"threads", WHOLE(threads, 0, 256), .fallback = "0", .old = "compute_threads",
+        .help =
+            "compute threads of one worker; 0 shares this machine's cores among those that are busy"},
     {"device", TEXT(device), .fallback = "auto", .argument = "NAMES",
         .help =
             "auto, cpu, cuda, cuda:N, several (cuda:0,cuda:2) or cuda:all; auto takes a GPU where there is one"},
@@ -178,6 +180,16 @@ enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, c
     size_t i = dg_fields_find(&t, name);
     assert(i < t.n);
     return (enum dg_field_origin)c->origin[i];
+}
+
+void dg_server_config_unknown(char *const *environment, struct dg_buffer *b)
+{
+    /* What other parts of the program read. */
+    static const char *const others[] = {"DRAGOMAN_ISA", "DRAGOMAN_CUDA_PLUGIN",
+        "DRAGOMAN_CUDA_STEP", "DRAGOMAN_CUDA_GEMM", "DRAGOMAN_CUDA_ATTENTION", "DRAGOMAN_CUDA_LOG",
+        "DRAGOMAN_CUDA_CHUNKS_OFF", NULL};
+    const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
+    dg_options_unknown_variables(&t, 1, others, environment, b);
 }
 
 void dg_server_config_help(struct dg_buffer *b)

@@ -35,12 +35,12 @@ struct dg_server_config {
     char aliases[1024];    /* of languages, "pb=pt-BR,..." */
     char pivot[32];        /* language that pairs without a model go through, or "off" */
     int64_t port;
-    int64_t threads;         /* HTTP threads */
-    int64_t workers;         /* engines of each model, one thread each */
-    int64_t compute_threads; /* cores of one worker; 0 = an equal share among busy workers */
-    char device[256];        /* auto, cpu, cuda, cuda:N, several of these, cuda:all */
-    char precision[8];       /* of a GPU: fp32, fp16, bf16 */
-    int64_t batch_rows;      /* hypotheses that advance together in one worker */
+    int64_t http_threads;
+    int64_t workers;    /* engines of each model, one thread each */
+    int64_t threads;    /* compute threads of one worker; 0 = an equal share among busy workers */
+    char device[256];   /* auto, cpu, cuda, cuda:N, several of these, cuda:all */
+    char precision[8];  /* of a GPU: fp32, fp16, bf16 */
+    int64_t batch_rows; /* hypotheses that advance together in one worker */
     int64_t batch_sentences; /* sentences that advance together in one worker */
     int64_t max_body_bytes;
     int64_t max_characters; /* of one request, all its texts */
@@ -71,6 +71,10 @@ int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name)
 
 /* Where the value of a setting (as the JSON file names it) comes from. */
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);
+
+/* Append the names of DRAGOMAN_* variables of `environment` (as environ) that nothing reads, with
+ * commas between: settings that are misspelt. */
+void dg_server_config_unknown(char *const *environment, struct dg_buffer *b);
 
 /* Append the help text. */
 void dg_server_config_help(struct dg_buffer *b);

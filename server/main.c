@@ -88,7 +88,7 @@ static int show(const struct dg_buffer *b)
 
 static struct dg_models_options models_options(const struct dg_server_config *c)
 {
-    int64_t threads = c->compute_threads > 0 ? c->compute_threads : dg_cores_available();
+    int64_t threads = c->threads > 0 ? c->threads : dg_cores_available();
     return (struct dg_models_options){
         .workers = (uint32_t)c->workers,
         .compute_threads = (uint32_t)threads,
@@ -136,7 +136,7 @@ static int check_keys(const struct dg_server_config *c, struct dg_error *err)
 static uint32_t choose_workers(const struct dg_server_config *c, const struct dg_device *device)
 {
     int cores = dg_cores_available();
-    if (device->cuda || c->compute_threads > 0)
+    if (device->cuda || c->threads > 0)
         return 1;
     return (uint32_t)(cores < MOST_WORKERS ? cores : MOST_WORKERS);
 }
@@ -253,7 +253,7 @@ static int open_http(struct server *s, struct dg_error *err)
     s->unix_bound = fds[1] >= 0;
     s->port = dg_listen_port(fds[0]);
     struct dg_http_options o = {
-        .threads = (uint32_t)c->threads,
+        .threads = (uint32_t)c->http_threads,
         .max_connections = (uint32_t)c->max_connections,
         .max_connections_per_address =
             (uint32_t)(c->max_connections_per_address > 0 ? c->max_connections_per_address
@@ -287,10 +287,10 @@ static void log_models(struct server *s, const struct dg_models_options *models,
     if (n > 0)
         dg_served_devices(list[0], &devices);
     dg_log(DG_LOG_INFO,
-        "ready address=%s:%u models=%zu device=%s workers=%u compute_threads=%u "
+        "ready address=%s:%u models=%zu device=%s workers=%u threads=%u "
         "http_threads=%lld seconds=%.2f",
         s->app.config.host, s->port, n, devices.data && !devices.failed ? devices.data : "",
-        dg_models_workers(models), models->compute_threads, (long long)s->app.config.threads,
+        dg_models_workers(models), models->compute_threads, (long long)s->app.config.http_threads,
         seconds);
     dg_buffer_deinit(&devices);
     for (size_t i = 0; i < n; i++)
@@ -328,7 +328,7 @@ static int open_workers(
         .metrics = s->app.metrics,
         .policy = *policy,
         .share = &s->app.share};
-    dg_core_share_init(&s->app.share, s->app.config.compute_threads > 0 ? 0 : dg_cores_available());
+    dg_core_share_init(&s->app.share, s->app.config.threads > 0 ? 0 : dg_cores_available());
     return dg_workers_open(&o, &s->workers, err);
 }
 
@@ -511,6 +511,17 @@ static uint32_t stop(struct server *s)
     return broken;
 }
 
+/* A setting that is misspelt would otherwise be missed without a word. */
+static void report_unknown(void)
+{
+    struct dg_buffer names;
+    dg_buffer_init(&names);
+    dg_server_config_unknown(environ, &names);
+    if (names.data && !names.failed)
+        dg_log(DG_LOG_WARN, "environment variables that no setting reads: %s", names.data);
+    dg_buffer_deinit(&names);
+}
+
 int main(int argc, char *argv[])
 {
     static struct server s;
@@ -537,6 +548,7 @@ int main(int argc, char *argv[])
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread: all inherit it */
     if (dg_log_start(&err) != DG_OK)
         return fail(&err);
+    report_unknown();
     if (start(&s, &err) != DG_OK) {
         stop(&s);
         dg_log_stop();

@@ -105,7 +105,7 @@ def terminate(load, server, rate, seconds, seed):
 
 def overhead(programs, load, models, seconds):
     """Everything but waiting and engine, with a model of next to no cost, one request after another."""
-    with Server(programs, models, ["--compute-threads", "1"]) as server:
+    with Server(programs, models, ["--threads", "1"]) as server:
         return brief(load(server, "closed", "--concurrency", 1, "--seconds", seconds, "--only", "short"))
 
 

@@ -211,7 +211,7 @@ def server(models):
 
 
 # One sentence at a time, one row: whatever is asked for next has to wait.
-NARROW = ["--batch-sentences", "1", "--batch-rows", "4", "--max-beam", "4", "--compute-threads", "1",
+NARROW = ["--batch-sentences", "1", "--batch-rows", "4", "--max-beam", "4", "--threads", "1",
           "--drain-timeout", "300", "--request-timeout", "300", "--max-characters", "1000000", "--max-queue-tokens",
           "1000000", "--max-sentences", "1000000", "--max-batch-characters", "100000000", "--max-body-bytes", "10000000"]
 

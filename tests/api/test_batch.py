@@ -340,7 +340,7 @@ def test_drain_finishes_batches(models):
 
 def test_many_batches_at_once(models):
     import concurrent.futures
-    with Server(models, "--max-queue-tokens", "200", "--workers", "2", "--compute-threads", "1") as server:
+    with Server(models, "--max-queue-tokens", "200", "--workers", "2", "--threads", "1") as server:
         texts = ["Text %d of %d." % (i, i * i) for i in range(40)]
         alone = [server.translate(t).json()["translations"][0]["text"] for t in texts]
 

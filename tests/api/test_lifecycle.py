@@ -87,6 +87,12 @@ def test_ready_means_it_has_translated(models):
         assert server.translate("Hello.").status_code == 200
 
 
+def test_misspelt_variables_are_reported(models):
+    with Server(models, env={"DRAGOMAN_MAX_CHARS": "5", "DRAGOMAN_MAX_TEXTS": "64"}) as server:
+        (line,) = [line for line in server.log if "that no setting reads" in line]
+        assert "DRAGOMAN_MAX_CHARS" in line and "DRAGOMAN_MAX_TEXTS" not in line and "level=warn" in line
+
+
 def test_isa_is_what_was_asked_for(models):
     with Server(models, env={"DRAGOMAN_ISA": "generic"}) as server:
         assert {m["device"] for m in server.get("/v1/models").json()["models"]} == {"cpu/generic"}
@@ -94,7 +100,7 @@ def test_isa_is_what_was_asked_for(models):
 
 
 def test_several_workers(models):
-    with Server(models) as one, Server(models, "--workers", "3", "--threads", "4", "--max-queue-tokens", "100000") as three:
+    with Server(models) as one, Server(models, "--workers", "3", "--http-threads", "4", "--max-queue-tokens", "100000") as three:
         texts = ["Sentence number %d here." % i for i in range(30)]
         want = [one.translate(t).json()["translations"] for t in texts]
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
@@ -121,6 +127,11 @@ def test_file_environment_and_flags(tmp_path):
     got = settings(done.stdout)
     assert got["port"] == (3, "flag --port")
     assert got["threads"] == (4, "environment DRAGOMAN_THREADS")
+    # What --threads was called before is still read, each way.
+    for flags, env in ((["--compute-threads", "5"], {}), ([], {"DRAGOMAN_COMPUTE_THREADS": "5"})):
+        assert settings(run("--print-config", *flags, env=env).stdout)["threads"][0] == 5
+    file.write_text('{"compute_threads": 5}')
+    assert settings(run("--print-config", "--config", str(file)).stdout)["threads"][0] == 5
     assert got["log_level"] == ("warn", "environment DRAGOMAN_LOG_LEVEL")
     assert got["models"] == ("from-file", "file " + str(file))
     assert got["request_timeout"] == (1.5, "file " + str(file))
@@ -154,7 +165,7 @@ def test_every_setting_in_help_can_be_given_each_way(tmp_path):
     (["stray"], {}, None, ["stray"]),
     (["--log-level", "loud"], {}, None, ["--log-level", "loud", "warn"]),
     (["--request-timeout", "soon"], {}, None, ["--request-timeout", "soon"]),
-    (["--threads", "0"], {}, None, ["--threads"]),
+    (["--http-threads", "0"], {}, None, ["--http-threads"]),
     ([], {"DRAGOMAN_PORT": "x"}, None, ["DRAGOMAN_PORT", "x"]),
     ([], {}, '{"prot": 1}', ["prot"]),
     ([], {}, '{"port": "8080"}', ["port", "integer"]),
@@ -488,7 +499,7 @@ def at_most(text):
 def test_the_plan_is_not_exceeded(endless):
     """What the plan says is what a server can come to: more it must not, and it is no tenfold of it."""
     flags = ["--batch-sentences", "16", "--batch-rows", "64", "--max-connections", "300", "--max-body-bytes", "100000",
-             "--workers", "2", "--compute-threads", "1", "--max-characters", "90000", "--max-queue-tokens", "1000000"]
+             "--workers", "2", "--threads", "1", "--max-characters", "90000", "--max-queue-tokens", "1000000"]
     status, text = plan(endless, *flags)
     assert status == 0 and "It fits." in text and re.search(r"^  endless .* 2 x ", text, re.M)
     with Server(endless, *flags) as server:

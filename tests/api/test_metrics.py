@@ -92,7 +92,7 @@ def test_names_that_dashboards_rely_on(server):
 def test_numbers_are_what_happened(models, tmp_path):
     shutil.copytree(models, tmp_path / "m")
     bundle.make(CLI, str(tmp_path / "m" / "es-en"), "es", "en", D=128, F=256, end_bias=-30.0, seed=3)  # is slow
-    with Server(str(tmp_path / "m"), "--compute-threads", "1") as server:
+    with Server(str(tmp_path / "m"), "--threads", "1") as server:
         before, _ = read(server)
         assert value(before, "dragoman_ready") == 1
         assert value(before, "dragoman_requests_total", outcome="ok") == 0

@@ -51,7 +51,7 @@ def draw(rng, known):
 
 
 @pytest.mark.parametrize("flags", [
-    [], ["--workers", "2", "--compute-threads", "1"], ["--batch-rows", "24", "--max-beam", "8", "--batch-sentences", "5"],
+    [], ["--workers", "2", "--threads", "1"], ["--batch-rows", "24", "--max-beam", "8", "--batch-sentences", "5"],
     ["--batching", "fifo"], ["--batching", "static"]], ids=lambda f: "_".join(f).replace("--", "") or "default")
 def test_random_load_the_same_bits_as_alone(models, flags):
     """Text, spans and every digit of every score are those of each text alone, one request after another: in arrays, with

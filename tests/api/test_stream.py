@@ -174,7 +174,7 @@ def test_the_connection_goes_on(server):
 
 
 def test_many_at_once(models):
-    with Server(models, "--workers", "2", "--compute-threads", "1", "--max-queue-tokens", "100000") as server:
+    with Server(models, "--workers", "2", "--threads", "1", "--max-queue-tokens", "100000") as server:
         texts = [" ".join("Sentence %d of text %d." % (s, t) for s in range(t % 7 + 1)) for t in range(40)]
         alone = [server.translate(t).json() for t in texts]
 

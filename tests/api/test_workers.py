@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from conftest import NARROW, Server, long_text
 
-WIDE = [f for i, f in enumerate(NARROW) if "--compute-threads" not in (f, NARROW[i - 1])]
+WIDE = [f for i, f in enumerate(NARROW) if "--threads" not in (f, NARROW[i - 1])]
 
 
 def gauge(server, name):
@@ -28,7 +28,7 @@ def test_busy_workers_are_counted(endless, busy):
 def test_answers_do_not_depend_on_workers(endless):
     texts = [long_text(1 + i % 3).replace("Number", "Number %d of" % i) for i in range(24)]
     seen = []
-    for flags in (["--workers", "1", "--compute-threads", "1"], ["--workers", "3"]):  # a slow machine is not to refuse
+    for flags in (["--workers", "1", "--threads", "1"], ["--workers", "3"]):  # a slow machine is not to refuse
         with Server(endless, "--max-queue-seconds", "60", *flags) as server, ThreadPoolExecutor(8) as pool:
             replies = list(pool.map(lambda t: server.translate(t, scores=True, n_best=2), texts))
             assert all(r.status_code == 200 for r in replies)
@@ -43,7 +43,7 @@ READY = r'\bready"? address='
 def chosen(server):
     server.until(lambda: server.logged(READY))
     line = next(x for x in server.log if re.search(READY, x))
-    return [int(re.search(r"\b%s=(\d+)" % name, line)[1]) for name in ("workers", "compute_threads")]
+    return [int(re.search(r"\b%s=(\d+)" % name, line)[1]) for name in ("workers", "threads")]
 
 
 def test_a_worker_for_each_core_at_most_four(endless):
@@ -51,7 +51,7 @@ def test_a_worker_for_each_core_at_most_four(endless):
     with Server(endless) as server:
         workers, cores = chosen(server)
         assert workers == min(cores, 4)
-    with Server(endless, "--compute-threads", "1") as server:
+    with Server(endless, "--threads", "1") as server:
         assert chosen(server) == [1, 1]
     with Server(endless, "--workers", "3") as server:
         assert chosen(server)[0] == 3

@@ -179,3 +179,22 @@ def test_make_lists_its_targets_and_installs_where_it_is_told():
     # The recipe and its environment, without building: what would be run.
     would = run("make", "-C", ROOT, "--no-print-directory", "-n", "install", "DESTDIR=/tmp/x", "PREFIX=/usr")
     assert "packaging/install build/release/bin" in would
+
+
+@pytest.mark.parametrize("env,given", [
+    ({}, "--models weights/bundles --host 127.0.0.1 --port 8080"),
+    ({"DRAGOMAN_PORT": "9001", "DRAGOMAN_MODELS": "m"}, "--models m --host 127.0.0.1 --port 9001"),
+    ({"PORT": "9002", "DRAGOMAN_PORT": "9001", "DRAGOMAN_HOST": "::1"}, "--models weights/bundles --host ::1 --port 9002")])
+@pytest.mark.parametrize("command", [["make", "-s", "serve"], ["scripts/serve"]])
+def test_make_serve_honours_the_settings(tmp_path, command, env, given):
+    """With the real Makefile and scripts/serve; what they call only prints."""
+    for name in ("scripts/deps", "scripts/build", "build/release/bin/dragoman-server"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('#!/bin/sh\n' + ('echo "$@"\n' if "server" in name else ""))
+        path.chmod(0o755)
+    for name in ("Makefile", "scripts/serve"):
+        shutil.copy(os.path.join(ROOT, name), tmp_path / name)
+    shutil.copytree(os.path.join(ROOT, "packaging"), tmp_path / "packaging")
+    clean = {k: v for k, v in os.environ.items() if k not in ("HOST", "PORT", "MODELS") and not k.startswith(("DRAGOMAN_", "MAKE"))}
+    assert run(*command, env=clean | env, cwd=tmp_path).strip() == given

@@ -134,9 +134,23 @@ static void actions(void **state)
     assert_int_equal(c.action, DG_CHECK_CONFIG);
 }
 
+static void unknown_variables(void **state)
+{
+    char a[] = "DRAGOMAN_MAX_CHARS=1", b[] = "DRAGOMAN_MAX_CHARACTERS=1", c[] = "DRAGOMAN_ISA=avx2",
+         d[] = "HOME=/", e[] = "DRAGOMAN_COMPUTE_THREADS=1", f[] = "DRAGOMAN_=";
+    char *environment[] = {a, b, c, d, e, f, NULL};
+    struct dg_buffer names;
+    (void)state;
+    dg_buffer_init(&names);
+    dg_server_config_unknown(environment, &names);
+    assert_string_equal(names.data, "DRAGOMAN_MAX_CHARS, DRAGOMAN_");
+    dg_buffer_deinit(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),
-        cmocka_unit_test(later_beats_earlier), cmocka_unit_test(bounds), cmocka_unit_test(actions)};
+        cmocka_unit_test(later_beats_earlier), cmocka_unit_test(bounds), cmocka_unit_test(actions),
+        cmocka_unit_test(unknown_variables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
