@@ -8,13 +8,12 @@
 
 #include <stdatomic.h>
 
-struct dg_aside;
 struct dg_auth;
-struct dg_pivots;
 struct dg_metrics;
 struct dg_models;
 struct dg_queue;
 struct dg_answer_cache;
+struct dg_executor;
 struct dg_feeder;
 struct dg_reload;
 
@@ -24,19 +23,19 @@ struct dg_app {
     struct dg_server_config config;
     struct dg_models *models;
     struct dg_queue *queue;
-    struct dg_aside *aside; /* for attention weights */
+    struct dg_executor *executor; /* for side work: deadlines, second hops, batches, reloads */
+    struct dg_executor *low;      /* one thread at low priority, for attention weights */
     struct dg_metrics *metrics;
     struct dg_answer_cache *cache; /* of answers; NULL: none */
-    struct dg_feeder *feeder;      /* of batches */
+    struct dg_feeder *feeder;      /* of batches and second hops */
     struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_reload *reload;
-    struct dg_pivots *pivots;
     struct dg_core_share share; /* of the cores, among the workers */
     _Atomic enum dg_app_state state;
     atomic_bool stuck;              /* the engine has work and has taken no step for a time */
     atomic_uint_least64_t answered; /* requests; for the access log */
     atomic_uint in_flight;         /* requests whose handler has begun and whose reply is not out */
-    atomic_uint attentions;        /* requests for attention weights that are not over */
+    atomic_uint works;             /* requests for attention weights that are not over */
     _Atomic double last_success_s; /* since the epoch; 0 before the first */
 };
 

@@ -62,7 +62,7 @@ static const struct dg_field settings[] = {
     {"max_queue_seconds", SECONDS(max_queue_ms, 0.001, 86400), .fallback = "2",
         .argument = "SECONDS", .help = "work that may wait, by the speed of late; above: 503"},
     {"max_queue_tokens", WHOLE(max_queue_tokens, 0, 1073741824), .fallback = "0",
-        .help = "instead: source pieces that may wait; 0: seconds count"},
+        .help = "instead: source tokens that may wait; 0: seconds count"},
     {"cache_bytes", WHOLE(cache_bytes, 0, 4e18), .fallback = "0",
         .help = "room for answers to sentences that come again; 0: none are kept"},
     {"max_connections", WHOLE(max_connections, 1, 1000000), .fallback = "4096",

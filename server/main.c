@@ -3,16 +3,13 @@
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/log.h"
-#include "server/api/attention.h"
 #include "server/app.h"
-#include "server/request/aside.h"
 #include "server/access/auth.h"
-#include "server/request/batch.h"
+#include "server/request/feeder.h"
 #include "server/schedule/answer_cache.h"
 #include "server/http/http.h"
 #include "server/models/languages.h"
 #include "server/http/listen.h"
-#include "server/request/pivot.h"
 #include "server/models/memory_plan.h"
 #include "server/process.h"
 #include "server/models/reload.h"
@@ -39,6 +36,8 @@
 #define OTHER_DESCRIPTORS 256
 #define LEAST_CONNECTIONS 16
 #define DRAIN_POLL_NS 20000000
+#define SIDE_THREADS 2
+#define LOW_PRIORITY 10 /* of attention weights, which no batch shares: added to nice */
 
 struct server {
     struct dg_app app;
@@ -366,6 +365,10 @@ static int start(struct server *s, struct dg_error *err)
         .policy = policy_of(c)};
     struct dg_reload_options reload = {
         .path = c->models, .arg = s, .begins = reload_begins, .ends = reload_ends};
+    const struct dg_executor_options side = {.threads = SIDE_THREADS},
+                                     low = {.threads = 1,
+                                         .max_ready = DG_MAX_LOW_WAITING,
+                                         .nice = LOW_PRIORITY};
     uint64_t t0 = dg_clock_ns();
     int rc = choose_devices(c, &models, err);
     if (rc == DG_OK && models.devices.list[0].note[0] != '\0')
@@ -380,14 +383,14 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_queue_open(&queue, &s->app.queue, err);
     if (rc == DG_OK)
-        rc = dg_aside_open(DG_ATTENTION_MAX_WAITING, &s->app.aside, err);
+        rc = dg_executor_open(&side, &s->app.executor, err);
+    if (rc == DG_OK)
+        rc = dg_executor_open(&low, &s->app.low, err);
     if (rc == DG_OK && c->cache_bytes > 0)
         rc = dg_answer_cache_open((size_t)c->cache_bytes, &s->app.cache, err);
     models.cache = s->app.cache;
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
-    if (rc == DG_OK)
-        rc = dg_pivots_open(&s->app, &s->app.pivots, err);
     reload.models = s->app.models;
     if (rc == DG_OK)
         rc = dg_reload_open(&reload, &s->app.reload, err);
@@ -492,14 +495,12 @@ static uint32_t stop(struct server *s)
         dg_queue_stop(s->app.queue);
     uint32_t broken = dg_workers_close(s->workers);
     /* So that nobody waits for these; requests that still come in may ask them, in vain. */
-    dg_aside_stop(s->app.aside);
-    dg_pivots_stop(s->app.pivots);
     dg_reload_stop(s->app.reload);
     dg_http_close(s->http);
     if (s->unix_bound)
         unlink(s->app.config.unix_socket);
-    dg_aside_close(s->app.aside);
-    dg_pivots_close(s->app.pivots);
+    dg_executor_close(s->app.low);
+    dg_executor_close(s->app.executor);
     dg_feeder_close(s->app.feeder);
     dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */

@@ -39,10 +39,10 @@ static bool needs_a_piece(const struct dg_job *j, struct dg_part *p, const struc
  * say it; else weights are broken. */
 static int tell_impossible(const struct dg_job *j, struct dg_error *err)
 {
-    const char *field = j->forced ? "target" : j->prefix.n ? "target_prefix" : NULL;
+    const char *field = j->forced ? "translation" : j->prefix.n ? "target_prefix" : NULL;
     if (field)
         return dg_error_field(
-            err, DG_EINVAL, field, "%s has a piece that this model can never say", field);
+            err, DG_EINVAL, field, "%s contains a token that this model cannot generate", field);
     return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
 }
 
@@ -480,5 +480,15 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_NUMBER_MISMATCH: return "number_mismatch";
     case DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL: return "source_language_doubtful";
     default: return "";
+    }
+}
+
+void dg_job_tokens(const struct dg_job *j, size_t *source_tokens, size_t *target_tokens)
+{
+    *source_tokens = *target_tokens = 0;
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        *source_tokens += i == 0 || !j->n_alternatives ? p->n_ids : 0;
+        *target_tokens += j->forced ? j->n_forced : p->n_hyps ? p->hyps[0].n : 0;
     }
 }

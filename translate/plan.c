@@ -191,7 +191,7 @@ static int plan_pieces(struct dg_job *j, struct dg_error *err)
     }
     int rc = frame_ids(j, p, p->n_tokens, err);
     if (!rc && p->n_ids > j->options.max_source)
-        rc = dg_error_field(err, DG_ELIMIT, "text", "%u pieces are over the limit of %u", p->n_ids,
+        rc = dg_error_field(err, DG_ELIMIT, "text", "%u tokens are over the limit of %u", p->n_ids,
             j->options.max_source);
     return rc;
 }
@@ -271,8 +271,8 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
              w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
             int32_t id = dg_tokenizer_id(j->t->target, w);
             if (id < 0)
-                return dg_error_field(
-                    err, DG_EINVAL, "target", "piece \"%.60s\" is not in the target vocabulary", w);
+                return dg_error_field(err, DG_EINVAL, "translation",
+                    "piece \"%.60s\" is not in the target vocabulary", w);
             j->forced[j->n_forced++] = id;
         }
     } else {
@@ -288,7 +288,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
     }
     j->forced[j->n_forced++] = dg_model_config(j->t->model)->eos;
     if (j->n_forced > dg_model_max_positions(j->t->model))
-        return dg_error_field(err, DG_ELIMIT, "target", "%u pieces are over the limit of %u",
+        return dg_error_field(err, DG_ELIMIT, "translation", "%u tokens are over the limit of %u",
             j->n_forced, dg_model_max_positions(j->t->model));
     return 0;
 }
@@ -298,9 +298,9 @@ int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t 
     struct dg_error *err)
 {
     struct dg_job *j = NULL;
-    int rc = check_text(t, source, n_source, o->pieces, "source", err);
+    int rc = check_text(t, source, n_source, o->pieces, "text", err);
     if (!rc)
-        rc = check_text(t, target, n_target, o->pieces, "target", err);
+        rc = check_text(t, target, n_target, o->pieces, "translation", err);
     if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
         return rc;
     if (o->pieces) {
@@ -311,7 +311,7 @@ int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t 
         if (!rc)
             rc = frame_ids(j, p, p->n_tokens, err);
         if (!rc && p->n_ids > j->options.max_source)
-            rc = dg_error_field(err, DG_ELIMIT, "source", "%u pieces are over the limit of %u",
+            rc = dg_error_field(err, DG_ELIMIT, "text", "%u tokens are over the limit of %u",
                 p->n_ids, j->options.max_source);
     }
     if (!rc)

@@ -158,6 +158,9 @@ int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error
 int dg_job_finish_alternatives(
     struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err);
 
+/* Tokens that the engine read (of alternatives once) and gave, for usage; of an accepted job. */
+void dg_job_tokens(const struct dg_job *j, size_t *source_tokens, size_t *target_tokens);
+
 /* Name of a flag bit, such as "length_limited". */
 const char *dg_flag_name(unsigned bit);
 

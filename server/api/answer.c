@@ -1,8 +1,12 @@
 #include "server/api/answer.h"
 
+#include "server/metrics.h"
+
+#include <math.h>
 #include <string.h>
 
-struct dg_json *dg_answer_span(size_t begin, size_t end)
+/* [begin, end] */
+static struct dg_json *write_span(size_t begin, size_t end)
 {
     struct dg_json *a = dg_json_new_array();
     dg_json_append_take(a, dg_json_new_int((int64_t)begin));
@@ -22,26 +26,29 @@ struct dg_json *dg_answer_flags(unsigned flags)
     return list;
 }
 
-struct dg_json *dg_answer_sentence(const struct dg_answer_sentence *s)
+void dg_answer_score(struct dg_json *o, const char *key, double score)
+{
+    dg_json_set_real(o, key, round(score * 1e4) / 1e4 + 0.0); /* never -0 */
+}
+
+struct dg_json *dg_answer_text(const struct dg_answer *a)
 {
     struct dg_json *o = dg_json_new_object();
-    dg_json_set_take(o, "source", dg_answer_span(s->source_begin, s->source_end));
-    dg_json_set_take(o, "target", dg_answer_span(s->target_begin, s->target_end));
-    dg_json_set_real(o, "score", s->score);
-    dg_json_set_take(o, "flags", dg_answer_flags(s->flags));
+    dg_json_set_take(o, "text", dg_json_new_string(a->text, a->len));
+    dg_answer_score(o, "score", a->score);
     return o;
 }
 
-static struct dg_json *write_n_best(const struct dg_answers *a)
+void dg_answer_sentence_take(
+    struct dg_json *o, const struct dg_answer_sentence *s, bool placed, struct dg_json *text)
 {
-    struct dg_json *list = dg_json_new_array();
-    for (size_t i = 0; i < a->n_best; i++) {
-        struct dg_json *one = dg_json_new_object();
-        dg_json_set_take(one, "text", dg_json_new_string(a->best[i].text, a->best[i].len));
-        dg_json_set_real(one, "score", a->best[i].score);
-        dg_json_append_take(list, one);
-    }
-    return list;
+    dg_json_set_take(o, "source", write_span(s->source_begin, s->source_end));
+    if (placed)
+        dg_json_set_take(o, "target", write_span(s->target_begin, s->target_end));
+    if (text)
+        dg_json_set_take(o, "text", text);
+    dg_answer_score(o, "score", s->score);
+    dg_json_set_take(o, "flags", dg_answer_flags(s->flags));
 }
 
 /* [[source], [target]] of words, in the order of the answer. */
@@ -51,39 +58,90 @@ static struct dg_json *write_alignments(const struct dg_answers *a)
     for (size_t i = 0; i < a->n_alignments; i++) {
         const struct dg_answer_pair *p = &a->alignments[i];
         struct dg_json *pair = dg_json_new_array();
-        dg_json_append_take(pair, dg_answer_span(p->source_begin, p->source_end));
-        dg_json_append_take(pair, dg_answer_span(p->target_begin, p->target_end));
+        dg_json_append_take(pair, write_span(p->source_begin, p->source_end));
+        dg_json_append_take(pair, write_span(p->target_begin, p->target_end));
         dg_json_append_take(list, pair);
     }
     return list;
 }
 
-struct dg_json *dg_answer_translation(const struct dg_served *model, const char *const pair[2],
-    const struct dg_request_options *options, const struct dg_answers *a)
+static void write_translation(
+    const struct dg_item *item, const struct dg_answers *a, struct dg_json *o)
 {
-    struct dg_json *o = dg_json_new_object();
+    const struct dg_hop *last = dg_item_last_hop(item);
+    struct dg_json *list = dg_json_new_array();
     dg_json_set_take(o, "text", dg_json_new_string(a->best[0].text, a->best[0].len));
-    dg_json_set_string(o, "source", pair[0]);
-    dg_json_set_string(o, "target", pair[1]);
-    dg_json_set_string(o, "model", dg_bundle_name(dg_translator_bundle(model->translator)));
-    if (options->scores)
-        dg_json_set_real(o, "score", a->best[0].score);
-    if (a->n_best > 1)
-        dg_json_set_take(o, "n_best", write_n_best(a));
-    if (options->alignments)
+    dg_json_set_string(o, "source", item->hops[0].pair[0]);
+    dg_json_set_string(o, "target", last->pair[1]);
+    dg_json_set_string(o, "model", dg_bundle_name(dg_translator_bundle(last->model->translator)));
+    if (item->options.scores)
+        dg_answer_score(o, "score", a->best[0].score);
+    if (a->n_best > 1) {
+        struct dg_json *best = dg_json_new_array();
+        for (size_t i = 0; i < a->n_best; i++)
+            dg_json_append_take(best, dg_answer_text(&a->best[i]));
+        dg_json_set_take(o, "n_best", best);
+    }
+    if (item->options.alignments)
         dg_json_set_take(o, "alignments", write_alignments(a));
-    struct dg_json *sentences = dg_json_new_array();
-    for (size_t i = 0; i < a->n_sentences; i++)
-        dg_json_append_take(sentences, dg_answer_sentence(&a->sentences[i]));
-    dg_json_set_take(o, "sentences", sentences);
-    return o;
+    for (size_t i = 0; i < a->n_sentences; i++) {
+        struct dg_json *sentence = dg_json_new_object();
+        dg_answer_sentence_take(sentence, &a->sentences[i], true, NULL);
+        dg_json_append_take(list, sentence);
+    }
+    dg_json_set_take(o, "sentences", list);
+    if (item->n_hops > 1)
+        dg_json_set_string(o, "pivot", last->pair[0]);
 }
 
-void dg_usage_add(struct dg_usage *u, const struct dg_answers *a)
+static void count(const struct dg_item *item, const struct dg_answers *answers)
 {
-    u->source_characters += a->source_characters;
-    u->source_tokens += a->source_tokens;
-    u->target_tokens += a->target_tokens;
+    static const struct {
+        unsigned flag;
+        enum dg_counter counter;
+    } flags[] = {{DG_FLAG_SPLIT, DG_COUNT_SPLIT}, {DG_FLAG_LENGTH_LIMITED, DG_COUNT_LENGTH_LIMITED},
+        {DG_FLAG_UNK_COPIED, DG_COUNT_UNKNOWN}, {DG_FLAG_REPETITION, DG_COUNT_REPETITION},
+        {DG_FLAG_LOW_CONFIDENCE, DG_COUNT_LOW_CONFIDENCE},
+        {DG_FLAG_NUMBER_MISMATCH, DG_COUNT_NUMBER_MISMATCH},
+        {DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL, DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL}};
+    struct dg_metrics *m = item->request->app->metrics;
+    unsigned label = dg_metrics_pair(m, item->hops[0].pair[0], dg_item_last_hop(item)->pair[1]);
+    dg_metrics_add(m, DG_COUNT_SENTENCES, label, answers->n_sentences);
+    dg_metrics_add(m, DG_COUNT_CHARACTERS, label, answers->source_characters);
+    dg_metrics_add(m, DG_COUNT_SOURCE_TOKENS, 0, answers->source_tokens);
+    dg_metrics_add(m, DG_COUNT_TARGET_TOKENS, 0, answers->target_tokens);
+    for (size_t i = 0; i < answers->n_sentences; i++)
+        for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+            dg_metrics_add(
+                m, flags[f].counter, 0, (answers->sentences[i].flags & flags[f].flag) != 0);
+}
+
+int dg_answer_translation(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_json *o,
+    struct dg_usage *usage, struct dg_error *err)
+{
+    struct dg_answers a;
+    int rc = dg_item_answers(item, i, arena, &a, err);
+    if (rc != DG_OK)
+        return rc;
+    write_translation(item, &a, o);
+    count(item, &a);
+    dg_usage_add(usage, &(struct dg_usage){a.source_characters, a.source_tokens, a.target_tokens});
+    return DG_OK;
+}
+
+void dg_usage_add(struct dg_usage *to, const struct dg_usage *u)
+{
+    to->source_characters += u->source_characters;
+    to->source_tokens += u->source_tokens;
+    to->target_tokens += u->target_tokens;
+}
+
+void dg_usage_add_job(struct dg_usage *to, const struct dg_job *job)
+{
+    size_t source, target;
+    dg_job_tokens(job, &source, &target);
+    to->source_tokens += source;
+    to->target_tokens += target;
 }
 
 struct dg_json *dg_usage_write(const struct dg_usage *u)
@@ -95,24 +153,9 @@ struct dg_json *dg_usage_write(const struct dg_usage *u)
     return o;
 }
 
-void dg_answer_count(
-    struct dg_metrics *m, const char *const pair[2], const struct dg_answers *answers)
+void dg_answer_put_take(struct dg_json *value, struct dg_buffer *out)
 {
-    static const struct {
-        unsigned flag;
-        enum dg_counter counter;
-    } flags[] = {{DG_FLAG_SPLIT, DG_COUNT_SPLIT}, {DG_FLAG_LENGTH_LIMITED, DG_COUNT_LENGTH_LIMITED},
-        {DG_FLAG_UNK_COPIED, DG_COUNT_UNKNOWN}, {DG_FLAG_REPETITION, DG_COUNT_REPETITION},
-        {DG_FLAG_LOW_CONFIDENCE, DG_COUNT_LOW_CONFIDENCE},
-        {DG_FLAG_NUMBER_MISMATCH, DG_COUNT_NUMBER_MISMATCH},
-        {DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL, DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL}};
-    unsigned label = dg_metrics_pair(m, pair[0], pair[1]);
-    dg_metrics_add(m, DG_COUNT_SENTENCES, label, answers->n_sentences);
-    dg_metrics_add(m, DG_COUNT_CHARACTERS, label, answers->source_characters);
-    dg_metrics_add(m, DG_COUNT_SOURCE_TOKENS, 0, answers->source_tokens);
-    dg_metrics_add(m, DG_COUNT_TARGET_TOKENS, 0, answers->target_tokens);
-    for (size_t i = 0; i < answers->n_sentences; i++)
-        for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
-            dg_metrics_add(
-                m, flags[f].counter, 0, (answers->sentences[i].flags & flags[f].flag) != 0);
+    if (!value || dg_json_write(value, 0, out) != DG_OK)
+        out->failed = true;
+    dg_json_free(value);
 }

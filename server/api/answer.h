@@ -1,30 +1,32 @@
-/* Translations as the API writes them, for every route that gives any. A new part of an answer is
- * a line in dg_answer_translation or dg_answer_sentence. Any thread. */
+/* Translations as the API writes them, for every endpoint that gives any. A new part of an answer
+ * is a line in dg_answer_translation or dg_answer_sentence. Any thread. */
 #ifndef DG_SERVER_API_ANSWER_H
 #define DG_SERVER_API_ANSWER_H
 
-#include "server/metrics.h"
-#include "server/api/request_options.h"
+#include "base/json.h"
+#include "server/request/request.h"
 
-/* One translation object; NULL when memory is out. pair: the codes as the model writes them. */
-struct dg_json *dg_answer_translation(const struct dg_served *model, const char *const pair[2],
-    const struct dg_request_options *options, const struct dg_answers *a);
-/* One member of its "sentences". */
-struct dg_json *dg_answer_sentence(const struct dg_answer_sentence *s);
-/* [begin, end] */
-struct dg_json *dg_answer_span(size_t begin, size_t end);
-/* The names of the bits set. */
+/* Add the members of one translation to an object: of text i of an item. Counts it in the metrics
+ * and in *usage. */
+int dg_answer_translation(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_json *o,
+    struct dg_usage *usage, struct dg_error *err);
+/* {"text","score"} */
+struct dg_json *dg_answer_text(const struct dg_answer *a);
+/* Add the members of one of "sentences" to an object: without "target" where it is not placed yet,
+ * with "text" where that is not NULL (taken). */
+void dg_answer_sentence_take(
+    struct dg_json *o, const struct dg_answer_sentence *s, bool placed, struct dg_json *text);
+/* The names of the bits set (enum dg_flag). */
 struct dg_json *dg_answer_flags(unsigned flags);
+/* Set a score or a log-probability, to four decimals. */
+void dg_answer_score(struct dg_json *o, const char *key, double score);
 
-/* "usage" of a whole answer. */
-struct dg_usage {
-    size_t source_characters, source_tokens, target_tokens;
-};
-void dg_usage_add(struct dg_usage *u, const struct dg_answers *a);
+/* "usage" of an answer. */
 struct dg_json *dg_usage_write(const struct dg_usage *u);
-
-/* Count an answer in the metrics, once. */
-void dg_answer_count(
-    struct dg_metrics *m, const char *const pair[2], const struct dg_answers *answers);
+void dg_usage_add(struct dg_usage *to, const struct dg_usage *u);
+/* A job's tokens. */
+void dg_usage_add_job(struct dg_usage *to, const struct dg_job *job);
+/* Append a value to an answer; it is freed. NULL: memory is out, and the answer has failed. */
+void dg_answer_put_take(struct dg_json *value, struct dg_buffer *out);
 
 #endif

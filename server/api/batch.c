@@ -1,179 +1,182 @@
-#include "server/api/batch.h"
-
-#include "base/clock.h"
-#include "server/api/api.h"
-#include "server/request/batch.h"
-#include "server/access/gate.h"
+/* POST /v1/batch: many texts, pairs mixed; answers together, or line by line as they finish. What
+ * is wrong with one item is kept with it and spoils no other; what is wrong with the whole is an
+ * error. */
+#include "server/api/answer.h"
+#include "server/api/endpoints.h"
 #include "server/http/reply.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-#define PARTS_NS 10000000000ull /* what was done by the deadline is worth this wait */
-#define MS_NS 1000000ull
-#define LINES "application/x-ndjson"
+#define ID_MAX 256 /* bytes of an id */
 
-/* Does the client ask for lines? Quality values are not weighed: who names lines gets them. */
-static bool wants_lines(const struct dg_http_exchange *x)
+/* A string that is not too long, or an integer. Whether two items have the same id is the client's
+ * affair: answers carry the item's position, too. */
+static int read_id(
+    const struct dg_json *o, const char *where, const void **out, struct dg_error *err)
 {
-    const char *accept = dg_http_header(x, "Accept");
-    for (const char *p = accept; p && *p; p++)
-        if (strncasecmp(p, LINES, sizeof LINES - 1) == 0)
-            return true;
-    return false;
-}
-
-struct reply {
-    struct dg_http_exchange *x;
-    struct dg_batch *batch;
-    atomic_bool gone;
-};
-
-static void finish_lines(void *arg, struct dg_http_exchange *x)
-{
-    struct dg_http_reply r = {.status = 200, .content_type = LINES};
-    (void)arg;
-    dg_http_reply_header(&r, "X-Accel-Buffering", "no"); /* nginx would hold the lines back */
-    dg_http_reply_take(x, &r);
-}
-
-static void fill_lines(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out)
-{
-    struct reply *r = arg;
-    dg_batch_take_lines(r->batch, out);
-    if (last)
-        dg_gate_answered(x, dg_batch_answered(r->batch));
-}
-
-static void finish_json(void *arg, struct dg_http_exchange *x)
-{
-    struct reply *reply = arg;
-    struct dg_http_reply r = {.status = 200, .content_type = "application/json"};
-    struct dg_error err = {0};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_batch_write(reply->batch, &b);
-    if (atomic_load(&reply->gone)) {
-        dg_reply_client_gone(&r);
-        dg_http_reply_take(x, &r);
-    } else if (b.failed) {
-        dg_error_set(&err, DG_ENOMEM, "no memory for the answers");
-        dg_api_fail(x, &err);
-    } else {
-        dg_gate_answered(x, dg_batch_answered(reply->batch));
-        r.body = dg_buffer_take(&b, &r.body_len);
-        dg_http_reply_header(&r, "Server-Timing", "total;dur=%.2f",
-            (double)(dg_clock_ns() - dg_http_request(x)->handled_ns) / 1e6);
-        dg_http_reply_take(x, &r);
+    char name[64];
+    size_t len;
+    const struct dg_json *id = dg_json_get(o, "id");
+    enum dg_json_type type = dg_json_typeof(id);
+    if (!id || type == DG_JSON_INT) {
+        *out = id;
+        return DG_OK;
     }
-    dg_buffer_deinit(&b);
+    snprintf(name, sizeof name, "%s.id", where);
+    if (type != DG_JSON_STRING)
+        return dg_error_field(err, DG_EINVAL, name, "%s must be a string or an integer, not %s",
+            name, dg_json_type_name(type));
+    dg_json_string(id, &len);
+    if (len > ID_MAX)
+        return dg_error_field(
+            err, DG_ELIMIT, name, "%s has %zu bytes, the limit is %d", name, len, ID_MAX);
+    *out = id;
+    return DG_OK;
 }
 
-static void gone(void *arg)
+static int read_item(const struct dg_json *o, const char *where, const struct dg_limits *limits,
+    struct dg_item *item, struct dg_error *err)
 {
-    struct reply *r = arg;
-    atomic_store(&r->gone, true);
-    dg_batch_cancel(r->batch);
+    static const char *const allowed[] = {"id", "text", "source", "target", DG_OPTION_KEYS, NULL};
+    if (dg_json_typeof(o) != DG_JSON_OBJECT)
+        return dg_error_field(err, DG_EINVAL, where, "%s must be an object, not %s", where,
+            dg_json_type_name(dg_json_typeof(o)));
+    int rc = read_id(o, where, &item->extra, err);
+    if (rc == DG_OK)
+        rc = dg_json_only(o, where, allowed, err);
+    if (rc == DG_OK)
+        rc = dg_read_one_text(o, where, item, err);
+    if (rc == DG_OK)
+        rc = dg_read_languages(o, where, item, err);
+    if (rc == DG_OK)
+        rc = dg_read_options(o, where, limits, &item->options, err);
+    if (rc == DG_OK)
+        rc = dg_read_characters(item, where, limits->characters, err);
+    return rc;
 }
 
-static void drop(void *arg)
-{
-    struct reply *r = arg;
-    dg_batch_free(r->batch);
-    free(r);
-}
-
-static void ready(void *arg)
-{
-    struct reply *r = arg;
-    dg_http_poke(r->x);
-}
-
-static void done(void *arg)
-{
-    struct reply *r = arg;
-    dg_http_wake(r->x);
-}
-
-static struct dg_batch_limits limits_of(const struct dg_app *app)
-{
-    struct dg_batch_limits limits = {
-        .item = dg_api_limits(app),
-        .items = (size_t)app->config.max_batch_items,
-        .characters = (size_t)app->config.max_batch_characters,
-    };
-    limits.item.timeout_ms = app->config.batch_timeout_ms;
-    return limits;
-}
-
-/* The characters of the items that are well-formed count for the key's day, in the end those of the
- * items that were translated. */
-static int use_quota(struct dg_app *app, struct dg_http_exchange *x, const struct dg_v1_batch *r,
+/* The item's own error is kept with it; only memory can fail for all. */
+static int take_item(const struct dg_json *o, const struct dg_limits *limits, struct dg_item *item,
     struct dg_error *err)
 {
-    int64_t characters = 0;
-    for (size_t i = 0; i < r->n; i++)
-        if (!r->items[i].error)
-            characters += (int64_t)dg_request_characters(&r->items[i].text);
-    return dg_gate_use(app->auth, x, characters, err);
+    char where[32];
+    struct dg_error why = {0};
+    snprintf(where, sizeof where, "items[%zu]", item->index);
+    if (read_item(o, where, limits, item, &why) == DG_OK)
+        return DG_OK;
+    struct dg_error *kept =
+        why.code == DG_ENOMEM ? NULL : dg_arena_alloc(&item->request->arena, sizeof *kept);
+    if (!kept)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the batch");
+    *kept = why;
+    item->wrong = kept;
+    return DG_OK;
 }
 
-/* From here on the batch answers; request is taken over. */
-static void start(struct dg_app *app, struct dg_http_exchange *x, struct dg_v1_batch *request)
+static int read_items(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_http_later whole = {.finish = finish_json, .gone = gone, .drop = drop},
-                                      lines = {.finish = finish_lines,
-                                          .gone = gone,
-                                          .drop = drop,
-                                          .fill = fill_lines};
-    struct dg_error err = {0};
-    struct reply *r = calloc(1, sizeof *r);
-    int64_t ms = request->timeout_ms > 0 ? request->timeout_ms : app->config.batch_timeout_ms;
-    struct dg_batch_options o = {
-        .deadline_ns = dg_http_request(x)->start_ns + (uint64_t)ms * MS_NS,
-        .lines = wants_lines(x),
-        .ready = ready,
-        .done = done,
-        .arg = r,
-    };
-    int rc = DG_OK;
-    if (!r) {
-        rc = dg_error_set(&err, DG_ENOMEM, "no memory for a batch");
-        dg_v1_batch_free(request);
-    } else {
-        r->x = x;
-        rc = dg_batch_open(app->feeder, request, &o, &r->batch, &err);
+    const struct dg_json *list = dg_json_get(r->body, "items");
+    size_t n = dg_json_length(list), characters = 0;
+    if (!list)
+        return dg_error_field(err, DG_EINVAL, "items", "items is missing");
+    if (dg_json_typeof(list) != DG_JSON_ARRAY)
+        return dg_error_field(err, DG_EINVAL, "items", "items must be an array, not %s",
+            dg_json_type_name(dg_json_typeof(list)));
+    if (n == 0)
+        return dg_error_field(err, DG_EINVAL, "items", "items is an empty array");
+    if (n > limits->items)
+        return dg_error_field(
+            err, DG_ELIMIT, "items", "the batch has %zu items, the limit is %zu", n, limits->items);
+    int rc = dg_request_make_items(r, n, err);
+    for (size_t i = 0; i < n && rc == DG_OK; i++) {
+        rc = take_item(dg_json_at(list, i), limits, &r->items[i], err);
+        characters += r->items[i].wrong ? 0 : r->items[i].characters;
     }
-    if (rc != DG_OK) {
-        free(r);
-        dg_api_fail(x, &err);
-        return;
-    }
-    dg_http_later(x, o.lines ? &lines : &whole, r); /* before the start: it may end at once */
-    dg_http_due(x, o.deadline_ns + PARTS_NS);
-    rc = dg_batch_start(r->batch, &err);
-    if (rc != DG_OK)
-        dg_api_fail(x, &err);
+    if (rc == DG_OK && characters > limits->all_characters)
+        return dg_error_field(err, DG_ELIMIT, "items",
+            "the batch has %zu characters, the limit is %zu", characters, limits->all_characters);
+    return rc;
 }
 
-void dg_api_batch(struct dg_app *app, struct dg_http_exchange *x)
+static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
+    struct dg_error *err)
 {
-    const struct dg_http_request *request = dg_http_request(x);
-    struct dg_batch_limits limits = limits_of(app);
-    struct dg_v1_batch r;
-    struct dg_error err = {0};
-    if (!dg_api_accept(app, x))
-        return;
-    int rc = dg_v1_batch_read(request->body, request->body_len, &limits, &r, &err);
+    static const char *const allowed[] = {"items", "priority", "timeout_ms", NULL};
+    r->priority = DG_CLASS_BULK;
+    int rc = dg_read_object(body, n, allowed, &r->body, err);
     if (rc == DG_OK)
-        rc = dg_api_timeout(x, limits.item.timeout_ms, &r.timeout_ms, &err);
+        rc = dg_read_priority(r->body, &r->priority, err);
     if (rc == DG_OK)
-        rc = use_quota(app, x, &r, &err);
-    if (rc == DG_OK) {
-        start(app, x, &r);
-        return;
-    }
-    dg_v1_batch_free(&r);
-    dg_api_fail(x, &err);
+        rc = dg_read_timeout(r->body, limits->timeout_ms, &r->timeout_ms, err);
+    return rc == DG_OK ? read_items(r, limits, err) : rc;
 }
+
+/* ---- writing ---- */
+
+/* {"index","id"?: what every item's answer begins with. */
+static struct dg_json *open_answer(const struct dg_item *item)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_int(o, "index", (int64_t)item->index);
+    if (item->extra)
+        dg_json_set_take(o, "id", dg_json_copy(item->extra));
+    return o;
+}
+
+static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
+{
+    struct dg_json *o = open_answer(item);
+    struct dg_usage usage = {0};
+    int rc = dg_answer_translation(item, 0, arena, o, &usage, err);
+    dg_json_set_take(o, "usage", dg_usage_write(&usage));
+    dg_usage_add(&item->request->usage, &usage);
+    if (rc == DG_OK)
+        dg_answer_put_take(o, &item->answer);
+    else
+        dg_json_free(o);
+    return rc;
+}
+
+/* A field of the item, as the request names it. */
+static void name_field(const struct dg_item *item, struct dg_error *err)
+{
+    char name[sizeof err->field];
+    if (err->field[0] == '\0' || strncmp(err->field, "items[", 6) == 0)
+        return;
+    snprintf(name, sizeof name, "items[%zu].%.40s", item->index, err->field);
+    memcpy(err->field, name, sizeof name);
+}
+
+static void write_error(struct dg_item *item, const struct dg_error *err)
+{
+    struct dg_json *o = open_answer(item);
+    struct dg_error named = *err;
+    name_field(item, &named);
+    dg_json_set_take(o, "error", dg_reply_error_json(&named));
+    dg_answer_put_take(o, &item->answer);
+}
+
+static void write_whole(const struct dg_request *r, struct dg_buffer *out)
+{
+    dg_buffer_adds(out, "{\"items\":[");
+    for (size_t i = 0; i < r->n; i++) {
+        const struct dg_buffer *answer = &r->items[i].answer;
+        dg_buffer_adds(out, i > 0 ? "," : "");
+        dg_buffer_add(out, answer->data, answer->len);
+        out->failed |= answer->failed || answer->len == 0; /* memory was out */
+    }
+    dg_buffer_adds(out, "],\"usage\":");
+    dg_answer_put_take(dg_usage_write(&r->usage), out);
+    dg_buffer_adds(out, "}");
+}
+
+const struct dg_endpoint dg_endpoint_batch = {
+    .read = read,
+    .kind = {.may_pivot = true,
+        .fed = true,
+        .write = write,
+        .write_error = write_error,
+        .write_whole = write_whole,
+        .fail = dg_reply_failure},
+};

@@ -1,13 +1,23 @@
 #include "server/api/detect.h"
 
 #include "server/api/answer.h"
-#include "server/api/api.h"
-#include "server/api/request.h"
+#include "server/api/endpoints.h"
 #include "server/http/reply.h"
 #include "server/models/models.h"
 #include "text/detect/detect.h"
 
-#include <stdlib.h>
+static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
+    struct dg_error *err)
+{
+    static const char *const allowed[] = {"text", NULL};
+    int rc = dg_request_make_items(r, 1, err);
+    struct dg_item *item = r->items;
+    if (rc == DG_OK)
+        rc = dg_read_object(body, n, allowed, &r->body, err);
+    if (rc == DG_OK)
+        rc = dg_read_texts(r->body, "text", limits, &r->arena, &item->texts, &item->n_texts, err);
+    return rc == DG_OK ? dg_read_characters(item, NULL, limits->characters, err) : rc;
+}
 
 static struct dg_json *describe(const char *const *languages, size_t n, const struct dg_text *text)
 {
@@ -21,31 +31,37 @@ static struct dg_json *describe(const char *const *languages, size_t n, const st
     return o;
 }
 
-void dg_api_detect(struct dg_app *app, struct dg_http_exchange *x)
+static struct dg_json *detect(struct dg_app *app, const struct dg_item *item)
 {
-    const struct dg_http_request *request = dg_http_request(x);
-    const struct dg_request_limits limits = dg_api_limits(app);
     struct dg_model_sources sources;
-    struct dg_v1_detect r;
-    struct dg_error err = {0};
-    struct dg_http_reply reply = {0};
-    if (!dg_api_accept(app, x))
-        return;
-    if (dg_v1_detect_read(request->body, request->body_len, &limits, &r, &err) != DG_OK) {
-        dg_v1_detect_free(&r);
-        dg_api_fail(x, &err);
-        return;
-    }
-    dg_models_sources(app->models, &sources);
     struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
-    struct dg_usage usage = {0};
-    for (size_t i = 0; i < r.text.n; i++) {
-        dg_json_append_take(list, describe(sources.codes, sources.n, &r.text.list[i]));
-        usage.source_characters += dg_request_characters(&r.text.list[i]);
-    }
+    const struct dg_usage usage = {.source_characters = item->source_characters};
+    dg_models_sources(app->models, &sources);
+    for (size_t i = 0; i < item->n_texts; i++)
+        dg_json_append_take(list, describe(sources.codes, sources.n, &item->texts[i]));
     dg_json_set_take(root, "detections", list);
     dg_json_set_take(root, "usage", dg_usage_write(&usage));
-    dg_v1_detect_free(&r);
-    dg_reply_json_take(&reply, 200, root);
+    return root;
+}
+
+/* It is answered at once, without models or the queue: read as the others are, and nothing else. */
+void dg_api_detect(struct dg_app *app, struct dg_http_exchange *x)
+{
+    static const struct dg_request_kind kind = {.fail = dg_reply_failure};
+    const struct dg_http_request *request = dg_http_request(x);
+    const struct dg_limits limits = dg_endpoint_limits(app, false);
+    struct dg_request *r = NULL;
+    struct dg_error err = {0};
+    struct dg_http_reply reply = {0};
+    if (!dg_endpoint_accept(app, x))
+        return;
+    int rc = dg_request_open(app, x, &kind, &r, &err);
+    if (rc == DG_OK)
+        rc = read(r, request->body, request->body_len, &limits, &err);
+    if (rc == DG_OK)
+        dg_reply_json_take(&reply, 200, detect(app, r->items));
+    else
+        dg_reply_failure(&reply, &err);
+    dg_request_free(r);
     dg_http_reply_take(x, &reply);
 }

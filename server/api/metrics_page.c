@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "server/access/auth.h"
-#include "server/request/batch.h"
+#include "server/request/feeder.h"
 #include "server/schedule/answer_cache.h"
 #include "server/process.h"
 #include "server/models/reload.h"
@@ -61,7 +61,7 @@ static void put_server(struct gauges *g, struct dg_app *app)
         atomic_load(&app->stuck));
     put_labelled(g, "dragoman_build_info", "The program.", 1, version);
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
-    put(g, "dragoman_queue_tokens", "Their source pieces; equal sentences count once.",
+    put(g, "dragoman_queue_tokens", "Their source tokens; equal sentences count once.",
         (double)load.tokens);
     put(g, "dragoman_queue_seconds", "How long what waits will take, by the speed of late.",
         load.seconds);
@@ -73,7 +73,7 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put_counter(g, "dragoman_log_lines_dropped_total",
         "Log lines dropped because nobody read stderr.", (double)dg_log_dropped());
     put(g, "dragoman_batches_under_way", "Batch requests begun and not yet at their end.",
-        (double)dg_feeder_batches(app->feeder));
+        (double)dg_feeder_requests(app->feeder));
     put(g, "dragoman_last_success_timestamp_seconds",
         "When the last translation or score was answered; 0: none yet.",
         atomic_load(&app->last_success_s));
@@ -223,7 +223,7 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
         put_labelled(g, "dragoman_model_tokens_per_second",
-            "Source pieces a second that its workers can do, measured; 0: not yet.",
+            "Source tokens a second that its workers can do, measured; 0: not yet.",
             speed_of(models[i]), labels);
     }
     for (size_t i = 0; i < n; i++) {

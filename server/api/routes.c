@@ -2,11 +2,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/api/alternatives.h"
-#include "server/api/attention.h"
-#include "server/api/batch.h"
 #include "server/api/detect.h"
-#include "server/api/v1.h"
+#include "server/api/endpoints.h"
+#include "server/api/models.h"
 #include "server/access/gate.h"
 #include "store/keys.h"
 #include "server/api/health.h"
@@ -19,20 +17,20 @@
 #include <string.h>
 
 static const struct dg_route table[] = {
-    {"GET", "/", dg_health_index},
-    {"GET", "/livez", dg_health_live},
-    {"GET", "/readyz", dg_health_ready},
-    {"GET", "/metrics", dg_metrics_page},
-    {"GET", "/openapi.yaml", dg_health_openapi},
-    {"GET", "/docs", dg_health_docs},
-    {"GET", "/v1/models", dg_api_v1_models},
-    {"POST", "/v1/models/reload", dg_api_reload},
-    {"POST", "/v1/translate", dg_api_v1_translate},
-    {"POST", "/v1/batch", dg_api_batch},
-    {"POST", "/v1/score", dg_api_v1_score},
-    {"POST", "/v1/detect", dg_api_detect},
-    {"POST", "/v1/alternatives", dg_api_alternatives},
-    {"POST", "/v1/attention", dg_api_attention},
+    {"GET", "/", dg_health_index, NULL},
+    {"GET", "/livez", dg_health_live, NULL},
+    {"GET", "/readyz", dg_health_ready, NULL},
+    {"GET", "/metrics", dg_metrics_page, NULL},
+    {"GET", "/openapi.yaml", dg_health_openapi, NULL},
+    {"GET", "/docs", dg_health_docs, NULL},
+    {"GET", "/v1/models", dg_api_models, NULL},
+    {"POST", "/v1/models/reload", dg_api_reload, NULL},
+    {"POST", "/v1/translate", NULL, &dg_endpoint_translate},
+    {"POST", "/v1/batch", NULL, &dg_endpoint_batch},
+    {"POST", "/v1/score", NULL, &dg_endpoint_score},
+    {"POST", "/v1/detect", dg_api_detect, NULL},
+    {"POST", "/v1/alternatives", NULL, &dg_endpoint_alternatives},
+    {"POST", "/v1/attention", NULL, &dg_endpoint_attention},
 };
 
 const struct dg_route *dg_routes(size_t *n)
@@ -106,8 +104,12 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
         atomic_fetch_add(&app->in_flight, 1);
         bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
         unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
-        if (dg_gate_enter(app->auth, x, scope, route))
-            route->handle(arg, x);
+        if (!dg_gate_enter(app->auth, x, scope, route))
+            return;
+        if (route->endpoint)
+            dg_endpoint_handle(app, x, route->endpoint);
+        else
+            route->handle(app, x);
         return;
     }
     if (status == 204) {

@@ -7,9 +7,12 @@
 #include "server/app.h"
 #include "server/http/http.h"
 
+struct dg_endpoint;
+
 struct dg_route {
     const char *method, *path;
     void (*handle)(struct dg_app *app, struct dg_http_exchange *x);
+    const struct dg_endpoint *endpoint; /* instead of handle */
 };
 
 /* All routes, [*n]. */

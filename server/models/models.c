@@ -281,26 +281,6 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
         err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"", source);
 }
 
-void dg_way_release(struct dg_way *way)
-{
-    for (size_t i = 0; i < way->n; i++)
-        dg_served_release(way->hops[i].model);
-    way->n = 0;
-}
-
-int dg_models_find(struct dg_models *m, const char *source, const char *target,
-    struct dg_served **out, const char *pair[2], struct dg_error *err)
-{
-    struct dg_way way;
-    int rc = dg_models_way(m, source, target, false, &way, err);
-    if (rc != DG_OK)
-        return rc;
-    *out = way.hops[0].model; /* its hold goes with it */
-    pair[0] = way.hops[0].pair[0];
-    pair[1] = way.hops[0].pair[1];
-    return DG_OK;
-}
-
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
 {
     pthread_mutex_lock(&m->lock);

@@ -109,12 +109,6 @@ struct dg_way {
  * DG_ENOTFOUND with field source or target. */
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err);
-void dg_way_release(struct dg_way *way); /* a zeroed one is fine */
-
-/* The one model for a pair, held (release it), and the pair's codes as the bundle writes them
- * (borrowed from the model). Never through the pivot. DG_ENOTFOUND with field source or target. */
-int dg_models_find(struct dg_models *m, const char *source, const char *target,
-    struct dg_served **out, const char *pair[2], struct dg_error *err);
 
 /* Up to cap models, each held; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);

@@ -252,7 +252,7 @@ static int check_bound(const struct dg_queue *q, const struct dg_task *t, struct
         return b.tokens + tokens <= q->o.max_tokens
                    ? DG_OK
                    : dg_error_set(err, DG_EAGAIN,
-                         "%llu pieces are waiting, %llu more would be over the limit of %zu",
+                         "%llu tokens are waiting, %llu more would be over the limit of %zu",
                          (unsigned long long)b.tokens, (unsigned long long)tokens, q->o.max_tokens);
     double more = (double)tokens / rate_of(t->model);
     return b.seconds + more <= q->o.max_seconds

@@ -21,7 +21,7 @@ def ask(server, prefix, text=TEXT, **more):
 def alternatives(server, prefix, text=TEXT, **more):
     reply = ask(server, prefix, text, **more)
     assert reply.status_code == 200, reply.text
-    assert list(reply.json()) == ["alternatives"]
+    assert list(reply.json()) == ["alternatives", "usage"]
     return reply.json()["alternatives"]
 
 

@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 def questions():
     """(path, body), all different."""
     for text, kind in itertools.product(TEXTS, ("encoder", "decoder", "cross")):
-        yield "/v1/attention", {"source": text, "source_lang": "en", "target_lang": "de", "kind": kind}
+        yield "/v1/attention", {"text": text, "source": "en", "target": "de", "kind": kind}
     for text, count in itertools.product(TEXTS, (2, 4)):
         yield "/v1/alternatives", {"text": text, "target_prefix": "", "source": "en", "target": "de", "n": count}
     for text in TEXTS:

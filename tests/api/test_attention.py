@@ -21,7 +21,7 @@ def server():
 
 
 def ask(server, **fields):
-    body = dict({"source": SOURCE, "source_lang": "en", "target_lang": "de"}, **fields)
+    body = dict({"text": SOURCE, "source": "en", "target": "de"}, **fields)
     return server.post("/v1/attention", {k: v for k, v in body.items() if v is not None})
 
 
@@ -29,21 +29,21 @@ def weights(server, **fields):
     reply = ask(server, **fields)
     assert reply.status_code == 200, reply.text
     assert reply.headers["X-Model-Version"]
-    assert sorted(reply.json()) == ["layers", "source_pieces", "target_pieces"]
+    assert sorted(reply.json()) == ["layers", "source_tokens", "target_tokens", "usage"]
     return reply.json()
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_same_as_the_program(server, kind):
     for target in (None, TARGET):
-        got = weights(server, kind=kind, target=target)
+        got = weights(server, kind=kind, translation=target)
         args = ["attention", "--model", BUNDLE, "--source", SOURCE, "--kind", kind, "--json"]
         args += ["--target", target] if target else []
         want = json.loads(subprocess.run([conftest.CLI, *args], capture_output=True, check=True).stdout)
-        assert got["source_pieces"] == want["source_pieces"] and got["target_pieces"] == want["target_pieces"]
-        assert "".join(got["target_pieces"]).replace("▁", " ").strip() == TARGET + "</s>"
-        rows = len(got["source_pieces" if kind == "encoder" else "target_pieces"])
-        columns = len(got["target_pieces" if kind == "decoder" else "source_pieces"])
+        assert got["source_tokens"] == want["source_pieces"] and got["target_tokens"] == want["target_pieces"]
+        assert "".join(got["target_tokens"]).replace("▁", " ").strip() == TARGET + "</s>"
+        rows = len(got["source_tokens" if kind == "encoder" else "target_tokens"])
+        columns = len(got["target_tokens" if kind == "decoder" else "source_tokens"])
         assert len(got["layers"]) == len(want["layers"]) == 3
         for layer, expected in zip(got["layers"], want["layers"]):
             assert len(layer["heads"]) == 4
@@ -62,12 +62,13 @@ def test_one_layer(server):
 
 
 @pytest.mark.parametrize("fields, status, field", [
-    ({"source": None}, 400, "source"), ({"source": 5}, 400, "source"), ({"source": "12:30"}, 400, "source"),
-    ({"source": "dog " * 200}, 413, "source"), ({"target": "Hund " * 200}, 413, "target"), ({"target": 5}, 400, "target"),
+    ({"text": None}, 400, "text"), ({"text": 5}, 400, "text"), ({"text": "12:30"}, 400, "text"),
+    ({"text": "dog " * 200}, 413, "text"), ({"translation": "Hund " * 200}, 413, "translation"),
+    ({"translation": 5}, 400, "translation"), ({"source_lang": "en"}, 400, "source_lang"),
     ({"kind": "other"}, 400, "kind"), ({"layer": 4}, 400, "layer"), ({"layer": 0}, 400, "layer"),
-    ({"beam_size": 99}, 400, "beam_size"), ({"target_lang": "zz"}, 400, "target_lang"),
-    ({"source_lang": None}, 400, "source_lang"), ({"heads": [1]}, 400, "heads"),
-    ({"source": "x" * 100000}, 413, "source")])
+    ({"beam_size": 99}, 400, "beam_size"), ({"target": "zz"}, 400, "target"),
+    ({"source": None}, 400, "source"), ({"heads": [1]}, 400, "heads"),
+    ({"text": "x" * 100000}, 413, "text"), ({"text": "x", "translation": "x" * 100000}, 413, "text")])
 def test_mistakes_are_named(server, fields, status, field):
     reply = ask(server, **fields)
     assert reply.status_code == status, reply.text
@@ -80,7 +81,7 @@ LONG_TARGET = " ".join(["Ein Mann und ein Hund und ein Mädchen"] * 12) + "."
 
 def test_a_flood_is_refused_and_serving_goes_on(server):
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
-        flood = [pool.submit(ask, server, source=LONG, target=LONG_TARGET, kind="encoder") for _ in range(40)]
+        flood = [pool.submit(ask, server, text=LONG, translation=LONG_TARGET, kind="encoder") for _ in range(40)]
         worst = 0
         for _ in range(10):
             start = time.monotonic()
@@ -100,7 +101,7 @@ def test_a_flood_is_refused_and_serving_goes_on(server):
 def test_answers_that_nobody_reads_are_bounded(tmp_path):
     """Each is whole in memory until its client has read it: there may be 32."""
     deep = conftest.bundle.make(conftest.CLI, str(tmp_path / "deep"), layers=8)  # answers that no socket takes at once
-    body = dict(source="a1" * 63, source_lang="en", target_lang="de", kind="encoder")
+    body = dict(text="a1" * 63, source="en", target="de", kind="encoder")
     with conftest.Server(deep, "--write-timeout", "3600") as server:  # a busy machine makes them slowly
         slow = []
         for _ in range(32):
@@ -108,7 +109,7 @@ def test_answers_that_nobody_reads_are_bounded(tmp_path):
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.settimeout(conftest.PATIENCE)
             s.connect(("127.0.0.1", server.port))
-            s.sendall(conftest.http_post("/v1/attention", dict(body, target="a1" * 40)))
+            s.sendall(conftest.http_post("/v1/attention", dict(body, translation="a1" * 40)))
             assert s.recv(12) == b"HTTP/1.1 200"
             slow.append(s)
         reply = ask(server)
@@ -122,13 +123,13 @@ def test_answers_that_nobody_reads_are_bounded(tmp_path):
 def test_deadline_and_stop():
     with conftest.Server(BUNDLE) as server:
         with concurrent.futures.ThreadPoolExecutor(9) as pool:
-            late = [pool.submit(ask, server, source=LONG, target=LONG_TARGET, timeout_ms=1) for _ in range(9)]
+            late = [pool.submit(ask, server, text=LONG, translation=LONG_TARGET, timeout_ms=1) for _ in range(9)]
             codes = [f.result().status_code for f in late]
         assert set(codes) <= {200, 503, 504} and codes.count(504) >= 4, codes  # the first may be in time
     server = conftest.Server(BUNDLE, "--drain-timeout", "0")
     with server:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            running = [pool.submit(ask, server, source=LONG, target=LONG_TARGET) for _ in range(8)]
+            running = [pool.submit(ask, server, text=LONG, translation=LONG_TARGET) for _ in range(8)]
             server.until(lambda: "dragoman_http_requests_in_flight 9\n" in server.get("/metrics").text or any(f.done() for f in running))
             server.stop()
             for f in running:

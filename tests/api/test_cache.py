@@ -98,7 +98,7 @@ def test_streams_give_kept_sentences_at_once(both):
 
 def test_scores_are_never_from_the_cache(both):
     keeping, plain = both
-    body = {"source": "One is one.", "target": "Eins.", "source_lang": "en", "target_lang": "de"}
+    body = {"text": "One is one.", "translation": "Eins.", "source": "en", "target": "de"}
     before = counts(keeping)
     for _ in range(2):
         assert keeping.post("/v1/score", body).json() == plain.post("/v1/score", body).json()

@@ -5,7 +5,7 @@ import pytest
 import requests
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
-SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_lang": "de"}
+SCORE = {"text": "Hello.", "translation": "Hallo.", "source": "en", "target": "de"}
 
 
 def without(body, key):
@@ -75,17 +75,18 @@ TRANSLATE = [
 ]
 
 SCORES = [
-    (b"{}", 400, "invalid_request", "source"),
+    (b"{}", 400, "invalid_request", "text"),
+    (without(SCORE, "translation"), 400, "invalid_request", "translation"),
     (without(SCORE, "target"), 400, "invalid_request", "target"),
-    (without(SCORE, "source_lang"), 400, "invalid_request", "source_lang"),
-    (dict(SCORE, target_lang=1), 400, "invalid_request", "target_lang"),
-    (dict(SCORE, source=["a", "b"]), 400, "invalid_request", "target"),
-    (dict(SCORE, source_lang="zz"), 400, "unsupported_language", "source_lang"),
-    (dict(SCORE, target_lang="zz"), 400, "unsupported_language", "target_lang"),
-    (dict(SCORE, text="a"), 400, "invalid_request", "text"),
-    (dict(SCORE, source="word " * 1000), 413, "too_large", "source"),
-    (dict(SCORE, target="word " * 1990), 413, "too_large", "target"),
-    (dict(SCORE, source="a" * 6000, target="a" * 6000), 413, "too_large", "source"),
+    (without(SCORE, "source"), 400, "invalid_request", "source"),
+    (dict(SCORE, target=1), 400, "invalid_request", "target"),
+    (dict(SCORE, text=["a", "b"]), 400, "invalid_request", "translation"),
+    (dict(SCORE, source="zz"), 400, "unsupported_language", "source"),
+    (dict(SCORE, target="zz"), 400, "unsupported_language", "target"),
+    (dict(SCORE, source_lang="en"), 400, "invalid_request", "source_lang"),
+    (dict(SCORE, text="word " * 1000), 413, "too_large", "text"),
+    (dict(SCORE, translation="word " * 1990), 413, "too_large", "translation"),
+    (dict(SCORE, text="a" * 6000, translation="a" * 6000), 413, "too_large", "text"),
 ]
 
 

@@ -119,7 +119,7 @@ def test_the_days_characters_are_held_also_over_a_restart(models, path):
     with serve(models, path) as server:
         assert ask(server, key, dict(GOOD, text="ab")).status_code == 200  # exactly what is left
         assert ask(server, key, dict(GOOD, text="a")).status_code == 429
-        score = dict(source="a", target="b", source_lang="en", target_lang="de")
+        score = dict(text="a", translation="b", source="en", target="de")
         assert server.post("/v1/score", score, headers=bearer(key)).status_code == 429
 
 
@@ -131,9 +131,9 @@ def test_only_what_could_be_translated_costs(models, path):
         assert ask(server, key, dict(GOOD, target="zz")).status_code == 400
         assert ask(server, key, dict(GOOD, n_best=5, beam_size=2)).status_code == 400
         other = lambda route, body: server.post(route, body, headers=bearer(key)).status_code
-        assert other("/v1/score", dict(source="a", target="b", source_lang="en", target_lang="zz")) == 400
+        assert other("/v1/score", dict(text="a", translation="b", source="en", target="zz")) == 400
         assert other("/v1/alternatives", dict(GOOD, target_prefix="", target="zz")) == 400
-        assert other("/v1/attention", dict(source="a", source_lang="en", target_lang="zz")) == 400
+        assert other("/v1/attention", dict(text="a", source="en", target="zz")) == 400
         assert ask(server, key, dict(GOOD, text="Hello.", timeout_ms=1)).status_code in (200, 504)
     requests_made, characters = used(path, key)
     assert requests_made == 8 and characters in (0, 6)  # 504 is given back
@@ -192,7 +192,7 @@ def test_a_batch_that_is_cut_short(endless, busy, path, accept):
 
 def test_a_score_costs_both_texts(models, path):
     key = add(path, "--characters-per-day", "10")
-    score = dict(source=["abc", "d"], target=["e", "f"], source_lang="en", target_lang="de")
+    score = dict(text=["abc", "d"], translation=["e", "f"], source="en", target="de")
     with serve(models, path) as server:
         replies = [server.post("/v1/score", score, headers=bearer(key)) for _ in range(2)]
         assert [r.status_code for r in replies] == [200, 429]

@@ -342,7 +342,7 @@ def test_stops_with_idle_connections_open(models):
 
 def test_requests_that_come_while_it_stops_are_told_so(models):
     """Those that need other threads than the workers, too. (A memory checker has more to say about this one.)"""
-    bodies = [http_post("/v1/attention", dict(source="Hello.", source_lang="en", target_lang="de")),
+    bodies = [http_post("/v1/attention", dict(text="Hello.", source="en", target="de")),
               http_post("/v1/translate", dict(text="12 34", source="en", target="fr"))]
     with Server(models, "--drain-timeout", "0", "--pivot", "de") as server:
         held = [server.connect() for _ in range(20)]

@@ -67,7 +67,7 @@ def resolve(document, node):
 
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
-SCORE = {"source": "Hello.", "target": "Hallo.", "source_lang": "en", "target_lang": "de"}
+SCORE = {"text": "Hello.", "translation": "Hallo.", "source": "en", "target": "de"}
 
 
 @pytest.mark.parametrize("path, body", [

@@ -116,7 +116,7 @@ def test_what_does_not_go(server, three):
         assert translate(server, "a", source, target).status_code == 400
     assert translate(server, "a", "de", "de-AT").status_code == 400  # no detour to the same language
     assert one(server, "a", "en", "fr")["model"] == "en-fr"
-    score = dict(source="a", target="b", source_lang="de", target_lang="fr")
+    score = dict(text="a", translation="b", source="de", target="fr")
     assert server.post("/v1/score", score).status_code == 400
     with Server(three, "--pivot", "off") as other:
         assert translate(other, "a").status_code == 400
@@ -288,9 +288,9 @@ def test_items_of_a_batch_are_single_translations(server, lines):
              item(TEXTS[0], target_prefix="Le "), item("Hallo.", "de", "en")]
     got = sorted(batch(server, items, lines), key=lambda a: a["index"])
     for sent, answer in zip(items, got, strict=True):
-        alone = server.post("/v1/translate", sent).json()["translations"][0]
+        alone = server.post("/v1/translate", sent).json()
         del answer["index"]
-        assert answer == alone
+        assert answer == dict(alone["translations"][0], usage=alone["usage"])
     assert [a.get("pivot") for a in got] == ["en", "en", None, "en", "en", "en", None]
 
 
@@ -355,5 +355,7 @@ def test_answers_that_are_kept_are_no_short_cut(tmp_path):
         assert translate(server, texts).json()["translations"] == wanted
         *_, (last, done) = events(translate(server, texts, stream=True).content.decode())
         assert last == "done" and done["translations"] == wanted
-        assert batch(server, [item(t) for t in texts]) == [dict(w, index=i) for i, w in enumerate(wanted)]
+        items = batch(server, [item(t) for t in texts])
+        assert all(i.pop("usage")["source_characters"] == len(t) for i, t in zip(items, texts, strict=True))
+        assert items == [dict(w, index=i) for i, w in enumerate(wanted)]
         assert misses + "\n" in server.get("/metrics").text  # all of it came from the cache

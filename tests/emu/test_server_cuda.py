@@ -44,7 +44,7 @@ def test_answers_are_the_cpus(models):
 
 
 def attention(server, **fields):
-    reply = server.post("/v1/attention", dict(source=TEXTS[0], source_lang="en", target_lang="de", **fields))
+    reply = server.post("/v1/attention", dict(text=TEXTS[0], source="en", target="de", **fields))
     assert reply.status_code == 200, reply.text
     return reply.json()
 
@@ -56,7 +56,7 @@ def test_attention_weights_are_the_cpus(models):
     with Server(models, "--device", "cuda", env=emulated()) as server:
         for kind, theirs in zip(kinds, want):
             mine = attention(server, kind=kind)
-            assert mine["target_pieces"] == theirs["target_pieces"]
+            assert mine["target_tokens"] == theirs["target_tokens"]
             pairs = [(a, b) for x, y in zip(mine["layers"], theirs["layers"]) for h, g in zip(x["heads"], y["heads"])
                      for r, s in zip(h, g) for a, b in zip(r, s)]
             assert len(pairs) > 20 and all(abs(a - b) < 1e-5 for a, b in pairs)

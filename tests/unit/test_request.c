@@ -1,5 +1,5 @@
 /* Request bodies; tests/api/test_errors.py sends the long list of wrong ones to a server. */
-#include "server/api/request.h"
+#include "server/api/endpoints.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,87 +9,119 @@
 
 #include <cmocka.h>
 
-static const struct dg_request_limits limits = {
-    .characters = 10, .texts = 3, .beam = 8, .timeout_ms = 5000};
+static const struct dg_limits limits = {
+    .characters = 10, .texts = 3, .beam = 8, .items = 3, .all_characters = 25, .timeout_ms = 5000};
+static struct dg_app app;
 
-static int read_translate(const char *body, struct dg_v1_translate *r, struct dg_error *err)
+/* To be freed in every case. */
+static struct dg_request *read_with(
+    const struct dg_endpoint *endpoint, const char *body, int expected, struct dg_error *err)
 {
+    struct dg_request *r = NULL;
     dg_error_clear(err);
-    return dg_v1_translate_read(body, strlen(body), &limits, r, err);
+    assert_int_equal(dg_request_open(&app, NULL, &endpoint->kind, &r, err), 0);
+    assert_int_equal(endpoint->read(r, body, strlen(body), &limits, err), expected);
+    return r;
+}
+
+static struct dg_request *read_translate(const char *body, int expected, struct dg_error *err)
+{
+    return read_with(&dg_endpoint_translate, body, expected, err);
 }
 
 static void translate(void **state)
 {
-    struct dg_v1_translate r;
     struct dg_error err;
     (void)state;
-    assert_int_equal(
-        read_translate(
-            "{\"text\":[\"a\",\"\xc3\xa9\"],\"source\":\"en\",\"target\":\"de\",\"beam_size\":5,"
-            "\"n_best\":2,\"length_penalty\":0.5,\"scores\":true,\"timeout_ms\":9000}",
-            &r, &err),
-        0);
-    assert_int_equal(r.text.n, 2);
-    assert_int_equal(r.text.list[1].len, 2);
-    assert_memory_equal(r.text.list[1].s, "\xc3\xa9", 2);
-    assert_string_equal(r.source, "en");
-    assert_string_equal(r.target, "de");
-    assert_int_equal(r.options.search.beam, 5);
-    assert_int_equal(r.options.search.n_best, 2);
-    assert_true(r.options.search.alpha == 0.5f);
-    assert_true(r.options.scores);
-    assert_int_equal(r.timeout_ms, 5000); /* no more than the server's */
-    dg_v1_translate_free(&r);
-    assert_int_equal(
-        read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\"}", &r, &err), 0);
-    assert_int_equal(r.options.search.beam, 0);
-    assert_true(r.options.search.alpha < 0); /* the model's */
-    assert_int_equal(r.timeout_ms, 0);
-    dg_v1_translate_free(&r);
+    struct dg_request *r = read_translate(
+        "{\"text\":[\"a\",\"\xc3\xa9\"],\"source\":\"en\",\"target\":\"de\",\"beam_size\":5,"
+        "\"n_best\":2,\"length_penalty\":0.5,\"scores\":true,\"timeout_ms\":9000}",
+        0, &err);
+    const struct dg_item *item = r->items;
+    assert_int_equal(r->n, 1);
+    assert_int_equal(item->n_texts, 2);
+    assert_int_equal(item->texts[1].len, 2);
+    assert_memory_equal(item->texts[1].s, "\xc3\xa9", 2);
+    assert_string_equal(item->source, "en");
+    assert_string_equal(item->target, "de");
+    assert_int_equal(item->characters, 2);
+    assert_int_equal(item->options.search.beam, 5);
+    assert_int_equal(item->options.search.n_best, 2);
+    assert_true(item->options.search.alpha == 0.5f);
+    assert_true(item->options.scores);
+    assert_int_equal(r->timeout_ms, 5000); /* no more than the server's */
+    assert_int_equal(r->shape, DG_SHAPE_WHOLE);
+    dg_request_free(r);
+    r = read_translate(
+        "{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\",\"stream\":true}", 0, &err);
+    assert_int_equal(r->items->options.search.beam, 0);
+    assert_true(r->items->options.search.alpha < 0); /* the model's */
+    assert_int_equal(r->timeout_ms, 0);
+    assert_int_equal(r->shape, DG_SHAPE_EVENTS);
+    dg_request_free(r);
 }
 
 static void characters_are_code_points(void **state)
 {
-    struct dg_v1_translate r;
     struct dg_error err;
     (void)state;
     /* Ten of four bytes each are ten. */
-    assert_int_equal(
-        read_translate(
-            "{\"text\":\"\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600"
-            "\U0001F600\U0001F600\U0001F600\",\"source\":\"en\",\"target\":\"de\"}",
-            &r, &err),
-        0);
-    dg_v1_translate_free(&r);
-    assert_int_equal(
-        read_translate(
-            "{\"text\":[\"12345\",\"67890\",\"1\"],\"source\":\"en\",\"target\":\"de\"}", &r, &err),
-        DG_ELIMIT);
+    dg_request_free(read_translate(
+        "{\"text\":\"\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600"
+        "\U0001F600\U0001F600\U0001F600\",\"source\":\"en\",\"target\":\"de\"}",
+        0, &err));
+    dg_request_free(
+        read_translate("{\"text\":[\"12345\",\"67890\",\"1\"],\"source\":\"en\",\"target\":\"de\"}",
+            DG_ELIMIT, &err));
     assert_string_equal(err.field, "text");
-    dg_v1_translate_free(&r);
-    assert_int_equal(
-        read_translate(
-            "{\"text\":[\"\",\"\",\"\",\"\"],\"source\":\"en\",\"target\":\"de\"}", &r, &err),
-        DG_ELIMIT);
-    dg_v1_translate_free(&r);
+    dg_request_free(read_translate(
+        "{\"text\":[\"\",\"\",\"\",\"\"],\"source\":\"en\",\"target\":\"de\"}", DG_ELIMIT, &err));
+    /* What the answer begins with counts, too. */
+    dg_request_free(read_translate("{\"text\":\"12345\",\"target_prefix\":\"123456\",\"source\":"
+                                   "\"en\",\"target\":\"de\"}",
+        DG_ELIMIT, &err));
+    assert_string_equal(err.field, "text");
 }
 
 static void score(void **state)
 {
-    static const char body[] = "{\"source\":[\"a\",\"b\"],\"target\":[\"c\",\"d\"],\"source_lang\":"
-                               "\"en\",\"target_lang\":\"de\"}";
-    static const char uneven[] =
-        "{\"source\":[\"a\",\"b\"],\"target\":\"c\",\"source_lang\":\"en\",\"target_lang\":\"de\"}";
-    struct dg_v1_score r;
-    struct dg_error err = {0};
+    struct dg_error err;
     (void)state;
-    assert_int_equal(dg_v1_score_read(body, sizeof body - 1, &limits, &r, &err), 0);
-    assert_int_equal(r.source.n, 2);
-    assert_string_equal(r.target.list[1].s, "d");
-    dg_v1_score_free(&r);
-    assert_int_equal(dg_v1_score_read(uneven, sizeof uneven - 1, &limits, &r, &err), DG_EINVAL);
-    assert_string_equal(err.field, "target");
-    dg_v1_score_free(&r);
+    struct dg_request *r = read_with(&dg_endpoint_score,
+        "{\"text\":[\"a\",\"b\"],\"translation\":[\"c\",\"d\"],\"source\":\"en\","
+        "\"target\":\"de\"}",
+        0, &err);
+    assert_int_equal(r->items->n_texts, 2);
+    assert_string_equal(r->items->given[1].s, "d");
+    assert_int_equal(r->items->characters, 4);
+    assert_int_equal(r->items->source_characters, 2);
+    dg_request_free(r);
+    dg_request_free(read_with(&dg_endpoint_score,
+        "{\"text\":[\"a\",\"b\"],\"translation\":\"c\",\"source\":\"en\",\"target\":\"de\"}",
+        DG_EINVAL, &err));
+    assert_string_equal(err.field, "translation");
+}
+
+/* What is wrong with an item is its own affair; what is wrong with the whole is not. */
+static void batch(void **state)
+{
+    struct dg_error err;
+    (void)state;
+    struct dg_request *r = read_with(&dg_endpoint_batch,
+        "{\"items\":[{\"id\":7,\"text\":\"abc\",\"source\":\"en\",\"target\":\"de\"},"
+        "{\"text\":\"12345678901\",\"source\":\"en\",\"target\":\"de\"},{\"text\":5}]}",
+        0, &err);
+    assert_int_equal(r->n, 3);
+    assert_null(r->items[0].wrong);
+    assert_int_equal(dg_json_int(r->items[0].extra), 7);
+    assert_int_equal(r->items[1].wrong->code, DG_ELIMIT);
+    assert_string_equal(r->items[1].wrong->field, "items[1].text");
+    assert_string_equal(r->items[2].wrong->field, "items[2].text");
+    assert_int_equal(r->priority, DG_CLASS_BULK);
+    dg_request_free(r);
+    dg_request_free(read_with(&dg_endpoint_batch, "{\"items\":[]}", DG_EINVAL, &err));
+    assert_string_equal(err.field, "items");
+    dg_request_free(read_with(&dg_endpoint_batch, "{\"items\":[1,2,3,4]}", DG_ELIMIT, &err));
 }
 
 static void timeouts(void **state)
@@ -103,7 +135,7 @@ static void timeouts(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dg_error err = {0};
         int64_t ms = 0;
-        int rc = dg_request_timeout_read(cases[i].text, 5000, &ms, &err);
+        int rc = dg_read_timeout_header(cases[i].text, 5000, &ms, &err);
         assert_int_equal(rc == 0, cases[i].ms > 0);
         assert_int_equal(ms, cases[i].ms);
     }
@@ -113,6 +145,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(translate),
         cmocka_unit_test(characters_are_code_points), cmocka_unit_test(score),
-        cmocka_unit_test(timeouts)};
+        cmocka_unit_test(batch), cmocka_unit_test(timeouts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void table_is_sound(void **state)
     assert_true(n >= 7);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(table[i].path[0], '/');
-        assert_non_null(table[i].handle);
+        assert_true((table[i].handle != NULL) != (table[i].endpoint != NULL));
         assert_true(!strcmp(table[i].method, "GET") || !strcmp(table[i].method, "POST"));
         for (size_t j = 0; j < i; j++)
             assert_false(

@@ -485,8 +485,9 @@ static void impossible_target_is_named(void **state)
     struct dg_job *j = NULL;
     assert_int_equal(dg_job_plan_score(translator, "x", 1, "y", 1, &o, &j, &err), 0);
     assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINVAL);
-    assert_string_equal(err.field, "target");
-    assert_string_equal(err.message, "target has a piece that this model can never say");
+    assert_string_equal(err.field, "translation");
+    assert_string_equal(
+        err.message, "translation contains a token that this model cannot generate");
     dg_job_free(j);
     dg_error_clear(&err);
     assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), 0);

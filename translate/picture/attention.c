@@ -73,8 +73,8 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
                           t, source, strlen(source), target, strlen(target), &options, &job, err)
                     : dg_job_plan(t, source, strlen(source), &options, &job, err);
     if (!rc && dg_job_sentences(job) != 1)
-        rc = dg_error_field(err, dg_job_sentences(job) ? DG_ELIMIT : DG_EINVAL, "source",
-            "the source is %s",
+        rc = dg_error_field(err, dg_job_sentences(job) ? DG_ELIMIT : DG_EINVAL, "text",
+            "the text is %s",
             dg_job_sentences(job) ? "over the model's limit for one sentence"
                                   : "no sentence: there are no letters in it");
     if (rc)
@@ -87,7 +87,7 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
     const int32_t *ids = target ? s.prefix : found;
     if (o->max_source && T > o->max_source) {
         rc = dg_error_field(
-            err, DG_ELIMIT, "target", "%u pieces are over the limit of %u", T, o->max_source);
+            err, DG_ELIMIT, "translation", "%u tokens are over the limit of %u", T, o->max_source);
         goto out;
     }
     rc = dg_trace_run(model, be, s.source, s.n_source, ids, T, &out->trace, err);

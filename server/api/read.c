@@ -1,4 +1,4 @@
-#include "server/api/request_fields.h"
+#include "server/api/read.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TIMEOUT_MS                                                                             \
-    86400000 /* what a request may write; more than the server's limit is granted the limit */
+/* What a request may write; more than the server's limit is granted the limit. */
+#define MAX_TIMEOUT_MS 86400000
 
-int dg_request_object(const char *body, size_t n, const char *const *allowed, struct dg_json **root,
+int dg_read_object(const char *body, size_t n, const char *const *allowed, struct dg_json **root,
     struct dg_error *err)
 {
     struct dg_error why = {0};
@@ -40,7 +40,8 @@ static int require(
     return dg_error_field(err, DG_EINVAL, name, "%s is missing", name);
 }
 
-int dg_request_code(const struct dg_json *o, const char *where, const char *key, const char **out,
+/* A language code that must be there. */
+static int read_code(const struct dg_json *o, const char *where, const char *key, const char **out,
     struct dg_error *err)
 {
     char name[64];
@@ -53,8 +54,15 @@ int dg_request_code(const struct dg_json *o, const char *where, const char *key,
     return dg_error_field(err, DG_EINVAL, name, "%s is empty, expected a language code", name);
 }
 
+int dg_read_languages(
+    const struct dg_json *o, const char *where, struct dg_item *out, struct dg_error *err)
+{
+    int rc = read_code(o, where, "source", &out->source, err);
+    return rc == DG_OK ? read_code(o, where, "target", &out->target, err) : rc;
+}
+
 /* The JSON parser has checked the UTF-8: every byte but a continuation begins a code point. */
-size_t dg_request_characters(const struct dg_text *t)
+static size_t count_characters(const struct dg_text *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->len; i++)
@@ -62,12 +70,26 @@ size_t dg_request_characters(const struct dg_text *t)
     return n;
 }
 
-int64_t dg_request_all_characters(const struct dg_texts *t)
+int dg_read_characters(struct dg_item *item, const char *where, size_t most, struct dg_error *err)
 {
-    int64_t sum = 0;
-    for (size_t i = 0; i < t->n; i++)
-        sum += (int64_t)dg_request_characters(&t->list[i]);
-    return sum;
+    char name[64];
+    const char *prefix = item->options.target_prefix;
+    item->source_characters = item->characters = 0;
+    for (size_t i = 0; i < item->n_texts; i++) {
+        item->source_characters += count_characters(&item->texts[i]);
+        item->characters += item->given ? count_characters(&item->given[i]) : 0;
+    }
+    item->characters += item->source_characters;
+    if (prefix)
+        item->characters += count_characters(&(struct dg_text){prefix, strlen(prefix)});
+    if (item->characters <= most)
+        return DG_OK;
+    full_name(where, "text", name);
+    return where ? dg_error_field(err, DG_ELIMIT, name,
+                       "%s has %zu characters, the limit of one item is %zu", name,
+                       item->characters, most)
+                 : dg_error_field(err, DG_ELIMIT, name,
+                       "the request has %zu characters, the limit is %zu", item->characters, most);
 }
 
 /* expected: "a string" or more. */
@@ -84,8 +106,8 @@ static int take_text(const struct dg_json *v, const char *name, const char *expe
     return DG_OK;
 }
 
-int dg_request_text(const struct dg_json *o, const char *where, const char *key,
-    struct dg_text *out, struct dg_error *err)
+int dg_read_text(const struct dg_json *o, const char *where, const char *key, struct dg_text *out,
+    struct dg_error *err)
 {
     char name[64];
     int rc = require(o, where, key, err);
@@ -94,8 +116,18 @@ int dg_request_text(const struct dg_json *o, const char *where, const char *key,
     return take_text(dg_json_get(o, key), full_name(where, key, name), "a string", out, err);
 }
 
-int dg_request_texts(const struct dg_json *o, const char *key,
-    const struct dg_request_limits *limits, struct dg_texts *out, struct dg_error *err)
+int dg_read_one_text(
+    const struct dg_json *o, const char *where, struct dg_item *item, struct dg_error *err)
+{
+    item->texts = dg_arena_array(&item->request->arena, 1, sizeof *item->texts);
+    if (!item->texts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text");
+    item->n_texts = 1;
+    return dg_read_text(o, where, "text", item->texts, err);
+}
+
+int dg_read_texts(const struct dg_json *o, const char *key, const struct dg_limits *limits,
+    struct dg_arena *arena, struct dg_text **list, size_t *n, struct dg_error *err)
 {
     static const char expected[] = "a string or an array of strings";
     int rc = require(o, NULL, key, err);
@@ -103,21 +135,21 @@ int dg_request_texts(const struct dg_json *o, const char *key,
         return rc;
     const struct dg_json *v = dg_json_get(o, key);
     bool array = dg_json_typeof(v) == DG_JSON_ARRAY;
-    size_t n = array ? dg_json_length(v) : 1;
-    if (n == 0)
+    *n = array ? dg_json_length(v) : 1;
+    if (*n == 0)
         return dg_error_field(err, DG_EINVAL, key, "%s is an empty array", key);
-    if (n > limits->texts)
+    if (*n > limits->texts)
         return dg_error_field(
-            err, DG_ELIMIT, key, "%s has %zu texts, the limit is %zu", key, n, limits->texts);
-    out->list = calloc(n, sizeof *out->list);
-    if (!out->list)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", n);
-    for (; out->n < n && rc == DG_OK; out->n++)
-        rc = take_text(array ? dg_json_at(v, out->n) : v, key, expected, &out->list[out->n], err);
+            err, DG_ELIMIT, key, "%s has %zu texts, the limit is %zu", key, *n, limits->texts);
+    *list = dg_arena_array(arena, *n, sizeof **list);
+    if (!*list)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", *n);
+    for (size_t i = 0; i < *n && rc == DG_OK; i++)
+        rc = take_text(array ? dg_json_at(v, i) : v, key, expected, &(*list)[i], err);
     return rc;
 }
 
-int dg_request_priority(const struct dg_json *o, enum dg_class *out, struct dg_error *err)
+int dg_read_priority(const struct dg_json *o, enum dg_class *out, struct dg_error *err)
 {
     const char *name = NULL;
     int rc = dg_json_field_string(o, NULL, "priority", &name, err);
@@ -133,8 +165,7 @@ int dg_request_priority(const struct dg_json *o, enum dg_class *out, struct dg_e
     return rc;
 }
 
-int dg_request_timeout(
-    const struct dg_json *o, int64_t limit_ms, int64_t *out, struct dg_error *err)
+int dg_read_timeout(const struct dg_json *o, int64_t limit_ms, int64_t *out, struct dg_error *err)
 {
     int rc = dg_json_field_int(o, NULL, "timeout_ms", 1, MAX_TIMEOUT_MS, out, err);
     if (rc == DG_OK && *out > limit_ms)
@@ -142,7 +173,7 @@ int dg_request_timeout(
     return rc;
 }
 
-int dg_request_timeout_read(
+int dg_read_timeout_header(
     const char *text, int64_t limit_ms, int64_t *out_ms, struct dg_error *err)
 {
     char *end;

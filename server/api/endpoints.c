@@ -1,0 +1,106 @@
+#include "server/api/endpoints.h"
+
+#include "server/access/gate.h"
+#include "server/config.h"
+#include "server/http/reply.h"
+
+#include <strings.h>
+
+#define LINES "application/x-ndjson"
+
+/* "application/json", with or without parameters. */
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    if (!type || strncasecmp(type, json, sizeof json - 1) != 0)
+        return false;
+    char next = type[sizeof json - 1];
+    return next == '\0' || next == ';' || next == ' ' || next == '\t';
+}
+
+/* Does the client ask for lines? Quality values are not weighed: who names lines gets them. */
+static bool wants_lines(const struct dg_http_exchange *x)
+{
+    const char *accept = dg_http_header(x, "Accept");
+    for (const char *p = accept; p && *p; p++)
+        if (strncasecmp(p, LINES, sizeof LINES - 1) == 0)
+            return true;
+    return false;
+}
+
+bool dg_endpoint_accept(const struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    if (!is_json(dg_http_header(x, "Content-Type")))
+        dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type",
+            "Content-Type must be application/json");
+    else if (atomic_load(&app->state) == DG_APP_STARTING)
+        dg_reply_error(&r, 503, "starting", NULL, "the models are being loaded");
+    else if (dg_http_gone(x)) /* before any work is done for it */
+        dg_reply_client_gone(&r);
+    else
+        return true;
+    dg_http_reply_take(x, &r);
+    return false;
+}
+
+struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed)
+{
+    const struct dg_server_config *c = &app->config;
+    return (struct dg_limits){
+        .characters = (size_t)c->max_characters,
+        .texts = (size_t)c->max_texts,
+        .beam = (uint32_t)c->max_beam,
+        .items = (size_t)c->max_batch_items,
+        .all_characters = (size_t)c->max_batch_characters,
+        .timeout_ms = fed ? c->batch_timeout_ms : c->request_timeout_ms,
+    };
+}
+
+/* The body's timeout_ms stands; else header X-Request-Timeout; else the limit. */
+static int read_timeout(struct dg_request *r, int64_t limit_ms, struct dg_error *err)
+{
+    const char *header = dg_http_header(r->x, "X-Request-Timeout");
+    if (r->timeout_ms > 0)
+        return DG_OK;
+    r->timeout_ms = limit_ms;
+    return header ? dg_read_timeout_header(header, limit_ms, &r->timeout_ms, err) : DG_OK;
+}
+
+/* Take the characters of the items that are well-formed from the key's day; those that are not
+ * answered are given back. */
+static int use_quota(const struct dg_request *r, struct dg_error *err)
+{
+    int64_t characters = 0;
+    for (size_t i = 0; i < r->n; i++)
+        characters += r->items[i].wrong ? 0 : (int64_t)r->items[i].characters;
+    return dg_gate_use(r->app->auth, r->x, characters, err);
+}
+
+void dg_endpoint_handle(
+    struct dg_app *app, struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
+{
+    const struct dg_http_request *request = dg_http_request(x);
+    struct dg_limits limits = dg_endpoint_limits(app, endpoint->kind.fed);
+    struct dg_request *r = NULL;
+    struct dg_http_reply reply = {0};
+    struct dg_error err = {0};
+    if (!dg_endpoint_accept(app, x))
+        return;
+    int rc = dg_request_open(app, x, &endpoint->kind, &r, &err);
+    if (rc == DG_OK)
+        rc = endpoint->read(r, request->body, request->body_len, &limits, &err);
+    if (rc == DG_OK)
+        rc = read_timeout(r, limits.timeout_ms, &err);
+    if (rc == DG_OK)
+        rc = use_quota(r, &err);
+    if (rc == DG_OK) {
+        if (endpoint->kind.fed && wants_lines(x))
+            r->shape = DG_SHAPE_LINES;
+        dg_request_start_take(r);
+        return;
+    }
+    dg_request_free(r);
+    endpoint->kind.fail(&reply, &err);
+    dg_http_reply_take(x, &reply);
+}

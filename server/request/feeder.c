@@ -1,0 +1,361 @@
+/* DESIGN. One work on the executor does it all, so that an item is planned, put in, ended and
+ * written by one thread at a time; others only add to two lists under the lock (requests that
+ * arrived, items whose task is over), take lines out, and post the work. So the lock guards no call
+ * into another module. While anything is under way it looks at least every TICK: a queue that has
+ * room again does not say so.
+ *
+ * The request of an item that is not fed may be freed as soon as it was woken. */
+#include "server/request/feeder.h"
+
+#include "base/clock.h"
+#include "server/config.h"
+#include "server/metrics.h"
+#include "server/schedule/queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_REQUESTS 64 /* as many as bodies of full size are held, main.c */
+#define TICK_NS 5000000
+#define LINES_BYTES 65536      /* written and not yet taken: above, no more items are begun */
+#define STARTS 32              /* items begun before looking at what has finished */
+#define INTERACTIVE_ENTRIES 64 /* waiting: above, an interactive request that is fed waits */
+
+struct dg_feeder {
+    struct dg_app *app;
+    struct dg_work work;
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    struct dg_request *arrived;
+    struct dg_item *over, **over_end; /* first come first */
+    size_t n_requests;
+    /* The work's own. */
+    struct dg_request *requests;
+    struct dg_item *between, **between_end; /* planned for a second hop, first come first */
+};
+
+/* ---- from other threads ---- */
+
+void dg_feeder_poke(struct dg_feeder *f)
+{
+    dg_executor_post(f->app->executor, &f->work);
+}
+
+int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *err)
+{
+    pthread_mutex_lock(&f->lock);
+    bool room = f->n_requests < MAX_REQUESTS;
+    if (room) {
+        f->n_requests++;
+        r->next = f->arrived;
+        f->arrived = r;
+    }
+    pthread_mutex_unlock(&f->lock);
+    if (!room)
+        return dg_error_set(
+            err, DG_EAGAIN, "%d batches are under way, the most there may be", MAX_REQUESTS);
+    dg_feeder_poke(f);
+    return DG_OK;
+}
+
+void dg_feeder_over(struct dg_feeder *f, struct dg_item *item)
+{
+    pthread_mutex_lock(&f->lock);
+    item->next = NULL;
+    *f->over_end = item;
+    f->over_end = &item->next;
+    pthread_mutex_unlock(&f->lock);
+    dg_feeder_poke(f);
+}
+
+size_t dg_feeder_requests(struct dg_feeder *f)
+{
+    pthread_mutex_lock(&f->lock);
+    size_t n = f->n_requests;
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}
+
+void dg_feeder_take_lines(struct dg_feeder *f, struct dg_request *r, struct dg_buffer *out)
+{
+    pthread_mutex_lock(&f->lock);
+    bool full = r->lines.len >= LINES_BYTES;
+    if (r->lines.failed)
+        out->failed = true;
+    dg_buffer_add(out, r->lines.data, r->lines.len);
+    dg_buffer_reset(&r->lines);
+    pthread_mutex_unlock(&f->lock);
+    if (full)
+        dg_feeder_poke(f);
+}
+
+/* ---- an item's end ---- */
+
+static enum dg_metrics_outcome outcome_of(const struct dg_error *err)
+{
+    switch (err->code) {
+    case DG_OK: return DG_OUTCOME_OK;
+    case DG_ETIMEOUT: return DG_OUTCOME_TIMEOUT;
+    case DG_ECANCELED:
+    case DG_EAGAIN:
+    case DG_ENOMEM: return DG_OUTCOME_OVERLOADED;
+    case DG_EINTERNAL:
+    case DG_EIO: return DG_OUTCOME_ERROR;
+    default: return DG_OUTCOME_INVALID;
+    }
+}
+
+/* Hand an item's line on. */
+static void add_line(struct dg_feeder *f, struct dg_item *item)
+{
+    struct dg_request *r = item->request;
+    pthread_mutex_lock(&f->lock);
+    r->lines.failed |= item->answer.failed;
+    dg_buffer_add(&r->lines, item->answer.data, item->answer.len);
+    dg_buffer_adds(&r->lines, "\n");
+    pthread_mutex_unlock(&f->lock);
+    dg_buffer_deinit(&item->answer);
+    dg_http_poke(r->x);
+}
+
+/* An item is over, with err or as its task says: its answer is written and kept, or handed on as a
+ * line. Of a request that is not fed it is woken instead. */
+static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *err)
+{
+    struct dg_request *r = item->request;
+    if (!r->kind->fed) {
+        if (err->code != DG_OK)
+            r->err = *err;
+        dg_http_wake(r->x);
+        return;
+    }
+    bool gone = atomic_load(&r->ended) == DG_TASK_GONE; /* nobody will read it */
+    item->running = false;
+    if (!gone && dg_request_settle(item, err) != DG_OK)
+        r->kind->write_error(item, err);
+    dg_metrics_add(
+        f->app->metrics, DG_COUNT_BATCH_ITEMS, gone ? DG_OUTCOME_CANCELLED : outcome_of(err), 1);
+    struct dg_buffer answer = item->answer;
+    dg_buffer_init(&item->answer);
+    dg_item_release(item);
+    item->answer = answer;
+    if (r->shape == DG_SHAPE_LINES && !gone)
+        add_line(f, item);
+    r->n_over++;
+}
+
+/* Without an answer, as dg_request_end said. */
+static void settle_ended(struct dg_feeder *f, struct dg_item *item)
+{
+    struct dg_error err = {0};
+    settle(f, item, &err);
+}
+
+/* ---- the way ---- */
+
+/* Nobody waits for what would be planned now. */
+static bool stopped(struct dg_feeder *f, struct dg_error *err)
+{
+    return dg_queue_stopped(f->app->queue) &&
+           dg_error_set(err, DG_ECANCELED, "the server is stopping") != DG_OK;
+}
+
+/* A hop is over: that was the item, unless another model is to go on. */
+static void hop_over(struct dg_feeder *f, struct dg_item *item)
+{
+    struct dg_request *r = item->request;
+    struct dg_error err = {0};
+    item->running = false;
+    if (!dg_item_goes_on(item) || atomic_load(&r->ended) != DG_TASK_OK) {
+        settle_ended(f, item);
+    } else if (stopped(f, &err) || dg_item_plan_next(item, &err) != DG_OK) {
+        settle(f, item, &err);
+    } else {
+        if (r->stream) /* some sentences may be answered already */
+            dg_http_poke(r->x);
+        item->next = NULL;
+        *f->between_end = item;
+        f->between_end = &item->next;
+    }
+}
+
+/* False: there is no room. Otherwise the item is on its way, or over. */
+static bool submit(struct dg_feeder *f, struct dg_item *item)
+{
+    struct dg_error err = {0};
+    item->running = true;
+    int rc = dg_request_submit(item, &err);
+    if (rc == DG_EAGAIN)
+        item->running = false;
+    else if (rc != DG_OK)
+        settle(f, item, &err);
+    return rc != DG_EAGAIN;
+}
+
+/* Second hops are put in before anything new is begun, also where has_room would not have it: half
+ * of their work is done. */
+static void go_on(struct dg_feeder *f)
+{
+    struct dg_item **at = &f->between, *item;
+    while ((item = *at) != NULL) {
+        struct dg_item *next = item->next; /* the item may be over once it was submitted */
+        if (atomic_load(&item->request->ended) != DG_TASK_OK) {
+            settle_ended(f, item);
+        } else if (!submit(f, item)) {
+            at = &item->next;
+            continue;
+        }
+        *at = next;
+    }
+    f->between_end = at;
+}
+
+/* May the request put more into the queue? The queue sees to it that bulk work keeps nobody out,
+ * and says when it is full; one that passes as interactive leaves room for those that are. */
+static bool has_room(struct dg_feeder *f, const struct dg_request *r)
+{
+    struct dg_queue_load load;
+    if (r->priority == DG_CLASS_BULK)
+        return true;
+    dg_queue_load(f->app->queue, &load);
+    return load.entries < INTERACTIVE_ENTRIES;
+}
+
+/* Begin the request's next item. False: the queue has no room. */
+static bool start_next(struct dg_feeder *f, struct dg_request *r)
+{
+    struct dg_item *item = &r->items[r->n_started];
+    struct dg_error err = {0};
+    if (!item->wrong && !stopped(f, &err) && item->n_hops == 0)
+        dg_item_plan(item, &err);
+    if (item->wrong || err.code != DG_OK) {
+        r->n_started++;
+        settle(f, item, &err);
+        return true;
+    }
+    if (!has_room(f, r) || !submit(f, item))
+        return false;
+    r->n_started++;
+    return true;
+}
+
+static bool may_start(struct dg_feeder *f, struct dg_request *r)
+{
+    if (r->cut || r->n_started == r->n)
+        return false;
+    if (r->shape != DG_SHAPE_LINES)
+        return true;
+    pthread_mutex_lock(&f->lock);
+    bool read = r->lines.len < LINES_BYTES;
+    pthread_mutex_unlock(&f->lock);
+    return read;
+}
+
+/* An item of each request in turn, as long as the queue takes any. True: there may be more. */
+static bool start_some(struct dg_feeder *f)
+{
+    int started = 0;
+    for (bool any = true; any && started < STARTS;) {
+        any = false;
+        for (struct dg_request *r = f->requests; r; r = r->next) {
+            if (may_start(f, r) && start_next(f, r)) {
+                any = true;
+                started++;
+            }
+        }
+    }
+    return started >= STARTS;
+}
+
+/* Requests that have ended early: end what runs, and settle what was not begun. */
+static void cut_some(struct dg_feeder *f)
+{
+    for (struct dg_request *r = f->requests; r; r = r->next) {
+        int why = atomic_load(&r->ended);
+        if (r->cut || why == DG_TASK_OK)
+            continue;
+        r->cut = true;
+        for (size_t i = 0; i < r->n_started; i++)
+            if (r->items[i].running)
+                dg_queue_cancel(
+                    f->app->queue, dg_item_hop(&r->items[i])->task, (enum dg_outcome)why);
+        while (r->n_started < r->n)
+            settle_ended(f, &r->items[r->n_started++]);
+    }
+}
+
+/* Let go of requests whose items are all over. */
+static void retire(struct dg_feeder *f)
+{
+    for (struct dg_request **at = &f->requests; *at;) {
+        struct dg_request *r = *at;
+        if (r->n_over < r->n) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        pthread_mutex_lock(&f->lock);
+        f->n_requests--;
+        pthread_mutex_unlock(&f->lock);
+        dg_http_wake(r->x);
+    }
+}
+
+/* Take what has come; the items that are over. */
+static struct dg_item *receive(struct dg_feeder *f)
+{
+    pthread_mutex_lock(&f->lock);
+    struct dg_item *over = f->over;
+    struct dg_request *arrived = f->arrived;
+    f->over = NULL;
+    f->over_end = &f->over;
+    f->arrived = NULL;
+    pthread_mutex_unlock(&f->lock);
+    while (arrived) {
+        struct dg_request *r = arrived;
+        arrived = r->next;
+        r->next = f->requests;
+        f->requests = r;
+    }
+    return over;
+}
+
+static void feed(void *arg)
+{
+    struct dg_feeder *f = arg;
+    struct dg_item *over = receive(f), *item;
+    while ((item = over) != NULL) {
+        over = item->next;
+        hop_over(f, item);
+    }
+    cut_some(f);
+    go_on(f);
+    if (start_some(f))
+        dg_feeder_poke(f);
+    retire(f);
+    if (f->requests || f->between)
+        dg_executor_post_at(f->app->executor, &f->work, dg_clock_ns() + TICK_NS);
+}
+
+int dg_feeder_open(struct dg_app *app, struct dg_feeder **out, struct dg_error *err)
+{
+    struct dg_feeder *f = calloc(1, sizeof *f);
+    if (!f)
+        return dg_error_set(err, DG_ENOMEM, "no memory for feeding requests");
+    f->app = app;
+    f->work = (struct dg_work){.run = feed, .arg = f};
+    f->over_end = &f->over;
+    f->between_end = &f->between;
+    pthread_mutex_init(&f->lock, NULL);
+    *out = f;
+    return DG_OK;
+}
+
+void dg_feeder_close(struct dg_feeder *f)
+{
+    if (!f)
+        return;
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}

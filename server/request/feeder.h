@@ -1,0 +1,27 @@
+/* What requests need besides the HTTP threads and the workers: items of fed requests are planned
+ * and put into the queue as it has room for them, one of each request in turn, so that such a
+ * request need not fit into the queue; second hops are planned and put in; answers of fed items are
+ * written as they come. Runs on an executor. Any thread. */
+#ifndef DG_SERVER_REQUEST_FEEDER_H
+#define DG_SERVER_REQUEST_FEEDER_H
+
+#include "server/request/request.h"
+
+struct dg_feeder;
+
+int dg_feeder_open(struct dg_app *app, struct dg_feeder **out, struct dg_error *err);
+/* No request may be left, and the executor must be closed. NULL is fine. */
+void dg_feeder_close(struct dg_feeder *f);
+
+/* Feed a request; it is woken when all its items are over. DG_EAGAIN: too many are under way. */
+int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *err);
+/* An item's task is over, and it is to go on, or its request is fed. */
+void dg_feeder_over(struct dg_feeder *f, struct dg_item *item);
+/* Something has changed that it is to look at: a request has ended. */
+void dg_feeder_poke(struct dg_feeder *f);
+/* Requests under way. */
+size_t dg_feeder_requests(struct dg_feeder *f);
+/* Move a request's lines that are ready to out; once it was woken they are all. */
+void dg_feeder_take_lines(struct dg_feeder *f, struct dg_request *r, struct dg_buffer *out);
+
+#endif

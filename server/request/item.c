@@ -1,0 +1,182 @@
+#include "server/request/item.h"
+
+#include "base/clock.h"
+#include "server/config.h"
+#include "server/metrics.h"
+#include "server/request/pivot_answers.h"
+#include "server/request/request.h"
+#include "server/request/stream.h"
+
+#include <stdlib.h>
+
+struct dg_hop *dg_item_hop(struct dg_item *item)
+{
+    return &item->hops[atomic_load(&item->at)];
+}
+
+const struct dg_hop *dg_item_last_hop(const struct dg_item *item)
+{
+    return &item->hops[item->n_hops > 0 ? item->n_hops - 1 : 0];
+}
+
+/* ---- planning ---- */
+
+/* Which models translate it. What the last one cannot do is said now and not after the first one's
+ * work. */
+static int find_hops(struct dg_item *item, struct dg_error *err)
+{
+    struct dg_way way;
+    struct dg_translate_options o;
+    const struct dg_request *r = item->request;
+    int rc =
+        dg_models_way(r->app->models, item->source, item->target, r->kind->may_pivot, &way, err);
+    if (rc != DG_OK)
+        return rc;
+    for (size_t i = 0; i < way.n; i++) {
+        item->hops[i].model = way.hops[i].model; /* its hold is the item's now */
+        item->hops[i].pair[0] = way.hops[i].pair[0];
+        item->hops[i].pair[1] = way.hops[i].pair[1];
+    }
+    item->n_hops = way.n;
+    const struct dg_hop *last = dg_item_last_hop(item);
+    return dg_request_options_plan(&item->options, last->model, last->pair, &o, err);
+}
+
+static int check_sentences(
+    const struct dg_item *item, const struct dg_hop *hop, struct dg_error *err)
+{
+    int64_t limit = item->request->app->config.max_sentences;
+    size_t sentences = 0;
+    for (size_t i = 0; i < item->n_texts; i++)
+        sentences += dg_job_sentences(hop->jobs[i]);
+    if (sentences <= (size_t)limit)
+        return DG_OK;
+    return dg_error_field(err, DG_ELIMIT, "text", "text has %zu sentences, the limit is %lld",
+        sentences, (long long)limit);
+}
+
+static int plan_text(const struct dg_item *item, size_t i, struct dg_hop *hop,
+    const struct dg_text *text, const struct dg_translate_options *o, struct dg_error *err)
+{
+    const struct dg_request_kind *kind = item->request->kind;
+    const struct dg_translator *t = hop->model->translator;
+    return kind->plan ? kind->plan(item, i, t, text, o, &hop->jobs[i], err)
+                      : dg_job_plan(t, text->s, text->len, o, &hop->jobs[i], err);
+}
+
+/* Jobs and a task for one hop, from the request's texts or from the answers of the hop before. */
+static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
+{
+    struct dg_request *r = item->request;
+    struct dg_hop *hop = &item->hops[at];
+    bool last = at + 1 == item->n_hops;
+    struct dg_request_options options =
+        last ? item->options : dg_request_options_first(&item->options);
+    struct dg_translate_options o;
+    uint64_t begin = dg_clock_ns();
+    hop->jobs = calloc(item->n_texts, sizeof(struct dg_job *));
+    if (!hop->jobs)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", item->n_texts);
+    int rc = dg_request_options_plan(&options, hop->model, hop->pair, &o, err);
+    for (size_t i = 0; i < item->n_texts && rc == DG_OK; i++) {
+        struct dg_text text = item->texts[i];
+        if (at > 0)
+            text = (struct dg_text){hop[-1].read[i].best[0].text, hop[-1].read[i].best[0].len};
+        rc = plan_text(item, i, hop, &text, &o, err);
+    }
+    if (rc == DG_OK && at == 0)
+        rc = check_sentences(item, hop, err);
+    if (rc == DG_OK)
+        rc = dg_task_open(hop->model, hop->jobs, item->n_texts, &hop->task, err);
+    if (rc == DG_OK && last && r->stream)
+        rc = dg_stream_plan(r->stream, item, err);
+    dg_metrics_observe(
+        r->app->metrics, DG_TIME_STAGE, DG_STAGE_TOKENIZE, (double)(dg_clock_ns() - begin) / 1e9);
+    return rc;
+}
+
+int dg_item_plan(struct dg_item *item, struct dg_error *err)
+{
+    const struct dg_request_kind *kind = item->request->kind;
+    int rc = find_hops(item, err);
+    if (rc == DG_OK && kind->check)
+        rc = kind->check(item, err);
+    return rc == DG_OK && !kind->work ? plan_hop(item, 0, err) : rc;
+}
+
+bool dg_item_goes_on(const struct dg_item *item)
+{
+    size_t at = atomic_load(&item->at);
+    return at + 1 < item->n_hops && !dg_task_over(item->hops[at].task);
+}
+
+int dg_item_plan_next(struct dg_item *item, struct dg_error *err)
+{
+    size_t at = atomic_load(&item->at);
+    struct dg_hop *hop = &item->hops[at];
+    int rc = DG_OK;
+    hop->read = calloc(item->n_texts, sizeof *hop->read);
+    if (!hop->read)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", item->n_texts);
+    for (size_t i = 0; i < item->n_texts && rc == DG_OK; i++)
+        rc = dg_job_finish(hop->jobs[i], &hop->read[i], err);
+    if (rc == DG_OK)
+        rc = plan_hop(item, at + 1, err);
+    if (rc == DG_OK)
+        atomic_store(&item->at, at + 1); /* what others read of the hop is there */
+    return rc;
+}
+
+/* ---- the end ---- */
+
+int dg_item_outcome(const struct dg_item *item, struct dg_error *err)
+{
+    const struct dg_request *r = item->request;
+    const struct dg_task *t = item->hops[atomic_load(&item->at)].task;
+    if (item->answered)
+        return DG_OK;
+    if (item->wrong || r->err.code != DG_OK) {
+        *err = item->wrong ? *item->wrong : r->err;
+        return err->code;
+    }
+    int outcome = t ? atomic_load(&t->outcome) : DG_TASK_OK;
+    if (outcome == DG_TASK_OK)
+        outcome = atomic_load(&r->ended);
+    switch ((enum dg_outcome)outcome) {
+    case DG_TASK_OK: return DG_OK;
+    case DG_TASK_LATE: return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
+    case DG_TASK_GONE:
+    case DG_TASK_STOPPED: return dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    case DG_TASK_FAILED: *err = t->error; break;
+    }
+    return err->code;
+}
+
+int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_answers *out,
+    struct dg_error *err)
+{
+    const struct dg_hop *last = dg_item_last_hop(item);
+    int rc = dg_job_finish(last->jobs[i], out, err);
+    if (rc == DG_OK && item->n_hops > 1)
+        rc = dg_pivot_answers_map(&item->hops[0].read[i], arena, out, err);
+    return rc;
+}
+
+static void release_hop(struct dg_hop *hop, size_t n_texts)
+{
+    dg_task_free(hop->task);
+    for (size_t i = 0; hop->jobs && i < n_texts; i++)
+        dg_job_free(hop->jobs[i]);
+    free(hop->jobs);
+    free(hop->read);
+    dg_served_release(hop->model);
+    *hop = (struct dg_hop){0};
+}
+
+void dg_item_release(struct dg_item *item)
+{
+    for (size_t i = 0; i < item->n_hops; i++)
+        release_hop(&item->hops[i], item->n_texts);
+    item->n_hops = 0;
+    dg_buffer_deinit(&item->answer);
+}

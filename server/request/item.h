@@ -1,0 +1,75 @@
+/* One item of a request (request.h): texts that go through the queue together, in one hop (a model
+ * for their pair) or in two (through a third language). Its way: plan, queue, workers, perhaps plan
+ * and queue again, write. What it reads is borrowed from the request. One thread at a time, except
+ * as said. */
+#ifndef DG_SERVER_REQUEST_ITEM_H
+#define DG_SERVER_REQUEST_ITEM_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/executor.h"
+#include "server/request/options.h"
+#include "server/schedule/task.h"
+
+#define DG_HOPS_MAX 2
+
+struct dg_request;
+
+struct dg_text {
+    const char *s; /* [len]; valid UTF-8 */
+    size_t len;
+};
+
+struct dg_hop {
+    struct dg_served *model; /* held */
+    const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
+    struct dg_job **jobs;    /* [n_texts], NULL until planned */
+    struct dg_answers *read; /* [n_texts] the answers that the next hop reads; last hop: NULL */
+    struct dg_task *task;
+};
+
+struct dg_item {
+    struct dg_request *request;
+    size_t index; /* in the request */
+    /* What was read. */
+    const char *source, *target; /* languages, as the client wrote them */
+    struct dg_text *texts;       /* [n_texts] */
+    struct dg_text *given;       /* [n_texts] translations that the client has; NULL: none */
+    size_t n_texts;
+    size_t source_characters, characters; /* of texts; with given ones and target_prefix */
+    struct dg_request_options options;
+    const void *extra;            /* the reader's, for its writer */
+    const struct dg_error *wrong; /* NULL: well-formed */
+    /* Its way. */
+    struct dg_hop hops[DG_HOPS_MAX]; /* [n_hops] */
+    size_t n_hops;                   /* 0: not planned yet */
+    atomic_size_t at;                /* the hop under way. Any thread may read it */
+    bool running;                    /* fed: in the queue or with a worker */
+    bool answered;                   /* the last hop is over, and well */
+    struct dg_work work;             /* of a kind with `work` */
+    struct dg_item *next;            /* of a list of the feeder's */
+    struct dg_buffer answer;         /* once it is over */
+};
+
+/* Find its models and plan its first hop. DG_OK: its task is to be submitted, or has no entries
+ * and is over at once. Otherwise what is wrong with it, or DG_EAGAIN, DG_ENOMEM. */
+int dg_item_plan(struct dg_item *item, struct dg_error *err);
+/* A hop's task is over, and well. Is there another hop to come? */
+bool dg_item_goes_on(const struct dg_item *item);
+/* Plan that hop from the answers of the one before; codes as above. */
+int dg_item_plan_next(struct dg_item *item, struct dg_error *err);
+
+/* Why it ended without an answer; DG_OK: it has one. */
+int dg_item_outcome(const struct dg_item *item, struct dg_error *err);
+/* The answers to text i, whose spans, flags, scores and counts speak of the text that was asked
+ * about, and not of one between. Borrowed from the item and the arena. */
+int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_answers *out,
+    struct dg_error *err);
+
+/* The hop under way, and the last one. */
+struct dg_hop *dg_item_hop(struct dg_item *item);
+const struct dg_hop *dg_item_last_hop(const struct dg_item *item);
+/* Let go of models, jobs, tasks and answer. */
+void dg_item_release(struct dg_item *item);
+
+#endif

@@ -1,0 +1,41 @@
+#include "server/request/options.h"
+
+struct dg_request_options dg_request_options_first(const struct dg_request_options *options)
+{
+    struct dg_request_options first = {
+        .alignments = options->alignments, .format = options->format};
+    first.search.beam = options->search.beam;
+    first.search.alpha = options->search.alpha;
+    return first;
+}
+
+static int check_n_best(
+    const struct dg_served *model, const struct dg_search *s, struct dg_error *err)
+{
+    uint32_t beam =
+        s->beam > 0 ? s->beam : dg_model_config(dg_translator_model(model->translator))->beam;
+    if (s->n_best <= beam)
+        return DG_OK;
+    return dg_error_field(err, DG_EINVAL, "n_best",
+        "n_best is %u, more than beam_size, which is %u", s->n_best, beam);
+}
+
+int dg_request_options_plan(const struct dg_request_options *options, const struct dg_served *model,
+    const char *const pair[2], struct dg_translate_options *out, struct dg_error *err)
+{
+    *out = (struct dg_translate_options){
+        .source = pair[0],
+        .target = pair[1],
+        .search = options->search,
+        .alignments = options->alignments,
+        .format = options->format,
+        .prefix = options->target_prefix,
+    };
+    if (options->search.sampling.temperature > 0) {
+        if (options->search.beam > 1 || options->search.n_best > 1)
+            return dg_error_field(err, DG_EINVAL, "sampling",
+                "sampling draws one answer: beam_size and n_best must be 1 or left out");
+        out->search.beam = 1;
+    }
+    return check_n_best(model, &options->search, err);
+}

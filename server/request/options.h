@@ -1,0 +1,28 @@
+/* How a translation is wanted: what requests of every kind have in common. A new option is a field
+ * here, a line in dg_request_options_plan and one in the reader of each dialect (api/read.h). Plain
+ * data; any thread. */
+#ifndef DG_SERVER_REQUEST_OPTIONS_H
+#define DG_SERVER_REQUEST_OPTIONS_H
+
+#include "server/models/models.h"
+
+struct dg_request_options {
+    struct dg_search search; /* as dg_translate_options wants it */
+    uint32_t alternatives;   /* how many are asked for */
+    bool scores;             /* say the score of the whole text */
+    bool alignments;         /* say which words came from which */
+    enum dg_format format;   /* what line ends and marks in the text mean */
+    /* what the first sentence's answer begins with, or NULL; borrowed from the request's body */
+    const char *target_prefix;
+};
+
+/* The same for the first hop of two: how to read the text and how to search, and nothing about what
+ * the answer is to be. */
+struct dg_request_options dg_request_options_first(const struct dg_request_options *options);
+
+/* What the planner is to be told for a pair of a model (borrowed); DG_EINVAL when the model cannot
+ * do it. */
+int dg_request_options_plan(const struct dg_request_options *options, const struct dg_served *model,
+    const char *const pair[2], struct dg_translate_options *out, struct dg_error *err);
+
+#endif

@@ -1,0 +1,106 @@
+/* A request: a list of items (item.h), each a chain of hops, shown as one reply, as events or as
+ * lines. One machine for every endpoint: an endpoint is a reader that fills in a request, a way to
+ * plan an item, and a writer (struct dg_request_kind). Here are, once each, the deadline, the
+ * cancellation, the memory and the reply. Knows no dialect of JSON.
+ *
+ *   open -> (reader) -> start -> items: plan -> queue -> ... -> over -> (writer) -> reply
+ *
+ * A request that is not fed enters the queue whole or is refused; the HTTP thread plans it. The
+ * items of a fed one are planned and put in by the feeder, as there is room. HTTP threads, except
+ * as said. */
+#ifndef DG_SERVER_REQUEST_REQUEST_H
+#define DG_SERVER_REQUEST_REQUEST_H
+
+#include "base/executor.h"
+#include "base/json.h"
+#include "server/app.h"
+#include "server/http/http.h"
+#include "server/request/item.h"
+#include "server/schedule/batcher.h"
+
+#define DG_MAX_LOW_WAITING 8 /* works that may wait for the low-priority thread */
+
+struct dg_stream;
+struct dg_streamed;
+
+enum dg_request_shape { DG_SHAPE_WHOLE, DG_SHAPE_EVENTS, DG_SHAPE_LINES };
+
+/* What requests cost, for "usage". */
+struct dg_usage {
+    size_t source_characters, source_tokens, target_tokens;
+};
+
+/* What is particular about an endpoint. Static storage. */
+struct dg_request_kind {
+    bool may_pivot; /* through a third language */
+    bool fed;       /* each item enters the queue by itself, as there is room */
+    /* Plan one text of an item for a model; NULL: it is to be translated. */
+    int (*plan)(const struct dg_item *item, size_t text, const struct dg_translator *t,
+        const struct dg_text *read, const struct dg_translate_options *o, struct dg_job **out,
+        struct dg_error *err);
+    /* Optional: can the item's model, which was found, do what it asks for? */
+    int (*check)(const struct dg_item *item, struct dg_error *err);
+    /* Instead of plan: all of the item's work, on the low-priority thread; writes the answer. */
+    int (*work)(struct dg_item *item, struct dg_error *err);
+    /* Append the answer of an item that has one. May use the arena. */
+    int (*write)(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
+    /* Fed: append an item's error to its answer; the whole reply from all answers. */
+    void (*write_error)(struct dg_item *item, const struct dg_error *err);
+    void (*write_whole)(const struct dg_request *r, struct dg_buffer *out);
+    /* Events: one sentence; the end, with the answer (err NULL) or an error. */
+    void (*write_sentence)(const struct dg_streamed *s, struct dg_buffer *out);
+    void (*write_end)(
+        const struct dg_item *item, const struct dg_error *err, struct dg_buffer *out);
+    /* The reply that is an error. */
+    void (*fail)(struct dg_http_reply *r, const struct dg_error *err);
+};
+
+struct dg_request {
+    const struct dg_request_kind *kind;
+    struct dg_app *app;
+    struct dg_http_exchange *x;
+    /* What was read; arrays are the arena's. */
+    struct dg_arena arena;
+    struct dg_json *body;  /* what texts and strings are borrowed from */
+    struct dg_item *items; /* [n] */
+    size_t n;
+    enum dg_request_shape shape;
+    enum dg_class priority;
+    int64_t timeout_ms;
+    /* Its way. */
+    uint64_t deadline_ns, planned_ns;
+    struct dg_work late;      /* posted for the deadline */
+    atomic_int ended;         /* enum dg_outcome: why it is to end early. Any thread */
+    atomic_uint refs;         /* the exchange's, and late's while it is posted */
+    struct dg_error err;      /* why its item failed; not fed */
+    struct dg_stream *stream; /* events only */
+    bool shown;               /* a sentence of it */
+    struct dg_usage usage;    /* of all items that were answered */
+    int64_t answered;         /* characters of these, as they count for a key */
+    /* The feeder's: see feeder.c. */
+    struct dg_request *next;
+    size_t n_started, n_over;
+    bool cut;
+    struct dg_buffer lines;
+};
+
+/* A request without items, to be read into; owned until started. */
+int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
+    const struct dg_request_kind *kind, struct dg_request **out, struct dg_error *err);
+void dg_request_free(struct dg_request *r); /* not started; NULL is fine */
+/* For readers: n zeroed items. DG_ENOMEM. */
+int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
+
+/* It was read: plan it, queue it and reply, now or later. The request is taken over. */
+void dg_request_start_take(struct dg_request *r);
+
+/* End it early, if it has not ended: the client is gone, or it is late. Any thread. */
+void dg_request_end(struct dg_request *r, enum dg_outcome why);
+/* Put an item's task into the queue; done is called when it is over. DG_EAGAIN: no room. Any
+ * thread. */
+int dg_request_submit(struct dg_item *item, struct dg_error *err);
+/* Write what came of an item into its answer, and count it. DG_OK: an answer; else it is an error,
+ * which only fed items write. HTTP thread or feeder. */
+int dg_request_settle(struct dg_item *item, struct dg_error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* The sentences of an item as they are done: which were shown, and where each is in the
+ * translation, which is known once all before it are done. Through a third language, as the second
+ * hop finishes them. One thread at a time, except as said. */
+#ifndef DG_SERVER_REQUEST_STREAM_H
+#define DG_SERVER_REQUEST_STREAM_H
+
+#include "server/request/item.h"
+
+struct dg_stream;
+
+/* A sentence to show. */
+struct dg_streamed {
+    size_t text, index;
+    struct dg_answer_sentence sentence; /* target: where placed */
+    bool placed;
+    const char *translation; /* [len], borrowed from the job */
+    size_t len;
+};
+
+/* Nothing is shown until the item's last hop was planned (dg_stream_plan, before `at` says so). */
+int dg_stream_open(struct dg_stream **out, struct dg_error *err);
+int dg_stream_plan(struct dg_stream *s, const struct dg_item *item, struct dg_error *err);
+void dg_stream_free(struct dg_stream *s); /* NULL is fine */
+
+/* Show what has been done since, in the order of the texts; true: there was something. */
+bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
+    void (*show)(const struct dg_streamed *, struct dg_buffer *), struct dg_buffer *out);
+/* Characters of the texts whose translations were shown. Through a third language several sentences
+ * may come from one: it counts once. */
+size_t dg_stream_characters(const struct dg_stream *s);
+
+#endif
