@@ -479,6 +479,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_LOW_CONFIDENCE: return "low_confidence";
     case DG_FLAG_NUMBER_MISMATCH: return "number_mismatch";
     case DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL: return "source_language_doubtful";
+    case DG_FLAG_SAME_LANGUAGE: return "same_language";
     default: return "";
     }
 }

@@ -12,7 +12,8 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
 {
     const char *source, *target;
     size_t pair;
-    int rc = dg_translator_pair(t, o->source, o->target, &pair, err);
+    int rc = o->same_language ? dg_translator_pair(t, NULL, NULL, &pair, err)
+                              : dg_translator_pair(t, o->source, o->target, &pair, err);
     if (rc)
         return rc;
     struct dg_job *j = calloc(1, sizeof *j);
@@ -236,6 +237,17 @@ static int plan_prefix(struct dg_job *j, const char *text, struct dg_error *err)
     return 0;
 }
 
+/* All of the text is one part that stays as it is. */
+static int plan_same_language(struct dg_job *j, struct dg_error *err)
+{
+    struct dg_part *p = dg_part_new(j, 0, j->len, err);
+    if (!p)
+        return DG_ENOMEM;
+    p->copied = true;
+    p->flags = DG_FLAG_SAME_LANGUAGE;
+    return 0;
+}
+
 int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
@@ -243,7 +255,9 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     int rc = check_text(t, text, n, o->pieces, "text", err);
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
-    rc = o->pieces ? plan_pieces(j, err) : dg_job_plan_sentences(j, err);
+    rc = o->same_language ? plan_same_language(j, err)
+         : o->pieces      ? plan_pieces(j, err)
+                          : dg_job_plan_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (!rc && o->prefix && o->prefix[0])

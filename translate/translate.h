@@ -38,6 +38,9 @@ struct dg_translate_options {
     bool penalty_set;        /* search.penalty was chosen; else GNMT */
     /* the text is pieces with white space between, not sentences; the answer has one space */
     bool pieces;
+    /* source and target are the same language: the answer is the text itself, flagged; the pair is
+     * not looked at */
+    bool same_language;
     bool alignments; /* say which words of the source the answer's words came from */
     /* an answer that is caught in a loop, or empty, is left as it is (pieces always are) */
     bool keep_loops;
@@ -91,6 +94,7 @@ enum dg_flag {
     DG_FLAG_NUMBER_MISMATCH = 32,
     /* the text is plainly in another language than the source's */
     DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL = 64,
+    DG_FLAG_SAME_LANGUAGE = 128, /* nothing was translated: source and target are one language */
 };
 
 struct dg_answer_sentence {

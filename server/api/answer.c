@@ -73,7 +73,9 @@ static void write_translation(
     dg_json_set_take(o, "text", dg_json_new_string(a->best[0].text, a->best[0].len));
     dg_json_set_string(o, "source", item->hops[0].pair[0]);
     dg_json_set_string(o, "target", last->pair[1]);
-    dg_json_set_string(o, "model", dg_bundle_name(dg_translator_bundle(last->model->translator)));
+    if (!item->same_language)
+        dg_json_set_string(
+            o, "model", dg_bundle_name(dg_translator_bundle(last->model->translator)));
     if (item->options.scores)
         dg_answer_score(o, "score", a->best[0].score);
     if (a->n_best > 1) {

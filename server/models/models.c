@@ -253,6 +253,28 @@ static bool same_language(const char *a, const char *b)
     return dg_language_distance(a, b) >= 0 || dg_language_distance(b, a) >= 0;
 }
 
+/* A model of the language that is asked for on both sides, whatever its pairs; the codes are that
+ * model's. Lock held. */
+static struct found find_same(const struct dg_models *m, const char *a, const char *b)
+{
+    struct found f = {.distance = -1};
+    if (dg_language_distance(a, b) != 0)
+        return f;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct dg_bundle *bundle = dg_translator_bundle(m->list[i]->translator);
+        for (size_t p = 0; p < dg_bundle_pairs(bundle); p++) {
+            const char *codes[2];
+            dg_bundle_pair(bundle, p, &codes[0], &codes[1]);
+            for (int side = 0; side < 2; side++) {
+                int distance = dg_language_distance(a, codes[side]);
+                if (distance >= 0 && (f.distance < 0 || distance < f.distance))
+                    f = (struct found){m->list[i], {codes[side], codes[side]}, distance, true};
+            }
+        }
+    }
+    return f;
+}
+
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err)
 {
@@ -264,7 +286,12 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
     struct found direct = find(m, from, to);
     if (direct.distance >= 0) {
         add_hop(out, &direct);
-    } else if (may_pivot && strcmp(m->pivot, "off") != 0 && !same_language(from, to)) {
+    } else if (may_pivot && same_language(from, to)) {
+        struct found same = find_same(m, from, to);
+        if (same.distance >= 0)
+            add_hop(out, &same);
+        out->same = out->n > 0;
+    } else if (may_pivot && strcmp(m->pivot, "off") != 0) {
         struct found first = find(m, from, m->pivot), second = find(m, m->pivot, to);
         if (first.distance >= 0 && second.distance >= 0) {
             add_hop(out, &first);

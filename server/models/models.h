@@ -103,10 +103,12 @@ struct dg_way {
         const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
     } hops[2];
     size_t n;
+    bool same; /* both are one language: the one hop's model is not to be asked */
 };
 
-/* The nearest pair by languages.h's rule; where there is none and it may be, through the pivot.
- * DG_ENOTFOUND with field source or target. */
+/* The nearest pair by languages.h's rule; where there is none and it may be (may_pivot), through
+ * the pivot, or, where both are the same language of some model, not at all. DG_ENOTFOUND with
+ * field source or target. */
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err);
 

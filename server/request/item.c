@@ -38,6 +38,7 @@ static int find_hops(struct dg_item *item, struct dg_error *err)
         item->hops[i].pair[1] = way.hops[i].pair[1];
     }
     item->n_hops = way.n;
+    item->same_language = way.same;
     const struct dg_hop *last = dg_item_last_hop(item);
     return dg_request_options_plan(&item->options, last->model, last->pair, &o, err);
 }
@@ -78,6 +79,7 @@ static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
     if (!hop->jobs)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", item->n_texts);
     int rc = dg_request_options_plan(&options, hop->model, hop->pair, &o, err);
+    o.same_language = item->same_language;
     for (size_t i = 0; i < item->n_texts && rc == DG_OK; i++) {
         struct dg_text text = item->texts[i];
         if (at > 0)

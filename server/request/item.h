@@ -43,6 +43,7 @@ struct dg_item {
     /* Its way. */
     struct dg_hop hops[DG_HOPS_MAX]; /* [n_hops] */
     size_t n_hops;                   /* 0: not planned yet */
+    bool same_language;              /* of source and target: its one model is not asked */
     atomic_size_t at;                /* the hop under way. Any thread may read it */
     bool running;                    /* fed: in the queue or with a worker */
     bool answered;                   /* the last hop is over, and well */

@@ -225,7 +225,7 @@ static void add_version(const struct dg_request *r, struct dg_http_reply *reply)
 {
     const char *version[DG_HOPS_MAX];
     const struct dg_item *item = r->items;
-    if (r->kind->fed)
+    if (r->kind->fed || item->same_language)
         return;
     for (size_t i = 0; i < item->n_hops; i++)
         version[i] = dg_bundle_version(dg_translator_bundle(item->hops[i].model->translator));

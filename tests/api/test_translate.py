@@ -77,6 +77,26 @@ def test_codes_without_case(server):
     assert (one(reply)["source"], one(reply)["target"]) == ("en", "de")
 
 
+@pytest.mark.parametrize("text", ["Hello world.", "", " A  man.\n\n- B\r\n", "e\u0301 \ufdfa"])
+@pytest.mark.parametrize("code", ["en", "fr", "EN"])  # en is only read, fr is only written
+def test_the_same_language_is_left_as_it_is(server, text, code):
+    reply = server.post("/v1/translate", {"text": text, "source": code, "target": "fra" if code == "fr" else "en",
+                                          "target_prefix": "No", "alignments": True, "n_best": 2})
+    whole = [[0, len(text)]] * 2
+    sentence = {"source": whole[0], "target": whole[1], "score": 0, "flags": ["same_language"]}
+    assert one(reply) == {"text": text, "source": code.lower(), "target": code.lower(), "alignments": [], "sentences": [sentence]}
+    assert reply.json()["usage"] == {"source_characters": len(text), "source_tokens": 0, "target_tokens": 0}
+    assert "X-Model-Version" not in reply.headers
+    item = {"text": text, "source": code, "target": code}
+    assert server.post("/v1/batch", {"items": [item]}).json()["items"][0]["text"] == text
+
+
+def test_the_same_language_must_be_a_served_one(server):
+    assert server.post("/v1/translate", {"text": "a", "source": "zz", "target": "zz"}).status_code == 400
+    score = {"text": "a", "translation": "a", "source": "en", "target": "en"}
+    assert server.post("/v1/score", score).status_code == 400
+
+
 def test_routing_by_pair(server):
     first = one(server.translate("Hello there."))
     second = one(server.post("/v1/translate", {"text": "Hello there.", "source": "de", "target": "fr"}))
