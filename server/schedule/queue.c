@@ -1,8 +1,7 @@
 /* DESIGN. Of each set of duplicates the first is in its lane's batcher and in the table of
- * duplicates; the others hang on it by next. Tasks with a deadline are in a heap of their own while
- * an entry of them waits. So entering, leaving and being late all cost O(log n). A lane exists
- * while an entry waits in it; its entries' tasks reference the model. Done callbacks never run
- * under the lock: what is dropped is collected and settled after it. */
+ * duplicates; the others hang on it by next. So entering and leaving cost O(log n). A
+ * lane exists while an entry waits in it; its entries' tasks reference the model. Done callbacks
+ * never run under the lock: what is dropped is collected and settled after it. */
 #include "server/schedule/queue.h"
 
 #include "base/clock.h"
@@ -32,7 +31,6 @@ struct dg_queue {
     /* guarded by lock */
     struct lane lanes[MAX_LANES];
     size_t n_lanes, n_entries;
-    struct dg_heap due; /* tasks of which something waits, by deadline */
     struct dg_duplicates duplicates;
 };
 
@@ -55,7 +53,6 @@ void dg_queue_close(struct dg_queue *q)
         return;
     for (size_t i = 0; i < q->n_lanes; i++)
         dg_batcher_free(&q->lanes[i].batcher);
-    dg_heap_free(&q->due);
     pthread_mutex_destroy(&q->lock);
     pthread_cond_destroy(&q->some);
     free(q);
@@ -139,22 +136,14 @@ static void lane_out(struct dg_queue *q, struct lane *l, struct dg_entry *e)
 
 static void count_in(struct dg_queue *q, struct dg_entry *e, struct dg_entry *first)
 {
-    struct dg_task *t = e->task;
     e->first = first;
     q->n_entries++;
-    if (t->n_waiting++ == 0 && t->deadline_ns > 0) {
-        t->due = (struct dg_heap_node){.key = t->deadline_ns};
-        dg_heap_put(&q->due, &t->due);
-    }
 }
 
 static void count_out(struct dg_queue *q, struct dg_entry *e)
 {
-    struct dg_task *t = e->task;
     e->first = NULL;
     q->n_entries--;
-    if (--t->n_waiting == 0 && t->deadline_ns > 0)
-        dg_heap_remove(&q->due, &t->due);
 }
 
 /* A new entry, alone or as a duplicate of one that waits, which then has the better rank of the
@@ -227,9 +216,9 @@ static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
 
 /* ---- entering ---- */
 
-static bool reserve(struct dg_queue *q, struct lane *l, size_t entries)
+static bool reserve(struct lane *l, size_t entries)
 {
-    return l && dg_batcher_reserve(&l->batcher, entries) && dg_heap_reserve(&q->due, entries);
+    return l && dg_batcher_reserve(&l->batcher, entries);
 }
 
 /* Source pieces of t that no waiting sentence is translated for anyway. */
@@ -271,7 +260,7 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
     else
         rc = check_bound(q, t, err);
-    if (rc == DG_OK && !reserve(q, l = lane_make(q, t->model), t->n_entries))
+    if (rc == DG_OK && !reserve(l = lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
         uint64_t work = 0;
@@ -352,13 +341,6 @@ size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap)
     return n;
 }
 
-static void drop_late(struct dg_queue *q, uint64_t now_ns, struct dg_entry **list)
-{
-    struct dg_heap_node *due;
-    while ((due = dg_heap_first(&q->due)) != NULL && due->key <= now_ns)
-        leave_task(q, OWNER(struct dg_task, due, due), list);
-}
-
 /* What was picked is out of the batcher: out of the rest, too. Entries whose task has ended go onto
  * *over; the first of those left, or NULL. */
 static struct dg_entry *hand_out(
@@ -398,10 +380,9 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     struct dg_entry **out, size_t cap)
 {
     struct dg_entry *picked[MAX_PICK];
-    struct dg_entry *late = NULL, *over = NULL;
+    struct dg_entry *over = NULL;
     size_t n = 0, got = 0;
     pthread_mutex_lock(&q->lock);
-    drop_late(q, turn->now_ns, &late);
     struct lane *l = lane_of(q, model);
     turn->room.knee = knee_of(l, turn);
     if (l)
@@ -414,7 +395,6 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     }
     lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
-    settle_all(late, DG_TASK_LATE);
     settle_all(over, DG_TASK_GONE); /* their outcomes stand already */
     return got;
 }
@@ -430,7 +410,7 @@ void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t
     for (; i < n; i++)
         for (const struct dg_entry *e = entries[i]; e; e = e->next)
             total++;
-    bool ok = reserve(q, l, total);
+    bool ok = reserve(l, total);
     for (i = 0; i < n && ok; i++) {
         lane_in(q, l, entries[i]);
         for (struct dg_entry *e = entries[i]; e; e = e->next)

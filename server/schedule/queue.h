@@ -69,8 +69,7 @@ struct dg_turn {
     /* knee is the answer */
     struct dg_room room;
 };
-/* Take what the batcher admits, up to cap (256 at most): firsts of duplicates, linked by next.
- * Drops what is past its deadline. */
+/* Take what the batcher admits, up to cap (256 at most): firsts of duplicates, linked by next. */
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
     struct dg_entry **out, size_t cap);
 /* Put back, with their duplicates, what the engine had no room for after all; they keep their

@@ -15,7 +15,7 @@
 enum dg_outcome {
     DG_TASK_OK,      /* running, or every sentence was answered */
     DG_TASK_GONE,    /* the client hung up */
-    DG_TASK_LATE,    /* its deadline passed */
+    DG_TASK_LATE,    /* its deadline passed (server/request/request.c sees to it) */
     DG_TASK_STOPPED, /* the server stops */
     DG_TASK_FAILED,  /* `error` says why */
 };
@@ -29,8 +29,7 @@ struct dg_task {
     struct dg_served *model;  /* held */
     struct dg_entry *entries; /* [n_entries] */
     size_t n_entries;
-    uint64_t deadline_ns; /* 0 = none */
-    uint8_t class;        /* enum dg_class; set between opening and submitting, as the rest here */
+    uint8_t class; /* enum dg_class; set between opening and submitting, as the rest here */
     /* Optional: entries[entry] has its answer. From a worker's thread, no lock held, once an entry
      * and before done; never for entries that got no answer; two workers may be in it at once, for
      * different entries of one task. Other sentences of a job may be accepted meanwhile: hold the
@@ -41,9 +40,6 @@ struct dg_task {
             arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
     void *arg;    /* of both */
     atomic_int outcome;
-    /* the queue's own */
-    struct dg_heap_node due; /* key: its deadline */
-    size_t n_waiting;
     pthread_mutex_t lock;
     /* guarded by lock until done */
     size_t n_left; /* entries not over */

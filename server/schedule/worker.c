@@ -136,50 +136,48 @@ static void publish(struct dg_replica *replica)
 
 /* ---- leaving early ---- */
 
-static bool is_over(const struct dg_entry *e, bool stop, uint64_t now)
+static bool is_over(const struct dg_entry *e, bool stop)
 {
-    const struct dg_task *t = e->task;
-    return stop || (t->deadline_ns != 0 && t->deadline_ns <= now) || dg_task_over(t);
+    return stop || dg_task_over(e->task);
 }
 
 /* End e's task, unless it has ended already, and forget both. */
-static void drop(struct dg_entry *e, bool stop)
+static void drop(struct dg_entry *e)
 {
     struct dg_task *t = e->task;
-    dg_task_end(t, stop ? DG_TASK_STOPPED : DG_TASK_LATE, NULL); /* the first outcome stays */
+    dg_task_end(t, DG_TASK_STOPPED, NULL); /* the first outcome stays */
     dg_task_settle(t, 1);
 }
 
-/* The live sentence of that id loses the duplicates whose task has ended or whose deadline has
- * passed; true: none is left. */
-static bool drop_duplicates(struct worker *w, uint32_t id, bool stop, uint64_t now)
+/* The live sentence of that id loses the duplicates whose task has ended; true: none is left. */
+static bool drop_duplicates(struct worker *w, uint32_t id, bool stop)
 {
-    for (struct dg_entry *e; (e = w->live[id]) != NULL && is_over(e, stop, now);) {
+    for (struct dg_entry *e; (e = w->live[id]) != NULL && is_over(e, stop);) {
         unlink_first(w, e);
-        drop(e, stop);
+        drop(e);
     }
     if (!w->live[id])
         return true;
     for (struct dg_entry **link = &w->live[id]->next, *e; (e = *link) != NULL;) {
-        if (!is_over(e, stop, now)) {
+        if (!is_over(e, stop)) {
             link = &e->next;
             continue;
         }
         *link = e->next;
-        drop(e, stop);
+        drop(e);
     }
     return false;
 }
 
 /* Rows of sentences whose requests are all over are free for the next step. */
-static void drop_over(struct worker *w, uint64_t now)
+static void drop_over(struct worker *w)
 {
     bool stop = dg_queue_stopped(w->queue);
     for (uint32_t i = 0; i < w->n_live;) {
         const uint32_t id = w->ranking[i]->id;
         struct dg_served *model = w->ranking[i]->task->model;
         dg_served_hold(model); /* the last entry may take its task, and that the model, along */
-        if (drop_duplicates(w, id, stop, now)) { /* what ranked after it has moved up to i */
+        if (drop_duplicates(w, id, stop)) { /* what ranked after it has moved up to i */
             dg_engine_cancel(engine_of(w, model), id);
             publish(replica_of(w, model));
         } else {
@@ -446,7 +444,7 @@ static void *work(void *arg)
 {
     struct worker *w = arg;
     while (await(w)) {
-        drop_over(w, dg_clock_ns());
+        drop_over(w);
         hold_models(w);
         for (size_t i = 0; i < w->n_models; i++) {
             step(w, w->models[i]);

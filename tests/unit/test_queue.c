@@ -29,14 +29,13 @@ struct made {
 };
 
 /* A task of n sentences with `tokens` each. */
-static struct made *make(struct dg_served *model, size_t n, uint32_t tokens, uint64_t deadline_ns)
+static struct made *make(struct dg_served *model, size_t n, uint32_t tokens)
 {
     struct made *m = calloc(1, sizeof *m);
     assert_non_null(m);
     m->task.model = model;
     m->task.entries = m->entries;
     m->task.n_entries = m->task.n_left = n;
-    m->task.deadline_ns = deadline_ns;
     m->task.done = count_done;
     m->task.arg = &m->done;
     pthread_mutex_init(&m->task.lock, NULL);
@@ -83,8 +82,8 @@ static void bounded_all_or_none(void **state)
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue(100);
     struct dg_error err = {0};
-    struct made *a = make(&model, 3, 20, 0), *b = make(&model, 3, 20, 0),
-                *c = make(&model, 2, 20, 0), *huge = make(&model, 2, 500, 0);
+    struct made *a = make(&model, 3, 20), *b = make(&model, 3, 20), *c = make(&model, 2, 20),
+                *huge = make(&model, 2, 500);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_submit(q, &a->task, &err), 0);
@@ -113,7 +112,7 @@ static void lanes_by_model(void **state)
 {
     struct dg_served first = {.refs = 1}, second = {.refs = 1}, *models[4];
     struct dg_queue *q = open_queue(1000);
-    struct made *a = make(&first, 2, 1, 0), *b = make(&second, 3, 1, 0);
+    struct made *a = make(&first, 2, 1), *b = make(&second, 3, 1);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_models(q, models, 4), 0);
@@ -135,7 +134,7 @@ static void cancelling(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue(1000);
-    struct made *a = make(&model, 4, 10, 0), *b = make(&model, 2, 10, 0);
+    struct made *a = make(&model, 4, 10), *b = make(&model, 2, 10);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
@@ -155,19 +154,22 @@ static void cancelling(void **state)
     dg_queue_close(q);
 }
 
-static void deadlines(void **state)
+/* A request whose deadline has passed leaves as one whose client has, with its own outcome. */
+static void late_ones_leave(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue(1000);
-    struct made *late = make(&model, 2, 10, 1), *early = make(&model, 1, 10, UINT64_MAX);
+    struct made *late = make(&model, 2, 10), *early = make(&model, 1, 10);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_submit(q, &late->task, NULL), 0);
     assert_int_equal(dg_queue_submit(q, &early->task, NULL), 0);
-    assert_int_equal(pick(q, &model, N, out), 1);
-    assert_ptr_equal(out[0], &early->entries[0]);
+    dg_queue_cancel(q, &late->task, DG_TASK_LATE);
+    dg_queue_cancel(q, &late->task, DG_TASK_GONE); /* the first outcome stands */
     assert_int_equal(late->done, 1);
     assert_int_equal(late->task.outcome, DG_TASK_LATE);
+    assert_int_equal(pick(q, &model, N, out), 1);
+    assert_ptr_equal(out[0], &early->entries[0]);
     expect_load(q, 0, 0);
     unmake(late), unmake(early);
     dg_queue_close(q);
@@ -177,7 +179,7 @@ static void given_back_keeps_its_place(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue(1000);
-    struct made *a = make(&model, 4, 10, 0), *b = make(&model, 2, 10, 0);
+    struct made *a = make(&model, 4, 10), *b = make(&model, 2, 10);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
@@ -204,7 +206,7 @@ static void stopping(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue(1000);
-    struct made *a = make(&model, 4, 10, 0), *b = make(&model, 1, 10, 0);
+    struct made *a = make(&model, 4, 10), *b = make(&model, 1, 10);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
@@ -256,12 +258,12 @@ static void *race_client(void *arg)
     struct race *r = arg;
     struct made *made[TASKS];
     for (int i = 0; i < TASKS; i++) {
-        made[i] = make(r->model, (size_t)(i % N + 1), 5, i % 11 == 0 ? 1 : 0);
+        made[i] = make(r->model, (size_t)(i % N + 1), 5);
         if (dg_queue_submit(r->q, &made[i]->task, NULL) != DG_OK) {
             atomic_fetch_add(&r->refused, 1);
             atomic_fetch_add(&made[i]->done, 1);
-        } else if (i % 5 == 0) {
-            dg_queue_cancel(r->q, &made[i]->task, DG_TASK_GONE);
+        } else if (i % 5 == 0 || i % 11 == 0) {
+            dg_queue_cancel(r->q, &made[i]->task, i % 5 == 0 ? DG_TASK_GONE : DG_TASK_LATE);
         }
     }
     for (int i = 0; i < TASKS; i++) {
@@ -302,7 +304,7 @@ int main(void)
         cmocka_unit_test(bounded_all_or_none),
         cmocka_unit_test(lanes_by_model),
         cmocka_unit_test(cancelling),
-        cmocka_unit_test(deadlines),
+        cmocka_unit_test(late_ones_leave),
         cmocka_unit_test(given_back_keeps_its_place),
         cmocka_unit_test(stopping),
         cmocka_unit_test(many_threads),
