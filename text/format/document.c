@@ -225,7 +225,7 @@ void dg_document_drop(struct dg_document *d)
 bool dg_document_has_letter(const struct dg_document *d)
 {
     size_t at = d->units[d->n_units].at;
-    return dg_utf8_has_letter(d->text.data + at, d->text.len - at);
+    return d->text.len > at && dg_utf8_has_letter(d->text.data + at, d->text.len - at);
 }
 
 void dg_document_append(struct dg_document *d, const struct dg_document *more)

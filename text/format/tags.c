@@ -2,10 +2,11 @@
 #include "text/format/internal.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define MAX_OPEN 64 /* pairs open at a time */
+#define MAX_OPEN 64 /* tags that a closing tag is compared with, so that time grows with length */
 
 static bool begins(const char *s, size_t at, size_t end, const char *with)
 {
@@ -76,38 +77,49 @@ struct open {
  * that is still open. */
 static size_t find_open(const struct open *open, size_t n, const char *s, size_t name, size_t len)
 {
-    for (size_t k = n; k-- > 0 && !open[k].id;)
+    for (size_t k = n; k-- > 0 && !open[k].id && n - k <= MAX_OPEN;)
         if (open[k].len == len && strncasecmp(s + open[k].name, s + name, len) == 0)
             return k;
     return n;
 }
 
+static void stand_alone(struct dg_mark *m)
+{
+    m->kind = DG_MARK_POINT;
+    m->id = 0;
+}
+
 void dg_tags_pair(struct dg_document *d, const char *s, size_t first)
 {
-    struct open open[MAX_OPEN];
+    struct dg_mark *marks = d->marks;
+    struct open *open = malloc((d->n_marks - first + 1) * sizeof *open);
     size_t n = 0;
-    for (size_t i = first; i < d->n_marks; i++) {
-        struct dg_mark *m = &d->marks[i];
-        size_t name, len, k;
+    d->text.failed = d->text.failed || !open;
+    for (size_t i = first; open && i < d->n_marks; i++) {
+        size_t name, len, k = n;
         bool closes;
-        if (m->kind == DG_MARK_CLOSE) {
+        if (marks[i].kind == DG_MARK_OPEN) {
+            open[n++] = (struct open){.mark = i, .id = marks[i].id};
+        } else if (marks[i].kind == DG_MARK_CLOSE) {
             /* tags that were opened since then have no partner */
-            for (k = n; k > 0 && open[k - 1].id != m->id;)
+            while (k > 0 && !open[k - 1].id)
                 k--;
-            n = k > 0 ? k - 1 : n;
-        } else if (m->kind == DG_MARK_OPEN) {
-            if (n < MAX_OPEN)
-                open[n++] = (struct open){.mark = i, .id = m->id};
-        } else if (name_of(s, m, &closes, &name, &len)) {
-            if (!closes && n < MAX_OPEN)
+            if (k > 0 && open[k - 1].id == marks[i].id)
+                n = k - 1;
+            else
+                stand_alone(&marks[i]);
+        } else if (name_of(s, &marks[i], &closes, &name, &len)) {
+            if (!closes)
                 open[n++] = (struct open){.mark = i, .name = name, .len = len};
-            k = closes ? find_open(open, n, s, name, len) : n;
-            if (k < n) {
-                d->marks[open[k].mark].kind = DG_MARK_OPEN;
-                m->kind = DG_MARK_CLOSE;
-                d->marks[open[k].mark].id = m->id = ++d->ids;
+            else if ((k = find_open(open, n, s, name, len)) < n) {
+                marks[open[k].mark].kind = DG_MARK_OPEN;
+                marks[i].kind = DG_MARK_CLOSE;
+                marks[open[k].mark].id = marks[i].id = ++d->ids;
                 n = k;
             }
         }
     }
+    while (n-- > 0)
+        stand_alone(&marks[open[n].mark]);
+    free(open);
 }
