@@ -133,6 +133,8 @@ static const struct {
         3},
     {DG_FORMAT_MARKDOWN, "R&amp;D and `a`/`b`.", "R&D und a/b.", "R&amp;D und `a`/`b`.",
         {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "Go with :name now.", "Geh mit:name jetzt.", "Geh mit :name jetzt.",
+        {{0, 0}, {1, 1}, {2, 1}, {3, 2}}, 4},
     /* The same letters twice, written otherwise once. */
     {DG_FORMAT_MARKDOWN, "a & b &amp; c", "a & b & c", "a & b &amp; c", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "a\\*b \\* *c* * d", "a*b * c * d", "a\\*b \\* *c* * d", {{0, 0}, {2, 2}},

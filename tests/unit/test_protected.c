@@ -35,6 +35,13 @@ static void addresses(void **state)
     expect("HTTP://EXAMPLE.ORG! ftp://x.org", "<HTTP://EXAMPLE.ORG><ftp://x.org>");
     expect(
         "See https://x.org/Foo_ and *https://x.org/a_b*", "<https://x.org/Foo><https://x.org/a_b>");
+    expect("https://x.org/Foo_(bar), (https://x.org/Foo_(bar))",
+        "<https://x.org/Foo_(bar)><https://x.org/Foo_(bar)>");
+    expect(
+        "ssh://git@x.org/y mailto:a@b.org tel:+491234 localhost:8080/x 10.0.0.1:80 example.org/a?b=c.",
+        "<ssh://git@x.org/y><mailto:a@b.org><tel:+491234><localhost:8080/x><10.0.0.1:80><example.org/a?b=c>");
+    expect("jürgen@müller.de 写信anna@b.org", "<jürgen@müller.de><anna@b.org>");
+    expect("localhost: 1.2.3 1.234.567,8 10.11.2024", "");
     expect("https:// is nothing, www. neither, xhttp://y.org", "");
     expect("Write to anna.b+c@mail.example.org.", "<anna.b+c@mail.example.org>");
     expect("(anna@example.org), a@b, @, a @ b.c", "<anna@example.org>");
@@ -48,7 +55,10 @@ static void files(void **state)
         "<config.txt><my-notes.v2.pdf><x.html>");
     expect("booking.com, e.g. this, z.B. das, at 5 p.m. End.Begin 3.5 1.000,5 .txt a.b",
         "<booking.com>");
-    expect("config.txtual überconfig.txt", "");
+    expect("config.txtual überconfig.txta", "");
+    expect("See /etc/hosts, ~/x.y, ./run.sh and C:\\Users\\anna\\x.txt.",
+        "</etc/hosts><~/x.y><./run.sh><C:\\Users\\anna\\x.txt>");
+    expect("src/main.c and Übersicht.pdf and/or km/h w/o 1/2", "<src/main.c><Übersicht.pdf>");
 }
 
 static void placeholders(void **state)
@@ -57,7 +67,17 @@ static void placeholders(void **state)
     expect("%s has %d of %1$s, %.2f and %(name)s", "<%s><%d><%1$s><%.2f><%(name)s>");
     expect("100% sure, 50%d, 5 % des, %zzz, 20 %", "");
     expect("Hello {name}, {{user.name}}, ${PATH}, {0}!", "<{name}><{{user.name}}><${PATH}><{0}>");
-    expect("{ a }, {}, {a b}, $5, {x", "");
+    expect("{ a }, {a b}, $5, {x, a{b", "");
+    expect("Hi {{ x }}, {{#if a}}{{/if}} {{{raw}}} {% for a in b %} <%= x %>!",
+        "<{{ x }}><{{#if a}}><{{/if}}><{{{raw}}}><{% for a in b %}><<%= x %>>");
+    expect("Dear :name, $user or #{user} (:smile:), not :D, 10:30, a::b or note: this",
+        "<:name><$user><#{user}><:smile:>");
+    expect("%d%% of %ld, %zu and %-5.2f; %{name}, %<n>d, %@",
+        "<%d><%%><%ld><%zu><%-5.2f><%{name}><%<n>d><%@>");
+    expect("{} {0:N2} {name!r} {n, plural, one {# file} other {# files}} left",
+        "<{}><{0:N2}><{name!r}><{n, plural, one {# file} other {# files}}>");
+    expect("a&nbsp;b &#39; &amp; R&D; AT&T; x & y; __NAME__ __init__",
+        "<&nbsp;><&#39;><&amp;><__NAME__>");
 }
 
 static void emoji(void **state)

@@ -92,6 +92,19 @@ static void settle(struct work *w, const struct dg_place *p)
     }
 }
 
+/* Something protected that the model writes to the word before it, "mit:name", gets the space that
+ * it has in the source. */
+static void keep_apart(struct work *w, const struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    struct edit *e = &w->edits[w->n_edits - 1];
+    if (p->literal && p->flat_begin > 0 && dg_is_white_space(d->text[p->flat_begin - 1]) &&
+        p->begin_byte > 0 && isalnum((unsigned char)d->answer[p->begin_byte - 1])) {
+        e->text = " ";
+        e->text_len = 1;
+    }
+}
+
 static void make_edits(struct work *w)
 {
     size_t lost_until = 0; /* marks before this are part of one that found no place */
@@ -112,6 +125,7 @@ static void make_edits(struct work *w)
             add_edit(w, p->begin_byte, p->end_byte, p->open, group_of(p));
             memset(w->replaced + p->begin_byte, true, p->end_byte - p->begin_byte);
             w->edits[w->n_edits - 1].space_behind = p->space_after;
+            keep_apart(w, p);
             if (!dg_place_has_width(p) && w->d->marks[p->open].len > 0)
                 set_apart(w, p);
         }

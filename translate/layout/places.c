@@ -225,17 +225,17 @@ static size_t count(const char *text, size_t n, const char *s, size_t len)
     return k;
 }
 
-/* Does what is beside p's letters at s[at] say that they are whole words, or part of one as in the
- * source? */
+/* Are p's letters whole words there, or part of one as in the source? Signs at their ends belong to
+ * no word: ":name" is itself in "mit:name", too. */
 static bool is_beside(const struct work *w, const struct dg_place *p, size_t begin, size_t end)
 {
     const struct dg_decoration *d = w->d;
     char before = begin > 0 ? d->answer[begin - 1] : ' ',
          after = end < d->answer_len ? d->answer[end] : ' ';
-    if (isalnum((unsigned char)before) &&
+    if (isalnum((unsigned char)before) && isalnum((unsigned char)d->answer[begin]) &&
         !(p->flat_begin > 0 && d->text[p->flat_begin - 1] == before))
         return false;
-    return !isalnum((unsigned char)after) ||
+    return !isalnum((unsigned char)after) || !isalnum((unsigned char)d->answer[end - 1]) ||
            (p->flat_end < d->len && d->text[p->flat_end] == after);
 }
 

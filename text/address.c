@@ -1,0 +1,229 @@
+#include "text/address.h"
+
+#include "text/scan.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#define LONGEST_SCHEME 20
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* After the ASCII or Latin letter, digit or "_" at s[at]; at: there is none. Letters of other
+ * scripts are no part of a name: there are no spaces around it in them. */
+static size_t skip_letter(const char *s, size_t at, size_t end)
+{
+    size_t next = at;
+    if (at >= end)
+        return at;
+    int32_t c = dg_scan_next(s, end, &next);
+    return (c < 0x80 && is_word(s[at])) || (c >= 0xC0 && c <= 0x24F) ? next : at;
+}
+
+/* After letters and these signs from at on. */
+static size_t skip_name(const char *s, size_t at, size_t end, const char *signs)
+{
+    for (size_t next; at < end; at = next) {
+        next = skip_letter(s, at, end);
+        if (next == at && s[at] && strchr(signs, s[at]))
+            next++;
+        if (next == at)
+            break;
+    }
+    return at;
+}
+
+static bool begins(const char *s, size_t at, size_t end, const char *with)
+{
+    size_t n = strlen(with);
+    return end - at >= n && strncasecmp(s + at, with, n) == 0;
+}
+
+/* Without the signs after an address that belong to the sentence: not a ")" whose "(" is in it. */
+static size_t without_end(const char *s, size_t begin, size_t end)
+{
+    size_t open = 0, close = 0;
+    for (size_t i = begin; i < end; i++) {
+        open += s[i] == '(';
+        close += s[i] == ')';
+    }
+    while (end > begin) {
+        size_t last = end;
+        int32_t c = dg_scan_prev(s, begin, &last);
+        bool ends = c < 0x80 ? strchr(".,;:!?'\")]}*_", c) != NULL
+                             : dg_scan_is_close(c) || dg_scan_is_terminator(c);
+        if (!ends || (c == ')' && close <= open))
+            break;
+        close -= c == ')';
+        end = last;
+    }
+    return end;
+}
+
+/* After the host or path that begins at `from`; at: nothing of it is left. */
+static size_t skip_rest(const char *s, size_t at, size_t from, size_t end)
+{
+    size_t i = from;
+    while (i < end && (unsigned char)s[i] > ' ' && !strchr("<>|`\"", s[i]))
+        i++;
+    i = without_end(s, from, i);
+    return i > from ? i : at;
+}
+
+/* After "https://" and such; at: there is none. */
+static size_t skip_scheme(const char *s, size_t at, size_t end)
+{
+    static const char *const names[] = {"https", "http", "ftp", "ftps", "sftp", "ssh", "git", "svn",
+        "ws", "wss", "file", "ldap", "ldaps", "irc", "ircs", "s3", "gs", "nfs", "smb", "rtsp",
+        "redis", "postgres", "postgresql", "mysql", "mongodb", "amqp", "mqtt", "jdbc", "vscode"};
+    size_t i = at;
+    while (i < end && i < at + LONGEST_SCHEME && isalnum((unsigned char)s[i]))
+        i++;
+    if (!begins(s, i, end, "://"))
+        return at;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strlen(names[k]) == i - at && strncasecmp(s + at, names[k], i - at) == 0)
+            return i + 3;
+    return at;
+}
+
+/* After "localhost" or "10.0.0.1", with its port; at: there is neither. */
+static size_t skip_machine(const char *s, size_t at, size_t end)
+{
+    size_t i = at, dots = 0, digits = 0;
+    bool local = begins(s, at, end, "localhost:");
+    if (local)
+        i = at + strlen("localhost");
+    for (; !local && i < end && digits < 4 && (isdigit((unsigned char)s[i]) || s[i] == '.'); i++) {
+        dots += s[i] == '.' && digits > 0 && i + 1 < end && isdigit((unsigned char)s[i + 1]);
+        digits = s[i] == '.' ? 0 : digits + 1;
+    }
+    while (i > at && !is_word(s[i - 1]))
+        i--;
+    if (!local && dots != 3)
+        return at;
+    size_t port = i + 1;
+    while (i < end && s[i] == ':' && port < end && isdigit((unsigned char)s[port]))
+        port++;
+    if (port > i + 1)
+        i = port;
+    return local && port == i + 1 ? at : i;
+}
+
+size_t dg_address_web(const char *s, size_t at, size_t end)
+{
+    static const char *const heads[] = {"www.", "mailto:", "tel:+"};
+    size_t from = skip_scheme(s, at, end);
+    if (from > at)
+        return skip_rest(s, at, from, end);
+    for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
+        if (begins(s, at, end, heads[k]))
+            return skip_rest(s, at, at + strlen(heads[k]), end);
+    from = skip_machine(s, at, end);
+    if (from > at && from < end && s[from] == '/')
+        return skip_rest(s, at, from, end);
+    return from < end && from > at && is_word(s[from]) ? at : from;
+}
+
+/* name.name-name, from at; not ending in a dot or a hyphen. */
+static size_t dotted(const char *s, size_t at, size_t end)
+{
+    size_t i = skip_name(s, at, end, ".-");
+    while (i > at && strchr(".-", s[i - 1]))
+        i--;
+    return i;
+}
+
+size_t dg_address_mail(const char *s, size_t at, size_t end)
+{
+    size_t i = skip_name(s, at, end, ".+%-");
+    if (i == at || i >= end || s[i] != '@')
+        return at;
+    size_t host = i + 1, to = dotted(s, host, end);
+    return to > host && memchr(s + host, '.', to - host) ? to : at;
+}
+
+static bool is_ending(const char *s, size_t n)
+{
+    static const char *const names[] = {"txt", "pdf", "html", "htm", "json", "xml", "yaml", "yml",
+        "csv", "tsv", "md", "rst", "tex", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "bmp",
+        "mp3", "mp4", "wav", "ogg", "webm", "avi", "mov", "mkv", "zip", "gz", "tar", "tgz", "xz",
+        "7z", "rar", "deb", "rpm", "iso", "exe", "msi", "dll", "apk", "jar", "whl", "doc", "docx",
+        "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "rtf", "epub", "py", "ipynb", "js",
+        "mjs", "ts", "tsx", "jsx", "css", "scss", "vue", "php", "rb", "java", "kt", "rs", "c", "h",
+        "cc", "cpp", "hpp", "cs", "sh", "bat", "ps1", "ini", "conf", "cfg", "toml", "env", "lock",
+        "log", "sql", "sqlite", "db", "bak", "tmp", "com", "org", "net", "edu", "gov", "io", "dev"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strlen(names[k]) == n && strncmp(s, names[k], n) == 0)
+            return true;
+    return false;
+}
+
+/* config.txt: what is before the last dot, and an ending that is known. (libfoo.so.1 is none.) */
+static size_t plain_file(const char *s, size_t at, size_t to)
+{
+    size_t dot = to;
+    while (dot > at && s[dot - 1] != '.')
+        dot--;
+    if (to - dot == 1 && dot < at + 3)
+        return at; /* "b.c" is no file of C's */
+    return dot > at + 1 && skip_letter(s, at, to) > at && is_ending(s + dot, to - dot) ? to : at;
+}
+
+/* Of a path: after "/", "./", "../", "~/", "C:\"; at: none begins here. */
+static size_t skip_root(const char *s, size_t at, size_t end)
+{
+    static const char *const roots[] = {"../", "./", "~/", "/"};
+    for (size_t k = 0; k < sizeof roots / sizeof *roots; k++)
+        if (begins(s, at, end, roots[k]))
+            return at + strlen(roots[k]);
+    bool drive =
+        end - at > 3 && isalpha((unsigned char)s[at]) && s[at + 1] == ':' && s[at + 2] == '\\';
+    return drive ? at + 3 : at;
+}
+
+/* /etc/hosts, ~/x, C:\x: one that begins with "/" alone has two parts. */
+static size_t path(const char *s, size_t at, size_t end)
+{
+    size_t root = skip_root(s, at, end), i = skip_name(s, root, end, "./\\-+@");
+    while (i > root && strchr(".-", s[i - 1]))
+        i--;
+    bool rooted = root > at + 1 || (root > at && memchr(s + root, '/', i - root));
+    return rooted && i > root && skip_letter(s, root, end) > root ? i : at;
+}
+
+size_t dg_address_file(const char *s, size_t at, size_t end)
+{
+    size_t to = path(s, at, end);
+    if (to > at)
+        return to;
+    to = dotted(s, at, end);
+    if (to > at && to < end && s[to] == '/') {
+        size_t long_to = skip_name(s, to, end, "./-+?=&%#");
+        while (long_to > to && strchr(".-?", s[long_to - 1]))
+            long_to--;
+        size_t last = long_to; /* src/main.c */
+        while (last > at && s[last - 1] != '/')
+            last--;
+        if (plain_file(s, at, to) > at || plain_file(s, last, long_to) > last)
+            return long_to;
+    }
+    return plain_file(s, at, to);
+}
+
+size_t dg_address_account(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    if (s[at] != '@')
+        return at;
+    while (i < end && (is_word(s[i]) || s[i] == '.'))
+        i++;
+    while (i > at && !is_word(s[i - 1]))
+        i--;
+    return i > at + 1 ? i : at;
+}

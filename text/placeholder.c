@@ -1,0 +1,163 @@
+#include "text/placeholder.h"
+
+#include "text/scan.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define LONGEST_NAME 64
+#define LONGEST_BLOCK 512 /* of what goes to its closing sign, whatever it holds */
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static size_t skip_word(const char *s, size_t at, size_t end)
+{
+    size_t i = at;
+    while (i < end && i < at + LONGEST_NAME && is_word(s[i]))
+        i++;
+    return i;
+}
+
+/* Is the sign before `at` part of a word? */
+static bool follows_word(const char *s, size_t at)
+{
+    int32_t c = at > 0 ? dg_scan_prev(s, 0, &at) : ' ';
+    return c == '_' || dg_scan_is_letter(c) || dg_scan_is_digit(c);
+}
+
+/* After `open`, anything in the same line, and `close`; at: that is not there. */
+static size_t block(const char *s, size_t at, size_t end, const char *open, const char *close)
+{
+    size_t n = strlen(open), m = strlen(close);
+    if (end - at < n + m || memcmp(s + at, open, n) != 0)
+        return at;
+    end = end - at > LONGEST_BLOCK ? at + LONGEST_BLOCK : end;
+    const char *found = memmem(s + at + n, end - at - n, close, m);
+    if (!found || memchr(s + at, '\n', (size_t)(found - s) - at) || found == s + at + n)
+        return at;
+    return (size_t)(found - s) + m;
+}
+
+static size_t percent(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    if (i < end && s[i] == '%')
+        return at + 2;
+    if (i < end && s[i] == '{') {
+        i = skip_word(s, i + 1, end);
+        return i < end && s[i] == '}' && i > at + 2 ? i + 1 : at;
+    }
+    if (at > 0 && isdigit((unsigned char)s[at - 1]))
+        return at; /* 100%d... */
+    if (i < end && strchr("(<", s[i])) {
+        char close = s[i] == '(' ? ')' : '>';
+        while (i < end && i < at + LONGEST_NAME && s[i] != close && !isspace((unsigned char)s[i]))
+            i++;
+        i += i < end;
+    }
+    while (i < end && (isdigit((unsigned char)s[i]) || (s[i] && strchr("$.-+#", s[i]))))
+        i++;
+    for (int k = 0; k < 2 && i < end && s[i] && strchr("hlzjtL", s[i]); k++)
+        i++;
+    bool letter = i < end && s[i] && strchr("diouxXeEfFgGcspn@", s[i]) &&
+                  (i + 1 == end || !is_word(s[i + 1]));
+    return letter ? i + 1 : at;
+}
+
+/* {n, plural, one {# file} other {# files}}: to the brace that closes the first; at: it is none. */
+static size_t message(const char *s, size_t at, size_t end)
+{
+    size_t i = skip_word(s, at + 1, end), depth = 0;
+    end = end - at > LONGEST_BLOCK ? at + LONGEST_BLOCK : end;
+    if (i == at + 1 || i >= end || s[i] != ',')
+        return at;
+    for (i = at; i < end; i++) {
+        depth += s[i] == '{';
+        if (s[i] == '}' && --depth == 0)
+            return i + 1;
+    }
+    return at;
+}
+
+/* {name}, {0}, {}, {a.b}, {0:N2}, {name!r} */
+static size_t braces(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    while (i < end && i < at + LONGEST_NAME && (is_word(s[i]) || s[i] == '.'))
+        i++;
+    if (i > at + 1 && i < end && (s[i] == ':' || s[i] == '!'))
+        while (i < end && i < at + LONGEST_NAME && s[i] > ' ' && s[i] != '{' && s[i] != '}')
+            i++;
+    return i < end && s[i] == '}' ? i + 1 : at;
+}
+
+static size_t curly(const char *s, size_t at, size_t end)
+{
+    static const char *const pairs[][2] = {
+        {"{{{", "}}}"}, {"{{", "}}"}, {"{%", "%}"}, {"{#", "#}"}};
+    size_t to = at;
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs && to == at; k++)
+        to = block(s, at, end, pairs[k][0], pairs[k][1]);
+    if (to == at)
+        to = message(s, at, end);
+    return to == at ? braces(s, at, end) : to;
+}
+
+/* ${name}, $name; not $5. */
+static size_t dollar(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    if (i < end && s[i] == '{')
+        return block(s, at, end, "${", "}");
+    if (follows_word(s, at) || i >= end || !(isalpha((unsigned char)s[i]) || s[i] == '_'))
+        return at;
+    return skip_word(s, i, end);
+}
+
+/* :name, :smile:; not ":D", "a:b", "::". */
+static size_t colon(const char *s, size_t at, size_t end)
+{
+    size_t i = skip_word(s, at + 1, end);
+    if (follows_word(s, at) || (at > 0 && strchr(":)]}", s[at - 1])) || i < at + 3 ||
+        !isalpha((unsigned char)s[at + 1]))
+        return at;
+    return i < end && s[i] == ':' ? i + 1 : i;
+}
+
+/* __NAME__ */
+static size_t underscores(const char *s, size_t at, size_t end)
+{
+    size_t i = skip_word(s, at, end);
+    bool closed = i > at + 4 && s[at + 1] == '_' && s[i - 1] == '_' && s[i - 2] == '_' &&
+                  isalpha((unsigned char)s[at + 2]) && !follows_word(s, at);
+    for (size_t k = at; closed && k < i; k++)
+        closed = !islower((unsigned char)s[k]);
+    return closed ? i : at;
+}
+
+/* &nbsp;, &#39;, &#x27; */
+static size_t entity(const char *s, size_t at, size_t end)
+{
+    size_t name = at + 1 + (at + 1 < end && s[at + 1] == '#'), i = skip_word(s, name, end);
+    bool numeric = name == at + 2; /* a name has two letters or more: not "R&D;" */
+    return i > name + !numeric && i < end && s[i] == ';' ? i + 1 : at;
+}
+
+size_t dg_placeholder_end(const char *s, size_t at, size_t end)
+{
+    switch (s[at]) {
+    case '%': return percent(s, at, end);
+    case '{': return curly(s, at, end);
+    case '$': return dollar(s, at, end);
+    case '#': return block(s, at, end, "#{", "}");
+    case '<': return block(s, at, end, "<%", "%>");
+    case ':': return colon(s, at, end);
+    case '_': return underscores(s, at, end);
+    case '&': return entity(s, at, end);
+    default: return at;
+    }
+}

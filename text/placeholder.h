@@ -1,0 +1,19 @@
+/* Placeholders in the strings of programs, and character references. For text/ alone. Any thread.
+ */
+#ifndef DG_TEXT_PLACEHOLDER_H
+#define DG_TEXT_PLACEHOLDER_H
+
+#include <stddef.h>
+
+/* The end of the placeholder that begins at byte `at` of s, which looks no further than `end`;
+ * `at`: none does.
+ *
+ *   C, Python, Java, Objective-C   %s  %1$d  %-5.2f  %lld  %@  %%  %(name)s  %{name}  %<name>s
+ *   Python, C#, Rust, ICU          {0}  {name}  {}  {0:N2}  {name!r}  {n, plural, one {#} other
+ * {#}} Mustache, Jinja, ERB           {{x}}  {{ x | y }}  {{#if a}}  {{{x}}}  {% if a %}  <%= x %>
+ *   shells, Ruby, Laravel          ${name}  $name  #{name}  :name  :smile:  __NAME__
+ *   HTML                           &nbsp;  &#39;
+ */
+size_t dg_placeholder_end(const char *s, size_t at, size_t end);
+
+#endif
