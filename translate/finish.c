@@ -4,6 +4,7 @@
 #include "text/numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
+#include "translate/copied.h"
 #include "translate/job_internal.h"
 #include "translate/loops.h"
 
@@ -333,6 +334,10 @@ int dg_part_answer(
     if (!rc && rank == 0 && out->len > from &&
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_NUMBER_MISMATCH;
+    if (!rc && rank == 0 && out->len > from &&
+        dg_copies_word(j->language, j->target_language, j->text + p->begin, p->end - p->begin,
+            out->data + from, out->len - from))
+        p->flags |= DG_FLAG_WORD_COPIED;
     for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
         p->flags |= j->parts[i].flags;
     return rc;
@@ -480,6 +485,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_NUMBER_MISMATCH: return "number_mismatch";
     case DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL: return "source_language_doubtful";
     case DG_FLAG_SAME_LANGUAGE: return "same_language";
+    case DG_FLAG_WORD_COPIED: return "word_copied";
     default: return "";
     }
 }

@@ -95,6 +95,8 @@ enum dg_flag {
     /* the text is plainly in another language than the source's */
     DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL = 64,
     DG_FLAG_SAME_LANGUAGE = 128, /* nothing was translated: source and target are one language */
+    /* a word of the source, and no name, is in the answer as it was */
+    DG_FLAG_WORD_COPIED = 256,
 };
 
 struct dg_answer_sentence {

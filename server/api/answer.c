@@ -105,7 +105,8 @@ static void count(const struct dg_item *item, const struct dg_answers *answers)
         {DG_FLAG_UNK_COPIED, DG_COUNT_UNKNOWN}, {DG_FLAG_REPETITION, DG_COUNT_REPETITION},
         {DG_FLAG_LOW_CONFIDENCE, DG_COUNT_LOW_CONFIDENCE},
         {DG_FLAG_NUMBER_MISMATCH, DG_COUNT_NUMBER_MISMATCH},
-        {DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL, DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL}};
+        {DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL, DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL},
+        {DG_FLAG_WORD_COPIED, DG_COUNT_WORD_COPIED}};
     struct dg_metrics *m = item->request->app->metrics;
     unsigned label = dg_metrics_pair(m, item->hops[0].pair[0], dg_item_last_hop(item)->pair[1]);
     dg_metrics_add(m, DG_COUNT_SENTENCES, label, answers->n_sentences);

@@ -163,6 +163,16 @@ def test_the_same_flags_in_a_stream(server):
     assert any(found.values())
 
 
+def test_copied_words(server):
+    """Said as the source has it, by a prefix: the word is flagged, its translation is not, nor is a name."""
+    def said(text, prefix):
+        return flags(one(server, text, target_prefix=prefix))
+    text, start = "A man buys bread in the pharmacy.", "Ein Mann kauft Brot in der "
+    assert "word_copied" in said(text, start + "pharmacy")
+    assert "word_copied" not in said(text, start + "Apotheke")
+    assert "word_copied" not in said("A man visits Mr Shepherd.", "Ein Mann besucht Herrn Shepherd")
+
+
 def test_every_flag_is_described():
     """What the code can say, what openapi.yaml allows, what docs/api.md explains and what is provoked here are the same."""
     def read(*path):

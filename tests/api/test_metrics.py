@@ -78,7 +78,7 @@ def test_names_that_dashboards_rely_on(server):
         "dragoman_characters_total", "dragoman_source_tokens_total", "dragoman_target_tokens_total",
         "dragoman_decode_steps_total", "dragoman_truncated_total", "dragoman_length_limit_hits_total",
         "dragoman_unknown_tokens_total", "dragoman_repetition_detected_total", "dragoman_low_confidence_total",
-        "dragoman_number_mismatch_total", "dragoman_source_language_doubtful_total", "process_cpu_seconds_total"}
+        "dragoman_number_mismatch_total", "dragoman_source_language_doubtful_total", "dragoman_word_copied_total", "process_cpu_seconds_total"}
     assert {n for n, kind in types.items() if kind == "histogram"} >= {
         "dragoman_http_request_duration_seconds", "dragoman_queue_wait_seconds", "dragoman_stage_duration_seconds",
         "dragoman_batch_rows", "dragoman_batch_sentences"}

@@ -1,0 +1,53 @@
+#include "translate/copied.h"
+
+#include "base/buffer.h"
+#include "text/detect/detect.h"
+#include "text/letter_case.h"
+#include "text/words.h"
+
+#include <string.h>
+
+enum { LEAST_BYTES = 5 };  /* of a word: shorter ones are of many languages */
+enum { CONFIDENCE = 90 };  /* that it is of the source's language, in percent */
+enum { MOST_WORDS = 256 }; /* of the answer: what comes after is not looked at */
+
+/* Is the word d[n] one of s[len], written just so? */
+static bool has_word(const char *s, size_t len, const char *d, size_t n)
+{
+    bool alone;
+    for (size_t begin, end = 0; (end = dg_word_next(s, len, end, &begin, &alone)) > 0;)
+        if (alone && end - begin == n && memcmp(s + begin, d, n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_foreign(const char *source, const char *target, const char *word, size_t n)
+{
+    const char *const languages[] = {source, target};
+    struct dg_detected d;
+    dg_detect(languages, 2, word, n, &d);
+    return d.language == 0 && d.confidence >= CONFIDENCE;
+}
+
+bool dg_copies_word(const char *source_language, const char *target_language, const char *s,
+    size_t n, const char *t, size_t m)
+{
+    struct dg_buffer small;
+    bool found = false, alone;
+    size_t words = 0;
+    dg_buffer_init(&small);
+    for (size_t begin, end = 0;
+         !found && words < MOST_WORDS && (end = dg_word_next(t, m, end, &begin, &alone)) > 0;
+         words++) {
+        if (!alone || end - begin < LEAST_BYTES)
+            continue;
+        dg_buffer_reset(&small);
+        /* Without memory nothing is found: a flag is no answer. */
+        if (dg_text_lower(target_language, t + begin, end - begin, &small, NULL) || small.failed)
+            break;
+        found = has_word(s, n, small.data, small.len) &&
+                is_foreign(source_language, target_language, small.data, small.len);
+    }
+    dg_buffer_deinit(&small);
+    return found;
+}
