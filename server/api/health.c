@@ -4,18 +4,22 @@
 #include "server/api/openapi.h"
 #include "server/http/reply.h"
 #include "server/api/routes.h"
+#include "server/api/web.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
 {
+    if (dg_web_wanted(x)) {
+        dg_web_page(app, x);
+        return;
+    }
     struct dg_http_reply r = {0};
     struct dg_json *root = dg_json_new_object(), *routes = dg_json_new_array();
     struct dg_buffer line;
     size_t n;
     const struct dg_route *table = dg_routes(&n);
-    (void)app;
     dg_buffer_init(&line);
     for (size_t i = 0; i < n; i++) {
         dg_buffer_reset(&line);
@@ -27,6 +31,7 @@ void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
     dg_json_set_string(root, "version", DG_VERSION);
     dg_json_set_take(root, "routes", routes);
     dg_reply_json_take(&r, 200, root);
+    dg_http_reply_header(&r, "Vary", "Accept");
     dg_http_reply_take(x, &r);
 }
 

@@ -5,6 +5,7 @@
 #include "server/api/detect.h"
 #include "server/api/endpoints.h"
 #include "server/api/models.h"
+#include "server/api/web.h"
 #include "server/access/gate.h"
 #include "store/keys.h"
 #include "server/api/health.h"
@@ -18,6 +19,7 @@
 
 static const struct dg_route table[] = {
     {"GET", "/", dg_health_index, NULL},
+    {"GET", "/web/{file}", dg_web_file, NULL},
     {"GET", "/livez", dg_health_live, NULL},
     {"GET", "/readyz", dg_health_ready, NULL},
     {"GET", "/metrics", dg_metrics_page, NULL},
@@ -64,6 +66,15 @@ unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
     return reads ? DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN : DG_SCOPE_TRANSLATE;
 }
 
+/* Is this the route's path? One that ends in {name} takes any last part. */
+static bool matches(const char *route, const char *path)
+{
+    size_t n = strcspn(route, "{");
+    if (!route[n])
+        return strcmp(route, path) == 0;
+    return strncmp(route, path, n) == 0 && path[n] && !strchr(path + n, '/');
+}
+
 static void allow_add(char allow[64], const char *method)
 {
     size_t n = strlen(allow);
@@ -76,7 +87,7 @@ const struct dg_route *dg_routes_find(
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
     allow[0] = '\0';
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strcmp(table[i].path, path) != 0)
+        if (!matches(table[i].path, path))
             continue;
         if (strcmp(table[i].method, wanted) == 0) {
             *status = 200;

@@ -36,6 +36,10 @@ static void finds(void **state)
     expect("GET", "/v1/translat", 404, "");
     expect("OPTIONS", "/v1/translate/", 404, "");
     expect("GET", "", 404, "");
+    expect("GET", "/web", 404, "");
+    expect("GET", "/web/", 404, "");
+    expect("GET", "/web/a/b", 404, "");
+    expect("POST", "/web/a.js", 405, "GET, HEAD, OPTIONS");
 }
 
 /* Each method and path once; paths absolute; methods such as find looks for. */

@@ -1,0 +1,66 @@
+#include "server/api/web.h"
+
+#include "server/api/web_files.h"
+#include "server/http/reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct file {
+    const char *name, *type;
+    const unsigned char *data; /* [*size] */
+    const size_t *size;
+};
+
+#define ROW(id, file, type) {file, type, dg_##id, &dg_##id##_size},
+static const struct file files[] = {DG_WEB_FILES(ROW)};
+#undef ROW
+
+bool dg_web_wanted(const struct dg_http_exchange *x)
+{
+    const char *accept = dg_http_header(x, "Accept");
+    return accept && strstr(accept, "text/html");
+}
+
+/* Everything comes from here, nothing inline: a text that was translated can run no script. */
+static void reply(struct dg_http_exchange *x, const struct file *f)
+{
+    struct dg_http_reply r = {.status = 200, .content_type = f->type};
+    r.body = malloc(*f->size);
+    if (!r.body) {
+        dg_reply_error(&r, 503, "overloaded", NULL, "out of memory for a page");
+        dg_http_reply_take(x, &r);
+        return;
+    }
+    memcpy(r.body, f->data, *f->size);
+    r.body_len = *f->size;
+    dg_http_reply_header(&r, "Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    dg_http_reply_header(&r, "X-Content-Type-Options", "nosniff");
+    dg_http_reply_header(&r, "Referrer-Policy", "no-referrer");
+    /* Another version of the program has other files under the same names. */
+    dg_http_reply_header(&r, "Cache-Control", "no-cache");
+    dg_http_reply_header(&r, "Vary", "Accept");
+    dg_http_reply_take(x, &r);
+}
+
+void dg_web_page(struct dg_app *app, struct dg_http_exchange *x)
+{
+    (void)app;
+    reply(x, &files[0]);
+}
+
+void dg_web_file(struct dg_app *app, struct dg_http_exchange *x)
+{
+    const char *name = dg_http_request(x)->path + strlen("/web/");
+    (void)app;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(files[i].name, name) == 0) {
+            reply(x, &files[i]);
+            return;
+        }
+    struct dg_http_reply r = {0};
+    dg_reply_error(&r, 404, "not_found", NULL, "there is no such file of the page");
+    dg_http_reply_take(x, &r);
+}

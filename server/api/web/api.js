@@ -1,0 +1,70 @@
+// The server's API: one function for each endpoint this page uses. An error has the server's own sentence.
+
+export class ApiError extends Error {
+  constructor(status, code, message, field) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.field = field;
+  }
+}
+
+const KEY = 'dragoman-key';
+
+export function setKey(key) {
+  sessionStorage.setItem(KEY, key);
+}
+
+function headers() {
+  const key = sessionStorage.getItem(KEY);
+  const h = {'Content-Type': 'application/json', Accept: 'application/json'};
+  if (key) h.Authorization = 'Bearer ' + key;
+  return h;
+}
+
+async function send(method, path, body, signal) {
+  let reply;
+  try {
+    reply = await fetch(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
+  } catch (e) {
+    if (e.name === 'AbortError') throw e;
+    throw new ApiError(0, 'unreachable', 'The server does not answer. Is it running?');
+  }
+  if (reply.ok) return reply;
+  let error = {};
+  try {
+    error = (await reply.json()).error || {};
+  } catch { /* not ours, a proxy's perhaps */ }
+  throw new ApiError(reply.status, error.code, error.message || `The server answered ${reply.status}.`, error.field);
+}
+
+const post = async (path, body, signal) => (await send('POST', path, body, signal)).json();
+
+export const index = async () => (await send('GET', '/')).json();
+export const models = async () => (await send('GET', '/v1/models')).json();
+export const detect = (text, signal) => post('/v1/detect', {text}, signal);
+export const translate = (body, signal) => post('/v1/translate', body, signal);
+export const alternatives = (body, signal) => post('/v1/alternatives', body, signal);
+export const attention = (body, signal) => post('/v1/attention', body, signal);
+
+// Translate with server-sent events: onSentence for each sentence as it comes; returns the whole answer.
+export async function stream(body, onSentence, signal) {
+  const reply = await send('POST', '/v1/translate', {...body, stream: true}, signal);
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) throw new ApiError(0, 'cut', 'The answer was cut off. Try again.');
+    const events = (rest + value).split('\n\n');
+    rest = events.pop();
+    for (const event of events) {
+      const name = /^event: (.*)$/m.exec(event)?.[1];
+      const data = /^data: (.*)$/m.exec(event)?.[1];
+      if (!name || !data) continue; // a comment that keeps the connection open
+      const content = JSON.parse(data);
+      if (name === 'sentence') onSentence(content);
+      if (name === 'error') throw new ApiError(0, content.code, content.message, content.field);
+      if (name === 'done') return content;
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// Attention weights as lines between two columns (the paper's Figures 3 to 5) or as a heat map, for one head or the
+// mean of a layer's heads, by tokens or added up to words.
+import * as api from './api.js';
+
+const $ = (id) => document.getElementById(id);
+const NS = 'http://www.w3.org/2000/svg';
+
+export class AttentionView {
+  constructor(pair, fail) {
+    this.pair = pair;
+    this.fail = fail;
+    this.cache = new Map();
+    for (const id of ['att-layer', 'att-head', 'att-view', 'att-unit']) $(id).addEventListener('change', () => this.draw());
+    $('att-kind').addEventListener('change', () => this.load());
+  }
+
+  clear() {
+    this.cache.clear();
+    this.text = null;
+    $('att-picture').replaceChildren();
+    $('att-note').textContent = '';
+  }
+
+  show(text, translation) {
+    if (this.text === text && this.translation === translation) return;
+    this.clear();
+    this.text = text;
+    this.translation = translation;
+    this.load();
+  }
+
+  async load() {
+    const kind = $('att-kind').value, text = this.text;
+    if (!text) return;
+    $('att-note').textContent = 'Computing …';
+    try {
+      if (!this.cache.has(kind)) {
+        const [source, target] = this.pair();
+        this.cache.set(kind, await api.attention({text, translation: this.translation, source, target, kind}));
+      }
+      if (this.text !== text || $('att-kind').value !== kind) return;
+      this.choices();
+      this.draw();
+    } catch (e) {
+      $('att-note').textContent = '';
+      this.fail(e);
+    }
+  }
+
+  choices() {
+    const {layers} = this.cache.get($('att-kind').value);
+    fill($('att-layer'), layers.map((_, i) => [String(i), `${i + 1} of ${layers.length}`]), String(layers.length - 1));
+    const heads = layers[0].heads.map((_, i) => [String(i), `${i + 1}`]);
+    fill($('att-head'), [['mean', 'Mean of all'], ...heads], 'mean');
+  }
+
+  // {rows, columns, weights[row][column]}: rows look at columns.
+  table() {
+    const kind = $('att-kind').value, a = this.cache.get(kind);
+    const heads = a.layers[Number($('att-layer').value)].heads, head = $('att-head').value;
+    let weights = head === 'mean'
+      ? heads[0].map((row, r) => row.map((_, c) => heads.reduce((sum, h) => sum + h[r][c], 0) / heads.length))
+      : heads[Number(head)];
+    let rows = kind === 'encoder' ? a.source_tokens : a.target_tokens;
+    let columns = kind === 'decoder' ? a.target_tokens : a.source_tokens;
+    if (kind === 'decoder') rows = columns = ['(start)', ...a.target_tokens.slice(0, -1)];
+    if ($('att-unit').value === 'words') {
+      const r = groups(rows), c = groups(columns);
+      // A word looks as its tokens do on average, and is looked at as all of them together.
+      weights = r.map((rs) => c.map((cs) => rs.at.reduce((s, i) => s + cs.at.reduce((t, j) => t + weights[i][j], 0), 0) / rs.at.length));
+      rows = r.map((g) => g.label);
+      columns = c.map((g) => g.label);
+    } else {
+      rows = rows.map(pretty);
+      columns = columns.map(pretty);
+    }
+    return {rows, columns, weights};
+  }
+
+  draw() {
+    const kind = $('att-kind').value;
+    if (!this.cache.has(kind)) return;
+    const t = this.table(), map = $('att-view').value === 'map';
+    $('att-picture').replaceChildren(map ? heat(t) : lines(t));
+    const strongest = t.rows.map((row, r) => `${row} → ${t.columns[t.weights[r].indexOf(Math.max(...t.weights[r]))]}`);
+    $('att-picture').setAttribute('aria-label', 'Strongest weights: ' + strongest.join(', '));
+    $('att-note').textContent = (map ? 'Rows look at columns; darker is more. ' : 'Left looks at right; thicker is more. ') +
+      'Point at a token to see its weights alone.';
+  }
+}
+
+const pretty = (token) => token.replace(/▁/g, '␣');
+
+function groups(tokens) {
+  const list = [];
+  tokens.forEach((token, i) => {
+    const begins = !list.length || token.startsWith('▁') || token === '</s>' || /^<.*>$/.test(token) || tokens[i - 1] === '(start)';
+    if (begins) list.push({label: '', at: []});
+    const group = list[list.length - 1];
+    group.at.push(i);
+    group.label += token.replace(/▁/g, '');
+  });
+  return list;
+}
+
+function fill(select, options, fallback) {
+  const before = select.value;
+  select.replaceChildren(...options.map(([value, label]) => new Option(label, value)));
+  select.value = options.some(([value]) => value === before) ? before : fallback;
+}
+
+function svg(tag, attributes, text) {
+  const node = document.createElementNS(NS, tag);
+  for (const [k, v] of Object.entries(attributes)) node.setAttribute(k, v);
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+const longest = (labels) => Math.max(...labels.map((l) => [...l].length)) * 8 + 12;
+
+function lines({rows, columns, weights}) {
+  const step = 24, left = longest(rows), gap = 220, height = Math.max(rows.length, columns.length) * step + 8;
+  const width = left + gap + longest(columns);
+  const root = svg('svg', {class: 'att', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'});
+  const y = (i) => i * step + 18, drawn = [];
+  weights.forEach((row, r) => row.forEach((w, c) => {
+    if (w < 0.03) return;
+    const line = svg('line', {x1: left + 4, y1: y(r) - 4, x2: left + gap - 4, y2: y(c) - 4, 'stroke-opacity': Math.min(1, w).toFixed(3),
+      'stroke-width': (0.5 + 3 * w).toFixed(2)});
+    drawn.push({line, r, c, w});
+    root.append(line);
+  }));
+  const label = (text, x, i, anchor, side) => {
+    const node = svg('text', {x, y: y(i), 'text-anchor': anchor}, text);
+    node.addEventListener('mouseenter', () => drawn.forEach((d) =>
+      d.line.setAttribute('stroke-opacity', d[side] === i ? Math.max(0.15, d.w).toFixed(3) : '0.03')));
+    node.addEventListener('mouseleave', () => drawn.forEach((d) => d.line.setAttribute('stroke-opacity', Math.min(1, d.w).toFixed(3))));
+    root.append(node);
+  };
+  rows.forEach((text, i) => label(text, left, i, 'end', 'r'));
+  columns.forEach((text, i) => label(text, left + gap, i, 'start', 'c'));
+  return root;
+}
+
+function heat({rows, columns, weights}) {
+  const cell = 22, left = longest(rows), top = longest(columns);
+  const width = left + columns.length * cell + 40, height = top + rows.length * cell + 4;
+  const root = svg('svg', {class: 'att', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'});
+  columns.forEach((text, c) => root.append(svg('text',
+    {x: left + c * cell + 14, y: top - 4, transform: `rotate(-60 ${left + c * cell + 14} ${top - 4})`}, text)));
+  rows.forEach((text, r) => {
+    root.append(svg('text', {x: left - 4, y: top + r * cell + 15, 'text-anchor': 'end'}, text));
+    weights[r].forEach((w, c) => {
+      const box = svg('rect', {class: 'cell', x: left + c * cell, y: top + r * cell, width: cell - 1, height: cell - 1,
+        'fill-opacity': Math.min(1, w).toFixed(3)});
+      box.append(svg('title', {}, `${text} → ${columns[c]}: ${(100 * w).toFixed(0)} %`));
+      root.append(box);
+    });
+  });
+  return root;
+}

@@ -1,0 +1,50 @@
+// Translations kept in this browser, if its user wants that: nothing is sent anywhere.
+
+const $ = (id) => document.getElementById(id);
+const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50;
+
+export class History {
+  // open(entry): its text and languages are to be translated again.
+  constructor(open) {
+    this.open = open;
+    $('history-keep').checked = localStorage.getItem(WANTED) === 'yes';
+    $('history-keep').addEventListener('change', () => {
+      localStorage.setItem(WANTED, $('history-keep').checked ? 'yes' : 'no');
+      if (!$('history-keep').checked) this.clear();
+    });
+    $('history-clear').addEventListener('click', () => this.clear());
+    this.show();
+  }
+
+  list() {
+    try {
+      return JSON.parse(localStorage.getItem(LIST)) || [];
+    } catch {
+      return [];
+    }
+  }
+
+  add(entry) {
+    if (!$('history-keep').checked || !entry.text.trim() || entry.text.length > 5000) return;
+    const list = this.list().filter((e) => !(e.source === entry.source && e.target === entry.target &&
+      (entry.text.startsWith(e.text) || e.text === entry.text)));
+    localStorage.setItem(LIST, JSON.stringify([entry, ...list].slice(0, MOST)));
+    this.show();
+  }
+
+  clear() {
+    localStorage.removeItem(LIST);
+    this.show();
+  }
+
+  show() {
+    $('history-list').replaceChildren(...this.list().map((e) => {
+      const li = document.createElement('li'), button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = `${e.source} → ${e.target}: ${e.text.slice(0, 80)}`;
+      button.addEventListener('click', () => this.open(e));
+      li.append(button);
+      return li;
+    }));
+  }
+}

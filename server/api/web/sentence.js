@@ -1,0 +1,148 @@
+// One sentence looked at closely: its words and where each came from, what else could be said, other translations,
+// attention weights.
+import * as api from './api.js';
+import {codePoints, words, direction} from './text.js';
+import {explain} from './flags.js';
+import {AttentionView} from './attention.js';
+
+const $ = (id) => document.getElementById(id);
+
+export class SentencePanel {
+  // pair(): [source, target]; fail(error); replaced(entry, text): another translation was taken.
+  constructor(pair, fail, replaced) {
+    this.pair = pair;
+    this.fail = fail;
+    this.replaced = replaced;
+    this.attention = new AttentionView(pair, fail);
+    $('sentence-close').addEventListener('click', () => this.close());
+    $('sentence').addEventListener('keydown', (e) => e.key === 'Escape' && this.close());
+    $('nbest').addEventListener('toggle', () => $('nbest').open && this.show_nbest());
+    $('attention').addEventListener('toggle', () => $('attention').open && this.entry &&
+      this.attention.show(this.entry.source, this.entry.span.textContent));
+  }
+
+  close() {
+    $('sentence').hidden = true;
+    this.entry?.span.removeAttribute('aria-current');
+    this.entry?.span.focus();
+    this.entry = null;
+  }
+
+  async open(entry) {
+    this.entry = entry;
+    $('sentence').hidden = false;
+    $('alternatives').replaceChildren();
+    $('nbest').open = $('attention').open = false;
+    this.attention.clear();
+    $('sentence-flags').replaceChildren(...entry.flags.map((f) => item(explain(f))));
+    const text = entry.span.textContent;
+    this.alignments = [];
+    this.show_words(entry.source, text);
+    $('sentence').focus({preventScroll: false});
+    try {
+      // A sentence alone is translated as among others, so its alignments are those of what is shown.
+      const [source, target] = this.pair();
+      const {translations: [t]} = await api.translate({text: entry.source, source, target, alignments: true});
+      if (this.entry === entry && t.text === text) this.alignments = t.alignments || [];
+    } catch (e) {
+      this.fail(e);
+    }
+  }
+
+  show_words(source, target) {
+    const [from, to] = this.pair();
+    const left = $('sentence-source'), right = $('sentence-target');
+    left.dir = direction(from);
+    right.dir = direction(to);
+    this.left = words(source).map((w) => ({...w, node: piece(w, 'span')}));
+    this.right = words(target).map((w) => ({...w, node: piece(w, 'button')}));
+    left.replaceChildren(...this.left.map((w) => w.node));
+    right.replaceChildren(...this.right.map((w) => w.node));
+    for (const w of this.right.filter((x) => !x.space)) {
+      w.node.addEventListener('click', () => this.choose(w, target));
+      w.node.addEventListener('mouseenter', () => this.light(w));
+      w.node.addEventListener('focus', () => this.light(w));
+    }
+  }
+
+  light(word) {
+    const from = this.alignments.filter(([, t]) => t[0] < word.end && t[1] > word.begin).map(([s]) => s);
+    for (const w of this.left)
+      w.node.classList.toggle('hit', from.some((s) => s[0] < w.end && s[1] > w.begin) && !w.space);
+    for (const w of this.right) w.node.classList.toggle('hit', w === word);
+  }
+
+  async choose(word, target) {
+    for (const w of this.right) if (!w.space) w.node.setAttribute('aria-pressed', String(w === word));
+    this.light(word);
+    const [source, to] = this.pair();
+    const entry = this.entry;
+    const box = $('alternatives');
+    box.replaceChildren(paragraph('Looking for other ways to go on …'));
+    try {
+      const prefix = codePoints(target).slice(0, word.begin);
+      const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 8});
+      if (this.entry !== entry) return;
+      const list = document.createElement('ol');
+      list.append(...alternatives.map((a) => this.option(entry, a)));
+      box.replaceChildren(paragraph(`From “${word.text}” on:`), list);
+    } catch (e) {
+      box.replaceChildren();
+      this.fail(e);
+    }
+  }
+
+  // A translation to take in this sentence's place.
+  option(entry, {text, score}) {
+    const li = document.createElement('li'), button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = text;
+    button.addEventListener('click', () => {
+      entry.span.textContent = text;
+      this.alignments = [];
+      this.show_words(entry.source, text);
+      $('alternatives').replaceChildren();
+      this.replaced(entry, text);
+    });
+    const small = document.createElement('span');
+    small.className = 'score';
+    small.textContent = score.toFixed(2);
+    small.title = 'Log-probability over length penalty: nearer to 0 is better';
+    li.append(button, small);
+    return li;
+  }
+
+  async show_nbest() {
+    const entry = this.entry, list = $('nbest').querySelector('ol');
+    list.replaceChildren();
+    if (!entry) return;
+    try {
+      const [source, target] = this.pair();
+      const {translations: [t]} = await api.translate(
+        {text: entry.source, source, target, beam_size: 8, n_best: 8, scores: true});
+      if (this.entry === entry) list.replaceChildren(...(t.n_best || []).map((a) => this.option(entry, a)));
+    } catch (e) {
+      this.fail(e);
+    }
+  }
+}
+
+function piece(word, tag) {
+  const node = document.createElement(word.space ? 'span' : tag);
+  if (node.tagName === 'BUTTON') node.type = 'button';
+  node.textContent = word.text;
+  return node;
+}
+
+function item(text) {
+  const li = document.createElement('li');
+  li.textContent = text;
+  return li;
+}
+
+function paragraph(text) {
+  const p = document.createElement('p');
+  p.className = 'hint';
+  p.textContent = text;
+  return p;
+}

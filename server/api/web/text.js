@@ -1,0 +1,53 @@
+// Text by code points, as the API counts, and cut into words and chunks.
+
+// s.slice by code points. Index once for many slices of one text.
+export function codePoints(s) {
+  const at = [];
+  for (let i = 0; i < s.length; i += s.codePointAt(i) > 0xffff ? 2 : 1) at.push(i);
+  at.push(s.length);
+  return {length: at.length - 1, slice: (begin, end) => s.slice(at[begin], at[end])};
+}
+
+// Words without white space in them: {text, begin, end} in code points, and what is between them.
+export function words(s) {
+  const list = [];
+  let at = 0;
+  for (const part of s.split(/(\s+)/u)) {
+    const n = [...part].length;
+    if (part) list.push({text: part, begin: at, end: at + n, space: /^\s/u.test(part)});
+    at += n;
+  }
+  return list;
+}
+
+const CHUNK = 6000;
+
+// A long text in parts that the server takes, cut where a line ends: a line end ends a sentence, so the parts'
+// translations are those of the whole.
+export function chunks(text) {
+  if (text.length <= CHUNK) return [text];
+  const list = [];
+  let part = '';
+  for (const line of text.split(/(?<=\n)/)) {
+    if (part && part.length + line.length > CHUNK) {
+      list.push(part);
+      part = '';
+    }
+    part += line;
+  }
+  if (part) list.push(part);
+  return list;
+}
+
+const RTL = /^(ar|fa|he|iw|ps|sd|ug|ur|yi|dv|ckb)\b/;
+export const direction = (language) => (RTL.test(language) ? 'rtl' : 'ltr');
+
+let names;
+export function languageName(code) {
+  try {
+    names ||= new Intl.DisplayNames([navigator.language || 'en'], {type: 'language'});
+    return names.of(code) || code;
+  } catch {
+    return code;
+  }
+}

@@ -1,0 +1,28 @@
+/* The page's files as bytes (C sources made by CMake from web/). Static storage. */
+#ifndef DG_SERVER_API_WEB_FILES_H
+#define DG_SERVER_API_WEB_FILES_H
+
+#include <stddef.h>
+
+/* X(NAME, FILE, TYPE): NAME is FILE with a _ for each sign that is no letter. The first is the
+ * page; server/CMakeLists.txt lists the same files. */
+#define DG_WEB_FILES(X)                                                                            \
+    X(web_index_html, "index.html", "text/html; charset=utf-8")                                    \
+    X(web_style_css, "style.css", "text/css; charset=utf-8")                                       \
+    X(web_icon_svg, "icon.svg", "image/svg+xml")                                                   \
+    X(web_app_js, "app.js", "text/javascript; charset=utf-8")                                      \
+    X(web_api_js, "api.js", "text/javascript; charset=utf-8")                                      \
+    X(web_attention_js, "attention.js", "text/javascript; charset=utf-8")                          \
+    X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
+    X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
+    X(web_output_js, "output.js", "text/javascript; charset=utf-8")                                \
+    X(web_sentence_js, "sentence.js", "text/javascript; charset=utf-8")                            \
+    X(web_text_js, "text.js", "text/javascript; charset=utf-8")
+
+#define DG_WEB_DECLARE(name, file, type)                                                           \
+    extern const unsigned char dg_##name[];                                                        \
+    extern const size_t dg_##name##_size;
+DG_WEB_FILES(DG_WEB_DECLARE)
+#undef DG_WEB_DECLARE
+
+#endif
