@@ -19,6 +19,7 @@
 
 static const struct dg_route table[] = {
     {"GET", "/", dg_health_index, NULL},
+    {"GET", "/status", dg_web_status, NULL},
     {"GET", "/web/{file}", dg_web_file, NULL},
     {"GET", "/livez", dg_health_live, NULL},
     {"GET", "/readyz", dg_health_ready, NULL},

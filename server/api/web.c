@@ -51,6 +51,12 @@ void dg_web_page(struct dg_app *app, struct dg_http_exchange *x)
     reply(x, &files[0]);
 }
 
+void dg_web_status(struct dg_app *app, struct dg_http_exchange *x)
+{
+    (void)app;
+    reply(x, &files[1]);
+}
+
 void dg_web_file(struct dg_app *app, struct dg_http_exchange *x)
 {
     const char *name = dg_http_request(x)->path + strlen("/web/");

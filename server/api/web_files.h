@@ -8,6 +8,7 @@
  * page; server/CMakeLists.txt lists the same files. */
 #define DG_WEB_FILES(X)                                                                            \
     X(web_index_html, "index.html", "text/html; charset=utf-8")                                    \
+    X(web_status_html, "status.html", "text/html; charset=utf-8")                                  \
     X(web_style_css, "style.css", "text/css; charset=utf-8")                                       \
     X(web_icon_svg, "icon.svg", "image/svg+xml")                                                   \
     X(web_app_js, "app.js", "text/javascript; charset=utf-8")                                      \
@@ -17,6 +18,7 @@
     X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
     X(web_output_js, "output.js", "text/javascript; charset=utf-8")                                \
     X(web_sentence_js, "sentence.js", "text/javascript; charset=utf-8")                            \
+    X(web_status_js, "status.js", "text/javascript; charset=utf-8")                                \
     X(web_text_js, "text.js", "text/javascript; charset=utf-8")
 
 #define DG_WEB_DECLARE(name, file, type)                                                           \

@@ -12,6 +12,7 @@ import pytest
 from conftest import PATIENCE, ROOT, Server
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="scripts/test-env installs selenium")
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -58,8 +59,15 @@ class Page:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def until(self, condition):
+        """What the page replaces while it is looked at counts as not yet."""
         end = time.monotonic() + PATIENCE
-        while not condition():
+
+        def holds():
+            try:
+                return condition()
+            except StaleElementReferenceException:
+                return False
+        while not holds():
             assert time.monotonic() < end, self["status"].text + self["error"].text + str(self.driver.get_log("browser"))
             time.sleep(0.05)
 
@@ -326,6 +334,21 @@ def axe(page):
 def emulate(page, **features):
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
         "features": [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_server_is_looked_at(page, bundled, scheme):
+    page.driver.get(bundled.url("/status"))
+    emulate(page, prefers_color_scheme=scheme)
+    page.until(lambda: len(page.all("svg.chart")) == 6)
+    for _ in range(3):
+        assert bundled.translate(TEXT).status_code == 200
+    page.until(lambda: any(r.text.startswith("ok") and not r.text.endswith(" 0") for r in page.all("#ends tbody tr")))
+    page.until(lambda: "p50 –" not in page.all("figcaption")[2].text)
+    assert "Ready" in page["summary"].text
+    page.until(lambda: {r.text.split()[0]: int(r.text.split()[1].replace(",", "")) for r in page.all("#use tbody tr")}["en-de"] >= 6)
+    assert axe(page) == "[]"
+    picture(page, "status-" + scheme)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

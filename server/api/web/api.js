@@ -41,6 +41,7 @@ async function send(method, path, body, signal) {
 const post = async (path, body, signal) => (await send('POST', path, body, signal)).json();
 
 export const index = async () => (await send('GET', '/')).json();
+export const metrics = async () => (await send('GET', '/metrics')).text();
 export const models = async () => (await send('GET', '/v1/models')).json();
 export const detect = (text, signal) => post('/v1/detect', {text}, signal);
 export const translate = (body, signal) => post('/v1/translate', body, signal);

@@ -1,0 +1,126 @@
+// A look at the server for an operator without Prometheus: /metrics, read every two seconds and drawn over five minutes.
+import * as api from './api.js';
+
+const $ = (id) => document.getElementById(id);
+const NS = 'http://www.w3.org/2000/svg', EVERY_MS = 2000, MOST = 150;
+const samples = []; // {at (seconds), values: Map of 'name{labels}' to number}
+
+// name{labels} value lines into a map.
+export function parse(text) {
+  const values = new Map();
+  for (const line of text.split('\n')) {
+    const at = line.lastIndexOf(' ');
+    if (at > 0 && line[0] !== '#') values.set(line.slice(0, at), Number(line.slice(at + 1)));
+  }
+  return values;
+}
+
+const label = (key, name) => new RegExp(`[{,]${name}="([^"]*)"`).exec(key)?.[1];
+const named = (values, name) => [...values].filter(([key]) => key.startsWith(name + '{') || key === name);
+const total = (values, name) => named(values, name).reduce((sum, [, v]) => sum + v, 0);
+
+// What a counter gained per second between two samples.
+const rate = (a, b, name) => Math.max(0, (total(b.values, name) - total(a.values, name)) / (b.at - a.at));
+
+// The q-th quantile of what a histogram of one label's series gained between two samples.
+function quantile(a, b, name, route, q) {
+  const bounds = named(b.values, name + '_bucket').filter(([key]) => label(key, 'route') === route)
+    .map(([key, v]) => [label(key, 'le') === '+Inf' ? Infinity : Number(label(key, 'le')), v - (a.values.get(key) || 0)])
+    .sort((x, y) => x[0] - y[0]);
+  const all = bounds.length ? bounds[bounds.length - 1][1] : 0;
+  if (!all) return NaN;
+  let below = 0, from = 0;
+  for (const [bound, count] of bounds) {
+    if (count >= q * all) return bound === Infinity ? from : from + (bound - from) * ((q * all - below) / Math.max(1, count - below));
+    [below, from] = [count, bound];
+  }
+  return NaN;
+}
+
+const WINDOW = 5; // samples: ten seconds
+const CHARTS = [
+  {title: 'Requests a second', series: {translate: (a, b) => rate(a, b, 'dragoman_requests_total')}},
+  {title: 'Target tokens a second', series: {tokens: (a, b) => rate(a, b, 'dragoman_target_tokens_total')}},
+  {title: 'Latency of /v1/translate, ms', series: Object.fromEntries([['p50', 0.5], ['p90', 0.9], ['p99', 0.99]].map(([n, q]) =>
+    [n, (a, b) => 1000 * quantile(a, b, 'dragoman_http_request_duration_seconds', '/v1/translate', q)]))},
+  {title: 'Sentences waiting', series: {waiting: (a, b) => total(b.values, 'dragoman_queue_depth')}},
+  {title: 'Rows in a decode step', series: {rows: (a, b) => rate(a, b, 'dragoman_batch_rows_sum') / rate(a, b, 'dragoman_batch_rows_count')}},
+  {title: 'Resident memory, MB', series: {memory: (a, b) => total(b.values, 'process_resident_memory_bytes') / 1e6}},
+];
+
+function svg(tag, attributes, text) {
+  const node = document.createElementNS(NS, tag);
+  for (const [k, v] of Object.entries(attributes)) node.setAttribute(k, v);
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+const short = (v) => (!Number.isFinite(v) ? '–' : v >= 100 ? Math.round(v).toLocaleString() : v.toPrecision(2));
+
+function chart({title, series}) {
+  const box = document.createElement('figure'), head = document.createElement('figcaption');
+  const lines = Object.entries(series).map(([name, f]) => [name, samples.map((b, i) => (i ? f(samples[Math.max(0, i - WINDOW)], b) : NaN))]);
+  const most = Math.max(1e-9, ...lines.flatMap(([, v]) => v.filter(Number.isFinite)));
+  const now = lines.map(([name, v]) => `${lines.length > 1 ? name + ' ' : ''}${short(v[v.length - 1])}`).join(', ');
+  head.textContent = `${title}: ${now}`;
+  const root = svg('svg', {class: 'chart', viewBox: '0 0 300 80', role: 'img', 'aria-label': `${title}: now ${now}, at most ${short(most)}`});
+  root.append(svg('line', {class: 'axis', x1: 0, y1: 70, x2: 300, y2: 70}));
+  root.append(svg('text', {x: 2, y: 12}, short(most)));
+  lines.forEach(([, values], n) => {
+    let d = '';
+    values.forEach((v, i) => {
+      if (Number.isFinite(v)) d += `${d ? 'L' : 'M'}${(300 * (i + MOST - values.length) / (MOST - 1)).toFixed(1)} ${(70 - 55 * v / most).toFixed(1)}`;
+    });
+    if (d) root.append(svg('path', {class: 'line', d, 'stroke-dasharray': ['', '5 3', '1 3'][n]}));
+  });
+  box.append(head, root);
+  return box;
+}
+
+function rows(table, list) {
+  $(table).querySelector('tbody').replaceChildren(...list.map((cells) => {
+    const row = document.createElement('tr');
+    for (const text of cells) {
+      const cell = document.createElement('td');
+      cell.textContent = text;
+      row.append(cell);
+    }
+    return row;
+  }));
+}
+
+function draw() {
+  const first = samples[0], last = samples[samples.length - 1], minutes = Math.max(last.at - first.at, 1) / 60;
+  const gained = (key) => (last.values.get(key) || 0) - (first.values.get(key) || 0);
+  $('charts').replaceChildren(...CHARTS.map(chart));
+  rows('use', named(last.values, 'dragoman_sentences_total').map(([key, v]) => {
+    const pair = label(key, 'pair');
+    const characters = last.values.get(`dragoman_characters_total{pair="${pair}"}`) || 0;
+    return [pair, v.toLocaleString(), characters.toLocaleString(), short(gained(key) / minutes)];
+  }));
+  rows('ends', named(last.values, 'dragoman_requests_total').map(([key, v]) => [label(key, 'outcome'), v.toLocaleString(), gained(key).toLocaleString()]));
+  const up = (last.at - total(last.values, 'process_start_time_seconds')) / 3600;
+  $('summary').textContent = `${total(last.values, 'dragoman_ready') ? 'Ready' : 'Not ready'}; up for ${up.toFixed(1)} hours; ` +
+    `${total(last.values, 'dragoman_workers_busy')} workers busy; ${total(last.values, 'dragoman_connections_open')} connections open`;
+}
+
+async function tick() {
+  try {
+    samples.push({at: Date.now() / 1000, values: parse(await api.metrics())});
+    if (samples.length > MOST) samples.shift();
+    $('error').hidden = true;
+    draw();
+  } catch (e) {
+    if (e.status === 401 || e.status === 403) $('key-form').hidden = false;
+    $('error').textContent = e.message;
+    $('error').hidden = false;
+  }
+  setTimeout(tick, EVERY_MS);
+}
+
+$('key-form').addEventListener('submit', (e) => {
+  e.preventDefault();
+  api.setKey($('key').value);
+  $('key-form').hidden = true;
+});
+tick();
