@@ -55,7 +55,7 @@ function svg(tag, attributes, text) {
   return node;
 }
 
-const short = (v) => (!Number.isFinite(v) ? '–' : v >= 100 ? Math.round(v).toLocaleString() : v.toPrecision(2));
+const short = (v) => (!Number.isFinite(v) ? '–' : v < 1e-6 ? '0' : v >= 100 ? Math.round(v).toLocaleString() : v.toPrecision(2));
 
 function chart({title, series}) {
   const box = document.createElement('figure'), head = document.createElement('figcaption');
