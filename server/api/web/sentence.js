@@ -81,7 +81,7 @@ export class SentencePanel {
     box.replaceChildren(paragraph('Looking for other ways to go on …'));
     try {
       const prefix = codePoints(target).slice(0, word.begin);
-      const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 8});
+      const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5});
       if (this.entry !== entry) return;
       const list = document.createElement('ol');
       list.append(...alternatives.map((a) => this.option(entry, a)));
