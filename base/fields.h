@@ -109,6 +109,9 @@ int dg_field_set(
  * keep their value. Messages and err->field say "where.key"; `where` may be NULL. */
 int dg_fields_from_json(const struct dg_fields *t, const char *where, const struct dg_json *o,
     enum dg_field_origin origin, struct dg_error *err);
+/* Put each row's name in place of its former one in object `o` (NULL is fine), where it has that
+ * alone: for trees that are merged before they are read. */
+void dg_fields_rename(const struct dg_fields *t, struct dg_json *o);
 /* Set every row's value in object `o`. DG_ENOMEM. */
 int dg_fields_to_json(const struct dg_fields *t, struct dg_json *o);
 

@@ -107,6 +107,18 @@ int dg_fields_from_json(const struct dg_fields *t, const char *where, const stru
     return rc;
 }
 
+void dg_fields_rename(const struct dg_fields *t, struct dg_json *o)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct dg_field *f = &t->rows[i];
+        const struct dg_json *v = f->old ? dg_json_get(o, f->old) : NULL;
+        if (!v || dg_json_get(o, f->name))
+            continue;
+        dg_json_set_take(o, f->name, dg_json_copy(v));
+        dg_json_remove(o, f->old);
+    }
+}
+
 static bool has_default(const struct dg_field *f, const void *in)
 {
     struct dg_buffer b;
@@ -173,6 +185,12 @@ static const char *type_of(const struct dg_field *f)
     }
 }
 
+static struct dg_json *bound_of(const struct dg_field *f, double bound)
+{
+    return f->kind == DG_FIELD_INT ? dg_json_new_int(dg_field_bound(bound))
+                                   : dg_json_new_real(bound);
+}
+
 static void describe(const struct dg_field *f, const char *where, struct dg_json *list)
 {
     struct dg_json *o = dg_json_new_object(), *words = dg_json_new_array();
@@ -182,9 +200,9 @@ static void describe(const struct dg_field *f, const char *where, struct dg_json
     dg_json_set_string(o, "name", full_name(name, where, f->name));
     dg_json_set_string(o, "type", type);
     if (number && isfinite(f->min))
-        dg_json_set_real(o, "minimum", f->min);
+        dg_json_set_take(o, "minimum", bound_of(f, f->min));
     if (number && isfinite(f->max))
-        dg_json_set_real(o, "maximum", f->max);
+        dg_json_set_take(o, "maximum", bound_of(f, f->max));
     for (size_t i = 0; f->words && f->words[i]; i++)
         dg_json_append_take(words, dg_json_new_string(f->words[i], strlen(f->words[i])));
     if (dg_json_length(words))

@@ -53,6 +53,8 @@ static const struct dg_field rows[] = {
     {"frequent", WHOLE(frequent, 0, 1000000),
         .help = "of a shortlist: tokens that are always in it (default: 200)"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
+    {"describe", DG_FIELD_BOOL, AT(describe),
+        .help = "print every field's type, range and default instead"},
 };
 
 /* The rows that a verb names; how many. */

@@ -16,7 +16,7 @@ struct dg_args {
     double length_penalty;
     /* 0: all. */
     int64_t threads;
-    bool force, quiet, json, no_scores;
+    bool force, quiet, json, no_scores, describe;
     /* What settings points to. */
     char init_setting[4096 + 8], threads_setting[40];
 };

@@ -61,8 +61,13 @@ static int verb_recipe(const struct dg_args *a, struct dg_error *err)
     struct dg_buffer text;
     dg_buffer_init(&text);
     int rc = load_recipe(a, &r, err);
-    if (!rc)
+    if (!rc && a->describe) {
+        struct dg_json *list = dg_recipe_describe();
+        rc = dg_json_write(list, 2, &text);
+        dg_json_free(list);
+    } else if (!rc) {
         rc = dg_recipe_print(r, &text);
+    }
     if (!rc)
         puts(text.data);
     dg_buffer_deinit(&text);
@@ -451,8 +456,8 @@ static const struct dg_verb verbs[] = {
         "out! data set init threads force quiet", verb_prepare},
     {"plan", "RECIPE --out DIR", "what a run will need of memory (prepares its data)", 1, 1,
         "out! data set init prepared threads quiet", verb_plan},
-    {"recipe", "RECIPE", "print a recipe with every default", 1, 1, "data set init threads",
-        verb_recipe},
+    {"recipe", "RECIPE", "print a recipe with every default", 1, 1,
+        "data set init threads describe", verb_recipe},
     {"plot", "LOG... --out FILE", "curves of one or more log.jsonl, as SVG", 1, -1, "out!",
         verb_plot},
     {"bleu", "HYPOTHESES REFERENCES", "BLEU and chrF of text files, as sacreBLEU counts them", 2, 2,

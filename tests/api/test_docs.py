@@ -206,17 +206,19 @@ def test_every_field_of_a_recipe_is_explained():
     for key, value in recipe.items():
         if key != "data":
             fields |= {f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
-    sources = re.sub(r"\s+", " ", read("trainer/recipe/fields.c"))
-    found = re.findall(r'\{"(\w*)", "(\w+)", KIND_.*?(true|false)\}', sources)
-    changeable = {f"{section}.{key}" for section, key, resumable in found if resumable == "true"}
+    described = json.loads(subprocess.run([TRAIN, "recipe", "base", "--describe"], capture_output=True, text=True, check=True).stdout)
+    changeable = {field["name"] for field in described if field["resumable"]}
+    assert {field["name"] for field in described if field["type"] != "other"} == set(fields)
     explained, section = {}, ""
-    for line in read("trainer/RECIPES.md").split("\n"):
+    text = read("trainer/RECIPES.md")
+    ranges = set(text.partition("\n## Ranges\n")[2].splitlines())
+    for line in text.split("\n"):
         heading = re.match(r"## (.*)", line)
         if heading:
             section = "".join(x + "." for x in re.findall(r"`(\w+)`", heading.group(1))[:1])
         cells = [c.strip() for c in line.strip("|").split("|")]
         names = re.findall(r"`([\w.]+)`", cells[0])
-        if not line.startswith("| `") or section == "data.":
+        if not line.startswith("| `") or section == "data." or line in ranges:
             continue
         first = names[0] if "." in names[0] else section + names[0]
         prefix = first.rpartition(".")[0]
@@ -229,6 +231,24 @@ def test_every_field_of_a_recipe_is_explained():
         assert may_change == (name in changeable), name
         wanted = fields[name]
         assert value == wanted or (value == "" and wanted == "") or (value and json.loads(value) == wanted), name
+
+
+def test_every_range_of_a_recipe_is_told():
+    """RECIPES.md's last table is what the table of fields allows, and what it allows is refused beyond that."""
+    described = json.loads(subprocess.run([TRAIN, "recipe", "base", "--describe"], capture_output=True, text=True, check=True).stdout)
+    told = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", read("trainer/RECIPES.md").partition("\n## Ranges\n")[2], re.M))
+    allowed = {}
+    for field in described:
+        if field["type"] in ("integer", "number"):
+            allowed[field["name"]] = f"{field['minimum']} to {field['maximum']}"
+        elif "enum" in field:
+            allowed[field["name"]] = ", ".join(f"`{word}`" for word in field["enum"])
+    assert told == allowed and len(told) > 70
+    for name, text in told.items():
+        values = [json.loads(v) + d for v, d in zip(text.split(" to "), (-1, 1))] if " to " in text else ["no-such-word"]
+        for given in values:
+            done = subprocess.run([TRAIN, "recipe", "base", "--set", f"{name}={given}"], capture_output=True, text=True)
+            assert done.returncode == 2 and name in done.stderr, (name, given, done.stderr)
 
 
 def test_every_metric_is_in_the_operations_document(bundled):

@@ -273,6 +273,28 @@ static void test_extends_and_settings(void **state)
     remove(dir);
 }
 
+/* A recipe's former names are read, also under one that extends it; written are today's. */
+static void test_former_names(void **state)
+{
+    static const char text[] = "{\"preset\":\"small\",\"validation\":{\"beam\":7,\"alpha\":1.5}}";
+    static const char *const settings[] = {"validation.beam=9", "validation.length_penalty=2"};
+    struct dg_recipe *r = NULL;
+    struct dg_error err = {0};
+    (void)state;
+    assert_int_equal(dg_recipe_parse(text, sizeof text - 1, NULL, NULL, &r, &err), 0);
+    assert_int_equal(r->validation.beam, 7);
+    assert_true(r->validation.alpha == 1.5);
+    const struct dg_json *validation = dg_json_get(r->json, "validation");
+    assert_int_equal(dg_json_int(dg_json_get(validation, "beam_size")), 7);
+    assert_null(dg_json_get(validation, "beam"));
+    assert_null(dg_json_get(validation, "alpha"));
+    dg_recipe_free(r);
+    assert_int_equal(dg_recipe_load("small", NULL, settings, 2, &r, &err), 0);
+    assert_int_equal(r->validation.beam, 9);
+    assert_true(r->validation.alpha == 2);
+    dg_recipe_free(r);
+}
+
 static void test_difference(void **state)
 {
     (void)state;
@@ -370,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_errors_name_the_field),
         cmocka_unit_test(test_directions_and_tags),
         cmocka_unit_test(test_extends_and_settings),
+        cmocka_unit_test(test_former_names),
         cmocka_unit_test(test_difference),
         cmocka_unit_test(test_table3),
         cmocka_unit_test(test_all_shipped_recipes_load),

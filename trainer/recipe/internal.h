@@ -4,15 +4,17 @@
 
 #include "trainer/recipe/recipe.h"
 
-/* The built-in defaults (every field of every section but "data"), and a preset's changes to them;
- * NULL when unknown. */
-const char *dg_recipe_defaults(void);
+/* The built-in defaults: every field of every section but "data". NULL: no memory. */
+struct dg_json *dg_recipe_defaults(void);
+/* A preset's changes to them; NULL when unknown. */
 const char *dg_recipe_preset(const char *name);
 const char *dg_recipe_preset_names(void); /* for messages: "small, base, ..." */
 
 /* Sections with one value a field, by the one table of fields. */
 int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struct dg_error *err);
 int dg_recipe_fields_write(const struct dg_recipe *r, struct dg_json *root);
+/* Put today's names in place of former ones, so that trees can be merged. */
+void dg_recipe_fields_rename(struct dg_json *root);
 bool dg_recipe_field_resumable(
     const char *name); /* "training.threads": may change when a run goes on */
 

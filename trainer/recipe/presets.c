@@ -2,39 +2,6 @@
 
 #include <string.h>
 
-/* Conventions are the paper's; training is for one machine. */
-static const char defaults[] =
-    "{\"name\":\"model\",\"init\":\"\",\"init_vocabulary\":\"keep\",\"init_layers\":\"keep\","
-    "\"variants\":{\"upper\":0,\"no_full_stop\":0,\"joined\":0,\"numbers\":0,\"words\":0,\"mask\":0,\"signs\":0},"
-    "\"cleaning\":{\"min_chars\":1,\"max_chars\":3000,\"max_char_ratio\":3,\"max_pieces\":256,"
-    "\"max_piece_ratio\":4,"
-    "\"drop_identical\":true,\"require_letters\":true,\"deduplicate\":true,\"remove_overlap\":true,\"near_copies\":0,"
-    "\"language_check\":true,\"max_dropped\":0.2,\"check_relation\":true},"
-    "\"vocabulary\":{\"from\":\"\",\"size\":32000,\"joint\":true,\"character_coverage\":0.9999,"
-    "\"byte_fallback\":true,\"normalization\":\"nmt_nfkc\",\"sample_lines\":2000000,"
-    "\"characters\":\"frequent\",\"reserved\":0},"
-    "\"model\":{\"encoder_layers\":6,\"decoder_layers\":6,\"d_model\":512,\"d_ff\":2048,\"heads\":"
-    "8,\"d_k\":0,"
-    "\"d_v\":0,\"activation\":\"relu\",\"positions\":\"paper\",\"first_position\":0,\"max_"
-    "positions\":0,"
-    "\"norm_epsilon\":1e-6,\"attention_bias\":false,\"output_bias\":false,\"tied_embeddings\":true,"
-    "\"tied_output\":true,\"decoder_start\":\"zero\",\"source_eos\":true},"
-    "\"training\":{\"updates\":100000,\"batch_tokens\":25000,\"batch_mode\":\"sum\",\"micro_"
-    "tokens\":0,"
-    "\"shuffle_window\":1000000,\"warmup\":4000,\"lr_scale\":1,\"cooldown\":0,\"beta1\":0.9,"
-    "\"beta2\":0.98,"
-    "\"epsilon\":1e-9,\"weight_decay\":0,\"label_smoothing\":0.1,\"dropout\":0.1,\"attention_"
-    "dropout\":0,"
-    "\"relu_dropout\":0,\"bpe_dropout\":0,\"clip\":0,\"ema\":0,\"checkpoint_updates\":1000,"
-    "\"checkpoint_minutes\":0,\"keep_last\":5,\"keep_best\":1,\"average_last\":5,\"average_best\":"
-    "0,"
-    "\"patience\":0,\"stop_metric\":\"bleu\",\"log_updates\":50,\"seed\":1,\"threads\":0},"
-    "\"guided_alignment\":{\"weight\":0,\"layer\":0,\"head\":1},"
-    "\"validation\":{\"every\":0,\"lines\":0,\"samples\":3,\"beam\":4,\"alpha\":0.6,\"extra_"
-    "length\":50,\"calibrate\":300},"
-    "\"output\":{\"type\":\"f32\",\"capitals\":\"as_written\",\"licence\":\"\",\"description\":"
-    "\"\"}}";
-
 static const struct {
     const char *name, *json;
 } presets[] = {
@@ -64,11 +31,6 @@ static const struct {
                        "\"checkpoint_minutes\":10,"
                        "\"keep_last\":20,\"average_last\":20}}"},
 };
-
-const char *dg_recipe_defaults(void)
-{
-    return defaults;
-}
 
 const char *dg_recipe_preset(const char *name)
 {

@@ -25,6 +25,18 @@ static int merge(struct dg_json *base, const struct dg_json *over)
     return bad;
 }
 
+/* The same of a tree that may have former names. */
+static int merge_tree(struct dg_json *base, const struct dg_json *over, struct dg_error *err)
+{
+    struct dg_json *copy = dg_json_copy(over);
+    dg_recipe_fields_rename(copy);
+    int rc = copy && !merge(base, copy)
+                 ? 0
+                 : dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
+    dg_json_free(copy);
+    return rc;
+}
+
 static int merge_text(struct dg_json *base, const char *text, struct dg_error *err)
 {
     struct dg_json *v = dg_json_parse(text, strlen(text), err);
@@ -101,9 +113,7 @@ static int merge_recipe(struct dg_json *base, const struct dg_json *recipe, cons
         rc = merge_preset(base, preset, err);
     if (rc == 0 && extends[0])
         rc = merge_extended(base, extends, dir, depth, err);
-    if (rc == 0 && merge(base, recipe))
-        rc = dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
-    return rc;
+    return rc ? rc : merge_tree(base, recipe, err);
 }
 
 /* Put one "section.key=value" into the tree. */
@@ -135,6 +145,17 @@ static int apply_setting(struct dg_json *root, const char *setting, struct dg_er
     if (dg_json_set_take(root, name, v))
         return dg_error_set(err, DG_EINVAL, "setting \"%s\" is not text", setting);
     return 0;
+}
+
+/* The setting by itself first: it may have a former name, and goes over what is there. */
+static int merge_setting(struct dg_json *root, const char *setting, struct dg_error *err)
+{
+    struct dg_json *one = dg_json_new_object();
+    int rc = apply_setting(one, setting, err);
+    if (rc == 0)
+        rc = merge_tree(root, one, err);
+    dg_json_free(one);
+    return rc;
 }
 
 static int check_name(const struct dg_recipe *r, struct dg_error *err)
@@ -283,12 +304,7 @@ static struct dg_json *load_preset(const char *name)
 /* The resolved tree into the struct, and back into one canonical tree. */
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
-    static const char *const sections[] = {"name", "init", "init_vocabulary", "init_layers",
-        "preset", "extends", "description", "data", "cleaning", "variants", "vocabulary", "model",
-        "training", "guided_alignment", "validation", "output", NULL};
-    int rc = dg_json_only(root, NULL, sections, err);
-    if (rc == 0)
-        rc = dg_recipe_fields_read(root, r, err);
+    int rc = dg_recipe_fields_read(root, r, err);
     if (rc == 0)
         rc = dg_recipe_data_read(dg_json_get(root, "data"), r, err);
     if (rc == 0)
@@ -311,7 +327,7 @@ static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error
 static int resolve(const struct dg_json *recipe, const char *dir, const char *data_dir,
     const char *const *settings, size_t n_settings, struct dg_recipe **out, struct dg_error *err)
 {
-    struct dg_json *root = dg_json_new_object();
+    struct dg_json *root = dg_recipe_defaults();
     struct dg_recipe *r = calloc(1, sizeof *r);
     int rc = DG_ENOMEM;
     if (!root || !r) {
@@ -320,11 +336,9 @@ static int resolve(const struct dg_json *recipe, const char *dir, const char *da
     }
     dg_arena_init(&r->arena, 0);
     r->data_dir = dg_arena_strdup(&r->arena, data_dir ? data_dir : "");
-    rc = merge_text(root, dg_recipe_defaults(), err);
-    if (rc == 0)
-        rc = merge_recipe(root, recipe, dir, 0, err);
+    rc = merge_recipe(root, recipe, dir, 0, err);
     for (size_t i = 0; i < n_settings && rc == 0; i++)
-        rc = apply_setting(root, settings[i], err);
+        rc = merge_setting(root, settings[i], err);
     if (rc == 0)
         rc = r->data_dir ? fill(r, root, err)
                          : dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");

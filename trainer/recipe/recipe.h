@@ -228,6 +228,9 @@ void dg_recipe_free(struct dg_recipe *r); /* NULL is fine */
 /* The whole recipe as indented JSON, every default in it: what is printed reads back as the same
  * recipe. */
 int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out);
+/* Every field as an object of dg_fields_describe with "resumable": may it change when a run goes
+ * on? The caller frees it; NULL: no memory. */
+struct dg_json *dg_recipe_describe(void);
 
 /* The model with its vocabulary filled in. DG_EINVAL when a tied model is given two sizes. */
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
