@@ -211,6 +211,7 @@ static int twin_open(struct twin *t, struct dg_error *err)
     if (rc)
         return rc;
     t->ops = (struct dg_ops){.device = t->cpu->ops->device,
+        .on_host = t->cpu->ops->on_host,
         .buf_new = twin_buf_new,
         .buf_new_wide = twin_buf_new,
         .buf_free = twin_buf_free,

@@ -47,16 +47,21 @@ struct dg_stored {
     enum dg_type type;
     enum dg_layout layout;
     const void *data;
-    const float *scales; /* [N] for DG_S8, else NULL */
+    /* [N] for DG_S8, else NULL */
+    const float *scales;
 };
 
 struct dg_weight_spec {
-    const char *name; /* for messages */
-    unsigned use;     /* enum dg_use, or'ed */
-    size_t N, K;      /* [N,K]: N outputs or table rows, K inputs; a vector is [1,K] */
+    /* for messages */
+    const char *name;
+    /* enum dg_use, or'ed */
+    unsigned use;
+    /* [N,K]: N outputs or table rows, K inputs; a vector is [1,K] */
+    size_t N, K;
     /* rows are fp32 row-major memory that changes between calls: always read in place */
     bool trainable;
-    const struct dg_stored *stored; /* [n_stored] the forms at hand; ROWS is always among them */
+    /* [n_stored] the forms at hand; ROWS is always among them */
+    const struct dg_stored *stored;
     size_t n_stored;
 };
 
@@ -64,23 +69,30 @@ struct dg_weight_spec {
  * 1/(1-p). The mask depends only on the keys: never on batch, rank or thread. */
 struct dg_dropout {
     float p;
-    uint32_t site;           /* which dropout of the model this is, mixed with seed and step */
-    const uint32_t *row_key; /* [M] host memory: hash of (sentence index, position) */
+    /* which dropout of the model this is, mixed with seed and step */
+    uint32_t site;
+    /* [M] host memory: hash of (sentence index, position) */
+    const uint32_t *row_key;
 };
 
 struct dg_linear {
-    const struct dg_weight *w;    /* [N,K] */
-    const struct dg_weight *bias; /* [N] or NULL */
+    /* [N,K] */
+    const struct dg_weight *w;
+    /* [N] or NULL */
+    const struct dg_weight *bias;
     enum dg_act act;
-    const struct dg_dropout *drop; /* on the activation's output, or NULL */
+    /* on the activation's output, or NULL */
+    const struct dg_dropout *drop;
     /* optional output [M,N]: before the activation (needed by swish' and gelu') */
     struct dg_rows pre;
 };
 
 struct dg_norm {
-    const struct dg_weight *gain, *bias; /* [D] */
+    /* [D] */
+    const struct dg_weight *gain, *bias;
     float eps;
-    const struct dg_dropout *drop; /* on x, or NULL */
+    /* on x, or NULL */
+    const struct dg_dropout *drop;
     /* Optional outputs for backward (buf NULL: not wanted): x̂[M,D], 1/σ[M]. */
     struct dg_rows xhat, rstd;
     /* Optional output [M,D]: r + drop(x), the residual stream of a pre-norm model. May be x or r,
@@ -95,10 +107,13 @@ struct dg_norm {
  * (states.buf is there): row m continues the state in row from[m] of `states` and leaves its own in
  * row to[m]. */
 struct dg_ssru {
-    const struct dg_attn_seg *segs; /* q0 and n_q of each piece; NULL in a cached step */
+    /* q0 and n_q of each piece; NULL in a cached step */
+    const struct dg_attn_seg *segs;
     size_t n_segs;
-    struct dg_rows states;    /* [slots,D] fp32 whatever the backend computes in */
-    const int32_t *from, *to; /* [M] host; from -1: the zero state. No to is another row's from */
+    /* [slots,D] fp32 whatever the backend computes in */
+    struct dg_rows states;
+    /* [M] host; from -1: the zero state. No to is another row's from */
+    const int32_t *from, *to;
 };
 
 /* A sentence's (or one beam row's) piece of an attention call: query rows q0..q0+n_q-1 against n_k
@@ -106,9 +121,11 @@ struct dg_ssru {
  * their indirection). causal: query i sees keys 0 .. n_k - n_q + i; else all. */
 struct dg_attn_seg {
     uint32_t q0, n_q, n_k, k0;
-    const int32_t *slots; /* [n_k] host memory, or NULL */
+    /* [n_k] host memory, or NULL */
+    const int32_t *slots;
     bool causal;
-    size_t probs; /* element offset of this piece's [H,n_q,n_k] in dg_attention.probs */
+    /* element offset of this piece's [H,n_q,n_k] in dg_attention.probs */
+    size_t probs;
 };
 
 /* Whose pieces an attention call means: its own segs, or those of the step that
@@ -116,11 +133,13 @@ struct dg_attn_seg {
 enum dg_attn_of { DG_ATTN_SEGS, DG_ATTN_STEP_SELF, DG_ATTN_STEP_MEMORY };
 
 struct dg_attention {
-    uint32_t H, Dk, Dv; /* scores are scaled by 1/sqrt(Dk) */
+    /* scores are scaled by 1/sqrt(Dk) */
+    uint32_t H, Dk, Dv;
     enum dg_attn_of of;
     const struct dg_attn_seg *segs;
     size_t n_segs;
-    struct dg_rows k, v; /* [.,H*Dk], [.,H*Dv] */
+    /* [.,H*Dk], [.,H*Dv] */
+    struct dg_rows k, v;
     /* optional output: softmax probabilities before dropout, ld unused */
     struct dg_rows probs;
     /* on the probabilities, row_key per query row, element h*2048+key; or NULL */
@@ -128,47 +147,66 @@ struct dg_attention {
     /* A cached step (buf NULL: none): every piece has one query and slots, and its last key and
      * value are not in k and v yet but in row q0 of these. They go to the last slot, which no other
      * piece names. */
-    struct dg_rows new_k, new_v; /* [.,H*Dk], [.,H*Dv] */
+    /* [.,H*Dk], [.,H*Dv] */
+    struct dg_rows new_k, new_v;
 };
 
 struct dg_embed {
-    const struct dg_weight *table;     /* [V,D] */
-    const struct dg_weight *positions; /* [P,D] */
-    float scale;                       /* √D in the paper */
+    /* [V,D] */
+    const struct dg_weight *table;
+    /* [P,D] */
+    const struct dg_weight *positions;
+    /* √D in the paper */
+    float scale;
     /* [M] host; -1 is the zero vector. NULL, and pos too: those of the open step */
     const int32_t *ids;
-    const int32_t *pos;            /* [M] host; row of `positions` */
-    const struct dg_dropout *drop; /* on the sum, or NULL */
+    /* [M] host; row of `positions` */
+    const int32_t *pos;
+    /* on the sum, or NULL */
+    const struct dg_dropout *drop;
 };
 
 /* Best candidates of each row of logits[M,V]: log-probabilities by log-softmax, ordered by value,
  * ties by smaller id. */
 struct dg_topk {
     size_t V, k_max;
-    const uint32_t *k; /* [M] host: how many this row wants, 1..k_max */
+    /* [M] host: how many this row wants, 1..k_max */
+    const uint32_t *k;
     /* [M] host or NULL: >= 0 asks for this id's log-probability alone (k[m] = 1) */
     const int32_t *force;
-    float *logprob; /* [M,k_max] host, out */
-    int32_t *ids;   /* [M,k_max] host, out */
+    /* [M,k_max] host, out */
+    float *logprob;
+    /* [M,k_max] host, out */
+    int32_t *ids;
 };
 
 /* The most that calls of an engine's ops will ask for. */
 struct dg_most {
-    size_t rows;       /* of a call; an attention call has no more pieces */
-    size_t slots;      /* cache slots named by all pieces of an attention call */
-    size_t candidates; /* of a topk: rows times k_max */
-    size_t V;          /* columns of a topk */
-    size_t read;       /* elements of a read */
+    /* of a call; an attention call has no more pieces */
+    size_t rows;
+    /* cache slots named by all pieces of an attention call */
+    size_t slots;
+    /* of a topk: rows times k_max */
+    size_t candidates;
+    /* columns of a topk */
+    size_t V;
+    /* elements of a read */
+    size_t read;
 };
 
 /* Bytes of a device that has memory of its own. */
 struct dg_memory {
-    size_t held;        /* by this backend: buffers, weights, room for its libraries */
-    size_t free, total; /* of the device, for all programs */
+    /* by this backend: buffers, weights, room for its libraries */
+    size_t held;
+    /* of the device, for all programs */
+    size_t free, total;
 };
 
 struct dg_ops {
-    const char *device; /* "cpu" or "cuda" */
+    /* "cpu" or "cuda" */
+    const char *device;
+    /* It computes in the host's memory, on its cores. */
+    bool on_host;
     /* A product with a few hundred rows of a matrix costs much less than one with all of them: a
      * sentence's shortlist pays. Where many rows advance together at one product's price it does
      * not. */
@@ -187,14 +225,16 @@ struct dg_ops {
      * buf_new will do. */
     int (*kv_new)(struct dg_backend *be, size_t n, enum dg_type type, struct dg_buf **out,
         struct dg_error *err);
-    void (*buf_free)(struct dg_backend *be, struct dg_buf *buf); /* NULL is fine */
+    /* NULL is fine */
+    void (*buf_free)(struct dg_backend *be, struct dg_buf *buf);
     /* Copy between host fp32 and rows [M,N]; read waits for the device. */
     void (*write)(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
     void (*read)(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);
 
     int (*weight_new)(struct dg_backend *be, const struct dg_weight_spec *spec,
         struct dg_weight **out, struct dg_error *err);
-    void (*weight_free)(struct dg_backend *be, struct dg_weight *w); /* NULL is fine */
+    /* NULL is fine */
+    void (*weight_free)(struct dg_backend *be, struct dg_weight *w);
 
     /* y[M,D] = drop(scale * table[ids[m]] + positions[pos[m]]) */
     void (*embed)(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
@@ -235,12 +275,14 @@ struct dg_ops {
      * one sentence on an idle machine, 1 where others work beside. Changes no bit of any answer.
      * NULL: the device has no such choice. */
     void (*use_threads)(struct dg_backend *be, int n);
-    void (*close)(struct dg_backend *be); /* NULL is fine */
+    /* NULL is fine */
+    void (*close)(struct dg_backend *be);
 };
 
 struct dg_backend {
     const struct dg_ops *ops;
-    const char *name; /* "cpu/avx2": shown at start */
+    /* "cpu/avx2": shown at start */
+    const char *name;
 };
 
 /* Dropout's generator: 32-bit finaliser of Wellons' "lowbias32" over key and element (public domain

@@ -12,7 +12,8 @@ struct dg_device_options {
     /* Of a GPU: "fp32", "fp16", "bf16"; of a CPU that trains: "fp32", "bf16". NULL:
      * $DRAGOMAN_PRECISION, else "fp32" */
     const char *precision;
-    int threads; /* of the CPU: cores one op may be split over; 0 = 1 */
+    /* of the CPU: cores one op may be split over; 0 = 1 */
+    int threads;
 };
 
 /* A choice that holds for as many backends as a program opens. Plain data. */
@@ -21,14 +22,16 @@ struct dg_device {
     int number;
     enum dg_type type;
     int threads;
-    char note[256]; /* why "auto" took the CPU; "" otherwise */
+    /* why "auto" took the CPU; "" otherwise */
+    char note[256];
 };
 
 #define DG_DEVICES_MAX 64
 
 /* Devices that work side by side: each holds the model and answers for itself. */
 struct dg_devices {
-    uint32_t n; /* none: the CPU */
+    /* none: the CPU */
+    uint32_t n;
     struct dg_device list[DG_DEVICES_MAX];
 };
 

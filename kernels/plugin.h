@@ -1,6 +1,7 @@
 /* A device's backend in a library of its own, opened at run time (kernels/device.c), so that the
  * programs need none of the device's libraries. The library exports one function, DG_PLUGIN_ENTRY,
- * which answers NULL when it was built for another version of the tables. */
+ * which answers NULL when it was built for another version of the tables. Any
+ * thread may call it; what it opens belongs to one thread at a time. */
 #ifndef DG_KERNELS_PLUGIN_H
 #define DG_KERNELS_PLUGIN_H
 
@@ -10,12 +11,14 @@
 /* Program and plugin must have been built from the same tables. Entries that come or go show in the
  * sizes; the first number goes up by hand when something changes its meaning. */
 #define DG_PLUGIN_ABI                                                                              \
-    ((uint32_t)((4u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
+    ((uint32_t)((5u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
 #define DG_PLUGIN_ENTRY "dg_plugin_cuda"
 
 struct dg_plugin_options {
-    int device;        /* its number */
-    enum dg_type type; /* of activations and matrices: DG_F32, DG_F16 or DG_BF16 */
+    /* its number */
+    int device;
+    /* of activations and matrices: DG_F32, DG_F16 or DG_BF16 */
+    enum dg_type type;
 };
 
 struct dg_plugin {

@@ -16,9 +16,11 @@ struct dg_team;
 enum { DG_TEAM_KEY = 128 };
 
 struct dg_team_options {
-    unsigned char key[DG_TEAM_KEY]; /* of rank 0 */
+    /* of rank 0 */
+    unsigned char key[DG_TEAM_KEY];
     size_t rank, ranks;
-    double wait_s; /* how long join() and wait() wait for the other ranks */
+    /* how long join() and wait() wait for the other ranks */
+    double wait_s;
 };
 
 struct dg_team_ops {

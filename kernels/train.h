@@ -14,21 +14,31 @@ struct dg_team_ops; /* kernels/team.h */
 
 /* Backward of y[M,N] = drop(act(x[M,K] w[N,K]^T + bias[N])). */
 struct dg_linear_grad {
-    const struct dg_linear *op;   /* as it went forward; op->pre is needed for swish and gelu */
-    struct dg_rows x, y;          /* [M,K], [M,N]; y is read only when there is an activation */
-    struct dg_rows dy;            /* [M,N]: overwritten with the gradient before the activation */
-    struct dg_rows dx;            /* [M,K] or none */
-    bool dx_add;                  /* dx += instead of dx = */
-    struct dg_weight *dw, *dbias; /* [N,K], [N] or NULL */
+    /* as it went forward; op->pre is needed for swish and gelu */
+    const struct dg_linear *op;
+    /* [M,K], [M,N]; y is read only when there is an activation */
+    struct dg_rows x, y;
+    /* [M,N]: overwritten with the gradient before the activation */
+    struct dg_rows dy;
+    /* [M,K] or none */
+    struct dg_rows dx;
+    /* dx += instead of dx = */
+    bool dx_add;
+    /* [N,K], [N] or NULL */
+    struct dg_weight *dw, *dbias;
 };
 
 /* Backward of y[M,D] = LayerNorm(r + drop(x)) * gain + bias. dx and dr may be the same rows when
  * there is no dropout. */
 struct dg_norm_grad {
-    const struct dg_norm *op;        /* as it went forward, xhat and rstd filled */
-    struct dg_rows dy;               /* [M,D] */
-    struct dg_rows dx, dr;           /* [M,D]; dr may be dy, dx not */
-    struct dg_weight *dgain, *dbias; /* [D] */
+    /* as it went forward, xhat and rstd filled */
+    const struct dg_norm *op;
+    /* [M,D] */
+    struct dg_rows dy;
+    /* [M,D]; dr may be dy, dx not */
+    struct dg_rows dx, dr;
+    /* [D] */
+    struct dg_weight *dgain, *dbias;
 };
 
 /* A query row of a segment that ought to attend to a key of it. */
@@ -40,29 +50,42 @@ struct dg_link {
  * links loses -mean over its links of log p(t,key), p the mean over some heads of the softmax
  * probabilities, 1e-9 added. */
 struct dg_guide {
-    const struct dg_link *links; /* of all segments behind one another, each by query */
-    const size_t *first;         /* [n_segs + 1] of links */
-    uint32_t head, n_heads;      /* heads head .. head + n_heads - 1 */
-    float scale;                 /* of the gradient: weight / target pieces of the global batch */
-    struct dg_loss_sums *sums;   /* added to: guided, n_guided */
+    /* of all segments behind one another, each by query */
+    const struct dg_link *links;
+    /* [n_segs + 1] of links */
+    const size_t *first;
+    /* heads head .. head + n_heads - 1 */
+    uint32_t head, n_heads;
+    /* of the gradient: weight / target pieces of the global batch */
+    float scale;
+    /* added to: guided, n_guided */
+    struct dg_loss_sums *sums;
 };
 
 /* Backward of attention over packed rows (no slots). Every row of dq, dk and dv must belong to one
  * segment. */
 struct dg_attention_grad {
-    const struct dg_attention *op; /* as it went forward, probs filled */
-    struct dg_rows q;              /* [.,H*Dk] */
-    struct dg_rows dout;           /* [.,H*Dv] */
-    struct dg_rows dq, dk, dv;     /* [.,H*Dk], [.,H*Dk], [.,H*Dv] */
-    const struct dg_guide *guide;  /* its loss's gradient is added; NULL: none */
+    /* as it went forward, probs filled */
+    const struct dg_attention *op;
+    /* [.,H*Dk] */
+    struct dg_rows q;
+    /* [.,H*Dv] */
+    struct dg_rows dout;
+    /* [.,H*Dk], [.,H*Dk], [.,H*Dv] */
+    struct dg_rows dq, dk, dv;
+    /* its loss's gradient is added; NULL: none */
+    const struct dg_guide *guide;
 };
 
 /* Backward of y[M,D] = drop(scale * table[ids[m]] + positions[pos[m]]), rows in order. */
 struct dg_embed_grad {
     const struct dg_embed *op;
-    struct dg_rows dy;            /* [M,D]: unchanged */
-    struct dg_weight *dtable;     /* [V,D] */
-    struct dg_weight *dpositions; /* [P,D], or NULL for sinusoids */
+    /* [M,D]: unchanged */
+    struct dg_rows dy;
+    /* [V,D] */
+    struct dg_weight *dtable;
+    /* [P,D], or NULL for sinusoids */
+    struct dg_weight *dpositions;
 };
 
 /* Label-smoothed cross-entropy (paper section 5.4; contract 8): q = (1-ε) onehot + ε/V over all V.
@@ -70,9 +93,11 @@ struct dg_embed_grad {
  * ε, does not count in that V, and its gradient is 0. */
 struct dg_loss {
     size_t V;
-    const int32_t *target; /* [M] host */
+    /* [M] host */
+    const int32_t *target;
     float epsilon;
-    float scale; /* of the gradient: 1 / target pieces of the global batch */
+    /* of the gradient: 1 / target pieces of the global batch */
+    float scale;
     /* [M,V] scale * (softmax - q); buf NULL: not wanted. The logits themselves, which else are
      * unspecified afterwards; where dg_train.narrow, rows of another buffer of the backend's
      * type. */
@@ -82,29 +107,41 @@ struct dg_loss {
 /* Sums over rows, natural logarithm. */
 struct dg_loss_sums {
     double smoothed, nll;
-    uint64_t n, correct; /* rows; rows whose largest logit is the target */
-    double guided;       /* of struct dg_guide */
-    uint64_t n_guided;   /* queries that have links */
+    /* rows; rows whose largest logit is the target */
+    uint64_t n, correct;
+    /* of struct dg_guide */
+    double guided;
+    /* queries that have links */
+    uint64_t n_guided;
 };
 
 /* One step of Adam (Kingma & Ba 2015, with bias correction) over a slice, and the moving average
  * behind it. */
 struct dg_adam {
     float lr, beta1, beta2, eps;
-    float grad_scale; /* clipping: g is multiplied by it first */
-    float decay;      /* decoupled weight decay: p *= 1 - lr * decay; 0 is the paper */
-    float ema_decay;  /* ema = decay * ema + (1 - decay) * p; ema NULL: none */
-    uint64_t step;    /* 1 for the first */
-    const float *g;   /* [n] */
-    float *p, *m, *v; /* [n] */
-    float *ema;       /* [n] or NULL */
+    /* clipping: g is multiplied by it first */
+    float grad_scale;
+    /* decoupled weight decay: p *= 1 - lr * decay; 0 is the paper */
+    float decay;
+    /* ema = decay * ema + (1 - decay) * p; ema NULL: none */
+    float ema_decay;
+    /* 1 for the first */
+    uint64_t step;
+    /* [n] */
+    const float *g;
+    /* [n] */
+    float *p, *m, *v;
+    /* [n] or NULL */
+    float *ema;
 };
 
 enum { DG_LOSS_BYTES = 8 << 20 }; /* on a CPU: what its caches hold */
 
 struct dg_train_ops {
-    size_t loss_bytes; /* of logits that one call of loss likes */
-    bool guides;       /* attention_backward takes a guide */
+    /* of logits that one call of loss likes */
+    size_t loss_bytes;
+    /* attention_backward takes a guide */
+    bool guides;
     /* Blocks added up over processes, from device to device; NULL: through the host's memory. */
     const struct dg_team_ops *team;
     void (*linear_backward)(struct dg_train *t, const struct dg_linear_grad *op, size_t M);
@@ -121,7 +158,8 @@ struct dg_train_ops {
     /* Blocks: n floats of device memory, zeroed, 64-byte aligned. On the CPU they are plain
      * memory. */
     int (*block_new)(struct dg_train *t, size_t n, float **out, struct dg_error *err);
-    void (*block_free)(struct dg_train *t, float *block); /* NULL is fine */
+    /* NULL is fine */
+    void (*block_free)(struct dg_train *t, float *block);
     void (*block_write)(struct dg_train *t, float *block, const float *src, size_t n);
     void (*block_read)(struct dg_train *t, const float *block, size_t n, float *dst);
     void (*zero)(struct dg_train *t, float *block, size_t n);
@@ -131,12 +169,14 @@ struct dg_train_ops {
     /* Sum of squares in double. */
     double (*square_sum)(struct dg_train *t, const float *x, size_t n);
     void (*adam)(struct dg_train *t, const struct dg_adam *op, size_t n);
-    void (*close)(struct dg_train *t); /* before its backend; NULL is fine */
+    /* before its backend; NULL is fine */
+    void (*close)(struct dg_train *t);
 };
 
 struct dg_train {
     const struct dg_train_ops *ops;
-    struct dg_backend *be; /* borrowed */
+    /* borrowed */
+    struct dg_backend *be;
     /* Activations take fewer bits than logits, and products read a gradient of their type alone:
      * the loss's gradient goes to rows of its own. */
     bool narrow;

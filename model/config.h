@@ -1,5 +1,5 @@
 /* What a model is: dimensions and conventions, read from the manifest's "model" object. Plain
- * data. */
+ * data: any thread, while none changes it. */
 #ifndef DG_MODEL_CONFIG_H
 #define DG_MODEL_CONFIG_H
 
@@ -31,28 +31,39 @@ struct dg_config {
     uint32_t dec_F, dec_H;
     uint32_t enc_layers, dec_layers;
     float norm_eps;
-    float embed_scale; /* √D in the paper */
+    /* √D in the paper */
+    float embed_scale;
     enum dg_positions positions;
-    uint32_t first_position; /* 0, 1 or 2 */
-    uint32_t max_positions;  /* learned positions only, else 0 */
+    /* 0, 1 or 2 */
+    uint32_t first_position;
+    /* learned positions only, else 0 */
+    uint32_t max_positions;
     enum dg_act act;
     enum dg_decoder decoder;
-    bool pre_norm; /* x + f(LN(x)) and a last norm per stack; the paper: LN(x + f(x)) */
+    /* x + f(LN(x)) and a last norm per stack; the paper: LN(x + f(x)) */
+    bool pre_norm;
     bool attention_bias, output_bias;
-    bool tied_embeddings; /* source table = target table */
-    bool tied_output;     /* target table = pre-softmax matrix */
-    int32_t eos, unk;     /* ids in the target vocabulary; eos in the source too */
-    int32_t start;        /* what the decoder starts from; -1 is the zero vector */
-    bool source_eos;      /* the encoder's input ends with </s> */
+    /* source table = target table */
+    bool tied_embeddings;
+    /* target table = pre-softmax matrix */
+    bool tied_output;
+    /* ids in the target vocabulary; eos in the source too */
+    int32_t eos, unk;
+    /* what the decoder starts from; -1 is the zero vector */
+    int32_t start;
+    /* the encoder's input ends with </s> */
+    bool source_eos;
     /* Decoding defaults */
     uint32_t beam;
     float alpha;
-    uint32_t extra_length; /* output limit = source pieces without </s> + this */
+    /* output limit = source pieces without </s> + this */
+    uint32_t extra_length;
     /* and not above this many times the source pieces with </s>; 0: no such limit */
     float length_factor;
     /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
     float low_confidence;
-    enum dg_type kv; /* of cached keys and values; not in the manifest: opening a model chooses */
+    /* of cached keys and values; not in the manifest: opening a model chooses */
+    enum dg_type kv;
     /* whose cross-attention aligns an answer, both counted from 1: a decoder layer (0: the last but
      * one, the last where there is one only), and one of its heads (0: the mean of all). The
      * manifest's "alignment_layer" and "alignment_head", which are not written here */

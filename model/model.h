@@ -1,5 +1,5 @@
 /* A Transformer ready to run: configuration, parameters placed on a backend's device, position
- * table. Const after open: any number of engines may share it. */
+ * table. Const after open: any number of engines, on any threads, may share it. */
 #ifndef DG_MODEL_MODEL_H
 #define DG_MODEL_MODEL_H
 

@@ -1,4 +1,4 @@
-/* The open model as model/ itself sees it. */
+/* The open model as model/ itself sees it. Const after open: any thread. */
 #ifndef DG_MODEL_MODEL_INTERNAL_H
 #define DG_MODEL_MODEL_INTERNAL_H
 
@@ -10,10 +10,13 @@ struct dg_model {
     /* With a shortlist: the output matrix and its bias as they are stored in rows; NULL: it has
      * none. */
     const struct dg_stored *out_rows, *out_biases;
-    const struct dg_shortlist *shortlist; /* borrowed; NULL: none */
-    struct dg_backend *be;                /* whose device the parameters are on */
+    /* borrowed; NULL: none */
+    const struct dg_shortlist *shortlist;
+    /* whose device the parameters are on */
+    struct dg_backend *be;
     struct dg_params params;
-    struct dg_weight *positions; /* sinusoids [max_positions,D]; NULL with learned ones */
+    /* sinusoids [max_positions,D]; NULL with learned ones */
+    struct dg_weight *positions;
     float *sinusoids;
     uint32_t max_positions;
 };

@@ -8,11 +8,14 @@
 #include "model/params.h"
 
 struct dg_param_block {
-    float *data; /* [n] device memory */
-    size_t n;    /* tensors begin at multiples of 16 floats; what lies between stays zero */
+    /* [n] device memory */
+    float *data;
+    /* tensors begin at multiples of 16 floats; what lies between stays zero */
+    size_t n;
     struct dg_params params;
     struct dg_config config;
-    struct dg_train *train; /* borrowed */
+    /* borrowed */
+    struct dg_train *train;
 };
 
 /* Elements a block of this configuration has. */

@@ -38,7 +38,8 @@ enum needs {
 struct row {
     enum where where;
     const char *name;
-    size_t offset; /* in struct dg_params, or in a layer's struct */
+    /* in struct dg_params, or in a layer's struct */
+    size_t offset;
     enum dim N, K;
     unsigned use;
     enum needs needs;

@@ -1,6 +1,7 @@
 /* The parameters of a Transformer by name: ONE table (params.c) gives field, file name and shape,
  * for the server, the converters' checks, the trainer's parameter and gradient blocks. Gradients
- * and optimiser state use the same struct. */
+ * and optimiser state use the same struct. The table is const: any thread; one struct's owner says
+ * which thread. */
 #ifndef DG_MODEL_PARAMS_H
 #define DG_MODEL_PARAMS_H
 
@@ -9,7 +10,8 @@
 #include "model/config.h"
 
 struct dg_norm_params {
-    struct dg_weight *gain, *bias; /* [D] */
+    /* [D] */
+    struct dg_weight *gain, *bias;
 };
 
 /* Each sublayer has the norm that is its own and the one that its end is normalised with: in a
@@ -18,28 +20,36 @@ struct dg_norm_params {
 
 /* Self-attention's qkv is one matrix: rows of queries [H*Dk], keys [H*Dk], values [H*Dv]. */
 struct dg_self_params {
-    struct dg_weight *qkv_w, *qkv_b; /* [2*H*Dk+H*Dv, D]; biases NULL when the model has none */
-    struct dg_weight *out_w, *out_b; /* [D, H*Dv] */
+    /* [2*H*Dk+H*Dv, D]; biases NULL when the model has none */
+    struct dg_weight *qkv_w, *qkv_b;
+    /* [D, H*Dv] */
+    struct dg_weight *out_w, *out_b;
     struct dg_norm_params norm, end;
 };
 
 /* Instead of the decoder's self-attention (config.decoder DG_DECODER_SSRU): candidates, then forget
  * gates. */
 struct dg_ssru_params {
-    struct dg_weight *w, *b; /* [2*D, D], [2*D] */
+    /* [2*D, D], [2*D] */
+    struct dg_weight *w, *b;
     struct dg_norm_params norm, end;
 };
 
 struct dg_cross_params {
-    struct dg_weight *q_w, *q_b;     /* [H*Dk, D] */
-    struct dg_weight *kv_w, *kv_b;   /* [H*Dk+H*Dv, D]: keys, then values */
-    struct dg_weight *out_w, *out_b; /* [D, H*Dv] */
+    /* [H*Dk, D] */
+    struct dg_weight *q_w, *q_b;
+    /* [H*Dk+H*Dv, D]: keys, then values */
+    struct dg_weight *kv_w, *kv_b;
+    /* [D, H*Dv] */
+    struct dg_weight *out_w, *out_b;
     struct dg_norm_params norm, end;
 };
 
 struct dg_ffn_params {
-    struct dg_weight *w1, *b1; /* [F, D] */
-    struct dg_weight *w2, *b2; /* [D, F] */
+    /* [F, D] */
+    struct dg_weight *w1, *b1;
+    /* [D, F] */
+    struct dg_weight *w2, *b2;
     struct dg_norm_params norm, end;
 };
 
@@ -49,7 +59,8 @@ struct dg_enc_params {
 };
 
 struct dg_dec_params {
-    struct dg_self_params self; /* or */
+    /* or */
+    struct dg_self_params self;
     struct dg_ssru_params ssru;
     struct dg_cross_params cross;
     struct dg_ffn_params ffn;
@@ -58,11 +69,16 @@ struct dg_dec_params {
 #define DG_MAX_LAYERS 64
 
 struct dg_params {
-    struct dg_weight *src_embed;         /* [Vs,D] */
-    struct dg_weight *tgt_embed;         /* [Vt,D]; the same pointer as src_embed when tied */
-    struct dg_weight *out_w;             /* [Vt,D]; the same pointer as tgt_embed when tied */
-    struct dg_weight *out_b;             /* [Vt] or NULL */
-    struct dg_weight *src_pos, *tgt_pos; /* [P,D] learned positions; NULL when sinusoidal */
+    /* [Vs,D] */
+    struct dg_weight *src_embed;
+    /* [Vt,D]; the same pointer as src_embed when tied */
+    struct dg_weight *tgt_embed;
+    /* [Vt,D]; the same pointer as tgt_embed when tied */
+    struct dg_weight *out_w;
+    /* [Vt] or NULL */
+    struct dg_weight *out_b;
+    /* [P,D] learned positions; NULL when sinusoidal */
+    struct dg_weight *src_pos, *tgt_pos;
     /* a pre-norm model's last norms */
     struct dg_norm_params src_norm, tgt_norm;
     struct dg_enc_params enc[DG_MAX_LAYERS];
@@ -72,9 +88,12 @@ struct dg_params {
 /* One row of the table for a configuration. */
 struct dg_param_info {
     char name[64];
-    uint32_t N, K; /* [N,K]; vectors are [1,K] */
-    unsigned use;  /* enum dg_use, or'ed; tied tables carry all their uses */
-    size_t offset; /* of the struct dg_weight * in struct dg_params */
+    /* [N,K]; vectors are [1,K] */
+    uint32_t N, K;
+    /* enum dg_use, or'ed; tied tables carry all their uses */
+    unsigned use;
+    /* of the struct dg_weight * in struct dg_params */
+    size_t offset;
 };
 
 /* How many stored parameters this configuration has, and the i-th (order of the file). */

@@ -8,12 +8,15 @@
 
 struct dg_trace {
     uint32_t S, T, H, dec_H, enc_layers, dec_layers;
-    float *logprob;  /* [T] of the target's pieces */
-    float *enc_self; /* [enc_layers,H,S,S] */
+    /* [T] of the target's pieces */
+    float *logprob;
+    /* [enc_layers,H,S,S] */
+    float *enc_self;
     /* [dec_layers,dec_H,T,T]; zero above the diagonal, and throughout where the decoder has no
      * self-attention */
     float *dec_self;
-    float *cross; /* [dec_layers,dec_H,T,S] */
+    /* [dec_layers,dec_H,T,S] */
+    float *cross;
 };
 
 /* source[S], target[T] ids with </s> as the model wants them. Allocates; dg_trace_deinit frees.

@@ -10,8 +10,10 @@
 /* Where words are in a piece of text: bytes within it and code points of the whole. */
 struct words {
     struct word {
-        size_t begin, end;           /* bytes */
-        size_t begin_char, end_char; /* code points, `first_char` added */
+        /* bytes */
+        size_t begin, end;
+        /* code points, `first_char` added */
+        size_t begin_char, end_char;
     } * list;
     size_t n;
 };

@@ -8,7 +8,8 @@
 /* How well the vocabulary knows a word. */
 struct fame {
     size_t pieces;
-    int64_t ids; /* their sum; the vocabulary's order is that of merges, frequent ones first */
+    /* their sum; the vocabulary's order is that of merges, frequent ones first */
+    int64_t ids;
 };
 
 static int fame_of(

@@ -1,5 +1,6 @@
 /* Sentences that are written in capitals throughout. A model has seen few of them, so they are read
- * as ordinary words and the answer is put in capitals again. Private to translate/. */
+ * as ordinary words and the answer is put in capitals again. Private to translate/. Any
+ * thread, one buffer per caller. */
 #ifndef DG_TRANSLATE_CAPITALS_H
 #define DG_TRANSLATE_CAPITALS_H
 

@@ -1,4 +1,4 @@
-/* One text on its way, as plan.c and finish.c see it. */
+/* One text on its way, as plan.c and finish.c see it. One thread at a time per job. */
 #ifndef DG_TRANSLATE_JOB_INTERNAL_H
 #define DG_TRANSLATE_JOB_INTERNAL_H
 
@@ -12,8 +12,10 @@
 
 /* One answer of the engine, copied. */
 struct dg_part_hyp {
-    int32_t *ids;         /* [n] */
-    float *token_logprob; /* [n] */
+    /* [n] */
+    int32_t *ids;
+    /* [n] */
+    float *token_logprob;
     uint32_t n;
     double logprob, score;
     bool length_limited;
@@ -21,26 +23,37 @@ struct dg_part_hyp {
 
 /* A piece of the text: translated as one sentence, or copied when it has no letters. */
 struct dg_part {
-    size_t begin, end;   /* bytes of the job's text */
-    bool copied, tagged; /* tagged: ids begin with the piece that asks for a language */
-    bool capitals;       /* the sentence is in capitals, and read as ordinary words */
+    /* bytes of the job's text */
+    size_t begin, end;
+    /* tagged: ids begin with the piece that asks for a language */
+    bool copied, tagged;
+    /* the sentence is in capitals, and read as ordinary words */
+    bool capitals;
     unsigned flags;
     /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
     uint32_t block;
-    bool not_empty; /* a second round, after an answer of nothing */
+    /* a second round, after an answer of nothing */
+    bool not_empty;
     /* [shown_len] what the model sees, where that is not the text's own bytes; else NULL */
     const char *shown;
     size_t shown_len;
-    struct dg_mark *marks; /* [n_marks] with `at` within shown: put back around the answer */
+    /* [n_marks] with `at` within shown: put back around the answer */
+    struct dg_mark *marks;
     size_t n_marks;
-    size_t inner, n_inner;   /* parts within this one's bytes, from parts[inner] on */
-    const char *text;        /* normalised; what the tokens' offsets mean */
-    struct dg_token *tokens; /* [n_tokens] of `text`; NULL in pieces mode */
+    /* parts within this one's bytes, from parts[inner] on */
+    size_t inner, n_inner;
+    /* normalised; what the tokens' offsets mean */
+    const char *text;
+    /* [n_tokens] of `text`; NULL in pieces mode */
+    struct dg_token *tokens;
     size_t n_tokens;
-    int32_t *ids; /* [n_ids] for the encoder: tag, tokens, </s> */
+    /* [n_ids] for the encoder: tag, tokens, </s> */
+    int32_t *ids;
     uint32_t n_ids;
-    struct dg_part_hyp *hyps; /* [n_hyps] once accepted */
-    int32_t *alignment;       /* [hyps[0].n] positions in ids, or NULL */
+    /* [n_hyps] once accepted */
+    struct dg_part_hyp *hyps;
+    /* [hyps[0].n] positions in ids, or NULL */
+    int32_t *alignment;
     /* [n_ends] bytes of the whole answer behind each piece of hyps[0], when aligned */
     size_t *ends;
     uint32_t n_ends;
@@ -57,21 +70,27 @@ struct dg_job {
     const struct dg_translator *t;
     struct dg_arena arena;
     struct dg_translate_options options;
-    const char *tag;      /* piece that names the target language, or NULL */
-    const char *language; /* of the source, for splitting */
+    /* piece that names the target language, or NULL */
+    const char *tag;
+    /* of the source, for splitting */
+    const char *language;
     const char *target_language;
     char *text;
     size_t len;
     /* [n_parts + n_inner] in the order of the text, then those within one of these */
     struct dg_part *parts;
     size_t n_parts, n_inner, parts_cap;
-    size_t *sentences; /* [n_sentences] parts that are engine work */
+    /* [n_sentences] parts that are engine work */
+    size_t *sentences;
     size_t n_sentences, n_accepted;
-    struct dg_prefix prefix; /* of the first sentence's answer */
-    struct dg_span *spans;   /* [n_parts] of the text in code points, once asked for */
+    /* of the first sentence's answer */
+    struct dg_prefix prefix;
+    /* [n_parts] of the text in code points, once asked for */
+    struct dg_span *spans;
     /* sentence i picks the best but i behind the prefix; 0: an ordinary job */
     uint32_t n_alternatives;
-    int32_t *forced; /* [n_forced]: the target to score */
+    /* [n_forced]: the target to score */
+    int32_t *forced;
     uint32_t n_forced;
 };
 

@@ -10,7 +10,8 @@
 /* What is split and encoded: the job's text, or a unit of its document. */
 struct running {
     const char *text;
-    const struct dg_document *document; /* NULL: the job's text itself */
+    /* NULL: the job's text itself */
+    const struct dg_document *document;
     const struct dg_unit *unit;
 };
 

@@ -1,6 +1,7 @@
 /* The beginning that an answer is held to. Its last word may be unfinished: pieces are chosen as if
  * the model had written it, so "Ein Man" may go on as "Ein Mann" or "Ein Mannequin", whatever the
- * pieces of either are. Private to translate/. */
+ * pieces of either are. Private to translate/. One thread at a
+ * time per job. */
 #ifndef DG_TRANSLATE_PREFIX_H
 #define DG_TRANSLATE_PREFIX_H
 
@@ -8,12 +9,17 @@
 #include "translate/translator_internal.h"
 
 struct dg_prefix {
-    int32_t *ids; /* [n] pieces of the words before the last */
+    /* [n] pieces of the words before the last */
+    int32_t *ids;
     uint32_t n;
-    struct dg_token *tokens;     /* [n] where they stand in `text` */
-    const char *text;            /* normalised */
-    struct dg_spelling spelling; /* of the last word; n_states 0: none, everything is in ids */
-    size_t len;                  /* bytes of an answer that say it */
+    /* [n] where they stand in `text` */
+    struct dg_token *tokens;
+    /* normalised */
+    const char *text;
+    /* of the last word; n_states 0: none, everything is in ids */
+    struct dg_spelling spelling;
+    /* bytes of an answer that say it */
+    size_t len;
 };
 
 /* Text that is not empty; it may end in white space: then its last word is finished, and another

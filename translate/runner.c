@@ -18,12 +18,14 @@ struct item {
 struct dg_runner {
     struct worker *workers;
     int n_workers;
-    pthread_mutex_t lock; /* guards all below while a run is on */
+    /* guards all below while a run is on */
+    pthread_mutex_t lock;
     struct dg_job *const *jobs;
     size_t n_jobs, jobs_done;
     struct item *items;
     size_t n_items, next;
-    size_t *left; /* [n_jobs] sentences that are not accepted yet */
+    /* [n_jobs] sentences that are not accepted yet */
+    size_t *left;
     struct dg_error err;
     void (*done)(void *arg, size_t finished, size_t n);
     void *arg;

@@ -34,24 +34,29 @@ const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
 struct dg_translate_options {
     /* language codes; NULL: the bundle's first pair. DG_EINVAL (field source/target) otherwise */
     const char *source, *target;
-    struct dg_search search; /* zero fields: the bundle's defaults; alpha < 0: default */
-    bool penalty_set;        /* search.penalty was chosen; else GNMT */
+    /* zero fields: the bundle's defaults; alpha < 0: default */
+    struct dg_search search;
+    /* search.penalty was chosen; else GNMT */
+    bool penalty_set;
     /* the text is pieces with white space between, not sentences; the answer has one space */
     bool pieces;
     /* source and target are the same language: the answer is the text itself, flagged; the pair is
      * not looked at */
     bool same_language;
-    bool alignments; /* say which words of the source the answer's words came from */
+    /* say which words of the source the answer's words came from */
+    bool alignments;
     /* an answer that is caught in a loop, or empty, is left as it is (pieces always are) */
     bool keep_loops;
     /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */
     enum dg_format format;
-    bool one_sentence; /* do not split (still split again when over the piece limit) */
+    /* do not split (still split again when over the piece limit) */
+    bool one_sentence;
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white
      * space at the end says that it is finished (with `pieces`: pieces). NULL: none. DG_EINVAL,
      * DG_ELIMIT: field target_prefix */
     const char *prefix;
-    uint32_t max_source; /* piece limit of one sentence with </s>; 0 = 512 */
+    /* piece limit of one sentence with </s>; 0 = 512 */
+    uint32_t max_source;
 };
 
 /* One text on its way. Sentences are engine work; everything else is kept for putting the answer
@@ -100,7 +105,8 @@ enum dg_flag {
 };
 
 struct dg_answer_sentence {
-    size_t source_begin, source_end, target_begin, target_end; /* code points */
+    /* code points */
+    size_t source_begin, source_end, target_begin, target_end;
     double score;
     /* mean log-probability of its pieces: what DG_FLAG_LOW_CONFIDENCE goes by; 0 when nothing was
      * translated */
@@ -109,9 +115,11 @@ struct dg_answer_sentence {
 };
 
 struct dg_answer {
-    const char *text; /* borrowed from the job, NUL-terminated */
+    /* borrowed from the job, NUL-terminated */
+    const char *text;
     size_t len;
-    double score; /* mean over sentences of the search's score; 0 when nothing was translated */
+    /* mean over sentences of the search's score; 0 when nothing was translated */
+    double score;
 };
 
 /* A word of the source and a word of the answer that came from it, in code points; in pieces mode
@@ -124,11 +132,14 @@ struct dg_answers {
     /* [n_best]; the first is the translation, layout put back */
     const struct dg_answer *best;
     size_t n_best;
-    const struct dg_answer_sentence *sentences; /* [n_sentences] of the first */
+    /* [n_sentences] of the first */
+    const struct dg_answer_sentence *sentences;
     size_t n_sentences;
-    const struct dg_answer_pair *alignments; /* [n_alignments] of the first, when asked for */
+    /* [n_alignments] of the first, when asked for */
+    const struct dg_answer_pair *alignments;
     size_t n_alignments;
-    unsigned flags; /* all sentences' flags or'ed */
+    /* all sentences' flags or'ed */
+    unsigned flags;
     size_t source_characters, source_tokens, target_tokens;
 };
 
@@ -141,7 +152,8 @@ struct dg_finished_part {
     /* [len] as it will stand in the answer; borrowed from the job, NUL-terminated */
     const char *text;
     size_t len, characters;
-    size_t source_begin, source_end; /* code points */
+    /* code points */
+    size_t source_begin, source_end;
     double score;
     unsigned flags;
 };
@@ -154,8 +166,10 @@ int dg_job_finish_part(
 struct dg_scored {
     double total;
     size_t n;
-    const char *const *pieces; /* [n] */
-    const float *logprob;      /* [n] */
+    /* [n] */
+    const char *const *pieces;
+    /* [n] */
+    const float *logprob;
 };
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err);
 

@@ -1,4 +1,4 @@
-/* A loaded bundle as translate/ itself sees it. */
+/* A loaded bundle as translate/ itself sees it. Const after open: any thread. */
 #ifndef DG_TRANSLATE_TRANSLATOR_INTERNAL_H
 #define DG_TRANSLATE_TRANSLATOR_INTERNAL_H
 
@@ -11,7 +11,8 @@
 struct dg_translator {
     struct dg_bundle *bundle;
     struct dg_tokenizer *source, *target;
-    struct dg_shortlist *shortlist; /* NULL: the bundle has none */
+    /* NULL: the bundle has none */
+    struct dg_shortlist *shortlist;
     struct dg_model *model;
 };
 

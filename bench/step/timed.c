@@ -288,6 +288,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a timed backend");
     t->ops = (struct dg_ops){.device = inner->ops->device,
+        .on_host = inner->ops->on_host,
         .short_products = inner->ops->short_products,
         .busy_rows = inner->ops->busy_rows,
         .buf_new = buf_new,

@@ -24,6 +24,7 @@ static void use_threads(struct dg_backend *be, int n)
 
 static const struct dg_ops ops = {
     .device = "cpu",
+    .on_host = true,
     .short_products = true,
     .buf_new = dg_cpu_buf_new,
     .buf_new_wide = dg_cpu_buf_new,

@@ -27,19 +27,27 @@ enum dg_penalty {
 /* Draw each piece at random instead of searching; the beam is 1 then. Which ones are drawn depends
  * on seed, sentence and position: not on the batch. */
 struct dg_sampling {
-    float temperature; /* 0 = no sampling; below 1 keeps closer to the best, above strays */
-    uint32_t top_k;    /* from so many best pieces, 1..DG_MAX_SAMPLE_TOP_K; 0 = from all */
+    /* 0 = no sampling; below 1 keeps closer to the best, above strays */
+    float temperature;
+    /* from so many best pieces, 1..DG_MAX_SAMPLE_TOP_K; 0 = from all */
+    uint32_t top_k;
     uint64_t seed;
 };
 
 struct dg_search {
-    uint32_t beam;    /* K, 1..DG_MAX_BEAM; 0 = the model's default */
-    uint32_t n_best;  /* 1..K; 0 = 1 */
-    uint32_t max_len; /* positions, </s> counted; 0 = from the source's length */
-    uint32_t min_len; /* no </s> before this many pieces, itself counted; 0 = no such limit */
-    float alpha;      /* >= 0; negative = the model's default */
+    /* K, 1..DG_MAX_BEAM; 0 = the model's default */
+    uint32_t beam;
+    /* 1..K; 0 = 1 */
+    uint32_t n_best;
+    /* positions, </s> counted; 0 = from the source's length */
+    uint32_t max_len;
+    /* no </s> before this many pieces, itself counted; 0 = no such limit */
+    uint32_t min_len;
+    /* >= 0; negative = the model's default */
+    float alpha;
     enum dg_penalty penalty;
-    uint32_t no_repeat_ngram; /* no run of so many pieces stands twice in an answer; 0 = it may */
+    /* no run of so many pieces stands twice in an answer; 0 = it may */
+    uint32_t no_repeat_ngram;
     /* the first free piece is the pick-th best (1 = the best) and no other; 0 = the search's
      * choice */
     uint32_t pick;
@@ -50,27 +58,37 @@ struct dg_search {
 double dg_length_penalty(enum dg_penalty penalty, double alpha, uint32_t n);
 
 struct dg_hypothesis {
-    const int32_t *ids;         /* [n] with </s> unless length_limited or forced without it */
-    const float *token_logprob; /* [n] */
+    /* [n] with </s> unless length_limited or forced without it */
+    const int32_t *ids;
+    /* [n] */
+    const float *token_logprob;
     uint32_t n;
-    double logprob; /* sum over the pieces, natural logarithm */
-    double score;   /* logprob / lp(n): what the search ranked by */
+    /* sum over the pieces, natural logarithm */
+    double logprob;
+    /* logprob / lp(n): what the search ranked by */
+    double score;
     bool length_limited;
-    const int32_t *sources; /* [n] the source position that each piece's row looked at most */
+    /* [n] the source position that each piece's row looked at most */
+    const int32_t *sources;
 };
 
 /* Pieces of one hypothesis, live or finished. Arrays belong to the beam's block. */
 struct dg_beam_row {
-    int32_t *ids;         /* [t] */
-    float *token_logprob; /* [t] */
-    int32_t *sources;     /* [t] */
+    /* [t] */
+    int32_t *ids;
+    /* [t] */
+    float *token_logprob;
+    /* [t] */
+    int32_t *sources;
     double logprob;
 };
 
 /* What a step offers: k candidates of each live row r, best first. */
 struct dg_candidates {
-    const float *logprob; /* [n_live,ld], of which k count */
-    const int32_t *ids;   /* [n_live,ld] likewise */
+    /* [n_live,ld], of which k count */
+    const float *logprob;
+    /* [n_live,ld] likewise */
+    const int32_t *ids;
     uint32_t k;
     size_t ld;
     /* [n_live] the source position that each row attends to most; NULL: not known, -1 is noted */
@@ -78,21 +96,28 @@ struct dg_candidates {
 };
 
 struct dg_beam {
-    struct dg_search search; /* all fields resolved */
+    /* all fields resolved */
+    struct dg_search search;
     int32_t eos;
-    const int32_t *prefix; /* [n_prefix] borrowed */
+    /* [n_prefix] borrowed */
+    const int32_t *prefix;
     uint32_t n_prefix;
-    bool forced; /* the prefix is the whole answer */
+    /* the prefix is the whole answer */
+    bool forced;
     /* an id that is passed over; begin sets -1 (none), the engine the model's */
     int32_t never;
-    uint32_t t; /* pieces every live hypothesis has */
+    /* pieces every live hypothesis has */
+    uint32_t t;
     uint32_t n_live, n_finished;
     bool done;
     struct dg_beam_row live[DG_MAX_BEAM], next[DG_MAX_BEAM];
-    uint32_t parents[DG_MAX_BEAM];              /* row of the last step each live row came from */
-    struct dg_hypothesis finished[DG_MAX_BEAM]; /* [n_finished]; best first once done */
+    /* row of the last step each live row came from */
+    uint32_t parents[DG_MAX_BEAM];
+    /* [n_finished]; best first once done */
+    struct dg_hypothesis finished[DG_MAX_BEAM];
     struct dg_beam_row finished_rows[DG_MAX_BEAM];
-    void *block; /* all the arrays */
+    /* all the arrays */
+    void *block;
     size_t block_bytes;
 };
 

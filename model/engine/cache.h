@@ -16,11 +16,14 @@
 
 struct dg_cache {
     struct dg_backend *be;
-    struct dg_kv_pools *pools; /* [dec_layers] */
+    /* [dec_layers] */
+    struct dg_kv_pools *pools;
     uint32_t n_layers, n_blocks;
-    int32_t *free_blocks; /* [n_blocks] stack */
+    /* [n_blocks] stack */
+    int32_t *free_blocks;
     uint32_t n_free;
-    uint32_t n_reserved; /* promised to admitted sentences, taken or not */
+    /* promised to admitted sentences, taken or not */
+    uint32_t n_reserved;
     size_t bytes;
 };
 

@@ -10,9 +10,12 @@
  * prefix ends; in state n_states everything goes, and it is never left. ids of a state ascend. */
 struct dg_spelling {
     uint32_t n_states;
-    const uint32_t *first; /* [n_states + 1]: state s has edges first[s] .. first[s + 1] */
-    const int32_t *ids;    /* [first[n_states]] */
-    const uint32_t *next;  /* [first[n_states]]: where each leads */
+    /* [n_states + 1]: state s has edges first[s] .. first[s + 1] */
+    const uint32_t *first;
+    /* [first[n_states]] */
+    const int32_t *ids;
+    /* [first[n_states]]: where each leads */
+    const uint32_t *next;
 };
 
 /* The state behind ids[n]; n_states when they are spelt already, or leave the automaton. */
@@ -21,12 +24,15 @@ uint32_t dg_spelling_state(const struct dg_spelling *s, const int32_t *ids, uint
 /* One row's place in its search. */
 struct dg_choice {
     const struct dg_search *search;
-    const struct dg_spelling *spelling; /* NULL: none */
+    /* NULL: none */
+    const struct dg_spelling *spelling;
     uint32_t state;
-    const int32_t *ids; /* [n] pieces so far */
+    /* [n] pieces so far */
+    const int32_t *ids;
     uint32_t n;
     int32_t eos, never;
-    uint64_t key; /* of the sentence, for sampling */
+    /* of the sentence, for sampling */
+    uint64_t key;
 };
 
 /* The k best candidates of logits[V] under the choice (sampling: the drawn one first), as the topk

@@ -14,11 +14,16 @@
 struct dg_engine;
 
 struct dg_engine_limits {
-    uint32_t max_rows;      /* live hypotheses in one step; 0 = 128 */
-    uint32_t max_sentences; /* 0 = 64 */
-    uint32_t max_source;    /* pieces with </s> in one sentence; 0 = 512 */
-    uint32_t max_target;    /* positions with </s>; 0 = 1024 */
-    uint32_t max_beam;      /* widest search sure of room once alone; at least the model's beam */
+    /* live hypotheses in one step; 0 = 128 */
+    uint32_t max_rows;
+    /* 0 = 64 */
+    uint32_t max_sentences;
+    /* pieces with </s> in one sentence; 0 = 512 */
+    uint32_t max_source;
+    /* positions with </s>; 0 = 1024 */
+    uint32_t max_target;
+    /* widest search sure of room once alone; at least the model's beam */
+    uint32_t max_beam;
     /* most positions of such a one; 0 = max_source and the model's output limit */
     uint32_t max_search;
     /* keys and values; 0 = room for max_rows at about 80 positions, or for that search */
@@ -31,20 +36,23 @@ struct dg_sentence {
     uint32_t n_source;
     /* beam, alpha, penalty, n_best, max_len (0: n_source without </s> + the model's limit) */
     struct dg_search search;
-    const int32_t *prefix; /* [n_prefix] target ids to begin with; copied */
+    /* [n_prefix] target ids to begin with; copied */
+    const int32_t *prefix;
     uint32_t n_prefix;
     /* what may follow the prefix; NULL: anything. Borrowed until the answer was polled, or the
      * sentence cancelled */
     const struct dg_spelling *spelling;
     /* the prefix is the whole target (with </s>): score it, search nothing */
     bool forced;
-    bool want_alignment; /* align the best answer's pieces with the source's */
+    /* align the best answer's pieces with the source's */
+    bool want_alignment;
 };
 
 /* An answer. Borrowed from the engine until released. */
 struct dg_result {
     uint64_t id;
-    const struct dg_hypothesis *hyps; /* [n_hyps], best first */
+    /* [n_hyps], best first */
+    const struct dg_hypothesis *hyps;
     uint32_t n_hyps;
     /* [hyps[0].n] source position each piece of the best answer attends to most (in the
      * cross-attention that the model's config names); NULL unless wanted, or unless that answer

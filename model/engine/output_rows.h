@@ -1,18 +1,24 @@
 /* The output matrix cut down to the pieces that may come in one sentence (weights/shortlist.h): a
  * sentence then multiplies with hundreds of rows instead of the whole vocabulary. Made when the
- * sentence is admitted, from the stored matrix; belongs to one engine. */
+ * sentence is admitted, from the stored matrix; belongs to one engine, one thread at a
+ * time. */
 #ifndef DG_MODEL_ENGINE_OUTPUT_ROWS_H
 #define DG_MODEL_ENGINE_OUTPUT_ROWS_H
 
 #include "model/model.h"
 
 struct dg_output_rows {
-    int32_t *ids; /* [n] of the target vocabulary, ascending */
+    /* [n] of the target vocabulary, ascending */
+    int32_t *ids;
     uint32_t n;
-    struct dg_weight *w;    /* [n,D] */
-    struct dg_weight *bias; /* [n] or NULL */
-    struct dg_backend *be;  /* whose they are */
-    void *rows, *biases;    /* what they may look into */
+    /* [n,D] */
+    struct dg_weight *w;
+    /* [n] or NULL */
+    struct dg_weight *bias;
+    /* whose they are */
+    struct dg_backend *be;
+    /* what they may look into */
+    void *rows, *biases;
     float *scales;
 };
 

@@ -10,11 +10,14 @@
 
 struct dg_state_pool {
     struct dg_backend *be;
-    struct dg_rows *pools; /* [n_layers] of [2 * hypotheses, D]; NULL: no such decoder */
+    /* [n_layers] of [2 * hypotheses, D]; NULL: no such decoder */
+    struct dg_rows *pools;
     uint32_t n_layers;
-    int32_t *free_places; /* [hypotheses] stack */
+    /* [hypotheses] stack */
+    int32_t *free_places;
     uint32_t n_free;
-    int32_t *from, *to; /* [hypotheses] of the step's rows */
+    /* [hypotheses] of the step's rows */
+    int32_t *from, *to;
     size_t bytes;
 };
 

@@ -23,8 +23,10 @@ static inline size_t dg_logits_ld(const struct dg_config *c)
 struct dg_dropouts {
     /* P_drop of sublayer outputs and embeddings; of probabilities; behind ReLU */
     float residual, attention, act;
-    uint32_t step_key;       /* hash of (seed, step) */
-    const uint32_t *row_key; /* [M] hash of (global sentence index, position, side) */
+    /* hash of (seed, step) */
+    uint32_t step_key;
+    /* [M] hash of (global sentence index, position, side) */
+    const uint32_t *row_key;
 };
 
 enum dg_site {
@@ -42,33 +44,45 @@ uint32_t dg_dropout_site(const struct dg_dropouts *d, int side, uint32_t layer, 
 
 /* Output of LayerNorm(x + Sublayer(x)), and what its backward needs (buf NULL in serving). */
 struct dg_norm_slots {
-    struct dg_rows y; /* [M,D]; serving may alias the residual */
+    /* [M,D]; serving may alias the residual */
+    struct dg_rows y;
     /* [M,D] a pre-norm model's residual stream, where x + Sublayer is put in the place of x; none:
      * the sublayer's input is the residual */
     struct dg_rows stream;
-    struct dg_rows xhat; /* [M,D] or none */
-    struct dg_rows rstd; /* [M] or none (ld 1) */
+    /* [M,D] or none */
+    struct dg_rows xhat;
+    /* [M] or none (ld 1) */
+    struct dg_rows rstd;
 };
 
 struct dg_self_slots {
-    struct dg_rows qkv;     /* [M, 2*H*Dk+H*Dv] */
-    struct dg_rows probs;   /* per segment [H,n_q,n_k], or none */
-    struct dg_rows context; /* [M, H*Dv] */
-    struct dg_rows sub;     /* [M, D]: the sublayer's output */
+    /* [M, 2*H*Dk+H*Dv] */
+    struct dg_rows qkv;
+    /* per segment [H,n_q,n_k], or none */
+    struct dg_rows probs;
+    /* [M, H*Dv] */
+    struct dg_rows context;
+    /* [M, D]: the sublayer's output */
+    struct dg_rows sub;
     struct dg_norm_slots norm;
 };
 
 struct dg_cross_slots {
-    struct dg_rows q;  /* [M, H*Dk] */
-    struct dg_rows kv; /* [R, H*Dk+H*Dv] of the packed memory; unused with a cache */
+    /* [M, H*Dk] */
+    struct dg_rows q;
+    /* [R, H*Dk+H*Dv] of the packed memory; unused with a cache */
+    struct dg_rows kv;
     struct dg_rows probs, context, sub;
     struct dg_norm_slots norm;
 };
 
 struct dg_ffn_slots {
-    struct dg_rows pre;    /* [M,F] before the activation, or none */
-    struct dg_rows hidden; /* [M,F] */
-    struct dg_rows sub;    /* [M,D] */
+    /* [M,F] before the activation, or none */
+    struct dg_rows pre;
+    /* [M,F] */
+    struct dg_rows hidden;
+    /* [M,D] */
+    struct dg_rows sub;
     struct dg_norm_slots norm;
 };
 
@@ -78,13 +92,16 @@ struct dg_enc_slots {
 };
 
 struct dg_ssru_slots {
-    struct dg_rows z;   /* [M, 2*D] candidates and forget gates */
-    struct dg_rows sub; /* [M, D] */
+    /* [M, 2*D] candidates and forget gates */
+    struct dg_rows z;
+    /* [M, D] */
+    struct dg_rows sub;
     struct dg_norm_slots norm;
 };
 
 struct dg_dec_slots {
-    struct dg_self_slots self; /* or */
+    /* or */
+    struct dg_self_slots self;
     struct dg_ssru_slots ssru;
     struct dg_cross_slots cross;
     struct dg_ffn_slots ffn;
@@ -93,28 +110,34 @@ struct dg_dec_slots {
 /* Where cached keys and values live: one pair of pools a decoder layer, rows = slots
  * (model/engine/cache.h). */
 struct dg_kv_pools {
-    struct dg_rows k, v; /* [slots, H*Dk], [slots, H*Dv] */
+    /* [slots, H*Dk], [slots, H*Dv] */
+    struct dg_rows k, v;
 };
 
 /* Where a cached step keeps the states of an SSRU decoder: one pool a layer. */
 struct dg_states {
-    const struct dg_rows *pools; /* [dec_layers] of [slots, D] fp32 */
-    const int32_t *from, *to;    /* [M] as in struct dg_ssru */
+    /* [dec_layers] of [slots, D] fp32 */
+    const struct dg_rows *pools;
+    /* [M] as in struct dg_ssru */
+    const int32_t *from, *to;
 };
 
 /* What the layers of one pass share. */
 struct dg_pass {
     struct dg_backend *be;
     const struct dg_config *config;
-    const struct dg_dropouts *drop; /* NULL in serving */
-    size_t M;                       /* rows */
+    /* NULL in serving */
+    const struct dg_dropouts *drop;
+    /* rows */
+    size_t M;
 };
 
 /* Segments over M packed rows. */
 struct dg_segs {
     const struct dg_attn_seg *segs;
     size_t n;
-    enum dg_attn_of of; /* not DG_ATTN_SEGS: the backend has them */
+    /* not DG_ATTN_SEGS: the backend has them */
+    enum dg_attn_of of;
 };
 
 /* Decoder only: what it attends to. */
@@ -123,8 +146,10 @@ struct dg_context {
     /* [dec_layers]: a cached step, each piece's only query with its key and value for the last
      * slot. NULL: keys and values are the packed rows of this pass. */
     const struct dg_kv_pools *pools;
-    const struct dg_states *states; /* with pools, in a model whose decoder is an SSRU */
-    struct dg_rows memory;          /* [R,D] encoder output, without a cache */
+    /* with pools, in a model whose decoder is an SSRU */
+    const struct dg_states *states;
+    /* [R,D] encoder output, without a cache */
+    struct dg_rows memory;
     size_t R;
 };
 

@@ -10,9 +10,12 @@ enum { DG_WS_X, DG_WS_QKV, DG_WS_CONTEXT, DG_WS_SUB, DG_WS_HIDDEN, DG_WS_NORMED,
 struct dg_workspace {
     struct dg_backend *be;
     struct dg_buf *bufs[DG_WS_COUNT];
-    struct dg_rows x;        /* [M,D]: the residual stream */
-    struct dg_rows kv;       /* [M,H*Dk+H*Dv]: scratch, shares qkv's memory */
-    struct dg_enc_slots enc; /* for every layer: stride 0 */
+    /* [M,D]: the residual stream */
+    struct dg_rows x;
+    /* [M,H*Dk+H*Dv]: scratch, shares qkv's memory */
+    struct dg_rows kv;
+    /* for every layer: stride 0 */
+    struct dg_enc_slots enc;
     struct dg_dec_slots dec;
     size_t bytes;
 };

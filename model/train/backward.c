@@ -7,12 +7,16 @@
 /* What the layers' backward share. */
 struct down {
     struct dg_tape *t;
-    const struct dg_tape_watch *watch; /* NULL: none */
-    const struct dg_dropouts *drop;    /* NULL: none */
+    /* NULL: none */
+    const struct dg_tape_watch *watch;
+    /* NULL: none */
+    const struct dg_dropouts *drop;
     int side;
     size_t M;
-    struct dg_rows dx;            /* [M,D] */
-    const struct dg_guide *guide; /* of the decoder's layer guided_layer; NULL: none */
+    /* [M,D] */
+    struct dg_rows dx;
+    /* of the decoder's layer guided_layer; NULL: none */
+    const struct dg_guide *guide;
     uint32_t guided_layer;
 };
 
@@ -98,7 +102,8 @@ struct attend {
     const struct dg_attn_seg *segs;
     struct dg_rows q, k, v, probs, dq, dk, dv;
     enum dg_site site;
-    const struct dg_guide *guide; /* NULL: none */
+    /* NULL: none */
+    const struct dg_guide *guide;
 };
 
 static int attend_backward(

@@ -18,7 +18,8 @@
 /* Sizes of one micro-batch. */
 struct sizes {
     size_t S, T;
-    size_t self_s, self_t, cross; /* sums of n_q * n_k over the segments, one head */
+    /* sums of n_q * n_k over the segments, one head */
+    size_t self_s, self_t, cross;
     size_t chunk;
 };
 

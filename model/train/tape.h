@@ -14,13 +14,17 @@ struct dg_tape;
 /* A micro-batch of sentence pairs. */
 struct dg_micro_batch {
     size_t n;
-    const uint32_t *source_len, *target_len; /* [n], </s> counted */
-    const int32_t *source, *target; /* ids, the pairs' behind one another; targets end with </s> */
-    const uint64_t *index;          /* [n] global sentence index: what dropout is keyed by */
+    /* [n], </s> counted */
+    const uint32_t *source_len, *target_len;
+    /* ids, the pairs' behind one another; targets end with </s> */
+    const int32_t *source, *target;
+    /* [n] global sentence index: what dropout is keyed by */
+    const uint64_t *index;
     /* Which source position each target piece comes from, for dg_objective.guide; the pairs' behind
      * one another, each by target (= query). NULL without. */
     const struct dg_link *links;
-    const size_t *first_link; /* [n + 1] */
+    /* [n + 1] */
+    const size_t *first_link;
 };
 
 /* Told of each layer (side 1: decoder's, last first, then side 0: the encoder's) to whose gradients
@@ -32,18 +36,27 @@ struct dg_tape_watch {
 
 /* Cross-attention of one decoder layer is trained to look where the links say. */
 struct dg_guidance {
-    uint32_t layer;         /* from 0 */
-    uint32_t head, n_heads; /* from 0; the mean of so many heads */
-    float weight;           /* of its loss beside the translation's */
+    /* from 0 */
+    uint32_t layer;
+    /* from 0; the mean of so many heads */
+    uint32_t head, n_heads;
+    /* of its loss beside the translation's */
+    float weight;
 };
 
 struct dg_objective {
-    float epsilon; /* label smoothing */
-    float scale;   /* of the gradient: 1 / target pieces of the global batch */
-    float dropout, attention_dropout, act_dropout; /* 0: none */
-    uint64_t seed, step;                           /* key of this update's dropout masks */
-    const struct dg_tape_watch *watch;             /* NULL: nobody is told */
-    const struct dg_guidance *guide;               /* NULL: none. In passes with gradients alone */
+    /* label smoothing */
+    float epsilon;
+    /* of the gradient: 1 / target pieces of the global batch */
+    float scale;
+    /* 0: none */
+    float dropout, attention_dropout, act_dropout;
+    /* key of this update's dropout masks */
+    uint64_t seed, step;
+    /* NULL: nobody is told */
+    const struct dg_tape_watch *watch;
+    /* NULL: none. In passes with gradients alone */
+    const struct dg_guidance *guide;
 };
 
 /* max_positions: the longest sentence's length with </s>. config is copied. */

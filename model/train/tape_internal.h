@@ -8,24 +8,38 @@
 
 /* Gradients on their way down; one set serves all layers. R = max(S,T). */
 struct dg_tape_scratch {
-    struct dg_rows dx;      /* [R,D] of the rows between sublayers */
-    struct dg_rows dmemory; /* [S,D] of the encoder's output, summed over decoder layers */
-    struct dg_rows dsub; /* [R,D] of a sublayer's output; forward: the sublayer's output itself */
-    struct dg_rows dhidden;  /* [R,F] */
-    struct dg_rows dcontext; /* [R,H*Dv] */
-    struct dg_rows dqkv;     /* [R,2*H*Dk+H*Dv] */
-    struct dg_rows dq, dkv;  /* [T,H*Dk], [S,H*Dk+H*Dv] */
-    struct dg_rows logits;   /* [chunk,V] */
-    struct dg_rows dlogits;  /* the same, or [chunk,V] apart (dg_train.narrow) */
+    /* [R,D] of the rows between sublayers */
+    struct dg_rows dx;
+    /* [S,D] of the encoder's output, summed over decoder layers */
+    struct dg_rows dmemory;
+    /* [R,D] of a sublayer's output; forward: the sublayer's output itself */
+    struct dg_rows dsub;
+    /* [R,F] */
+    struct dg_rows dhidden;
+    /* [R,H*Dv] */
+    struct dg_rows dcontext;
+    /* [R,2*H*Dk+H*Dv] */
+    struct dg_rows dqkv;
+    /* [T,H*Dk], [S,H*Dk+H*Dv] */
+    struct dg_rows dq, dkv;
+    /* [chunk,V] */
+    struct dg_rows logits;
+    /* the same, or [chunk,V] apart (dg_train.narrow) */
+    struct dg_rows dlogits;
 };
 
 /* One side of the packed rows. */
 struct dg_tape_side {
-    size_t M;                 /* rows */
-    int32_t *ids, *pos;       /* [M] */
-    uint32_t *row_key;        /* [M] */
-    struct dg_attn_seg *self; /* [n] */
-    struct dg_rows embed;     /* [M,D] */
+    /* rows */
+    size_t M;
+    /* [M] */
+    int32_t *ids, *pos;
+    /* [M] */
+    uint32_t *row_key;
+    /* [n] */
+    struct dg_attn_seg *self;
+    /* [M,D] */
+    struct dg_rows embed;
     const struct dg_weight *positions;
 };
 
@@ -33,16 +47,23 @@ struct dg_tape {
     struct dg_config config;
     struct dg_train *train;
     uint32_t max_positions;
-    struct dg_weight *sinusoids; /* NULL with learned positions */
+    /* NULL with learned positions */
+    struct dg_weight *sinusoids;
     float *sinusoid_rows;
-    struct dg_buf *buf, *wide; /* all activations; those that are fp32 on every device */
-    size_t buf_n, wide_n;      /* their elements */
-    void *host;                /* ids, positions, keys and segments */
+    /* all activations; those that are fp32 on every device */
+    struct dg_buf *buf, *wide;
+    /* their elements */
+    size_t buf_n, wide_n;
+    /* ids, positions, keys and segments */
+    void *host;
     size_t host_bytes;
-    size_t n, chunk; /* pairs; rows of logits at a time */
+    /* pairs; rows of logits at a time */
+    size_t n, chunk;
     struct dg_tape_side source, target;
-    struct dg_attn_seg *cross; /* [n] */
-    const int32_t *labels;     /* [T] borrowed from the pairs */
+    /* [n] */
+    struct dg_attn_seg *cross;
+    /* [T] borrowed from the pairs */
+    const int32_t *labels;
     struct dg_tape_scratch scratch;
     struct dg_enc_slots enc[DG_MAX_LAYERS];
     struct dg_dec_slots dec[DG_MAX_LAYERS];

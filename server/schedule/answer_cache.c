@@ -17,12 +17,16 @@
 
 struct entry {
     struct dg_result result;
-    struct entry *chain;         /* next with the same hash bits */
-    struct entry *newer, *older; /* by last use */
+    /* next with the same hash bits */
+    struct entry *chain;
+    /* by last use */
+    struct entry *newer, *older;
     uint64_t hash;
-    uint32_t refs; /* holders, and the cache itself while it is in there */
+    /* holders, and the cache itself while it is in there */
+    uint32_t refs;
     size_t bytes, key_len;
-    const unsigned char *key; /* [key_len] */
+    /* [key_len] */
+    const unsigned char *key;
 };
 
 /* What stands behind the version and in front of the ids. */
@@ -36,7 +40,8 @@ struct dg_answer_cache {
     uint64_t seed;
     pthread_mutex_t lock;
     /* guarded by lock */
-    struct entry **chains; /* [n_chains], a power of two */
+    /* [n_chains], a power of two */
+    struct entry **chains;
     size_t n_chains;
     struct entry *newest, *oldest;
     struct dg_answer_cache_counts counts;
@@ -84,10 +89,12 @@ bool dg_answer_cache_takes(const struct dg_sentence *s)
 
 struct key {
     const char *version;
-    size_t version_len; /* with its end */
+    /* with its end */
+    size_t version_len;
     struct options options;
     const int32_t *ids;
-    size_t ids_len; /* bytes */
+    /* bytes */
+    size_t ids_len;
 };
 
 static struct key key_of(const char *version, const struct dg_sentence *s)

@@ -107,7 +107,8 @@ struct dg_entry *dg_batcher_first(const struct dg_batcher *b)
 struct order {
     struct dg_entry *const *live;
     size_t n;
-    size_t n_interactive; /* counted when bulk goes first; else 0 */
+    /* counted when bulk goes first; else 0 */
+    size_t n_interactive;
     bool bulk_first;
 };
 
@@ -160,10 +161,14 @@ struct pick {
     struct dg_batcher *b;
     struct order order;
     struct dg_room left;
-    uint64_t before; /* rows of the ranking so far, live and joining */
-    uint64_t encode; /* source tokens of those that join */
-    size_t passed;   /* live sentences of the ranking so far */
-    size_t count;    /* those that join */
+    /* rows of the ranking so far, live and joining */
+    uint64_t before;
+    /* source tokens of those that join */
+    uint64_t encode;
+    /* live sentences of the ranking so far */
+    size_t passed;
+    /* those that join */
+    size_t count;
 };
 
 /* Would e advance in this step? Live sentences that rank before it are counted first. */

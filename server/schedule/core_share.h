@@ -7,8 +7,10 @@
 #include <stdatomic.h>
 
 struct dg_core_share {
-    int cores;        /* 0: each worker keeps the threads it was opened with */
-    atomic_uint busy; /* workers that have something to do */
+    /* 0: each worker keeps the threads it was opened with */
+    int cores;
+    /* workers that have something to do */
+    atomic_uint busy;
 };
 
 void dg_core_share_init(struct dg_core_share *s, int cores);

@@ -22,7 +22,8 @@ struct dg_entry {
 
     /* Const once submitted. */
     struct dg_task *task;
-    struct dg_job *job; /* borrowed */
+    /* borrowed */
+    struct dg_job *job;
     /* of the sentence in its job */
     uint32_t index;
     uint32_t source_tokens, max_target_tokens;

@@ -12,11 +12,13 @@ struct dg_heap_node {
     uint64_t key;
     /* breaks ties; 0: dg_heap_put sets it, and it keeps its place if it comes back */
     uint64_t turn;
-    size_t at; /* place in the heap while it is in one */
+    /* place in the heap while it is in one */
+    size_t at;
 };
 
 struct dg_heap {
-    struct dg_heap_node **nodes; /* [n], borrowed */
+    /* [n], borrowed */
+    struct dg_heap_node **nodes;
     size_t n, cap;
     uint64_t turn;
 };

@@ -12,15 +12,21 @@
 /* Mean of what was seen of one size, the newest counting most; of rows: nanoseconds a row. */
 struct dg_pace_mean {
     double ns;
-    uint32_t n;       /* how often it was seen, up to some */
-    uint32_t fresh;   /* the same since it was last not seen for long */
-    uint32_t asked;   /* how often it was asked for since it was last known */
-    uint64_t seen_ns; /* when last */
+    /* how often it was seen, up to some */
+    uint32_t n;
+    /* the same since it was last not seen for long */
+    uint32_t fresh;
+    /* how often it was asked for since it was last known */
+    uint32_t asked;
+    /* when last */
+    uint64_t seen_ns;
 };
 
 struct dg_pace {
-    struct dg_pace_mean step[DG_PACE_SIZES];   /* by rows, a row */
-    struct dg_pace_mean encode[DG_PACE_SIZES]; /* by pieces, all of them */
+    /* by rows, a row */
+    struct dg_pace_mean step[DG_PACE_SIZES];
+    /* by pieces, all of them */
+    struct dg_pace_mean encode[DG_PACE_SIZES];
     /* Sums that forget. due_ns: what the means say of the same steps; where others use the machine,
      * steps now and then take far longer. */
     double rows, encode_ns, tokens, spent_ns, due_ns;

@@ -26,25 +26,31 @@ struct dg_entry_times {
 };
 
 struct dg_task {
-    struct dg_served *model;  /* held */
-    struct dg_entry *entries; /* [n_entries] */
+    /* held */
+    struct dg_served *model;
+    /* [n_entries] */
+    struct dg_entry *entries;
     size_t n_entries;
-    uint8_t class; /* enum dg_class; set between opening and submitting, as the rest here */
+    /* enum dg_class; set between opening and submitting, as the rest here */
+    uint8_t class;
     /* Optional: entries[entry] has its answer. From a worker's thread, no lock held, once an entry
      * and before done; never for entries that got no answer; two workers may be in it at once, for
      * different entries of one task. Other sentences of a job may be accepted meanwhile: hold the
      * task's lock to read the job. It may be called, once an entry, shortly after the task has
      * ended early, too. To be short, as it holds up the worker; it must not free the task. */
     void (*progress)(void *arg, size_t entry);
-    void (*done)(void *
-            arg); /* once, from whichever thread ends the last entry; the task may be freed in it */
-    void *arg;    /* of both */
+    /* Once, from the thread that ends the last entry; the task may be freed in it. */
+    void (*done)(void *arg);
+    /* of both */
+    void *arg;
     atomic_int outcome;
     pthread_mutex_t lock;
     /* guarded by lock until done */
-    size_t n_left; /* entries not over */
+    /* entries not over */
+    size_t n_left;
     uint64_t submitted_ns, first_admitted_ns, last_finished_ns;
-    uint64_t queue_ns, encode_ns; /* the longest of any entry */
+    /* the longest of any entry */
+    uint64_t queue_ns, encode_ns;
     struct dg_error error;
 };
 

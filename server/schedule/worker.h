@@ -11,11 +11,15 @@
 struct dg_workers;
 
 struct dg_workers_options {
-    uint32_t n; /* worker i uses replicas[i] of each model */
+    /* worker i uses replicas[i] of each model */
+    uint32_t n;
     struct dg_queue *queue;
-    struct dg_metrics *metrics;    /* may be NULL */
-    struct dg_batch_policy policy; /* the queue's */
-    struct dg_core_share *share;   /* outlives the workers */
+    /* may be NULL */
+    struct dg_metrics *metrics;
+    /* the queue's */
+    struct dg_batch_policy policy;
+    /* outlives the workers */
+    struct dg_core_share *share;
 };
 
 int dg_workers_open(

@@ -321,7 +321,7 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
     const struct dg_ranks *ranks = r->o->ranks;
     const struct dg_crew *crew = r->workers;
     const char *kind = strchr(crew->w[0].be->name, '/'); /* devices differ in their numbers */
-    const bool cpu = !strcmp(crew->w[0].be->ops->device, "cpu");
+    const bool cpu = crew->w[0].be->ops->on_host;
     struct dg_host_block start = {0};
     if (!ranks)
         return 0;
@@ -358,7 +358,7 @@ static int begin_log(
         return rc;
     dg_keeper_clean(r->keeper);
     tell_plan(r);
-    if (r->o->ranks && !strcmp(r->workers->w[0].be->ops->device, "cpu"))
+    if (r->o->ranks && r->workers->w[0].be->ops->on_host)
         dg_trainlog_say(r->log, "%zu ranks of %d threads over %s", r->o->ranks->ranks,
             r->workers->n, dg_exchange_what(r->exchange));
     else if (r->o->ranks)

@@ -127,7 +127,7 @@ int dg_exchange_open(struct dg_crew *crew, const struct dg_ranks *ranks, struct 
     pthread_mutex_init(&x->lock, NULL);
     pthread_cond_init(&x->changed, NULL);
     int rc = dg_stretches_init(&x->stretches, &crew->params->config, err);
-    if (!rc && strcmp(first->be->ops->device, "cpu"))
+    if (!rc && !first->be->ops->on_host)
         rc = dg_exchange_device_open(first, ranks, &x->stretches, &x->device, err);
     else if (!rc)
         rc = open_thread(x, err);

@@ -1,7 +1,6 @@
 #include "trainer/update/step.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Of the flat block: fixed, so that the norm's sum does not depend on the thread count. A device
  * takes the block at once: it is parallel by itself, and each sum of squares is waited for. */
@@ -101,7 +100,7 @@ int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_
         .optimizer = optimizer,
         .rate = rate,
         .grad_scale = 1,
-        .slices = strcmp(ws->w[0].be->ops->device, "cpu") ? 1 : SLICES};
+        .slices = ws->w[0].be->ops->on_host ? SLICES : 1};
     struct dg_objective objective = {.epsilon = (float)o->label_smoothing,
         .scale = (float)(1.0 / (double)batch->target_tokens),
         .dropout = (float)o->dropout,

@@ -3,7 +3,6 @@
 #include "base/cores.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int open_worker(struct dg_worker *w, const struct dg_crew_options *o, struct dg_error *err)
 {
@@ -74,7 +73,7 @@ int dg_host_block(struct dg_train *t, const float *block, size_t n, struct dg_ho
     struct dg_error *err)
 {
     *out = (struct dg_host_block){block, NULL};
-    if (!block || !strcmp(t->be->ops->device, "cpu"))
+    if (!block || t->be->ops->on_host)
         return 0;
     out->copy = malloc((n ? n : 1) * sizeof *out->copy);
     if (!out->copy)

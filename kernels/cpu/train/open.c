@@ -2,13 +2,11 @@
  * theirs. */
 #include "kernels/train.h"
 
-#include <string.h>
-
 int dg_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err)
 {
     if (be->ops->train_open)
         return be->ops->train_open(be, out, err);
-    if (strcmp(be->ops->device, "cpu") != 0)
+    if (!be->ops->on_host)
         return dg_error_set(err, DG_EUNSUP, "%s cannot train", be->name);
     return dg_cpu_train_open(be, out, err);
 }
