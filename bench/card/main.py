@@ -90,7 +90,10 @@ def measure(a, bundle):
         with open(path, encoding="utf-8") as f:
             result = json.load(f)
     if result.get("version") != manifest["version"] or result.get("limit") != a.lines:
-        result = {"version": manifest["version"], "name": manifest["name"], "limit": a.lines, "scores": {}, "says": {}}
+        decoding = manifest.get("decoding", {})
+        result = {"version": manifest["version"], "name": manifest["name"], "limit": a.lines, "scores": {}, "says": {},
+                  "beam": decoding.get("beam_size", decoding.get("beam", 4)),
+                  "alpha": decoding.get("length_penalty", decoding.get("alpha", 0.6))}
     with open(os.path.join(HERE, "sentences.json"), encoding="utf-8") as f:
         sentences = json.load(f)
     for pair in [x for x in pairs if not a.pairs or x in a.pairs.split(",")]:
@@ -118,7 +121,7 @@ def arrow(pair):
 def report(r):
     pairs = sorted(r["scores"])
     signature = next((s["signature"] for p in r["scores"].values() for s in p.values()), "")
-    out = [f"## {r['name']} `{r['version'][:12]}`", "", f"`{signature}`, beam 4, α 0.6.", ""]
+    out = [f"## {r['name']} `{r['version'][:12]}`", "", f"`{signature}`, beam {r['beam']}, α {r['alpha']}.", ""]
     for purpose in ("reporting", "choosing"):
         names = [n for n, (_, p) in SETS.items() if p == purpose and any(n in s for s in r["scores"].values())]
         if names:

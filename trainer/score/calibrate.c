@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A wider beam costs time in proportion: it must be worth this much. */
-static const double worth = 0.3;
+/* A wider beam costs time in proportion: it must be worth this much. So must another penalty be a
+ * little: a high one is a step from answers that never end. */
+static const double worth = 0.3, worth_penalty = 0.1;
 
 /* Of every answer of a trial. */
 struct answer {
@@ -100,7 +101,7 @@ static int choose(const struct dg_calibrate_options *o, const struct dg_config *
         if (alphas[i] == c->alpha)
             continue;
         rc = try_one(o, &t, NULL, err);
-        if (!rc && quality(&t) > quality(&out->chosen))
+        if (!rc && quality(&t) > quality(&out->chosen) + worth_penalty)
             out->chosen = t;
     }
     for (size_t i = 0; i < sizeof beams / sizeof *beams && !rc; i++) {
