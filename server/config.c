@@ -119,6 +119,9 @@ static const struct dg_field actions[] = {
     {"print_config", ACTION(DG_SHOW_CONFIG),
         .help = "print the settings, with where each comes from, and exit"},
     {"check_config", ACTION(DG_CHECK_CONFIG), .help = "as --print-config, and open the models too"},
+    {"describe", ACTION(DG_SHOW_FIELDS),
+        .help = "print type, range and default of each setting and of a request's search options, "
+                "as JSON, and exit"},
     {"plan", ACTION(DG_SHOW_PLAN),
         .help = "print how much memory the settings may take, and exit: 0 if there is as much"},
 };
@@ -190,6 +193,12 @@ void dg_server_config_unknown(char *const *environment, struct dg_buffer *b)
         "DRAGOMAN_CUDA_CHUNKS_OFF", NULL};
     const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
     dg_options_unknown_variables(&t, 1, others, environment, b);
+}
+
+void dg_server_config_describe(struct dg_json *list)
+{
+    const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
+    dg_fields_describe(&t, NULL, list);
 }
 
 void dg_server_config_help(struct dg_buffer *b)

@@ -17,7 +17,8 @@ enum dg_server_action {
     DG_SHOW_ROUTES,
     DG_SHOW_CONFIG,
     DG_CHECK_CONFIG,
-    DG_SHOW_PLAN
+    DG_SHOW_PLAN,
+    DG_SHOW_FIELDS
 };
 
 #define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
@@ -76,6 +77,8 @@ enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, c
  * commas between: settings that are misspelt. */
 void dg_server_config_unknown(char *const *environment, struct dg_buffer *b);
 
+/* Append to array `list` an object for each setting (dg_fields_describe). */
+void dg_server_config_describe(struct dg_json *list);
 /* Append the help text. */
 void dg_server_config_help(struct dg_buffer *b);
 /* Append "key = value  # origin" lines; the keys are those of the JSON file. */

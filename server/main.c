@@ -19,6 +19,7 @@
 #include "server/metrics.h"
 #include "server/models/models.h"
 #include "server/schedule/queue.h"
+#include "translate/search_fields.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -182,6 +183,24 @@ static int plan(const struct dg_server_config *c)
 }
 
 /* What is asked for instead of serving; the exit status. */
+static void describe(struct dg_buffer *b)
+{
+    struct dg_json *all = dg_json_new_object(), *settings = dg_json_new_array(),
+                   *request = dg_json_new_array();
+    const struct dg_fields search = dg_search_fields(NULL, NULL), best = dg_n_best_fields(NULL),
+                           sampling = dg_sampling_fields(NULL);
+    dg_server_config_describe(settings);
+    dg_fields_describe(&search, NULL, request);
+    dg_fields_describe(&best, NULL, request);
+    dg_fields_describe(&sampling, "sampling", request);
+    dg_json_set_take(all, "settings", settings);
+    dg_json_set_take(all, "request", request);
+    if (dg_json_write(all, 2, b))
+        b->failed = true;
+    dg_buffer_adds(b, "\n");
+    dg_json_free(all);
+}
+
 static int act(const struct dg_server_config *c)
 {
     struct dg_buffer b;
@@ -198,6 +217,7 @@ static int act(const struct dg_server_config *c)
         for (size_t i = 0; i < n; i++)
             dg_buffer_addf(&b, "%s %s\n", routes[i].method, routes[i].path);
         break;
+    case DG_SHOW_FIELDS: describe(&b); break;
     default: dg_server_config_print(c, &b); break;
     }
     int status = show(&b);

@@ -39,7 +39,7 @@ static const struct dg_field sampling[] = {
         .help = "the same seed and sentence give the same answer"},
 };
 
-struct dg_fields dg_search_fields(struct dg_search *s, unsigned char given[2])
+struct dg_fields dg_search_fields(struct dg_search *s, unsigned char *given)
 {
     return (struct dg_fields){search, DG_FIELD_COUNT(search), s, given, NULL};
 }
@@ -49,7 +49,7 @@ struct dg_fields dg_n_best_fields(struct dg_search *s)
     return (struct dg_fields){n_best, DG_FIELD_COUNT(n_best), s, NULL, NULL};
 }
 
-struct dg_fields dg_length_fields(struct dg_search *s, unsigned char given[2])
+struct dg_fields dg_length_fields(struct dg_search *s, unsigned char *given)
 {
     return (struct dg_fields){length, DG_FIELD_COUNT(length), s, given, NULL};
 }

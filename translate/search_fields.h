@@ -6,12 +6,13 @@
 #include "base/fields.h"
 #include "model/engine/beam.h"
 
-/* beam_size and length_penalty. What is not given keeps its value: see dg_search_init. */
-struct dg_fields dg_search_fields(struct dg_search *s, unsigned char given[2]);
+/* beam_size and length_penalty; given[2] as in dg_fields, or NULL. What is not given keeps its
+ * value: see dg_search_init. */
+struct dg_fields dg_search_fields(struct dg_search *s, unsigned char *given);
 /* n_best. */
 struct dg_fields dg_n_best_fields(struct dg_search *s);
 /* length_penalty_kind and max_length, which the HTTP API does not offer. */
-struct dg_fields dg_length_fields(struct dg_search *s, unsigned char given[2]);
+struct dg_fields dg_length_fields(struct dg_search *s, unsigned char *given);
 /* temperature, top_k and seed. */
 struct dg_fields dg_sampling_fields(struct dg_sampling *s);
 

@@ -1,31 +1,21 @@
 #include "server/api/read.h"
 
+#include "translate/search_fields.h"
+
 #include <stdio.h>
 #include <string.h>
 
 static int read_sampling(
     const struct dg_json *o, const char *where, struct dg_sampling *out, struct dg_error *err)
 {
-    static const char *const allowed[] = {"temperature", "top_k", "seed", NULL};
+    const struct dg_fields t = dg_sampling_fields(out);
     const struct dg_json *s = dg_json_get(o, "sampling");
-    double temperature = 1;
-    int64_t top_k = 0, seed = 0;
     char name[64];
     if (!s)
         return DG_OK;
     snprintf(name, sizeof name, "%s%ssampling", where ? where : "", where && where[0] ? "." : "");
-    if (dg_json_typeof(s) != DG_JSON_OBJECT)
-        return dg_error_field(err, DG_EINVAL, name, "%s must be an object, not %s", name,
-            dg_json_type_name(dg_json_typeof(s)));
-    int rc = dg_json_only(s, name, allowed, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_number(s, name, "temperature", 0.01, 100, &temperature, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_int(s, name, "top_k", 0, DG_MAX_SAMPLE_TOP_K, &top_k, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_int(s, name, "seed", 0, INT64_MAX, &seed, err);
-    *out = (struct dg_sampling){(float)temperature, (uint32_t)top_k, (uint64_t)seed};
-    return rc;
+    dg_fields_default(&t);
+    return dg_fields_from_json(&t, name, s, DG_FROM_FILE, err);
 }
 
 static int read_format(
