@@ -10,11 +10,11 @@ enum {
 
 /* One place, taken apart: "...word" terminator closers | trailers | white space "next..." */
 struct place {
-    size_t word_end;          /* behind the word, before the run of terminators */
+    size_t word_end;          /* after the word, before the run of terminators */
     int32_t mark, mark_count; /* the last terminator; how many of them in a row */
-    bool closed;              /* quotes or brackets were closed behind it */
+    bool closed;              /* quotes or brackets were closed after it */
     size_t left_end, right_begin;
-    int32_t next; /* first code point of the next word, behind opening quotes; 0: none near */
+    int32_t next; /* first code point of the next word, after opening quotes; 0: none near */
     size_t next_begin, next_end; /* the next word, at most MAX_WORD bytes */
 };
 
@@ -33,7 +33,7 @@ static size_t skip_citation(const char *s, size_t i, size_t end)
     return i;
 }
 
-/* Closing guillemets behind a space ("Bonjour ! »") and citations belong to what stands before
+/* Closing guillemets after a space ("Bonjour ! »") and citations belong to what stands before
  * them. */
 static size_t skip_trailers(const struct dg_boundary *b, size_t i, bool *closed)
 {
@@ -116,7 +116,7 @@ static bool is_starter(const struct dg_boundary *b, const struct place *p)
         b->language, b->text + p->next_begin, p->next_end - p->next_begin);
 }
 
-/* Begin of the word that ends at `end`: behind white space or an opening mark. SIZE_MAX when it is
+/* Begin of the word that ends at `end`: after white space or an opening mark. SIZE_MAX when it is
  * too long. */
 static size_t word_begin(const struct dg_boundary *b, size_t end)
 {
@@ -213,7 +213,7 @@ static enum dg_abbreviation find_abbreviation(
     return kind;
 }
 
-/* Does a single full stop behind a word end the sentence? What follows is no small letter, else ICU
+/* Does a single full stop after a word end the sentence? What follows is no small letter, else ICU
  * would not ask. */
 static bool full_stop_ends(const struct dg_boundary *b, const struct place *p)
 {
@@ -254,7 +254,7 @@ static bool full_stop_ends(const struct dg_boundary *b, const struct place *p)
     return true;
 }
 
-/* A full stop before a number: it ends the sentence only behind a plain word or a year, for many an
+/* A full stop before a number: it ends the sentence only after a plain word or a year, for many an
  * abbreviation that no table has goes with a number ("cap. 5"). */
 static bool number_starts(const struct dg_boundary *b, const struct place *p)
 {

@@ -1,4 +1,4 @@
-/* Is a place where a sentence may end one where it does? The rules behind ICU's own: abbreviations,
+/* Is a place where a sentence may end one where it does? The rules after ICU's own: abbreviations,
  * initials, ordinals, closing quotes, addresses of web pages. For text/ alone; knows one place at a
  * time and keeps nothing. Any thread. */
 #ifndef DG_TEXT_BOUNDARY_H
@@ -17,7 +17,7 @@ struct dg_boundary {
     size_t open_quotes; /* guillemets opened and not yet closed there */
 };
 
-/* The place is `at`, behind a full stop or the like (and its closing marks, and white space). true:
+/* The place is `at`, after a full stop or the like (and its closing marks, and white space). true:
  * the sentence ends; *left_end and *right_begin then say where, and where the next one begins
  * (before line_end). */
 bool dg_boundary_ends(

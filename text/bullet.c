@@ -77,7 +77,7 @@ static size_t skip_label(const char *s, size_t i, size_t end, const struct dg_la
     return dots >= 2 ? at : i; /* "1.5 million" is a number */
 }
 
-/* One bullet without the white space behind it: its end, or i. */
+/* One bullet without the white space after it: its end, or i. */
 static size_t skip_one(const char *s, size_t i, size_t end, const struct dg_language *language)
 {
     size_t next = i;
@@ -97,9 +97,9 @@ size_t dg_bullet_skip(const char *s, size_t begin, size_t end, const struct dg_l
 {
     size_t i = begin;
     while (i < end) {
-        size_t behind = skip_one(s, i, end, language);
-        size_t words = dg_scan_skip_space(s, behind, end);
-        if (behind == i || (words == behind && words < end))
+        size_t after = skip_one(s, i, end, language);
+        size_t words = dg_scan_skip_space(s, after, end);
+        if (after == i || (words == after && words < end))
             break;
         i = words;
     }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Where the words of the line s[begin, end) start, behind "- ", "* ", "1. ", "a) ", "> ", "## ", "-
+/* Where the words of the line s[begin, end) start, after "- ", "* ", "1. ", "a) ", "> ", "## ", "-
  * [x] " and such (several in a row too). `begin` itself when there is no bullet; begin is at no
  * white space. */
 size_t dg_bullet_skip(const char *s, size_t begin, size_t end, const struct dg_language *language);

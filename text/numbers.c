@@ -8,7 +8,7 @@
 
 #define MANY 256       /* numbers compared */
 #define LONGEST 40     /* digits compared */
-#define THOUSANDS 3    /* digits of a group behind the first */
+#define THOUSANDS 3    /* digits of a group after the first */
 #define SPELLED_OUT 12 /* numbers up to this one are often words */
 #define ROMANS 100     /* Roman numbers are read below this one */
 
@@ -25,7 +25,7 @@ struct numbers {
     bool roman[ROMANS]; /* is this one there as a Roman number? */
 };
 
-/* The run of digits that begins at s[*at] or later; *at moves behind it. False: there is none. */
+/* The run of digits that begins at s[*at] or later; *at moves after it. False: there is none. */
 static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struct digits *out)
 {
     bool in_run = false;
@@ -84,7 +84,7 @@ static int roman_digit(char c)
     }
 }
 
-/* Is s[begin..end) what French writes behind a Roman number ("XVIIIe", "Ier"), or nothing? */
+/* Is s[begin..end) what French writes after a Roman number ("XVIIIe", "Ier"), or nothing? */
 static bool ends_ordinal(const char *s, size_t begin, size_t end)
 {
     static const char *const ends[] = {"", "e", "E", "er", "ER", "re", "RE", "ème", "ÈME"};

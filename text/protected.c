@@ -22,7 +22,7 @@ static bool is_picture(int32_t c)
     return c > 0x7F && u_hasBinaryProperty(c, UCHAR_EMOJI_PRESENTATION);
 }
 
-/* 1️⃣, #⃣: behind it, or at. */
+/* 1️⃣, #⃣: after it, or at. */
 static size_t keycap(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
@@ -34,7 +34,7 @@ static size_t keycap(const char *s, size_t at, size_t end)
     return c == KEYCAP ? i : at;
 }
 
-/* The letters of a flag's region: 🏴 with them behind it is England's. */
+/* The letters of a flag's region: 🏴 with them after it is England's. */
 static bool is_tag(int32_t c)
 {
     return c >= 0xE0020 && c <= 0xE007F;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The code point at s[*i] (negative when ill-formed); moves *i behind it. *i < n. */
+/* The code point at s[*i] (negative when ill-formed); moves *i after it. *i < n. */
 int32_t dg_scan_next(const char *s, size_t n, size_t *i);
 /* The code point that ends at s[*i], not looking before `start`; moves *i to its begin. *i >
  * start. */

@@ -55,7 +55,7 @@ static int try_place(struct splitter *s, size_t at, struct dg_error *err)
 }
 
 /* ICU sees no end in an ellipsis character, nor in a full stop before a number, nor where a dash
- * opens the next speaker's words: is i, behind a space, such a place? */
+ * opens the next speaker's words: is i, after a space, such a place? */
 static bool is_extra_place(const struct splitter *s, size_t i, int32_t mark)
 {
     size_t next = dg_scan_skip_space(s->text, i, s->b.line_end);

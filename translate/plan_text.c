@@ -73,7 +73,7 @@ static int plan_span(
             return rc;
         j->n_parts--;
         size_t left_end, right_begin;
-        rc = dg_split_further(f->text + at.begin, at.end - at.begin, &left_end, &right_begin, err);
+        rc = dg_split_long(f->text + at.begin, at.end - at.begin, &left_end, &right_begin, err);
         if (rc)
             return rc;
         left_end += at.begin;

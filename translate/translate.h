@@ -129,7 +129,7 @@ struct dg_answer_pair {
 };
 
 struct dg_answers {
-    /* [n_best]; the first is the translation, layout put back */
+    /* [n_best]; the first is the translation, what is between sentences put back */
     const struct dg_answer *best;
     size_t n_best;
     /* [n_sentences] of the first */

@@ -42,7 +42,7 @@ static void check_rebuild(const char *text, size_t n, const struct dg_span *span
 static void check_further(const char *text, size_t n)
 {
     size_t left = 0, right = 0;
-    int rc = dg_split_further(text, n, &left, &right, NULL);
+    int rc = dg_split_long(text, n, &left, &right, NULL);
     require(rc == DG_OK ? left > 0 && left <= right && right < n
                         : rc == DG_ELIMIT && dg_utf8_count(text, n) <= 1);
     if (rc == DG_OK)

@@ -366,7 +366,7 @@ static void test_further(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t n = strlen(cases[i].text), left = 0, right = 0;
-        assert_int_equal(dg_split_further(cases[i].text, n, &left, &right, NULL), DG_OK);
+        assert_int_equal(dg_split_long(cases[i].text, n, &left, &right, NULL), DG_OK);
         assert_int_equal(left, strlen(cases[i].left));
         assert_memory_equal(cases[i].text, cases[i].left, left);
         assert_string_equal(cases[i].text + right, cases[i].right);
@@ -376,7 +376,7 @@ static void test_further(void **state)
         size_t left, right;
         struct dg_error err = {0};
         assert_int_equal(
-            dg_split_further(single[i], strlen(single[i]), &left, &right, &err), DG_ELIMIT);
+            dg_split_long(single[i], strlen(single[i]), &left, &right, &err), DG_ELIMIT);
         assert_true(err.message[0] != '\0');
     }
 }
@@ -385,7 +385,7 @@ static void test_further(void **state)
 static void cut_all(const char *s, size_t n, size_t limit, size_t *kept)
 {
     size_t left, right;
-    if (n <= limit || dg_split_further(s, n, &left, &right, NULL) != DG_OK) {
+    if (n <= limit || dg_split_long(s, n, &left, &right, NULL) != DG_OK) {
         for (size_t i = 0; i < n; i++)
             *kept += s[i] != ' ';
         return;

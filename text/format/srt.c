@@ -111,7 +111,7 @@ static void write_line(struct dg_document *d, const char *s, size_t begin, size_
     dg_document_text(d, s, text, end);
 }
 
-/* The lines of a cue from *at on, to the blank one behind them, or to the next cue. */
+/* The lines of a cue from *at on, to the blank one after them, or to the next cue. */
 static void read_cue(
     struct dg_document *d, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
 {

@@ -9,7 +9,7 @@
 
 /* What happens at one byte of the answer, in this order: what is within a pair happens with its own
  * marks. */
-enum group { CLOSES, STANDS, OPENS, REPLACES };
+enum group { CLOSES, ALONE, OPENS, REPLACES };
 
 /* One change of the answer: bytes begin .. end are replaced by an mark. */
 struct edit {
@@ -18,14 +18,14 @@ struct edit {
     size_t mark;
     const char *text; /* in front of it; or NULL */
     size_t text_len;
-    bool space_behind;
+    bool space_after;
 };
 
 struct work {
     const struct dg_decoration *d;
     struct dg_places places;
     size_t *first_edit; /* [places.n]; a pair's second one is the next */
-    bool *replaced;     /* [answer_len] by something verbatim */
+    bool *replaced;     /* [answer_len] by something protected */
     size_t *spaces;     /* see find_spaces */
     struct edit *edits;
     size_t n_edits;
@@ -47,7 +47,7 @@ static enum group group_of(const struct dg_place *p)
         return REPLACES;
     if (outer && outer->end_byte == p->begin_byte)
         return CLOSES;
-    return outer && outer->begin_byte == p->begin_byte ? OPENS : STANDS;
+    return outer && outer->begin_byte == p->begin_byte ? OPENS : ALONE;
 }
 
 static void add_edit(struct work *w, size_t begin, size_t end, size_t mark, enum group group)
@@ -56,7 +56,7 @@ static void add_edit(struct work *w, size_t begin, size_t end, size_t mark, enum
         (struct edit){.begin = begin, .end = end, .group = group, .mark = mark};
 }
 
-/* A space in front of p, or behind it where words or a pair's begin there: outside the marks that
+/* A space in front of p, or after it where words or a pair's begin there: outside the marks that
  * go where it goes, too. */
 static void set_apart(struct work *w, const struct dg_place *p)
 {
@@ -66,7 +66,7 @@ static void set_apart(struct work *w, const struct dg_place *p)
         p = p->outer;
     struct edit *e = &w->edits[w->first_edit[p - w->places.list]];
     if (at == 0 || (wide && wide->begin_byte == at)) {
-        e[dg_place_is_pair(p)].space_behind = w->d->answer_len > 0;
+        e[dg_place_is_pair(p)].space_after = w->d->answer_len > 0;
         return;
     }
     e->text = " ";
@@ -79,12 +79,12 @@ static void settle(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     const struct dg_place *wide = wide_outer(p);
-    size_t end = wide ? wide->end_byte : d->answer_len, from = p->flat_begin;
+    size_t end = wide ? wide->end_byte : d->answer_len, from = p->text_begin;
     for (size_t i = p->open; i <= p->close; i++) {
         const struct dg_mark *mark = &d->marks[i];
         if (mark->kind == DG_MARK_BREAK)
             continue; /* its space is among the words; it goes where add_breaks says */
-        add_edit(w, end, end, i, wide ? CLOSES : STANDS);
+        add_edit(w, end, end, i, wide ? CLOSES : ALONE);
         struct edit *e = &w->edits[w->n_edits - 1];
         e->text = i > p->open ? d->text + from : " ";
         e->text_len = i > p->open ? mark->at - from : end > 0;
@@ -98,7 +98,7 @@ static void keep_apart(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     struct edit *e = &w->edits[w->n_edits - 1];
-    if (p->literal && p->flat_begin > 0 && dg_is_white_space(d->text[p->flat_begin - 1]) &&
+    if (p->literal && p->text_begin > 0 && dg_is_white_space(d->text[p->text_begin - 1]) &&
         p->begin_byte > 0 && isalnum((unsigned char)d->answer[p->begin_byte - 1])) {
         e->text = " ";
         e->text_len = 1;
@@ -124,7 +124,7 @@ static void make_edits(struct work *w)
         } else {
             add_edit(w, p->begin_byte, p->end_byte, p->open, group_of(p));
             memset(w->replaced + p->begin_byte, true, p->end_byte - p->begin_byte);
-            w->edits[w->n_edits - 1].space_behind = p->space_after;
+            w->edits[w->n_edits - 1].space_after = p->space_after;
             keep_apart(w, p);
             if (!dg_place_has_width(p) && w->d->marks[p->open].len > 0)
                 set_apart(w, p);
@@ -132,7 +132,7 @@ static void make_edits(struct work *w)
     }
 }
 
-/* Where the answer may break: the spaces behind its words, but for the last one. */
+/* Where the answer may break: the spaces after its words, but for the last one. */
 static size_t find_spaces(struct work *w)
 {
     const char *s = w->d->answer;
@@ -151,7 +151,7 @@ static size_t distance(size_t a, size_t b)
 }
 
 /* Line ends go to the space nearest to where they were by proportion, in their order, as long as
- * those behind them find one, too. One for which there is no space is left out: there are fewer
+ * those after them find one, too. One for which there is no space is left out: there are fewer
  * words than lines. */
 static void add_breaks(struct work *w)
 {
@@ -261,7 +261,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
         if (e->text)
             dg_buffer_add(out, e->text, e->text_len);
         dg_buffer_add(out, d->bytes[e->mark].s, d->bytes[e->mark].n);
-        if (e->space_behind)
+        if (e->space_after)
             dg_buffer_add(out, " ", 1);
         for (; at < e->end; at++)
             if (shift)
@@ -314,9 +314,12 @@ bool dg_decorate(
     }
     if (!dg_places_find(d, arena, &w.places) || !make_room(&w, arena))
         return false;
+    /* Each mark is a change of the answer: something put in at a byte, or in place of some. */
     make_edits(&w);
+    /* Line ends go where spaces are left, escapes where their characters are. */
     add_breaks(&w);
     add_escapes(&w);
+    /* In the order of bytes, and at one byte: what closes, what is alone, what opens. */
     write_out(&w, out, shift);
     return !out->failed;
 }

@@ -1,7 +1,7 @@
-/* Where the marks, the code and the other marks of a sentence go in its answer: what a pair of
- * marks enclosed is found through the alignment of words, code by its letters. Pairs come out
- * within one another as they were in the source; nothing begins or ends within code. Line ends have
- * no place: see decorate.c. Private to translate/. */
+/* Where the marks of a sentence go in its answer: what a pair of marks enclosed is found through
+ * the alignment of words, a protected span by its letters. Pairs come out within one another as
+ * they were in the source; nothing begins or ends within a protected span. Line ends and escapes
+ * have no place: see decorate.c. One thread at a time. Private to translate/. */
 #ifndef DG_TRANSLATE_LAYOUT_PLACES_H
 #define DG_TRANSLATE_LAYOUT_PLACES_H
 
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where an mark, or a pair of them, goes: words first .. end - 1 of the answer, and bytes. */
+/* Where a mark, or a pair of them, goes: words first .. end - 1 of the answer, and bytes of it. */
 struct dg_place {
-    size_t open, close; /* marks; close = open when it stands alone */
-    size_t flat_begin, flat_end;
+    size_t open, close;          /* marks; close = open when it stands alone */
+    size_t text_begin, text_end; /* bytes of the source's text */
     uint32_t first, end;
     size_t begin_byte, end_byte;
     bool literal;           /* the bytes were found as they are: not to be fitted to words */

@@ -21,20 +21,20 @@ static bool is_clause_mark(int32_t c)
            c == 0x061B || c == 0x0387;
 }
 
-/* Those that need no space behind them. */
+/* Those that need no space after them. */
 static bool is_wide_clause_mark(int32_t c)
 {
     return c == 0x3001 || c == 0xFF0C || c == 0xFF1A || c == 0xFF1B || c == 0xFF64;
 }
 
-int dg_split_further(
+int dg_split_long(
     const char *text, size_t n, size_t *left_end, size_t *right_begin, struct dg_error *err)
 {
     size_t middle = n / 2;
     struct cut clause = {0, SIZE_MAX}, space = {0, SIZE_MAX}, any = {0, SIZE_MAX},
                raw = {0, SIZE_MAX};
     bool words = false; /* something but white space stands before i */
-    bool behind_mark = false, wide = false, joined = false, was_space = false;
+    bool after_mark = false, wide = false, joined = false, was_space = false;
     size_t last = dg_scan_trim_space(text, 0, n);
     for (size_t i = 0; i < n;) {
         size_t at = i;
@@ -47,11 +47,11 @@ int dg_split_further(
             offer(&any, at, middle);
         if (words && at < last && is_space && !was_space)
             offer(&space, at, middle);
-        bool clause_end = (is_space && behind_mark) || wide;
+        bool clause_end = (is_space && after_mark) || wide;
         if (words && at < last && clause_end && at >= n / 4 && at <= n - n / 4)
             offer(&clause, at, middle);
         words = words || !is_space;
-        behind_mark = is_clause_mark(c);
+        after_mark = is_clause_mark(c);
         wide = is_wide_clause_mark(c);
         joined = c == 0x200D;
         was_space = is_space;

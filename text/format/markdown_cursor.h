@@ -1,0 +1,50 @@
+/* Where the marks of Markdown are, which md4c does not say: it gives bytes for running text alone,
+ * so a cursor goes from text to text, and the signs between two texts are found by what each mark
+ * is written with. One thread at a time. For text/format alone.
+ *
+ *   events   ENTER strong   TEXT 2..5   LEAVE strong   HARD BREAK   TEXT 11..14
+ *   bytes    **             abc         **             \n> (and white space)
+ *
+ * The last text's begin bounds the break and the second "**". */
+#ifndef DG_TEXT_FORMAT_MARKDOWN_CURSOR_H
+#define DG_TEXT_FORMAT_MARKDOWN_CURSOR_H
+
+#include "text/format/link.h"
+#include "text/format/markdown_unit.h"
+
+struct dg_md_cursor {
+    const char *s; /* [n] the source */
+    size_t n;
+    const struct dg_md_event *list; /* [end] */
+    size_t i, end;                  /* the event that is taken */
+    size_t at;                      /* bytes before it are written */
+    size_t *bounds;                 /* [end + 1] where the next text after an event begins, or n */
+};
+
+/* s, n, list and end are given. False: no memory. */
+bool dg_md_cursor_init(struct dg_md_cursor *c);
+void dg_md_cursor_deinit(struct dg_md_cursor *c);
+
+/* Where the unit begins: before its first text, by the lengths of the marks in front of that. An
+ * image or link without text in front of all text is looked for from `floor` on. */
+size_t dg_md_find_begin(const struct dg_md_cursor *c, size_t floor);
+/* The next of these signs from the cursor on, before the next text; the cursor: there is none. */
+size_t dg_md_find_sign(const struct dg_md_cursor *c, const char *signs);
+/* What a pair may begin or end with, and the bytes of its begin from s[at] on. */
+const char *dg_md_signs(enum dg_md_span span, bool opens);
+size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t at);
+/* How often s[at] is there in a row. */
+size_t dg_md_run(const struct dg_md_cursor *c, size_t at);
+/* After the white space of a line's end, the "\\" before it and what the next line begins with. */
+size_t dg_md_skip_break(const struct dg_md_cursor *c);
+/* The end of a link or image whose "]" is at `at`. Where text follows at once, it ends there. */
+void dg_md_link_end(const struct dg_md_cursor *c, size_t at, struct dg_link_end *out);
+
+/* Has it bytes? */
+bool dg_md_is_text(const struct dg_md_event *e);
+/* Is its one byte escaped by the one before it, which is written nowhere yet? */
+bool dg_md_is_escaped(const struct dg_md_cursor *c, const struct dg_md_event *e);
+/* The event that leaves what event i enters. */
+size_t dg_md_leave(const struct dg_md_cursor *c, size_t i);
+
+#endif

@@ -1,0 +1,145 @@
+/* Which bytes of the answer a place has. */
+#include "translate/layout/placing.h"
+#include "translate/layout/white_space.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Where the next of s[len] is in text[n] from `at` on; n: nowhere. */
+static size_t find(const char *text, size_t n, size_t at, const char *s, size_t len)
+{
+    const char *found = at < n ? memmem(text + at, n - at, s, len) : NULL;
+    return found ? (size_t)(found - text) : n;
+}
+
+static size_t count(const char *text, size_t n, const char *s, size_t len)
+{
+    size_t k = 0;
+    for (size_t at = find(text, n, 0, s, len); at < n; at = find(text, n, at + len, s, len))
+        k++;
+    return k;
+}
+
+/* Are p's letters whole words there, or part of one as in the source? Signs at their ends belong to
+ * no word: ":name" is itself in "mit:name", too. */
+static bool is_beside(
+    const struct dg_placing *w, const struct dg_place *p, size_t begin, size_t end)
+{
+    const struct dg_decoration *d = w->d;
+    char before = begin > 0 ? d->answer[begin - 1] : ' ',
+         after = end < d->answer_len ? d->answer[end] : ' ';
+    if (isalnum((unsigned char)before) && isalnum((unsigned char)d->answer[begin]) &&
+        !(p->text_begin > 0 && d->text[p->text_begin - 1] == before))
+        return false;
+    return !isalnum((unsigned char)after) || !isalnum((unsigned char)d->answer[end - 1]) ||
+           (p->text_end < d->len && d->text[p->text_end] == after);
+}
+
+static bool is_free(const struct dg_placing *w, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (w->used[i])
+            return false;
+    return true;
+}
+
+bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    const char *letters = d->text + p->text_begin;
+    size_t len = p->text_end - p->text_begin, skip = 0;
+    if (len == 0)
+        return false;
+    if (count(d->text, d->len, letters, len) == count(d->answer, d->answer_len, letters, len))
+        skip = count(d->text, p->text_begin, letters, len);
+    for (size_t at = find(d->answer, d->answer_len, 0, letters, len); at < d->answer_len;
+         at = find(d->answer, d->answer_len, at + (skip ? len : 1), letters, len)) {
+        if (skip) {
+            skip--;
+            continue;
+        }
+        if (!is_free(w, at, at + len) || !is_beside(w, p, at, at + len))
+            continue;
+        p->begin_byte = at;
+        p->end_byte = at + len;
+        p->literal = true;
+        dg_words_range(&w->words.answer, at, at + len, &p->first, &p->end);
+        return true;
+    }
+    return false;
+}
+
+static bool is_punctuation(char c)
+{
+    return ispunct((unsigned char)c);
+}
+
+/* Something protected that replaces both word i of the answer and the one before it, or NULL. */
+static const struct dg_place *across(const struct dg_placing *w, uint32_t i)
+{
+    const struct dg_place *p = i > 0 ? w->replaced_by[i - 1] : NULL;
+    return p && p->end > i ? p : NULL;
+}
+
+/* What has no words goes after one of the answer's; not within something protected, but after all
+ * of it. A mark that stands alone keeps the white space in front of it. */
+static void fit_between(const struct dg_placing *w, struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    const struct dg_place *protected = across(w, p->first);
+    p->begin_byte = p->first > 0 ? w->words.answer.list[p->first - 1].end : 0;
+    if (protected) {
+        p->first = p->end = protected->end;
+        p->begin_byte = protected->end_byte;
+    }
+    bool alone = d->marks[p->open].kind == DG_MARK_POINT;
+    if (alone && p->text_begin > 0 && dg_is_white_space(d->text[p->text_begin - 1]) &&
+        p->begin_byte < d->answer_len && dg_is_white_space(d->answer[p->begin_byte])) {
+        p->begin_byte++;
+        p->space_after = p->text_begin < d->len && dg_is_white_space(d->text[p->text_begin]) &&
+                         p->begin_byte < d->answer_len &&
+                         !dg_is_white_space(d->answer[p->begin_byte]);
+    }
+    p->end_byte = p->begin_byte;
+}
+
+/* What the words that p begins and ends within have beside p, such as "(" and ")." of "(`code`).",
+ * is not p's where the answer says it there, too. */
+static void leave_affixes(const struct dg_placing *w, struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    size_t before = 0, after = 0, n = p->end_byte - p->begin_byte;
+    while (before < p->text_begin && !dg_is_white_space(d->text[p->text_begin - before - 1]))
+        before++;
+    while (p->text_end + after < d->len && !dg_is_white_space(d->text[p->text_end + after]))
+        after++;
+    if (before && before < n &&
+        memcmp(d->answer + p->begin_byte, d->text + p->text_begin - before, before) == 0)
+        p->begin_byte += before;
+    n = p->end_byte - p->begin_byte;
+    if (after && after < n &&
+        memcmp(d->answer + p->end_byte - after, d->text + p->text_end, after) == 0)
+        p->end_byte -= after;
+}
+
+void dg_place_fit(const struct dg_placing *w, struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    if (p->literal)
+        return;
+    if (p->first == p->end) {
+        fit_between(w, p);
+        return;
+    }
+    p->begin_byte = w->words.answer.list[p->first].begin;
+    p->end_byte = w->words.answer.list[p->end - 1].end;
+    leave_affixes(w, p);
+    if (p->text_end == p->text_begin)
+        return;
+    if (!is_punctuation(d->text[p->text_end - 1]))
+        while (p->end_byte > p->begin_byte + 1 && is_punctuation(d->answer[p->end_byte - 1]))
+            p->end_byte--;
+    if (!is_punctuation(d->text[p->text_begin]))
+        while (p->begin_byte + 1 < p->end_byte && is_punctuation(d->answer[p->begin_byte]))
+            p->begin_byte++;
+}

@@ -1,0 +1,29 @@
+/* What places.c (which words) and place_bytes.c (which bytes of them) share while the marks of one
+ * sentence are placed. One thread at a time. Private to translate/layout. */
+#ifndef DG_TRANSLATE_LAYOUT_PLACING_H
+#define DG_TRANSLATE_LAYOUT_PLACING_H
+
+#include "translate/layout/aligned_words.h"
+#include "translate/layout/places.h"
+
+struct dg_placing {
+    const struct dg_decoration *d;
+    struct dg_aligned_words words;
+    bool *used; /* [answer_len] bytes that something protected replaces */
+    /* [words.answer.n] the protected span that replaces the word or a part of it, or NULL */
+    const struct dg_place **replaced_by;
+    struct dg_place *places; /* [n_places] */
+    size_t n_places;
+    size_t *wide; /* [n_places] for separate() */
+};
+
+/* The letters of something protected, said by the model as they are: where they are said as often
+ * as in the source, each time stands for the same one, else for the first that is left. Sets words
+ * and bytes; false: it does not say them. */
+bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p);
+
+/* p's words to bytes of the answer: without what is beside p in the source, and with punctuation at
+ * the ends only where the source has some there. */
+void dg_place_fit(const struct dg_placing *w, struct dg_place *p);
+
+#endif
