@@ -101,9 +101,10 @@ int dg_cli_convert(int argc, char **argv)
             "       dragoman convert huggingface DIR --out BUNDLE [options]\n",
         .after =
             "huggingface: DIR is a MarianMT model (such as OPUS-MT) with config.json, "
-            "model.safetensors,\nvocab.json, source.spm and target.spm; languages that are not "
-            "given come from tokenizer_config.json\nand, for models of many target languages, "
-            "from the tags in the vocabulary (>>deu<< is called de).\n",
+            "model.safetensors\nor pytorch_model.bin (whole or in shards; nothing of a pickle is "
+            "run), vocab.json, source.spm and\ntarget.spm; languages that are not given come from "
+            "tokenizer_config.json and, for models of many\ntarget languages, from the tags in the "
+            "vocabulary (>>deu<< is called de).\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,

@@ -122,18 +122,15 @@ static int check_kind(const struct dg_json *o, struct dg_error *err)
     return 0;
 }
 
-/* Two fields that may differ in the file, but not here. */
-static int read_same(const struct dg_json *o, const char *encoder, const char *decoder, int64_t max,
-    uint32_t *out, struct dg_error *err)
+/* A field of both sides; *decoder is 0 where it is the same. */
+static int read_both(const struct dg_json *o, const char *key, const char *decoder_key, int64_t max,
+    uint32_t *encoder, uint32_t *decoder, struct dg_error *err)
 {
-    uint32_t other = 0;
-    int rc = read_number(o, encoder, 1, max, out, err);
+    int rc = read_number(o, key, 1, max, encoder, err);
     if (!rc)
-        rc = read_number(o, decoder, 1, max, &other, err);
-    if (!rc && other != *out)
-        rc = UNSUPPORTED(decoder,
-            "config.json: %s is %u and %s %u, different ones are not supported", decoder, other,
-            encoder, *out);
+        rc = read_number(o, decoder_key, 1, max, decoder, err);
+    if (*decoder == *encoder)
+        *decoder = 0;
     return rc;
 }
 
@@ -141,9 +138,10 @@ static int read_dims(const struct dg_json *o, struct dg_config *c, struct dg_err
 {
     int rc = read_number(o, "d_model", 1, 65536, &c->D, err);
     if (!rc)
-        rc = read_same(o, "encoder_ffn_dim", "decoder_ffn_dim", 262144, &c->F, err);
+        rc = read_both(o, "encoder_ffn_dim", "decoder_ffn_dim", 262144, &c->F, &c->dec_F, err);
     if (!rc)
-        rc = read_same(o, "encoder_attention_heads", "decoder_attention_heads", 1024, &c->H, err);
+        rc = read_both(
+            o, "encoder_attention_heads", "decoder_attention_heads", 1024, &c->H, &c->dec_H, err);
     if (!rc)
         rc = read_number(o, "encoder_layers", 1, DG_MAX_LAYERS, &c->enc_layers, err);
     if (!rc)
@@ -158,6 +156,9 @@ static int read_dims(const struct dg_json *o, struct dg_config *c, struct dg_err
     if (!rc && c->D % c->H)
         rc = WRONG("encoder_attention_heads",
             "config.json: encoder_attention_heads %u does not divide d_model %u", c->H, c->D);
+    if (!rc && c->D % dg_config_dec_H(c))
+        rc = WRONG("decoder_attention_heads",
+            "config.json: decoder_attention_heads %u does not divide d_model %u", c->dec_H, c->D);
     c->Dk = c->Dv = c->D / c->H;
     return rc;
 }

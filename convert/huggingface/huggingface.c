@@ -2,10 +2,10 @@
 
 #include "weights/bundle.h"
 #include "convert/huggingface/config.h"
+#include "convert/huggingface/tensor_set.h"
 #include "convert/huggingface/tensors.h"
 #include "convert/huggingface/vocab.h"
 #include "convert/output.h"
-#include "convert/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 struct job {
     const struct dg_convert_huggingface *o;
     struct dg_hf_files files;
-    struct dg_safetensors *tensors;
+    struct dg_tensor_set *tensors;
     struct dg_hf_options options;
     struct dg_hf_tables tables;
     struct dg_config config;
@@ -63,26 +63,7 @@ static int read_files(struct job *j, struct dg_error *err)
 
 static int open_tensors(struct job *j, struct dg_error *err)
 {
-    static const struct {
-        const char *name, *why;
-    } others[] = {
-        {"model.safetensors.index.json",
-            "weights in several files are not supported: save the model as one"},
-        {"pytorch_model.bin",
-            "pickled weights are programs, which are not run: save the model with transformers' "
-            "save_pretrained, which writes model.safetensors"},
-    };
-    const char *dir = j->o->dir;
-    for (size_t i = 0; i < sizeof others / sizeof others[0] && !has_file(dir, "model.safetensors");
-         i++) {
-        if (has_file(dir, others[i].name))
-            return dg_error_field(
-                err, DG_EUNSUP, others[i].name, "%s/%s: %s", dir, others[i].name, others[i].why);
-    }
-    char *path = dg_convert_path(dir, "model.safetensors");
-    int rc = path ? dg_safetensors_open(path, &j->tensors, err)
-                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    free(path);
+    int rc = dg_tensor_set_open(j->o->dir, &j->tensors, err);
     return rc ? rc : dg_hf_tables_find(j->tensors, &j->options, &j->tables, &j->config, err);
 }
 
@@ -228,7 +209,7 @@ int dg_convert_huggingface(const struct dg_convert_huggingface *o, struct dg_err
     dg_convert_vocab_deinit(&j.target);
     free(j.source_spm);
     free(j.target_spm);
-    dg_safetensors_close(j.tensors);
+    dg_tensor_set_close(j.tensors);
     dg_json_free(j.files.config);
     dg_json_free(j.files.generation);
     dg_json_free(j.files.tokenizer);

@@ -1,5 +1,6 @@
-/* A MarianMT directory of Hugging Face's transformers (config.json, model.safetensors, vocab.json,
- * source.spm, target.spm) as a bundle. Any thread, one call per output. */
+/* A MarianMT directory of Hugging Face's transformers (config.json, model.safetensors or
+ * pytorch_model.bin, vocab.json, source.spm, target.spm) as a bundle. Any thread, one call per
+ * output. */
 #ifndef DG_CONVERT_HUGGINGFACE_HUGGINGFACE_H
 #define DG_CONVERT_HUGGINGFACE_HUGGINGFACE_H
 

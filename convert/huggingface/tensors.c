@@ -47,7 +47,7 @@ static const struct row layer_rows[] = {
 #define WRONG(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
 
 struct job {
-    const struct dg_safetensors *file;
+    const struct dg_tensor_set *file;
     const struct dg_hf_tables *tables;
     const struct dg_hf_options *options;
     const struct dg_config *config;
@@ -58,10 +58,10 @@ struct job {
 
 /* The first of the names that the file has. */
 static const struct dg_safetensor *first_of(
-    const struct dg_safetensors *s, const char *const *names, size_t n, struct dg_error *err)
+    const struct dg_tensor_set *s, const char *const *names, size_t n, struct dg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct dg_safetensor *t = dg_safetensors_find(s, names[i]);
+        const struct dg_safetensor *t = dg_tensor_set_find(s, names[i]);
         if (t)
             return t;
     }
@@ -88,7 +88,7 @@ static int check_tie(const struct dg_safetensor *a, const struct dg_safetensor *
         b->name, a->name, key);
 }
 
-static int find_embeddings(const struct dg_safetensors *s, const struct dg_hf_options *o,
+static int find_embeddings(const struct dg_tensor_set *s, const struct dg_hf_options *o,
     struct dg_hf_tables *t, struct dg_config *c, struct dg_error *err)
 {
     static const char *const of_source[] = {SOURCE, SHARED, TARGET, OUTPUT};
@@ -104,7 +104,7 @@ static int find_embeddings(const struct dg_safetensors *s, const struct dg_hf_op
     t->output = first_of(s, of_output, one ? 4 : o->tied ? 2 : 1, err);
     if (!t->output)
         return DG_EFORMAT;
-    const struct dg_safetensor *shared = dg_safetensors_find(s, SHARED);
+    const struct dg_safetensor *shared = dg_tensor_set_find(s, SHARED);
     int rc = one ? check_tie(t->source, t->target, "share_encoder_decoder_embeddings", err) : 0;
     if (!rc && one && shared)
         rc = check_tie(t->source, shared, "share_encoder_decoder_embeddings", err);
@@ -140,14 +140,14 @@ static int is_sinusoids(
     return rc;
 }
 
-static int find_positions(const struct dg_safetensors *s, struct dg_hf_tables *t,
+static int find_positions(const struct dg_tensor_set *s, struct dg_hf_tables *t,
     struct dg_config *c, struct dg_error *err)
 {
     static const char *const names[2] = {
         "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"};
     static const enum dg_positions conventions[] = {DG_POS_HALVES, DG_POS_MARIAN, DG_POS_PAPER};
     for (int i = 0; i < 2; i++) {
-        const struct dg_safetensor *p = t->positions[i] = dg_safetensors_find(s, names[i]);
+        const struct dg_safetensor *p = t->positions[i] = dg_tensor_set_find(s, names[i]);
         if (p && (p->n_dims != 2 || p->shape[1] != c->D || p->shape[0] > 65536))
             return WRONG(
                 names[i], "tensor %s is no table of at most 65536 positions of %u", names[i], c->D);
@@ -176,12 +176,12 @@ static int find_positions(const struct dg_safetensors *s, struct dg_hf_tables *t
     return 0;
 }
 
-int dg_hf_tables_find(const struct dg_safetensors *s, const struct dg_hf_options *o,
+int dg_hf_tables_find(const struct dg_tensor_set *s, const struct dg_hf_options *o,
     struct dg_hf_tables *t, struct dg_config *c, struct dg_error *err)
 {
     memset(t, 0, sizeof *t);
     int rc = find_embeddings(s, o, t, c, err);
-    t->bias = dg_safetensors_find(s, "final_logits_bias");
+    t->bias = dg_tensor_set_find(s, "final_logits_bias");
     /* Padding without a share of the probability needs a bias of minus infinity to say so. */
     c->output_bias = t->bias || (o->renormalize && c->never >= 0);
     return rc ? rc : find_positions(s, t, c, err);
@@ -189,8 +189,8 @@ int dg_hf_tables_find(const struct dg_safetensors *s, const struct dg_hf_options
 
 static void mark_used(struct job *j, const struct dg_safetensor *t)
 {
-    for (size_t i = 0; i < dg_safetensors_count(j->file); i++)
-        j->used[i] = j->used[i] || dg_safetensors_at(j->file, i) == t;
+    for (size_t i = 0; i < dg_tensor_set_count(j->file); i++)
+        j->used[i] = j->used[i] || dg_tensor_set_at(j->file, i) == t;
 }
 
 /* One tensor into dst, at most `room` rows (of a vector: elements) of the parameter; *rows says how
@@ -246,7 +246,7 @@ static int read_layer(struct job *j, const char *side, unsigned layer, const cha
             char name[128];
             snprintf(
                 name, sizeof name, "model.%s.layers.%u.%s", side, layer, layer_rows[i].parts[n]);
-            parts[n] = dg_safetensors_find(j->file, name);
+            parts[n] = dg_tensor_set_find(j->file, name);
             if (!parts[n])
                 return WRONG(name, "tensor %s is missing", name);
         }
@@ -308,8 +308,8 @@ static int check_unused(const struct job *j, struct dg_error *err)
 {
     static const char *const known[] = {SHARED, SOURCE, TARGET, OUTPUT,
         "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"};
-    for (size_t i = 0; i < dg_safetensors_count(j->file); i++) {
-        const char *name = dg_safetensors_at(j->file, i)->name;
+    for (size_t i = 0; i < dg_tensor_set_count(j->file); i++) {
+        const char *name = dg_tensor_set_at(j->file, i)->name;
         bool expected = j->used[i];
         for (size_t k = 0; k < COUNT(known); k++)
             expected = expected || strcmp(name, known[k]) == 0;
@@ -320,14 +320,14 @@ static int check_unused(const struct job *j, struct dg_error *err)
     return 0;
 }
 
-int dg_hf_tensors_add(const struct dg_safetensors *s, const struct dg_hf_tables *t,
+int dg_hf_tensors_add(const struct dg_tensor_set *s, const struct dg_hf_tables *t,
     const struct dg_hf_options *o, const struct dg_config *c, enum dg_type type,
     struct dg_weights_writer *w, struct dg_error *err)
 {
-    struct job j = {s, t, o, c, type, w, calloc(dg_safetensors_count(s), sizeof(bool))};
+    struct job j = {s, t, o, c, type, w, calloc(dg_tensor_set_count(s), sizeof(bool))};
     int rc =
         j.used ? 0
-               : dg_error_set(err, DG_ENOMEM, "no memory for %zu tensors", dg_safetensors_count(s));
+               : dg_error_set(err, DG_ENOMEM, "no memory for %zu tensors", dg_tensor_set_count(s));
     for (size_t i = 0; i < dg_params_count(c) && !rc; i++) {
         struct dg_param_info p;
         dg_params_info(c, i, &p);

@@ -3,7 +3,7 @@
 #define DG_CONVERT_HUGGINGFACE_TENSORS_H
 
 #include "convert/huggingface/config.h"
-#include "convert/safetensors.h"
+#include "convert/huggingface/tensor_set.h"
 #include "weights/weights.h"
 
 /* Which tensor is which, and what the configuration takes from them. */
@@ -15,13 +15,13 @@ struct dg_hf_tables {
 
 /* Find the tables; sets the configuration's ties, output bias and positions (tables stored in the
  * file are sinusoids of one convention or else learned). DG_EFORMAT, DG_EUNSUP name the tensor. */
-int dg_hf_tables_find(const struct dg_safetensors *s, const struct dg_hf_options *o,
+int dg_hf_tables_find(const struct dg_tensor_set *s, const struct dg_hf_options *o,
     struct dg_hf_tables *t, struct dg_config *c, struct dg_error *err);
 
 /* Add every parameter of the configuration to w; matrices and tables stored as `type`. DG_EFORMAT
  * names a tensor that is missing, of another shape than expected or holds a NaN; DG_EUNSUP one that
  * no parameter wants. */
-int dg_hf_tensors_add(const struct dg_safetensors *s, const struct dg_hf_tables *t,
+int dg_hf_tensors_add(const struct dg_tensor_set *s, const struct dg_hf_tables *t,
     const struct dg_hf_options *o, const struct dg_config *c, enum dg_type type,
     struct dg_weights_writer *w, struct dg_error *err);
 

@@ -1,0 +1,350 @@
+#include "convert/pickle/torch_file.h"
+
+#include "base/file.h"
+#include "convert/pickle/machine.h"
+#include "weights/format.h" /* refuses big-endian hosts */
+
+#include <zip.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tree of a dictionary of thousands of tensors takes some hundred kilobytes. */
+#define MAX_PICKLE ((zip_uint64_t)64 << 20)
+#define MAX_STORAGES 8192
+
+#define REFUSE(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
+
+/* Elements that tensors are views of. */
+struct storage {
+    const char *key;
+    const unsigned char *data; /* [bytes]; NULL until it is found */
+    uint64_t bytes;
+    void *block; /* a copy, or NULL */
+};
+
+struct dg_torch_file {
+    struct dg_map map;
+    const unsigned char *data;
+    size_t size;
+    struct dg_arena arena;
+    struct dg_safetensor *tensors; /* [n] */
+    size_t n;
+    struct storage *storages; /* [n_storages] */
+    size_t n_storages;
+    zip_t *zip; /* while it is opened; NULL in an old file */
+    char prefix[256];
+};
+
+static int read_entry(struct dg_torch_file *f, const char *name, zip_uint64_t most, void **block,
+    zip_uint64_t *size, struct dg_error *err)
+{
+    zip_stat_t st;
+    const zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD;
+    if (zip_stat(f->zip, name, ZIP_FL_ENC_RAW, &st) != 0 || (st.valid & wanted) != wanted)
+        return REFUSE("pickle", "entry %s is missing", name);
+    /* torch.save never compresses: what says so could claim any size. */
+    if (st.comp_method != ZIP_CM_STORE || st.size > most || st.size > f->size)
+        return REFUSE(
+            "pickle", "entry %s is compressed, or of %" PRIu64 " bytes", name, (uint64_t)st.size);
+    zip_file_t *z = zip_fopen(f->zip, name, ZIP_FL_ENC_RAW);
+    *block = malloc(st.size ? st.size : 1);
+    int rc = *block ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for entry %s", name);
+    char past;
+    /* One read past the end makes libzip compare the CRC. */
+    if (!rc && (!z || zip_fread(z, *block, st.size) != (zip_int64_t)st.size ||
+                   zip_fread(z, &past, 1) != 0))
+        rc = REFUSE("pickle", "entry %s cannot be read, or its checksum is wrong", name);
+    if (z)
+        zip_fclose(z);
+    *size = st.size;
+    return rc;
+}
+
+/* The storage of that key, new ones with their bytes where the file is a zip. NULL with an error.
+ */
+static struct storage *find_storage(
+    struct dg_torch_file *f, const struct dg_pickle *s, uint64_t element, struct dg_error *err)
+{
+    for (size_t i = 0; i < f->n_storages; i++)
+        if (strcmp(f->storages[i].key, s->text) == 0)
+            return f->storages[i].bytes == (uint64_t)s->i * element ? &f->storages[i] : NULL;
+    if (f->n_storages == MAX_STORAGES || (uint64_t)s->i > DG_DISK_MAX_ELEMENTS)
+        return NULL;
+    struct storage *to = &f->storages[f->n_storages];
+    *to = (struct storage){.key = s->text, .bytes = (uint64_t)s->i * element};
+    f->n_storages++;
+    if (!f->zip)
+        return to;
+    char name[512];
+    zip_uint64_t size = 0;
+    snprintf(name, sizeof name, "%s/data/%s", f->prefix, s->text);
+    if (read_entry(f, name, to->bytes, &to->block, &size, err))
+        return NULL;
+    to->data = to->block;
+    return size == to->bytes ? to : NULL;
+}
+
+/* Sizes, whose rows lie behind one another and within the storage. */
+static int read_shape(const struct dg_pickle *t, struct dg_safetensor *to, struct dg_error *err)
+{
+    const struct dg_pickle *shape = t->items[2], *strides = t->items[3];
+    if (shape->n > 4)
+        return REFUSE(to->name, "tensor %s has %zu dimensions", to->name, shape->n);
+    to->n_dims = shape->n;
+    to->count = 1;
+    for (size_t i = shape->n; i-- > 0;) {
+        const int64_t size = shape->items[i]->i;
+        if (size < 1 || (uint64_t)size > DG_DISK_MAX_ELEMENTS / to->count)
+            return REFUSE(
+                to->name, "tensor %s: size %zu of its shape is %" PRId64, to->name, i + 1, size);
+        /* The stride of a dimension of one element says nothing. */
+        if (size > 1 && (uint64_t)strides->items[i]->i != to->count)
+            return dg_error_field(
+                err, DG_EUNSUP, to->name, "tensor %s is not contiguous", to->name);
+        to->shape[i] = (uint64_t)size;
+        to->count *= (uint64_t)size;
+    }
+    return 0;
+}
+
+/* Where the storage is not there yet, data is the offset alone. */
+static int read_tensor(struct dg_torch_file *f, const struct dg_pickle *t, struct dg_safetensor *to,
+    size_t *storage, uint64_t *offset, struct dg_error *err)
+{
+    const struct dg_pickle *s = t->items[0], *type = s->items[0];
+    if (type->i < 0)
+        return dg_error_field(err, DG_EUNSUP, to->name,
+            "tensor %s is of torch.%s; Float, Half and BFloat16 are supported", to->name,
+            type->text);
+    to->type = (enum dg_type)type->i;
+    int rc = read_shape(t, to, err);
+    if (rc)
+        return rc;
+    const uint64_t element = dg_disk_type_bytes(to->type);
+    struct dg_error why = {0};
+    const struct storage *from = find_storage(f, s, element, &why);
+    if (!from)
+        return why.code
+                   ? dg_error_field(err, why.code, to->name, "tensor %s: %s", to->name, why.message)
+                   : REFUSE(to->name,
+                         "tensor %s: storage %s has not the %" PRId64 " elements that "
+                         "are said of it",
+                         to->name, s->text, s->i);
+    if (t->items[1]->i < 0 || (uint64_t)t->items[1]->i > (uint64_t)s->i ||
+        to->count > (uint64_t)s->i - (uint64_t)t->items[1]->i)
+        return REFUSE(to->name,
+            "tensor %s: %" PRIu64 " elements from %" PRId64 ", its storage has %" PRId64, to->name,
+            to->count, t->items[1]->i, s->i);
+    *storage = (size_t)(from - f->storages);
+    *offset = (uint64_t)t->items[1]->i * element;
+    return 0;
+}
+
+/* The elements of an old file's storages, in the order of its list of keys. */
+static int place_storages(struct dg_torch_file *f, struct dg_pickle_input *in,
+    const struct dg_pickle *keys, struct dg_error *err)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        uint64_t n = 0;
+        struct storage *s = NULL;
+        for (size_t k = 0; k < f->n_storages && keys->items[i]->kind == DG_PICKLE_TEXT; k++)
+            if (strcmp(f->storages[k].key, keys->items[i]->text) == 0)
+                s = &f->storages[k];
+        if ((size_t)(in->end - in->at) >= sizeof n)
+            memcpy(&n, in->at, sizeof n);
+        if (!s || s->data || (size_t)(in->end - in->at) < sizeof n ||
+            s->bytes > (uint64_t)(in->end - in->at) - sizeof n || !n || s->bytes % n)
+            return REFUSE(
+                "pickle", "the elements of storage %zu are missing or of another number", i + 1);
+        in->at += sizeof n;
+        s->data = in->at;
+        in->at += s->bytes;
+    }
+    return 0;
+}
+
+static int list_tensors(struct dg_torch_file *f, const struct dg_pickle *dict,
+    struct dg_pickle_input *in, const struct dg_pickle *keys, struct dg_error *err)
+{
+    if (dict->kind != DG_PICKLE_DICT || !dict->n)
+        return REFUSE("pickle", "it holds no dictionary of tensors");
+    const size_t n = dict->n / 2;
+    size_t *storage = dg_arena_array(&f->arena, n, sizeof *storage);
+    uint64_t *offset = dg_arena_array(&f->arena, n, sizeof *offset);
+    f->tensors = dg_arena_array(&f->arena, n, sizeof *f->tensors);
+    f->storages = calloc(MAX_STORAGES, sizeof *f->storages);
+    if (!storage || !offset || !f->tensors || !f->storages)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu tensors", n);
+    int rc = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        const struct dg_pickle *key = dict->items[2 * i], *value = dict->items[2 * i + 1];
+        if (key->kind != DG_PICKLE_TEXT || key->n < 1 || key->n > 255)
+            return REFUSE("pickle", "a key of the dictionary is no name of a tensor");
+        f->tensors[i].name = key->text;
+        if (value->kind != DG_PICKLE_TENSOR)
+            return dg_error_field(err, DG_EUNSUP, key->text, "%s is no tensor", key->text);
+        rc = read_tensor(f, value, &f->tensors[i], &storage[i], &offset[i], err);
+    }
+    if (!rc && keys)
+        rc = place_storages(f, in, keys, err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (!f->storages[storage[i]].data)
+            rc = REFUSE(f->tensors[i].name, "tensor %s has no elements", f->tensors[i].name);
+        else
+            f->tensors[i].data = f->storages[storage[i]].data + offset[i];
+    }
+    f->n = rc ? 0 : n;
+    return rc;
+}
+
+/* The one entry NAME/data.pkl gives the name. */
+static int find_prefix(struct dg_torch_file *f, struct dg_error *err)
+{
+    static const char ending[] = "/data.pkl";
+    for (zip_int64_t i = 0; i < zip_get_num_entries(f->zip, 0); i++) {
+        const char *name = zip_get_name(f->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
+        const size_t n = name ? strlen(name) : 0, m = sizeof ending - 1;
+        if (n <= m || n - m >= sizeof f->prefix || strcmp(name + n - m, ending) != 0)
+            continue;
+        if (f->prefix[0])
+            return REFUSE("pickle", "the archive has two entries data.pkl");
+        memcpy(f->prefix, name, n - m);
+    }
+    return f->prefix[0] ? 0 : REFUSE("pickle", "the archive has no entry data.pkl");
+}
+
+static int read_zip(struct dg_torch_file *f, struct dg_error *err)
+{
+    char name[300];
+    void *pickle = NULL, *order = NULL;
+    zip_uint64_t size = 0, n = 0;
+    struct dg_pickle *dict;
+    int rc = find_prefix(f, err);
+    snprintf(name, sizeof name, "%s/byteorder", f->prefix);
+    if (!rc && zip_name_locate(f->zip, name, ZIP_FL_ENC_RAW) >= 0 &&
+        !(rc = read_entry(f, name, 16, &order, &n, err)) &&
+        (n != 6 || memcmp(order, "little", 6) != 0))
+        rc = dg_error_field(err, DG_EUNSUP, "pickle", "its byte order is not little");
+    snprintf(name, sizeof name, "%s/data.pkl", f->prefix);
+    if (!rc)
+        rc = read_entry(f, name, MAX_PICKLE, &pickle, &size, err);
+    struct dg_pickle_input in = {pickle, (const unsigned char *)pickle + size};
+    if (!rc)
+        rc = dg_pickle_read(&in, &f->arena, &dict, err);
+    if (!rc)
+        rc = list_tensors(f, dict, &in, NULL, err);
+    free(pickle);
+    free(order);
+    return rc;
+}
+
+static int open_zip(struct dg_torch_file *f, struct dg_error *err)
+{
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(f->data, f->size, 0, &error);
+    f->zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
+    int rc = 0;
+    if (!f->zip) {
+        rc = REFUSE("pickle", "no zip archive: %s", zip_error_strerror(&error));
+        zip_source_free(source);
+    }
+    zip_error_fini(&error);
+    if (!rc)
+        rc = read_zip(f, err);
+    if (f->zip)
+        zip_discard(f->zip);
+    f->zip = NULL;
+    return rc;
+}
+
+/* Is the machine that wrote it said to be little-endian? */
+static bool is_little(const struct dg_pickle *info)
+{
+    for (size_t i = 0; info->kind == DG_PICKLE_DICT && i + 1 < info->n; i += 2)
+        if (info->items[i]->kind == DG_PICKLE_TEXT &&
+            strcmp(info->items[i]->text, "little_endian") == 0)
+            return info->items[i + 1]->kind == DG_PICKLE_BOOL && info->items[i + 1]->i;
+    return false;
+}
+
+/* Torch's number, its protocol, the machine, the dictionary, the keys; then the elements. */
+static int read_old(struct dg_torch_file *f, struct dg_error *err)
+{
+    static const unsigned char number[] = {
+        0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
+    struct dg_pickle_input in = {f->data, f->data + f->size};
+    struct dg_pickle *p[5];
+    int rc = 0;
+    for (int i = 0; i < 5 && !rc; i++) {
+        rc = dg_pickle_read(&in, &f->arena, &p[i], err);
+        if (!rc && i == 0 &&
+            (p[0]->kind != DG_PICKLE_LONG || p[0]->n != sizeof number ||
+                memcmp(p[0]->text, number, sizeof number) != 0))
+            rc = REFUSE("pickle", "it does not begin with torch's number");
+    }
+    if (!rc && (p[1]->kind != DG_PICKLE_INT || p[1]->i != 1001 || !is_little(p[2])))
+        rc = dg_error_field(err, DG_EUNSUP, "pickle",
+            "its protocol is not 1001, or it is not of a little-endian machine");
+    if (!rc && p[4]->kind != DG_PICKLE_LIST)
+        rc = REFUSE("pickle", "it has no list of storages");
+    return rc ? rc : list_tensors(f, p[3], &in, p[4], err);
+}
+
+int dg_torch_file_open_memory(
+    const void *data, size_t size, struct dg_torch_file **out, struct dg_error *err)
+{
+    struct dg_torch_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a file of tensors");
+    f->data = data;
+    f->size = size;
+    dg_arena_init(&f->arena, 0);
+    int rc = size >= 4 && memcmp(data, "PK\3\4", 4) == 0 ? open_zip(f, err) : read_old(f, err);
+    if (rc)
+        dg_torch_file_close(f);
+    else
+        *out = f;
+    return rc;
+}
+
+int dg_torch_file_open(const char *path, struct dg_torch_file **out, struct dg_error *err)
+{
+    struct dg_map map = {0};
+    int rc = dg_file_map(path, &map, err);
+    if (rc)
+        return rc;
+    rc = dg_torch_file_open_memory(map.data, map.size, out, err);
+    if (rc) {
+        dg_file_unmap(&map);
+        dg_error_prefix(err, "%s", path);
+        return rc;
+    }
+    (*out)->map = map;
+    return 0;
+}
+
+void dg_torch_file_close(struct dg_torch_file *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->n_storages; i++)
+        free(f->storages[i].block);
+    free(f->storages);
+    dg_arena_deinit(&f->arena);
+    dg_file_unmap(&f->map);
+    free(f);
+}
+
+size_t dg_torch_file_count(const struct dg_torch_file *f)
+{
+    return f->n;
+}
+
+const struct dg_safetensor *dg_torch_file_at(const struct dg_torch_file *f, size_t i)
+{
+    return i < f->n ? &f->tensors[i] : NULL;
+}
