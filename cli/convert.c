@@ -1,6 +1,7 @@
 /* dragoman convert: another program's model as a bundle. */
 #include "base/command.h"
 #include "cli/cli.h"
+#include "convert/bergamot/bergamot.h"
 #include "convert/huggingface/huggingface.h"
 #include "convert/marian/marian.h"
 
@@ -11,6 +12,7 @@
 struct convert {
     struct dg_convert_marian marian;
     struct dg_field_list vocabs, spms;
+    unsigned scales; /* of `scales` below */
 };
 
 static const char *const types[] = {"f32", "f16", "bf16", NULL};
@@ -18,7 +20,9 @@ static const char *const positions[] = {"marian", "halves", NULL};
 static_assert(DG_F16 == DG_F32 + 1 && DG_BF16 == DG_F32 + 2, "the order of `types`");
 static_assert(DG_POS_HALVES == DG_POS_MARIAN + 1, "the order of `positions`");
 
-enum { TYPE_ROW = 3 }; /* of `both` */
+static const char *const scales[] = {"dynamic", "stored", NULL};
+
+enum { TYPE_ROW = 3, SCALES_ROW = 4 }; /* of `both`, of `marian_only` */
 
 #define AT(member) DG_FIELD_AT(struct convert, member)
 
@@ -51,6 +55,11 @@ static const struct dg_field marian_only[] = {
                 "vocabularies takes --tokens only"},
     {"shortlist", DG_FIELD_STRING, AT(marian.shortlist), .argument = "FILE",
         .help = "Marian's binary lexical shortlist"},
+    {"activation_scales", DG_FIELD_WORD, AT(scales), 0, 1, .words = scales, .fallback = "dynamic",
+        .argument = "KIND",
+        .help =
+            "of an int8 file: dynamic (each row its own), or stored (the file's, computed in fp32; "
+            "for comparisons with Bergamot)"},
     {"positions", DG_FIELD_WORD, AT(marian.positions), DG_POS_MARIAN, DG_POS_HALVES,
         .words = positions, .fallback = "marian", .argument = "KIND",
         .help = "marian (10000^(i/(d/2-1))) or halves (10000^(2i/d), what CTranslate2 and Hugging "
@@ -71,6 +80,12 @@ static int convert_marian(struct convert *c)
     m->source_spm = c->spms.items[0];
     m->target_spm = c->spms.n == 2 ? c->spms.items[1] : c->spms.items[0];
     return dg_convert_marian(m, &err) ? dg_cli_fail("convert", &err) : 0;
+}
+
+static int convert_bergamot(const struct convert *c, const char *dir)
+{
+    struct dg_error err = {0};
+    return dg_convert_bergamot(dir, &c->marian, &err) ? dg_cli_fail("convert", &err) : 0;
 }
 
 static int convert_huggingface(const struct convert *c, const char *dir)
@@ -98,8 +113,12 @@ int dg_cli_convert(int argc, char **argv)
             "usage: dragoman convert marian --model M.npz|M.bin --vocab SRC [--vocab TGT]\n"
             "           [--spm SRC.spm [--spm TGT.spm]] [--shortlist LEX.bin] --source-lang CODE\n"
             "           --target-lang CODE --out DIR [options]\n"
+            "       dragoman convert bergamot DIR --out BUNDLE [options]\n"
             "       dragoman convert huggingface DIR --out BUNDLE [options]\n",
         .after =
+            "bergamot: DIR is a student as Firefox, Bergamot or translateLocally has it, unpacked: an "
+            "int8 model\n(.bin), SentencePiece vocabularies, a lexical shortlist, perhaps config*.yml; "
+            "languages that are not\ngiven come from names such as model.ende.bin.\n\n"
             "huggingface: DIR is a MarianMT model (such as OPUS-MT) with config.json, "
             "model.safetensors\nor pytorch_model.bin (whole or in shards; nothing of a pickle is "
             "run), vocab.json, source.spm and\ntarget.spm; languages that are not given come from "
@@ -109,30 +128,32 @@ int dg_cli_convert(int argc, char **argv)
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,
         .max_words = 2,
-        .words = "the kind of model: marian or huggingface"};
+        .words = "the kind of model: marian, bergamot or huggingface"};
     int n = 0, rc;
     dg_fields_default(&groups[0]);
     dg_fields_default(&groups[1]);
     int status = dg_command_read(&command, argc, argv, &n);
     if (status >= 0)
         return status;
-    c.marian.keep_int8 = given_both[TYPE_ROW] == DG_FROM_DEFAULT;
-    char option[64];
-    const bool hf = !strcmp(argv[1], "huggingface");
-    for (size_t i = 0; i < DG_FIELD_COUNT(given); i++)
-        if (hf && given[i] != DG_FROM_DEFAULT)
-            return dg_command_refuse("dragoman convert",
-                "%s is for Marian's own files, not for huggingface",
-                dg_field_option(&marian_only[i], option));
-    if (!strcmp(argv[1], "marian") && n == 1)
-        rc = convert_marian(&c);
-    else if (hf && n == 2)
-        rc = convert_huggingface(&c, argv[2]);
-    else if (hf)
-        return dg_command_refuse("dragoman convert", "huggingface takes one directory");
-    else
+    c.marian.input_scales = c.scales == 1;
+    c.marian.keep_int8 = given_both[TYPE_ROW] == DG_FROM_DEFAULT && !c.marian.input_scales;
+    const char *kind = argv[1];
+    const bool marian = !strcmp(kind, "marian"), bergamot = !strcmp(kind, "bergamot"),
+               hf = !strcmp(kind, "huggingface");
+    if (!marian && !bergamot && !hf)
         return dg_command_refuse(
-            "dragoman convert", "the kind of model is needed: marian or huggingface");
+            "dragoman convert", "the kind of model is needed: marian, bergamot or huggingface");
+    if (n != (marian ? 1 : 2))
+        return dg_command_refuse("dragoman convert", "%s takes %s", kind,
+            marian ? "no directory, but --model and --vocab" : "one directory");
+    char option[64];
+    for (size_t i = 0; i < DG_FIELD_COUNT(given); i++)
+        if (given[i] != DG_FROM_DEFAULT && (hf || (bergamot && i != SCALES_ROW)))
+            return dg_command_refuse("dragoman convert", "%s is for Marian's own files, not for %s",
+                dg_field_option(&marian_only[i], option), kind);
+    rc = marian ? convert_marian(&c)
+         : hf   ? convert_huggingface(&c, argv[2])
+                : convert_bergamot(&c, argv[2]);
     if (!rc)
         printf("wrote %s\n", c.marian.out);
     return rc;

@@ -235,6 +235,10 @@ struct dg_ops {
         struct dg_weight **out, struct dg_error *err);
     /* NULL is fine */
     void (*weight_free)(struct dg_backend *be, struct dg_weight *w);
+    /* From now on the inputs of this fp32 matrix are rounded to whole multiples of 1/scale, at most
+     * 127 of them, before they are multiplied, as another program's int8 arithmetic does it: for
+     * comparisons. NULL: the device does not. */
+    void (*weight_round_inputs)(struct dg_backend *be, struct dg_weight *w, float scale);
 
     /* y[M,D] = drop(scale * table[ids[m]] + positions[pos[m]]) */
     void (*embed)(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);

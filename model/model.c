@@ -2,8 +2,19 @@
 #include "model/layers/layers.h"
 #include "model/model_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The vector NAME.in beside a matrix: see dg_ops.weight_round_inputs. 0: there is none. */
+static float input_scale(const struct dg_weights *weights, const char *name)
+{
+    char in[80];
+    snprintf(in, sizeof in, "%s.in", name);
+    const struct dg_tensor *t = dg_weights_find(weights, in);
+    const bool fits = t && t->shape[0] == 1 && t->shape[1] == 1 && t->stored[0].type == DG_F32;
+    return fits ? *(const float *)t->stored[0].data : 0;
+}
 
 int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
     const struct dg_param_info *info, struct dg_weight **out, struct dg_error *err)
@@ -22,7 +33,16 @@ int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
         .K = info->K,
         .stored = t->stored,
         .n_stored = t->n_stored};
-    return be->ops->weight_new(be, &spec, out, err);
+    int rc = be->ops->weight_new(be, &spec, out, err);
+    const float scale = info->use & DG_USE_MATRIX ? input_scale(weights, info->name) : 0;
+    if (rc || !(scale > 0))
+        return rc;
+    if (!be->ops->weight_round_inputs || t->stored[0].type != DG_F32)
+        return dg_error_field(err, DG_EUNSUP, info->name,
+            "tensor %s has a scale for its inputs (%s.in): it must be fp32, and run on a CPU",
+            info->name, info->name);
+    be->ops->weight_round_inputs(be, *out, scale);
+    return 0;
 }
 
 /* Sinusoids as a table of their own, [max_positions,D]. */
@@ -84,10 +104,10 @@ out:
     return rc;
 }
 
-/* The row-major form of the tensor that a parameter was loaded from; a tied one has its table's
- * name. */
-static const struct dg_stored *stored_rows(
-    struct dg_model *m, const struct dg_weights *weights, const struct dg_weight *w)
+/* The row-major form of the tensor that a parameter was loaded from, and its name; a tied one has
+ * its table's. */
+static const struct dg_stored *stored_rows(struct dg_model *m, const struct dg_weights *weights,
+    const struct dg_weight *w, const char **name)
 {
     for (size_t i = 0; w && i < dg_params_count(&m->config); i++) {
         struct dg_param_info info;
@@ -96,8 +116,10 @@ static const struct dg_stored *stored_rows(
             continue;
         const struct dg_tensor *t = dg_weights_find(weights, info.name);
         for (size_t k = 0; t && k < t->n_stored; k++)
-            if (t->stored[k].layout == DG_LAYOUT_ROWS)
+            if (t->stored[k].layout == DG_LAYOUT_ROWS) {
+                *name = t->name;
                 return &t->stored[k];
+            }
     }
     return NULL;
 }
@@ -106,8 +128,10 @@ void dg_model_use_shortlist(
     struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list)
 {
     m->shortlist = list;
-    m->out_rows = stored_rows(m, weights, m->params.out_w);
-    m->out_biases = stored_rows(m, weights, m->params.out_b);
+    const char *name = "";
+    m->out_biases = stored_rows(m, weights, m->params.out_b, &name);
+    m->out_rows = stored_rows(m, weights, m->params.out_w, &name);
+    m->out_input_scale = m->out_rows ? input_scale(weights, name) : 0;
 }
 
 void dg_model_close(struct dg_model *m)

@@ -10,6 +10,8 @@ struct dg_model {
     /* With a shortlist: the output matrix and its bias as they are stored in rows; NULL: it has
      * none. */
     const struct dg_stored *out_rows, *out_biases;
+    /* that matrix' dg_ops.weight_round_inputs; 0: none */
+    float out_input_scale;
     /* borrowed; NULL: none */
     const struct dg_shortlist *shortlist;
     /* whose device the parameters are on */

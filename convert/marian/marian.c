@@ -142,7 +142,7 @@ static int write_weights(struct job *j, struct dg_error *err)
     int rc = dg_weights_writer_open(&w, err);
     if (!rc)
         rc = dg_marian_tensors_add(j->arrays, &j->config, &j->options,
-            &(struct dg_marian_storage){j->o->type, j->o->keep_int8}, w, err);
+            &(struct dg_marian_storage){j->o->type, j->o->keep_int8, j->o->input_scales}, w, err);
     if (!rc)
         rc = dg_convert_write_weights(w, j->o->out, j->manifest, err);
     dg_weights_writer_close(w);

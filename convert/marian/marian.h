@@ -21,6 +21,9 @@ struct dg_convert_marian {
     /* of LayerNorm; 0: 1e-6 as Marian's code has it, 1e-5 with DG_POS_HALVES as CTranslate2 does */
     double norm_eps;
     enum dg_type type; /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    /* keep the scales that an int8 file has for activations, and compute with them as Bergamot does
+     * (in fp32: for comparisons, not for speed); DG_F32, not keep_int8 */
+    bool input_scales;
     bool keep_int8; /* what the file has in int8 stays so, byte for byte, and is not stored as type
                      */
 };

@@ -287,6 +287,45 @@ static int write_parameter(
         p->use & DG_USE_VECTOR ? DG_F32 : j->storage->type, v->rows, err);
 }
 
+/* The scale that the file has for the inputs of an array: of the output's under one of three
+ * names. */
+static int find_scale(struct job *j, const char *array, float *scale, struct dg_error *err)
+{
+    const bool output = strstr(array, "Wemb") || strstr(array, "ff_logit_out");
+    const char *const names[] = {array, output ? "none" : array, output ? "Wemb" : array};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char name[160];
+        snprintf(name, sizeof name, "%s_QuantMultA", names[i]);
+        const struct dg_marian_array *a = dg_marian_arrays_find(j->arrays, name);
+        if (a && a->type == DG_MARIAN_F32 && a->count == 1)
+            return dg_marian_arrays_read(j->arrays, a, scale, err);
+    }
+    return dg_error_field(err, DG_EFORMAT, array,
+        "the file has no %s_QuantMultA, the scale of what %s multiplies", array, array);
+}
+
+/* Matrices that are one here have the same inputs, and must have the same scale. */
+static int add_scale(struct job *j, const struct dg_param_info *p, const struct row *row,
+    const char *prefix, struct dg_error *err)
+{
+    float scale = 0, other = 0;
+    char name[128];
+    int rc = 0;
+    for (size_t i = 0; i < COUNT(row->arrays) && row->arrays[i] && !rc; i++) {
+        snprintf(name, sizeof name, "%s%s", prefix, row->arrays[i]);
+        rc = find_scale(j, name, i ? &other : &scale, err);
+        if (!rc && i && other != scale)
+            rc = dg_error_field(err, DG_EUNSUP, name,
+                "%s has inputs of the scale %g, the matrix beside it %g", name, (double)other,
+                (double)scale);
+    }
+    if (!rc && !(scale > 0 && scale < 1e9f))
+        rc = dg_error_field(
+            err, DG_EFORMAT, name, "%s has inputs of the scale %g", name, (double)scale);
+    snprintf(name, sizeof name, "%s.in", p->name);
+    return rc ? rc : dg_weights_writer_add(j->writer, name, 1, 1, DG_F32, &scale, err);
+}
+
 static int add_parameter(struct job *j, const struct dg_param_info *p, struct dg_error *err)
 {
     const size_t n = (size_t)p->N * p->K;
@@ -308,6 +347,8 @@ static int add_parameter(struct job *j, const struct dg_param_info *p, struct dg
         rc = read_parts(j, &row, prefix, p, &v, err);
     if (!rc)
         rc = write_parameter(j, p, &v, err);
+    if (!rc && j->storage->input_scales && (p->use & DG_USE_MATRIX))
+        rc = add_scale(j, p, &row, prefix, err);
     free(v.rows);
     free(v.bytes);
     free(v.scales);

@@ -14,6 +14,8 @@
 struct dg_marian_storage {
     enum dg_type type;
     bool keep_int8;
+    /* Each matrix with the scale that the file has for its inputs: "NAME.in". */
+    bool input_scales;
 };
 
 /* Add every parameter of the configuration to w. DG_EFORMAT

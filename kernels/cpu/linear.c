@@ -5,6 +5,7 @@
 #include "kernels/cpu/pack.h"
 
 #include <assert.h>
+#include <math.h>
 
 enum {
     BLOCK_FLOATS =
@@ -127,6 +128,20 @@ static void multiply_rows(const struct dg_cpu *cpu, const struct dg_weight *w, s
             dg_rows_at(y, m)[n] = cpu->isa->dot(dg_rows_at(x, m), rows + n * w->K, w->K);
 }
 
+/* Rows m0 .. m0+M-1 as multiples of 1/scale into the backend's scratch space, and j->x there. */
+static void take_multiples(struct job *j, struct dg_rows x, struct dg_buf *scratch)
+{
+    const size_t K = j->op->w->K;
+    const float scale = j->op->w->input_scale;
+    scratch->data = (float *)(void *)j->cpu->int8_rows;
+    for (size_t m = 0; m < j->M; m++)
+        for (size_t k = 0; k < K; k++) {
+            float q = rintf(dg_rows_at(x, j->m0 + m)[k] * scale);
+            scratch->data[m * K + k] = (q < -127 ? -127 : q > 127 ? 127 : q) / scale;
+        }
+    j->x = (struct dg_rows){scratch, 0 - j->m0 * K, K}; /* so that row m0 is the first */
+}
+
 void dg_cpu_linear(
     struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
 {
@@ -149,6 +164,9 @@ void dg_cpu_linear(
         return;
     }
     size_t fit = M;
+    struct dg_buf scratch = {0};
+    if (w->input_scale > 0)
+        fit = DG_INT8_SCRATCH / (w->K * sizeof(float));
     if (w->kind == DG_WEIGHT_BF16) {
         j.rounded = (uint16_t *)(void *)cpu->int8_rows;
         j.ldr = (w->K + 31) / 32 * 32; /* 64 bytes */
@@ -156,6 +174,8 @@ void dg_cpu_linear(
     }
     for (; j.m0 < M; j.m0 += fit) {
         j.M = M - j.m0 < fit ? M - j.m0 : fit;
+        if (w->input_scale > 0)
+            take_multiples(&j, x, &scratch);
         multiply_packed(&j);
     }
 }

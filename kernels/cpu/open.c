@@ -34,6 +34,7 @@ static const struct dg_ops ops = {
     .read = dg_cpu_read,
     .weight_new = dg_cpu_weight_new,
     .weight_free = dg_cpu_weight_free,
+    .weight_round_inputs = dg_cpu_weight_round_inputs,
     .embed = dg_cpu_embed,
     .linear = dg_cpu_linear,
     .add_norm = dg_cpu_add_norm,

@@ -3,6 +3,7 @@
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -203,4 +204,11 @@ void dg_cpu_weight_free(struct dg_backend *be, struct dg_weight *w)
         return;
     free(w->block);
     free(w);
+}
+
+void dg_cpu_weight_round_inputs(struct dg_backend *be, struct dg_weight *w, float scale)
+{
+    (void)be;
+    assert(w->kind == DG_WEIGHT_PANEL);
+    w->input_scale = scale;
 }

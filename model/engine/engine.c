@@ -232,7 +232,8 @@ static int take_shortlist(
         return 0;
     size_t n = dg_shortlist_select(e->model->shortlist, s->source, s->n_source, s->prefix,
         s->n_prefix, e->shortlist_bits, e->shortlist_ids, e->max_shortlist);
-    if (n < e->k_max)
+    /* The candidates of a step, and one that is never taken. */
+    if (n < 2 * (size_t)search->beam + 1)
         return 0;
     return dg_output_rows_open(e->model, e->be, e->shortlist_ids, (uint32_t)n, &s->output, err);
 }

@@ -37,7 +37,10 @@ static int make_matrix(struct dg_output_rows *o, const struct dg_model *m, struc
         .K = K,
         .stored = &stored,
         .n_stored = 1};
-    return o->be->ops->weight_new(o->be, &spec, &o->w, err);
+    int rc = o->be->ops->weight_new(o->be, &spec, &o->w, err);
+    if (!rc && m->out_input_scale > 0)
+        o->be->ops->weight_round_inputs(o->be, o->w, m->out_input_scale);
+    return rc;
 }
 
 static int make_bias(struct dg_output_rows *o, const struct dg_model *m, struct dg_error *err)

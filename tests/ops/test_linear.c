@@ -188,9 +188,49 @@ static void test_nan(void **state)
     ops_each_isa("linear NaN", run_nan);
 }
 
+/* Inputs in steps of 1/scale, at most 127: more rows than the scratch space holds at once. */
+static void run_rounded(struct dg_backend *be, const char *isa)
+{
+    const struct shape sizes[] = {{1, 16, 8}, {7, 40, 64}, {300, 33, 1024}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t M = sizes[i].M, N = sizes[i].N, K = sizes[i].K;
+        const float scale = 150; /* some of the inputs are beyond 127/150 */
+        float *x = ops_floats(M * K, 1), *w = ops_floats(N * K, 2), *y = ops_memory(M * N, 4);
+        struct dg_rows xr = ops_rows(be, x, M, K, 3, K + 5),
+                       yr = ops_rows(be, NULL, M, N, 1, N + 2);
+        struct dg_weight *weight = ops_weight(be, DG_USE_MATRIX, N, K, w, false);
+        struct dg_linear op = {.w = weight};
+        be->ops->weight_round_inputs(be, weight, scale);
+        be->ops->linear(be, &op, xr, yr, M);
+        be->ops->read(be, yr, M, N, y);
+        for (size_t m = 0; m < M; m++)
+            for (size_t n = 0; n < N; n++) {
+                double sum = 0;
+                for (size_t k = 0; k < K; k++) {
+                    double q = rint((double)(x[m * K + k] * scale));
+                    q = q > 127 ? 127 : q < -127 ? -127 : q;
+                    sum += q / scale * w[n * K + k];
+                }
+                ops_near("rounded inputs", isa, m * N + n, y[m * N + n], sum,
+                    EPS * 4 * (sqrt((double)K) + 4) * sqrt((double)K));
+            }
+        be->ops->weight_free(be, weight);
+        be->ops->buf_free(be, xr.buf);
+        be->ops->buf_free(be, yr.buf);
+        free(x), free(w), free(y);
+    }
+}
+
+static void test_rounded(void **state)
+{
+    (void)state;
+    ops_each_isa("rounded inputs", run_rounded);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_borders), cmocka_unit_test(test_hook), cmocka_unit_test(test_nan)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_borders), cmocka_unit_test(test_hook),
+        cmocka_unit_test(test_nan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

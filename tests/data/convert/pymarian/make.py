@@ -20,7 +20,8 @@ MODELS = {
     "prenorm": {"dim-vocabs": ["80", "96"], "enc-depth": "2", "dec-depth": "2", "transformer-preprocess": "n",
                 "transformer-postprocess": "da", "transformer-postprocess-top": "n", "tied-embeddings": "true",
                 "transformer-ffn-activation": "relu", "transformer-decoder-dim-ffn": "96"},
-    "ssru": {"dim-vocabs": ["144", "144"], "enc-depth": "2", "dec-depth": "2", "transformer-preprocess": "",
+    # Bergamot's engine (../bergamot) wants sizes in 64s.
+    "ssru": {"dim-emb": "64", "dim-vocabs": ["144", "144"], "enc-depth": "2", "dec-depth": "2", "transformer-preprocess": "",
              "transformer-postprocess": "dan", "tied-embeddings-all": "true", "transformer-ffn-activation": "relu",
              "transformer-decoder-autoreg": "rnn", "dec-cell": "ssru", "transformer-guided-alignment-layer": "last"},
 }

@@ -1,0 +1,104 @@
+"""A student's files as Bergamot and Firefox lay them out (tests/data/convert/bergamot) through `dragoman convert bergamot`, beside what
+Bergamot's own engine translates with them, one sentence a call: with the file's activation scales the same texts, with and without
+its shortlist; with dynamic ones nearly always. Bergamot's answers depend on what else is in a batch, ours do not."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "bergamot")
+DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+
+
+def run(args, lines=(), code=0):
+    done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
+                          capture_output=True, timeout=600)
+    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture(scope="session")
+def expected():
+    with open(os.path.join(DATA, "answers.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def translate(bundle, texts):
+    return run(["translate", "--model", str(bundle), "--keep-loops"], texts).splitlines()
+
+
+def test_with_stored_scales_and_the_shortlist(tmp_path, expected):
+    run(["convert", "bergamot", DATA, "--activation-scales", "stored", "--out", str(tmp_path / "b")])
+    got = translate(tmp_path / "b", expected["texts"])
+    assert len(expected["filled_up"]) <= 8  # of 40; make.py says what these are
+    for i, (answer, other) in enumerate(zip(got, expected["shortlist"])):
+        if i not in expected["filled_up"]:
+            assert answer == other
+
+
+def test_with_stored_scales_and_all_pieces(tmp_path, expected):
+    run(["convert", "marian", "--model", os.path.join(DATA, "model.ende.intgemm.alphas.bin"), "--vocab",
+         os.path.join(DATA, "vocab.ende.spm"), "--source-lang", "en", "--target-lang", "de", "--activation-scales", "stored",
+         "--out", str(tmp_path / "b")])
+    assert translate(tmp_path / "b", expected["texts"]) == expected["all"]
+
+
+def test_dynamic_scales_are_near(tmp_path, expected):
+    """The default: s8 matrices as they are in the file, each row of activations with a scale of its own."""
+    run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
+    got = translate(tmp_path / "b", expected["texts"])
+    assert sum(a == b for a, b in zip(got, expected["shortlist"])) >= 28  # of 40: a toy is often undecided
+    with open(tmp_path / "b" / "manifest.json", encoding="utf-8") as f:
+        m = json.load(f)
+    assert m["pairs"] == [["en", "de"]] and m["files"]["shortlist"] == "shortlist.dgl"
+    assert m["model"]["decoder"] == "ssru" and m["decoding"]["length_factor"] == 2
+
+
+def test_only_bergamot_depends_on_the_batch(tmp_path, expected):
+    assert expected["together"] != expected["shortlist"]
+    run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
+    together = translate(tmp_path / "b", expected["texts"])
+    assert together == [translate(tmp_path / "b", [t])[0] for t in expected["texts"]]
+
+
+def test_the_elements_are_the_files(tmp_path):
+    """No byte of a matrix changes: what the file has in int8 is in the bundle, scales are 1/multiplier."""
+    import struct
+    run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
+    file = open(os.path.join(DATA, "model.ende.intgemm.alphas.bin"), "rb").read()
+    weights = open(tmp_path / "b" / "weights.dgw", "rb").read()
+    n, = struct.unpack_from("<Q", file, 8)
+    heads = [struct.unpack_from("<4Q", file, 16 + 32 * i) for i in range(n)]
+    at = 16 + 32 * n
+    names = []
+    for h in heads:
+        names.append(file[at:at + h[0] - 1].decode())
+        at += h[0]
+    shapes = []
+    for h in heads:
+        shapes.append(struct.unpack_from("<%di" % h[2], file, at))
+        at += 4 * h[2]
+    at += 8 + struct.unpack_from("<Q", file, at)[0]
+    seen = 0
+    for name, h, shape in zip(names, heads, shapes):
+        if h[1] == 0x4101:
+            assert file[at:at + shape[0] * shape[1]] in weights, name
+            seen += 1
+        at += h[3]
+    assert seen > 20
+
+
+def test_without_a_configuration_names_say_it(tmp_path):
+    folder = tmp_path / "student"
+    shutil.copytree(DATA, folder)
+    (folder / "config.intgemm8bitalpha.yml").unlink()
+    run(["convert", "bergamot", DATA, "--out", str(tmp_path / "a")])
+    run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "b")])
+    versions = [json.load(open(tmp_path / x / "manifest.json"))["version"] for x in "ab"]
+    assert versions[0] == versions[1]
+    shutil.copy(folder / "vocab.ende.spm", folder / "vocab.other.spm")
+    assert "which one is not said" in run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "c")], code=1)
+    (folder / "model.ende.intgemm.alphas.bin").rename(folder / "model.ende.intgemm.alphas.bin.gz")
+    assert "unpacked first" in run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "c")], code=1)
