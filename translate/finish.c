@@ -47,18 +47,11 @@ static int tell_impossible(const struct dg_job *j, struct dg_error *err)
     return dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
 }
 
-int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
+/* A copy of the engine's answer, in the job's arena. */
+static struct dg_part_hyp *copy_hyps(struct dg_job *j, const struct dg_result *r)
 {
-    struct dg_part *p = &j->parts[j->sentences[i]];
-    if (!r->n_hyps &&
-        !j->n_alternatives) /* there need not be as many ways to go on as were asked for */
-        return tell_impossible(j, err);
-    if (r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_piece(j, p, &r->hyps[0])))
-        return DG_EAGAIN;
     struct dg_part_hyp *hyps = dg_arena_array(&j->arena, r->n_hyps, sizeof *hyps);
-    if (!hyps)
-        return DG_JOB_NO_MEMORY(err);
-    for (uint32_t h = 0; h < r->n_hyps; h++) {
+    for (uint32_t h = 0; hyps && h < r->n_hyps; h++) {
         const struct dg_hypothesis *from = &r->hyps[h];
         hyps[h] = (struct dg_part_hyp){.n = from->n,
             .logprob = from->logprob,
@@ -67,21 +60,49 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         hyps[h].ids = dg_arena_array(&j->arena, from->n, sizeof *from->ids);
         hyps[h].token_logprob = dg_arena_array(&j->arena, from->n, sizeof *from->token_logprob);
         if (!hyps[h].ids || !hyps[h].token_logprob)
-            return DG_JOB_NO_MEMORY(err);
+            return NULL;
         memcpy(hyps[h].ids, from->ids, from->n * sizeof *from->ids);
         memcpy(hyps[h].token_logprob, from->token_logprob, from->n * sizeof *from->token_logprob);
     }
-    if (r->alignment) {
-        p->alignment = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->alignment);
-        if (!p->alignment)
-            return DG_JOB_NO_MEMORY(err);
-        memcpy(p->alignment, r->alignment, hyps[0].n * sizeof *p->alignment);
-        if ((j->options.alignments || p->n_marks) &&
-            !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
-            return DG_JOB_NO_MEMORY(err);
+    return hyps;
+}
+
+/* Where the pieces of the best answer came from, when the engine says so. */
+static int keep_alignment(
+    struct dg_job *j, struct dg_part *p, const struct dg_result *r, struct dg_error *err)
+{
+    if (!r->alignment || !r->n_hyps)
+        return 0;
+    uint32_t n = r->hyps[0].n;
+    p->alignment = dg_arena_array(&j->arena, n, sizeof *p->alignment);
+    if (!p->alignment)
+        return DG_JOB_NO_MEMORY(err);
+    memcpy(p->alignment, r->alignment, n * sizeof *p->alignment);
+    if ((j->options.alignments || p->n_marks) &&
+        !(p->ends = dg_arena_array(&j->arena, n, sizeof *p->ends)))
+        return DG_JOB_NO_MEMORY(err);
+    return 0;
+}
+
+int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
+{
+    struct dg_part *p = &j->parts[j->sentences[i]];
+    /* There need not be as many ways to go on as were asked for. */
+    if (!r->n_hyps && !j->n_alternatives && !p->first_hyps)
+        return tell_impossible(j, err);
+    bool again = r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_piece(j, p, &r->hyps[0]));
+    struct dg_part_hyp *hyps = copy_hyps(j, r);
+    int rc = hyps ? keep_alignment(j, p, r, err) : DG_JOB_NO_MEMORY(err);
+    if (rc)
+        return rc;
+    if (again) {
+        p->first_hyps = hyps;
+        p->n_first_hyps = r->n_hyps;
+        return DG_EAGAIN;
     }
-    p->hyps = hyps;
-    p->n_hyps = r->n_hyps;
+    bool none = !r->n_hyps && p->first_hyps; /* the prefix may leave a second round no way */
+    p->hyps = none ? p->first_hyps : hyps;
+    p->n_hyps = none ? p->n_first_hyps : r->n_hyps;
     j->n_accepted++;
     return 0;
 }

@@ -34,6 +34,9 @@ struct dg_part {
     uint32_t block;
     /* a second round, after an answer of nothing */
     bool not_empty;
+    /* [n_first_hyps] the first round's answer, for a second one that finds none; else NULL */
+    struct dg_part_hyp *first_hyps;
+    uint32_t n_first_hyps;
     /* [shown_len] what the model sees, where that is not the text's own bytes; else NULL */
     const char *shown;
     size_t shown_len;

@@ -79,12 +79,19 @@ int32_t dg_beam_force(const struct dg_beam *b)
     return dg_beam_force_at(b, b->t);
 }
 
+/* What an answer may not repeat begins after the prefix, which is not the search's. */
+static uint32_t own_from(const struct dg_beam *b)
+{
+    return b->n_prefix < b->t ? b->n_prefix : b->t;
+}
+
 /* Candidates that may be passed over in any row, besides `never` and a too early </s>. */
 static uint32_t blocked(const struct dg_beam *b)
 {
-    uint32_t most = 0;
+    uint32_t most = 0, from = own_from(b);
     for (uint32_t r = 0; b->search.no_repeat_ngram && r < b->n_live; r++) {
-        uint32_t n = dg_ngram_blocked(b->live[r].ids, b->t, b->search.no_repeat_ngram);
+        uint32_t n =
+            dg_ngram_blocked(b->live[r].ids + from, b->t - from, b->search.no_repeat_ngram);
         most = n > most ? n : most;
     }
     return most;
@@ -217,9 +224,9 @@ static void extend(
 /* May this candidate not come? */
 static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
 {
-    uint32_t order = b->search.no_repeat_ngram;
+    uint32_t order = b->search.no_repeat_ngram, from = own_from(b);
     return (id == b->eos && b->t + 1 < b->search.min_len) || id == b->never ||
-           (order && dg_ngram_repeats(b->live[r].ids, b->t, order, id));
+           (order && dg_ngram_repeats(b->live[r].ids + from, b->t - from, order, id));
 }
 
 /* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when

@@ -1,4 +1,6 @@
 """Answers held to a beginning. Wherever it is cut, also within a word, it stands at the begin of the answer."""
+import concurrent.futures
+import random
 import subprocess
 
 import pytest
@@ -6,6 +8,7 @@ import pytest
 import conftest
 
 BUNDLE = conftest.EN_DE
+N_RANDOM = 5000
 TEXT = "A man in a red shirt is riding a bicycle down the street."
 
 
@@ -89,3 +92,41 @@ def test_program():
     bad = subprocess.run([conftest.CLI, "translate", "--model", BUNDLE, "--pieces", "--prefix", "Frau"],
                          input="▁A ▁man .\n", capture_output=True, text=True)
     assert bad.returncode == 1 and "Frau" in bad.stderr
+
+
+@pytest.mark.parametrize("prefix", ["aaaaaaaaaaaa", "((((((((", "No no no no no no no"])
+def test_a_prefix_that_repeats_itself(server, prefix):
+    """The answer that follows is in a loop: the second round must not be kept from what the prefix says itself."""
+    reply = server.post("/v1/translate", {"text": "Hi there.", "source": "en", "target": "de", "target_prefix": prefix})
+    assert reply.status_code == 200, reply.text
+    assert reply.json()["translations"][0]["text"].startswith(prefix)
+
+
+def test_no_valid_request_fails(server):
+    """Random valid requests over all options: whatever is asked, no 5xx."""
+    rng = random.Random(11)
+    alphabet = list("aA1( .,-\"'\u00e9\u00df\u4f60\u0301\U0001f600\n") + ["the ", "Hund ", "((", "aa", "No "]
+
+    def text(most):
+        return "".join(rng.choices(alphabet, k=rng.randint(1, most)))
+
+    def ask(seed):
+        body = {"text": bodies[seed][0], "source": "en", "target": "de", **bodies[seed][1]}
+        return body, server.post("/v1/translate", body)
+    bodies = []
+    for _ in range(N_RANDOM):
+        o = {}
+        if rng.random() < .6:
+            o["target_prefix"] = text(12)
+        if rng.random() < .3:
+            o["sampling"] = {"temperature": rng.choice([.3, 1, 4]), "top_k": rng.choice([0, 1, 5]), "seed": rng.randint(0, 99)}
+        else:
+            o["beam_size"] = rng.choice([1, 2, 4])
+            o["n_best"] = rng.randint(1, o["beam_size"])
+        o["length_penalty"] = rng.choice([0, .6, 2])
+        o["alignments"] = rng.random() < .5
+        o["format"] = rng.choice(["text", "wrapped", "markdown"])
+        bodies.append((text(20), o))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for body, reply in pool.map(ask, range(N_RANDOM)):
+            assert reply.status_code in (200, 400, 413), (body, reply.text)
