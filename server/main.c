@@ -37,7 +37,7 @@
 #define OTHER_DESCRIPTORS 256
 #define LEAST_CONNECTIONS 16
 #define DRAIN_POLL_NS 20000000
-#define SIDE_THREADS 2
+#define SIDE_THREADS 3  /* a reload takes seconds of one, items of batches milliseconds of one */
 #define LOW_PRIORITY 10 /* of attention weights, which no batch shares: added to nice */
 
 struct server {
@@ -412,6 +412,7 @@ static int start(struct server *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
     reload.models = s->app.models;
+    reload.executor = s->app.executor;
     if (rc == DG_OK)
         rc = dg_reload_open(&reload, &s->app.reload, err);
     if (rc == DG_OK)

@@ -1,5 +1,5 @@
 /* DESIGN. A waiter is in one of two lists: for the reload that runs, or for the next one. It is
- * told once, by this thread or at the end by stop. */
+ * told once, by the reload or at the end by stop. */
 #include "server/models/reload.h"
 
 #include "base/clock.h"
@@ -7,15 +7,13 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct dg_reload {
     struct dg_reload_options o;
-    pthread_t thread;
+    struct dg_work work;
     pthread_mutex_t lock;
-    pthread_cond_t some;
     /* guarded by lock */
-    bool asked, stop;
+    bool stop;
     struct dg_reload_waiter *waiting; /* for the next reload */
     struct dg_reload_counts counts;
 };
@@ -52,10 +50,18 @@ static void tell_all(
     }
 }
 
-static void reload(struct dg_reload *r, struct dg_reload_waiter *waiting)
+static void reload(void *arg)
 {
+    struct dg_reload *r = arg;
     struct dg_models_loaded what = {0};
     struct dg_error err = {0};
+    pthread_mutex_lock(&r->lock);
+    bool stop = r->stop;
+    struct dg_reload_waiter *waiting = r->waiting;
+    r->waiting = NULL;
+    pthread_mutex_unlock(&r->lock);
+    if (stop)
+        return;
     if (r->o.begins)
         r->o.begins(r->o.arg);
     dg_models_load(r->o.models, r->o.path, &what, &err);
@@ -73,25 +79,6 @@ static void reload(struct dg_reload *r, struct dg_reload_waiter *waiting)
     tell_all(waiting, &what, &err);
 }
 
-static void *work(void *arg)
-{
-    struct dg_reload *r = arg;
-    for (;;) {
-        pthread_mutex_lock(&r->lock);
-        while (!r->asked && !r->stop)
-            pthread_cond_wait(&r->some, &r->lock);
-        bool stop = r->stop;
-        struct dg_reload_waiter *waiting = r->waiting;
-        if (!stop)
-            r->waiting = NULL;
-        r->asked = false;
-        pthread_mutex_unlock(&r->lock);
-        if (stop)
-            return NULL;
-        reload(r, waiting);
-    }
-}
-
 int dg_reload_open(
     const struct dg_reload_options *options, struct dg_reload **out, struct dg_error *err)
 {
@@ -99,15 +86,8 @@ int dg_reload_open(
     if (!r)
         return dg_error_set(err, DG_ENOMEM, "no memory for reloading models");
     r->o = *options;
+    r->work = (struct dg_work){.run = reload, .arg = r};
     pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->some, NULL);
-    int number = pthread_create(&r->thread, NULL, work, r);
-    if (number != 0) {
-        pthread_mutex_destroy(&r->lock);
-        pthread_cond_destroy(&r->some);
-        free(r);
-        return dg_error_set(err, DG_EIO, "cannot start a thread: %s", strerror(number));
-    }
     *out = r;
     return DG_OK;
 }
@@ -119,14 +99,10 @@ void dg_reload_stop(struct dg_reload *r)
     if (!r)
         return;
     pthread_mutex_lock(&r->lock);
-    bool first = !r->stop;
     r->stop = true;
     struct dg_reload_waiter *waiting = r->waiting;
     r->waiting = NULL;
-    pthread_cond_signal(&r->some);
     pthread_mutex_unlock(&r->lock);
-    if (first)
-        pthread_join(r->thread, NULL);
     dg_error_set(&err, DG_ECANCELED, "the server is stopping");
     tell_all(waiting, &what, &err);
 }
@@ -135,9 +111,7 @@ void dg_reload_close(struct dg_reload *r)
 {
     if (!r)
         return;
-    dg_reload_stop(r);
     pthread_mutex_destroy(&r->lock);
-    pthread_cond_destroy(&r->some);
     free(r);
 }
 
@@ -145,14 +119,12 @@ bool dg_reload_ask(struct dg_reload *r, struct dg_reload_waiter *w)
 {
     pthread_mutex_lock(&r->lock);
     bool taken = !r->stop;
-    if (taken) {
-        r->asked = true;
-        if (w) {
-            w->next = r->waiting;
-            r->waiting = w;
-        }
-        pthread_cond_signal(&r->some);
+    if (taken && w) {
+        w->next = r->waiting;
+        r->waiting = w;
     }
+    if (taken)
+        dg_executor_post(r->o.executor, &r->work); /* one that runs is followed by another */
     pthread_mutex_unlock(&r->lock);
     return taken;
 }

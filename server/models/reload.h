@@ -1,29 +1,31 @@
-/* Models exchanged while the server runs: by SIGHUP, or by POST /v1/models/reload. A thread of its
- * own opens them; requests go on meanwhile. Asking while a reload runs asks for another one after
+/* Models exchanged while the server runs: by SIGHUP, or by POST /v1/models/reload. The executor
+ * opens them; requests go on meanwhile. Asking while a reload runs asks for another one after
  * it, because the files may have changed since it began. Any thread. */
 #ifndef DG_SERVER_MODELS_RELOAD_H
 #define DG_SERVER_MODELS_RELOAD_H
 
+#include "base/executor.h"
 #include "server/models/models.h"
 
 struct dg_reload;
 
 struct dg_reload_options {
+    struct dg_executor *executor;
     struct dg_models *models;
     const char *path; /* of the bundles, borrowed */
     void *arg;        /* of both */
-    /* Before and after each reload, from the reload's thread. Optional. */
+    /* Before and after each reload, on its thread. Optional. */
     void (*begins)(void *arg);
     void (*ends)(void *arg);
 };
 
 int dg_reload_open(
     const struct dg_reload_options *options, struct dg_reload **out, struct dg_error *err);
-/* Waits for a reload that runs; who waits for a later one is told that the server stops. NULL is
- * fine. */
-void dg_reload_close(struct dg_reload *r);
-/* The same, but the reload can still be asked for (in vain) until it is closed. */
+/* Waiters for a later reload than the one that runs are told that the server stops, and none is
+ * begun any more. NULL is fine. */
 void dg_reload_stop(struct dg_reload *r);
+/* After it was stopped and its executor closed. NULL is fine. */
+void dg_reload_close(struct dg_reload *r);
 
 /* Who is told what came of a reload. */
 struct dg_reload_waiter {
