@@ -133,6 +133,12 @@ def test_another_language(server):
     assert "source_language_doubtful" not in flags(one(server, CAPTIONS[1]))
 
 
+def test_same_language(server):
+    reply = server.post("/v1/translate", {"text": CAPTIONS[1], "source": "en", "target": "en"}).json()["translations"][0]
+    assert "same_language" in flags(reply) and reply["text"] == CAPTIONS[1]
+    assert "same_language" not in flags(one(server, CAPTIONS[1]))
+
+
 def test_split(server):
     text = "A man and " + "a dog and a cat and " * 120 + "a girl sit on a bench."
     answer = one(server, text)
