@@ -31,12 +31,15 @@ static size_t lay_out(struct dg_device_search *t, unsigned char *device)
     const size_t hyps = (size_t)m->places * m->width, R = m->rows;
     struct cut c = {device, 0};
     struct dg_k_device_search *k = &t->k;
+    /* What crosses: a step's head, slots and parts; parents, pieces, sources and candidates. */
     t->sent_bytes = HEAD + R * sizeof(int32_t) + ALIGN + m->places * sizeof(struct dg_k_part);
     t->found_bytes = 3 * R * sizeof(int32_t) + 2 * R * m->candidates * sizeof(float);
+    /* State that lasts, [places,width,...]. */
     k->total = take(&c, hyps, sizeof *k->total);
     k->last = take(&c, hyps, sizeof *k->last);
     k->history = take(&c, hyps * m->positions, sizeof *k->history);
     k->memories = take(&c, (size_t)m->places * m->memory, sizeof *k->memories);
+    /* Lists of one step, [rows]. */
     k->ids = take(&c, R, sizeof *k->ids);
     k->pos = take(&c, R, sizeof *k->pos);
     k->force = take(&c, R, sizeof *k->force);
@@ -78,6 +81,7 @@ static void search_close(struct dg_backend *be, struct dg_device_search *t)
     struct dg_cuda *cu = dg_cuda_of(be);
     if (!t)
         return;
+    /* Steps on their way write to memory that goes away here. */
     dg_cuda_here(cu);
     dg_cuda_wait(cu);
     dg_records_close(t);
@@ -98,6 +102,7 @@ static void open_turns(struct dg_cuda *cu, struct dg_device_search *t)
     if (!dg_cuda_ok(cu, cudaMallocHost(&pinned, 2 * (sent + found)), "pinned memory for steps"))
         return;
     t->pinned = pinned;
+    /* Two turns: one is filled while the other is on its way. */
     for (int i = 0; i < 2; i++) {
         t->turns[i].sent = t->pinned + (size_t)i * (sent + found);
         t->turns[i].found = t->turns[i].sent + sent;
@@ -114,6 +119,7 @@ static int search_open(struct dg_backend *be, const struct dg_device_search_limi
     *out = NULL;
     assert(most->width <= DG_DEVICE_SEARCH_WIDTH && most->width <= most->rows);
     assert(dg_k_rows_of(most->weights).type == DG_F32);
+    /* *out stays NULL: the host keeps the search. */
     if (cu->step_mode == DG_STEP_HOST)
         return DG_OK;
     if (!dg_cuda_alive(cu))
@@ -122,7 +128,7 @@ static int search_open(struct dg_backend *be, const struct dg_device_search_limi
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a search on %s", cu->name);
     t->most = *most;
-    const size_t bytes = lay_out(t, NULL);
+    const size_t bytes = lay_out(t, NULL); /* counts alone */
     t->device = dg_cuda_alloc(cu, bytes);
     if (!t->device) {
         search_close(be, t);
@@ -182,6 +188,7 @@ static void search_place(struct dg_backend *be, struct dg_device_search *t,
         n * sizeof(struct dg_k_place) + hyps * sizeof(double) + numbers * sizeof(int32_t);
     if (!n || !dg_cuda_stage_reserve(cu, bytes, 1))
         return;
+    /* Heads first, then doubles, then 32-bit numbers: each aligned by what is before it. */
     struct dg_k_place *heads = dg_cuda_stage_next(cu), at = {0};
     double *totals = (double *)(void *)(heads + n);
     int32_t *lists = (int32_t *)(void *)(totals + hyps);
@@ -202,6 +209,7 @@ _Static_assert(sizeof(struct dg_k_place) % sizeof(double) == 0, "totals lie behi
 static uint32_t pad_rows(const struct dg_device_search *t, uint32_t n)
 {
     uint32_t M = LEAST_ROWS;
+    /* Few different numbers: each is recorded, and chooses its products' algorithms, once. */
     while (M < n)
         M = M < 16 ? 2 * M : M & (M - 1) ? M / 3 * 4 : M + M / 2;
     return M < t->most.rows ? M : t->most.rows;
@@ -231,6 +239,7 @@ static size_t fill(
             .looked = p->greedy || p->force >= 0 ? 1 : 2 * p->n_out,
             .force = p->force,
             .no_eos = p->no_eos};
+        /* Parts follow one another in rows, next hypotheses and tiles. */
         rows += p->n_in;
         outs += p->n_out;
         tiles += (p->n_in + t->k.tile_rows - 1) / t->k.tile_rows;
@@ -238,6 +247,7 @@ static size_t fill(
     }
     assert(rows == step->n_rows && rows <= t->most.rows && outs <= t->most.rows);
     memcpy(turn->sent + slots_at(), step->slots, rows * sizeof *step->slots);
+    /* The stride of the candidates that come back: as narrow as this step allows. */
     *head = (struct dg_k_step){step->n_parts, rows, tiles, stride};
     turn->n_rows = rows;
     turn->stride = stride;
@@ -255,6 +265,7 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
     t->record = NULL;
     t->recording = false;
     const size_t bytes = fill(t, step, turn);
+    /* Sent outside the recording: its source changes from step to step, its target does not. */
     if (!dg_cuda_alive(cu) ||
         !dg_cuda_ok(cu,
             cudaMemcpyAsync(t->sent, turn->sent, bytes, cudaMemcpyHostToDevice, cu->stream),
@@ -286,6 +297,7 @@ static void search_end(struct dg_backend *be, struct dg_device_search *t, struct
     struct dg_turn *turn = &t->turns[t->given % 2];
     const size_t bytes = 3 * t->most.rows * sizeof(int32_t) +
                          2 * (size_t)turn->n_rows * turn->stride * sizeof(float);
+    /* A step that is repeated has these ops in its recording. */
     if (!t->record || !t->record->exec)
         choose(cu, t, logits);
     dg_record_end(cu, t);
@@ -294,6 +306,7 @@ static void search_end(struct dg_backend *be, struct dg_device_search *t, struct
             cudaMemcpyAsync(turn->found, t->found, bytes, cudaMemcpyDeviceToHost, cu->stream),
             "fetching a step's candidates"))
         dg_cuda_ok(cu, cudaEventRecord(turn->arrived, cu->stream), "an event after a step");
+    /* Ops take their lists from the host again; the event says when the copy has arrived. */
     cu->step = NULL;
     t->given++;
 }
@@ -307,6 +320,7 @@ static bool search_wait(
     if (!dg_cuda_alive(cu) ||
         !dg_cuda_ok(cu, cudaEventSynchronize(turn->arrived), "waiting for a step"))
         return false;
+    /* The order of point(), but for candidates: [n_rows,2,stride], log-probabilities before ids. */
     const int32_t *chosen = (const int32_t *)(const void *)turn->found;
     found->parents = chosen;
     found->pieces = chosen + t->most.rows;

@@ -89,6 +89,7 @@ int dg_pipelined_step_open(struct dg_engine *e, struct dg_error *err)
         return 0;
     const struct dg_device_search_limits limits = limits_of(e);
     int rc = ops->open(e->be, &limits, &search, err);
+    /* A device may leave the search to the host, when its settings say so. */
     if (rc || !search)
         return rc;
     struct dg_pipelined_step *ps = e->pipelined = calloc(1, sizeof *ps);
@@ -107,6 +108,7 @@ int dg_pipelined_step_open(struct dg_engine *e, struct dg_error *err)
     if (!ps->parts || !ps->newcomers || !ps->last || !ps->logprob || !ps->places ||
         !ps->steps[0].parts || !ps->steps[1].parts)
         return dg_error_set(err, DG_ENOMEM, "no memory for an engine of %u rows", e->max_rows);
+    /* Place 0 on top. */
     for (; ps->n_places < n; ps->n_places++)
         ps->places[ps->n_places] = (int32_t)(n - 1 - ps->n_places);
     return 0;
@@ -134,12 +136,14 @@ void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s)
     struct dg_pipelined_step *ps = e->pipelined;
     if (!ps)
         return;
+    /* Its part of steps on their way stays there; reading them, it is passed over. */
     for (uint64_t i = ps->collected; s->in_flight && i < ps->submitted; i++) {
         struct step *f = &ps->steps[i % 2];
         for (uint32_t p = 0; p < f->n; p++)
             if (f->parts[p].s == s)
                 f->parts[p].s = NULL;
     }
+    /* The device works in order: whatever is placed here next is placed after those steps. */
     if (s->place >= 0)
         ps->places[ps->n_places++] = s->place;
     s->place = -1;
@@ -148,6 +152,8 @@ void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s)
 
 bool dg_pipelined_step_possible(const struct dg_engine *e)
 {
+    /* Spelling, a shortlist, sampling and the like: the host chooses among candidates that it must
+     * have read. One such sentence makes all advance step by step. */
     for (const struct dg_live *s = e->live; s; s = s->next)
         if (!s->paused &&
             (s->spelling || s->output || !dg_beam_plain(&s->beam, s->beam.t + s->in_flight)))
@@ -171,6 +177,7 @@ static struct dg_device_search_sentence newcomer(
     int32_t *last = ps->last + first;
     double *logprob = ps->logprob + first;
     assert(!s->in_flight && (s->place >= 0 || ps->n_places));
+    /* One that the host advanced for a while still has its place, with what is old. */
     if (s->place < 0)
         s->place = ps->places[--ps->n_places];
     for (uint32_t r = 0; r < b->n_live; r++) {
@@ -208,6 +215,7 @@ static void place_newcomers(struct dg_engine *e)
 static struct dg_device_search_part part_of(struct dg_engine *e, struct dg_live *s, uint32_t row)
 {
     const struct dg_beam *b = &s->beam;
+    /* The search is one position behind for each step in flight. */
     const uint32_t t = b->t + s->in_flight, want = dg_beam_wants_at(b, t);
     const int32_t force = dg_beam_force_at(b, t);
     /* Rows have a chain of blocks each, whichever hypothesis they hold: no need to know who lives
@@ -216,6 +224,7 @@ static struct dg_device_search_part part_of(struct dg_engine *e, struct dg_live 
         e->slots[row + r] = dg_live_slot(e, s, r, t);
     return (struct dg_device_search_part){.place = (uint32_t)s->place,
         .n_in = s->device_hyps,
+        /* A forced piece extends every hypothesis; else as many live on as the beam is wide. */
         .n_out = force >= 0 ? s->device_hyps : b->search.beam,
         .t = t,
         .n_memory = s->n_source,
@@ -231,6 +240,7 @@ static uint32_t pack(struct dg_engine *e, struct step *f)
     struct dg_pipelined_step *ps = e->pipelined;
     uint32_t rows = 0, outs = 0;
     f->n = 0;
+    /* Before the step's own lists are sent: they name the newcomers' places. */
     place_newcomers(e);
     for (struct dg_live *s = e->live; s; s = s->next) {
         if (!advances(s))
@@ -251,6 +261,7 @@ static void run_ops(struct dg_engine *e, size_t M)
 {
     const struct dg_model *m = e->model;
     struct dg_pass p = {.be = e->be, .config = &m->config, .M = M};
+    /* No ids, positions, segments: the device has them from `begin`. */
     struct dg_context c = {.self = {.of = DG_ATTN_STEP_SELF},
         .cross = {.of = DG_ATTN_STEP_MEMORY},
         .pools = e->cache.pools};
@@ -283,6 +294,7 @@ static bool agrees(
     const struct dg_live *s, const struct part *p, const struct dg_device_search_found *found)
 {
     const struct dg_beam *b = &s->beam;
+    /* The rows of the host's beam, in order, against the device's. */
     for (uint32_t r = 0; r < b->n_live; r++)
         if (found->parents[p->out + r] != (int32_t)b->parents[r] ||
             found->pieces[p->out + r] != dg_beam_last(b, r, -1))
@@ -309,7 +321,7 @@ static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p
     for (uint32_t r = 0; r < b->n_live; r++)
         s->history[0][(size_t)r * b->search.max_len + b->t] = dg_live_slot(e, s, r, b->t);
     if (!found) {
-        dg_beam_advance(b, &(struct dg_candidates){0});
+        dg_beam_advance(b, &(struct dg_candidates){0}); /* no candidates: it is done */
     } else {
         const size_t at = p->row * found->ld;
         const struct dg_candidates c = {.logprob = found->logprob + at,
@@ -318,6 +330,8 @@ static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p
             .ld = found->ld,
             .sources = found->sources + p->row};
         dg_beam_advance(b, &c);
+        /* The steps after this one are computed from the device's choice: a difference cannot be
+         * mended any more. */
         if (!agrees(s, p, found))
             e->be->ops->device_search->refute(e->be, "which hypotheses live on");
     }
@@ -335,6 +349,7 @@ static uint32_t collect(struct dg_engine *e)
     struct dg_pipelined_step *ps = e->pipelined;
     struct step *f = &ps->steps[ps->collected++ % 2];
     struct dg_device_search_found found;
+    /* Here the host waits for the device, which has the next step to go on with meanwhile. */
     const bool whole = e->be->ops->device_search->wait(e->be, ps->search, &found);
     uint32_t rows = 0;
     for (uint32_t i = 0; i < f->n; i++) {
@@ -359,8 +374,10 @@ uint32_t dg_pipelined_step_drain(struct dg_engine *e)
 uint32_t dg_pipelined_step_run(struct dg_engine *e)
 {
     uint32_t rows = submit(e);
+    /* None advances: paused, finished, or at their last position, which the drain brings. */
     if (!rows)
         return dg_pipelined_step_drain(e);
+    /* The very first step is not read yet: the device is to have two. */
     if (e->pipelined->submitted - e->pipelined->collected == 2)
         collect(e);
     return rows;

@@ -18,6 +18,8 @@ struct down {
     /* of the decoder's layer guided_layer; NULL: none */
     const struct dg_guide *guide;
     uint32_t guided_layer;
+    /* [S,D] the encoder's output, for the decoder's layers */
+    struct dg_rows memory;
 };
 
 static const struct dg_dropout *dropout(
@@ -164,8 +166,8 @@ static int self_backward(const struct down *d, uint32_t layer, const struct dg_s
 }
 
 static int cross_backward(const struct down *d, uint32_t layer, const struct dg_cross_params *w,
-    const struct dg_cross_params *g, struct dg_rows x, struct dg_rows memory,
-    const struct dg_cross_slots *s, struct dg_error *err)
+    const struct dg_cross_params *g, struct dg_rows x, const struct dg_cross_slots *s,
+    struct dg_error *err)
 {
     struct dg_tape *t = d->t;
     struct dg_tape_scratch *b = &t->scratch;
@@ -194,7 +196,7 @@ static int cross_backward(const struct down *d, uint32_t layer, const struct dg_
         d->M);
     /* The last layer comes first and writes, the others add. */
     linear_backward(d, w->kv_w,
-        (struct dg_linear_grad){.x = memory,
+        (struct dg_linear_grad){.x = d->memory,
             .dy = b->dkv,
             .dx = b->dmemory,
             .dx_add = layer + 1 < t->config.dec_layers,
@@ -217,8 +219,8 @@ static void embedding_backward(const struct down *d, const struct dg_tape_side *
     d->t->train->ops->embed_backward(d->t->train, &g, d->M);
 }
 
-static int decoder_backward(const struct down *down, const struct dg_params *w, struct dg_params *g,
-    struct dg_rows memory, struct dg_error *err)
+static int decoder_backward(
+    const struct down *down, const struct dg_params *w, struct dg_params *g, struct dg_error *err)
 {
     const struct down d = *down;
     struct dg_tape *t = d.t;
@@ -228,7 +230,7 @@ static int decoder_backward(const struct down *down, const struct dg_params *w, 
         struct dg_rows x = l ? t->dec[l - 1].ffn.norm.y : t->target.embed;
         ffn_backward(&d, l, &w->dec[l].ffn, &g->dec[l].ffn, s->cross.norm.y, &s->ffn);
         rc = cross_backward(
-            &d, l, &w->dec[l].cross, &g->dec[l].cross, s->self.norm.y, memory, &s->cross, err);
+            &d, l, &w->dec[l].cross, &g->dec[l].cross, s->self.norm.y, &s->cross, err);
         if (!rc)
             rc = self_backward(&d, l, &w->dec[l].self, &g->dec[l].self, x, &s->self, err);
         tell(&d, l);
@@ -322,7 +324,8 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
         .drop = drop ? &drops[1] : NULL,
         .side = 1,
         .M = t->target.M,
-        .dx = t->scratch.dx};
+        .dx = t->scratch.dx,
+        .memory = memory};
     if (guided) {
         guide.head = o->guide->head;
         guide.n_heads = o->guide->n_heads;
@@ -330,7 +333,7 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
         down.guide = &guide;
         down.guided_layer = o->guide->layer;
     }
-    if ((rc = decoder_backward(&down, w, grads, memory, err)))
+    if ((rc = decoder_backward(&down, w, grads, err)))
         return rc;
     return encoder_backward(t, w, grads, o->watch, drop ? &drops[0] : NULL, err);
 }

@@ -54,7 +54,9 @@ static void take_norm(struct cursor *c, struct dg_norm_slots *s, size_t M, size_
 static void take_self(struct cursor *c, const struct dg_config *m, struct dg_self_slots *s,
     size_t M, size_t pairs, struct dg_rows sub)
 {
+    /* Queries, keys and values side by side, as one product makes them. */
     s->qkv = take(c, M, 2 * (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
+    /* One row of all segments' [H,n_q,n_k]: the segments know where theirs begin. */
     s->probs = take(c, 1, pairs * m->H);
     s->context = take(c, M, (size_t)m->H * m->Dv);
     s->sub = sub;
@@ -64,6 +66,7 @@ static void take_self(struct cursor *c, const struct dg_config *m, struct dg_sel
 static void take_cross(struct cursor *c, const struct dg_config *m, struct dg_cross_slots *s,
     const struct sizes *n, struct dg_rows sub)
 {
+    /* Queries are the target's rows, keys and values the source's. */
     s->q = take(c, n->T, (size_t)m->H * m->Dk);
     s->kv = take(c, n->S, (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
     s->probs = take(c, 1, n->cross * m->H);
@@ -88,6 +91,7 @@ static void take_scratch(struct cursor *c, const struct dg_config *m, const stru
 {
     const size_t hdk = (size_t)m->H * m->Dk, hdv = (size_t)m->H * m->Dv,
                  R = n->S > n->T ? n->S : n->T;
+    /* R rows: the decoder's pass uses them first, then the encoder's. */
     s->dx = take(c, R, m->D);
     s->dmemory = take(c, n->S, m->D);
     s->dsub = take(c, R, m->D);
@@ -191,6 +195,7 @@ int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_
     t->config = *config;
     t->train = train;
     t->max_positions = max_positions;
+    /* Learned positions are parameters: there are as many as there are, whatever was asked for. */
     if (config->positions != DG_POS_LEARNED) {
         rc = make_sinusoids(t, err);
     } else if (config->max_positions < max_positions) {
@@ -224,6 +229,8 @@ static int measure(
     *n = (struct sizes){0};
     for (size_t i = 0; i < p->n; i++) {
         size_t s = p->source_len[i], q = p->target_len[i];
+        /* A pair without tokens has no row to take a loss from; one beyond the table no position.
+         */
         if (s < 1 || q < 1 || s > t->max_positions || q > t->max_positions)
             return dg_error_set(err, DG_ELIMIT,
                 "a pair of %zu and %zu pieces does not fit 1 to %u positions", s, q,
@@ -242,6 +249,8 @@ static int measure(
 static int fit_host(struct dg_tape *t, size_t n, size_t S, size_t T, struct dg_error *err)
 {
     size_t segs = 3 * n * sizeof(struct dg_attn_seg), rows = (S + T) * 3 * sizeof(int32_t);
+    /* A quarter more than asked for: batches grow a little all the time. Nothing is copied, because
+     * fill() writes all of it anew. */
     if (segs + rows > t->host_bytes) {
         void *p = malloc(segs + rows + (segs + rows) / 4);
         if (!p)
@@ -279,6 +288,7 @@ static void fill_side(struct dg_tape_side *side, size_t at, const int32_t *ids, 
     uint64_t sentence, const int32_t *first)
 {
     for (uint32_t i = 0; i < len; i++) {
+        /* The decoder reads the label before the one it has to say. */
         side->ids[at + i] = !first ? ids[i] : i == 0 ? *first : ids[i - 1];
         side->pos[at + i] = (int32_t)i;
         side->row_key[at + i] = row_key(sentence, first ? 1 : 0, i);
@@ -291,6 +301,8 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
     size_t s = 0, q = 0, self_s = 0, self_t = 0, cross = 0;
     for (size_t i = 0; i < p->n; i++) {
         uint32_t ns = p->source_len[i], nt = p->target_len[i];
+        /* Keyed by the sentence's number in the whole training set: whatever batch, rank or thread
+         * it is in, the same elements drop out. */
         fill_side(&t->source, s, p->source + s, ns, p->index[i], NULL);
         fill_side(&t->target, q, p->target + q, nt, p->index[i], &t->config.start);
         t->source.self[i] =

@@ -121,6 +121,7 @@ static bool is_bulks(const struct dg_batch_policy *policy, uint64_t step)
 static struct order order_of(bool bulk_first, struct dg_entry *const *live, size_t n)
 {
     struct order o = {.live = live, .n = n, .bulk_first = bulk_first};
+    /* Where the bulk ones begin, for nth(); the class is the rank's highest bit. */
     while (bulk_first && o.n_interactive < n && !(live[o.n_interactive]->node.key & BULK))
         o.n_interactive++;
     return o;
@@ -203,6 +204,7 @@ static bool encodes_too_much(const struct pick *p, const struct dg_entry *e)
 static void take(struct pick *p, struct dg_entry *e)
 {
     struct dg_room *left = &p->left;
+    /* The first of an empty engine may need more than there is: nothing is left then. */
     p->encode += e->source_tokens;
     p->before += e->rows;
     left->rows -= e->rows < left->rows ? e->rows : left->rows;
@@ -254,6 +256,7 @@ void dg_batcher_run(const struct dg_batch_policy *policy, uint32_t knee, uint64_
     uint64_t before = 0;
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = nth(&o, i);
+        /* One that does not fit lets narrower ones after it pass. */
         e->runs = policy->batching != DG_BATCHING_CONTINUOUS || advances(before, e->rows, knee);
         before += e->runs ? e->rows : 0;
     }

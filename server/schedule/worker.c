@@ -72,6 +72,7 @@ static struct dg_engine *engine_of(const struct worker *w, const struct dg_serve
 
 static void ranking_put(struct worker *w, struct dg_entry *e)
 {
+    /* From the end: a sentence that has just come mostly ranks last. */
     uint32_t at = w->n_live++;
     for (; at > 0 && w->ranking[at - 1]->node.key > e->node.key; at--)
         w->ranking[at] = w->ranking[at - 1];
@@ -92,6 +93,7 @@ static void leave(struct worker *w, struct dg_entry *e)
     const uint32_t at = ranking_find(w, e);
     w->n_live--;
     memmove(&w->ranking[at], &w->ranking[at + 1], (w->n_live - at) * sizeof *w->ranking);
+    /* The engine must have let go of the id before: it is given to the next sentence. */
     w->live[e->id] = NULL;
     w->free_ids[w->n_free++] = e->id;
 }
@@ -105,6 +107,7 @@ static void unlink_first(struct worker *w, struct dg_entry *e)
         leave(w, e);
         return;
     }
+    /* The engine knows the id alone, so the sentence goes on as it is. */
     dg_entry_succeed(next, e);
     w->ranking[ranking_find(w, e)] = next;
     w->live[e->id] = next;
@@ -126,6 +129,7 @@ static void publish(struct dg_replica *replica)
     struct dg_capacity c;
     dg_engine_capacity(replica->engine, &c);
     double rate = replica->pace ? dg_pace_rate(replica->pace) : 0;
+    /* A whole number, at least 1 once anything is known: 0 says that nothing is. */
     uint32_t whole = rate < 1 ? rate > 0 : rate < 4e9 ? (uint32_t)rate : UINT32_MAX;
     atomic_store_explicit(
         &replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
@@ -152,12 +156,14 @@ static void drop(struct dg_entry *e)
 /* The live sentence of that id loses the duplicates whose task has ended; true: none is left. */
 static bool drop_duplicates(struct worker *w, uint32_t id, bool stop)
 {
+    /* As long as the first of them is over, another becomes the first. */
     for (struct dg_entry *e; (e = w->live[id]) != NULL && is_over(e, stop);) {
         unlink_first(w, e);
         drop(e);
     }
     if (!w->live[id])
         return true;
+    /* The first stays; of those that hang on it some may be over. */
     for (struct dg_entry **link = &w->live[id]->next, *e; (e = *link) != NULL;) {
         if (!is_over(e, stop)) {
             link = &e->next;
@@ -191,7 +197,7 @@ static void drop_over(struct worker *w)
 static void fail(struct worker *w, struct dg_entry *e, const struct dg_error *err)
 {
     for (struct dg_entry *next; e; e = next) {
-        next = e->next;
+        next = e->next; /* settling may free e with its task */
         dg_task_end(e->task, DG_TASK_FAILED, err);
         dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
         dg_task_settle(e->task, 1);
@@ -208,6 +214,7 @@ static void joined(struct worker *w, struct dg_entry *e, uint64_t now)
     e->encoded_ns = 0;
     ranking_put(w, e);
     w->newcomer_tokens += e->source_tokens;
+    /* Each request has waited its own time, also for a sentence that it shares. */
     for (; e; e = e->next)
         dg_metrics_observe(
             w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
@@ -220,6 +227,7 @@ static bool admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
     struct dg_error err = {0};
     if (w->n_free == 0)
         return false;
+    /* The id stays on the stack until the engine has taken the sentence. */
     const uint32_t id = w->free_ids[w->n_free - 1];
     dg_job_sentence(e->job, e->index, &s);
     int rc = dg_engine_admit(engine_of(w, e->task->model), id, &s, &err);
@@ -229,6 +237,8 @@ static bool admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
         joined(w, e, now);
         return true;
     }
+    /* Anything but "no room" is the sentence's own fault: it is done with, and the next one may
+     * still be admitted. */
     if (rc != DG_EAGAIN)
         fail(w, e, &err);
     return rc != DG_EAGAIN;
@@ -237,7 +247,7 @@ static bool admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
 /* Pause and resume live sentences for the step to come, as the batcher says. */
 static void pause_others(struct worker *w, struct dg_served *model, const struct dg_room *room)
 {
-    const size_t n = list_model(w, model);
+    const size_t n = list_model(w, model); /* once more: some have just joined */
     dg_batcher_run(&w->policy, room->knee, room->step, w->of_model, n);
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = w->of_model[i];
@@ -255,6 +265,7 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
     struct dg_replica *replica = replica_of(w, model);
     struct dg_capacity c;
     dg_engine_capacity(replica->engine, &c);
+    /* Other policies let every live row advance: they have no knee to learn. */
     bool paced = w->policy.batching == DG_BATCHING_CONTINUOUS;
     struct dg_turn turn = {.now_ns = now,
         .pace = paced ? replica->pace : NULL,
@@ -282,6 +293,7 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
  * no longer served may end within the turn. */
 static void hold_models(struct worker *w)
 {
+    /* Those that an entry waits for, referenced by the queue, then those of live sentences. */
     w->n_models = dg_queue_models(w->queue, w->models, MAX_MODELS);
     for (uint32_t i = 0; i < w->n_live; i++) {
         struct dg_served *m = w->ranking[i]->task->model;
@@ -342,6 +354,8 @@ static struct dg_entry *accept(
     struct worker *w, uint32_t id, const struct dg_result *r, uint64_t now)
 {
     const struct dg_entry_times times = {w->live[id]->admitted_ns, w->live[id]->encoded_ns, now};
+    /* As in drop_duplicates: first the first ones, for as long as the first takes the answer, then
+     * those that hang on the one that does not. */
     for (struct dg_entry *e; (e = w->live[id]) != NULL && dg_task_accept(e, r, &times);) {
         unlink_first(w, e);
         settle(w, e);
@@ -363,9 +377,11 @@ static void collect(struct worker *w, struct dg_replica *replica, uint64_t now)
 {
     const struct dg_result *r;
     while ((r = dg_engine_poll(replica->engine)) != NULL) {
+        /* Read before accept(), which may free the entry with its task. */
         const uint32_t id = (uint32_t)r->id, tokens = w->live[id]->source_tokens;
         const uint64_t encoded_ns = w->live[id]->encoded_ns;
         struct dg_entry *again = accept(w, id, r, now);
+        /* Its room is free already, so a second round fits where the first one did. */
         dg_engine_release(replica->engine, r);
         if (again && admit_again(w, again))
             continue;
@@ -383,12 +399,15 @@ static void give_up(struct worker *w, const struct dg_error *sick)
     if (!w->broken)
         dg_log(DG_LOG_ERROR, "device failed worker=%u reason=\"%s\"", w->number, sick->message);
     w->broken = true;
+    /* Stopping the queue makes every worker drop its live sentences, this one too; the signal lets
+     * main() end the program in the usual order. */
     dg_queue_stop(w->queue);
     kill(getpid(), SIGTERM);
 }
 
 static void take_cores(const struct worker *w, struct dg_replica *replica)
 {
+    /* Others begin and end meanwhile: the share is asked for before every step. */
     int n = dg_core_share_threads(w->share);
     if (n == 0 || n == replica->threads || !replica->be->ops->use_threads)
         return;
@@ -407,9 +426,11 @@ static void step(struct worker *w, struct dg_served *model)
     atomic_fetch_add_explicit(&replica->steps, 1, memory_order_relaxed);
     dg_engine_capacity(replica->engine, &capacity);
     take_cores(w, replica);
+    /* The step alone is timed: what admission costs does not tell how dear a row is. */
     uint64_t from = dg_clock_ns();
     uint32_t rows = dg_engine_step(replica->engine);
     uint64_t now = dg_clock_ns();
+    /* Before any answer is read: what a failed device gave is worth nothing. */
     if (replica->be->ops->status(replica->be, &sick) != DG_OK) {
         give_up(w, &sick);
         return;
