@@ -206,14 +206,9 @@ int main(int argc, char *argv[])
 {
     static struct load l;
     struct dg_error err = {0};
-    if (dg_load_options_read(argc, argv, &l.o, &err) != DG_OK) {
-        fprintf(stderr, "dragoman-load: %s\n", err.message);
-        return 2;
-    }
-    if (l.o.verb == DG_LOAD_HELP) {
-        fputs(dg_load_options_help(), stdout);
-        return 0;
-    }
+    int status = dg_load_options_read(argc, argv, &l.o);
+    if (status >= 0)
+        return status;
     int rc = run(&l, &err);
     if (rc != DG_OK)
         fprintf(stderr, "dragoman-load: %s\n", err.message);

@@ -4,7 +4,7 @@
 
 #include "bench/load/client.h"
 
-enum dg_load_verb { DG_LOAD_LEARN, DG_LOAD_OPEN, DG_LOAD_CLOSED, DG_LOAD_HELP };
+enum dg_load_verb { DG_LOAD_LEARN, DG_LOAD_OPEN, DG_LOAD_CLOSED };
 
 struct dg_load_named {
     const char *class; /* [class_len] before the "=" */
@@ -24,9 +24,8 @@ struct dg_load_options {
     double seconds, warm_up, grace, vanish, vanish_seconds, slow_interval, term_after;
 };
 
-int dg_load_options_read(
-    int argc, char *const argv[], struct dg_load_options *out, struct dg_error *err);
-/* The help text. Static storage. */
-const char *dg_load_options_help(void);
+/* -1: go on; otherwise the exit status: 0 after --help, 2 after wrong usage, which was explained.
+ */
+int dg_load_options_read(int argc, char *argv[], struct dg_load_options *out);
 
 #endif

@@ -16,9 +16,8 @@ struct dg_sim_command {
         queue_tokens, queue_seconds, encode_tokens, outside_us, request_us, seed, rows, sentences;
 };
 
-/* argv[1] is the verb. DG_EINVAL says what is wrong. */
-int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o, struct dg_error *err);
-/* The help text. Static storage. */
-const char *dg_sim_command_help(void);
+/* -1: go on; otherwise the exit status: 0 after --help, 2 after wrong usage, which was explained.
+ */
+int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o);
 
 #endif

@@ -4,7 +4,6 @@
 #include "bench/sim/replay.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int put(struct dg_json *v, const char *path, struct dg_error *err)
 {
@@ -55,14 +54,9 @@ int main(int argc, char *argv[])
 {
     struct dg_sim_command o;
     struct dg_error err = {0};
-    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
-        fputs(dg_sim_command_help(), argc < 2 ? stderr : stdout);
-        return argc < 2 ? 2 : 0;
-    }
-    if (dg_sim_command_read(argc, argv, &o, &err) != DG_OK) {
-        fprintf(stderr, "dragoman-sim: %s\n", err.message);
-        return 2;
-    }
+    int status = dg_sim_command_read(argc, argv, &o);
+    if (status >= 0)
+        return status;
     if ((o.measure ? do_measure(&o, &err) : do_run(&o, &err)) == DG_OK)
         return 0;
     fprintf(stderr, "dragoman-sim: %s\n", err.message);

@@ -1,0 +1,47 @@
+"""The command lines of dragoman-load and dragoman-sim."""
+import os
+import subprocess
+
+import pytest
+
+BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
+
+
+def run(program, *words):
+    return subprocess.run([os.path.join(BIN, program), *words], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("program", ["dragoman-load", "dragoman-sim"])
+def test_help(program):
+    for words in (["--help"], ["run", "--help"]):
+        done = run(program, *words)
+        assert done.returncode == 0 and done.stdout.startswith(f"usage: {program} ") and done.stderr == ""
+
+
+LOAD = ["run", "--port", "1", "--items", "x"]
+
+
+@pytest.mark.parametrize("program,words,told", [
+    ("dragoman-load", [], "expected a verb"), ("dragoman-load", ["go", *LOAD[1:]], 'there is no verb "go"'),
+    ("dragoman-load", ["run"], "--items FILE is missing"), ("dragoman-load", ["run", "--items", "x"], "--port is missing"),
+    ("dragoman-load", LOAD, "run needs --phase"), ("dragoman-load", ["learn", *LOAD[1:]], "learn needs --out"),
+    ("dragoman-load", [*LOAD, "--phase", "0:3"], '--phase is "0:3", must have a rate above 0'),
+    ("dragoman-load", [*LOAD, "--phase", "3"], '--phase is "3", must be A:B'),
+    ("dragoman-load", [*LOAD, "--phase", "3:4x"], '--phase is "3:4x", must be two numbers'),
+    ("dragoman-load", [*LOAD, "--phase", "3:4", "--term", "1@2"], "--term needs a process and a time"),
+    ("dragoman-load", [*LOAD, "--share", "x"], '--share is "x", must be CLASS=VALUE'),
+    ("dragoman-load", [*LOAD, "--idle", "20001"], "--idle is"), ("dragoman-load", [*LOAD, "--sl", "2"], "options are written in full"),
+    ("dragoman-sim", ["measure"], "measure needs --model"), ("dragoman-sim", ["run"], "run needs --cost"),
+    ("dragoman-sim", ["run", "--cost", "x", "--rate", "1", "--load", "1"], "one of --trace, --rate and --load"),
+    ("dragoman-sim", ["run", "--batching", "none"], '--batching is "none", must be continuous'),
+    ("dragoman-sim", ["run", "--share", "x"], '--share is "x", must be CLASS=W')])
+def test_what_is_wrong_is_said(program, words, told):
+    done = run(program, *words)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"{program}: ") and told in done.stderr
+
+
+def test_the_simulator_replays_a_made_up_device():
+    run_it = ["run", "--cost", "bench/sim/flat-256.json", "--requests", "500", "--seed", "3"]
+    one, two = (run("dragoman-sim", *run_it, "--load", load).stdout for load in ("0.2", "0.8"))
+    assert one.startswith("continuous") and "short" in one and one != two
+    assert run("dragoman-sim", *run_it, "--load", "0.2").stdout == one
