@@ -1,12 +1,15 @@
 """What an attack with the source open found, each fault as a test: the server stays up, answers others, and says no in
 words. Under a minute. The addresses 127.0.0.2, .3, ... stand for clients elsewhere."""
 import fcntl
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+
+import requests
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
 
@@ -180,3 +183,30 @@ def test_closed_standard_descriptors_are_not_given_to_clients(models):  # noqa: 
     finally:
         process.terminate()
         assert process.wait(PATIENCE) == 0
+
+
+def test_texts_that_grow_are_counted_before_they_grow(models):  # noqa: F811
+    """U+FDFA becomes 18 characters. A megabyte of it cost 2.8 GB as target_prefix or as a given translation, which no
+    limit counted; now it is a text like others."""
+    body = {"text": "Hi there.", "source": "en", "target": "de"}
+    grows = "\ufdfa" * 300000
+    with Server(models) as server:
+        def post(path, body):  # three bytes a character, not the six of an escape
+            return requests.post(server.url(path), data=json.dumps(body, ensure_ascii=False).encode(),
+                                 headers={"Content-Type": "application/json"}, timeout=PATIENCE)
+
+        def peak_mb():
+            with open("/proc/%d/status" % server.process.pid, encoding="ascii") as f:
+                return int(next(line for line in f if line.startswith("VmHWM")).split()[1]) / 1024
+        before = peak_mb()
+        for path, field in (("/v1/translate", "text"), ("/v1/translate", "target_prefix"), ("/v1/alternatives", "target_prefix"),
+                            ("/v1/score", "translation"), ("/v1/attention", "translation"), ("/v1/attention", "text")):
+            reply = post(path, dict(body, **{field: grows}))
+            assert reply.status_code == 413 and reply.json()["error"]["field"] == "text", (path, field, reply.text)
+        items = [dict(body, target_prefix="\ufdfa" * 9000)] * 30
+        reply = post("/v1/batch", {"items": items})
+        assert reply.status_code == 413 and reply.json()["error"]["field"] == "items"
+        assert peak_mb() < before + 100
+        for path, field in (("/v1/alternatives", "target_prefix"), ("/v1/attention", "translation")):  # within the limit
+            post(path, dict(body, **{field: "\ufdfa" * 9900}))
+        assert peak_mb() < before + 400
