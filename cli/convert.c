@@ -2,6 +2,7 @@
 #include "base/command.h"
 #include "cli/cli.h"
 #include "convert/bergamot/bergamot.h"
+#include "convert/ctranslate2/argos.h"
 #include "convert/huggingface/huggingface.h"
 #include "convert/marian/marian.h"
 
@@ -22,7 +23,7 @@ static_assert(DG_POS_HALVES == DG_POS_MARIAN + 1, "the order of `positions`");
 
 static const char *const scales[] = {"dynamic", "stored", NULL};
 
-enum { TYPE_ROW = 3, SCALES_ROW = 4 }; /* of `both`, of `marian_only` */
+enum { TYPE_ROW = 3, SPM_ROW = 2, SCALES_ROW = 4 }; /* of `both`; of `marian_only` */
 
 #define AT(member) DG_FIELD_AT(struct convert, member)
 
@@ -88,6 +89,24 @@ static int convert_bergamot(const struct convert *c, const char *dir)
     return dg_convert_bergamot(dir, &c->marian, &err) ? dg_cli_fail("convert", &err) : 0;
 }
 
+static int convert_ctranslate2(const struct convert *c, const char *path, bool argos)
+{
+    const struct dg_convert_marian *m = &c->marian;
+    const struct dg_convert_ctranslate2 o = {.dir = path,
+        .source_spm = c->spms.items[0],
+        .target_spm = c->spms.n == 2 ? c->spms.items[1] : NULL,
+        .source_lang = m->source_lang,
+        .target_lang = m->target_lang,
+        .out = m->out,
+        .name = m->name,
+        .licence = m->licence,
+        .type = m->type,
+        .keep_int8 = m->keep_int8};
+    struct dg_error err = {0};
+    int rc = argos ? dg_convert_argos(path, &o, &err) : dg_convert_ctranslate2(&o, &err);
+    return rc ? dg_cli_fail("convert", &err) : 0;
+}
+
 static int convert_huggingface(const struct convert *c, const char *dir)
 {
     const struct dg_convert_marian *m = &c->marian;
@@ -114,6 +133,9 @@ int dg_cli_convert(int argc, char **argv)
             "           [--spm SRC.spm [--spm TGT.spm]] [--shortlist LEX.bin] --source-lang CODE\n"
             "           --target-lang CODE --out DIR [options]\n"
             "       dragoman convert bergamot DIR --out BUNDLE [options]\n"
+            "       dragoman convert ctranslate2 DIR [--spm SRC.spm [--spm TGT.spm]] --source-lang CODE\n"
+            "           --target-lang CODE --out BUNDLE [options]\n"
+            "       dragoman convert argos FILE.argosmodel --out BUNDLE [options]\n"
             "       dragoman convert huggingface DIR --out BUNDLE [options]\n",
         .after =
             "bergamot: DIR is a student as Firefox, Bergamot or translateLocally has it, unpacked: an "
@@ -128,7 +150,7 @@ int dg_cli_convert(int argc, char **argv)
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,
         .max_words = 2,
-        .words = "the kind of model: marian, bergamot or huggingface"};
+        .words = "the kind of model: marian, bergamot, ctranslate2, argos or huggingface"};
     int n = 0, rc;
     dg_fields_default(&groups[0]);
     dg_fields_default(&groups[1]);
@@ -139,21 +161,26 @@ int dg_cli_convert(int argc, char **argv)
     c.marian.keep_int8 = given_both[TYPE_ROW] == DG_FROM_DEFAULT && !c.marian.input_scales;
     const char *kind = argv[1];
     const bool marian = !strcmp(kind, "marian"), bergamot = !strcmp(kind, "bergamot"),
+               ct2 = !strcmp(kind, "ctranslate2"), argos = !strcmp(kind, "argos"),
                hf = !strcmp(kind, "huggingface");
-    if (!marian && !bergamot && !hf)
-        return dg_command_refuse(
-            "dragoman convert", "the kind of model is needed: marian, bergamot or huggingface");
+    if (!marian && !bergamot && !ct2 && !argos && !hf)
+        return dg_command_refuse("dragoman convert",
+            "the kind of model is needed: marian, bergamot, ctranslate2, argos or huggingface");
     if (n != (marian ? 1 : 2))
         return dg_command_refuse("dragoman convert", "%s takes %s", kind,
-            marian ? "no directory, but --model and --vocab" : "one directory");
+            marian  ? "no directory, but --model and --vocab"
+            : argos ? "one file"
+                    : "one directory");
     char option[64];
     for (size_t i = 0; i < DG_FIELD_COUNT(given); i++)
-        if (given[i] != DG_FROM_DEFAULT && (hf || (bergamot && i != SCALES_ROW)))
+        if (given[i] != DG_FROM_DEFAULT && !marian && !(bergamot && i == SCALES_ROW) &&
+            !(ct2 && i == SPM_ROW))
             return dg_command_refuse("dragoman convert", "%s is for Marian's own files, not for %s",
                 dg_field_option(&marian_only[i], option), kind);
-    rc = marian ? convert_marian(&c)
-         : hf   ? convert_huggingface(&c, argv[2])
-                : convert_bergamot(&c, argv[2]);
+    rc = marian     ? convert_marian(&c)
+         : bergamot ? convert_bergamot(&c, argv[2])
+         : hf       ? convert_huggingface(&c, argv[2])
+                    : convert_ctranslate2(&c, argv[2], argos);
     if (!rc)
         printf("wrote %s\n", c.marian.out);
     return rc;

@@ -50,7 +50,7 @@ ROOMS = {
              "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
-                "convert/output", "convert/marian", "convert/bergamot", "convert/pickle", "convert/huggingface"],
+                "convert/output", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface"],
     "server": ["server/config", "server/metrics", "server/process", "server/http", "server/access", "server/models",
                "server/schedule", "server/app", "server/request", "server/api", "server/main"],
     "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/detect", "trainer/align", "trainer/prepare",

@@ -1,0 +1,223 @@
+#include "convert/ctranslate2/ctranslate2.h"
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "convert/ctranslate2/tensors.h"
+#include "convert/output.h"
+#include "convert/vocab.h"
+#include "weights/bundle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WRONG(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
+
+struct job {
+    const struct dg_convert_ctranslate2 *o;
+    struct dg_ct2 *model;
+    struct dg_json *settings; /* config.json; NULL: there is none */
+    struct dg_config config;
+    struct dg_convert_vocab source, target;
+    struct dg_json *manifest;
+};
+
+static bool has(const char *dir, const char *name)
+{
+    char *path = dg_convert_path(dir, name);
+    bool there = path && access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+static int open_model(struct job *j, struct dg_error *err)
+{
+    char *path = dg_convert_path(j->o->dir, "model.bin");
+    int rc = path ? dg_ct2_open(path, &j->model, err)
+                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    free(path);
+    if (rc || !has(j->o->dir, "config.json"))
+        return rc;
+    path = dg_convert_path(j->o->dir, "config.json");
+    j->settings = path ? dg_json_load(path, err) : NULL;
+    free(path);
+    if (!j->settings)
+        return err && err->code ? err->code : DG_EFORMAT;
+    return dg_json_typeof(j->settings) == DG_JSON_OBJECT
+               ? 0
+               : WRONG("config.json", "config.json is no object");
+}
+
+/* One piece a line, or an array of them. */
+static int read_pieces(
+    const char *path, bool json, struct dg_convert_vocab *v, struct dg_error *err)
+{
+    struct dg_buffer text;
+    struct dg_json *list = json ? dg_json_load(path, err) : NULL;
+    uint32_t n = 0;
+    int rc = 0;
+    dg_buffer_init(&text);
+    if (json && !list)
+        return err && err->code ? err->code : DG_EFORMAT;
+    if (json) {
+        for (size_t i = 0; i < dg_json_length(list) && n < v->size; i++) {
+            const char *piece = dg_json_string(dg_json_at(list, i), NULL);
+            v->pieces[n++] = piece ? dg_arena_strdup(&v->arena, piece) : NULL;
+        }
+    } else if (!(rc = dg_file_read(path, &text, err))) {
+        for (const char *p = text.data; p && *p && n < v->size;) {
+            const size_t k = strcspn(p, "\n");
+            v->pieces[n++] = dg_arena_strndup(&v->arena, p, k);
+            p += p[k] ? k + 1 : k;
+        }
+    }
+    if (!rc && n + 1 == v->size) /* CTranslate2 puts it behind a vocabulary that lacks it */
+        v->pieces[n] = dg_arena_strdup(&v->arena, "<unk>");
+    dg_json_free(list);
+    dg_buffer_deinit(&text);
+    return rc ? rc : dg_convert_vocab_check(v, path, err);
+}
+
+static int load_vocab(
+    struct job *j, const char *own, uint32_t size, struct dg_convert_vocab *v, struct dg_error *err)
+{
+    const char *const stems[] = {"shared_vocabulary", own};
+    const char *const endings[] = {".json", ".txt"};
+    for (size_t i = 0; i < 4; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", stems[i / 2], endings[i % 2]);
+        if (!has(j->o->dir, name))
+            continue;
+        char *path = dg_convert_path(j->o->dir, name);
+        int rc = path ? dg_convert_vocab_init(v, size, err)
+                      : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        if (!rc)
+            rc = read_pieces(path, i % 2 == 0, v, err);
+        free(path);
+        return rc;
+    }
+    return dg_error_field(err, DG_ENOTFOUND, "vocab",
+        "%s has neither shared_vocabulary nor %s (.json or .txt)", j->o->dir, own);
+}
+
+static bool setting(const struct job *j, const char *key)
+{
+    return dg_json_bool(dg_json_get(j->settings, key));
+}
+
+/* The id of a piece that config.json names, or that is called `otherwise`. */
+static int read_id(
+    const struct job *j, const char *key, const char *otherwise, int32_t *out, struct dg_error *err)
+{
+    const char *piece = dg_json_string(dg_json_get(j->settings, key), NULL);
+    piece = piece ? piece : otherwise;
+    *out = dg_convert_vocab_id(&j->target, piece);
+    return *out >= 0 ? 0
+                     : WRONG(key, "%s is \"%.60s\", no piece of the target vocabulary", key, piece);
+}
+
+static int read_ids(struct job *j, bool zero_start, struct dg_error *err)
+{
+    struct dg_config *c = &j->config;
+    const char *eos = dg_json_string(dg_json_get(j->settings, "eos_token"), NULL);
+    const char *bos = dg_json_string(dg_json_get(j->settings, "bos_token"), NULL);
+    int rc = read_id(j, "eos_token", "</s>", &c->eos, err);
+    if (!rc)
+        rc = read_id(j, "unk_token", "<unk>", &c->unk, err);
+    if (!rc && !zero_start)
+        rc = read_id(j, "decoder_start_token", bos ? bos : "<s>", &c->start, err);
+    if (zero_start)
+        c->start = -1;
+    c->source_eos = setting(j, "add_source_eos");
+    if (!rc && setting(j, "add_source_bos"))
+        rc = dg_error_field(err, DG_EUNSUP, "add_source_bos",
+            "config.json: add_source_bos is true, which is not supported");
+    if (!rc && c->source_eos && dg_convert_vocab_id(&j->source, eos ? eos : "</s>") != c->eos)
+        rc = WRONG("eos_token", "</s> has another id in the source vocabulary");
+    return rc;
+}
+
+static int read_config(struct job *j, struct dg_error *err)
+{
+    struct dg_config *c = &j->config;
+    bool zero_start = false;
+    double eps = 1e-5;
+    dg_config_base(c, 2); /* the paper's decoding options */
+    int rc = dg_ct2_config_read(j->model, c, &zero_start, err);
+    if (!rc)
+        rc = load_vocab(j, "source_vocabulary", c->source_vocab, &j->source, err);
+    if (!rc)
+        rc = load_vocab(j, "target_vocabulary", c->target_vocab, &j->target, err);
+    if (!rc)
+        rc = read_ids(j, zero_start, err);
+    if (!rc && dg_json_typeof(dg_json_get(j->settings, "layer_norm_epsilon")) != DG_JSON_NULL)
+        rc = dg_json_field_number(
+            j->settings, "config.json", "layer_norm_epsilon", 1e-12, 0.1, &eps, err);
+    c->norm_eps = (float)eps;
+    if (!rc && j->o->source_spm)
+        rc = dg_convert_check_spm(j->o->source_spm, err);
+    if (!rc && j->o->target_spm)
+        rc = dg_convert_check_spm(j->o->target_spm, err);
+    return rc ? rc : dg_config_check(c, err);
+}
+
+static int start_manifest(struct job *j, struct dg_error *err)
+{
+    const struct dg_convert_ctranslate2 *o = j->o;
+    char name[80];
+    snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
+    struct dg_json *m = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    struct dg_json *pair = dg_json_new_array(), *origin = dg_json_new_object();
+    j->manifest = m;
+    int rc = m ? 0 : DG_ENOMEM;
+    rc |= dg_json_append_take(pair, dg_json_new_string(o->source_lang, strlen(o->source_lang)));
+    rc |= dg_json_append_take(pair, dg_json_new_string(o->target_lang, strlen(o->target_lang)));
+    rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
+    rc |= dg_json_set_string(origin, "converted_from", "ctranslate2");
+    rc |= dg_json_set_take(m, "training", origin);
+    return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
+              : 0;
+}
+
+static int write_bundle(struct job *j, struct dg_error *err)
+{
+    const struct dg_convert_ctranslate2 *o = j->o;
+    struct dg_weights_writer *w = NULL;
+    const struct dg_convert_sides sides = {
+        o->source_spm, o->target_spm ? o->target_spm : o->source_spm, &j->source, &j->target};
+    int rc = dg_bundle_begin(o->out, err);
+    if (!rc)
+        rc = dg_weights_writer_open(&w, err);
+    if (!rc)
+        rc = dg_ct2_tensors_add(
+            j->model, &j->config, &(struct dg_ct2_storage){o->type, o->keep_int8}, w, err);
+    if (!rc)
+        rc = dg_convert_write_weights(w, o->out, j->manifest, err);
+    dg_weights_writer_close(w);
+    if (!rc)
+        rc = dg_convert_write_sides(&sides, o->out, j->manifest, err);
+    return rc ? rc : dg_bundle_seal(o->out, j->manifest, err);
+}
+
+int dg_convert_ctranslate2(const struct dg_convert_ctranslate2 *o, struct dg_error *err)
+{
+    struct job j = {.o = o};
+    if (!o->source_lang || !o->target_lang)
+        return dg_error_field(err, DG_EINVAL, o->source_lang ? "target_lang" : "source_lang",
+            "the languages are needed: a CTranslate2 directory does not say them");
+    int rc = open_model(&j, err);
+    if (!rc)
+        rc = read_config(&j, err);
+    if (!rc)
+        rc = start_manifest(&j, err);
+    if (!rc)
+        rc = write_bundle(&j, err);
+    dg_json_free(j.manifest);
+    dg_json_free(j.settings);
+    dg_convert_vocab_deinit(&j.source);
+    dg_convert_vocab_deinit(&j.target);
+    dg_ct2_close(j.model);
+    return rc;
+}

@@ -1,0 +1,43 @@
+/* Reading CTranslate2's model.bin, strictly: every length and type is checked when the file is
+ * opened. Layout (little-endian): u32 version; text name, u32 revision; u32 n; n variables (text
+ * name, u8 rank, u32 sizes, u8 type, u32 bytes, data); u32 m; m pairs of texts (alias, name). A
+ * text is a u16 length with its NUL. Versions 4 to 6. Const after open: any thread. */
+#ifndef DG_CONVERT_CTRANSLATE2_READER_H
+#define DG_CONVERT_CTRANSLATE2_READER_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_ct2;
+
+enum dg_ct2_type { DG_CT2_F32, DG_CT2_S8, DG_CT2_S16, DG_CT2_S32, DG_CT2_F16, DG_CT2_BF16 };
+
+struct dg_ct2_variable {
+    const char *name;
+    enum dg_ct2_type type;
+    uint64_t shape[4];         /* slowest first */
+    size_t n_dims;             /* 0..4 */
+    uint64_t count;            /* elements, >= 1 */
+    const unsigned char *data; /* of any alignment */
+};
+
+int dg_ct2_open(const char *path, struct dg_ct2 **out, struct dg_error *err);
+/* Over a file's bytes in memory, borrowed until close. */
+int dg_ct2_open_memory(const void *data, size_t size, struct dg_ct2 **out, struct dg_error *err);
+void dg_ct2_close(struct dg_ct2 *c); /* NULL is fine */
+
+/* "TransformerSpec" and such. */
+const char *dg_ct2_spec(const struct dg_ct2 *c);
+/* Borrowed until close. Without aliases. */
+size_t dg_ct2_count(const struct dg_ct2 *c);
+const struct dg_ct2_variable *dg_ct2_at(const struct dg_ct2 *c, size_t i);
+/* By its name or an alias; NULL when there is none. An alias of X/weight also is one of what
+ * belongs to it (X/weight_scale). */
+const struct dg_ct2_variable *dg_ct2_find(const struct dg_ct2 *c, const char *name);
+
+/* Its elements as numbers into dst[count], whatever the type; weights' scales are not applied. */
+void dg_ct2_read(const struct dg_ct2_variable *v, float *dst);
+
+#endif

@@ -1,0 +1,27 @@
+/* CTranslate2's variables as our configuration and tensors. Private to convert/. */
+#ifndef DG_CONVERT_CTRANSLATE2_TENSORS_H
+#define DG_CONVERT_CTRANSLATE2_TENSORS_H
+
+#include "convert/ctranslate2/reader.h"
+#include "model/config.h"
+#include "weights/weights.h"
+
+/* Dimensions, kind of layers, tables and positions by what the file has; everything of *c but the
+ * special ids, norm_eps and source_eos. zero_start: the decoder begins with a vector of zeros.
+ * DG_EUNSUP names a variable of a kind of model that ours is not. */
+int dg_ct2_config_read(
+    const struct dg_ct2 *m, struct dg_config *c, bool *zero_start, struct dg_error *err);
+
+/* How matrices and tables are stored: as `type`, but for those that the file has in int8 and that
+ * are to stay so. */
+struct dg_ct2_storage {
+    enum dg_type type;
+    bool keep_int8;
+};
+
+/* Add every parameter to w. DG_EFORMAT names a variable that is missing or misshapen, DG_EUNSUP one
+ * that no parameter wants. */
+int dg_ct2_tensors_add(const struct dg_ct2 *m, const struct dg_config *c,
+    const struct dg_ct2_storage *storage, struct dg_weights_writer *w, struct dg_error *err);
+
+#endif

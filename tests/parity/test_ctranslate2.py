@@ -1,0 +1,100 @@
+"""CTranslate2 directories as Argos packages have them (tests/data/convert/ctranslate2_prenorm) through `dragoman convert ctranslate2` and
+`convert argos`: pre-norm, position tables from the file, a decoder that starts from <s>, a source without </s>, weights in four
+types. Log-probabilities are score_batch's, greedy answers and texts translate_batch's."""
+import json
+import os
+import subprocess
+import zipfile
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, "..", "data", "convert", "ctranslate2_prenorm")
+SPM = os.path.join(HERE, "..", "data", "convert", "pymarian", "attention.spm")
+DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+
+# Relative, of a sentence's sum: float32 on both sides; int8 activations are rounded otherwise (7 bits and a zero point here).
+TOLERANCE = {"f32": 1e-5, "int16": 1e-5, "f16": 1e-5, "int8": 0.03}
+
+
+def run(args, lines=(), code=0):
+    done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
+                          capture_output=True, timeout=600)
+    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+def convert(name, out, *more):
+    run(["convert", "ctranslate2", os.path.join(DATA, name), "--source-lang", "en", "--target-lang", "de", "--out", str(out),
+         *more])
+    return str(out)
+
+
+@pytest.fixture(scope="session")
+def expected():
+    with open(os.path.join(DATA, "answers.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+@pytest.mark.parametrize("name", TOLERANCE)
+def test_scores(name, tmp_path, expected):
+    bundle = convert(name, tmp_path / "b")
+    for side in ("source", "target"):
+        (tmp_path / side).write_text("".join(x + "\n" for x in expected[side]), encoding="utf-8")
+    got = [json.loads(x) for x in run(["score", "--model", bundle, "--source", str(tmp_path / "source"), "--target",
+                                       str(tmp_path / "target"), "--tokens", "--json"]).splitlines()]
+    assert len(got) == len(expected[name]) and max(len(x) for x in expected[name]) > 100
+    for answer, logprobs in zip(got, expected[name]):
+        assert len(answer["tokens"]) == len(logprobs)
+        assert sum(t["logprob"] for t in answer["tokens"]) == pytest.approx(sum(logprobs), rel=TOLERANCE[name])
+
+
+def test_greedy(tmp_path, expected):
+    bundle = convert("f32", tmp_path / "b")
+    out = run(["translate", "--model", bundle, "--tokens", "--json", "--beam-size", "1", "--max-length", "40"],
+              expected["source"])
+    for line, pieces in zip(out.splitlines(), expected["greedy"]):
+        assert (json.loads(line).get("tokens") or json.loads(line)["pieces"]).split()[:39] == pieces.split()[:39]
+
+
+def test_text(tmp_path, expected):
+    """SentencePiece's pieces are looked up by name: the ids of its model are others."""
+    bundle = convert("f32", tmp_path / "b", "--spm", SPM)
+    got = run(["translate", "--model", bundle, "--beam-size", "1", "--max-length", "40", "--keep-loops"],
+              [t[0] for t in expected["texts"]]).splitlines()
+    assert [g.strip() for g in got] == [t[1] for t in expected["texts"]]
+
+
+def test_what_the_manifest_says(tmp_path):
+    with open(os.path.join(convert("int8", tmp_path / "b"), "manifest.json"), encoding="utf-8") as f:
+        m = json.load(f)["model"]
+    assert m["pre_norm"] and m["positions"] == "learned" and m["max_positions"] == 150
+    assert (m["start"], m["eos"], m["unk"], m["source_eos"]) == (1, 2, 0, False)
+    assert m["tied_embeddings"] and m["tied_output"] and m["output_bias"] and m["attention_bias"]
+    assert "s8/" in run(["inspect", str(tmp_path / "b"), "--tensors"])
+    assert "s8/" not in run(["inspect", convert("int8", tmp_path / "c", "--type", "f16"), "--tensors"])
+
+
+def package(path, folder, metadata, extra=()):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("translate-en_de-1_9/metadata.json", json.dumps(metadata))
+        z.write(SPM, "translate-en_de-1_9/sentencepiece.model")
+        for file in os.listdir(folder):
+            z.write(os.path.join(folder, file), "translate-en_de-1_9/model/" + file)
+        for name in extra:
+            z.writestr(name, "x")
+
+
+def test_argos(tmp_path, expected):
+    file = str(tmp_path / "a.argosmodel")
+    package(file, os.path.join(DATA, "f32"), {"from_code": "en", "to_code": "pb"},
+            ["translate-en_de-1_9/../../evil", "translate-en_de-1_9/stanza/x"])
+    run(["convert", "argos", file, "--out", str(tmp_path / "b")])
+    with open(tmp_path / "b" / "manifest.json", encoding="utf-8") as f:
+        assert json.load(f)["pairs"] == [["en", "pt-BR"]]
+    got = run(["translate", "--model", str(tmp_path / "b"), "--beam-size", "1", "--max-length", "40", "--keep-loops"],
+              [t[0] for t in expected["texts"]]).splitlines()
+    assert [g.strip() for g in got] == [t[1] for t in expected["texts"]]
+    package(file, os.path.join(DATA, "int8"), {"from_code": "en", "to_code": "de"}, ["translate-en_de-1_9/bpe.model"])
+    assert "bpe.model" in run(["convert", "argos", file, "--out", str(tmp_path / "c")], code=1)
+    assert "zip" in run(["convert", "argos", SPM, "--out", str(tmp_path / "c")], code=1)
