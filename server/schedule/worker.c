@@ -1,5 +1,5 @@
-/* DESIGN. A worker owns the entries of its live sentences. `live` finds one by its id in the
- * engine; `ranking` has all of them by rank, which is the order the batcher wants. A live sentence
+/* DESIGN. A worker owns the entries of its live sentences. They are found by their id in
+ * the engine and by rank, which is the order the batcher wants (live_set.h). A live sentence
  * answers all its duplicates: they hang on its entry by next, and it leaves with the last of them.
  * A model is referenced as long as one of its sentences is live (through its task), so engines
  * never vanish under a step.
@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/schedule/live_set.h"
 #include "server/schedule/pace.h"
 
 #include <signal.h>
@@ -22,7 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_LIVE 4096
 #define MAX_MODELS 256
 #define PICK 256 /* entries asked for at once */
 
@@ -33,15 +33,9 @@ struct worker {
     struct dg_metrics *metrics;
     struct dg_core_share *share;
     struct dg_batch_policy policy;
-    /* by id; the first of its duplicates. NULL: free */
-    struct dg_entry *live[MAX_LIVE];
-    /* [n_free] ids, a stack */
-    uint32_t free_ids[MAX_LIVE], n_free;
-    /* [n_live] ascending by rank */
-    struct dg_entry *ranking[MAX_LIVE];
-    uint32_t n_live;
-    /* those of one model, in that order */
-    struct dg_entry *of_model[MAX_LIVE];
+    struct dg_live_set live;
+    /* those of one model, ascending by rank */
+    struct dg_entry *of_model[DG_LIVE_MAX];
     /* source tokens that the step to come encodes */
     uint32_t newcomer_tokens;
     /* [n_models] those with something to do, referenced for one turn */
@@ -66,61 +60,6 @@ static struct dg_replica *replica_of(const struct worker *w, const struct dg_ser
 static struct dg_engine *engine_of(const struct worker *w, const struct dg_served *model)
 {
     return replica_of(w, model)->engine;
-}
-
-/* ---- live sentences ---- */
-
-static void ranking_put(struct worker *w, struct dg_entry *e)
-{
-    /* From the end: a sentence that has just come mostly ranks last. */
-    uint32_t at = w->n_live++;
-    for (; at > 0 && w->ranking[at - 1]->node.key > e->node.key; at--)
-        w->ranking[at] = w->ranking[at - 1];
-    w->ranking[at] = e;
-}
-
-static uint32_t ranking_find(const struct worker *w, const struct dg_entry *e)
-{
-    uint32_t at = 0;
-    while (w->ranking[at] != e)
-        at++;
-    return at;
-}
-
-/* e is no longer live, and its id is free. */
-static void leave(struct worker *w, struct dg_entry *e)
-{
-    const uint32_t at = ranking_find(w, e);
-    w->n_live--;
-    memmove(&w->ranking[at], &w->ranking[at + 1], (w->n_live - at) * sizeof *w->ranking);
-    /* The engine must have let go of the id before: it is given to the next sentence. */
-    w->live[e->id] = NULL;
-    w->free_ids[w->n_free++] = e->id;
-}
-
-/* e, the first of its duplicates, is over: the next of them takes over its id and rank, or the
- * sentence leaves when there is none. The caller settles e. */
-static void unlink_first(struct worker *w, struct dg_entry *e)
-{
-    struct dg_entry *next = e->next;
-    if (!next) {
-        leave(w, e);
-        return;
-    }
-    /* The engine knows the id alone, so the sentence goes on as it is. */
-    dg_entry_succeed(next, e);
-    w->ranking[ranking_find(w, e)] = next;
-    w->live[e->id] = next;
-}
-
-/* List the live sentences of a model in of_model, ascending by rank; returns how many. */
-static size_t list_model(struct worker *w, const struct dg_served *model)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < w->n_live; i++)
-        if (w->ranking[i]->task->model == model)
-            w->of_model[n++] = w->ranking[i];
-    return n;
 }
 
 /* What the metrics and the queue say of an engine between steps. */
@@ -157,14 +96,14 @@ static void drop(struct dg_entry *e)
 static bool drop_duplicates(struct worker *w, uint32_t id, bool stop)
 {
     /* As long as the first of them is over, another becomes the first. */
-    for (struct dg_entry *e; (e = w->live[id]) != NULL && is_over(e, stop);) {
-        unlink_first(w, e);
+    for (struct dg_entry *e; (e = w->live.by_id[id]) != NULL && is_over(e, stop);) {
+        dg_live_set_unlink_first(&w->live, e);
         drop(e);
     }
-    if (!w->live[id])
+    if (!w->live.by_id[id])
         return true;
     /* The first stays; of those that hang on it some may be over. */
-    for (struct dg_entry **link = &w->live[id]->next, *e; (e = *link) != NULL;) {
+    for (struct dg_entry **link = &w->live.by_id[id]->next, *e; (e = *link) != NULL;) {
         if (!is_over(e, stop)) {
             link = &e->next;
             continue;
@@ -179,9 +118,9 @@ static bool drop_duplicates(struct worker *w, uint32_t id, bool stop)
 static void drop_over(struct worker *w)
 {
     bool stop = dg_queue_stopped(w->queue);
-    for (uint32_t i = 0; i < w->n_live;) {
-        const uint32_t id = w->ranking[i]->id;
-        struct dg_served *model = w->ranking[i]->task->model;
+    for (uint32_t i = 0; i < w->live.n;) {
+        const uint32_t id = w->live.ranking[i]->id;
+        struct dg_served *model = w->live.ranking[i]->task->model;
         dg_served_hold(model); /* the last entry may take its task, and that the model, along */
         if (drop_duplicates(w, id, stop)) { /* what ranked after it has moved up to i */
             dg_engine_cancel(engine_of(w, model), id);
@@ -208,11 +147,10 @@ static void fail(struct worker *w, struct dg_entry *e, const struct dg_error *er
 
 static void joined(struct worker *w, struct dg_entry *e, uint64_t now)
 {
-    w->live[e->id] = e;
     e->paused = false;
     e->admitted_ns = now;
     e->encoded_ns = 0;
-    ranking_put(w, e);
+    dg_live_set_put(&w->live, e);
     w->newcomer_tokens += e->source_tokens;
     /* Each request has waited its own time, also for a sentence that it shares. */
     for (; e; e = e->next)
@@ -225,15 +163,12 @@ static bool admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
 {
     struct dg_sentence s;
     struct dg_error err = {0};
-    if (w->n_free == 0)
+    uint32_t id; /* taken when the engine has taken the sentence */
+    if (!dg_live_set_next_id(&w->live, &id))
         return false;
-    /* The id stays on the stack until the engine has taken the sentence. */
-    const uint32_t id = w->free_ids[w->n_free - 1];
     dg_job_sentence(e->job, e->index, &s);
     int rc = dg_engine_admit(engine_of(w, e->task->model), id, &s, &err);
     if (rc == DG_OK) {
-        w->n_free--;
-        e->id = id;
         joined(w, e, now);
         return true;
     }
@@ -247,7 +182,8 @@ static bool admit_one(struct worker *w, struct dg_entry *e, uint64_t now)
 /* Pause and resume live sentences for the step to come, as the batcher says. */
 static void pause_others(struct worker *w, struct dg_served *model, const struct dg_room *room)
 {
-    const size_t n = list_model(w, model); /* once more: some have just joined */
+    const size_t n =
+        dg_live_set_of_model(&w->live, model, w->of_model); /* once more: some have just joined */
     dg_batcher_run(&w->policy, room->knee, room->step, w->of_model, n);
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = w->of_model[i];
@@ -270,7 +206,7 @@ static void admit(struct worker *w, struct dg_served *model, uint64_t now)
     struct dg_turn turn = {.now_ns = now,
         .pace = paced ? replica->pace : NULL,
         .live = w->of_model,
-        .n_live = list_model(w, model),
+        .n_live = dg_live_set_of_model(&w->live, model, w->of_model),
         .most = c.rows_free + c.rows_live,
         .room = {.rows = c.rows_free,
             .sentences = c.sentences_free,
@@ -295,8 +231,8 @@ static void hold_models(struct worker *w)
 {
     /* Those that an entry waits for, referenced by the queue, then those of live sentences. */
     w->n_models = dg_queue_models(w->queue, w->models, MAX_MODELS);
-    for (uint32_t i = 0; i < w->n_live; i++) {
-        struct dg_served *m = w->ranking[i]->task->model;
+    for (uint32_t i = 0; i < w->live.n; i++) {
+        struct dg_served *m = w->live.ranking[i]->task->model;
         size_t k = 0;
         while (k < w->n_models && w->models[k] != m)
             k++;
@@ -313,7 +249,7 @@ static void hold_models(struct worker *w)
  * encoding. */
 static void mark_encoded(struct worker *w, const struct dg_served *m, uint64_t now)
 {
-    const size_t n = list_model(w, m);
+    const size_t n = dg_live_set_of_model(&w->live, m, w->of_model);
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = w->of_model[i];
         if (e->encoded_ns != 0)
@@ -331,7 +267,7 @@ static bool admit_again(struct worker *w, struct dg_entry *e)
     struct dg_error err = {0};
     dg_job_sentence(e->job, e->index, &s);
     if (dg_engine_admit(engine_of(w, e->task->model), e->id, &s, &err) != DG_OK) {
-        leave(w, e);
+        dg_live_set_leave(&w->live, e);
         fail(w, e, &err);
         return false;
     }
@@ -353,16 +289,17 @@ static void settle(struct worker *w, struct dg_entry *e)
 static struct dg_entry *accept(
     struct worker *w, uint32_t id, const struct dg_result *r, uint64_t now)
 {
-    const struct dg_entry_times times = {w->live[id]->admitted_ns, w->live[id]->encoded_ns, now};
+    const struct dg_entry_times times = {
+        w->live.by_id[id]->admitted_ns, w->live.by_id[id]->encoded_ns, now};
     /* As in drop_duplicates: first the first ones, for as long as the first takes the answer, then
      * those that hang on the one that does not. */
-    for (struct dg_entry *e; (e = w->live[id]) != NULL && dg_task_accept(e, r, &times);) {
-        unlink_first(w, e);
+    for (struct dg_entry *e; (e = w->live.by_id[id]) != NULL && dg_task_accept(e, r, &times);) {
+        dg_live_set_unlink_first(&w->live, e);
         settle(w, e);
     }
-    if (!w->live[id])
+    if (!w->live.by_id[id])
         return NULL;
-    for (struct dg_entry **link = &w->live[id]->next, *e; (e = *link) != NULL;) {
+    for (struct dg_entry **link = &w->live.by_id[id]->next, *e; (e = *link) != NULL;) {
         if (!dg_task_accept(e, r, &times)) {
             link = &e->next;
             continue;
@@ -370,7 +307,7 @@ static struct dg_entry *accept(
         *link = e->next;
         settle(w, e);
     }
-    return w->live[id];
+    return w->live.by_id[id];
 }
 
 static void collect(struct worker *w, struct dg_replica *replica, uint64_t now)
@@ -378,8 +315,8 @@ static void collect(struct worker *w, struct dg_replica *replica, uint64_t now)
     const struct dg_result *r;
     while ((r = dg_engine_poll(replica->engine)) != NULL) {
         /* Read before accept(), which may free the entry with its task. */
-        const uint32_t id = (uint32_t)r->id, tokens = w->live[id]->source_tokens;
-        const uint64_t encoded_ns = w->live[id]->encoded_ns;
+        const uint32_t id = (uint32_t)r->id, tokens = w->live.by_id[id]->source_tokens;
+        const uint64_t encoded_ns = w->live.by_id[id]->encoded_ns;
         struct dg_entry *again = accept(w, id, r, now);
         /* Its room is free already, so a second round fits where the first one did. */
         dg_engine_release(replica->engine, r);
@@ -451,7 +388,7 @@ static void step(struct worker *w, struct dg_served *model)
 /* False: the queue is stopped and nothing is live. */
 static bool await(struct worker *w)
 {
-    if (w->n_live > 0)
+    if (w->live.n > 0)
         return true;
     if (w->busy)
         dg_core_share_end(w->share);
@@ -490,8 +427,7 @@ int dg_workers_open(
             w->metrics = o->metrics;
             w->share = o->share;
             w->policy = o->policy;
-            for (; w->n_free < MAX_LIVE; w->n_free++) /* id 0 on top */
-                w->free_ids[w->n_free] = MAX_LIVE - 1 - w->n_free;
+            dg_live_set_init(&w->live);
             number = pthread_create(&w->thread, NULL, work, w);
         }
         if (!w || number != 0) {

@@ -1,0 +1,69 @@
+#include "server/schedule/live_set.h"
+
+#include <string.h>
+
+void dg_live_set_init(struct dg_live_set *s)
+{
+    for (; s->n_free < DG_LIVE_MAX; s->n_free++) /* id 0 on top */
+        s->free_ids[s->n_free] = DG_LIVE_MAX - 1 - s->n_free;
+}
+
+bool dg_live_set_next_id(const struct dg_live_set *s, uint32_t *id)
+{
+    if (s->n_free == 0)
+        return false;
+    *id = s->free_ids[s->n_free - 1];
+    return true;
+}
+
+void dg_live_set_put(struct dg_live_set *s, struct dg_entry *e)
+{
+    e->id = s->free_ids[--s->n_free];
+    s->by_id[e->id] = e;
+    /* From the end: a sentence that has just come mostly ranks last. */
+    uint32_t at = s->n++;
+    for (; at > 0 && s->ranking[at - 1]->node.key > e->node.key; at--)
+        s->ranking[at] = s->ranking[at - 1];
+    s->ranking[at] = e;
+}
+
+static uint32_t find(const struct dg_live_set *s, const struct dg_entry *e)
+{
+    uint32_t at = 0;
+    while (s->ranking[at] != e)
+        at++;
+    return at;
+}
+
+void dg_live_set_leave(struct dg_live_set *s, struct dg_entry *e)
+{
+    const uint32_t at = find(s, e);
+    s->n--;
+    memmove(&s->ranking[at], &s->ranking[at + 1], (s->n - at) * sizeof *s->ranking);
+    /* The engine must have let go of the id before: it is given to the next sentence. */
+    s->by_id[e->id] = NULL;
+    s->free_ids[s->n_free++] = e->id;
+}
+
+void dg_live_set_unlink_first(struct dg_live_set *s, struct dg_entry *e)
+{
+    struct dg_entry *next = e->next;
+    if (!next) {
+        dg_live_set_leave(s, e);
+        return;
+    }
+    /* The engine knows the id alone, so the sentence goes on as it is. */
+    dg_entry_succeed(next, e);
+    s->ranking[find(s, e)] = next;
+    s->by_id[e->id] = next;
+}
+
+size_t dg_live_set_of_model(
+    const struct dg_live_set *s, const struct dg_served *model, struct dg_entry **out)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->ranking[i]->task->model == model)
+            out[n++] = s->ranking[i];
+    return n;
+}
