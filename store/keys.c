@@ -1,5 +1,7 @@
 #include "store/keys_internal.h"
 
+#include "store/schema.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,42 +11,21 @@
 #include <sys/types.h>
 #include <sha2.h>
 
-#define APPLICATION_ID "1145523019" /* "DGKK" in the file: other files of SQLite are refused */
 #define SECRET_BYTES 32
 
-static const char schema[] =
-    "BEGIN IMMEDIATE;"
-    "CREATE TABLE IF NOT EXISTS keys(id TEXT PRIMARY KEY, name TEXT NOT NULL,"
+static const char *const steps[] = {
+    "CREATE TABLE keys(id TEXT PRIMARY KEY, name TEXT NOT NULL,"
     " hash BLOB NOT NULL UNIQUE, scopes INTEGER NOT NULL, created_s INTEGER NOT NULL,"
     " revoked_s INTEGER NOT NULL DEFAULT 0, requests_per_minute INTEGER NOT NULL DEFAULT 0,"
     " characters_per_day INTEGER NOT NULL DEFAULT 0);"
-    "CREATE TABLE IF NOT EXISTS usage(id TEXT NOT NULL REFERENCES keys(id), day INTEGER NOT NULL,"
-    " requests INTEGER NOT NULL, characters INTEGER NOT NULL, PRIMARY KEY(id, day)) WITHOUT ROWID;"
-    "PRAGMA application_id = " APPLICATION_ID ";"
-    "PRAGMA user_version = 1;"
-    "COMMIT";
+    "CREATE TABLE usage(id TEXT NOT NULL REFERENCES keys(id), day INTEGER NOT NULL,"
+    " requests INTEGER NOT NULL, characters INTEGER NOT NULL, PRIMARY KEY(id, day)) WITHOUT ROWID",
+};
 
-/* An empty file becomes ours; anything else must be already. */
-static int check_schema(struct dg_keys *k, bool create, struct dg_error *err)
-{
-    int64_t id = 0, version = 0, tables = 0;
-    int rc = dg_db_number(&k->db, "PRAGMA application_id", &id, err);
-    if (rc == DG_OK)
-        rc = dg_db_number(&k->db, "PRAGMA user_version", &version, err);
-    if (rc == DG_OK)
-        rc = dg_db_number(&k->db, "SELECT count(*) FROM sqlite_master", &tables, err);
-    if (rc != DG_OK)
-        return rc;
-    if (id == 0 && tables == 0 && create)
-        return dg_db_run(&k->db, schema, err);
-    if (id != strtoll(APPLICATION_ID, NULL, 10))
-        return dg_error_set(err, DG_EFORMAT, "%s is not a file of API keys", k->db.path);
-    if (version != 1)
-        return dg_error_set(err, DG_EUNSUP,
-            "%s has version %lld of its tables, this program knows 1", k->db.path,
-            (long long)version);
-    return DG_OK;
-}
+static const struct dg_schema schema = {.application_id = 1145523019, /* "DGKK" */
+    .what = "API keys",
+    .steps = steps,
+    .n_steps = sizeof steps / sizeof *steps};
 
 /* Open the file at path, whichever it is now. */
 static int open_file(struct dg_keys *k, const char *path, bool create, struct dg_error *err)
@@ -54,7 +35,7 @@ static int open_file(struct dg_keys *k, const char *path, bool create, struct dg
     if (rc == DG_OK && stat(path, &now) != 0)
         rc = dg_error_set(err, DG_EIO, "cannot look at %s: %s", path, strerror(errno));
     if (rc == DG_OK)
-        rc = check_schema(k, create, err);
+        rc = dg_schema_apply(&k->db, &schema, create, err);
     if (rc == DG_OK)
         rc = dg_db_number(&k->db, "PRAGMA data_version", &k->data_version, err);
     if (rc != DG_OK) {

@@ -1,0 +1,50 @@
+#include "store/schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* One step, unless another program has taken it meanwhile. */
+static int take_step(
+    struct dg_db *db, const struct dg_schema *schema, size_t step, struct dg_error *err)
+{
+    char mark[96];
+    int64_t version = 0;
+    int rc = dg_db_run(db, "BEGIN IMMEDIATE", err);
+    if (rc != DG_OK)
+        return rc;
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %" PRId64 "; PRAGMA user_version = %zu",
+        schema->application_id, step + 1);
+    rc = dg_db_number(db, "PRAGMA user_version", &version, err);
+    if (rc == DG_OK && (size_t)version == step)
+        rc = dg_db_run(db, schema->steps[step], err);
+    if (rc == DG_OK && (size_t)version == step)
+        rc = dg_db_run(db, mark, err);
+    if (rc == DG_OK)
+        rc = dg_db_run(db, "COMMIT", err);
+    if (rc != DG_OK)
+        dg_db_run(db, "ROLLBACK", NULL);
+    return rc;
+}
+
+int dg_schema_apply(
+    struct dg_db *db, const struct dg_schema *schema, bool create, struct dg_error *err)
+{
+    int64_t id = 0, version = 0, tables = 0;
+    int rc = dg_db_number(db, "PRAGMA application_id", &id, err);
+    if (rc == DG_OK)
+        rc = dg_db_number(db, "PRAGMA user_version", &version, err);
+    if (rc == DG_OK)
+        rc = dg_db_number(db, "SELECT count(*) FROM sqlite_master", &tables, err);
+    if (rc != DG_OK)
+        return rc;
+    const bool empty = id == 0 && tables == 0 && create;
+    if (!empty && id != schema->application_id)
+        return dg_error_set(err, DG_EFORMAT, "%s is not a file of %s", db->path, schema->what);
+    if (version < 0 || (size_t)version > schema->n_steps)
+        return dg_error_set(err, DG_EUNSUP,
+            "%s has version %" PRId64 " of its tables, this program knows %zu", db->path, version,
+            schema->n_steps);
+    for (size_t step = (size_t)version; step < schema->n_steps && rc == DG_OK; step++)
+        rc = take_step(db, schema, step, err);
+    return rc;
+}

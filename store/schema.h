@@ -1,0 +1,24 @@
+/* The tables of a file of ours, brought up to date step by step. Only store/ includes this. */
+#ifndef DG_STORE_SCHEMA_H
+#define DG_STORE_SCHEMA_H
+
+#include "store/db.h"
+
+#include <stddef.h>
+
+struct dg_schema {
+    /* in the file: other files of SQLite are refused */
+    int64_t application_id;
+    /* what it is a file of, for messages */
+    const char *what;
+    /* [n_steps] SQL; step i makes version i + 1 (user_version) of version i */
+    const char *const *steps;
+    size_t n_steps;
+};
+
+/* An empty file becomes ours where create says so; an older one is brought up to date. DG_EFORMAT:
+ * something else; DG_EUNSUP: a newer program's. */
+int dg_schema_apply(
+    struct dg_db *db, const struct dg_schema *schema, bool create, struct dg_error *err);
+
+#endif

@@ -1,0 +1,159 @@
+#include "store/tmx.h"
+
+#include <libxml/xmlreader.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct variant {
+    char language[36];
+    struct dg_buffer text;
+};
+
+/* A document that is being read. */
+struct tmx {
+    xmlTextReaderPtr reader;
+    struct variant variants[DG_TMX_MAX_VARIANTS];
+    /* of the unit at hand */
+    size_t n;
+    bool in_segment;
+    /* depth of a code whose content is left out; -1: none */
+    int code;
+    /* the parser's own message */
+    char message[256];
+    int line;
+};
+
+static void on_error(
+    void *arg, const char *message, xmlParserSeverities severity, xmlTextReaderLocatorPtr locator)
+{
+    struct tmx *t = arg;
+    if (t->message[0] != '\0' || severity == XML_PARSER_SEVERITY_VALIDITY_WARNING ||
+        severity == XML_PARSER_SEVERITY_WARNING)
+        return;
+    snprintf(t->message, sizeof t->message, "%.*s", (int)strcspn(message, "\n"), message);
+    t->line = xmlTextReaderLocatorLineNumber(locator);
+}
+
+static bool is(const struct tmx *t, const char *name)
+{
+    const xmlChar *own = xmlTextReaderConstLocalName(t->reader);
+    return own && strcmp((const char *)own, name) == 0;
+}
+
+static int wrong(const struct tmx *t, const char *what, struct dg_error *err)
+{
+    return dg_error_set(
+        err, DG_EFORMAT, "TMX, line %d: %s", xmlTextReaderGetParserLineNumber(t->reader), what);
+}
+
+static int begin_variant(struct tmx *t, struct dg_error *err)
+{
+    xmlChar *language = xmlTextReaderGetAttribute(t->reader, (const xmlChar *)"xml:lang");
+    if (!language)
+        language = xmlTextReaderGetAttribute(t->reader, (const xmlChar *)"lang"); /* TMX 1.1 */
+    const size_t n = language ? strlen((const char *)language) : 0;
+    int rc = DG_OK;
+    if (n == 0 || n >= sizeof t->variants[0].language)
+        rc = wrong(t, "a <tuv> has no language (xml:lang), or a long one", err);
+    else if (t->n == DG_TMX_MAX_VARIANTS)
+        rc = wrong(t, "a <tu> has more than 32 variants", err);
+    if (rc == DG_OK) {
+        struct variant *v = &t->variants[t->n++];
+        memcpy(v->language, language, n + 1);
+        dg_buffer_reset(&v->text);
+        dg_buffer_add(&v->text, "", 0);
+    }
+    xmlFree(language);
+    return rc;
+}
+
+static int visit_unit(struct tmx *t, dg_memory_visit *visit, void *ctx, struct dg_error *err)
+{
+    int rc = DG_OK;
+    for (size_t i = 0; i < t->n && rc == DG_OK; i++) {
+        for (size_t k = 0; k < t->n && rc == DG_OK; k++) {
+            const struct variant *a = &t->variants[i], *b = &t->variants[k];
+            const struct dg_memory_pair pair = {.source_lang = a->language,
+                .target_lang = b->language,
+                .source = a->text.data,
+                .target = b->text.data,
+                .source_len = a->text.len,
+                .target_len = b->text.len};
+            if (a->text.failed || b->text.failed)
+                return dg_error_set(err, DG_ENOMEM, "no memory for a unit of a TMX file");
+            if (i != k && a->text.len > 0 && b->text.len > 0 &&
+                strcmp(a->language, b->language) != 0)
+                rc = visit(ctx, &pair, err);
+        }
+    }
+    return rc;
+}
+
+/* Inline elements hold codes of the format that the text came from; <hi> and <mrk> hold text. */
+static bool is_code(const struct tmx *t)
+{
+    return is(t, "ph") || is(t, "bpt") || is(t, "ept") || is(t, "it") || is(t, "ut");
+}
+
+static int begin_element(struct tmx *t, struct dg_error *err)
+{
+    if (xmlTextReaderDepth(t->reader) == 0 && !is(t, "tmx"))
+        return wrong(t, "the document is no <tmx>", err);
+    if (is(t, "tu"))
+        t->n = 0;
+    if (is(t, "tuv"))
+        return begin_variant(t, err);
+    if (is(t, "seg") && t->n > 0)
+        t->in_segment = !xmlTextReaderIsEmptyElement(t->reader);
+    else if (t->in_segment && t->code < 0 && is_code(t) && !xmlTextReaderIsEmptyElement(t->reader))
+        t->code = xmlTextReaderDepth(t->reader);
+    return DG_OK;
+}
+
+static int look_at(struct tmx *t, dg_memory_visit *visit, void *ctx, struct dg_error *err)
+{
+    switch (xmlTextReaderNodeType(t->reader)) {
+    case XML_READER_TYPE_ELEMENT: return begin_element(t, err);
+    case XML_READER_TYPE_END_ELEMENT:
+        if (t->code == xmlTextReaderDepth(t->reader))
+            t->code = -1;
+        if (is(t, "seg"))
+            t->in_segment = false;
+        return is(t, "tu") ? visit_unit(t, visit, ctx, err) : DG_OK;
+    case XML_READER_TYPE_ENTITY_REFERENCE:
+        return t->in_segment ? wrong(t, "an entity that is not XML's own", err) : DG_OK;
+    case XML_READER_TYPE_TEXT:
+    case XML_READER_TYPE_CDATA:
+    case XML_READER_TYPE_SIGNIFICANT_WHITESPACE:
+        if (t->in_segment && t->code < 0)
+            dg_buffer_adds(
+                &t->variants[t->n - 1].text, (const char *)xmlTextReaderConstValue(t->reader));
+        return DG_OK;
+    default: return DG_OK;
+    }
+}
+
+int dg_tmx_read(const char *s, size_t n, dg_memory_visit *visit, void *ctx, struct dg_error *err)
+{
+    struct tmx t = {.code = -1};
+    int rc = DG_OK, got = 1;
+    if (n > INT_MAX)
+        return dg_error_set(err, DG_ELIMIT, "a TMX file of %zu bytes, the limit is %d", n, INT_MAX);
+    for (size_t i = 0; i < DG_TMX_MAX_VARIANTS; i++)
+        dg_buffer_init(&t.variants[i].text);
+    t.reader = xmlReaderForMemory(
+        s, (int)n, NULL, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+    if (!t.reader)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a TMX file");
+    xmlTextReaderSetErrorHandler(t.reader, on_error, &t);
+    while (rc == DG_OK && (got = xmlTextReaderRead(t.reader)) == 1)
+        rc = look_at(&t, visit, ctx, err);
+    if (rc == DG_OK && got < 0)
+        rc = dg_error_set(err, DG_EFORMAT, "TMX, line %d: %s", t.line,
+            t.message[0] != '\0' ? t.message : "not XML");
+    xmlFreeTextReader(t.reader);
+    for (size_t i = 0; i < DG_TMX_MAX_VARIANTS; i++)
+        dg_buffer_deinit(&t.variants[i].text);
+    return rc;
+}
