@@ -29,46 +29,59 @@ static const char *secret_of(const struct dg_http_exchange *x)
     return dg_http_header(x, "X-API-Key");
 }
 
-static void refuse(
-    struct dg_http_exchange *x, int status, const char *code, const char *message, int64_t wait_s)
+static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)
 {
     struct dg_http_reply r = {0};
     dg_reply_error(&r, status, code, NULL, message);
-    if (status == 429)
-        dg_reply_retry_after(&r, wait_s);
-    if (status == 401)
-        dg_http_reply_header(&r, "WWW-Authenticate", "Bearer realm=\"dragoman\"");
     dg_http_reply_take(x, &r);
 }
 
-static bool check_key(
-    struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope, struct visit *v)
+/* How a refused key is reported where the API has no manner of its own. */
+static void say(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message)
 {
+    if (why == DG_AUTH_RATE)
+        dg_reply_error(r, 429, "rate_limited", NULL, message);
+    else if (why == DG_AUTH_SCOPE)
+        dg_reply_error(r, 403, "forbidden", NULL, message);
+    else
+        dg_reply_error(r, 401, "unauthorized", NULL, message);
+}
+
+static const char *message_of(enum dg_auth_verdict why, unsigned scope)
+{
+    switch (why) {
+    case DG_AUTH_MISSING:
+        return "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY";
+    case DG_AUTH_UNKNOWN: return "the API key is not known here, or was revoked";
+    case DG_AUTH_RATE: return "the API key has sent all its requests of this minute";
+    default:
+        return scope == DG_SCOPE_ADMIN ? "the API key may not do this: it has no scope admin"
+                                       : "the API key may not do this: it has no scope translate";
+    }
+}
+
+static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
+    const struct dg_gate_manner *manner, struct visit *v)
+{
+    char own[DG_GATE_KEY];
     int64_t wait_s;
     struct dg_auth_key *key;
-    enum dg_auth_verdict verdict = dg_auth_enter(auth, secret_of(x), scope, &key, &wait_s);
+    struct dg_http_reply r = {0};
+    const char *secret = secret_of(x);
+    if (!secret && manner && manner->find_key(x, own))
+        secret = own;
+    enum dg_auth_verdict verdict = dg_auth_enter(auth, secret, scope, &key, &wait_s);
     v->key = verdict == DG_AUTH_OK ? key : NULL;
     v->shown = key ? dg_auth_id(key) : verdict == DG_AUTH_UNKNOWN ? "unknown" : "-";
-    switch (verdict) {
-    case DG_AUTH_MISSING:
-        refuse(x, 401, "unauthorized",
-            "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0);
-        return false;
-    case DG_AUTH_UNKNOWN:
-        refuse(x, 401, "unauthorized", "the API key is not known here, or was revoked", 0);
-        return false;
-    case DG_AUTH_SCOPE:
-        refuse(x, 403, "forbidden",
-            scope == DG_SCOPE_ADMIN ? "the API key may not do this: it has no scope admin"
-                                    : "the API key may not do this: it has no scope translate",
-            0);
-        return false;
-    case DG_AUTH_RATE:
-        refuse(
-            x, 429, "rate_limited", "the API key has sent all its requests of this minute", wait_s);
-        return false;
-    default: return true;
-    }
+    if (verdict == DG_AUTH_OK)
+        return true;
+    (manner ? manner->refuse : say)(&r, verdict, message_of(verdict, scope));
+    if (r.status == 429)
+        dg_reply_retry_after(&r, wait_s);
+    if (r.status == 401)
+        dg_http_reply_header(&r, "WWW-Authenticate", "Bearer realm=\"dragoman\"");
+    dg_http_reply_take(x, &r);
+    return false;
 }
 
 /* Through the Unix socket, and not from a proxy that uses it and passes on what others send. Not by
@@ -80,12 +93,12 @@ static bool is_owner(const struct dg_http_exchange *x)
            !dg_http_header(x, "Origin");
 }
 
-bool dg_gate_enter(
-    struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope, const struct dg_route *route)
+bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
+    const struct dg_gate_manner *manner, const struct dg_route *route)
 {
     struct visit *v = calloc(1, sizeof *v);
     if (!v) {
-        refuse(x, 503, "overloaded", "no memory for a request", 0);
+        refuse(x, 503, "overloaded", "no memory for a request");
         return false;
     }
     v->route = route;
@@ -94,12 +107,11 @@ bool dg_gate_enter(
     if (scope == 0 || (scope == DG_SCOPE_ADMIN && is_owner(x)))
         return true;
     if (auth)
-        return check_key(auth, x, scope, v);
+        return check_key(auth, x, scope, manner, v);
     if (scope == DG_SCOPE_ADMIN) {
         refuse(x, 403, "forbidden",
             "without API keys (--keys) this goes through the server's Unix socket (--unix-socket) "
-            "alone; SIGHUP does the same",
-            0);
+            "alone; SIGHUP does the same");
         return false;
     }
     return true;

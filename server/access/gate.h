@@ -6,16 +6,27 @@
 #define DG_SERVER_ACCESS_GATE_H
 
 #include "base/error.h"
+#include "server/access/auth.h"
 #include "server/http/http.h"
 
-struct dg_auth;
 struct dg_route;
 
+#define DG_GATE_KEY 256 /* bytes of a key that is looked at, with NUL */
+
+/* Where an API's requests hold their keys, and what it says when one is refused. */
+struct dg_gate_manner {
+    /* The key, in out; false: none. */
+    bool (*find_key)(const struct dg_http_exchange *x, char out[DG_GATE_KEY]);
+    /* Fill r: why, and how we say it. Retry-After and the like are added. */
+    void (*refuse)(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message);
+};
+
 /* A request for route (kept for dg_gate_route, not looked into) begins, which asks for one of the
- * scopes, bits of enum dg_scope; 0: open to all. auth NULL: no keys are asked for. False: it was
- * refused, and replied to: 401, 403 or 429. */
-bool dg_gate_enter(
-    struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope, const struct dg_route *route);
+ * scopes, bits of enum dg_scope; 0: open to all. auth NULL: no keys are asked for. manner NULL:
+ * keys are in headers, as they always may be. False: it was refused, and replied to: 401, 403 or
+ * 429, or as manner has it. */
+bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
+    const struct dg_gate_manner *manner, const struct dg_route *route);
 /* So many characters are to be translated: take them from the key's day. Once. DG_EQUOTA: they do
  * not fit. */
 int dg_gate_use(

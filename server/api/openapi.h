@@ -1,5 +1,5 @@
-/* openapi.yaml, built in, and the page that page/ makes of it (openapi.c and docs_page.c are made
- * by CMake). Static storage. */
+/* openapi.yaml, built in, and the page that page/ makes of it as HTML and as JSON (openapi.c,
+ * docs_page.c and openapi_json.c are made by CMake). Static storage. */
 #ifndef DG_SERVER_API_OPENAPI_H
 #define DG_SERVER_API_OPENAPI_H
 
@@ -7,6 +7,8 @@
 
 extern const unsigned char dg_openapi[]; /* [dg_openapi_size] */
 extern const size_t dg_openapi_size;
+extern const unsigned char dg_openapi_json[]; /* [dg_openapi_json_size] */
+extern const size_t dg_openapi_json_size;
 extern const unsigned char dg_docs_page[]; /* [dg_docs_page_size] */
 extern const size_t dg_docs_page_size;
 

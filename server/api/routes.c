@@ -116,7 +116,7 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
         atomic_fetch_add(&app->in_flight, 1);
         bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
         unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
-        if (!dg_gate_enter(app->auth, x, scope, route))
+        if (!dg_gate_enter(app->auth, x, scope, NULL, route))
             return;
         if (route->endpoint)
             dg_endpoint_handle(app, x, route->endpoint);

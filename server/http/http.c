@@ -73,6 +73,8 @@ static enum MHD_Result send_reply(struct dg_http_exchange *x)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
     for (size_t i = 0; i < r->n_headers; i++)
         MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
+    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
+        MHD_add_response_header(response, (*h)[0], (*h)[1]);
     MHD_add_response_header(response, "X-Request-Id", x->id);
     if (r->close || atomic_load(&x->http->draining))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
@@ -94,6 +96,7 @@ static void exchange_unref(struct dg_http_exchange *x)
         x->later->drop(x->later_arg);
     atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
     dg_buffer_deinit(&x->body);
+    free(x->query);
     dg_buffer_deinit(&x->out);
     free(x->reply.body);
     pthread_mutex_destroy(&x->lock);
@@ -148,6 +151,11 @@ void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
 const void *dg_http_tag(const struct dg_http_exchange *x)
 {
     return x->tag;
+}
+
+void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2])
+{
+    x->headers = headers;
 }
 
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg)
@@ -437,13 +445,18 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 /* The request line was read: an exchange begins. */
 static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
-    (void)uri;
+    const char *query = strchr(uri, '?');
     struct dg_http_exchange *x = calloc(1, sizeof *x);
-    if (!x)
+    if (x && query)
+        x->query = strdup(query + 1); /* the library takes its own copy of the line apart */
+    if (!x || (query && !x->query)) {
+        free(x);
         return NULL;
+    }
     x->http = cls;
     x->mhd = mhd;
     x->request.method = x->request.path = x->request.body = x->request.id = "";
+    x->request.query = x->query ? x->query : "";
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     x->connection = info ? info->socket_context : NULL;

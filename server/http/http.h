@@ -18,6 +18,7 @@ struct dg_http_exchange; /* one request and its reply */
 
 struct dg_http_request {
     const char *method, *path; /* path: percent-decoded, without the query */
+    const char *query;         /* as it was sent, without "?"; "": there is none */
     const char *body;          /* [body_len]; not NUL-terminated text, never NULL */
     size_t body_len;
     const char *id;      /* X-Request-Id: the client's when it is well-formed, else made here */
@@ -101,6 +102,9 @@ int dg_http_outcome(const struct dg_http_exchange *x);
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);
 const void *dg_http_tag(const struct dg_http_exchange *x);
 
+/* Headers of its reply, whoever makes that: NULL-ended pairs of name and value, static storage.
+ * HTTP thread. */
+void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2]);
 /* The reply, from within handle or finish; its body is taken. */
 void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 

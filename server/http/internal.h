@@ -44,6 +44,7 @@ struct dg_http_exchange {
     struct dg_http_connection *connection; /* NULL beyond the table */
     struct dg_http_request request;
     struct dg_buffer body;
+    char *query; /* owned; NULL: none */
     size_t reserved_bytes;
     bool headers_seen, dispatched;
     bool cut_short; /* refused in the midst of its body: the status says how */
@@ -54,6 +55,7 @@ struct dg_http_exchange {
     size_t sent_bytes; /* of the reply's body */
     struct dg_http_reply reply;
     const void *tag;
+    const char *const (*headers)[2]; /* of every reply, see dg_http_set_headers; NULL: none */
     char id[DG_HTTP_ID_BYTES];
     const struct dg_http_later *later;
     void *later_arg;

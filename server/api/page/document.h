@@ -1,10 +1,11 @@
-/* A YAML document as a tree, and its parts as HTML. The one place that knows libyaml here is
- * document.c. Part of a program that runs when the server is built; never in the server. */
+/* A YAML document as a tree, as JSON, and its parts as HTML. The one place that knows libyaml here
+ * is document.c. Part of a program that runs when the server is built; never in the server. */
 #ifndef DG_SERVER_API_PAGE_DOCUMENT_H
 #define DG_SERVER_API_PAGE_DOCUMENT_H
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 
 struct dg_doc;
 struct dg_node { /* scalar, list or mapping; borrowed from the document */
@@ -27,6 +28,9 @@ size_t dg_node_length(const struct dg_node *n);
 const char *dg_node_text(const struct dg_node *scalar);
 /* What {$ref: '#/a/b'} points to; other nodes are themselves. */
 const struct dg_node *dg_node_resolve(const struct dg_doc *d, const struct dg_node *n);
+
+/* The same as JSON; NULL when memory is out. */
+struct dg_json *dg_node_json(const struct dg_node *n);
 
 /* Append as HTML. */
 void dg_page_text(const char *s, struct dg_buffer *b);  /* escaped */

@@ -1,6 +1,6 @@
-/* openapi.yaml -> one page of HTML that can be read: run when the server is built. No script, and
- * nothing from elsewhere. Handles what OpenAPI 3.0 documents hold; what it does not know is left
- * out. usage: openapi-page IN.yaml OUT.html */
+/* openapi.yaml -> one page of HTML that can be read, and the same as JSON: run when the server is
+ * built. No script, and nothing from elsewhere. Handles what OpenAPI 3.0 documents hold; what it
+ * does not know is left out. usage: openapi-page IN.yaml OUT.html OUT.json */
 #include "base/buffer.h"
 #include "server/api/page/document.h"
 
@@ -156,29 +156,40 @@ static void write_page(const struct dg_doc *d, struct dg_buffer *b)
     dg_buffer_adds(b, "</body>\n</html>\n");
 }
 
+static bool write_file(const char *path, const struct dg_buffer *b, struct dg_error *err)
+{
+    FILE *f = b->failed || b->len == 0 ? NULL : fopen(path, "wb");
+    bool good = f && fwrite(b->data, 1, b->len, f) == b->len;
+    if (f && fclose(f) != 0)
+        good = false;
+    if (!good)
+        dg_error_set(err, DG_EIO, "cannot write %s", path);
+    return good;
+}
+
 int main(int argc, char *argv[])
 {
     struct dg_doc *d = NULL;
-    struct dg_buffer b;
+    struct dg_buffer page, json;
     struct dg_error err = {0};
-    if (argc != 3) {
-        fprintf(stderr, "usage: openapi-page IN.yaml OUT.html\n");
+    if (argc != 4) {
+        fprintf(stderr, "usage: openapi-page IN.yaml OUT.html OUT.json\n");
         return 2;
     }
-    dg_buffer_init(&b);
+    dg_buffer_init(&page);
+    dg_buffer_init(&json);
     bool good = dg_doc_open(argv[1], &d, &err) == DG_OK;
     if (good) {
-        write_page(d, &b);
-        FILE *f = b.failed ? NULL : fopen(argv[2], "wb");
-        good = f && fwrite(b.data, 1, b.len, f) == b.len;
-        if (f && fclose(f) != 0)
-            good = false;
-        if (!good)
-            dg_error_set(&err, DG_EIO, "cannot write %s", argv[2]);
+        write_page(d, &page);
+        struct dg_json *root = dg_node_json(dg_doc_root(d));
+        dg_json_write(root, 0, &json);
+        dg_json_free(root);
+        good = write_file(argv[2], &page, &err) && write_file(argv[3], &json, &err);
     }
     if (!good)
         fprintf(stderr, "openapi-page: %s\n", err.message);
     dg_doc_close(d);
-    dg_buffer_deinit(&b);
+    dg_buffer_deinit(&page);
+    dg_buffer_deinit(&json);
     return good ? 0 : 1;
 }

@@ -1,0 +1,17 @@
+/* Parameters as HTML forms and links send them (application/x-www-form-urlencoded) as a JSON
+ * object of strings, so that a reader of JSON reads them, too. Pure; any thread. */
+#ifndef DG_SERVER_HTTP_FORM_H
+#define DG_SERVER_HTTP_FORM_H
+
+#include "base/json.h"
+
+/* More of them are refused: a form has a handful. */
+#define DG_FORM_MAX_PARAMETERS 1000
+
+/* Add the parameters of s[n], "a=b&c=%20d", to an object; a name that comes again has an array of
+ * its values, in order. "+" is a space; a "%" without two hexadecimal digits stands for itself.
+ * DG_EINVAL with the name as field when a value is not UTF-8 or holds U+0000; DG_ELIMIT, DG_ENOMEM.
+ */
+int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_error *err);
+
+#endif
