@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -27,6 +27,9 @@ test-loaded: ## the API's tests RUNS (10) times beside LOOPS (6) busy loops
 attack: build ## what an attack with the source open found, each fault as a test
 	@scripts/test-env
 	@.venv/bin/python3 -m pytest -q -p no:cacheprovider tests/attack
+
+test-clients: ## other servers' clients from PyPI against this one, with the bundled model
+	@scripts/test release --label-regex '^clients$$'
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long

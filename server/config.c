@@ -97,6 +97,8 @@ static const struct dg_field settings[] = {
         .help = "pairs without a model go through this language; off: they do not"},
     {"keys", TEXT(keys), .fallback = "", .argument = "FILE",
         .help = "API keys (dragoman keys add); without, everybody may translate"},
+    {"dialects", TEXT(dialects), .fallback = "libretranslate", .argument = "LIST",
+        .help = "other servers' APIs that are spoken besides /v1: libretranslate, or none"},
     {"keys_open", TEXT(keys_open), .words = keys_open_words, .fallback = "pages",
         .argument = "WHAT",
         .help = "what needs no key: pages (health, metrics, description) or probes (health alone)"},

@@ -33,6 +33,7 @@ struct dg_server_config {
     char keys[1024];       /* file of API keys, or "": everybody may translate */
     char keys_open[16];    /* what needs no key: pages, probes */
     char config[1024];     /* the file these came from, or "" */
+    char dialects[256];    /* that are spoken, "libretranslate", or "none" */
     char aliases[1024];    /* of languages, "pb=pt-BR,..." */
     char pivot[32];        /* language that pairs without a model go through, or "off" */
     int64_t port;

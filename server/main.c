@@ -13,6 +13,7 @@
 #include "server/models/memory_plan.h"
 #include "server/process.h"
 #include "server/models/reload.h"
+#include "server/api/dialect.h"
 #include "server/api/routes.h"
 #include "server/http/systemd.h"
 #include "server/schedule/worker.h"
@@ -116,7 +117,9 @@ static int check_settings(const struct dg_server_config *c, struct dg_error *err
             (long long)c->batch_rows);
     const struct dg_device_options device = {.device = c->device, .precision = c->precision};
     int rc = dg_devices_check(&device, err);
-    return rc == DG_OK ? dg_language_aliases_check(c->aliases, err) : rc;
+    if (rc == DG_OK)
+        rc = dg_language_aliases_check(c->aliases, err);
+    return rc == DG_OK ? dg_dialects_check(c->dialects, err) : rc;
 }
 
 /* Can the API keys be read? */

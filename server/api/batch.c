@@ -157,8 +157,9 @@ static void write_error(struct dg_item *item, const struct dg_error *err)
     dg_answer_put_take(o, &item->answer);
 }
 
-static void write_whole(const struct dg_request *r, struct dg_buffer *out)
+static int write_whole(const struct dg_request *r, struct dg_buffer *out, struct dg_error *err)
 {
+    (void)err;
     dg_buffer_adds(out, "{\"items\":[");
     for (size_t i = 0; i < r->n; i++) {
         const struct dg_buffer *answer = &r->items[i].answer;
@@ -169,6 +170,7 @@ static void write_whole(const struct dg_request *r, struct dg_buffer *out)
     dg_buffer_adds(out, "],\"usage\":");
     dg_answer_put_take(dg_usage_write(&r->usage), out);
     dg_buffer_adds(out, "}");
+    return DG_OK;
 }
 
 const struct dg_endpoint dg_endpoint_batch = {

@@ -33,10 +33,10 @@ static struct dg_json *describe(const char *const *languages, size_t n, const st
 
 static struct dg_json *detect(struct dg_app *app, const struct dg_item *item)
 {
-    struct dg_model_sources sources;
+    struct dg_model_languages sources;
     struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
     const struct dg_usage usage = {.source_characters = item->source_characters};
-    dg_models_sources(app->models, &sources);
+    dg_models_languages(app->models, DG_SOURCES, &sources);
     for (size_t i = 0; i < item->n_texts; i++)
         dg_json_append_take(list, describe(sources.codes, sources.n, &item->texts[i]));
     dg_json_set_take(root, "detections", list);

@@ -44,6 +44,24 @@ bool dg_endpoint_accept(const struct dg_app *app, struct dg_http_exchange *x)
     return false;
 }
 
+/* The same of a dialect's request, whatever its body is. */
+static bool accept_any(
+    const struct dg_app *app, struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
+{
+    struct dg_http_reply r = {0};
+    struct dg_error err = {0};
+    if (dg_http_gone(x))
+        dg_reply_client_gone(&r);
+    else if (atomic_load(&app->state) != DG_APP_STARTING)
+        return true;
+    else
+        dg_error_set(&err, DG_EAGAIN, "the models are being loaded");
+    if (err.code != DG_OK)
+        endpoint->kind.fail(&r, &err);
+    dg_http_reply_take(x, &r);
+    return false;
+}
+
 struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed)
 {
     const struct dg_server_config *c = &app->config;
@@ -85,7 +103,7 @@ void dg_endpoint_handle(
     struct dg_request *r = NULL;
     struct dg_http_reply reply = {0};
     struct dg_error err = {0};
-    if (!dg_endpoint_accept(app, x))
+    if (endpoint->any_type ? !accept_any(app, x, endpoint) : !dg_endpoint_accept(app, x))
         return;
     int rc = dg_request_open(app, x, &endpoint->kind, &r, &err);
     if (rc == DG_OK)

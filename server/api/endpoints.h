@@ -12,6 +12,8 @@ struct dg_endpoint {
     int (*read)(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
         struct dg_error *err);
     struct dg_request_kind kind;
+    /* Bodies of any media type are read, not JSON alone. */
+    bool any_type;
 };
 
 extern const struct dg_endpoint dg_endpoint_translate;    /* POST /v1/translate */

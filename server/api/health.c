@@ -1,6 +1,7 @@
 #include "server/api/health.h"
 
 #include "base/buffer.h"
+#include "server/api/dialect.h"
 #include "server/api/openapi.h"
 #include "server/http/reply.h"
 #include "server/api/routes.h"
@@ -22,6 +23,8 @@ void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
     const struct dg_route *table = dg_routes(&n);
     dg_buffer_init(&line);
     for (size_t i = 0; i < n; i++) {
+        if (!dg_dialect_spoken(table[i].dialect, app->config.dialects))
+            continue;
         dg_buffer_reset(&line);
         dg_buffer_addf(&line, "%s %s", table[i].method, table[i].path);
         dg_json_append_take(routes, line.failed ? NULL : dg_json_new_string(line.data, line.len));

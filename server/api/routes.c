@@ -9,6 +9,7 @@
 #include "server/access/gate.h"
 #include "store/keys.h"
 #include "server/api/health.h"
+#include "server/api/libretranslate/libretranslate.h"
 #include "server/api/metrics_page.h"
 #include "server/api/reload.h"
 #include "server/http/reply.h"
@@ -17,23 +18,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LT &dg_libretranslate
+
 static const struct dg_route table[] = {
-    {"GET", "/", dg_health_index, NULL},
-    {"GET", "/status", dg_web_status, NULL},
-    {"GET", "/web/{file}", dg_web_file, NULL},
-    {"GET", "/livez", dg_health_live, NULL},
-    {"GET", "/readyz", dg_health_ready, NULL},
-    {"GET", "/metrics", dg_metrics_page, NULL},
-    {"GET", "/openapi.yaml", dg_health_openapi, NULL},
-    {"GET", "/docs", dg_health_docs, NULL},
-    {"GET", "/v1/models", dg_api_models, NULL},
-    {"POST", "/v1/models/reload", dg_api_reload, NULL},
-    {"POST", "/v1/translate", NULL, &dg_endpoint_translate},
-    {"POST", "/v1/batch", NULL, &dg_endpoint_batch},
-    {"POST", "/v1/score", NULL, &dg_endpoint_score},
-    {"POST", "/v1/detect", dg_api_detect, NULL},
-    {"POST", "/v1/alternatives", NULL, &dg_endpoint_alternatives},
-    {"POST", "/v1/attention", NULL, &dg_endpoint_attention},
+    {"GET", "/", dg_health_index, NULL, NULL},
+    {"GET", "/status", dg_web_status, NULL, NULL},
+    {"GET", "/web/{file}", dg_web_file, NULL, NULL},
+    {"GET", "/livez", dg_health_live, NULL, NULL},
+    {"GET", "/readyz", dg_health_ready, NULL, NULL},
+    {"GET", "/metrics", dg_metrics_page, NULL, NULL},
+    {"GET", "/openapi.yaml", dg_health_openapi, NULL, NULL},
+    {"GET", "/docs", dg_health_docs, NULL, NULL},
+    {"GET", "/v1/models", dg_api_models, NULL, NULL},
+    {"POST", "/v1/models/reload", dg_api_reload, NULL, NULL},
+    {"POST", "/v1/translate", NULL, &dg_endpoint_translate, NULL},
+    {"POST", "/v1/batch", NULL, &dg_endpoint_batch, NULL},
+    {"POST", "/v1/score", NULL, &dg_endpoint_score, NULL},
+    {"POST", "/v1/detect", dg_api_detect, NULL, NULL},
+    {"POST", "/v1/alternatives", NULL, &dg_endpoint_alternatives, NULL},
+    {"POST", "/v1/attention", NULL, &dg_endpoint_attention, NULL},
+    {"POST", "/translate", NULL, &dg_libretranslate_translate, LT},
+    {"POST", "/detect", dg_libretranslate_detect, NULL, LT},
+    {"GET", "/languages", dg_libretranslate_languages, NULL, LT},
+    {"GET", "/frontend/settings", dg_libretranslate_settings, NULL, LT},
+    {"GET", "/health", dg_libretranslate_health, NULL, LT},
+    {"GET", "/spec", dg_libretranslate_spec, NULL, LT},
 };
 
 const struct dg_route *dg_routes(size_t *n)
@@ -82,14 +91,16 @@ static void allow_add(char allow[64], const char *method)
     snprintf(allow + n, 64 - n, "%s%s", n > 0 ? ", " : "", method);
 }
 
-const struct dg_route *dg_routes_find(
-    const char *method, const char *path, int *status, char allow[64])
+const struct dg_route *dg_routes_find(const char *method, const char *path, const char *dialects,
+    int *status, char allow[64], const struct dg_dialect **dialect)
 {
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
     allow[0] = '\0';
+    *dialect = NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (!matches(table[i].path, path))
+        if (!matches(table[i].path, path) || !dg_dialect_spoken(table[i].dialect, dialects))
             continue;
+        *dialect = table[i].dialect;
         if (strcmp(table[i].method, wanted) == 0) {
             *status = 200;
             return &table[i];
@@ -104,39 +115,50 @@ const struct dg_route *dg_routes_find(
     return NULL;
 }
 
-void dg_routes_handle(void *arg, struct dg_http_exchange *x)
+/* There is no such route. */
+static void refuse(
+    struct dg_http_exchange *x, int status, const char *allow, const struct dg_dialect *dialect)
 {
     const struct dg_http_request *request = dg_http_request(x);
-    struct dg_http_reply r = {0};
-    char allow[64], message[192];
-    int status;
-    const struct dg_route *route = dg_routes_find(request->method, request->path, &status, allow);
-    if (route) {
-        struct dg_app *app = arg;
-        atomic_fetch_add(&app->in_flight, 1);
-        bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
-        unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
-        if (!dg_gate_enter(app->auth, x, scope, NULL, route))
-            return;
-        if (route->endpoint)
-            dg_endpoint_handle(app, x, route->endpoint);
-        else
-            route->handle(app, x);
-        return;
-    }
-    if (status == 204) {
-        r.status = 204;
-    } else if (status == 405) {
+    struct dg_http_reply r = {.status = status};
+    char message[192] = "there is nothing at this path: GET / lists the routes";
+    if (status == 405)
         snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow,
             request->method);
-        dg_reply_error(&r, 405, "method_not_allowed", NULL, message);
-    } else {
+    if (status != 204 && dialect)
+        dialect->refuse(&r, status, message);
+    else if (status != 204)
         dg_reply_error(
-            &r, 404, "not_found", NULL, "there is nothing at this path: GET / lists the routes");
-    }
+            &r, status, status == 405 ? "method_not_allowed" : "not_found", NULL, message);
     if (status != 404)
         dg_http_reply_header(&r, "Allow", "%s", allow);
     dg_http_reply_take(x, &r);
+}
+
+void dg_routes_handle(void *arg, struct dg_http_exchange *x)
+{
+    const struct dg_http_request *request = dg_http_request(x);
+    struct dg_app *app = arg;
+    char allow[64];
+    int status;
+    const struct dg_dialect *dialect;
+    const struct dg_route *route = dg_routes_find(
+        request->method, request->path, app->config.dialects, &status, allow, &dialect);
+    if (dialect)
+        dg_http_set_headers(x, dialect->headers);
+    if (!route) {
+        refuse(x, status, allow, dialect);
+        return;
+    }
+    atomic_fetch_add(&app->in_flight, 1);
+    bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
+    unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
+    if (!dg_gate_enter(app->auth, x, scope, dialect ? &dialect->gate : NULL, route))
+        return;
+    if (route->endpoint)
+        dg_endpoint_handle(app, x, route->endpoint);
+    else
+        route->handle(app, x);
 }
 
 void dg_routes_refuse(

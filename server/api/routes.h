@@ -4,6 +4,7 @@
 #define DG_SERVER_API_ROUTES_H
 
 #include "base/buffer.h"
+#include "server/api/dialect.h"
 #include "server/app.h"
 #include "server/http/http.h"
 
@@ -13,15 +14,16 @@ struct dg_route {
     const char *method, *path;
     void (*handle)(struct dg_app *app, struct dg_http_exchange *x);
     const struct dg_endpoint *endpoint; /* instead of handle */
+    const struct dg_dialect *dialect;   /* NULL: our own */
 };
 
-/* All routes, [*n]. */
+/* All routes, [*n], also of dialects that are switched off. */
 const struct dg_route *dg_routes(size_t *n);
 
 /* The route for a request, or NULL with *status 404 or 405 (204 for OPTIONS) and allow filled for
- * the latter two. */
-const struct dg_route *dg_routes_find(
-    const char *method, const char *path, int *status, char allow[64]);
+ * the latter two. dialects: those that are spoken (dialect.h); *dialect: whose path it is. */
+const struct dg_route *dg_routes_find(const char *method, const char *path, const char *dialects,
+    int *status, char allow[64], const struct dg_dialect **dialect);
 
 /* What a route asks for, as bits of enum dg_scope; 0: open to all. pages_open: so are pages that
  * are no API. */

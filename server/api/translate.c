@@ -1,25 +1,46 @@
 /* POST /v1/translate: texts of one pair, as one answer or as events. */
 #include "server/api/answer.h"
 #include "server/api/endpoints.h"
+#include "server/api/mixed.h"
 #include "server/http/reply.h"
 #include "server/request/stream.h"
+
+static void reply(const struct dg_mixed *m, struct dg_json *translations,
+    const struct dg_usage *usage, struct dg_buffer *out)
+{
+    struct dg_json *root = dg_json_new_object();
+    for (size_t i = 0; i < m->n && m->detected; i++)
+        dg_json_set_int(dg_json_at(translations, i), "source_confidence", m->texts[i].confidence);
+    dg_json_set_take(root, "translations", dg_json_copy(translations));
+    dg_json_set_take(root, "usage", dg_usage_write(usage));
+    dg_answer_put_take(root, out);
+}
+
+/* Where the texts are in several languages. */
+static const struct dg_request_kind each = {.may_pivot = true,
+    .fed = true,
+    .write = dg_mixed_write_one,
+    .write_error = dg_mixed_write_error,
+    .write_whole = dg_mixed_write_whole,
+    .fail = dg_reply_failure};
 
 static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
     struct dg_error *err)
 {
     static const char *const allowed[] = {
         "text", "source", "target", "stream", "priority", "timeout_ms", DG_OPTION_KEYS, NULL};
+    struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
+    struct dg_item as = {0};
     bool stream = false;
-    int rc = dg_request_make_items(r, 1, err);
-    struct dg_item *item = r->items;
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    int rc = dg_read_object(body, n, allowed, &r->body, err);
     if (rc == DG_OK)
-        rc = dg_read_object(body, n, allowed, &r->body, err);
+        rc = dg_read_texts(r->body, "text", limits, &r->arena, &as.texts, &as.n_texts, err);
     if (rc == DG_OK)
-        rc = dg_read_texts(r->body, "text", limits, &r->arena, &item->texts, &item->n_texts, err);
+        rc = dg_read_languages(r->body, NULL, &as, err);
     if (rc == DG_OK)
-        rc = dg_read_languages(r->body, NULL, item, err);
-    if (rc == DG_OK)
-        rc = dg_read_options(r->body, NULL, limits, &item->options, err);
+        rc = dg_read_options(r->body, NULL, limits, &as.options, err);
     if (rc == DG_OK)
         rc = dg_json_field_bool(r->body, NULL, "stream", &stream, err);
     if (rc == DG_OK)
@@ -27,24 +48,14 @@ static int read(struct dg_request *r, const char *body, size_t n, const struct d
     if (rc == DG_OK)
         rc = dg_read_timeout(r->body, limits->timeout_ms, &r->timeout_ms, err);
     if (rc == DG_OK)
-        rc = dg_read_characters(item, NULL, limits->characters, err);
+        rc = dg_read_characters(&as, NULL, limits->characters, err);
+    *m = (struct dg_mixed){.reply = reply, .each = &each};
+    if (rc == DG_OK)
+        rc = dg_mixed_make(r, m, &as, err);
+    if (rc == DG_OK && stream && r->n > 1)
+        rc = dg_error_field(err, DG_EINVAL, "stream",
+            "stream cannot be had with source \"auto\" for texts in several languages");
     r->shape = stream ? DG_SHAPE_EVENTS : DG_SHAPE_WHOLE;
-    return rc;
-}
-
-static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
-{
-    struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
-    struct dg_usage usage = {0};
-    int rc = DG_OK;
-    for (size_t i = 0; i < item->n_texts && rc == DG_OK; i++) {
-        struct dg_json *o = dg_json_new_object();
-        rc = dg_answer_translation(item, i, arena, o, &usage, err);
-        dg_json_append_take(list, o);
-    }
-    dg_json_set_take(root, "translations", list);
-    dg_json_set_take(root, "usage", dg_usage_write(&usage));
-    dg_answer_put_take(root, &item->answer);
     return rc;
 }
 
@@ -75,7 +86,7 @@ static void write_end(const struct dg_item *item, const struct dg_error *err, st
 const struct dg_endpoint dg_endpoint_translate = {
     .read = read,
     .kind = {.may_pivot = true,
-        .write = write,
+        .write = dg_mixed_write,
         .write_sentence = write_sentence,
         .write_end = write_end,
         .fail = dg_reply_failure},

@@ -320,7 +320,7 @@ size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
     return n;
 }
 
-static void add_source(struct dg_model_sources *s, const char *code)
+static void add_language(struct dg_model_languages *s, const char *code)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->codes[i], code) == 0)
@@ -332,7 +332,7 @@ static void add_source(struct dg_model_sources *s, const char *code)
     s->n++;
 }
 
-void dg_models_sources(struct dg_models *m, struct dg_model_sources *out)
+void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_languages *out)
 {
     const char *source, *target;
     out->n = 0;
@@ -341,7 +341,10 @@ void dg_models_sources(struct dg_models *m, struct dg_model_sources *out)
         const struct dg_bundle *b = dg_translator_bundle(m->list[i]->translator);
         for (size_t p = 0; p < dg_bundle_pairs(b); p++) {
             dg_bundle_pair(b, p, &source, &target);
-            add_source(out, source);
+            if (which & DG_SOURCES)
+                add_language(out, source);
+            if (which & DG_TARGETS)
+                add_language(out, target);
         }
     }
     pthread_mutex_unlock(&m->lock);

@@ -114,13 +114,16 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
 
 /* Up to cap models, each held; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
-/* The languages that models translate from, each once, in the order of the models. */
-struct dg_model_sources {
+enum { DG_SOURCES = 1, DG_TARGETS = 2 };
+
+/* Languages, each once, in the order of the models. */
+struct dg_model_languages {
     const char *codes[DG_MODELS_MAX]; /* [n], into storage */
     char storage[DG_MODELS_MAX][DG_LANGUAGE_MAX];
     size_t n;
 };
-void dg_models_sources(struct dg_models *m, struct dg_model_sources *out);
+/* Those that models translate from, or to, or both: DG_SOURCES and DG_TARGETS or'ed. */
+void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_languages *out);
 /* What GET /v1/models says, an array; NULL when memory is out. */
 struct dg_json *dg_models_describe(struct dg_models *m);
 

@@ -249,8 +249,8 @@ static void finish_whole(void *arg, struct dg_http_exchange *x)
         if (!client_gone || r->items->answered)
             dg_request_settle(r->items, &err);
     } else if (!client_gone) {
-        r->kind->write_whole(r, &whole);
-        dg_gate_answered(x, r->answered);
+        if (r->kind->write_whole(r, &whole, &err) == DG_OK)
+            dg_gate_answered(x, r->answered);
     }
     if (err.code == DG_OK && body->failed)
         dg_error_set(&err, DG_ENOMEM, "no memory for the answers");

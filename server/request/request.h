@@ -44,9 +44,10 @@ struct dg_request_kind {
     int (*work)(struct dg_item *item, struct dg_error *err);
     /* Append the answer of an item that has one. May use the arena. */
     int (*write)(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
-    /* Fed: append an item's error to its answer; the whole reply from all answers. */
+    /* Fed: append an item's error to its answer; the whole reply from all answers, which may
+     * fail. */
     void (*write_error)(struct dg_item *item, const struct dg_error *err);
-    void (*write_whole)(const struct dg_request *r, struct dg_buffer *out);
+    int (*write_whole)(const struct dg_request *r, struct dg_buffer *out, struct dg_error *err);
     /* Events: one sentence; the end, with the answer (err NULL) or an error. */
     void (*write_sentence)(const struct dg_streamed *s, struct dg_buffer *out);
     void (*write_end)(
@@ -62,6 +63,7 @@ struct dg_request {
     /* What was read; arrays are the arena's. */
     struct dg_arena arena;
     struct dg_json *body;  /* what texts and strings are borrowed from */
+    const void *extra;     /* the reader's, for its writer: the body may be gone by then */
     struct dg_item *items; /* [n] */
     size_t n;
     enum dg_request_shape shape;
@@ -72,7 +74,7 @@ struct dg_request {
     struct dg_work late;      /* posted for the deadline */
     atomic_int ended;         /* enum dg_outcome: why it is to end early. Any thread */
     atomic_uint refs;         /* the exchange's, and late's while it is posted */
-    struct dg_error err;      /* why its item failed; not fed */
+    struct dg_error err;      /* why its item failed; fed: the writer's */
     struct dg_stream *stream; /* events only */
     bool shown;               /* a sentence of it */
     struct dg_usage usage;    /* of all items that were answered */

@@ -61,6 +61,34 @@ def test_another_language_than_stated(server):
     assert after - before == 2
 
 
+def test_a_source_found_out(server):
+    answer = server.post("/v1/translate", {"text": ENGLISH, "source": "auto", "target": "de"}).json()["translations"][0]
+    stated = server.post("/v1/translate", {"text": ENGLISH, "source": "en", "target": "de"}).json()["translations"][0]
+    assert answer.pop("source_confidence") == 100 and answer == stated
+
+
+def test_sources_found_out_text_by_text(models):
+    with conftest.Server(models, "--pivot", "de") as s:
+        texts = [ENGLISH, GERMAN, "", ENGLISH]
+        reply = s.post("/v1/translate", {"text": texts, "source": "auto", "target": "fr"})
+        assert reply.status_code == 200, reply.text
+        answer = reply.json()
+        assert [t["source"] for t in answer["translations"]] == ["en", "de", answer["translations"][2]["source"], "en"]
+        for text, found in zip(texts, answer["translations"]):
+            alone = s.post("/v1/translate", {"text": text, "source": found["source"], "target": "fr"}).json()
+            assert found.pop("source_confidence") == (100 if text else 0)
+            assert found == alone["translations"][0]
+        assert answer["usage"]["source_characters"] == sum(map(len, texts))
+        same = s.post("/v1/translate", {"text": [GERMAN, ENGLISH], "source": "auto", "target": "de"}).json()["translations"]
+        assert same[0]["text"] == GERMAN and same[1]["source"] == "en"
+        reply = s.post("/v1/translate", {"text": [GERMAN, ENGLISH], "source": "auto", "target": "de", "stream": True})
+        assert (reply.status_code, reply.json()["error"]["field"]) == (400, "stream")
+        reply = s.post("/v1/translate", {"text": [GERMAN, ENGLISH], "source": "auto", "target": "en"})
+        assert (reply.status_code, reply.json()["error"]["field"]) == (400, "target")
+        streamed = s.post("/v1/translate", {"text": [ENGLISH, ENGLISH], "source": "auto", "target": "de", "stream": True})
+        assert '"source_confidence":100' in streamed.text and streamed.text.count("event: sentence") == 2
+
+
 def test_a_pivot_says_it_of_the_first_text(models):
     with conftest.Server(models, "--pivot", "de") as server:
         assert all("source_language_doubtful" in f for f in flags(server, GERMAN, "en", "fr"))

@@ -83,6 +83,12 @@ SCORE = {"text": "Hello.", "translation": "Hallo.", "source": "en", "target": "d
     ("/v1/batch", {"items": []}),
     ("/v1/detect", {"text": ["Guten Morgen.", "12"]}),
     ("/v1/detect", {"text": []}),
+    ("/v1/translate", dict(GOOD, source="auto", text=["Hello, how are you?", "Good morning, everybody."])),
+    ("/translate", {"q": ["Hello.", "Guten Morgen."], "source": "auto", "target": "de", "alternatives": 2}),
+    ("/translate", {"q": "Hello.", "source": "auto", "target": "de", "alternatives": 1}),
+    ("/translate", {"q": "Hello."}),
+    ("/detect", {"q": "Hello."}),
+    ("/detect", {}),
     ("/v1/score", SCORE),
     ("/v1/score", dict(SCORE, target=["a", "b"])),
     ("/v1/models/reload", {}),
@@ -94,13 +100,13 @@ def test_posts_answer_as_described(server, document, path, body):
     check(document, "post", path, requests.post(server.url(path), data="{}", timeout=60))
 
 
-@pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models"])
+@pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models", "/languages", "/frontend/settings", "/health", "/spec"])
 def test_gets_answer_as_described(server, document, path):
     check(document, "get", path, server.get(path))
 
 
 def test_examples_are_good_requests(server, document):
-    for path in ("/v1/translate", "/v1/batch", "/v1/score", "/v1/detect"):
+    for path in ("/v1/translate", "/v1/batch", "/v1/score", "/v1/detect", "/translate", "/detect"):
         example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
         assert server.post(path, example).status_code == 200
 

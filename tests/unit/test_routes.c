@@ -12,7 +12,8 @@ static void expect(const char *method, const char *path, int status, const char 
 {
     char allow[64];
     int got = 0;
-    const struct dg_route *r = dg_routes_find(method, path, &got, allow);
+    const struct dg_dialect *dialect;
+    const struct dg_route *r = dg_routes_find(method, path, "none", &got, allow, &dialect);
     assert_int_equal(got, status);
     assert_true((r != NULL) == (status == 200));
     if (r)

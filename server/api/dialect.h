@@ -1,0 +1,27 @@
+/* Other translation servers' APIs, spoken so that their clients need another URL and nothing else.
+ * A dialect is a row here and the rows of its routes (routes.c), which --dialects switches on; its
+ * endpoints are readers and writers over the machine that /v1 runs on. Static storage. */
+#ifndef DG_SERVER_API_DIALECT_H
+#define DG_SERVER_API_DIALECT_H
+
+#include "server/access/gate.h"
+#include "server/http/http.h"
+
+#include <stdbool.h>
+
+struct dg_dialect {
+    const char *name;
+    /* of every reply, NULL-ended pairs of name and value */
+    const char *const (*headers)[2];
+    struct dg_gate_manner gate;
+    /* Fill r with an error that is not a handler's: 404, 405, or a body that is too large. */
+    void (*refuse)(struct dg_http_reply *r, int status, const char *message);
+};
+
+/* Is dialects a list of their names, "libretranslate,deepl", or "none"? DG_EINVAL names the word.
+ */
+int dg_dialects_check(const char *dialects, struct dg_error *err);
+/* Is it among a checked list? NULL, our own API, always is. */
+bool dg_dialect_spoken(const struct dg_dialect *dialect, const char *dialects);
+
+#endif

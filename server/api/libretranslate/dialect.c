@@ -1,0 +1,56 @@
+#include "server/access/auth.h"
+#include "server/api/libretranslate/libretranslate.h"
+#include "server/api/libretranslate/parameters.h"
+#include "server/http/reply.h"
+
+static void error(struct dg_http_reply *r, int status, const char *message)
+{
+    struct dg_json *root = dg_json_new_object();
+    dg_json_set_string(root, "error", message);
+    dg_reply_json_take(r, status, root);
+}
+
+/* Limits are 400 there, and 429 begins with "Slowdown". */
+void dg_libretranslate_fail(struct dg_http_reply *r, const struct dg_error *err)
+{
+    struct dg_error slow = {0};
+    int status = dg_reply_status(err);
+    if (status == 413)
+        status = 400;
+    if (status == 429)
+        dg_error_set(&slow, err->code, "Slowdown: %.400s", err->message);
+    error(r, status, status == 429 ? slow.message : err->message);
+    if (status == 429 || status == 503)
+        dg_reply_retry_after(r, 1);
+}
+
+static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict verdict, const char *message)
+{
+    switch (verdict) {
+    case DG_AUTH_MISSING:
+        error(r, 400, "Please contact the server operator to get an API key");
+        break;
+    case DG_AUTH_UNKNOWN: error(r, 403, "Invalid API key"); break;
+    case DG_AUTH_RATE:
+        error(r, 429, "Slowdown: the API key's requests of this minute are used up");
+        break;
+    default: error(r, 403, message); break;
+    }
+}
+
+static const char *const headers[][2] = {
+    {"Access-Control-Allow-Origin", "*"},
+    {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
+    {"Access-Control-Expose-Headers", "Authorization"},
+    {"Access-Control-Allow-Methods", "GET, POST"},
+    {"Access-Control-Allow-Credentials", "true"},
+    {"Access-Control-Max-Age", "1728000"},
+    {NULL, NULL},
+};
+
+const struct dg_dialect dg_libretranslate = {
+    .name = "libretranslate",
+    .headers = headers,
+    .gate = {.find_key = dg_lt_key, .refuse = refuse_key},
+    .refuse = error,
+};

@@ -1,0 +1,98 @@
+#include "server/api/libretranslate/languages.h"
+
+#include "server/models/languages.h"
+#include "text/language_name.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char *own_code(const char *code)
+{
+    static const char *const names[][2] = {{"pb", "pt-BR"}, {"zt", "zh-Hant"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(code, names[i][0]) == 0)
+            return names[i][1];
+    return code;
+}
+
+static bool knows(struct dg_models *m, const char *code)
+{
+    struct dg_model_languages all;
+    dg_models_languages(m, DG_SOURCES | DG_TARGETS, &all);
+    for (size_t i = 0; i < all.n; i++)
+        if (dg_language_distance(code, all.codes[i]) >= 0)
+            return true;
+    return false;
+}
+
+static int check(struct dg_models *m, const char **code, const char *field, struct dg_error *err)
+{
+    const char *asked = *code;
+    if (knows(m, asked))
+        return DG_OK;
+    *code = own_code(asked);
+    return knows(m, *code)
+               ? DG_OK
+               : dg_error_field(err, DG_ENOTFOUND, field, "%.32s is not supported", asked);
+}
+
+int dg_lt_languages(
+    struct dg_models *m, const char **source, const char **target, struct dg_error *err)
+{
+    int rc = DG_OK;
+    if (strcasecmp(*source, "auto") == 0)
+        *source = "auto";
+    else
+        rc = check(m, source, "source", err);
+    return rc == DG_OK ? check(m, target, "target", err) : rc;
+}
+
+static bool has_way(struct dg_models *m, const char *source, const char *target)
+{
+    struct dg_way way;
+    if (dg_models_way(m, source, target, true, &way, NULL) != DG_OK)
+        return false;
+    for (size_t i = 0; i < way.n; i++)
+        dg_served_release(way.hops[i].model);
+    return true;
+}
+
+int dg_lt_pair(struct dg_models *m, const char *source, const char *target, struct dg_error *err)
+{
+    char from[DG_LANGUAGE_NAME], to[DG_LANGUAGE_NAME];
+    if (has_way(m, source, target))
+        return DG_OK;
+    dg_language_name(source, from);
+    dg_language_name(target, to);
+    return dg_error_field(err, DG_ENOTFOUND, "target",
+        "%s (%.32s) is not available as a target language from %s (%.32s)", to, target, from,
+        source);
+}
+
+struct dg_json *dg_lt_language(const char *code)
+{
+    char name[DG_LANGUAGE_NAME];
+    struct dg_json *o = dg_json_new_object();
+    dg_language_name(code, name);
+    dg_json_set_string(o, "code", code);
+    dg_json_set_string(o, "name", name);
+    return o;
+}
+
+struct dg_json *dg_lt_language_list(struct dg_models *m)
+{
+    struct dg_model_languages all;
+    struct dg_json *list = dg_json_new_array();
+    dg_models_languages(m, DG_SOURCES | DG_TARGETS, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        struct dg_json *o = dg_lt_language(all.codes[i]), *targets = dg_json_new_array();
+        for (size_t k = 0; k < all.n; k++) {
+            if (!has_way(m, all.codes[i], all.codes[k]))
+                continue;
+            dg_json_append_take(targets, dg_json_new_string(all.codes[k], strlen(all.codes[k])));
+        }
+        dg_json_set_take(o, "targets", targets);
+        dg_json_append_take(list, o);
+    }
+    return list;
+}

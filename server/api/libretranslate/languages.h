@@ -1,0 +1,21 @@
+/* Languages as LibreTranslate's clients call them. Any thread. */
+#ifndef DG_SERVER_API_LIBRETRANSLATE_LANGUAGES_H
+#define DG_SERVER_API_LIBRETRANSLATE_LANGUAGES_H
+
+#include "base/json.h"
+#include "server/models/models.h"
+
+/* Both as this server knows them ("pb" is "pt-BR", "zt" is "zh-Hant"); DG_ENOTFOUND, in
+ * LibreTranslate's words, where no model has one of them. "auto" stays as a source. */
+int dg_lt_languages(
+    struct dg_models *m, const char **source, const char **target, struct dg_error *err);
+/* Is there a way from one to the other? DG_ENOTFOUND, in LibreTranslate's words. */
+int dg_lt_pair(struct dg_models *m, const char *source, const char *target, struct dg_error *err);
+
+/* {"code","name"} */
+struct dg_json *dg_lt_language(const char *code);
+/* What GET /languages says: each language with those that it can be translated to, itself among
+ * them. */
+struct dg_json *dg_lt_language_list(struct dg_models *m);
+
+#endif

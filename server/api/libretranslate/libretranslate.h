@@ -1,0 +1,23 @@
+/* LibreTranslate's API (1.9.6), for its clients: they change a URL. POST /translate and /detect,
+ * GET /languages, /frontend/settings, /health and /spec; the rest is not served: files, and
+ * suggestions. Errors are {"error": a sentence of LibreTranslate's}. Handlers as routes.h has
+ * them. */
+#ifndef DG_SERVER_API_LIBRETRANSLATE_LIBRETRANSLATE_H
+#define DG_SERVER_API_LIBRETRANSLATE_LIBRETRANSLATE_H
+
+#include "server/api/dialect.h"
+#include "server/api/endpoints.h"
+
+extern const struct dg_dialect dg_libretranslate;
+extern const struct dg_endpoint dg_libretranslate_translate;
+
+void dg_libretranslate_detect(struct dg_app *app, struct dg_http_exchange *x);
+void dg_libretranslate_languages(struct dg_app *app, struct dg_http_exchange *x);
+void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x);
+void dg_libretranslate_health(struct dg_app *app, struct dg_http_exchange *x);
+void dg_libretranslate_spec(struct dg_app *app, struct dg_http_exchange *x);
+
+/* The reply that is an error. */
+void dg_libretranslate_fail(struct dg_http_reply *r, const struct dg_error *err);
+
+#endif

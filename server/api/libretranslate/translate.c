@@ -1,0 +1,230 @@
+/* POST /translate. Where LibreTranslate finds out one language for an array of texts, this finds
+ * it out for each. */
+#include "server/api/answer.h"
+#include "server/api/libretranslate/languages.h"
+#include "server/api/libretranslate/libretranslate.h"
+#include "server/api/libretranslate/parameters.h"
+#include "server/api/mixed.h"
+#include "text/utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of dg_mixed.flags: q was an array; alternatives are asked for. */
+enum { ARRAY = 1, ALTERNATIVES = 2 };
+
+/* A form's text has LF at its line ends, and none at the end, as LibreTranslate has it. */
+static int unix_lines(struct dg_arena *arena, struct dg_text *t, struct dg_error *err)
+{
+    char *s = dg_arena_alloc(arena, t->len + 1);
+    size_t n = 0;
+    if (!s)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text");
+    for (size_t i = 0; i < t->len; i++) {
+        if (t->s[i] == '\r' && i + 1 < t->len && t->s[i + 1] == '\n')
+            continue;
+        s[n++] = t->s[i] == '\r' ? '\n' : t->s[i];
+    }
+    if (n > 0 && s[n - 1] == '\n')
+        n--;
+    *t = (struct dg_text){s, n};
+    return DG_OK;
+}
+
+static int read_text(const struct dg_json *v, struct dg_text *out, struct dg_error *err)
+{
+    out->s = dg_json_string(v, &out->len);
+    if (!out->s)
+        return dg_error_field(err, DG_EINVAL, "q",
+            "Invalid request: q must be a string or an array of strings, not %s",
+            dg_json_type_name(dg_json_typeof(v)));
+    return memchr(out->s, '\0', out->len)
+               ? dg_error_field(err, DG_EINVAL, "q", "Invalid request: q has the character U+0000")
+               : DG_OK;
+}
+
+static int too_much(size_t size, size_t limit, struct dg_error *err)
+{
+    return dg_error_field(err, DG_EINVAL, "q",
+        "Invalid request: request (%zu) exceeds text limit (%zu)", size, limit);
+}
+
+/* q: a string, or in JSON an array of them; a form's first value. */
+static int read_q(struct dg_request *r, bool form, const struct dg_limits *limits,
+    struct dg_item *out, bool *array, struct dg_error *err)
+{
+    const struct dg_json *q = dg_json_get(r->body, "q");
+    size_t characters = 0, len = 0;
+    if (form && dg_json_typeof(q) == DG_JSON_ARRAY)
+        q = dg_json_at(q, 0);
+    *array = dg_json_typeof(q) == DG_JSON_ARRAY;
+    const size_t n = *array ? dg_json_length(q) : 1;
+    if (dg_json_typeof(q) == DG_JSON_NULL || n == 0 || (dg_json_string(q, &len) && len == 0))
+        return dg_error_field(err, DG_EINVAL, "q", "Invalid request: missing q parameter");
+    if (n > limits->texts)
+        return too_much(n, limits->texts, err);
+    out->texts = dg_arena_array(&r->arena, n, sizeof *out->texts);
+    if (!out->texts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", n);
+    for (; out->n_texts < n; out->n_texts++) {
+        struct dg_text *t = &out->texts[out->n_texts];
+        int rc = read_text(*array ? dg_json_at(q, out->n_texts) : q, t, err);
+        if (rc == DG_OK && form)
+            rc = unix_lines(&r->arena, t, err);
+        if (rc != DG_OK)
+            return rc;
+        characters += dg_utf8_count(t->s, t->len);
+    }
+    return characters > limits->characters ? too_much(characters, limits->characters, err) : DG_OK;
+}
+
+static int read_format(const struct dg_json *o, struct dg_error *err)
+{
+    const char *format = "text";
+    const struct dg_json *v = dg_json_get(o, "format");
+    if (!v || dg_json_typeof(v) == DG_JSON_NULL)
+        return DG_OK;
+    int rc = dg_lt_string(o, "format", &format, NULL);
+    if (rc == DG_OK && !strcmp(format, "text"))
+        return DG_OK;
+    return dg_error_field(
+        err, DG_EINVAL, "format", "%.40s format is not supported", rc == DG_OK ? format : "this");
+}
+
+/* alternatives: so many besides the best one. */
+static int read_alternatives(const struct dg_json *o, const struct dg_limits *limits,
+    struct dg_search *search, bool *wanted, struct dg_error *err)
+{
+    int64_t n = 0;
+    int rc = dg_lt_alternatives(o, &n, err);
+    if (rc == DG_OK && n >= (int64_t)limits->beam)
+        return dg_error_field(err, DG_EINVAL, "alternatives",
+            "Invalid request: alternatives parameter (%" PRId64 ") exceeds limit (%" PRIu32 ")", n,
+            limits->beam - 1);
+    search->alpha = -1; /* the model's */
+    search->n_best = n > 0 ? (uint32_t)n + 1 : 0;
+    *wanted = n > 0;
+    return rc;
+}
+
+static struct dg_json *text_of(const struct dg_json *o)
+{
+    size_t n;
+    const char *s = dg_json_string(dg_json_get(o, "text"), &n);
+    return dg_json_new_string(s, n);
+}
+
+/* Does the array have an object with the text of o among its first n? */
+static bool said_before(const struct dg_json *list, size_t n, const struct dg_json *o)
+{
+    size_t len, other_len;
+    const char *text = dg_json_string(dg_json_get(o, "text"), &len);
+    for (size_t i = 0; i < n; i++) {
+        const char *other = dg_json_string(dg_json_get(dg_json_at(list, i), "text"), &other_len);
+        if (len == other_len && memcmp(text, other, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The other translations, each once. */
+static struct dg_json *alternatives_of(const struct dg_json *translation)
+{
+    struct dg_json *out = dg_json_new_array();
+    const struct dg_json *list = dg_json_get(translation, "n_best");
+    for (size_t i = 1; i < dg_json_length(list); i++)
+        if (!said_before(list, i, dg_json_at(list, i)))
+            dg_json_append_take(out, text_of(dg_json_at(list, i)));
+    return out;
+}
+
+static struct dg_json *detected(const struct dg_mixed_text *t)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_int(o, "confidence", t->confidence);
+    dg_json_set_string(o, "language", t->source);
+    return o;
+}
+
+/* Of an array its values, else its one value. */
+static void set_values_take(
+    struct dg_json *root, const char *key, bool array, struct dg_json *values)
+{
+    dg_json_set_take(root, key, array ? dg_json_copy(values) : dg_json_copy(dg_json_at(values, 0)));
+    dg_json_free(values);
+}
+
+static void reply(const struct dg_mixed *m, struct dg_json *translations,
+    const struct dg_usage *usage, struct dg_buffer *out)
+{
+    struct dg_json *root = dg_json_new_object(), *texts = dg_json_new_array();
+    struct dg_json *languages = dg_json_new_array(), *others = dg_json_new_array();
+    const bool array = m->flags & ARRAY;
+    (void)usage;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct dg_json *o = dg_json_at(translations, i);
+        dg_json_append_take(texts, text_of(o));
+        if (m->detected)
+            dg_json_append_take(languages, detected(&m->texts[i]));
+        dg_json_append_take(others, alternatives_of(o));
+    }
+    set_values_take(root, "translatedText", array, texts);
+    if (m->detected)
+        set_values_take(root, "detectedLanguage", array, languages);
+    else
+        dg_json_free(languages);
+    if (m->flags & ALTERNATIVES)
+        set_values_take(root, "alternatives", array, others);
+    else
+        dg_json_free(others);
+    dg_answer_put_take(root, out);
+}
+
+/* ---- the endpoint ---- */
+
+static const struct dg_request_kind each = {.may_pivot = true,
+    .fed = true,
+    .write = dg_mixed_write_one,
+    .write_error = dg_mixed_write_error,
+    .write_whole = dg_mixed_write_whole,
+    .fail = dg_libretranslate_fail};
+
+static int read(struct dg_request *r, const char *body, size_t n_body,
+    const struct dg_limits *limits, struct dg_error *err)
+{
+    struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
+    struct dg_item as = {0};
+    bool form = false, array = false, alternatives = false;
+    (void)body; /* there is a query, too */
+    (void)n_body;
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    int rc = dg_lt_parameters(r->x, &r->body, &form, err);
+    if (rc == DG_OK)
+        rc = read_q(r, form, limits, &as, &array, err);
+    if (rc == DG_OK)
+        rc = dg_lt_string(r->body, "source", &as.source, err);
+    if (rc == DG_OK)
+        rc = dg_lt_string(r->body, "target", &as.target, err);
+    if (rc == DG_OK)
+        rc = read_format(r->body, err);
+    if (rc == DG_OK)
+        rc = read_alternatives(r->body, limits, &as.options.search, &alternatives, err);
+    if (rc == DG_OK)
+        rc = dg_lt_languages(r->app->models, &as.source, &as.target, err);
+    *m = (struct dg_mixed){.reply = reply,
+        .each = &each,
+        .flags = (array ? ARRAY : 0) | (alternatives ? ALTERNATIVES : 0)};
+    if (rc == DG_OK)
+        rc = dg_mixed_make(r, m, &as, err);
+    for (size_t i = 0; i < r->n && rc == DG_OK; i++)
+        rc = dg_lt_pair(r->app->models, r->items[i].source, as.target, err);
+    return rc;
+}
+
+const struct dg_endpoint dg_libretranslate_translate = {
+    .read = read,
+    .any_type = true,
+    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_libretranslate_fail},
+};

@@ -1,0 +1,46 @@
+/* Texts of one request that need not be in one language: where the source is "auto", it is found
+ * out for each. Texts of one language are one item of the request (request.h), else each is one.
+ * Dialects have the reply written for them from translations as /v1 writes them. HTTP threads. */
+#ifndef DG_SERVER_API_MIXED_H
+#define DG_SERVER_API_MIXED_H
+
+#include "server/api/read.h"
+
+#define DG_SOURCE_AUTO "auto"
+
+struct dg_mixed_text {
+    /* the arena's where it was found out, else the body's, which the writer has no more */
+    const char *source;
+    /* 0 to 100, of a source that was found out */
+    int confidence;
+};
+
+struct dg_mixed {
+    /* [n], the arena's */
+    struct dg_mixed_text *texts;
+    size_t n;
+    /* source was "auto" */
+    bool detected;
+    /* the dialect's own */
+    unsigned flags;
+    /* Append the reply's body. translations: an array [n] of what /v1 calls a translation. */
+    void (*reply)(const struct dg_mixed *m, struct dg_json *translations,
+        const struct dg_usage *usage, struct dg_buffer *out);
+    /* the request's kind where each text is an item */
+    const struct dg_request_kind *each;
+};
+
+/* Make items of the texts of `as`, with its languages and options, for a request whose kind writes
+ * with the functions below. m: the arena's; zeroed but for reply, each and flags. DG_ENOTFOUND
+ * where nothing is served. */
+int dg_mixed_make(
+    struct dg_request *r, struct dg_mixed *m, const struct dg_item *as, struct dg_error *err);
+
+/* For struct dg_request_kind. Of a request whose texts are one item: */
+int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
+/* and of one where each is one: it fails with its first item that does. */
+int dg_mixed_write_one(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
+void dg_mixed_write_error(struct dg_item *item, const struct dg_error *err);
+int dg_mixed_write_whole(const struct dg_request *r, struct dg_buffer *out, struct dg_error *err);
+
+#endif
