@@ -407,6 +407,16 @@ int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key)
     return limit;
 }
 
+int64_t dg_auth_used(struct dg_auth *a, struct dg_auth_key *key)
+{
+    int64_t left, day = dg_day_of(dg_clock_wall_s(), &left);
+    pthread_mutex_lock(&a->lock);
+    const struct used *u = used_on(key, day);
+    int64_t characters = key->stored + u->characters;
+    pthread_mutex_unlock(&a->lock);
+    return characters;
+}
+
 void dg_auth_count(struct dg_auth *a, struct dg_auth_counts *out)
 {
     pthread_mutex_lock(&a->lock);

@@ -44,6 +44,8 @@ void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, 
 
 const char *dg_auth_id(const struct dg_auth_key *key);
 int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key);
+/* Characters used today. */
+int64_t dg_auth_used(struct dg_auth *a, struct dg_auth_key *key);
 
 struct dg_auth_counts {
     uint64_t keys; /* that are not revoked */

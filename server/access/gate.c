@@ -145,6 +145,15 @@ const char *dg_gate_key(const struct dg_http_exchange *x)
     return v ? v->shown : "-";
 }
 
+void dg_gate_usage(
+    struct dg_auth *auth, const struct dg_http_exchange *x, int64_t *used, int64_t *limit)
+{
+    const struct visit *v = dg_http_tag(x);
+    const bool key = auth && v && v->key;
+    *used = key ? dg_auth_used(auth, v->key) : 0;
+    *limit = key ? dg_auth_daily_limit(auth, v->key) : 0;
+}
+
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
 {
     struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);

@@ -37,6 +37,10 @@ const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
 /* The id of its key, which is no secret, also of one that was refused; "unknown": it is nobody's;
  * "-": none was sent. */
 const char *dg_gate_key(const struct dg_http_exchange *x);
+/* Characters that the request's key has used today, and those it may (0: no limit); without a key
+ * both 0. */
+void dg_gate_usage(
+    struct dg_auth *auth, const struct dg_http_exchange *x, int64_t *used, int64_t *limit);
 /* The request's status will not say what of its texts was answered: n characters, which its key is
  * to pay for, and not the others. HTTP thread. */
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n);

@@ -1,10 +1,11 @@
 #include "server/api/dialect.h"
 
+#include "server/api/deepl/deepl.h"
 #include "server/api/libretranslate/libretranslate.h"
 
 #include <string.h>
 
-static const struct dg_dialect *const all[] = {&dg_libretranslate};
+static const struct dg_dialect *const all[] = {&dg_libretranslate, &dg_deepl};
 
 static bool is_name(const struct dg_dialect *d, const char *word, size_t n)
 {
@@ -22,7 +23,8 @@ int dg_dialects_check(const char *dialects, struct dg_error *err)
             i++;
         if (i == sizeof all / sizeof *all)
             return dg_error_field(err, DG_EINVAL, "dialects",
-                "dialects has \"%.*s\", expected libretranslate, or none", n < 40 ? (int)n : 40, p);
+                "dialects has \"%.*s\", expected libretranslate, deepl, or none",
+                n < 40 ? (int)n : 40, p);
         p += n + (p[n] == ',');
     }
     return DG_OK;

@@ -3,6 +3,7 @@
 #include "server/api/answer.h"
 #include "server/models/models.h"
 #include "text/detect/detect.h"
+#include "text/utf8.h"
 
 #include <string.h>
 
@@ -36,8 +37,10 @@ int dg_mixed_make(
     m->texts = dg_arena_array(&r->arena, n, sizeof *m->texts);
     if (!m->texts)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         m->texts[i].source = as->source;
+        m->texts[i].characters = dg_utf8_count(as->texts[i].s, as->texts[i].len);
+    }
     if (m->detected)
         rc = detect(r, m, as->texts, err);
     for (size_t i = 1; i < n && rc == DG_OK; i++)

@@ -13,6 +13,8 @@ struct dg_mixed_text {
     const char *source;
     /* 0 to 100, of a source that was found out */
     int confidence;
+    /* code points */
+    size_t characters;
 };
 
 struct dg_mixed {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/api/detect.h"
+#include "server/api/deepl/deepl.h"
 #include "server/api/endpoints.h"
 #include "server/api/models.h"
 #include "server/api/web.h"
@@ -19,6 +20,7 @@
 #include <string.h>
 
 #define LT &dg_libretranslate
+#define DEEPL &dg_deepl
 
 static const struct dg_route table[] = {
     {"GET", "/", dg_health_index, NULL, NULL},
@@ -43,6 +45,11 @@ static const struct dg_route table[] = {
     {"GET", "/frontend/settings", dg_libretranslate_settings, NULL, LT},
     {"GET", "/health", dg_libretranslate_health, NULL, LT},
     {"GET", "/spec", dg_libretranslate_spec, NULL, LT},
+    {"POST", "/v2/translate", NULL, &dg_deepl_translate, DEEPL},
+    {"GET", "/v2/languages", dg_deepl_languages, NULL, DEEPL},
+    {"POST", "/v2/languages", dg_deepl_languages, NULL, DEEPL},
+    {"GET", "/v2/usage", dg_deepl_usage, NULL, DEEPL},
+    {"POST", "/v2/usage", dg_deepl_usage, NULL, DEEPL},
 };
 
 const struct dg_route *dg_routes(size_t *n)
@@ -176,7 +183,8 @@ static enum dg_metrics_outcome outcome_of(int status)
     case 503: return DG_OUTCOME_OVERLOADED;
     case 401:
     case 403:
-    case 429: return DG_OUTCOME_REFUSED;
+    case 429:
+    case 456: return DG_OUTCOME_REFUSED;
     case 499: return DG_OUTCOME_CANCELLED;
     case 504: return DG_OUTCOME_TIMEOUT;
     default: return status < 500 ? DG_OUTCOME_INVALID : DG_OUTCOME_ERROR;

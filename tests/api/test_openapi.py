@@ -89,6 +89,9 @@ SCORE = {"text": "Hello.", "translation": "Hallo.", "source": "en", "target": "d
     ("/translate", {"q": "Hello."}),
     ("/detect", {"q": "Hello."}),
     ("/detect", {}),
+    ("/v2/translate", {"text": ["Hello."], "target_lang": "DE", "show_billed_characters": True, "model_type": "latency_optimized"}),
+    ("/v2/translate", {"text": "a" * 20000, "target_lang": "DE"}),
+    ("/v2/translate", {}),
     ("/v1/score", SCORE),
     ("/v1/score", dict(SCORE, target=["a", "b"])),
     ("/v1/models/reload", {}),
@@ -100,13 +103,13 @@ def test_posts_answer_as_described(server, document, path, body):
     check(document, "post", path, requests.post(server.url(path), data="{}", timeout=60))
 
 
-@pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models", "/languages", "/frontend/settings", "/health", "/spec"])
+@pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models", "/languages", "/frontend/settings", "/health", "/spec", "/v2/languages", "/v2/usage"])
 def test_gets_answer_as_described(server, document, path):
     check(document, "get", path, server.get(path))
 
 
 def test_examples_are_good_requests(server, document):
-    for path in ("/v1/translate", "/v1/batch", "/v1/score", "/v1/detect", "/translate", "/detect"):
+    for path in ("/v1/translate", "/v1/batch", "/v1/score", "/v1/detect", "/translate", "/detect", "/v2/translate"):
         example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
         assert server.post(path, example).status_code == 200
 

@@ -1,6 +1,6 @@
 #include "server/access/auth.h"
 #include "server/api/libretranslate/libretranslate.h"
-#include "server/api/libretranslate/parameters.h"
+#include "server/api/parameters.h"
 #include "server/http/reply.h"
 
 static void error(struct dg_http_reply *r, int status, const char *message)
@@ -38,6 +38,11 @@ static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict verdict, co
     }
 }
 
+static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
+{
+    return dg_parameters_key(x, "api_key", out);
+}
+
 static const char *const headers[][2] = {
     {"Access-Control-Allow-Origin", "*"},
     {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
@@ -51,6 +56,6 @@ static const char *const headers[][2] = {
 const struct dg_dialect dg_libretranslate = {
     .name = "libretranslate",
     .headers = headers,
-    .gate = {.find_key = dg_lt_key, .refuse = refuse_key},
+    .gate = {.find_key = find_key, .refuse = refuse_key},
     .refuse = error,
 };

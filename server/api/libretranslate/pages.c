@@ -1,8 +1,8 @@
 /* What LibreTranslate's clients ask about the server, and POST /detect. */
 #include "server/api/libretranslate/languages.h"
 #include "server/api/libretranslate/libretranslate.h"
-#include "server/api/libretranslate/parameters.h"
 #include "server/api/openapi.h"
+#include "server/api/parameters.h"
 #include "server/http/reply.h"
 #include "text/detect/detect.h"
 #include "text/utf8.h"
@@ -94,7 +94,7 @@ static int detect(struct dg_app *app, const struct dg_http_exchange *x, struct d
     struct dg_detected d;
     struct dg_json *parameters = NULL;
     bool form;
-    int rc = dg_lt_parameters(x, &parameters, &form, err);
+    int rc = dg_parameters_read(x, &parameters, &form, err);
     if (rc == DG_OK)
         rc = read_q(dg_json_get(parameters, "q"), text, err);
     dg_json_free(parameters);

@@ -5,6 +5,7 @@
 #include "server/api/libretranslate/libretranslate.h"
 #include "server/api/libretranslate/parameters.h"
 #include "server/api/mixed.h"
+#include "server/api/parameters.h"
 #include "text/utf8.h"
 
 #include <inttypes.h>
@@ -82,8 +83,7 @@ static int read_q(struct dg_request *r, bool form, const struct dg_limits *limit
 static int read_format(const struct dg_json *o, struct dg_error *err)
 {
     const char *format = "text";
-    const struct dg_json *v = dg_json_get(o, "format");
-    if (!v || dg_json_typeof(v) == DG_JSON_NULL)
+    if (!dg_parameter(o, "format"))
         return DG_OK;
     int rc = dg_lt_string(o, "format", &format, NULL);
     if (rc == DG_OK && !strcmp(format, "text"))
@@ -200,7 +200,7 @@ static int read(struct dg_request *r, const char *body, size_t n_body,
     (void)n_body;
     if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for a request");
-    int rc = dg_lt_parameters(r->x, &r->body, &form, err);
+    int rc = dg_parameters_read(r->x, &r->body, &form, err);
     if (rc == DG_OK)
         rc = read_q(r, form, limits, &as, &array, err);
     if (rc == DG_OK)

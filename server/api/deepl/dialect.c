@@ -1,0 +1,62 @@
+#include "server/api/deepl/deepl.h"
+#include "server/api/parameters.h"
+#include "server/http/reply.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static void error(struct dg_http_reply *r, int status, const char *message)
+{
+    struct dg_json *root = dg_json_new_object();
+    dg_json_set_string(root, "message", message);
+    dg_reply_json_take(r, status, root);
+}
+
+/* 456: the characters that the key may use are used up. Clients try again after 429 and 5xx. */
+void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err)
+{
+    const int status = err->code == DG_EQUOTA ? 456 : dg_reply_status(err);
+    error(r, status, err->code == DG_EQUOTA ? "Quota exceeded" : err->message);
+    if (status == 503)
+        dg_reply_retry_after(r, 1);
+}
+
+static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message)
+{
+    switch (why) {
+    case DG_AUTH_RATE: error(r, 429, "Too many requests"); break;
+    case DG_AUTH_SCOPE: error(r, 403, message); break;
+    default: error(r, 403, "Authorization failure, check auth_key"); break;
+    }
+}
+
+/* "Authorization: DeepL-Auth-Key KEY"; older clients: auth_key among the parameters. */
+static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
+{
+    static const char scheme[] = "DeepL-Auth-Key ";
+    const char *value = dg_http_header(x, "Authorization");
+    if (!value || strncasecmp(value, scheme, sizeof scheme - 1) != 0)
+        return dg_parameters_key(x, "auth_key", out);
+    value += sizeof scheme - 1;
+    snprintf(out, DG_GATE_KEY, "%s", value + strspn(value, " "));
+    return out[0] != '\0';
+}
+
+void dg_deepl_code(const char *code, char out[36])
+{
+    size_t n = 0;
+    for (; code[n] != '\0' && n < 35; n++)
+        out[n] = code[n] == '_' ? '-' : (char)toupper((unsigned char)code[n]);
+    out[n] = '\0';
+}
+
+static const char *const headers[][2] = {{NULL, NULL}};
+
+const struct dg_dialect dg_deepl = {
+    .name = "deepl",
+    .headers = headers,
+    .gate = {.find_key = find_key, .refuse = refuse_key},
+    .refuse = error,
+};

@@ -1,0 +1,90 @@
+/* What DeepL's clients ask about the server. */
+#include "server/api/deepl/deepl.h"
+#include "server/api/parameters.h"
+#include "server/http/reply.h"
+#include "server/models/models.h"
+#include "text/language_name.h"
+
+#include <string.h>
+
+#define NO_LIMIT 1000000000000 /* what DeepL says where there is none */
+
+static void add_language(struct dg_json *list, const char *code, bool target)
+{
+    char name[DG_LANGUAGE_NAME], upper[DG_LANGUAGE_MAX];
+    struct dg_json *o = dg_json_new_object();
+    dg_language_name(code, name);
+    dg_deepl_code(code, upper);
+    dg_json_set_string(o, "language", upper);
+    dg_json_set_string(o, "name", name);
+    if (target)
+        dg_json_set_bool(o, "supports_formality", false);
+    dg_json_append_take(list, o);
+}
+
+/* As targets DeepL's clients take the varieties of English and Portuguese alone. */
+static void add_target(struct dg_json *list, const char *code)
+{
+    static const char *const varieties[][3] = {{"en", "en-GB", "en-US"}, {"pt", "pt-BR", "pt-PT"}};
+    for (size_t i = 0; i < sizeof varieties / sizeof *varieties; i++) {
+        if (strcmp(code, varieties[i][0]) != 0)
+            continue;
+        add_language(list, varieties[i][1], true);
+        add_language(list, varieties[i][2], true);
+        return;
+    }
+    add_language(list, code, true);
+}
+
+static int list_languages(struct dg_app *app, const struct dg_http_exchange *x,
+    struct dg_json *list, struct dg_error *err)
+{
+    struct dg_model_languages all;
+    struct dg_json *parameters = NULL;
+    const char *type = "source";
+    bool form;
+    int rc = dg_http_request(x)->body_len > 0 || dg_http_request(x)->query[0] != '\0'
+                 ? dg_parameters_read(x, &parameters, &form, err)
+                 : DG_OK;
+    if (rc == DG_OK && dg_parameter(parameters, "type"))
+        type = dg_parameter_string(parameters, "type");
+    const bool target = type && strcmp(type, "target") == 0;
+    if (rc == DG_OK && !target && (!type || strcmp(type, "source") != 0))
+        rc = dg_error_field(err, DG_EINVAL, "type", "Value for 'type' not supported.");
+    dg_models_languages(app->models, target ? DG_TARGETS : DG_SOURCES, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (target)
+            add_target(list, all.codes[i]);
+        else
+            add_language(list, all.codes[i], false);
+    }
+    dg_json_free(parameters);
+    return rc;
+}
+
+void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_error err = {0};
+    struct dg_json *list = dg_json_new_array();
+    if (list_languages(app, x, list, &err) == DG_OK) {
+        dg_reply_json_take(&r, 200, list);
+    } else {
+        dg_json_free(list);
+        dg_deepl_fail(&r, &err);
+    }
+    dg_http_reply_take(x, &r);
+}
+
+/* Of the key, today (UTC). */
+void dg_deepl_usage(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_json *root = dg_json_new_object();
+    int64_t used, limit;
+    dg_gate_usage(app->auth, x, &used, &limit);
+    dg_json_set_int(root, "character_count", used);
+    dg_json_set_int(root, "character_limit", limit > 0 ? limit : NO_LIMIT);
+    dg_reply_json_take(&r, 200, root);
+    dg_http_reply_take(x, &r);
+}

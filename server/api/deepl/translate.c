@@ -1,0 +1,163 @@
+/* POST /v2/translate. */
+#include "server/api/answer.h"
+#include "server/api/deepl/deepl.h"
+#include "server/api/mixed.h"
+#include "server/api/parameters.h"
+#include "server/models/languages.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Of dg_mixed.flags. */
+enum { BILLED = 1, MODEL_TYPE = 2 };
+
+static int not_supported(const char *key, struct dg_error *err)
+{
+    return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
+}
+
+/* text: in JSON an array of strings (one alone will do), in a form as often as there are texts. */
+static int read_texts(
+    struct dg_request *r, const struct dg_limits *limits, struct dg_item *out, struct dg_error *err)
+{
+    const struct dg_json *v = dg_json_get(r->body, "text");
+    struct dg_error why = {0};
+    if (!v || dg_json_typeof(v) == DG_JSON_NULL ||
+        (dg_json_typeof(v) == DG_JSON_ARRAY && dg_json_length(v) == 0))
+        return dg_error_field(err, DG_EINVAL, "text", "Parameter 'text' not specified");
+    int rc = dg_read_texts(r->body, "text", limits, &r->arena, &out->texts, &out->n_texts, &why);
+    if (rc == DG_OK)
+        rc = dg_read_characters(out, NULL, limits->characters, &why);
+    return rc == DG_OK
+               ? rc
+               : dg_error_field(err, rc, "text", "Bad request. Reason: %.400s", why.message);
+}
+
+/* Is it absent, or one of the words? Lists end with NULL. */
+static bool is_one_of(const struct dg_json *o, const char *key, const char *const *words)
+{
+    const struct dg_json *v = dg_parameter(o, key);
+    const char *s = dg_json_string(v, NULL);
+    for (size_t i = 0; v && words[i]; i++)
+        if (s && strcmp(s, words[i]) == 0)
+            return true;
+    return !v;
+}
+
+/* true in JSON, "1" or "true" in forms. */
+static bool is_true(const struct dg_json *o, const char *key)
+{
+    const struct dg_json *v = dg_parameter(o, key);
+    const char *s = dg_json_string(v, NULL);
+    return s ? strcmp(s, "1") == 0 || strcasecmp(s, "true") == 0 : dg_json_bool(v);
+}
+
+/* What would change the answer and cannot be done is refused; what only may (context, model_type)
+ * is read and has no effect. */
+static int read_options(const struct dg_json *o, const char *target, struct dg_error *err)
+{
+    static const char *const neutral[] = {"default", "prefer_more", "prefer_less", NULL};
+    static const char *const registers[] = {"more", "less", NULL};
+    static const char *const split[] = {"1", NULL};
+    static const char *const models[] = {
+        "quality_optimized", "prefer_quality_optimized", "latency_optimized", NULL};
+    static const char *const absent[] = {"glossary_id", "glossary_ids", "style_id",
+        "translation_memory_id", "custom_instructions", "tag_handling"};
+    if (!is_one_of(o, "formality", neutral))
+        return is_one_of(o, "formality", registers)
+                   ? dg_error_field(err, DG_EINVAL, "formality",
+                         "Target language '%.32s' doesn't support formality.", target)
+                   : not_supported("formality", err);
+    if (!is_one_of(o, "split_sentences", split))
+        return not_supported("split_sentences", err);
+    if (!is_one_of(o, "model_type", models))
+        return not_supported("model_type", err);
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (dg_parameter(o, absent[i]))
+            return not_supported(absent[i], err);
+    return DG_OK;
+}
+
+static bool is_served(struct dg_models *m, const char *code, unsigned side)
+{
+    struct dg_model_languages all;
+    dg_models_languages(m, side, &all);
+    for (size_t i = 0; i < all.n; i++)
+        if (dg_language_distance(code, all.codes[i]) >= 0)
+            return true;
+    return false;
+}
+
+static int read_languages(struct dg_request *r, struct dg_item *out, struct dg_error *err)
+{
+    const struct dg_json *source = dg_parameter(r->body, "source_lang");
+    out->target = dg_parameter_string(r->body, "target_lang");
+    out->source = source ? dg_json_string(source, NULL) : DG_SOURCE_AUTO;
+    if (!out->target || !is_served(r->app->models, out->target, DG_TARGETS))
+        return not_supported("target_lang", err);
+    if (source && (!out->source || !is_served(r->app->models, out->source, DG_SOURCES)))
+        return not_supported("source_lang", err);
+    return DG_OK;
+}
+
+static void reply(const struct dg_mixed *m, struct dg_json *translations,
+    const struct dg_usage *usage, struct dg_buffer *out)
+{
+    struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
+    (void)usage;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct dg_json *t = dg_json_at(translations, i);
+        struct dg_json *o = dg_json_new_object();
+        char language[DG_LANGUAGE_MAX];
+        dg_deepl_code(dg_json_string(dg_json_get(t, "source"), NULL), language);
+        dg_json_set_string(o, "detected_source_language", language);
+        dg_json_set_take(o, "text", dg_json_copy(dg_json_get(t, "text")));
+        if (m->flags & BILLED)
+            dg_json_set_int(o, "billed_characters", (int64_t)m->texts[i].characters);
+        if (m->flags & MODEL_TYPE)
+            dg_json_set_string(o, "model_type_used", "quality_optimized");
+        dg_json_append_take(list, o);
+    }
+    dg_json_set_take(root, "translations", list);
+    dg_answer_put_take(root, out);
+}
+
+/* Where the texts are in several languages. */
+static const struct dg_request_kind each = {.may_pivot = true,
+    .fed = true,
+    .write = dg_mixed_write_one,
+    .write_error = dg_mixed_write_error,
+    .write_whole = dg_mixed_write_whole,
+    .fail = dg_deepl_fail};
+
+static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
+    struct dg_error *err)
+{
+    struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
+    struct dg_item as = {.options.search.alpha = -1}; /* the model's length penalty */
+    bool form;
+    (void)body; /* there is a query, too */
+    (void)n;
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    if (rc == DG_OK)
+        rc = read_texts(r, limits, &as, err);
+    if (rc == DG_OK)
+        rc = read_languages(r, &as, err);
+    if (rc == DG_OK)
+        rc = read_options(r->body, as.target, err);
+    if (rc != DG_OK)
+        return rc;
+    *m = (struct dg_mixed){.reply = reply,
+        .each = &each,
+        .flags = (is_true(r->body, "show_billed_characters") ? BILLED : 0) |
+                 (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0)};
+    return dg_mixed_make(r, m, &as, err);
+}
+
+const struct dg_endpoint dg_deepl_translate = {
+    .read = read,
+    .any_type = true,
+    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_deepl_fail},
+};

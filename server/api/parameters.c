@@ -1,0 +1,87 @@
+#include "server/api/parameters.h"
+
+#include "server/http/form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The media type, without parameters, in small letters. */
+static void media_type(const struct dg_http_exchange *x, char out[80])
+{
+    const char *type = dg_http_header(x, "Content-Type");
+    size_t n = type ? strcspn(type, "; \t") : 0;
+    n = n < 79 ? n : 79;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (char)(type[i] >= 'A' && type[i] <= 'Z' ? type[i] | 0x20 : type[i]);
+    out[n] = '\0';
+}
+
+/* "application/json" or "application/vnd.api+json" */
+static bool is_json(const char *type)
+{
+    const size_t n = strlen(type);
+    return !strcmp(type, "application/json") ||
+           (!strncmp(type, "application/", 12) && n > 17 && !strcmp(type + n - 5, "+json"));
+}
+
+static int read_json(const struct dg_http_request *q, struct dg_json **out, struct dg_error *err)
+{
+    struct dg_error why = {0};
+    *out = dg_json_parse(q->body, q->body_len, &why);
+    if (!*out)
+        return dg_error_field(err, why.code == DG_ENOMEM ? DG_ENOMEM : DG_EINVAL, "body",
+            "Invalid JSON format: %s", why.message);
+    if (dg_json_typeof(*out) != DG_JSON_OBJECT)
+        return dg_error_field(err, DG_EINVAL, "body", "Invalid JSON format");
+    return DG_OK;
+}
+
+int dg_parameters_read(
+    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err)
+{
+    const struct dg_http_request *q = dg_http_request(x);
+    char type[80];
+    media_type(x, type);
+    *form = !is_json(type);
+    *out = NULL;
+    if (!*form)
+        return read_json(q, out, err);
+    *out = dg_json_new_object();
+    if (!*out)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a form");
+    int rc = dg_form_read(q->query, strlen(q->query), *out, err);
+    if (rc == DG_OK && !strcmp(type, "application/x-www-form-urlencoded"))
+        rc = dg_form_read(q->body, q->body_len, *out, err);
+    return rc;
+}
+
+const struct dg_json *dg_parameter(const struct dg_json *o, const char *key)
+{
+    const struct dg_json *v = dg_json_get(o, key);
+    if (dg_json_typeof(v) == DG_JSON_ARRAY)
+        v = dg_json_at(v, 0);
+    return dg_json_typeof(v) == DG_JSON_NULL ? NULL : v;
+}
+
+const char *dg_parameter_string(const struct dg_json *o, const char *key)
+{
+    return dg_json_string(dg_parameter(o, key), NULL);
+}
+
+bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY])
+{
+    const struct dg_http_request *q = dg_http_request(x);
+    struct dg_json *parameters = NULL;
+    const char *key = NULL;
+    bool form;
+    /* Mostly there is none, and the body is not to be read twice to find that out. */
+    if (!strstr(q->query, name) && !memmem(q->body, q->body_len, name, strlen(name)))
+        return false;
+    if (dg_parameters_read(x, &parameters, &form, NULL) == DG_OK)
+        key = dg_parameter_string(parameters, name);
+    const bool found = key && key[0] != '\0';
+    if (found) /* what is longer is no key of this server anyway */
+        snprintf(out, DG_GATE_KEY, "%s", key);
+    dg_json_free(parameters);
+    return found;
+}

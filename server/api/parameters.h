@@ -1,0 +1,22 @@
+/* What a request of another server's API asks for: fields of a JSON object, else parameters of the
+ * query and of a form, all as one JSON object. HTTP threads. */
+#ifndef DG_SERVER_API_PARAMETERS_H
+#define DG_SERVER_API_PARAMETERS_H
+
+#include "base/json.h"
+#include "server/access/gate.h"
+
+/* *out, to be freed in every case; *form: its values are strings. DG_EINVAL (field "body"),
+ * DG_ENOMEM. */
+int dg_parameters_read(
+    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
+
+/* A parameter; of several of the same name the first. NULL: absent, or null. */
+const struct dg_json *dg_parameter(const struct dg_json *o, const char *key);
+/* It as a string; NULL: absent, or none. */
+const char *dg_parameter_string(const struct dg_json *o, const char *key);
+
+/* The API key that the request holds as this parameter, in out; false: none. */
+bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY]);
+
+#endif

@@ -1,0 +1,97 @@
+"""DeepL's API v2 on the wire."""
+import subprocess
+
+import pytest
+import requests
+
+from conftest import CLI, PATIENCE, Server
+
+ENGLISH = "The committee will meet again on Thursday to discuss the new proposal."
+GERMAN = "Der Ausschuss wird am Donnerstag erneut über den neuen Vorschlag beraten."
+
+
+@pytest.fixture(scope="module")
+def server(models):
+    with Server(models, "--pivot", "de", "--max-queue-tokens", "1000000") as s:
+        yield s
+
+
+def own(server, text, source, target):
+    reply = server.post("/v1/translate", {"text": text, "source": source, "target": target})
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"][0]["text"]
+
+
+def test_json_and_form(server):
+    expected = {"translations": [{"detected_source_language": "EN", "text": own(server, t, "en", "de")}
+                                 for t in ("Hello.", "A & b: 1 %")]}
+    body = {"text": ["Hello.", "A & b: 1 %"], "source_lang": "EN", "target_lang": "DE"}
+    assert server.post("/v2/translate", body).json() == expected
+    assert requests.post(server.url("/v2/translate"), data=body, timeout=PATIENCE).json() == expected
+    assert requests.post(server.url("/v2/translate"), params=body, timeout=PATIENCE).json() == expected
+    alone = dict(body, text="Hello.", show_billed_characters=True, model_type="latency_optimized", debug=True)
+    assert server.post("/v2/translate", alone).json() == {"translations": [dict(
+        expected["translations"][0], billed_characters=6, model_type_used="quality_optimized")]}
+
+
+def test_languages_found_out(server):
+    answer = server.post("/v2/translate", {"text": [GERMAN, ENGLISH], "target_lang": "fr"}).json()["translations"]
+    assert answer == [{"detected_source_language": "DE", "text": own(server, GERMAN, "de", "fr")},
+                      {"detected_source_language": "EN", "text": own(server, ENGLISH, "en", "fr")}]
+
+
+@pytest.mark.parametrize("body, status, message", [
+    ({"target_lang": "DE"}, 400, "Parameter 'text' not specified"),
+    ({"text": [], "target_lang": "DE"}, 400, "Parameter 'text' not specified"),
+    ({"text": ["a"]}, 400, "Value for 'target_lang' not supported."),
+    ({"text": ["a"], "target_lang": "XX"}, 400, "Value for 'target_lang' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "source_lang": 5}, 400, "Value for 'source_lang' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "formality": "less"}, 400, "Target language 'DE' doesn't support formality."),
+    ({"text": ["a"], "target_lang": "DE", "formality": "rude"}, 400, "Value for 'formality' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "split_sentences": "0"}, 400, "Value for 'split_sentences' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "tag_handling": "html"}, 400, "Value for 'tag_handling' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "glossary_id": "x"}, 400, "Value for 'glossary_id' not supported."),
+    ({"text": "a" * 10001, "target_lang": "DE"}, 413, "10001 characters"),
+    ({"text": [5], "target_lang": "DE"}, 400, "text must be"),
+])
+def test_errors_in_its_words(server, body, status, message):
+    reply = server.post("/v2/translate", body)
+    assert reply.status_code == status
+    assert list(reply.json()) == ["message"] and message in reply.json()["message"]
+
+
+def test_languages(server):
+    assert server.get("/v2/languages").json() == [{"language": "DE", "name": "German"}, {"language": "EN", "name": "English"}]
+    targets = [{"language": "FR", "name": "French", "supports_formality": False},
+               {"language": "DE", "name": "German", "supports_formality": False}]
+    for ask in (lambda: requests.get(server.url("/v2/languages"), data={"type": "target"}, timeout=PATIENCE),  # a body on GET
+                lambda: server.get("/v2/languages?type=target"), lambda: server.post("/v2/languages", {"type": "target"})):
+        assert ask().json() == targets
+    assert server.get("/v2/languages?type=other").status_code == 400
+
+
+def test_keys(models, tmp_path):
+    keys = str(tmp_path / "keys.db")
+    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate", "--characters-per-day",
+                           "20"], capture_output=True, text=True, check=True).stdout
+    secret = next(w for w in made.split() if w.startswith("dg_"))
+    body = {"text": ["Hello."], "source_lang": "en", "target_lang": "de"}
+    with Server(models, "--keys", keys) as s:
+        with_key = {"Authorization": "DeepL-Auth-Key " + secret}
+        assert s.post("/v2/translate", body).status_code == 403
+        assert s.post("/v2/translate", body, headers={"Authorization": "DeepL-Auth-Key no"}).status_code == 403
+        assert s.post("/v2/translate", body, headers=with_key).status_code == 200
+        assert s.post("/v2/translate", dict(body, auth_key=secret)).status_code == 200
+        assert s.get("/v2/usage", headers=with_key).json() == {"character_count": 12, "character_limit": 20}
+        over = s.post("/v2/translate", dict(body, text=["Hello there."]), headers=with_key)
+        assert (over.status_code, over.json()) == (456, {"message": "Quota exceeded"})
+        assert s.get("/v2/usage", headers=with_key).json()["character_count"] == 12
+        assert s.get("/v2/usage").status_code == 403
+        assert s.get("/v2/languages").status_code == 403
+
+
+def test_one_dialect_alone(models):
+    with Server(models, "--dialects", "libretranslate") as s:
+        assert s.get("/v2/languages").status_code == 404 and s.get("/languages").status_code == 200
+    bad = subprocess.run([*Server(models, "--dialects", "deeepl").command], capture_output=True, text=True, timeout=PATIENCE)
+    assert bad.returncode == 2 and 'dialects has "deeepl"' in bad.stderr

@@ -1,0 +1,96 @@
+"""DeepL's own client, as it comes from PyPI, against this server with the bundled model: another URL is all it needs."""
+import os
+import subprocess
+import sys
+
+import deepl
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "api"))
+
+from conftest import CLI, ROOT, Server  # noqa: E402
+
+BUNDLES = os.path.join(ROOT, "weights", "bundles")
+TEXTS = ["Two dogs play in the snow.", "A girl is smiling.\n\nÇa & là: 50 %?"]
+GERMAN = "Zwei Hunde spielen im Schnee."
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Server(BUNDLES) as s:
+        yield s
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    return deepl.DeepLClient("any", server_url=server.url(""))
+
+
+def own(server, text, source="en", target="de"):
+    reply = server.post("/v1/translate", {"text": text, "source": source, "target": target})
+    return reply.json()["translations"][0]["text"]
+
+
+def test_one_text(server, client):
+    result = client.translate_text(TEXTS[0], target_lang="DE", source_lang="EN")
+    assert result.text == own(server, TEXTS[0])
+    assert (result.detected_source_lang, result.billed_characters) == ("EN", len(TEXTS[0]))
+
+
+def test_several_texts_and_their_languages_found_out(server, client):
+    results = client.translate_text([*TEXTS, GERMAN], target_lang="FR")
+    assert [r.text for r in results] == [own(server, t, "en", "fr") for t in TEXTS] + [own(server, GERMAN, "de", "fr")]
+    assert [r.detected_source_lang for r in results] == ["EN", "EN", "DE"]
+
+
+@pytest.mark.parametrize("target", ["EN-US", "EN-GB", deepl.Language.ENGLISH_AMERICAN])
+def test_varieties(server, client, target):
+    assert client.translate_text(GERMAN, target_lang=target).text == own(server, GERMAN, "de", "en")
+
+
+def test_options_that_change_nothing(server, client):
+    result = client.translate_text(TEXTS[0], target_lang="DE", source_lang="EN", formality="prefer_more", context="Winter.",
+                                   preserve_formatting=True, split_sentences="1", model_type="quality_optimized")
+    assert result.text == own(server, TEXTS[0]) and result.model_type_used == "quality_optimized"
+
+
+@pytest.mark.parametrize("options, message", [
+    (dict(target_lang="XX"), "target_lang.*not supported"),
+    (dict(target_lang="DE", source_lang="XX"), "source_lang.*not supported"),
+    (dict(target_lang="DE", formality="more"), "formality"),
+    (dict(target_lang="DE", split_sentences="0"), "split_sentences"),
+    (dict(target_lang="DE", tag_handling="xml"), "tag_handling"),
+])
+def test_what_is_not_there_is_refused(client, options, message):
+    with pytest.raises(deepl.DeepLException, match=message) as refused:
+        client.translate_text("Hello", **options)
+    assert refused.value.http_status_code == 400
+
+
+def test_languages(client):
+    assert {x.code for x in client.get_source_languages()} == {"EN", "DE", "FR"}
+    targets = {x.code: x for x in client.get_target_languages()}
+    assert set(targets) == {"EN-GB", "EN-US", "DE", "FR"} and targets["DE"].name == "German"
+    assert not any(x.supports_formality for x in targets.values())
+
+
+def test_usage_without_keys(client):
+    usage = client.get_usage()
+    assert usage.character.count == 0 and usage.character.limit == 1000000000000 and not usage.any_limit_reached
+
+
+def test_keys_and_quota(tmp_path):
+    keys = str(tmp_path / "keys.db")
+    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate", "--characters-per-day",
+                           "50"], capture_output=True, text=True, check=True).stdout
+    secret = next(w for w in made.split() if w.startswith("dg_"))
+    with Server(BUNDLES, "--keys", keys) as s:
+        good = deepl.DeepLClient(secret, server_url=s.url(""))
+        assert good.translate_text(TEXTS[0], target_lang="DE").text == "Zwei Hunde spielen im Schnee."
+        usage = good.get_usage()
+        assert (usage.character.count, usage.character.limit) == (len(TEXTS[0]), 50)
+        with pytest.raises(deepl.QuotaExceededException):
+            good.translate_text(TEXTS[0] * 2, target_lang="DE")
+        with pytest.raises(deepl.AuthorizationException):
+            deepl.DeepLClient("invalid", server_url=s.url("")).translate_text(TEXTS[0], target_lang="DE")
