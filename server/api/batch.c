@@ -3,6 +3,7 @@
  * error. */
 #include "server/api/answer.h"
 #include "server/api/endpoints.h"
+#include "server/api/mixed.h"
 #include "server/http/reply.h"
 
 #include <stdio.h>
@@ -53,6 +54,10 @@ static int read_item(const struct dg_json *o, const char *where, const struct dg
         rc = dg_read_options(o, where, limits, &item->options, err);
     if (rc == DG_OK)
         rc = dg_read_characters(item, where, limits->characters, err);
+    if (rc == DG_OK && strcmp(item->source, DG_SOURCE_AUTO) == 0) {
+        item->detected = true;
+        rc = dg_source_detect(item->request, item->texts, &item->source, &item->confidence, err);
+    }
     return rc;
 }
 
@@ -129,6 +134,8 @@ static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *
     struct dg_json *o = open_answer(item);
     struct dg_usage usage = {0};
     int rc = dg_answer_translation(item, 0, arena, o, &usage, err);
+    if (item->detected)
+        dg_json_set_int(o, "source_confidence", item->confidence);
     dg_json_set_take(o, "usage", dg_usage_write(&usage));
     dg_usage_add(&item->request->usage, &usage);
     if (rc == DG_OK)

@@ -7,23 +7,18 @@
 
 #include <string.h>
 
-/* Which of the served languages each text is in. */
-static int detect(
-    struct dg_request *r, struct dg_mixed *m, const struct dg_text *texts, struct dg_error *err)
+int dg_source_detect(struct dg_request *r, const struct dg_text *text, const char **code,
+    int *confidence, struct dg_error *err)
 {
     struct dg_model_languages sources;
     struct dg_detected d;
     dg_models_languages(r->app->models, DG_SOURCES, &sources);
     if (sources.n == 0)
         return dg_error_field(err, DG_ENOTFOUND, "source", "no model is served");
-    for (size_t i = 0; i < m->n; i++) {
-        dg_detect(sources.codes, sources.n, texts[i].s, texts[i].len, &d);
-        m->texts[i].confidence = d.confidence;
-        m->texts[i].source = dg_arena_strdup(&r->arena, sources.codes[d.language]);
-        if (!m->texts[i].source)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", m->n);
-    }
-    return DG_OK;
+    dg_detect(sources.codes, sources.n, text->s, text->len, &d);
+    *confidence = d.confidence;
+    *code = dg_arena_strdup(&r->arena, sources.codes[d.language]);
+    return *code ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language code");
 }
 
 int dg_mixed_make(
@@ -41,8 +36,8 @@ int dg_mixed_make(
         m->texts[i].source = as->source;
         m->texts[i].characters = dg_utf8_count(as->texts[i].s, as->texts[i].len);
     }
-    if (m->detected)
-        rc = detect(r, m, as->texts, err);
+    for (size_t i = 0; i < n && m->detected && rc == DG_OK; i++)
+        rc = dg_source_detect(r, &as->texts[i], &m->texts[i].source, &m->texts[i].confidence, err);
     for (size_t i = 1; i < n && rc == DG_OK; i++)
         differ |= strcmp(m->texts[i].source, m->texts[0].source) != 0;
     if (rc == DG_OK)

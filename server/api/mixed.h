@@ -32,6 +32,11 @@ struct dg_mixed {
     const struct dg_request_kind *each;
 };
 
+/* Which of the served languages a text is in: *code, the arena's, and how surely, 0 to 100.
+ * DG_ENOTFOUND where nothing is served. */
+int dg_source_detect(struct dg_request *r, const struct dg_text *text, const char **code,
+    int *confidence, struct dg_error *err);
+
 /* Make items of the texts of `as`, with its languages and options, for a request whose kind writes
  * with the functions below. m: the arena's; zeroed but for reply, each and flags. DG_ENOTFOUND
  * where nothing is served. */

@@ -33,6 +33,8 @@ struct dg_item {
     size_t index; /* in the request */
     /* What was read. */
     const char *source, *target; /* languages, as the client wrote them */
+    bool detected;               /* the source was found out, */
+    int confidence;              /* as surely as this, 0 to 100 */
     struct dg_text *texts;       /* [n_texts] */
     struct dg_text *given;       /* [n_texts] translations that the client has; NULL: none */
     size_t n_texts;

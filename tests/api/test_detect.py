@@ -89,6 +89,15 @@ def test_sources_found_out_text_by_text(models):
         assert '"source_confidence":100' in streamed.text and streamed.text.count("event: sentence") == 2
 
 
+def test_a_source_found_out_in_a_batch(server):
+    items = [{"id": "a", "text": ENGLISH, "source": "auto", "target": "de"},
+             {"text": GERMAN, "source": "auto", "target": "fr"}, {"text": ENGLISH, "source": "en", "target": "de"}]
+    answers = server.post("/v1/batch", {"items": items}).json()["items"]
+    assert [(a["source"], a["target"], a.get("source_confidence"), a.get("id")) for a in answers] == [
+        ("en", "de", 100, "a"), ("de", "fr", 100, None), ("en", "de", None, None)]
+    assert answers[0]["text"] == answers[2]["text"]
+
+
 def test_a_pivot_says_it_of_the_first_text(models):
     with conftest.Server(models, "--pivot", "de") as server:
         assert all("source_language_doubtful" in f for f in flags(server, GERMAN, "en", "fr"))

@@ -189,7 +189,7 @@ def test_every_route_has_its_commands_in_a_document():
             described[heading.group(1)] = [s.command for s in steps(section)]
     assert sorted(described) == sorted(filter(None, there))
     for route, commands in described.items():
-        wanted = r"(?:%s|http://localhost)%s(?=[\s'\"]|$)" % (
+        wanted = r"(?:%s|http://localhost)%s(?=[\s'\"?]|$)" % (
             re.escape(ADDRESS), re.sub(r"\\\{\w+\\\}", r"[\\w.]+", re.escape(route.split()[1])))
         assert any(re.search(wanted, c) for c in commands), route
 
