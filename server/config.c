@@ -191,8 +191,7 @@ void dg_server_config_unknown(char *const *environment, struct dg_buffer *b)
 {
     /* What other parts of the program read. */
     static const char *const others[] = {"DRAGOMAN_ISA", "DRAGOMAN_CUDA_PLUGIN",
-        "DRAGOMAN_CUDA_STEP", "DRAGOMAN_CUDA_GEMM", "DRAGOMAN_CUDA_ATTENTION", "DRAGOMAN_CUDA_LOG",
-        "DRAGOMAN_CUDA_CHUNKS_OFF", NULL};
+        "DRAGOMAN_CUDA_STEP", "DRAGOMAN_CUDA_GEMM", "DRAGOMAN_DEBUG", NULL};
     const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
     dg_options_unknown_variables(&t, 1, others, environment, b);
 }

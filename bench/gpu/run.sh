@@ -22,7 +22,7 @@ pairs=926 # 25,000 pieces a side, as in the paper (section 5.1)
 
 measuring() { # what is measured here, and with what
     . scripts/gpu-env
-    export DRAGOMAN_CUDA_LOG=1
+    export DRAGOMAN_DEBUG=cuda-log
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1 >"$work/device"
     [ -s "$work/device" ] || { echo "bench-gpu: nvidia-smi names no device" >&2; exit 77; }
     { [ -z "${REVISION-}" ] || echo "$REVISION"; cat "$build/REVISION" 2>/dev/null || git describe --always --dirty 2>/dev/null || echo unknown; } |
@@ -88,7 +88,7 @@ for part; do
             fresh plain
             for model in base big; do
                 update train $model bf16
-                DRAGOMAN_CUDA_ATTENTION=plain update plain $model bf16
+                DRAGOMAN_DEBUG=cuda-log,cuda-plain-attention update plain $model bf16
                 update train $model fp32
             done
             ;;

@@ -1,6 +1,6 @@
 /* Which attention calls go to tensor cores (attention_mma.cu, attention_mma_grad.cu): those that
  * train, in 16 bits, over packed rows of heads whose size has a kernel, all rows at 16-byte
- * boundaries. DRAGOMAN_CUDA_ATTENTION=plain sends none. */
+ * boundaries. DRAGOMAN_DEBUG=cuda-plain-attention sends none. */
 #include "kernels/cuda/internal.h"
 
 #include <stdint.h>

@@ -6,6 +6,7 @@
  * came first. Partial sums are never kept in 16 bits. */
 #include "kernels/cuda/gemm_plan.h"
 
+#include "base/debug.h"
 #include "base/log.h"
 
 #include <stdlib.h>
@@ -217,7 +218,7 @@ static void tell(const struct dg_gemm_plan *p)
             "m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u,%u",
             kind, k->M, k->N, k->K, in, out, k->whole, k->align[0], k->align[1], k->align[2],
             k->align[3]);
-    else if (getenv("DRAGOMAN_CUDA_LOG"))
+    else if (dg_debug("cuda-log"))
         dg_log(DG_LOG_INFO,
             "gemm_plan kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d "
             "align=%u,%u,%u,%u id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d%s",

@@ -1,6 +1,7 @@
 /* Opening a device, and what happens when it fails: the first error is kept, every later op does
  * nothing, and status() says so until the backend is closed. A CUDA context does not recover from
  * most errors, and a program that went on would answer wrongly. */
+#include "base/debug.h"
 #include "kernels/cuda/step.h"
 
 #include <stdio.h>
@@ -166,18 +167,17 @@ static int choose_ways(struct dg_cuda *cu, struct dg_error *err)
 {
     static const char *const steps[] = {"host", "device", "graph", NULL};
     static const char *const products[] = {"one", "family", "own", NULL};
-    static const char *const attention[] = {"mma", "plain", NULL};
-    int step, gemm, plain;
+    int step, gemm;
     int rc = choose("DRAGOMAN_CUDA_STEP", steps, DG_STEP_DEVICE, &step, err);
     if (!rc)
         rc = choose("DRAGOMAN_CUDA_GEMM", products, DG_GEMM_ONE, &gemm, err);
     if (!rc)
-        rc = choose("DRAGOMAN_CUDA_ATTENTION", attention, false, &plain, err);
+        rc = dg_debug_check(err);
     if (rc)
         return rc;
     cu->step_mode = (enum dg_step_mode)step;
     cu->gemm_mode = (enum dg_gemm_mode)gemm;
-    cu->plain_attention = plain;
+    cu->plain_attention = dg_debug("cuda-plain-attention");
     return DG_OK;
 }
 
@@ -193,7 +193,7 @@ static int cuda_open(
     cu->device = o->device;
     cu->type = o->type;
     /* One block a chunk lets checkers of the host build see every buffer's end. */
-    cu->arena.chunk_bytes = getenv("DRAGOMAN_CUDA_CHUNKS_OFF") ? 0 : CHUNK;
+    cu->arena.chunk_bytes = dg_debug("cuda-chunks-off") ? 0 : CHUNK;
     snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);
     int rc = choose_ways(cu, err);
     if (!rc)

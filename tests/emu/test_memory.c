@@ -128,7 +128,7 @@ static void test_fp16(void **state)
 
 int main(void)
 {
-    unsetenv("DRAGOMAN_CUDA_CHUNKS_OFF"); /* as in service */
+    unsetenv("DRAGOMAN_DEBUG"); /* as in service */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

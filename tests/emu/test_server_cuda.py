@@ -25,7 +25,7 @@ def models(tmp_path_factory):
 
 
 def emulated(**more):
-    return dict(DRAGOMAN_CUDA_PLUGIN=PLUGIN, DRAGOMAN_CUDA_CHUNKS_OFF="1", **more)
+    return dict(DRAGOMAN_CUDA_PLUGIN=PLUGIN, DRAGOMAN_DEBUG="cuda-chunks-off", **more)
 
 
 def answers(server):

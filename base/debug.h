@@ -1,0 +1,17 @@
+/* Switches that only help to find faults: words of the environment variable DRAGOMAN_DEBUG, with
+ * commas between. Any thread. */
+#ifndef DG_BASE_DEBUG_H
+#define DG_BASE_DEBUG_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* cuda-log: which algorithm each product got; cuda-chunks-off: a block of device memory for each
+ * buffer, so that checkers see its end; cuda-plain-attention: none on tensor cores. */
+bool dg_debug(const char *word);
+
+/* DG_EINVAL: DRAGOMAN_DEBUG has a word that is none of these. */
+int dg_debug_check(struct dg_error *err);
+
+#endif
