@@ -68,6 +68,54 @@ int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err)
     return rc;
 }
 
+/* Read exactly n bytes, and find the end after them. */
+static int read_whole(int fd, const char *path, unsigned char *to, size_t n, struct dg_error *err)
+{
+    unsigned char more;
+    size_t at = 0;
+    for (;;) {
+        ssize_t k = read(fd, at < n ? to + at : &more, at < n ? n - at : 1);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return fail(err, "read", path);
+        if (k == 0 && at == n)
+            return 0;
+        if (k == 0 || at == n)
+            return dg_error_set(
+                err, DG_EIO, "cannot read %s: its size changes while it is read", path);
+        at += (size_t)k;
+    }
+}
+
+int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err)
+{
+    struct stat st;
+    memset(out, 0, sizeof *out);
+    int fd = open_read(path, &st, err);
+    if (fd < 0)
+        return fd;
+    int rc = 0;
+    void *p = NULL;
+    if (!S_ISREG(st.st_mode)) {
+        rc = dg_error_set(err, DG_EIO, "cannot load %s: it is not a regular file", path);
+    } else if (st.st_size == 0) {
+        out->data = (const unsigned char *)"";
+    } else {
+        p = mmap(
+            NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        rc = p == MAP_FAILED ? fail(err, "take memory for", path)
+                             : read_whole(fd, path, p, (size_t)st.st_size, err);
+        if (rc && p != MAP_FAILED)
+            munmap(p, (size_t)st.st_size);
+    }
+    close(fd);
+    if (rc || !p)
+        return rc;
+    *out = (struct dg_map){.data = p, .size = (size_t)st.st_size, .loaded = true};
+    return 0;
+}
+
 void dg_file_unmap(struct dg_map *map)
 {
     if (map->size)
@@ -77,7 +125,7 @@ void dg_file_unmap(struct dg_map *map)
 
 void dg_file_forget(const struct dg_map *map)
 {
-    if (map->size)
+    if (map->size && !map->loaded)
         madvise((void *)(uintptr_t)map->data, map->size, MADV_DONTNEED);
 }
 

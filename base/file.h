@@ -1,5 +1,5 @@
-/* Whole files: mapped read-only, read, or written so that a crash never leaves half of one. Any
- * thread. */
+/* Whole files: mapped read-only, loaded, read, or written so that a crash never leaves half of one.
+ * Any thread. */
 #ifndef DG_BASE_FILE_H
 #define DG_BASE_FILE_H
 
@@ -13,11 +13,17 @@
 struct dg_map {
     const unsigned char *data; /* valid until unmapped; never NULL, even when size is 0 */
     size_t size;
+    bool loaded; /* into memory of our own */
 };
 
 int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);
+/* The same, but read into memory of our own: what becomes of the file later changes nothing. The
+ * memory begins on a page, and pages of it may be let go of (madvise). DG_EIO when the file's size
+ * changes while it is read. */
+int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err);
 void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
-/* Let go of the memory that reading took; what is read again comes from the file again. */
+/* Let go of the memory that reading took; what is read again comes from the file again. Nothing
+ * happens where it was loaded. */
 void dg_file_forget(const struct dg_map *map);
 
 /* Do both hold the same bytes? false where one cannot be read. */

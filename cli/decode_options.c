@@ -155,6 +155,8 @@ int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, str
     rc = dg_device_open(&device, &s->be, err);
     if (!rc)
         rc = dg_translator_open(o->model, s->be, max_target, &s->translator, err);
+    if (rc == DG_OK)
+        dg_translator_trim(s->translator);
     if (!rc)
         rc = dg_runner_open_on(s->translator, workers, &device, &limits, &s->runner, err);
     if (rc)

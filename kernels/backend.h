@@ -63,6 +63,9 @@ struct dg_weight_spec {
     /* [n_stored] the forms at hand; ROWS is always among them */
     const struct dg_stored *stored;
     size_t n_stored;
+    /* NULL, or set to the data of the form that is read in place as long as the weight lives; NULL
+     * there: its data were copied. (Scales always count as read in place.) */
+    const void **in_place;
 };
 
 /* Dropout: element e of a row is kept when dg_dropout_keep(row_key[m] ^ site, e) and scaled by

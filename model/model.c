@@ -27,13 +27,17 @@ int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
         return dg_error_set(err, DG_EFORMAT, "weights: tensor %s is [%llu,%llu], expected [%u,%u]",
             info->name, (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info->N,
             info->K);
+    const void *in_place = NULL;
     struct dg_weight_spec spec = {.name = info->name,
         .use = info->use,
         .N = info->N,
         .K = info->K,
         .stored = t->stored,
-        .n_stored = t->n_stored};
+        .n_stored = t->n_stored,
+        .in_place = &in_place};
     int rc = be->ops->weight_new(be, &spec, out, err);
+    if (!rc && in_place)
+        dg_weights_keep(weights, in_place);
     const float scale = info->use & DG_USE_MATRIX ? input_scale(weights, info->name) : 0;
     if (rc || !(scale > 0))
         return rc;
@@ -132,6 +136,10 @@ void dg_model_use_shortlist(
     m->out_biases = stored_rows(m, weights, m->params.out_b, &name);
     m->out_rows = stored_rows(m, weights, m->params.out_w, &name);
     m->out_input_scale = m->out_rows ? input_scale(weights, name) : 0;
+    if (m->out_rows)
+        dg_weights_keep(weights, m->out_rows->data);
+    if (m->out_biases)
+        dg_weights_keep(weights, m->out_biases->data);
 }
 
 void dg_model_close(struct dg_model *m)

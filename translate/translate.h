@@ -23,6 +23,9 @@ struct dg_translator;
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);
 void dg_translator_close(struct dg_translator *t); /* NULL is fine */
+/* Let go of the part of the file in memory that no model reads in place. After this no copies are
+ * made; no other thread may use t meanwhile. */
+void dg_translator_trim(struct dg_translator *t);
 const struct dg_model *dg_translator_model(const struct dg_translator *t);
 /* The same model once more on be's device; close it before the translator (and before be). */
 int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, struct dg_model **out,

@@ -33,7 +33,7 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
     struct dg_translator *t = calloc(1, sizeof *t);
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a translator");
-    int rc = dg_bundle_open(bundle_dir, &t->bundle, err);
+    int rc = dg_bundle_load(bundle_dir, &t->bundle, err);
     if (rc)
         goto out;
     const struct dg_bundle *b = t->bundle;
@@ -92,6 +92,11 @@ int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, str
     if (t->shortlist)
         dg_model_use_shortlist(*out, weights, t->shortlist);
     return 0;
+}
+
+void dg_translator_trim(struct dg_translator *t)
+{
+    dg_bundle_trim(t->bundle);
 }
 
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t)

@@ -61,7 +61,10 @@ static int read_manifest(struct dg_bundle *b, struct dg_error *err)
     return rc;
 }
 
-int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err)
+typedef int (*opener)(const char *path, struct dg_weights **out, struct dg_error *err);
+
+static int open_with(
+    opener open_weights, const char *dir, struct dg_bundle **out, struct dg_error *err)
 {
     struct dg_bundle *b = calloc(1, sizeof *b);
     int rc = 0;
@@ -72,7 +75,7 @@ int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err
     if (!rc)
         rc = find_files(b, err);
     if (!rc)
-        rc = dg_weights_open(b->paths[DG_FILE_WEIGHTS], &b->weights, err);
+        rc = open_weights(b->paths[DG_FILE_WEIGHTS], &b->weights, err);
     if (rc) {
         dg_bundle_close(b);
         return rc;
@@ -82,6 +85,35 @@ int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err
     b->n_pairs = dg_json_length(dg_json_get(b->manifest, "pairs"));
     *out = b;
     return 0;
+}
+
+int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err)
+{
+    return open_with(dg_weights_open, dir, out, err);
+}
+
+int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err)
+{
+    return open_with(dg_weights_load, dir, out, err);
+}
+
+void dg_bundle_trim(struct dg_bundle *b)
+{
+    dg_weights_trim(b->weights);
+}
+
+bool dg_bundle_same(const struct dg_bundle *a, const struct dg_bundle *b)
+{
+    struct dg_buffer x, y;
+    dg_buffer_init(&x);
+    dg_buffer_init(&y);
+    bool same = dg_version_canonical(a->manifest, &x, NULL) == 0 &&
+                dg_version_canonical(b->manifest, &y, NULL) == 0 && x.len == y.len &&
+                memcmp(x.data, y.data, x.len) == 0 &&
+                dg_weights_fingerprint(a->weights) == dg_weights_fingerprint(b->weights);
+    dg_buffer_deinit(&x);
+    dg_buffer_deinit(&y);
+    return same;
 }
 
 void dg_bundle_close(struct dg_bundle *b)
@@ -181,12 +213,16 @@ const char *dg_bundle_shortlist(const struct dg_bundle *b)
 
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err)
 {
-    char version[DG_VERSION_DIGITS + 1];
     int rc = dg_weights_verify(b->weights, err);
     if (rc)
         dg_error_prefix(err, "%s", b->paths[DG_FILE_WEIGHTS]);
-    else
-        rc = dg_version_compute(b->dir, b->manifest, version, err);
+    return rc ? rc : dg_bundle_verify_version(b, err);
+}
+
+int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err)
+{
+    char version[DG_VERSION_DIGITS + 1];
+    int rc = dg_version_compute(b->dir, b->manifest, version, err);
     if (!rc && strcmp(version, b->version) != 0)
         rc = dg_error_field(err, DG_EFORMAT, "version",
             "%s: version is %s, but manifest and files give %s: something was changed after it was "

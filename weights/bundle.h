@@ -14,6 +14,13 @@ struct dg_bundle;
 /* Open DIR: manifest read and checked, weights mapped. Names in the manifest may not leave the
  * directory. */
 int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err);
+/* The same for serving: the weights are loaded and every byte of them checked
+ * (dg_weights_load). */
+int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err);
+/* Let go of what no model uses in place (dg_weights_trim). */
+void dg_bundle_trim(struct dg_bundle *b);
+/* Are these the same manifest and the same weights, as far as headers and their checksums tell? */
+bool dg_bundle_same(const struct dg_bundle *a, const struct dg_bundle *b);
 void dg_bundle_close(struct dg_bundle *b); /* NULL is fine */
 
 const struct dg_json *dg_bundle_manifest(const struct dg_bundle *b);
@@ -49,6 +56,8 @@ int dg_bundle_begin(const char *dir, struct dg_error *err);
 /* Check the tensors' checksums and recompute the version over weights, SentencePiece models,
  * vocabularies and manifest (without its "version" field). Reads every byte. */
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);
+/* The version alone. */
+int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err);
 
 /* Seal DIR after weights and vocabularies are in it: check the manifest, compute the version, set
  * it in `manifest` and write manifest.json last. The manifest's "files" object names them. */

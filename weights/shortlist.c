@@ -86,7 +86,7 @@ int dg_shortlist_open(const char *path, uint32_t source_vocab, uint32_t target_v
     struct dg_shortlist **out, struct dg_error *err)
 {
     struct dg_shortlist *s = calloc(1, sizeof *s);
-    int rc = s ? dg_file_map(path, &s->map, err)
+    int rc = s ? dg_file_load(path, &s->map, err)
                : dg_error_set(err, DG_ENOMEM, "no memory for a shortlist");
     if (!rc) {
         const struct header *h = (const void *)s->map.data;

@@ -1,8 +1,11 @@
 #include "weights/version.h"
 
-#include "base/file.h"
 #include "weights/manifest.h"
 
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sha2.h>
 #include <stdlib.h>
@@ -63,30 +66,45 @@ int dg_version_canonical(const struct dg_json *manifest, struct dg_buffer *b, st
     return rc;
 }
 
-/* One part: its name with the NUL, its length in 8 bytes (little-endian), its bytes. So no two
- * bundles that differ in where one part ends and the next begins give the same digest. */
-static void add_part(SHA2_CTX *sha, const char *name, const void *data, size_t n)
+/* One part begins: its name with the NUL, its length in 8 bytes (little-endian); its bytes follow.
+ * So no two bundles that differ in where one part ends and the next begins give the same digest. */
+static void begin_part(SHA2_CTX *sha, const char *name, uint64_t n)
 {
     unsigned char length[8];
     for (int i = 0; i < 8; i++)
-        length[i] = (unsigned char)((uint64_t)n >> 8 * i);
+        length[i] = (unsigned char)(n >> 8 * i);
     SHA256Update(sha, (const unsigned char *)name, strlen(name) + 1);
     SHA256Update(sha, length, sizeof length);
-    SHA256Update(sha, data, n);
+}
+
+/* Read and not mapped: a file that somebody cuts short meanwhile is an error and no signal. */
+static int add_stream(
+    SHA2_CTX *sha, const char *key, const char *path, FILE *f, struct dg_error *err)
+{
+    unsigned char chunk[65536];
+    struct stat st;
+    uint64_t left;
+    if (fstat(fileno(f), &st) != 0)
+        return dg_error_set(err, DG_EIO, "cannot look at %s: %s", path, strerror(errno));
+    left = (uint64_t)st.st_size;
+    begin_part(sha, key, left);
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0 && n <= left; left -= n)
+        SHA256Update(sha, chunk, n);
+    return left == 0 && feof(f) ? 0 : dg_error_set(err, DG_EIO, "cannot read all of %s", path);
 }
 
 static int add_file(
     SHA2_CTX *sha, const char *dir, const char *key, const char *name, struct dg_error *err)
 {
     struct dg_buffer path;
-    struct dg_map map = {0};
     dg_buffer_init(&path);
     dg_buffer_addf(&path, "%s/%s", dir, name);
+    FILE *f = path.failed ? NULL : fopen(path.data, "rbe");
     int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
-                         : dg_file_map(path.data, &map, err);
-    if (!rc)
-        add_part(sha, key, map.data, map.size);
-    dg_file_unmap(&map);
+             : !f ? dg_error_set(err, DG_EIO, "cannot open %s: %s", path.data, strerror(errno))
+                  : add_stream(sha, key, path.data, f, err);
+    if (f)
+        fclose(f);
     dg_buffer_deinit(&path);
     return rc;
 }
@@ -103,7 +121,8 @@ int dg_version_compute(const char *dir, const struct dg_json *manifest,
     if (rc)
         goto out;
     SHA256Init(&sha);
-    add_part(&sha, "manifest", text.data, text.len);
+    begin_part(&sha, "manifest", text.len);
+    SHA256Update(&sha, (const unsigned char *)text.data, text.len);
     for (int i = 0; i < DG_FILE_COUNT && !rc; i++) {
         const char *name = dg_manifest_file(manifest, i);
         if (name)

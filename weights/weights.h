@@ -1,5 +1,5 @@
-/* A weights file: named tensors, mmapped and used in place. The format is weights/FORMAT.md.
- * Knows no Transformer. Const after open: any thread. */
+/* A weights file: named tensors, mapped or loaded, and used in place. The format is
+ * weights/FORMAT.md. Knows no Transformer. Const after open: any thread. */
 #ifndef DG_WEIGHTS_WEIGHTS_H
 #define DG_WEIGHTS_WEIGHTS_H
 
@@ -26,6 +26,17 @@ struct dg_tensor {
  * header's own checksum always, the tensors' checksums only by dg_weights_verify. DG_EFORMAT says
  * which field and value. */
 int dg_weights_open(const char *path, struct dg_weights **out, struct dg_error *err);
+/* Read the file into own memory and check every byte of it (dg_weights_verify): what becomes of the
+ * file later, cut short or overwritten, changes nothing. */
+int dg_weights_load(const char *path, struct dg_weights **out, struct dg_error *err);
+/* Of what was loaded: how long reading and checking took; 0: it was mapped. */
+double dg_weights_load_seconds(const struct dg_weights *w);
+/* These data of a stored form stay in use. While the file is loaded by one thread. */
+void dg_weights_keep(const struct dg_weights *w, const void *data);
+/* Let go of the memory of all data that nobody asked to keep (scales stay); their forms' `data` are
+ * NULL from then on. Only where the weights were loaded; no other thread may use w meanwhile. */
+void dg_weights_trim(struct dg_weights *w);
+
 /* The same over a file's bytes in memory, 64-byte aligned and borrowed until close. */
 int dg_weights_open_memory(
     const void *data, size_t size, struct dg_weights **out, struct dg_error *err);
@@ -40,6 +51,8 @@ const struct dg_tensor *dg_weights_find(const struct dg_weights *w, const char *
 size_t dg_weights_count(const struct dg_weights *w);
 const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);
 size_t dg_weights_bytes(const struct dg_weights *w); /* of the whole file */
+/* The header's checksum, which covers the tensors' checksums too. */
+uint64_t dg_weights_fingerprint(const struct dg_weights *w);
 
 /* The type most of the weights are computed from: "float32", "float16", "bfloat16" or "int8".
  * Static storage. */

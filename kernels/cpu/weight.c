@@ -193,6 +193,8 @@ int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
         dg_cpu_weight_free(be, w);
         return rc;
     }
+    if (spec->in_place)
+        *spec->in_place = w->block ? NULL : w->data;
     *out = w;
     return 0;
 }

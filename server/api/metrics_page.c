@@ -220,6 +220,9 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
                 1, labels);
         }
     }
+    put(g, "dragoman_models_open",
+        "Models in memory, also those that were replaced and that requests still use.",
+        (double)dg_served_alive());
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
         put_labelled(g, "dragoman_model_tokens_per_second",

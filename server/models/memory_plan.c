@@ -34,7 +34,8 @@ struct plan_device {
 };
 
 struct plan {
-    double mapped, most;
+    double most;
+    double largest; /* file: it is in memory as a whole while it is loaded */
     struct plan_device on[DG_DEVICES_MAX];
     struct dg_buffer *b;
 };
@@ -88,8 +89,8 @@ static int plan_copy(struct plan_device *d, const struct dg_models_options *o,
     return rc;
 }
 
-/* What one bundle takes: its file, mapped; what is packed for the processor, once; and an engine
- * for each worker, whose size follows from the limits. On a GPU the engines are in its memory, and
+/* What one bundle takes: what is packed for the processor or read in place, once; and an engine for
+ * each worker, whose size follows from the limits. On a GPU the engines are in its memory, and
  * the parameters too. */
 static int plan_model(
     struct plan *p, const char *dir, const struct dg_models_options *o, struct dg_error *err)
@@ -102,8 +103,13 @@ static int plan_model(
     if (rc == DG_OK)
         rc = dg_translator_open(dir, be, MAX_POSITIONS, &t, err);
     if (rc == DG_OK) {
-        packed = anonymous_bytes() - before;
+        bool alone = dg_models_devices(o) == 1; /* others are still to be copied from the file */
+        double file = (double)dg_weights_bytes(dg_bundle_weights(dg_translator_bundle(t)));
+        if (alone)
+            dg_translator_trim(t);
+        packed = anonymous_bytes() - before - (alone ? 0 : file);
         packed = packed > 0 ? packed : 0;
+        p->largest = file > p->largest ? file : p->largest;
         p->on[0].parameters += held_by(be, &p->on[0].free);
         rc = plan_engine(&p->on[0], o, device, dg_translator_model(t), &each, err);
     }
@@ -114,7 +120,6 @@ static int plan_model(
         double sum = packed + (device->cuda ? 0 : each * workers);
         dg_buffer_addf(p->b, "  %-28.28s %10.1f %10.1f %8u x %7.1f %10.1f\n", dg_bundle_name(b),
             file / MB, packed / MB, workers, each / MB, sum / MB);
-        p->mapped += file;
         p->most += sum;
     }
     for (uint32_t i = 1; i < dg_models_devices(o) && rc == DG_OK; i++)
@@ -148,8 +153,7 @@ static void plan_verdict(struct plan *p, bool *fits)
     bool grouped;
     double available = dg_memory_available(&grouped) + anonymous_bytes();
     *fits = p->most < available;
-    dg_buffer_addf(p->b, "\n  %-70s %10.1f\n",
-        "at most (files that are mapped come beside it, and can go)", p->most / MB);
+    dg_buffer_addf(p->b, "\n  %-70s %10.1f\n", "at most", p->most / MB);
     dg_buffer_addf(p->b, "  %-70s %10.1f\n",
         grouped ? "available, by the control group" : "available on this machine", available / MB);
     dg_buffer_addf(p->b, "\n%s\n",
@@ -196,6 +200,7 @@ int dg_plan_write(const struct dg_server_config *c, const struct dg_models_optio
         free(dirs[i]);
     if (rc != DG_OK)
         return rc;
+    plan_line(&p, "the largest file, while it is loaded", p.largest);
     plan_line(&p, "the program", program);
     plan_requests(&p, c);
     plan_verdict(&p, fits);

@@ -78,14 +78,15 @@ static struct dg_served *same_as_before(
     for (size_t i = 0; i < n; i++) {
         const struct dg_bundle *b = dg_translator_bundle(before[i]->translator);
         if (strcmp(dg_bundle_dir(b), dir) == 0 &&
-            strcmp(dg_bundle_version(b), dg_bundle_version(now)) == 0)
+            strcmp(dg_bundle_version(b), dg_bundle_version(now)) == 0 && dg_bundle_same(b, now))
             return before[i];
     }
     return NULL;
 }
 
 /* One bundle for the new set: the one that is served already when nothing has changed, else opened.
- * A running server looks at every byte first: nobody waits for it, and it has something to lose. */
+ * Opening looks at every byte of the weights; a running server looks at the other files, too, and
+ * whether the version is theirs: nobody waits for it, and it has something to lose. */
 static int open_one(const struct dg_models *m, const char *dir, struct dg_served *const *before,
     size_t n, struct dg_models_loaded *what, struct dg_served **out, struct dg_error *err)
 {
@@ -95,17 +96,17 @@ static int open_one(const struct dg_models *m, const char *dir, struct dg_served
         if (rc != DG_OK)
             return rc;
         *out = same_as_before(before, n, dir, bundle);
-        if (*out)
+        if (*out) {
             dg_served_hold(*out);
-        else
-            rc = dg_bundle_verify(bundle, err);
-        dg_bundle_close(bundle);
-        if (*out)
+            dg_bundle_close(bundle);
             what->kept++;
-        if (*out || rc != DG_OK)
-            return rc;
+            return DG_OK;
+        }
     }
     int rc = dg_served_open(&m->o, dir, out, err);
+    if (rc == DG_OK && bundle && (rc = dg_bundle_verify_version(bundle, err)) != DG_OK)
+        dg_served_release(*out);
+    dg_bundle_close(bundle);
     if (rc == DG_OK)
         what->opened++;
     return rc;

@@ -134,6 +134,8 @@ void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 /* Log its name, pairs and version. */
 void dg_served_log(const struct dg_served *s);
 void dg_served_hold(struct dg_served *s);
+/* Models in memory, held by whomever. Any thread. */
+size_t dg_served_alive(void);
 void dg_served_release(struct dg_served *s); /* NULL is fine */
 
 /* A backend on the model's first device for the thread aside alone, opened at its first use and

@@ -12,6 +12,13 @@
 #define SELF_TEST_STEPS                                                                            \
     4096 /* far more than any sentence may take: a search that does not end is a fault */
 
+static atomic_size_t alive;
+
+size_t dg_served_alive(void)
+{
+    return atomic_load(&alive);
+}
+
 void dg_served_hold(struct dg_served *s)
 {
     atomic_fetch_add(&s->refs, 1);
@@ -31,6 +38,7 @@ void dg_served_release(struct dg_served *s)
     for (uint32_t i = 0; i < s->n_placed; i++)
         dg_model_close(s->placed[i].copy);
     dg_translator_close(s->translator);
+    atomic_fetch_sub(&alive, 1);
     for (uint32_t i = 0; i < s->n_placed; i++)
         dg_device_close(s->placed[i].be);
     free(s->placed);
@@ -92,6 +100,7 @@ static int open_placed(
         if (rc != DG_OK)
             return rc;
     }
+    dg_translator_trim(s->translator);
     return DG_OK;
 }
 
@@ -133,6 +142,7 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     if (!s)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     atomic_init(&s->refs, 1);
+    atomic_fetch_add(&alive, 1);
     s->cache = o->cache;
     s->device = o->devices.list[0];
     int rc = open_placed(o, dir, s, err);
@@ -166,8 +176,11 @@ void dg_served_log(const struct dg_served *s)
     for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
         const char *source, *target;
         dg_bundle_pair(b, i, &source, &target);
-        dg_log(DG_LOG_INFO, "model name=%s pair=%s-%s version=%.12s", dg_bundle_name(b), source,
-            target, dg_bundle_version(b));
+        dg_log(DG_LOG_INFO,
+            "model name=%s pair=%s-%s version=%.12s bytes=%zu read_seconds=%.4f seconds=%.3f",
+            dg_bundle_name(b), source, target, dg_bundle_version(b),
+            dg_weights_bytes(dg_bundle_weights(b)), dg_weights_load_seconds(dg_bundle_weights(b)),
+            s->load_seconds);
     }
 }
 

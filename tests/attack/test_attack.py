@@ -3,12 +3,15 @@ words. Under a minute. The addresses 127.0.0.2, .3, ... stand for clients elsewh
 import fcntl
 import json
 import os
+import random
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 
+import pytest
 import requests
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
@@ -210,3 +213,66 @@ def test_texts_that_grow_are_counted_before_they_grow(models):  # noqa: F811
         for path, field in (("/v1/alternatives", "target_prefix"), ("/v1/attention", "translation")):  # within the limit
             post(path, dict(body, **{field: "\ufdfa" * 9900}))
         assert peak_mb() < before + 400
+
+
+# Files -------------------------------------------------------------------------------------------------------
+
+def copy_of(models, tmp_path):
+    folder = str(tmp_path / "models")
+    shutil.copytree(models, folder)
+    return folder, os.path.join(folder, "en-de", "weights.dgw")
+
+
+def said(server, text="Hello world."):
+    reply = server.translate(text)
+    assert reply.status_code == 200
+    return reply.json()["translations"]
+
+
+@pytest.mark.parametrize("how", ["cut short", "overwritten"])
+def test_a_file_that_is_spoilt_while_it_is_served_changes_nothing(models, tmp_path, how):  # noqa: F811
+    folder, weights = copy_of(models, tmp_path)
+    with Server(folder) as server:
+        before = said(server)
+        with open(weights, "r+b") as f:
+            if how == "cut short":
+                f.truncate(100)
+            else:
+                size = os.path.getsize(weights)
+                f.write(os.urandom(size))
+        with open("/proc/%d/maps" % server.process.pid, encoding="utf-8") as f:
+            assert folder not in f.read()
+        assert said(server) == before and said(server, "Something else. And more!")
+        server.process.send_signal(signal.SIGHUP)  # it is seen there, and the old model serves on
+        server.until(lambda: server.logged('level=error event="reload failed'))
+        assert said(server) == before
+
+
+def test_a_damaged_bundle_is_never_served(models, tmp_path):  # noqa: F811
+    """One bit of one tensor, anywhere."""
+    rng = random.Random(5)
+    folder, weights = copy_of(models, tmp_path)
+    with open(weights, "rb") as f:
+        good = f.read()
+    for _ in range(10):
+        spoilt = bytearray(good)
+        spoilt[rng.randrange(len(good))] ^= 1 << rng.randrange(8)
+        with open(weights, "wb") as f:
+            f.write(spoilt)
+        for flags in (["--check-config"], ["--port", "0"]):
+            done = subprocess.run([SERVER, "--models", folder, *flags], capture_output=True, text=True, timeout=PATIENCE)
+            assert done.returncode == 1 and "weights.dgw" in done.stderr, done.stderr
+
+
+def test_a_manifest_edited_under_its_old_version_is_noticed(models, tmp_path):  # noqa: F811
+    folder, _ = copy_of(models, tmp_path)
+    path = os.path.join(folder, "en-de", "manifest.json")
+    with Server(folder) as server:
+        with open(path, encoding="utf-8") as f:
+            manifest = json.load(f)
+        manifest["name"] = "other"
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(manifest, f)
+        server.process.send_signal(signal.SIGHUP)
+        server.until(lambda: server.logged('level=error event="reload failed.*version'))
+        assert "other" not in server.get("/v1/models").text

@@ -49,7 +49,7 @@ static void run_forms(struct dg_backend *be, const char *isa)
         {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
     dg_pack_panels(&all[0], N, K, panels);
     float want[N], y[N];
-    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, &all[0], 1};
+    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, &all[0], 1, NULL};
     multiply(be, &spec, want);
     for (int type = 1; type < 3; type++) {
         spec.stored = &all[type];
@@ -81,15 +81,18 @@ static void test_in_place(void **state)
         panels[i] = 1;
     struct dg_stored forms[2] = {
         {DG_F32, DG_LAYOUT_ROWS, rows, NULL}, {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
-    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, forms, 2};
+    const void *in_place = NULL;
+    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, forms, 2, &in_place};
     float *x = ops_floats(K, 9), sum = 0;
     for (size_t k = 0; k < K; k++)
         sum += x[k];
     multiply(be, &spec, y);
     ops_near("in place", be->name, 0, y[0], sum, K * EPS);
-    forms[1].data = panels + 1; /* not aligned: repacked from the rows, which are zero */
+    assert_ptr_equal(in_place, panels); /* and said */
+    forms[1].data = panels + 1;         /* not aligned: repacked from the rows, which are zero */
     multiply(be, &spec, y);
     assert_true(y[0] == 0);
+    assert_null(in_place);
     free(panels), free(x);
     dg_cpu_close(be);
 }
@@ -155,20 +158,25 @@ static void test_refused(void **state)
                      odd = {(enum dg_type)9, DG_LAYOUT_ROWS, data, NULL};
     struct dg_stored half = {DG_F16, DG_LAYOUT_ROWS, data, NULL};
     const char *name = "enc.0.wq";
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 0, 2, false, &rows, 1}, DG_EINVAL, "[0,2]");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, SIZE_MAX / 2, 4, false, &rows, 1},
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 0, 2, false, &rows, 1, NULL}, DG_EINVAL,
+        "[0,2]");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, SIZE_MAX / 2, 4, false, &rows, 1, NULL},
         DG_EINVAL, "impossible");
-    refuse((struct dg_weight_spec){name, 0, 2, 2, false, &rows, 1}, DG_EINVAL, "no use");
-    refuse((struct dg_weight_spec){name, DG_USE_VECTOR, 2, 2, false, &rows, 1}, DG_EINVAL, "[1,2]");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &panel, 1}, DG_EFORMAT,
+    refuse((struct dg_weight_spec){name, 0, 2, 2, false, &rows, 1, NULL}, DG_EINVAL, "no use");
+    refuse((struct dg_weight_spec){name, DG_USE_VECTOR, 2, 2, false, &rows, 1, NULL}, DG_EINVAL,
+        "[1,2]");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &panel, 1, NULL}, DG_EFORMAT,
         "row-major");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &bytes, 1, NULL}, DG_EFORMAT,
+        "scales");
     refuse(
-        (struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &bytes, 1}, DG_EFORMAT, "scales");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &odd, 1}, DG_EUNSUP, "9");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, true, &half, 1}, DG_EUNSUP, "fp32");
+        (struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &odd, 1, NULL}, DG_EUNSUP, "9");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, true, &half, 1, NULL}, DG_EUNSUP,
+        "fp32");
 #if !defined(__SANITIZE_ADDRESS__) &&                                                              \
     !defined(__SANITIZE_THREAD__) /* their malloc ends the program instead */
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1},
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1,
+               NULL},
         DG_ENOMEM, "memory");
 #endif
 }

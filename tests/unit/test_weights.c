@@ -507,6 +507,75 @@ static void every_half_survives(void **state)
     assert_true(dg_f16_to_f32(0x3555) == 0x1.554p-2f && dg_bf16_to_f32(0x3eab) == 0x1.56p-2f);
 }
 
+/* [rows,1024] of fp32 i, so that each tensor has pages of its own. */
+static void add_large(struct dg_weights_writer *w, const char *name, float value)
+{
+    enum { ROWS = 64, COLUMNS = 1024 };
+    struct dg_error err = {0};
+    float *rows = malloc(ROWS * COLUMNS * sizeof *rows);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        rows[i] = value;
+    assert_int_equal(dg_weights_writer_add(w, name, ROWS, COLUMNS, DG_F32, rows, &err), 0);
+    free(rows);
+}
+
+/* What was loaded is ours: the file may be cut short, and what nobody keeps is let go of. */
+static void loaded_is_ours(void **state)
+{
+    struct dg_weights_writer *writer;
+    struct dg_weights *w;
+    struct dg_error err = {0};
+    char path[256];
+    (void)state;
+    snprintf(path, sizeof path, "%s", temporary("loaded.dgw"));
+    assert_int_equal(dg_weights_writer_open(&writer, &err), 0);
+    add_large(writer, "a", 1);
+    add_large(writer, "b", 2);
+    assert_int_equal(dg_weights_writer_commit(writer, path, &err), 0);
+    dg_weights_writer_close(writer);
+    assert_int_equal(dg_weights_load(path, &w, &err), 0);
+    assert_true(dg_weights_load_seconds(w) > 0);
+    assert_int_equal(truncate(path, 0), 0);
+    const struct dg_tensor *a = dg_weights_find(w, "a"), *b = dg_weights_find(w, "b");
+    const float *kept = b->stored[0].data;
+    const volatile float *let_go = a->stored[0].data;
+    dg_weights_keep(w, kept);
+    dg_weights_trim(w);
+    assert_null(a->stored[0].data);
+    assert_ptr_equal(b->stored[0].data, kept);
+    for (size_t i = 0; i < 64 * 1024; i++)
+        assert_true(kept[i] == 2);
+    assert_true(let_go[32 * 1024] == 0); /* the page is not there any more */
+    assert_int_equal(dg_weights_verify(w, &err), 0);
+    dg_weights_close(w);
+    assert_int_equal(dg_weights_load(path, &w, &err), DG_EFORMAT);
+    unlink(path);
+}
+
+/* One bit of any tensor's data: loading refuses what opening does not look at. */
+static void loading_checks_every_byte(void **state)
+{
+    struct dg_error err = {0};
+    struct dg_weights *w;
+    char path[256];
+    size_t size;
+    (void)state;
+    unsigned char *bytes = written(example_writer(), &size);
+    struct dg_weights *good;
+    assert_int_equal(dg_weights_open_memory(bytes, size, &good, &err), 0);
+    size_t at = (size_t)((const unsigned char *)dg_weights_find(good, "w")->stored[0].data - bytes);
+    dg_weights_close(good);
+    bytes[at] ^= 1;
+    snprintf(path, sizeof path, "%s", temporary("damaged.dgw"));
+    assert_int_equal(dg_file_write(path, bytes, size, &err), 0);
+    assert_int_equal(dg_weights_open(path, &w, &err), 0);
+    dg_weights_close(w);
+    assert_int_equal(dg_weights_load(path, &w, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "tensor w"));
+    unlink(path);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +593,8 @@ int main(void)
         cmocka_unit_test(many_tensors_are_found),
         cmocka_unit_test(halves_round_to_nearest_even),
         cmocka_unit_test(every_half_survives),
+        cmocka_unit_test(loaded_is_ours),
+        cmocka_unit_test(loading_checks_every_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
