@@ -566,6 +566,8 @@ int main(int argc, char *argv[])
     dg_log_set_format(strcmp(s.app.config.log_format, "json") == 0 ? DG_LOG_JSON : DG_LOG_LOGFMT);
     dg_process_keep_heap_small();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN); /* of no meaning here, and often sent by mistake for one that has */
+    signal(SIGUSR2, SIG_IGN);
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

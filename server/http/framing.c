@@ -23,16 +23,31 @@ void dg_framing_header(struct dg_framing *f, const char *name, const char *value
         f->bad_name = true;
     if (strcasecmp(name, "Content-Length") == 0) {
         take_length(f, value);
+    } else if (strcasecmp(name, "Host") == 0) {
+        f->hosts++;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
         f->encodings++;
         f->chunked = value && strcasecmp(value, "chunked") == 0;
     }
 }
 
+const char *dg_framing_path(const char *target)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = strlen(schemes[i]);
+        if (strncasecmp(target, schemes[i], n) == 0 && target[n] != '/' && target[n] != '\0')
+            return target[n + strcspn(target + n, "/")] != '\0' ? strchr(target + n, '/') : "/";
+    }
+    return target;
+}
+
 const char *dg_framing_fault(const struct dg_framing *f, bool http11)
 {
     if (f->bad_name)
         return "a header name contains white space";
+    if (f->hosts > 1)
+        return "Host is given more than once";
     if (f->lengths > 0 && f->encodings > 0)
         return "Content-Length and Transfer-Encoding are both given";
     if (f->lengths > 1)

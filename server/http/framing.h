@@ -8,6 +8,7 @@
 
 struct dg_framing {
     unsigned lengths, encodings; /* how many Content-Length and Transfer-Encoding headers */
+    unsigned hosts;
     bool chunked, bad_name;
     unsigned long long length; /* of the body, when there is a good Content-Length */
     bool bad_length;
@@ -15,6 +16,10 @@ struct dg_framing {
 
 /* Look at each header of a request in turn; f begins zeroed. value may be NULL. */
 void dg_framing_header(struct dg_framing *f, const char *name, const char *value);
+
+/* The path of an absolute-form target ("http://host/path", as proxies send it), within target; what
+ * has another form comes back as it is. */
+const char *dg_framing_path(const char *target);
 
 /* What is wrong with it all, or NULL. Static storage. */
 const char *dg_framing_fault(const struct dg_framing *f, bool http11);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -349,7 +350,7 @@ static enum MHD_Result on_headers(
     char message[160];
     x->headers_seen = true;
     x->request.method = method;
-    x->request.path = path;
+    x->request.path = dg_framing_path(path);
     x->request.start_ns = dg_clock_ns();
     dg_request_id_choose(dg_http_header(x, "X-Request-Id"), http->id_seed,
         atomic_fetch_add(&http->next_id, 1), x->id, sizeof x->id);
@@ -358,6 +359,12 @@ static enum MHD_Result on_headers(
     const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
     if (fault) {
         refuse(x, 400, "bad_framing", fault);
+        return send_reply(x);
+    }
+    const char *coding = dg_http_header(x, "Content-Encoding");
+    if (coding && strcasecmp(coding, "identity") != 0) {
+        refuse(x, 415, "unsupported_encoding", "Content-Encoding must be identity, or absent");
+        dg_http_reply_header(&x->reply, "Accept-Encoding", "identity");
         return send_reply(x);
     }
     unsigned long long length = f.length;

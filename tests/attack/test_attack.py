@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -276,3 +277,54 @@ def test_a_manifest_edited_under_its_old_version_is_noticed(models, tmp_path):  
         server.process.send_signal(signal.SIGHUP)
         server.until(lambda: server.logged('level=error event="reload failed.*version'))
         assert "other" not in server.get("/v1/models").text
+
+
+# Requests ----------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def server(models):  # noqa: F811
+    with Server(models) as s:
+        yield s
+
+
+def statuses(server, data):
+    """Of all that is answered until the server closes."""
+    return [int(n) for n in re.findall(rb"HTTP/1\.1 (\d+) ", server.raw(data))]
+
+
+POST = b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+BODY = json.dumps({"text": "Hi.", "source": "en", "target": "de"}).encode()
+
+
+def test_two_hosts_are_refused(server):
+    reply = server.raw(b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n" + LIVEZ)
+    assert reply.startswith(b"HTTP/1.1 400 ") and reply.count(b"HTTP/1.1 ") == 1 and b"bad_framing" in reply
+
+
+def test_a_coded_body_is_refused_and_not_read_as_text(server):
+    head = POST + b"Content-Length: %d\r\n" % len(BODY)
+    for coding in (b"gzip", b"br", b"identity, gzip", b"x"):
+        reply = server.raw(head + b"Content-Encoding: " + coding + b"\r\n\r\n" + BODY)
+        assert reply.startswith(b"HTTP/1.1 415 ") and b"unsupported_encoding" in reply
+        assert b"\r\nAccept-Encoding: identity\r\n" in reply and b"\r\nConnection: close\r\n" in reply
+    assert statuses(server, head + b"Content-Encoding: Identity\r\nConnection: close\r\n\r\n" + BODY) == [200]
+
+
+def test_an_absolute_target_is_served(server):
+    for target in (b"http://a/livez", b"HTTP://a:8080/livez?x=1", b"https://a/livez"):
+        assert statuses(server, b"GET " + target + b" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") == [200]
+    assert statuses(server, b"GET http://a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") == [200]
+    assert statuses(server, b"GET http:///livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") == [404]
+
+
+def test_a_long_chunk_extension_takes_nothing_but_its_connection(server):
+    """The library answers what its buffer does not hold, by itself (docs/operations.md)."""
+    data = POST + b"Transfer-Encoding: chunked\r\n\r\n5;" + b"x" * 40000 + b"\r\n12345\r\n0\r\n\r\n" + LIVEZ
+    assert 200 not in statuses(server, data)
+    assert ask_from(server, "127.0.0.1") == 200
+
+
+def test_signals_without_a_meaning_end_nothing(server):
+    for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE):
+        server.process.send_signal(number)
+        assert ask_from(server, "127.0.0.1") == 200 and server.process.poll() is None

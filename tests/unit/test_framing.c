@@ -34,6 +34,8 @@ static const struct {
     {{"Transfer-Encoding", "identity", "transfer-encoding", "chunked", NULL}, false, false, 0},
     {{"Transfer-Encoding", "chunked", "Content-Length", "1", NULL}, false, false, 0},
     {{"Content-Length", "1", "Transfer-Encoding", "chunked", NULL}, false, false, 0},
+    {{"Host", "a", "Content-Length", "1", NULL}, false, true, 1},
+    {{"Host", "a", "host", "a", NULL}, false, false, 0},
     {{"Content-Length ", "1", NULL}, false, false, 0},
     {{"Trans\tfer", "1", NULL}, false, false, 0},
     {{"X-Content-Length", "none", "Transfer-Encodings", "x", NULL}, false, true, 0},
@@ -63,8 +65,21 @@ static void no_value(void **state)
     assert_non_null(dg_framing_fault(&f, true));
 }
 
+static void targets(void **state)
+{
+    static const char *const forms[][2] = {{"/livez", "/livez"}, {"http://a/livez", "/livez"},
+        {"HTTPS://a:8080/v1/models", "/v1/models"}, {"http://a", "/"},
+        {"http:///livez", "http:///livez"}, {"http://", "http://"},
+        {"ftp://a/livez", "ftp://a/livez"}, {"*", "*"}, {"a:80", "a:80"},
+        {"//a/livez", "//a/livez"}, {"http://a//livez", "//livez"}, {"", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        assert_string_equal(dg_framing_path(forms[i][0]), forms[i][1]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(no_value)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faults), cmocka_unit_test(no_value), cmocka_unit_test(targets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
