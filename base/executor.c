@@ -73,8 +73,10 @@ static void put_timed(struct dg_executor *e, struct dg_work *w, uint64_t at_ns)
     w->at_ns = at_ns;
     list_put(&e->timed, before, w);
     w->where = TIMED;
-    if (at_ns < e->look_ns)
+    if (at_ns < e->look_ns) {
+        e->look_ns = at_ns;
         pthread_cond_signal(&e->sooner);
+    }
 }
 
 static bool take_out(struct dg_executor *e, struct dg_work *w)
@@ -141,17 +143,23 @@ static void *keep_time(void *arg)
     pthread_mutex_lock(&e->lock);
     while (!e->closed) {
         struct dg_work *w = e->timed.first;
-        e->look_ns = w ? w->at_ns : UINT64_MAX;
-        if (!w) {
-            pthread_cond_wait(&e->sooner, &e->lock);
-        } else if (w->at_ns <= dg_clock_ns()) {
+        uint64_t now = dg_clock_ns();
+        if (w && w->at_ns <= now) {
             take_out(e, w);
             put_ready(e, w);
-        } else {
-            struct timespec until = {
-                (time_t)(w->at_ns / 1000000000), (long)(w->at_ns % 1000000000)};
-            pthread_cond_timedwait(&e->sooner, &e->lock, &until);
+            continue;
         }
+        /* A look that is due for a work that was cancelled since is kept: what is posted until then
+         * for later need not wake anybody. */
+        uint64_t next = w ? w->at_ns : UINT64_MAX;
+        if (e->look_ns <= now || next < e->look_ns)
+            e->look_ns = next;
+        struct timespec until = {
+            (time_t)(e->look_ns / 1000000000), (long)(e->look_ns % 1000000000)};
+        if (e->look_ns == UINT64_MAX)
+            pthread_cond_wait(&e->sooner, &e->lock);
+        else
+            pthread_cond_timedwait(&e->sooner, &e->lock, &until);
     }
     pthread_mutex_unlock(&e->lock);
     return NULL;
@@ -195,6 +203,7 @@ int dg_executor_open(
     if (!e)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u threads", options->threads);
     e->o = *options;
+    e->look_ns = UINT64_MAX;
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->some, NULL);
     pthread_condattr_init(&monotonic);
