@@ -255,8 +255,10 @@ static void check_alone(struct dg_backend *be, const char *isa, struct dims d, u
         struct dg_rows q = ops_rows(be, x, 1, kn, 0, 0), out = ops_rows(be, NULL, 3, vn, 0, vn);
         struct dg_rows one = out, two = out;
         for (int i = 0; i < 2; i++) {
-            assert_int_equal(0,
-                be->ops->kv_new(be, n_k * pool[i].ld, half ? DG_F16 : DG_F32, &pool[i].buf, &err));
+            size_t n = n_k * pool[i].ld;
+            enum dg_type type = half ? DG_F16 : DG_F32;
+            assert_int_equal(0, be->ops->kv_new ? be->ops->kv_new(be, n, type, &pool[i].buf, &err)
+                                                : be->ops->buf_new(be, n, &pool[i].buf, &err));
             be->ops->kv_write(be, from[i], pool[i], slots, n_k, pool[i].ld);
         }
         struct dg_attn_seg seg = {0, 1, n_k, 0, slots, false, 0};
