@@ -78,24 +78,36 @@ static int read_options(const struct dg_json *o, const char *target, struct dg_e
     return DG_OK;
 }
 
-static bool is_served(struct dg_models *m, const char *code, unsigned side)
+/* The nearest served code, the arena's, so that "EN-US" is the language of texts found to be in
+ * "en"; NULL: none is near. */
+static const char *served_code(struct dg_request *r, const char *code, unsigned side)
 {
     struct dg_model_languages all;
-    dg_models_languages(m, side, &all);
-    for (size_t i = 0; i < all.n; i++)
-        if (dg_language_distance(code, all.codes[i]) >= 0)
-            return true;
-    return false;
+    const char *best = NULL;
+    int nearest = -1;
+    dg_models_languages(r->app->models, side, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        const int distance = dg_language_distance(code, all.codes[i]);
+        if (distance < 0 || (best && distance >= nearest))
+            continue;
+        best = all.codes[i];
+        nearest = distance;
+    }
+    return best ? dg_arena_strdup(&r->arena, best) : NULL;
 }
 
 static int read_languages(struct dg_request *r, struct dg_item *out, struct dg_error *err)
 {
     const struct dg_json *source = dg_parameter(r->body, "source_lang");
-    out->target = dg_parameter_string(r->body, "target_lang");
-    out->source = source ? dg_json_string(source, NULL) : DG_SOURCE_AUTO;
-    if (!out->target || !is_served(r->app->models, out->target, DG_TARGETS))
+    const char *from = dg_json_string(source, NULL);
+    const char *to = dg_parameter_string(r->body, "target_lang");
+    out->target = to ? served_code(r, to, DG_TARGETS) : NULL;
+    out->source = DG_SOURCE_AUTO;
+    if (source)
+        out->source = from ? served_code(r, from, DG_SOURCES) : NULL;
+    if (!out->target)
         return not_supported("target_lang", err);
-    if (source && (!out->source || !is_served(r->app->models, out->source, DG_SOURCES)))
+    if (!out->source)
         return not_supported("source_lang", err);
     return DG_OK;
 }
@@ -146,7 +158,7 @@ static int read(struct dg_request *r, const char *body, size_t n, const struct d
     if (rc == DG_OK)
         rc = read_languages(r, &as, err);
     if (rc == DG_OK)
-        rc = read_options(r->body, as.target, err);
+        rc = read_options(r->body, dg_parameter_string(r->body, "target_lang"), err);
     if (rc != DG_OK)
         return rc;
     *m = (struct dg_mixed){.reply = reply,
