@@ -231,9 +231,11 @@ static int read_zip(struct dg_torch_file *f, struct dg_error *err)
     snprintf(name, sizeof name, "%s/data.pkl", f->prefix);
     if (!rc)
         rc = read_entry(f, name, MAX_PICKLE, &pickle, &size, err);
-    struct dg_pickle_input in = {pickle, (const unsigned char *)pickle + size};
-    if (!rc)
+    struct dg_pickle_input in = {0};
+    if (!rc) {
+        in = (struct dg_pickle_input){pickle, (const unsigned char *)pickle + size};
         rc = dg_pickle_read(&in, &f->arena, &dict, err);
+    }
     if (!rc)
         rc = list_tensors(f, dict, &in, NULL, err);
     free(pickle);
