@@ -177,6 +177,16 @@ void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned labe
         observe(&histogram_table[h], &m->histograms[h][label], value);
 }
 
+/* Histograms are by path: one of several methods counts with the first route of its path. */
+static size_t first_of_path(const struct dg_metrics *m, size_t route)
+{
+    size_t first = 0;
+    while (first < route &&
+           (route == m->n_routes || strcmp(m->routes[first][1], m->routes[route][1]) != 0))
+        first++;
+    return first;
+}
+
 void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics_exchange *e)
 {
     size_t s = 0;
@@ -187,6 +197,7 @@ void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics
     while (s < STATUSES - 1 && statuses[s] != e->status)
         s++;
     add(&m->http[route][s], 1);
+    route = first_of_path(m, route);
     observe(&http_family, &m->http_time[route], e->seconds);
     observe(&request_size_family, &m->http_in[route], (double)e->bytes_in);
     observe(&response_size_family, &m->http_out[route], (double)e->bytes_out);
@@ -313,8 +324,11 @@ static void write_by_route(struct dg_metrics *m, const struct histogram_family *
     const struct histogram *h, struct dg_buffer *b)
 {
     write_head(b, f->name, f->help, "histogram");
-    for (size_t r = 0; r <= m->n_routes; r++)
+    for (size_t r = 0; r <= m->n_routes; r++) {
+        if (first_of_path(m, r) != r)
+            continue;
         write_histogram(b, f, &h[r], r < m->n_routes ? m->routes[r][1] : "other");
+    }
 }
 
 static void write_http(struct dg_metrics *m, struct dg_buffer *b)
