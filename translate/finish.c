@@ -7,6 +7,7 @@
 #include "translate/copied.h"
 #include "translate/job_internal.h"
 #include "translate/loops.h"
+#include "translate/stray.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,14 @@ static void note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i,
     }
 }
 
+/* What the answer for p has to begin with; empty for all but the first sentence. */
+static const struct dg_prefix *prefix_of(const struct dg_job *j, const struct dg_part *p)
+{
+    static const struct dg_prefix none;
+    return j->n_alternatives || (j->n_sentences && p == &j->parts[j->sentences[0]]) ? &j->prefix
+                                                                                    : &none;
+}
+
 /* Decoded text with each unknown piece replaced by text of the source. One for which the source has
  * none is left out: "⁇" is never shown. */
 static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
@@ -168,10 +177,7 @@ static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct
     int32_t unk = dg_tokenizer_unk(j->t->target), source_unk = dg_tokenizer_unk(j->t->source);
     size_t at = 0, next = 0, from = out->len;
     bool any = false;
-    static const struct dg_prefix none;
-    const struct dg_prefix *prefix =
-        j->n_alternatives || (j->n_sentences && p == &j->parts[j->sentences[0]]) ? &j->prefix
-                                                                                 : &none;
+    const struct dg_prefix *prefix = prefix_of(j, p);
     for (uint32_t i = 0; i < n; i++) {
         if (h->ids[i] != unk) {
             note_end(p, h, i, out->len + (spans[i].end > at ? spans[i].end - at : 0));
@@ -217,10 +223,13 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     if (!rc && fill_unknown(j, p, h, n, text, len, spans, out) &&
         h == p->hyps) /* flags tell of the best answer */
         p->flags |= DG_FLAG_UNK_COPIED;
-    bool aligned = p->ends && h == p->hyps;
+    size_t n_ends = p->ends && h == p->hyps ? p->n_ends : 0;
+    const char *const allowed[2] = {p->text, prefix_of(j, p)->text};
+    if (!rc && p->text && !out->failed && dg_stray_drop(allowed, out, from, p->ends, n_ends) &&
+        h == p->hyps)
+        p->flags |= DG_FLAG_CHARACTER_LOST;
     if (!rc && p->capitals && !out->failed)
-        rc =
-            dg_capitals_write(j->target_language, out, from, p->ends, aligned ? p->n_ends : 0, err);
+        rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
     free(text);
     free(spans);
     return rc;
@@ -507,6 +516,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL: return "source_language_doubtful";
     case DG_FLAG_SAME_LANGUAGE: return "same_language";
     case DG_FLAG_WORD_COPIED: return "word_copied";
+    case DG_FLAG_CHARACTER_LOST: return "character_lost";
     default: return "";
     }
 }

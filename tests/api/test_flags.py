@@ -179,6 +179,15 @@ def test_copied_words(server):
     assert "word_copied" not in said("A man visits Mr Shepherd.", "Ein Mann besucht Herrn Shepherd")
 
 
+def test_lost_characters():
+    """Bytes that make no character are left out of the bundled model's answer, and the sentence says so."""
+    with conftest.Server(os.path.join(conftest.ROOT, "weights", "bundles")) as server:
+        answers = [one(server, "The sign %s is here." % c) for c in "бсは中あいう"]
+        lost = [a for a in answers if "character_lost" in flags(a)]
+        assert lost and all("\ufffd" not in a["text"] and "  " not in a["text"] for a in answers)
+        assert "character_lost" not in flags(one(server, "The sign is here."))
+
+
 def test_every_flag_is_described():
     """What the code can say, what openapi.yaml allows, what docs/api.md explains and what is provoked here are the same."""
     def read(*path):

@@ -192,6 +192,8 @@ static void test_nan(void **state)
 static void run_rounded(struct dg_backend *be, const char *isa)
 {
     const struct shape sizes[] = {{1, 16, 8}, {7, 40, 64}, {300, 33, 1024}};
+    if (!be->ops->weight_round_inputs)
+        return; /* for comparisons with another engine, on the CPU alone */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const size_t M = sizes[i].M, N = sizes[i].N, K = sizes[i].K;
         const float scale = 150; /* some of the inputs are beyond 127/150 */

@@ -4,14 +4,13 @@ const EXPLAINED = {
   length_limited: 'The translation reached its length limit and may be cut off.',
   split: 'The sentence was too long for the model and was translated in parts.',
   unk_copied: 'A character that the model does not know was copied from the text.',
-  character_lost: 'A character of the text is missing in the translation.',
+  character_lost: 'A character could not be written and is missing in the translation.',
   repetition: 'The first translation repeated itself; this is a second one that was kept from doing so.',
   low_confidence: 'The model finds its own translation improbable: check it.',
   number_mismatch: 'A number of the text is not in the translation, or the other way round.',
   source_language_doubtful: 'The text looks like another language than the one chosen.',
-  source_copied: 'A word of the text was copied, although it is no name.',
+  word_copied: 'A word of the text was copied, although it is no name.',
   same_language: 'Text and translation have the same language: nothing was translated.',
-  identity: 'Text and translation have the same language: nothing was translated.',
 };
 
 export const explain = (flag) => EXPLAINED[flag] || flag.replaceAll('_', ' ');

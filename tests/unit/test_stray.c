@@ -1,0 +1,65 @@
+#include "translate/stray.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void expect(const char *source, const char *prefix, const char *text, const char *wanted)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "Before. ");
+    dg_buffer_adds(&b, text);
+    bool any = dg_stray_drop((const char *const[2]){source, prefix}, &b, 8, NULL, 0);
+    assert_int_equal(any, strcmp(text, wanted) != 0);
+    assert_string_equal(b.data + 8, wanted);
+    assert_int_equal(b.len, 8 + strlen(wanted));
+    dg_buffer_deinit(&b);
+}
+
+static void drops(void **state)
+{
+    (void)state;
+    expect("a", NULL, "Das Schild \xEF\xBF\xBD ist hier.", "Das Schild ist hier.");
+    expect("a", NULL, "\xEF\xBF\xBD\xEF\xBF\xBD ist hier", "ist hier");
+    expect("a", NULL, "Schild\xEF\xBF\xBD, hier", "Schild, hier");
+    expect("a", NULL, "x\xE2\x81\x87y\xE2\x80\xAEz\x01", "xyz");
+    expect("a", NULL, "\xEF\xBF\xBD", "");
+    expect("a", NULL, "\xC2\xAB Ja \xC2\xBB \xE2\x80\x94 \xF0\x9F\x99\x82",
+        "\xC2\xAB Ja \xC2\xBB \xE2\x80\x94 \xF0\x9F\x99\x82");
+}
+
+static void keeps_what_the_source_or_the_prefix_has(void **state)
+{
+    (void)state;
+    expect("a \xEF\xBF\xBD b", NULL, "x \xEF\xBF\xBD y", "x \xEF\xBF\xBD y");
+    expect("a", "\xE2\x81\x87", "x \xE2\x81\x87 y", "x \xE2\x81\x87 y");
+}
+
+/* Pieces "ab", U+FFFD, " c", "d" behind two bytes of something else. */
+static void ends_move(void **state)
+{
+    (void)state;
+    struct dg_buffer b;
+    size_t ends[4] = {4, 7, 9, 10};
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "..ab\xEF\xBF\xBD cd");
+    assert_true(dg_stray_drop((const char *const[2]){"", NULL}, &b, 2, ends, 4));
+    assert_string_equal(b.data, "..ab cd");
+    assert_int_equal(ends[0], 4);
+    assert_int_equal(ends[1], 4);
+    assert_int_equal(ends[2], 6);
+    assert_int_equal(ends[3], 7);
+    dg_buffer_deinit(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drops),
+        cmocka_unit_test(keeps_what_the_source_or_the_prefix_has), cmocka_unit_test(ends_move)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+#include "translate/stray.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* The character at s[0], valid UTF-8, and its bytes. */
+static uint32_t character(const char *s, size_t *bytes)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    *bytes = u[0] < 0x80 ? 1 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
+    uint32_t c = u[0] & (*bytes == 1 ? 0x7Fu : 0xFFu >> (*bytes + 1));
+    for (size_t i = 1; i < *bytes; i++)
+        c = c << 6 | (u[i] & 0x3Fu);
+    return c;
+}
+
+static bool is_stray(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x202A && c <= 0x202E) || c == 0x2047 || (c >= 0x2060 && c <= 0x2069) ||
+           c == 0xFEFF || c == 0xFFFD;
+}
+
+/* Has s these bytes? */
+static bool has(const char *s, const char *what, size_t n)
+{
+    return s && memmem(s, strlen(s), what, n);
+}
+
+bool dg_stray_drop(
+    const char *const allowed[2], struct dg_buffer *text, size_t from, size_t *ends, size_t n)
+{
+    char *s = text->data;
+    size_t to = from, next = 0, bytes;
+    bool any = false;
+    for (size_t at = from; at < text->len; at += bytes) {
+        /* Pieces that end here end where the text that is kept does by now. */
+        while (next < n && ends[next] <= at)
+            ends[next++] = to;
+        uint32_t c = character(s + at, &bytes);
+        if (bytes > text->len - at)
+            bytes = text->len - at;
+        bool blank_before = to == from || s[to - 1] == ' ';
+        if (is_stray(c) && !has(allowed[0], s + at, bytes) && !has(allowed[1], s + at, bytes)) {
+            any = true;
+            /* "ist � hier" has one blank too many then, and "� hier" begins with one. */
+            if (blank_before && at + bytes < text->len && s[at + bytes] == ' ')
+                bytes++;
+            continue;
+        }
+        memmove(s + to, s + at, bytes);
+        to += bytes;
+    }
+    if (!any)
+        return false;
+    while (next < n)
+        ends[next++] = to;
+    text->len = to;
+    s[to] = '\0';
+    return true;
+}
