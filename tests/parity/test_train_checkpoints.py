@@ -87,7 +87,7 @@ def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
 def test_minutes_between_checkpoints_are_those_of_training(data, tmp_path):
     """A validation that takes longer than checkpoint_minutes makes no further checkpoint due."""
     corpus, out = tmp_path / "corpus", tmp_path / "run"
-    with_longer_dev(data, corpus, 240)
+    with_longer_dev(data, corpus, 720)
     minutes = 0.008
     run(command(corpus, out, "--set", f"training.checkpoint_minutes={minutes}", "--set", "training.checkpoint_updates=8",
                 "--set", "validation.every=0", "--no-scores"))
