@@ -89,4 +89,9 @@ struct dg_weights {
     const char *names;
 };
 
+/* tables.c: read and check the header of w->data, then the tables after it into w->tensors, which
+ * dg_weights_close frees on failure, too. DG_EFORMAT names field and value. */
+int dg_disk_read_header(struct dg_weights *w, struct dg_error *err);
+int dg_disk_read_tables(struct dg_weights *w, struct dg_error *err);
+
 #endif
