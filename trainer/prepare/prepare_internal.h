@@ -1,4 +1,4 @@
-/* What prepare's passes share; nobody else includes it. */
+/* What prepare's passes share; nobody else includes it. One thread at a time, but where said. */
 #ifndef DG_TRAINER_PREPARE_PREPARE_INTERNAL_H
 #define DG_TRAINER_PREPARE_PREPARE_INTERNAL_H
 
@@ -80,13 +80,13 @@ int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err);
  * recipe wants them. */
 int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err);
 
-/* Pass 3, prepare_encode.c: j->pairs and j->dictionaries into shards; dev and test files into texts
- * and shards. Adds to j->sets. */
+/* Pass 3: j->pairs and j->dictionaries into shards (prepare_encode.c); dev and test files into
+ * texts and shards (prepare_sets.c). Both add to j->sets. */
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);
 
 /* Pass 4, prepare_links.c: the training pairs aligned, where the recipe guides alignment. Right
- * behind dg_prepare_encode: adds to what that put into j->sets. */
+ * after dg_prepare_encode: adds to what that put into j->sets. */
 int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err);
 
 /* prepare_lock.c. One process at a time makes a folder, also where several runs share it: the

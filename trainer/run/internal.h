@@ -1,6 +1,6 @@
-/* What the files of a run share: run.c opens and loops, run_open.c makes or finds what it needs,
- * run_saved.c keeps what it is, run_validate.c measures, run_finish.c averages and exports. Nobody
- * else includes it. */
+/* What the files of a run share: run.c opens and loops, open.c makes or finds folder and data,
+ * model.c parameters, optimiser and threads, saved.c keeps the recipe, validate.c measures,
+ * finish.c averages and exports. Nobody else includes it. One thread at a time. */
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
@@ -57,22 +57,25 @@ static inline int dg_run_threads(const struct dg_run *r)
 /* By all ranks: wait for the one that leads, whatever it is at, and hear whether any says so. */
 int dg_run_wait(const struct dg_run *r, bool *flag, struct dg_error *err);
 
-/* run_open.c */
+/* open.c */
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
 int dg_run_paths(struct dg_run *r, struct dg_error *err);
 int dg_run_device(struct dg_run *r, struct dg_error *err); /* chosen, and tried: it can train */
-int dg_run_data(struct dg_run *r,
-    struct dg_error *err); /* prepared folder, configuration, training set, plan */
-int dg_run_model(struct dg_run *r,
-    struct dg_error *err); /* workers, optimiser; fresh, from a bundle or resumed */
-/* run_saved.c */
+/* Prepared folder, configuration, training set, plan. */
+int dg_run_data(struct dg_run *r, struct dg_error *err);
+
+/* model.c */
+/* Workers and optimiser; fresh, from a bundle or resumed. */
+int dg_run_model(struct dg_run *r, struct dg_error *err);
+
+/* saved.c */
 int dg_run_save(struct dg_run *r, struct dg_error *err); /* what the folder says about a new run */
 /* The recipe as a resumed run's settings have it: they hold for those that go on later, and for the
  * bundles. */
 int dg_run_save_settings(const struct dg_run *r, struct dg_error *err);
 /* The saved recipe with this session's settings over it, origin and configuration. */
 int dg_run_load(struct dg_run *r, struct dg_error *err);
-/* run_resume.c */
+/* resume.c */
 int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err);
 /* Was the checkpoint made from this prepared data, which lies in dir? */
 int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct dg_checkpoint *c,
@@ -83,7 +86,7 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
 void dg_run_close(struct dg_run *r);
 char *dg_run_join(const char *dir, const char *name); /* NULL on out of memory */
 
-/* run_validate.c */
+/* validate.c */
 /* On the dev sets, of which there must be one; *score is what the run's stop_metric says, higher is
  * better. DG_ECANCELED: asked to stop meanwhile, nothing was scored. */
 int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err);
@@ -94,7 +97,7 @@ struct dg_param_block *dg_run_best_params(struct dg_run *r);
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
     const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err);
 
-/* run_finish.c */
+/* finish.c */
 /* *stopped: asked to stop while the bundle was scored; it is whole, and without scores. */
 int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err);
 

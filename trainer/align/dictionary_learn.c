@@ -1,0 +1,383 @@
+#include "trainer/align/dictionary_internal.h"
+
+#include "base/buffer.h"
+#include "text/letter_case.h"
+#include "text/words.h"
+#include "trainer/data/dataset.h"
+#include "trainer/data/intern.h"
+#include "trainer/align/lexicon.h"
+#include "trainer/data/shard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORDS = 100 };            /* of a side: longer sentences are left out of the lexicons */
+enum { LEAST_ALIGNED = 3 };          /* times that a word comes up, to be in the lexicons at all, */
+enum { LEAST = 5, LEAST_ALONE = 2 }; /* and to be one of the words; of these, times on its own */
+static const float least_p = 0.2f;   /* of a translation */
+
+/* One side's words. A form is a word as written, its key the same in small letters. */
+struct side {
+    const char *language;
+    struct dg_intern *forms, *keys;
+    struct form {
+        uint32_t key;
+        /* times on its own behind a sentence's first word: not there for the capital */
+        uint32_t within;
+    } * of_form; /* [forms] */
+    struct key {
+        uint32_t count, alone;
+        uint32_t best; /* its translation, */
+        float p;       /* and how probable that is; 0: none */
+    } * of_key;        /* [keys] */
+    uint32_t forms_cap, keys_cap;
+};
+
+struct learning {
+    const struct dg_dictionary_options *o;
+    struct side sides[2]; /* source, target */
+    struct dg_buffer small;
+    int32_t ids[2][MAX_WORDS + 1];
+    char path[4096]; /* of the shard of word numbers */
+};
+
+static int no_memory(struct dg_error *err)
+{
+    return dg_error_set(err, DG_ENOMEM, "no memory for a lexicon of words");
+}
+
+static int add_key(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *key,
+    struct dg_error *err)
+{
+    dg_buffer_reset(&l->small);
+    int rc = dg_text_lower(side->language, s, n, &l->small, err);
+    if (!rc && l->small.failed)
+        rc = no_memory(err);
+    if (!rc)
+        rc = dg_intern_add(side->keys, l->small.data ? l->small.data : "", l->small.len, key, err);
+    if (rc)
+        return rc;
+    struct key *keys = dg_dictionary_room(side->of_key, *key, &side->keys_cap, sizeof *keys);
+    if (!keys)
+        return no_memory(err);
+    side->of_key = keys;
+    return 0;
+}
+
+/* The number of the word s[n] as it is written. */
+static int find_form(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *form,
+    struct dg_error *err)
+{
+    uint32_t known = dg_intern_count(side->forms);
+    int rc = dg_intern_add(side->forms, s, n, form, err);
+    if (rc || *form < known)
+        return rc;
+    struct form *forms = dg_dictionary_room(side->of_form, *form, &side->forms_cap, sizeof *forms);
+    if (!forms)
+        return no_memory(err);
+    side->of_form = forms;
+    return add_key(l, side, s, n, &forms[*form].key, err);
+}
+
+static int count_line(
+    struct learning *l, struct side *side, const char *s, size_t n, struct dg_error *err)
+{
+    bool alone, first = true;
+    uint32_t form;
+    for (size_t begin, end = 0; (end = dg_word_next(s, n, end, &begin, &alone)) > 0;
+         first = false) {
+        int rc = find_form(l, side, s + begin, end - begin, &form, err);
+        if (rc)
+            return rc;
+        side->of_form[form].within += alone && !first;
+        side->of_key[side->of_form[form].key].count++;
+        side->of_key[side->of_form[form].key].alone += alone;
+    }
+    return 0;
+}
+
+/* The line's words that come up often enough, by key, then what stands for </s>; *count 0: too
+ * many. */
+static int number_line(
+    struct learning *l, int i, const char *s, size_t n, uint32_t *count, struct dg_error *err)
+{
+    struct side *side = &l->sides[i];
+    bool alone;
+    uint32_t form, k = 0;
+    *count = 0;
+    for (size_t begin, end = 0; (end = dg_word_next(s, n, end, &begin, &alone)) > 0;) {
+        int rc = find_form(l, side, s + begin, end - begin, &form, err);
+        if (rc)
+            return rc;
+        uint32_t key = side->of_form[form].key;
+        if (side->of_key[key].count < LEAST_ALIGNED)
+            continue;
+        if (k == MAX_WORDS)
+            return 0;
+        l->ids[i][k++] = (int32_t)key;
+    }
+    l->ids[i][k++] = (int32_t)dg_intern_count(side->keys);
+    *count = k;
+    return 0;
+}
+
+/* Items of all pairs that were read, and pairs of the language taken. */
+struct cursor {
+    uint64_t item, taken;
+};
+
+/* The next pair to learn from: 1, 0 at the end, negative. */
+static int next_pair(struct dg_pairs *pairs, const struct dg_dedup *dedup,
+    const struct dg_dictionary_options *o, struct cursor *c, struct dg_pair *p,
+    struct dg_error *err)
+{
+    int got;
+    if (o->most_pairs && c->taken == o->most_pairs)
+        return 0;
+    while ((got = dg_pairs_next(pairs, p, err)) > 0) {
+        bool again = dedup && dg_dedup_seen(dedup, c->item);
+        c->item++;
+        if (!again && p->pair == o->pair) {
+            c->taken++;
+            break;
+        }
+    }
+    return got;
+}
+
+static int count_words(
+    struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup, struct dg_error *err)
+{
+    struct dg_pair p;
+    struct cursor at = {0};
+    int got = 0, rc = dg_pairs_rewind(pairs, err);
+    while (!rc && (got = next_pair(pairs, dedup, l->o, &at, &p, err)) > 0) {
+        rc = count_line(l, &l->sides[0], p.source, p.source_len, err);
+        if (!rc)
+            rc = count_line(l, &l->sides[1], p.target, p.target_len, err);
+    }
+    return rc ? rc : got;
+}
+
+static int write_pair(
+    struct learning *l, const struct dg_pair *p, struct dg_shard_writer *w, struct dg_error *err)
+{
+    struct dg_shard_entry entry = {.weight = 1};
+    int rc = number_line(l, 0, p->source, p->source_len, &entry.source_len, err);
+    if (!rc)
+        rc = number_line(l, 1, p->target, p->target_len, &entry.target_len, err);
+    if (rc || entry.source_len < 2 || entry.target_len < 2)
+        return rc;
+    return dg_shard_add(w, &entry, l->ids[0], l->ids[1], err);
+}
+
+/* The pairs as numbers of words, in a shard of their own at l->path; *any: is there one? */
+static int number_words(struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup,
+    bool *any, struct dg_error *err)
+{
+    struct dg_shard_writer *w = NULL;
+    struct dg_pair p;
+    struct cursor at = {0};
+    int got = 0, rc = dg_pairs_rewind(pairs, err);
+    if (!rc)
+        rc = dg_shard_begin(l->path, dg_intern_count(l->sides[0].keys) + 1,
+            dg_intern_count(l->sides[1].keys) + 1, &w, err);
+    while (!rc && (got = next_pair(pairs, dedup, l->o, &at, &p, err)) > 0)
+        rc = write_pair(l, &p, w, err);
+    rc = rc ? rc : got;
+    *any = !rc && dg_shard_tokens(w) > 0;
+    if (*any)
+        return dg_shard_commit_take(w, NULL, err);
+    dg_shard_abort(w);
+    return rc;
+}
+
+/* Every word's most probable translation, from side 0 to side 1 or the other way round. */
+static int translate_words(
+    struct learning *l, const struct dg_dataset *d, bool reversed, struct dg_error *err)
+{
+    struct side *from = &l->sides[reversed], *to = &l->sides[!reversed];
+    const uint32_t n_from = dg_intern_count(from->keys), n_to = dg_intern_count(to->keys);
+    const struct dg_lexicon_options o = {.source_vocab = n_from + 1,
+        .target_vocab = n_to + 1,
+        .source_eos = (int32_t)n_from,
+        .target_eos = (int32_t)n_to,
+        .pairs = l->o->lexicon_pairs ? l->o->lexicon_pairs : 200000,
+        .reversed = reversed};
+    const struct dg_translation *list = NULL;
+    struct dg_lexicon *lexicon = NULL;
+    int rc = dg_lexicon_open(d, &o, &lexicon, err);
+    if (rc)
+        return rc;
+    size_t n = dg_lexicon_translations(lexicon, least_p, &list, err);
+    for (size_t i = 0; i < n; i++) { /* the most probable comes first */
+        struct key *key = &from->of_key[list[i].source];
+        if (key->p > 0)
+            continue;
+        key->best = list[i].target;
+        key->p = list[i].p;
+    }
+    dg_lexicon_close(lexicon);
+    return list ? 0 : no_memory(err);
+}
+
+/* [keys] the form (+ 1) that stands within sentences most often, of equals the first; 0: none
+ * does. */
+static uint32_t *usual_forms(const struct side *side)
+{
+    const uint32_t n_keys = dg_intern_count(side->keys), n_forms = dg_intern_count(side->forms);
+    uint32_t *usual = calloc(n_keys + 1, sizeof *usual);
+    for (uint32_t f = 0; f < n_forms && usual; f++) {
+        uint32_t *at = &usual[side->of_form[f].key];
+        if (side->of_form[f].within > (*at ? side->of_form[*at - 1].within : 0))
+            *at = f + 1;
+    }
+    return usual;
+}
+
+static bool is_worth_it(const struct side *side, uint32_t key, const uint32_t *usual)
+{
+    size_t n;
+    dg_intern_text(side->keys, key, &n);
+    return side->of_key[key].count >= LEAST && side->of_key[key].alone >= LEAST_ALONE &&
+           usual[key] && n > 1;
+}
+
+struct span {
+    const char *s;
+    size_t n;
+};
+
+static bool same(struct span a, struct span b)
+{
+    return a.n == b.n && memcmp(a.s, b.s, a.n) == 0;
+}
+
+static int keep(struct dg_dictionary *w, struct span s, struct span t, bool there, bool back,
+    struct dg_error *err)
+{
+    const struct dg_dictionary_entry e = {.source = s.s,
+        .target = t.s,
+        .source_len = (uint32_t)s.n,
+        .target_len = (uint32_t)t.n,
+        .there = there,
+        .back = back};
+    return same(s, t) || (!there && !back) ? 0 : dg_dictionary_add(w, &e, err);
+}
+
+/* Append s with a capital first letter. */
+static int add_capital(
+    const char *language, struct span s, struct dg_buffer *out, struct dg_error *err)
+{
+    size_t first = dg_text_first_letter(s.s, s.n);
+    int rc = dg_text_upper(language, s.s, first, out, err);
+    dg_buffer_add(out, s.s + first, s.n - first);
+    return rc;
+}
+
+/* A word and its translation, as sentences have them and as one begins with them. What is written
+ * with a capital anyway is answered with one. */
+static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t source_form,
+    uint32_t target_form, struct dg_error *err)
+{
+    struct span s, t;
+    s.s = dg_intern_text(l->sides[0].forms, source_form, &s.n);
+    t.s = dg_intern_text(l->sides[1].forms, target_form, &t.n);
+    dg_buffer_reset(&l->small);
+    int rc = add_capital(l->sides[0].language, s, &l->small, err);
+    size_t end = l->small.len;
+    if (!rc)
+        rc = add_capital(l->sides[1].language, t, &l->small, err);
+    if (!rc && l->small.failed)
+        rc = no_memory(err);
+    if (rc)
+        return rc;
+    const struct span big_s = {l->small.data, end},
+                      big_t = {l->small.data + end, l->small.len - end};
+    rc = keep(w, s, t, !same(s, big_s), !same(t, big_t), err);
+    return rc ? rc : keep(w, big_s, big_t, true, true, err);
+}
+
+/* Those that are each other's most probable translation. */
+static int choose(struct learning *l, struct dg_dictionary *w, struct dg_error *err)
+{
+    const struct side *s = &l->sides[0], *t = &l->sides[1];
+    uint32_t *usual_source = usual_forms(s), *usual_target = usual_forms(t);
+    int rc = usual_source && usual_target ? 0 : no_memory(err);
+    for (uint32_t key = 0; !rc && key < dg_intern_count(s->keys); key++) {
+        uint32_t other = s->of_key[key].best;
+        if (s->of_key[key].p > 0 && t->of_key[other].p > 0 && t->of_key[other].best == key &&
+            is_worth_it(s, key, usual_source) && is_worth_it(t, other, usual_target))
+            rc = keep_both(l, w, usual_source[key] - 1, usual_target[other] - 1, err);
+    }
+    free(usual_source);
+    free(usual_target);
+    return rc;
+}
+
+static int learn(struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup,
+    struct dg_dictionary *w, struct dg_error *err)
+{
+    const struct dg_dataset_options data = {.batch_tokens = 1, .window = 1};
+    const char *const paths[] = {l->path};
+    struct dg_dataset *d = NULL;
+    bool any;
+    int rc = count_words(l, pairs, dedup, err);
+    if (!rc)
+        rc = number_words(l, pairs, dedup, &any, err);
+    if (rc || !any)
+        return rc;
+    rc = dg_dataset_open_shards(paths, 1, &data, &d, err);
+    for (int reversed = 0; reversed < 2 && !rc; reversed++)
+        rc = translate_words(l, d, reversed, err);
+    dg_dataset_close(d);
+    remove(l->path);
+    return rc ? rc : choose(l, w, err);
+}
+
+static int open_side(struct side *side, const char *language, struct dg_error *err)
+{
+    side->language = language;
+    int rc = dg_intern_open(&side->forms, err);
+    return rc ? rc : dg_intern_open(&side->keys, err);
+}
+
+static void close_side(struct side *side)
+{
+    dg_intern_close(side->forms);
+    dg_intern_close(side->keys);
+    free(side->of_form);
+    free(side->of_key);
+}
+
+int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
+    const struct dg_dictionary_options *o, struct dg_dictionary **out, struct dg_error *err)
+{
+    struct learning *l = calloc(1, sizeof *l);
+    struct dg_dictionary *w = dg_dictionary_new();
+    int rc = l && w ? 0 : no_memory(err);
+    if (!rc) {
+        l->o = o;
+        dg_buffer_init(&l->small);
+        int n = snprintf(l->path, sizeof l->path, "%s/words.shard", o->dir);
+        rc = n < (int)sizeof l->path ? open_side(&l->sides[0], o->source_lang, err)
+                                     : dg_error_set(err, DG_EINVAL, "%s: too long a path", o->dir);
+    }
+    if (!rc)
+        rc = open_side(&l->sides[1], o->target_lang, err);
+    if (!rc)
+        rc = learn(l, pairs, dedup, w, err);
+    if (l) {
+        close_side(&l->sides[0]);
+        close_side(&l->sides[1]);
+        dg_buffer_deinit(&l->small);
+    }
+    free(l);
+    if (rc) {
+        dg_dictionary_close(w);
+        return rc;
+    }
+    *out = w;
+    return 0;
+}

@@ -1,0 +1,111 @@
+#include "trainer/prepare/encode_block.h"
+
+#include "trainer/data/reserved.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_PAIRS = 8192, TASKS = BLOCK_PAIRS / DG_ENCODE_TASK_PAIRS };
+#define BLOCK_BYTES ((size_t)4 << 20)
+
+static int room(struct dg_encode_task *t, size_t n)
+{
+    if (t->n + n <= t->cap)
+        return 0;
+    size_t cap = 2 * (t->n + n);
+    int32_t *p = realloc(t->ids, cap * sizeof *p);
+    if (!p)
+        return dg_error_set(&t->err, DG_ENOMEM, "no memory for %zu ids", cap);
+    t->ids = p;
+    t->cap = cap;
+    return 0;
+}
+
+static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
+    struct dg_encode_side *s, const struct dg_tokenizer *tokenizer, const int32_t *reserved)
+{
+    struct dg_token *tokens = NULL, masks[DG_MAX_RESERVED];
+    size_t n = 0, n_masks = 0;
+    const char *text = b->text.data ? b->text.data + s->text : "";
+    for (size_t i = 0; i < s->len; i++)
+        if (dg_reserved_is(text[i]))
+            masks[n_masks++] = (struct dg_token){
+                reserved[text[i] - DG_RESERVED_FIRST], (uint32_t)i, (uint32_t)i + 1};
+    int rc =
+        dg_tokenizer_encode_spans(tokenizer, text, s->len, masks, n_masks, &tokens, &n, &t->err);
+    if (rc == 0)
+        rc = room(t, n + 2);
+    if (rc == 0) {
+        s->ids = t->n;
+        s->n = n + 1;
+        t->ids[t->n++] = -1; /* the tag's place */
+        for (size_t i = 0; i < n; i++)
+            t->ids[t->n++] = tokens[i].id;
+        t->ids[t->n++] = b->job->vocabulary->eos;
+    }
+    free(tokens);
+    return rc;
+}
+
+static void run_task(void *arg, size_t i)
+{
+    struct dg_encode_block *b = arg;
+    struct dg_encode_task *t = &b->tasks[i];
+    const struct dg_vocabulary *v = b->job->vocabulary;
+    size_t end = (i + 1) * DG_ENCODE_TASK_PAIRS < b->n ? (i + 1) * DG_ENCODE_TASK_PAIRS : b->n;
+    t->n = 0;
+    for (size_t k = i * DG_ENCODE_TASK_PAIRS; k < end; k++)
+        if (encode_side(b, t, &b->pairs[k].sides[0], v->source, v->reserved[0]) ||
+            encode_side(b, t, &b->pairs[k].sides[1], v->target, v->reserved[1]))
+            return;
+}
+
+int dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j, struct dg_error *err)
+{
+    memset(b, 0, sizeof *b);
+    b->job = j;
+    dg_buffer_init(&b->text);
+    b->pairs = calloc(BLOCK_PAIRS, sizeof *b->pairs);
+    b->tasks = calloc(TASKS, sizeof *b->tasks);
+    return b->pairs && b->tasks
+               ? 0
+               : dg_error_set(err, DG_ENOMEM, "no memory for a block of %d pairs", BLOCK_PAIRS);
+}
+
+void dg_encode_block_deinit(struct dg_encode_block *b)
+{
+    for (size_t i = 0; b->tasks && i < TASKS; i++)
+        free(b->tasks[i].ids);
+    free(b->tasks);
+    free(b->pairs);
+    dg_buffer_deinit(&b->text);
+}
+
+int dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p, struct dg_error *err)
+{
+    struct dg_encoded_pair *e = &b->pairs[b->n++];
+    e->pair = *p;
+    e->variant = e->left_out[0] = e->left_out[1] = false;
+    e->sides[0] = (struct dg_encode_side){.text = b->text.len, .len = p->source_len};
+    dg_buffer_add(&b->text, p->source, p->source_len);
+    e->sides[1] = (struct dg_encode_side){.text = b->text.len, .len = p->target_len};
+    dg_buffer_add(&b->text, p->target, p->target_len);
+    return b->text.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a block of pairs") : 0;
+}
+
+bool dg_encode_block_is_full(const struct dg_encode_block *b)
+{
+    return b->n == BLOCK_PAIRS || b->text.len >= BLOCK_BYTES;
+}
+
+void dg_encode_block_run(struct dg_encode_block *b)
+{
+    dg_pool_run(
+        b->job->pool, (b->n + DG_ENCODE_TASK_PAIRS - 1) / DG_ENCODE_TASK_PAIRS, run_task, b);
+}
+
+void dg_encode_block_reset(struct dg_encode_block *b)
+{
+    b->n = 0;
+    dg_buffer_reset(&b->text);
+}

@@ -1,0 +1,58 @@
+/* A block of sentence pairs on its way from text to ids: filled by the caller, encoded in parallel.
+ * A pair is encoded once; all directions are cut out of the same ids. One thread at a time calls.
+ */
+#ifndef DG_TRAINER_PREPARE_ENCODE_BLOCK_H
+#define DG_TRAINER_PREPARE_ENCODE_BLOCK_H
+
+#include "trainer/prepare/prepare_internal.h"
+
+enum { DG_ENCODE_TASK_PAIRS = 64 };
+
+struct dg_encode_side {
+    /* Bytes of block.text. */
+    size_t text, len;
+    /* In the task's ids: room for a tag at `ids`, then n ids, the last </s>. */
+    size_t ids, n;
+};
+
+struct dg_encoded_pair {
+    /* Source and target of the recipe's pair. */
+    struct dg_encode_side sides[2];
+    struct dg_pair pair;
+    /* Another form of a pair: not counted. */
+    bool variant;
+    /* There, back: not for that direction. */
+    bool left_out[2];
+};
+
+/* What one thread encodes: DG_ENCODE_TASK_PAIRS neighbours of a block. */
+struct dg_encode_task {
+    /* [cap], n in use. */
+    int32_t *ids;
+    size_t n, cap;
+    struct dg_error err;
+};
+
+struct dg_encode_block {
+    struct dg_prepare_job *job;
+    struct dg_buffer text;
+    /* [BLOCK_PAIRS], the first n in use. */
+    struct dg_encoded_pair *pairs;
+    size_t n;
+    /* [TASKS] */
+    struct dg_encode_task *tasks;
+    /* Of job->pairs, read so far. */
+    uint64_t item;
+};
+
+int dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j, struct dg_error *err);
+void dg_encode_block_deinit(struct dg_encode_block *b);
+/* Copy p's texts behind those of the block, which must not be full. */
+int dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p, struct dg_error *err);
+bool dg_encode_block_is_full(const struct dg_encode_block *b);
+/* Encode all pairs on the job's pool; a task's failure is in its err. */
+void dg_encode_block_run(struct dg_encode_block *b);
+/* Empty, for the next pairs. */
+void dg_encode_block_reset(struct dg_encode_block *b);
+
+#endif

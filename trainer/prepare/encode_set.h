@@ -1,0 +1,33 @@
+/* The shards of one set: training, or a dev or test set. One thread at a time. */
+#ifndef DG_TRAINER_PREPARE_ENCODE_SET_H
+#define DG_TRAINER_PREPARE_ENCODE_SET_H
+
+#include "trainer/data/shard.h"
+#include "trainer/prepare/encode_block.h"
+
+struct dg_encode_set {
+    const char *name;
+    /* No filter by tokens (but the model's limit). */
+    bool keep_all;
+    struct dg_shard_writer *shard;
+    char file[64];
+    /* For the manifest, of what is written. */
+    struct dg_json *list;
+    unsigned n_shards;
+    /* With keep_all: pairs over the model's limit, not in the shards. */
+    uint64_t left_out;
+    /* With keep_all: most tokens of a side, those pairs too. */
+    uint32_t longest;
+};
+
+/* Encode the block, write what fits and empty the block; all directions of a pair, or one (only >=
+ * 0). */
+int dg_encode_set_flush(
+    struct dg_encode_set *s, struct dg_encode_block *b, long only, struct dg_error *err);
+/* Close the last shard. Without it, dg_shard_abort(s->shard) and free s->list. */
+int dg_encode_set_end(struct dg_encode_set *s, struct dg_error *err);
+/* Add the set, described by o and its shards, to the job's manifest. Takes o and s->list. */
+int dg_encode_set_list_take(
+    struct dg_encode_set *s, struct dg_prepare_job *j, struct dg_json *o, struct dg_error *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* Dev and test sets: their texts as they are, and shards of their clean form. */
+#include "trainer/prepare/encode_set.h"
+
+#include "base/file.h"
+#include "trainer/data/corpus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A dev or test set being made. */
+struct held_set {
+    struct dg_encode_block block;
+    struct dg_encode_set set;
+    size_t direction;
+    struct dg_file_writer *texts[2]; /* source, target as the direction has them */
+    uint64_t n, file_start;
+};
+
+/* The clean form of a held-out line, into clean. Nothing is dropped from a set that scores are
+ * compared on: a line with control characters, as published sets have, stays as it is. */
+static int hold_line(const struct held_set *h, const struct dg_line *line, const char *file,
+    struct dg_buffer *clean, struct dg_error *err)
+{
+    enum dg_drop why;
+    int rc = dg_clean_line(line->text, line->len, clean, &why, err);
+    if (rc == 0 && why == DG_DROP_CONTROL) {
+        dg_buffer_add(clean, line->text, line->len);
+        return clean->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a line") : 0;
+    }
+    if (rc == 0 && (why != DG_KEEP || line->cut))
+        rc = dg_error_set(err, DG_EFORMAT, "%s line %llu: %s", file,
+            (unsigned long long)(h->n - h->file_start + 1), why ? "not UTF-8" : "too long");
+    return rc;
+}
+
+/* One pair of lines: texts as they are, ids of their clean form. */
+static int hold_pair(
+    struct held_set *h, const struct dg_line lines[2], const char *file, struct dg_error *err)
+{
+    struct dg_buffer clean[2];
+    int rc = 0;
+    for (size_t i = 0; i < 2; i++)
+        dg_buffer_init(&clean[i]);
+    for (size_t i = 0; i < 2 && rc == 0; i++) {
+        rc = hold_line(h, &lines[i], file, &clean[i], err);
+        if (rc == 0)
+            rc = dg_file_append(h->texts[i], lines[i].text, lines[i].len, err);
+        if (rc == 0)
+            rc = dg_file_append(h->texts[i], "\n", 1, err);
+    }
+    if (rc == 0) {
+        bool reversed = h->block.job->r->data.directions[h->direction].reversed;
+        const struct dg_buffer *s = &clean[reversed ? 1 : 0], *t = &clean[reversed ? 0 : 1];
+        struct dg_pair p = {.source = s->data,
+            .source_len = (uint32_t)s->len,
+            .target = t->data,
+            .target_len = (uint32_t)t->len,
+            .weight = 1};
+        rc = dg_encode_block_add(&h->block, &p, err);
+        h->n++;
+    }
+    if (rc == 0 && dg_encode_block_is_full(&h->block))
+        rc = dg_encode_set_flush(&h->set, &h->block, (long)h->direction, err);
+    for (size_t i = 0; i < 2; i++)
+        dg_buffer_deinit(&clean[i]);
+    return rc;
+}
+
+static int hold_file(struct held_set *h, const struct dg_recipe_file *f, struct dg_error *err)
+{
+    const struct dg_prepare_job *j = h->block.job;
+    bool reversed = j->r->data.directions[h->direction].reversed;
+    struct dg_buffer a, b;
+    struct dg_corpus *c = NULL;
+    struct dg_line lines[2];
+    int got = 0;
+    h->file_start = h->n;
+    dg_buffer_init(&a);
+    dg_buffer_init(&b);
+    const char *paths[2] = {dg_recipe_path(j->r, reversed ? f->target : f->source, &a),
+        dg_recipe_path(j->r, reversed ? f->source : f->target, &b)};
+    int rc = paths[0] && paths[1] ? dg_corpus_open(paths, 2, &c, err)
+                                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    while (rc == 0 && (got = dg_corpus_next(c, lines, err)) > 0)
+        rc = hold_pair(h, lines, f->source, err);
+    dg_corpus_close(c);
+    dg_buffer_deinit(&a);
+    dg_buffer_deinit(&b);
+    return rc ? rc : got;
+}
+
+static int open_texts(struct held_set *h, struct dg_json *o, struct dg_error *err)
+{
+    static const char *const sides[2] = {"source", "target"};
+    struct dg_buffer path;
+    char file[64], key[16];
+    int rc = 0;
+    dg_buffer_init(&path);
+    for (size_t i = 0; i < 2 && rc == 0; i++) {
+        snprintf(file, sizeof file, "%s.%s.txt", h->set.name, sides[i]);
+        snprintf(key, sizeof key, "%s_text", sides[i]);
+        dg_json_set_string(o, key, file);
+        const char *full = dg_prepare_path(h->block.job, &path, file);
+        rc = full ? dg_file_begin(full, &h->texts[i], err)
+                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    }
+    dg_buffer_deinit(&path);
+    return rc;
+}
+
+static int close_texts(struct held_set *h, struct dg_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < 2 && rc == 0; i++) {
+        struct dg_file_writer *w = h->texts[i];
+        h->texts[i] = NULL;
+        rc = dg_file_commit_take(w, err);
+    }
+    return rc;
+}
+
+static int make_set(struct dg_prepare_job *j, const char *kind, size_t direction,
+    const struct dg_recipe_file *files, size_t n, struct dg_error *err)
+{
+    struct held_set h = {.direction = direction};
+    struct dg_json *o = dg_json_new_object();
+    char name[32];
+    snprintf(name, sizeof name, "%s-%zu", kind, direction);
+    int rc = dg_encode_block_init(&h.block, j, err);
+    h.set = (struct dg_encode_set){.name = name, .keep_all = true, .list = dg_json_new_array()};
+    if (rc == 0)
+        rc = open_texts(&h, o, err);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = hold_file(&h, &files[i], err);
+    if (rc == 0)
+        rc = dg_encode_set_flush(&h.set, &h.block, (long)direction, err);
+    if (rc == 0)
+        rc = dg_encode_set_end(&h.set, err);
+    if (rc == 0)
+        rc = close_texts(&h, err);
+    for (size_t i = 0; i < 2; i++)
+        if (h.texts[i])
+            dg_file_abort(h.texts[i]);
+    dg_shard_abort(h.set.shard);
+    dg_encode_block_deinit(&h.block);
+    if (rc == 0) {
+        dg_json_set_string(o, "kind", kind);
+        dg_json_set_int(o, "direction", (int64_t)direction);
+        dg_json_set_int(o, "sentences", (int64_t)h.n);
+        dg_json_set_int(o, "left_out", (int64_t)h.set.left_out);
+        dg_json_set_int(o, "longest", h.set.longest);
+        return dg_encode_set_list_take(&h.set, j, o, err);
+    }
+    dg_json_free(h.set.list);
+    dg_json_free(o);
+    return rc;
+}
+
+int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err)
+{
+    int rc = 0;
+    bool dev = strcmp(kind, "dev") == 0;
+    for (size_t i = 0; i < j->r->data.n_directions && rc == 0; i++) {
+        const struct dg_recipe_pair *p = &j->r->data.pairs[j->r->data.directions[i].pair];
+        size_t n = dev ? p->n_dev : p->n_test;
+        if (n)
+            rc = make_set(j, kind, i, dev ? p->dev : p->test, n, err);
+    }
+    return rc;
+}

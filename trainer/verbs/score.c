@@ -1,0 +1,167 @@
+#include "trainer/verbs/verbs.h"
+
+#include "base/buffer.h"
+#include "trainer/data/corpus.h"
+#include "trainer/score/bleu.h"
+#include "trainer/score/calibrate.h"
+#include "trainer/score/chrf.h"
+#include "trainer/score/evaluate.h"
+#include "trainer/verbs/stop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_scores(const struct dg_bleu *bleu, const struct dg_chrf *chrf)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_bleu_print(bleu, &text);
+    dg_buffer_adds(&text, "\n");
+    dg_chrf_print(chrf, &text);
+    if (text.data)
+        puts(text.data);
+    dg_buffer_deinit(&text);
+}
+
+static void print_json(const struct dg_evaluated *e)
+{
+    struct dg_json *o = dg_json_new_object();
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_json_set_int(o, "lines", (int64_t)e->lines);
+    dg_json_set_real(o, "bleu", dg_bleu_score(&e->bleu));
+    dg_json_set_string(o, "bleu_signature", dg_bleu_signature());
+    dg_json_set_real(o, "chrf", dg_chrf_score(&e->chrf));
+    dg_json_set_string(o, "chrf_signature", dg_chrf_signature());
+    dg_json_set_int(o, "pieces", (int64_t)e->pieces);
+    dg_json_set_real(o, "nll", e->nll / (double)e->pieces);
+    dg_json_set_real(o, "perplexity", exp(e->nll / (double)e->pieces));
+    dg_json_set_real(o, "seconds", e->seconds);
+    dg_json_write(o, 0, &text);
+    if (text.data)
+        puts(text.data);
+    dg_buffer_deinit(&text);
+    dg_json_free(o);
+}
+
+int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_evaluated e;
+    struct dg_evaluate_text o = {.bundle = a->words[0],
+        .source = a->words[1],
+        .target = a->words[2],
+        .source_lang = a->from,
+        .target_lang = a->to,
+        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .threads = (int)a->threads,
+        .beam = a->beam_size > 0 ? (uint32_t)a->beam_size : 0,
+        .alpha = (float)a->length_penalty,
+        .score = true};
+    int rc = dg_evaluate_text(&o, &e, err);
+    if (rc)
+        return rc;
+    if (a->json) {
+        print_json(&e);
+        return 0;
+    }
+    printf("%zu lines, perplexity %.3f per piece (%.4f nats)\n", (size_t)e.lines,
+        exp(e.nll / (double)e.pieces), e.nll / (double)e.pieces);
+    print_scores(&e.bleu, &e.chrf);
+    return 0;
+}
+
+/* FROM:TO:SOURCE:TARGET into its four parts, which stay in `word`. */
+static int split_set(char *word, struct dg_calibrate_set *out, struct dg_error *err)
+{
+    char *part[4] = {word, NULL, NULL, NULL};
+    for (int i = 1; i < 4; i++) {
+        part[i] = strchr(part[i - 1], ':');
+        if (!part[i])
+            return dg_error_set(err, DG_EINVAL,
+                "\"%s\" must be FROM:TO:SOURCE:TARGET, such as en:de:dev.en:dev.de", word);
+        part[i]++;
+    }
+    for (int i = 1; i < 4; i++)
+        part[i][-1] = '\0';
+    *out = (struct dg_calibrate_set){
+        .source_lang = part[0], .target_lang = part[1], .source = part[2], .target = part[3]};
+    return 0;
+}
+
+static void print_trial(void *arg, const struct dg_calibrate_trial *t)
+{
+    (void)arg;
+    printf("beam %u, length penalty %.1f: BLEU %.2f, chrF2 %.2f\n", t->beam, (double)t->alpha,
+        t->bleu, t->chrf);
+    fflush(stdout);
+}
+
+static void print_calibrated(const struct dg_calibrated *c)
+{
+    printf("chosen: beam %u, length penalty %.1f (%+.2f BLEU, %+.2f chrF2)\n", c->chosen.beam,
+        (double)c->chosen.alpha, c->chosen.bleu - c->before.bleu, c->chosen.chrf - c->before.chrf);
+    if (c->kept_confidence)
+        printf("low confidence: %.3f as before: %llu sentences with chrF of %d are too few\n",
+            (double)c->low_confidence, (unsigned long long)c->good, DG_CALIBRATE_GOOD);
+    else
+        printf("low confidence: %.3f flags %llu of %llu sentences, of %llu with chrF of %d or more "
+               "%llu\n",
+            (double)c->low_confidence, (unsigned long long)c->flagged,
+            (unsigned long long)c->sentences, (unsigned long long)c->good, DG_CALIBRATE_GOOD,
+            (unsigned long long)c->good_flagged);
+}
+
+int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
+{
+    const size_t n = a->n_words - 1;
+    struct dg_calibrate_set *sets = calloc(n, sizeof *sets);
+    char **words = calloc(n, sizeof *words);
+    struct dg_calibrated c;
+    int rc = sets && words ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+    for (size_t i = 0; i < n && !rc; i++) {
+        words[i] = strdup(a->words[i + 1]);
+        rc = words[i] ? split_set(words[i], &sets[i], err)
+                      : dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+    }
+    const struct dg_calibrate_options o = {.bundle = a->words[0],
+        .sets = sets,
+        .n_sets = n,
+        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .threads = (int)a->threads,
+        .tried = a->quiet ? NULL : print_trial,
+        .stop = dg_stop_flag()};
+    dg_stop_watch();
+    if (!rc)
+        rc = dg_calibrate(&o, &c, err);
+    if (!rc)
+        rc = dg_calibrate_seal(a->words[0], &c, err);
+    if (!rc)
+        print_calibrated(&c);
+    for (size_t i = 0; words && i < n; i++)
+        free(words[i]);
+    free(words);
+    free(sets);
+    return rc;
+}
+
+int dg_verb_bleu(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_bleu bleu = {{0}, {0}, 0, 0};
+    struct dg_chrf chrf = {{0}, {0}, {0}};
+    struct dg_corpus *corpus = NULL;
+    struct dg_line lines[2];
+    int got = 1, rc = dg_corpus_open(a->words, 2, &corpus, err);
+    while (!rc && (got = dg_corpus_next(corpus, lines, err)) > 0) {
+        rc = dg_bleu_add(&bleu, lines[0].text, lines[0].len, lines[1].text, lines[1].len, err);
+        if (!rc)
+            rc = dg_chrf_add(&chrf, lines[0].text, lines[0].len, lines[1].text, lines[1].len, err);
+    }
+    if (!rc && got < 0)
+        rc = got;
+    if (!rc)
+        print_scores(&bleu, &chrf);
+    dg_corpus_close(corpus);
+    return rc;
+}

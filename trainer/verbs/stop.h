@@ -1,0 +1,12 @@
+/* SIGTERM and SIGINT: the first asks the program to save and end, the second ends it at once. */
+#ifndef DG_TRAINER_VERBS_STOP_H
+#define DG_TRAINER_VERBS_STOP_H
+
+/* From now on signals set the flag. By the main thread, once. */
+void dg_stop_watch(void);
+/* Nonzero after a signal; for long work to look at. Static storage, any thread. */
+const volatile int *dg_stop_flag(void);
+/* The signal's number; 0: none came. */
+int dg_stop_signal(void);
+
+#endif

@@ -1,0 +1,31 @@
+/* What dragoman-train does, a function a verb (rows of the table in main.c). Main thread. 0 or a
+ * negative DG_E* code with the message in err; results go to stdout, progress to stderr. */
+#ifndef DG_TRAINER_VERBS_VERBS_H
+#define DG_TRAINER_VERBS_VERBS_H
+
+#include "trainer/args.h"
+#include "trainer/recipe/recipe.h"
+
+/* verbs/run.c: a run and what it leaves. */
+int dg_verb_run(const struct dg_args *a, struct dg_error *err);
+int dg_verb_resume(const struct dg_args *a, struct dg_error *err);
+int dg_verb_plan(const struct dg_args *a, struct dg_error *err);
+int dg_verb_average(const struct dg_args *a, struct dg_error *err);
+
+/* verbs/data.c: recipes, data and what is made of them without a run. */
+int dg_verb_recipe(const struct dg_args *a, struct dg_error *err);
+int dg_verb_prepare(const struct dg_args *a, struct dg_error *err);
+int dg_verb_batches(const struct dg_args *a, struct dg_error *err);
+int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err);
+int dg_verb_languages(const struct dg_args *a, struct dg_error *err);
+int dg_verb_plot(const struct dg_args *a, struct dg_error *err);
+
+/* verbs/score.c: scores of bundles and texts. */
+int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err);
+int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err);
+int dg_verb_bleu(const struct dg_args *a, struct dg_error *err);
+
+/* The recipe of the first word, with the settings of the command line. Caller frees. */
+int dg_verb_load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err);
+
+#endif
