@@ -1,315 +1,26 @@
 /* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts and
- * hands sockets over, so that listening, draining and connection limits are ours. An exchange is
- * made when the request line is read and has two owners: the library (until "completed") and, while
- * an answer is awaited, whoever will wake it. Suspending and waking meet under the exchange's lock,
- * so a wake may come before, while or after the connection is suspended. */
-#include "server/http/internal.h"
+ * hands sockets over, so that listening, draining and connection limits are ours. What becomes of a
+ * request and its reply is exchange.c's; here are the library's callbacks, start and stop. */
+#include "server/http/exchange.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/http/framing.h"
 #include "server/http/request_id.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
-#define CONNECTION_MEMORY                                                                          \
-    16384                 /* request line and headers must fit; the library answers 414 or 431 */
+/* request line and headers must fit; the library answers 414 or 431 */
+#define CONNECTION_MEMORY 16384
 #define MAX_KEPT_LOCAL 16 /* places that only clients on this machine get */
 #define TOO_MANY_BODIES "too many large requests are on their way"
-#define GRACE_NS 1000000000ull /* after a deadline, for an answer that says more than 504 */
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
-
-/* ---- Replies ---- */
-
-void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char *format, ...)
-{
-    assert(r->n_headers < DG_HTTP_MAX_HEADERS);
-    if (r->n_headers == DG_HTTP_MAX_HEADERS)
-        return;
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(r->headers[r->n_headers].value, sizeof r->headers[0].value, format, ap);
-    va_end(ap);
-    r->headers[r->n_headers++].name = name;
-}
-
-void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
-{
-    assert(!x->replied);
-    x->reply = *r;
-    x->replied = true;
-    memset(r, 0, sizeof *r);
-}
-
-static struct MHD_Response *make_response(struct dg_http_exchange *x)
-{
-    struct dg_http_reply *r = &x->reply;
-    if (x->streaming)
-        return dg_http_stream_response(x);
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-    if (!response)
-        free(r->body);
-    r->body = NULL; /* the response's now */
-    x->sent_bytes = r->body_len;
-    return response;
-}
-
-static enum MHD_Result send_reply(struct dg_http_exchange *x)
-{
-    struct dg_http_reply *r = &x->reply;
-    struct MHD_Response *response = make_response(x);
-    if (!response)
-        return MHD_NO;
-    if (r->content_type)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
-    for (size_t i = 0; i < r->n_headers; i++)
-        MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
-    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
-        MHD_add_response_header(response, (*h)[0], (*h)[1]);
-    MHD_add_response_header(response, "X-Request-Id", x->id);
-    if (r->close || atomic_load(&x->http->draining))
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-    x->status = r->status;
-    if (x->connection)
-        dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
-    enum MHD_Result rc = MHD_queue_response(x->mhd, (unsigned)r->status, response);
-    MHD_destroy_response(response);
-    return rc;
-}
-
-/* ---- Exchanges ---- */
-
-static void exchange_unref(struct dg_http_exchange *x)
-{
-    if (atomic_fetch_sub(&x->refs, 1) != 1)
-        return;
-    if (x->later)
-        x->later->drop(x->later_arg);
-    atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
-    dg_buffer_deinit(&x->body);
-    free(x->query);
-    dg_buffer_deinit(&x->out);
-    free(x->reply.body);
-    pthread_mutex_destroy(&x->lock);
-    free(x);
-}
-
-const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x)
-{
-    return &x->request;
-}
-
-const char *dg_http_header(const struct dg_http_exchange *x, const char *name)
-{
-    return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
-}
-
-bool dg_http_gone(const struct dg_http_exchange *x)
-{
-    return x->connection && dg_net_gone(x->http->net, x->connection->id);
-}
-
-size_t dg_http_sent(const struct dg_http_exchange *x)
-{
-    return x->sent_bytes;
-}
-
-void dg_http_set_outcome(struct dg_http_exchange *x, int status)
-{
-    x->outcome = status;
-}
-
-int dg_http_outcome(const struct dg_http_exchange *x)
-{
-    return x->outcome;
-}
-
-void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out)
-{
-    struct dg_net_counts c;
-    dg_net_counts(x->http->net, &c);
-    *out = (struct dg_http_counts){.open = dg_net_count(x->http->net),
-        .refused = c.refused,
-        .evicted = c.evicted,
-        .timed_out = c.timed_out};
-}
-
-void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)
-{
-    x->tag = tag;
-}
-
-const void *dg_http_tag(const struct dg_http_exchange *x)
-{
-    return x->tag;
-}
-
-void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2])
-{
-    x->headers = headers;
-}
-
-void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg)
-{
-    assert(!x->later);
-    x->later = later;
-    x->later_arg = arg;
-    x->state = DG_LATER_RUNNING; /* nobody else knows x yet */
-    atomic_fetch_add(&x->refs, 1);
-    atomic_fetch_add(&x->http->awaited, 1);
-}
-
-void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns)
-{
-    x->due_ns = deadline_ns + GRACE_NS;
-}
-
-/* The reference of whoever was to wake it. */
-static void drop_later(struct dg_http_exchange *x)
-{
-    struct dg_http *http = x->http;
-    exchange_unref(x);
-    atomic_fetch_sub(&http->awaited, 1); /* last: dg_http_close waits for it */
-}
-
-void dg_http_wake(struct dg_http_exchange *x)
-{
-    pthread_mutex_lock(&x->lock);
-    assert(x->state != DG_LATER_NONE && x->state != DG_LATER_WOKEN);
-    bool suspended = x->state == DG_LATER_SUSPENDED; /* where it is late, the reply is not ours */
-    x->state = DG_LATER_WOKEN;
-    x->poked = true;
-    if (suspended) {
-        if (x->connection && !x->streaming)
-            dg_net_unwatch(x->http->net, x->connection->id);
-        MHD_resume_connection(x->mhd);
-    }
-    pthread_mutex_unlock(&x->lock);
-    drop_later(x);
-}
-
-static void pin_exchange(void *user)
-{
-    struct dg_http_exchange *x = user;
-    atomic_fetch_add(&x->refs, 1);
-}
-
-static void exchange_gone(void *user)
-{
-    struct dg_http_exchange *x = user;
-    dg_http_tell_gone(x);
-    exchange_unref(x);
-}
-
-/* The wake is late: the connection goes on without it, and whoever is at work is told as if the
- * client had gone. */
-static void exchange_late(void *user)
-{
-    struct dg_http_exchange *x = user;
-    pthread_mutex_lock(&x->lock);
-    bool late = x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED;
-    if (late) {
-        bool suspended = x->state == DG_LATER_SUSPENDED;
-        x->state = DG_LATER_LATE;
-        x->late = true;
-        if (suspended)
-            MHD_resume_connection(x->mhd);
-    }
-    pthread_mutex_unlock(&x->lock);
-    if (late)
-        dg_http_tell_gone(x);
-    exchange_unref(x);
-}
-
-static bool is_late(struct dg_http_exchange *x)
-{
-    pthread_mutex_lock(&x->lock);
-    bool late = x->late;
-    pthread_mutex_unlock(&x->lock);
-    return late;
-}
-
-/* Be told when the client hangs up; true: it has already. */
-static bool watch(struct dg_http_exchange *x)
-{
-    return x->connection && !dg_net_watch(x->http->net, x->connection->id, x, x->due_ns);
-}
-
-/* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
-static bool suspend(struct dg_http_exchange *x)
-{
-    bool gone = false;
-    pthread_mutex_lock(&x->lock);
-    bool wait = x->state == DG_LATER_RUNNING;
-    if (wait) {
-        x->state = DG_LATER_SUSPENDED;
-        MHD_suspend_connection(x->mhd);
-        gone = watch(x);
-        if (gone)
-            pin_exchange(x); /* while it is told; the wake may come meanwhile */
-    }
-    pthread_mutex_unlock(&x->lock);
-    if (gone)
-        exchange_gone(x);
-    return wait;
-}
-
-static enum MHD_Result reply(struct dg_http_exchange *x)
-{
-    if (!x->replied) {
-        dg_log(DG_LOG_ERROR, "handler gave no reply path=%s", x->request.path);
-        return MHD_NO;
-    }
-    return send_reply(x);
-}
-
-/* The handler has returned. A reply that comes later is not waited for yet: without an answer the
- * library asks again at once, and then it has noted that there is nothing to read. Suspended before
- * that it would read first when it is resumed, and close without a reply where the client has shut
- * its sending side. */
-static enum MHD_Result settle(struct dg_http_exchange *x)
-{
-    if (x->later && x->replied) {
-        drop_later(x); /* nobody will wake it */
-        return send_reply(x);
-    }
-    if (x->later && !x->later->fill)
-        return MHD_YES;
-    if (x->later) {
-        x->streaming = true;
-        x->later->finish(x->later_arg, x);
-        if (watch(x))
-            dg_http_tell_gone(x);
-    }
-    return reply(x);
-}
-
-static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)
-{
-    struct dg_http_reply r = {0};
-    x->http->o.refuse(x->http->o.app, status, code, message, &r);
-    r.close = true;
-    if (x->connection)
-        x->connection->linger = true;
-    dg_http_reply_take(x, &r);
-}
-
-static void reply_late(struct dg_http_exchange *x)
-{
-    struct dg_http_reply r = {0};
-    x->http->o.refuse(x->http->o.app, 504, "timeout", "the request's deadline passed", &r);
-    dg_http_reply_take(x, &r);
-}
 
 /* ---- What the library calls ---- */
 
@@ -358,25 +69,26 @@ static enum MHD_Result on_headers(
     MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
     const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
     if (fault) {
-        refuse(x, 400, "bad_framing", fault);
-        return send_reply(x);
+        dg_exchange_refuse(x, 400, "bad_framing", fault);
+        return dg_exchange_send(x);
     }
     const char *coding = dg_http_header(x, "Content-Encoding");
     if (coding && strcasecmp(coding, "identity") != 0) {
-        refuse(x, 415, "unsupported_encoding", "Content-Encoding must be identity, or absent");
+        dg_exchange_refuse(
+            x, 415, "unsupported_encoding", "Content-Encoding must be identity, or absent");
         dg_http_reply_header(&x->reply, "Accept-Encoding", "identity");
-        return send_reply(x);
+        return dg_exchange_send(x);
     }
     unsigned long long length = f.length;
     if (length > http->o.max_body_bytes) {
         snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", length,
             http->o.max_body_bytes);
-        refuse(x, 413, "too_large", message);
-        return send_reply(x);
+        dg_exchange_refuse(x, 413, "too_large", message);
+        return dg_exchange_send(x);
     }
     if (length > 0 && is_full(http, (size_t)length)) { /* said before it is sent */
-        refuse(x, 503, "overloaded", TOO_MANY_BODIES);
-        return send_reply(x);
+        dg_exchange_refuse(x, 503, "overloaded", TOO_MANY_BODIES);
+        return dg_exchange_send(x);
     }
     if (x->connection && (length > 0 || f.chunked))
         dg_net_phase(http->net, x->connection->id, DG_NET_BODY);
@@ -428,13 +140,13 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (*n > 0)
         return on_body(x, data, n);
     if (x->dispatched) { /* asked again, or woken */
-        if (suspend(x))
+        if (dg_exchange_suspend(x))
             return MHD_YES;
-        if (is_late(x))
-            reply_late(x);
+        if (dg_exchange_is_late(x))
+            dg_exchange_reply_late(x);
         else
             x->later->finish(x->later_arg, x);
-        return reply(x);
+        return dg_exchange_reply(x);
     }
     x->dispatched = true;
     x->request.handled_ns = dg_clock_ns();
@@ -443,35 +155,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     x->request.body = x->body.data ? x->body.data : "";
     x->request.body_len = x->body.len;
     if (x->body.failed)
-        refuse(x, 503, "overloaded", "no memory for the body");
+        dg_exchange_refuse(x, 503, "overloaded", "no memory for the body");
     else
         http->o.handle(http->o.app, x);
-    return settle(x);
-}
-
-/* The request line was read: an exchange begins. */
-static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *mhd)
-{
-    const char *query = strchr(uri, '?');
-    struct dg_http_exchange *x = calloc(1, sizeof *x);
-    if (x && query)
-        x->query = strdup(query + 1); /* the library takes its own copy of the line apart */
-    if (!x || (query && !x->query)) {
-        free(x);
-        return NULL;
-    }
-    x->http = cls;
-    x->mhd = mhd;
-    x->request.method = x->request.path = x->request.body = x->request.id = "";
-    x->request.query = x->query ? x->query : "";
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    x->connection = info ? info->socket_context : NULL;
-    atomic_init(&x->refs, 1);
-    pthread_mutex_init(&x->lock, NULL);
-    if (x->connection)
-        dg_net_phase(x->http->net, x->connection->id, DG_NET_HEADERS);
-    return x;
+    return dg_exchange_settle(x);
 }
 
 static void on_completed(
@@ -494,7 +181,7 @@ static void on_completed(
     if (x->connection)
         dg_net_phase(http->net, x->connection->id, DG_NET_IDLE);
     http->o.finished(http->o.app, x, status);
-    exchange_unref(x);
+    dg_exchange_unref(x);
 }
 
 static void on_connection(
@@ -564,7 +251,7 @@ static struct MHD_Daemon *start_daemon(struct dg_http *http)
     return MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER,
         log_library, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_URI_LOG_CALLBACK,
-        on_request_line, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+        dg_exchange_new, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
         MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         http->o.threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, http->o.threads,
@@ -601,9 +288,9 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
             [DG_NET_IDLE] = options->idle_timeout_ms},
         .arg = http,
         .accepted = on_accepted,
-        .pin = pin_exchange,
-        .gone = exchange_gone,
-        .late = exchange_late,
+        .pin = dg_exchange_pin,
+        .gone = dg_exchange_gone,
+        .late = dg_exchange_late,
     };
     int rc = dg_net_open(listen_fds, &net, &http->net, err);
     if (rc != DG_OK) {

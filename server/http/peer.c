@@ -1,4 +1,4 @@
-#include "server/http/internal.h"
+#include "server/http/exchange.h"
 
 #include <sys/socket.h>
 

@@ -3,7 +3,7 @@
  * one filling waits for him. When there is nothing to fill in the connection is suspended, and a
  * poke resumes it; both happen under the exchange's lock. The time limit for writing begins anew
  * with each block that the socket has taken. */
-#include "server/http/internal.h"
+#include "server/http/exchange.h"
 
 #include <string.h>
 #include <sys/socket.h>

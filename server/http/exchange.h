@@ -1,6 +1,8 @@
-/* One request and its reply, as http.c and http_stream.c see it. */
-#ifndef DG_SERVER_HTTP_INTERNAL_H
-#define DG_SERVER_HTTP_INTERNAL_H
+/* One request and its reply, as http.c, exchange.c and stream.c see it. The library owns one
+ * reference, the code that will wake it another; the last one frees it. Fields belong to the HTTP
+ * thread that serves the connection, but for those that lock guards. */
+#ifndef DG_SERVER_HTTP_EXCHANGE_H
+#define DG_SERVER_HTTP_EXCHANGE_H
 
 #include "base/buffer.h"
 #include "server/http/http.h"
@@ -63,7 +65,7 @@ struct dg_http_exchange {
     /* Streaming: bytes on their way, HTTP thread only. */
     struct dg_buffer out;
     size_t out_at;
-    bool out_last; /* nothing comes behind them */
+    bool out_last; /* nothing comes after them */
     atomic_uint refs;
     pthread_mutex_t lock;
     enum dg_later_state state; /* guarded by lock */
@@ -71,6 +73,28 @@ struct dg_http_exchange {
     bool told_gone;            /* guarded by lock */
     bool poked;                /* guarded by lock: there is something new to fill in */
 };
+
+/* The request line was read: a new exchange, NULL when memory is out. The library's callback: cls
+ * is the struct dg_http. */
+void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd);
+void dg_exchange_unref(struct dg_http_exchange *x);
+/* The callbacks of net.h for a watched exchange. */
+void dg_exchange_pin(void *user);
+void dg_exchange_gone(void *user);
+void dg_exchange_late(void *user);
+/* Has its deadline passed without a wake? */
+bool dg_exchange_is_late(struct dg_http_exchange *x);
+/* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
+bool dg_exchange_suspend(struct dg_http_exchange *x);
+/* Hand a reply to the library: the one there is; the one that a handler must have given; what the
+ * handler, which has returned, asked for. */
+enum MHD_Result dg_exchange_send(struct dg_http_exchange *x);
+enum MHD_Result dg_exchange_reply(struct dg_http_exchange *x);
+enum MHD_Result dg_exchange_settle(struct dg_http_exchange *x);
+/* Make the reply of a request that never reaches a handler, or whose deadline passed. */
+void dg_exchange_refuse(
+    struct dg_http_exchange *x, int status, const char *code, const char *message);
+void dg_exchange_reply_late(struct dg_http_exchange *x);
 
 /* The response whose body is filled in as it comes; NULL when memory is out. */
 struct MHD_Response *dg_http_stream_response(struct dg_http_exchange *x);

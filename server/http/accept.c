@@ -1,0 +1,145 @@
+/* Who is let in: a place for each accepted connection, made by closing an idle one where all are
+ * taken, or a refusal. The keeper's thread only. */
+#include "server/http/net_internal.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define SILENT_NS 1000000000ull /* a connection without a request may be evicted after this */
+
+/* Does nobody lose anything when this connection is closed? What has arrived unread is a request
+ * that nobody has looked at yet. Lock held. */
+static bool may_evict(const struct dg_net_slot *s, uint64_t now)
+{
+    char byte;
+    if (s->fd < 0 || s->evicted)
+        return false;
+    if (s->phase != DG_NET_IDLE && (s->phase != DG_NET_HEADERS || now < s->since_ns + SILENT_NS))
+        return false;
+    return s->phase == DG_NET_HEADERS ||
+           recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL) <= 0;
+}
+
+/* Close the connection that has been idle longest, or has been at its headers longest, to make a
+ * place: one of the client's own, or (client NULL) anybody's. False: none is idle. Lock held. */
+static bool evict(struct dg_net *net, const uint64_t *client)
+{
+    struct dg_net_slot *oldest = NULL;
+    uint64_t now = dg_clock_ns();
+    if (net->closing == DG_NET_MAX_CLOSING)
+        return false;
+    for (uint32_t i = 0; i < net->n_slots; i++) {
+        struct dg_net_slot *s = &net->slots[i];
+        if ((!client || s->client == *client) && (!oldest || s->since_ns < oldest->since_ns) &&
+            may_evict(s, now))
+            oldest = s;
+    }
+    if (!oldest)
+        return false;
+    shutdown(oldest->fd, SHUT_RDWR); /* its owner reads the end and closes it */
+    oldest->evicted = true;
+    dg_clients_remove(net->clients, oldest->client);
+    net->closing++;
+    net->counts.evicted++;
+    return true;
+}
+
+enum verdict { PLACE, NO_PLACE, TOO_MANY_OF_CLIENT };
+
+/* Take a place for a connection that has been accepted. Connections from this machine (a proxy, a
+ * probe, the operator) have no limit of their own and some places to themselves. */
+static enum verdict take_place(struct dg_net *net, uint64_t client)
+{
+    enum verdict v = PLACE;
+    bool local = dg_client_is_local(client);
+    pthread_mutex_lock(&net->lock);
+    size_t most = net->o.max_connections - (local ? 0 : net->o.kept_local);
+    if (!local && net->o.max_per_client > 0 &&
+        dg_clients_count(net->clients, client) >= net->o.max_per_client && !evict(net, &client))
+        v = TOO_MANY_OF_CLIENT;
+    else if (net->count - net->closing + net->coming >= most && !evict(net, NULL))
+        v = NO_PLACE;
+    else if (!dg_clients_add(net->clients, client))
+        v = NO_PLACE;
+    net->coming += v == PLACE;
+    pthread_mutex_unlock(&net->lock);
+    return v;
+}
+
+static void give_place_back(struct dg_net *net, uint64_t client)
+{
+    pthread_mutex_lock(&net->lock);
+    net->coming--;
+    dg_clients_remove(net->clients, client);
+    pthread_mutex_unlock(&net->lock);
+}
+
+/* Closing with the request unread would reset the connection, and the refusal with it. */
+static void refuse_connection(struct dg_net *net, int fd, enum verdict v)
+{
+    const struct dg_net_refusal full = {.status = 503,
+        .code = "overloaded",
+        .message = v == TOO_MANY_OF_CLIENT ? "too many connections are open from this address"
+                                           : "too many connections are open"};
+    dg_net_refuse(fd, &full);
+    shutdown(fd, SHUT_WR);
+    pthread_mutex_lock(&net->lock);
+    net->counts.refused++;
+    dg_net_linger(net, fd);
+    pthread_mutex_unlock(&net->lock);
+    close(fd);
+}
+
+static const uint64_t listen_tags[DG_NET_LISTENERS] = {DG_NET_TAG_LISTEN, DG_NET_TAG_LISTEN_LOCAL};
+
+int dg_net_set_listening(struct dg_net *net, int how)
+{
+    int rc = 0;
+    for (int i = 0; i < DG_NET_LISTENERS; i++) {
+        struct epoll_event ev = {.events = EPOLLIN, .data.u64 = listen_tags[i]};
+        if (net->listen_fds[i] >= 0 &&
+            epoll_ctl(net->epoll_fd, how, net->listen_fds[i], &ev) != 0 && errno != EEXIST)
+            rc = -1;
+    }
+    return rc;
+}
+
+static void take_in(struct dg_net *net, int fd, const struct sockaddr_storage *addr, socklen_t n)
+{
+    uint64_t client = dg_client_of((const struct sockaddr *)addr, n);
+    enum verdict v = take_place(net, client);
+    if (v != PLACE)
+        refuse_connection(net, fd, v);
+    else if (!net->o.accepted(net->o.arg, fd, (const struct sockaddr *)addr, n))
+        give_place_back(net, client);
+}
+
+void dg_net_accept(struct dg_net *net, int listen_fd)
+{
+    while (listen_fd >= 0) {
+        struct sockaddr_storage addr;
+        socklen_t n = sizeof addr;
+        int fd = accept4(listen_fd, (struct sockaddr *)&addr, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            take_in(net, fd, &addr, n);
+            continue;
+        }
+        if (errno == EINTR || errno == ECONNABORTED)
+            continue;
+        if (errno != EAGAIN) {
+            /* Out of descriptors or memory: the event would come back at once. */
+            dg_net_set_listening(net, EPOLL_CTL_DEL);
+            net->retry_ns = dg_clock_ns() + DG_NET_TICK_MS * DG_NET_MS;
+        }
+        return;
+    }
+}
+
+void dg_net_retry_accept(struct dg_net *net, uint64_t now)
+{
+    if (net->retry_ns != 0 && now >= net->retry_ns && dg_net_set_listening(net, EPOLL_CTL_ADD) == 0)
+        net->retry_ns = 0;
+}

@@ -1,0 +1,151 @@
+/* The keeper's thread: tells owners of hang-ups and late answers, closes connections that are too
+ * slow, drains. Callbacks are called without the lock. */
+#include "server/http/net_internal.h"
+
+#include "base/clock.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define GRACE_NS 1000000000ull
+#define EVENTS 64
+
+static void on_hangup(struct dg_net *net, uint64_t id)
+{
+    pthread_mutex_lock(&net->lock);
+    struct dg_net_slot *s = dg_net_find(net, id);
+    void *user = NULL;
+    if (s && !s->gone) {
+        s->gone = true;
+        user = s->user;
+        s->user = NULL;
+        if (user)
+            net->o.pin(user);
+    }
+    pthread_mutex_unlock(&net->lock);
+    if (user)
+        net->o.gone(user);
+}
+
+/* A watched request whose answer is late, pinned; NULL: there is none. Slots from *from on. */
+static void *take_late(struct dg_net *net, uint32_t *from, uint64_t now)
+{
+    void *user = NULL;
+    pthread_mutex_lock(&net->lock);
+    for (; *from < net->n_slots && !user; (*from)++) {
+        struct dg_net_slot *s = &net->slots[*from];
+        if (s->fd < 0 || !s->user || s->due_ns == 0 || now < s->due_ns)
+            continue;
+        user = s->user;
+        s->user = NULL;
+        net->o.pin(user);
+    }
+    pthread_mutex_unlock(&net->lock);
+    return user;
+}
+
+static void tell_late(struct dg_net *net, uint64_t now)
+{
+    uint32_t from = 0;
+    for (void *user; (user = take_late(net, &from, now)) != NULL;)
+        net->o.late(user);
+}
+
+/* How long a connection may stay as it is; 0 = for ever. Lock held. */
+static uint64_t limit_ns(const struct dg_net *net, const struct dg_net_slot *s)
+{
+    uint64_t limit = net->o.limit_ms[s->phase] * DG_NET_MS;
+    bool quiet = s->phase == DG_NET_IDLE || s->phase == DG_NET_HEADERS;
+    if (net->drain_ns != 0 && quiet && (limit == 0 || limit > GRACE_NS))
+        limit = GRACE_NS;
+    return limit;
+}
+
+/* Its request is late. Lock held. */
+static void tell_slow(struct dg_net *net, struct dg_net_slot *s)
+{
+    static const struct dg_net_refusal slow = {
+        .status = 408, .code = "request_timeout", .message = "the request came in too slowly"};
+    if (s->timed_out)
+        return;
+    dg_net_refuse(s->fd, &slow);
+    s->timed_out = true;
+    net->counts.timed_out++;
+}
+
+static void close_slow(struct dg_net *net, uint64_t now)
+{
+    pthread_mutex_lock(&net->lock);
+    for (uint32_t i = 0; i < net->n_slots; i++) {
+        struct dg_net_slot *s = &net->slots[i];
+        if (s->fd < 0)
+            continue;
+        uint64_t limit = limit_ns(net, s);
+        uint64_t since = s->since_ns > net->drain_ns ? s->since_ns : net->drain_ns;
+        if (limit == 0 || now < since + limit)
+            continue;
+        if (s->phase == DG_NET_BODY || (s->phase == DG_NET_HEADERS && net->drain_ns == 0))
+            tell_slow(net, s);
+        shutdown(s->fd, SHUT_RDWR); /* its owner reads the end and closes it */
+        s->since_ns = now;
+    }
+    pthread_mutex_unlock(&net->lock);
+}
+
+static void begin_drain(struct dg_net *net)
+{
+    if (net->drain_ns != 0)
+        return;
+    for (int i = 0; i < DG_NET_LISTENERS; i++) {
+        dg_net_accept(net, net->listen_fds[i]); /* these clients believe they are connected */
+        if (net->listen_fds[i] >= 0)
+            close(net->listen_fds[i]);
+        net->listen_fds[i] = -1;
+    }
+    pthread_mutex_lock(&net->lock);
+    net->drain_ns = dg_clock_ns();
+    pthread_mutex_unlock(&net->lock);
+}
+
+static bool needs_ticks(struct dg_net *net)
+{
+    pthread_mutex_lock(&net->lock);
+    bool yes = net->count > 0 || net->n_linger > 0 || net->retry_ns != 0;
+    pthread_mutex_unlock(&net->lock);
+    return yes;
+}
+
+void *dg_net_keep(void *arg)
+{
+    struct dg_net *net = arg;
+    struct epoll_event events[EVENTS];
+    uint64_t next_tick = 0;
+    while (!atomic_load(&net->stop)) {
+        int n = epoll_wait(net->epoll_fd, events, EVENTS, needs_ticks(net) ? DG_NET_TICK_MS : -1);
+        bool linger = false;
+        for (int i = 0; i < n; i++) {
+            uint64_t tag = events[i].data.u64;
+            uint64_t count;
+            if (tag == DG_NET_TAG_LISTEN || tag == DG_NET_TAG_LISTEN_LOCAL)
+                dg_net_accept(net, net->listen_fds[tag == DG_NET_TAG_LISTEN_LOCAL]);
+            else if (tag == DG_NET_TAG_LINGER)
+                linger = true;
+            else if (tag != DG_NET_TAG_WAKE)
+                on_hangup(net, tag);
+            else if (read(net->wake_fd, &count, sizeof count) < 0)
+                continue; /* nothing to take: another event said so first */
+        }
+        if (atomic_load(&net->drain))
+            begin_drain(net);
+        uint64_t now = dg_clock_ns();
+        if (linger || now >= next_tick)
+            dg_net_tend_lingering(net, now);
+        if (now < next_tick)
+            continue;
+        next_tick = now + DG_NET_TICK_MS * DG_NET_MS;
+        close_slow(net, now);
+        tell_late(net, now);
+        dg_net_retry_accept(net, now);
+    }
+    return NULL;
+}

@@ -1,0 +1,96 @@
+/* The table of connections and the sockets, as the parts of net.h see them: net.c (the table),
+ * accept.c (who is let in), keeper.c (the thread: hang-ups and time limits), linger.c and
+ * refusal.c. One thread, the keeper, runs the functions of accept.c and keeper.c; the rest may be
+ * called from any. */
+#ifndef DG_SERVER_HTTP_NET_INTERNAL_H
+#define DG_SERVER_HTTP_NET_INTERNAL_H
+
+#include "server/http/clients.h"
+#include "server/http/net.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define DG_NET_TICK_MS 100
+#define DG_NET_MS 1000000ull
+#define DG_NET_MAX_LINGERING 64
+/* evicted connections whose descriptors are still open */
+#define DG_NET_MAX_CLOSING 64
+
+/* What an epoll event is about, where that is no connection. */
+enum { DG_NET_TAG_LISTEN, DG_NET_TAG_WAKE, DG_NET_TAG_LINGER, DG_NET_TAG_LISTEN_LOCAL };
+
+/* One connection; guarded by the net's lock. */
+struct dg_net_slot {
+    /* -1: free */
+    int fd;
+    uint32_t generation;
+    uint32_t next_free;
+    enum dg_net_phase phase;
+    bool gone, timed_out;
+    bool evicted;
+    /* when its phase began */
+    uint64_t since_ns;
+    uint64_t client;
+    /* of the watched request, NULL: none, and when its answer is late; 0: never */
+    void *user;
+    uint64_t due_ns;
+};
+
+struct dg_net_lingering {
+    int fd;
+    uint64_t until_ns;
+    size_t bytes;
+};
+
+struct dg_net {
+    struct dg_net_options o;
+    int epoll_fd, wake_fd;
+    pthread_t thread;
+    bool has_thread;
+    atomic_bool stop, drain;
+    /* TCP and Unix; -1: none. Keeper's thread only. */
+    int listen_fds[DG_NET_LISTENERS];
+    /* keeper's thread only: accept again then, after running out of descriptors */
+    uint64_t retry_ns;
+
+    pthread_mutex_t lock;
+    /* Guarded by lock from here on. [n_slots]: max_connections, and those that are being closed. */
+    struct dg_net_slot *slots;
+    uint32_t n_slots;
+    uint32_t first_free;
+    /* slots taken, and how many of these are evicted */
+    size_t count, closing;
+    /* accepted, not entered yet: they have a place already */
+    size_t coming;
+    /* of those that count and those that come */
+    struct dg_clients *clients;
+    /* when draining began; 0 before */
+    uint64_t drain_ns;
+    /* [n_linger] */
+    struct dg_net_lingering linger[DG_NET_MAX_LINGERING];
+    size_t n_linger;
+    struct dg_net_counts counts;
+};
+
+/* End the keeper's sleep. */
+void dg_net_wake(struct dg_net *net);
+/* The slot of an id, or NULL when its connection has left. Lock held. */
+struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id);
+
+/* Keep a duplicate of fd, which the keeper reads dry. Lock held. */
+void dg_net_linger(struct dg_net *net, int fd);
+/* Read what lingering clients still send; close those that are done or out of time. */
+void dg_net_tend_lingering(struct dg_net *net, uint64_t now);
+
+/* Watch the listening sockets or not: how is epoll_ctl's. -1: that failed, errno says why. */
+int dg_net_set_listening(struct dg_net *net, int how);
+/* Accept what a listening socket (-1: none) has. After running out of descriptors it stops watching
+ * the sockets; dg_net_retry_accept watches them again a tick later. */
+void dg_net_accept(struct dg_net *net, int listen_fd);
+void dg_net_retry_accept(struct dg_net *net, uint64_t now);
+
+/* The keeper's thread; arg is the net. */
+void *dg_net_keep(void *arg);
+
+#endif
