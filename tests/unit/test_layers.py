@@ -53,7 +53,7 @@ ROOMS = {
     "convert": ["convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
                 "convert/output", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface"],
     "server": ["server/config", "server/metrics", "server/process", "server/http", "server/access", "server/models",
-               "server/schedule", "server/app", "server/request", "server/api", "server/main"],
+               "server/schedule", "server/app", "server/request", "server/api", "server/action", "server/service", "server/main"],
     "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/detect", "trainer/align", "trainer/prepare",
                 "trainer/update", "trainer/score", "trainer/run", "trainer/args", "trainer/verbs", "trainer/main"],
 }

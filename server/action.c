@@ -1,0 +1,103 @@
+#include "server/action.h"
+
+#include "server/api/routes.h"
+#include "server/models/memory_plan.h"
+#include "server/models/options.h"
+#include "store/keys.h"
+#include "translate/search_fields.h"
+
+#include <stdio.h>
+
+static int show(const struct dg_buffer *b)
+{
+    if (!b->failed && b->len > 0)
+        fwrite(b->data, 1, b->len, stdout);
+    return b->failed || fflush(stdout) != 0 ? 1 : 0;
+}
+
+/* Can the API keys be read? */
+static int check_keys(const struct dg_server_config *c, struct dg_error *err)
+{
+    struct dg_keys *keys = NULL;
+    if (c->keys[0] == '\0')
+        return DG_OK;
+    int rc = dg_keys_open(c->keys, false, &keys, err);
+    dg_keys_close(keys);
+    return rc;
+}
+
+static int check_config(const struct dg_server_config *c, struct dg_error *err)
+{
+    struct dg_models_options o = dg_models_options_of(c);
+    struct dg_models *models = NULL;
+    int rc = check_keys(c, err);
+    if (rc == DG_OK)
+        rc = dg_models_options_devices(c, &o, err);
+    if (rc == DG_OK)
+        rc = dg_models_open(&o, &models, err);
+    if (rc == DG_OK)
+        rc = dg_models_load(models, c->models, NULL, err);
+    dg_models_close(models);
+    return rc;
+}
+
+/* Exit status 1 also when it does not fit: for scripts. */
+static int plan(const struct dg_server_config *c, int *status, struct dg_error *err)
+{
+    struct dg_models_options o = dg_models_options_of(c);
+    struct dg_buffer b;
+    bool fits = false;
+    dg_buffer_init(&b);
+    int rc = dg_models_options_devices(c, &o, err);
+    if (rc == DG_OK)
+        rc = dg_plan_write(c, &o, &b, &fits, err);
+    if (rc == DG_OK)
+        *status = show(&b) != 0 || !fits ? 1 : 0;
+    dg_buffer_deinit(&b);
+    return rc;
+}
+
+/* The settings and the fields of a request, for the documents that are made from them. */
+static void describe(struct dg_buffer *b)
+{
+    struct dg_json *all = dg_json_new_object(), *settings = dg_json_new_array(),
+                   *request = dg_json_new_array();
+    const struct dg_fields search = dg_search_fields(NULL, NULL), best = dg_n_best_fields(NULL),
+                           sampling = dg_sampling_fields(NULL);
+    dg_server_config_describe(settings);
+    dg_fields_describe(&search, NULL, request);
+    dg_fields_describe(&best, NULL, request);
+    dg_fields_describe(&sampling, "sampling", request);
+    dg_json_set_take(all, "settings", settings);
+    dg_json_set_take(all, "request", request);
+    if (dg_json_write(all, 2, b))
+        b->failed = true;
+    dg_buffer_adds(b, "\n");
+    dg_json_free(all);
+}
+
+static void show_routes(struct dg_buffer *b)
+{
+    size_t n;
+    const struct dg_route *routes = dg_routes(&n);
+    for (size_t i = 0; i < n; i++)
+        dg_buffer_addf(b, "%s %s\n", routes[i].method, routes[i].path);
+}
+
+int dg_action_run(const struct dg_server_config *c, int *status, struct dg_error *err)
+{
+    struct dg_buffer b;
+    if (c->action == DG_SHOW_PLAN)
+        return plan(c, status, err);
+    dg_buffer_init(&b);
+    switch (c->action) {
+    case DG_SHOW_HELP: dg_server_config_help(&b); break;
+    case DG_SHOW_VERSION: dg_buffer_adds(&b, "dragoman-server " DG_VERSION "\n"); break;
+    case DG_SHOW_ROUTES: show_routes(&b); break;
+    case DG_SHOW_FIELDS: describe(&b); break;
+    default: dg_server_config_print(c, &b); break;
+    }
+    *status = show(&b);
+    dg_buffer_deinit(&b);
+    return c->action == DG_CHECK_CONFIG ? check_config(c, err) : DG_OK;
+}

@@ -1,0 +1,257 @@
+/* Order of opening: listen before the models load, so that /livez answers and a taken port is known
+ * at once. Order of closing: stop workers -> stop HTTP -> free. */
+#include "server/service.h"
+
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/log.h"
+#include "server/access/auth.h"
+#include "server/api/routes.h"
+#include "server/http/listen.h"
+#include "server/http/systemd.h"
+#include "server/metrics.h"
+#include "server/models/languages.h"
+#include "server/models/models.h"
+#include "server/models/options.h"
+#include "server/models/reload.h"
+#include "server/request/feeder.h"
+#include "server/schedule/answer_cache.h"
+#include "server/schedule/queue.h"
+#include "server/schedule/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define OTHER_DESCRIPTORS 256
+#define LEAST_CONNECTIONS 16
+#define SIDE_THREADS 3  /* a reload takes seconds of one, items of batches milliseconds of one */
+#define LOW_PRIORITY 10 /* of attention weights, which no batch shares: added to nice */
+
+/* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files,
+ * models and epolls. Where the default number is too much for this process, fewer do; a number that
+ * somebody chose is not changed. */
+static int raise_descriptor_limit(struct dg_server_config *c, struct dg_error *err)
+{
+    rlim_t need = (rlim_t)c->max_connections + OTHER_DESCRIPTORS;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
+        return DG_OK;
+    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= need)
+        return DG_OK;
+    if (dg_server_config_origin(c, "max_connections") != DG_FROM_DEFAULT ||
+        limit.rlim_cur < OTHER_DESCRIPTORS + LEAST_CONNECTIONS)
+        return dg_error_field(err, DG_EINVAL, "max_connections",
+            "--max-connections %lld needs %llu file descriptors, this process may have %llu "
+            "(ulimit -n)",
+            (long long)c->max_connections, (unsigned long long)need,
+            (unsigned long long)limit.rlim_cur);
+    c->max_connections = (int64_t)(limit.rlim_cur - OTHER_DESCRIPTORS);
+    dg_log(DG_LOG_WARN, "fewer connections max_connections=%lld descriptors=%llu wanted=%llu",
+        (long long)c->max_connections, (unsigned long long)limit.rlim_cur,
+        (unsigned long long)need);
+    return DG_OK;
+}
+
+static int open_http(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    int fds[2] = {-1, -1};
+    int rc = dg_systemd_listen_fd(&fds[0], err);
+    bool passed = fds[0] >= 0;
+    if (rc == DG_OK && !passed)
+        rc = dg_listen_open(c->host, (uint16_t)c->port, &fds[0], err);
+    if (rc == DG_OK && c->unix_socket[0] != '\0')
+        rc = dg_listen_open_unix(c->unix_socket, &fds[1], err);
+    if (rc != DG_OK) {
+        if (fds[0] >= 0)
+            close(fds[0]);
+        return rc;
+    }
+    s->unix_bound = fds[1] >= 0;
+    s->port = dg_listen_port(fds[0]);
+    struct dg_http_options o = {
+        .threads = (uint32_t)c->http_threads,
+        .max_connections = (uint32_t)c->max_connections,
+        .max_connections_per_address =
+            (uint32_t)(c->max_connections_per_address > 0 ? c->max_connections_per_address
+                                                          : (c->max_connections + 1) / 2),
+        .max_body_bytes = (size_t)c->max_body_bytes,
+        .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
+        .header_timeout_ms = (uint32_t)c->header_timeout_ms,
+        .body_timeout_ms = (uint32_t)c->body_timeout_ms,
+        .write_timeout_ms = (uint32_t)c->write_timeout_ms,
+        .idle_timeout_ms = (uint32_t)c->idle_timeout_ms,
+        .app = &s->app,
+        .handle = dg_routes_handle,
+        .refuse = dg_routes_refuse,
+        .finished = dg_routes_finished,
+    };
+    rc = dg_http_open(fds, &o, &s->http, err);
+    if (rc == DG_OK)
+        dg_log(DG_LOG_INFO, "listening address=%s:%u%s", passed ? "passed" : c->host, s->port,
+            passed ? " socket=passed" : "");
+    return rc;
+}
+
+static void log_models(struct dg_service *s, const struct dg_models_options *models, double seconds)
+{
+    struct dg_served *list[DG_MODELS_MAX];
+    struct dg_buffer devices;
+    dg_buffer_init(&devices);
+    size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
+    for (size_t i = 0; i < n; i++)
+        dg_served_log(list[i]);
+    if (n > 0)
+        dg_served_devices(list[0], &devices);
+    dg_log(DG_LOG_INFO,
+        "ready address=%s:%u models=%zu device=%s workers=%u threads=%u "
+        "http_threads=%lld seconds=%.2f",
+        s->app.config.host, s->port, n, devices.data && !devices.failed ? devices.data : "",
+        dg_models_workers(models), models->compute_threads, (long long)s->app.config.http_threads,
+        seconds);
+    dg_buffer_deinit(&devices);
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(list[i]);
+}
+
+static int open_metrics(struct dg_service *s, struct dg_error *err)
+{
+    size_t n;
+    const struct dg_route *routes = dg_routes(&n);
+    s->routes = calloc(n, sizeof *s->routes);
+    if (!s->routes)
+        return dg_error_set(err, DG_ENOMEM, "no memory for routes");
+    for (size_t i = 0; i < n; i++) {
+        s->routes[i][0] = routes[i].method;
+        s->routes[i][1] = routes[i].path;
+    }
+    return dg_metrics_open(s->routes, n, &s->app.metrics, err);
+}
+
+static struct dg_batch_policy policy_of(const struct dg_server_config *c)
+{
+    struct dg_batch_policy p = dg_batch_policy_default;
+    p.batching = strcmp(c->batching, "static") == 0 ? DG_BATCHING_STATIC
+                 : strcmp(c->batching, "fifo") == 0 ? DG_BATCHING_FIFO
+                                                    : DG_BATCHING_CONTINUOUS;
+    return p;
+}
+
+static int open_workers(
+    struct dg_service *s, uint32_t n, const struct dg_batch_policy *policy, struct dg_error *err)
+{
+    struct dg_workers_options o = {.n = n,
+        .queue = s->app.queue,
+        .metrics = s->app.metrics,
+        .policy = *policy,
+        .share = &s->app.share};
+    dg_core_share_init(&s->app.share, s->app.config.threads > 0 ? 0 : dg_cores_available());
+    return dg_workers_open(&o, &s->workers, err);
+}
+
+static void notify_ready(struct dg_service *s)
+{
+    char lines[96];
+    struct dg_served *list[DG_MODELS_MAX];
+    size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
+    for (size_t i = 0; i < n; i++)
+        dg_served_release(list[i]);
+    snprintf(lines, sizeof lines, "READY=1\nSTATUS=%zu model%s on port %u", n, n == 1 ? "" : "s",
+        s->port);
+    dg_systemd_notify(lines);
+}
+
+static void reload_begins(void *arg)
+{
+    (void)arg;
+    dg_systemd_reloading();
+}
+
+/* Ready again in any case: with the old models where the new ones are broken. */
+static void reload_ends(void *arg)
+{
+    notify_ready(arg);
+}
+
+int dg_service_open(struct dg_service *s, struct dg_error *err)
+{
+    struct dg_server_config *c = &s->app.config;
+    struct dg_models_options models = dg_models_options_of(c);
+    struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens,
+        .max_seconds = (double)c->max_queue_ms / 1e3,
+        .policy = policy_of(c)};
+    struct dg_reload_options reload = {
+        .path = c->models, .arg = s, .begins = reload_begins, .ends = reload_ends};
+    const struct dg_executor_options side = {.threads = SIDE_THREADS},
+                                     low = {.threads = 1,
+                                         .max_ready = DG_MAX_LOW_WAITING,
+                                         .nice = LOW_PRIORITY};
+    uint64_t t0 = dg_clock_ns();
+    int rc = dg_models_options_devices(c, &models, err);
+    if (rc == DG_OK && models.devices.list[0].note[0] != '\0')
+        dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models.devices.list[0].note);
+    if (rc == DG_OK)
+        rc = raise_descriptor_limit(c, err);
+    if (rc == DG_OK)
+        rc = open_metrics(s, err);
+    queue.metrics = s->app.metrics;
+    if (rc == DG_OK && c->keys[0] != '\0')
+        rc = dg_auth_open(c->keys, &s->app.auth, err);
+    if (rc == DG_OK)
+        rc = dg_queue_open(&queue, &s->app.queue, err);
+    if (rc == DG_OK)
+        rc = dg_executor_open(&side, &s->app.executor, err);
+    if (rc == DG_OK)
+        rc = dg_executor_open(&low, &s->app.low, err);
+    if (rc == DG_OK && c->cache_bytes > 0)
+        rc = dg_answer_cache_open((size_t)c->cache_bytes, &s->app.cache, err);
+    models.cache = s->app.cache;
+    if (rc == DG_OK)
+        rc = dg_models_open(&models, &s->app.models, err);
+    reload.models = s->app.models;
+    reload.executor = s->app.executor;
+    if (rc == DG_OK)
+        rc = dg_reload_open(&reload, &s->app.reload, err);
+    if (rc == DG_OK)
+        rc = dg_feeder_open(&s->app, &s->app.feeder, err);
+    if (rc == DG_OK)
+        rc = open_http(s, err);
+    if (rc == DG_OK)
+        rc = dg_models_load(s->app.models, c->models, NULL, err);
+    if (rc == DG_OK)
+        rc = open_workers(s, dg_models_workers(&models), &queue.policy, err);
+    if (rc != DG_OK)
+        return rc;
+    atomic_store(&s->app.state, DG_APP_READY);
+    notify_ready(s);
+    log_models(s, &models, (double)(dg_clock_ns() - t0) / 1e9);
+    return DG_OK;
+}
+
+uint32_t dg_service_close(struct dg_service *s)
+{
+    if (s->app.queue)
+        dg_queue_stop(s->app.queue);
+    uint32_t broken = dg_workers_close(s->workers);
+    /* So that nobody waits for these; requests that still come in may ask, and get no answer. */
+    dg_reload_stop(s->app.reload);
+    dg_http_close(s->http);
+    if (s->unix_bound)
+        unlink(s->app.config.unix_socket);
+    dg_executor_close(s->app.low);
+    dg_executor_close(s->app.executor);
+    dg_feeder_close(s->app.feeder);
+    dg_reload_close(s->app.reload);
+    dg_auth_close(s->app.auth); /* writes what the last requests used */
+    dg_queue_close(s->app.queue);
+    dg_models_close(s->app.models);
+    dg_answer_cache_close(s->app.cache);
+    dg_metrics_close(s->app.metrics);
+    free(s->routes);
+    return broken;
+}
