@@ -1,4 +1,5 @@
-/* One text on its way, as plan.c and finish.c see it. One thread at a time per job. */
+/* One text on its way: plan.c and what it calls make its sentences, accept.c takes the engine's
+ * answers, finish.c and what it calls write the text. One thread at a time per job. */
 #ifndef DG_TRANSLATE_JOB_INTERNAL_H
 #define DG_TRANSLATE_JOB_INTERNAL_H
 
@@ -116,6 +117,25 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
 /* The byte of the job's text where byte `at` of p->shown is; after what has no letters
  * there, or before it. */
 size_t dg_part_source(const struct dg_part *p, size_t at, bool after);
+
+/* Ids of an answer as text[len], and the bytes of each of its n tokens there. */
+struct dg_decoded {
+    char *text;
+    size_t len;
+    /* [n] */
+    const struct dg_token *spans;
+    uint32_t n;
+};
+/* Append decoded text with each unknown token replaced by text of the source. One for which the
+ * source has none is left out: "⁇" is never shown. Was any replaced? */
+bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    const struct dg_decoded *d, struct dg_buffer *out);
+/* Remember where token i of the best answer ends, for its alignment. */
+void dg_part_note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i, size_t end);
+/* What the answer for p has to begin with; empty for all but the first sentence. */
+const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p);
+/* Mean log-probability of its tokens; 0 where there are none. */
+double dg_part_confidence(const struct dg_part_hyp *h);
 
 /* Append one answer's text; unknown pieces are replaced (of the best answer's, p->flags tells). */
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,

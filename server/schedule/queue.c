@@ -2,37 +2,14 @@
  * duplicates; the others hang on it by next. So entering and leaving cost O(log n). A
  * lane exists while an entry waits in it; its entries' tasks reference the model. Done callbacks
  * never run under the lock: what is dropped is collected and settled after it. */
-#include "server/schedule/queue.h"
+#include "server/schedule/queue_internal.h"
 
 #include "base/clock.h"
-#include "server/schedule/duplicates.h"
 #include "server/schedule/pace.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define MAX_LANES 256
 #define MAX_PICK 256
-#define START_RATE 2000.0 /* source pieces a second of one worker, until it has been measured */
-
-#define OWNER(type, field, pointer) ((type *)(void *)((char *)(pointer)-offsetof(type, field)))
-
-struct lane {
-    struct dg_served *model;
-    struct dg_batcher batcher;
-    uint64_t tokens[DG_CLASSES];
-};
-
-struct dg_queue {
-    struct dg_queue_options o;
-    atomic_bool stopped;
-    pthread_mutex_t lock;
-    pthread_cond_t some;
-    /* guarded by lock */
-    struct lane lanes[MAX_LANES];
-    size_t n_lanes, n_entries;
-    struct dg_duplicates duplicates;
-};
 
 int dg_queue_open(
     const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err)
@@ -60,7 +37,7 @@ void dg_queue_close(struct dg_queue *q)
 
 /* The lane of a model, made when there is none; NULL when that cannot be. Lock held, as for all
  * that follows but settle_all. */
-static struct lane *lane_of(struct dg_queue *q, const struct dg_served *model)
+static struct dg_lane *lane_of(struct dg_queue *q, const struct dg_served *model)
 {
     for (size_t i = 0; i < q->n_lanes; i++)
         if (q->lanes[i].model == model)
@@ -68,18 +45,18 @@ static struct lane *lane_of(struct dg_queue *q, const struct dg_served *model)
     return NULL;
 }
 
-static struct lane *lane_make(struct dg_queue *q, struct dg_served *model)
+static struct dg_lane *lane_make(struct dg_queue *q, struct dg_served *model)
 {
-    struct lane *l = lane_of(q, model);
-    if (l || q->n_lanes == MAX_LANES)
+    struct dg_lane *l = lane_of(q, model);
+    if (l || q->n_lanes == DG_QUEUE_MAX_LANES)
         return l;
     l = &q->lanes[q->n_lanes++];
-    *l = (struct lane){.model = model, .batcher.policy = q->o.policy};
+    *l = (struct dg_lane){.model = model, .batcher.policy = q->o.policy};
     return l;
 }
 
 /* Forget a lane that has run empty; NULL is fine. */
-static void lane_retire(struct dg_queue *q, struct lane *l)
+static void lane_retire(struct dg_queue *q, struct dg_lane *l)
 {
     if (!l || dg_batcher_count(&l->batcher) > 0)
         return;
@@ -87,47 +64,16 @@ static void lane_retire(struct dg_queue *q, struct lane *l)
     *l = q->lanes[--q->n_lanes];
 }
 
-/* Source pieces a second of all workers together. */
-static double rate_of(const struct dg_served *model)
-{
-    double rate = 0;
-    for (uint32_t i = 0; i < model->n_replicas; i++) {
-        uint32_t known =
-            atomic_load_explicit(&model->replicas[i].tokens_per_s, memory_order_relaxed);
-        rate += known > 0 ? known : START_RATE;
-    }
-    return rate > 0 ? rate : START_RATE;
-}
-
-struct backlog {
-    uint64_t tokens;
-    double seconds;
-};
-
-/* What waits of the classes up to `last`, in all lanes: they share the workers. */
-static struct backlog backlog_of(const struct dg_queue *q, int last)
-{
-    struct backlog b = {0, 0};
-    for (size_t i = 0; i < q->n_lanes; i++) {
-        uint64_t tokens = 0;
-        for (int c = 0; c <= last; c++)
-            tokens += q->lanes[i].tokens[c];
-        b.tokens += tokens;
-        b.seconds += (double)tokens / rate_of(q->lanes[i].model);
-    }
-    return b;
-}
-
 /* ---- what waits ---- */
 
-static void lane_in(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+static void lane_in(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     l->tokens[dg_batcher_class(e->node.key)] += e->source_tokens;
     dg_batcher_add(&l->batcher, e);
     dg_duplicates_put(&q->duplicates, e);
 }
 
-static void lane_out(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+static void lane_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     l->tokens[dg_batcher_class(e->node.key)] -= e->source_tokens;
     dg_batcher_remove(&l->batcher, e);
@@ -148,7 +94,7 @@ static void count_out(struct dg_queue *q, struct dg_entry *e)
 
 /* A new entry, alone or as a duplicate of one that waits, which then has the better rank of the
  * two. Its own rank is in node.key. */
-static void enter(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+static void enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     struct dg_entry *first = dg_duplicates_find(&q->duplicates, e);
     if (!first) {
@@ -169,7 +115,7 @@ static void enter(struct dg_queue *q, struct lane *l, struct dg_entry *e)
 }
 
 /* One entry leaves; its duplicates stay, with the next of them as the first. */
-static void leave(struct dg_queue *q, struct lane *l, struct dg_entry *e)
+static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     struct dg_entry **link = &e->first->next, *next = e->next;
     if (e->first != e) {
@@ -191,7 +137,7 @@ static void leave(struct dg_queue *q, struct lane *l, struct dg_entry *e)
 /* All waiting entries of t leave, onto *list. */
 static void leave_task(struct dg_queue *q, struct dg_task *t, struct dg_entry **list)
 {
-    struct lane *l = lane_of(q, t->model);
+    struct dg_lane *l = lane_of(q, t->model);
     for (size_t i = 0; i < t->n_entries; i++) {
         struct dg_entry *e = &t->entries[i];
         if (!e->first)
@@ -216,50 +162,20 @@ static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
 
 /* ---- entering ---- */
 
-static bool reserve(struct lane *l, size_t entries)
+static bool reserve(struct dg_lane *l, size_t entries)
 {
     return l && dg_batcher_reserve(&l->batcher, entries);
-}
-
-/* Source pieces of t that no waiting sentence is translated for anyway. */
-static uint64_t fresh_tokens(const struct dg_queue *q, const struct dg_task *t)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < t->n_entries; i++)
-        if (!dg_duplicates_find(&q->duplicates, &t->entries[i]))
-            n += t->entries[i].source_tokens;
-    return n;
-}
-
-static int check_bound(const struct dg_queue *q, const struct dg_task *t, struct dg_error *err)
-{
-    struct backlog b = backlog_of(q, t->class);
-    uint64_t tokens = fresh_tokens(q, t);
-    if (b.tokens == 0)
-        return DG_OK;
-    if (q->o.max_tokens > 0)
-        return b.tokens + tokens <= q->o.max_tokens
-                   ? DG_OK
-                   : dg_error_set(err, DG_EAGAIN,
-                         "%llu tokens are waiting, %llu more would be over the limit of %zu",
-                         (unsigned long long)b.tokens, (unsigned long long)tokens, q->o.max_tokens);
-    double more = (double)tokens / rate_of(t->model);
-    return b.seconds + more <= q->o.max_seconds
-               ? DG_OK
-               : dg_error_set(err, DG_EAGAIN,
-                     "%.1f s of work are waiting, %.1f more would be over the limit of %g",
-                     b.seconds, more, q->o.max_seconds);
 }
 
 int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
 {
     int rc = DG_OK;
     pthread_mutex_lock(&q->lock);
-    struct lane *l = NULL;
+    struct dg_lane *l = NULL;
     if (atomic_load(&q->stopped))
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
     else
-        rc = check_bound(q, t, err);
+        rc = dg_queue_check_bound(q, t, err);
     if (rc == DG_OK && !reserve(l = lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
@@ -311,8 +227,8 @@ bool dg_queue_stopped(const struct dg_queue *q)
 void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
 {
     pthread_mutex_lock(&q->lock);
-    struct backlog b = backlog_of(q, DG_CLASS_BULK);
-    double rate = b.seconds > 0 ? (double)b.tokens / b.seconds : START_RATE;
+    struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_BULK);
+    double rate = b.seconds > 0 ? (double)b.tokens / b.seconds : DG_QUEUE_START_RATE;
     size_t most = q->o.max_tokens > 0 ? q->o.max_tokens : (size_t)(q->o.max_seconds * rate);
     *out = (struct dg_queue_load){q->n_entries, b.tokens, b.seconds, most};
     pthread_mutex_unlock(&q->lock);
@@ -344,7 +260,7 @@ size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap)
 /* What was picked is out of the batcher: out of the rest, too. Entries whose task has ended go onto
  * *over; the first of those left, or NULL. */
 static struct dg_entry *hand_out(
-    struct dg_queue *q, struct lane *l, struct dg_entry *first, struct dg_entry **over)
+    struct dg_queue *q, struct dg_lane *l, struct dg_entry *first, struct dg_entry **over)
 {
     struct dg_entry *kept = NULL, **end = &kept;
     l->tokens[dg_batcher_class(first->node.key)] -= first->source_tokens;
@@ -366,7 +282,7 @@ static struct dg_entry *hand_out(
     return kept;
 }
 
-static uint32_t knee_of(const struct lane *l, const struct dg_turn *turn)
+static uint32_t knee_of(const struct dg_lane *l, const struct dg_turn *turn)
 {
     uint64_t wanted = l ? l->batcher.rows : 0;
     if (!turn->pace)
@@ -383,7 +299,7 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     struct dg_entry *over = NULL;
     size_t n = 0, got = 0;
     pthread_mutex_lock(&q->lock);
-    struct lane *l = lane_of(q, model);
+    struct dg_lane *l = lane_of(q, model);
     turn->room.knee = knee_of(l, turn);
     if (l)
         n = dg_batcher_pick(&l->batcher, &turn->room, turn->live, turn->n_live, picked,
@@ -405,7 +321,7 @@ void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t
         return;
     pthread_mutex_lock(&q->lock);
     bool stopped = atomic_load(&q->stopped);
-    struct lane *l = stopped ? NULL : lane_make(q, entries[0]->task->model);
+    struct dg_lane *l = stopped ? NULL : lane_make(q, entries[0]->task->model);
     size_t total = 0, i = 0;
     for (; i < n; i++)
         for (const struct dg_entry *e = entries[i]; e; e = e->next)

@@ -1,0 +1,103 @@
+/* Who joins: what the batcher picks goes into the engine; of the live sentences those pause that
+ * would make the step dear. */
+#include "server/schedule/worker_internal.h"
+
+#include "base/clock.h"
+
+#define PICK 256 /* entries asked for at once */
+
+static void joined(struct dg_worker *w, struct dg_entry *e, uint64_t now)
+{
+    e->paused = false;
+    e->admitted_ns = now;
+    e->encoded_ns = 0;
+    dg_live_set_put(&w->live, e);
+    w->newcomer_tokens += e->source_tokens;
+    /* Each request has waited its own time, also for a sentence that it shares. */
+    for (; e; e = e->next)
+        dg_metrics_observe(
+            w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
+}
+
+/* False: no room now. */
+static bool admit_one(struct dg_worker *w, struct dg_entry *e, uint64_t now)
+{
+    struct dg_sentence s;
+    struct dg_error err = {0};
+    uint32_t id; /* taken when the engine has taken the sentence */
+    if (!dg_live_set_next_id(&w->live, &id))
+        return false;
+    dg_job_sentence(e->job, e->index, &s);
+    int rc = dg_engine_admit(dg_worker_engine(w, e->task->model), id, &s, &err);
+    if (rc == DG_OK) {
+        joined(w, e, now);
+        return true;
+    }
+    /* Anything but "no room" is the sentence's own fault: it is done with, and the next one may
+     * still be admitted. */
+    if (rc != DG_EAGAIN)
+        dg_worker_fail(w, e, &err);
+    return rc != DG_EAGAIN;
+}
+
+/* Pause and resume live sentences for the step to come, as the batcher says. */
+static void pause_others(struct dg_worker *w, struct dg_served *model, const struct dg_room *room)
+{
+    const size_t n =
+        dg_live_set_of_model(&w->live, model, w->of_model); /* once more: some have just joined */
+    dg_batcher_run(&w->policy, room->knee, room->step, w->of_model, n);
+    for (size_t i = 0; i < n; i++) {
+        struct dg_entry *e = w->of_model[i];
+        if (e->paused == !e->runs)
+            continue;
+        e->paused = !e->runs;
+        dg_engine_pause(dg_worker_engine(w, model), e->id, e->paused);
+    }
+}
+
+/* Which sentences join, and which of those that are live then advance in the step to come. */
+void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
+{
+    struct dg_entry *picked[PICK];
+    struct dg_replica *replica = dg_worker_replica(w, model);
+    struct dg_capacity c;
+    dg_engine_capacity(replica->engine, &c);
+    /* Other policies let every live row advance: they have no knee to learn. */
+    bool paced = w->policy.batching == DG_BATCHING_CONTINUOUS;
+    struct dg_turn turn = {.now_ns = now,
+        .pace = paced ? replica->pace : NULL,
+        .live = w->of_model,
+        .n_live = dg_live_set_of_model(&w->live, model, w->of_model),
+        .most = c.rows_free + c.rows_live,
+        .room = {.rows = c.rows_free,
+            .sentences = c.sentences_free,
+            .step = atomic_load_explicit(&replica->steps, memory_order_relaxed)}};
+    size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
+    now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */
+    for (size_t i = 0; i < n; i++) {
+        if (!admit_one(w, picked[i], now)) {
+            /* The engine counts cache blocks, which the batcher does not know: this one and those
+             * after it go back to their places in the queue. */
+            picked[i]->refused = true;
+            dg_queue_return(w->queue, picked + i, n - i);
+            break;
+        }
+    }
+    pause_others(w, model, &turn.room);
+}
+
+/* A sentence's second round, under the id and in the room that its first has just left. */
+bool dg_worker_admit_again(struct dg_worker *w, struct dg_entry *e)
+{
+    struct dg_sentence s;
+    struct dg_error err = {0};
+    dg_job_sentence(e->job, e->index, &s);
+    if (dg_engine_admit(dg_worker_engine(w, e->task->model), e->id, &s, &err) != DG_OK) {
+        dg_live_set_leave(&w->live, e);
+        dg_worker_fail(w, e, &err);
+        return false;
+    }
+    e->paused = false;
+    w->newcomer_tokens += e->source_tokens;
+    return true;
+}

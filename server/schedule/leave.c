@@ -1,0 +1,66 @@
+/* Sentences that leave without an answer: their requests are over, or the engine rejected them. */
+#include "server/schedule/worker_internal.h"
+
+static bool is_over(const struct dg_entry *e, bool stop)
+{
+    return stop || dg_task_over(e->task);
+}
+
+/* End e's task, unless it has ended already, and forget both. */
+static void drop(struct dg_entry *e)
+{
+    struct dg_task *t = e->task;
+    dg_task_end(t, DG_TASK_STOPPED, NULL); /* the first outcome stays */
+    dg_task_settle(t, 1);
+}
+
+/* The live sentence of that id loses the duplicates whose task has ended; true: none is left. */
+static bool drop_duplicates(struct dg_worker *w, uint32_t id, bool stop)
+{
+    /* As long as the first of them is over, another becomes the first. */
+    for (struct dg_entry *e; (e = w->live.by_id[id]) != NULL && is_over(e, stop);) {
+        dg_live_set_unlink_first(&w->live, e);
+        drop(e);
+    }
+    if (!w->live.by_id[id])
+        return true;
+    /* The first stays; of those that hang on it some may be over. */
+    for (struct dg_entry **link = &w->live.by_id[id]->next, *e; (e = *link) != NULL;) {
+        if (!is_over(e, stop)) {
+            link = &e->next;
+            continue;
+        }
+        *link = e->next;
+        drop(e);
+    }
+    return false;
+}
+
+/* Rows of sentences whose requests are all over are free for the next step. */
+void dg_worker_drop_over(struct dg_worker *w)
+{
+    bool stop = dg_queue_stopped(w->queue);
+    for (uint32_t i = 0; i < w->live.n;) {
+        const uint32_t id = w->live.ranking[i]->id;
+        struct dg_served *model = w->live.ranking[i]->task->model;
+        dg_served_hold(model); /* the last entry may take its task, and that the model, along */
+        if (drop_duplicates(w, id, stop)) { /* what ranked after it has moved up to i */
+            dg_engine_cancel(dg_worker_engine(w, model), id);
+            dg_replica_publish(dg_worker_replica(w, model));
+        } else {
+            i++;
+        }
+        dg_served_release(model);
+    }
+}
+
+/* The engine rejected the sentence: fail every task that shares it, with its waiting entries. */
+void dg_worker_fail(struct dg_worker *w, struct dg_entry *e, const struct dg_error *err)
+{
+    for (struct dg_entry *next; e; e = next) {
+        next = e->next; /* settling may free e with its task */
+        dg_task_end(e->task, DG_TASK_FAILED, err);
+        dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
+        dg_task_settle(e->task, 1);
+    }
+}

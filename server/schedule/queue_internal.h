@@ -1,0 +1,40 @@
+/* The queue as queue.c and bound.c see it. Functions need its lock held. */
+#ifndef DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
+#define DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
+
+#include "server/schedule/duplicates.h"
+#include "server/schedule/queue.h"
+
+#define DG_QUEUE_MAX_LANES 256
+/* source tokens a second of one worker, until it has been measured */
+#define DG_QUEUE_START_RATE 2000.0
+
+/* What waits for one model. */
+struct dg_lane {
+    struct dg_served *model;
+    struct dg_batcher batcher;
+    uint64_t tokens[DG_CLASSES];
+};
+
+struct dg_queue {
+    struct dg_queue_options o;
+    atomic_bool stopped;
+    pthread_mutex_t lock;
+    pthread_cond_t some;
+    /* guarded by lock */
+    struct dg_lane lanes[DG_QUEUE_MAX_LANES];
+    size_t n_lanes, n_entries;
+    struct dg_duplicates duplicates;
+};
+
+/* What waits of the classes up to `last`, in all lanes: they share the workers. */
+struct dg_backlog {
+    uint64_t tokens;
+    double seconds;
+};
+struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int last);
+
+/* May t wait, too? DG_EAGAIN: no. */
+int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, struct dg_error *err);
+
+#endif

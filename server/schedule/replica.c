@@ -1,0 +1,39 @@
+/* A worker's own engine of a model. */
+#include "server/schedule/worker_internal.h"
+
+#include "server/schedule/pace.h"
+
+struct dg_replica *dg_worker_replica(const struct dg_worker *w, const struct dg_served *model)
+{
+    return &model->replicas[w->number];
+}
+
+struct dg_engine *dg_worker_engine(const struct dg_worker *w, const struct dg_served *model)
+{
+    return dg_worker_replica(w, model)->engine;
+}
+
+/* What the metrics and the queue say of an engine between steps. */
+void dg_replica_publish(struct dg_replica *replica)
+{
+    struct dg_capacity c;
+    dg_engine_capacity(replica->engine, &c);
+    double rate = replica->pace ? dg_pace_rate(replica->pace) : 0;
+    /* A whole number, at least 1 once anything is known: 0 says that nothing is. */
+    uint32_t whole = rate < 1 ? rate > 0 : rate < 4e9 ? (uint32_t)rate : UINT32_MAX;
+    atomic_store_explicit(
+        &replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
+    atomic_store_explicit(&replica->blocks_total, c.blocks_total, memory_order_relaxed);
+    atomic_store_explicit(&replica->sentences_live, c.sentences_live, memory_order_relaxed);
+    atomic_store_explicit(&replica->tokens_per_s, whole, memory_order_relaxed);
+}
+
+void dg_worker_take_cores(const struct dg_worker *w, struct dg_replica *replica)
+{
+    /* Others begin and end meanwhile: the share is asked for before every step. */
+    int n = dg_core_share_threads(w->share);
+    if (n == 0 || n == replica->threads || !replica->be->ops->use_threads)
+        return;
+    replica->be->ops->use_threads(replica->be, n);
+    replica->threads = n;
+}

@@ -1,0 +1,175 @@
+/* One part's answer as text: ids -> text, unknown tokens filled in, capitals and marks put back.
+ * One thread at a time per job. */
+#include "base/buffer.h"
+#include "text/detect/detect.h"
+#include "text/numbers.h"
+#include "translate/capitals.h"
+#include "translate/copied.h"
+#include "translate/job_internal.h"
+#include "translate/stray.h"
+
+#include <stdlib.h>
+
+static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, struct dg_error *err)
+{
+    const struct dg_tokenizer *t = j->t->target;
+    const struct dg_config *c = dg_model_config(j->t->model);
+    uint32_t n = h->n && h->ids[h->n - 1] == c->eos ? h->n - 1 : h->n;
+    size_t from = out->len;
+    struct dg_token *spans = malloc((n ? n : 1) * sizeof *spans);
+    struct dg_decoded d = {.spans = spans, .n = n};
+    if (!spans)
+        return DG_JOB_NO_MEMORY(err);
+    int rc = dg_tokenizer_decode(t, h->ids, n, &d.text, &d.len, spans, err);
+    if (!rc && dg_part_fill_unknown(j, p, h, &d, out) &&
+        h == p->hyps) /* flags tell of the best answer */
+        p->flags |= DG_FLAG_UNK_COPIED;
+    size_t n_ends = p->ends && h == p->hyps ? p->n_ends : 0;
+    const char *const allowed[2] = {p->text, dg_part_prefix(j, p)->text};
+    if (!rc && p->text && !out->failed && dg_stray_drop(allowed, out, from, p->ends, n_ends) &&
+        h == p->hyps)
+        p->flags |= DG_FLAG_CHARACTER_LOST;
+    if (!rc && p->capitals && !out->failed)
+        rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
+    free(d.text);
+    free(spans);
+    return rc;
+}
+
+int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
+    uint32_t rank, struct dg_buffer *out, struct dg_error *err)
+{
+    size_t at = bytes[0];
+    for (size_t i = p->inner; i < p->inner + p->n_inner; i++) {
+        struct dg_part *inner = &j->parts[i];
+        if (inner->begin < at || inner->end > bytes[1])
+            continue;
+        dg_buffer_add(out, j->text + at, inner->begin - at);
+        int rc = dg_part_answer(j, inner, rank, out, err);
+        if (rc)
+            return rc;
+        at = inner->end;
+    }
+    dg_buffer_add(out, j->text + at, bytes[1] - at);
+    return 0;
+}
+
+/* What is written for each of p's marks: its bytes, with what is translated in them. */
+static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank,
+    const struct dg_mark_bytes **out, struct dg_error *err)
+{
+    struct dg_mark_bytes *list = dg_arena_array(&j->arena, p->n_marks, sizeof *list);
+    struct dg_buffer bytes;
+    int rc = list ? 0 : DG_JOB_NO_MEMORY(err);
+    dg_buffer_init(&bytes);
+    for (size_t i = 0; i < p->n_marks && !rc; i++) {
+        const struct dg_mark *m = &p->marks[i];
+        list[i] = (struct dg_mark_bytes){j->text + m->begin, m->end - m->begin};
+        if (!p->n_inner)
+            continue;
+        dg_buffer_reset(&bytes);
+        rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
+        char *copy = dg_arena_strndup(&j->arena, bytes.data ? bytes.data : "", bytes.len);
+        if (!rc && (bytes.failed || !copy))
+            rc = DG_JOB_NO_MEMORY(err);
+        list[i] = (struct dg_mark_bytes){copy, bytes.len};
+    }
+    dg_buffer_deinit(&bytes);
+    *out = list;
+    return rc;
+}
+
+/* The answer with the sentence's marks and line ends around it; p->ends move along. */
+static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, struct dg_error *err)
+{
+    const struct dg_mark_bytes *bytes = NULL;
+    struct dg_buffer plain;
+    struct dg_word_pair *pairs = NULL;
+    size_t n_pairs = 0, base = out->len;
+    dg_buffer_init(&plain);
+    bool aligned = h == p->hyps && p->ends;
+    int rc = add_text(j, p, h, &plain, err);
+    if (!rc && aligned)
+        rc = dg_part_word_pairs(
+            j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, &n_pairs, err);
+    size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
+    if (!rc)
+        rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), &bytes, err);
+    struct dg_decoration d = {.bytes = bytes,
+        .text = p->shown,
+        .len = p->shown_len,
+        .marks = p->marks,
+        .n = p->n_marks,
+        .answer = plain.data ? plain.data : "",
+        .answer_len = plain.len,
+        .pairs = pairs,
+        .n_pairs = n_pairs};
+    if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
+        rc = DG_JOB_NO_MEMORY(err);
+    for (uint32_t i = 0; !rc && aligned && i < p->n_ends; i++)
+        p->ends[i] = base + shift[p->ends[i]];
+    dg_buffer_deinit(&plain);
+    return rc;
+}
+
+int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, struct dg_error *err)
+{
+    return p->n_marks ? add_decorated(j, p, h, out, err) : add_text(j, p, h, out, err);
+}
+
+static void add_pieces(
+    struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out)
+{
+    const struct dg_config *c = dg_model_config(j->t->model);
+    for (uint32_t i = 0; i < h->n && h->ids[i] != c->eos; i++) {
+        if (i)
+            dg_buffer_add(out, " ", 1);
+        dg_buffer_adds(out, dg_tokenizer_piece(j->t->target, h->ids[i]));
+        dg_part_note_end(p, h, i, out->len);
+    }
+}
+
+double dg_part_confidence(const struct dg_part_hyp *h)
+{
+    return h->n ? h->logprob / h->n : 0;
+}
+
+static unsigned flags_of(
+    const struct dg_job *j, const struct dg_part *p, const struct dg_part_hyp *h)
+{
+    unsigned flags = h->length_limited ? DG_FLAG_LENGTH_LIMITED : 0;
+    if (dg_part_confidence(h) < (double)dg_model_config(j->t->model)->low_confidence)
+        flags |= DG_FLAG_LOW_CONFIDENCE;
+    if (dg_detect_contradicts(j->language, j->text + p->begin, p->end - p->begin))
+        flags |= DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL;
+    return flags;
+}
+
+int dg_part_answer(
+    struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
+{
+    if (p->copied)
+        return dg_part_write_source(j, p, (size_t[2]){p->begin, p->end}, rank, out, err);
+    const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
+    if (rank == 0)
+        p->flags |= flags_of(j, p, h);
+    if (j->options.pieces) {
+        add_pieces(j, p, h, out);
+        return 0;
+    }
+    size_t from = out->len;
+    int rc = dg_part_write(j, p, h, out, err);
+    if (!rc && rank == 0 && out->len > from &&
+        !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
+        p->flags |= DG_FLAG_NUMBER_MISMATCH;
+    if (!rc && rank == 0 && out->len > from &&
+        dg_copies_word(j->language, j->target_language, j->text + p->begin, p->end - p->begin,
+            out->data + from, out->len - from))
+        p->flags |= DG_FLAG_WORD_COPIED;
+    for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
+        p->flags |= j->parts[i].flags;
+    return rc;
+}
