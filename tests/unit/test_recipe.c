@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,70 +318,6 @@ static void test_difference(void **state)
     dg_recipe_free(b);
 }
 
-/* The paper's own figures for the rows of Table 3 that print one, in millions; E and the others as
- * base. All of them are met to their rounding with a vocabulary of 41,000, big with one of 36,000;
- * the text says "about 37000". */
-static void test_table3(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        double millions;
-        int64_t updates;
-    } rows[] = {{"base", 65, 100000}, {"b-dk16", 58, 100000}, {"b-dk32", 60, 100000},
-        {"c-n2", 36, 100000}, {"c-n4", 50, 100000}, {"c-n8", 80, 100000}, {"c-d256", 28, 100000},
-        {"c-d1024", 168, 100000}, {"c-ff1024", 53, 100000}, {"c-ff4096", 90, 100000},
-        {"big", 213, 300000}, {"a-h1", 65, 100000}, {"a-h32", 65, 100000},
-        {"e-learned", 65, 100000}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char path[128];
-        struct dg_recipe *r;
-        struct dg_config c;
-        struct dg_error err = {0};
-        snprintf(path, sizeof path, "trainer/recipes/table3/%s.json", rows[i].name);
-        assert_int_equal(dg_recipe_load(path, "", NULL, 0, &r, &err), 0);
-        uint32_t V = strcmp(rows[i].name, "big") ? 41000 : 36000;
-        assert_int_equal(dg_recipe_config(r, V, V, 0, 1, &c, &err), 0);
-        double millions = (double)dg_config_parameters(&c) / 1e6;
-        if (millions < rows[i].millions - 0.6 || millions > rows[i].millions + 0.6)
-            fail_msg("%s has %.1f million parameters, the paper prints %.0f", rows[i].name,
-                millions, rows[i].millions);
-        assert_int_equal(r->training.updates, rows[i].updates);
-        assert_int_equal(r->training.average_last, 1);
-        assert_int_equal(c.start, -1);
-        dg_recipe_free(r);
-    }
-}
-
-static size_t load_folder(const char *dir)
-{
-    DIR *d = opendir(dir);
-    size_t n = 0;
-    assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d));) {
-        char path[512];
-        struct dg_recipe *r;
-        struct dg_error err = {0};
-        size_t len = strlen(e->d_name);
-        if (len < 5 || strcmp(e->d_name + len - 5, ".json"))
-            continue;
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (dg_recipe_load(path, "", NULL, 0, &r, &err))
-            fail_msg("%s", err.message);
-        dg_recipe_free(r);
-        n++;
-    }
-    closedir(d);
-    return n;
-}
-
-static void test_all_shipped_recipes_load(void **state)
-{
-    (void)state;
-    assert_true(load_folder("trainer/recipes") >= 6);
-    assert_int_equal(load_folder("trainer/recipes/table3"), 20);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,8 +329,6 @@ int main(void)
         cmocka_unit_test(test_extends_and_settings),
         cmocka_unit_test(test_former_names),
         cmocka_unit_test(test_difference),
-        cmocka_unit_test(test_table3),
-        cmocka_unit_test(test_all_shipped_recipes_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,10 @@ struct dg_json *dg_recipe_defaults(void);
 const char *dg_recipe_preset(const char *name);
 const char *dg_recipe_preset_names(void); /* for messages: "small, base, ..." */
 
+/* path, or where the shipped recipe of that former name is now, kept in out (initialised); only
+ * when there is no file at path and one at the new place. */
+const char *dg_recipe_moved(const char *path, struct dg_buffer *out);
+
 /* Sections with one value a field, by the one table of fields. */
 int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struct dg_error *err);
 int dg_recipe_fields_write(const struct dg_recipe *r, struct dg_json *root);

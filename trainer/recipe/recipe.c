@@ -70,10 +70,11 @@ static void folder_of(const char *path, struct dg_buffer *b)
 static int merge_extended(
     struct dg_json *base, const char *name, const char *dir, int depth, struct dg_error *err)
 {
-    struct dg_buffer path, folder;
+    struct dg_buffer path, folder, moved;
     struct dg_json *v = NULL;
     int rc = DG_ENOMEM;
     dg_buffer_init(&path);
+    dg_buffer_init(&moved);
     dg_buffer_init(&folder);
     if (depth >= MAX_EXTENDS) {
         rc = dg_error_field(err, DG_EINVAL, "extends", "extends goes deeper than %d recipes at %s",
@@ -82,16 +83,19 @@ static int merge_extended(
     }
     dg_buffer_addf(
         &path, "%s%s%s", name[0] == '/' ? "" : dir, dir[0] && name[0] != '/' ? "/" : "", name);
-    if (!path.failed)
-        folder_of(path.data, &folder);
-    if (path.failed || folder.failed)
+    if (path.failed)
         goto out;
-    v = dg_json_load(path.data, err);
+    const char *at = dg_recipe_moved(path.data, &moved);
+    folder_of(at, &folder);
+    if (folder.failed)
+        goto out;
+    v = dg_json_load(at, err);
     rc = v ? merge_recipe(base, v, folder.data ? folder.data : "", depth + 1, err)
            : (err ? err->code : DG_EFORMAT);
 out:
     dg_json_free(v);
     dg_buffer_deinit(&path);
+    dg_buffer_deinit(&moved);
     dg_buffer_deinit(&folder);
     return rc;
 }
@@ -355,12 +359,14 @@ out:
 int dg_recipe_load(const char *path, const char *data_dir, const char *const *settings,
     size_t n_settings, struct dg_recipe **out, struct dg_error *err)
 {
-    struct dg_buffer folder;
+    struct dg_buffer folder, moved;
     struct dg_error why = {0};
     *out = NULL;
     dg_buffer_init(&folder);
-    folder_of(path, &folder);
+    dg_buffer_init(&moved);
     struct dg_json *v = load_preset(path);
+    path = dg_recipe_moved(path, &moved);
+    folder_of(path, &folder);
     if (!v)
         v = dg_json_load(path, &why);
     int rc =
@@ -369,6 +375,7 @@ int dg_recipe_load(const char *path, const char *data_dir, const char *const *se
     if (rc)
         dg_error_field(err, rc, why.field, "%s%s%s", v ? path : "", v ? ": " : "", why.message);
     dg_json_free(v);
+    dg_buffer_deinit(&moved);
     dg_buffer_deinit(&folder);
     return rc;
 }

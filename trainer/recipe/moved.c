@@ -1,0 +1,46 @@
+#include "trainer/recipe/internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Where shipped recipes were, and are, within trainer/recipes/. */
+static const struct {
+    const char *was, *is;
+} moves[] = {
+    {"paper-base-ende.json", "paper/base-ende.json"},
+    {"paper-big-ende.json", "paper/big-ende.json"},
+    {"paper-big-enfr.json", "paper/big-enfr.json"},
+    {"table3/", "paper/table3/"},
+};
+
+/* Where `was` begins in path, as a name of its own (a folder's ends in '/'); NULL: nowhere. */
+static const char *find(const char *path, const char *was)
+{
+    const bool folder = was[strlen(was) - 1] == '/';
+    for (const char *at = strstr(path, was); at; at = strstr(at + 1, was)) {
+        const char *rest = at + strlen(was);
+        bool begins = at == path || at[-1] == '/';
+        bool ends = folder ? *rest && !strchr(rest, '/') : !*rest;
+        if (begins && ends)
+            return at;
+    }
+    return NULL;
+}
+
+const char *dg_recipe_moved(const char *path, struct dg_buffer *out)
+{
+    if (access(path, F_OK) == 0)
+        return path;
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        const char *at = find(path, moves[i].was);
+        if (!at)
+            continue;
+        dg_buffer_reset(out);
+        dg_buffer_add(out, path, (size_t)(at - path));
+        dg_buffer_adds(out, moves[i].is);
+        dg_buffer_adds(out, at + strlen(moves[i].was));
+        /* Not there either: the message names the file that was asked for. */
+        return !out->failed && access(out->data, F_OK) == 0 ? out->data : path;
+    }
+    return path;
+}
