@@ -21,6 +21,12 @@ struct dg_file_writer {
     unsigned char data[WRITE_BUFFER_BYTES];
 };
 
+char *dg_file_join(const char *dir, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
 /* "cannot WHAT PATH: reason" from errno. */
 static int fail(struct dg_error *err, const char *what, const char *path)
 {

@@ -44,6 +44,9 @@ int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct 
 int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err); /* frees w in every case */
 void dg_file_abort(struct dg_file_writer *w);                            /* NULL is fine */
 
+/* "dir/name". Caller frees; NULL on out of memory. */
+char *dg_file_join(const char *dir, const char *name);
+
 /* mkdir -p. */
 int dg_file_make_dir(const char *path, struct dg_error *err);
 

@@ -313,22 +313,13 @@ static int open_source(
     return 0;
 }
 
-int dg_npz_open(const char *path, struct dg_npz **out, struct dg_error *err)
+int dg_npz_open(struct dg_input in, struct dg_npz **out, struct dg_error *err)
 {
     zip_error_t error;
     zip_error_init(&error);
-    int rc = open_source(zip_source_file_create(path, 0, -1, &error), &error, out, err);
-    zip_error_fini(&error);
-    if (rc)
-        dg_error_prefix(err, "%s", path);
-    return rc;
-}
-
-int dg_npz_open_memory(const void *data, size_t size, struct dg_npz **out, struct dg_error *err)
-{
-    zip_error_t error;
-    zip_error_init(&error);
-    int rc = open_source(zip_source_buffer_create(data, size, 0, &error), &error, out, err);
+    zip_source_t *source = in.path ? zip_source_file_create(in.path, 0, -1, &error)
+                                   : zip_source_buffer_create(in.data, in.size, 0, &error);
+    int rc = dg_input_result(&in, open_source(source, &error, out, err), err);
     zip_error_fini(&error);
     return rc;
 }

@@ -4,7 +4,7 @@
 #ifndef DG_CONVERT_NPZ_H
 #define DG_CONVERT_NPZ_H
 
-#include "base/error.h"
+#include "convert/input.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,9 +21,7 @@ struct dg_npy {
     uint64_t count;    /* elements, >= 1 */
 };
 
-int dg_npz_open(const char *path, struct dg_npz **out, struct dg_error *err);
-/* Over an archive's bytes in memory, borrowed until close. */
-int dg_npz_open_memory(const void *data, size_t size, struct dg_npz **out, struct dg_error *err);
+int dg_npz_open(struct dg_input in, struct dg_npz **out, struct dg_error *err);
 void dg_npz_close(struct dg_npz *z); /* NULL is fine */
 
 /* Borrowed until close. */

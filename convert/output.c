@@ -9,12 +9,6 @@
 
 #define WEIGHTS_FILE "weights.dgw"
 
-char *dg_convert_path(const char *dir, const char *name)
-{
-    char *path;
-    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
-}
-
 /* Name a file in the manifest. */
 static int name_file(
     struct dg_json *manifest, const char *key, const char *name, struct dg_error *err)
@@ -27,7 +21,7 @@ static int name_file(
 int dg_convert_write_weights(
     struct dg_weights_writer *w, const char *out, struct dg_json *manifest, struct dg_error *err)
 {
-    char *path = dg_convert_path(out, WEIGHTS_FILE);
+    char *path = dg_file_join(out, WEIGHTS_FILE);
     int rc = path ? dg_weights_writer_commit(w, path, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     free(path);
@@ -48,7 +42,7 @@ static int copy_file(const char *from, const char *to, struct dg_error *err)
 static int write_side(const char *out, struct dg_json *manifest, const char *key, const char *name,
     const struct dg_convert_vocab *v, const char *from, struct dg_error *err)
 {
-    char *path = dg_convert_path(out, name);
+    char *path = dg_file_join(out, name);
     int rc = path ? name_file(manifest, key, name, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for %s", name);
     if (!rc)

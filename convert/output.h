@@ -14,9 +14,6 @@ struct dg_convert_sides {
     const struct dg_convert_vocab *source, *target;
 };
 
-/* "dir/name", malloc'd; NULL on out of memory. */
-char *dg_convert_path(const char *dir, const char *name);
-
 /* The weights file, named in the manifest's "files". */
 int dg_convert_write_weights(
     struct dg_weights_writer *w, const char *out, struct dg_json *manifest, struct dg_error *err);

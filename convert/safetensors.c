@@ -198,36 +198,16 @@ static int open_bytes(
     return rc;
 }
 
-static struct dg_safetensors *new_file(struct dg_error *err)
+int dg_safetensors_open(struct dg_input in, struct dg_safetensors **out, struct dg_error *err)
 {
     struct dg_safetensors *s = calloc(1, sizeof *s);
+    struct dg_input_cursor all;
     if (!s)
-        dg_error_set(err, DG_ENOMEM, "no memory for a safetensors file");
-    else
-        dg_arena_init(&s->arena, 0);
-    return s;
-}
-
-int dg_safetensors_open_memory(
-    const void *data, size_t size, struct dg_safetensors **out, struct dg_error *err)
-{
-    struct dg_safetensors *s = new_file(err);
-    int rc = s ? open_bytes(s, data, size, err) : DG_ENOMEM;
-    if (rc)
-        dg_safetensors_close(s);
-    else
-        *out = s;
-    return rc;
-}
-
-int dg_safetensors_open(const char *path, struct dg_safetensors **out, struct dg_error *err)
-{
-    struct dg_safetensors *s = new_file(err);
-    if (!s)
-        return DG_ENOMEM;
-    int rc = dg_file_map(path, &s->map, err);
-    if (!rc && (rc = open_bytes(s, s->map.data, s->map.size, err)))
-        dg_error_prefix(err, "%s", path);
+        return dg_error_set(err, DG_ENOMEM, "no memory for a safetensors file");
+    dg_arena_init(&s->arena, 0);
+    int rc = dg_input_open(&in, &s->map, &all, err);
+    if (!rc)
+        rc = dg_input_result(&in, open_bytes(s, all.at, (size_t)(all.end - all.at), err), err);
     if (rc)
         dg_safetensors_close(s);
     else

@@ -5,7 +5,7 @@
 #ifndef DG_CONVERT_SAFETENSORS_H
 #define DG_CONVERT_SAFETENSORS_H
 
-#include "base/error.h"
+#include "convert/input.h"
 #include "kernels/backend.h" /* enum dg_type */
 
 #include <stddef.h>
@@ -23,10 +23,7 @@ struct dg_safetensor {
 };
 
 /* DG_EFORMAT or DG_EUNSUP names the tensor. */
-int dg_safetensors_open(const char *path, struct dg_safetensors **out, struct dg_error *err);
-/* Over a file's bytes in memory, borrowed until close. */
-int dg_safetensors_open_memory(
-    const void *data, size_t size, struct dg_safetensors **out, struct dg_error *err);
+int dg_safetensors_open(struct dg_input in, struct dg_safetensors **out, struct dg_error *err);
 void dg_safetensors_close(struct dg_safetensors *s); /* NULL is fine */
 
 /* Borrowed until close. In the order of their bytes. */

@@ -20,19 +20,11 @@ struct dg_bundle {
     size_t n_pairs;
 };
 
-/* "dir/name", or "" when there is no name; NULL on out of memory. */
-static char *join(const char *dir, const char *name)
-{
-    char *path;
-    if (!name)
-        return strdup("");
-    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
-}
-
 static int find_files(struct dg_bundle *b, struct dg_error *err)
 {
     for (int i = 0; i < DG_FILE_COUNT; i++) {
-        b->paths[i] = join(b->dir, dg_manifest_file(b->manifest, i));
+        const char *name = dg_manifest_file(b->manifest, i);
+        b->paths[i] = name ? dg_file_join(b->dir, name) : strdup("");
         if (!b->paths[i])
             return dg_error_set(err, DG_ENOMEM, "no memory for a path");
         char field[64];
@@ -46,7 +38,7 @@ static int find_files(struct dg_bundle *b, struct dg_error *err)
 
 static int read_manifest(struct dg_bundle *b, struct dg_error *err)
 {
-    char *path = join(b->dir, DG_MANIFEST_FILE);
+    char *path = dg_file_join(b->dir, DG_MANIFEST_FILE);
     if (!path)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");
     int rc = 0;
@@ -236,7 +228,7 @@ int dg_bundle_begin(const char *dir, struct dg_error *err)
     int rc = dg_file_make_dir(dir, err);
     if (rc)
         return rc;
-    char *path = join(dir, DG_MANIFEST_FILE);
+    char *path = dg_file_join(dir, DG_MANIFEST_FILE);
     if (!path)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (unlink(path) != 0 && errno != ENOENT)
@@ -249,7 +241,7 @@ int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *e
 {
     char version[DG_VERSION_DIGITS + 1];
     struct dg_buffer text;
-    char *path = join(dir, DG_MANIFEST_FILE);
+    char *path = dg_file_join(dir, DG_MANIFEST_FILE);
     dg_buffer_init(&text);
     int rc = path ? dg_manifest_check(manifest, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");

@@ -18,13 +18,6 @@ struct job {
     struct dg_json *manifest;
 };
 
-/* "dir/name"; NULL on out of memory. */
-static char *join(const char *dir, const char *name)
-{
-    char *path;
-    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
-}
-
 static const struct dg_stored *find_form(
     const struct dg_tensor *t, enum dg_layout layout, enum dg_type type)
 {
@@ -124,7 +117,7 @@ static int add_tensor(struct job *j, const struct dg_tensor *t, struct dg_error 
 static int write_weights(struct job *j, struct dg_error *err)
 {
     const struct dg_weights *w = dg_bundle_weights(j->bundle);
-    char *path = join(j->o->out, dg_manifest_file(j->manifest, DG_FILE_WEIGHTS));
+    char *path = dg_file_join(j->o->out, dg_manifest_file(j->manifest, DG_FILE_WEIGHTS));
     int rc = path ? dg_weights_writer_open(&j->writer, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     for (size_t i = 0; i < dg_weights_count(w) && !rc; i++)
@@ -138,7 +131,7 @@ static int write_weights(struct job *j, struct dg_error *err)
 
 static int copy_file(const struct job *j, const char *name, struct dg_error *err)
 {
-    char *from = join(dg_bundle_dir(j->bundle), name), *to = join(j->o->out, name);
+    char *from = dg_file_join(dg_bundle_dir(j->bundle), name), *to = dg_file_join(j->o->out, name);
     struct dg_map map = {0};
     int rc = from && to ? dg_file_map(from, &map, err)
                         : dg_error_set(err, DG_ENOMEM, "no memory for a path");

@@ -64,7 +64,7 @@ static int read_config(struct folder *f, const char *name, struct dg_error *err)
 {
     struct dg_buffer text;
     struct dg_yaml *yml = NULL;
-    char *path = dg_convert_path(f->dir, name);
+    char *path = dg_file_join(f->dir, name);
     dg_buffer_init(&text);
     int rc = path ? dg_file_read(path, &text, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
@@ -122,9 +122,9 @@ static int convert(
     struct dg_convert_marian o = *given;
     const bool two = f->vocabs[1][0] && strcmp(f->vocabs[0], f->vocabs[1]) != 0;
     char source[3], target[3];
-    char *paths[4] = {dg_convert_path(f->dir, f->model), dg_convert_path(f->dir, f->vocabs[0]),
-        two ? dg_convert_path(f->dir, f->vocabs[1]) : NULL,
-        f->shortlist[0] ? dg_convert_path(f->dir, f->shortlist) : NULL};
+    char *paths[4] = {dg_file_join(f->dir, f->model), dg_file_join(f->dir, f->vocabs[0]),
+        two ? dg_file_join(f->dir, f->vocabs[1]) : NULL,
+        f->shortlist[0] ? dg_file_join(f->dir, f->shortlist) : NULL};
     o.model = paths[0];
     o.source_vocab = paths[1];
     o.target_vocab = paths[2];

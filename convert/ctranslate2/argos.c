@@ -40,7 +40,7 @@ static int unpack_entry(
         st.size / 1100 > st.comp_size) /* deflate cannot do better than 1032 : 1 */
         return REFUSE(
             DG_EFORMAT, "entry %s says that it has an impossible size", wanted[which].entry);
-    char *bytes = malloc(st.size ? st.size : 1), *path = dg_convert_path(dir, wanted[which].file);
+    char *bytes = malloc(st.size ? st.size : 1), *path = dg_file_join(dir, wanted[which].file);
     zip_file_t *f = zip_fopen_index(zip, i, 0);
     char past;
     int rc = bytes && path ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a package");
@@ -93,8 +93,8 @@ static int convert(
     const char *dir, const struct dg_convert_ctranslate2 *given, struct dg_error *err)
 {
     struct dg_convert_ctranslate2 o = *given;
-    char *path = dg_convert_path(dir, "metadata.json"),
-         *spm = dg_convert_path(dir, "sentencepiece.model");
+    char *path = dg_file_join(dir, "metadata.json"),
+         *spm = dg_file_join(dir, "sentencepiece.model");
     struct dg_json *metadata = path ? dg_json_load(path, err) : NULL;
     int rc = metadata && spm ? 0 : err && err->code ? err->code : DG_EFORMAT;
     const char *prefix = dg_json_string(dg_json_get(metadata, "target_prefix"), NULL);
@@ -124,7 +124,7 @@ int dg_convert_argos(const char *path, const struct dg_convert_ctranslate2 *o, s
     if (!rc)
         rc = convert(dir, o, err);
     for (size_t i = 0; i < COUNT(wanted); i++) {
-        char *file = dg_convert_path(dir, wanted[i].file);
+        char *file = dg_file_join(dir, wanted[i].file);
         if (file)
             unlink(file);
         free(file);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WRONG(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
 
@@ -24,30 +23,13 @@ struct job {
     struct dg_json *manifest;
 };
 
-static bool has(const char *dir, const char *name)
-{
-    char *path = dg_convert_path(dir, name);
-    bool there = path && access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
-
 static int open_model(struct job *j, struct dg_error *err)
 {
-    char *path = dg_convert_path(j->o->dir, "model.bin");
-    int rc = path ? dg_ct2_open(path, &j->model, err)
+    char *path = dg_file_join(j->o->dir, "model.bin");
+    int rc = path ? dg_ct2_open(dg_input_path(path), &j->model, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     free(path);
-    if (rc || !has(j->o->dir, "config.json"))
-        return rc;
-    path = dg_convert_path(j->o->dir, "config.json");
-    j->settings = path ? dg_json_load(path, err) : NULL;
-    free(path);
-    if (!j->settings)
-        return err && err->code ? err->code : DG_EFORMAT;
-    return dg_json_typeof(j->settings) == DG_JSON_OBJECT
-               ? 0
-               : WRONG("config.json", "config.json is no object");
+    return rc ? rc : dg_input_json(j->o->dir, "config.json", false, &j->settings, err);
 }
 
 /* One piece a line, or an array of them. */
@@ -88,9 +70,9 @@ static int load_vocab(
     for (size_t i = 0; i < 4; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s%s", stems[i / 2], endings[i % 2]);
-        if (!has(j->o->dir, name))
+        if (!dg_input_has(j->o->dir, name))
             continue;
-        char *path = dg_convert_path(j->o->dir, name);
+        char *path = dg_file_join(j->o->dir, name);
         int rc = path ? dg_convert_vocab_init(v, size, err)
                       : dg_error_set(err, DG_ENOMEM, "no memory for a path");
         if (!rc)

@@ -1,6 +1,5 @@
 #include "convert/ctranslate2/reader.h"
 
-#include "base/file.h"
 #include "weights/format.h" /* refuses big-endian hosts */
 #include "weights/half.h"
 
@@ -18,44 +17,34 @@ struct alias {
 };
 
 struct dg_ct2 {
-    struct dg_map map; /* zeroed when the bytes are borrowed */
+    /* Zero where the bytes are borrowed. */
+    struct dg_map map;
     const char *spec;
-    struct dg_ct2_variable *list; /* [n] */
+    /* [n] */
+    struct dg_ct2_variable *list;
     size_t n;
-    struct alias *aliases; /* [n_aliases] */
+    /* [n_aliases] */
+    struct alias *aliases;
     size_t n_aliases;
 };
 
-struct cursor {
-    const unsigned char *at, *end;
-};
-
-static const unsigned char *take(struct cursor *c, uint64_t n)
+static bool take_u32(struct dg_input_cursor *c, uint32_t *out)
 {
-    const unsigned char *p = c->at;
-    if (n > (uint64_t)(c->end - p))
-        return NULL;
-    c->at += n;
-    return p;
-}
-
-static bool take_u32(struct cursor *c, uint32_t *out)
-{
-    const unsigned char *p = take(c, sizeof *out);
+    const unsigned char *p = dg_input_take(c, sizeof *out);
     if (p)
         memcpy(out, p, sizeof *out);
     return p != NULL;
 }
 
 /* NULL when it is cut, empty or has no NUL at its end alone. */
-static const char *take_text(struct cursor *c)
+static const char *take_text(struct dg_input_cursor *c)
 {
-    const unsigned char *p = take(c, 2);
+    const unsigned char *p = dg_input_take(c, 2);
     uint16_t n;
     if (!p)
         return NULL;
     memcpy(&n, p, sizeof n);
-    p = n < 2 || n > MAX_NAME ? NULL : take(c, n);
+    p = n < 2 || n > MAX_NAME ? NULL : dg_input_take(c, n);
     return p && memchr(p, 0, n) == p + n - 1 ? (const char *)p : NULL;
 }
 
@@ -65,12 +54,12 @@ static size_t element_bytes(enum dg_ct2_type type)
     return bytes[type];
 }
 
-static int read_variable(struct cursor *c, struct dg_ct2_variable *v, struct dg_error *err)
+static int read_variable(struct dg_input_cursor *c, struct dg_ct2_variable *v, struct dg_error *err)
 {
     const unsigned char *p;
     uint32_t bytes;
     v->name = take_text(c);
-    if (!v->name || !(p = take(c, 1)) || *p > 4)
+    if (!v->name || !(p = dg_input_take(c, 1)) || *p > 4)
         return REFUSE(v->name, "a variable's name or rank is cut, or its rank is above 4");
     v->n_dims = *p;
     v->count = 1;
@@ -81,16 +70,16 @@ static int read_variable(struct cursor *c, struct dg_ct2_variable *v, struct dg_
         v->shape[i] = size;
         v->count *= size;
     }
-    if (!(p = take(c, 1)) || *p > DG_CT2_BF16 || !take_u32(c, &bytes))
+    if (!(p = dg_input_take(c, 1)) || *p > DG_CT2_BF16 || !take_u32(c, &bytes))
         return REFUSE(v->name, "variable %s: its type is cut or unknown", v->name);
     v->type = (enum dg_ct2_type) * p;
-    if (bytes != v->count * element_bytes(v->type) || !(v->data = take(c, bytes)))
+    if (bytes != v->count * element_bytes(v->type) || !(v->data = dg_input_take(c, bytes)))
         return REFUSE(v->name, "variable %s: its shape takes %" PRIu64 " bytes, %u are said",
             v->name, v->count * element_bytes(v->type), bytes);
     return 0;
 }
 
-static int read_all(struct dg_ct2 *m, struct cursor c, struct dg_error *err)
+static int read_all(struct dg_ct2 *m, struct dg_input_cursor c, struct dg_error *err)
 {
     uint32_t version, revision, n;
     if (!take_u32(&c, &version) || version < 4 || version > 6)
@@ -126,34 +115,20 @@ static int read_all(struct dg_ct2 *m, struct cursor c, struct dg_error *err)
     return c.at == c.end ? 0 : REFUSE("model.bin", "bytes follow the last alias");
 }
 
-int dg_ct2_open_memory(const void *data, size_t size, struct dg_ct2 **out, struct dg_error *err)
+int dg_ct2_open(struct dg_input in, struct dg_ct2 **out, struct dg_error *err)
 {
     struct dg_ct2 *m = calloc(1, sizeof *m);
+    struct dg_input_cursor all;
     if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model file");
-    const unsigned char *p = data;
-    int rc = read_all(m, (struct cursor){p, p + size}, err);
+    int rc = dg_input_open(&in, &m->map, &all, err);
+    if (!rc)
+        rc = dg_input_result(&in, read_all(m, all, err), err);
     if (rc)
         dg_ct2_close(m);
     else
         *out = m;
     return rc;
-}
-
-int dg_ct2_open(const char *path, struct dg_ct2 **out, struct dg_error *err)
-{
-    struct dg_map map = {0};
-    int rc = dg_file_map(path, &map, err);
-    if (rc)
-        return rc;
-    rc = dg_ct2_open_memory(map.data, map.size, out, err);
-    if (rc) {
-        dg_file_unmap(&map);
-        dg_error_prefix(err, "%s", path);
-        return rc;
-    }
-    (*out)->map = map;
-    return 0;
 }
 
 void dg_ct2_close(struct dg_ct2 *m)

@@ -5,7 +5,7 @@
 #ifndef DG_CONVERT_CTRANSLATE2_READER_H
 #define DG_CONVERT_CTRANSLATE2_READER_H
 
-#include "base/error.h"
+#include "convert/input.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,9 +23,7 @@ struct dg_ct2_variable {
     const unsigned char *data; /* of any alignment */
 };
 
-int dg_ct2_open(const char *path, struct dg_ct2 **out, struct dg_error *err);
-/* Over a file's bytes in memory, borrowed until close. */
-int dg_ct2_open_memory(const void *data, size_t size, struct dg_ct2 **out, struct dg_error *err);
+int dg_ct2_open(struct dg_input in, struct dg_ct2 **out, struct dg_error *err);
 void dg_ct2_close(struct dg_ct2 *c); /* NULL is fine */
 
 /* "TransformerSpec" and such. */

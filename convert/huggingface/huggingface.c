@@ -1,5 +1,6 @@
 #include "convert/huggingface/huggingface.h"
 
+#include "base/file.h"
 #include "weights/bundle.h"
 #include "convert/huggingface/config.h"
 #include "convert/huggingface/tensor_set.h"
@@ -9,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct job {
     const struct dg_convert_huggingface *o;
@@ -23,41 +23,14 @@ struct job {
     struct dg_json *manifest;
 };
 
-static bool has_file(const char *dir, const char *name)
-{
-    char *path = dg_convert_path(dir, name);
-    bool there = path && access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
-
-/* A JSON file of the directory; one that may be missing stays NULL. */
-static int load_json(
-    const char *dir, const char *name, bool required, struct dg_json **out, struct dg_error *err)
-{
-    if (!required && !has_file(dir, name))
-        return 0;
-    char *path = dg_convert_path(dir, name);
-    if (!path)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    struct dg_error why = {0};
-    *out = dg_json_load(path, &why);
-    free(path);
-    if (!*out)
-        return dg_error_field(err, why.code, name, "%s", why.message);
-    if (dg_json_typeof(*out) != DG_JSON_OBJECT)
-        return dg_error_field(err, DG_EFORMAT, name, "%s/%s is no object", dir, name);
-    return 0;
-}
-
 static int read_files(struct job *j, struct dg_error *err)
 {
     const char *dir = j->o->dir;
-    int rc = load_json(dir, "config.json", true, &j->files.config, err);
+    int rc = dg_input_json(dir, "config.json", true, &j->files.config, err);
     if (!rc)
-        rc = load_json(dir, "generation_config.json", false, &j->files.generation, err);
+        rc = dg_input_json(dir, "generation_config.json", false, &j->files.generation, err);
     if (!rc)
-        rc = load_json(dir, "tokenizer_config.json", false, &j->files.tokenizer, err);
+        rc = dg_input_json(dir, "tokenizer_config.json", false, &j->files.tokenizer, err);
     return rc ? rc : dg_hf_config_read(&j->files, &j->config, &j->options, err);
 }
 
@@ -70,7 +43,7 @@ static int open_tensors(struct job *j, struct dg_error *err)
 static int load_vocab(struct job *j, const char *name, uint32_t size, struct dg_convert_vocab *v,
     struct dg_error *err)
 {
-    char *path = dg_convert_path(j->o->dir, name);
+    char *path = dg_file_join(j->o->dir, name);
     int rc = path ? dg_hf_vocab_load(path, size, v, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     free(path);
@@ -80,14 +53,15 @@ static int load_vocab(struct job *j, const char *name, uint32_t size, struct dg_
 /* The model is named in the manifest by files, which are all there or none. */
 static int find_spms(struct job *j, struct dg_error *err)
 {
-    bool source = has_file(j->o->dir, "source.spm"), target = has_file(j->o->dir, "target.spm");
+    bool source = dg_input_has(j->o->dir, "source.spm"),
+         target = dg_input_has(j->o->dir, "target.spm");
     if (source != target)
         return dg_error_field(err, DG_EFORMAT, source ? "target.spm" : "source.spm", "%s has no %s",
             j->o->dir, source ? "target.spm" : "source.spm");
     if (!source)
         return 0; /* the bundle takes pieces only */
-    j->source_spm = dg_convert_path(j->o->dir, "source.spm");
-    j->target_spm = dg_convert_path(j->o->dir, "target.spm");
+    j->source_spm = dg_file_join(j->o->dir, "source.spm");
+    j->target_spm = dg_file_join(j->o->dir, "target.spm");
     if (!j->source_spm || !j->target_spm)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");
     int rc = dg_convert_check_spm(j->source_spm, err);

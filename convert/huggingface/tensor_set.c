@@ -1,5 +1,6 @@
 #include "convert/huggingface/tensor_set.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "convert/output.h"
 #include "convert/pickle/torch_file.h"
@@ -51,13 +52,14 @@ static int add_tensors(struct dg_tensor_set *s, const struct file *f, struct dg_
 static int open_file(
     struct dg_tensor_set *s, const char *dir, const char *name, struct dg_error *err)
 {
-    char *path = dg_convert_path(dir, name);
+    char *path = dg_file_join(dir, name);
     struct file *f = &s->files[s->n_files];
     if (!path)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");
     *f = (struct file){.name = name};
-    int rc = ends_in(name, ".safetensors") ? dg_safetensors_open(path, &f->safe, err)
-                                           : dg_torch_file_open(path, &f->torch, err);
+    int rc = ends_in(name, ".safetensors")
+                 ? dg_safetensors_open(dg_input_path(path), &f->safe, err)
+                 : dg_torch_file_open(dg_input_path(path), &f->torch, err);
     free(path);
     if (rc)
         return rc;
@@ -69,7 +71,7 @@ static int open_file(
 static int open_shards(
     struct dg_tensor_set *s, const char *dir, const char *name, struct dg_error *err)
 {
-    char *path = dg_convert_path(dir, name);
+    char *path = dg_file_join(dir, name);
     struct dg_error why = {0};
     s->index = path ? dg_json_load(path, &why) : NULL;
     free(path);
@@ -98,7 +100,7 @@ static int open_shards(
 
 static bool has(const char *dir, const char *name)
 {
-    char *path = dg_convert_path(dir, name);
+    char *path = dg_file_join(dir, name);
     bool there = path && access(path, F_OK) == 0;
     free(path);
     return there;

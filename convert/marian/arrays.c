@@ -78,8 +78,8 @@ int dg_marian_arrays_open(const char *path, struct dg_marian_arrays **out, struc
     struct dg_marian_arrays *a = calloc(1, sizeof *a);
     if (!a)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model file");
-    int rc = is_binary(path) ? dg_marian_binary_open(path, &a->binary, err)
-                             : dg_npz_open(path, &a->npz, err);
+    int rc = is_binary(path) ? dg_marian_binary_open(dg_input_path(path), &a->binary, err)
+                             : dg_npz_open(dg_input_path(path), &a->npz, err);
     if (!rc)
         rc = describe(a, err);
     if (rc)

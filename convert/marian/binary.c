@@ -1,6 +1,5 @@
 #include "convert/marian/binary.h"
 
-#include "base/file.h"
 #include "weights/format.h" /* refuses big-endian hosts */
 
 #include <inttypes.h>
@@ -13,14 +12,11 @@ enum { VERSION = 1, MAX_ITEMS = 8192, MAX_NAME = 256, HEAD_BYTES = 32 };
 #define REFUSE(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
 
 struct dg_marian_binary {
-    struct dg_map map;            /* zeroed when the bytes are borrowed */
-    struct dg_marian_item *items; /* [n] */
+    /* Zero where the bytes are borrowed. */
+    struct dg_map map;
+    /* [n] */
+    struct dg_marian_item *items;
     size_t n;
-};
-
-/* What is left to read. */
-struct cursor {
-    const unsigned char *at, *end;
 };
 
 static uint64_t u64_of(const unsigned char *p)
@@ -28,16 +24,6 @@ static uint64_t u64_of(const unsigned char *p)
     uint64_t v;
     memcpy(&v, p, sizeof v);
     return v;
-}
-
-/* The next `bytes` bytes; NULL when there are fewer. */
-static const unsigned char *take(struct cursor *c, uint64_t bytes)
-{
-    const unsigned char *p = c->at;
-    if (bytes > (uint64_t)(c->end - c->at))
-        return NULL;
-    c->at += bytes;
-    return p;
 }
 
 static const char *unsupported(uint64_t type)
@@ -71,11 +57,11 @@ static int read_type(struct dg_marian_item *it, uint64_t type, struct dg_error *
         it->name, type, unsupported(type));
 }
 
-static int read_shape(struct cursor *c, struct dg_marian_item *it, struct dg_error *err)
+static int read_shape(struct dg_input_cursor *c, struct dg_marian_item *it, struct dg_error *err)
 {
     it->count = 1;
     for (size_t i = 0; i < it->n_dims; i++) {
-        const unsigned char *p = take(c, sizeof(int32_t));
+        const unsigned char *p = dg_input_take(c, sizeof(int32_t));
         int32_t dim;
         if (!p)
             return REFUSE(it->name, "item %s: the file ends within its shape", it->name);
@@ -89,7 +75,7 @@ static int read_shape(struct cursor *c, struct dg_marian_item *it, struct dg_err
 }
 
 static int read_data(
-    struct cursor *c, struct dg_marian_item *it, uint64_t bytes, struct dg_error *err)
+    struct dg_input_cursor *c, struct dg_marian_item *it, uint64_t bytes, struct dg_error *err)
 {
     uint64_t needed = it->count;
     if (it->type == DG_MARIAN_ITEM_F32)
@@ -98,7 +84,7 @@ static int read_data(
         needed *= 2;
     else if (it->type == DG_MARIAN_ITEM_INTGEMM8)
         needed += sizeof(float);
-    it->data = take(c, bytes);
+    it->data = dg_input_take(c, bytes);
     if (!it->data)
         return REFUSE(
             it->name, "item %s: the file ends within its %" PRIu64 " bytes", it->name, bytes);
@@ -109,23 +95,23 @@ static int read_data(
 }
 
 static int read_name(
-    struct cursor *c, struct dg_marian_item *it, uint64_t length, struct dg_error *err)
+    struct dg_input_cursor *c, struct dg_marian_item *it, uint64_t length, struct dg_error *err)
 {
-    const unsigned char *p = length < 2 || length > MAX_NAME ? NULL : take(c, length);
+    const unsigned char *p = length < 2 || length > MAX_NAME ? NULL : dg_input_take(c, length);
     if (!p || memchr(p, 0, length) != p + length - 1)
         return REFUSE("bin", "an item's name has %" PRIu64 " bytes, or no NUL at its end", length);
     it->name = (const char *)p;
     return 0;
 }
 
-static int read_items(struct dg_marian_binary *b, struct cursor c, struct dg_error *err)
+static int read_items(struct dg_marian_binary *b, struct dg_input_cursor c, struct dg_error *err)
 {
-    const unsigned char *start = take(&c, 16), *heads;
+    const unsigned char *start = dg_input_take(&c, 16), *heads;
     if (!start || u64_of(start) != VERSION)
         return REFUSE("bin", "no binary Marian model of version 1%s",
             start && u64_of(start) == 2 ? ": version 2 is an encrypted one" : "");
     const uint64_t n = u64_of(start + 8);
-    if (n < 1 || n > MAX_ITEMS || !(heads = take(&c, n * HEAD_BYTES)))
+    if (n < 1 || n > MAX_ITEMS || !(heads = dg_input_take(&c, n * HEAD_BYTES)))
         return REFUSE("bin", "the file says that it has %" PRIu64 " items", n);
     b->items = calloc(n, sizeof *b->items);
     if (!b->items)
@@ -149,8 +135,8 @@ static int read_items(struct dg_marian_binary *b, struct cursor c, struct dg_err
         if (!rc)
             rc = read_shape(&c, it, err);
     }
-    const unsigned char *padding = rc ? NULL : take(&c, 8);
-    if (!rc && (!padding || !take(&c, u64_of(padding))))
+    const unsigned char *padding = rc ? NULL : dg_input_take(&c, 8);
+    if (!rc && (!padding || !dg_input_take(&c, u64_of(padding))))
         rc = REFUSE("bin", "the file ends before its items' data");
     for (size_t i = 0; i < n && !rc; i++)
         rc = read_data(&c, &b->items[i], u64_of(heads + i * HEAD_BYTES + 24), err);
@@ -159,35 +145,20 @@ static int read_items(struct dg_marian_binary *b, struct cursor c, struct dg_err
     return rc;
 }
 
-int dg_marian_binary_open_memory(
-    const void *data, size_t size, struct dg_marian_binary **out, struct dg_error *err)
+int dg_marian_binary_open(struct dg_input in, struct dg_marian_binary **out, struct dg_error *err)
 {
-    struct dg_marian_binary *b = calloc(1, sizeof *b);
-    if (!b)
+    struct dg_marian_binary *m = calloc(1, sizeof *m);
+    struct dg_input_cursor all;
+    if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model file");
-    const unsigned char *p = data;
-    int rc = read_items(b, (struct cursor){p, p + size}, err);
+    int rc = dg_input_open(&in, &m->map, &all, err);
+    if (!rc)
+        rc = dg_input_result(&in, read_items(m, all, err), err);
     if (rc)
-        dg_marian_binary_close(b);
+        dg_marian_binary_close(m);
     else
-        *out = b;
+        *out = m;
     return rc;
-}
-
-int dg_marian_binary_open(const char *path, struct dg_marian_binary **out, struct dg_error *err)
-{
-    struct dg_map map = {0};
-    int rc = dg_file_map(path, &map, err);
-    if (rc)
-        return rc;
-    rc = dg_marian_binary_open_memory(map.data, map.size, out, err);
-    if (rc) {
-        dg_file_unmap(&map);
-        dg_error_prefix(err, "%s", path);
-        return rc;
-    }
-    (*out)->map = map;
-    return 0;
 }
 
 void dg_marian_binary_close(struct dg_marian_binary *b)

@@ -5,7 +5,7 @@
 #ifndef DG_CONVERT_MARIAN_BINARY_H
 #define DG_CONVERT_MARIAN_BINARY_H
 
-#include "base/error.h"
+#include "convert/input.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,10 +29,7 @@ struct dg_marian_item {
     const unsigned char *data; /* of any alignment */
 };
 
-int dg_marian_binary_open(const char *path, struct dg_marian_binary **out, struct dg_error *err);
-/* Over a file's bytes in memory, borrowed until close. */
-int dg_marian_binary_open_memory(
-    const void *data, size_t size, struct dg_marian_binary **out, struct dg_error *err);
+int dg_marian_binary_open(struct dg_input in, struct dg_marian_binary **out, struct dg_error *err);
 void dg_marian_binary_close(struct dg_marian_binary *b); /* NULL is fine */
 
 /* Borrowed until close. */

@@ -1,5 +1,6 @@
 #include "convert/marian/marian.h"
 
+#include "base/file.h"
 #include "weights/bundle.h"
 #include "convert/marian/lexicon.h"
 #include "convert/marian/options.h"
@@ -162,7 +163,7 @@ static int write_shortlist(struct job *j, struct dg_error *err)
     const bool shared = !o->target_vocab || strcmp(o->source_vocab, o->target_vocab) == 0;
     if (!o->shortlist)
         return 0;
-    char *path = dg_convert_path(o->out, DG_SHORTLIST_FILE);
+    char *path = dg_file_join(o->out, DG_SHORTLIST_FILE);
     int rc = path ? dg_marian_lexicon_import(o->shortlist, j->config.source_vocab,
                         j->config.target_vocab, shared, path, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");

@@ -1,6 +1,5 @@
 #include "convert/pickle/torch_file.h"
 
-#include "base/file.h"
 #include "convert/pickle/machine.h"
 #include "weights/format.h" /* refuses big-endian hosts */
 
@@ -27,8 +26,7 @@ struct storage {
 
 struct dg_torch_file {
     struct dg_map map;
-    const unsigned char *data;
-    size_t size;
+    struct dg_input_cursor bytes;
     struct dg_arena arena;
     struct dg_safetensor *tensors; /* [n] */
     size_t n;
@@ -38,6 +36,16 @@ struct dg_torch_file {
     char prefix[256];
 };
 
+static size_t size_of(const struct dg_torch_file *f)
+{
+    return (size_t)(f->bytes.end - f->bytes.at);
+}
+
+static bool is_zip(const struct dg_torch_file *f)
+{
+    return size_of(f) >= 4 && memcmp(f->bytes.at, "PK\3\4", 4) == 0;
+}
+
 static int read_entry(struct dg_torch_file *f, const char *name, zip_uint64_t most, void **block,
     zip_uint64_t *size, struct dg_error *err)
 {
@@ -46,7 +54,7 @@ static int read_entry(struct dg_torch_file *f, const char *name, zip_uint64_t mo
     if (zip_stat(f->zip, name, ZIP_FL_ENC_RAW, &st) != 0 || (st.valid & wanted) != wanted)
         return REFUSE("pickle", "entry %s is missing", name);
     /* torch.save never compresses: what says so could claim any size. */
-    if (st.comp_method != ZIP_CM_STORE || st.size > most || st.size > f->size)
+    if (st.comp_method != ZIP_CM_STORE || st.size > most || st.size > size_of(f))
         return REFUSE(
             "pickle", "entry %s is compressed, or of %" PRIu64 " bytes", name, (uint64_t)st.size);
     zip_file_t *z = zip_fopen(f->zip, name, ZIP_FL_ENC_RAW);
@@ -247,7 +255,7 @@ static int open_zip(struct dg_torch_file *f, struct dg_error *err)
 {
     zip_error_t error;
     zip_error_init(&error);
-    zip_source_t *source = zip_source_buffer_create(f->data, f->size, 0, &error);
+    zip_source_t *source = zip_source_buffer_create(f->bytes.at, size_of(f), 0, &error);
     f->zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
     int rc = 0;
     if (!f->zip) {
@@ -278,7 +286,7 @@ static int read_old(struct dg_torch_file *f, struct dg_error *err)
 {
     static const unsigned char number[] = {
         0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
-    struct dg_pickle_input in = {f->data, f->data + f->size};
+    struct dg_pickle_input in = {f->bytes.at, f->bytes.end};
     struct dg_pickle *p[5];
     int rc = 0;
     for (int i = 0; i < 5 && !rc; i++) {
@@ -296,37 +304,20 @@ static int read_old(struct dg_torch_file *f, struct dg_error *err)
     return rc ? rc : list_tensors(f, p[3], &in, p[4], err);
 }
 
-int dg_torch_file_open_memory(
-    const void *data, size_t size, struct dg_torch_file **out, struct dg_error *err)
+int dg_torch_file_open(struct dg_input in, struct dg_torch_file **out, struct dg_error *err)
 {
     struct dg_torch_file *f = calloc(1, sizeof *f);
     if (!f)
         return dg_error_set(err, DG_ENOMEM, "no memory for a file of tensors");
-    f->data = data;
-    f->size = size;
     dg_arena_init(&f->arena, 0);
-    int rc = size >= 4 && memcmp(data, "PK\3\4", 4) == 0 ? open_zip(f, err) : read_old(f, err);
+    int rc = dg_input_open(&in, &f->map, &f->bytes, err);
+    if (!rc)
+        rc = dg_input_result(&in, is_zip(f) ? open_zip(f, err) : read_old(f, err), err);
     if (rc)
         dg_torch_file_close(f);
     else
         *out = f;
     return rc;
-}
-
-int dg_torch_file_open(const char *path, struct dg_torch_file **out, struct dg_error *err)
-{
-    struct dg_map map = {0};
-    int rc = dg_file_map(path, &map, err);
-    if (rc)
-        return rc;
-    rc = dg_torch_file_open_memory(map.data, map.size, out, err);
-    if (rc) {
-        dg_file_unmap(&map);
-        dg_error_prefix(err, "%s", path);
-        return rc;
-    }
-    (*out)->map = map;
-    return 0;
 }
 
 void dg_torch_file_close(struct dg_torch_file *f)

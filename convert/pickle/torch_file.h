@@ -9,10 +9,7 @@
 struct dg_torch_file;
 
 /* DG_EFORMAT or DG_EUNSUP says what is wrong. */
-int dg_torch_file_open(const char *path, struct dg_torch_file **out, struct dg_error *err);
-/* Over a file's bytes in memory, borrowed until close. */
-int dg_torch_file_open_memory(
-    const void *data, size_t size, struct dg_torch_file **out, struct dg_error *err);
+int dg_torch_file_open(struct dg_input in, struct dg_torch_file **out, struct dg_error *err);
 void dg_torch_file_close(struct dg_torch_file *f); /* NULL is fine */
 
 /* Borrowed until close. Tensors of one storage (tied matrices) share their data. */

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dg_ct2 *m = NULL;
     struct dg_error err = {0};
-    if (dg_ct2_open_memory(data, size, &m, &err) != 0) {
+    if (dg_ct2_open(dg_input_memory(data, size), &m, &err) != 0) {
         require(err.message[0] != '\0');
         return 0;
     }

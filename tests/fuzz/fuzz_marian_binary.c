@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dg_marian_binary *b = NULL;
     struct dg_error err = {0};
     lexicon(data, size);
-    if (dg_marian_binary_open_memory(data, size, &b, &err) != 0) {
+    if (dg_marian_binary_open(dg_input_memory(data, size), &b, &err) != 0) {
         require(err.message[0] != '\0');
         return 0;
     }

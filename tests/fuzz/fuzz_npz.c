@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dg_npz *z = NULL;
     struct dg_error err = {0};
-    if (dg_npz_open_memory(data, size, &z, &err) != 0) {
+    if (dg_npz_open(dg_input_memory(data, size), &z, &err) != 0) {
         require(err.message[0] != '\0');
         return 0;
     }

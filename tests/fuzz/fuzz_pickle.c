@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dg_torch_file *f = NULL;
     struct dg_error err = {0};
-    if (dg_torch_file_open_memory(data, size, &f, &err) != 0) {
+    if (dg_torch_file_open(dg_input_memory(data, size), &f, &err) != 0) {
         require(err.message[0] != '\0');
         return 0;
     }

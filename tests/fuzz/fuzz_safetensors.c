@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dg_safetensors *s = NULL;
     struct dg_error err = {0};
-    if (dg_safetensors_open_memory(data, size, &s, &err) != 0) {
+    if (dg_safetensors_open(dg_input_memory(data, size), &s, &err) != 0) {
         require(err.message[0] != '\0');
         return 0;
     }

@@ -76,7 +76,7 @@ static struct dg_bundle *converted(const struct dg_convert_marian *o, struct dg_
 static void check_tensors(const struct dg_bundle *b, const char *expected)
 {
     struct dg_npz *z;
-    assert_int_equal(dg_npz_open(expected, &z, NULL), 0);
+    assert_int_equal(dg_npz_open(dg_input_path(expected), &z, NULL), 0);
     const struct dg_weights *w = dg_bundle_weights(b);
     assert_int_equal(dg_weights_count(w), dg_npz_count(z));
     for (size_t i = 0; i < dg_npz_count(z); i++) {
@@ -226,7 +226,7 @@ static void half_precision_storage(void **state)
     struct dg_config c;
     struct dg_npz *z;
     struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
-    assert_int_equal(dg_npz_open(FOLDER "shared.expected.npz", &z, NULL), 0);
+    assert_int_equal(dg_npz_open(dg_input_path(FOLDER "shared.expected.npz"), &z, NULL), 0);
     for (int i = 0; i < 2; i++) {
         o.type = i ? DG_BF16 : DG_F16;
         struct dg_bundle *b = converted(&o, &c);

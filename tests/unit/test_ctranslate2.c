@@ -28,7 +28,7 @@ static void variables_are_read(void **state)
     (void)state;
     struct dg_ct2 *m;
     struct dg_error err = {0};
-    if (dg_ct2_open(SMALL, &m, &err))
+    if (dg_ct2_open(dg_input_path(SMALL), &m, &err))
         fail_msg("%s", err.message);
     assert_string_equal(dg_ct2_spec(m), "TransformerSpec");
     assert_int_equal(dg_ct2_count(m), 7);
@@ -53,7 +53,7 @@ static int try(const char *data, size_t n)
     struct dg_error err = {0};
     char *copy = malloc(n + 1); /* its own block: a read beyond is found */
     memcpy(copy, data, n);
-    int rc = dg_ct2_open_memory(copy, n, &m, &err);
+    int rc = dg_ct2_open(dg_input_memory(copy, n), &m, &err);
     assert_true(rc == 0 || err.message[0] != '\0');
     for (size_t i = 0; rc == 0 && i < dg_ct2_count(m); i++) {
         float *values = malloc(dg_ct2_at(m, i)->count * sizeof *values);

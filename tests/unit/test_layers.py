@@ -50,7 +50,7 @@ ROOMS = {
     "text": ["text/utf8", "text/scan", "text/abbreviations", "text/bullet", "text/boundary", "text/split", "text/split_long", "text/address", "text/placeholder", "text/protected", "text/format",
              "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
-    "convert": ["convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
+    "convert": ["convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
                 "convert/output", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface"],
     "server": ["server/config", "server/metrics", "server/process", "server/http", "server/access", "server/models",
                "server/schedule", "server/app", "server/request", "server/api", "server/action", "server/service", "server/main"],

@@ -33,7 +33,7 @@ static void worked_file(void **state)
     struct dg_marian_binary *m;
     load(FOLDER "worked.bin", &b);
     assert_int_equal(b.len, 276);
-    assert_int_equal(dg_marian_binary_open_memory(b.data, b.len, &m, NULL), 0);
+    assert_int_equal(dg_marian_binary_open(dg_input_memory(b.data, b.len), &m, NULL), 0);
     assert_int_equal(dg_marian_binary_count(m), 3);
     const struct dg_marian_item *w = dg_marian_binary_at(m, 0), *a = dg_marian_binary_at(m, 1),
                                 *text = dg_marian_binary_at(m, 2);
@@ -65,7 +65,7 @@ static void cut_files_are_refused(void **state)
         struct dg_error err = {0};
         char *copy = malloc(n + 1); /* its own block: a read beyond is found */
         memcpy(copy, b.data, n);
-        assert_int_equal(dg_marian_binary_open_memory(copy, n, &m, &err), DG_EFORMAT);
+        assert_int_equal(dg_marian_binary_open(dg_input_memory(copy, n), &m, &err), DG_EFORMAT);
         assert_true(err.message[0] != '\0');
         free(copy);
     }
@@ -109,7 +109,7 @@ static void changed_files_are_refused(void **state)
         struct dg_error err = {0};
         const unsigned char before = (unsigned char)b.data[changes[i].at];
         b.data[changes[i].at] = (char)changes[i].value;
-        int rc = dg_marian_binary_open_memory(b.data, b.len, &m, &err);
+        int rc = dg_marian_binary_open(dg_input_memory(b.data, b.len), &m, &err);
         if (rc != changes[i].code || !strstr(err.message, changes[i].message))
             fail_msg("byte %zu: %d, \"%s\", expected %d, \"%s\"", changes[i].at, rc, err.message,
                 changes[i].code, changes[i].message);

@@ -67,14 +67,14 @@ static void good_archives_are_read(void **state)
         struct dg_npz *z;
         struct dg_error err = {0};
         struct dg_buffer bytes;
-        if (dg_npz_open(names[i], &z, &err) != 0)
+        if (dg_npz_open(dg_input_path(names[i]), &z, &err) != 0)
             fail_msg("%s", err.message);
         check_good(z);
         check_good(z); /* twice: reading leaves no trace */
         dg_npz_close(z);
         dg_buffer_init(&bytes);
         assert_int_equal(dg_file_read(names[i], &bytes, NULL), 0);
-        assert_int_equal(dg_npz_open_memory(bytes.data, bytes.len, &z, NULL), 0);
+        assert_int_equal(dg_npz_open(dg_input_memory(bytes.data, bytes.len), &z, NULL), 0);
         check_good(z);
         dg_npz_close(z);
         dg_buffer_deinit(&bytes);
@@ -128,7 +128,7 @@ static void bad_archives_are_refused(void **state)
         struct dg_error err = {0};
         char path[256];
         snprintf(path, sizeof path, FOLDER "%s.npz", bads[i].name);
-        int rc = dg_npz_open(path, &z, &err);
+        int rc = dg_npz_open(dg_input_path(path), &z, &err);
         if (rc != bads[i].code || !strstr(err.message, bads[i].message) ||
             strstr(err.message, path) != err.message)
             fail_msg("%s: %d \"%s\", expected %d \"%s\"", path, rc, err.message, bads[i].code,
@@ -143,7 +143,7 @@ static void wrong_crc_is_refused_when_read(void **state)
     struct dg_npz *z;
     struct dg_error err = {0};
     float data[6];
-    assert_int_equal(dg_npz_open(FOLDER "crc.npz", &z, &err), 0);
+    assert_int_equal(dg_npz_open(dg_input_path(FOLDER "crc.npz"), &z, &err), 0);
     assert_int_equal(dg_npz_read(z, dg_npz_at(z, 0), data, &err), DG_EFORMAT);
     assert_string_equal(err.field, "x");
     assert_non_null(strstr(err.message, "CRC"));
@@ -161,7 +161,7 @@ static void every_truncation_is_refused(void **state)
     for (size_t n = 0; n < bytes.len; n++) {
         struct dg_npz *z = NULL;
         struct dg_error err = {0};
-        assert_int_equal(dg_npz_open_memory(bytes.data, n, &z, &err), DG_EFORMAT);
+        assert_int_equal(dg_npz_open(dg_input_memory(bytes.data, n), &z, &err), DG_EFORMAT);
         assert_null(z);
     }
     dg_buffer_deinit(&bytes);

@@ -29,7 +29,7 @@ static void tensors_are_read(void **state)
     for (int i = 0; i < 2; i++) {
         struct dg_torch_file *f;
         struct dg_error err = {0};
-        if (dg_torch_file_open(names[i], &f, &err))
+        if (dg_torch_file_open(dg_input_path(names[i]), &f, &err))
             fail_msg("%s", err.message);
         assert_int_equal(dg_torch_file_count(f), 3);
         for (size_t k = 0; k < 3; k++) {
@@ -60,7 +60,7 @@ static void what_is_no_tensor_is_refused(void **state)
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct dg_torch_file *f;
         struct dg_error err = {0};
-        assert_int_equal(dg_torch_file_open(files[i].name, &f, &err), DG_EUNSUP);
+        assert_int_equal(dg_torch_file_open(dg_input_path(files[i].name), &f, &err), DG_EUNSUP);
         if (!strstr(err.message, files[i].message))
             fail_msg("%s: %s", files[i].name, err.message);
     }
@@ -72,7 +72,7 @@ static void try(const char *data, size_t n)
     struct dg_error err = {0};
     char *copy = malloc(n + 1); /* its own block: a read beyond is found */
     memcpy(copy, data, n);
-    if (dg_torch_file_open_memory(copy, n, &f, &err) == 0) {
+    if (dg_torch_file_open(dg_input_memory(copy, n), &f, &err) == 0) {
         for (size_t i = 0; i < dg_torch_file_count(f); i++) {
             const struct dg_safetensor *t = dg_torch_file_at(f, i);
             float *values = malloc(t->count * sizeof *values);
@@ -149,7 +149,7 @@ static void opcodes_are_refused_by_name(void **state)
     for (size_t i = 0; i < sizeof pickles / sizeof pickles[0]; i++) {
         struct dg_torch_file *f;
         struct dg_error err = {0};
-        int rc = dg_torch_file_open_memory(pickles[i].bytes, pickles[i].n, &f, &err);
+        int rc = dg_torch_file_open(dg_input_memory(pickles[i].bytes, pickles[i].n), &f, &err);
         if (rc != pickles[i].code || !strstr(err.message, pickles[i].message))
             fail_msg("%zu: %d \"%s\", expected \"%s\"", i, rc, err.message, pickles[i].message);
     }

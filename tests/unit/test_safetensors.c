@@ -40,7 +40,7 @@ static int open_copy(const struct file *f, size_t size, unsigned char **copy,
     *copy = malloc(size ? size : 1);
     memcpy(*copy, f->bytes, size);
     *s = NULL;
-    return dg_safetensors_open_memory(*copy, size, s, err);
+    return dg_safetensors_open(dg_input_memory(*copy, size), s, err);
 }
 
 /* 1.5 and -2 in the three types, an odd number of header bytes before them. */
@@ -92,15 +92,15 @@ static void good_files_are_read(void **state)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, f.bytes, f.size), f.size);
     close(fd);
-    if (dg_safetensors_open(path, &s, &err))
+    if (dg_safetensors_open(dg_input_path(path), &s, &err))
         fail_msg("%s", err.message);
     check_good(s);
     dg_safetensors_close(s);
     assert_int_equal(truncate(path, 30), 0);
-    assert_int_equal(dg_safetensors_open(path, &s, &err), DG_EFORMAT);
+    assert_int_equal(dg_safetensors_open(dg_input_path(path), &s, &err), DG_EFORMAT);
     assert_ptr_equal(strstr(err.message, path), err.message);
     unlink(path);
-    assert_int_equal(dg_safetensors_open(path, &s, NULL), DG_ENOTFOUND);
+    assert_int_equal(dg_safetensors_open(dg_input_path(path), &s, NULL), DG_ENOTFOUND);
     dg_safetensors_close(NULL);
 }
 

@@ -14,19 +14,11 @@
 
 #define WEIGHTS "weights.dgw"
 
-static char *join(const char *dir, const char *name)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_addf(&b, "%s/%s", dir, name);
-    return dg_buffer_take(&b, NULL);
-}
-
 static int write_weights(const struct dg_export *e, struct dg_error *err)
 {
     struct dg_weights_writer *w = NULL;
     const bool half = !e->full_precision && !strcmp(e->recipe->output.type, "f16");
-    char *path = join(e->dir, WEIGHTS);
+    char *path = dg_file_join(e->dir, WEIGHTS);
     int rc = path ? dg_weights_writer_open(&w, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     for (size_t i = 0; i < dg_params_count(e->config) && !rc; i++) {
@@ -49,7 +41,7 @@ static int write_weights(const struct dg_export *e, struct dg_error *err)
 static int copy(const struct dg_export *e, const char *from, const char *to, struct dg_error *err)
 {
     struct dg_map map = {0};
-    char *in = join(e->prepared_dir, from), *out = join(e->dir, to);
+    char *in = dg_file_join(e->prepared_dir, from), *out = dg_file_join(e->dir, to);
     int rc = in && out ? dg_file_map(in, &map, err)
                        : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
@@ -63,7 +55,7 @@ static int copy(const struct dg_export *e, const char *from, const char *to, str
 /* Do both sides have the same file? */
 static bool is_joint(const struct dg_export *e, const char *source, const char *target)
 {
-    char *a = join(e->prepared_dir, source), *b = join(e->prepared_dir, target);
+    char *a = dg_file_join(e->prepared_dir, source), *b = dg_file_join(e->prepared_dir, target);
     bool same = a && b && dg_file_same(a, b);
     free(a);
     free(b);

@@ -203,7 +203,7 @@ static void remove_bundle(const char *dir)
     static const char *const names[] = {"manifest.json", "weights.dgw", "joint.spm", "joint.vocab",
         "source.spm", "source.vocab", "target.spm", "target.vocab"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = dg_run_join(dir, names[i]);
+        char *path = dg_file_join(dir, names[i]);
         if (path)
             unlink(path);
         free(path);

@@ -84,7 +84,6 @@ int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_err
 void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
 
 void dg_run_close(struct dg_run *r);
-char *dg_run_join(const char *dir, const char *name); /* NULL on out of memory */
 
 /* validate.c */
 /* On the dev sets, of which there must be one; *score is what the run's stop_metric says, higher is

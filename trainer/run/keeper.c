@@ -1,5 +1,7 @@
 #include "trainer/run/keeper.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,19 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *join(const char *dir, const char *name)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_addf(&b, "%s/%s", dir, name);
-    return dg_buffer_take(&b, NULL);
-}
-
 char *dg_keeper_path(const struct dg_keeper *k, uint64_t step)
 {
     char name[48];
     snprintf(name, sizeof name, "%08" PRIu64 ".ckpt", step);
-    return join(k->dir, name);
+    return dg_file_join(k->dir, name);
 }
 
 static int push(struct dg_keeper *k, struct dg_kept kept, struct dg_error *err)
@@ -78,7 +72,7 @@ int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct d
     struct dg_error *err)
 {
     struct dg_keeper *k = calloc(1, sizeof *k);
-    char *index = join(dir, "index.json");
+    char *index = dg_file_join(dir, "index.json");
     int rc = 0;
     if (k) {
         k->dir = strdup(dir);
@@ -129,7 +123,7 @@ void dg_keeper_clean(const struct dg_keeper *k)
         const char *end = strrchr(e->d_name, '.');
         bool stale = strstr(e->d_name, ".tmp-") ||
                      (end && !strcmp(end, ".ckpt") && !is_listed(k, e->d_name));
-        char *path = stale ? join(k->dir, e->d_name) : NULL;
+        char *path = stale ? dg_file_join(k->dir, e->d_name) : NULL;
         if (path)
             unlink(path);
         free(path);
@@ -142,7 +136,7 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
 {
     struct dg_json *index = dg_json_new_object(), *list = dg_json_new_array();
     struct dg_buffer text;
-    char *path = join(k->dir, "index.json");
+    char *path = dg_file_join(k->dir, "index.json");
     dg_buffer_init(&text);
     for (size_t i = 0; i < k->n; i++) {
         struct dg_json *e = dg_json_new_object();

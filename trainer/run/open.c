@@ -13,14 +13,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-char *dg_run_join(const char *dir, const char *name)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_addf(&b, "%s/%s", dir, name);
-    return dg_buffer_take(&b, NULL);
-}
-
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
 {
     memset(r, 0, sizeof *r);
@@ -32,7 +24,7 @@ void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
 /* One process at a time trains in a folder. */
 static int take_lock(struct dg_run *r, struct dg_error *err)
 {
-    char *path = dg_run_join(r->o->dir, "lock");
+    char *path = dg_file_join(r->o->dir, "lock");
     int rc = 0;
     r->lock = path ? open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644) : -1;
     if (r->lock < 0)
@@ -49,11 +41,11 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     int rc = r->o->look ? 0 : dg_file_make_dir(dir, err);
     if (rc)
         return rc;
-    r->checkpoint_dir = dg_run_join(dir, "checkpoints");
-    r->validation_dir = dg_run_join(dir, "validation");
-    r->bundle_dir = dg_run_join(dir, "bundle");
-    r->log_path = dg_run_join(dir, "log.jsonl");
-    r->prepared_dir = r->o->prepared ? strdup(r->o->prepared) : dg_run_join(dir, "data");
+    r->checkpoint_dir = dg_file_join(dir, "checkpoints");
+    r->validation_dir = dg_file_join(dir, "validation");
+    r->bundle_dir = dg_file_join(dir, "bundle");
+    r->log_path = dg_file_join(dir, "log.jsonl");
+    r->prepared_dir = r->o->prepared ? strdup(r->o->prepared) : dg_file_join(dir, "data");
     if (!r->checkpoint_dir || !r->validation_dir || !r->bundle_dir || !r->log_path ||
         !r->prepared_dir)
         return dg_error_set(err, DG_ENOMEM, "no memory for the paths of %s", dir);

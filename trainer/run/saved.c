@@ -40,7 +40,7 @@ static int write_take(const struct dg_run *r, struct dg_json *o, struct dg_error
 {
     struct dg_buffer text;
     dg_buffer_init(&text);
-    char *path = dg_run_join(r->o->dir, "run.json");
+    char *path = dg_file_join(r->o->dir, "run.json");
     int rc = !path || !o || dg_json_write(o, 2, &text) || text.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
                  : dg_file_write(path, text.data, text.len, err);
@@ -58,7 +58,7 @@ int dg_run_save(struct dg_run *r, struct dg_error *err)
 
 static struct dg_json *load(const struct dg_run *r, struct dg_error *err)
 {
-    char *path = dg_run_join(r->o->dir, "run.json");
+    char *path = dg_file_join(r->o->dir, "run.json");
     struct dg_json *o = path ? dg_json_load(path, err) : NULL;
     if (!path)
         dg_error_set(err, DG_ENOMEM, "no memory for a path");

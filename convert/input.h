@@ -1,0 +1,56 @@
+/* Where a reader of model files takes its bytes from: a path, or memory that is borrowed until the
+ * reader is closed. Values; any thread. Private to convert/ and its tests. */
+#ifndef DG_CONVERT_INPUT_H
+#define DG_CONVERT_INPUT_H
+
+#include "base/file.h"
+#include "base/json.h"
+
+/* By dg_input_path or dg_input_memory. */
+struct dg_input {
+    /* NULL: the bytes are in memory. */
+    const char *path;
+    const void *data;
+    size_t size;
+};
+
+static inline struct dg_input dg_input_path(const char *path)
+{
+    return (struct dg_input){.path = path};
+}
+
+static inline struct dg_input dg_input_memory(const void *data, size_t size)
+{
+    return (struct dg_input){.data = data, .size = size};
+}
+
+/* What is left to read. */
+struct dg_input_cursor {
+    const unsigned char *at, *end;
+};
+
+/* The next n bytes; NULL when there are fewer. */
+static inline const unsigned char *dg_input_take(struct dg_input_cursor *c, uint64_t n)
+{
+    const unsigned char *p = c->at;
+    if (n > (uint64_t)(c->end - c->at))
+        return NULL;
+    c->at += n;
+    return p;
+}
+
+/* All of the input's bytes. A path is mapped into *map, which was zero and which the caller unmaps
+ * in every case; memory leaves *map as it is. */
+int dg_input_open(const struct dg_input *in, struct dg_map *map, struct dg_input_cursor *all,
+    struct dg_error *err);
+/* rc; where it is an error, its message begins with the path. */
+int dg_input_result(const struct dg_input *in, int rc, struct dg_error *err);
+
+/* Is there such a file in the directory? */
+bool dg_input_has(const char *dir, const char *name);
+/* The object in a JSON file of the directory; one that may be missing leaves *out as it is. The
+ * error's field is the file's name. Caller frees. */
+int dg_input_json(
+    const char *dir, const char *name, bool required, struct dg_json **out, struct dg_error *err);
+
+#endif
