@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "tokenizer/spm_processor.h"
+#include "weights/bundle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static int name_file(
     return 0;
 }
 
-int dg_convert_write_weights(
+static int commit_weights(
     struct dg_weights_writer *w, const char *out, struct dg_json *manifest, struct dg_error *err)
 {
     char *path = dg_file_join(out, WEIGHTS_FILE);
@@ -26,6 +27,18 @@ int dg_convert_write_weights(
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     free(path);
     return rc ? rc : name_file(manifest, "weights", WEIGHTS_FILE, err);
+}
+
+static int write_weights(const struct dg_convert_bundle *b, struct dg_error *err)
+{
+    struct dg_weights_writer *w = NULL;
+    int rc = dg_weights_writer_open(&w, err);
+    if (!rc)
+        rc = b->add_tensors(b->job, w, err);
+    if (!rc)
+        rc = commit_weights(w, b->out, b->manifest, err);
+    dg_weights_writer_close(w);
+    return rc;
 }
 
 static int copy_file(const char *from, const char *to, struct dg_error *err)
@@ -51,9 +64,11 @@ static int write_side(const char *out, struct dg_json *manifest, const char *key
     return rc;
 }
 
-int dg_convert_write_sides(const struct dg_convert_sides *s, const char *out,
-    struct dg_json *manifest, struct dg_error *err)
+static int write_sides(const struct dg_convert_bundle *b, struct dg_error *err)
 {
+    const struct dg_convert_sides *s = &b->sides;
+    const char *out = b->out;
+    struct dg_json *manifest = b->manifest;
     bool joint = dg_convert_vocab_equal(s->source, s->target);
     bool joint_spm = s->source_spm && s->target_spm && strcmp(s->source_spm, s->target_spm) == 0;
     int rc = 0;
@@ -70,6 +85,18 @@ int dg_convert_write_sides(const struct dg_convert_sides *s, const char *out,
         rc = write_side(out, manifest, "target_vocab", joint ? "joint.vocab" : "target.vocab",
             s->target, NULL, err);
     return rc;
+}
+
+int dg_convert_write(const struct dg_convert_bundle *b, struct dg_error *err)
+{
+    int rc = dg_bundle_begin(b->out, err);
+    if (!rc)
+        rc = write_weights(b, err);
+    if (!rc)
+        rc = write_sides(b, err);
+    if (!rc && b->add_files)
+        rc = b->add_files(b->job, err);
+    return rc ? rc : dg_bundle_seal(b->out, b->manifest, err);
 }
 
 int dg_convert_check_spm(const char *path, struct dg_error *err)
@@ -96,4 +123,17 @@ struct dg_json *dg_convert_manifest(
     dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8");
     dg_json_free(m);
     return NULL;
+}
+
+int dg_convert_manifest_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
+    const char *from, struct dg_error *err)
+{
+    struct dg_json *pair = dg_json_new_array(), *origin = dg_json_new_object();
+    int rc = dg_json_append_take(pair, dg_json_new_string(source_lang, strlen(source_lang)));
+    rc |= dg_json_append_take(pair, dg_json_new_string(target_lang, strlen(target_lang)));
+    rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
+    rc |= dg_json_set_string(origin, "converted_from", from);
+    rc |= dg_json_set_take(m, "training", origin);
+    return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
+              : 0;
 }

@@ -14,13 +14,22 @@ struct dg_convert_sides {
     const struct dg_convert_vocab *source, *target;
 };
 
-/* The weights file, named in the manifest's "files". */
-int dg_convert_write_weights(
-    struct dg_weights_writer *w, const char *out, struct dg_json *manifest, struct dg_error *err);
+/* What a bundle is made of. */
+struct dg_convert_bundle {
+    /* Its directory. */
+    const char *out;
+    /* By dg_convert_manifest; files are named in its "files". */
+    struct dg_json *manifest;
+    struct dg_convert_sides sides;
+    /* The converter, for what is its own: the tensors, and further files (NULL: none). */
+    void *job;
+    int (*add_tensors)(void *job, struct dg_weights_writer *w, struct dg_error *err);
+    int (*add_files)(void *job, struct dg_error *err);
+};
 
-/* Vocabularies and models, one file where both sides share it, named in the manifest's "files". */
-int dg_convert_write_sides(const struct dg_convert_sides *s, const char *out,
-    struct dg_json *manifest, struct dg_error *err);
+/* Begin the directory, write weights, vocabularies and SentencePiece models (one file where both
+ * sides share it) and further files, and seal it. */
+int dg_convert_write(const struct dg_convert_bundle *b, struct dg_error *err);
 
 /* A SentencePiece model that is none is found now, and not by the server. */
 int dg_convert_check_spm(const char *path, struct dg_error *err);
@@ -29,5 +38,10 @@ int dg_convert_check_spm(const char *path, struct dg_error *err);
  * NULL when memory is out or a text is not UTF-8. */
 struct dg_json *dg_convert_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err);
+
+/* The one pair of languages that a model translates, and what it was converted from (into
+ * "training"). */
+int dg_convert_manifest_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
+    const char *from, struct dg_error *err);
 
 #endif

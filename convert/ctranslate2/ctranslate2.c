@@ -6,7 +6,6 @@
 #include "convert/ctranslate2/tensors.h"
 #include "convert/output.h"
 #include "convert/vocab.h"
-#include "weights/bundle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,37 +149,29 @@ static int start_manifest(struct job *j, struct dg_error *err)
     const struct dg_convert_ctranslate2 *o = j->o;
     char name[80];
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
-    struct dg_json *m = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
-    struct dg_json *pair = dg_json_new_array(), *origin = dg_json_new_object();
-    j->manifest = m;
-    int rc = m ? 0 : DG_ENOMEM;
-    rc |= dg_json_append_take(pair, dg_json_new_string(o->source_lang, strlen(o->source_lang)));
-    rc |= dg_json_append_take(pair, dg_json_new_string(o->target_lang, strlen(o->target_lang)));
-    rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
-    rc |= dg_json_set_string(origin, "converted_from", "ctranslate2");
-    rc |= dg_json_set_take(m, "training", origin);
-    return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
-              : 0;
+    j->manifest = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    return j->manifest ? dg_convert_manifest_pair(
+                             j->manifest, o->source_lang, o->target_lang, "ctranslate2", err)
+                       : DG_ENOMEM;
+}
+
+static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)
+{
+    const struct job *j = job;
+    return dg_ct2_tensors_add(
+        j->model, &j->config, &(struct dg_ct2_storage){j->o->type, j->o->keep_int8}, w, err);
 }
 
 static int write_bundle(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 *o = j->o;
-    struct dg_weights_writer *w = NULL;
-    const struct dg_convert_sides sides = {
-        o->source_spm, o->target_spm ? o->target_spm : o->source_spm, &j->source, &j->target};
-    int rc = dg_bundle_begin(o->out, err);
-    if (!rc)
-        rc = dg_weights_writer_open(&w, err);
-    if (!rc)
-        rc = dg_ct2_tensors_add(
-            j->model, &j->config, &(struct dg_ct2_storage){o->type, o->keep_int8}, w, err);
-    if (!rc)
-        rc = dg_convert_write_weights(w, o->out, j->manifest, err);
-    dg_weights_writer_close(w);
-    if (!rc)
-        rc = dg_convert_write_sides(&sides, o->out, j->manifest, err);
-    return rc ? rc : dg_bundle_seal(o->out, j->manifest, err);
+    const struct dg_convert_bundle b = {.out = o->out,
+        .manifest = j->manifest,
+        .sides = {o->source_spm, o->target_spm ? o->target_spm : o->source_spm, &j->source,
+            &j->target},
+        .job = j,
+        .add_tensors = add_tensors};
+    return dg_convert_write(&b, err);
 }
 
 int dg_convert_ctranslate2(const struct dg_convert_ctranslate2 *o, struct dg_error *err)

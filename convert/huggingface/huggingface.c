@@ -1,7 +1,6 @@
 #include "convert/huggingface/huggingface.h"
 
 #include "base/file.h"
-#include "weights/bundle.h"
 #include "convert/huggingface/config.h"
 #include "convert/huggingface/tensor_set.h"
 #include "convert/huggingface/tensors.h"
@@ -132,23 +131,20 @@ static int start_manifest(struct job *j, struct dg_error *err)
     return rc ? rc : write_origin(j, err);
 }
 
+static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)
+{
+    const struct job *j = job;
+    return dg_hf_tensors_add(j->tensors, &j->tables, &j->options, &j->config, j->o->type, w, err);
+}
+
 static int write_bundle(struct job *j, struct dg_error *err)
 {
-    const struct dg_convert_sides sides = {j->source_spm, j->target_spm, &j->source, &j->target};
-    struct dg_weights_writer *w = NULL;
-    int rc = dg_bundle_begin(j->o->out, err);
-    if (!rc)
-        rc = dg_weights_writer_open(&w, err);
-    if (!rc)
-        rc = dg_hf_tensors_add(j->tensors, &j->tables, &j->options, &j->config, j->o->type, w, err);
-    if (!rc)
-        rc = dg_convert_write_weights(w, j->o->out, j->manifest, err);
-    if (!rc)
-        rc = dg_convert_write_sides(&sides, j->o->out, j->manifest, err);
-    if (!rc)
-        rc = dg_bundle_seal(j->o->out, j->manifest, err);
-    dg_weights_writer_close(w);
-    return rc;
+    const struct dg_convert_bundle b = {.out = j->o->out,
+        .manifest = j->manifest,
+        .sides = {j->source_spm, j->target_spm, &j->source, &j->target},
+        .job = j,
+        .add_tensors = add_tensors};
+    return dg_convert_write(&b, err);
 }
 
 static int check_arguments(const struct dg_convert_huggingface *o, struct dg_error *err)

@@ -1,7 +1,6 @@
 #include "convert/marian/marian.h"
 
 #include "base/file.h"
-#include "weights/bundle.h"
 #include "convert/marian/lexicon.h"
 #include "convert/marian/options.h"
 #include "convert/marian/tensors.h"
@@ -137,28 +136,17 @@ static int read_config(struct job *j, struct dg_error *err)
     return rc ? rc : dg_config_check(c, err);
 }
 
-static int write_weights(struct job *j, struct dg_error *err)
+static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)
 {
-    struct dg_weights_writer *w = NULL;
-    int rc = dg_weights_writer_open(&w, err);
-    if (!rc)
-        rc = dg_marian_tensors_add(j->arrays, &j->config, &j->options,
-            &(struct dg_marian_storage){j->o->type, j->o->keep_int8, j->o->input_scales}, w, err);
-    if (!rc)
-        rc = dg_convert_write_weights(w, j->o->out, j->manifest, err);
-    dg_weights_writer_close(w);
-    return rc;
-}
-
-static int write_vocabs(struct job *j, struct dg_error *err)
-{
-    struct dg_convert_sides sides = {j->source_spm, j->target_spm, &j->source, &j->target};
-    return dg_convert_write_sides(&sides, j->o->out, j->manifest, err);
+    const struct job *j = job;
+    return dg_marian_tensors_add(j->arrays, &j->config, &j->options,
+        &(struct dg_marian_storage){j->o->type, j->o->keep_int8, j->o->input_scales}, w, err);
 }
 
 /* Lists of the lexicon; a vocabulary that both sides have is one by its file, not by its pieces. */
-static int write_shortlist(struct job *j, struct dg_error *err)
+static int add_shortlist(void *job, struct dg_error *err)
 {
+    const struct job *j = job;
     const struct dg_convert_marian *o = j->o;
     const bool shared = !o->target_vocab || strcmp(o->source_vocab, o->target_vocab) == 0;
     if (!o->shortlist)
@@ -179,22 +167,31 @@ static int start_manifest(struct job *j, struct dg_error *err)
     const struct dg_convert_marian *o = j->o;
     char name[80];
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
-    struct dg_json *m = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
-    struct dg_json *pair = dg_json_new_array(), *origin = dg_json_new_object();
-    j->manifest = m;
-    int rc = m ? 0 : DG_ENOMEM;
-    rc |= dg_json_append_take(pair, dg_json_new_string(o->source_lang, strlen(o->source_lang)));
-    rc |= dg_json_append_take(pair, dg_json_new_string(o->target_lang, strlen(o->target_lang)));
-    rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
+    j->manifest = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    int rc = j->manifest ? dg_convert_manifest_pair(
+                               j->manifest, o->source_lang, o->target_lang, "marian", err)
+                         : DG_ENOMEM;
+    if (rc)
+        return rc;
     if (j->options.alignment_layer) { /* Marian trains and reads the layer's first head alone */
-        rc |= dg_json_set_int(m, "alignment_layer", j->options.alignment_layer);
-        rc |= dg_json_set_int(m, "alignment_head", 1);
+        rc |= dg_json_set_int(j->manifest, "alignment_layer", j->options.alignment_layer);
+        rc |= dg_json_set_int(j->manifest, "alignment_head", 1);
     }
-    rc |= dg_json_set_string(origin, "converted_from", "marian");
-    rc |= dg_json_set_string(origin, "marian_version", j->options.version);
-    rc |= dg_json_set_take(m, "training", origin);
+    rc |= dg_json_set_string(
+        dg_json_get(j->manifest, "training"), "marian_version", j->options.version);
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
               : 0;
+}
+
+static int write_bundle(struct job *j, struct dg_error *err)
+{
+    const struct dg_convert_bundle b = {.out = j->o->out,
+        .manifest = j->manifest,
+        .sides = {j->source_spm, j->target_spm, &j->source, &j->target},
+        .job = j,
+        .add_tensors = add_tensors,
+        .add_files = add_shortlist};
+    return dg_convert_write(&b, err);
 }
 
 static int check_arguments(const struct dg_convert_marian *o, struct dg_error *err)
@@ -226,15 +223,7 @@ int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err)
     if (!rc)
         rc = start_manifest(&j, err);
     if (!rc)
-        rc = dg_bundle_begin(o->out, err);
-    if (!rc)
-        rc = write_weights(&j, err);
-    if (!rc)
-        rc = write_vocabs(&j, err);
-    if (!rc)
-        rc = write_shortlist(&j, err);
-    if (!rc)
-        rc = dg_bundle_seal(o->out, j.manifest, err);
+        rc = write_bundle(&j, err);
     dg_json_free(j.manifest);
     dg_convert_vocab_deinit(&j.source);
     dg_convert_vocab_deinit(&j.target);

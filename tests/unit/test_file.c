@@ -349,6 +349,14 @@ static void folders_are_made(void **state)
     assert_int_equal(dg_file_make_dir("", &err), DG_ENOTFOUND);
 }
 
+static void folder_and_name_are_joined(void **state)
+{
+    (void)state;
+    char *path = dg_file_join("a/b", "c.json");
+    assert_string_equal(path, "a/b/c.json");
+    free(path);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, folder_new, folder_free)
 
 int main(void)
@@ -367,6 +375,7 @@ int main(void)
         TEST(relative_names_work),
         TEST(writers_do_not_mix),
         TEST(folders_are_made),
+        TEST(folder_and_name_are_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
