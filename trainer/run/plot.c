@@ -6,6 +6,8 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/svg.h"
+#include "text/utf8.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -51,14 +53,6 @@ static const struct panel panels[] = {
 };
 
 enum { N_PANELS = sizeof panels / sizeof panels[0], COLUMNS = 2 };
-
-static const char *const colours[] = {
-    "#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#0f7b8a"};
-
-static const char *colour_of(size_t run)
-{
-    return colours[run % (sizeof colours / sizeof colours[0])];
-}
 
 static int series_add(struct series *s, double x, double y)
 {
@@ -233,19 +227,8 @@ static void draw_panel(struct dg_buffer *out, size_t p, const struct series *all
     struct axis x = make_axis(x0, x1), y = make_axis(panels[p].from_zero ? fmin(y0, 0) : y0, y1);
     draw_grid(out, &x, &y);
     for (size_t i = 0; i < runs * 2; i++)
-        draw_series(out, &all[(i / 2 * N_PANELS + p) * 2 + i % 2], &x, &y, colour_of(i / 2),
+        draw_series(out, &all[(i / 2 * N_PANELS + p) * 2 + i % 2], &x, &y, dg_svg_colour(i / 2),
             panels[p].curves[i % 2].dots);
-}
-
-/* Text between tags: < > & may stand in a path. */
-static void add_text(struct dg_buffer *out, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '<' || *s == '>' || *s == '&')
-            dg_buffer_adds(out, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
-        else
-            dg_buffer_add(out, s, 1);
-    }
 }
 
 static void draw(
@@ -253,19 +236,14 @@ static void draw(
 {
     int head = HEAD + ROW * (int)runs, rows = (N_PANELS + COLUMNS - 1) / COLUMNS;
     int w = COLUMNS * PANEL_W, h = head + rows * PANEL_H;
-    dg_buffer_addf(out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-        "height=\"%d\" "
-        "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" "
-        "fill=\"#fff\"/>\n",
-        w, h, w, h);
+    dg_svg_begin(out, (size_t)w, (size_t)h, 12);
     for (size_t i = 0; i < runs; i++) {
         int y = HEAD + ROW * (int)i;
         dg_buffer_addf(out,
             "<rect x=\"%d\" y=\"%d\" width=\"18\" height=\"4\" fill=\"%s\"/><text x=\"%d\" "
             "y=\"%d\">",
-            LEFT, y - 6, colour_of(i), LEFT + 26, y);
-        add_text(out, logs[i]);
+            LEFT, y - 6, dg_svg_colour(i), LEFT + 26, y);
+        dg_svg_text(out, logs[i], dg_utf8_check(logs[i], strlen(logs[i]), NULL) == 0);
         dg_buffer_adds(out, "</text>\n");
     }
     for (size_t p = 0; p < N_PANELS; p++) {
@@ -274,7 +252,7 @@ static void draw(
         draw_panel(out, p, all, runs);
         dg_buffer_adds(out, "</g>\n");
     }
-    dg_buffer_adds(out, "</svg>\n");
+    dg_svg_end(out);
 }
 
 int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error *err)

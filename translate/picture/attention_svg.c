@@ -1,5 +1,6 @@
 #include "translate/picture/attention_svg.h"
 
+#include "base/svg.h"
 #include "text/utf8.h"
 
 #include <string.h>
@@ -17,43 +18,22 @@ enum {
     LABEL_MAX = 420
 };
 
-/* Told apart on white, in this order also by the colour-blind (Okabe and Ito's, then darker
- * ones). */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
-    "#56b4e9", "#7f3c8d", "#6b6b00", "#a51d2d", "#1c4966", "#2e8540", "#8c510a", "#5e4fa2",
-    "#d6288c", "#404040", "#00868b"};
-
-static const char *colour(uint32_t head)
+static bool is_utf8(const char *s)
 {
-    return colours[head % (sizeof colours / sizeof colours[0])];
+    return dg_utf8_check(s, strlen(s), NULL) == 0;
 }
 
-/* Text as XML may hold it: bytes that are no UTF-8 and control characters become U+FFFD. */
 static void add_text(struct dg_buffer *b, const char *s)
 {
-    bool valid = dg_utf8_check(s, strlen(s), NULL) == 0;
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '&')
-            dg_buffer_adds(b, "&amp;");
-        else if (c == '<')
-            dg_buffer_adds(b, "&lt;");
-        else if (c == '>')
-            dg_buffer_adds(b, "&gt;");
-        else if (c < 0x20 || c == 0x7f || (c >= 0x80 && !valid))
-            dg_buffer_adds(b, "\xEF\xBF\xBD");
-        else
-            dg_buffer_add(b, s, 1);
-    }
+    dg_svg_text(b, s, is_utf8(s));
 }
 
 static size_t width_of(char *const *labels, uint32_t n)
 {
     size_t most = LABEL_MIN;
     for (uint32_t i = 0; i < n; i++) {
-        size_t w = LETTER * (dg_utf8_check(labels[i], strlen(labels[i]), NULL) == 0
-                                    ? dg_utf8_count(labels[i], strlen(labels[i]))
-                                    : strlen(labels[i]));
+        size_t w = LETTER * (is_utf8(labels[i]) ? dg_utf8_count(labels[i], strlen(labels[i]))
+                                                : strlen(labels[i]));
         most = w > most ? w : most;
     }
     return most < LABEL_MAX ? most : LABEL_MAX;
@@ -84,13 +64,10 @@ static void begin(
     size_t legend = MARGIN + (size_t)v->n_heads * 34;
     width = width > legend ? width : legend;
     width = width > 360 ? width : 360;
-    dg_buffer_addf(b,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" viewBox=\"0 0 %zu "
-        "%zu\" "
-        "font-family=\"sans-serif\" font-size=\"14\">\n<title>",
-        width, height, width, height);
+    dg_svg_begin(b, width, height, 14);
+    dg_buffer_adds(b, "<title>");
     add_title(v, b);
-    dg_buffer_adds(b, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+    dg_buffer_adds(b, "</title>\n");
     dg_buffer_addf(b, "<text x=\"%d\" y=\"22\" fill=\"#333\">", MARGIN);
     add_title(v, b);
     dg_buffer_adds(b, "</text>\n");
@@ -98,7 +75,7 @@ static void begin(
         dg_buffer_addf(b,
             "<rect x=\"%u\" y=\"34\" width=\"12\" height=\"12\" fill=\"%s\"/>"
             "<text x=\"%u\" y=\"45\" font-size=\"12\">%u</text>\n",
-            MARGIN + h * 34, colour(h), MARGIN + h * 34 + 15, v->heads[h] + 1);
+            MARGIN + h * 34, dg_svg_colour(h), MARGIN + h * 34 + 15, v->heads[h] + 1);
 }
 
 static void add_label(
@@ -117,7 +94,7 @@ static void write_lines(
     begin(
         v, right + width_of(v->column_labels, v->columns) + MARGIN, HEAD + most * LINE + MARGIN, b);
     for (uint32_t h = 0; h < v->n_heads; h++) {
-        dg_buffer_addf(b, "<g stroke=\"%s\" stroke-width=\"2\">\n", colour(h));
+        dg_buffer_addf(b, "<g stroke=\"%s\" stroke-width=\"2\">\n", dg_svg_colour(h));
         for (uint32_t r = 0; r < v->rows; r++) {
             for (uint32_t c = 0; is_shown(v, o, r) && c < v->columns; c++) {
                 float w = weight(v, h, r, c);
@@ -142,7 +119,7 @@ static void write_lines(
 static void add_grid(const struct dg_attention_view *v, const struct dg_attention_svg *o,
     uint32_t h, size_t x, size_t y, struct dg_buffer *b)
 {
-    dg_buffer_addf(b, "<g fill=\"%s\">\n", colour(h));
+    dg_buffer_addf(b, "<g fill=\"%s\">\n", dg_svg_colour(h));
     for (uint32_t r = 0; r < v->rows; r++) {
         for (uint32_t c = 0; is_shown(v, o, r) && c < v->columns; c++) {
             dg_buffer_addf(b,
@@ -197,6 +174,6 @@ int dg_attention_svg_write(const struct dg_attention_view *v, const struct dg_at
         write_grids(v, o, out);
     else
         write_lines(v, o, out);
-    dg_buffer_adds(out, "</svg>\n");
+    dg_svg_end(out);
     return out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for the picture") : 0;
 }
