@@ -3,6 +3,7 @@ from html import escape
 from math import log10
 
 OURS, PEER, INK, FAINT = "#2a7f9e", "#b08a4a", "#5f6b73", "#b9c0c5"
+CURVES = (OURS, PEER, "#7a5c99", "#5c8a4a", "#a8504a", "#3f5fa8", "#8a8a2e")
 
 
 def text(x, y, s, size=12, anchor="start", colour=INK):
@@ -66,7 +67,7 @@ def curve_chart(title, x_name, y_name, curves, width=380, height=260):
             parts.append(text(left - 5, place(x0, y)[1] + 3, f"{y:g}", 9, "end"))
             parts.append(f'<path d="M{left} {place(x0, y)[1]:.1f}H{right}" stroke="{FAINT}" stroke-width="0.4"/>')
     for i, (label, curve) in enumerate(curves):
-        colour = (OURS, PEER, "#7a5c99", "#5c8a4a", "#a8504a")[i % 5]
+        colour = CURVES[i % len(CURVES)]
         points = " ".join("%.1f,%.1f" % place(x, y) for x, y in sorted(curve))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
         parts.append(text(left + 8, top + 12 + 13 * i, label, 10, colour=colour))
