@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve paper paper-table1 paper-grid test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -68,6 +68,15 @@ bench-card: build ## scores and sentences for the model cards; DATA=FOLDER BUNDL
 
 bench-serve: build ## speed and latency over HTTP
 	@bench/run-serve.sh
+
+paper: build ## docs/paper.md's tables from bench/results/paper/
+	@bench/run-paper.sh report
+
+paper-table1: ## Table 1 of the paper measured: layers over length and dimension, three minutes
+	@bench/run-paper.sh table1
+
+paper-grid: build ## Table 3 of the paper in small, hours; goes on where it stopped; DATA=FOLDER
+	@bench/run-paper.sh grid
 
 test-gpu: ## what needs a GPU, on programs built where nvcc is; compiles nothing
 	@scripts/test-gpu

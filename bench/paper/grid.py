@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Table 3 in small: every row of it trained on Multi30k, dimensions a quarter and layers half of the paper's, for the same number of
+updates; no averaging, beam 4, length penalty 0.6. Base has two seeds. A row's result is a file of its own in
+bench/results/paper/grid/; one that is there is not trained again, and a row that was interrupted goes on (SIGTERM is fine).
+
+  grid.py --data DIR [--only ROW,...] [--list] [--updates N --out DIR] [--threads N]
+
+bf16 where the processor multiplies in it, as said in the result. Rows can be shared out among machines with --only.
+"""
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import facts  # noqa: E402
+import machine  # noqa: E402
+import record  # noqa: E402
+import shapes  # noqa: E402
+
+BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
+RECIPES = "trainer/recipes/paper/table3"
+VOCABULARY, UPDATES = 6000, 3000
+# Of multi30k-reference.json, but for the rows' own; what the table says of training is kept: no averaging, no calibration.
+SETTINGS = {"vocabulary.size": VOCABULARY, "vocabulary.character_coverage": 1, "training.batch_tokens": 1200, "training.batch_mode": "padded",
+            "training.warmup": 1000, "training.lr_scale": 0.6, "training.checkpoint_updates": 250, "training.checkpoint_minutes": 0,
+            "training.keep_last": 1, "training.keep_best": 0, "training.average_last": 1, "validation.every": 1000000000,
+            "validation.calibrate": 0}
+DATA = {"pairs": [{"source_lang": "en", "target_lang": "de", "train": [{"source": "multi30k/train.en.gz", "target": "multi30k/train.de.gz"}],
+                   "dev": [{"source": "multi30k/val.en.gz", "target": "multi30k/val.de.gz"}]}]}
+FLOPS = 66e9  # a second of one Zen 3 core in fp32: multi30k-reference.json, 3,650 updates in 39 minutes
+PADDED_FULL = 0.85  # of padded tokens that are pieces
+
+
+def rows():
+    """(name, row of the table, seed)"""
+    return [(name, name, 1) for name in facts.TABLE3] + [("base-2", "base", 2)]
+
+
+def whole(row):
+    """The paper's recipe with every default."""
+    out = subprocess.run([f"{BIN}/dragoman-train", "recipe", f"{RECIPES}/{row}.json"], capture_output=True, text=True, check=True)
+    return json.loads(out.stdout)
+
+
+def scaled(m):
+    """The model at a quarter of its dimensions and half of its layers; the number of heads stays."""
+    quarter = {k: m[k] // 4 for k in ("d_model", "d_ff", "d_k", "d_v")}
+    return {**m, **quarter, "encoder_layers": m["encoder_layers"] // 2, "decoder_layers": m["decoder_layers"] // 2}
+
+
+def core_minutes(m, updates):
+    """Estimated, of one Zen 3 core in fp32."""
+    tokens = int(PADDED_FULL * SETTINGS["training.batch_tokens"])
+    return updates * shapes.training_flops(m, VOCABULARY, tokens, 15) / FLOPS / 60
+
+
+class Grid:
+    def __init__(self, a):
+        self.a, self.stopping, self.child = a, False, None
+        signal.signal(signal.SIGTERM, self.stop)
+        signal.signal(signal.SIGINT, self.stop)
+
+    def stop(self, *_):
+        self.stopping = True
+        if self.child:
+            self.child.terminate()
+
+    def recipe(self, row, seed):
+        """A recipe file of our own: the paper's row, scaled, on Multi30k."""
+        full = whole(row)
+        values = {**SETTINGS, "training.updates": self.a.updates, "training.seed": seed}
+        sections = {"name": f"grid-{row}", "extends": os.path.abspath(f"{RECIPES}/{row}.json"), "data": DATA, "model": scaled(full["model"]),
+                    "vocabulary": {}, "training": {}, "validation": {}}
+        for key, value in values.items():
+            section, field = key.split(".")
+            sections[section][field] = value
+        sections["training"]["dropout"] = full["training"]["dropout"]
+        path = os.path.join(self.a.work, f"{row}-{seed}.json")
+        record.write(self.a.work, f"{row}-{seed}", {".json": sections})
+        return path
+
+    def call(self, *command):
+        """Run to its end; what it printed, and its CPU seconds."""
+        before = machine.children_seconds()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as self.child:
+            out, why = self.child.communicate()
+        code, self.child = self.child.returncode, None
+        if code:
+            sys.exit(f"bench: {' '.join(command)}: {code}: {why}")
+        return out, machine.children_seconds() - before
+
+    def train(self, name, row, seed):
+        """The CPU seconds that it took in all; None when it was stopped."""
+        folder = os.path.join(self.a.work, name)
+        state = os.path.join(folder, "grid.json")
+        spent = json.load(open(state, encoding="utf-8"))["cpu_seconds"] if os.path.exists(state) else 0.0
+        options = ["--quiet", "--no-scores", *(["--threads", str(self.a.threads)] if self.a.threads else [])]
+        if os.path.exists(os.path.join(folder, "checkpoints", "index.json")):
+            command = [f"{BIN}/dragoman-train", "resume", folder]
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            spent = 0.0
+            command = [f"{BIN}/dragoman-train", "run", self.recipe(row, seed), "--data", self.a.data, "--out", folder, "--precision", self.a.precision,
+                       "--prepared", os.path.join(self.a.work, "data")]
+        _, cpu = self.call(*command, *options)
+        record.write(folder, "grid", {".json": {"cpu_seconds": round(spent + cpu, 1)}})
+        return None if self.stopping else spent + cpu
+
+    def row(self, name, row, seed):
+        cpu = self.train(name, row, seed)
+        if cpu is None:
+            return
+        bundle = os.path.join(self.a.work, name + ".bundle")
+        shutil.rmtree(bundle, ignore_errors=True)
+        self.call(f"{BIN}/dragoman-train", "average", os.path.join(self.a.work, name), "--last", "1", "--out", bundle, "--no-scores")
+        out, _ = self.call(f"{BIN}/dragoman-train", "evaluate", bundle, *(os.path.join(self.a.data, f"multi30k/val.{x}.gz") for x in ("en", "de")),
+                           "--beam-size", "4", "--length-penalty", "0.6", "--json")
+        if self.stopping:
+            return
+        scores = json.loads(out)
+        m = scaled(whole(row)["model"])
+        print(record.write(self.a.out, name, {".json": {
+            "row": row, "seed": seed, "updates": self.a.updates, "perplexity": scores["perplexity"], "bleu": scores["bleu"], "lines": scores["lines"],
+            "parameters": shapes.parameters(m, VOCABULARY), "cpu_seconds": round(cpu, 1), "precision": self.a.precision,
+            "data": "Multi30k: 29,000 pairs en-de; scored on val", "machine": machine.describe(), "revision": self.a.revision,
+            "date": time.strftime("%Y-%m-%d", time.gmtime())}}), flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", default=os.environ.get("DATA"))
+    p.add_argument("--only", default="", help="rows, by the names of --list")
+    p.add_argument("--list", action="store_true", help="rows with the estimated minutes of one core, and train nothing")
+    p.add_argument("--updates", type=int, default=UPDATES)
+    p.add_argument("--threads", type=int, default=0)
+    p.add_argument("--precision", choices=("fp32", "bf16"), default="bf16" if "avx512_bf16" in machine.cpu_flags() else "fp32")
+    p.add_argument("--work", default=".cache/paper-grid")
+    p.add_argument("--out", default="bench/results/paper/grid")
+    p.add_argument("--revision", default="unknown")
+    a = p.parse_args()
+    wanted = [r for r in rows() if not a.only or r[0] in a.only.split(",")]
+    if a.list:
+        for name, row, _ in wanted:
+            there = " (there)" if os.path.exists(os.path.join(a.out, name + ".json")) else ""
+            print(f"{name:16} {core_minutes(scaled(whole(row)['model']), a.updates):5.0f}{there}")
+        return
+    if not a.data:
+        p.error("--data or DATA must name a folder with multi30k/train.en.gz")
+    if a.updates != UPDATES and a.out == p.get_default("out"):
+        p.error(f"results of other than {UPDATES} updates need an --out of their own")
+    grid = Grid(a)
+    for name, row, seed in wanted:
+        if not grid.stopping and not os.path.exists(os.path.join(a.out, name + ".json")):
+            os.makedirs(a.work, exist_ok=True)
+            grid.row(name, row, seed)
+
+
+if __name__ == "__main__":
+    main()

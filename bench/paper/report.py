@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""The tables of docs/paper.md from bench/results/paper/ and the paper's own figures: what is between `<!-- paper: NAME -->` and
+`<!-- end -->` is written anew, nothing else.
+
+  report.py [--check] [--results bench/results/paper] [--page docs/paper.md]
+
+A row without a result says what it needs. --check writes nothing and fails where the page is not what it would write.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import facts  # noqa: E402
+import grid  # noqa: E402
+import shapes  # noqa: E402
+
+RECIPES = "trainer/recipes/paper"
+VOCABULARY = 37000
+# Of one Zen 3 core in fp32 with base at 25,000 + 25,000 tokens an update: trainer/README.md, "Memory and threads".
+SECONDS_OF_BASE = 117
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|"] + ["| " + " | ".join(map(str, r)) + " |" for r in rows])
+
+
+def load(path):
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def whole(name):
+    out = subprocess.run([f"{grid.BIN}/dragoman-train", "recipe", f"{RECIPES}/{name}.json"], capture_output=True, text=True, check=True)
+    return json.loads(out.stdout)
+
+
+def machine_of(result):
+    m = result["machine"]
+    return f"{m['cpu']} ({', '.join(m['flags'])})"
+
+
+def minutes(n):
+    return f"{float(f'{n:.3g}'):,.0f} core-minutes"
+
+
+def needs(n):
+    return f"recipe only: needs {minutes(n)}"
+
+
+# Table 1 ------------------------------------------------------------------------------------------------------
+
+PAPER1 = {"self-attention": ("O(n²·d)", "O(1)", "O(1)"), "recurrent": ("O(n·d²)", "O(n)", "O(n)"),
+          "convolution": ("O(k·n·d²)", "O(1)", "O(n/k)"), "separable": ("O(k·n·d + n·d²)", "O(1)", "O(n/k)"),
+          "dilated": ("O(k·n·d²)", "O(1)", "O(log_k n)"), "restricted": ("O(r·n·d)", "O(1)", "O(n/r)")}
+
+
+def table1(results):
+    found = load(os.path.join(results, "table1.json"))
+    if not found:
+        return "recipe only: needs one core-minute (`make paper-table1`)"
+    head = ["layer", "paper: complexity", "time grows with", "paper: sequential", "counted at n = 64", "paper: longest path", "found at n = 8, 16, 32, 64",
+            f"ms at n = 256, d = {found['fixed']['d']}"]
+    rows = []
+    for x in found["layers"]:
+        paper = PAPER1[x["name"].replace(",", " ").split()[0]]
+        ms = next(p["ms"] for p in x["sweeps"]["n"] if p["x"] == 256)
+        rows.append([x["name"], paper[0], f"n^{x['growth']['n']['time']:.2f}, d^{x['growth']['d']['time']:.2f}", paper[1], x["paths"][-1]["sequential"],
+                     paper[2], ", ".join(str(p["found"]) for p in x["paths"]), f"{ms:.2f}"])
+    return table(head, rows) + f"\n\nMeasured on one core of {machine_of(found)}, {found['clock']}, {found['date']}."
+
+
+# Table 2 ------------------------------------------------------------------------------------------------------
+
+def update_minutes(r, base):
+    """Estimated for one update: as much longer than base's, which was measured, as it has more to multiply."""
+    def flops(x):
+        return shapes.training_flops(x["model"], x["vocabulary"]["size"], x["training"]["batch_tokens"], 25)
+    return SECONDS_OF_BASE / 60 * flops(r) / flops(base)
+
+
+def table2(results):
+    base, rows = whole("base-ende"), []
+    for name, (row, bleu, _) in facts.TABLE2.items():
+        r, ours = whole(name), load(os.path.join(results, "table2", name + ".json"))
+        measured = f"{ours['bleu']:.1f} ({ours['data']}; {machine_of(ours)})" if ours else needs(update_minutes(r, base) * r["training"]["updates"])
+        rows.append([f"Transformer, {row}", f"`dragoman-train run {RECIPES}/{name}.json --data data --out run`", bleu, measured])
+    cited = [[name, de or "–", fr or "–", fde or "–", ffr or "–"] for name, de, fr, fde, ffr in facts.OTHERS]
+    return (table(["", "command", "paper: newstest2014, tokenised BLEU", "ours: newstest2014, sacreBLEU"], rows) + "\n\nCited from the paper, nothing measured here:\n\n"
+            + table(["", "EN-DE, tokenised BLEU", "EN-FR, tokenised BLEU", "FLOPs EN-DE", "FLOPs EN-FR"], cited))
+
+
+def flops(_):
+    rows = []
+    for name, (row, _, hours) in facts.TABLE2.items():
+        r = whole(name)
+        by_time = hours * 3600 * facts.GPUS * facts.SUSTAINED
+        by_shape = r["training"]["updates"] * shapes.training_flops(r["model"], r["vocabulary"]["size"], r["training"]["batch_tokens"], 25)
+        rows.append([row, f"{hours} h · 8 · 9.5 TFLOPS = {by_time:.1e}", f"{by_shape:.1e}", f"{by_time / by_shape:.1f}"])
+    return table(["", "paper: time × GPUs × sustained rate", "counted from the shapes", "ratio"], rows)
+
+
+# Table 3 ------------------------------------------------------------------------------------------------------
+
+def table3(results):
+    rows = []
+    for name, (row, change, ppl, bleu, printed) in facts.TABLE3.items():
+        count = shapes.parameters(whole(f"table3/{name}")["model"], VOCABULARY)
+        cells = [str(printed), f"{count / 1e6 - printed:+.1f}"] if printed else ["–", "–"]
+        rows.append([row, change or "–", f"`{name}.json`", f"{ppl:.2f}", bleu, cells[0], f"{count:,}", cells[1]])
+    return table(["row", "change", "recipe", "paper: PPL", "paper: BLEU", "paper: 10⁶ parameters", "ours at V = 37,000", "difference, 10⁶"], rows)
+
+
+def table3_grid(results):
+    rows = []
+    for name, row, seed in grid.rows():
+        m, one = grid.scaled(whole(f"table3/{row}")["model"]), load(os.path.join(results, "grid", name + ".json"))
+        about = f"N {m['encoder_layers']}, d_model {m['d_model']}, d_ff {m['d_ff']}, h {m['heads']}, d_k {m['d_k']}, d_v {m['d_v']}"
+        scores = [f"{one['perplexity']:.2f}", f"{one['bleu']:.1f}", minutes(one["cpu_seconds"] / 60) + f", {one['precision']}"] if one else \
+            [needs(grid.core_minutes(m, grid.UPDATES)), "–", "–"]
+        rows.append([facts.TABLE3[row][0] + (f", seed {seed}" if row == "base" else ""), facts.TABLE3[row][1] or "–", about,
+                     f"{shapes.parameters(m, grid.VOCABULARY):,}", *scores])
+    return table(["row", "paper's change", "scaled", "parameters", "PPL on val", "BLEU on val", "took"], rows)
+
+
+# Table 4 ------------------------------------------------------------------------------------------------------
+
+def table4(results):
+    return table(["parser", "training", "paper: F1 on WSJ 23"], [[*x[:2], f"{x[2]:.1f}"] for x in facts.TABLE4])
+
+
+BLOCKS = {"table1": table1, "table2": table2, "flops": flops, "table3": table3, "grid": table3_grid, "table4": table4}
+
+
+def write(page, results):
+    def fill(match):
+        if match.group(1) not in BLOCKS:
+            sys.exit(f"bench: docs have a block \"{match.group(1)}\", must be one of {', '.join(BLOCKS)}")
+        return f"<!-- paper: {match.group(1)} -->\n\n{BLOCKS[match.group(1)](results)}\n\n<!-- end -->"
+
+    return re.sub(r"<!-- paper: (\S+) -->.*?<!-- end -->", fill, page, flags=re.S)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--check", action="store_true")
+    p.add_argument("--results", default="bench/results/paper")
+    p.add_argument("--page", default="docs/paper.md")
+    p.add_argument("--revision", help="not used: every part is given it")
+    a = p.parse_args()
+    with open(a.page, encoding="utf-8") as f:
+        was = f.read()
+    now = write(was, a.results)
+    if a.check and now != was:
+        sys.exit(f"bench: {a.page} is not what {a.results} gives: make paper")
+    if not a.check and now != was:
+        with open(a.page + ".tmp", "w", encoding="utf-8") as f:
+            f.write(now)
+        os.replace(a.page + ".tmp", a.page)
+
+
+if __name__ == "__main__":
+    main()

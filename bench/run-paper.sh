@@ -1,0 +1,17 @@
+#!/bin/sh
+# The paper's tables on this machine. Each part goes on where it stopped; `report` puts what there is into docs/paper.md.
+# Usage: [DATA=DIR] bench/run-paper.sh PART [BUILD] [arguments of bench/paper/PART.py]
+# PART: table1, grid, report.
+set -eu
+
+part=${1-report}
+[ $# -eq 0 ] || shift
+case $part in
+    table1) needs= ;;
+    grid|report) needs=dragoman-train ;;
+    *) echo "bench: there is no part \"$part\" of the paper: see the head of bench/run-paper.sh" >&2; exit 1 ;;
+esac
+. "$(dirname "$0")/start.sh"
+scripts/test-env
+export DRAGOMAN_BUILD="$build"
+exec .venv/bin/python3 "bench/paper/$part.py" --revision "$revision" "$@"
