@@ -27,8 +27,9 @@ struct run {
 static const struct dg_field rows[] = {
     {"format", DG_FIELD_WORD, AT(format), DG_FORMAT_TEXT, DG_FORMAT_TEXT, .words = dg_format_names,
         .argument = "FORMAT",
-        .help = "text (default): each line by itself; or the whole input is a document: wrapped "
-                "(lines of a paragraph are one text), srt (subtitles, WebVTT too) or markdown"},
+        .help =
+            "text (default): each line by itself; or the whole input is a document: wrapped "
+            "(lines of a paragraph are one text), srt (subtitles, WebVTT too), markdown, html or xml"},
     {"target_prefix", DG_FIELD_STRING, AT(prefix), .old = "prefix", .argument = "TEXT",
         .help = "every answer begins with it; its last word may go on, unless white space follows"},
     {"alignments", DG_FIELD_BOOL, AT(alignments),

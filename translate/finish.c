@@ -150,6 +150,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_SAME_LANGUAGE: return "same_language";
     case DG_FLAG_WORD_COPIED: return "word_copied";
     case DG_FLAG_CHARACTER_LOST: return "character_lost";
+    case DG_FLAG_MARKUP_IN_TEXT: return "markup_in_text";
     default: return "";
     }
 }

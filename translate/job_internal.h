@@ -44,6 +44,8 @@ struct dg_part {
     /* [n_marks] with `at` within shown: put back around the answer */
     struct dg_mark *marks;
     size_t n_marks;
+    /* how its answer is written into the text */
+    enum dg_encoding encoding;
     /* parts within this one's bytes, from parts[inner] on */
     size_t inner, n_inner;
     /* normalised; what the tokens' offsets mean */

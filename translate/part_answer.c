@@ -105,7 +105,8 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
         .answer = plain.data ? plain.data : "",
         .answer_len = plain.len,
         .pairs = pairs,
-        .n_pairs = n_pairs};
+        .n_pairs = n_pairs,
+        .encoding = p->encoding};
     if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
         rc = DG_JOB_NO_MEMORY(err);
     for (uint32_t i = 0; !rc && aligned && i < p->n_ends; i++)
@@ -117,7 +118,8 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
 {
-    return p->n_marks ? add_decorated(j, p, h, out, err) : add_text(j, p, h, out, err);
+    return p->n_marks || p->encoding ? add_decorated(j, p, h, out, err)
+                                     : add_text(j, p, h, out, err);
 }
 
 static void add_pieces(

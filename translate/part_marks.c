@@ -129,6 +129,7 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
 {
     at = without_ends(d, u, at);
     int rc = copy_marks(j, p, d, u, at, err);
+    p->encoding = u->encoding;
     p->shown_len = at.end - at.begin;
     p->shown = dg_arena_strndup(&j->arena, d->text.data + at.begin, p->shown_len);
     if (rc || !p->shown)

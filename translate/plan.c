@@ -263,6 +263,7 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     if (!rc && o->prefix && o->prefix[0])
         rc = plan_prefix(j, o->prefix, err);
     j->options.prefix = NULL; /* the caller's, and read by now */
+    j->options.markup = NULL;
     if (rc) {
         dg_job_free(j);
         return rc;

@@ -145,7 +145,7 @@ static struct dg_span trim(const char *s, struct dg_span at)
 static int plan_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
-    int rc = dg_document_open(j->text, j->len, format, &document, err);
+    int rc = dg_document_open_markup(j->text, j->len, format, j->options.markup, &document, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < document.n_units && !rc; i++) {
@@ -159,6 +159,8 @@ static int plan_document(struct dg_job *j, enum dg_format format, struct dg_erro
             rc = plan_running(j, &f, at.begin, at.end, err);
         }
     }
+    for (size_t i = 0; i < j->n_parts && document.is_markup; i++)
+        j->parts[i].flags |= DG_FLAG_MARKUP_IN_TEXT;
     dg_document_close(&document);
     return rc;
 }

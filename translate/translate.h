@@ -52,6 +52,8 @@ struct dg_translate_options {
     bool keep_loops;
     /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */
     enum dg_format format;
+    /* of HTML and XML: how tags are taken; NULL: as is usual. The caller's until it is planned */
+    const struct dg_markup *markup;
     /* do not split (still split again when over the piece limit) */
     bool one_sentence;
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white
@@ -107,6 +109,8 @@ enum dg_flag {
     DG_FLAG_WORD_COPIED = 256,
     /* the model wrote bytes that make no character, and they were left out */
     DG_FLAG_CHARACTER_LOST = 512,
+    /* plain text that looks like HTML: its tags were kept, its references were not understood */
+    DG_FLAG_MARKUP_IN_TEXT = 1024,
 };
 
 struct dg_answer_sentence {

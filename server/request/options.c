@@ -3,7 +3,7 @@
 struct dg_request_options dg_request_options_first(const struct dg_request_options *options)
 {
     struct dg_request_options first = {
-        .alignments = options->alignments, .format = options->format};
+        .alignments = options->alignments, .format = options->format, .markup = options->markup};
     first.search.beam = options->search.beam;
     first.search.alpha = options->search.alpha;
     return first;
@@ -29,6 +29,7 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         .search = options->search,
         .alignments = options->alignments,
         .format = options->format,
+        .markup = options->markup,
         .prefix = options->target_prefix,
     };
     if (options->search.sampling.temperature > 0) {

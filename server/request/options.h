@@ -12,6 +12,8 @@ struct dg_request_options {
     bool scores;             /* say the score of the whole text */
     bool alignments;         /* say which words came from which */
     enum dg_format format;   /* what line ends and marks in the text mean */
+    /* how tags of HTML and XML are taken, or NULL; the request's arena's */
+    const struct dg_markup *markup;
     /* what the first sentence's answer begins with, or NULL; borrowed from the request's body */
     const char *target_prefix;
 };

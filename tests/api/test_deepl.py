@@ -1,4 +1,5 @@
 """DeepL's API v2 on the wire."""
+import re
 import subprocess
 
 import pytest
@@ -49,7 +50,10 @@ def test_languages_found_out(server):
     ({"text": ["a"], "target_lang": "DE", "formality": "less"}, 400, "Target language 'DE' doesn't support formality."),
     ({"text": ["a"], "target_lang": "DE", "formality": "rude"}, 400, "Value for 'formality' not supported."),
     ({"text": ["a"], "target_lang": "DE", "split_sentences": "0"}, 400, "Value for 'split_sentences' not supported."),
-    ({"text": ["a"], "target_lang": "DE", "tag_handling": "html"}, 400, "Value for 'tag_handling' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "split_sentences": "nonewlines"}, 400, "Value for 'split_sentences' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "tag_handling": "markdown"}, 400, "Value for 'tag_handling' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "tag_handling": "xml", "ignore_tags": [5]}, 400, "Value for 'ignore_tags' not supported."),
+    ({"text": ["<a>"], "target_lang": "DE", "tag_handling": "xml"}, 400, "the XML is not well-formed: line 1"),
     ({"text": ["a"], "target_lang": "DE", "glossary_id": "x"}, 400, "Value for 'glossary_id' not supported."),
     ({"text": "a" * 10001, "target_lang": "DE"}, 413, "10001 characters"),
     ({"text": [5], "target_lang": "DE"}, 400, "text must be"),
@@ -58,6 +62,24 @@ def test_errors_in_its_words(server, body, status, message):
     reply = server.post("/v2/translate", body)
     assert reply.status_code == status
     assert list(reply.json()) == ["message"] and message in reply.json()["message"]
+
+
+@pytest.mark.parametrize("options, text, answer", [
+    ({"tag_handling": "html"}, "<p>Two dogs play in the <b>snow</b>.", r"<p>.*<b>.+</b>.*"),
+    ({"tag_handling": "xml"}, "<r><p>Two dogs play in the <i>snow</i>.</p></r>", r"<r><p>.*<i>.+</i>.*</p></r>"),
+    ({"tag_handling": "xml", "ignore_tags": ["x", "y"]}, "<p>The name is <x>red dog</x>.</p>", r"<p>.*<x>red dog</x>.*</p>"),
+    ({"tag_handling": "xml", "splitting_tags": "s,t"}, "Two dogs play. <s>A girl is smiling.</s> yes", r".+ <s>(?!A girl).+</s> .+"),
+    ({"tag_handling": "xml", "outline_detection": False, "split_sentences": "nonewlines"}, "<a>Two dogs</a>\n<b>play</b>",
+     r"\s*<a>.+</a>\s*<b>.+</b>"),
+])
+def test_tags(server, options, text, answer):
+    """JSON and forms say the same. Real translations: test_clients_deepl.py."""
+    body = {"text": [text], "source_lang": "EN", "target_lang": "DE", **options}
+    (t,) = server.post("/v2/translate", body).json()["translations"]
+    assert re.fullmatch(answer, t["text"], re.S), t
+    form = {k: "0" if v is False else v for k, v in body.items()}
+    reply = requests.post(server.url("/v2/translate"), data=form, timeout=PATIENCE)
+    assert reply.json()["translations"][0]["text"] == t["text"]
 
 
 def test_languages(server):

@@ -149,6 +149,56 @@ def test_units_within_marks(server):
     assert sent[-1]["translations"][0]["text"] == t["text"]
 
 
+HTML = """<!DOCTYPE html>
+<html lang="en"><head><title>Two dogs</title><script>var dogs = "Two dogs <b>";</script>
+<meta name="description" content="A girl is smiling."></head>
+<body class="x"><!-- Two dogs -->
+<h1>Two dogs play in the <em>snow</em></h1>
+<p>A man in a <a href="/red?a=1&amp;b=2" title="Two dogs">red <i>shirt</i></a> is riding a bicycle
+   down the street. <b>A girl is smiling.</b><br>Two dogs play in the <code>snow()</code>.
+<p><img src="dogs.png" alt="Two dogs play in the snow."> <span translate="no">Two dogs</span>
+<ul><li>A girl<li>Two dogs &amp; a girl</ul><input placeholder='A girl is smiling.' value="Two dogs">
+</body></html>
+"""
+
+
+def test_html(server):
+    answer = translated(server, HTML, "html")
+    for said in ("<title>Zwei Hunde</title>", 'content="Ein Mädchen lächelt."', "im <em>Schnee</em></h1>", ' title="Zwei Hunde">',
+                 "<b>Ein Mädchen lächelt.</b><br>", "<code>snow()</code>", 'alt="Zwei Hunde spielen im Schnee."', "<li>Ein Mädchen<li>Zwei Hunde &amp; ",
+                 "placeholder='Ein Mädchen lächelt.'"):
+        assert said in answer, (said, answer)
+    for kept in ('<script>var dogs = "Two dogs <b>";</script>', "<!-- Two dogs -->", '<span translate="no">Two dogs</span>', 'value="Two dogs"',
+                 'href="/red?a=1&amp;b=2"', "<!DOCTYPE html>\n", "\n</body></html>\n"):
+        assert kept in answer, (kept, answer)
+    assert re.findall(r"</?\w+", answer) == re.findall(r"</?\w+", HTML)
+    same = server.post("/v1/translate", {"text": HTML, "source": "en", "target": "en", "format": "html"}).json()
+    assert same["translations"][0]["text"] == HTML
+
+
+def test_html_from_the_program(server, tmp_path):
+    (tmp_path / "a.html").write_text(HTML)
+    made = subprocess.run([conftest.CLI, "translate", "--model", BUNDLE, "--format", "html", str(tmp_path / "a.html")], capture_output=True,
+                          text=True, check=True).stdout
+    assert made == translated(server, HTML, "html")
+
+
+def test_html_sent_as_plain_text_is_flagged(server):
+    for text, said in (("<p>Two dogs play in the <b>snow</b>.</p><p>A girl is smiling.</p>",
+                        "<p>Zwei Hunde spielen im <b>Schnee</b>.</p><p>Ein Mädchen lächelt.</p>"),
+                       ("Two dogs play in the snow.<br/>A girl is smiling.", "Zwei Hunde spielen im Schnee.<br/>Ein Mädchen lächelt.")):
+        t = whole(server, text, "text")
+        assert t["text"] == said
+        assert all("markup_in_text" in s["flags"] for s in t["sentences"])
+    for text in ("A girl is < 3 and > 2.", "The tag <b> is old.", "Use </foo> here."):
+        assert not any("markup_in_text" in s["flags"] for s in whole(server, text, "text")["sentences"])
+
+
+def test_markup_that_is_refused(server):
+    reply = server.translate("<a>Two dogs", format="xml")
+    assert reply.status_code == 400 and reply.json()["error"]["field"] == "text" and "line 1" in reply.json()["error"]["message"]
+
+
 def test_what_users_saw(server):
     text = "1. First step:\n\n       make install now\n\n```\nTwo dogs\n``` ---\nTwo dogs\n```\n\nTwo dogs.\n"
     answer = translated(server, text, "markdown")

@@ -50,6 +50,14 @@ def test_varieties(server, client, target):
     assert client.translate_text(TEXTS[0], target_lang=target).text == TEXTS[0]  # found to be English already
 
 
+def test_tags(server, client):
+    text = "<p>Two dogs play in the <b>snow</b>.</p><p>The name is <x>red dog</x>.</p>"
+    for handling in ("html", "xml"):
+        result = client.translate_text(text, target_lang="DE", source_lang="EN", tag_handling=handling, ignore_tags=["x"],
+                                       splitting_tags=["p"], non_splitting_tags=["b"], outline_detection=True)
+        assert result.text.startswith("<p>Zwei Hunde spielen im <b>Schnee</b>.</p><p>") and "<x>red dog</x>" in result.text
+
+
 def test_options_that_change_nothing(server, client):
     result = client.translate_text(TEXTS[0], target_lang="DE", source_lang="EN", formality="prefer_more", context="Winter.",
                                    preserve_formatting=True, split_sentences="1", model_type="quality_optimized")
@@ -61,7 +69,7 @@ def test_options_that_change_nothing(server, client):
     (dict(target_lang="DE", source_lang="XX"), "source_lang.*not supported"),
     (dict(target_lang="DE", formality="more"), "formality"),
     (dict(target_lang="DE", split_sentences="0"), "split_sentences"),
-    (dict(target_lang="DE", tag_handling="xml"), "tag_handling"),
+    (dict(target_lang="DE", tag_handling="markdown"), "tag_handling"),
 ])
 def test_what_is_not_there_is_refused(client, options, message):
     with pytest.raises(deepl.DeepLException, match=message) as refused:

@@ -7,6 +7,7 @@ import urllib.error
 import deep_translator
 import libretranslatepy
 import pytest
+import requests
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "api"))
@@ -43,6 +44,15 @@ def test_libretranslatepy_translates_as_v1_does(server, lt, text, target):
 
 def test_libretranslatepy_through_a_third_language(server, lt):
     assert lt.translate(GERMAN, "de", "fr") == own(server, GERMAN, "de", "fr")
+
+
+def test_html(server, lt):
+    """Both clients send format text, whatever the text is: its tags survive all the same."""
+    text = "<p>Two dogs play in the <b>snow</b> &amp; a girl is smiling.</p>"
+    with_format = requests.post(server.url("/translate"), params={"q": text, "source": "en", "target": "de", "format": "html"}, timeout=60)
+    answer = with_format.json()["translatedText"]
+    assert "<b>Schnee</b> &amp; " in answer and answer.startswith("<p>") and answer.endswith(".</p>")
+    assert "<b>Schnee</b>" in deep(server).translate(text) and "<b>Schnee</b>" in lt.translate(text, "en", "de")  # as plain text
 
 
 def test_libretranslatepy_detects(lt):

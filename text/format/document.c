@@ -8,7 +8,7 @@
 
 #define MAX_SHOWN 80 /* bytes of something protected that the model sees */
 
-const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", NULL};
+const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", "html", "xml", NULL};
 
 bool dg_format_find(const char *name, enum dg_format *out)
 {
@@ -41,7 +41,8 @@ void dg_document_begin(struct dg_document *d, size_t source)
     if (!p)
         return;
     d->units = p;
-    d->units[d->n_units] = (struct dg_unit){d->text.len, d->text.len, source, d->n_marks, 0};
+    d->units[d->n_units] = (struct dg_unit){
+        .at = d->text.len, .end = d->text.len, .source = source, .mark = d->n_marks};
 }
 
 void dg_document_text(struct dg_document *d, const char *s, size_t begin, size_t end)
@@ -188,7 +189,8 @@ static void protect_spans(struct dg_document *d, const char *s, struct dg_unit *
     if (!has_protected(d, u))
         return;
     if (copy_unit(d, u, &w.old)) {
-        w.unit = (struct dg_unit){0, u->end - u->at, u->source, 0, u->n_marks};
+        w.unit =
+            (struct dg_unit){.end = u->end - u->at, .source = u->source, .n_marks = u->n_marks};
         d->text.len = u->at;
         d->n_marks = u->mark;
         write_marks(&w);
@@ -247,33 +249,37 @@ void dg_document_append(struct dg_document *d, const struct dg_document *more)
             return;
         struct dg_unit *added = &d->units[d->n_units++];
         added->end = d->text.len;
+        added->encoding = u->encoding;
         added->n_marks = d->n_marks - added->mark;
     }
     d->ids += more->ids;
 }
 
-static void read_text(struct dg_document *d, const char *s, size_t n)
+int dg_document_open_markup(const char *source, size_t n, enum dg_format format,
+    const struct dg_markup *markup, struct dg_document *out, struct dg_error *err)
 {
-    dg_document_begin(d, 0);
-    dg_document_text(d, s, 0, n);
-    dg_document_end(d, s);
+    int rc = DG_OK;
+    memset(out, 0, sizeof *out);
+    dg_buffer_init(&out->text);
+    switch (format) {
+    case DG_FORMAT_TEXT: dg_document_plain(out, source, n); break;
+    case DG_FORMAT_WRAPPED: dg_document_wrapped(out, source, n); break;
+    case DG_FORMAT_SRT: dg_document_srt(out, source, n); break;
+    case DG_FORMAT_MARKDOWN: dg_document_markdown(out, source, n); break;
+    case DG_FORMAT_HTML: rc = dg_document_html(out, source, n, markup, err); break;
+    case DG_FORMAT_XML: rc = dg_document_xml(out, source, n, markup, err); break;
+    }
+    if (rc == DG_OK && out->text.failed)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for the units of %zu bytes", n);
+    if (rc != DG_OK)
+        dg_document_close(out);
+    return rc;
 }
 
 int dg_document_open(const char *source, size_t n, enum dg_format format, struct dg_document *out,
     struct dg_error *err)
 {
-    memset(out, 0, sizeof *out);
-    dg_buffer_init(&out->text);
-    switch (format) {
-    case DG_FORMAT_TEXT: read_text(out, source, n); break;
-    case DG_FORMAT_WRAPPED: dg_document_wrapped(out, source, n); break;
-    case DG_FORMAT_SRT: dg_document_srt(out, source, n); break;
-    case DG_FORMAT_MARKDOWN: dg_document_markdown(out, source, n); break;
-    }
-    if (!out->text.failed)
-        return DG_OK;
-    dg_document_close(out);
-    return dg_error_set(err, DG_ENOMEM, "no memory for the units of %zu bytes", n);
+    return dg_document_open_markup(source, n, format, NULL, out, err);
 }
 
 void dg_document_close(struct dg_document *d)

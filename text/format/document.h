@@ -1,7 +1,7 @@
 /* Documents -> units of running text to translate, each one line, and marks: whatever else lies
  * within a unit's bytes, to be put back around the translation. A reader for each format
- * (wrapped.c, srt.c, markdown.c) makes both; translate/layout puts the marks back, for every format
- * alike. Any thread.
+ * (wrapped.c, srt.c, markdown.c, html/, xml/) makes both; translate/layout puts the marks back, for
+ * every format alike. Any thread.
  *
  *   > Run `make` in **the
  *   > shell**.
@@ -22,6 +22,8 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "text/format/encoding.h"
+#include "text/format/markup.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +35,8 @@ enum dg_format {
     DG_FORMAT_WRAPPED,
     DG_FORMAT_SRT, /* subtitles, SubRip or WebVTT: numbers and times stay, each cue is a text */
     DG_FORMAT_MARKDOWN, /* CommonMark, and GitHub's tables */
+    DG_FORMAT_HTML,     /* a page, or a part of one */
+    DG_FORMAT_XML,      /* of any kind */
 };
 
 enum dg_mark_kind {
@@ -62,6 +66,8 @@ struct dg_unit {
     size_t at, end;       /* bytes of the document's `text` */
     size_t source;        /* byte of the document where it begins */
     size_t mark, n_marks; /* its marks, in order */
+    /* how an answer is written there; the unit's own text is so already */
+    enum dg_encoding encoding;
 };
 
 struct dg_document {
@@ -71,7 +77,8 @@ struct dg_document {
     size_t n_units, units_cap;
     struct dg_mark *marks; /* [n_marks] */
     size_t n_marks, marks_cap;
-    uint32_t ids; /* given to pairs so far */
+    uint32_t ids;   /* given to pairs so far */
+    bool is_markup; /* of plain text: it looks like HTML */
 };
 
 /* The names of the formats in the enum's order, NULL-ended. */
@@ -79,7 +86,12 @@ extern const char *const dg_format_names[];
 /* False: none of these. */
 bool dg_format_find(const char *name, enum dg_format *out);
 
-/* Take source[n] (valid UTF-8) apart. Fails without memory alone. */
+/* Take source[n] (valid UTF-8) apart. Tags of HTML and XML as markup says (NULL: as is usual).
+ * DG_ENOMEM; DG_ELIMIT (field text): HTML that would take too much memory or time; DG_EINVAL
+ * (field text): XML that is not well-formed. */
+int dg_document_open_markup(const char *source, size_t n, enum dg_format format,
+    const struct dg_markup *markup, struct dg_document *out, struct dg_error *err);
+/* The same without markup. */
 int dg_document_open(const char *source, size_t n, enum dg_format format, struct dg_document *out,
     struct dg_error *err);
 void dg_document_close(struct dg_document *d); /* a zeroed one is fine */

@@ -61,12 +61,14 @@ static int32_t meaning_of(const char *s, size_t n)
     return c >= ' ' && c <= 0x10FFFF && !U_IS_SURROGATE(c) ? (int32_t)c : 0;
 }
 
-void dg_escape_entity(struct dg_document *d, const char *s, size_t begin, size_t end)
+/* c is what s[begin, end) means, 0 when that is not known. */
+static void add_reference(struct dg_document *d, const char *s, size_t begin, size_t end, int32_t c,
+    enum dg_mark_kind kind)
 {
-    int32_t c = meaning_of(s + begin, end - begin);
-    struct dg_mark m = {.kind = DG_MARK_PROTECTED, .begin = begin, .end = end};
+    struct dg_mark m = {.kind = kind, .begin = begin, .end = end};
     uint8_t shown[U8_MAX_LENGTH];
     if (c == 0) {
+        m.kind = DG_MARK_PROTECTED;
         m.len = end - begin;
         dg_document_mark(d, m, s + begin);
         return;
@@ -77,8 +79,18 @@ void dg_escape_entity(struct dg_document *d, const char *s, size_t begin, size_t
         dg_document_mark(d, m, " ");
         return;
     }
-    if (dg_scan_is_letter(c))
-        m.kind = DG_MARK_ESCAPE;
     U8_APPEND_UNSAFE(shown, m.len, (uint32_t)c);
     dg_document_mark(d, m, (const char *)shown);
+}
+
+void dg_escape_entity(struct dg_document *d, const char *s, size_t begin, size_t end)
+{
+    int32_t c = meaning_of(s + begin, end - begin);
+    add_reference(d, s, begin, end, c, dg_scan_is_letter(c) ? DG_MARK_ESCAPE : DG_MARK_PROTECTED);
+}
+
+void dg_escape_reference(struct dg_document *d, const char *s, size_t begin, size_t end)
+{
+    int32_t c = meaning_of(s + begin, end - begin);
+    add_reference(d, s, begin, end, c, c == '<' || c == '>' ? DG_MARK_PROTECTED : DG_MARK_ESCAPE);
 }

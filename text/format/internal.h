@@ -5,9 +5,15 @@
 #include "text/format/document.h"
 
 /* The readers: add the units of source s[n] to d. Without memory d->text fails, here and below. */
+void dg_document_plain(struct dg_document *d, const char *s, size_t n);
 void dg_document_wrapped(struct dg_document *d, const char *s, size_t n);
 void dg_document_srt(struct dg_document *d, const char *s, size_t n);
 void dg_document_markdown(struct dg_document *d, const char *s, size_t n);
+/* These may fail otherwise, too; the document has to be closed. */
+int dg_document_html(struct dg_document *d, const char *s, size_t n, const struct dg_markup *markup,
+    struct dg_error *err);
+int dg_document_xml(struct dg_document *d, const char *s, size_t n, const struct dg_markup *markup,
+    struct dg_error *err);
 
 /* A unit is made of calls in the order of the source's bytes, each of them beginning where the one
  * before ended: dg_document_begin at byte `source`, then text and marks, then dg_document_end,

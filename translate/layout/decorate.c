@@ -152,16 +152,21 @@ static size_t distance(size_t a, size_t b)
 
 /* Line ends go to the space nearest to where they were by proportion, in their order, as long as
  * those after them find one, too. One for which there is no space is left out: there are fewer
- * words than lines. */
+ * words than lines. In markup it may be a <br>, and goes to the end. */
 static void add_breaks(struct work *w)
 {
     const struct dg_decoration *d = w->d;
     size_t n = find_spaces(w), k = 0, left = 0;
     for (size_t i = 0; i < d->n; i++)
         left += d->marks[i].kind == DG_MARK_BREAK;
-    for (size_t i = 0; i < d->n && k < n; i++) {
+    for (size_t i = 0; i < d->n; i++) {
         if (d->marks[i].kind != DG_MARK_BREAK)
             continue;
+        if (k >= n) {
+            if (d->encoding != DG_ENCODING_PLAIN)
+                add_edit(w, d->answer_len, d->answer_len, i, ALONE);
+            continue;
+        }
         size_t want = d->marks[i].at * d->answer_len / (d->len ? d->len : 1);
         while (k + left < n && distance(w->spaces[k + 1], want) < distance(w->spaces[k], want))
             k++;
@@ -240,13 +245,14 @@ static int in_order(const void *a, const void *b)
     return x->mark < y->mark ? -1 : x->mark > y->mark;
 }
 
-static void copy(
-    const struct work *w, size_t from, size_t to, size_t base, struct dg_buffer *out, size_t *shift)
+static void copy(const struct work *w, enum dg_encoding encoding, size_t from, size_t to,
+    size_t base, struct dg_buffer *out, size_t *shift)
 {
-    for (size_t i = from; shift && i < to; i++)
-        shift[i] = out->len - base + (i - from);
-    if (to > from)
-        dg_buffer_add(out, w->d->answer + from, to - from);
+    for (size_t i = from; i < to; i++) {
+        if (shift)
+            shift[i] = out->len - base;
+        dg_encoding_add(encoding, w->d->answer + i, 1, out);
+    }
 }
 
 static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
@@ -256,10 +262,10 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
     qsort(w->edits, w->n_edits, sizeof *w->edits, in_order);
     for (size_t i = 0; i < w->n_edits; i++) {
         const struct edit *e = &w->edits[i];
-        copy(w, at, e->begin, base, out, shift);
+        copy(w, d->encoding, at, e->begin, base, out, shift);
         at = e->begin > at ? e->begin : at;
         if (e->text)
-            dg_buffer_add(out, e->text, e->text_len);
+            dg_encoding_add(d->encoding, e->text, e->text_len, out);
         dg_buffer_add(out, d->bytes[e->mark].s, d->bytes[e->mark].n);
         if (e->space_after)
             dg_buffer_add(out, " ", 1);
@@ -267,7 +273,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
             if (shift)
                 shift[at] = out->len - base;
     }
-    copy(w, at, d->answer_len, base, out, shift);
+    copy(w, d->encoding, at, d->answer_len, base, out, shift);
     if (shift)
         shift[d->answer_len] = out->len - base;
 }
@@ -279,13 +285,13 @@ static void write_unchanged(const struct dg_decoration *d, struct dg_buffer *out
     const struct work w = {.d = d};
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_mark *m = &d->marks[i];
-        copy(&w, at, m->at, base, out, shift);
+        copy(&w, DG_ENCODING_PLAIN, at, m->at, base, out, shift);
         dg_buffer_add(out, d->bytes[i].s, d->bytes[i].n);
         for (at = m->at; shift && at < m->at + m->len; at++)
             shift[at] = out->len - base;
         at = m->at + m->len;
     }
-    copy(&w, at, d->answer_len, base, out, shift);
+    copy(&w, DG_ENCODING_PLAIN, at, d->answer_len, base, out, shift);
     if (shift)
         shift[d->answer_len] = out->len - base;
 }

@@ -30,6 +30,7 @@ struct dg_decoration {
     size_t answer_len;
     const struct dg_word_pair *pairs; /* [n_pairs], in any order; none: by proportion */
     size_t n_pairs;
+    enum dg_encoding encoding; /* how the answer's characters are written */
 };
 
 /* Append the decorated answer. shift (optional, [answer_len + 1]) gets where each byte of the

@@ -1,6 +1,7 @@
 /* POST /v2/translate. */
 #include "server/api/answer.h"
 #include "server/api/deepl/deepl.h"
+#include "server/api/deepl/tags.h"
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
 #include "server/models/languages.h"
@@ -44,8 +45,7 @@ static bool is_one_of(const struct dg_json *o, const char *key, const char *cons
     return !v;
 }
 
-/* true in JSON, "1" or "true" in forms. */
-static bool is_true(const struct dg_json *o, const char *key)
+bool dg_deepl_is_true(const struct dg_json *o, const char *key)
 {
     const struct dg_json *v = dg_parameter(o, key);
     const char *s = dg_json_string(v, NULL);
@@ -54,21 +54,23 @@ static bool is_true(const struct dg_json *o, const char *key)
 
 /* What would change the answer and cannot be done is refused; what only may (context, model_type)
  * is read and has no effect. */
-static int read_options(const struct dg_json *o, const char *target, struct dg_error *err)
+static int read_options(
+    const struct dg_json *o, const char *target, bool markup, struct dg_error *err)
 {
     static const char *const neutral[] = {"default", "prefer_more", "prefer_less", NULL};
     static const char *const registers[] = {"more", "less", NULL};
-    static const char *const split[] = {"1", NULL};
+    static const char *const split[] = {"1", NULL}, *const split_markup[] = {
+                                                        "1", "nonewlines", NULL};
     static const char *const models[] = {
         "quality_optimized", "prefer_quality_optimized", "latency_optimized", NULL};
-    static const char *const absent[] = {"glossary_id", "glossary_ids", "style_id",
-        "translation_memory_id", "custom_instructions", "tag_handling"};
+    static const char *const absent[] = {
+        "glossary_id", "glossary_ids", "style_id", "translation_memory_id", "custom_instructions"};
     if (!is_one_of(o, "formality", neutral))
         return is_one_of(o, "formality", registers)
                    ? dg_error_field(err, DG_EINVAL, "formality",
                          "Target language '%.32s' doesn't support formality.", target)
                    : not_supported("formality", err);
-    if (!is_one_of(o, "split_sentences", split))
+    if (!is_one_of(o, "split_sentences", markup ? split_markup : split))
         return not_supported("split_sentences", err);
     if (!is_one_of(o, "model_type", models))
         return not_supported("model_type", err);
@@ -158,12 +160,15 @@ static int read(struct dg_request *r, const char *body, size_t n, const struct d
     if (rc == DG_OK)
         rc = read_languages(r, &as, err);
     if (rc == DG_OK)
-        rc = read_options(r->body, dg_parameter_string(r->body, "target_lang"), err);
+        rc = dg_deepl_read_tags(r->body, &r->arena, &as.options, err);
+    if (rc == DG_OK)
+        rc = read_options(
+            r->body, dg_parameter_string(r->body, "target_lang"), as.options.markup != NULL, err);
     if (rc != DG_OK)
         return rc;
     *m = (struct dg_mixed){.reply = reply,
         .each = &each,
-        .flags = (is_true(r->body, "show_billed_characters") ? BILLED : 0) |
+        .flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
                  (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0)};
     return dg_mixed_make(r, m, &as, err);
 }

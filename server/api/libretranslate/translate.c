@@ -80,13 +80,14 @@ static int read_q(struct dg_request *r, bool form, const struct dg_limits *limit
     return characters > limits->characters ? too_much(characters, limits->characters, err) : DG_OK;
 }
 
-static int read_format(const struct dg_json *o, struct dg_error *err)
+static int read_format(const struct dg_json *o, enum dg_format *out, struct dg_error *err)
 {
     const char *format = "text";
     if (!dg_parameter(o, "format"))
         return DG_OK;
     int rc = dg_lt_string(o, "format", &format, NULL);
-    if (rc == DG_OK && !strcmp(format, "text"))
+    *out = rc == DG_OK && !strcmp(format, "html") ? DG_FORMAT_HTML : DG_FORMAT_TEXT;
+    if (rc == DG_OK && (*out == DG_FORMAT_HTML || !strcmp(format, "text")))
         return DG_OK;
     return dg_error_field(
         err, DG_EINVAL, "format", "%.40s format is not supported", rc == DG_OK ? format : "this");
@@ -208,7 +209,7 @@ static int read(struct dg_request *r, const char *body, size_t n_body,
     if (rc == DG_OK)
         rc = dg_lt_string(r->body, "target", &as.target, err);
     if (rc == DG_OK)
-        rc = read_format(r->body, err);
+        rc = read_format(r->body, &as.options.format, err);
     if (rc == DG_OK)
         rc = read_alternatives(r->body, limits, &as.options.search, &alternatives, err);
     if (rc == DG_OK)

@@ -1,0 +1,79 @@
+#include "server/api/deepl/tags.h"
+
+#include "server/api/deepl/deepl.h"
+#include "server/api/parameters.h"
+
+#include <string.h>
+
+static size_t count_names(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s += strcspn(s, ",")) {
+        s += strspn(s, ", ");
+        n += *s != '\0';
+    }
+    return n;
+}
+
+/* The names of "a,b" added to list[*n]; false: no memory. */
+static bool add_names(struct dg_arena *arena, const char *s, const char **list, size_t *n)
+{
+    while (*(s += strspn(s, ", "))) {
+        size_t len = strcspn(s, ", ");
+        list[*n] = dg_arena_strndup(arena, s, len);
+        if (!list[(*n)++])
+            return false;
+        s += len;
+    }
+    return true;
+}
+
+/* An array of names, or names with commas between them, in a form perhaps several times. */
+static int read_list(const struct dg_json *o, const char *key, struct dg_arena *arena,
+    const char *const **out, struct dg_error *err)
+{
+    const struct dg_json *v = dg_json_get(o, key);
+    const bool array = dg_json_typeof(v) == DG_JSON_ARRAY;
+    size_t n = 0, most = 0;
+    if (!v || dg_json_typeof(v) == DG_JSON_NULL)
+        return DG_OK;
+    const size_t items = array ? dg_json_length(v) : 1;
+    for (size_t i = 0; i < items; i++) {
+        const char *s = dg_json_string(array ? dg_json_at(v, i) : v, NULL);
+        if (!s)
+            return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
+        most += count_names(s);
+    }
+    const char **list = dg_arena_array(arena, most + 1, sizeof *list);
+    for (size_t i = 0; list && i < items; i++)
+        if (!add_names(arena, dg_json_string(array ? dg_json_at(v, i) : v, NULL), list, &n))
+            list = NULL;
+    *out = list;
+    return list ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a list of tags");
+}
+
+int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
+    struct dg_request_options *out, struct dg_error *err)
+{
+    const struct dg_json *v = dg_parameter(o, "tag_handling");
+    const char *handling = dg_json_string(v, NULL);
+    if (!v || (handling && !*handling))
+        return DG_OK;
+    if (handling && strcmp(handling, "html") == 0)
+        out->format = DG_FORMAT_HTML;
+    else if (handling && strcmp(handling, "xml") == 0)
+        out->format = DG_FORMAT_XML;
+    else
+        return dg_error_field(
+            err, DG_EINVAL, "tag_handling", "Value for 'tag_handling' not supported.");
+    struct dg_markup *m = dg_arena_alloc(arena, sizeof *m);
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    m->no_outline =
+        dg_parameter(o, "outline_detection") && !dg_deepl_is_true(o, "outline_detection");
+    out->markup = m;
+    int rc = read_list(o, "splitting_tags", arena, &m->splitting, err);
+    if (rc == DG_OK)
+        rc = read_list(o, "non_splitting_tags", arena, &m->non_splitting, err);
+    return rc == DG_OK ? read_list(o, "ignore_tags", arena, &m->ignored, err) : rc;
+}

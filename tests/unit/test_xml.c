@@ -1,0 +1,109 @@
+/* XML's text as units, as clients' tags are taken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/markup_trial.h"
+
+static const char *const x[] = {"x", NULL}, *const b[] = {"b", "title", NULL};
+static const struct dg_markup ignore_x = {.ignored = x}, split_b = {.splitting = b},
+                              keep_b = {.non_splitting = b}, flat = {.no_outline = true},
+                              flat_b = {.no_outline = true, .splitting = b};
+
+static const struct {
+    const char *xml, *want;
+    const struct dg_markup *markup;
+    size_t units;
+} cases[] = {
+    {"", "", NULL, 0},
+    {"a dog", "A DOG", NULL, 1},
+    {"<p>a <b>big</b> dog</p>", "<p>A <b>BIG</b> DOG</p>", NULL, 1},
+    {"<p>one</p><p>two</p>", "<p>ONE</p><p>TWO</p>", NULL, 2},
+    {"<r>\n <p>one</p>\n <p>two <i>three</i></p>\n</r>",
+        "<r>\n <p>ONE</p>\n <p>TWO <i>THREE</i></p>\n</r>", NULL, 2},
+    {"one <b>two</b> three", "ONE <b>TWO</b> THREE", NULL, 1},
+    {"one <b>two</b> three", "ONE <b>TWO</b> THREE", &split_b, 3},
+    {"<b>one</b> <i>two</i>", "<b>ONE</b> <i>TWO</i>", NULL, 2},
+    {"<b>one</b> <b>two</b>", "<b>ONE</b> <b>TWO</b>", &keep_b, 1},
+    {"<p>one</p> <p>two</p>", "<p>ONE</p> <p>TWO</p>", &flat, 1},
+    {"<b>one</b> <p>two</p>", "<b>ONE</b> <p>TWO</p>", &flat_b, 2},
+    {"a <x>big <i>old</i></x> dog", "A <x>big <i>old</i></x> DOG", &ignore_x, 1},
+    {"<r><x>one</x><p>two</p></r>", "<r><x>one</x><p>TWO</p></r>", &ignore_x, 1},
+    {"a <i translate=\"no\">big</i> dog", "A <i translate=\"no\">big</i> DOG", NULL, 1},
+    {"a <i/> dog", "A <i/> DOG", NULL, 1},
+    {"a <!-- big --> dog", "A <!-- big --> DOG", NULL, 1},
+    {"a <?pi big?> dog", "A <?pi big?> DOG", NULL, 1},
+    {"a <![CDATA[big <b>]]> dog", "A <![CDATA[big <b>]]> DOG", NULL, 1},
+    {"cats &amp; dogs &lt; &#233;", "CATS &amp; DOGS &lt; &#233;", NULL, 1},
+    {"<i a='x>y' b=\"'\">one</i>", "<i a='x>y' b=\"'\">ONE</i>", NULL, 1},
+    {"<?xml version='1.0'?>\n<!DOCTYPE r [<!ENTITY e '>'> <!-- ]> -->]>\n<r>one</r>\n",
+        "<?xml version='1.0'?>\n<!DOCTYPE r [<!ENTITY e '>'> <!-- ]> -->]>\n<r>ONE</r>\n", NULL, 1},
+    {"\xEF\xBB\xBF<?xml version='1.0' encoding='UTF-8'?><r>one</r>",
+        "\xEF\xBB\xBF<?xml version='1.0' encoding='UTF-8'?><r>ONE</r>", NULL, 1},
+    {"<w:t xml:space=\"preserve\">one </w:t>", "<w:t xml:space=\"preserve\">ONE </w:t>", NULL, 1},
+    {"<n>12</n><n> </n><n/>", "<n>12</n><n> </n><n/>", NULL, 0},
+};
+
+static void examples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *xml = cases[i].xml;
+        struct dg_document d;
+        struct dg_error err = {0};
+        char *got = trial_run(xml, DG_FORMAT_XML, cases[i].markup, true, &err);
+        if (!got)
+            fail_msg("%s: %s", xml, err.message);
+        assert_string_equal(got, cases[i].want);
+        free(got);
+        got = trial_run(xml, DG_FORMAT_XML, cases[i].markup, false, NULL);
+        assert_string_equal(got, xml);
+        free(got);
+        assert_int_equal(
+            dg_document_open_markup(xml, strlen(xml), DG_FORMAT_XML, cases[i].markup, &d, NULL), 0);
+        assert_int_equal(d.n_units, cases[i].units);
+        dg_document_close(&d);
+    }
+}
+
+static void refuse(const char *xml, const char *why)
+{
+    struct dg_error err = {0};
+    assert_null(trial_run(xml, DG_FORMAT_XML, NULL, true, &err));
+    assert_int_equal(err.code, DG_EINVAL);
+    assert_string_equal(err.field, "text");
+    if (!strstr(err.message, why))
+        fail_msg("%s: %s", xml, err.message);
+}
+
+static void not_well_formed(void **state)
+{
+    (void)state;
+    refuse("<a>one", "line 1");
+    refuse("one</a>", "line 1");
+    refuse("<a>one</b>", "mismatch");
+    refuse("one <", "line 1");
+    refuse("<a b=c>one</a>", "line 1");
+    refuse("one & two", "line 1");
+    refuse("<a>\n<b></a>", "line 2");
+    refuse("one</part><part>two", "line 1");
+    refuse("&unknown;", "unknown");
+    /* a billion laughs */
+    refuse(
+        "<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'>"
+        "<!ENTITY c '&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;'><!ENTITY d '&c;&c;&c;&c;&c;&c;&c;&c;'>]><r>",
+        "line 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples),
+        cmocka_unit_test(not_well_formed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

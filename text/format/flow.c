@@ -1,0 +1,281 @@
+#include "text/format/flow.h"
+
+#include "text/format/escape.h"
+#include "text/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_SHOWN 80 /* bytes of something protected that the model sees */
+
+void dg_flow_init(struct dg_flow *f, struct dg_document *d, const char *s, size_t n)
+{
+    *f = (struct dg_flow){.d = d, .s = s, .n = n};
+}
+
+void dg_flow_deinit(struct dg_flow *f)
+{
+    free(f->values);
+}
+
+size_t dg_flow_first(const char *s, size_t n)
+{
+    return n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* HTML's and XML's white space, which means no more than a space. */
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static void begin_at(struct dg_flow *f, size_t at)
+{
+    if (f->open)
+        return;
+    dg_document_begin(f->d, at);
+    f->open = true;
+    f->space = f->space_end = at;
+}
+
+/* The white space before what is written next. One space is text like any other letter. */
+static void write_space(struct dg_flow *f)
+{
+    size_t at = f->space, to = f->space_end;
+    if (to == at + 1 && f->s[at] == ' ')
+        dg_document_text(f->d, f->s, at, to);
+    else if (to > at)
+        dg_document_mark(
+            f->d, (struct dg_mark){.kind = DG_MARK_BREAK, .len = 1, .begin = at, .end = to}, " ");
+    f->space = f->space_end = to;
+}
+
+static void add_space(struct dg_flow *f, size_t at, size_t to)
+{
+    if (f->space == f->space_end)
+        f->space = at;
+    f->space_end = to;
+}
+
+/* What begins at s[at] and is no text: a reference, or a tag that the parser has passed over; at:
+ * nothing. */
+static size_t skip_code(const char *s, size_t at, size_t end)
+{
+    if (s[at] == '&')
+        return dg_escape_entity_end(s, at, end);
+    return s[at] == '<' ? dg_tag_end(s, at, end) : at;
+}
+
+static void add_code(struct dg_document *d, const char *s, size_t begin, size_t end)
+{
+    if (s[begin] == '&')
+        dg_escape_reference(d, s, begin, end);
+    else
+        dg_document_mark(
+            d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end}, "");
+}
+
+static bool has_line_end(const char *s, size_t at, size_t to)
+{
+    return memchr(s + at, '\n', to - at) || memchr(s + at, '\r', to - at);
+}
+
+/* s[at, end): no white space. */
+static void add_word(struct dg_flow *f, size_t at, size_t end)
+{
+    const char *s = f->s;
+    size_t text = at; /* not written from here on */
+    begin_at(f, at);
+    write_space(f);
+    while (at < end) {
+        size_t to = skip_code(s, at, end);
+        if (to == at) {
+            at++;
+            continue;
+        }
+        dg_document_text(f->d, s, text, at);
+        add_code(f->d, s, at, to);
+        text = at = to;
+    }
+    dg_document_text(f->d, s, text, end);
+}
+
+void dg_flow_text(struct dg_flow *f, size_t begin, size_t end)
+{
+    for (size_t at = begin, to; at < end; at = to) {
+        for (to = at; to < end && is_space(f->s[to]);)
+            to++;
+        if (to > at && f->lines && has_line_end(f->s, at, to))
+            dg_flow_end(f);
+        if (to > at && f->open)
+            add_space(f, at, to);
+        at = to;
+        while (to < end && !is_space(f->s[to])) {
+            size_t code = skip_code(f->s, to, end); /* a tag may have white space in it */
+            to = code > to ? code : to + 1;
+        }
+        if (to > at)
+            add_word(f, at, to);
+    }
+}
+
+void dg_flow_point(struct dg_flow *f, size_t begin, size_t end)
+{
+    if (!f->open)
+        return;
+    write_space(f);
+    dg_document_mark(f->d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end}, "");
+}
+
+/* Does the tag at `begin` close the one just written, which encloses nothing? */
+static bool closes_at_once(const struct dg_flow *f, size_t begin)
+{
+    const struct dg_document *d = f->d;
+    if (!f->open || d->text.failed || d->n_marks == d->units[d->n_units].mark)
+        return false;
+    const struct dg_mark *last = &d->marks[d->n_marks - 1];
+    if (last->kind != DG_MARK_POINT || last->end != begin || f->s[last->begin] != '<')
+        return false;
+    size_t n = 1;
+    while (last->begin + n < last->end && !strchr(" \t\r\n\f/>", f->s[last->begin + n]))
+        n++;
+    return n > 1 && begin + n < f->n && f->s[begin + 1] == '/' &&
+           strncasecmp(f->s + last->begin + 1, f->s + begin + 2, n - 1) == 0;
+}
+
+void dg_flow_tag(struct dg_flow *f, size_t begin, size_t end, bool opens)
+{
+    if (opens)
+        begin_at(f, begin);
+    if (!opens && closes_at_once(f, begin))
+        f->d->marks[f->d->n_marks - 1].end = end;
+    else
+        dg_flow_point(f, begin, end);
+}
+
+void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *out)
+{
+    struct dg_document d = {0};
+    struct dg_flow f;
+    dg_buffer_init(&d.text);
+    dg_flow_init(&f, &d, s, end);
+    dg_document_begin(&d, begin);
+    f.open = true;
+    f.space = f.space_end = begin;
+    dg_flow_text(&f, begin, end);
+    dg_flow_deinit(&f);
+    size_t at = dg_scan_skip_space(d.text.data, 0, d.text.len);
+    size_t to = at + (d.text.len - at < MAX_SHOWN ? d.text.len - at : MAX_SHOWN);
+    while (to > at && to < d.text.len && ((unsigned char)d.text.data[to] & 0xC0) == 0x80)
+        to--;
+    to = dg_scan_trim_space(d.text.data, at, to);
+    dg_buffer_init(out);
+    dg_buffer_add(out, d.text.data + at, to - at);
+    out->failed |= d.text.failed;
+    dg_document_close(&d);
+}
+
+void dg_flow_protect(
+    struct dg_flow *f, size_t begin, size_t end, size_t letters, size_t letters_end)
+{
+    struct dg_buffer shown;
+    begin_at(f, begin);
+    write_space(f);
+    dg_flow_letters(f->s, letters, letters_end, &shown);
+    f->d->text.failed |= shown.failed;
+    dg_document_mark(f->d,
+        (struct dg_mark){.kind = shown.len > 0 ? DG_MARK_PROTECTED : DG_MARK_POINT,
+            .len = shown.len,
+            .begin = begin,
+            .end = end},
+        shown.data ? shown.data : "");
+    dg_buffer_deinit(&shown);
+}
+
+/* After white space and tags from `at` on. */
+static size_t next_text(const struct dg_flow *f, size_t at)
+{
+    for (size_t to; at < f->n; at = to) {
+        to = at;
+        while (to < f->n && is_space(f->s[to]))
+            to++;
+        if (to < f->n && f->s[to] == '<')
+            to = dg_tag_end(f->s, to, f->n);
+        if (to == at)
+            break;
+    }
+    return at;
+}
+
+void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end)
+{
+    size_t at = end;
+    while (at < f->n && is_space(f->s[at]))
+        at++;
+    bool again = f->n - at >= 3 && strncasecmp(f->s + at, "<br", 3) == 0;
+    at = next_text(f, at);
+    if (again || at >= f->n || !dg_scan_is_lower(dg_scan_peek(f->s, at, f->n)))
+        dg_flow_end(f);
+    else if (f->open)
+        add_space(f, begin, end);
+}
+
+static void end_unit(struct dg_document *d, const char *s, enum dg_encoding encoding)
+{
+    if (d->text.failed)
+        return;
+    d->units[d->n_units].encoding = encoding;
+    if (dg_document_has_letter(d))
+        dg_document_end(d, s);
+    else
+        dg_document_drop(d);
+}
+
+static void add_value(struct dg_flow *f, const struct dg_flow_value *v)
+{
+    const char *s = f->s;
+    size_t text = v->begin;
+    dg_document_begin(f->d, v->begin);
+    for (size_t at = v->begin; at < v->end;) {
+        size_t to = s[at] == '&' ? dg_escape_entity_end(s, at, v->end) : at;
+        if (to == at) {
+            at++;
+            continue;
+        }
+        dg_document_text(f->d, s, text, at);
+        dg_escape_reference(f->d, s, at, to);
+        text = at = to;
+    }
+    dg_document_text(f->d, s, text, v->end);
+    end_unit(f->d, s, v->encoding);
+}
+
+void dg_flow_value(struct dg_flow *f, struct dg_flow_value value)
+{
+    if (!f->open) {
+        add_value(f, &value);
+        return;
+    }
+    if (f->n_values == f->values_cap) {
+        size_t cap = f->values_cap ? 2 * f->values_cap : 8;
+        struct dg_flow_value *p = realloc(f->values, cap * sizeof *p);
+        if (!p) {
+            f->d->text.failed = true;
+            return;
+        }
+        f->values = p;
+        f->values_cap = cap;
+    }
+    f->values[f->n_values++] = value;
+}
+
+void dg_flow_end(struct dg_flow *f)
+{
+    if (f->open)
+        end_unit(f->d, f->s, DG_ENCODING_MARKUP);
+    f->open = false;
+    for (size_t i = 0; i < f->n_values && !f->d->text.failed; i++)
+        add_value(f, &f->values[i]);
+    f->n_values = 0;
+}

@@ -1,0 +1,57 @@
+/* Running text of markup, HTML's or XML's, as units: what its reader says of tags in the order of
+ * their bytes becomes text and marks. Any white space between words is one space to the model; a
+ * line's end or an indent is a mark. Any thread. For text/format alone. */
+#ifndef DG_TEXT_FORMAT_FLOW_H
+#define DG_TEXT_FORMAT_FLOW_H
+
+#include "text/format/internal.h"
+
+struct dg_flow_value {
+    size_t begin, end;
+    enum dg_encoding encoding;
+};
+
+struct dg_flow {
+    struct dg_document *d;
+    const char *s; /* [n] */
+    size_t n;
+    bool lines; /* a line's end ends the text, as in <pre> */
+    bool open;  /* a unit has begun */
+    /* white space, perhaps with <br> in it, that is written with what comes after it; equal: none
+     */
+    size_t space, space_end;
+    /* [n_values] attributes of tags of the open unit: inner units, once it ends */
+    struct dg_flow_value *values;
+    size_t n_values, values_cap;
+};
+
+void dg_flow_init(struct dg_flow *f, struct dg_document *d, const char *s, size_t n);
+void dg_flow_deinit(struct dg_flow *f);
+
+/* After a byte-order mark. */
+size_t dg_flow_first(const char *s, size_t n);
+
+/* Each of these begins where the one before ended, while a unit is open. */
+void dg_flow_text(struct dg_flow *f, size_t begin, size_t end);
+/* A tag that may enclose words. One that opens begins a unit when none is open; one that closes at
+ * once what it opened makes one point with it. */
+void dg_flow_tag(struct dg_flow *f, size_t begin, size_t end, bool opens);
+/* Something between words: an image, a comment. */
+void dg_flow_point(struct dg_flow *f, size_t begin, size_t end);
+/* Something that stays as it is, with letters for the model to see. */
+void dg_flow_protect(
+    struct dg_flow *f, size_t begin, size_t end, size_t letters, size_t letters_end);
+/* A line's end that is shown as such: it ends the text, unless the next line goes on with a small
+ * letter. */
+void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end);
+/* The unit's end, if one is open. */
+void dg_flow_end(struct dg_flow *f);
+
+/* A value to translate among the bytes of the tag that was the last call, or between units. */
+void dg_flow_value(struct dg_flow *f, struct dg_flow_value value);
+
+/* "Protected" letters of markup s[begin, end) without its tags, as the model sees them; *out is to
+ * be deinitialised. */
+void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *out);
+
+#endif

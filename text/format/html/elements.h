@@ -1,0 +1,26 @@
+/* What HTML's elements are to a translator. Names are in small letters. Any thread. For
+ * text/format/html alone. */
+#ifndef DG_TEXT_FORMAT_HTML_ELEMENTS_H
+#define DG_TEXT_FORMAT_HTML_ELEMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum dg_element {
+    DG_ELEMENT_BLOCK,     /* ends a sentence at either end: <p>, <li>, <td> */
+    DG_ELEMENT_INLINE,    /* encloses words of a sentence: <b>, <a>; any unknown one */
+    DG_ELEMENT_POINT,     /* is between words, and has no end: <img> */
+    DG_ELEMENT_LINE_END,  /* <br> */
+    DG_ELEMENT_OPAQUE,    /* nothing in it is for readers: <script>, <svg> */
+    DG_ELEMENT_PROTECTED, /* stays as it is, and is read: <code>, <kbd> */
+};
+
+enum dg_element dg_element_find(const char *name);
+/* Is there such an element in HTML? */
+bool dg_element_is_known(const char *name);
+
+/* Is this attribute's value text for readers? Of <meta> and <input> it depends on another one:
+ * `other` is what meta's name or property, or input's type says, or NULL. */
+bool dg_element_value_is_text(const char *name, const char *attribute, const char *other);
+
+#endif

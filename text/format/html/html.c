@@ -1,0 +1,96 @@
+/* HTML's text as units: what libgumbo says of tags (parse.c), in the order of their bytes. The
+ * source is never written anew: what is not translated keeps its bytes, wrong tags as well. */
+#include "text/format/flow.h"
+#include "text/format/html/elements.h"
+#include "text/format/html/parse.h"
+#include "text/format/internal.h"
+
+#include <ctype.h>
+
+static void add_event(struct dg_flow *f, const struct dg_html_event *e)
+{
+    switch (e->kind) {
+    case DG_HTML_BLOCK: dg_flow_end(f); break;
+    case DG_HTML_OPEN:
+    case DG_HTML_CLOSE: dg_flow_tag(f, e->begin, e->end, e->kind == DG_HTML_OPEN); break;
+    case DG_HTML_POINT: dg_flow_point(f, e->begin, e->end); break;
+    case DG_HTML_LINE_END: dg_flow_line_end(f, e->begin, e->end); break;
+    case DG_HTML_PROTECTED: dg_flow_protect(f, e->begin, e->end, e->inner, e->inner_end); break;
+    case DG_HTML_VALUE: break;
+    }
+    if (e->quiet)
+        dg_flow_end(f);
+    f->lines = e->lines;
+}
+
+/* A tag that the parser has passed over. */
+static void add_stray(struct dg_flow *f, size_t begin, size_t end)
+{
+    char name[32] = "";
+    size_t n = 0, at = begin + 1;
+    at += f->s[at] == '/';
+    while (at < end && n + 1 < sizeof name && isalnum((unsigned char)f->s[at]))
+        name[n++] = (char)tolower((unsigned char)f->s[at++]);
+    if (n > 0 && dg_element_find(name) == DG_ELEMENT_BLOCK)
+        dg_flow_end(f);
+    else
+        dg_flow_point(f, begin, end);
+}
+
+/* Is it the begin of a tag that does not end? */
+static bool is_cut(const char *s, size_t at, size_t n)
+{
+    at += at + 1 < n && s[at + 1] == '/';
+    return at + 1 < n && isalpha((unsigned char)s[at + 1]);
+}
+
+/* What is between two events: text, and what the parser found to be wrong. */
+static void add_text(struct dg_flow *f, size_t at, size_t end)
+{
+    size_t text = at;
+    while (at < end) {
+        size_t to = f->s[at] == '<' ? dg_tag_end(f->s, at, end) : at;
+        if (to == at && f->s[at] == '<' && end == f->n && is_cut(f->s, at, end))
+            to = end;
+        if (to == at) {
+            at++;
+            continue;
+        }
+        dg_flow_text(f, text, at);
+        add_stray(f, at, to);
+        text = at = to;
+    }
+    dg_flow_text(f, text, end);
+}
+
+int dg_document_html(struct dg_document *d, const char *s, size_t n, const struct dg_markup *markup,
+    struct dg_error *err)
+{
+    struct dg_html_events events = {0};
+    struct dg_flow f;
+    size_t at = dg_flow_first(s, n);
+    bool quiet = false;
+    int rc = dg_html_parse(s, n, markup, &events, err);
+    dg_flow_init(&f, d, s, n);
+    for (size_t i = 0; i < events.n && rc == DG_OK; i++) {
+        const struct dg_html_event *e = &events.list[i];
+        if (e->kind == DG_HTML_VALUE) {
+            dg_flow_value(&f, (struct dg_flow_value){e->begin, e->end, e->encoding});
+            continue;
+        }
+        if (e->begin < at)
+            continue; /* within a whole element, or the parser has it twice */
+        if (e->begin > at && !quiet)
+            add_text(&f, at, e->begin);
+        if (!quiet || e->kind == DG_HTML_BLOCK || !e->quiet)
+            add_event(&f, e);
+        quiet = e->quiet;
+        at = e->end;
+    }
+    if (rc == DG_OK && at < n && !quiet)
+        add_text(&f, at, n);
+    dg_flow_end(&f);
+    dg_flow_deinit(&f);
+    dg_html_events_close(&events);
+    return rc;
+}

@@ -1,0 +1,385 @@
+/* libgumbo neither frees without recursion nor minds how much it allocates: a thousand tags that
+ * are never closed before a thousand paragraphs are a million nodes. So all its memory is an
+ * arena's, with a limit, and what is over the limit, or over the time, jumps out of it. */
+#include "text/format/html/parse.h"
+
+#include "base/arena.h"
+#include "text/format/flow.h"
+#include "text/format/html/elements.h"
+#include "text/format/markup.h"
+#include "text/utf8.h"
+
+#include <ctype.h>
+#include <gumbo.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define MEMORY_BYTES (32u << 20) /* and BYTES_PER_BYTE for each of the document */
+#define BYTES_PER_BYTE 256
+#define CPU_NS 1000000000ull /* and NS_PER_BYTE; a thousand tags a millisecond is usual */
+#define NS_PER_BYTE 500
+#define LOOK_AT_CLOCK 4096 /* allocations between two looks */
+
+struct memory {
+    struct dg_arena arena;
+    uint64_t until_ns;
+    size_t n_allocations;
+    jmp_buf out;
+};
+
+/* The thread's own time: others may keep it waiting. */
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void *allocate(void *arg, size_t size)
+{
+    struct memory *m = arg;
+    void *p = dg_arena_alloc(&m->arena, size);
+    bool late = ++m->n_allocations % LOOK_AT_CLOCK == 0 && cpu_ns() > m->until_ns;
+    if (!p || late)
+        longjmp(m->out, 1);
+    return p;
+}
+
+static void release(void *arg, void *p)
+{
+    (void)arg;
+    (void)p;
+}
+
+/* An element whose children are visited. */
+struct level {
+    const GumboNode *node;
+    unsigned child;
+    bool quiet, lines; /* within it */
+    enum dg_element kind;
+};
+
+struct walk {
+    const char *s;
+    size_t n;
+    const struct dg_markup *markup;
+    struct dg_html_events *out;
+    struct level *levels; /* [n_levels] */
+    size_t n_levels, cap;
+    bool failed;
+};
+
+static void add(struct walk *w, struct dg_html_event event)
+{
+    struct dg_html_events *e = w->out;
+    if (e->n == e->cap) {
+        size_t cap = e->cap ? 2 * e->cap : 64;
+        struct dg_html_event *p = realloc(e->list, cap * sizeof *p);
+        if (!p) {
+            w->failed = true;
+            return;
+        }
+        e->list = p;
+        e->cap = cap;
+    }
+    event.sequence = e->n;
+    e->list[e->n++] = event;
+}
+
+static size_t begin_of(const struct walk *w, const GumboStringPiece *piece)
+{
+    return (size_t)(piece->data - w->s);
+}
+
+static size_t end_of(const struct walk *w, const GumboStringPiece *piece)
+{
+    return begin_of(w, piece) + piece->length;
+}
+
+/* ---- what an element is ---- */
+
+/* The element's name in small letters; unknown ones are in the source alone. */
+static const char *name_of(const GumboElement *e, char out[64])
+{
+    GumboStringPiece name = e->original_tag;
+    if (e->tag != GUMBO_TAG_UNKNOWN || name.length < 2)
+        return gumbo_normalized_tagname(e->tag);
+    gumbo_tag_from_original_text(&name);
+    size_t n = name.length < 63 ? name.length : 63;
+    for (size_t i = 0; i < n; i++)
+        out[i] =
+            (char)(name.data[i] >= 'A' && name.data[i] <= 'Z' ? name.data[i] + 32 : name.data[i]);
+    out[n] = '\0';
+    return out;
+}
+
+static const char *value_of(const GumboElement *e, const char *name)
+{
+    const GumboAttribute *a = gumbo_get_attribute(&e->attributes, name);
+    return a ? a->value : NULL;
+}
+
+static bool has_class(const char *classes, const char *class)
+{
+    size_t n = strlen(class);
+    for (const char *at = classes; at && *at;) {
+        size_t len = strcspn(at, " \t\r\n\f");
+        if (len == n && memcmp(at, class, n) == 0)
+            return true;
+        at += len + strspn(at + len, " \t\r\n\f");
+    }
+    return false;
+}
+
+/* Is what it encloses to stay as it is? `before`: that around it is. */
+static bool is_quiet(const struct walk *w, const GumboElement *e, const char *name, bool before)
+{
+    const char *translate = value_of(e, "translate");
+    if (has_class(value_of(e, "class"), "notranslate") ||
+        dg_markup_lists(w->markup ? w->markup->ignored : NULL, name, strlen(name)))
+        return true;
+    if (translate && strcasecmp(translate, "no") == 0)
+        return true;
+    return before && !(translate && (!*translate || strcasecmp(translate, "yes") == 0));
+}
+
+static enum dg_element kind_of(const struct walk *w, const char *name)
+{
+    enum dg_element kind = dg_element_find(name);
+    size_t n = strlen(name);
+    if (w->markup && dg_markup_lists(w->markup->splitting, name, n))
+        return DG_ELEMENT_BLOCK;
+    if (w->markup && kind == DG_ELEMENT_BLOCK && dg_markup_lists(w->markup->non_splitting, name, n))
+        return DG_ELEMENT_INLINE;
+    return kind;
+}
+
+/* Was it made by the parser, without a tag of its own? */
+static bool has_tag(const GumboNode *node)
+{
+    const unsigned made =
+        GUMBO_INSERTION_RECONSTRUCTED_FORMATTING_ELEMENT | GUMBO_INSERTION_ADOPTION_AGENCY_CLONED;
+    return node->v.element.original_tag.length > 0 && !(node->parse_flags & made);
+}
+
+/* A number set higher or lower: a reference to a note, which goes with the word before it and is
+ * nothing to the model, or the 2 of H2O. */
+static bool is_small_number(const struct walk *w, const GumboElement *e)
+{
+    if ((e->tag != GUMBO_TAG_SUP && e->tag != GUMBO_TAG_SUB) || !e->original_end_tag.length)
+        return false;
+    struct dg_buffer letters;
+    dg_flow_letters(w->s, end_of(w, &e->original_tag), begin_of(w, &e->original_end_tag), &letters);
+    bool number = letters.len > 0 && !dg_utf8_has_letter(letters.data, letters.len);
+    dg_buffer_deinit(&letters);
+    return number;
+}
+
+/* Where all of it ends. */
+static size_t whole_end(const struct walk *w, const GumboElement *e)
+{
+    size_t begun = end_of(w, &e->original_tag), end = e->end_pos.offset;
+    if (e->original_end_tag.length > 0)
+        end = end_of(w, &e->original_end_tag);
+    return end < begun ? begun : end > w->n ? w->n : end;
+}
+
+static bool is_before_letter(const struct walk *w, const GumboElement *e)
+{
+    size_t end = whole_end(w, e);
+    return end < w->n && isalpha((unsigned char)w->s[end]);
+}
+
+/* ---- its events ---- */
+
+static void add_values(struct walk *w, const GumboElement *e, const char *name)
+{
+    const char *other = value_of(e, strcmp(name, "meta") == 0 ? "name" : "type");
+    if (!other)
+        other = value_of(e, "property");
+    for (unsigned i = 0; i < e->attributes.length; i++) {
+        const GumboAttribute *a = e->attributes.data[i];
+        const GumboStringPiece *v = &a->original_value;
+        if (!a->value[0] || !dg_element_value_is_text(name, a->name, other))
+            continue;
+        char quote = v->data[0];
+        bool quoted = (quote == '"' || quote == '\'') && v->length > 1;
+        add(w, (struct dg_html_event){.kind = DG_HTML_VALUE,
+                   .begin = begin_of(w, v) + quoted,
+                   .end = end_of(w, v) - quoted,
+                   .encoding = !quoted        ? DG_ENCODING_UNQUOTED
+                               : quote == '"' ? DG_ENCODING_DOUBLE_QUOTED
+                                              : DG_ENCODING_SINGLE_QUOTED});
+    }
+}
+
+static void push(struct walk *w, struct level level)
+{
+    if (w->n_levels == w->cap) {
+        size_t cap = w->cap ? 2 * w->cap : 64;
+        struct level *p = realloc(w->levels, cap * sizeof *p);
+        if (!p) {
+            w->failed = true;
+            return;
+        }
+        w->levels = p;
+        w->cap = cap;
+    }
+    w->levels[w->n_levels++] = level;
+}
+
+/* The whole element is one event. */
+static void add_whole(
+    struct walk *w, const GumboElement *e, enum dg_html_kind kind, const struct level *around)
+{
+    struct dg_html_event event = {.kind = kind,
+        .begin = begin_of(w, &e->original_tag),
+        .inner = end_of(w, &e->original_tag),
+        .end = whole_end(w, e),
+        .quiet = around->quiet,
+        .lines = around->lines};
+    event.inner_end =
+        e->original_end_tag.length > 0 ? begin_of(w, &e->original_end_tag) : event.end;
+    add(w, event);
+}
+
+static void enter(struct walk *w, const GumboNode *node, struct level around)
+{
+    static const enum dg_html_kind kinds[] = {[DG_ELEMENT_BLOCK] = DG_HTML_BLOCK,
+        [DG_ELEMENT_INLINE] = DG_HTML_OPEN,
+        [DG_ELEMENT_PROTECTED] = DG_HTML_OPEN,
+        [DG_ELEMENT_POINT] = DG_HTML_POINT,
+        [DG_ELEMENT_LINE_END] = DG_HTML_LINE_END};
+    const GumboElement *e = &node->v.element;
+    char buffer[64];
+    const char *name = name_of(e, buffer);
+    struct level inside = {node, 0, is_quiet(w, e, name, around.quiet), around.lines, 0};
+    inside.kind = kind_of(w, name);
+    if (has_tag(node) && is_small_number(w, e))
+        inside.kind = is_before_letter(w, e) ? DG_ELEMENT_PROTECTED : DG_ELEMENT_OPAQUE;
+    if (inside.kind == DG_ELEMENT_BLOCK)
+        inside.lines = around.lines || !strcmp(name, "pre") || !strcmp(name, "textarea");
+    bool tag = has_tag(node);
+    if (tag && inside.kind == DG_ELEMENT_OPAQUE) {
+        add_whole(w, e, DG_HTML_POINT, &around);
+    } else if (tag && !around.quiet && inside.kind != DG_ELEMENT_BLOCK &&
+               (inside.quiet || inside.kind == DG_ELEMENT_PROTECTED)) {
+        add_whole(w, e, DG_HTML_PROTECTED, &around);
+        return;
+    } else {
+        if (tag)
+            add(w, (struct dg_html_event){.kind = kinds[inside.kind],
+                       .begin = begin_of(w, &e->original_tag),
+                       .end = end_of(w, &e->original_tag),
+                       .quiet = inside.quiet,
+                       .lines = inside.lines});
+        push(w, inside);
+    }
+    if (tag && !inside.quiet)
+        add_values(w, e, name);
+}
+
+/* The element at the top has no more children. */
+static void leave(struct walk *w)
+{
+    struct level inside = w->levels[--w->n_levels];
+    struct level around = w->n_levels ? w->levels[w->n_levels - 1] : (struct level){0};
+    const GumboElement *e = &inside.node->v.element;
+    struct dg_html_event event = {
+        .kind = inside.kind == DG_ELEMENT_BLOCK ? DG_HTML_BLOCK : DG_HTML_CLOSE,
+        .quiet = around.quiet,
+        .lines = around.lines};
+    if (inside.node->type == GUMBO_NODE_DOCUMENT)
+        return;
+    if (e->original_end_tag.length > 0) {
+        event.begin = begin_of(w, &e->original_end_tag);
+        event.end = end_of(w, &e->original_end_tag);
+        add(w, event);
+    } else if (has_tag(inside.node) &&
+               (inside.quiet != around.quiet || inside.lines != around.lines)) {
+        event.begin = event.end = whole_end(w, e); /* its end tag is left out */
+        add(w, event);
+    }
+}
+
+static void visit(struct walk *w, const GumboNode *node, struct level around)
+{
+    switch (node->type) {
+    case GUMBO_NODE_ELEMENT:
+    case GUMBO_NODE_TEMPLATE: enter(w, node, around); break;
+    case GUMBO_NODE_COMMENT:
+        if (node->v.text.original_text.length > 0)
+            add(w, (struct dg_html_event){.kind = DG_HTML_POINT,
+                       .begin = begin_of(w, &node->v.text.original_text),
+                       .end = end_of(w, &node->v.text.original_text),
+                       .quiet = around.quiet,
+                       .lines = around.lines});
+        break;
+    default: break; /* text is what is left */
+    }
+}
+
+static void walk_tree(struct walk *w, const GumboNode *document)
+{
+    push(w, (struct level){.node = document, .kind = DG_ELEMENT_BLOCK});
+    while (w->n_levels > 0 && !w->failed) {
+        struct level *top = &w->levels[w->n_levels - 1];
+        const GumboVector *children = top->node->type == GUMBO_NODE_DOCUMENT
+                                          ? &top->node->v.document.children
+                                          : &top->node->v.element.children;
+        if (top->child < children->length) {
+            const GumboNode *child = children->data[top->child++];
+            visit(w, child, *top);
+        } else {
+            leave(w);
+        }
+    }
+    free(w->levels);
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const struct dg_html_event *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+int dg_html_parse(const char *s, size_t n, const struct dg_markup *markup,
+    struct dg_html_events *out, struct dg_error *err)
+{
+    struct memory *m = malloc(sizeof *m);
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory to parse HTML");
+    dg_arena_init(&m->arena, MEMORY_BYTES + BYTES_PER_BYTE * n);
+    m->until_ns = cpu_ns() + CPU_NS + NS_PER_BYTE * n;
+    m->n_allocations = 0;
+    int rc = DG_OK;
+    if (setjmp(m->out) == 0) {
+        GumboOptions options = kGumboDefaultOptions;
+        options.allocator = allocate;
+        options.deallocator = release;
+        options.userdata = m;
+        options.max_errors = 0;
+        const GumboOutput *tree = gumbo_parse_with_options(&options, s, n);
+        struct walk w = {.s = s, .n = n, .markup = markup, .out = out};
+        walk_tree(&w, tree->document);
+        rc = w.failed ? dg_error_set(err, DG_ENOMEM, "no memory to parse HTML") : DG_OK;
+    } else {
+        rc = dg_error_field(err, DG_ELIMIT, "text",
+            "the HTML is nested too deeply: it would take too much memory or time to parse");
+    }
+    dg_arena_deinit(&m->arena);
+    free(m);
+    if (rc == DG_OK && out->n > 0)
+        qsort(out->list, out->n, sizeof *out->list, in_order);
+    return rc;
+}
+
+void dg_html_events_close(struct dg_html_events *e)
+{
+    free(e->list);
+}

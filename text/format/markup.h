@@ -1,0 +1,21 @@
+/* How the tags of HTML or XML are to be taken, as a client says. Plain data; any thread. */
+#ifndef DG_TEXT_FORMAT_MARKUP_H
+#define DG_TEXT_FORMAT_MARKUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dg_markup {
+    /* NULL-ended lists of tags' names, or NULL: none */
+    const char *const *splitting;     /* end a sentence at either end */
+    const char *const *non_splitting; /* enclose words of a sentence */
+    const char *const *ignored;       /* what they enclose stays as it is */
+    /* XML: no tags end sentences but those of `splitting`; else those do that have no text beside
+     * them */
+    bool no_outline;
+};
+
+/* Is s[n] in the list? Small and capital letters are the same. */
+bool dg_markup_lists(const char *const *list, const char *s, size_t n);
+
+#endif

@@ -1,0 +1,86 @@
+/* Plain text: one unit, line ends and all. HTML that was sent as plain text is not destroyed: where
+ * there is a closing tag of HTML's own, or <br>, its tags are marks, and a sentence ends at those
+ * that end one in HTML. References are text as they are, and so is what the answer says. */
+#include "text/format/html/elements.h"
+#include "text/format/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* The tag of HTML that s[at] begins, by its name; false: it is none. */
+static bool find_tag(const char *s, size_t at, size_t n, size_t *end, char name[16])
+{
+    size_t len = 0, i = at + 1;
+    *end = dg_tag_end(s, at, n);
+    i += i < n && s[i] == '/';
+    while (i < n && len < 15 && isalnum((unsigned char)s[i]))
+        name[len++] = (char)tolower((unsigned char)s[i++]);
+    name[len] = '\0';
+    return *end > at && i < n && strchr(" \t\r\n/>", s[i]) && dg_element_is_known(name);
+}
+
+/* Is it HTML, and not a text about "<b>"? */
+static bool is_html(const char *s, size_t n)
+{
+    char name[16];
+    const char *found = s;
+    for (size_t at = 0, end; n > at && (found = memchr(s + at, '<', n - at)); at = end) {
+        at = (size_t)(found - s);
+        const bool tag = find_tag(s, at, n, &end, name);
+        if (tag && (s[at + 1] == '/' || dg_element_find(name) == DG_ELEMENT_LINE_END))
+            return true;
+        end = end > at ? end : at + 1;
+    }
+    return false;
+}
+
+/* After what a <script> encloses. */
+static size_t skip_opaque(const char *s, size_t at, size_t n, const char *name)
+{
+    const size_t len = strlen(name);
+    for (; at + len + 2 <= n; at++)
+        if (s[at] == '<' && s[at + 1] == '/' && strncasecmp(s + at + 2, name, len) == 0)
+            return at;
+    return n;
+}
+
+static void read_html(struct dg_document *d, const char *s, size_t n)
+{
+    size_t text = 0;
+    char name[16];
+    d->is_markup = true;
+    dg_document_begin(d, 0);
+    for (size_t at = 0; at < n;) {
+        size_t end;
+        if (s[at] != '<' || !find_tag(s, at, n, &end, name)) {
+            at++;
+            continue;
+        }
+        enum dg_element kind = dg_element_find(name);
+        dg_document_text(d, s, text, at);
+        if (kind == DG_ELEMENT_OPAQUE && s[at + 1] != '/')
+            end = skip_opaque(s, end, n, name);
+        if (kind == DG_ELEMENT_BLOCK || kind == DG_ELEMENT_LINE_END) {
+            dg_document_end(d, s);
+            dg_document_begin(d, end);
+        } else {
+            dg_document_mark(
+                d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = at, .end = end}, "");
+        }
+        text = at = end;
+    }
+    dg_document_text(d, s, text, n);
+    dg_document_end(d, s);
+}
+
+void dg_document_plain(struct dg_document *d, const char *s, size_t n)
+{
+    if (is_html(s, n)) {
+        read_html(d, s, n);
+        return;
+    }
+    dg_document_begin(d, 0);
+    dg_document_text(d, s, 0, n);
+    dg_document_end(d, s);
+}

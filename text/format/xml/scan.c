@@ -1,0 +1,159 @@
+#include "text/format/xml/scan.h"
+
+#include "text/format/xml/check.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool begins(const char *s, size_t at, size_t n, const char *with)
+{
+    size_t len = strlen(with);
+    return n - at >= len && memcmp(s + at, with, len) == 0;
+}
+
+/* After the next `close`; n: there is none. */
+static size_t after(const char *s, size_t at, size_t n, const char *close)
+{
+    const char *found = memmem(s + at, n - at, close, strlen(close));
+    return found ? (size_t)(found - s) + strlen(close) : n;
+}
+
+/* After a tag, or after the document's type with declarations within "[" and "]". */
+static size_t tag_end(const char *s, size_t at, size_t n)
+{
+    char quote = 0;
+    size_t depth = 0;
+    const bool type = begins(s, at, n, "<!");
+    for (; at < n; at++) {
+        char c = s[at];
+        if (quote) {
+            quote = c == quote ? 0 : quote;
+        } else if (type && begins(s, at, n, "<!--")) {
+            at = after(s, at, n, "-->") - 1;
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (type && (c == '[' || c == ']')) {
+            depth += c == '[';
+            depth -= c == ']' && depth > 0;
+        } else if (c == '>' && depth == 0) {
+            return at + 1;
+        }
+    }
+    return n;
+}
+
+static bool is_name_end(char c)
+{
+    return strchr(" \t\r\n/>", c) != NULL;
+}
+
+/* The tag that begins at s[at] == '<'. */
+static struct dg_xml_tag read_tag(const char *s, size_t at, size_t n)
+{
+    struct dg_xml_tag t = {.kind = DG_XML_OTHER, .begin = at, .parent = SIZE_MAX};
+    if (begins(s, at, n, "<!--")) {
+        t.end = after(s, at + 4, n, "-->");
+    } else if (begins(s, at, n, "<![CDATA[")) {
+        t.kind = DG_XML_CDATA;
+        t.end = after(s, at, n, "]]>");
+    } else if (begins(s, at, n, "<?")) {
+        t.end = after(s, at, n, "?>");
+    } else if (begins(s, at, n, "<!")) {
+        t.end = tag_end(s, at, n);
+    } else {
+        bool closes = at + 1 < n && s[at + 1] == '/';
+        t.end = tag_end(s, at, n);
+        t.kind = closes ? DG_XML_CLOSE : s[t.end - 2] == '/' ? DG_XML_EMPTY : DG_XML_OPEN;
+        t.name = t.name_end = at + 1 + closes;
+        while (t.name_end < t.end && !is_name_end(s[t.name_end]))
+            t.name_end++;
+    }
+    return t;
+}
+
+static int add(struct dg_xml *x, struct dg_xml_tag t, struct dg_error *err)
+{
+    if (x->n_tags == x->cap) {
+        size_t cap = x->cap ? 2 * x->cap : 64;
+        struct dg_xml_tag *p = realloc(x->tags, cap * sizeof *p);
+        if (!p)
+            return dg_error_set(err, DG_ENOMEM, "no memory for %zu tags", cap);
+        x->tags = p;
+        x->cap = cap;
+    }
+    x->tags[x->n_tags++] = t;
+    return DG_OK;
+}
+
+int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err)
+{
+    *out = (struct dg_xml){.s = s, .n = n};
+    size_t open = SIZE_MAX; /* the innermost element */
+    int rc = dg_xml_check(s, n, err);
+    for (size_t at = 0; rc == DG_OK && at < n;) {
+        const char *found = memchr(s + at, '<', n - at);
+        if (!found)
+            break;
+        struct dg_xml_tag t = read_tag(s, (size_t)(found - s), n);
+        t.partner = out->n_tags;
+        t.parent = open;
+        if (t.kind == DG_XML_CLOSE && open != SIZE_MAX) {
+            t.partner = open;
+            out->tags[open].partner = out->n_tags;
+            t.parent = out->tags[open].parent;
+        }
+        rc = add(out, t, err);
+        if (t.kind == DG_XML_OPEN)
+            open = out->n_tags - 1;
+        else if (t.kind == DG_XML_CLOSE)
+            open = t.parent;
+        at = t.end;
+    }
+    return rc;
+}
+
+void dg_xml_close(struct dg_xml *x)
+{
+    free(x->tags);
+    *x = (struct dg_xml){0};
+}
+
+bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name)
+{
+    size_t n = t->name_end - t->name;
+    return strlen(name) == n && memcmp(x->s + t->name, name, n) == 0;
+}
+
+bool dg_xml_attribute(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name,
+    size_t *begin, size_t *end)
+{
+    const char *s = x->s;
+    for (size_t at = t->name_end; at < t->end;) {
+        while (at < t->end && strchr(" \t\r\n/>?", s[at]))
+            at++;
+        size_t from = at;
+        while (at < t->end && !strchr(" \t\r\n=", s[at]))
+            at++;
+        const bool found = at - from == strlen(name) && memcmp(s + from, name, at - from) == 0;
+        while (at < t->end && s[at] != '"' && s[at] != '\'')
+            at++;
+        const char *close = at < t->end ? memchr(s + at + 1, s[at], t->end - at - 1) : NULL;
+        if (!close)
+            return false;
+        *begin = at + 1;
+        *end = at = (size_t)(close - s);
+        at++;
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+bool dg_xml_attribute_is(
+    const struct dg_xml *x, const struct dg_xml_tag *t, const char *name, const char *value)
+{
+    size_t begin, end;
+    return dg_xml_attribute(x, t, name, &begin, &end) && end - begin == strlen(value) &&
+           memcmp(x->s + begin, value, end - begin) == 0;
+}

@@ -1,0 +1,48 @@
+/* XML as a list of its tags with their bytes. libxml2 says whether it is well-formed; where it is,
+ * its tags are found without looking at their meaning. Nothing is loaded and no entity is replaced.
+ * Any thread. For text/format alone. */
+#ifndef DG_TEXT_FORMAT_XML_SCAN_H
+#define DG_TEXT_FORMAT_XML_SCAN_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum dg_xml_kind {
+    DG_XML_OPEN,
+    DG_XML_CLOSE,
+    DG_XML_EMPTY, /* <a/> */
+    DG_XML_CDATA,
+    DG_XML_OTHER, /* comments, processing instructions, the document's type */
+};
+
+struct dg_xml_tag {
+    enum dg_xml_kind kind;
+    size_t begin, end;     /* bytes */
+    size_t name, name_end; /* with its prefix; of what has none: equal */
+    size_t partner;        /* of OPEN and CLOSE: the other one's index; else its own */
+    size_t parent;         /* index of the OPEN around it; SIZE_MAX: none */
+};
+
+struct dg_xml {
+    const char *s;           /* [n] borrowed */
+    struct dg_xml_tag *tags; /* [n_tags] in order */
+    size_t n, n_tags, cap;
+};
+
+/* A document, or a part of one, which may have several roots and text beside them. DG_EINVAL (field
+ * text): it is not well-formed, with the line; DG_ENOMEM. To be closed in every case. */
+int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err);
+void dg_xml_close(struct dg_xml *x);
+
+/* Is this the tag's name? */
+bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name);
+/* The value of a tag's attribute without its quotation marks; false: it has none. */
+bool dg_xml_attribute(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name,
+    size_t *begin, size_t *end);
+/* Is it this word? */
+bool dg_xml_attribute_is(
+    const struct dg_xml *x, const struct dg_xml_tag *t, const char *name, const char *value);
+
+#endif
