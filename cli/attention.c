@@ -1,5 +1,7 @@
 /* dragoman attention: who looks at whom in a sentence, as a picture or as JSON. */
 #include "base/file.h"
+
+#include "base/alloc.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
@@ -51,9 +53,7 @@ static int take_heads(
 {
     bool all = !text || !strcmp(text, "all");
     *n = 0;
-    *list = calloc(H, sizeof **list);
-    if (!*list)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u heads", H);
+    *list = dg_alloc(H, sizeof **list, "heads");
     for (; all && *n < H; (*n)++)
         (*list)[*n] = *n;
     for (const char *p = text; !all && p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {

@@ -1,6 +1,8 @@
 /* dragoman bench: speed with forced lengths, so that engines can be compared on random weights.
  * latency: one sentence at a time; throughput: all sentences through the engines at once. */
 #include "base/clock.h"
+
+#include "base/alloc.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
@@ -107,8 +109,8 @@ static int read_sentences(struct bench *b, struct dg_error *err)
 static int translate(struct bench *b, size_t first, size_t n, uint64_t *pieces, double *seconds,
     struct dg_error *err)
 {
-    struct dg_job **jobs = calloc(n, sizeof *jobs);
-    int rc = jobs ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", n);
+    struct dg_job **jobs = dg_alloc(n, sizeof *jobs, "sentences");
+    int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
         const char *s = b->sentences[first + i];
         rc = dg_job_plan(b->session.translator, s, strlen(s), &b->o.translate, &jobs[i], err);
@@ -150,9 +152,7 @@ static int repeat(struct bench *b, double *figure, uint64_t *pieces, struct dg_e
         *figure = (double)*pieces / s;
         return rc;
     }
-    double *ms = calloc(b->n, sizeof *ms);
-    if (!ms)
-        return dg_error_set(err, DG_ENOMEM, "no memory");
+    double *ms = dg_alloc(b->n, sizeof *ms, "times");
     for (size_t i = 0; i < b->n && !rc; i++) {
         rc = translate(b, i, 1, pieces, &s, err);
         ms[i] = 1e3 * s;

@@ -1,5 +1,7 @@
 #include "cli/lines.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -37,10 +39,8 @@ static const char *shown(const struct dg_lines *l)
 
 int dg_lines_open(char *const *paths, size_t n, struct dg_lines **out, struct dg_error *err)
 {
-    struct dg_lines *l = calloc(1, sizeof *l);
+    struct dg_lines *l = dg_alloc(1, sizeof *l, "the input");
     *out = l;
-    if (!l)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the input");
     l->paths = n ? paths : only_standard_input;
     l->n = n ? n : 1;
     l->fd = -1;
@@ -79,21 +79,17 @@ double dg_lines_share(const struct dg_lines *l)
 }
 
 /* Room for another block behind what is there. */
-static int make_room(struct dg_lines *l, struct dg_error *err)
+static void make_room(struct dg_lines *l)
 {
     memmove(l->data, l->data + l->begin, l->end - l->begin);
     l->end -= l->begin;
     l->searched -= l->begin;
     l->begin = 0;
     if (l->cap - l->end >= BLOCK)
-        return DG_OK;
+        return;
     const size_t cap = 2 * l->cap + BLOCK;
-    char *p = realloc(l->data, cap);
-    if (!p)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a line of %s", shown(l));
-    l->data = p;
+    l->data = dg_alloc_more(l->data, cap, 1, "a line");
     l->cap = cap;
-    return DG_OK;
 }
 
 /* Read what there is, at least a byte; *got 0 at the file's end. */
@@ -103,9 +99,7 @@ static int read_block(struct dg_lines *l, bool wait, size_t *got, struct dg_erro
     ssize_t n;
     if (!wait && poll(&p, 1, 0) == 0)
         return DG_EAGAIN;
-    int rc = make_room(l, err);
-    if (rc)
-        return rc;
+    make_room(l);
     do
         n = read(l->fd, l->data + l->end, BLOCK);
     while (n < 0 && errno == EINTR);

@@ -1,5 +1,7 @@
 /* dragoman quantize: a bundle in int8, and what that costs in accuracy. */
 #include "base/command.h"
+
+#include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/quantize_report.h"
 #include "model/params.h"
@@ -61,16 +63,14 @@ static enum dg_quantize_as choose(void *arg, const char *name)
 static int keep_row(void *arg, const struct dg_quantized *t, struct dg_error *err)
 {
     struct quantize *q = arg;
+    (void)err;
     if (!t->rows) {
         q->n_before++;
         return 0;
     }
-    struct row *rows = realloc(q->rows, (q->n + 1) * sizeof *rows);
-    if (!rows)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a report");
-    q->rows = rows;
-    rows[q->n] = (struct row){.N = t->N, .K = t->K, .weights = t->error, .outputs = -1};
-    snprintf(rows[q->n].name, sizeof rows[0].name, "%s", t->name);
+    q->rows = dg_alloc_more(q->rows, q->n + 1, sizeof *q->rows, "a report");
+    q->rows[q->n] = (struct row){.N = t->N, .K = t->K, .weights = t->error, .outputs = -1};
+    snprintf(q->rows[q->n].name, sizeof q->rows[0].name, "%s", t->name);
     q->n++;
     return 0;
 }

@@ -3,6 +3,7 @@
  * engine and the text run over it unchanged. */
 #include "cli/quantize_report.h"
 
+#include "base/alloc.h"
 #include "kernels/cpu/cpu.h"
 #include "translate/translate.h"
 
@@ -84,10 +85,8 @@ static int add_layer(
     const struct dg_tensor *q = dg_weights_find(t->quantised, spec->name);
     if (!(spec->use & DG_USE_MATRIX) || !q || q->stored[0].type != DG_S8)
         return 0;
-    struct dg_layer_error *layers = realloc(t->errors->layers, (t->errors->n + 1) * sizeof *layers);
-    if (!layers)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a report");
-    t->errors->layers = layers;
+    t->errors->layers =
+        dg_alloc_more(t->errors->layers, t->errors->n + 1, sizeof *t->errors->layers, "a report");
     p->layer = t->errors->n;
     struct dg_weight_spec int8 = *spec;
     int8.stored = q->stored;
@@ -95,8 +94,9 @@ static int add_layer(
     int rc = t->cpu->ops->weight_new(t->cpu, &int8, &p->int8, err);
     if (rc)
         return rc;
-    layers[t->errors->n] = (struct dg_layer_error){0};
-    snprintf(layers[t->errors->n].name, sizeof layers[0].name, "%s", spec->name);
+    t->errors->layers[t->errors->n] = (struct dg_layer_error){0};
+    snprintf(
+        t->errors->layers[t->errors->n].name, sizeof t->errors->layers[0].name, "%s", spec->name);
     t->errors->n++;
     return 0;
 }
@@ -105,10 +105,8 @@ static int twin_weight_new(struct dg_backend *be, const struct dg_weight_spec *s
     struct dg_weight **out, struct dg_error *err)
 {
     struct twin *t = twin_of(be);
-    struct pair *p = calloc(1, sizeof *p);
+    struct pair *p = dg_alloc(1, sizeof *p, "a tensor");
     *out = NULL;
-    if (!p)
-        return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", spec->name);
     p->N = spec->N;
     p->K = spec->K;
     int rc = t->cpu->ops->weight_new(t->cpu, spec, &p->own, err);
@@ -257,8 +255,7 @@ static int translate_line(struct twin *t, const struct dg_translator *tr, struct
             dg_engine_release(e, r);
     }
     dg_job_free(job);
-    if (!rc && t->failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a layer's outputs");
+    dg_alloc_check(!t->failed, "a layer's outputs");
     return rc;
 }
 
@@ -291,8 +288,8 @@ static int run_random(struct twin *t, const struct pair *p, struct dg_error *err
     enum { ROWS = 32 };
     uint64_t state = 1;
     struct dg_rows x = {.ld = p->K}, y = {.ld = p->N};
-    float *rows = calloc(ROWS * p->K, sizeof *rows);
-    int rc = rows ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for random rows");
+    float *rows = dg_alloc(ROWS * p->K, sizeof *rows, "random rows");
+    int rc = 0;
     for (size_t i = 0; i < ROWS * p->K && !rc; i++) {
         for (int j = 0; j < 12; j++) {
             state = state * 6364136223846793005u + 1442695040888963407u;

@@ -140,7 +140,7 @@ static int open_bench(struct bench *b, struct dg_error *err)
     if (!rc)
         rc = dg_param_block_open(&b->config, b->train, &b->grads, err);
     if (!rc)
-        rc = dg_init_random(b->params, 1, err);
+        dg_init_random(b->params, 1);
     if (!rc)
         rc = dg_optimizer_open(&adam, b->train, b->params->n, &b->adam, err);
     return rc ? rc : make_batch(b, err);

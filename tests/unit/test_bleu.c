@@ -47,7 +47,7 @@ static void score_case(const struct dg_json *c, struct dg_bleu *b)
         size_t n, m;
         const char *h = dg_json_string(dg_json_at(hyp, i), &n),
                    *r = dg_json_string(dg_json_at(ref, i), &m);
-        assert_int_equal(dg_bleu_add(b, h, n, r, m, NULL), 0);
+        dg_bleu_add(b, h, n, r, m);
     }
 }
 
@@ -112,7 +112,7 @@ static void test_bytes_that_are_no_text(void **state)
     char junk[256];
     for (size_t i = 0; i < sizeof junk; i++)
         junk[i] = (char)i;
-    assert_int_equal(dg_bleu_add(&b, junk, sizeof junk, junk, sizeof junk, NULL), 0);
+    dg_bleu_add(&b, junk, sizeof junk, junk, sizeof junk);
     assert_true(dg_bleu_score(&b) > 99.99); /* equal to itself */
 }
 

@@ -104,6 +104,14 @@ def test_own_includes_follow_the_arrows():
     assert not wrong, "\n".join(wrong)
 
 
+def test_only_programs_end_where_memory_is_out():
+    """base/alloc.h ends the program: the trainer and the command line may, nothing that the server links."""
+    wrong = [path for path, included in includes() if included == "base/alloc.h" and path != "base/alloc.c" and
+             folder_of(path) not in ("trainer", "cli")]
+    assert not wrong, "\n".join(wrong)
+    assert any(included == "base/alloc.h" for _, included in includes())
+
+
 def test_no_room_includes_upward():
     upward = {}
     for path, included in includes():

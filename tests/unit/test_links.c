@@ -113,13 +113,11 @@ static struct dg_dataset *open_data(void)
 static void test_aligner(void **state)
 {
     (void)state;
-    struct dg_error err = {0};
-    struct dg_aligner *a = NULL;
     const struct dg_aligner_options o = {.source_vocab = 200, .target_vocab = 200, .eos = EOS};
     size_t right = 0, all = 0, found = 0;
     write_shard();
     struct dg_dataset *d = open_data();
-    assert_int_equal(dg_aligner_open(d, &o, &a, &err), 0);
+    struct dg_aligner *a = dg_aligner_new(d, &o);
     for (uint64_t i = 0; i < PAIRS; i++) {
         int32_t source[16], target[32], made[32];
         struct dg_link gold[32];
@@ -141,7 +139,7 @@ static void test_aligner(void **state)
     }
     if (right * 100 < found * 97 || right * 100 < all * 94)
         fail_msg("%zu of %zu links are right, of %zu there are", right, found, all);
-    dg_aligner_close(a);
+    dg_aligner_free(a);
     dg_dataset_close(d);
 }
 
@@ -149,22 +147,21 @@ static void test_aligner(void **state)
 static void test_prior(void **state)
 {
     (void)state;
-    struct dg_error err = {0};
     struct dg_lexicon *l = NULL;
     struct dg_lexicon_options o = {.source_vocab = 200, .target_vocab = 200, .tension = 4};
     const int32_t source[] = {4, 5, 7, 4}, target[] = {54, 55, 199, 57, 54};
     const int32_t expected[] = {0, 1, -1, 2, 3};
     int32_t best[5];
     struct dg_dataset *d = open_data();
-    assert_int_equal(dg_lexicon_open(d, &o, &l, &err), 0);
+    l = dg_lexicon_new(d, &o);
     dg_lexicon_align(l, source, 4, target, 5, best);
     assert_memory_equal(best, expected, sizeof expected);
-    dg_lexicon_close(l);
+    dg_lexicon_free(l);
     o.tension = 0; /* Model 1 knows no places: the first of two */
-    assert_int_equal(dg_lexicon_open(d, &o, &l, &err), 0);
+    l = dg_lexicon_new(d, &o);
     dg_lexicon_align(l, source, 4, target, 5, best);
     assert_int_equal(best[4], 0);
-    dg_lexicon_close(l);
+    dg_lexicon_free(l);
     dg_dataset_close(d);
 }
 

@@ -45,7 +45,7 @@ static const char *form(
     static char out[512];
     struct dg_pair f;
     size_t n = 0;
-    int made = dg_masks_make(m, p, item, kind, &f, NULL);
+    int made = dg_masks_make(m, p, item, kind, &f);
     assert_true(made > 0);
     for (int side = 0; side < 2 && made == 1; side++) {
         const char *s = side ? f.target : f.source;

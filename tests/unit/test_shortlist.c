@@ -150,9 +150,10 @@ static void test_lexicon(void **state)
         assert_int_equal(dg_shard_add(w, &e, source, target, &err), 0);
     }
     assert_int_equal(dg_shard_commit_take(w, NULL, &err), 0);
-    if (dg_dataset_open_shards(paths, 1, &o, &d, &err) || dg_lexicon_open(d, &lo, &l, &err))
+    if (dg_dataset_open_shards(paths, 1, &o, &d, &err))
         fail_msg("%s", err.message);
-    size_t n = dg_lexicon_translations(l, 1e-4f, &t, &err);
+    l = dg_lexicon_new(d, &lo);
+    size_t n = dg_lexicon_translations(l, 1e-4f, &t);
     for (size_t i = 0; i < n; i++) {
         if (i && t[i].source == t[i - 1].source) {
             assert_true(t[i].p <= t[i - 1].p);
@@ -165,7 +166,7 @@ static void test_lexicon(void **state)
     for (int f = 0; f < V; f++)
         counted += dg_lexicon_counts(l)[f];
     assert_int_equal(counted, pieces);
-    dg_lexicon_close(l);
+    dg_lexicon_free(l);
     dg_dataset_close(d);
 }
 

@@ -92,8 +92,10 @@ static void *train(void *arg)
     struct dg_dataset *d = NULL;
     struct dg_error err = {0};
     const char *paths[1] = {shard};
-    if (dg_crew_open(&wo, &ws, &err) || dg_init_random(ws->params, 3, &err) ||
-        dg_optimizer_open(&ao, ws->w[0].train, ws->params->n, &a, &err) ||
+    if (dg_crew_open(&wo, &ws, &err))
+        fail_msg("%s", err.message);
+    dg_init_random(ws->params, 3);
+    if (dg_optimizer_open(&ao, ws->w[0].train, ws->params->n, &a, &err) ||
         dg_dataset_open_shards(paths, 1, &data, &d, &err) ||
         (p->ranks && dg_exchange_open(ws, p->ranks, &so.exchange, &err)))
         fail_msg("%s", err.message);

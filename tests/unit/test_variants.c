@@ -65,11 +65,11 @@ static void test_forms(void **state)
     assert_int_equal(forms(&v, &a, 0, out), 2); /* none before it to join */
     assert_string_equal(out[0], "THE STREET IS WET.|DIE STRASSE IST NASS.");
     assert_string_equal(out[1], "The street is wet|Die Straße ist naß");
-    assert_int_equal(dg_variants_next(&v, &a, NULL), 0);
+    dg_variants_next(&v, &a);
     assert_int_equal(forms(&v, &b, 1, out), 2); /* no full stop to leave out */
     assert_string_equal(out[0], "WHY?|WIESO?");
     assert_string_equal(out[1], "The street is wet. Why?|Die Straße ist naß. Wieso?");
-    assert_int_equal(dg_variants_next(&v, &b, NULL), 0);
+    dg_variants_next(&v, &b);
     c.file = 1; /* another file: not its neighbour */
     assert_int_equal(forms(&v, &c, 2, out), 1);
     assert_string_equal(out[0], "WAIT...|WARTE ...");

@@ -1,5 +1,6 @@
 #include "trainer/align/dictionary_internal.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 
 #include <stdlib.h>
@@ -24,29 +25,22 @@ void *dg_dictionary_room(void *list, uint32_t n, uint32_t *cap, size_t size)
     if (n < *cap)
         return list;
     uint32_t more = *cap ? 2 * *cap : 1024;
-    char *p = realloc(list, more * size);
-    if (p) {
-        memset(p + *cap * size, 0, (more - *cap) * size);
-        *cap = more;
-    }
+    char *p = dg_alloc_more(list, more, size, "a list of words");
+    memset(p + *cap * size, 0, (more - *cap) * size);
+    *cap = more;
     return p;
 }
 
 struct dg_dictionary *dg_dictionary_new(void)
 {
-    struct dg_dictionary *w = calloc(1, sizeof *w);
-    if (w)
-        dg_buffer_init(&w->text);
+    struct dg_dictionary *w = dg_alloc(1, sizeof *w, "a dictionary");
+    dg_buffer_init(&w->text);
     return w;
 }
 
-int dg_dictionary_add(
-    struct dg_dictionary *w, const struct dg_dictionary_entry *e, struct dg_error *err)
+void dg_dictionary_add(struct dg_dictionary *w, const struct dg_dictionary_entry *e)
 {
-    struct word *list = dg_dictionary_room(w->list, w->n, &w->cap, sizeof *list);
-    if (!list)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a lexicon of words");
-    w->list = list;
+    w->list = dg_dictionary_room(w->list, w->n, &w->cap, sizeof *w->list);
     w->list[w->n++] = (struct word){.begin = w->text.len,
         .source_len = e->source_len,
         .target_len = e->target_len,
@@ -54,7 +48,7 @@ int dg_dictionary_add(
         .back = e->back};
     dg_buffer_add(&w->text, e->source, e->source_len);
     dg_buffer_add(&w->text, e->target, e->target_len);
-    return w->text.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a lexicon of words") : 0;
+    dg_alloc_check(!w->text.failed, "a dictionary");
 }
 
 void dg_dictionary_close(struct dg_dictionary *w)

@@ -1,5 +1,6 @@
 #include "trainer/align/dictionary_index.h"
 
+#include "base/alloc.h"
 #include "trainer/data/intern.h"
 
 #include <stdlib.h>
@@ -14,13 +15,11 @@ int dg_dictionary_index_open(
     const struct dg_dictionary *d, struct dg_dictionary_index **out, struct dg_error *err)
 {
     const size_t n = d ? dg_dictionary_count(d) : 0;
-    struct dg_dictionary_index *x = calloc(1, sizeof *x);
-    if (!x || !(x->entry = malloc((n + 1) * sizeof *x->entry))) {
-        free(x);
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu words", n);
-    }
+    struct dg_dictionary_index *x = dg_alloc(1, sizeof *x, "an index of words");
+    x->entry = dg_alloc(n + 1, sizeof *x->entry, "an index of words");
     x->dictionary = d;
-    int rc = dg_intern_open(&x->sources, err);
+    x->sources = dg_intern_new();
+    int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
         const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
         const uint32_t known = dg_intern_count(x->sources);
@@ -40,7 +39,7 @@ void dg_dictionary_index_close(struct dg_dictionary_index *x)
 {
     if (!x)
         return;
-    dg_intern_close(x->sources);
+    dg_intern_free(x->sources);
     free(x->entry);
     free(x);
 }

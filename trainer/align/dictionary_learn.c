@@ -1,5 +1,6 @@
 #include "trainer/align/dictionary_internal.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "text/letter_case.h"
 #include "text/words.h"
@@ -42,26 +43,17 @@ struct learning {
     char path[4096]; /* of the shard of word numbers */
 };
 
-static int no_memory(struct dg_error *err)
-{
-    return dg_error_set(err, DG_ENOMEM, "no memory for a lexicon of words");
-}
-
 static int add_key(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *key,
     struct dg_error *err)
 {
     dg_buffer_reset(&l->small);
     int rc = dg_text_lower(side->language, s, n, &l->small, err);
-    if (!rc && l->small.failed)
-        rc = no_memory(err);
+    dg_alloc_check(!l->small.failed, "a word");
     if (!rc)
         rc = dg_intern_add(side->keys, l->small.data ? l->small.data : "", l->small.len, key, err);
     if (rc)
         return rc;
-    struct key *keys = dg_dictionary_room(side->of_key, *key, &side->keys_cap, sizeof *keys);
-    if (!keys)
-        return no_memory(err);
-    side->of_key = keys;
+    side->of_key = dg_dictionary_room(side->of_key, *key, &side->keys_cap, sizeof *side->of_key);
     return 0;
 }
 
@@ -73,11 +65,9 @@ static int find_form(struct learning *l, struct side *side, const char *s, size_
     int rc = dg_intern_add(side->forms, s, n, form, err);
     if (rc || *form < known)
         return rc;
-    struct form *forms = dg_dictionary_room(side->of_form, *form, &side->forms_cap, sizeof *forms);
-    if (!forms)
-        return no_memory(err);
-    side->of_form = forms;
-    return add_key(l, side, s, n, &forms[*form].key, err);
+    side->of_form =
+        dg_dictionary_room(side->of_form, *form, &side->forms_cap, sizeof *side->of_form);
+    return add_key(l, side, s, n, &side->of_form[*form].key, err);
 }
 
 static int count_line(
@@ -194,8 +184,7 @@ static int number_words(struct learning *l, struct dg_pairs *pairs, const struct
 }
 
 /* Every word's most probable translation, from side 0 to side 1 or the other way round. */
-static int translate_words(
-    struct learning *l, const struct dg_dataset *d, bool reversed, struct dg_error *err)
+static void translate_words(struct learning *l, const struct dg_dataset *d, bool reversed)
 {
     struct side *from = &l->sides[reversed], *to = &l->sides[!reversed];
     const uint32_t n_from = dg_intern_count(from->keys), n_to = dg_intern_count(to->keys);
@@ -206,11 +195,8 @@ static int translate_words(
         .pairs = l->o->lexicon_pairs ? l->o->lexicon_pairs : 200000,
         .reversed = reversed};
     const struct dg_translation *list = NULL;
-    struct dg_lexicon *lexicon = NULL;
-    int rc = dg_lexicon_open(d, &o, &lexicon, err);
-    if (rc)
-        return rc;
-    size_t n = dg_lexicon_translations(lexicon, least_p, &list, err);
+    struct dg_lexicon *lexicon = dg_lexicon_new(d, &o);
+    size_t n = dg_lexicon_translations(lexicon, least_p, &list);
     for (size_t i = 0; i < n; i++) { /* the most probable comes first */
         struct key *key = &from->of_key[list[i].source];
         if (key->p > 0)
@@ -218,8 +204,7 @@ static int translate_words(
         key->best = list[i].target;
         key->p = list[i].p;
     }
-    dg_lexicon_close(lexicon);
-    return list ? 0 : no_memory(err);
+    dg_lexicon_free(lexicon);
 }
 
 /* [keys] the form (+ 1) that stands within sentences most often, of equals the first; 0: none
@@ -227,8 +212,8 @@ static int translate_words(
 static uint32_t *usual_forms(const struct side *side)
 {
     const uint32_t n_keys = dg_intern_count(side->keys), n_forms = dg_intern_count(side->forms);
-    uint32_t *usual = calloc(n_keys + 1, sizeof *usual);
-    for (uint32_t f = 0; f < n_forms && usual; f++) {
+    uint32_t *usual = dg_alloc(n_keys + 1, sizeof *usual, "the usual forms of words");
+    for (uint32_t f = 0; f < n_forms; f++) {
         uint32_t *at = &usual[side->of_form[f].key];
         if (side->of_form[f].within > (*at ? side->of_form[*at - 1].within : 0))
             *at = f + 1;
@@ -254,8 +239,7 @@ static bool same(struct span a, struct span b)
     return a.n == b.n && memcmp(a.s, b.s, a.n) == 0;
 }
 
-static int keep(struct dg_dictionary *w, struct span s, struct span t, bool there, bool back,
-    struct dg_error *err)
+static void keep(struct dg_dictionary *w, struct span s, struct span t, bool there, bool back)
 {
     const struct dg_dictionary_entry e = {.source = s.s,
         .target = t.s,
@@ -263,7 +247,8 @@ static int keep(struct dg_dictionary *w, struct span s, struct span t, bool ther
         .target_len = (uint32_t)t.n,
         .there = there,
         .back = back};
-    return same(s, t) || (!there && !back) ? 0 : dg_dictionary_add(w, &e, err);
+    if (!same(s, t) && (there || back))
+        dg_dictionary_add(w, &e);
 }
 
 /* Append s with a capital first letter. */
@@ -289,14 +274,14 @@ static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t sourc
     size_t end = l->small.len;
     if (!rc)
         rc = add_capital(l->sides[1].language, t, &l->small, err);
-    if (!rc && l->small.failed)
-        rc = no_memory(err);
     if (rc)
         return rc;
+    dg_alloc_check(!l->small.failed, "a word");
     const struct span big_s = {l->small.data, end},
                       big_t = {l->small.data + end, l->small.len - end};
-    rc = keep(w, s, t, !same(s, big_s), !same(t, big_t), err);
-    return rc ? rc : keep(w, big_s, big_t, true, true, err);
+    keep(w, s, t, !same(s, big_s), !same(t, big_t));
+    keep(w, big_s, big_t, true, true);
+    return 0;
 }
 
 /* Those that are each other's most probable translation. */
@@ -304,7 +289,7 @@ static int choose(struct learning *l, struct dg_dictionary *w, struct dg_error *
 {
     const struct side *s = &l->sides[0], *t = &l->sides[1];
     uint32_t *usual_source = usual_forms(s), *usual_target = usual_forms(t);
-    int rc = usual_source && usual_target ? 0 : no_memory(err);
+    int rc = 0;
     for (uint32_t key = 0; !rc && key < dg_intern_count(s->keys); key++) {
         uint32_t other = s->of_key[key].best;
         if (s->of_key[key].p > 0 && t->of_key[other].p > 0 && t->of_key[other].best == key &&
@@ -330,23 +315,23 @@ static int learn(struct learning *l, struct dg_pairs *pairs, const struct dg_ded
         return rc;
     rc = dg_dataset_open_shards(paths, 1, &data, &d, err);
     for (int reversed = 0; reversed < 2 && !rc; reversed++)
-        rc = translate_words(l, d, reversed, err);
+        translate_words(l, d, reversed);
     dg_dataset_close(d);
     remove(l->path);
     return rc ? rc : choose(l, w, err);
 }
 
-static int open_side(struct side *side, const char *language, struct dg_error *err)
+static void open_side(struct side *side, const char *language)
 {
     side->language = language;
-    int rc = dg_intern_open(&side->forms, err);
-    return rc ? rc : dg_intern_open(&side->keys, err);
+    side->forms = dg_intern_new();
+    side->keys = dg_intern_new();
 }
 
 static void close_side(struct side *side)
 {
-    dg_intern_close(side->forms);
-    dg_intern_close(side->keys);
+    dg_intern_free(side->forms);
+    dg_intern_free(side->keys);
     free(side->of_form);
     free(side->of_key);
 }
@@ -354,25 +339,18 @@ static void close_side(struct side *side)
 int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
     const struct dg_dictionary_options *o, struct dg_dictionary **out, struct dg_error *err)
 {
-    struct learning *l = calloc(1, sizeof *l);
+    struct learning *l = dg_alloc(1, sizeof *l, "a dictionary");
     struct dg_dictionary *w = dg_dictionary_new();
-    int rc = l && w ? 0 : no_memory(err);
-    if (!rc) {
-        l->o = o;
-        dg_buffer_init(&l->small);
-        int n = snprintf(l->path, sizeof l->path, "%s/words.shard", o->dir);
-        rc = n < (int)sizeof l->path ? open_side(&l->sides[0], o->source_lang, err)
+    l->o = o;
+    dg_buffer_init(&l->small);
+    int n = snprintf(l->path, sizeof l->path, "%s/words.shard", o->dir);
+    open_side(&l->sides[0], o->source_lang);
+    open_side(&l->sides[1], o->target_lang);
+    int rc = n < (int)sizeof l->path ? learn(l, pairs, dedup, w, err)
                                      : dg_error_set(err, DG_EINVAL, "%s: too long a path", o->dir);
-    }
-    if (!rc)
-        rc = open_side(&l->sides[1], o->target_lang, err);
-    if (!rc)
-        rc = learn(l, pairs, dedup, w, err);
-    if (l) {
-        close_side(&l->sides[0]);
-        close_side(&l->sides[1]);
-        dg_buffer_deinit(&l->small);
-    }
+    close_side(&l->sides[0]);
+    close_side(&l->sides[1]);
+    dg_buffer_deinit(&l->small);
     free(l);
     if (rc) {
         dg_dictionary_close(w);

@@ -1,5 +1,7 @@
 #include "trainer/align/guided.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,36 +12,28 @@ void dg_guided_deinit(struct dg_guided *g)
     *g = (struct dg_guided){0};
 }
 
-static int fit(struct dg_guided *g, size_t pairs, size_t links, struct dg_error *err)
+static void fit(struct dg_guided *g, size_t pairs, size_t links)
 {
     if (pairs >= g->cap_pairs) {
         free(g->first);
         g->cap_pairs = pairs + pairs / 4 + 1;
-        g->first = malloc((g->cap_pairs + 1) * sizeof *g->first);
+        g->first = dg_alloc(g->cap_pairs + 1, sizeof *g->first, "a micro-batch's links");
     }
     if (links >= g->cap) {
         free(g->links);
         g->cap = links + links / 4 + 1;
-        g->links = malloc(g->cap * sizeof *g->links);
+        g->links = dg_alloc(g->cap, sizeof *g->links, "a micro-batch's links");
     }
-    if (g->first && g->links)
-        return 0;
-    dg_guided_deinit(g);
-    return dg_error_set(
-        err, DG_ENOMEM, "no memory for a micro-batch's %zu links of %zu pairs", links, pairs);
 }
 
-int dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_micro_batch *pairs,
-    struct dg_error *err)
+void dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_micro_batch *pairs)
 {
     size_t total = 0, n;
     for (size_t i = 0; i < pairs->n; i++) {
         dg_dataset_links(d, pairs->index[i], &n);
         total += n;
     }
-    int rc = fit(g, pairs->n, total, err);
-    if (rc)
-        return rc;
+    fit(g, pairs->n, total);
     total = 0;
     for (size_t i = 0; i < pairs->n; i++) {
         const struct dg_link *links = dg_dataset_links(d, pairs->index[i], &n);
@@ -51,7 +45,6 @@ int dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_mi
     g->first[pairs->n] = total;
     pairs->links = g->links;
     pairs->first_link = g->first;
-    return 0;
 }
 
 bool dg_guided_of(const struct dg_recipe *r, const struct dg_config *c, struct dg_guidance *out)

@@ -17,8 +17,7 @@ struct dg_guided {
 void dg_guided_deinit(struct dg_guided *g);
 
 /* Give the micro-batch (whose pairs->index is filled) its links; borrowed until the next call. */
-int dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_micro_batch *pairs,
-    struct dg_error *err);
+void dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_micro_batch *pairs);
 
 /* The recipe's layer and heads in this model. False: the recipe has no guide. */
 bool dg_guided_of(const struct dg_recipe *r, const struct dg_config *c, struct dg_guidance *out);

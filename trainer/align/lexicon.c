@@ -1,5 +1,7 @@
 #include "trainer/align/lexicon.h"
 
+#include "base/alloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,39 +45,29 @@ static struct cell *find(const struct dg_lexicon *l, uint32_t e, uint32_t f)
     return &l->cells[i];
 }
 
-static int grow(struct dg_lexicon *l, struct dg_error *err)
+static void grow(struct dg_lexicon *l)
 {
     struct cell *old = l->cells;
     size_t n = l->size;
     l->size = n ? 2 * n : (size_t)1 << 16;
-    l->cells = calloc(l->size, sizeof *l->cells);
-    if (!l->cells) {
-        l->cells = old;
-        l->size = n;
-        return dg_error_set(err, DG_ENOMEM,
-            "no memory for %zu pairs of pieces; --lines takes fewer sentences", 2 * n);
-    }
+    l->cells =
+        dg_alloc(l->size, sizeof *l->cells, "pairs of tokens; --lines takes fewer sentences");
     for (size_t i = 0; i < n; i++)
         if (old[i].key)
             *find(l, (uint32_t)((old[i].key - 1) >> 32), (uint32_t)(old[i].key - 1)) = old[i];
     free(old);
-    return 0;
 }
 
-static int add(struct dg_lexicon *l, uint32_t e, uint32_t f, struct dg_error *err)
+static void add(struct dg_lexicon *l, uint32_t e, uint32_t f)
 {
-    if (4 * l->used >= 3 * l->size) {
-        int rc = grow(l, err);
-        if (rc)
-            return rc;
-    }
+    if (4 * l->used >= 3 * l->size)
+        grow(l);
     struct cell *c = find(l, e, f);
     if (!c->key) {
         c->key = ((uint64_t)e << 32 | f) + 1;
         c->t = 1; /* uniform: the first expectation divides by the sentence's length */
         l->used++;
     }
-    return 0;
 }
 
 static uint32_t without(int32_t *ids, uint32_t n, int32_t eos)
@@ -111,21 +103,20 @@ static uint64_t pairs_of(const struct dg_lexicon *l)
     return l->o.pairs && l->o.pairs < all ? l->o.pairs : all;
 }
 
-static int collect(struct dg_lexicon *l, struct dg_error *err)
+static void collect(struct dg_lexicon *l)
 {
-    int rc = grow(l, err);
-    for (uint64_t p = 0; p < pairs_of(l) && !rc; p++) {
+    grow(l);
+    for (uint64_t p = 0; p < pairs_of(l); p++) {
         if (!load(l, p))
             continue;
-        for (uint32_t j = 0; j < l->n_target && !rc; j++) {
+        for (uint32_t j = 0; j < l->n_target; j++) {
             uint32_t f = (uint32_t)l->target[j];
             l->counts[f]++;
-            rc = add(l, l->o.source_vocab, f, err);
-            for (uint32_t i = 0; i < l->n_source && !rc; i++)
-                rc = add(l, (uint32_t)l->source[i], f, err);
+            add(l, l->o.source_vocab, f);
+            for (uint32_t i = 0; i < l->n_source; i++)
+                add(l, (uint32_t)l->source[i], f);
         }
     }
-    return rc;
 }
 
 /* Dyer et al. 2013, with a fixed tension: the share of each source place, and of nothing at [n],
@@ -183,30 +174,22 @@ static void maximise(struct dg_lexicon *l)
     }
 }
 
-int dg_lexicon_open(const struct dg_dataset *d, const struct dg_lexicon_options *o,
-    struct dg_lexicon **out, struct dg_error *err)
+struct dg_lexicon *dg_lexicon_new(const struct dg_dataset *d, const struct dg_lexicon_options *o)
 {
-    struct dg_lexicon *l = calloc(1, sizeof *l);
-    if (!l)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a lexicon");
+    struct dg_lexicon *l = dg_alloc(1, sizeof *l, "a lexicon");
     l->d = d;
     l->o = *o;
-    l->totals = calloc((size_t)o->source_vocab + 1, sizeof *l->totals);
-    l->counts = calloc(o->target_vocab, sizeof *l->counts);
-    int rc = l->totals && l->counts ? collect(l, err)
-                                    : dg_error_set(err, DG_ENOMEM, "no memory for a lexicon");
-    for (int i = 0; i < (o->iterations ? o->iterations : 5) && !rc; i++) {
+    l->totals = dg_alloc((size_t)o->source_vocab + 1, sizeof *l->totals, "a lexicon");
+    l->counts = dg_alloc(o->target_vocab, sizeof *l->counts, "a lexicon");
+    collect(l);
+    for (int i = 0; i < (o->iterations ? o->iterations : 5); i++) {
         expect(l);
         maximise(l);
     }
-    if (rc)
-        dg_lexicon_close(l);
-    else
-        *out = l;
-    return rc;
+    return l;
 }
 
-void dg_lexicon_close(struct dg_lexicon *l)
+void dg_lexicon_free(struct dg_lexicon *l)
 {
     if (!l)
         return;
@@ -227,18 +210,13 @@ static int by_source(const void *a, const void *b)
     return x->target < y->target ? -1 : x->target > y->target;
 }
 
-size_t dg_lexicon_translations(
-    struct dg_lexicon *l, float least, const struct dg_translation **out, struct dg_error *err)
+size_t dg_lexicon_translations(struct dg_lexicon *l, float least, const struct dg_translation **out)
 {
     size_t n = 0;
     for (size_t i = 0; i < l->size; i++)
         n += l->cells[i].key && l->cells[i].t >= least;
     free(l->list);
-    l->list = malloc((n + 1) * sizeof *l->list);
-    if (!l->list) {
-        dg_error_set(err, DG_ENOMEM, "no memory for %zu translations", n);
-        return 0;
-    }
+    l->list = dg_alloc(n + 1, sizeof *l->list, "translations");
     n = 0;
     for (size_t i = 0; i < l->size; i++) {
         const struct cell *c = &l->cells[i];

@@ -20,9 +20,8 @@ struct dg_lexicon_options {
 
 enum { DG_LEXICON_PIECES = 200 }; /* of a side: what is longer says little about single pieces */
 
-int dg_lexicon_open(const struct dg_dataset *d, const struct dg_lexicon_options *o,
-    struct dg_lexicon **out, struct dg_error *err);
-void dg_lexicon_close(struct dg_lexicon *l); /* NULL is fine */
+struct dg_lexicon *dg_lexicon_new(const struct dg_dataset *d, const struct dg_lexicon_options *o);
+void dg_lexicon_free(struct dg_lexicon *l); /* NULL is fine */
 
 struct dg_translation {
     uint32_t source, target;
@@ -31,7 +30,7 @@ struct dg_translation {
 
 /* All with p >= least, by source piece, most probable first (ties: smaller id). Borrowed. */
 size_t dg_lexicon_translations(
-    struct dg_lexicon *l, float least, const struct dg_translation **out, struct dg_error *err);
+    struct dg_lexicon *l, float least, const struct dg_translation **out);
 
 /* The most probable source of each target piece of a pair, -1: none. ids[n] without </s>, at most
  * DG_LEXICON_PIECES of a side. */

@@ -1,5 +1,6 @@
 #include "trainer/align/links.h"
 
+#include "base/alloc.h"
 #include "trainer/align/lexicon.h"
 
 #include <stdlib.h>
@@ -15,43 +16,31 @@ struct dg_aligner {
     struct dg_link links[MAX * MAX];
 };
 
-int dg_aligner_open(const struct dg_dataset *d, const struct dg_aligner_options *o,
-    struct dg_aligner **out, struct dg_error *err)
+struct dg_aligner *dg_aligner_new(const struct dg_dataset *d, const struct dg_aligner_options *o)
 {
-    struct dg_aligner *a = malloc(sizeof *a);
-    *out = NULL;
-    if (!a)
-        return dg_error_set(err, DG_ENOMEM, "no memory for an aligner");
+    struct dg_aligner *a = dg_alloc(1, sizeof *a, "an aligner");
     a->d = d;
     a->o = *o;
-    a->there = a->back = NULL;
     struct dg_lexicon_options l = {.source_vocab = o->source_vocab,
         .target_vocab = o->target_vocab,
         .source_eos = o->eos,
         .target_eos = o->eos,
         .pairs = o->pairs ? o->pairs : 200000,
         .tension = 4}; /* where Dyer et al. begin */
-    int rc = dg_lexicon_open(d, &l, &a->there, err);
-    if (rc == 0) {
-        l.source_vocab = o->target_vocab;
-        l.target_vocab = o->source_vocab;
-        l.reversed = true;
-        rc = dg_lexicon_open(d, &l, &a->back, err);
-    }
-    if (rc) {
-        dg_aligner_close(a);
-        return rc;
-    }
-    *out = a;
-    return 0;
+    a->there = dg_lexicon_new(d, &l);
+    l.source_vocab = o->target_vocab;
+    l.target_vocab = o->source_vocab;
+    l.reversed = true;
+    a->back = dg_lexicon_new(d, &l);
+    return a;
 }
 
-void dg_aligner_close(struct dg_aligner *a)
+void dg_aligner_free(struct dg_aligner *a)
 {
     if (!a)
         return;
-    dg_lexicon_close(a->there);
-    dg_lexicon_close(a->back);
+    dg_lexicon_free(a->there);
+    dg_lexicon_free(a->back);
     free(a);
 }
 

@@ -19,9 +19,8 @@ struct dg_aligner_options {
     uint64_t pairs; /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
 };
 
-int dg_aligner_open(const struct dg_dataset *d, const struct dg_aligner_options *o,
-    struct dg_aligner **out, struct dg_error *err);
-void dg_aligner_close(struct dg_aligner *a); /* NULL is fine */
+struct dg_aligner *dg_aligner_new(const struct dg_dataset *d, const struct dg_aligner_options *o);
+void dg_aligner_free(struct dg_aligner *a); /* NULL is fine */
 
 /* Links of one pair of the data set, by query (target piece); borrowed until the next call. None
  * where a side is longer than DG_LEXICON_PIECES. without: a source piece that is linked to nothing

@@ -1,5 +1,6 @@
 #include "trainer/align/masks.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "text/protected.h"
 #include "text/words.h"
@@ -34,11 +35,8 @@ struct dg_masks {
 int dg_masks_open(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries,
     struct dg_masks **out, struct dg_error *err)
 {
-    struct dg_masks *m = calloc(1, sizeof *m);
-    if (!m || !(m->words = calloc(r->data.n_pairs, sizeof *m->words))) {
-        free(m);
-        return dg_error_set(err, DG_ENOMEM, "no memory for masks");
-    }
+    struct dg_masks *m = dg_alloc(1, sizeof *m, "masks");
+    m->words = dg_alloc(r->data.n_pairs, sizeof *m->words, "masks");
     m->recipe = r;
     dg_buffer_init(&m->text[0]);
     dg_buffer_init(&m->text[1]);
@@ -220,7 +218,7 @@ static void build(
 }
 
 int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
-    enum dg_mask_kind kind, struct dg_pair *out, struct dg_error *err)
+    enum dg_mask_kind kind, struct dg_pair *out)
 {
     const struct dg_recipe_variants *v = &m->recipe->variants;
     const double share = kind == DG_MASK_PIECES ? v->mask : v->signs;
@@ -236,8 +234,7 @@ int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
         return 2;
     build(m, p, 0, item, kind);
     build(m, p, 1, item, kind);
-    if (m->text[0].failed || m->text[1].failed)
-        return dg_error_set(err, DG_ENOMEM, "no memory for another form of a pair");
+    dg_alloc_check(!m->text[0].failed && !m->text[1].failed, "another form of a pair");
     *out = *p;
     out->source = m->text[0].data;
     out->source_len = (uint32_t)m->text[0].len;

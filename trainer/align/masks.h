@@ -24,6 +24,6 @@ void dg_masks_close(struct dg_masks *m); /* NULL is fine */
 /* Another form of pair number `item`: 1: *out is one, valid until the next call; 2: its sides share
  * nothing, or the recipe's share leaves it out; negative: an error. */
 int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
-    enum dg_mask_kind kind, struct dg_pair *out, struct dg_error *err);
+    enum dg_mask_kind kind, struct dg_pair *out);
 
 #endif

@@ -1,5 +1,6 @@
 #include "trainer/align/relation.h"
 
+#include "base/alloc.h"
 #include "text/words.h"
 #include "trainer/data/hash.h"
 
@@ -25,17 +26,14 @@ struct dg_relation {
     struct dg_relation_counts counts;
 };
 
-int dg_relation_open(
-    const struct dg_dictionary_index *words, struct dg_relation **out, struct dg_error *err)
+struct dg_relation *dg_relation_new(const struct dg_dictionary_index *words)
 {
-    *out = calloc(1, sizeof **out);
-    if (!*out)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the words of a line");
-    (*out)->index = words;
-    return 0;
+    struct dg_relation *r = dg_alloc(1, sizeof *r, "the words of a line");
+    r->index = words;
+    return r;
 }
 
-void dg_relation_close(struct dg_relation *r)
+void dg_relation_free(struct dg_relation *r)
 {
     free(r);
 }

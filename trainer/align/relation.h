@@ -15,9 +15,8 @@ struct dg_relation_counts {
 
 struct dg_relation;
 
-int dg_relation_open(
-    const struct dg_dictionary_index *words, struct dg_relation **out, struct dg_error *err);
-void dg_relation_close(struct dg_relation *r); /* NULL is fine */
+struct dg_relation *dg_relation_new(const struct dg_dictionary_index *words);
+void dg_relation_free(struct dg_relation *r); /* NULL is fine */
 /* The next pair of the file. */
 void dg_relation_add(struct dg_relation *r, const struct dg_pair *p);
 void dg_relation_counts(const struct dg_relation *r, struct dg_relation_counts *out);

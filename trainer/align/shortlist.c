@@ -1,5 +1,6 @@
 #include "trainer/align/shortlist.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "model/config.h"
 #include "trainer/align/lexicon.h"
@@ -65,7 +66,8 @@ static int open_all(struct make *m, struct dg_error *err)
         .pairs = m->o->pairs ? m->o->pairs : 1000000};
     m->joint = dg_file_same(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
     snprintf(m->path, sizeof m->path, "%s/" DG_SHORTLIST_FILE, m->o->bundle);
-    return dg_lexicon_open(m->data, &lexicon, &m->lexicon, err);
+    m->lexicon = dg_lexicon_new(m->data, &lexicon);
+    return 0;
 }
 
 struct counted {
@@ -82,17 +84,13 @@ static int by_count(const void *a, const void *b)
 }
 
 /* </s>, the unknown piece, and the most frequent ones. */
-static int find_always(struct make *m, struct dg_error *err)
+static void find_always(struct make *m)
 {
     const uint32_t V = m->config.target_vocab;
     const uint64_t *counts = dg_lexicon_counts(m->lexicon);
     uint32_t most = m->o->frequent ? m->o->frequent : 200;
-    struct counted *c = calloc(V, sizeof *c);
-    m->always = calloc((size_t)V + 2, sizeof *m->always);
-    if (!c || !m->always) {
-        free(c);
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u pieces", V);
-    }
+    struct counted *c = dg_alloc(V, sizeof *c, "lists of tokens");
+    m->always = dg_alloc((size_t)V + 2, sizeof *m->always, "lists of tokens");
     for (uint32_t i = 0; i < V; i++)
         c[i] = (struct counted){counts[i], i};
     qsort(c, V, sizeof *c, by_count);
@@ -102,19 +100,16 @@ static int find_always(struct make *m, struct dg_error *err)
     for (uint32_t i = 0; i < V && i < most && c[i].count; i++)
         m->always[m->n_always++] = c[i].id;
     free(c);
-    return 0;
 }
 
 /* The best of each source piece, itself first where it may be copied. */
-static int find_translations(struct make *m, struct dg_error *err)
+static void find_translations(struct make *m)
 {
     const uint32_t Vs = m->config.source_vocab, best = m->o->best ? m->o->best : 50;
     const struct dg_translation *t = NULL;
-    size_t n = dg_lexicon_translations(m->lexicon, least, &t, err), at = 0, used = 0;
-    m->first = calloc((size_t)Vs + 1, sizeof *m->first);
-    m->ids = calloc(n + Vs + 1, sizeof *m->ids);
-    if (!t || !m->first || !m->ids)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu translations", n);
+    size_t n = dg_lexicon_translations(m->lexicon, least, &t), at = 0, used = 0;
+    m->first = dg_alloc((size_t)Vs + 1, sizeof *m->first, "translations");
+    m->ids = dg_alloc(n + Vs + 1, sizeof *m->ids, "translations");
     for (uint32_t e = 0; e < Vs; e++) {
         uint32_t taken = 0;
         m->first[e] = (uint32_t)used;
@@ -127,7 +122,6 @@ static int find_translations(struct make *m, struct dg_error *err)
             }
     }
     m->first[Vs] = (uint32_t)used;
-    return 0;
 }
 
 /* How long sentences' lists are and how much they hold, on up to 20,000 of the pairs. */
@@ -140,11 +134,9 @@ static int measure(struct make *m, struct dg_made_shortlist *out, struct dg_erro
     int rc = dg_shortlist_open(m->path, m->config.source_vocab, V, &s, err);
     if (rc)
         return rc;
-    uint64_t *bits = calloc(dg_shortlist_words(s), sizeof *bits);
-    int32_t *ids = calloc(V, sizeof *ids), source[4096], target[4096];
-    bool *has = calloc(V, sizeof *has);
-    if (!bits || !ids || !has)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %u pieces", V);
+    uint64_t *bits = dg_alloc(dg_shortlist_words(s), sizeof *bits, "a shortlist");
+    int32_t *ids = dg_alloc(V, sizeof *ids, "a shortlist"), source[4096], target[4096];
+    bool *has = dg_alloc(V, sizeof *has, "a shortlist");
     for (uint64_t i = 0; i < n && !rc; i++) {
         uint32_t ns, nt;
         dg_dataset_lengths(m->data, i * all / n, &ns, &nt);
@@ -175,10 +167,10 @@ int dg_shortlist_make(
 {
     struct make m = {.o = o};
     int rc = open_all(&m, err);
-    if (!rc)
-        rc = find_always(&m, err);
-    if (!rc)
-        rc = find_translations(&m, err);
+    if (!rc) {
+        find_always(&m);
+        find_translations(&m);
+    }
     struct dg_shortlist_data d = {.source_vocab = m.config.source_vocab,
         .target_vocab = m.config.target_vocab,
         .always = m.always,
@@ -199,7 +191,7 @@ int dg_shortlist_make(
     free(m.always);
     free(m.first);
     free(m.ids);
-    dg_lexicon_close(m.lexicon);
+    dg_lexicon_free(m.lexicon);
     dg_dataset_close(m.data);
     dg_prepared_close(m.prepared);
     dg_bundle_close(m.bundle);

@@ -1,5 +1,6 @@
 #include "trainer/align/variants.h"
 
+#include "base/alloc.h"
 #include "text/letter_case.h"
 #include "trainer/data/hash.h"
 
@@ -153,8 +154,7 @@ int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t it
     } else if (kind != NUMBERS || !make_numbers(v, p, item)) {
         return 2;
     }
-    if (!rc && (v->text[0].failed || v->text[1].failed))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for another form of a pair");
+    dg_alloc_check(!v->text[0].failed && !v->text[1].failed, "another form of a pair");
     *out = *p;
     out->source = v->text[0].data;
     out->source_len = (uint32_t)v->text[0].len;
@@ -163,7 +163,7 @@ int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t it
     return rc ? rc : 1;
 }
 
-int dg_variants_next(struct dg_variants *v, const struct dg_pair *p, struct dg_error *err)
+void dg_variants_next(struct dg_variants *v, const struct dg_pair *p)
 {
     dg_buffer_reset(&v->last[0]);
     dg_buffer_reset(&v->last[1]);
@@ -172,7 +172,5 @@ int dg_variants_next(struct dg_variants *v, const struct dg_pair *p, struct dg_e
     v->before = *p;
     v->before.source = v->last[0].data;
     v->before.target = v->last[1].data;
-    return v->last[0].failed || v->last[1].failed
-               ? dg_error_set(err, DG_ENOMEM, "no memory for the pair before")
-               : 0;
+    dg_alloc_check(!v->last[0].failed && !v->last[1].failed, "the pair before");
 }

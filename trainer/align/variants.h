@@ -29,6 +29,6 @@ bool dg_variants_wanted(const struct dg_recipe *recipe);
 int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t item, int kind,
     struct dg_pair *out, struct dg_error *err);
 /* Remember p as the pair before the next. */
-int dg_variants_next(struct dg_variants *v, const struct dg_pair *p, struct dg_error *err);
+void dg_variants_next(struct dg_variants *v, const struct dg_pair *p);
 
 #endif

@@ -30,7 +30,7 @@ static int print_batch(
     }
     dg_json_set_take(o, "source", source);
     dg_json_set_take(o, "target", target);
-    int rc = !ids || dg_json_write(o, 0, &text) || text.failed
+    int rc = dg_json_write(o, 0, &text) || text.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for a batch")
                  : 0;
     if (!rc)

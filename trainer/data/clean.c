@@ -1,5 +1,6 @@
 #include "trainer/data/clean.h"
 
+#include "base/alloc.h"
 #include "text/detect/langcheck.h"
 #include "text/utf8.h"
 
@@ -92,8 +93,8 @@ int dg_clean_line(
     *why = DG_KEEP;
     if (is_plain(line, n)) {
         dg_buffer_add(out, line, n);
-        return out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a line of %zu bytes", n)
-                           : 0;
+        dg_alloc_check(!out->failed, "a line");
+        return 0;
     }
     if (dg_utf8_check(line, n, NULL)) {
         *why = DG_DROP_UTF8;
@@ -110,7 +111,8 @@ int dg_clean_line(
     else
         dg_buffer_add(out, text, len);
     free(text);
-    return out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a line of %zu bytes", n) : 0;
+    dg_alloc_check(!out->failed, "a line");
+    return 0;
 }
 
 /* Longer over shorter, both with `slack` added, over the limit? */

@@ -3,6 +3,8 @@
  * only grows up to the longest line. */
 #include "trainer/data/corpus.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +30,9 @@ struct dg_corpus {
 int dg_lines_open(const char *path, struct dg_lines **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_lines *l = calloc(1, sizeof *l);
-    if (!l || !(l->path = strdup(path)) || !(l->block = malloc(BLOCK_BYTES))) {
-        dg_lines_close(l);
-        return dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", path);
-    }
+    struct dg_lines *l = dg_alloc(1, sizeof *l, "a text file");
+    l->path = dg_alloc_string(path);
+    l->block = dg_alloc_more(NULL, BLOCK_BYTES, 1, "a text file");
     l->cap = BLOCK_BYTES;
     errno = 0;
     l->file = gzopen(path, "rb");
@@ -80,10 +80,7 @@ static int fill(struct dg_lines *l, struct dg_error *err)
         l->begin = 0;
     }
     if (l->end == l->cap) {
-        char *p = realloc(l->block, 2 * l->cap);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", l->path);
-        l->block = p;
+        l->block = dg_alloc_more(l->block, 2 * l->cap, 1, "a text file");
         l->cap *= 2;
     }
     int n = gzread(l->file, l->block + l->end, (unsigned)(l->cap - l->end));
@@ -136,9 +133,7 @@ static void give(struct dg_lines *l, size_t len, struct dg_line *out)
 /* A line longer than the limit: its head is kept aside while the rest is skipped. */
 static int give_cut(struct dg_lines *l, struct dg_line *out, struct dg_error *err)
 {
-    char *head = malloc(DG_CORPUS_MAX_LINE);
-    if (!head)
-        return dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", l->path);
+    char *head = dg_alloc(DG_CORPUS_MAX_LINE, 1, "a text file");
     memcpy(head, l->block + l->begin, DG_CORPUS_MAX_LINE);
     int rc = 0;
     char *newline = memchr(l->block + l->begin, '\n', l->end - l->begin);
@@ -149,21 +144,18 @@ static int give_cut(struct dg_lines *l, struct dg_line *out, struct dg_error *er
     if (rc == 0) {
         /* What is left unread goes behind the head, so that out->text may point into the block. */
         size_t rest = l->end - l->begin, need = DG_CORPUS_MAX_LINE + rest;
-        char *p = need > l->cap ? realloc(l->block, need) : l->block;
-        if (p) {
-            l->cap = need > l->cap ? need : l->cap;
-            l->block = p;
-            memmove(p + DG_CORPUS_MAX_LINE, p + l->begin, rest);
-            memcpy(p, head, DG_CORPUS_MAX_LINE);
-            out->text = p;
-            out->len = DG_CORPUS_MAX_LINE;
-            out->cut = true;
-            l->number++;
-            l->begin = DG_CORPUS_MAX_LINE + (rest > 0); /* and past the line end */
-            l->end = need;
-        } else {
-            rc = dg_error_set(err, DG_ENOMEM, "cannot read %s: out of memory", l->path);
+        if (need > l->cap) {
+            l->block = dg_alloc_more(l->block, need, 1, "a text file");
+            l->cap = need;
         }
+        memmove(l->block + DG_CORPUS_MAX_LINE, l->block + l->begin, rest);
+        memcpy(l->block, head, DG_CORPUS_MAX_LINE);
+        out->text = l->block;
+        out->len = DG_CORPUS_MAX_LINE;
+        out->cut = true;
+        l->number++;
+        l->begin = DG_CORPUS_MAX_LINE + (rest > 0); /* and past the line end */
+        l->end = need;
     }
     free(head);
     return rc ? rc : 1;
@@ -199,9 +191,7 @@ uint64_t dg_lines_number(const struct dg_lines *l)
 int dg_corpus_open(const char *const *paths, size_t n, struct dg_corpus **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_corpus *c = calloc(1, sizeof *c);
-    if (!c)
-        return dg_error_set(err, DG_ENOMEM, "out of memory for a corpus");
+    struct dg_corpus *c = dg_alloc(1, sizeof *c, "a corpus");
     c->n = n < MAX_FILES ? n : MAX_FILES;
     for (size_t i = 0; i < c->n; i++) {
         int rc = paths[i] ? dg_lines_open(paths[i], &c->files[i], err) : 0;

@@ -2,6 +2,7 @@
  * dataset_part.c. */
 #include "trainer/data/dataset_internal.h"
 
+#include "base/alloc.h"
 #include "trainer/data/prepared.h"
 
 #include <assert.h>
@@ -44,10 +45,8 @@ const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64
 static int open_shards(
     struct dg_dataset *d, const char *const *paths, size_t n, struct dg_error *err)
 {
-    d->shards = calloc(n + 1, sizeof *d->shards);
-    d->first = calloc(n + 1, sizeof *d->first);
-    if (!d->shards || !d->first)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu shards", n);
+    d->shards = dg_alloc(n + 1, sizeof *d->shards, "shards");
+    d->first = dg_alloc(n + 1, sizeof *d->first, "shards");
     float most = 1;
     for (size_t i = 0; i < n; i++) {
         int rc = dg_shard_open(paths[i], &d->shards[i], err);
@@ -75,9 +74,7 @@ int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_d
     struct dg_dataset **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_dataset *d = calloc(1, sizeof *d);
-    if (!d)
-        return dg_error_set(err, DG_ENOMEM, "out of memory for a data set");
+    struct dg_dataset *d = dg_alloc(1, sizeof *d, "a data set");
     d->o = *o;
     int rc = o->batch_tokens ? open_shards(d, paths, n, err)
                              : dg_error_field(err, DG_EINVAL, "batch_tokens",
@@ -87,11 +84,8 @@ int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_d
         d->o.window = o->window ? o->window : DEFAULT_WINDOW;
         if (d->o.window > places)
             d->o.window = places;
-        d->items = malloc((size_t)d->o.window * sizeof *d->items);
-        d->sentences = malloc((size_t)d->o.window * sizeof *d->sentences);
-        if (!d->items || !d->sentences)
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a window of %llu pairs",
-                (unsigned long long)d->o.window);
+        d->items = dg_alloc((size_t)d->o.window, sizeof *d->items, "a window of pairs");
+        d->sentences = dg_alloc((size_t)d->o.window, sizeof *d->sentences, "a window of pairs");
     }
     if (rc) {
         dg_dataset_close(d);
@@ -110,9 +104,7 @@ static int check_draw(const struct dg_dataset *d, struct dg_draw *plain, struct 
         const struct dg_shard_entry *e = dg_dataset_entry(d, i);
         dg_dataset_ids(d, i, d->source, d->target);
         dg_draw_begin(plain, 0);
-        int rc = dg_draw_add(plain, i, d->source, e->source_len, d->target, e->target_len, err);
-        if (rc)
-            return rc;
+        dg_draw_add(plain, i, d->source, e->source_len, d->target, e->target_len);
         const struct dg_drawn *back = dg_draw_find(plain, i);
         same +=
             back->source_len == e->source_len && back->target_len == e->target_len &&
@@ -149,10 +141,8 @@ static int open_draw(
         max = e->target_len > max ? e->target_len : max;
     }
     d->max_drawn = max;
-    d->source = malloc(max * sizeof *d->source);
-    d->target = malloc(max * sizeof *d->target);
-    if (!d->source || !d->target)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a sentence of %u pieces", max);
+    d->source = dg_alloc(max, sizeof *d->source, "a sentence");
+    d->target = dg_alloc(max, sizeof *d->target, "a sentence");
     int rc = dg_draw_open(prepared_dir, 0, 0, max, &plain, err);
     if (rc == 0)
         rc = check_draw(d, plain, err);
@@ -169,9 +159,7 @@ static int open_links(
         return dg_error_field(err, DG_EINVAL, "training.bpe_dropout",
             "training.bpe_dropout draws other pieces than those that were aligned: with "
             "guided_alignment.weight it must be 0");
-    d->links = calloc(d->n_shards, sizeof *d->links);
-    if (!d->links)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu alignments", d->n_shards);
+    d->links = dg_alloc(d->n_shards, sizeof *d->links, "alignments");
     for (size_t i = 0; i < d->n_shards && rc == 0; i++) {
         const char *path = dg_prepared_links(p, set, i);
         rc = path ? dg_link_file_open(path, d->shards[i], &d->links[i], err)
@@ -195,11 +183,7 @@ int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_d
         rc = dg_error_set(err, DG_ENOTFOUND, "%s holds no set %s", prepared_dir, set);
         goto out;
     }
-    paths = calloc(n, sizeof *paths);
-    if (!paths) {
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu shards", n);
-        goto out;
-    }
+    paths = dg_alloc(n, sizeof *paths, "paths");
     for (size_t i = 0; i < n; i++)
         paths[i] = dg_prepared_shard(p, set, i);
     rc = dg_dataset_open_shards(paths, n, o, out, err);
@@ -276,24 +260,19 @@ void dg_dataset_ids(const struct dg_dataset *d, uint64_t sentence, int32_t *sour
         memcpy(target, dg_draw_ids(d->draw, drawn->target), drawn->target_len * sizeof *target);
 }
 
-int dg_dataset_draw(
-    struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch, struct dg_error *err)
+void dg_dataset_draw(struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch)
 {
     if (!d->draw)
-        return 0;
+        return;
     dg_draw_begin(d->draw, epoch);
     for (size_t i = 0; i < n; i++) {
         const struct dg_shard_entry *e = dg_dataset_entry(d, sentences[i]);
         uint64_t local;
         const struct dg_shard *s = shard_of(d, sentences[i], &local);
         dg_shard_ids(s, local, d->source, d->target);
-        int rc = dg_draw_add(
-            d->draw, sentences[i], d->source, e->source_len, d->target, e->target_len, err);
-        if (rc)
-            return rc;
+        dg_draw_add(d->draw, sentences[i], d->source, e->source_len, d->target, e->target_len);
     }
     dg_draw_end(d->draw);
-    return 0;
 }
 
 const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n)

@@ -41,7 +41,6 @@ struct dg_dataset {
 const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence);
 
 /* Draw the segmentations of a batch; a no-op without BPE dropout. */
-int dg_dataset_draw(struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch,
-    struct dg_error *err);
+void dg_dataset_draw(struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch);
 
 #endif

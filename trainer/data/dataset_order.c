@@ -4,6 +4,7 @@
  * numbers. */
 #include "trainer/data/dataset_internal.h"
 
+#include "base/alloc.h"
 #include "trainer/recipe/recipe.h"
 
 #include <stdlib.h>
@@ -95,27 +96,22 @@ static void take_items(struct dg_dataset *d)
         d->sentences[i] = d->items[i].sentence;
 }
 
-static int add_batch(struct dg_dataset *d, size_t begin, size_t end, struct dg_error *err)
+static void add_batch(struct dg_dataset *d, size_t begin, size_t end)
 {
     if (d->n_batches == d->cap_batches) {
         size_t cap = d->cap_batches ? 2 * d->cap_batches : 256;
-        void *p = realloc(d->batches, cap * sizeof *d->batches);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu batches", cap);
-        d->batches = p;
+        d->batches = dg_alloc_more(d->batches, cap, sizeof *d->batches, "batches");
         d->cap_batches = cap;
     }
     d->batches[d->n_batches++] = (struct dg_dataset_range){begin, end};
-    return 0;
 }
 
-static int cut_batches(struct dg_dataset *d, struct dg_error *err)
+static void cut_batches(struct dg_dataset *d)
 {
     uint64_t sum_s = 0, sum_t = 0, longest = 0;
     size_t begin = 0;
-    int rc = 0;
     d->n_batches = 0;
-    for (size_t i = 0; i < d->n_items && rc == 0; i++) {
+    for (size_t i = 0; i < d->n_items; i++) {
         const struct dg_shard_entry *e = dg_dataset_entry(d, d->sentences[i]);
         uint32_t s = e->source_len, t = e->target_len;
         uint64_t side = s > t ? s : t, wide = side > longest ? side : longest;
@@ -123,7 +119,7 @@ static int cut_batches(struct dg_dataset *d, struct dg_error *err)
                         ? wide * (i - begin + 1) > d->o.batch_tokens
                         : sum_s + s > d->o.batch_tokens || sum_t + t > d->o.batch_tokens;
         if (full && i > begin) {
-            rc = add_batch(d, begin, i, err);
+            add_batch(d, begin, i);
             begin = i;
             sum_s = sum_t = 0;
             wide = side;
@@ -132,17 +128,14 @@ static int cut_batches(struct dg_dataset *d, struct dg_error *err)
         sum_s += s;
         sum_t += t;
     }
-    if (rc == 0 && d->n_items > begin)
-        rc = add_batch(d, begin, d->n_items, err);
-    return rc;
+    if (d->n_items > begin)
+        add_batch(d, begin, d->n_items);
 }
 
-static int build(struct dg_dataset *d, struct dg_error *err)
+static void build(struct dg_dataset *d)
 {
     take_items(d);
-    int rc = cut_batches(d, err);
-    if (rc)
-        return rc;
+    cut_batches(d);
     uint64_t key = keyed(d->o.seed ^ 4, d->position.epoch, d->position.cursor);
     for (size_t i = d->n_batches; d->o.shuffle && i > 1; i--) {
         size_t j = (size_t)(keyed(key, i, 0) % i);
@@ -151,7 +144,6 @@ static int build(struct dg_dataset *d, struct dg_error *err)
         d->batches[i - 1] = swap;
     }
     d->built = true;
-    return 0;
 }
 
 static void give(const struct dg_dataset *d, const struct dg_dataset_range *r, struct dg_batch *out)
@@ -174,9 +166,8 @@ int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error 
 {
     uint64_t first_epoch = d->position.epoch;
     for (;;) {
-        int rc = d->built ? 0 : build(d, err);
-        if (rc)
-            return rc;
+        if (!d->built)
+            build(d);
         if (d->position.batch < d->n_batches)
             break;
         d->built = false;
@@ -191,9 +182,7 @@ int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error 
                 err, DG_EINVAL, "the weights leave no pair in %d epochs", MAX_EMPTY_EPOCHS);
     }
     const struct dg_dataset_range *r = &d->batches[d->position.batch];
-    int rc = dg_dataset_draw(d, d->sentences + r->begin, r->end - r->begin, d->position.epoch, err);
-    if (rc)
-        return rc;
+    dg_dataset_draw(d, d->sentences + r->begin, r->end - r->begin, d->position.epoch);
     give(d, r, out);
     d->position.batch++;
     return 0;

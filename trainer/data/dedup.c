@@ -1,5 +1,7 @@
 #include "trainer/data/dedup.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +26,9 @@ int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err)
 {
     *out = NULL;
     size_t cap = strlen(dir) + 32;
-    struct dg_dedup *d = calloc(1, sizeof *d);
-    char *path = malloc(cap);
-    int rc = d && path ? 0 : dg_error_set(err, DG_ENOMEM, "out of memory for removing duplicates");
+    struct dg_dedup *d = dg_alloc(1, sizeof *d, "the search for duplicates");
+    char *path = dg_alloc(cap, 1, "the search for duplicates");
+    int rc = 0;
     for (int i = 0; i < PARTITIONS && rc == 0; i++) {
         snprintf(path, cap, "%s/.dedup-XXXXXX", dir);
         int fd = mkstemp(path);
@@ -83,9 +85,7 @@ static int by_hash_and_item(const void *a, const void *b)
 static int finish_part(struct dg_dedup *d, int part, struct dg_error *err)
 {
     size_t n = (size_t)d->counts[part];
-    struct record *r = malloc((n + 1) * sizeof *r);
-    if (!r)
-        return dg_error_set(err, DG_ENOMEM, "no memory to sort %zu hashes of lines", n);
+    struct record *r = dg_alloc(n + 1, sizeof *r, "the hashes of lines");
     FILE *f = d->parts[part];
     if (fflush(f) || fseeko(f, 0, SEEK_SET) || fread(r, sizeof *r, n, f) != n) {
         free(r);
@@ -103,10 +103,7 @@ static int finish_part(struct dg_dedup *d, int part, struct dg_error *err)
 
 int dg_dedup_finish(struct dg_dedup *d, struct dg_error *err)
 {
-    d->seen = calloc((size_t)(d->n / 8 + 1), 1);
-    if (!d->seen)
-        return dg_error_set(
-            err, DG_ENOMEM, "no memory for %llu marks of duplicates", (unsigned long long)d->n);
+    d->seen = dg_alloc((size_t)(d->n / 8 + 1), 1, "marks of duplicates");
     int rc = 0;
     for (int i = 0; i < PARTITIONS && rc == 0; i++)
         rc = finish_part(d, i, err);
@@ -123,20 +120,15 @@ struct dg_hash_set {
     uint64_t mask, n;
 };
 
-int dg_hash_set_open(struct dg_hash_set **out, struct dg_error *err)
+struct dg_hash_set *dg_hash_set_new(void)
 {
-    struct dg_hash_set *s = calloc(1, sizeof *s);
-    *out = NULL;
-    if (!s || !(s->slots = calloc(1024, sizeof *s->slots))) {
-        free(s);
-        return dg_error_set(err, DG_ENOMEM, "out of memory for held-out lines");
-    }
+    struct dg_hash_set *s = dg_alloc(1, sizeof *s, "held-out lines");
+    s->slots = dg_alloc(1024, sizeof *s->slots, "held-out lines");
     s->mask = 1023;
-    *out = s;
-    return 0;
+    return s;
 }
 
-void dg_hash_set_close(struct dg_hash_set *s)
+void dg_hash_set_free(struct dg_hash_set *s)
 {
     if (!s)
         return;
@@ -153,32 +145,26 @@ static uint64_t find_slot(const struct dg_hash_set *s, struct dg_hash128 h)
     return i;
 }
 
-static int grow(struct dg_hash_set *s, struct dg_error *err)
+static void grow(struct dg_hash_set *s)
 {
     struct dg_hash_set bigger = {
-        calloc(2 * (s->mask + 1), sizeof *s->slots), 2 * s->mask + 1, s->n};
-    if (!bigger.slots)
-        return dg_error_set(
-            err, DG_ENOMEM, "no memory for %llu held-out lines", (unsigned long long)s->n);
+        dg_alloc(2 * (s->mask + 1), sizeof *s->slots, "held-out lines"), 2 * s->mask + 1, s->n};
     for (uint64_t i = 0; i <= s->mask; i++)
         if (s->slots[i].low || s->slots[i].high)
             bigger.slots[find_slot(&bigger, s->slots[i])] = s->slots[i];
     free(s->slots);
     *s = bigger;
-    return 0;
 }
 
-int dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h, struct dg_error *err)
+void dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h)
 {
-    int rc = 2 * s->n > s->mask ? grow(s, err) : 0;
-    if (rc)
-        return rc;
+    if (2 * s->n > s->mask)
+        grow(s);
     uint64_t i = find_slot(s, h);
     if (!s->slots[i].low && !s->slots[i].high) {
         s->slots[i] = h;
         s->n++;
     }
-    return 0;
 }
 
 bool dg_hash_set_has(const struct dg_hash_set *s, struct dg_hash128 h)

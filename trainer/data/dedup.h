@@ -22,9 +22,9 @@ int dg_dedup_finish(struct dg_dedup *d, struct dg_error *err);
 bool dg_dedup_seen(const struct dg_dedup *d, uint64_t item); /* an earlier item had the same hash */
 
 struct dg_hash_set;
-int dg_hash_set_open(struct dg_hash_set **out, struct dg_error *err);
-void dg_hash_set_close(struct dg_hash_set *s); /* NULL is fine */
-int dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h, struct dg_error *err);
+struct dg_hash_set *dg_hash_set_new(void);
+void dg_hash_set_free(struct dg_hash_set *s); /* NULL is fine */
+void dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h);
 bool dg_hash_set_has(
     const struct dg_hash_set *s, struct dg_hash128 h); /* any thread while nobody adds */
 uint64_t dg_hash_set_count(const struct dg_hash_set *s);

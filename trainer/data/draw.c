@@ -1,5 +1,6 @@
 #include "trainer/data/draw.h"
 
+#include "base/alloc.h"
 #include "tokenizer/tokenizer.h"
 #include "trainer/data/hash.h"
 #include "trainer/data/subword.h"
@@ -39,9 +40,7 @@ int dg_draw_open(const char *prepared_dir, double p, uint64_t seed, uint32_t max
     struct dg_draw **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_draw *d = calloc(1, sizeof *d);
-    if (!d)
-        return dg_error_set(err, DG_ENOMEM, "out of memory for BPE dropout");
+    struct dg_draw *d = dg_alloc(1, sizeof *d, "BPE dropout");
     d->p = p;
     d->seed = seed;
     d->max = max;
@@ -73,25 +72,18 @@ void dg_draw_begin(struct dg_draw *d, uint64_t epoch)
     d->n_ids = d->n_items = 0;
 }
 
-static int room(struct dg_draw *d, size_t ids, struct dg_error *err)
+static void room(struct dg_draw *d, size_t ids)
 {
     if (d->n_ids + ids > d->cap_ids) {
         size_t cap = 2 * (d->n_ids + ids);
-        void *p = realloc(d->ids, cap * sizeof *d->ids);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu ids", cap);
-        d->ids = p;
+        d->ids = dg_alloc_more(d->ids, cap, sizeof *d->ids, "ids");
         d->cap_ids = cap;
     }
     if (d->n_items == d->cap_items) {
         size_t cap = d->cap_items ? 2 * d->cap_items : 256;
-        void *p = realloc(d->items, cap * sizeof *d->items);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", cap);
-        d->items = p;
+        d->items = dg_alloc_more(d->items, cap, sizeof *d->items, "sentences");
         d->cap_items = cap;
     }
-    return 0;
 }
 
 /* One side at the end of ids; the sentence as it was when the draw has grown too long. */
@@ -108,24 +100,19 @@ static uint32_t draw_side(
     return (uint32_t)len;
 }
 
-int dg_draw_add(struct dg_draw *d, uint64_t sentence, const int32_t *source, uint32_t source_len,
-    const int32_t *target, uint32_t target_len, struct dg_error *err)
+void dg_draw_add(struct dg_draw *d, uint64_t sentence, const int32_t *source, uint32_t source_len,
+    const int32_t *target, uint32_t target_len)
 {
     uint64_t name[3] = {d->seed, d->epoch, sentence};
     struct dg_hash128 key = dg_hash128(name, sizeof name, 0);
-    int rc = room(d,
-        dg_subword_room(d->source, source, source_len) +
-            dg_subword_room(d->target, target, target_len),
-        err);
-    if (rc)
-        return rc;
+    room(d, dg_subword_room(d->source, source, source_len) +
+                dg_subword_room(d->target, target, target_len));
     struct dg_drawn *it = &d->items[d->n_items++];
     it->sentence = sentence;
     it->source = d->n_ids;
     it->source_len = draw_side(d, d->source, source, source_len, key.low);
     it->target = d->n_ids;
     it->target_len = draw_side(d, d->target, target, target_len, key.high);
-    return 0;
 }
 
 static int by_sentence(const void *a, const void *b)

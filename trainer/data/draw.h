@@ -24,8 +24,8 @@ void dg_draw_close(struct dg_draw *d); /* NULL is fine */
 /* Forget all; then add the batch's sentences in any order; then sort. Random numbers depend on
  * (seed, epoch, sentence). */
 void dg_draw_begin(struct dg_draw *d, uint64_t epoch);
-int dg_draw_add(struct dg_draw *d, uint64_t sentence, const int32_t *source, uint32_t source_len,
-    const int32_t *target, uint32_t target_len, struct dg_error *err);
+void dg_draw_add(struct dg_draw *d, uint64_t sentence, const int32_t *source, uint32_t source_len,
+    const int32_t *target, uint32_t target_len);
 void dg_draw_end(struct dg_draw *d);
 
 const struct dg_drawn *dg_draw_find(

@@ -1,5 +1,7 @@
 #include "trainer/data/hash.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,15 +32,12 @@ void dg_hash_print(struct dg_hash128 h, char out[33])
 
 struct dg_hasher *dg_hasher_new(void)
 {
-    struct dg_hasher *h = calloc(1, sizeof *h);
-    if (!h)
-        return NULL;
+    struct dg_hasher *h = dg_alloc(1, sizeof *h, "a hash");
     h->small = XXH3_createState();
     h->large = XXH3_createState();
-    if (!h->small || !h->large || XXH3_64bits_reset(h->small) || XXH3_128bits_reset(h->large)) {
-        dg_hasher_free(h);
-        return NULL;
-    }
+    dg_alloc_check(h->small && h->large, "a hash");
+    XXH3_64bits_reset(h->small);
+    XXH3_128bits_reset(h->large);
     return h;
 }
 
@@ -78,11 +77,7 @@ int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, stru
         return dg_error_set(err, errno == ENOENT ? DG_ENOTFOUND : DG_EIO, "cannot open %s: %s",
             path, strerror(errno));
     struct dg_hasher *h = dg_hasher_new();
-    char *chunk = malloc(CHUNK);
-    if (!h || !chunk) {
-        rc = dg_error_set(err, DG_ENOMEM, "cannot hash %s: out of memory", path);
-        goto out;
-    }
+    char *chunk = dg_alloc(CHUNK, 1, "a file to hash");
     for (size_t n; (n = fread(chunk, 1, CHUNK, f)) > 0; total += n)
         dg_hasher_add(h, chunk, n);
     if (ferror(f)) {

@@ -1,5 +1,6 @@
 #include "trainer/data/intern.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "trainer/data/hash.h"
 
@@ -19,16 +20,14 @@ struct dg_intern {
     uint32_t n, cap;       /* cap: a power of two */
 };
 
-int dg_intern_open(struct dg_intern **out, struct dg_error *err)
+struct dg_intern *dg_intern_new(void)
 {
-    *out = calloc(1, sizeof **out);
-    if (!*out)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a table of strings");
-    dg_buffer_init(&(*out)->text);
-    return 0;
+    struct dg_intern *t = dg_alloc(1, sizeof *t, "a table of strings");
+    dg_buffer_init(&t->text);
+    return t;
 }
 
-void dg_intern_close(struct dg_intern *t)
+void dg_intern_free(struct dg_intern *t)
 {
     if (!t)
         return;
@@ -55,12 +54,8 @@ static int grow(struct dg_intern *t, struct dg_error *err)
     if (t->cap >= UINT32_C(1) << 29)
         return dg_error_set(err, DG_ELIMIT, "more than %u different strings", t->cap);
     uint32_t cap = t->cap ? 2 * t->cap : 1024;
-    struct entry *entries = realloc(t->entries, cap * sizeof *entries);
-    if (entries)
-        t->entries = entries;
-    uint32_t *slots = entries ? calloc((size_t)2 * cap, sizeof *slots) : NULL;
-    if (!slots)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u strings", cap);
+    t->entries = dg_alloc_more(t->entries, cap, sizeof *t->entries, "a table of strings");
+    uint32_t *slots = dg_alloc((size_t)2 * cap, sizeof *slots, "a table of strings");
     free(t->slots);
     t->slots = slots;
     t->cap = cap;
@@ -85,8 +80,7 @@ int dg_intern_add(struct dg_intern *t, const char *s, size_t n, uint32_t *id, st
     if (!*slot) {
         t->entries[t->n] = (struct entry){hash, t->text.len, n};
         dg_buffer_add(&t->text, s, n);
-        if (t->text.failed)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %u strings", t->n);
+        dg_alloc_check(!t->text.failed, "strings");
         *slot = ++t->n;
     }
     *id = *slot - 1;

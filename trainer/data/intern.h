@@ -10,9 +10,9 @@
 
 struct dg_intern;
 
-int dg_intern_open(struct dg_intern **out, struct dg_error *err);
-void dg_intern_close(struct dg_intern *t); /* NULL is fine */
-/* The number of s[n]; *id == the count before: it is new. DG_ENOMEM, DG_ELIMIT. */
+struct dg_intern *dg_intern_new(void);
+void dg_intern_free(struct dg_intern *t); /* NULL is fine */
+/* The number of s[n]; *id == the count before: it is new. DG_ELIMIT. */
 int dg_intern_add(struct dg_intern *t, const char *s, size_t n, uint32_t *id, struct dg_error *err);
 /* The number of s[n], if it was added: any thread while nobody adds. */
 bool dg_intern_find(const struct dg_intern *t, const char *s, size_t n, uint32_t *id);

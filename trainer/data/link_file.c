@@ -1,5 +1,6 @@
 #include "trainer/data/link_file.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "trainer/data/hash.h"
 
@@ -89,9 +90,7 @@ int dg_link_file_open(
 {
     const struct dg_link_info *info = NULL;
     *out = NULL;
-    struct dg_link_file *f = calloc(1, sizeof *f);
-    if (!f)
-        return dg_error_set(err, DG_ENOMEM, "cannot open %s: out of memory", path);
+    struct dg_link_file *f = dg_alloc(1, sizeof *f, "an open file");
     int rc = dg_file_map(path, &f->map, err);
     if (rc == 0)
         rc = check_footer(f, path, shard, &info, err);
@@ -135,32 +134,24 @@ static int append(struct dg_link_writer *w, const void *data, size_t n, struct d
     return dg_file_append(w->file, data, n, err);
 }
 
-static int fit(struct dg_link_writer *w, struct dg_error *err)
+static void fit(struct dg_link_writer *w)
 {
     if (w->info.sentences + 1 < w->cap)
-        return 0;
+        return;
     size_t cap = 2 * w->cap;
-    void *p = realloc(w->first, cap * sizeof *w->first);
-    if (!p)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the alignments of %zu pairs", cap);
-    w->first = p;
+    w->first = dg_alloc_more(w->first, cap, sizeof *w->first, "alignments");
     w->cap = cap;
-    return 0;
 }
 
 int dg_link_writer_begin(const char *path, struct dg_link_writer **out, struct dg_error *err)
 {
     static const char head[HEAD_BYTES] = MAGIC;
     *out = NULL;
-    struct dg_link_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        return dg_error_set(err, DG_ENOMEM, "cannot write %s: out of memory", path);
+    struct dg_link_writer *w = dg_alloc(1, sizeof *w, "a file being written");
     w->cap = 1024;
-    w->first = calloc(w->cap, sizeof *w->first);
+    w->first = dg_alloc(w->cap, sizeof *w->first, "alignments");
     w->hash = dg_hasher_new();
-    int rc = w->first && w->hash
-                 ? dg_file_begin(path, &w->file, err)
-                 : dg_error_set(err, DG_ENOMEM, "cannot write %s: out of memory", path);
+    int rc = dg_file_begin(path, &w->file, err);
     if (rc == 0)
         rc = dg_file_append(w->file, head, sizeof head, err);
     if (rc) {
@@ -174,9 +165,8 @@ int dg_link_writer_begin(const char *path, struct dg_link_writer **out, struct d
 int dg_link_writer_add(
     struct dg_link_writer *w, const struct dg_link *links, size_t n, struct dg_error *err)
 {
-    int rc = fit(w, err);
-    if (rc == 0 && n)
-        rc = append(w, links, n * sizeof *links, err);
+    fit(w);
+    int rc = n ? append(w, links, n * sizeof *links, err) : 0;
     if (rc == 0) {
         w->info.links += n;
         w->first[++w->info.sentences] = w->info.links;

@@ -1,5 +1,6 @@
 #include "trainer/data/near_copies.h"
 
+#include "base/alloc.h"
 #include "text/words.h"
 #include "trainer/data/dedup.h"
 
@@ -19,25 +20,19 @@ struct window {
     size_t n;                          /* words so far */
 };
 
-int dg_near_copies_open(int words, struct dg_near_copies **out, struct dg_error *err)
+struct dg_near_copies *dg_near_copies_new(int words)
 {
-    struct dg_near_copies *c = calloc(1, sizeof *c);
-    if (!c)
-        return dg_error_set(err, DG_ENOMEM, "out of memory for held-out lines");
+    struct dg_near_copies *c = dg_alloc(1, sizeof *c, "held-out lines");
     c->words = words;
-    int rc = dg_hash_set_open(&c->runs, err);
-    if (rc)
-        free(c);
-    else
-        *out = c;
-    return rc;
+    c->runs = dg_hash_set_new();
+    return c;
 }
 
-void dg_near_copies_close(struct dg_near_copies *c)
+void dg_near_copies_free(struct dg_near_copies *c)
 {
     if (!c)
         return;
-    dg_hash_set_close(c->runs);
+    dg_hash_set_free(c->runs);
     free(c);
 }
 
@@ -76,14 +71,12 @@ static bool next_run(const struct dg_near_copies *c, struct window *w, const cha
     return false;
 }
 
-int dg_near_copies_add(struct dg_near_copies *c, const char *s, size_t n, struct dg_error *err)
+void dg_near_copies_add(struct dg_near_copies *c, const char *s, size_t n)
 {
     struct window w = {.n = 0};
     struct dg_hash128 run;
-    int rc = 0;
-    for (size_t at = 0; !rc && next_run(c, &w, s, n, &at, &run);)
-        rc = dg_hash_set_add(c->runs, run, err);
-    return rc;
+    for (size_t at = 0; next_run(c, &w, s, n, &at, &run);)
+        dg_hash_set_add(c->runs, run);
 }
 
 bool dg_near_copies_has(const struct dg_near_copies *c, const char *s, size_t n)

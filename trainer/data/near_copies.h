@@ -14,10 +14,10 @@ enum { DG_NEAR_COPY_MOST = 32 };
 struct dg_near_copies;
 
 /* words: how many in a row make a near-copy, 1 to DG_NEAR_COPY_MOST. */
-int dg_near_copies_open(int words, struct dg_near_copies **out, struct dg_error *err);
-void dg_near_copies_close(struct dg_near_copies *c); /* NULL is fine */
+struct dg_near_copies *dg_near_copies_new(int words);
+void dg_near_copies_free(struct dg_near_copies *c); /* NULL is fine */
 /* A held-out line s[n]. */
-int dg_near_copies_add(struct dg_near_copies *c, const char *s, size_t n, struct dg_error *err);
+void dg_near_copies_add(struct dg_near_copies *c, const char *s, size_t n);
 /* Has s[n] as many words in a row of one of them? Letters alone count, capital or small. */
 bool dg_near_copies_has(const struct dg_near_copies *c, const char *s, size_t n);
 

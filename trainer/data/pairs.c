@@ -1,5 +1,6 @@
 #include "trainer/data/pairs.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 
 #include <errno.h>
@@ -33,14 +34,11 @@ int dg_pairs_open(const char *dir, struct dg_pairs **out, struct dg_error *err)
 {
     *out = NULL;
     struct dg_buffer path;
-    struct dg_pairs *p = calloc(1, sizeof *p);
-    int fd = -1, rc = DG_ENOMEM;
+    struct dg_pairs *p = dg_alloc(1, sizeof *p, "clean pairs");
+    int fd = -1, rc = 0;
     dg_buffer_init(&path);
     dg_buffer_addf(&path, "%s/.pairs-XXXXXX", dir);
-    if (!p || path.failed) {
-        dg_error_set(err, rc, "out of memory for clean pairs");
-        goto out;
-    }
+    dg_alloc_check(!path.failed, "a path");
     fd = mkstemp(path.data);
     if (fd >= 0)
         unlink(path.data);
@@ -54,7 +52,6 @@ int dg_pairs_open(const char *dir, struct dg_pairs **out, struct dg_error *err)
     fd = -1;
     *out = p;
     p = NULL;
-    rc = 0;
 out:
     if (fd >= 0)
         close(fd);
@@ -101,10 +98,7 @@ int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err)
         return failed(err, "read");
     size_t need = (size_t)r.source_len + r.target_len + 1;
     if (need > p->cap) {
-        char *text = realloc(p->text, 2 * need);
-        if (!text)
-            return dg_error_set(err, DG_ENOMEM, "no memory for a pair of %zu bytes", need);
-        p->text = text;
+        p->text = dg_alloc_more(p->text, 2 * need, 1, "a pair of sentences");
         p->cap = 2 * need;
     }
     if (fread(p->text, 1, need - 1, p->file) != need - 1)

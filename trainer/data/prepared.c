@@ -1,5 +1,6 @@
 #include "trainer/data/prepared.h"
 
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/file.h"
 #include "trainer/progress.h"
@@ -29,11 +30,6 @@ struct dg_prepared {
     size_t n_sets;
 };
 
-static int no_memory(struct dg_error *err)
-{
-    return dg_error_set(err, DG_ENOMEM, "out of memory for a prepared folder");
-}
-
 /* dir/name in the arena; names may not leave the folder. */
 static int join(struct dg_prepared *p, const char *dir, const char *name, const char **out,
     struct dg_error *err)
@@ -42,9 +38,7 @@ static int join(struct dg_prepared *p, const char *dir, const char *name, const 
     if (strchr(name, '/') || name[0] == '.')
         return dg_error_set(err, DG_EFORMAT,
             "%s/prepared.json names the file %s, which is not in the folder", dir, name);
-    char *s = dg_arena_alloc(&p->arena, n);
-    if (!s)
-        return no_memory(err);
+    char *s = dg_alloc_arena(&p->arena, n, 1);
     snprintf(s, n, "%s%s%s", name[0] ? dir : "", name[0] ? "/" : "", name);
     *out = s;
     return 0;
@@ -73,10 +67,8 @@ static int read_shards(struct dg_prepared *p, const char *dir, const struct dg_j
     struct set *s, struct dg_error *err)
 {
     s->n_shards = dg_json_length(list);
-    s->shards = dg_arena_array(&p->arena, s->n_shards, sizeof *s->shards);
-    s->links = dg_arena_array(&p->arena, s->n_shards, sizeof *s->links);
-    if (!s->shards || !s->links)
-        return no_memory(err);
+    s->shards = dg_alloc_arena(&p->arena, s->n_shards, sizeof *s->shards);
+    s->links = dg_alloc_arena(&p->arena, s->n_shards, sizeof *s->links);
     for (size_t i = 0; i < s->n_shards; i++) {
         const struct dg_json *o = dg_json_at(list, i), *links = dg_json_get(o, "alignments");
         int rc = read_file(p, dir, o, &s->shards[i], err);
@@ -143,9 +135,7 @@ static int read_manifest(struct dg_prepared *p, const char *dir, struct dg_error
     if (rc == 0)
         rc = dg_json_field_int(v, "vocabulary", "unk", -1, INT32_MAX, &p->unk, err);
     p->n_sets = dg_json_length(sets);
-    p->sets = dg_arena_array(&p->arena, p->n_sets, sizeof *p->sets);
-    if (!p->sets)
-        return no_memory(err);
+    p->sets = dg_alloc_arena(&p->arena, p->n_sets, sizeof *p->sets);
     for (size_t i = 0; i < p->n_sets && rc == 0; i++)
         rc = read_set(p, dir, dg_json_at(sets, i), &p->sets[i], err);
     return rc;
@@ -155,15 +145,14 @@ int dg_prepared_open(const char *dir, struct dg_prepared **out, struct dg_error 
 {
     struct dg_buffer path;
     *out = NULL;
-    struct dg_prepared *p = calloc(1, sizeof *p);
-    if (!p)
-        return no_memory(err);
+    struct dg_prepared *p = dg_alloc(1, sizeof *p, "a prepared folder");
     dg_arena_init(&p->arena, 0);
     dg_buffer_init(&path);
     dg_buffer_addf(&path, "%s/prepared.json", dir);
     struct dg_error why = {0};
-    int rc = path.failed ? no_memory(&why) : 0;
-    if (rc == 0 && !(p->manifest = dg_json_load(path.data, &why)))
+    int rc = 0;
+    dg_alloc_check(!path.failed, "a path");
+    if (!(p->manifest = dg_json_load(path.data, &why)))
         rc = why.code;
     if (rc == 0)
         rc = read_manifest(p, dir, &why);

@@ -1,5 +1,6 @@
 #include "trainer/data/shard.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "trainer/data/hash.h"
 
@@ -90,11 +91,8 @@ static int check_entries(const struct dg_shard *s, struct dg_error *err)
 int dg_shard_open(const char *path, struct dg_shard **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_shard *s = calloc(1, sizeof *s);
-    if (!s || !(s->path = strdup(path))) {
-        free(s);
-        return dg_error_set(err, DG_ENOMEM, "cannot open %s: out of memory", path);
-    }
+    struct dg_shard *s = dg_alloc(1, sizeof *s, "a shard");
+    s->path = dg_alloc_string(path);
     int rc = dg_file_map(path, &s->map, err);
     if (rc == 0)
         rc = check_footer(s, err);
@@ -189,11 +187,8 @@ int dg_shard_begin(const char *path, uint32_t source_vocab, uint32_t target_voca
 {
     static const char head[HEAD_BYTES] = MAGIC;
     *out = NULL;
-    struct dg_shard_writer *w = calloc(1, sizeof *w);
-    if (!w || !(w->hash = dg_hasher_new())) {
-        dg_shard_abort(w);
-        return dg_error_set(err, DG_ENOMEM, "cannot write %s: out of memory", path);
-    }
+    struct dg_shard_writer *w = dg_alloc(1, sizeof *w, "a shard");
+    w->hash = dg_hasher_new();
     w->info.id_bytes = source_vocab <= 65536 && target_vocab <= 65536 ? 2 : 4;
     w->info.source_vocab = source_vocab;
     w->info.target_vocab = target_vocab;
@@ -237,10 +232,7 @@ int dg_shard_add(struct dg_shard_writer *w, const struct dg_shard_entry *entry,
 {
     if (w->info.sentences == w->cap) {
         size_t cap = w->cap ? 2 * w->cap : 1024;
-        void *p = realloc(w->entries, cap * sizeof *w->entries);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for the index of %zu pairs", cap);
-        w->entries = p;
+        w->entries = dg_alloc_more(w->entries, cap, sizeof *w->entries, "the index of a shard");
         w->cap = cap;
     }
     int rc = append_ids(w, source, entry->source_len, err);

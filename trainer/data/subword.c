@@ -4,6 +4,7 @@
  * but with random numbers that belong to the sentence. */
 #include "trainer/data/subword.h"
 
+#include "base/alloc.h"
 #include "trainer/data/hash.h"
 
 #include <stdbool.h>
@@ -65,38 +66,35 @@ static void add(struct dg_subword *s, int32_t id)
     s->slots[i] = (struct slot){h, id};
 }
 
-static int allocate(struct dg_subword *s, size_t bytes)
+static void allocate(struct dg_subword *s, size_t bytes)
 {
     uint64_t slots = 4;
     while (slots < 2 * (uint64_t)s->V)
         slots *= 2;
     s->mask = slots - 1;
-    s->text = malloc(bytes + 1);
-    s->begin = calloc(s->V + 1, sizeof *s->begin);
-    s->chars = calloc(s->V + 1, sizeof *s->chars);
-    s->first = calloc(s->V + 1, sizeof *s->first);
-    s->slots = malloc(slots * sizeof *s->slots);
-    if (!s->text || !s->begin || !s->chars || !s->first || !s->slots)
-        return DG_ENOMEM;
+    s->text = dg_alloc(bytes + 1, 1, "a vocabulary");
+    s->begin = dg_alloc(s->V + 1, sizeof *s->begin, "a vocabulary");
+    s->chars = dg_alloc(s->V + 1, sizeof *s->chars, "a vocabulary");
+    s->first = dg_alloc(s->V + 1, sizeof *s->first, "a vocabulary");
+    s->slots = dg_alloc(slots, sizeof *s->slots, "a vocabulary");
     for (uint64_t i = 0; i < slots; i++)
         s->slots[i].id = -1;
-    return 0;
 }
 
 int dg_subword_open(const struct dg_tokenizer *t, struct dg_subword **out, struct dg_error *err)
 {
     size_t bytes = 0;
     *out = NULL;
-    struct dg_subword *s = calloc(1, sizeof *s);
-    if (s) {
-        s->V = dg_tokenizer_size(t);
-        for (uint32_t i = 0; i < s->V; i++)
-            bytes += strlen(dg_tokenizer_piece(t, (int32_t)i));
-    }
-    if (!s || bytes > UINT32_MAX || allocate(s, bytes)) {
+    struct dg_subword *s = dg_alloc(1, sizeof *s, "a vocabulary");
+    s->V = dg_tokenizer_size(t);
+    for (uint32_t i = 0; i < s->V; i++)
+        bytes += strlen(dg_tokenizer_piece(t, (int32_t)i));
+    if (bytes > UINT32_MAX) {
         dg_subword_close(s);
-        return dg_error_set(err, DG_ENOMEM, "no memory for the pieces of a vocabulary");
+        return dg_error_set(
+            err, DG_ELIMIT, "a vocabulary of %zu bytes, at most %u", bytes, UINT32_MAX);
     }
+    allocate(s, bytes);
     for (uint32_t i = 0; i < s->V; i++) {
         const char *piece = dg_tokenizer_piece(t, (int32_t)i);
         size_t n = strlen(piece), chars = 0;

@@ -1,5 +1,6 @@
 #include "trainer/data/vocabulary.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "tokenizer/spm_trainer.h"
 #include "trainer/data/characters.h"
@@ -56,8 +57,7 @@ int dg_vocabulary_find(
         return 0;
     dg_buffer_init(&b);
     const char *path = dg_recipe_path(r, from, &b);
-    int rc = path ? set_path(probe, path, "manifest.json", err)
-                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    int rc = set_path(probe, path, "manifest.json", err);
     if (rc == 0 && (keep || exists(probe))) {
         rc = find_bundle(path, out, err);
     } else if (rc == 0) {
@@ -205,8 +205,8 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
     };
     while (controls.list[o.n_controls])
         o.n_controls++;
-    rc = characters.failed ? dg_error_set(err, DG_ENOMEM, "no memory for characters")
-                           : dg_spm_train(&o, spm, err);
+    dg_alloc_check(!characters.failed, "characters");
+    rc = dg_spm_train(&o, spm, err);
     dg_buffer_deinit(&characters);
     remove(sample);
     return rc ? rc : dg_tokenizer_write_vocab(spm, vocab, err);
@@ -281,11 +281,8 @@ int dg_vocabulary_open(
     const struct dg_recipe *r, const char *dir, struct dg_vocabulary **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_vocabulary *v = calloc(1, sizeof *v);
-    if (!v || !(v->tags = malloc((r->data.n_directions + 1) * sizeof *v->tags))) {
-        dg_vocabulary_close(v);
-        return dg_error_set(err, DG_ENOMEM, "out of memory for vocabularies");
-    }
+    struct dg_vocabulary *v = dg_alloc(1, sizeof *v, "a vocabulary");
+    v->tags = dg_alloc(r->data.n_directions + 1, sizeof *v->tags, "tags");
     int rc = open_tokenizers(v, dir, err);
     if (rc == 0 &&
         (!dg_tokenizer_has_piece(v->source, "</s>") || !dg_tokenizer_has_piece(v->target, "</s>") ||

@@ -1,5 +1,6 @@
 #include "trainer/detect/detector.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "text/detect/features.h"
 #include "text/detect/model.h"
@@ -51,22 +52,19 @@ static uint64_t draw(struct detector *d, uint64_t below)
     return (x ^ (x >> 31)) % below;
 }
 
-static int add_line(struct text *t, const struct dg_line *line, struct dg_error *err)
+static void add_line(struct text *t, const struct dg_line *line)
 {
     if (line->len == 0 || dg_utf8_check(line->text, line->len, NULL))
-        return 0;
+        return;
     if (t->n + 2 > t->cap) {
         const size_t cap = t->cap ? 2 * t->cap : 4096;
-        size_t *grown = realloc(t->begins, cap * sizeof *grown);
-        if (!grown)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu lines", cap);
-        t->begins = grown;
+        t->begins = dg_alloc_more(t->begins, cap, sizeof *t->begins, "lines");
         t->cap = cap;
     }
     t->begins[t->n++] = t->bytes.len;
     dg_buffer_add(&t->bytes, line->text, line->len);
     t->begins[t->n] = t->bytes.len;
-    return t->bytes.failed ? dg_error_set(err, DG_ENOMEM, "no memory for line %zu", t->n) : 0;
+    dg_alloc_check(!t->bytes.failed, "lines");
 }
 
 /* The language of "en=FILE", added when it is new; NULL: err says why. */
@@ -102,7 +100,7 @@ static int read_texts(
             return err->code;
         rc = dg_lines_open(strchr(o->texts[i], '=') + 1, &lines, err);
         while (!rc && (got = dg_lines_next(lines, &line, err)) > 0)
-            rc = add_line(text, &line, err);
+            add_line(text, &line);
         dg_lines_close(lines);
         rc = rc ? rc : got;
     }
@@ -216,8 +214,8 @@ static int write_model(const struct detector *d, const char *path, struct dg_err
         const signed char weight = (signed char)lrintf(d->weights[i] / scale);
         dg_buffer_add(&b, &weight, 1);
     }
-    rc = b.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a model of %zu weights", n)
-                  : dg_file_write(path, b.data, b.len, err);
+    dg_alloc_check(!b.failed, "a language model");
+    rc = dg_file_write(path, b.data, b.len, err);
     dg_buffer_deinit(&b);
     return rc;
 }
@@ -227,15 +225,11 @@ int dg_detector_make(
 {
     const uint64_t examples = o->examples ? o->examples : 2000000;
     const uint64_t last_quarter = examples - examples / 4;
-    struct detector *d = calloc(1, sizeof *d);
+    struct detector *d = dg_alloc(1, sizeof *d, "a language model");
     memset(out, 0, sizeof *out);
-    if (!d)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a language model");
     int rc = read_texts(d, o, &out->lines, err);
-    d->weights = calloc(d->n * DG_DETECT_BUCKETS + 1, sizeof *d->weights);
-    d->squares = calloc(d->n * DG_DETECT_BUCKETS + 1, sizeof *d->squares);
-    if (!rc && (!d->weights || !d->squares))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for the weights of %zu languages", d->n);
+    d->weights = dg_alloc(d->n * DG_DETECT_BUCKETS + 1, sizeof *d->weights, "a language model");
+    d->squares = dg_alloc(d->n * DG_DETECT_BUCKETS + 1, sizeof *d->squares, "a language model");
     for (uint64_t i = 0; i < examples && !rc; i++) {
         const size_t y = draw(d, d->n);
         draw_example(d, y);

@@ -1,5 +1,6 @@
 #include "trainer/prepare/encode_block.h"
 
+#include "base/alloc.h"
 #include "trainer/data/reserved.h"
 
 #include <stdlib.h>
@@ -8,17 +9,13 @@
 enum { BLOCK_PAIRS = 8192, TASKS = BLOCK_PAIRS / DG_ENCODE_TASK_PAIRS };
 #define BLOCK_BYTES ((size_t)4 << 20)
 
-static int room(struct dg_encode_task *t, size_t n)
+static void room(struct dg_encode_task *t, size_t n)
 {
     if (t->n + n <= t->cap)
-        return 0;
+        return;
     size_t cap = 2 * (t->n + n);
-    int32_t *p = realloc(t->ids, cap * sizeof *p);
-    if (!p)
-        return dg_error_set(&t->err, DG_ENOMEM, "no memory for %zu ids", cap);
-    t->ids = p;
+    t->ids = dg_alloc_more(t->ids, cap, sizeof *t->ids, "ids");
     t->cap = cap;
-    return 0;
 }
 
 static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
@@ -33,9 +30,8 @@ static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
                 reserved[text[i] - DG_RESERVED_FIRST], (uint32_t)i, (uint32_t)i + 1};
     int rc =
         dg_tokenizer_encode_spans(tokenizer, text, s->len, masks, n_masks, &tokens, &n, &t->err);
-    if (rc == 0)
-        rc = room(t, n + 2);
     if (rc == 0) {
+        room(t, n + 2);
         s->ids = t->n;
         s->n = n + 1;
         t->ids[t->n++] = -1; /* the tag's place */
@@ -60,16 +56,13 @@ static void run_task(void *arg, size_t i)
             return;
 }
 
-int dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j, struct dg_error *err)
+void dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j)
 {
     memset(b, 0, sizeof *b);
     b->job = j;
     dg_buffer_init(&b->text);
-    b->pairs = calloc(BLOCK_PAIRS, sizeof *b->pairs);
-    b->tasks = calloc(TASKS, sizeof *b->tasks);
-    return b->pairs && b->tasks
-               ? 0
-               : dg_error_set(err, DG_ENOMEM, "no memory for a block of %d pairs", BLOCK_PAIRS);
+    b->pairs = dg_alloc(BLOCK_PAIRS, sizeof *b->pairs, "a block of pairs");
+    b->tasks = dg_alloc(TASKS, sizeof *b->tasks, "a block of pairs");
 }
 
 void dg_encode_block_deinit(struct dg_encode_block *b)
@@ -81,7 +74,7 @@ void dg_encode_block_deinit(struct dg_encode_block *b)
     dg_buffer_deinit(&b->text);
 }
 
-int dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p, struct dg_error *err)
+void dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p)
 {
     struct dg_encoded_pair *e = &b->pairs[b->n++];
     e->pair = *p;
@@ -90,7 +83,7 @@ int dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p, stru
     dg_buffer_add(&b->text, p->source, p->source_len);
     e->sides[1] = (struct dg_encode_side){.text = b->text.len, .len = p->target_len};
     dg_buffer_add(&b->text, p->target, p->target_len);
-    return b->text.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a block of pairs") : 0;
+    dg_alloc_check(!b->text.failed, "a block of pairs");
 }
 
 bool dg_encode_block_is_full(const struct dg_encode_block *b)

@@ -45,10 +45,10 @@ struct dg_encode_block {
     uint64_t item;
 };
 
-int dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j, struct dg_error *err);
+void dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j);
 void dg_encode_block_deinit(struct dg_encode_block *b);
-/* Copy p's texts behind those of the block, which must not be full. */
-int dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p, struct dg_error *err);
+/* Copy p's texts to the end of the block, which must not be full. */
+void dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p);
 bool dg_encode_block_is_full(const struct dg_encode_block *b);
 /* Encode all pairs on the job's pool; a task's failure is in its err. */
 void dg_encode_block_run(struct dg_encode_block *b);

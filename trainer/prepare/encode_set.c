@@ -1,5 +1,7 @@
 #include "trainer/prepare/encode_set.h"
 
+#include "base/alloc.h"
+
 #include <stdio.h>
 
 #define SHARD_TOKENS (UINT64_C(64) << 20)
@@ -34,9 +36,8 @@ static int open_shard(struct dg_prepare_job *j, struct dg_encode_set *s, struct 
     dg_buffer_init(&path);
     snprintf(s->file, sizeof s->file, "%s-%05u.shard", s->name, s->n_shards++);
     const char *full = dg_prepare_path(j, &path, s->file);
-    int rc = full ? dg_shard_begin(full, dg_tokenizer_size(j->vocabulary->source),
-                        dg_tokenizer_size(j->vocabulary->target), &s->shard, err)
-                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    int rc = dg_shard_begin(full, dg_tokenizer_size(j->vocabulary->source),
+        dg_tokenizer_size(j->vocabulary->target), &s->shard, err);
     dg_buffer_deinit(&path);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/file.h"
@@ -23,7 +24,8 @@ const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b,
 {
     dg_buffer_reset(b);
     dg_buffer_addf(b, "%s/%s", j->o->dir, name);
-    return b->failed ? NULL : b->data;
+    dg_alloc_check(!b->failed, "a path");
+    return b->data;
 }
 
 /* Does the folder hold what this recipe and these inputs give, with every shard in its full
@@ -50,7 +52,7 @@ static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
     struct dg_buffer path;
     dg_buffer_init(&path);
     const char *manifest = dg_prepare_path(j, &path, "prepared.json");
-    if (manifest && remove(manifest) && errno != ENOENT) {
+    if (remove(manifest) && errno != ENOENT) {
         int rc = dg_error_set(err, DG_EIO, "cannot remove %s: %s", manifest, strerror(errno));
         dg_buffer_deinit(&path);
         return rc;
@@ -79,10 +81,9 @@ static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
     dg_progress_init(&j->progress, !o->quiet);
     for (size_t i = 0; i < r->data.n_pairs; i++)
         j->n_files += r->data.pairs[i].n_train;
-    j->counts = calloc(j->n_files, sizeof *j->counts);
+    j->counts = dg_alloc(j->n_files, sizeof *j->counts, "counts of lines");
     j->sets = dg_json_new_array();
-    if (!j->counts || !j->sets)
-        return dg_error_set(err, DG_ENOMEM, "out of memory for preparing");
+    dg_alloc_check(j->sets, "a list of sets");
     int rc = dg_file_make_dir(o->dir, err);
     if (rc == 0)
         rc = clear_folder(j, err);
@@ -104,8 +105,8 @@ static void close_job(struct dg_prepare_job *j)
     free(j->dictionaries);
     dg_dedup_close(j->dedup);
     dg_pairs_close(j->pairs);
-    dg_hash_set_close(j->held_out);
-    dg_near_copies_close(j->near);
+    dg_hash_set_free(j->held_out);
+    dg_near_copies_free(j->near);
     dg_pool_close(j->pool);
     dg_json_free(j->sets);
     for (size_t i = 0; i < j->n_domains; i++)
@@ -191,7 +192,7 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
     dg_json_set_take(m, "sets", dg_json_copy(j->sets));
     dg_json_set_real(m, "seconds", seconds);
     const char *name = dg_prepare_path(j, &path, "prepared.json");
-    int rc = !name || dg_json_write(m, 2, &text) || text.failed
+    int rc = dg_json_write(m, 2, &text) || text.failed
                  ? dg_error_set(
                        err, DG_ENOMEM, "out of memory for the manifest (or a domain is not UTF-8)")
                  : dg_file_write(name, text.data, text.len, err);

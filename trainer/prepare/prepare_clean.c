@@ -3,6 +3,7 @@
  * block. */
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "text/detect/langcheck.h"
 #include "trainer/data/corpus.h"
@@ -175,8 +176,7 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
         p->raw[0] = p->source;
         p->raw[1] = p->target;
         b->n++;
-        if (b->text.failed)
-            return dg_error_set(err, DG_ENOMEM, "no memory for a block of lines");
+        dg_alloc_check(!b->text.failed, "a block of lines");
     }
     return 1;
 }
@@ -308,16 +308,15 @@ static int hold_out_file(struct dg_prepare_job *j, const char *name, struct dg_e
     dg_buffer_init(&path);
     dg_buffer_init(&clean);
     const char *full = dg_recipe_path(j->r, name, &path);
-    int rc = full ? dg_lines_open(full, &l, err)
-                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    int rc = dg_lines_open(full, &l, err);
     while (rc == 0 && (got = dg_lines_next(l, &line, err)) > 0) {
         enum dg_drop why;
         dg_buffer_reset(&clean);
         rc = dg_clean_line(line.text, line.len, &clean, &why, err);
         if (rc == 0 && clean.len)
-            rc = dg_hash_set_add(j->held_out, line_hash(clean.data, clean.len), err);
+            dg_hash_set_add(j->held_out, line_hash(clean.data, clean.len));
         if (rc == 0 && clean.len && j->near)
-            rc = dg_near_copies_add(j->near, clean.data, clean.len, err);
+            dg_near_copies_add(j->near, clean.data, clean.len);
     }
     dg_lines_close(l);
     dg_buffer_deinit(&clean);
@@ -340,11 +339,12 @@ static int hold_out_files(
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err)
 {
     const struct dg_recipe_data *d = &j->r->data;
-    int rc = dg_hash_set_open(&j->held_out, err);
-    if (!rc && j->r->cleaning.near_copies)
-        rc = dg_near_copies_open((int)j->r->cleaning.near_copies, &j->near, err);
-    if (rc || (!j->r->cleaning.remove_overlap && !j->near))
-        return rc;
+    int rc = 0;
+    j->held_out = dg_hash_set_new();
+    if (j->r->cleaning.near_copies)
+        j->near = dg_near_copies_new((int)j->r->cleaning.near_copies);
+    if (!j->r->cleaning.remove_overlap && !j->near)
+        return 0;
     for (size_t i = 0; i < d->n_pairs && rc == 0; i++) {
         rc = hold_out_files(j, d->pairs[i].dev, d->pairs[i].n_dev, err);
         if (rc == 0)

@@ -2,6 +2,8 @@
  * words as pairs of their own. */
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err)
@@ -11,9 +13,7 @@ int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err)
     const struct dg_recipe_variants *v = &j->r->variants;
     if (v->words <= 0 && v->mask <= 0 && v->signs <= 0)
         return 0;
-    j->dictionaries = calloc(d->n_pairs, sizeof(struct dg_dictionary *));
-    if (!j->dictionaries)
-        return dg_error_set(err, DG_ENOMEM, "no memory for words");
+    j->dictionaries = dg_alloc(d->n_pairs, sizeof(struct dg_dictionary *), "words");
     dg_progress_draw(&j->progress, "learning which word translates which");
     for (size_t i = 0; i < d->n_pairs && !rc; i++) {
         const struct dg_dictionary_options o = {.dir = j->o->dir,

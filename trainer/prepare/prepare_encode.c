@@ -30,9 +30,11 @@ static int add_form(struct dg_encode_block *b, struct dg_encode_set *s, const st
     if (made != 1 || is_held_out(b, form))
         return 0;
     int rc = dg_encode_block_is_full(b) ? dg_encode_set_flush(s, b, -1, err) : 0;
-    if (!rc && !(rc = dg_encode_block_add(b, form, err)))
-        b->pairs[b->n - 1].variant = true;
-    return rc;
+    if (rc)
+        return rc;
+    dg_encode_block_add(b, form);
+    b->pairs[b->n - 1].variant = true;
+    return 0;
 }
 
 /* A pair and its further forms into the block; flushed when it may not hold the next ones. */
@@ -40,15 +42,18 @@ static int add_pair(struct dg_encode_block *b, struct dg_encode_set *s, struct f
     const struct dg_pair *p, struct dg_error *err)
 {
     struct dg_pair form;
-    int made, rc = dg_encode_block_add(b, p, err);
+    int made, rc = 0;
+    dg_encode_block_add(b, p);
     for (int kind = 0; !rc && (made = dg_variants_make(&f->variants, p, b->item, kind, &form, err));
          kind++)
         rc = add_form(b, s, &form, made, err);
     for (int kind = DG_MASK_PIECES; !rc && kind <= DG_MASK_SIGNS; kind++) {
-        made = dg_masks_make(f->masks, p, b->item, (enum dg_mask_kind)kind, &form, err);
+        made = dg_masks_make(f->masks, p, b->item, (enum dg_mask_kind)kind, &form);
         rc = add_form(b, s, &form, made, err);
     }
-    return rc ? rc : dg_variants_next(&f->variants, p, err);
+    if (!rc)
+        dg_variants_next(&f->variants, p);
+    return rc;
 }
 
 /* The words that were learned, each as a pair. */
@@ -71,8 +76,9 @@ static int add_dictionaries(
                 continue;
             if (dg_encode_block_is_full(b))
                 rc = dg_encode_set_flush(s, b, -1, err);
-            if (rc || (rc = dg_encode_block_add(b, &p, err)))
+            if (rc)
                 break;
+            dg_encode_block_add(b, &p);
             struct dg_encoded_pair *e = &b->pairs[b->n - 1];
             e->variant = true;
             e->left_out[0] = !w.there;
@@ -88,10 +94,10 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
     struct dg_encode_set s = {.name = "train", .list = dg_json_new_array()};
     struct dg_json *o = dg_json_new_object();
     struct dg_pair p;
-    int got = 1, rc = dg_encode_block_init(&b, j, err);
+    int got = 1;
+    dg_encode_block_init(&b, j);
     dg_variants_init(&forms.variants, j->r);
-    if (rc == 0)
-        rc = dg_masks_open(j->r, j->dictionaries, &forms.masks, err);
+    int rc = dg_masks_open(j->r, j->dictionaries, &forms.masks, err);
     if (rc == 0)
         rc = dg_pairs_rewind(j->pairs, err);
     while (rc == 0 && got > 0) {

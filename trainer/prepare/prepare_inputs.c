@@ -2,6 +2,7 @@
  * everything. */
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "trainer/align/links.h"
 #include "trainer/align/masks.h"
@@ -91,8 +92,7 @@ static int add_input(
     struct dg_buffer full;
     dg_buffer_init(&full);
     const char *name = dg_recipe_path(r, path, &full);
-    int rc = name ? add_file(name, path, list, err)
-                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    int rc = add_file(name, path, list, err);
     dg_buffer_deinit(&full);
     return rc;
 }

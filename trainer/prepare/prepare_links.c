@@ -2,6 +2,7 @@
  * file of links beside it. */
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/alloc.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/link_file.h"
 #include "trainer/align/links.h"
@@ -30,22 +31,19 @@ static char *links_path(const char *shard)
     return dg_buffer_take(&b, NULL);
 }
 
-static int find_shards(struct aligning *a, struct dg_error *err)
+static void find_shards(struct aligning *a)
 {
     struct dg_json *set = dg_json_at(a->job->sets, 0); /* encoded first */
     a->shards = dg_json_get(set, "shards");
     a->n = dg_json_length(a->shards);
-    a->paths = calloc(a->n + 1, sizeof *a->paths);
+    a->paths = dg_alloc(a->n + 1, sizeof *a->paths, "paths");
     for (size_t i = 0; i < a->n && a->paths; i++) {
         struct dg_buffer path;
         dg_buffer_init(&path);
         dg_prepare_path(
             a->job, &path, dg_json_string(dg_json_get(dg_json_at(a->shards, i), "file"), NULL));
         a->paths[i] = dg_buffer_take(&path, NULL);
-        if (!a->paths[i])
-            return dg_error_set(err, DG_ENOMEM, "out of memory for paths");
     }
-    return a->paths ? 0 : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
 }
 
 static int open_aligner(struct aligning *a, struct dg_error *err)
@@ -57,7 +55,9 @@ static int open_aligner(struct aligning *a, struct dg_error *err)
         .eos = v->eos};
     dg_progress_draw(&a->job->progress, "learning which piece translates which");
     int rc = dg_dataset_open_shards((const char *const *)a->paths, a->n, &data, &a->data, err);
-    return rc ? rc : dg_aligner_open(a->data, &o, &a->aligner, err);
+    if (!rc)
+        a->aligner = dg_aligner_new(a->data, &o);
+    return rc;
 }
 
 static int write_links(struct aligning *a, const struct dg_shard *shard, struct dg_link_writer *w,
@@ -97,8 +97,7 @@ static int align_shard(struct aligning *a, size_t i, struct dg_error *err)
     struct dg_link_writer *w = NULL;
     struct dg_link_info info;
     char *path = links_path(a->paths[i]);
-    int rc = path ? dg_shard_open(a->paths[i], &shard, err)
-                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    int rc = dg_shard_open(a->paths[i], &shard, err);
     if (rc == 0)
         rc = dg_link_writer_begin(path, &w, err);
     if (rc == 0)
@@ -120,12 +119,11 @@ int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err)
     struct aligning a = {.job = j};
     if (!dg_recipe_guides(j->r))
         return 0;
-    int rc = find_shards(&a, err);
-    if (rc == 0)
-        rc = open_aligner(&a, err);
+    find_shards(&a);
+    int rc = open_aligner(&a, err);
     for (size_t i = 0; i < a.n && rc == 0; i++)
         rc = align_shard(&a, i, err);
-    dg_aligner_close(a.aligner);
+    dg_aligner_free(a.aligner);
     dg_dataset_close(a.data);
     for (size_t i = 0; i < a.n && a.paths; i++)
         free(a.paths[i]);

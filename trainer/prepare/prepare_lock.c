@@ -3,6 +3,7 @@
  * that read it. Who makes it takes .use-lock alone as well, and is refused while others read. */
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -18,8 +19,8 @@ int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error
     struct dg_buffer path;
     dg_buffer_init(&path);
     dg_buffer_addf(&path, "%s/.prepare-lock", o->dir);
-    int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "out of memory for paths")
-                         : dg_file_make_dir(o->dir, err);
+    dg_alloc_check(!path.failed, "a path");
+    int rc = dg_file_make_dir(o->dir, err);
     if (rc == 0 && (*fd = open(path.data, O_CREAT | O_RDWR | O_CLOEXEC, 0644)) < 0)
         rc = dg_error_set(err, DG_EIO, "%s: %s", path.data, strerror(errno));
     for (bool told = false; rc == 0 && flock(*fd, LOCK_EX | LOCK_NB); told = true) {

@@ -53,7 +53,7 @@ static int judge_window(const struct dg_prepare_job *j, struct look *l, struct d
     const enum dg_relation_kind kind = dg_relation_kind(&c);
     const bool shifted = kind == DG_RELATION_BEFORE || kind == DG_RELATION_AFTER;
     int rc = shifted ? refuse(j, l, &c, kind, err) : 0;
-    dg_relation_close(l->window);
+    dg_relation_free(l->window);
     l->window = NULL;
     l->first += c.lines;
     return rc;
@@ -73,8 +73,8 @@ static int judge_file(const struct dg_prepare_job *j, struct look *l, struct dg_
 
 static void close_look(struct look *l)
 {
-    dg_relation_close(l->whole);
-    dg_relation_close(l->window);
+    dg_relation_free(l->whole);
+    dg_relation_free(l->window);
     l->whole = l->window = NULL;
 }
 
@@ -101,12 +101,12 @@ static int look_at(const struct dg_prepare_job *j, struct look *l, const struct 
         l->file = p->file;
         l->first = 1;
         if (!rc)
-            rc = dg_relation_open(index, &l->whole, err);
+            l->whole = dg_relation_new(index);
     }
-    if (!rc && !l->window)
-        rc = dg_relation_open(index, &l->window, err);
     if (rc)
         return rc;
+    if (!l->window)
+        l->window = dg_relation_new(index);
     struct dg_relation_counts c;
     dg_relation_add(l->whole, p);
     dg_relation_add(l->window, p);

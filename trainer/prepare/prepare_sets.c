@@ -1,6 +1,7 @@
 /* Dev and test sets: their texts as they are, and shards of their clean form. */
 #include "trainer/prepare/encode_set.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "trainer/data/corpus.h"
 
@@ -26,7 +27,8 @@ static int hold_line(const struct held_set *h, const struct dg_line *line, const
     int rc = dg_clean_line(line->text, line->len, clean, &why, err);
     if (rc == 0 && why == DG_DROP_CONTROL) {
         dg_buffer_add(clean, line->text, line->len);
-        return clean->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a line") : 0;
+        dg_alloc_check(!clean->failed, "a line");
+        return 0;
     }
     if (rc == 0 && (why != DG_KEEP || line->cut))
         rc = dg_error_set(err, DG_EFORMAT, "%s line %llu: %s", file,
@@ -57,7 +59,7 @@ static int hold_pair(
             .target = t->data,
             .target_len = (uint32_t)t->len,
             .weight = 1};
-        rc = dg_encode_block_add(&h->block, &p, err);
+        dg_encode_block_add(&h->block, &p);
         h->n++;
     }
     if (rc == 0 && dg_encode_block_is_full(&h->block))
@@ -80,8 +82,7 @@ static int hold_file(struct held_set *h, const struct dg_recipe_file *f, struct 
     dg_buffer_init(&b);
     const char *paths[2] = {dg_recipe_path(j->r, reversed ? f->target : f->source, &a),
         dg_recipe_path(j->r, reversed ? f->source : f->target, &b)};
-    int rc = paths[0] && paths[1] ? dg_corpus_open(paths, 2, &c, err)
-                                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+    int rc = dg_corpus_open(paths, 2, &c, err);
     while (rc == 0 && (got = dg_corpus_next(c, lines, err)) > 0)
         rc = hold_pair(h, lines, f->source, err);
     dg_corpus_close(c);
@@ -102,8 +103,7 @@ static int open_texts(struct held_set *h, struct dg_json *o, struct dg_error *er
         snprintf(key, sizeof key, "%s_text", sides[i]);
         dg_json_set_string(o, key, file);
         const char *full = dg_prepare_path(h->block.job, &path, file);
-        rc = full ? dg_file_begin(full, &h->texts[i], err)
-                  : dg_error_set(err, DG_ENOMEM, "out of memory for paths");
+        rc = dg_file_begin(full, &h->texts[i], err);
     }
     dg_buffer_deinit(&path);
     return rc;
@@ -127,10 +127,9 @@ static int make_set(struct dg_prepare_job *j, const char *kind, size_t direction
     struct dg_json *o = dg_json_new_object();
     char name[32];
     snprintf(name, sizeof name, "%s-%zu", kind, direction);
-    int rc = dg_encode_block_init(&h.block, j, err);
+    dg_encode_block_init(&h.block, j);
     h.set = (struct dg_encode_set){.name = name, .keep_all = true, .list = dg_json_new_array()};
-    if (rc == 0)
-        rc = open_texts(&h, o, err);
+    int rc = open_texts(&h, o, err);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = hold_file(&h, &files[i], err);
     if (rc == 0)

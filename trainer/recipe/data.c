@@ -1,14 +1,11 @@
 #include "trainer/recipe/internal.h"
 
+#include "base/alloc.h"
+
 #include <stdio.h>
 #include <string.h>
 
 static const char *const tag_names[] = {"auto", "always", "never"};
-
-static int no_memory(struct dg_error *err)
-{
-    return dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
-}
 
 /* A string field copied into the arena; `required` refuses "" and absence. */
 static int read_text(struct dg_recipe *r, const struct dg_json *o, const char *where,
@@ -23,8 +20,8 @@ static int read_text(struct dg_recipe *r, const struct dg_json *o, const char *w
         snprintf(name, sizeof name, "%s.%s", where, key);
         return dg_error_field(err, DG_EINVAL, name, "%s is missing", name);
     }
-    *out = dg_arena_strdup(&r->arena, s);
-    return *out ? 0 : no_memory(err);
+    *out = dg_alloc_arena_string(&r->arena, s);
+    return 0;
 }
 
 /* o[key] as an array of n (0 when absent). */
@@ -53,9 +50,7 @@ static int read_files(struct dg_recipe *r, const struct dg_json *o, const char *
     int rc = read_array(o, where, key, &list, n, err);
     if (rc)
         return rc;
-    *out = dg_arena_array(&r->arena, *n, sizeof **out);
-    if (!*out)
-        return no_memory(err);
+    *out = dg_alloc_arena(&r->arena, *n, sizeof **out);
     for (size_t i = 0; i < *n && rc == 0; i++) {
         const struct dg_json *v = dg_json_at(list, i);
         struct dg_recipe_file *f = &(*out)[i];
@@ -119,9 +114,7 @@ static int read_pairs(struct dg_recipe *r, const struct dg_json *data, struct dg
     int rc = read_array(data, "data", "pairs", &list, &n, err);
     if (rc)
         return rc;
-    r->data.pairs = dg_arena_array(&r->arena, n, sizeof *r->data.pairs);
-    if (!r->data.pairs)
-        return no_memory(err);
+    r->data.pairs = dg_alloc_arena(&r->arena, n, sizeof *r->data.pairs);
     r->data.n_pairs = n;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = read_pair(r, dg_json_at(list, i), i, &r->data.pairs[i], err);
@@ -135,18 +128,14 @@ static int read_held_out(struct dg_recipe *r, const struct dg_json *data, struct
     int rc = read_array(data, "data", "held_out", &list, &n, err);
     if (rc)
         return rc;
-    r->data.held_out = dg_arena_array(&r->arena, n, sizeof *r->data.held_out);
-    if (!r->data.held_out)
-        return no_memory(err);
+    r->data.held_out = dg_alloc_arena(&r->arena, n, sizeof *r->data.held_out);
     r->data.n_held_out = n;
     for (size_t i = 0; i < n; i++) {
         const char *s = dg_json_string(dg_json_at(list, i), NULL);
         if (!s)
             return dg_error_field(
                 err, DG_EINVAL, "data.held_out", "data.held_out[%zu] must be a path", i);
-        r->data.held_out[i] = dg_arena_strdup(&r->arena, s);
-        if (!r->data.held_out[i])
-            return no_memory(err);
+        r->data.held_out[i] = dg_alloc_arena_string(&r->arena, s);
     }
     return 0;
 }
@@ -156,21 +145,17 @@ static int read_domain_weights(
 {
     const struct dg_json *o = dg_json_get(data, "domain_weights");
     size_t n = o ? dg_json_length(o) : 0;
-    struct dg_recipe_weight *w = dg_arena_array(&r->arena, n, sizeof *w);
+    struct dg_recipe_weight *w = dg_alloc_arena(&r->arena, n, sizeof *w);
     if (o && dg_json_typeof(o) != DG_JSON_OBJECT)
         return dg_error_field(err, DG_EINVAL, "data.domain_weights",
             "data.domain_weights must be an object, not %s", dg_json_type_name(dg_json_typeof(o)));
-    if (!w)
-        return no_memory(err);
     r->data.domain_weights = w;
     for (const char *key = o ? dg_json_next_key(o, NULL) : NULL; key;
          key = dg_json_next_key(o, key), w++) {
         int rc = dg_json_field_number(o, "data.domain_weights", key, 0, 1000, &w->weight, err);
         if (rc)
             return rc;
-        w->domain = dg_arena_strdup(&r->arena, key);
-        if (!w->domain)
-            return no_memory(err);
+        w->domain = dg_alloc_arena_string(&r->arena, key);
         r->data.n_domain_weights++;
     }
     return 0;
@@ -218,9 +203,7 @@ static int check_twice(const struct dg_recipe_data *d, struct dg_error *err)
 static int make_directions(struct dg_recipe *r, struct dg_error *err)
 {
     struct dg_recipe_data *d = &r->data;
-    d->directions = dg_arena_array(&r->arena, 2 * d->n_pairs, sizeof *d->directions);
-    if (!d->directions)
-        return no_memory(err);
+    d->directions = dg_alloc_arena(&r->arena, 2 * d->n_pairs, sizeof *d->directions);
     for (size_t i = 0; i < d->n_pairs; i++) {
         add_direction(d, i, false);
         if (d->pairs[i].both_directions)
@@ -237,9 +220,7 @@ static int make_directions(struct dg_recipe *r, struct dg_error *err)
         if (d->target_tags == DG_TAGS_NEVER || (d->target_tags == DG_TAGS_AUTO && !several))
             continue;
         snprintf(tag, sizeof tag, "<2%s>", d->directions[i].target_lang);
-        d->directions[i].tag = dg_arena_strdup(&r->arena, tag);
-        if (!d->directions[i].tag)
-            return no_memory(err);
+        d->directions[i].tag = dg_alloc_arena_string(&r->arena, tag);
     }
     return check_twice(d, err);
 }

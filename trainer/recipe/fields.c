@@ -3,6 +3,7 @@
  * allowed and `dragoman-train recipe --describe` all come from it. */
 #include "trainer/recipe/internal.h"
 
+#include "base/alloc.h"
 #include "base/fields.h"
 
 #include <stdio.h>
@@ -204,7 +205,7 @@ static struct dg_fields fields_of(const struct section *s, const struct dg_recip
 }
 
 /* Texts are borrowed from the tree: the recipe keeps its own. */
-static int keep_texts(const struct section *s, struct dg_recipe *r, struct dg_error *err)
+static void keep_texts(const struct section *s, struct dg_recipe *r)
 {
     for (size_t i = 0; i < s->n; i++) {
         char *at = (char *)r + s->rows[i].offset;
@@ -212,12 +213,9 @@ static int keep_texts(const struct section *s, struct dg_recipe *r, struct dg_er
         if (s->rows[i].kind != DG_FIELD_STRING)
             continue;
         memcpy(&text, at, sizeof text);
-        text = dg_arena_strdup(&r->arena, text ? text : "");
-        if (!text)
-            return dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
+        text = dg_alloc_arena_string(&r->arena, text ? text : "");
         memcpy(at, &text, sizeof text);
     }
-    return 0;
 }
 
 int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struct dg_error *err)
@@ -228,7 +226,7 @@ int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struc
         rc = dg_fields_from_json(
             &t, s->name, s->name[0] ? dg_json_get(root, s->name) : root, DG_FROM_FILE, err);
         if (!rc)
-            rc = keep_texts(s, r, err);
+            keep_texts(s, r);
     }
     return rc;
 }

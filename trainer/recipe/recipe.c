@@ -1,5 +1,6 @@
 #include "trainer/recipe/internal.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 #include <ctype.h>
@@ -72,7 +73,7 @@ static int merge_extended(
 {
     struct dg_buffer path, folder, moved;
     struct dg_json *v = NULL;
-    int rc = DG_ENOMEM;
+    int rc;
     dg_buffer_init(&path);
     dg_buffer_init(&moved);
     dg_buffer_init(&folder);
@@ -83,12 +84,10 @@ static int merge_extended(
     }
     dg_buffer_addf(
         &path, "%s%s%s", name[0] == '/' ? "" : dir, dir[0] && name[0] != '/' ? "/" : "", name);
-    if (path.failed)
-        goto out;
+    dg_alloc_check(!path.failed, "a path");
     const char *at = dg_recipe_moved(path.data, &moved);
     folder_of(at, &folder);
-    if (folder.failed)
-        goto out;
+    dg_alloc_check(!folder.failed, "a path");
     v = dg_json_load(at, err);
     rc = v ? merge_recipe(base, v, folder.data ? folder.data : "", depth + 1, err)
            : (err ? err->code : DG_EFORMAT);
@@ -332,21 +331,15 @@ static int resolve(const struct dg_json *recipe, const char *dir, const char *da
     const char *const *settings, size_t n_settings, struct dg_recipe **out, struct dg_error *err)
 {
     struct dg_json *root = dg_recipe_defaults();
-    struct dg_recipe *r = calloc(1, sizeof *r);
-    int rc = DG_ENOMEM;
-    if (!root || !r) {
-        dg_error_set(err, rc, "out of memory for the recipe");
-        goto out;
-    }
+    struct dg_recipe *r = dg_alloc(1, sizeof *r, "a recipe");
+    dg_alloc_check(root, "a recipe");
     dg_arena_init(&r->arena, 0);
-    r->data_dir = dg_arena_strdup(&r->arena, data_dir ? data_dir : "");
-    rc = merge_recipe(root, recipe, dir, 0, err);
+    r->data_dir = dg_alloc_arena_string(&r->arena, data_dir ? data_dir : "");
+    int rc = merge_recipe(root, recipe, dir, 0, err);
     for (size_t i = 0; i < n_settings && rc == 0; i++)
         rc = merge_setting(root, settings[i], err);
     if (rc == 0)
-        rc = r->data_dir ? fill(r, root, err)
-                         : dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
-out:
+        rc = fill(r, root, err);
     dg_json_free(root);
     if (rc) {
         dg_recipe_free(r);

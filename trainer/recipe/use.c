@@ -1,6 +1,8 @@
 /* What a loaded recipe is asked: printed, compared, turned into a model's configuration. */
 #include "trainer/recipe/internal.h"
 
+#include "base/alloc.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -84,5 +86,6 @@ const char *dg_recipe_path(const struct dg_recipe *r, const char *path, struct d
     bool relative = path[0] != '/' && r->data_dir[0];
     dg_buffer_reset(b);
     dg_buffer_addf(b, "%s%s%s", relative ? r->data_dir : "", relative ? "/" : "", path);
-    return b->failed ? NULL : b->data;
+    dg_alloc_check(!b->failed, "a path");
+    return b->data;
 }

@@ -1,5 +1,7 @@
 #include "trainer/run/average.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 static int add_checkpoint(const char *path, double *sum, size_t n, struct dg_error *err)
@@ -21,15 +23,13 @@ static int add_checkpoint(const char *path, double *sum, size_t n, struct dg_err
 int dg_average(const struct dg_keeper *k, const uint64_t *steps, size_t count, float *out, size_t n,
     struct dg_error *err)
 {
-    double *sum = calloc(n + 1, sizeof *sum);
-    int rc = !sum     ? dg_error_set(err, DG_ENOMEM, "no memory to average %zu parameters", n)
-             : !count ? dg_error_set(
-                            err, DG_ENOTFOUND, "there is no checkpoint to average in %s", k->dir)
-                      : 0;
+    double *sum = dg_alloc(n + 1, sizeof *sum, "the mean of checkpoints");
+    int rc =
+        count ? 0
+              : dg_error_set(err, DG_ENOTFOUND, "there is no checkpoint to average in %s", k->dir);
     for (size_t i = 0; i < count && !rc; i++) {
         char *path = dg_keeper_path(k, steps[i]);
-        rc = path ? add_checkpoint(path, sum, n, err)
-                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        rc = add_checkpoint(path, sum, n, err);
         free(path);
     }
     for (size_t i = 0; i < n && !rc; i++)

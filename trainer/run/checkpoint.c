@@ -1,5 +1,6 @@
 #include "trainer/run/checkpoint.h"
 
+#include "base/alloc.h"
 #include "trainer/data/hash.h"
 
 #include <inttypes.h>
@@ -195,9 +196,7 @@ static int read_all(struct dg_checkpoint *c, struct dg_error *err)
 
 int dg_checkpoint_open(const char *path, struct dg_checkpoint **out, struct dg_error *err)
 {
-    struct dg_checkpoint *c = calloc(1, sizeof *c);
-    if (!c)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a checkpoint");
+    struct dg_checkpoint *c = dg_alloc(1, sizeof *c, "a checkpoint");
     int rc = dg_file_map(path, &c->map, err);
     if (!rc && (rc = read_all(c, err)))
         dg_error_prefix(err, "%s", path);

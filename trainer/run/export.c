@@ -1,5 +1,6 @@
 #include "trainer/run/export.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "model/param_block.h"
 #include "trainer/align/guided.h"
@@ -18,9 +19,8 @@ static int write_weights(const struct dg_export *e, struct dg_error *err)
 {
     struct dg_weights_writer *w = NULL;
     const bool half = !e->full_precision && !strcmp(e->recipe->output.type, "f16");
-    char *path = dg_file_join(e->dir, WEIGHTS);
-    int rc = path ? dg_weights_writer_open(&w, err)
-                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    char *path = dg_alloc_path(e->dir, WEIGHTS);
+    int rc = dg_weights_writer_open(&w, err);
     for (size_t i = 0; i < dg_params_count(e->config) && !rc; i++) {
         struct dg_param_info info;
         dg_params_info(e->config, i, &info);
@@ -41,9 +41,8 @@ static int write_weights(const struct dg_export *e, struct dg_error *err)
 static int copy(const struct dg_export *e, const char *from, const char *to, struct dg_error *err)
 {
     struct dg_map map = {0};
-    char *in = dg_file_join(e->prepared_dir, from), *out = dg_file_join(e->dir, to);
-    int rc = in && out ? dg_file_map(in, &map, err)
-                       : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    char *in = dg_alloc_path(e->prepared_dir, from), *out = dg_alloc_path(e->dir, to);
+    int rc = dg_file_map(in, &map, err);
     if (!rc)
         rc = dg_file_write(out, map.data, map.size, err);
     dg_file_unmap(&map);

@@ -1,6 +1,7 @@
 /* The end of a run, and the verb `average`: mean of checkpoints -> bundle, scored, with a card. */
 #include "trainer/run/internal.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "trainer/run/average.h"
 #include "trainer/run/export.h"
@@ -23,10 +24,8 @@ struct choice {
 static int choose(
     const struct dg_keeper *k, size_t n, bool best, struct choice *out, struct dg_error *err)
 {
-    out->steps = calloc(n + 1, sizeof *out->steps);
+    out->steps = dg_alloc(n + 1, sizeof *out->steps, "checkpoints");
     out->best = best;
-    if (!out->steps)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu checkpoints", n);
     out->n = best ? dg_keeper_best(k, n, out->steps) : dg_keeper_last(k, n, out->steps);
     return out->n ? 0
                   : dg_error_set(err, DG_ENOTFOUND, "there is no %scheckpoint in %s",
@@ -105,9 +104,7 @@ static int calibrate(const struct source *s, struct dg_calibrated *out, struct d
     struct dg_error *err)
 {
     const size_t n = dg_prepared_sets(s->prepared, "dev");
-    struct dg_calibrate_set *sets = calloc(n, sizeof *sets);
-    if (!sets)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+    struct dg_calibrate_set *sets = dg_alloc(n, sizeof *sets, "sets");
     for (size_t i = 0; i < n; i++) {
         struct dg_prepared_set set;
         dg_prepared_set(s->prepared, "dev", i, &set);
@@ -145,9 +142,8 @@ static int export_average(
 {
     const size_t n = dg_param_block_size(s->config);
     struct dg_calibrated calibrated;
-    float *params = malloc(n * sizeof *params);
-    int rc = params ? dg_average(s->keeper, c->steps, c->n, params, n, err)
-                    : dg_error_set(err, DG_ENOMEM, "no memory for %zu parameters", n);
+    float *params = dg_alloc(n, sizeof *params, "parameters");
+    int rc = dg_average(s->keeper, c->steps, c->n, params, n, err);
     struct dg_export e = {.dir = s->bundle,
         .recipe = s->recipe,
         .prepared_dir = s->prepared_dir,
@@ -203,7 +199,7 @@ static void remove_bundle(const char *dir)
     static const char *const names[] = {"manifest.json", "weights.dgw", "joint.spm", "joint.vocab",
         "source.spm", "source.vocab", "target.spm", "target.vocab"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = dg_file_join(dir, names[i]);
+        char *path = dg_alloc_path(dir, names[i]);
         if (path)
             unlink(path);
         free(path);

@@ -1,5 +1,6 @@
 #include "trainer/run/keeper.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 #include <dirent.h>
@@ -14,21 +15,17 @@ char *dg_keeper_path(const struct dg_keeper *k, uint64_t step)
 {
     char name[48];
     snprintf(name, sizeof name, "%08" PRIu64 ".ckpt", step);
-    return dg_file_join(k->dir, name);
+    return dg_alloc_path(k->dir, name);
 }
 
-static int push(struct dg_keeper *k, struct dg_kept kept, struct dg_error *err)
+static void push(struct dg_keeper *k, struct dg_kept kept)
 {
     if (k->n == k->cap) {
         size_t cap = k->cap ? 2 * k->cap : 16;
-        struct dg_kept *p = realloc(k->kept, cap * sizeof *p);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for a list of %zu checkpoints", cap);
-        k->kept = p;
+        k->kept = dg_alloc_more(k->kept, cap, sizeof *k->kept, "the list of checkpoints");
         k->cap = cap;
     }
     k->kept[k->n++] = kept;
-    return 0;
 }
 
 static float read_score(const struct dg_json *v)
@@ -59,10 +56,8 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
             rc = dg_error_set(
                 err, DG_EFORMAT, "checkpoints[%zu] is not a later step than the one before", i);
         if (!rc)
-            rc = push(k,
-                (struct dg_kept){(uint64_t)step, read_score(score),
-                    dg_json_bool(dg_json_get(e, "extra")) ? DG_KEPT_EXTRA : DG_KEPT_DUE},
-                err);
+            push(k, (struct dg_kept){(uint64_t)step, read_score(score),
+                        dg_json_bool(dg_json_get(e, "extra")) ? DG_KEPT_EXTRA : DG_KEPT_DUE});
     }
     dg_json_free(index);
     return rc ? dg_error_prefix(err, "%s", path) : 0;
@@ -71,19 +66,13 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
 int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct dg_keeper **out,
     struct dg_error *err)
 {
-    struct dg_keeper *k = calloc(1, sizeof *k);
-    char *index = dg_file_join(dir, "index.json");
-    int rc = 0;
-    if (k) {
-        k->dir = strdup(dir);
-        k->keep_last = keep_last ? keep_last : 1;
-        k->keep_best = keep_best;
-        k->best = NAN;
-    }
-    if (!k || !k->dir || !index)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for the checkpoints of %s", dir);
-    if (!rc)
-        rc = dg_file_make_dir(dir, err);
+    struct dg_keeper *k = dg_alloc(1, sizeof *k, "the list of checkpoints");
+    char *index = dg_alloc_path(dir, "index.json");
+    k->dir = dg_alloc_string(dir);
+    k->keep_last = keep_last ? keep_last : 1;
+    k->keep_best = keep_best;
+    k->best = NAN;
+    int rc = dg_file_make_dir(dir, err);
     if (!rc && access(index, F_OK) == 0)
         rc = read_index(k, index, err);
     free(index);
@@ -123,7 +112,7 @@ void dg_keeper_clean(const struct dg_keeper *k)
         const char *end = strrchr(e->d_name, '.');
         bool stale = strstr(e->d_name, ".tmp-") ||
                      (end && !strcmp(end, ".ckpt") && !is_listed(k, e->d_name));
-        char *path = stale ? dg_file_join(k->dir, e->d_name) : NULL;
+        char *path = stale ? dg_alloc_path(k->dir, e->d_name) : NULL;
         if (path)
             unlink(path);
         free(path);
@@ -136,7 +125,7 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
 {
     struct dg_json *index = dg_json_new_object(), *list = dg_json_new_array();
     struct dg_buffer text;
-    char *path = dg_file_join(k->dir, "index.json");
+    char *path = dg_alloc_path(k->dir, "index.json");
     dg_buffer_init(&text);
     for (size_t i = 0; i < k->n; i++) {
         struct dg_json *e = dg_json_new_object();
@@ -151,7 +140,7 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
     dg_json_set_int(index, "best_step", (int64_t)k->best_step);
     dg_json_set_int(index, "bad", (int64_t)k->bad);
     dg_json_set_int(index, "validated", (int64_t)k->validated);
-    int rc = !path || dg_json_write(index, 2, &text) || text.failed
+    int rc = dg_json_write(index, 2, &text) || text.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for the list of checkpoints")
                  : 0;
     if (!rc)
@@ -239,9 +228,8 @@ int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
     const struct dg_checkpoint_blocks *b, enum dg_kept_kind kind, struct dg_error *err)
 {
     char *path = dg_keeper_path(k, s->step);
-    uint64_t *gone = calloc(k->n + 1, sizeof *gone);
-    int rc = path && gone ? dg_checkpoint_write(path, s, b, err)
-                          : dg_error_set(err, DG_ENOMEM, "no memory for a checkpoint's name");
+    uint64_t *gone = dg_alloc(k->n + 1, sizeof *gone, "a list of checkpoints");
+    int rc = dg_checkpoint_write(path, s, b, err);
     size_t before = k->n, n_gone = 0;
     /* A run that went back to an older checkpoint writes its steps again. */
     while (!rc && k->n && k->kept[k->n - 1].step >= s->step)
@@ -249,9 +237,8 @@ int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
     for (size_t i = k->n; !rc && i < before; i++)
         if (k->kept[i].step != s->step)
             remove_file(k, k->kept[i].step);
-    if (!rc)
-        rc = push(k, (struct dg_kept){s->step, NAN, kind}, err);
     if (!rc) {
+        push(k, (struct dg_kept){s->step, NAN, kind});
         n_gone = drop_old(k, gone);
         rc = write_index(k, err);
     }
@@ -322,8 +309,7 @@ int dg_keeper_newest(
     *damaged = 0;
     for (size_t i = k->n; i-- > 0; ++*damaged) {
         char *path = dg_keeper_path(k, k->kept[i].step);
-        int rc = path ? dg_checkpoint_open(path, out, &first)
-                      : dg_error_set(&first, DG_ENOMEM, "no memory for a checkpoint's name");
+        int rc = dg_checkpoint_open(path, out, &first);
         free(path);
         if (!rc)
             return 0;

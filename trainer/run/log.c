@@ -1,5 +1,6 @@
 #include "trainer/run/log.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "trainer/progress.h"
@@ -50,9 +51,8 @@ static int cut_log(const char *path, int64_t keep, struct dg_error *err)
         dg_json_free(v);
         i += n + 1;
     }
-    if (out.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory to read %s", path);
-    else if (out.len != in.len)
+    dg_alloc_check(!out.failed, "the log");
+    if (out.len != in.len)
         rc = dg_file_write(path, out.data ? out.data : "", out.len, err);
 out:
     dg_buffer_deinit(&in);
@@ -69,13 +69,8 @@ int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg
         if (rc)
             return rc;
     }
-    struct dg_trainlog *l = calloc(1, sizeof *l);
-    if (l)
-        l->file = -1;
-    if (!l || !(l->path = strdup(path))) {
-        free(l);
-        return dg_error_set(err, DG_ENOMEM, "cannot open %s: out of memory", path);
-    }
+    struct dg_trainlog *l = dg_alloc(1, sizeof *l, "the log");
+    l->path = dg_alloc_string(path);
     l->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (l->file < 0) {
         int rc = dg_error_set(err, DG_EIO, "cannot open %s: %s", path, strerror(errno));
@@ -142,10 +137,8 @@ int dg_trainlog_event_take(
         goto out;
     }
     dg_buffer_adds(&b, "\n");
-    if (b.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of %s", l->path);
-    else
-        append(l, &b);
+    dg_alloc_check(!b.failed, "a line of the log");
+    append(l, &b);
 out:
     dg_buffer_deinit(&b);
     dg_json_free(v);

@@ -1,6 +1,7 @@
 /* What a run trains: parameters, optimiser, worker threads and ranks, fresh or resumed. */
 #include "trainer/run/internal.h"
 
+#include "base/alloc.h"
 #include "trainer/data/hash.h"
 #include "trainer/update/init.h"
 #include "trainer/update/transfer.h"
@@ -58,12 +59,13 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
 {
     struct dg_buffer path;
     struct dg_bundle *b = NULL;
-    if (!r->recipe->init[0])
-        return dg_init_random(r->workers->params, (uint64_t)r->recipe->training.seed, err);
+    if (!r->recipe->init[0]) {
+        dg_init_random(r->workers->params, (uint64_t)r->recipe->training.seed);
+        return 0;
+    }
     dg_buffer_init(&path);
     const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
-    int rc =
-        dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = dg_bundle_open(dir, &b, err);
     struct dg_config old;
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &old, err);

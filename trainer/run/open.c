@@ -1,6 +1,7 @@
 /* A run's folder, device, prepared data and configuration. */
 #include "trainer/run/internal.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "trainer/update/ranks_device.h"
 #include "weights/bundle.h"
@@ -24,9 +25,9 @@ void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
 /* One process at a time trains in a folder. */
 static int take_lock(struct dg_run *r, struct dg_error *err)
 {
-    char *path = dg_file_join(r->o->dir, "lock");
+    char *path = dg_alloc_path(r->o->dir, "lock");
     int rc = 0;
-    r->lock = path ? open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644) : -1;
+    r->lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644);
     if (r->lock < 0)
         rc = dg_error_set(err, DG_EIO, "%s/lock: %s", r->o->dir, strerror(errno));
     else if (flock(r->lock, LOCK_EX | LOCK_NB))
@@ -41,14 +42,11 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     int rc = r->o->look ? 0 : dg_file_make_dir(dir, err);
     if (rc)
         return rc;
-    r->checkpoint_dir = dg_file_join(dir, "checkpoints");
-    r->validation_dir = dg_file_join(dir, "validation");
-    r->bundle_dir = dg_file_join(dir, "bundle");
-    r->log_path = dg_file_join(dir, "log.jsonl");
-    r->prepared_dir = r->o->prepared ? strdup(r->o->prepared) : dg_file_join(dir, "data");
-    if (!r->checkpoint_dir || !r->validation_dir || !r->bundle_dir || !r->log_path ||
-        !r->prepared_dir)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the paths of %s", dir);
+    r->checkpoint_dir = dg_alloc_path(dir, "checkpoints");
+    r->validation_dir = dg_alloc_path(dir, "validation");
+    r->bundle_dir = dg_alloc_path(dir, "bundle");
+    r->log_path = dg_alloc_path(dir, "log.jsonl");
+    r->prepared_dir = r->o->prepared ? dg_alloc_string(r->o->prepared) : dg_alloc_path(dir, "data");
     return dg_run_leads(r) && !r->o->look ? take_lock(r, err) : 0;
 }
 
@@ -80,8 +78,7 @@ static int read_init_config(struct dg_run *r, struct dg_error *err)
         return 0;
     dg_buffer_init(&path);
     const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
-    int rc =
-        dir ? dg_bundle_open(dir, &b, err) : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = dg_bundle_open(dir, &b, err);
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &r->config, err);
     if (!rc && !r->config.source_eos)

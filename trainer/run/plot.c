@@ -3,6 +3,7 @@
  * shapes and text, readable without scripts. */
 #include "trainer/run/plot.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -54,21 +55,16 @@ static const struct panel panels[] = {
 
 enum { N_PANELS = sizeof panels / sizeof panels[0], COLUMNS = 2 };
 
-static int series_add(struct series *s, double x, double y)
+static void series_add(struct series *s, double x, double y)
 {
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 256;
-        double *px = realloc(s->x, cap * sizeof *px);
-        s->x = px ? px : s->x;
-        double *py = realloc(s->y, cap * sizeof *py);
-        s->y = py ? py : s->y;
-        if (!px || !py)
-            return DG_ENOMEM;
+        s->x = dg_alloc_more(s->x, cap, sizeof *s->x, "the points of a curve");
+        s->y = dg_alloc_more(s->y, cap, sizeof *s->y, "the points of a curve");
         s->cap = cap;
     }
     s->x[s->n] = x;
     s->y[s->n++] = y;
-    return 0;
 }
 
 static void series_deinit(struct series *s)
@@ -107,12 +103,11 @@ static int read_log(const char *path, struct series *all, struct dg_error *err)
         size_t n = end ? (size_t)(end - b.data) - i : b.len - i;
         struct dg_json *v = dg_json_parse(b.data + i, n, NULL);
         const char *kind = dg_json_string(dg_json_get(v, "kind"), NULL);
-        for (size_t c = 0; rc == 0 && kind && c < N_PANELS * 2; c++) {
+        for (size_t c = 0; kind && c < N_PANELS * 2; c++) {
             const struct curve *curve = &panels[c / 2].curves[c % 2];
             const struct dg_json *y = curve->key ? dg_json_get(v, curve->key) : NULL;
-            if (y && dg_json_typeof(y) != DG_JSON_NULL && strcmp(kind, curve->kind) == 0 &&
-                series_add(&all[c], dg_json_number(dg_json_get(v, "update")), dg_json_number(y)))
-                rc = dg_error_set(err, DG_ENOMEM, "no memory for the points of %s", path);
+            if (y && dg_json_typeof(y) != DG_JSON_NULL && strcmp(kind, curve->kind) == 0)
+                series_add(&all[c], dg_json_number(dg_json_get(v, "update")), dg_json_number(y));
         }
         dg_json_free(v);
         i += n + 1;
@@ -258,8 +253,9 @@ static void draw(
 int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error *err)
 {
     struct dg_buffer out;
-    struct series *all = calloc(n * N_PANELS * 2 + 1, sizeof *all); /* [run][panel][curve] */
-    int rc = all ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu runs", n);
+    struct series *all =
+        dg_alloc(n * N_PANELS * 2 + 1, sizeof *all, "runs"); /* [run][panel][curve] */
+    int rc = 0;
     size_t points = 0;
     dg_buffer_init(&out);
     for (size_t i = 0; i < n && rc == 0; i++) {
@@ -272,8 +268,8 @@ int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error 
             err, DG_EINVAL, "%s holds no lines of training or validation", n ? logs[0] : "no log");
     if (rc == 0) {
         draw(&out, logs, all, n);
-        rc = out.failed ? dg_error_set(err, DG_ENOMEM, "no memory for %s", svg)
-                        : dg_file_write(svg, out.data, out.len, err);
+        dg_alloc_check(!out.failed, "a picture");
+        rc = dg_file_write(svg, out.data, out.len, err);
     }
     for (size_t i = 0; all && i < n * N_PANELS * 2; i++)
         series_deinit(&all[i]);

@@ -1,6 +1,7 @@
 /* run.json: what a run is, so that it can go on with nothing but its folder. */
 #include "trainer/run/internal.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "trainer/run/origin.h"
 
@@ -40,8 +41,8 @@ static int write_take(const struct dg_run *r, struct dg_json *o, struct dg_error
 {
     struct dg_buffer text;
     dg_buffer_init(&text);
-    char *path = dg_file_join(r->o->dir, "run.json");
-    int rc = !path || !o || dg_json_write(o, 2, &text) || text.failed
+    char *path = dg_alloc_path(r->o->dir, "run.json");
+    int rc = !o || dg_json_write(o, 2, &text) || text.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
                  : dg_file_write(path, text.data, text.len, err);
     dg_json_free(o);
@@ -58,10 +59,8 @@ int dg_run_save(struct dg_run *r, struct dg_error *err)
 
 static struct dg_json *load(const struct dg_run *r, struct dg_error *err)
 {
-    char *path = dg_file_join(r->o->dir, "run.json");
-    struct dg_json *o = path ? dg_json_load(path, err) : NULL;
-    if (!path)
-        dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    char *path = dg_alloc_path(r->o->dir, "run.json");
+    struct dg_json *o = dg_json_load(path, err);
     free(path);
     return o;
 }
@@ -85,8 +84,8 @@ static int load_with_settings(
     struct dg_buffer file;
     dg_buffer_init(&file);
     dg_buffer_addf(&file, "%s/run-recipe-%zu.json", r->o->dir, r->o->ranks ? r->o->ranks->rank : 0);
-    int rc = file.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
-                         : dg_file_write(file.data, text->data, text->len, err);
+    dg_alloc_check(!file.failed, "a path");
+    int rc = dg_file_write(file.data, text->data, text->len, err);
     if (!rc)
         rc = dg_recipe_load(
             file.data, data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
@@ -141,9 +140,7 @@ int dg_run_load(struct dg_run *r, struct dg_error *err)
         rc = take_rest(r, o, err);
     if (!rc && prepared && !r->o->prepared) {
         free(r->prepared_dir);
-        r->prepared_dir = strdup(prepared);
-        if (!r->prepared_dir)
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        r->prepared_dir = dg_alloc_string(prepared);
     }
     dg_json_free(o);
     if (rc)

@@ -1,5 +1,6 @@
 #include "trainer/score/bleu.h"
 
+#include "base/alloc.h"
 #include "trainer/score/ngram.h"
 
 #include <math.h>
@@ -24,21 +25,19 @@ static void tokens_deinit(struct tokens *t)
     free(t->begin);
 }
 
-static int tokens_init(struct tokens *t, const char *s, size_t n, struct dg_error *err)
+static void tokens_init(struct tokens *t, const char *s, size_t n)
 {
     memset(t, 0, sizeof *t);
     dg_buffer_init(&t->text);
     dg_bleu_tokenize(s, n, &t->text);
-    t->begin = malloc((t->text.len + 2) * sizeof *t->begin);
-    if (t->text.failed || !t->begin)
-        return dg_error_set(err, DG_ENOMEM, "no memory to score a line of %zu bytes", n);
+    t->begin = dg_alloc(t->text.len + 2, sizeof *t->begin, "a line to score");
+    dg_alloc_check(!t->text.failed, "a line to score");
     t->begin[0] = 0;
     for (size_t i = 0; i < t->text.len; i++)
         if (t->text.data[i] == ' ')
             t->begin[++t->n] = i + 1;
     if (t->text.len)
         t->begin[++t->n] = t->text.len + 1;
-    return 0;
 }
 
 /* The n-grams of one order into list; how many. */
@@ -51,29 +50,23 @@ static size_t list_ngrams(const struct tokens *t, size_t order, struct dg_ngram 
     return n;
 }
 
-int dg_bleu_add(struct dg_bleu *b, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len,
-    struct dg_error *err)
+void dg_bleu_add(
+    struct dg_bleu *b, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len)
 {
     struct tokens h, r = {0};
-    struct dg_ngram *list = NULL;
-    int rc = tokens_init(&h, hyp, hyp_len, err);
-    if (rc == 0)
-        rc = tokens_init(&r, ref, ref_len, err);
-    if (rc == 0 && !(list = malloc((h.n + r.n + 1) * sizeof *list)))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory to score a line of %zu bytes", hyp_len);
-    for (size_t order = 1; order <= DG_BLEU_ORDER && rc == 0; order++) {
+    tokens_init(&h, hyp, hyp_len);
+    tokens_init(&r, ref, ref_len);
+    struct dg_ngram *list = dg_alloc(h.n + r.n + 1, sizeof *list, "a line to score");
+    for (size_t order = 1; order <= DG_BLEU_ORDER; order++) {
         size_t n_h = list_ngrams(&h, order, list), n_r = list_ngrams(&r, order, list + h.n);
         b->total[order - 1] += n_h;
         b->correct[order - 1] += dg_ngram_match(list, n_h, list + h.n, n_r);
     }
-    if (rc == 0) {
-        b->hyp_len += h.n;
-        b->ref_len += r.n;
-    }
+    b->hyp_len += h.n;
+    b->ref_len += r.n;
     free(list);
     tokens_deinit(&r);
     tokens_deinit(&h);
-    return rc;
 }
 
 /* Precisions in percent; those of zero matches smoothed as NIST's mteval does: half, a quarter, ...

@@ -18,8 +18,8 @@ struct dg_bleu {
 
 /* Add one sentence. Texts are UTF-8 (other bytes count as themselves), detokenised, without line
  * ends. */
-int dg_bleu_add(struct dg_bleu *b, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len,
-    struct dg_error *err);
+void dg_bleu_add(
+    struct dg_bleu *b, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len);
 /* 0 to 100. */
 double dg_bleu_score(const struct dg_bleu *b);
 /* "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.x.y = 35.21 68.2/42.1/28.0/19.1 (BP

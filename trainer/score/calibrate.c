@@ -1,5 +1,6 @@
 #include "trainer/score/calibrate.h"
 
+#include "base/alloc.h"
 #include "model/config.h"
 #include "trainer/score/evaluate.h"
 #include "translate/translate.h"
@@ -21,7 +22,6 @@ struct answer {
 struct answers {
     struct answer *list; /* [n] */
     size_t n, cap;
-    bool failed; /* out of memory */
 };
 
 static void take_answer(
@@ -31,12 +31,7 @@ static void take_answer(
     struct dg_chrf chrf = {{0}, {0}, {0}};
     if (all->n == all->cap) {
         const size_t cap = all->cap ? 2 * all->cap : 1024;
-        struct answer *list = realloc(all->list, cap * sizeof *list);
-        if (!list) {
-            all->failed = true;
-            return;
-        }
-        all->list = list;
+        all->list = dg_alloc_more(all->list, cap, sizeof *all->list, "answers");
         all->cap = cap;
     }
     /* A line that was split into parts is as doubtful as its most doubtful one. */
@@ -44,8 +39,7 @@ static void take_answer(
     for (size_t i = 0; i < a->n_sentences; i++)
         if (a->sentences[i].confidence < confidence)
             confidence = a->sentences[i].confidence;
-    if (dg_chrf_add(&chrf, a->best->text, a->best->len, reference, reference_len, NULL))
-        all->failed = true;
+    dg_chrf_add(&chrf, a->best->text, a->best->len, reference, reference_len);
     all->list[all->n++] = (struct answer){confidence, dg_chrf_score(&chrf)};
 }
 
@@ -70,8 +64,6 @@ static int try_one(const struct dg_calibrate_options *o, struct dg_calibrate_tri
             .arg = answers,
             .stop = o->stop};
         int rc = dg_evaluate_text(&text, &e, err);
-        if (!rc && answers && answers->failed)
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu answers", answers->n);
         if (rc)
             return rc;
         t->bleu += dg_bleu_score(&e.bleu) / (double)o->n_sets;
@@ -129,13 +121,11 @@ float dg_calibrate_threshold(double *good, size_t n)
 }
 
 /* The threshold, from the answers of the chosen way. */
-static int find_threshold(const struct answers *all, const struct dg_config *c,
-    struct dg_calibrated *out, struct dg_error *err)
+static void find_threshold(
+    const struct answers *all, const struct dg_config *c, struct dg_calibrated *out)
 {
-    double *good = malloc((all->n + 1) * sizeof *good);
+    double *good = dg_alloc(all->n + 1, sizeof *good, "answers");
     size_t n = 0;
-    if (!good)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu answers", all->n);
     for (size_t i = 0; i < all->n; i++)
         if (all->list[i].chrf >= DG_CALIBRATE_GOOD)
             good[n++] = all->list[i].confidence;
@@ -151,7 +141,6 @@ static int find_threshold(const struct answers *all, const struct dg_config *c,
         out->good_flagged += below && all->list[i].chrf >= DG_CALIBRATE_GOOD;
     }
     free(good);
-    return 0;
 }
 
 static int read_config(const char *bundle, struct dg_config *c, struct dg_error *err)
@@ -181,7 +170,7 @@ int dg_calibrate(
     if (!rc)
         rc = try_one(&quiet, &out->chosen, &answers, err);
     if (!rc)
-        rc = find_threshold(&answers, &c, out, err);
+        find_threshold(&answers, &c, out);
     free(answers.list);
     return rc;
 }

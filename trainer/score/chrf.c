@@ -1,5 +1,6 @@
 #include "trainer/score/chrf.h"
 
+#include "base/alloc.h"
 #include "trainer/score/ngram.h"
 
 #include <stdlib.h>
@@ -27,13 +28,11 @@ static size_t char_bytes(const char *s, size_t n)
     return k;
 }
 
-static int chars_init(struct chars *c, const char *s, size_t n, struct dg_error *err)
+static void chars_init(struct chars *c, const char *s, size_t n)
 {
     c->n = 0;
-    c->text = malloc(n + 1);
-    c->begin = malloc((n + 1) * sizeof *c->begin);
-    if (!c->text || !c->begin)
-        return dg_error_set(err, DG_ENOMEM, "no memory to score a line of %zu bytes", n);
+    c->text = dg_alloc(n + 1, 1, "a line to score");
+    c->begin = dg_alloc(n + 1, sizeof *c->begin, "a line to score");
     size_t len = 0;
     for (size_t i = 0; i < n;) {
         size_t space = dg_ngram_space(s + i, n - i);
@@ -48,7 +47,6 @@ static int chars_init(struct chars *c, const char *s, size_t n, struct dg_error 
         i += k;
     }
     c->begin[c->n] = len;
-    return 0;
 }
 
 static size_t list_ngrams(const struct chars *c, size_t order, struct dg_ngram *list)
@@ -59,17 +57,14 @@ static size_t list_ngrams(const struct chars *c, size_t order, struct dg_ngram *
     return n;
 }
 
-int dg_chrf_add(struct dg_chrf *c, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len,
-    struct dg_error *err)
+void dg_chrf_add(
+    struct dg_chrf *c, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len)
 {
     struct chars h = {0}, r = {0};
-    struct dg_ngram *list = NULL;
-    int rc = chars_init(&h, hyp, hyp_len, err);
-    if (rc == 0)
-        rc = chars_init(&r, ref, ref_len, err);
-    if (rc == 0 && !(list = malloc((h.n + r.n + 1) * sizeof *list)))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory to score a line of %zu bytes", hyp_len);
-    for (size_t order = 1; order <= DG_CHRF_ORDER && rc == 0; order++) {
+    chars_init(&h, hyp, hyp_len);
+    chars_init(&r, ref, ref_len);
+    struct dg_ngram *list = dg_alloc(h.n + r.n + 1, sizeof *list, "a line to score");
+    for (size_t order = 1; order <= DG_CHRF_ORDER; order++) {
         size_t n_h = list_ngrams(&h, order, list), n_r = list_ngrams(&r, order, list + h.n);
         c->hyp[order - 1] += n_r ? n_h : 0; /* sacreBLEU: no reference of that order, no count */
         c->ref[order - 1] += n_r;
@@ -80,7 +75,6 @@ int dg_chrf_add(struct dg_chrf *c, const char *hyp, size_t hyp_len, const char *
     free(h.begin);
     free(r.text);
     free(r.begin);
-    return rc;
 }
 
 double dg_chrf_score(const struct dg_chrf *c)

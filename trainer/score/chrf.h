@@ -15,8 +15,8 @@ struct dg_chrf {
     uint64_t hyp[DG_CHRF_ORDER], ref[DG_CHRF_ORDER], match[DG_CHRF_ORDER];
 };
 
-int dg_chrf_add(struct dg_chrf *c, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len,
-    struct dg_error *err);
+void dg_chrf_add(
+    struct dg_chrf *c, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len);
 double dg_chrf_score(const struct dg_chrf *c); /* 0 to 100 */
 void dg_chrf_print(
     const struct dg_chrf *c, struct dg_buffer *out); /* "chrF2|nrefs:1|... = 60.12" */

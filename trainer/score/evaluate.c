@@ -1,5 +1,6 @@
 #include "trainer/score/evaluate.h"
 
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/cores.h"
@@ -74,26 +75,19 @@ struct model {
     uint32_t line; /* most pieces of what is scored as one */
 };
 
-static int add_line(struct texts *t, const struct dg_line lines[2], struct dg_error *err)
+static void add_line(struct texts *t, const struct dg_line lines[2])
 {
     if (t->n == t->cap) {
         size_t cap = t->cap ? 2 * t->cap : 1024;
-        struct line *s = realloc(t->source, cap * sizeof *s);
-        if (s)
-            t->source = s;
-        struct line *q = s ? realloc(t->target, cap * sizeof *q) : NULL;
-        if (!q)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu lines", cap);
-        t->target = q;
+        t->source = dg_alloc_more(t->source, cap, sizeof *t->source, "lines");
+        t->target = dg_alloc_more(t->target, cap, sizeof *t->target, "lines");
         t->cap = cap;
     }
     struct line s = {dg_arena_strndup(&t->arena, lines[0].text, lines[0].len), lines[0].len};
     struct line q = {dg_arena_strndup(&t->arena, lines[1].text, lines[1].len), lines[1].len};
-    if (!s.text || !q.text)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu lines", t->n + 1);
+    dg_alloc_check(s.text && q.text, "lines");
     t->source[t->n] = s;
     t->target[t->n++] = q;
-    return 0;
 }
 
 static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct dg_error *err)
@@ -109,7 +103,7 @@ static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct 
             rc = got;
             break;
         }
-        rc = add_line(t, lines, err);
+        add_line(t, lines);
     }
     dg_corpus_close(corpus);
     if (!rc && !t->n)
@@ -249,10 +243,8 @@ static int translate_slice(const struct model *m, const struct dg_evaluate_text 
         struct dg_answers a;
         if ((rc = dg_job_finish(x->jobs[i], &a, err)))
             break;
-        rc = dg_bleu_add(&out->bleu, a.best->text, a.best->len, target[i].text, target[i].len, err);
-        if (!rc)
-            rc = dg_chrf_add(
-                &out->chrf, a.best->text, a.best->len, target[i].text, target[i].len, err);
+        dg_bleu_add(&out->bleu, a.best->text, a.best->len, target[i].text, target[i].len);
+        dg_chrf_add(&out->chrf, a.best->text, a.best->len, target[i].text, target[i].len);
         if (!rc && every && (first + i) % every == 0)
             o->sample(o->arg, source[i].text, target[i].text, a.best->text);
         if (!rc && o->answer)

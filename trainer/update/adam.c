@@ -1,13 +1,13 @@
 #include "trainer/update/adam.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 int dg_optimizer_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
     struct dg_optimizer **out, struct dg_error *err)
 {
-    struct dg_optimizer *a = calloc(1, sizeof *a);
-    if (!a)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the optimiser");
+    struct dg_optimizer *a = dg_alloc(1, sizeof *a, "the optimiser");
     a->options = *o;
     a->train = train;
     a->n = n;

@@ -1,5 +1,6 @@
 #include "trainer/update/exchange.h"
 
+#include "base/alloc.h"
 #include "kernels/cpu/cpu.h"
 #include "trainer/update/exchange_device.h"
 #include "trainer/update/stretches.h"
@@ -103,10 +104,8 @@ static void worker_done(void *arg, size_t worker)
 static int open_thread(struct dg_exchange *x, struct dg_error *err)
 {
     struct dg_cpu_options cpu = {.threads = 1};
-    x->finished = calloc((size_t)x->crew->n, sizeof *x->finished);
-    x->parts = calloc((size_t)x->crew->n, sizeof *x->parts);
-    if (!x->finished || !x->parts)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the exchange of gradients");
+    x->finished = dg_alloc((size_t)x->crew->n, sizeof *x->finished, "the exchange of gradients");
+    x->parts = dg_alloc((size_t)x->crew->n, sizeof *x->parts, "the exchange of gradients");
     int rc = dg_cpu_open(&cpu, &x->be, err);
     if (!rc)
         rc = dg_cpu_train_open(x->be, &x->train, err);
@@ -119,17 +118,16 @@ static int open_thread(struct dg_exchange *x, struct dg_error *err)
 int dg_exchange_open(struct dg_crew *crew, const struct dg_ranks *ranks, struct dg_exchange **out,
     struct dg_error *err)
 {
-    struct dg_exchange *x = calloc(1, sizeof *x);
+    struct dg_exchange *x = dg_alloc(1, sizeof *x, "the exchange of gradients");
     struct dg_worker *first = &crew->w[0];
-    if (!x)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the exchange of gradients");
     *x = (struct dg_exchange){.crew = crew, .ranks = ranks, .watch = {layer_done, worker_done, x}};
     pthread_mutex_init(&x->lock, NULL);
     pthread_cond_init(&x->changed, NULL);
-    int rc = dg_stretches_init(&x->stretches, &crew->params->config, err);
-    if (!rc && !first->be->ops->on_host)
+    int rc;
+    dg_stretches_init(&x->stretches, &crew->params->config);
+    if (!first->be->ops->on_host)
         rc = dg_exchange_device_open(first, ranks, &x->stretches, &x->device, err);
-    else if (!rc)
+    else
         rc = open_thread(x, err);
     if (rc)
         dg_exchange_close(x);

@@ -1,5 +1,6 @@
 #include "trainer/update/exchange_device.h"
 
+#include "base/alloc.h"
 #include "kernels/team.h"
 #include "trainer/data/hash.h"
 #include "trainer/update/ranks_device.h"
@@ -27,9 +28,7 @@ static int find_team(
 {
     const struct dg_team_ops *ops = x->w->train->ops->team;
     const struct dg_ranks *r = x->ranks;
-    uint64_t *have = calloc(r->ranks, sizeof *have);
-    if (!have)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu ranks", r->ranks);
+    uint64_t *have = dg_alloc(r->ranks, sizeof *have, "ranks");
     const int found = ops ? ops->find(x->w->train, x->what, sizeof x->what, why)
                           : dg_error_set(why, DG_EUNSUP, "this device has no NCCL");
     int rc = dg_ranks_gather(r, !found, have, err);
@@ -76,16 +75,14 @@ static int take_way(struct dg_exchange_device *x, struct dg_error *err)
         return dg_error_set(err, why.code, "DRAGOMAN_RANKS is nccl, but %s", why.message);
     snprintf(x->what, sizeof x->what, "%s through the hosts' memory%s%.400s", x->ranks->what,
         wanted ? ", which is slow: " : "", wanted ? why.message : "");
-    x->piece = malloc(PIECE * sizeof *x->piece);
-    return x->piece ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for gradients on their way");
+    x->piece = dg_alloc(PIECE, sizeof *x->piece, "gradients on their way");
+    return 0;
 }
 
 int dg_exchange_device_open(struct dg_worker *w, const struct dg_ranks *ranks,
     const struct dg_stretches *stretches, struct dg_exchange_device **out, struct dg_error *err)
 {
-    struct dg_exchange_device *x = calloc(1, sizeof *x);
-    if (!x)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the exchange of gradients");
+    struct dg_exchange_device *x = dg_alloc(1, sizeof *x, "the exchange of gradients");
     x->w = w;
     x->ranks = ranks;
     x->stretches = stretches;

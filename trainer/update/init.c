@@ -1,5 +1,6 @@
 #include "trainer/update/init.h"
 
+#include "base/alloc.h"
 #include "weights/half.h"
 
 #include <math.h>
@@ -85,26 +86,21 @@ float *dg_init_tensor(const struct dg_config *c, size_t i, uint64_t seed)
 {
     struct dg_param_info info;
     dg_params_info(c, i, &info);
-    float *x = malloc((size_t)info.N * info.K * sizeof *x);
-    if (x)
-        fill_tensor(c, &info, hash(hash(seed) + i), x);
+    float *x = dg_alloc((size_t)info.N * info.K, sizeof *x, "a tensor");
+    fill_tensor(c, &info, hash(hash(seed) + i), x);
     return x;
 }
 
-int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err)
+void dg_init_random(struct dg_param_block *b, uint64_t seed)
 {
     for (size_t i = 0; i < dg_params_count(&b->config); i++) {
         struct dg_param_info info;
         dg_params_info(&b->config, i, &info);
         float *x = dg_init_tensor(&b->config, i, seed);
-        if (!x)
-            return dg_error_set(
-                err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
         b->train->ops->block_write(
             b->train, b->data + dg_param_block_offset(&b->config, i), x, (size_t)info.N * info.K);
         free(x);
     }
-    return 0;
 }
 
 /* Element i of a row-major stored form as fp32. */
@@ -168,10 +164,7 @@ int dg_init_from_weights(
                 "weights: tensor %s is [%llu,%llu], expected [%u,%u]", name,
                 (unsigned long long)t->shape[0], (unsigned long long)t->shape[1], info.N, info.K);
         const size_t n = (size_t)info.N * info.K;
-        float *x = malloc(n * sizeof *x);
-        if (!x)
-            return dg_error_set(
-                err, DG_ENOMEM, "no memory for tensor %s [%u,%u]", info.name, info.N, info.K);
+        float *x = dg_alloc(n, sizeof *x, "a tensor");
         for (size_t e = 0; e < n; e++)
             x[e] = dg_init_element(rows, info.K, e);
         b->train->ops->block_write(b->train, b->data + dg_param_block_offset(&b->config, i), x, n);

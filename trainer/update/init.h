@@ -10,7 +10,7 @@
 
 /* Matrices Xavier uniform (Glorot & Bengio 2010); query, key and value each as the matrix they are,
  * though stored as one. Embeddings N(0, 1/D), learned positions N(0, 0.02^2), gains 1, biases 0. */
-int dg_init_random(struct dg_param_block *b, uint64_t seed, struct dg_error *err);
+void dg_init_random(struct dg_param_block *b, uint64_t seed);
 
 /* A parameter as fp32, caller frees: tensor i of dg_params_info as dg_init_random makes it. NULL
  * when memory is out. */

@@ -1,5 +1,6 @@
 #include "trainer/update/ranks.h"
 
+#include "base/alloc.h"
 #include "base/library.h"
 
 #include <dlfcn.h>
@@ -57,9 +58,7 @@ void dg_ranks_close(struct dg_ranks *r)
 int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, struct dg_error *err)
 {
     /* 32 bits at a time are exact in a double, and so is a sum of them with zeros. */
-    double *x = calloc(2 * r->ranks, sizeof *x);
-    if (!x)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu ranks", r->ranks);
+    double *x = dg_alloc(2 * r->ranks, sizeof *x, "ranks");
     x[2 * r->rank] = (double)(value >> 32);
     x[2 * r->rank + 1] = (double)(value & 0xFFFFFFFFu);
     int rc = r->sum_doubles(r->ctx, x, 2 * r->ranks, err);
@@ -71,9 +70,7 @@ int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, str
 
 int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, struct dg_error *err)
 {
-    double *x = calloc(n, sizeof *x);
-    if (!x)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu bytes", n);
+    double *x = dg_alloc(n, sizeof *x, "bytes");
     for (size_t i = 0; i < n && r->rank == 0; i++)
         x[i] = bytes[i];
     int rc = r->sum_doubles(r->ctx, x, n, err);
@@ -85,9 +82,7 @@ int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, str
 
 int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err)
 {
-    uint64_t *all = calloc(r->ranks, sizeof *all);
-    if (!all)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu ranks", r->ranks);
+    uint64_t *all = dg_alloc(r->ranks, sizeof *all, "ranks");
     int rc = dg_ranks_gather(r, value, all, err);
     for (size_t i = 1; i < r->ranks && !rc; i++)
         if (all[i] != all[0])

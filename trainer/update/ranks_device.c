@@ -1,5 +1,6 @@
 #include "trainer/update/ranks_device.h"
 
+#include "base/alloc.h"
 #include "trainer/data/hash.h"
 
 #include <stdlib.h>
@@ -86,9 +87,7 @@ int dg_ranks_device(const struct dg_ranks *r, const struct dg_device_options *wi
 {
     enum dg_ranks_way way;
     size_t before = 0;
-    uint64_t *all = calloc(r->ranks, sizeof *all);
-    if (!all)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu ranks", r->ranks);
+    uint64_t *all = dg_alloc(r->ranks, sizeof *all, "ranks");
     int rc = dg_ranks_way(&way, err);
     if (!rc) /* first, because what follows depends on it */
         rc = dg_ranks_same(r, (uint64_t)way, "a DRAGOMAN_RANKS", err);

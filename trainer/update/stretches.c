@@ -1,5 +1,6 @@
 #include "trainer/update/stretches.h"
 
+#include "base/alloc.h"
 #include "model/param_block.h"
 
 #include <stdlib.h>
@@ -15,13 +16,11 @@ static size_t group_of(const struct dg_config *c, size_t offset)
 }
 
 /* Tensors that lie side by side and belong together become one stretch. */
-int dg_stretches_init(struct dg_stretches *s, const struct dg_config *c, struct dg_error *err)
+void dg_stretches_init(struct dg_stretches *s, const struct dg_config *c)
 {
     const size_t tensors = dg_params_count(c);
-    *s = (struct dg_stretches){
-        .n_groups = c->dec_layers + c->enc_layers + 1, .list = calloc(tensors, sizeof *s->list)};
-    if (!s->list)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu stretches", tensors);
+    *s = (struct dg_stretches){.n_groups = c->dec_layers + c->enc_layers + 1,
+        .list = dg_alloc(tensors, sizeof *s->list, "stretches")};
     for (size_t g = 0; g < s->n_groups; g++) {
         for (size_t i = 0; i < tensors; i++) {
             struct dg_param_info info;
@@ -36,7 +35,6 @@ int dg_stretches_init(struct dg_stretches *s, const struct dg_config *c, struct 
                 s->list[s->n++] = (struct dg_stretch){g, begin, end};
         }
     }
-    return 0;
 }
 
 void dg_stretches_deinit(struct dg_stretches *s)

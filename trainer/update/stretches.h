@@ -20,7 +20,7 @@ struct dg_stretches {
     size_t n;
 };
 
-int dg_stretches_init(struct dg_stretches *s, const struct dg_config *c, struct dg_error *err);
+void dg_stretches_init(struct dg_stretches *s, const struct dg_config *c);
 void dg_stretches_deinit(struct dg_stretches *s);
 
 /* How many groups are finished when backward has left a layer; side as in struct dg_tape_watch. */

@@ -108,8 +108,6 @@ static int fill(struct dg_param_block *b, size_t i, const struct dg_init_from *f
         return dg_error_set(err, DG_EFORMAT, "weights: tensor %s [%u,%u] is missing or misshapen",
             name, info.N, info.K);
     float *x = dg_init_tensor(&b->config, i, seed);
-    if (!x)
-        return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", info.name);
     if (side)
         rc = carry_over(side, t, bias, bias ? info.K : info.N, bias ? 1 : info.K, x, err);
     else

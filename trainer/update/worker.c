@@ -1,5 +1,6 @@
 #include "trainer/update/worker.h"
 
+#include "base/alloc.h"
 #include "base/cores.h"
 
 #include <stdlib.h>
@@ -32,16 +33,11 @@ static void close_worker(struct dg_worker *w)
 int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err)
 {
     int rc = 0;
-    struct dg_crew *ws = calloc(1, sizeof *ws);
+    struct dg_crew *ws = dg_alloc(1, sizeof *ws, "a crew");
     int threads = o->threads > 0 ? o->threads : dg_cores_available();
     if (o->device && o->device->cuda) /* it is parallel by itself */
         threads = 1;
-    if (ws)
-        ws->w = calloc((size_t)threads, sizeof *ws->w);
-    if (!ws || !ws->w) {
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %d workers", threads);
-        goto out;
-    }
+    ws->w = dg_alloc((size_t)threads, sizeof *ws->w, "a crew");
     ws->n = threads;
     if ((rc = dg_pool_open(threads, &ws->pool, err)))
         goto out;
@@ -75,38 +71,31 @@ int dg_host_block(struct dg_train *t, const float *block, size_t n, struct dg_ho
     *out = (struct dg_host_block){block, NULL};
     if (!block || t->be->ops->on_host)
         return 0;
-    out->copy = malloc((n ? n : 1) * sizeof *out->copy);
-    if (!out->copy)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a copy of %zu parameters", n);
+    out->copy = dg_alloc(n ? n : 1, sizeof *out->copy, "a copy of parameters");
     t->ops->block_read(t, block, n, out->copy);
     out->data = out->copy;
     return t->be->ops->status(t->be, err);
 }
 
 /* Room for a micro-batch. */
-static int fit(struct dg_worker *w, size_t pairs, size_t ids)
+static void fit(struct dg_worker *w, size_t pairs, size_t ids)
 {
     if (pairs > w->cap_pairs) {
         free(w->len);
         free(w->index);
         w->cap_pairs = pairs + pairs / 4;
-        w->len = malloc(2 * w->cap_pairs * sizeof *w->len);
-        w->index = malloc(w->cap_pairs * sizeof *w->index);
+        w->len = dg_alloc(2 * w->cap_pairs, sizeof *w->len, "a micro-batch");
+        w->index = dg_alloc(w->cap_pairs, sizeof *w->index, "a micro-batch");
     }
     if (ids > w->cap_ids) {
         free(w->ids);
         w->cap_ids = ids + ids / 4;
-        w->ids = malloc(w->cap_ids * sizeof *w->ids);
+        w->ids = dg_alloc(w->cap_ids, sizeof *w->ids, "a micro-batch");
     }
-    if (w->len && w->index && w->ids)
-        return 0;
-    w->cap_pairs = w->cap_ids = 0;
-    return dg_error_set(
-        &w->err, DG_ENOMEM, "no memory for a micro-batch of %zu pairs, %zu ids", pairs, ids);
 }
 
 /* Sentences begin..end-1 of the batch, packed. */
-static int pack(struct dg_worker *w, const struct dg_crew_pass *p, size_t begin, size_t end,
+static void pack(struct dg_worker *w, const struct dg_crew_pass *p, size_t begin, size_t end,
     struct dg_micro_batch *pairs)
 {
     const size_t n = end - begin;
@@ -117,9 +106,7 @@ static int pack(struct dg_worker *w, const struct dg_crew_pass *p, size_t begin,
         S += s;
         T += t;
     }
-    int rc = fit(w, n, S + T);
-    if (rc)
-        return rc;
+    fit(w, n, S + T);
     int32_t *source = w->ids, *target = w->ids + S;
     uint32_t *source_len = w->len, *target_len = w->len + n;
     *pairs = (struct dg_micro_batch){.n = n,
@@ -135,7 +122,6 @@ static int pack(struct dg_worker *w, const struct dg_crew_pass *p, size_t begin,
         source += source_len[i];
         target += target_len[i];
     }
-    return 0;
 }
 
 struct job {
@@ -176,10 +162,10 @@ static void run_share(void *arg, size_t i)
         size_t cut = dg_batch_cut(p->data, p->batch, begin, end, p->micro_tokens);
         struct dg_micro_batch pairs;
         objective.watch = p->watch && cut == end ? &watch : NULL; /* the last pass finishes them */
-        if (!pack(w, p, begin, cut, &pairs) && grads && objective.guide)
-            dg_guided_pack(&w->guided, p->data, &pairs, &w->err);
-        if (!w->err.code)
-            dg_tape_run(w->tape, params, grads, &pairs, &objective, &w->sums, &w->err);
+        pack(w, p, begin, cut, &pairs);
+        if (grads && objective.guide)
+            dg_guided_pack(&w->guided, p->data, &pairs);
+        dg_tape_run(w->tape, params, grads, &pairs, &objective, &w->sums, &w->err);
         begin = cut;
     }
     if (p->watch)

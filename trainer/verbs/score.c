@@ -1,5 +1,6 @@
 #include "trainer/verbs/verbs.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "trainer/data/corpus.h"
 #include "trainer/score/bleu.h"
@@ -116,14 +117,13 @@ static void print_calibrated(const struct dg_calibrated *c)
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
 {
     const size_t n = a->n_words - 1;
-    struct dg_calibrate_set *sets = calloc(n, sizeof *sets);
-    char **words = calloc(n, sizeof *words);
+    struct dg_calibrate_set *sets = dg_alloc(n, sizeof *sets, "sets");
+    char **words = dg_alloc(n, sizeof *words, "sets");
     struct dg_calibrated c;
-    int rc = sets && words ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+    int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
-        words[i] = strdup(a->words[i + 1]);
-        rc = words[i] ? split_set(words[i], &sets[i], err)
-                      : dg_error_set(err, DG_ENOMEM, "no memory for %zu sets", n);
+        words[i] = dg_alloc_string(a->words[i + 1]);
+        rc = split_set(words[i], &sets[i], err);
     }
     const struct dg_calibrate_options o = {.bundle = a->words[0],
         .sets = sets,
@@ -154,9 +154,8 @@ int dg_verb_bleu(const struct dg_args *a, struct dg_error *err)
     struct dg_line lines[2];
     int got = 1, rc = dg_corpus_open(a->words, 2, &corpus, err);
     while (!rc && (got = dg_corpus_next(corpus, lines, err)) > 0) {
-        rc = dg_bleu_add(&bleu, lines[0].text, lines[0].len, lines[1].text, lines[1].len, err);
-        if (!rc)
-            rc = dg_chrf_add(&chrf, lines[0].text, lines[0].len, lines[1].text, lines[1].len, err);
+        dg_bleu_add(&bleu, lines[0].text, lines[0].len, lines[1].text, lines[1].len);
+        dg_chrf_add(&chrf, lines[0].text, lines[0].len, lines[1].text, lines[1].len);
     }
     if (!rc && got < 0)
         rc = got;

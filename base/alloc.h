@@ -1,0 +1,28 @@
+/* Memory for programs that can do nothing without it: the trainer and the command line. When there
+ * is none the program says what for and ends with exit code 1, here and nowhere else. Nothing that
+ * the server links may call this: there a request fails, and the server lives on. Any thread. */
+#ifndef DG_BASE_ALLOC_H
+#define DG_BASE_ALLOC_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* n elements of `size` bytes, all zero; never NULL. `what` names them in the message: "the index of
+ * a shard". Caller frees. */
+void *dg_alloc(size_t n, size_t size, const char *what);
+/* p's memory (NULL: none), now of n elements; new ones hold anything. Never NULL; p is gone. */
+void *dg_alloc_more(void *p, size_t n, size_t size, const char *what);
+char *dg_alloc_string(const char *s);
+/* "dir/name". */
+char *dg_alloc_path(const char *dir, const char *name);
+
+/* n zero elements of an arena, and a copy of s there: never NULL. */
+void *dg_alloc_arena(struct dg_arena *arena, size_t n, size_t size);
+char *dg_alloc_arena_string(struct dg_arena *arena, const char *s);
+
+/* What another function allocated is there, or the program ends. */
+void dg_alloc_check(bool there, const char *what);
+
+#endif

@@ -1,0 +1,104 @@
+/* Memory or the end of the program: what is said, and the exit code. */
+#include "base/alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void memory_is_zero_and_grows(void **state)
+{
+    (void)state;
+    int *p = dg_alloc(3, sizeof *p, "numbers");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(p[i], 0);
+        p[i] = i + 1;
+    }
+    p = dg_alloc_more(p, 1000, sizeof *p, "numbers");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(p[i], i + 1);
+    p = dg_alloc_more(p, 0, sizeof *p, "numbers");
+    assert_non_null(p);
+    free(p);
+    void *none = dg_alloc(0, 8, "nothing");
+    assert_non_null(none);
+    free(none);
+    char *s = dg_alloc_string("as it is");
+    assert_string_equal(s, "as it is");
+    free(s);
+    dg_alloc_check(true, "what is there");
+}
+
+/* What a child says on stderr before it ends with exit code 1. */
+static const char *last_words(void (*child)(void), char out[256])
+{
+    int ends[2], status = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        dup2(ends[1], 2);
+        child();
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t n = 0;
+    for (ssize_t got; n < 255 && (got = read(ends[0], out + n, 255 - n)) > 0;)
+        n += (size_t)got;
+    out[n] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    return out;
+}
+
+/* More than the address space has; not a constant, so that compilers do not warn. */
+static volatile size_t too_many = (size_t)1 << 60;
+
+static void too_much(void)
+{
+    dg_alloc(too_many, 1, "a giant");
+}
+
+static void product_overflows(void)
+{
+    dg_alloc(too_many, 64, "a giant");
+}
+
+static void too_much_more(void)
+{
+    dg_alloc_more(NULL, too_many, 64, "a giant");
+}
+
+static void not_there(void)
+{
+    dg_alloc_check(false, "a path");
+}
+
+static void without_memory_the_program_ends(void **state)
+{
+    char text[256];
+    (void)state;
+    assert_string_equal(last_words(too_much, text),
+        "test_alloc: out of memory: 1152921504606846976 bytes for a giant\n");
+    assert_non_null(strstr(last_words(product_overflows, text), "bytes for a giant\n"));
+    assert_non_null(strstr(last_words(too_much_more, text), "bytes for a giant\n"));
+    assert_string_equal(last_words(not_there, text), "test_alloc: out of memory for a path\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_zero_and_grows),
+        cmocka_unit_test(without_memory_the_program_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
