@@ -37,8 +37,9 @@ static bool is_language(const struct dg_json *v, const char *wanted)
     return code && (!wanted || strcasecmp(code, wanted) == 0);
 }
 
-/* Does its manifest have such a pair? One that cannot be read has none. */
-static bool translates(const char *dir, const char *source, const char *target)
+/* How many pairs its manifest has, when such a pair is among them; one that cannot be read has
+ * none. */
+static size_t translates(const char *dir, const char *source, const char *target)
 {
     char path[4500];
     struct dg_error ignored = {0};
@@ -51,8 +52,9 @@ static bool translates(const char *dir, const char *source, const char *target)
         found =
             is_language(dg_json_at(pair, 0), source) && is_language(dg_json_at(pair, 1), target);
     }
+    const size_t n = found ? dg_json_length(pairs) : 0;
     dg_json_free(manifest);
-    return found;
+    return n;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -60,17 +62,26 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* How many there are in `dir`, the first one's path, and all their names. */
+/* How many there are in `dir` with as few pairs as any, which is whom a server would ask; the first
+ * one's path, and all their names. */
 static size_t look(
     const char *dir, const char *const pair[2], char *path, size_t cap, struct dg_buffer *names)
 {
     struct dirent **list = NULL;
-    size_t found = 0;
+    size_t found = 0, fewest = 0;
     int n = scandir(dir, &list, NULL, by_name);
     for (int i = 0; i < n; i++) {
         char bundle[4400];
         snprintf(bundle, sizeof bundle, "%s/%s", dir, list[i]->d_name);
-        if (list[i]->d_name[0] != '.' && translates(bundle, pair[0], pair[1])) {
+        size_t pairs = list[i]->d_name[0] == '.' ? 0 : translates(bundle, pair[0], pair[1]);
+        if (pairs && (!pair[0] || !pair[1]))
+            pairs = 1; /* which of them, nobody said */
+        if (pairs && (!found || pairs < fewest)) {
+            fewest = pairs;
+            found = 0;
+            dg_buffer_reset(names);
+        }
+        if (pairs && pairs == fewest) {
             if (found++ == 0)
                 snprintf(path, cap, "%s", bundle);
             dg_buffer_addf(names, "%s%s", found > 1 ? ", " : "", list[i]->d_name);
@@ -96,7 +107,8 @@ int dg_installed_find(
     dg_buffer_init(&names);
     const size_t found = look(dir, pair, path, cap, &names);
     if (found == 0)
-        rc = dg_error_set(err, DG_ENOTFOUND, "no model%s%s%s%s in %s: name one with --model",
+        rc = dg_error_set(err, DG_ENOTFOUND,
+            "no model%s%s%s%s in %s: name one with --model, or install one with dragoman pull",
             source ? " from " : "", source ? source : "", target ? " to " : "",
             target ? target : "", dir);
     else if (found > 1)

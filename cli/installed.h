@@ -15,8 +15,9 @@ const char *dg_installed_models(char *path, size_t cap);
 /* Is it a bundle (a directory with manifest.json)? */
 bool dg_installed_is_bundle(const char *dir);
 
-/* The one bundle there that translates from source to target; NULL: any language. DG_ENOTFOUND:
- * there is none; DG_EINVAL: there are several. */
+/* The one bundle there that translates from source to target (NULL: any language); of several the
+ * one with the fewest pairs, as a server chooses. DG_ENOTFOUND: there is none; DG_EINVAL: there are
+ * several. */
 int dg_installed_find(
     const char *source, const char *target, char *path, size_t cap, struct dg_error *err);
 

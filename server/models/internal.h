@@ -1,8 +1,22 @@
-/* What models.c and served.c share. */
+/* What models.c, way.c and served.c share. */
 #ifndef DG_SERVER_MODELS_INTERNAL_H
 #define DG_SERVER_MODELS_INTERNAL_H
 
+#include "server/models/languages.h"
 #include "server/models/models.h"
+
+#include <pthread.h>
+
+struct dg_models {
+    struct dg_models_options o;
+    char aliases[1024], pivot[DG_LANGUAGE_MAX];
+    /* one load at a time; never taken while lock is held */
+    pthread_mutex_t load_lock;
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    struct dg_served **list;
+    size_t n;
+};
 
 /* Open the bundle in dir with an engine for each worker, and let each translate a sentence. Held
  * once. */

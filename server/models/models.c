@@ -11,18 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DG_MODELS_MAX 256
-
-struct dg_models {
-    struct dg_models_options o;
-    char aliases[1024], pivot[DG_LANGUAGE_MAX];
-    pthread_mutex_t load_lock; /* one load at a time; never taken while lock is held */
-    pthread_mutex_t lock;
-    /* guarded by lock */
-    struct dg_served **list;
-    size_t n;
-};
-
 static bool is_bundle(const char *dir)
 {
     char path[4096];
@@ -204,109 +192,6 @@ void dg_models_close(struct dg_models *m)
     pthread_mutex_destroy(&m->load_lock);
     pthread_mutex_destroy(&m->lock);
     free(m);
-}
-
-/* A pair that a model serves, and how far it is from what was asked for. */
-struct found {
-    struct dg_served *model;
-    const char *pair[2];
-    int distance; /* -1: none yet */
-    bool source_known;
-};
-
-static void look_at_pair(
-    struct dg_served *s, size_t i, const char *source, const char *target, struct found *best)
-{
-    const char *from, *to;
-    dg_bundle_pair(dg_translator_bundle(s->translator), i, &from, &to);
-    int a = dg_language_distance(source, from);
-    if (a < 0)
-        return;
-    best->source_known = true;
-    int b = dg_language_distance(target, to);
-    if (b < 0 || (best->distance >= 0 && a + b >= best->distance))
-        return;
-    *best = (struct found){s, {from, to}, a + b, true};
-}
-
-/* The nearest pair; of two as near the first, and models stand in the order of their directories'
- * names. Lock held. */
-static struct found find(const struct dg_models *m, const char *source, const char *target)
-{
-    struct found best = {.distance = -1};
-    for (size_t i = 0; i < m->n; i++)
-        for (size_t p = 0; p < dg_bundle_pairs(dg_translator_bundle(m->list[i]->translator)); p++)
-            look_at_pair(m->list[i], p, source, target, &best);
-    return best;
-}
-
-static void add_hop(struct dg_way *way, const struct found *f)
-{
-    dg_served_hold(f->model);
-    way->hops[way->n].model = f->model;
-    way->hops[way->n].pair[0] = f->pair[0];
-    way->hops[way->n++].pair[1] = f->pair[1];
-}
-
-/* Is the text the same language on both sides? Then a detour would be a paraphrase. */
-static bool same_language(const char *a, const char *b)
-{
-    return dg_language_distance(a, b) >= 0 || dg_language_distance(b, a) >= 0;
-}
-
-/* A model of the language that is asked for on both sides, whatever its pairs; the codes are that
- * model's. Lock held. */
-static struct found find_same(const struct dg_models *m, const char *a, const char *b)
-{
-    struct found f = {.distance = -1};
-    if (dg_language_distance(a, b) != 0)
-        return f;
-    for (size_t i = 0; i < m->n; i++) {
-        const struct dg_bundle *bundle = dg_translator_bundle(m->list[i]->translator);
-        for (size_t p = 0; p < dg_bundle_pairs(bundle); p++) {
-            const char *codes[2];
-            dg_bundle_pair(bundle, p, &codes[0], &codes[1]);
-            for (int side = 0; side < 2; side++) {
-                int distance = dg_language_distance(a, codes[side]);
-                if (distance >= 0 && (f.distance < 0 || distance < f.distance))
-                    f = (struct found){m->list[i], {codes[side], codes[side]}, distance, true};
-            }
-        }
-    }
-    return f;
-}
-
-int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
-    struct dg_way *out, struct dg_error *err)
-{
-    char a[DG_LANGUAGE_MAX], b[DG_LANGUAGE_MAX];
-    const char *from = dg_language_alias(m->aliases, source, a);
-    const char *to = dg_language_alias(m->aliases, target, b);
-    memset(out, 0, sizeof *out);
-    pthread_mutex_lock(&m->lock);
-    struct found direct = find(m, from, to);
-    if (direct.distance >= 0) {
-        add_hop(out, &direct);
-    } else if (may_pivot && same_language(from, to)) {
-        struct found same = find_same(m, from, to);
-        if (same.distance >= 0)
-            add_hop(out, &same);
-        out->same = out->n > 0;
-    } else if (may_pivot && strcmp(m->pivot, "off") != 0) {
-        struct found first = find(m, from, m->pivot), second = find(m, m->pivot, to);
-        if (first.distance >= 0 && second.distance >= 0) {
-            add_hop(out, &first);
-            add_hop(out, &second);
-        }
-    }
-    pthread_mutex_unlock(&m->lock);
-    if (out->n > 0)
-        return DG_OK;
-    if (direct.source_known)
-        return dg_error_field(err, DG_ENOTFOUND, "target",
-            "no model translates from \"%.32s\" to \"%.32s\"", source, target);
-    return dg_error_field(
-        err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"", source);
 }
 
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)

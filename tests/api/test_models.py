@@ -1,4 +1,5 @@
 """Which of many models answers: pairs as people write them."""
+import json
 import subprocess
 
 import pytest
@@ -61,6 +62,39 @@ def test_codes_that_find_none(server, source, target, field):
     reply = server.post("/v1/translate", dict(text="Hello.", source=source, target=target))
     assert reply.status_code == 400
     assert reply.json()["error"]["code"] == "unsupported_language" and reply.json()["error"]["field"] == field
+
+
+@pytest.mark.parametrize("source, target, command", [
+    ("en", "xx", "dragoman pull firefox/en-xx"), ("de", "en", "dragoman pull firefox/de-en"),
+    ("de", "fr", "dragoman pull firefox/de-en firefox/en-fr"), ("en", "a;b", None), ("x" * 100, "de", None)])
+def test_the_refusal_names_the_command_to_type(server, source, target, command):
+    message = server.post("/v1/translate", dict(text="Hello.", source=source, target=target)).json()["error"]["message"]
+    assert message.endswith(command) if command else "pull" not in message
+
+
+def test_of_several_the_one_for_the_fewest_pairs_answers_and_pivots_take_the_largest(tmp_path):
+    def put(name, source, target, *more, **shape):
+        folder = str(tmp_path / name)
+        bundle.make(CLI, folder, source, target, end_bias=2.6, **shape)
+        with open(folder + "/manifest.json", encoding="utf-8") as f:
+            manifest = json.load(f)
+        manifest["pairs"] += [list(p) for p in more]
+        with open(folder + "/manifest.json", "w", encoding="utf-8") as f:
+            json.dump(manifest, f)
+        subprocess.run([CLI, "seal", folder, "--set", "name=" + name], check=True, capture_output=True)
+    put("a-many", "en", "de", ("de", "en"), ("en", "fr"), seed=1, D=48)
+    put("b-one", "en", "de", seed=2)
+    put("c-one", "en", "de", seed=3, D=64)
+    put("d-back", "de", "en", seed=4)
+    with Server(str(tmp_path)) as s:
+        def answer(source, target):
+            return s.post("/v1/translate", dict(text="Hello.", source=source, target=target))
+        assert answer("en", "de").json()["translations"][0]["model"] == "b-one"
+        assert answer("de", "en").json()["translations"][0]["model"] == "d-back"
+        versions = {m["name"]: m["version"] for m in s.get("/v1/models").json()["models"]}
+        both = answer("de", "fr")
+        assert both.json()["translations"][0]["pivot"] == "en"
+        assert set(both.headers["X-Model-Version"].split(", ")) == {versions["a-many"]}
 
 
 def test_aliases_that_are_none_stop_the_start(many):

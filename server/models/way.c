@@ -1,0 +1,169 @@
+/* Which model, or which two, translate what is asked for. */
+#include "server/models/internal.h"
+
+#include "server/models/languages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A pair that a model serves, and how far it is from what was asked for. */
+struct found {
+    struct dg_served *model;
+    const char *pair[2];
+    int distance; /* -1: none yet */
+    bool source_known;
+};
+
+static void look_at_pair(
+    struct dg_served *s, size_t i, const char *source, const char *target, struct found *best)
+{
+    const char *from, *to;
+    dg_bundle_pair(dg_translator_bundle(s->translator), i, &from, &to);
+    int a = dg_language_distance(source, from);
+    if (a < 0)
+        return;
+    best->source_known = true;
+    int b = dg_language_distance(target, to);
+    if (b < 0 || (best->distance >= 0 && a + b >= best->distance))
+        return;
+    *best = (struct found){s, {from, to}, a + b, true};
+}
+
+/* Which model answers where several serve a pair as near as each other. */
+enum preference {
+    /* The one made for the fewest pairs: what was trained for a pair is better at it than what was
+     * trained for many. */
+    SPECIALISED,
+    /* The one with the most parameters: errors of two hops add up. */
+    LARGEST,
+};
+
+static bool is_preferred(
+    const struct dg_served *a, const struct dg_served *b, enum preference preference)
+{
+    if (preference == SPECIALISED)
+        return dg_bundle_pairs(dg_translator_bundle(a->translator)) <
+               dg_bundle_pairs(dg_translator_bundle(b->translator));
+    return dg_config_parameters(dg_model_config(dg_translator_model(a->translator))) >
+           dg_config_parameters(dg_model_config(dg_translator_model(b->translator)));
+}
+
+/* The nearest pair; of two as near the preferred model's, else the first, and models stand in the
+ * order of their directories' names. Lock held. */
+static struct found find(
+    const struct dg_models *m, const char *source, const char *target, enum preference preference)
+{
+    struct found best = {.distance = -1};
+    for (size_t i = 0; i < m->n; i++) {
+        struct found own = {.distance = -1};
+        for (size_t p = 0; p < dg_bundle_pairs(dg_translator_bundle(m->list[i]->translator)); p++)
+            look_at_pair(m->list[i], p, source, target, &own);
+        const bool known = best.source_known || own.source_known;
+        if (own.distance >= 0 &&
+            (best.distance < 0 || own.distance < best.distance ||
+                (own.distance == best.distance && is_preferred(own.model, best.model, preference))))
+            best = own;
+        best.source_known = known;
+    }
+    return best;
+}
+
+static void add_hop(struct dg_way *way, const struct found *f)
+{
+    dg_served_hold(f->model);
+    way->hops[way->n].model = f->model;
+    way->hops[way->n].pair[0] = f->pair[0];
+    way->hops[way->n++].pair[1] = f->pair[1];
+}
+
+/* Is the text the same language on both sides? Then a detour would be a paraphrase. */
+static bool same_language(const char *a, const char *b)
+{
+    return dg_language_distance(a, b) >= 0 || dg_language_distance(b, a) >= 0;
+}
+
+/* A model of the language that is asked for on both sides, whatever its pairs; the codes are that
+ * model's. Lock held. */
+static struct found find_same(const struct dg_models *m, const char *a, const char *b)
+{
+    struct found f = {.distance = -1};
+    if (dg_language_distance(a, b) != 0)
+        return f;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct dg_bundle *bundle = dg_translator_bundle(m->list[i]->translator);
+        for (size_t p = 0; p < dg_bundle_pairs(bundle); p++) {
+            const char *codes[2];
+            dg_bundle_pair(bundle, p, &codes[0], &codes[1]);
+            for (int side = 0; side < 2; side++) {
+                int distance = dg_language_distance(a, codes[side]);
+                if (distance >= 0 && (f.distance < 0 || distance < f.distance))
+                    f = (struct found){m->list[i], {codes[side], codes[side]}, distance, true};
+            }
+        }
+    }
+    return f;
+}
+
+static bool is_code(const char *s)
+{
+    const size_t n = strlen(s);
+    return n >= 2 && n <= 16 &&
+           strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == n;
+}
+
+/* What to type for it: Firefox's models, which all have English on one side. "" where a code is
+ * none. */
+static void name_command(const char *source, const char *target, char *out, size_t cap)
+{
+    const bool english =
+        dg_language_distance(source, "en") == 0 || dg_language_distance(target, "en") == 0;
+    out[0] = '\0';
+    if (!is_code(source) || !is_code(target))
+        return;
+    if (english)
+        snprintf(out, cap, "; to install one: dragoman pull firefox/%s-%s", source, target);
+    else
+        snprintf(out, cap, "; to install some: dragoman pull firefox/%s-en firefox/en-%s", source,
+            target);
+}
+
+static int refuse(const char *source, const char *target, bool source_known, struct dg_error *err)
+{
+    char command[128];
+    name_command(source, target, command, sizeof command);
+    if (source_known)
+        return dg_error_field(err, DG_ENOTFOUND, "target",
+            "no model translates from \"%.32s\" to \"%.32s\"%s", source, target, command);
+    return dg_error_field(
+        err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"%s", source, command);
+}
+
+int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
+    struct dg_way *out, struct dg_error *err)
+{
+    char a[DG_LANGUAGE_MAX], b[DG_LANGUAGE_MAX];
+    const char *from = dg_language_alias(m->aliases, source, a);
+    const char *to = dg_language_alias(m->aliases, target, b);
+    memset(out, 0, sizeof *out);
+    pthread_mutex_lock(&m->lock);
+    struct found direct = find(m, from, to, SPECIALISED);
+    if (direct.distance >= 0) {
+        add_hop(out, &direct);
+    } else if (may_pivot && same_language(from, to)) {
+        struct found same = find_same(m, from, to);
+        if (same.distance >= 0)
+            add_hop(out, &same);
+        out->same = out->n > 0;
+    } else if (may_pivot && strcmp(m->pivot, "off") != 0) {
+        struct found first = find(m, from, m->pivot, LARGEST),
+                     second = find(m, m->pivot, to, LARGEST);
+        if (first.distance >= 0 && second.distance >= 0) {
+            add_hop(out, &first);
+            add_hop(out, &second);
+        }
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (out->n > 0)
+        return DG_OK;
+    return refuse(source, target, direct.source_known, err);
+}
