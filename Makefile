@@ -5,13 +5,14 @@
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
 export MODELS ?= $(or $(DRAGOMAN_MODELS),weights/bundles)
+export PULL
 export PREFIX ?= /usr/local
 export DESTDIR SYSCONFDIR
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
 
-serve: ## install what is missing, build, serve on HOST:PORT (127.0.0.1:8080)
+serve: ## install what is missing, build, serve on HOST:PORT (127.0.0.1:8080); PULL=firefox/en-de,... fetches models first
 	@scripts/serve
 
 build: ## programs into build/release/bin

@@ -16,6 +16,9 @@ int dg_cli_bench(int argc, char **argv);
 int dg_cli_quantize(int argc, char **argv);
 int dg_cli_doctor(int argc, char **argv);
 int dg_cli_keys(int argc, char **argv);
+int dg_cli_pull(int argc, char **argv);
+int dg_cli_list(int argc, char **argv);
+int dg_cli_remove(int argc, char **argv);
 
 /* Explain an error: "dragoman VERB: message". Returns 1. */
 int dg_cli_fail(const char *verb, const struct dg_error *err);

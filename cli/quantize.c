@@ -4,8 +4,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/quantize_report.h"
-#include "model/params.h"
-#include "weights/quantize.h"
+#include "convert/int8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,19 +44,7 @@ static const struct dg_field options[] = {
 static enum dg_quantize_as choose(void *arg, const char *name)
 {
     const struct quantize *q = arg;
-    for (size_t i = 0; i < dg_params_count(&q->config); i++) {
-        struct dg_param_info info;
-        dg_params_info(&q->config, i, &info);
-        if (strcmp(info.name, name) != 0)
-            continue;
-        if (info.use & DG_USE_MATRIX)
-            return DG_QUANTIZE_MATRIX;
-        /* Learned positions are tables, too, but small, and added to everything. */
-        bool embedding = info.offset == offsetof(struct dg_params, src_embed) ||
-                         info.offset == offsetof(struct dg_params, tgt_embed);
-        return embedding ? DG_QUANTIZE_TABLE : DG_QUANTIZE_NO;
-    }
-    return DG_QUANTIZE_NO;
+    return dg_convert_int8_choose(&q->config, name);
 }
 
 static int keep_row(void *arg, const struct dg_quantized *t, struct dg_error *err)

@@ -2,7 +2,7 @@
 # that they are always those of the installed version.
 
 _dragoman_options() {
-    "$@" --help 2>/dev/null </dev/null | grep -oE -- '(^|[^[:alnum:]-])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+' | sort -u
+    "$@" --help 2>/dev/null </dev/null | grep -oE -- '(^|[^[:alnum:]-])--[a-z][a-z0-9-]*' | grep -oE -- '--[a-z0-9-]+' | sort -u
 }
 
 # The words that start lines indented by two: "  translate  translate lines ...".

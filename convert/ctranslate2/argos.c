@@ -7,10 +7,12 @@
 
 #include <zip.h>
 
-#include <inttypes.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What a package is needed for, by its path behind the one directory; the file it becomes. */
@@ -58,6 +60,31 @@ static int unpack_entry(
     return rc;
 }
 
+/* The wanted files of a package that was unpacked before. */
+static int link_files(const char *from, const char *dir, struct dg_error *err)
+{
+    char *real = realpath(from, NULL);
+    int rc = real ? 0 : REFUSE(DG_ENOTFOUND, "%s cannot be opened", from);
+    for (size_t i = 0; i < COUNT(wanted) && !rc; i++) {
+        char *there = dg_file_join(real, wanted[i].entry),
+             *here = dg_file_join(dir, wanted[i].file);
+        if (!there || !here)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        else if (access(there, F_OK) == 0 && symlink(there, here) != 0)
+            rc = REFUSE(DG_EIO, "%s: %s", here, strerror(errno));
+        free(there);
+        free(here);
+    }
+    free(real);
+    return rc;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* Only names that are wanted are written, under names of our own: no entry leaves the folder. */
 static int unpack(const char *path, const char *dir, struct dg_error *err)
 {
@@ -79,14 +106,15 @@ static int unpack(const char *path, const char *dir, struct dg_error *err)
     return rc;
 }
 
-/* Codes of Argos that are none of BCP 47. */
+const char *dg_argos_language(const char *code)
+{
+    return strcmp(code, "zt") == 0 ? "zh-Hant" : strcmp(code, "pb") == 0 ? "pt-BR" : code;
+}
+
 static const char *language(const struct dg_json *metadata, const char *key)
 {
     const char *code = dg_json_string(dg_json_get(metadata, key), NULL);
-    return !code                     ? NULL
-           : strcmp(code, "zt") == 0 ? "zh-Hant"
-           : strcmp(code, "pb") == 0 ? "pt-BR"
-                                     : code;
+    return code ? dg_argos_language(code) : NULL;
 }
 
 static int convert(
@@ -120,7 +148,7 @@ int dg_convert_argos(const char *path, const struct dg_convert_ctranslate2 *o, s
     snprintf(dir, sizeof dir, "%s/dragoman-argos-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(dir))
         return REFUSE(DG_EIO, "no folder to unpack the package into can be made in %s", dir);
-    int rc = unpack(path, dir, err);
+    int rc = is_directory(path) ? link_files(path, dir, err) : unpack(path, dir, err);
     if (!rc)
         rc = convert(dir, o, err);
     for (size_t i = 0; i < COUNT(wanted); i++) {

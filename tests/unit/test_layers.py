@@ -39,7 +39,10 @@ FOREIGN = {
     r"md4c\.h": r"text/format/markdown\.c",
     r"zip\.h|yaml\.h": r"convert/.*|server/api/page/document\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
-    r"sha2\.h": r"weights/version\.c|store/.*|trainer/data/hash\.c",
+    r"sha2\.h": r"weights/version\.c|store/.*|trainer/data/hash\.c|convert/pull/digest\.h",
+    r"sha1\.h": r"convert/pull/digest\.h",
+    r"curl/.*": r"convert/pull/download\.c",
+    r"archive.*\.h": r"convert/pull/unpack\.c",
 }
 
 
@@ -52,7 +55,7 @@ ROOMS = {
              "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
-                "convert/output", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface"],
+                "convert/output", "convert/int8", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface", "convert/pull"],
     "server": ["server/config", "server/metrics", "server/process", "server/http", "server/access", "server/models",
                "server/schedule", "server/app", "server/request", "server/api", "server/action", "server/service", "server/main"],
     "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/detect", "trainer/align", "trainer/prepare",

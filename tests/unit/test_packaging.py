@@ -23,7 +23,7 @@ def verbs(program):
 
 def flags(*command):
     text = run(os.path.join(BIN, command[0]), *command[1:], "--help")
-    return set(re.findall(r"^  (--[a-z][a-z-]*)", text, re.M))
+    return set(re.findall(r"^  (--[a-z][a-z0-9-]*)", text, re.M))
 
 
 @pytest.fixture(scope="module")

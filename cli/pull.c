@@ -1,0 +1,213 @@
+/* dragoman pull: a model from the service that publishes it, or from files on disk, as an installed
+ * bundle. */
+#include "base/command.h"
+#include "cli/cli.h"
+#include "cli/installed.h"
+#include "convert/pull/pull.h"
+#include "kernels/cpu/cpu.h"
+#include "translate/runner.h"
+#include "translate/sample.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_POSITIONS = 512, SHA256_DIGITS = 64 };
+
+struct options {
+    struct dg_pull pull;
+    bool list, offline;
+    const char *sha256;
+    unsigned type;
+};
+
+static const char *const types[] = {"int8", "f32", "f16", "bf16", NULL};
+
+#define AT(member) DG_FIELD_AT(struct options, member)
+
+static const struct dg_field rows[] = {
+    {"list", DG_FIELD_BOOL, AT(list), .help = "print what firefox, opus-mt or argos has"},
+    {"offline", DG_FIELD_BOOL, AT(offline),
+        .help = "the words are files that are on disk already: an archive, a model's files, or one "
+                "directory; no network is used"},
+    {"models", DG_FIELD_STRING, AT(pull.models), .argument = "DIR",
+        .help = "install there (default: where models are that no --model names, such as "
+                "$DRAGOMAN_MODELS)"},
+    {"name", DG_FIELD_STRING, AT(pull.name), .argument = "NAME",
+        .help = "of the bundle (default: by its source, such as firefox-en-de)"},
+    {"source_lang", DG_FIELD_STRING, AT(pull.source_lang), .argument = "CODE",
+        .help = "where neither index nor model says it"},
+    {"target_lang", DG_FIELD_STRING, AT(pull.target_lang), .argument = "CODE", .help = "likewise"},
+    {"type", DG_FIELD_WORD, AT(type), 0, 3, .words = types, .fallback = "int8", .argument = "TYPE",
+        .help = "of the matrices: int8, or f32, f16, bf16 (those that are int8 in int8 files of "
+                "students are copied)"},
+    {"if_missing", DG_FIELD_BOOL, AT(pull.if_missing),
+        .help = "leave what is installed, without asking its source for a newer one"},
+    {"index", DG_FIELD_STRING, AT(pull.index), .argument = "URL|FILE",
+        .help = "in the place of the service's own index; of opus-mt and hf the hub's address "
+                "(default: $HF_ENDPOINT)"},
+    {"sha256", DG_FIELD_STRING, AT(sha256), .argument = "HEX",
+        .help = "of the one file that is fetched or on disk"},
+    {"cacert", DG_FIELD_STRING, AT(pull.ca_file), .argument = "FILE",
+        .help = "certificate authorities in PEM (default: $CURL_CA_BUNDLE, $SSL_CERT_FILE, the "
+                "system's)"},
+    {"cache", DG_FIELD_STRING, AT(pull.cache), .argument = "DIR",
+        .help = "where files arrive, and wait for the next run when they are cut off (default: "
+                "$XDG_CACHE_HOME/dragoman, ~/.cache/dragoman)"},
+    {"stall_timeout", DG_FIELD_INT, AT(pull.stall_seconds), 1, 3600, .fallback = "30",
+        .argument = "SECONDS",
+        .help = "a connection that brings less than 1 kB/s for so long is given up"},
+    {"quiet", DG_FIELD_BOOL, AT(pull.quiet), .help = "no progress of downloads"},
+};
+
+/* A translator with what it takes to use it. */
+struct trial {
+    struct dg_backend *be;
+    struct dg_translator *translator;
+    struct dg_runner *runner;
+};
+
+static int open_trial(struct trial *t, const char *dir, struct dg_error *err)
+{
+    const struct dg_cpu_options cpu = {.threads = 1};
+    const struct dg_engine_limits limits = {.max_target = MAX_POSITIONS};
+    int rc = dg_cpu_open(&cpu, &t->be, err);
+    if (!rc)
+        rc = dg_translator_open(dir, t->be, MAX_POSITIONS, &t->translator, err);
+    if (!rc)
+        rc = dg_runner_open(t->translator, 1, 1, &limits, &t->runner, err);
+    return rc;
+}
+
+static void close_trial(struct trial *t)
+{
+    dg_runner_close(t->runner);
+    dg_translator_close(t->translator);
+    dg_cpu_close(t->be);
+}
+
+static int translate(const struct trial *t, struct dg_child_report *r, struct dg_error *err)
+{
+    const struct dg_bundle *b = dg_translator_bundle(t->translator);
+    const struct dg_translate_options o = {.search.alpha = -1};
+    const char *source, *target;
+    struct dg_job *job = NULL;
+    struct dg_answers answers;
+    dg_bundle_pair(b, 0, &source, &target);
+    snprintf(r->source, sizeof r->source, "%s", dg_sample_sentence(source));
+    int rc = dg_job_plan(t->translator, r->source, strlen(r->source), &o, &job, err);
+    if (!rc)
+        rc = dg_runner_run(t->runner, &job, 1, NULL, NULL, err);
+    if (!rc)
+        rc = dg_job_finish(job, &answers, err);
+    if (!rc)
+        snprintf(r->answer, sizeof r->answer, "%s", answers.best[0].text);
+    dg_error_trim_utf8(r->answer);
+    dg_job_free(job);
+    return rc;
+}
+
+/* One sentence there and its answer not empty: then it counts as installed. */
+static int prove(const char *dir, struct dg_child_report *r, struct dg_error *err)
+{
+    struct trial t = {NULL, NULL, NULL};
+    int rc = open_trial(&t, dir, err);
+    if (!rc && !dg_bundle_source_spm(dg_translator_bundle(t.translator))[0])
+        rc = dg_error_set(err, DG_EUNSUP,
+            "there is no SentencePiece model among its files: it could not read text");
+    if (!rc)
+        rc = translate(&t, r, err);
+    if (!rc && !r->answer[strspn(r->answer, " ")])
+        rc = dg_error_set(err, DG_EFORMAT, "its answer to \"%s\" is empty", r->source);
+    close_trial(&t);
+    return rc;
+}
+
+static int list(const struct options *o, const char *service, struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    int rc = dg_pull_list(&o->pull, service, &text, err);
+    if (!rc && text.len)
+        fwrite(text.data, 1, text.len, stdout);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+static int run(const struct options *o, char **words, int n, struct dg_error *err)
+{
+    int rc = 0;
+    if (o->list)
+        return list(o, words[0], err);
+    if (o->offline)
+        return dg_pull_files(&o->pull, words, (size_t)n, err);
+    for (int i = 0; i < n && !rc; i++)
+        rc = dg_pull_source(&o->pull, words[i], err);
+    return rc;
+}
+
+/* What excludes what; the hash in lower case in hex[]. NULL: all is well. */
+static const char *check(struct options *o, int n, char hex[SHA256_DIGITS + 1])
+{
+    if (o->list && (n != 1 || o->offline))
+        return "--list takes one of firefox, opus-mt and argos";
+    if (o->pull.name && n != 1 && !o->offline)
+        return "--name is for one source";
+    if (o->offline && o->pull.index)
+        return "--offline uses no --index";
+    if (!o->sha256)
+        return NULL;
+    if (strlen(o->sha256) != SHA256_DIGITS ||
+        strspn(o->sha256, "0123456789abcdefABCDEF") != SHA256_DIGITS)
+        return "--sha256 takes 64 hexadecimal digits";
+    for (int i = 0; i <= SHA256_DIGITS; i++)
+        hex[i] = (char)tolower((unsigned char)o->sha256[i]);
+    o->pull.sha256 = hex;
+    return NULL;
+}
+
+int dg_cli_pull(int argc, char **argv)
+{
+    static const enum dg_type stored[] = {DG_S8, DG_F32, DG_F16, DG_BF16};
+    struct options o = {.pull.prove = prove};
+    struct dg_error err = {0};
+    char where[4096], hex[SHA256_DIGITS + 1];
+    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
+    const struct dg_command command = {.name = "dragoman pull",
+        .usage = "usage: dragoman pull SOURCE... [options]\n"
+                 "       dragoman pull --list firefox|opus-mt|argos [options]\n"
+                 "       dragoman pull --offline FILE... [options]\n\n"
+                 "Fetches a model over https, converts it in a process without network, tries it "
+                 "and installs it.\nA SOURCE is one of\n"
+                 "    firefox/en-de           with :tiny, :base-memory or :base for that size\n"
+                 "    opus-mt/en-de           Helsinki-NLP/opus-mt-en-de of Hugging Face\n"
+                 "    argos/en-de\n"
+                 "    hf/OWNER/REPO           with @REVISION for that one\n"
+                 "    https://...             an archive with any model that can be converted\n",
+        .after =
+            "A proxy is what HTTPS_PROXY and NO_PROXY say. What was cut off goes on with the next "
+            "run. A server takes\nnew models when it is told to reload (SIGHUP).\n",
+        .groups = groups,
+        .n_groups = 1,
+        .min_words = 1,
+        .max_words = -1,
+        .words = "at least one source"};
+    int n = 0;
+    dg_fields_default(groups);
+    int status = dg_command_read(&command, argc, argv, &n);
+    if (status >= 0)
+        return status;
+    const char *wrong = check(&o, n, hex);
+    if (wrong)
+        return dg_command_refuse("dragoman pull", "%s", wrong);
+    o.pull.models = o.pull.models ? o.pull.models : dg_installed_models(where, sizeof where);
+    o.pull.int8 = o.type == 0;
+    o.pull.type = stored[o.type];
+    if (dg_installed_is_bundle(o.pull.models))
+        return dg_command_refuse("dragoman pull",
+            "%s is a bundle itself: name a directory of bundles with --models", o.pull.models);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
+    signal(SIGPIPE, SIG_IGN);
+    return run(&o, argv + 1, n, &err) ? dg_cli_fail("pull", &err) : 0;
+}

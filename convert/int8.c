@@ -1,0 +1,39 @@
+#include "convert/int8.h"
+
+#include "model/params.h"
+
+#include <string.h>
+
+enum dg_quantize_as dg_convert_int8_choose(const struct dg_config *c, const char *name)
+{
+    for (size_t i = 0; i < dg_params_count(c); i++) {
+        struct dg_param_info info;
+        dg_params_info(c, i, &info);
+        if (strcmp(info.name, name) != 0)
+            continue;
+        if (info.use & DG_USE_MATRIX)
+            return DG_QUANTIZE_MATRIX;
+        /* Learned positions are tables, too, but small, and added to everything. */
+        bool embedding = info.offset == offsetof(struct dg_params, src_embed) ||
+                         info.offset == offsetof(struct dg_params, tgt_embed);
+        return embedding ? DG_QUANTIZE_TABLE : DG_QUANTIZE_NO;
+    }
+    return DG_QUANTIZE_NO;
+}
+
+static enum dg_quantize_as choose(void *arg, const char *name)
+{
+    return dg_convert_int8_choose(arg, name);
+}
+
+int dg_convert_int8(const char *from, const char *to, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    struct dg_config config;
+    int rc = dg_bundle_open(from, &b, err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), &config, err);
+    dg_bundle_close(b);
+    const struct dg_quantize q = {.bundle = from, .out = to, .choose = choose, .arg = &config};
+    return rc ? rc : dg_quantize_bundle(&q, err);
+}

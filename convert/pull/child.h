@@ -1,0 +1,25 @@
+/* Work on a stranger's bytes in a process of its own that has no network, where the kernel lets us
+ * take it away. Whatever becomes of it, the caller goes on. One thread at a time, and no other
+ * thread may run: the child is a fork. */
+#ifndef DG_CONVERT_PULL_CHILD_H
+#define DG_CONVERT_PULL_CHILD_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct dg_child_report {
+    /* The kernel refused a namespace without network. */
+    bool has_network;
+    /* What the work has to say: a sentence and its translation. */
+    char source[256], answer[512];
+    /* The bundle's directory. */
+    char name[128];
+};
+
+/* Run work(arg, report, err) in a child and give its result. DG_EINTERNAL: it crashed or was
+ * killed. */
+int dg_child_run(int (*work)(void *arg, struct dg_child_report *r, struct dg_error *err), void *arg,
+    struct dg_child_report *out, struct dg_error *err);
+
+#endif

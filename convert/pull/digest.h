@@ -1,0 +1,25 @@
+/* Hashes of a file while it arrives: SHA-256, and the SHA-1 that git names its content by. One
+ * thread at a time. */
+#ifndef DG_CONVERT_PULL_DIGEST_H
+#define DG_CONVERT_PULL_DIGEST_H
+
+#include <sha1.h>
+#include <sha2.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DG_SHA256_DIGITS = 64, DG_GIT_DIGITS = 40 };
+
+struct dg_digest {
+    SHA2_CTX sha256;
+    SHA1_CTX git;
+};
+
+/* git hashes the size first; any number will do where nobody asks for its name. */
+void dg_digest_begin(struct dg_digest *d, uint64_t size);
+void dg_digest_add(struct dg_digest *d, const void *data, size_t n);
+/* Lower-case hexadecimal digits. */
+void dg_digest_end(
+    struct dg_digest *d, char sha256[DG_SHA256_DIGITS + 1], char git[DG_GIT_DIGITS + 1]);
+
+#endif

@@ -1,0 +1,45 @@
+/* Models of other services, fetched, converted and installed. Prints what it does to standard
+ * output, and how far a download is to standard error. One thread at a time, no other may run. */
+#ifndef DG_CONVERT_PULL_PULL_H
+#define DG_CONVERT_PULL_PULL_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "convert/pull/child.h"
+#include "kernels/backend.h"
+
+#include <stdbool.h>
+
+struct dg_pull {
+    /* The directory of models. */
+    const char *models;
+    /* The bundle's name; NULL: by its source. */
+    const char *name;
+    /* NULL: what the index or the model says. */
+    const char *source_lang, *target_lang;
+    /* In the place of the service's index, see convert/pull/lookup.h; or NULL. */
+    const char *index;
+    /* Of the one file that is fetched, in lower case; or NULL. */
+    const char *sha256;
+    /* See convert/pull/download.h; or NULL. */
+    const char *ca_file;
+    uint32_t stall_seconds;
+    /* Where files arrive; NULL: $XDG_CACHE_HOME/dragoman or ~/.cache/dragoman. */
+    const char *cache;
+    bool quiet;
+    /* What is installed is left, and no index asked about it. */
+    bool if_missing;
+    bool int8;
+    enum dg_type type;
+    /* See convert/pull/install.h. */
+    int (*prove)(const char *dir, struct dg_child_report *r, struct dg_error *err);
+};
+
+int dg_pull_source(const struct dg_pull *p, const char *source, struct dg_error *err);
+/* Files (or one directory) that are on disk already; no network is touched. */
+int dg_pull_files(const struct dg_pull *p, char *const *paths, size_t n, struct dg_error *err);
+/* Append what the service has. */
+int dg_pull_list(
+    const struct dg_pull *p, const char *service, struct dg_buffer *out, struct dg_error *err);
+
+#endif

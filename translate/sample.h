@@ -1,0 +1,8 @@
+/* A short sentence in a language, to try a model with. Any thread. */
+#ifndef DG_TRANSLATE_SAMPLE_H
+#define DG_TRANSLATE_SAMPLE_H
+
+/* By the first part of a code such as "pt-BR", in any letter case; English where we have none. */
+const char *dg_sample_sentence(const char *language);
+
+#endif
