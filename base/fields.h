@@ -38,9 +38,9 @@ enum dg_field_kind {
     DG_FIELD_TEXT,
     /* struct dg_field_list: an option that may be given `max` times. Not in JSON. */
     DG_FIELD_LIST,
-    /* A text that `take` reads. Not in JSON. */
+    /* A text that `take` reads; in JSON a string. Not written to JSON. */
     DG_FIELD_CUSTOM,
-    /* A key of a JSON object that the caller reads itself: a nested object, a list. */
+    /* Any JSON value, which `read` reads, or the caller: a nested object, a list. JSON only. */
     DG_FIELD_OTHER,
 };
 
@@ -79,6 +79,8 @@ struct dg_field {
     unsigned flags;
     /* DG_FIELD_CUSTOM: put what `text` says into the struct `out`; `name` is for messages. */
     int (*take)(const char *name, const char *text, void *out, struct dg_error *err);
+    /* DG_FIELD_OTHER: put value v into the struct `out`; NULL: the caller reads it. */
+    int (*read)(const char *name, const struct dg_json *v, void *out, struct dg_error *err);
 };
 
 #define DG_FIELD_AT(type, member) offsetof(type, member), sizeof(((type *)0)->member)

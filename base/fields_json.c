@@ -49,11 +49,13 @@ static int read_field(const struct dg_field *f, const char *where, const char *k
         break;
     case DG_FIELD_WORD:
     case DG_FIELD_STRING:
-    case DG_FIELD_TEXT: rc = dg_json_field_string(o, where, key, &text, err); break;
+    case DG_FIELD_TEXT:
+    case DG_FIELD_CUSTOM: rc = dg_json_field_string(o, where, key, &text, err); break;
+    case DG_FIELD_OTHER:
+        full_name(name, where, key);
+        return f->read ? f->read(name, dg_json_get(o, key), out, err) : DG_OK;
     case DG_FIELD_MARK:
-    case DG_FIELD_LIST:
-    case DG_FIELD_CUSTOM:
-    case DG_FIELD_OTHER: return DG_OK;
+    case DG_FIELD_LIST: return DG_OK;
     }
     return rc ? rc : dg_field_set(f, full_name(name, where, key), text, out, err);
 }

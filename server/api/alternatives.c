@@ -3,39 +3,6 @@
 #include "server/api/endpoints.h"
 #include "server/http/reply.h"
 
-#define DEFAULT_N 5
-#define MAX_N 16
-
-static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
-    struct dg_error *err)
-{
-    static const char *const allowed[] = {"text", "target_prefix", "source", "target", "n",
-        "beam_size", "length_penalty", "timeout_ms", NULL};
-    int64_t wanted = DEFAULT_N;
-    struct dg_text prefix = {0};
-    int rc = dg_request_make_items(r, 1, err);
-    struct dg_item *item = r->items;
-    if (rc == DG_OK)
-        rc = dg_read_object(body, n, allowed, &r->body, err);
-    if (rc == DG_OK)
-        rc = dg_read_one_text(r->body, NULL, item, err);
-    if (rc == DG_OK)
-        rc = dg_read_text(r->body, NULL, "target_prefix", &prefix, err);
-    if (rc == DG_OK)
-        rc = dg_read_languages(r->body, NULL, item, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_int(r->body, NULL, "n", 1, MAX_N, &wanted, err);
-    if (rc == DG_OK)
-        rc = dg_read_search(r->body, NULL, limits, &item->options.search, err);
-    if (rc == DG_OK)
-        rc = dg_read_timeout(r->body, limits->timeout_ms, &r->timeout_ms, err);
-    if (rc != DG_OK)
-        return rc;
-    item->options.alternatives = (uint32_t)wanted;
-    item->options.target_prefix = prefix.s;
-    return dg_read_characters(item, NULL, limits->characters, err);
-}
-
 static int plan(const struct dg_item *item, size_t text, const struct dg_translator *t,
     const struct dg_text *read, const struct dg_translate_options *o, struct dg_job **out,
     struct dg_error *err)
@@ -65,6 +32,7 @@ static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *
 }
 
 const struct dg_endpoint dg_endpoint_alternatives = {
-    .read = read,
+    .fields = {DG_BODY_TEXT, DG_BODY_GIVEN_PREFIX, DG_BODY_LANGUAGES, DG_BODY_N, DG_BODY_SEARCH,
+        DG_BODY_TIMEOUT_MS},
     .kind = {.plan = plan, .write = write, .fail = dg_reply_failure},
 };

@@ -12,63 +12,21 @@
 /* What is asked for besides. */
 struct wanted {
     enum dg_attention_kind kind;
-    int64_t layer; /* 0: all */
+    /* 0: all */
+    int64_t layer;
 };
 
-static int read_kind(const struct dg_json *root, enum dg_attention_kind *out, struct dg_error *err)
+static int take(struct dg_request *r, const struct dg_body *b, struct dg_error *err)
 {
-    static const char *const names[] = {"encoder", "decoder", "cross"};
-    const char *name = "cross";
-    int rc = dg_json_field_string(root, NULL, "kind", &name, err);
-    for (int i = 0; rc == DG_OK && i < 3; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *out = (enum dg_attention_kind)i;
-            return DG_OK;
-        }
-    }
-    return rc != DG_OK ? rc
-                       : dg_error_field(err, DG_EINVAL, "kind",
-                             "kind must be encoder, decoder or cross, not \"%.40s\"", name);
-}
-
-static int read_texts(struct dg_request *r, struct dg_item *item, struct dg_error *err)
-{
-    int rc = dg_read_one_text(r->body, NULL, item, err);
-    if (rc != DG_OK || !dg_json_get(r->body, "translation"))
-        return rc;
-    item->given = dg_arena_array(&r->arena, 1, sizeof *item->given);
-    if (!item->given)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text");
-    return dg_read_text(r->body, NULL, "translation", item->given, err);
-}
-
-static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
-    struct dg_error *err)
-{
-    static const char *const allowed[] = {"text", "translation", "source", "target", "kind",
-        "layer", "beam_size", "timeout_ms", NULL};
     struct wanted *w = dg_arena_alloc(&r->arena, sizeof *w);
     int rc = w ? dg_request_make_items(r, 1, err)
                : dg_error_set(err, DG_ENOMEM, "no memory for a request");
-    struct dg_item *item = r->items;
-    if (rc == DG_OK)
-        rc = dg_read_object(body, n, allowed, &r->body, err);
-    if (rc == DG_OK)
-        rc = read_texts(r, item, err);
-    if (rc == DG_OK)
-        rc = dg_read_languages(r->body, NULL, item, err);
-    if (rc == DG_OK)
-        rc = read_kind(r->body, &w->kind, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_int(r->body, NULL, "layer", 1, 1000, &w->layer, err);
-    if (rc == DG_OK)
-        rc = dg_read_search(r->body, NULL, limits, &item->options.search, err);
-    if (rc == DG_OK)
-        rc = dg_read_timeout(r->body, limits->timeout_ms, &r->timeout_ms, err);
     if (rc != DG_OK)
         return rc;
-    item->extra = w;
-    return dg_read_characters(item, NULL, limits->characters, err);
+    *w = (struct wanted){(enum dg_attention_kind)b->kind, b->layer};
+    dg_body_put(b, 0, 1, r->items);
+    r->items->extra = w;
+    return DG_OK;
 }
 
 static int check(const struct dg_item *item, struct dg_error *err)
@@ -157,6 +115,8 @@ static int work(struct dg_item *item, struct dg_error *err)
 }
 
 const struct dg_endpoint dg_endpoint_attention = {
-    .read = read,
+    .fields = {DG_BODY_TEXT, DG_BODY_GIVEN_ONE, DG_BODY_LANGUAGES, DG_BODY_KIND, DG_BODY_LAYER,
+        DG_BODY_BEAM_SIZE, DG_BODY_TIMEOUT_MS},
+    .take = take,
     .kind = {.check = check, .work = work, .fail = dg_reply_failure},
 };

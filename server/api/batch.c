@@ -39,26 +39,20 @@ static int read_id(
 static int read_item(const struct dg_json *o, const char *where, const struct dg_limits *limits,
     struct dg_item *item, struct dg_error *err)
 {
-    static const char *const allowed[] = {"id", "text", "source", "target", DG_OPTION_KEYS, NULL};
-    if (dg_json_typeof(o) != DG_JSON_OBJECT)
-        return dg_error_field(err, DG_EINVAL, where, "%s must be an object, not %s", where,
-            dg_json_type_name(dg_json_typeof(o)));
-    int rc = read_id(o, where, &item->extra, err);
+    static const enum dg_body_field fields[] = {
+        DG_BODY_ID, DG_BODY_TEXT, DG_BODY_LANGUAGES, DG_BODY_OPTIONS, DG_BODY_END};
+    struct dg_body b;
+    dg_body_init(&b, item->request, limits);
+    int rc = read_id(o, where, &item->extra, err); /* first: an error is told with it, too */
     if (rc == DG_OK)
-        rc = dg_json_only(o, where, allowed, err);
-    if (rc == DG_OK)
-        rc = dg_read_one_text(o, where, item, err);
-    if (rc == DG_OK)
-        rc = dg_read_languages(o, where, item, err);
-    if (rc == DG_OK)
-        rc = dg_read_options(o, where, limits, &item->options, err);
-    if (rc == DG_OK)
-        rc = dg_read_characters(item, where, limits->characters, err);
-    if (rc == DG_OK && strcmp(item->source, DG_SOURCE_AUTO) == 0) {
-        item->detected = true;
-        rc = dg_source_detect(item->request, item->texts, &item->source, &item->confidence, err);
-    }
-    return rc;
+        rc = dg_body_read(&b, o, where, fields, err);
+    if (rc != DG_OK)
+        return rc;
+    dg_body_put(&b, 0, 1, item);
+    if (strcmp(item->source, DG_SOURCE_AUTO) != 0)
+        return DG_OK;
+    item->detected = true;
+    return dg_source_detect(item->request, item->texts, &item->source, &item->confidence, err);
 }
 
 /* The item's own error is kept with it; only memory can fail for all. */
@@ -79,42 +73,28 @@ static int take_item(const struct dg_json *o, const struct dg_limits *limits, st
     return DG_OK;
 }
 
-static int read_items(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
+static int take(struct dg_request *r, const struct dg_body *b, struct dg_error *err)
 {
     const struct dg_json *list = dg_json_get(r->body, "items");
     size_t n = dg_json_length(list), characters = 0;
-    if (!list)
-        return dg_error_field(err, DG_EINVAL, "items", "items is missing");
     if (dg_json_typeof(list) != DG_JSON_ARRAY)
         return dg_error_field(err, DG_EINVAL, "items", "items must be an array, not %s",
             dg_json_type_name(dg_json_typeof(list)));
     if (n == 0)
         return dg_error_field(err, DG_EINVAL, "items", "items is an empty array");
-    if (n > limits->items)
-        return dg_error_field(
-            err, DG_ELIMIT, "items", "the batch has %zu items, the limit is %zu", n, limits->items);
+    if (n > b->limits->items)
+        return dg_error_field(err, DG_ELIMIT, "items", "the batch has %zu items, the limit is %zu",
+            n, b->limits->items);
     int rc = dg_request_make_items(r, n, err);
     for (size_t i = 0; i < n && rc == DG_OK; i++) {
-        rc = take_item(dg_json_at(list, i), limits, &r->items[i], err);
+        rc = take_item(dg_json_at(list, i), b->limits, &r->items[i], err);
         characters += r->items[i].wrong ? 0 : r->items[i].characters;
     }
-    if (rc == DG_OK && characters > limits->all_characters)
+    if (rc == DG_OK && characters > b->limits->all_characters)
         return dg_error_field(err, DG_ELIMIT, "items",
-            "the batch has %zu characters, the limit is %zu", characters, limits->all_characters);
+            "the batch has %zu characters, the limit is %zu", characters,
+            b->limits->all_characters);
     return rc;
-}
-
-static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
-    struct dg_error *err)
-{
-    static const char *const allowed[] = {"items", "priority", "timeout_ms", NULL};
-    r->priority = DG_CLASS_BULK;
-    int rc = dg_read_object(body, n, allowed, &r->body, err);
-    if (rc == DG_OK)
-        rc = dg_read_priority(r->body, &r->priority, err);
-    if (rc == DG_OK)
-        rc = dg_read_timeout(r->body, limits->timeout_ms, &r->timeout_ms, err);
-    return rc == DG_OK ? read_items(r, limits, err) : rc;
 }
 
 /* ---- writing ---- */
@@ -181,7 +161,8 @@ static int write_whole(const struct dg_request *r, struct dg_buffer *out, struct
 }
 
 const struct dg_endpoint dg_endpoint_batch = {
-    .read = read,
+    .fields = {DG_BODY_BULK_PRIORITY, DG_BODY_TIMEOUT_MS, DG_BODY_ITEMS},
+    .take = take,
     .kind = {.may_pivot = true,
         .fed = true,
         .write = write,

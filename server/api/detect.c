@@ -6,19 +6,6 @@
 #include "server/models/models.h"
 #include "text/detect/detect.h"
 
-static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
-    struct dg_error *err)
-{
-    static const char *const allowed[] = {"text", NULL};
-    int rc = dg_request_make_items(r, 1, err);
-    struct dg_item *item = r->items;
-    if (rc == DG_OK)
-        rc = dg_read_object(body, n, allowed, &r->body, err);
-    if (rc == DG_OK)
-        rc = dg_read_texts(r->body, "text", limits, &r->arena, &item->texts, &item->n_texts, err);
-    return rc == DG_OK ? dg_read_characters(item, NULL, limits->characters, err) : rc;
-}
-
 static struct dg_json *describe(const char *const *languages, size_t n, const struct dg_text *text)
 {
     struct dg_json *o = dg_json_new_object();
@@ -47,7 +34,8 @@ static struct dg_json *detect(struct dg_app *app, const struct dg_item *item)
 /* It is answered at once, without models or the queue: read as the others are, and nothing else. */
 void dg_api_detect(struct dg_app *app, struct dg_http_exchange *x)
 {
-    static const struct dg_request_kind kind = {.fail = dg_reply_failure};
+    static const struct dg_endpoint endpoint = {
+        .fields = {DG_BODY_TEXTS}, .kind = {.fail = dg_reply_failure}};
     const struct dg_http_request *request = dg_http_request(x);
     const struct dg_limits limits = dg_endpoint_limits(app, false);
     struct dg_request *r = NULL;
@@ -55,9 +43,9 @@ void dg_api_detect(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply reply = {0};
     if (!dg_endpoint_accept(app, x))
         return;
-    int rc = dg_request_open(app, x, &kind, &r, &err);
+    int rc = dg_request_open(app, x, &endpoint.kind, &r, &err);
     if (rc == DG_OK)
-        rc = read(r, request->body, request->body_len, &limits, &err);
+        rc = dg_endpoint_read(&endpoint, r, request->body, request->body_len, &limits, &err);
     if (rc == DG_OK)
         dg_reply_json_take(&reply, 200, detect(app, r->items));
     else

@@ -82,7 +82,7 @@ static int read_timeout(struct dg_request *r, int64_t limit_ms, struct dg_error 
     if (r->timeout_ms > 0)
         return DG_OK;
     r->timeout_ms = limit_ms;
-    return header ? dg_read_timeout_header(header, limit_ms, &r->timeout_ms, err) : DG_OK;
+    return header ? dg_body_timeout_header(header, limit_ms, &r->timeout_ms, err) : DG_OK;
 }
 
 /* Take the characters of the items that are well-formed from the key's day; those that are not
@@ -95,6 +95,25 @@ static int use_quota(const struct dg_request *r, struct dg_error *err)
     return dg_gate_use(r->app->auth, r->x, characters, err);
 }
 
+int dg_endpoint_read(const struct dg_endpoint *endpoint, struct dg_request *r, const char *body,
+    size_t n, const struct dg_limits *limits, struct dg_error *err)
+{
+    struct dg_body b;
+    dg_body_init(&b, r, limits);
+    int rc = dg_body_parse(r, body, n, err);
+    if (rc == DG_OK)
+        rc = dg_body_read(&b, r->body, NULL, endpoint->fields, err);
+    r->priority = b.priority;
+    r->timeout_ms = b.timeout_ms;
+    if (rc == DG_OK && endpoint->take)
+        return endpoint->take(r, &b, err);
+    if (rc == DG_OK)
+        rc = dg_request_make_items(r, 1, err);
+    if (rc == DG_OK)
+        dg_body_put(&b, 0, b.n_texts, r->items);
+    return rc;
+}
+
 void dg_endpoint_handle(
     struct dg_app *app, struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
 {
@@ -103,11 +122,13 @@ void dg_endpoint_handle(
     struct dg_request *r = NULL;
     struct dg_http_reply reply = {0};
     struct dg_error err = {0};
-    if (endpoint->any_type ? !accept_any(app, x, endpoint) : !dg_endpoint_accept(app, x))
+    if (endpoint->read ? !accept_any(app, x, endpoint) : !dg_endpoint_accept(app, x))
         return;
     int rc = dg_request_open(app, x, &endpoint->kind, &r, &err);
     if (rc == DG_OK)
-        rc = endpoint->read(r, request->body, request->body_len, &limits, &err);
+        rc = endpoint->read
+                 ? endpoint->read(r, &limits, &err)
+                 : dg_endpoint_read(endpoint, r, request->body, request->body_len, &limits, &err);
     if (rc == DG_OK)
         rc = read_timeout(r, limits.timeout_ms, &err);
     if (rc == DG_OK)

@@ -21,40 +21,41 @@ int dg_source_detect(struct dg_request *r, const struct dg_text *text, const cha
     return *code ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language code");
 }
 
-int dg_mixed_make(
-    struct dg_request *r, struct dg_mixed *m, const struct dg_item *as, struct dg_error *err)
+/* In which languages the texts are. Do they differ? */
+static int find_sources(struct dg_request *r, struct dg_mixed *m, const struct dg_body *b,
+    bool *differ, struct dg_error *err)
 {
-    const size_t n = as->n_texts;
-    int rc = DG_OK;
+    for (size_t i = 0; i < m->n; i++) {
+        struct dg_mixed_text *t = &m->texts[i];
+        t->source = b->source;
+        t->characters = dg_utf8_count(b->texts[i].s, b->texts[i].len);
+        int rc = m->detected ? dg_source_detect(r, &b->texts[i], &t->source, &t->confidence, err)
+                             : DG_OK;
+        if (rc != DG_OK)
+            return rc;
+        *differ |= strcmp(t->source, m->texts[0].source) != 0;
+    }
+    return DG_OK;
+}
+
+int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const struct dg_body *b,
+    unsigned flags, struct dg_error *err)
+{
+    struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
+    struct dg_mixed_text *texts = dg_arena_array(&r->arena, b->n_texts, sizeof *texts);
     bool differ = false;
-    m->n = n;
-    m->detected = strcmp(as->source, DG_SOURCE_AUTO) == 0;
-    m->texts = dg_arena_array(&r->arena, n, sizeof *m->texts);
-    if (!m->texts)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", n);
-    for (size_t i = 0; i < n; i++) {
-        m->texts[i].source = as->source;
-        m->texts[i].characters = dg_utf8_count(as->texts[i].s, as->texts[i].len);
-    }
-    for (size_t i = 0; i < n && m->detected && rc == DG_OK; i++)
-        rc = dg_source_detect(r, &as->texts[i], &m->texts[i].source, &m->texts[i].confidence, err);
-    for (size_t i = 1; i < n && rc == DG_OK; i++)
-        differ |= strcmp(m->texts[i].source, m->texts[0].source) != 0;
+    if (!m || !texts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", b->n_texts);
+    *m = (struct dg_mixed){kind, texts, b->n_texts, strcmp(b->source, DG_SOURCE_AUTO) == 0, flags};
+    int rc = find_sources(r, m, b, &differ, err);
     if (rc == DG_OK)
-        rc = dg_request_make_items(r, differ ? n : 1, err);
-    if (rc != DG_OK)
-        return rc;
+        rc = dg_request_make_items(r, differ ? m->n : 1, err);
     for (size_t i = 0; i < r->n && rc == DG_OK; i++) {
-        struct dg_item *item = &r->items[i];
-        item->source = m->texts[i].source;
-        item->target = as->target;
-        item->options = as->options;
-        item->texts = &as->texts[i];
-        item->n_texts = differ ? 1 : n;
-        rc = dg_read_characters(item, NULL, SIZE_MAX, err);
+        dg_body_put(b, i, differ ? 1 : m->n, &r->items[i]);
+        r->items[i].source = texts[i].source;
     }
-    if (differ)
-        r->kind = m->each;
+    if (rc == DG_OK && differ)
+        r->kind = kind->each;
     r->extra = m;
     return rc;
 }
@@ -71,7 +72,7 @@ int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error
         dg_json_append_take(list, o);
     }
     if (rc == DG_OK)
-        m->reply(m, list, &usage, &item->answer);
+        m->kind->reply(m, list, &usage, &item->answer);
     dg_json_free(list);
     return rc;
 }
@@ -109,7 +110,7 @@ int dg_mixed_write_whole(const struct dg_request *r, struct dg_buffer *out, stru
                                       : NULL);
     }
     if (dg_json_length(list) == m->n)
-        m->reply(m, list, &r->usage, out);
+        m->kind->reply(m, list, &r->usage, out);
     else
         dg_error_set(err, DG_ENOMEM, "no memory for %zu answers", m->n);
     dg_json_free(list);

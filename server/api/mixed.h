@@ -4,7 +4,7 @@
 #ifndef DG_SERVER_API_MIXED_H
 #define DG_SERVER_API_MIXED_H
 
-#include "server/api/read.h"
+#include "server/api/endpoints.h"
 
 #define DG_SOURCE_AUTO "auto"
 
@@ -17,7 +17,19 @@ struct dg_mixed_text {
     size_t characters;
 };
 
+struct dg_mixed;
+
+/* What is a dialect's own. Static storage. */
+struct dg_mixed_kind {
+    /* Append the reply's body. translations: an array [n] of what /v1 calls a translation. */
+    void (*reply)(const struct dg_mixed *m, struct dg_json *translations,
+        const struct dg_usage *usage, struct dg_buffer *out);
+    /* the request's kind where each text is an item: DG_MIXED_EACH */
+    const struct dg_request_kind *each;
+};
+
 struct dg_mixed {
+    const struct dg_mixed_kind *kind;
     /* [n], the arena's */
     struct dg_mixed_text *texts;
     size_t n;
@@ -25,11 +37,6 @@ struct dg_mixed {
     bool detected;
     /* the dialect's own */
     unsigned flags;
-    /* Append the reply's body. translations: an array [n] of what /v1 calls a translation. */
-    void (*reply)(const struct dg_mixed *m, struct dg_json *translations,
-        const struct dg_usage *usage, struct dg_buffer *out);
-    /* the request's kind where each text is an item */
-    const struct dg_request_kind *each;
 };
 
 /* Which of the served languages a text is in: *code, the arena's, and how surely, 0 to 100.
@@ -37,11 +44,10 @@ struct dg_mixed {
 int dg_source_detect(struct dg_request *r, const struct dg_text *text, const char **code,
     int *confidence, struct dg_error *err);
 
-/* Make items of the texts of `as`, with its languages and options, for a request whose kind writes
- * with the functions below. m: the arena's; zeroed but for reply, each and flags. DG_ENOTFOUND
+/* Make items of what was read, for a request whose kind writes with dg_mixed_write. DG_ENOTFOUND
  * where nothing is served. */
-int dg_mixed_make(
-    struct dg_request *r, struct dg_mixed *m, const struct dg_item *as, struct dg_error *err);
+int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const struct dg_body *b,
+    unsigned flags, struct dg_error *err);
 
 /* For struct dg_request_kind. Of a request whose texts are one item: */
 int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
@@ -49,5 +55,10 @@ int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error
 int dg_mixed_write_one(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
 void dg_mixed_write_error(struct dg_item *item, const struct dg_error *err);
 int dg_mixed_write_whole(const struct dg_request *r, struct dg_buffer *out, struct dg_error *err);
+#define DG_MIXED_EACH(failure)                                                                     \
+    {                                                                                              \
+        .may_pivot = true, .fed = true, .write = dg_mixed_write_one,                               \
+        .write_error = dg_mixed_write_error, .write_whole = dg_mixed_write_whole, .fail = failure  \
+    }
 
 #endif

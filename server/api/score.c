@@ -3,33 +3,6 @@
 #include "server/api/endpoints.h"
 #include "server/http/reply.h"
 
-static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
-    struct dg_error *err)
-{
-    static const char *const allowed[] = {
-        "text", "translation", "source", "target", "timeout_ms", NULL};
-    size_t n_given = 0;
-    int rc = dg_request_make_items(r, 1, err);
-    struct dg_item *item = r->items;
-    if (rc == DG_OK)
-        rc = dg_read_object(body, n, allowed, &r->body, err);
-    if (rc == DG_OK)
-        rc = dg_read_texts(r->body, "text", limits, &r->arena, &item->texts, &item->n_texts, err);
-    if (rc == DG_OK)
-        rc = dg_read_texts(r->body, "translation", limits, &r->arena, &item->given, &n_given, err);
-    if (rc == DG_OK && n_given != item->n_texts)
-        rc = dg_error_field(err, DG_EINVAL, "translation",
-            "translation has %zu texts, text has %zu", n_given, item->n_texts);
-    if (rc == DG_OK)
-        rc = dg_read_languages(r->body, NULL, item, err);
-    if (rc == DG_OK)
-        rc = dg_read_timeout(r->body, limits->timeout_ms, &r->timeout_ms, err);
-    if (rc == DG_OK)
-        rc = dg_read_characters(item, NULL, limits->characters, err);
-    item->options.search.alpha = -1; /* the model's */
-    return rc;
-}
-
 static int plan(const struct dg_item *item, size_t text, const struct dg_translator *t,
     const struct dg_text *read, const struct dg_translate_options *o, struct dg_job **out,
     struct dg_error *err)
@@ -73,6 +46,6 @@ static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *
 }
 
 const struct dg_endpoint dg_endpoint_score = {
-    .read = read,
+    .fields = {DG_BODY_TEXTS, DG_BODY_GIVEN, DG_BODY_LANGUAGES, DG_BODY_TIMEOUT_MS},
     .kind = {.plan = plan, .write = write, .fail = dg_reply_failure},
 };

@@ -16,46 +16,15 @@ static void reply(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
-/* Where the texts are in several languages. */
-static const struct dg_request_kind each = {.may_pivot = true,
-    .fed = true,
-    .write = dg_mixed_write_one,
-    .write_error = dg_mixed_write_error,
-    .write_whole = dg_mixed_write_whole,
-    .fail = dg_reply_failure};
-
-static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
-    struct dg_error *err)
+static int take(struct dg_request *r, const struct dg_body *b, struct dg_error *err)
 {
-    static const char *const allowed[] = {
-        "text", "source", "target", "stream", "priority", "timeout_ms", DG_OPTION_KEYS, NULL};
-    struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
-    struct dg_item as = {0};
-    bool stream = false;
-    if (!m)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
-    int rc = dg_read_object(body, n, allowed, &r->body, err);
-    if (rc == DG_OK)
-        rc = dg_read_texts(r->body, "text", limits, &r->arena, &as.texts, &as.n_texts, err);
-    if (rc == DG_OK)
-        rc = dg_read_languages(r->body, NULL, &as, err);
-    if (rc == DG_OK)
-        rc = dg_read_options(r->body, NULL, limits, &as.options, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_bool(r->body, NULL, "stream", &stream, err);
-    if (rc == DG_OK)
-        rc = dg_read_priority(r->body, &r->priority, err);
-    if (rc == DG_OK)
-        rc = dg_read_timeout(r->body, limits->timeout_ms, &r->timeout_ms, err);
-    if (rc == DG_OK)
-        rc = dg_read_characters(&as, NULL, limits->characters, err);
-    *m = (struct dg_mixed){.reply = reply, .each = &each};
-    if (rc == DG_OK)
-        rc = dg_mixed_make(r, m, &as, err);
-    if (rc == DG_OK && stream && r->n > 1)
+    static const struct dg_request_kind each = DG_MIXED_EACH(dg_reply_failure);
+    static const struct dg_mixed_kind kind = {reply, &each};
+    int rc = dg_mixed_make(r, &kind, b, 0, err);
+    if (rc == DG_OK && b->stream && r->n > 1)
         rc = dg_error_field(err, DG_EINVAL, "stream",
             "stream cannot be had with source \"auto\" for texts in several languages");
-    r->shape = stream ? DG_SHAPE_EVENTS : DG_SHAPE_WHOLE;
+    r->shape = b->stream ? DG_SHAPE_EVENTS : DG_SHAPE_WHOLE;
     return rc;
 }
 
@@ -84,7 +53,9 @@ static void write_end(const struct dg_item *item, const struct dg_error *err, st
 }
 
 const struct dg_endpoint dg_endpoint_translate = {
-    .read = read,
+    .fields = {DG_BODY_TEXTS, DG_BODY_LANGUAGES, DG_BODY_OPTIONS, DG_BODY_STREAM, DG_BODY_PRIORITY,
+        DG_BODY_TIMEOUT_MS},
+    .take = take,
     .kind = {.may_pivot = true,
         .write = dg_mixed_write,
         .write_sentence = write_sentence,

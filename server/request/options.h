@@ -1,5 +1,5 @@
 /* How a translation is wanted: what requests of every kind have in common. A new option is a field
- * here, a line in dg_request_options_plan and one in the reader of each dialect (api/read.h). Plain
+ * here, a line in dg_request_options_plan and one in the table of a body (api/body_fields.c). Plain
  * data; any thread. */
 #ifndef DG_SERVER_REQUEST_OPTIONS_H
 #define DG_SERVER_REQUEST_OPTIONS_H

@@ -37,6 +37,15 @@ static int take_custom(const char *name, const char *text, void *out, struct dg_
     return text[0] == 'x' ? DG_OK : dg_error_field(err, DG_EINVAL, name, "%s: no x", name);
 }
 
+/* [a, b]: a colour with its number. */
+static int read_pair(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
+{
+    struct things *t = out;
+    t->action = (int)dg_json_int(dg_json_at(v, 1));
+    return dg_json_length(v) == 2 ? DG_OK
+                                  : dg_error_field(err, DG_EINVAL, name, "%s: no pair", name);
+}
+
 static const char *const colours[] = {"red", "green", "blue", NULL};
 static const char *const zero[] = {"zero", NULL};
 
@@ -62,6 +71,7 @@ static const struct dg_field rows[] = {
     {"custom", DG_FIELD_CUSTOM, AT(custom), .take = take_custom, .argument = "X",
         .help = "begins with x"},
     {"nested", DG_FIELD_OTHER, .help = "elsewhere"},
+    {"pair", DG_FIELD_OTHER, .read = read_pair, .help = "two"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -156,6 +166,10 @@ static void json(void **state)
         {"{\"small\":7,\"start\":3,\"ratio\":0,\"max_wait\":0.25,\"colour\":\"red\",\"path\":\"a\"}",
             "", ""},
         {"{\"start\":\"zero\",\"nested\":{},\"share\":0.05,\"small\":4.0}", "", ""},
+        {"{\"custom\":\"xyz\",\"pair\":[1,8]}", "", ""},
+        {"{\"custom\":\"y\"}", "at.custom", "at.custom: no x"},
+        {"{\"custom\":1}", "at.custom", "at.custom must be a string, not an integer"},
+        {"{\"pair\":[1]}", "at.pair", "at.pair: no pair"},
         {"{}", "", ""},
         {"[]", "at", "at must be an object, not an array"},
         {"{\"smal\":1}", "at.smal", "unknown field at.smal"},
@@ -189,6 +203,9 @@ static void json(void **state)
         } else if (i == 1) {
             assert_true(t.ratio == 0.05f);
             assert_int_equal(t.small, 4);
+        } else if (i == 2) {
+            assert_int_equal(t.custom, 3);
+            assert_int_equal(t.action, 8);
         }
         dg_json_free(v);
     }

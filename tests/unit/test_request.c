@@ -20,7 +20,7 @@ static struct dg_request *read_with(
     struct dg_request *r = NULL;
     dg_error_clear(err);
     assert_int_equal(dg_request_open(&app, NULL, &endpoint->kind, &r, err), 0);
-    assert_int_equal(endpoint->read(r, body, strlen(body), &limits, err), expected);
+    assert_int_equal(dg_endpoint_read(endpoint, r, body, strlen(body), &limits, err), expected);
     return r;
 }
 
@@ -135,7 +135,7 @@ static void timeouts(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dg_error err = {0};
         int64_t ms = 0;
-        int rc = dg_read_timeout_header(cases[i].text, 5000, &ms, &err);
+        int rc = dg_body_timeout_header(cases[i].text, 5000, &ms, &err);
         assert_int_equal(rc == 0, cases[i].ms > 0);
         assert_int_equal(ms, cases[i].ms);
     }

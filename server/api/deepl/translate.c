@@ -18,17 +18,16 @@ static int not_supported(const char *key, struct dg_error *err)
 }
 
 /* text: in JSON an array of strings (one alone will do), in a form as often as there are texts. */
-static int read_texts(
-    struct dg_request *r, const struct dg_limits *limits, struct dg_item *out, struct dg_error *err)
+static int read_texts(struct dg_body *b, struct dg_error *err)
 {
-    const struct dg_json *v = dg_json_get(r->body, "text");
+    const struct dg_json *v = dg_json_get(b->request->body, "text");
     struct dg_error why = {0};
     if (!v || dg_json_typeof(v) == DG_JSON_NULL ||
         (dg_json_typeof(v) == DG_JSON_ARRAY && dg_json_length(v) == 0))
         return dg_error_field(err, DG_EINVAL, "text", "Parameter 'text' not specified");
-    int rc = dg_read_texts(r->body, "text", limits, &r->arena, &out->texts, &out->n_texts, &why);
+    int rc = dg_body_read_texts(b, "text", v, &why);
     if (rc == DG_OK)
-        rc = dg_read_characters(out, NULL, limits->characters, &why);
+        rc = dg_body_check_characters(b, NULL, &why);
     return rc == DG_OK
                ? rc
                : dg_error_field(err, rc, "text", "Bad request. Reason: %.400s", why.message);
@@ -98,18 +97,19 @@ static const char *served_code(struct dg_request *r, const char *code, unsigned 
     return best ? dg_arena_strdup(&r->arena, best) : NULL;
 }
 
-static int read_languages(struct dg_request *r, struct dg_item *out, struct dg_error *err)
+static int read_languages(struct dg_body *b, struct dg_error *err)
 {
+    struct dg_request *r = b->request;
     const struct dg_json *source = dg_parameter(r->body, "source_lang");
     const char *from = dg_json_string(source, NULL);
     const char *to = dg_parameter_string(r->body, "target_lang");
-    out->target = to ? served_code(r, to, DG_TARGETS) : NULL;
-    out->source = DG_SOURCE_AUTO;
+    b->target = to ? served_code(r, to, DG_TARGETS) : NULL;
+    b->source = DG_SOURCE_AUTO;
     if (source)
-        out->source = from ? served_code(r, from, DG_SOURCES) : NULL;
-    if (!out->target)
+        b->source = from ? served_code(r, from, DG_SOURCES) : NULL;
+    if (!b->target)
         return not_supported("target_lang", err);
-    if (!out->source)
+    if (!b->source)
         return not_supported("source_lang", err);
     return DG_OK;
 }
@@ -136,45 +136,31 @@ static void reply(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
-/* Where the texts are in several languages. */
-static const struct dg_request_kind each = {.may_pivot = true,
-    .fed = true,
-    .write = dg_mixed_write_one,
-    .write_error = dg_mixed_write_error,
-    .write_whole = dg_mixed_write_whole,
-    .fail = dg_deepl_fail};
-
-static int read(struct dg_request *r, const char *body, size_t n, const struct dg_limits *limits,
-    struct dg_error *err)
+static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
-    struct dg_item as = {.options.search.alpha = -1}; /* the model's length penalty */
+    static const struct dg_request_kind each = DG_MIXED_EACH(dg_deepl_fail);
+    static const struct dg_mixed_kind kind = {reply, &each};
+    struct dg_body b;
     bool form;
-    (void)body; /* there is a query, too */
-    (void)n;
-    if (!m)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    dg_body_init(&b, r, limits);
     int rc = dg_parameters_read(r->x, &r->body, &form, err);
     if (rc == DG_OK)
-        rc = read_texts(r, limits, &as, err);
+        rc = read_texts(&b, err);
     if (rc == DG_OK)
-        rc = read_languages(r, &as, err);
+        rc = read_languages(&b, err);
     if (rc == DG_OK)
-        rc = dg_deepl_read_tags(r->body, &r->arena, &as.options, err);
+        rc = dg_deepl_read_tags(r->body, &r->arena, &b.options, err);
     if (rc == DG_OK)
         rc = read_options(
-            r->body, dg_parameter_string(r->body, "target_lang"), as.options.markup != NULL, err);
+            r->body, dg_parameter_string(r->body, "target_lang"), b.options.markup != NULL, err);
     if (rc != DG_OK)
         return rc;
-    *m = (struct dg_mixed){.reply = reply,
-        .each = &each,
-        .flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
-                 (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0)};
-    return dg_mixed_make(r, m, &as, err);
+    const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
+                           (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0);
+    return dg_mixed_make(r, &kind, &b, flags, err);
 }
 
 const struct dg_endpoint dg_deepl_translate = {
     .read = read,
-    .any_type = true,
     .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_deepl_fail},
 };

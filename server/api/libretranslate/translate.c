@@ -52,10 +52,11 @@ static int too_much(size_t size, size_t limit, struct dg_error *err)
 }
 
 /* q: a string, or in JSON an array of them; a form's first value. */
-static int read_q(struct dg_request *r, bool form, const struct dg_limits *limits,
-    struct dg_item *out, bool *array, struct dg_error *err)
+static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *err)
 {
-    const struct dg_json *q = dg_json_get(r->body, "q");
+    struct dg_arena *arena = &b->request->arena;
+    const struct dg_limits *limits = b->limits;
+    const struct dg_json *q = dg_json_get(b->request->body, "q");
     size_t characters = 0, len = 0;
     if (form && dg_json_typeof(q) == DG_JSON_ARRAY)
         q = dg_json_at(q, 0);
@@ -65,14 +66,14 @@ static int read_q(struct dg_request *r, bool form, const struct dg_limits *limit
         return dg_error_field(err, DG_EINVAL, "q", "Invalid request: missing q parameter");
     if (n > limits->texts)
         return too_much(n, limits->texts, err);
-    out->texts = dg_arena_array(&r->arena, n, sizeof *out->texts);
-    if (!out->texts)
+    b->texts = dg_arena_array(arena, n, sizeof *b->texts);
+    if (!b->texts)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", n);
-    for (; out->n_texts < n; out->n_texts++) {
-        struct dg_text *t = &out->texts[out->n_texts];
-        int rc = read_text(*array ? dg_json_at(q, out->n_texts) : q, t, err);
+    for (; b->n_texts < n; b->n_texts++) {
+        struct dg_text *t = &b->texts[b->n_texts];
+        int rc = read_text(*array ? dg_json_at(q, b->n_texts) : q, t, err);
         if (rc == DG_OK && form)
-            rc = unix_lines(&r->arena, t, err);
+            rc = unix_lines(arena, t, err);
         if (rc != DG_OK)
             return rc;
         characters += dg_utf8_count(t->s, t->len);
@@ -94,18 +95,16 @@ static int read_format(const struct dg_json *o, enum dg_format *out, struct dg_e
 }
 
 /* alternatives: so many besides the best one. */
-static int read_alternatives(const struct dg_json *o, const struct dg_limits *limits,
-    struct dg_search *search, bool *wanted, struct dg_error *err)
+static int read_alternatives(struct dg_body *b, struct dg_error *err)
 {
     int64_t n = 0;
-    int rc = dg_lt_alternatives(o, &n, err);
+    const struct dg_limits *limits = b->limits;
+    int rc = dg_lt_alternatives(b->request->body, &n, err);
     if (rc == DG_OK && n >= (int64_t)limits->beam)
         return dg_error_field(err, DG_EINVAL, "alternatives",
             "Invalid request: alternatives parameter (%" PRId64 ") exceeds limit (%" PRIu32 ")", n,
             limits->beam - 1);
-    search->alpha = -1; /* the model's */
-    search->n_best = n > 0 ? (uint32_t)n + 1 : 0;
-    *wanted = n > 0;
+    b->options.search.n_best = n > 0 ? (uint32_t)n + 1 : 0;
     return rc;
 }
 
@@ -184,48 +183,36 @@ static void reply(const struct dg_mixed *m, struct dg_json *translations,
 
 /* ---- the endpoint ---- */
 
-static const struct dg_request_kind each = {.may_pivot = true,
-    .fed = true,
-    .write = dg_mixed_write_one,
-    .write_error = dg_mixed_write_error,
-    .write_whole = dg_mixed_write_whole,
-    .fail = dg_libretranslate_fail};
-
-static int read(struct dg_request *r, const char *body, size_t n_body,
-    const struct dg_limits *limits, struct dg_error *err)
+static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
-    struct dg_item as = {0};
-    bool form = false, array = false, alternatives = false;
-    (void)body; /* there is a query, too */
-    (void)n_body;
-    if (!m)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    static const struct dg_request_kind each = DG_MIXED_EACH(dg_libretranslate_fail);
+    static const struct dg_mixed_kind kind = {reply, &each};
+    struct dg_models *models = r->app->models;
+    struct dg_body b;
+    bool form = false, array = false;
+    dg_body_init(&b, r, limits);
     int rc = dg_parameters_read(r->x, &r->body, &form, err);
     if (rc == DG_OK)
-        rc = read_q(r, form, limits, &as, &array, err);
+        rc = read_q(&b, form, &array, err);
     if (rc == DG_OK)
-        rc = dg_lt_string(r->body, "source", &as.source, err);
+        rc = dg_lt_string(r->body, "source", &b.source, err);
     if (rc == DG_OK)
-        rc = dg_lt_string(r->body, "target", &as.target, err);
+        rc = dg_lt_string(r->body, "target", &b.target, err);
     if (rc == DG_OK)
-        rc = read_format(r->body, &as.options.format, err);
+        rc = read_format(r->body, &b.options.format, err);
     if (rc == DG_OK)
-        rc = read_alternatives(r->body, limits, &as.options.search, &alternatives, err);
+        rc = read_alternatives(&b, err);
     if (rc == DG_OK)
-        rc = dg_lt_languages(r->app->models, &as.source, &as.target, err);
-    *m = (struct dg_mixed){.reply = reply,
-        .each = &each,
-        .flags = (array ? ARRAY : 0) | (alternatives ? ALTERNATIVES : 0)};
+        rc = dg_lt_languages(models, &b.source, &b.target, err);
     if (rc == DG_OK)
-        rc = dg_mixed_make(r, m, &as, err);
+        rc = dg_mixed_make(r, &kind, &b,
+            (array ? ARRAY : 0) | (b.options.search.n_best > 0 ? ALTERNATIVES : 0), err);
     for (size_t i = 0; i < r->n && rc == DG_OK; i++)
-        rc = dg_lt_pair(r->app->models, r->items[i].source, as.target, err);
+        rc = dg_lt_pair(models, r->items[i].source, b.target, err);
     return rc;
 }
 
 const struct dg_endpoint dg_libretranslate_translate = {
     .read = read,
-    .any_type = true,
     .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_libretranslate_fail},
 };
