@@ -1,7 +1,8 @@
 /* dragoman inspect: what a bundle is; with --verify every byte is checked, with --tensors every
- * tensor listed. */
+ * tensor listed, with --graph or --dot its boxes drawn instead. */
 #include "base/command.h"
 #include "cli/cli.h"
+#include "cli/graph.h"
 #include "model/config.h"
 #include "weights/bundle.h"
 
@@ -9,13 +10,18 @@
 #include <stdio.h>
 
 struct inspect {
-    bool verify, tensors;
+    bool verify, tensors, graph, dot;
 };
 
 static const struct dg_field rows[] = {
     {"verify", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, verify),
         .help = "compare every checksum and the bundle's version"},
     {"tensors", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, tensors), .help = "list every tensor"},
+    {"graph", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, graph),
+        .help = "print its boxes instead, as Figures 1 and 2 of the paper draw them: what each is, "
+                "its shapes, what it reads"},
+    {"dot", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, dot),
+        .help = "the same for Graphviz: dot -Tsvg draws it"},
 };
 
 static const char *type_name(enum dg_type type)
@@ -73,12 +79,24 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
         dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --tokens only", licence);
 }
 
+static int print_graph(const struct dg_config *c, enum dg_graph_form form, struct dg_error *err)
+{
+    struct dg_buffer out;
+    dg_buffer_init(&out);
+    dg_graph_write(c, form, &out);
+    int rc = out.failed ? dg_error_set(err, DG_ENOMEM, "no memory for the graph") : 0;
+    if (!rc)
+        fputs(out.data, stdout);
+    dg_buffer_deinit(&out);
+    return rc;
+}
+
 int dg_cli_inspect(int argc, char **argv)
 {
-    struct inspect o = {false, false};
+    struct inspect o = {0};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman inspect",
-        .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors]\n",
+        .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors | --graph | --dot]\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,
@@ -87,20 +105,24 @@ int dg_cli_inspect(int argc, char **argv)
     int status = dg_command_read(&command, argc, argv, NULL);
     if (status >= 0)
         return status;
+    if (o.tensors + o.graph + o.dot > 1)
+        return dg_command_refuse(command.name, "--tensors, --graph and --dot exclude one another");
     struct dg_error err = {0};
     struct dg_bundle *b = NULL;
     struct dg_config config;
     int rc = dg_bundle_open(argv[1], &b, &err);
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &config, &err);
-    if (!rc) {
+    const bool draws = o.graph || o.dot;
+    if (!rc && draws)
+        rc = print_graph(&config, o.dot ? DG_GRAPH_DOT : DG_GRAPH_TEXT, &err);
+    if (!rc && !draws)
         print_bundle(b, &config);
-        if (o.tensors)
-            print_tensors(dg_bundle_weights(b));
-    }
+    if (!rc && o.tensors)
+        print_tensors(dg_bundle_weights(b));
     if (!rc && o.verify) {
         rc = dg_bundle_verify(b, &err);
-        if (!rc)
+        if (!rc && !draws)
             printf("verified    every checksum and the version\n");
     }
     dg_bundle_close(b);
