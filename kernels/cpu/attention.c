@@ -16,8 +16,10 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_attention *op;
     struct dg_rows q, out;
-    /* every segment is a cached step's: a unit is all heads of one */
+    /* every segment is a cached step's: a unit may be several heads */
     bool steps;
+    /* units of a segment */
+    size_t parts;
     /* units of work, and how many of them a piece takes */
     size_t units, share;
     /* floats of scratch space for a piece */
@@ -175,6 +177,12 @@ static struct dg_kv gather(
     return (struct dg_kv){.data = to, .ld = kv->dim, .dim = kv->dim};
 }
 
+/* Floats from one row of a segment's scores to the next, all of them held at once. */
+static size_t lds_of(const struct dg_attn_seg *seg)
+{
+    return (seg->n_k + 15) / 16 * 16;
+}
+
 /* All queries of one head of one segment. */
 static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t h, float *scratch)
 {
@@ -206,31 +214,43 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
     }
 }
 
-/* Is this one query without dropout whose heads' scores fit the scratch space? */
+/* Are these few queries that see every key, whose scores fit the scratch space? */
 static bool is_step(const struct job *j, const struct dg_attn_seg *seg)
 {
-    return seg->n_q == 1 && (seg->n_k + 15) / 16 * 16 * j->op->H <= DG_ATTN_QUERIES * DG_ATTN_KEYS;
+    return seg->n_q <= DG_ATTN_QUERIES && (!seg->causal || seg->n_q == 1) &&
+           seg->n_q * lds_of(seg) * j->op->H <= DG_ATTN_QUERIES * DG_ATTN_KEYS;
 }
 
-/* The only query of a segment, all heads at once. */
-static void run_step(const struct job *j, const struct dg_attn_seg *seg, float *scratch)
+/* All queries of a segment, heads h0 .. h1 - 1 at once; next: the segment that comes after it, or
+ * NULL. */
+static void run_step(const struct job *j, const struct dg_attn_seg *seg,
+    const struct dg_attn_seg *next, size_t part, float *scratch)
 {
+    const size_t h0 = j->op->H * part / j->parts, h1 = j->op->H * (part + 1) / j->parts;
     const struct dg_attention *op = j->op;
-    size_t lds = (seg->n_k + 15) / 16 * 16;
-    struct dg_attn_step t = {.H = op->H,
-        .n = seg->n_k,
-        .q = dg_rows_at(j->q, seg->q0),
-        .k = view_head(op->k, seg, 0, op->Dk),
-        .v = view_head(op->v, seg, 0, op->Dv),
+    const size_t lds = lds_of(seg), n_q = seg->n_q, n_k = seg->n_k;
+    struct dg_attn_step t = {.n_q = n_q,
+        .H = h1 - h0,
+        .n = n_k,
+        .q = dg_rows_at(j->q, seg->q0) + h0 * op->Dk,
+        .ldq = j->q.ld,
+        .k = view_head(op->k, seg, h0, op->Dk),
+        .v = view_head(op->v, seg, h0, op->Dv),
         .s = scratch,
         .lds = lds,
         .scale = 1.0f / sqrtf((float)op->Dk),
-        .out = dg_rows_at(j->out, seg->q0)};
+        .out = dg_rows_at(j->out, seg->q0) + h0 * op->Dv,
+        .ldo = j->out.ld};
+    if (next) {
+        t.next = view_head(op->k, next, h0, op->Dk);
+        t.n_next = next->n_k;
+    }
     j->cpu->isa->step(&t);
-    if (op->probs.buf)
-        for (size_t h = 0; h < op->H; h++)
-            memcpy(op->probs.buf->data + op->probs.offset + seg->probs + h * seg->n_k,
-                scratch + h * lds, seg->n_k * sizeof *scratch);
+    if (!op->probs.buf)
+        return;
+    float *probs = op->probs.buf->data + op->probs.offset + seg->probs + h0 * n_q * n_k;
+    for (size_t r = 0; r < t.H * n_q; r++)
+        memcpy(probs + r * n_k, scratch + r * lds, n_k * sizeof *probs);
 }
 
 static void run_piece(void *arg, size_t piece)
@@ -238,15 +258,15 @@ static void run_piece(void *arg, size_t piece)
     const struct job *j = arg;
     float *scratch = j->cpu->scratch + piece * j->room;
     size_t end = (piece + 1) * j->share < j->units ? (piece + 1) * j->share : j->units;
-    size_t heads = j->steps ? 1 : j->op->H; /* units of a segment */
     for (size_t u = piece * j->share; u < end; u++) {
-        const struct dg_attn_seg *seg = &j->op->segs[u / heads];
+        const struct dg_attn_seg *seg = &j->op->segs[u / j->parts];
         if (!seg->n_q || !seg->n_k)
             continue;
+        size_t part = u % j->parts;
         if (j->steps)
-            run_step(j, seg, scratch);
+            run_step(j, seg, u + j->parts < end ? seg + 1 : NULL, part, scratch);
         else
-            run_unit(j, seg, u % heads, scratch);
+            run_unit(j, seg, part, scratch);
     }
 }
 
@@ -272,8 +292,8 @@ void dg_cpu_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
     const struct dg_cpu *cpu = dg_cpu_of(be);
-    struct job j = {.cpu = cpu, .op = op, .q = q, .out = out, .units = op->n_segs * op->H};
-    if (!j.units)
+    struct job j = {.cpu = cpu, .op = op, .q = q, .out = out, .parts = op->H};
+    if (!op->n_segs || !op->H)
         return;
     if (op->new_k.buf)
         keep_newest(be, op);
@@ -284,8 +304,9 @@ void dg_cpu_attention(
         assert(!op->segs[i].causal || op->segs[i].n_q <= op->segs[i].n_k);
         cost += (double)op->segs[i].n_q * (double)op->segs[i].n_k * op->H * (op->Dk + op->Dv);
     }
-    if (j.steps)
-        j.units = op->n_segs;
+    if (j.steps) /* a walk over all heads reads memory best, where that leaves enough to share */
+        j.parts = op->n_segs < cpu->active && cpu->active < op->H ? cpu->active : 1;
+    j.units = op->n_segs * j.parts;
     size_t pieces = dg_cpu_pieces(cpu, j.units, cost);
     j.share = (j.units + pieces - 1) / pieces;
     j.room = cpu->threads * DG_TASKS_PER_THREAD / pieces * DG_ATTN_QUERIES * DG_ATTN_KEYS;

@@ -61,22 +61,28 @@ struct dg_attn_tile {
     size_t ldo;
 };
 
-/* One query row over all heads, as a cached step asks for it. */
+/* A few query rows over neighbouring heads, as a cached step asks for them: every query sees every
+ * key. */
 struct dg_attn_step {
-    size_t H;
+    size_t n_q, H;
     /* keys */
     size_t n;
-    /* [H,Dk] */
+    /* [n_q,H,Dk], rows ldq apart */
     const float *q;
-    /* head 0; the others follow in each row */
+    size_t ldq;
+    /* the first head; the others follow in each row */
     struct dg_kv k, v;
-    /* [H,lds]: probabilities afterwards; lds a multiple of 8, at least n */
+    /* n_next keys that come after these, to be fetched meanwhile */
+    struct dg_kv next;
+    size_t n_next;
+    /* [H,n_q,lds]: probabilities afterwards; lds a multiple of 8, at least n */
     float *s;
     size_t lds;
     /* of the scores: 1/sqrt(Dk) */
     float scale;
-    /* [H,Dv] */
+    /* [n_q,H,Dv], rows ldo apart */
     float *out;
+    size_t ldo;
 };
 
 struct dg_cpu_isa {

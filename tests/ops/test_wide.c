@@ -150,38 +150,60 @@ static void test_attention(void **state)
     }
 }
 
-/* A step has the bits of the functions that do one head at a time. */
+/* Query i of head h, by the functions that do one head at a time: probabilities p[n], out[Dv]. */
+static void attend_alone(const struct dg_attn_step *t, size_t i, size_t h, float *p, float *out)
+{
+    const size_t Dk = t->k.dim, Dv = t->v.dim;
+    struct dg_kv k = t->k, v = t->v;
+    struct dg_attn_tile one = {1, t->q + i * t->ldq + h * Dk, Dk, p, t->lds, out, Dv};
+    float sum[16] = {0};
+    k.data += h * Dk;
+    v.data += h * Dv;
+    memset(out, 0, Dv * sizeof *out);
+    wide.scores(&one, &k, 0, t->n);
+    wide.exp_sum(p, t->n, wide.max(p, t->n), t->scale, sum);
+    for (size_t width = 8; width; width /= 2)
+        for (size_t l = 0; l < width; l++)
+            sum[l] += sum[l + width];
+    wide.scale(p, t->n, 1.0f / sum[0]);
+    wide.weigh(&one, &v, 0, t->n);
+}
+
+/* A step has the bits of the functions that do one head at a time, however many queries share
+ * it. */
 static void test_step(void **state)
 {
     (void)state;
     static const size_t sizes[][4] = {
         {8, 14, 64, 64}, {4, 1, 64, 32}, {5, 70, 16, 128}, {3, 130, 40, 24}, {1, 9, 130, 16}};
-    for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
-        size_t H = sizes[c][0], n = sizes[c][1], Dk = sizes[c][2], Dv = sizes[c][3];
-        size_t lds = (n + 15) / 16 * 16;
-        float *q = ops_floats(H * Dk, 1), *k = ops_floats(n * H * Dk, 2),
+    enum { CASES = sizeof sizes / sizeof *sizes, QUERIES = 7 };
+    for (size_t c = 0; c < (size_t)CASES * QUERIES; c++) {
+        const size_t *size = sizes[c / QUERIES], n_q = c % QUERIES + 1;
+        const size_t H = size[0], n = size[1], Dk = size[2], Dv = size[3];
+        const size_t lds = (n + 15) / 16 * 16, ldq = H * Dk + 3, ldo = H * Dv + 5;
+        float *q = ops_floats(n_q * ldq, 1), *k = ops_floats(n * H * Dk, 2),
               *v = ops_floats(n * H * Dv, 3);
-        float *s = ops_memory(H * lds, 4), *p = ops_memory(lds, 4), *out = ops_memory(H * Dv, 4),
-              *alone = ops_memory(Dv, 4);
-        struct dg_attn_step t = {H, n, q, {.data = k, .ld = H * Dk, .dim = Dk},
-            {.data = v, .ld = H * Dv, .dim = Dv}, s, lds, 0.125f, out};
+        float *s = ops_memory(H * n_q * lds, 4), *p = ops_memory(lds, 4),
+              *out = ops_memory(n_q * ldo, 4), *alone = ops_memory(Dv, 4);
+        struct dg_attn_step t = {.n_q = n_q,
+            .H = H,
+            .n = n,
+            .q = q,
+            .ldq = ldq,
+            .k = {.data = k, .ld = H * Dk, .dim = Dk},
+            .v = {.data = v, .ld = H * Dv, .dim = Dv},
+            .s = s,
+            .lds = lds,
+            .scale = 0.125f,
+            .out = out,
+            .ldo = ldo};
+        t.next = t.k;
+        t.n_next = n;
         wide.step(&t);
-        for (size_t h = 0; h < H; h++) {
-            struct dg_kv kh = t.k, vh = t.v;
-            struct dg_attn_tile one = {1, q + h * Dk, Dk, p, lds, alone, Dv};
-            float sum[16] = {0};
-            kh.data += h * Dk;
-            vh.data += h * Dv;
-            memset(alone, 0, Dv * sizeof *alone);
-            wide.scores(&one, &kh, 0, n);
-            wide.exp_sum(p, n, wide.max(p, n), t.scale, sum);
-            for (size_t width = 8; width; width /= 2)
-                for (size_t l = 0; l < width; l++)
-                    sum[l] += sum[l + width];
-            wide.scale(p, n, 1.0f / sum[0]);
-            wide.weigh(&one, &vh, 0, n);
-            assert_memory_equal(s + h * lds, p, n * sizeof *p);
-            assert_memory_equal(out + h * Dv, alone, Dv * sizeof *alone);
+        for (size_t r = 0; r < H * n_q; r++) {
+            attend_alone(&t, r % n_q, r / n_q, p, alone);
+            assert_memory_equal(s + r * lds, p, n * sizeof *p);
+            assert_memory_equal(out + r % n_q * ldo + r / n_q * Dv, alone, Dv * sizeof *alone);
         }
         free(q), free(k), free(v), free(s), free(p), free(out), free(alone);
     }
