@@ -71,11 +71,11 @@ static int take_heads(
     return 0;
 }
 
-static struct dg_json *pieces_json(const char *const *pieces, uint32_t n)
+static struct dg_json *tokens_json(const char *const *tokens, uint32_t n)
 {
     struct dg_json *list = dg_json_new_array();
     for (uint32_t i = 0; i < n; i++)
-        dg_json_append_take(list, dg_json_new_string(pieces[i], strlen(pieces[i])));
+        dg_json_append_take(list, dg_json_new_string(tokens[i], strlen(tokens[i])));
     return list;
 }
 
@@ -101,8 +101,8 @@ static int write_json(
     struct dg_json *o = dg_json_new_object(), *layers = dg_json_new_array();
     struct dg_buffer text;
     dg_buffer_init(&text);
-    dg_json_set_take(o, "source_pieces", pieces_json(a->map.source, a->map.trace.S));
-    dg_json_set_take(o, "target_pieces", pieces_json(a->map.target, a->map.trace.T));
+    dg_json_set_take(o, "source_tokens", tokens_json(a->map.source, a->map.trace.S));
+    dg_json_set_take(o, "target_tokens", tokens_json(a->map.target, a->map.trace.T));
     for (uint32_t l = first; l < end; l++) {
         struct dg_json *layer = dg_json_new_object(), *list = dg_json_new_array();
         for (uint32_t h = 0; h < n_heads; h++)

@@ -20,7 +20,7 @@ struct bench {
     int throughput; /* 1; 0: latency */
     int64_t length, reps;
     int64_t src_len, count; /* 0: not given */
-    char **sentences;       /* [n] pieces separated by spaces */
+    char **sentences;       /* [n] tokens separated by spaces */
     size_t n;
 };
 
@@ -55,7 +55,7 @@ static int add_sentence(struct bench *b, const char *s, size_t len, struct dg_er
     return dg_error_set(err, DG_ENOMEM, "no memory for sentences");
 }
 
-/* Latency's sentences: all pieces of the file behind one another, cut every src_len. */
+/* Latency's sentences: all tokens of the file in a row, cut every src_len. */
 static int cut_sentences(struct bench *b, FILE *f, struct dg_error *err)
 {
     struct dg_buffer cut;
@@ -101,12 +101,12 @@ static int read_sentences(struct bench *b, struct dg_error *err)
         rc = dg_error_set(err, DG_EIO, "%s cannot be read: %s", b->path, strerror(errno));
     fclose(f);
     if (!rc && !b->n)
-        rc = dg_error_set(err, DG_EINVAL, "%s: too few pieces for one sentence", b->path);
+        rc = dg_error_set(err, DG_EINVAL, "%s: too few tokens for one sentence", b->path);
     return rc;
 }
 
-/* Translate sentences first..first+n-1; pieces out and seconds. */
-static int translate(struct bench *b, size_t first, size_t n, uint64_t *pieces, double *seconds,
+/* Translate sentences first..first+n-1; tokens out and seconds. */
+static int translate(struct bench *b, size_t first, size_t n, uint64_t *tokens, double *seconds,
     struct dg_error *err)
 {
     struct dg_job **jobs = dg_alloc(n, sizeof *jobs, "sentences");
@@ -119,11 +119,11 @@ static int translate(struct bench *b, size_t first, size_t n, uint64_t *pieces, 
     if (!rc)
         rc = dg_runner_run(b->session.runner, jobs, n, NULL, NULL, err);
     *seconds = (double)(dg_clock_ns() - from) / 1e9;
-    *pieces = 0;
+    *tokens = 0;
     for (size_t i = 0; i < n && jobs; i++) {
         struct dg_answers a;
         if (!rc && !(rc = dg_job_finish(jobs[i], &a, err)))
-            *pieces += a.target_tokens;
+            *tokens += a.target_tokens;
         dg_job_free(jobs[i]);
     }
     free(jobs);
@@ -142,19 +142,19 @@ static double median(double *x, size_t n)
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* One repetition's figure: median milliseconds a sentence, or pieces a second. */
-static int repeat(struct bench *b, double *figure, uint64_t *pieces, struct dg_error *err)
+/* One repetition's figure: median milliseconds a sentence, or tokens a second. */
+static int repeat(struct bench *b, double *figure, uint64_t *tokens, struct dg_error *err)
 {
     double s;
     int rc = 0;
     if (b->throughput) {
-        rc = translate(b, 0, b->n, pieces, &s, err);
-        *figure = (double)*pieces / s;
+        rc = translate(b, 0, b->n, tokens, &s, err);
+        *figure = (double)*tokens / s;
         return rc;
     }
     double *ms = dg_alloc(b->n, sizeof *ms, "times");
     for (size_t i = 0; i < b->n && !rc; i++) {
-        rc = translate(b, i, 1, pieces, &s, err);
+        rc = translate(b, i, 1, tokens, &s, err);
         ms[i] = 1e3 * s;
     }
     *figure = median(ms, b->n);
@@ -165,12 +165,12 @@ static int repeat(struct bench *b, double *figure, uint64_t *pieces, struct dg_e
 static int run(struct bench *b, struct dg_error *err)
 {
     double figures[64];
-    uint64_t pieces = 0;
+    uint64_t tokens = 0;
     int rc = 0;
     struct dg_json *o = dg_json_new_object(), *runs = dg_json_new_array();
     uint64_t cpu = dg_clock_cpu_ns(), wall = dg_clock_ns();
     for (int64_t i = 0; i < b->reps && !rc; i++) {
-        rc = repeat(b, &figures[i], &pieces, err);
+        rc = repeat(b, &figures[i], &tokens, err);
         dg_json_append_take(runs, dg_json_new_real(figures[i]));
     }
     cpu = dg_clock_cpu_ns() - cpu;
@@ -179,7 +179,7 @@ static int run(struct bench *b, struct dg_error *err)
     dg_json_set_string(o, "backend", b->session.be->name);
     dg_json_set_string(o, "mode", b->throughput ? "throughput" : "latency");
     dg_json_set_int(o, "sentences", (int64_t)b->n);
-    dg_json_set_int(o, "pieces_out", (int64_t)pieces);
+    dg_json_set_int(o, "tokens_out", (int64_t)tokens);
     dg_json_set_real(o, b->throughput ? "tokens_per_s" : "p50_ms", mid);
     dg_json_set_take(o, "runs", runs);
     dg_json_set_real(o, "cpu_s", 1e-9 * (double)cpu / (double)b->reps);
@@ -191,7 +191,7 @@ static int run(struct bench *b, struct dg_error *err)
             printf("%s\n", line.data);
         else
             printf("%s: %.2f %s\n", b->session.be->name, mid,
-                b->throughput ? "pieces/s" : "ms a sentence (p50)");
+                b->throughput ? "tokens/s" : "ms a sentence (p50)");
     }
     dg_buffer_deinit(&line);
     dg_json_free(o);
@@ -211,7 +211,7 @@ static int check(struct bench *b, struct dg_error *err)
             b->o.workers);
     if (b->length && b->o.translate.search.max_len)
         return dg_error_set(err, DG_EINVAL,
-            "--max-length has an effect with --length 0 only: %d pieces are forced",
+            "--max-length has an effect with --length 0 only: %d tokens are forced",
             (int)b->length);
     return dg_decode_options_check(&b->o, err);
 }
@@ -221,7 +221,7 @@ int dg_cli_bench(int argc, char **argv)
     struct bench b = {.path = NULL};
     struct dg_error err = {0};
     dg_decode_options_init(&b.o);
-    b.o.translate.pieces = true;
+    b.o.translate.tokens = true;
     struct dg_fields groups[4 + DG_DECODE_SEARCH] = {{rows, DG_FIELD_COUNT(rows), &b, NULL, NULL},
         dg_decode_options_model(&b.o), dg_decode_options_workers(&b.o),
         dg_n_best_fields(&b.o.translate.search)};

@@ -27,7 +27,7 @@ static const struct dg_field model_rows[] = {
         .help = "of a GPU's arithmetic: fp32, fp16 or bf16 (default: fp32)"},
     {"threads", DG_FIELD_INT, AT(threads), 1, 256, .fallback = "1",
         .help = "cores that one step is split over"},
-    {"tokens", DG_FIELD_BOOL, AT(translate.pieces), .old = "pieces",
+    {"tokens", DG_FIELD_BOOL, AT(translate.tokens), .old = "pieces",
         .help = "read and write tokens of the vocabulary, with spaces between, instead of text"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "write JSON"},
 };

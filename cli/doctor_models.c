@@ -51,9 +51,9 @@ static int load(struct patient *p, const char *dir, struct dg_error *err)
     return rc;
 }
 
-/* One sentence there and its pieces counted; seconds of the second run, because the first one warms
+/* One sentence there and its tokens counted; seconds of the second run, because the first one warms
  * up. */
-static int translate(const struct patient *p, double *seconds, size_t *pieces, struct dg_error *err)
+static int translate(const struct patient *p, double *seconds, size_t *tokens, struct dg_error *err)
 {
     static const char text[] = "Two dogs play in the snow.";
     struct dg_translate_options o = {.search.alpha = -1};
@@ -68,7 +68,7 @@ static int translate(const struct patient *p, double *seconds, size_t *pieces, s
         if (rc == DG_OK)
             rc = dg_job_finish(job, &answers, err);
         if (rc == DG_OK)
-            *pieces = answers.target_tokens;
+            *tokens = answers.target_tokens;
         *seconds = (double)(dg_clock_ns() - start) / 1e9;
         dg_job_free(job);
     }
@@ -83,7 +83,7 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
                                         dg_model_config(dg_translator_model(p->translator)));
     double need = file + packed + (double)dg_engine_bytes(p->engine), seconds = 0;
     bool fits = need < d->bytes_available, text = dg_bundle_source_spm(b)[0] != '\0';
-    size_t pieces = 0;
+    size_t tokens = 0;
     struct dg_error err = {0};
     char subject[32];
     snprintf(subject, sizeof subject, "%.31s", dg_bundle_name(b));
@@ -91,15 +91,15 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
     if (!text) {
         dg_doctor_say(d, DG_FINDING_FAIL, subject, "convert it again with --spm",
             "no SentencePiece model: a server cannot read text");
-    } else if (translate(p, &seconds, &pieces, &err) != DG_OK) {
+    } else if (translate(p, &seconds, &tokens, &err) != DG_OK) {
         dg_doctor_say(d, DG_FINDING_FAIL, subject, repair, "%s", err.message);
     } else {
         dg_doctor_say(d, fits ? DG_FINDING_OK : DG_FINDING_WARN, subject,
             fits ? NULL
                  : "more memory, --batch-rows and --batch-sentences lower, or a smaller model",
-            "checksums right; %zu pieces in %.0f ms on one core; takes up to %.0f MB with one "
+            "checksums right; %zu tokens in %.0f ms on one core; takes up to %.0f MB with one "
             "worker",
-            pieces, seconds * 1e3, need / 1e6);
+            tokens, seconds * 1e3, need / 1e6);
     }
 }
 

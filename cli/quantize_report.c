@@ -240,9 +240,9 @@ static void twin_close(struct twin *t)
 static int translate_line(struct twin *t, const struct dg_translator *tr, struct dg_engine *e,
     const char *line, size_t n, struct dg_error *err)
 {
-    /* A bundle without SentencePiece takes pieces. */
+    /* A bundle without SentencePiece takes tokens. */
     struct dg_translate_options o = {
-        .search = {.alpha = -1}, .pieces = !dg_bundle_source_spm(dg_translator_bundle(tr))[0]};
+        .search = {.alpha = -1}, .tokens = !dg_bundle_source_spm(dg_translator_bundle(tr))[0]};
     struct dg_job *job = NULL;
     int rc = dg_job_plan(tr, line, n, &o, &job, err);
     for (size_t i = 0; i < (rc ? 0 : dg_job_sentences(job)) && !rc; i++) {

@@ -36,7 +36,7 @@ static int write_score(const struct run *r, struct dg_job *job, struct dg_error 
     if (!r->o.json) {
         printf("%.17g\t", s.total);
         for (size_t i = 0; i < s.n; i++)
-            printf("%s%s:%.9g", i ? " " : "", s.pieces[i], (double)s.logprob[i]);
+            printf("%s%s:%.9g", i ? " " : "", s.tokens[i], (double)s.logprob[i]);
         putchar('\n');
         return 0;
     }
@@ -46,7 +46,7 @@ static int write_score(const struct run *r, struct dg_job *job, struct dg_error 
     dg_json_set_real(o, "score", s.total);
     for (size_t i = 0; i < s.n; i++) {
         struct dg_json *t = dg_json_new_object();
-        dg_json_set_string(t, "piece", s.pieces[i]);
+        dg_json_set_string(t, "token", s.tokens[i]);
         dg_json_set_real(t, "logprob", (double)s.logprob[i]);
         dg_json_append_take(tokens, t);
     }

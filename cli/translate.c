@@ -68,16 +68,16 @@ static struct dg_json *flags_json(unsigned flags)
     return list;
 }
 
-static struct dg_json *answer_json(const struct dg_answer *a, bool pieces)
+static struct dg_json *answer_json(const struct dg_answer *a, bool tokens)
 {
     struct dg_json *o = dg_json_new_object();
-    dg_json_set_take(o, pieces ? "pieces" : "text", dg_json_new_string(a->text, a->len));
+    dg_json_set_take(o, tokens ? "tokens" : "text", dg_json_new_string(a->text, a->len));
     dg_json_set_real(o, "score", a->score);
     return o;
 }
 
-/* Words as [[from, to], [from, to]] in code points; pieces as [source, target] positions. */
-static struct dg_json *alignment_json(const struct dg_answers *a, bool pieces)
+/* Words as [[from, to], [from, to]] in code points; tokens as [source, target] positions. */
+static struct dg_json *alignment_json(const struct dg_answers *a, bool tokens)
 {
     struct dg_json *list = dg_json_new_array();
     for (size_t i = 0; i < a->n_alignments; i++) {
@@ -87,8 +87,8 @@ static struct dg_json *alignment_json(const struct dg_answers *a, bool pieces)
             {p->source_begin, p->source_end}, {p->target_begin, p->target_end}};
         for (int side = 0; side < 2; side++) {
             struct dg_json *span =
-                pieces ? dg_json_new_int((int64_t)ends[side][0]) : dg_json_new_array();
-            if (!pieces) {
+                tokens ? dg_json_new_int((int64_t)ends[side][0]) : dg_json_new_array();
+            if (!tokens) {
                 dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][0]));
                 dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][1]));
             }
@@ -103,15 +103,15 @@ static int write_json(const struct run *r, const struct dg_answers *a, struct dg
 {
     struct dg_buffer line;
     dg_buffer_init(&line);
-    struct dg_json *o = answer_json(&a->best[0], r->o.translate.pieces);
+    struct dg_json *o = answer_json(&a->best[0], r->o.translate.tokens);
     if (a->n_best > 1) {
         struct dg_json *list = dg_json_new_array();
         for (size_t i = 0; i < a->n_best; i++)
-            dg_json_append_take(list, answer_json(&a->best[i], r->o.translate.pieces));
+            dg_json_append_take(list, answer_json(&a->best[i], r->o.translate.tokens));
         dg_json_set_take(o, "n_best", list);
     }
     if (r->o.translate.alignments)
-        dg_json_set_take(o, "alignment", alignment_json(a, r->o.translate.pieces));
+        dg_json_set_take(o, "alignment", alignment_json(a, r->o.translate.tokens));
     dg_json_set_take(o, "flags", flags_json(a->flags));
     int rc = dg_json_write_exact(o, 0, &line);
     dg_json_free(o);
@@ -243,11 +243,11 @@ static int translate_documents(struct run *r, char **paths, int n, struct dg_err
     return rc;
 }
 
-/* What an output without JSON has no place for, and pieces no meaning. */
+/* What an output without JSON has no place for, and tokens no meaning. */
 static int check(struct dg_decode_options *o, struct dg_error *err)
 {
     bool document = o->translate.format != DG_FORMAT_TEXT;
-    if (document && o->translate.pieces)
+    if (document && o->translate.tokens)
         return dg_error_set(err, DG_EINVAL, "--tokens takes lines: no --format but text");
     if (document && o->translate.search.n_best > 1 && !o->json)
         return dg_error_set(err, DG_EINVAL, "--n-best of a document needs --json");

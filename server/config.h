@@ -53,7 +53,7 @@ struct dg_server_config {
     char batching[16];
     int64_t max_queue_ms;
     int64_t cache_bytes;      /* of kept answers; 0: none are kept */
-    int64_t max_queue_tokens; /* source pieces that may wait; 0: max_queue_ms counts */
+    int64_t max_queue_tokens; /* source tokens that may wait; 0: max_queue_ms counts */
     int64_t max_connections;
     int64_t max_connections_per_address; /* 0: half of max_connections */
     int64_t batch_timeout_ms;            /* the same for a batch */

@@ -10,7 +10,7 @@
 static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
     struct dg_loop loop;
-    if (p->block || j->forced || j->options.pieces || j->options.keep_loops ||
+    if (p->block || j->forced || j->options.tokens || j->options.keep_loops ||
         !dg_loop_in_answer(p->ids, p->n_ids, h->ids, h->n, &loop))
         return false;
     p->block = dg_loop_block_order(&loop);
@@ -20,9 +20,9 @@ static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct 
 
 /* Is the answer </s> alone, which short answers' better scores bring about? Nobody wants nothing:
  * the second round may not end at once. */
-static bool needs_a_piece(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
+static bool needs_a_token(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
-    if (p->not_empty || j->forced || j->options.pieces || j->options.keep_loops || h->n != 1 ||
+    if (p->not_empty || j->forced || j->options.tokens || j->options.keep_loops || h->n != 1 ||
         h->ids[0] != dg_model_config(j->t->model)->eos)
         return false;
     p->not_empty = true;
@@ -30,7 +30,7 @@ static bool needs_a_piece(const struct dg_job *j, struct dg_part *p, const struc
     return true;
 }
 
-/* No candidate was possible: a target that is given has a piece at -inf, as models have that never
+/* No candidate was possible: a target that is given has a token at -inf, as models have that never
  * say it; else weights are broken. */
 static int tell_impossible(const struct dg_job *j, struct dg_error *err)
 {
@@ -61,7 +61,7 @@ static struct dg_part_hyp *copy_hyps(struct dg_job *j, const struct dg_result *r
     return hyps;
 }
 
-/* Where the pieces of the best answer came from, when the engine says so. */
+/* Where the tokens of the best answer came from, when the engine says so. */
 static int keep_alignment(
     struct dg_job *j, struct dg_part *p, const struct dg_result *r, struct dg_error *err)
 {
@@ -84,7 +84,7 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
     /* There need not be as many ways to go on as were asked for. */
     if (!r->n_hyps && !j->n_alternatives && !p->first_hyps)
         return tell_impossible(j, err);
-    bool again = r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_piece(j, p, &r->hyps[0]));
+    bool again = r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_token(j, p, &r->hyps[0]));
     struct dg_part_hyp *hyps = copy_hyps(j, r);
     int rc = hyps ? keep_alignment(j, p, r, err) : DG_JOB_NO_MEMORY(err);
     if (rc)

@@ -1,4 +1,4 @@
-/* Pieces' alignment merged to words (contract: pairs of code-point spans). A word is a run without
+/* Tokens' alignment merged to words (contract: pairs of code-point spans). A word is a run without
  * white space. Words are counted in the normalised sentence, and the n-th of them is the n-th of
  * the sentence as it was sent: NFC joins letters, never words. */
 #include "text/utf8.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Where words are in a piece of text: bytes within it and code points of the whole. */
+/* Where words are in a part of the text: bytes within it and code points of the whole. */
 struct words {
     struct word {
         /* bytes */
@@ -130,7 +130,7 @@ static int align_words(struct dg_job *j, const struct dg_part *p, const char *ta
     return rc;
 }
 
-static void align_pieces(const struct dg_part *p, struct dg_answer_pair *pairs, size_t *n)
+static void align_tokens(const struct dg_part *p, struct dg_answer_pair *pairs, size_t *n)
 {
     for (uint32_t t = 0; t < p->n_ends; t++) {
         const struct dg_token *source = dg_part_source_of(p, t);
@@ -156,8 +156,8 @@ int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *whe
         first_char[1] += dg_utf8_count(target + t_byte, where[i].begin - t_byte);
         s_byte = p->begin;
         t_byte = where[i].begin;
-        if (j->options.pieces) {
-            align_pieces(p, pairs, &n);
+        if (j->options.tokens) {
+            align_tokens(p, pairs, &n);
         } else if (p->n_ends) {
             int rc =
                 align_words(j, p, target, where[i].begin, where[i].end, first_char, pairs, &n, err);

@@ -1,11 +1,11 @@
 /* Other ways to go on at one place of an answer. Each is a search of its own over the same source,
- * whose first free piece is the best, the second best, ...: side by side in the engine's batch. */
+ * whose first free token is the best, the second best, ...: side by side in the engine's batch. */
 #include "translate/job_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces are asked for, words are given: some pieces begin the same word. */
+/* Tokens are asked for, words are given: some tokens begin the same word. */
 #define MORE 3
 #define MOST DG_MAX_BEAM
 

@@ -7,7 +7,7 @@
 
 /* How well the vocabulary knows a word. */
 struct fame {
-    size_t pieces;
+    size_t n_tokens;
     /* their sum; the vocabulary's order is that of merges, frequent ones first */
     int64_t ids;
 };
@@ -16,9 +16,9 @@ static int fame_of(
     const struct dg_tokenizer *t, const char *s, size_t n, struct fame *out, struct dg_error *err)
 {
     struct dg_token *tokens = NULL;
-    int rc = dg_tokenizer_encode(t, s, n, &tokens, &out->pieces, err);
+    int rc = dg_tokenizer_encode(t, s, n, &tokens, &out->n_tokens, err);
     out->ids = 0;
-    for (size_t i = 0; !rc && i < out->pieces; i++)
+    for (size_t i = 0; !rc && i < out->n_tokens; i++)
         out->ids += tokens[i].id == dg_tokenizer_unk(t) ? INT32_MAX : tokens[i].id;
     free(tokens);
     return rc;
@@ -26,7 +26,7 @@ static int fame_of(
 
 static bool is_better(const struct fame *a, const struct fame *b)
 {
-    return a->pieces != b->pieces ? a->pieces < b->pieces : a->ids < b->ids;
+    return a->n_tokens != b->n_tokens ? a->n_tokens < b->n_tokens : a->ids < b->ids;
 }
 
 /* One word; small: it may begin with a small letter. */
@@ -85,7 +85,7 @@ int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from,
     size_t at = from;
     int rc = 0;
     dg_buffer_init(&all);
-    for (size_t i = 0; i < n && !rc; i++) { /* piece by piece, for what each becomes */
+    for (size_t i = 0; i < n && !rc; i++) { /* token by token, for what each becomes */
         size_t end = ends[i];
         if (end > at)
             rc = dg_text_upper(language, text->data + at, end - at, &all, err);
@@ -94,7 +94,7 @@ int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from,
     }
     dg_buffer_reset(&all);
     if (!rc &&
-        text->len > from) /* a letter's neighbours may count, so not the pieces put together */
+        text->len > from) /* a letter's neighbours may count, so not the tokens put together */
         rc = dg_text_upper(language, text->data + from, text->len - from, &all, err);
     if (!rc) {
         text->len = from;

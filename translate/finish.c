@@ -127,13 +127,13 @@ int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error
     if (!j->forced || j->n_accepted != 1)
         return dg_error_set(err, DG_EINTERNAL, "not a finished scoring job");
     const struct dg_part_hyp *h = j->parts[j->sentences[0]].hyps;
-    const char **pieces = dg_arena_array(&j->arena, h->n, sizeof *pieces);
-    if (!pieces)
+    const char **tokens = dg_arena_array(&j->arena, h->n, sizeof *tokens);
+    if (!tokens)
         return DG_JOB_NO_MEMORY(err);
     for (uint32_t i = 0; i < h->n; i++)
-        pieces[i] = dg_tokenizer_piece(j->t->target, h->ids[i]);
+        tokens[i] = dg_tokenizer_piece(j->t->target, h->ids[i]);
     *out = (struct dg_scored){
-        .total = h->logprob, .n = h->n, .pieces = pieces, .logprob = h->token_logprob};
+        .total = h->logprob, .n = h->n, .tokens = tokens, .logprob = h->token_logprob};
     return 0;
 }
 

@@ -22,11 +22,11 @@ struct dg_part_hyp {
     bool length_limited;
 };
 
-/* A piece of the text: translated as one sentence, or copied when it has no letters. */
+/* A part of the text: translated as one sentence, or copied when it has no letters. */
 struct dg_part {
     /* bytes of the job's text */
     size_t begin, end;
-    /* tagged: ids begin with the piece that asks for a language */
+    /* tagged: ids begin with the token that asks for a language */
     bool copied, tagged;
     /* the sentence is in capitals, and read as ordinary words */
     bool capitals;
@@ -50,7 +50,7 @@ struct dg_part {
     size_t inner, n_inner;
     /* normalised; what the tokens' offsets mean */
     const char *text;
-    /* [n_tokens] of `text`; NULL in pieces mode */
+    /* [n_tokens] of `text`; NULL where the text is tokens */
     struct dg_token *tokens;
     size_t n_tokens;
     /* [n_ids] for the encoder: tag, tokens, </s> */
@@ -60,7 +60,7 @@ struct dg_part {
     struct dg_part_hyp *hyps;
     /* [hyps[0].n] positions in ids, or NULL */
     int32_t *alignment;
-    /* [n_ends] bytes of the whole answer behind each piece of hyps[0], when aligned */
+    /* [n_ends] bytes of the whole answer before and with each token of hyps[0], when aligned */
     size_t *ends;
     uint32_t n_ends;
     uint32_t n_hyps;
@@ -69,14 +69,15 @@ struct dg_part {
 /* The job's memory is out. */
 #define DG_JOB_NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a translation")
 
-/* The token that piece `at` of the best answer came from; NULL when it came from </s> or a tag. */
+/* The source token that token `at` of the best answer came from; NULL when it came from </s> or a
+ * tag. */
 const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at);
 
 struct dg_job {
     const struct dg_translator *t;
     struct dg_arena arena;
     struct dg_translate_options options;
-    /* piece that names the target language, or NULL */
+    /* token that names the target language, or NULL */
     const char *tag;
     /* of the source, for splitting */
     const char *language;
@@ -102,7 +103,7 @@ struct dg_job {
 
 /* One more part of bytes begin..end; NULL: no memory. */
 struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err);
-/* Encode s[n], which the model sees of p, or mark p as copied; DG_EAGAIN: it is over the piece
+/* Encode s[n], which the model sees of p, or mark p as copied; DG_EAGAIN: it is over the token
  * limit. */
 int dg_part_plan(
     struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err);
@@ -139,12 +140,12 @@ const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_p
 /* Mean log-probability of its tokens; 0 where there are none. */
 double dg_part_confidence(const struct dg_part_hyp *h);
 
-/* Append one answer's text; unknown pieces are replaced (of the best answer's, p->flags tells). */
+/* Append one answer's text; unknown tokens are replaced (of the best answer's, p->flags tells). */
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err);
 
-/* Pairs of words of the sentence and of the best answer's text s[n], whose pieces end at p->ends
- * counted from `base`; *n_pairs of them, at most one a piece. */
+/* Pairs of words of the sentence and of the best answer's text s[n], whose tokens end at p->ends
+ * counted from `base`; *n_pairs of them, at most one a token. */
 int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n,
     size_t base, struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err);
 

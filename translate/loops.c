@@ -1,6 +1,6 @@
 #include "translate/loops.h"
 
-/* Pieces beyond the first time. */
+/* Tokens beyond the first time. */
 static uint32_t repeated(const struct dg_loop *l)
 {
     return (l->count - 1) * l->period;
@@ -10,7 +10,7 @@ static uint32_t repeated(const struct dg_loop *l)
 static struct dg_loop longest_of(const int32_t *ids, uint32_t n, uint32_t period)
 {
     struct dg_loop best = {0, period, 1};
-    uint32_t same = 0; /* pieces up to here that equal the one a period before */
+    uint32_t same = 0; /* tokens up to here that equal the one a period before */
     for (uint32_t i = period; i < n; i++) {
         same = ids[i] == ids[i - period] ? same + 1 : 0;
         if (same / period + 1 > best.count)
@@ -60,7 +60,7 @@ bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *
 }
 
 /* A loop of a period p repeats its runs of any order; a run of order o is there a second time o
- * pieces into the second unit. So an order of three stops a single piece at the fourth and a pair
+ * tokens into the second unit. So an order of three stops a single token at the fourth and a pair
  * at the fifth; where units are longer, four are enough and leave "in the house" free to come
  * back. */
 uint32_t dg_loop_block_order(const struct dg_loop *loop)

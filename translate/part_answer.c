@@ -122,7 +122,7 @@ int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp 
                                      : add_text(j, p, h, out, err);
 }
 
-static void add_pieces(
+static void add_tokens(
     struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h, struct dg_buffer *out)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
@@ -158,8 +158,8 @@ int dg_part_answer(
     const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
     if (rank == 0)
         p->flags |= flags_of(j, p, h);
-    if (j->options.pieces) {
-        add_pieces(j, p, h, out);
+    if (j->options.tokens) {
+        add_tokens(j, p, h, out);
         return 0;
     }
     size_t from = out->len;

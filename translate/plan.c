@@ -169,8 +169,8 @@ int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, s
     return frame_ids(j, p, p->n_tokens, err);
 }
 
-/* Pieces with white space between: one part, ids looked up. */
-static int plan_pieces(struct dg_job *j, struct dg_error *err)
+/* Tokens with white space between: one part, ids looked up. */
+static int plan_tokens(struct dg_job *j, struct dg_error *err)
 {
     struct dg_part *p = dg_part_new(j, 0, j->len, err);
     if (!p)
@@ -186,7 +186,7 @@ static int plan_pieces(struct dg_job *j, struct dg_error *err)
         t->id = dg_tokenizer_id(j->t->source, w);
         if (t->id < 0)
             return dg_error_field(
-                err, DG_EINVAL, "text", "piece \"%.60s\" is not in the source vocabulary", w);
+                err, DG_EINVAL, "text", "token \"%.60s\" is not in the source vocabulary", w);
         t->begin = (uint32_t)(w - s);
         t->end = t->begin + (uint32_t)strlen(w);
     }
@@ -209,15 +209,15 @@ static int list_sentences(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-static int check_text(const struct dg_translator *t, const char *text, size_t n, bool pieces,
+static int check_text(const struct dg_translator *t, const char *text, size_t n, bool tokens,
     const char *field, struct dg_error *err)
 {
     struct dg_error why = {0};
     if (dg_utf8_check(text, n, &why))
         return dg_error_field(err, DG_EINVAL, field, "%s", why.message);
-    if (!pieces && (!dg_tokenizer_has_text(t->source) || !dg_tokenizer_has_text(t->target)))
+    if (!tokens && (!dg_tokenizer_has_text(t->source) || !dg_tokenizer_has_text(t->target)))
         return dg_error_set(err, DG_EUNSUP,
-            "model %s has no SentencePiece model: it takes pieces only", dg_bundle_name(t->bundle));
+            "model %s has no SentencePiece model: it takes tokens only", dg_bundle_name(t->bundle));
     return 0;
 }
 
@@ -227,13 +227,13 @@ static int plan_prefix(struct dg_job *j, const char *text, struct dg_error *err)
     if (!j->n_sentences)
         return 0; /* nothing is translated: there is nothing to begin */
     int rc =
-        dg_prefix_plan(j->t, &j->arena, text, strlen(text), j->options.pieces, &j->prefix, err);
+        dg_prefix_plan(j->t, &j->arena, text, strlen(text), j->options.tokens, &j->prefix, err);
     if (rc)
         return rc;
     dg_job_cost(j, 0, &in, &out);
     if (j->prefix.n + j->prefix.spelling.n_states >= out)
         return dg_error_field(err, DG_ELIMIT, "target_prefix",
-            "the prefix has %u pieces, an answer to this sentence may have %u", j->prefix.n, out);
+            "the prefix has %u tokens, an answer to this sentence may have %u", j->prefix.n, out);
     return 0;
 }
 
@@ -252,11 +252,11 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
     struct dg_job *j = NULL;
-    int rc = check_text(t, text, n, o->pieces, "text", err);
+    int rc = check_text(t, text, n, o->tokens, "text", err);
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
     rc = o->same_language ? plan_same_language(j, err)
-         : o->pieces      ? plan_pieces(j, err)
+         : o->tokens      ? plan_tokens(j, err)
                           : dg_job_plan_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);
@@ -277,7 +277,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
 {
     struct dg_part p = {0};
     size_t most;
-    if (j->options.pieces) {
+    if (j->options.tokens) {
         char *s = dg_arena_strndup(&j->arena, target, n), *save = NULL;
         j->forced = dg_arena_array(&j->arena, n / 2 + 2, sizeof *j->forced);
         if (!s || !j->forced)
@@ -287,7 +287,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
             int32_t id = dg_tokenizer_id(j->t->target, w);
             if (id < 0)
                 return dg_error_field(err, DG_EINVAL, "translation",
-                    "piece \"%.60s\" is not in the target vocabulary", w);
+                    "token \"%.60s\" is not in the target vocabulary", w);
             j->forced[j->n_forced++] = id;
         }
     } else {
@@ -313,13 +313,13 @@ int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t 
     struct dg_error *err)
 {
     struct dg_job *j = NULL;
-    int rc = check_text(t, source, n_source, o->pieces, "text", err);
+    int rc = check_text(t, source, n_source, o->tokens, "text", err);
     if (!rc)
-        rc = check_text(t, target, n_target, o->pieces, "translation", err);
+        rc = check_text(t, target, n_target, o->tokens, "translation", err);
     if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
         return rc;
-    if (o->pieces) {
-        rc = plan_pieces(j, err);
+    if (o->tokens) {
+        rc = plan_tokens(j, err);
     } else {
         struct dg_part *p = dg_part_new(j, 0, n_source, err);
         rc = p ? encode_span(j, t->source, source, n_source, p, err) : DG_ENOMEM;

@@ -52,7 +52,7 @@ static struct dg_part *part_of(
     return dg_part_new(j, at.begin, at.end, err);
 }
 
-/* Add begin..end of f as one sentence, or as several when it is over the piece limit. A loop over a
+/* Add begin..end of f as one sentence, or as several when it is over the token limit. A loop over a
  * stack of spans instead of recursion: the left part first, so that parts stay in order. */
 static int plan_span(
     struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
@@ -81,7 +81,7 @@ static int plan_span(
         if (depth + 2 > sizeof stack / sizeof stack[0] ||
             !keep_whole(f, at, &left_end, &right_begin))
             return dg_error_set(err, DG_ELIMIT,
-                "a sentence of %zu bytes cannot be split to %u pieces", end - begin,
+                "a sentence of %zu bytes cannot be split to %u tokens", end - begin,
                 j->options.max_source);
         split = true;
         stack[depth++] = (struct dg_span){right_begin, at.end};

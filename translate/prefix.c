@@ -6,25 +6,25 @@
 
 #define FIELD "target_prefix"
 #define BLANK "\xE2\x96\x81" /* U+2581, where SentencePiece has a space */
-#define MAX_WORD 256         /* bytes; a longer last word is taken piece by piece */
+#define MAX_WORD 256         /* bytes; a longer last word is taken token by token */
 
 #define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a prefix")
 
-/* Does piece `id` stand for its own letters? */
+/* Does token `id` stand for its own letters? */
 static bool is_plain(const struct dg_translator *t, int32_t id)
 {
     const struct dg_config *c = dg_model_config(t->model);
-    const char *piece = dg_tokenizer_piece(t->target, id);
+    const char *token = dg_tokenizer_piece(t->target, id);
     if (id == c->eos || id == c->never || id == c->start || id == dg_tokenizer_unk(t->target))
         return false;
-    return piece[0] && !(strncmp(piece, "<0x", 3) == 0 && strlen(piece) == 6 && piece[5] == '>');
+    return token[0] && !(strncmp(token, "<0x", 3) == 0 && strlen(token) == 6 && token[5] == '>');
 }
 
-/* Where piece[n] leads from byte `at` of the word: behind it, to the end, or (0) nowhere. */
-static size_t lead(const char *word, size_t len, size_t at, const char *piece, size_t n)
+/* Where token[n] leads from byte `at` of the word: past it, to the end, or (0) nowhere. */
+static size_t lead(const char *word, size_t len, size_t at, const char *token, size_t n)
 {
     size_t left = len - at;
-    return memcmp(word + at, piece, n < left ? n : left) == 0 ? (n < left ? at + n : len) : 0;
+    return memcmp(word + at, token, n < left ? n : left) == 0 ? (n < left ? at + n : len) : 0;
 }
 
 /* States are bytes of the word. Edges into states that lead nowhere are left out, so from the end
@@ -61,10 +61,10 @@ static int find_edges(const struct dg_translator *t, const char *word, size_t le
     for (size_t at = len; at-- > 0;) {
         count[at] = 0;
         for (uint32_t id = 0; id < V && !rc; id++) {
-            const char *piece = dg_tokenizer_piece(t->target, (int32_t)id);
-            if (piece[0] != word[at] || !is_plain(t, (int32_t)id))
+            const char *token = dg_tokenizer_piece(t->target, (int32_t)id);
+            if (token[0] != word[at] || !is_plain(t, (int32_t)id))
                 continue;
-            size_t next = lead(word, len, at, piece, strlen(piece));
+            size_t next = lead(word, len, at, token, strlen(token));
             if (!next || (next < len && !count[next]))
                 continue;
             rc = edge_add(e, (int32_t)id, next, err);
@@ -129,13 +129,13 @@ static void last_word(const struct dg_translator *t, const struct dg_prefix *p, 
     uint32_t from = *head > 0 ? *head - 1 : 0;
     *head = p->n;
     for (uint32_t i = from; i < p->n; i++) {
-        const char *piece = dg_tokenizer_piece(t->target, p->ids[i]);
-        size_t n = strlen(piece);
+        const char *token = dg_tokenizer_piece(t->target, p->ids[i]);
+        size_t n = strlen(token);
         if (!is_plain(t, p->ids[i]) || len + n > MAX_WORD) {
             word[0] = '\0';
             return;
         }
-        memcpy(word + len, piece, n + 1);
+        memcpy(word + len, token, n + 1);
         len += n;
     }
     *head = from;
@@ -152,7 +152,7 @@ static int measure(
     return rc;
 }
 
-static int plan_pieces(const struct dg_translator *t, struct dg_arena *arena, const char *text,
+static int plan_tokens(const struct dg_translator *t, struct dg_arena *arena, const char *text,
     size_t n, struct dg_prefix *p, struct dg_error *err)
 {
     char *s = dg_arena_strndup(arena, text, n), *save = NULL;
@@ -162,7 +162,7 @@ static int plan_pieces(const struct dg_translator *t, struct dg_arena *arena, co
     for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w; w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
         if (!dg_tokenizer_has_piece(t->target, w))
             return dg_error_field(
-                err, DG_EINVAL, FIELD, "piece \"%.60s\" is not in the target vocabulary", w);
+                err, DG_EINVAL, FIELD, "token \"%.60s\" is not in the target vocabulary", w);
         p->ids[p->n++] = dg_tokenizer_id(t->target, w);
     }
     return 0;
@@ -194,7 +194,7 @@ static int encode(const struct dg_translator *t, struct dg_arena *arena, const c
 }
 
 int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const char *text,
-    size_t n, bool pieces, struct dg_prefix *out, struct dg_error *err)
+    size_t n, bool tokens, struct dg_prefix *out, struct dg_error *err)
 {
     char word[MAX_WORD + 1];
     uint32_t head;
@@ -202,8 +202,8 @@ int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const 
     memset(out, 0, sizeof *out);
     if (dg_utf8_check(text, n, &why))
         return dg_error_field(err, DG_EINVAL, FIELD, "%s", why.message);
-    if (pieces)
-        return plan_pieces(t, arena, text, n, out, err);
+    if (tokens)
+        return plan_tokens(t, arena, text, n, out, err);
     int rc = encode(t, arena, text, n, out, err);
     bool blank = out->n > 0 && ends_blank(text, n);
     if (rc || (rc = measure(t, out, blank, err)))

@@ -1,6 +1,6 @@
-/* The beginning that an answer is held to. Its last word may be unfinished: pieces are chosen as if
+/* The beginning that an answer is held to. Its last word may be unfinished: tokens are chosen as if
  * the model had written it, so "Ein Man" may go on as "Ein Mann" or "Ein Mannequin", whatever the
- * pieces of either are. Private to translate/. One thread at a
+ * tokens of either are. Private to translate/. One thread at a
  * time per job. */
 #ifndef DG_TRANSLATE_PREFIX_H
 #define DG_TRANSLATE_PREFIX_H
@@ -9,7 +9,7 @@
 #include "translate/translator_internal.h"
 
 struct dg_prefix {
-    /* [n] pieces of the words before the last */
+    /* [n] tokens of the words before the last */
     int32_t *ids;
     uint32_t n;
     /* [n] where they stand in `text` */
@@ -23,9 +23,9 @@ struct dg_prefix {
 };
 
 /* Text that is not empty; it may end in white space: then its last word is finished, and another
- * one follows. pieces: pieces with white space between instead, all finished. The memory is the
+ * one follows. tokens: tokens with white space between instead, all finished. The memory is the
  * arena's. DG_EINVAL names the field target_prefix. */
 int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const char *text,
-    size_t n, bool pieces, struct dg_prefix *out, struct dg_error *err);
+    size_t n, bool tokens, struct dg_prefix *out, struct dg_error *err);
 
 #endif

@@ -34,7 +34,7 @@ bool dg_stray_drop(
     size_t to = from, next = 0, bytes;
     bool any = false;
     for (size_t at = from; at < text->len; at += bytes) {
-        /* Pieces that end here end where the text that is kept does by now. */
+        /* Tokens that end here end where the text that is kept does by now. */
         while (next < n && ends[next] <= at)
             ends[next++] = to;
         uint32_t c = character(s + at, &bytes);

@@ -41,26 +41,26 @@ struct dg_translate_options {
     struct dg_search search;
     /* search.penalty was chosen; else GNMT */
     bool penalty_set;
-    /* the text is pieces with white space between, not sentences; the answer has one space */
-    bool pieces;
+    /* the text is tokens with white space between, not sentences; the answer has one space */
+    bool tokens;
     /* source and target are the same language: the answer is the text itself, flagged; the pair is
      * not looked at */
     bool same_language;
     /* say which words of the source the answer's words came from */
     bool alignments;
-    /* an answer that is caught in a loop, or empty, is left as it is (pieces always are) */
+    /* an answer that is caught in a loop, or empty, is left as it is (tokens always are) */
     bool keep_loops;
-    /* what the text's line ends and marks mean; not with `pieces` or `one_sentence` */
+    /* what the text's line ends and marks mean; not with `tokens` or `one_sentence` */
     enum dg_format format;
     /* of HTML and XML: how tags are taken; NULL: as is usual. The caller's until it is planned */
     const struct dg_markup *markup;
-    /* do not split (still split again when over the piece limit) */
+    /* do not split (still split again when over the token limit) */
     bool one_sentence;
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white
-     * space at the end says that it is finished (with `pieces`: pieces). NULL: none. DG_EINVAL,
+     * space at the end says that it is finished (with `tokens`: tokens). NULL: none. DG_EINVAL,
      * DG_ELIMIT: field target_prefix */
     const char *prefix;
-    /* piece limit of one sentence with </s>; 0 = 512 */
+    /* token limit of one sentence with </s>; 0 = 512 */
     uint32_t max_source;
 };
 
@@ -84,7 +84,7 @@ void dg_job_free(struct dg_job *j); /* NULL is fine */
 size_t dg_job_sentences(const struct dg_job *j);
 /* Sentence i as the engine wants it; borrowed from the job. */
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
-/* Cost of sentence i for queues: pieces in (with </s>), and the most pieces that may come out. */
+/* Cost of sentence i for queues: tokens in (with </s>), and the most tokens that may come out. */
 void dg_job_cost(
     const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
 /* Keep sentence i's answer (copied). DG_EAGAIN: it is caught in a loop, or empty; nothing was kept,
@@ -94,11 +94,11 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
 
 enum dg_flag {
     DG_FLAG_LENGTH_LIMITED = 1, /* an output met its length limit */
-    DG_FLAG_SPLIT = 2,          /* the sentence was over the piece limit and was split again */
+    DG_FLAG_SPLIT = 2,          /* the sentence was over the token limit and was split again */
     DG_FLAG_UNK_COPIED = 4,     /* a character outside the vocabulary was copied from the source */
     /* the first answer was caught in a loop: this is a second, kept from repeating itself */
     DG_FLAG_REPETITION = 8,
-    /* the model gives its own answer little probability, piece by piece */
+    /* the model gives its own answer little probability, token by token */
     DG_FLAG_LOW_CONFIDENCE = 16,
     /* a number of the source is not in the answer, or the other way round */
     DG_FLAG_NUMBER_MISMATCH = 32,
@@ -117,7 +117,7 @@ struct dg_answer_sentence {
     /* code points */
     size_t source_begin, source_end, target_begin, target_end;
     double score;
-    /* mean log-probability of its pieces: what DG_FLAG_LOW_CONFIDENCE goes by; 0 when nothing was
+    /* mean log-probability of its tokens: what DG_FLAG_LOW_CONFIDENCE goes by; 0 when nothing was
      * translated */
     double confidence;
     unsigned flags;
@@ -131,8 +131,8 @@ struct dg_answer {
     double score;
 };
 
-/* A word of the source and a word of the answer that came from it, in code points; in pieces mode
- * positions of pieces. */
+/* A word of the source and a word of the answer that came from it, in code points; of tokens
+ * their positions. */
 struct dg_answer_pair {
     size_t source_begin, source_end, target_begin, target_end;
 };
@@ -176,7 +176,7 @@ struct dg_scored {
     double total;
     size_t n;
     /* [n] */
-    const char *const *pieces;
+    const char *const *tokens;
     /* [n] */
     const float *logprob;
 };

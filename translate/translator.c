@@ -8,7 +8,7 @@ static int check_vocab(
 {
     if (dg_tokenizer_size(t) == expected)
         return 0;
-    return dg_error_set(err, DG_EFORMAT, "the %s vocabulary has %u pieces, the model expects %u",
+    return dg_error_set(err, DG_EFORMAT, "the %s vocabulary has %u tokens, the model expects %u",
         side, dg_tokenizer_size(t), expected);
 }
 
@@ -18,10 +18,10 @@ static int check_tags(const struct dg_translator *t, struct dg_error *err)
 {
     const struct dg_json *tags = dg_json_get(dg_bundle_manifest(t->bundle), "tags");
     for (const char *k = dg_json_next_key(tags, NULL); k; k = dg_json_next_key(tags, k)) {
-        const char *piece = dg_bundle_tag(t->bundle, k);
-        if (!dg_tokenizer_has_piece(t->source, piece))
+        const char *token = dg_bundle_tag(t->bundle, k);
+        if (!dg_tokenizer_has_piece(t->source, token))
             return dg_error_field(err, DG_EFORMAT, "tags",
-                "tag \"%s\" for \"%s\" is no piece of the source vocabulary", piece, k);
+                "tag \"%s\" for \"%s\" is no token of the source vocabulary", token, k);
     }
     return 0;
 }

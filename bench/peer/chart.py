@@ -34,7 +34,7 @@ def bars(x, y, width, title, unit, rows):
 def compare_chart(result):
     parts, y = [], 20
     for mode, unit, title in (("latency", "ms", "One sentence, milliseconds (less is better)"),
-                              ("throughput", "pieces/s", "512 sentences on two cores, pieces a second (more is better)")):
+                              ("throughput", "tokens/s", "512 sentences on two cores, tokens a second (more is better)")):
         key = "p50_ms" if mode == "latency" else "tokens_per_s"
         rows = [(f"{s['type']}, {'beam 4' if s['beam'] == 4 else 'greedy'}{', shortlist' if s.get('shortlist') else ''}"
                  + (f", {s['threads']} thread" + "s" * (s['threads'] > 1) if mode == "latency" else ""),
@@ -84,7 +84,7 @@ def loss_chart(result):
     def place(x, y):
         return left + (right - left) * x / last, bottom - (bottom - top) * (y - least) / max(most - least, 1e-9)
 
-    parts = [text(8, 18, "Training loss per target piece, label smoothing included", 13),
+    parts = [text(8, 18, "Training loss per target token, label smoothing included", 13),
              f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{FAINT}"/>',
              text((left + right) / 2, height - 10, "update", 11, "middle")]
     for x in range(0, last + 1, result["every"]):

@@ -81,7 +81,7 @@ def compare(a, s):
         results["ours"].append(measure(ours))
         results["peer"].append(measure(theirs))
     mine, other = summary(key, results["ours"]), summary(key, results["peer"])
-    if {r["pieces_out"] for r, _ in results["ours"]} != {r["pieces_out"] for r, _ in results["peer"]} and \
+    if {r["tokens_out"] for r, _ in results["ours"]} != {r["tokens_out"] for r, _ in results["peer"]} and \
             s["mode"] == "throughput":
         sys.exit(f"not the same work: {results}")
     ratio = other[key] / mine[key] if key == "p50_ms" else mine[key] / other[key]
@@ -121,7 +121,7 @@ def step_table(a, limits, sentences, beam, threads=1):
 
 
 def measure_memory(a):
-    """Resident memory with 32 sentences of 27 pieces in flight at beam 4, every cache place of their worst case used."""
+    """Resident memory with 32 sentences of 27 tokens in flight at beam 4, every cache place of their worst case used."""
     command = [os.path.join(a.programs, "step-bench"), "--model", a.int8, "--sentences", "32", "--beam", "4", "--source",
                "27", "--length", "77", "--reps", "1"]
     result, _ = measure(command)
@@ -146,7 +146,7 @@ def main():
         "date": now,
         "machine": machine.describe(),
         "revision": a.revision,
-        "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000), random weights, 27 pieces in and out, forced",
+        "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000), random weights, 27 tokens in and out, forced",
     }
     if "steps" in a.only or not a.only:
         result["limits_of_one_core"] = limits

@@ -57,7 +57,7 @@ def bench(a):
         pieces = sum(len(x.hypotheses[0]) for x in out)
     print(json.dumps({
         "backend": f"ctranslate2 {ctranslate2.__version__} {translator.compute_type}", "mode": a.mode,
-        "sentences": len(sentences), "pieces_out": pieces,
+        "sentences": len(sentences), "tokens_out": pieces,
         "p50_ms" if a.mode == "latency" else "tokens_per_s": statistics.median(runs), "runs": runs,
         "cpu_s": cpu / a.reps, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 

@@ -24,7 +24,7 @@ def setting_name(s):
 def comparison(result):
     lines = [row("setting", "Dragoman", "CTranslate2", "ratio", "by CPU time", "spread of ours", "cores of others"), "|---|---|---|---|---|---|---|"]
     for s in result["settings"]:
-        key, unit = ("p50_ms", "ms") if s["mode"] == "latency" else ("tokens_per_s", "pieces/s")
+        key, unit = ("p50_ms", "ms") if s["mode"] == "latency" else ("tokens_per_s", "tokens/s")
         lines.append(row(setting_name(s), f"{s['ours'][key]:,.0f} {unit}", f"{s['peer'][key]:,.0f} {unit}", f"{s['times_as_fast']:.2f}",
                          f"{s['times_as_fast_by_cpu_time']:.2f}", f"{s['ours']['spread_percent']:.0f} %", max(s["ours"]["foreign_cpus"])))
     return lines
@@ -61,10 +61,10 @@ def document(result):
     lines = [f"# {machine['cpu']}, {machine['cores']} cores ({', '.join(machine['flags'])})", "",
              f"{result['date']}, revision {result['revision']}; {result['model']}. Made by `make bench`; explained in",
              "[docs/cpu.md](../../docs/cpu.md).", "", *limits(result), "", "## Beside CTranslate2", "", *comparison(result), "",
-             "## Where the time goes", "", "Per cent of a run of encoding 27 pieces and decoding 27; GOP/s of the matrix products in brackets.", "",
+             "## Where the time goes", "", "Per cent of a run of encoding 27 tokens and decoding 27; GOP/s of the matrix products in brackets.", "",
              *operations(result), ""]
     if "memory" in result:
         m = result["memory"]
-        lines += [f"Memory with {m['sentences']} sentences of {m['source']} pieces in flight, beam {m['beam']}, {m['length']} positions each: "
+        lines += [f"Memory with {m['sentences']} sentences of {m['source']} tokens in flight, beam {m['beam']}, {m['length']} positions each: "
                   f"{m['resident_mb']} MB resident.", ""]
     return "\n".join(lines)

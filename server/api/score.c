@@ -16,7 +16,7 @@ static struct dg_json *describe(const struct dg_scored *s)
     struct dg_json *o = dg_json_new_object(), *tokens = dg_json_new_array();
     for (size_t i = 0; i < s->n; i++) {
         struct dg_json *token = dg_json_new_object();
-        dg_json_set_string(token, "token", s->pieces[i]);
+        dg_json_set_string(token, "token", s->tokens[i]);
         dg_answer_score(token, "logprob", (double)s->logprob[i]);
         dg_json_append_take(tokens, token);
     }

@@ -28,7 +28,7 @@ struct dg_replica {
     int threads; /* that its backend may use at present, as its worker last said; 0: all of its own
                   */
     uint32_t placed; /* which of the model's copies it reads */
-    /* For metrics and the queue, as of the last step. tokens_per_s: source pieces, what it can do
+    /* For metrics and the queue, as of the last step. tokens_per_s: source tokens, what it can do
      * when there is enough to do; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
     _Atomic uint64_t steps; /* of its worker, who alone counts */

@@ -1,7 +1,7 @@
 /* How much may wait (the bound of queue.h). The queue's lock is held. */
 #include "server/schedule/queue_internal.h"
 
-/* Source pieces a second of all workers together. */
+/* Source tokens a second of all workers together. */
 static double rate_of(const struct dg_served *model)
 {
     double rate = 0;
@@ -27,7 +27,7 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int last)
     return b;
 }
 
-/* Source pieces of t that no waiting sentence is translated for anyway. */
+/* Source tokens of t that no waiting sentence is translated for anyway. */
 static uint64_t fresh_tokens(const struct dg_queue *q, const struct dg_task *t)
 {
     uint64_t n = 0;

@@ -42,7 +42,7 @@ static void learn(struct dg_pace_mean *m, double ns, uint64_t now_ns)
 }
 
 /* Time of a step is decoding's and encoding's together. Where one of them is known the other one
- * follows; where both are, both are corrected alike; where none is, a piece is taken to cost what a
+ * follows; where both are, both are corrected alike; where none is, a token is taken to cost what a
  * row does. */
 void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns)
 {

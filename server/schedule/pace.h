@@ -1,5 +1,5 @@
 /* What an engine's work takes, learnt from its own steps: how long a step of so many rows lasts,
- * how long encoding so many pieces, how many source pieces a second that comes to. No clock: times
+ * how long encoding so many tokens, how many source tokens a second that comes to. No clock: times
  * are arguments. One thread at a time. */
 #ifndef DG_SERVER_SCHEDULE_PACE_H
 #define DG_SERVER_SCHEDULE_PACE_H
@@ -25,16 +25,16 @@ struct dg_pace_mean {
 struct dg_pace {
     /* by rows, a row */
     struct dg_pace_mean step[DG_PACE_SIZES];
-    /* by pieces, all of them */
+    /* by tokens, all of them */
     struct dg_pace_mean encode[DG_PACE_SIZES];
     /* Sums that forget. due_ns: what the means say of the same steps; where others use the machine,
      * steps now and then take far longer. */
     double rows, encode_ns, tokens, spent_ns, due_ns;
 };
 
-/* A step of `rows` lasted ns until now_ns, with the encoding of so many pieces (0: none). */
+/* A step of `rows` lasted ns until now_ns, with the encoding of so many tokens (0: none). */
 void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns);
-/* A sentence of so many source pieces was answered. */
+/* A sentence of so many source tokens was answered. */
 void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
 
 /* How many rows are to advance together, of `wanted` that could and `most` that fit: as many as
@@ -42,7 +42,7 @@ void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
  * when there are the rows, and sizes that were not seen for some seconds again. */
 uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_t now_ns);
 
-/* Source pieces a second when there is enough to do; 0: nothing was answered yet. */
+/* Source tokens a second when there is enough to do; 0: nothing was answered yet. */
 double dg_pace_rate(const struct dg_pace *p);
 
 #endif

@@ -60,7 +60,7 @@ int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
     struct dg_task **out, struct dg_error *err);
 void dg_task_free(struct dg_task *t); /* NULL is fine; not while entries are queued or live */
 
-/* Do both ask for the very same: model, pieces, options? Then one answer is both's, bit for bit. */
+/* Do both ask for the very same: model, tokens, options? Then one answer is both's, bit for bit. */
 bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b);
 
 /* End it early: the first outcome stays, err (may be NULL) with it. Entries still have to be

@@ -40,7 +40,7 @@ def test_same_as_the_program(server, kind):
         args = ["attention", "--model", BUNDLE, "--source", SOURCE, "--kind", kind, "--json"]
         args += ["--target", target] if target else []
         want = json.loads(subprocess.run([conftest.CLI, *args], capture_output=True, check=True).stdout)
-        assert got["source_tokens"] == want["source_pieces"] and got["target_tokens"] == want["target_pieces"]
+        assert got["source_tokens"] == want["source_tokens"] and got["target_tokens"] == want["target_tokens"]
         assert "".join(got["target_tokens"]).replace("▁", " ").strip() == TARGET + "</s>"
         rows = len(got["source_tokens" if kind == "encoder" else "target_tokens"])
         columns = len(got["target_tokens" if kind == "decoder" else "source_tokens"])

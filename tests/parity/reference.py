@@ -70,7 +70,7 @@ def convert(build, reference, out):
 
 
 def pieces_of(hypothesis):
-    pieces = hypothesis["pieces"]
+    pieces = hypothesis["tokens" if "tokens" in hypothesis else "pieces"]  # the program's, or the reference's
     return pieces.split() if isinstance(pieces, str) else pieces
 
 
@@ -82,7 +82,7 @@ def judge_forced(judge, program, cases):
     answers = program.score([c["source_pieces"] for c in cases], [c["forced"]["pieces"][:-1] for c in cases])
     worst_token = worst_sum = 0.0
     for case, answer in zip(cases, answers):
-        if [t["piece"] for t in answer["tokens"]] != case["forced"]["pieces"]:
+        if [t["token"] for t in answer["tokens"]] != case["forced"]["pieces"]:
             sys.exit(f"score: other pieces than asked for: {answer['tokens']}")
         theirs = case["forced"]["logprobs"]
         ours = [t["logprob"] for t in answer["tokens"]]

@@ -59,8 +59,8 @@ def test_weights(name, kind):
         assert all(len(h) == rows and all(len(r) == columns for r in h) for l in got["layers"] for h in l["heads"])
         weights = flat([l["heads"] for l in got["layers"]])
         assert max(abs(a - b) for a, b in zip(weights, want["weights"])) <= TOLERANCE
-        assert got["target_pieces"] == target.split() + ["</s>"]
-        assert got["source_pieces"][:len(case["source"])] == source.split()
+        assert got["target_tokens"] == target.split() + ["</s>"]
+        assert got["source_tokens"][:len(case["source"])] == source.split()
 
 
 @pytest.fixture(scope="session")
@@ -104,9 +104,9 @@ SOURCE, TARGET = "The old lighthouse, 14 March.", "Der alte Leuchtturm <14>."
 def test_lines_are_the_weights(words_model, tmp_path):
     args = ["--model", words_model, "--source", SOURCE, "--target", TARGET, "--kind", "cross"]
     raw = json.loads(run(args + ["--json", "--layer", "1"]))
-    rows, row_words = words_of(raw["target_pieces"])
-    columns, column_words = words_of(raw["source_pieces"])
-    assert "lighthouse" in column_words and column_words[-1] == "</s>" and len(columns) < len(raw["source_pieces"])
+    rows, row_words = words_of(raw["target_tokens"])
+    columns, column_words = words_of(raw["source_tokens"])
+    assert "lighthouse" in column_words and column_words[-1] == "</s>" and len(columns) < len(raw["source_tokens"])
     root = picture(args + ["--heads", "all"], tmp_path)
     groups = [g for g in root.findall(SVG + "g") if g.get("stroke")]
     assert len(groups) == 4 and len({g.get("stroke") for g in groups}) == 4
@@ -141,7 +141,7 @@ def test_heat_map(words_model, tmp_path):
     root = picture(args + ["--heatmap"], tmp_path)
     grids = [g for g in root.findall(SVG + "g") if g.get("fill")]
     assert len(grids) == 4
-    start = ["<pad>"] + raw["target_pieces"][:-1]
+    start = ["<pad>"] + raw["target_tokens"][:-1]
     rows, words = words_of(start)
     for grid, head in zip(grids, raw["layers"][-1]["heads"]):
         cells = [float(c.get("fill-opacity")) for c in grid.findall(SVG + "rect")]
@@ -157,8 +157,8 @@ def test_the_translation_is_found(words_model):
     args = ["--model", words_model, "--source", SOURCE, "--json", "--beam", "2", "--max-length", "20"]
     found = json.loads(run(args))
     done = subprocess.run([DRAGOMAN, "translate", "--model", words_model, "--beam", "2", "--max-length", "20", "--pieces",
-                           "--json"], input=" ".join(found["source_pieces"][:-1]) + "\n", text=True, capture_output=True)
-    assert json.loads(done.stdout)["pieces"].split() == [p for p in found["target_pieces"] if p != "</s>"]
+                           "--json"], input=" ".join(found["source_tokens"][:-1]) + "\n", text=True, capture_output=True)
+    assert json.loads(done.stdout)["tokens"].split() == [p for p in found["target_tokens"] if p != "</s>"]
 
 
 @pytest.mark.parametrize("wrong,message", [

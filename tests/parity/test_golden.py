@@ -47,7 +47,7 @@ def run(args, text="", isa=None):
 
 
 def pieces_of(hypothesis):
-    pieces = hypothesis["pieces"]
+    pieces = hypothesis["tokens" if "tokens" in hypothesis else "pieces"]  # the program's, or the reference's
     return pieces.split() if isinstance(pieces, str) else pieces
 
 
@@ -78,7 +78,7 @@ def check_forced(name, isa, tmp_path, piece_tolerance, score_tolerance):
                    "--json"], isa=isa)
     assert len(answers) == len(cases)
     for case, answer in zip(cases, answers):
-        pieces = [t["piece"] for t in answer["tokens"]]
+        pieces = [t["token"] for t in answer["tokens"]]
         assert pieces == [target_vocab[i] for i in case["target"]] + ["</s>"]
         for i, (token, logprob) in enumerate(zip(answer["tokens"], case["logprobs"])):
             assert token["logprob"] == pytest.approx(logprob, abs=piece_tolerance), (case["source"], i)

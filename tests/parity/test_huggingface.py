@@ -81,7 +81,7 @@ def test_forced(bundles, name, tmp_path):
                    "--pieces", "--json"], [])
     assert len(got) == len(cases)
     for case, answer in zip(cases, got):
-        assert [t["piece"] for t in answer["tokens"]] == [target[i] for i in case["target"]] + ["</s>"]
+        assert [t["token"] for t in answer["tokens"]] == [target[i] for i in case["target"]] + ["</s>"]
         for i, (token, logprob) in enumerate(zip(answer["tokens"], case["logprobs"])):
             assert token["logprob"] == pytest.approx(logprob, abs=TOLERANCE), i
 
@@ -106,7 +106,7 @@ def test_greedy(bundles, name, tmp_path):
                    str(LIMIT)], [line(source, c["source"]) for c in cases])
     for case, answer in zip(cases, got):
         # At the limit transformers puts </s> in the place of the last piece.
-        assert answer["pieces"].split()[:LIMIT - 1] == [target[i] for i in case["target"]]
+        assert answer["tokens"].split()[:LIMIT - 1] == [target[i] for i in case["target"]]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -199,12 +199,12 @@ def test_padding_is_never_put_out(tmp_path):
     got = answers(["translate", "--model", str(tmp_path / "b"), "--pieces", "--json", "--beam", "1", "--max-length", str(LIMIT)],
                   lines)
     for case, answer in zip(cases, got):
-        assert answer["pieces"].split()[:LIMIT - 1] == [vocab[i] for i in case["target"]]
+        assert answer["tokens"].split()[:LIMIT - 1] == [vocab[i] for i in case["target"]]
         assert answer["score"] < -20  # padding keeps its share of the probability
     beams = answers(["translate", "--model", str(tmp_path / "b"), "--pieces", "--json", "--beam", "4", "--n-best", "4"], lines)
     for answer in beams:
         assert len(answer["n_best"]) == 4
-        assert all("<pad>" not in h["pieces"].split() for h in answer["n_best"])
+        assert all("<pad>" not in h["tokens"].split() for h in answer["n_best"])
 
 
 @pytest.mark.parametrize("type_,bytes_", [("f16", 2), ("bf16", 2)])

@@ -51,7 +51,7 @@ def test_forced(model, tmp_path):
     answers = [json.loads(x) for x in out.splitlines()]
     assert len(answers) == len(value["forced"])
     for case, answer in zip(value["forced"], answers):
-        assert [t["piece"] for t in answer["tokens"]] == case["target"] + ["</s>"]
+        assert [t["token"] for t in answer["tokens"]] == case["target"] + ["</s>"]
         assert [t["logprob"] for t in answer["tokens"]] == pytest.approx(case["logprobs"], abs=TOLERANCE)
 
 
@@ -60,7 +60,7 @@ def test_greedy(model):
     out = run(["translate", "--model", bundle, "--pieces", "--json", "--beam", "1", "--max-length", str(LIMIT)],
               [" ".join(c["source"]) for c in value["greedy"]])
     for case, line in zip(value["greedy"], out.splitlines()):
-        assert json.loads(line)["pieces"].split() == case["target"], len(case["source"])
+        assert json.loads(line)["tokens"].split() == case["target"], len(case["source"])
 
 
 def test_the_bundle_says_which_variant(model):

@@ -77,7 +77,7 @@ def test_alignment(model):
     seen = 0
     for case in cases[::3]:
         map_ = json.loads(run(["attention", "--model", bundle, "--source", case["source"], "--target", case["answer"], "--json"]))
-        if map_["target_pieces"] != case["greedy"]["pieces"].split() + ["</s>"]:
+        if map_["target_tokens"] != case["greedy"]["pieces"].split() + ["</s>"]:
             continue  # the same text, but in other pieces than the ones that the search took
         rows = map_["layers"][-1]["heads"][0]
         for row, best in zip(rows, case["greedy"]["alignment"]):

@@ -501,7 +501,7 @@ static void score_equals_search(void **state)
     (void)state;
     static const char source[] = "The old house near the sea.";
     struct dg_translate_options o = {
-        .search = {.beam = 1, .alpha = 0, .max_len = 20}, .pieces = true};
+        .search = {.beam = 1, .alpha = 0, .max_len = 20}, .tokens = true};
     struct dg_translate_options text = {.search = {.beam = 1, .alpha = 0, .max_len = 20}};
     struct dg_error err = {0};
     struct dg_answers a;
@@ -523,7 +523,7 @@ static void score_equals_search(void **state)
         dg_runner_run(runner, &scored, 1, NULL, NULL, &err) ||
         dg_job_finish_score(scored, &s, &err))
         fail_msg("%s", err.message);
-    assert_string_equal(s.pieces[s.n - 1], "</s>");
+    assert_string_equal(s.tokens[s.n - 1], "</s>");
     if (!(a.flags & DG_FLAG_LENGTH_LIMITED))
         assert_float_equal(s.total, a.best[0].score, 1e-9);
     dg_job_free(scored);
@@ -539,7 +539,7 @@ static void score_equals_search(void **state)
 static void read_pieces(
     const char *source, const char *target, const char *prefix, struct dg_buffer *ids)
 {
-    struct dg_translate_options o = {.pieces = true, .prefix = prefix};
+    struct dg_translate_options o = {.tokens = true, .prefix = prefix};
     struct dg_error err = {0};
     struct dg_sentence s;
     struct dg_job *j;

@@ -93,7 +93,7 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
     rc = dg_trace_run(model, be, s.source, s.n_source, ids, T, &out->trace, err);
     if (!rc)
         rc = label(t, &s, ids, out, err);
-    out->by_pieces = o->pieces;
+    out->by_tokens = o->tokens;
 out:
     free(found);
     dg_job_free(job);

@@ -1,5 +1,5 @@
 /* All attention weights of one sentence and its translation (given, or found by the search), and a
- * look at one layer of them: rows (who looks) by columns (what is looked at), by pieces or by
+ * look at one layer of them: rows (who looks) by columns (what is looked at), by tokens or by
  * words. For pictures and answers about attention. One thread at a time per backend. */
 #ifndef DG_TRANSLATE_PICTURE_ATTENTION_H
 #define DG_TRANSLATE_PICTURE_ATTENTION_H
@@ -11,15 +11,15 @@ enum dg_attention_kind { DG_ATTENTION_ENCODER, DG_ATTENTION_DECODER, DG_ATTENTIO
 
 struct dg_attention_map {
     struct dg_trace trace;
-    const char **source; /* [trace.S] pieces that the encoder reads; borrowed from the translator */
-    const char **target; /* [trace.T] pieces that the decoder puts out, </s> last */
-    /* [trace.T] pieces that it reads meanwhile: the start, then target without its last */
+    const char **source; /* [trace.S] tokens that the encoder reads; borrowed from the translator */
+    const char **target; /* [trace.T] tokens that the decoder puts out, </s> last */
+    /* [trace.T] tokens that it reads meanwhile: the start, then target without its last */
     const char **input;
-    bool by_pieces; /* the texts were pieces: nothing is merged to words */
+    bool by_tokens; /* the texts were tokens: nothing is merged to words */
 };
 
 /* target NULL: the best translation is found first. The text must be one sentence;
- * o->max_source, when set, is the most pieces of either side. DG_EINVAL, DG_ELIMIT name what is
+ * o->max_source, when set, is the most tokens of either side. DG_EINVAL, DG_ELIMIT name what is
  * wrong. */
 int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, const char *source,
     const char *target, const struct dg_translate_options *o, struct dg_attention_map *out,
@@ -31,7 +31,7 @@ void dg_attention_map_close(struct dg_attention_map *m); /* a zeroed one is fine
 
 uint32_t dg_attention_layers(const struct dg_attention_map *m, enum dg_attention_kind kind);
 uint32_t dg_attention_heads(const struct dg_attention_map *m, enum dg_attention_kind kind);
-/* One head's weights [rows, columns] of pieces; layer and head count from 0. */
+/* One head's weights [rows, columns] of tokens; layer and head count from 0. */
 const float *dg_attention_weights(const struct dg_attention_map *m, enum dg_attention_kind kind,
     uint32_t layer, uint32_t head, uint32_t *rows, uint32_t *columns);
 
@@ -41,12 +41,12 @@ struct dg_attention_view {
     uint32_t n_heads;
     uint32_t *heads; /* [n_heads] counted from 0 */
     uint32_t rows, columns;
-    /* words, or pieces; cross-attention's rows are what the decoder puts out */
+    /* words, or tokens; cross-attention's rows are what the decoder puts out */
     char **row_labels, **column_labels;
     float *weights; /* [n_heads, rows, columns]; each row sums to 1 */
 };
 
-/* Heads heads[n] of a layer. A word's weight for a word is the mean over its pieces of the sum over
+/* Heads heads[n] of a layer. A word's weight for a word is the mean over its tokens of the sum over
  * the other's. */
 int dg_attention_view_open(const struct dg_attention_map *m, enum dg_attention_kind kind,
     uint32_t layer, const uint32_t *heads, uint32_t n_heads, struct dg_attention_view *out,

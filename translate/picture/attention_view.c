@@ -1,4 +1,4 @@
-/* One layer's heads as a table of words by words (or pieces by pieces). */
+/* One layer's heads as a table of words by words (or tokens by tokens). */
 #include "translate/picture/attention.h"
 
 #include "base/buffer.h"
@@ -9,42 +9,42 @@
 
 static const char WORD_MARK[] = "\xE2\x96\x81"; /* U+2581, SentencePiece's space */
 
-/* Pieces merged to words: word_of[n], labels[n_words] malloc'd. */
+/* Tokens merged to words: word_of[n], labels[n_words] malloc'd. */
 struct words {
     uint32_t *word_of;
     char **labels;
     uint32_t n_words;
 };
 
-static bool has_mark(const char *piece)
+static bool has_mark(const char *token)
 {
-    return strncmp(piece, WORD_MARK, sizeof WORD_MARK - 1) == 0;
+    return strncmp(token, WORD_MARK, sizeof WORD_MARK - 1) == 0;
 }
 
-/* Punctuation, or a piece that stands for no text (</s>, <2de>, >>deu<<): a word of its own. */
-static bool stands_alone(const char *piece)
+/* Punctuation, or a token that stands for no text (</s>, <2de>, >>deu<<): a word of its own. */
+static bool stands_alone(const char *token)
 {
-    size_t n = strlen(piece);
+    size_t n = strlen(token);
     if (n > 2 &&
-        ((piece[0] == '<' && piece[n - 1] == '>') || (piece[0] == '>' && piece[n - 1] == '<')))
+        ((token[0] == '<' && token[n - 1] == '>') || (token[0] == '>' && token[n - 1] == '<')))
         return true;
     for (size_t i = 0; i < n; i++)
-        if (!ispunct((unsigned char)piece[i]))
+        if (!ispunct((unsigned char)token[i]))
             return false;
     return true;
 }
 
-static bool begins_word(const char *const *pieces, uint32_t i)
+static bool begins_word(const char *const *tokens, uint32_t i)
 {
-    if (i == 0 || has_mark(pieces[i]))
+    if (i == 0 || has_mark(tokens[i]))
         return true;
-    if (strcmp(pieces[i - 1], WORD_MARK) == 0)
-        return false; /* the mark came as a piece of its own */
-    return stands_alone(pieces[i]) || stands_alone(pieces[i - 1]);
+    if (strcmp(tokens[i - 1], WORD_MARK) == 0)
+        return false; /* the mark came as a token of its own */
+    return stands_alone(tokens[i]) || stands_alone(tokens[i - 1]);
 }
 
 static int merge(
-    const char *const *pieces, uint32_t n, bool by_pieces, struct words *out, struct dg_error *err)
+    const char *const *tokens, uint32_t n, bool by_tokens, struct words *out, struct dg_error *err)
 {
     struct dg_buffer text;
     dg_buffer_init(&text);
@@ -52,12 +52,12 @@ static int merge(
     out->labels = calloc(n, sizeof *out->labels);
     bool failed = !out->word_of || !out->labels;
     for (uint32_t i = 0; i < n && !failed; i++) {
-        const char *piece = pieces[i];
-        if (by_pieces || begins_word(pieces, i)) {
+        const char *token = tokens[i];
+        if (by_tokens || begins_word(tokens, i)) {
             dg_buffer_reset(&text);
             out->n_words++;
         }
-        dg_buffer_adds(&text, !by_pieces && has_mark(piece) ? piece + sizeof WORD_MARK - 1 : piece);
+        dg_buffer_adds(&text, !by_tokens && has_mark(token) ? token + sizeof WORD_MARK - 1 : token);
         out->word_of[i] = out->n_words - 1;
         char **to = &out->labels[out->n_words - 1];
         free(*to);
@@ -68,7 +68,7 @@ static int merge(
     return failed ? dg_error_set(err, DG_ENOMEM, "no memory for attention weights") : 0;
 }
 
-/* to[rows,columns] of words from weights[n_rows,n_columns] of pieces. */
+/* to[rows,columns] of words from weights[n_rows,n_columns] of tokens. */
 static void sum_words(const float *weights, const struct words *r, uint32_t n_rows,
     const struct words *c, uint32_t n_columns, float *to)
 {
@@ -77,11 +77,11 @@ static void sum_words(const float *weights, const struct words *r, uint32_t n_ro
             to[(size_t)r->word_of[i] * c->n_words + c->word_of[k]] +=
                 weights[(size_t)i * n_columns + k];
     for (uint32_t w = 0, i = 0; w < r->n_words; w++) {
-        uint32_t pieces = 0;
+        uint32_t tokens = 0;
         for (; i < n_rows && r->word_of[i] == w; i++)
-            pieces++;
+            tokens++;
         for (uint32_t k = 0; k < c->n_words; k++)
-            to[(size_t)w * c->n_words + k] /= (float)pieces;
+            to[(size_t)w * c->n_words + k] /= (float)tokens;
     }
 }
 
@@ -111,9 +111,9 @@ int dg_attention_view_open(const struct dg_attention_map *m, enum dg_attention_k
     uint32_t n_rows = 0, n_columns = 0;
     memset(out, 0, sizeof *out);
     dg_attention_weights(m, kind, 0, 0, &n_rows, &n_columns);
-    int rc = merge(rows[kind], n_rows, m->by_pieces, &r, err);
+    int rc = merge(rows[kind], n_rows, m->by_tokens, &r, err);
     if (!rc)
-        rc = merge(columns[kind], n_columns, m->by_pieces, &c, err);
+        rc = merge(columns[kind], n_columns, m->by_tokens, &c, err);
     if (rc)
         goto out;
     size_t one = (size_t)r.n_words * c.n_words;
