@@ -1,7 +1,6 @@
 #include "model/config.h"
 
 #include "base/fields.h"
-#include "model/params.h" /* DG_MAX_LAYERS */
 
 #include <math.h>
 #include <stdio.h>

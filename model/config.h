@@ -23,6 +23,9 @@ enum dg_decoder {
     DG_DECODER_SSRU       /* a recurrent unit: struct dg_ssru in kernels/backend.h ("ssru") */
 };
 
+/* Of either stack. */
+#define DG_MAX_LAYERS 64
+
 struct dg_config {
     uint32_t source_vocab, target_vocab;
     uint32_t D, F, H, Dk, Dv;

@@ -66,8 +66,6 @@ struct dg_dec_params {
     struct dg_ffn_params ffn;
 };
 
-#define DG_MAX_LAYERS 64
-
 struct dg_params {
     /* [Vs,D] */
     struct dg_weight *src_embed;

@@ -1,7 +1,5 @@
 #include "convert/huggingface/config.h"
 
-#include "model/params.h" /* DG_MAX_LAYERS */
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
