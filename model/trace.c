@@ -150,10 +150,11 @@ static int check(const struct dg_model *m, uint32_t S, uint32_t T, struct dg_err
     return 0;
 }
 
-int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t *source, uint32_t S,
-    const int32_t *target, uint32_t T, struct dg_trace *out, struct dg_error *err)
+int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const struct dg_trace_ids *ids,
+    struct dg_trace *out, struct dg_error *err)
 {
     const struct dg_config *c = &m->config;
+    const uint32_t S = ids->S, T = ids->T;
     memset(out, 0, sizeof *out);
     int rc = check(m, S, T, err);
     if (rc)
@@ -173,8 +174,8 @@ int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t 
         goto out;
     }
     struct dg_rows memory = {p.memory, 0, c->D};
-    encode(&p, source, S, memory);
-    decode(&p, target, S, T, memory, out->logprob);
+    encode(&p, ids->source, S, memory);
+    decode(&p, ids->target, S, T, memory, out->logprob);
     rc = read_out(&p, out, err);
 out:
     pass_close(&p);

@@ -19,10 +19,20 @@ struct dg_trace {
     float *cross;
 };
 
-/* source[S], target[T] ids with </s> as the model wants them. Allocates; dg_trace_deinit frees.
+/* Ids with </s> as the model wants them. */
+struct dg_trace_ids {
+    /* [S] */
+    const int32_t *source;
+    uint32_t S;
+    /* [T] */
+    const int32_t *target;
+    uint32_t T;
+};
+
+/* Allocates; dg_trace_deinit frees.
  * DG_ELIMIT when over the model's positions. One thread at a time per backend. */
-int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const int32_t *source, uint32_t S,
-    const int32_t *target, uint32_t T, struct dg_trace *out, struct dg_error *err);
+int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const struct dg_trace_ids *ids,
+    struct dg_trace *out, struct dg_error *err);
 void dg_trace_deinit(struct dg_trace *t); /* a zeroed one is fine */
 
 #endif

@@ -59,14 +59,14 @@ static size_t exchange(const struct dg_tokenizer *t, const struct dg_token *span
 }
 
 int dg_tokenizer_encode_spans(const struct dg_tokenizer *t, const char *text, size_t n,
-    const struct dg_token *spans, size_t n_spans, struct dg_token **tokens, size_t *count,
+    const struct dg_token_spans *spans, struct dg_token **tokens, size_t *count,
     struct dg_error *err)
 {
     struct dg_buffer other;
     struct dg_token *list = NULL;
     size_t size = 0, exchanged = 0;
     dg_buffer_init(&other);
-    int rc = stand_in(text, n, spans, n_spans, &other, err);
+    int rc = stand_in(text, n, spans->list, spans->n, &other, err);
     if (!rc && dg_tokenizer_has_piece(t, STAND_IN))
         rc = dg_error_set(err, DG_EUNSUP, "the vocabulary has U+FDD0 as a piece");
     if (!rc)
@@ -74,13 +74,13 @@ int dg_tokenizer_encode_spans(const struct dg_tokenizer *t, const char *text, si
     dg_buffer_deinit(&other);
     if (rc)
         return rc;
-    *count = exchange(t, spans, n_spans, list, size, &exchanged);
-    if (exchanged == n_spans) {
+    *count = exchange(t, spans->list, spans->n, list, size, &exchanged);
+    if (exchanged == spans->n) {
         *tokens = list;
         return 0;
     }
     free(list);
     return dg_error_set(err, DG_EUNSUP,
         "only %zu of %zu spans have a piece of their own: the vocabulary has no byte pieces",
-        exchanged, n_spans);
+        exchanged, spans->n);
 }

@@ -39,12 +39,18 @@ struct dg_token {
 int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n,
     struct dg_token **tokens, size_t *count, struct dg_error *err);
 
-/* Likewise, but each of spans[n_spans] (bytes begin..end of text, in order, none in another) comes
+/* [n] bytes of a text, each with the id that they are to be. */
+struct dg_token_spans {
+    const struct dg_token *list;
+    size_t n;
+};
+
+/* Likewise, but each of the spans (bytes begin..end of text, in order, none in another) comes
  * out as its id alone, whatever its bytes are: a reserved piece for what must survive. Word marks
  * are as around a word. DG_EUNSUP where the vocabulary cannot tell spans apart: it has no byte
  * pieces and spans touch each other or other unknown characters. */
 int dg_tokenizer_encode_spans(const struct dg_tokenizer *t, const char *text, size_t n,
-    const struct dg_token *spans, size_t n_spans, struct dg_token **tokens, size_t *count,
+    const struct dg_token_spans *spans, struct dg_token **tokens, size_t *count,
     struct dg_error *err);
 
 /* Decode ids (control pieces such as </s> give nothing). *text is malloc'd and NUL-terminated, *len

@@ -126,16 +126,16 @@ static void mark(uint64_t *bits, uint32_t id)
     bits[id / 64] |= (uint64_t)1 << id % 64;
 }
 
-size_t dg_shortlist_select(const struct dg_shortlist *s, const int32_t *source, size_t n_source,
-    const int32_t *more, size_t n_more, uint64_t *bits, int32_t *ids, size_t cap)
+size_t dg_shortlist_select(const struct dg_shortlist *s, const struct dg_shortlist_need *need,
+    uint64_t *bits, int32_t *ids, size_t cap)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_always; i++)
         mark(bits, id_at(s, s->always, i));
-    for (size_t i = 0; i < n_more; i++)
-        mark(bits, (uint32_t)more[i]);
-    for (size_t i = 0; i < n_source; i++)
-        for (uint32_t k = s->first[source[i]]; k < s->first[source[i] + 1]; k++)
+    for (size_t i = 0; i < need->n_more; i++)
+        mark(bits, (uint32_t)need->more[i]);
+    for (size_t i = 0; i < need->n_source; i++)
+        for (uint32_t k = s->first[need->source[i]]; k < s->first[need->source[i] + 1]; k++)
             mark(bits, id_at(s, s->ids, k));
     for (size_t w = 0; w < dg_shortlist_words(s); w++) {
         for (uint64_t left = bits[w]; left; left &= left - 1) {

@@ -23,10 +23,20 @@ void dg_shortlist_close(struct dg_shortlist *s); /* NULL is fine */
 /* Words of scratch that dg_shortlist_select needs. */
 size_t dg_shortlist_words(const struct dg_shortlist *s);
 
-/* The union for source[n_source] and more[n_more] target ids, ascending, into ids[cap]; how many,
- * or 0 when they are more than cap. bits: [dg_shortlist_words] zeros, zeros again afterwards. */
-size_t dg_shortlist_select(const struct dg_shortlist *s, const int32_t *source, size_t n_source,
-    const int32_t *more, size_t n_more, uint64_t *bits, int32_t *ids, size_t cap);
+/* What a sentence needs of the target vocabulary. */
+struct dg_shortlist_need {
+    /* [n_source] source ids, whose translations are taken. */
+    const int32_t *source;
+    size_t n_source;
+    /* [n_more] target ids. */
+    const int32_t *more;
+    size_t n_more;
+};
+
+/* All target ids that are needed, ascending, into ids[cap]; how many, or 0 when they are more than
+ * cap. bits: [dg_shortlist_words] zeros, zeros again afterwards. */
+size_t dg_shortlist_select(const struct dg_shortlist *s, const struct dg_shortlist_need *need,
+    uint64_t *bits, int32_t *ids, size_t cap);
 
 /* What a file is made from. Lists lie behind one another, that of source piece i at ids[first[i]]
  * to ids[first[i + 1] - 1]. */

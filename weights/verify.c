@@ -2,15 +2,22 @@
  * them. */
 #include "weights/format.h"
 
-static int check_sum(const struct dg_weights *w, const char *name, uint32_t form, const char *field,
-    uint64_t offset, uint64_t bytes, uint64_t expected, struct dg_error *err)
+/* A block of a form's bytes, and what the table says their checksum is. */
+struct block {
+    const char *field;
+    uint64_t offset, bytes, checksum;
+};
+
+static int check_sum(const struct dg_weights *w, const char *name, uint32_t form,
+    const struct block *b, struct dg_error *err)
 {
-    uint64_t sum = dg_disk_checksum(w->data + offset, bytes);
-    if (sum != expected)
-        return dg_error_field(err, DG_EFORMAT, field,
-            "tensor %s, form %u: %s is %016llx, its bytes give %016llx", name, form, field,
-            (unsigned long long)expected, (unsigned long long)sum);
-    for (uint64_t i = offset + bytes; i < dg_disk_align(offset + bytes); i++) {
+    const uint64_t sum = dg_disk_checksum(w->data + b->offset, b->bytes),
+                   end = b->offset + b->bytes;
+    if (sum != b->checksum)
+        return dg_error_field(err, DG_EFORMAT, b->field,
+            "tensor %s, form %u: %s is %016llx, its bytes give %016llx", name, form, b->field,
+            (unsigned long long)b->checksum, (unsigned long long)sum);
+    for (uint64_t i = end; i < dg_disk_align(end); i++) {
         if (w->data[i])
             return dg_error_field(err, DG_EFORMAT, "padding",
                 "tensor %s, form %u: padding at byte %llu is %u, expected 0", name, form,
@@ -27,11 +34,13 @@ int dg_weights_verify(const struct dg_weights *w, struct dg_error *err)
         const struct dg_disk_tensor *t = &w->entries[i];
         for (uint32_t j = 0; j < t->form_count; j++) {
             const struct dg_disk_form *f = &w->forms[t->first_form + j];
-            int rc = check_sum(w, w->tensors[i].name, j, "data_checksum", f->data_offset,
-                f->data_bytes, f->data_checksum, err);
+            const struct block data = {
+                "data_checksum", f->data_offset, f->data_bytes, f->data_checksum};
+            const struct block scales = {
+                "scales_checksum", f->scales_offset, f->scales_bytes, f->scales_checksum};
+            int rc = check_sum(w, w->tensors[i].name, j, &data, err);
             if (!rc && f->scales_bytes)
-                rc = check_sum(w, w->tensors[i].name, j, "scales_checksum", f->scales_offset,
-                    f->scales_bytes, f->scales_checksum, err);
+                rc = check_sum(w, w->tensors[i].name, j, &scales, err);
             if (rc)
                 return rc;
         }

@@ -139,9 +139,12 @@ static const struct dg_sim_item *item_of(
     }
 }
 
-int dg_sim_arrivals_poisson(const struct dg_sim_items *items, double rate, size_t n,
-    const double *share, int only, uint64_t seed, struct dg_sim_arrivals *out, struct dg_error *err)
+int dg_sim_arrivals_poisson(const struct dg_sim_items *items, const struct dg_sim_poisson *o,
+    struct dg_sim_arrivals *out, struct dg_error *err)
 {
+    const double *share = o->share;
+    const size_t n = o->n;
+    uint64_t seed = o->seed;
     size_t next[DG_SIM_CLASSES] = {0};
     double total = 0, t = 0;
     memset(out, 0, sizeof *out);
@@ -152,13 +155,13 @@ int dg_sim_arrivals_poisson(const struct dg_sim_items *items, double rate, size_
     if (!(out->list = calloc(n, sizeof *out->list)))
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu arrivals", n);
     for (size_t i = 0; i < n; i++) {
-        t += rate > 0 ? -log(draw_unit(&seed)) / rate : 0;
+        t += o->rate > 0 ? -log(draw_unit(&seed)) / o->rate : 0;
         double at = draw_unit(&seed) * total;
         uint32_t c = 0;
         while (c + 1 < items->n_classes && at > share[c])
             at -= share[c++];
         const struct dg_sim_item *item = item_of(items, c, &next[c]);
-        if (only < 0 || (uint32_t)only == c)
+        if (o->only < 0 || (uint32_t)o->only == c)
             out->list[out->n++] = (struct dg_sim_request){
                 .at_ns = (uint64_t)(t * 1e9), .class = c, .first = item->first, .n = item->n};
     }

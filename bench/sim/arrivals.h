@@ -37,11 +37,20 @@ struct dg_sim_arrivals {
     size_t n;
 };
 
-/* Poisson, `rate` requests a second; rate 0: all at once. share[class] are weights; only >= 0: the
- * same arrivals, those of other classes left out. */
-int dg_sim_arrivals_poisson(const struct dg_sim_items *items, double rate, size_t n,
-    const double *share, int only, uint64_t seed, struct dg_sim_arrivals *out,
-    struct dg_error *err);
+struct dg_sim_poisson {
+    /* Requests a second; 0: all at once. */
+    double rate;
+    size_t n;
+    /* [n_classes] weights. */
+    const double *share;
+    /* >= 0: the same arrivals, those of other classes left out. */
+    int only;
+    uint64_t seed;
+};
+
+/* n requests whose distances are exponential. */
+int dg_sim_arrivals_poisson(const struct dg_sim_items *items, const struct dg_sim_poisson *o,
+    struct dg_sim_arrivals *out, struct dg_error *err);
 
 /* What a trace of dragoman-load holds: arrivals `speed` times as dense, phase (-1: all). DG_EFORMAT
  * names the line. */

@@ -85,8 +85,8 @@ static int capacity_of(
     size_t n = 40 * (size_t)(o.workers * o.max_sentences);
     o.queue_tokens = 0;
     o.queue_seconds = 0;
-    int rc =
-        dg_sim_arrivals_poisson(&s->items, 0, n < 200000 ? n : 200000, s->share, -1, 7, &a, err);
+    int rc = dg_sim_arrivals_poisson(
+        &s->items, &(struct dg_sim_poisson){0, n < 200000 ? n : 200000, s->share, -1, 7}, &a, err);
     if (rc == DG_OK)
         rc = dg_sim_run(&o, &s->cost, s->items.sentences, a.list, a.n, &r, err);
     double per_request = 0;
@@ -120,7 +120,8 @@ static int closed_loop(struct setting *s, double *per_s, struct dg_error *err)
     o.queue_tokens = 0;
     o.queue_seconds = 0;
     o.under_way = 64;
-    int rc = done ? dg_sim_arrivals_poisson(&s->items, 1, N, s->share, -1, 7, &a, err)
+    int rc = done ? dg_sim_arrivals_poisson(
+                        &s->items, &(struct dg_sim_poisson){1, N, s->share, -1, 7}, &a, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory");
     if (rc == DG_OK &&
         (rc = dg_sim_run(&o, &s->cost, s->items.sentences, a.list, a.n, &r, err)) == DG_OK) {
@@ -246,8 +247,10 @@ static int run_one(
     if (o->trace)
         rc = dg_sim_arrivals_trace(&s->items, o->trace, o->speed, (int)o->phase, &a, err);
     else
-        rc = dg_sim_arrivals_poisson(
-            &s->items, s->rate, (size_t)o->requests, s->share, s->only, (uint64_t)o->seed, &a, err);
+        rc = dg_sim_arrivals_poisson(&s->items,
+            &(struct dg_sim_poisson){
+                s->rate, (size_t)o->requests, s->share, s->only, (uint64_t)o->seed},
+            &a, err);
     for (size_t i = 0; rc == DG_OK && i < a.n; i++)
         a.list[i].bulk = (int)a.list[i].class == s->bulk;
     if (rc == DG_OK)

@@ -169,8 +169,8 @@ static int update(struct bench *b, uint64_t step, struct dg_error *err)
     int rc =
         dg_tape_run(b->tape, &b->params->params, &b->grads->params, &b->batch, &o, &b->sums, err);
     b->adam->step = step;
-    dg_optimizer_update(
-        b->adam, b->train, 1e-4, 1, b->grads->data, b->params->data, 0, b->params->n);
+    dg_optimizer_update(b->adam, b->train,
+        &(struct dg_optimizer_input){1e-4, 1, b->grads->data, b->params->data}, 0, b->params->n);
     return rc ? rc : b->be->ops->status(b->be, err);
 }
 

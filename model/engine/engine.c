@@ -230,8 +230,9 @@ static int take_shortlist(
     if (!e->model->shortlist || !e->be->ops->short_products || in->forced || in->spelling ||
         search->pick || search->sampling.temperature > 0)
         return 0;
-    size_t n = dg_shortlist_select(e->model->shortlist, s->source, s->n_source, s->prefix,
-        s->n_prefix, e->shortlist_bits, e->shortlist_ids, e->max_shortlist);
+    size_t n = dg_shortlist_select(e->model->shortlist,
+        &(struct dg_shortlist_need){s->source, s->n_source, s->prefix, s->n_prefix},
+        e->shortlist_bits, e->shortlist_ids, e->max_shortlist);
     /* The candidates of a step, and one that is never taken. */
     if (n < 2 * (size_t)search->beam + 1)
         return 0;

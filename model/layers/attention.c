@@ -40,8 +40,8 @@ static void attend(const struct dg_pass *p, int side, const struct dg_segs *segs
 }
 
 void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer,
-    const struct dg_self_params *w, const struct dg_segs *segs, const struct dg_kv_pools *pool,
-    struct dg_rows x, const struct dg_self_slots *slots)
+    const struct dg_self_params *w, const struct dg_self_keys *keys, struct dg_rows x,
+    const struct dg_self_slots *slots)
 {
     struct dg_dropout d1, d2;
     size_t hdk = (size_t)p->config->H * p->config->Dk;
@@ -52,13 +52,13 @@ void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer
         .v = v,
         .probs = slots->probs,
         .drop = dropout(p, p->drop ? p->drop->attention : 0, side, layer, DG_SITE_SELF_PROBS, &d1)};
-    if (pool) {
-        op.k = pool->k;
-        op.v = pool->v;
+    if (keys->pool) {
+        op.k = keys->pool->k;
+        op.v = keys->pool->v;
         op.new_k = k;
         op.new_v = v;
     }
-    attend(p, side, segs, &op, slots->qkv, slots->context);
+    attend(p, side, keys->segs, &op, slots->qkv, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
     dg_residual_norm(p, &w->end,
         dropout(p, p->drop ? p->drop->residual : 0, side, layer, DG_SITE_SELF, &d2), slots->sub, x,

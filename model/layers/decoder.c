@@ -8,8 +8,8 @@ static struct dg_rows look_back(const struct dg_pass *p, uint32_t l, const struc
         dg_ssru_forward(p, l, &w->ssru, &c->self, c->pools ? c->states : NULL, x, &s->ssru);
         return s->ssru.norm.y;
     }
-    dg_self_attention_forward(
-        p, 1, l, &w->self, &c->self, c->pools ? &c->pools[l] : NULL, x, &s->self);
+    const struct dg_self_keys keys = {&c->self, c->pools ? &c->pools[l] : NULL};
+    dg_self_attention_forward(p, 1, l, &w->self, &keys, x, &s->self);
     return s->self.norm.y;
 }
 

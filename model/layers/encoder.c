@@ -8,7 +8,8 @@ struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_param
         x = dg_stack_begin(p, &w->enc[0].self.norm, x, &slots->self.norm);
     for (uint32_t l = 0; l < p->config->enc_layers; l++) {
         const struct dg_enc_slots *s = slots + l * stride;
-        dg_self_attention_forward(p, 0, l, &w->enc[l].self, segs, NULL, x, &s->self);
+        const struct dg_self_keys keys = {segs, NULL};
+        dg_self_attention_forward(p, 0, l, &w->enc[l].self, &keys, x, &s->self);
         dg_ffn_forward(p, 0, l, &w->enc[l].ffn, s->self.norm.y, &s->ffn);
         x = s->ffn.norm.y;
     }

@@ -158,10 +158,17 @@ struct dg_context {
 void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_weight *table,
     const struct dg_weight *positions, const int32_t *ids, const int32_t *pos, struct dg_rows y);
 
+/* Where the rows of a self-attention look. */
+struct dg_self_keys {
+    const struct dg_segs *segs;
+    /* Of the cache; NULL: at the pass's own keys and values. */
+    const struct dg_kv_pools *pool;
+};
+
 /* x[M,D] -> slots->norm.y[M,D] */
 void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer,
-    const struct dg_self_params *w, const struct dg_segs *segs, const struct dg_kv_pools *pool,
-    struct dg_rows x, const struct dg_self_slots *slots);
+    const struct dg_self_params *w, const struct dg_self_keys *keys, struct dg_rows x,
+    const struct dg_self_slots *slots);
 /* states NULL: the rows of each of segs' pieces from the zero state on. */
 void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ssru_params *w,
     const struct dg_segs *segs, const struct dg_states *states, struct dg_rows x,

@@ -78,7 +78,7 @@ static uint32_t compare(const struct dg_model *m, struct dg_backend *be,
     struct dg_error err = {0};
     uint32_t moved = 0;
     assert_true(c->align_layer == 3 && !c->align_head); /* the manifest: all heads of layer 3 */
-    if (dg_trace_run(m, be, s->source, S, r->hyps[0].ids, T, &trace, &err))
+    if (dg_trace_run(m, be, &(struct dg_trace_ids){s->source, S, r->hyps[0].ids, T}, &trace, &err))
         fail_msg("%s", err.message);
     for (uint32_t t = 0; t < T; t++) {
         double mean[512] = {0};

@@ -79,7 +79,9 @@ static void check_step_is_full(const struct dg_config *c, uint64_t seed)
         random_sentence(c, source, S, &rng);
         for (uint32_t t = 0; t < T; t++)
             target[t] = (int32_t)(rnd(&rng) % c->target_vocab);
-        assert_int_equal(dg_trace_run(m.model, m.be, source, S, target, T, &full, &err), 0);
+        assert_int_equal(
+            dg_trace_run(m.model, m.be, &(struct dg_trace_ids){source, S, target, T}, &full, &err),
+            0);
         struct dg_sentence s = {
             .source = source, .n_source = S, .prefix = target, .n_prefix = T, .forced = true};
         assert_int_equal(dg_engine_admit(e, i, &s, &err), 0);

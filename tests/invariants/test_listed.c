@@ -114,7 +114,9 @@ static void open_masked(const struct problem *p, int i, struct random_model *m)
     struct dg_weights_writer *w = NULL;
     uint64_t bits[(V + 63) / 64] = {0};
     int32_t ids[V];
-    size_t n = dg_shortlist_select(p->list, p->source[i], p->n_source[i], NULL, 0, bits, ids, V);
+    size_t n = dg_shortlist_select(p->list,
+        &(struct dg_shortlist_need){.source = p->source[i], .n_source = p->n_source[i]}, bits, ids,
+        V);
     assert_true(n > 60 && n < V / 3);
     char path[] = "/tmp/dragoman-test-XXXXXX";
     close(mkstemp(path));

@@ -239,8 +239,10 @@ static void check_training(struct golden *g)
                 sums.smoothed / (double)sums.n, sums.nll / (double)sums.n, loss, nll);
         a->step++;
         /* In uneven slices, as threads take them. */
-        dg_optimizer_update(a, g->train, rate, 1, g->grads->data, g->params->data, 0, a->n / 3);
-        dg_optimizer_update(a, g->train, rate, 1, g->grads->data, g->params->data, a->n / 3, a->n);
+        dg_optimizer_update(a, g->train,
+            &(struct dg_optimizer_input){rate, 1, g->grads->data, g->params->data}, 0, a->n / 3);
+        dg_optimizer_update(a, g->train,
+            &(struct dg_optimizer_input){rate, 1, g->grads->data, g->params->data}, a->n / 3, a->n);
     }
     compare(g, "weight after ten steps", g->params->data, g->final, WEIGHT_TOLERANCE, true);
     dg_optimizer_close(a);

@@ -57,7 +57,8 @@ static void test_three_steps(void **state)
         dg_optimizer_start(s.a, p);
         for (int t = 0; t < 3; t++) {
             s.a->step++;
-            dg_optimizer_update(s.a, s.train, 0.01, 0.5, g[t], p, 0, 4);
+            dg_optimizer_update(
+                s.a, s.train, &(struct dg_optimizer_input){0.01, 0.5, g[t], p}, 0, 4);
         }
         expect(p, p_want, 4);
         expect(s.a->m, m_want, 4);
@@ -84,9 +85,11 @@ static void test_slices(void **state)
     for (int t = 0; t < 4; t++) {
         whole.a->step++;
         parts.a->step++;
-        dg_optimizer_update(whole.a, whole.train, 0.001, 1, g, p, 0, N);
+        dg_optimizer_update(
+            whole.a, whole.train, &(struct dg_optimizer_input){0.001, 1, g, p}, 0, N);
         for (size_t at = N; at > 0; at -= 256)
-            dg_optimizer_update(parts.a, parts.train, 0.001, 1, g, p + N, at - 256, at);
+            dg_optimizer_update(parts.a, parts.train,
+                &(struct dg_optimizer_input){0.001, 1, g, p + N}, at - 256, at);
     }
     assert_memory_equal(p, p + N, N * sizeof *p);
     assert_memory_equal(whole.a->v, parts.a->v, N * sizeof *p);
@@ -105,7 +108,7 @@ static void test_nothing_to_learn(void **state)
     begin(&s, NULL, &o, 3);
     assert_null(s.a->ema);
     s.a->step = 1;
-    dg_optimizer_update(s.a, s.train, 0.1, 1, g, p, 0, 3);
+    dg_optimizer_update(s.a, s.train, &(struct dg_optimizer_input){0.1, 1, g, p}, 0, 3);
     assert_true(p[0] == 1 && p[1] == -2 && p[2] == 3);
     end(&s);
 }

@@ -64,7 +64,8 @@ static size_t check_one(uint32_t layer, uint32_t head)
     assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
     random_sentence(&c, source, S, &rng);
     random_sentence(&c, target, T, &rng);
-    assert_int_equal(dg_trace_run(m.model, m.be, source, S, target, T, &trace, &err), 0);
+    assert_int_equal(
+        dg_trace_run(m.model, m.be, &(struct dg_trace_ids){source, S, target, T}, &trace, &err), 0);
     struct dg_sentence s = {.source = source,
         .n_source = S,
         .prefix = target,

@@ -135,11 +135,20 @@ static void lexicon(void **state)
             dg_shortlist_open(path, 3, 3, &s, &err))
             fail_msg("%s", err.message);
         const int32_t first[] = {0}, second[] = {1}, third[] = {2};
-        assert_int_equal(dg_shortlist_select(s, first, 1, NULL, 0, bits, ids, 4), 2);
+        assert_int_equal(
+            dg_shortlist_select(
+                s, &(struct dg_shortlist_need){.source = first, .n_source = 1}, bits, ids, 4),
+            2);
         assert_true(ids[0] == 0 && ids[1] == 1);
-        assert_int_equal(dg_shortlist_select(s, second, 1, NULL, 0, bits, ids, 4), shared ? 3 : 2);
+        assert_int_equal(
+            dg_shortlist_select(
+                s, &(struct dg_shortlist_need){.source = second, .n_source = 1}, bits, ids, 4),
+            shared ? 3 : 2);
         assert_true(ids[0] == 0 && ids[1] == (shared ? 1 : 2));
-        assert_int_equal(dg_shortlist_select(s, third, 1, NULL, 0, bits, ids, 4), 2);
+        assert_int_equal(
+            dg_shortlist_select(
+                s, &(struct dg_shortlist_need){.source = third, .n_source = 1}, bits, ids, 4),
+            2);
         assert_true(ids[0] == 0 && ids[1] == 2);
         dg_shortlist_close(s);
     }

@@ -54,13 +54,22 @@ static void test_union(void **state)
         int32_t out[8];
         const int32_t none[] = {1}, both[] = {2, 0, 2}, more[] = {65};
         const int32_t expected[] = {0, 3, 7, 64, 65, 70, 99};
-        assert_int_equal(dg_shortlist_select(s, none, 1, NULL, 0, bits, out, 8), 2);
+        assert_int_equal(
+            dg_shortlist_select(
+                s, &(struct dg_shortlist_need){.source = none, .n_source = 1}, bits, out, 8),
+            2);
         assert_int_equal(out[0], 0);
         assert_int_equal(out[1], 70);
-        assert_int_equal(dg_shortlist_select(s, both, 3, more, 1, bits, out, 8), 7);
+        assert_int_equal(
+            dg_shortlist_select(s, &(struct dg_shortlist_need){both, 3, more, 1}, bits, out, 8), 7);
         assert_memory_equal(out, expected, sizeof expected);
-        assert_int_equal(dg_shortlist_select(s, both, 3, more, 1, bits, out, 6), 0); /* too long */
-        assert_int_equal(dg_shortlist_select(s, none, 1, NULL, 0, bits, out, 8), 2);
+        assert_int_equal(
+            dg_shortlist_select(s, &(struct dg_shortlist_need){both, 3, more, 1}, bits, out, 6),
+            0); /* too long */
+        assert_int_equal(
+            dg_shortlist_select(
+                s, &(struct dg_shortlist_need){.source = none, .n_source = 1}, bits, out, 8),
+            2);
         free(bits);
         dg_shortlist_close(s);
     }

@@ -226,8 +226,12 @@ static void arrivals_are_poisson(void **state)
     const double share[DG_SIM_CLASSES] = {0.8, 0.2};
     struct dg_error err = {0};
     assert_int_equal(dg_sim_items_invent(4, &items, &err), 0);
-    assert_int_equal(dg_sim_arrivals_poisson(&items, 50, 20000, share, -1, 3, &all, &err), 0);
-    assert_int_equal(dg_sim_arrivals_poisson(&items, 50, 20000, share, 0, 3, &some, &err), 0);
+    assert_int_equal(dg_sim_arrivals_poisson(
+                         &items, &(struct dg_sim_poisson){50, 20000, share, -1, 3}, &all, &err),
+        0);
+    assert_int_equal(dg_sim_arrivals_poisson(
+                         &items, &(struct dg_sim_poisson){50, 20000, share, 0, 3}, &some, &err),
+        0);
     assert_int_equal(all.n, 20000);
     /* 400 s, standard deviation sqrt(20000) / 50 = 2.8 s; shares: 16,000, sd 57. Five of them. */
     double seconds = (double)all.list[all.n - 1].at_ns / 1e9, squares = 0;
@@ -361,7 +365,9 @@ static void refilling_pays(void **state)
     struct dg_sim_arrivals a;
     struct dg_sim_result r[2];
     assert_int_equal(dg_sim_items_invent(4, &items, NULL), 0);
-    assert_int_equal(dg_sim_arrivals_poisson(&items, 0, 4000, share, -1, 3, &a, NULL), 0);
+    assert_int_equal(
+        dg_sim_arrivals_poisson(&items, &(struct dg_sim_poisson){0, 4000, share, -1, 3}, &a, NULL),
+        0);
     for (int k = 0; k < 2; k++) {
         struct dg_sim_options o = {.batching = k ? DG_SIM_STATIC_DROP : DG_SIM_CONTINUOUS,
             .workers = 1,

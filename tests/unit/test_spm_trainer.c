@@ -128,7 +128,8 @@ static void expect_spans(const struct dg_tokenizer *t, const char *text, const c
     for (const char *p = text; (p = strchr(p, '[')); p++, n_spans++)
         spans[n_spans] = (struct dg_token){dg_tokenizer_id(t, "<2de>") + (int32_t)n_spans,
             (uint32_t)(p - text), (uint32_t)(strchr(p, ']') + 1 - text)};
-    if (dg_tokenizer_encode_spans(t, text, strlen(text), spans, n_spans, &tokens, &n, &err))
+    if (dg_tokenizer_encode_spans(
+            t, text, strlen(text), &(struct dg_token_spans){spans, n_spans}, &tokens, &n, &err))
         fail_msg("%s: %s", text, err.message);
     for (size_t i = 0, end = 0; i < n; i++) {
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i ? " " : "",
@@ -213,7 +214,9 @@ static void test_spans_without_bytes(void **state)
     free(train(p, &o));
     assert_int_equal(dg_tokenizer_open(p->model, p->vocab, &t, NULL), DG_OK);
     const struct dg_token two[] = {{2, 0, 1}, {2, 1, 2}};
-    assert_int_equal(dg_tokenizer_encode_spans(t, "xy", 2, two, 2, &tokens, &n, &err), DG_EUNSUP);
+    assert_int_equal(
+        dg_tokenizer_encode_spans(t, "xy", 2, &(struct dg_token_spans){two, 2}, &tokens, &n, &err),
+        DG_EUNSUP);
     assert_non_null(strstr(err.message, "only 1 of 2"));
     dg_tokenizer_close(t);
 }

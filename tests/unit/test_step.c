@@ -101,7 +101,8 @@ static void *train(void *arg)
         fail_msg("%s", err.message);
     for (int i = 0; i < STEPS; i++) {
         struct dg_batch b;
-        if (dg_dataset_next(d, &b, &err) || dg_step(ws, a, &so, 0.01, d, &b, &p->last, &err))
+        if (dg_dataset_next(d, &b, &err) ||
+            dg_step(ws, a, &so, &(struct dg_step_input){0.01, d, &b}, &p->last, &err))
             fail_msg("%s", err.message);
         assert_int_equal(p->last.sums.n, b.target_tokens);
     }

@@ -143,7 +143,8 @@ static int measure(struct make *m, struct dg_made_shortlist *out, struct dg_erro
         if (ns > 4096 || nt > 4096)
             continue;
         dg_dataset_ids(m->data, i * all / n, source, target);
-        size_t k = dg_shortlist_select(s, source, ns, NULL, 0, bits, ids, V);
+        size_t k = dg_shortlist_select(
+            s, &(struct dg_shortlist_need){.source = source, .n_source = ns}, bits, ids, V);
         rows += k;
         for (size_t j = 0; j < k; j++)
             has[ids[j]] = true;

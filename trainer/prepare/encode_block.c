@@ -28,8 +28,8 @@ static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
         if (dg_reserved_is(text[i]))
             masks[n_masks++] = (struct dg_token){
                 reserved[text[i] - DG_RESERVED_FIRST], (uint32_t)i, (uint32_t)i + 1};
-    int rc =
-        dg_tokenizer_encode_spans(tokenizer, text, s->len, masks, n_masks, &tokens, &n, &t->err);
+    int rc = dg_tokenizer_encode_spans(
+        tokenizer, text, s->len, &(struct dg_token_spans){masks, n_masks}, &tokens, &n, &t->err);
     if (rc == 0) {
         room(t, n + 2);
         s->ids = t->n;

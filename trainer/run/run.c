@@ -234,7 +234,8 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
     if (rc)
         return rc;
     double rate = dg_schedule_rate(schedule, (int64_t)r->optimizer->step + 1);
-    if ((rc = dg_step(r->workers, r->optimizer, so, rate, r->data, &batch, &result, err)))
+    if ((rc = dg_step(r->workers, r->optimizer, so, &(struct dg_step_input){rate, r->data, &batch},
+             &result, err)))
         return rc;
     if (batch.epoch != r->epoch)
         r->epoch_tokens = 0;

@@ -40,19 +40,19 @@ void dg_optimizer_start(struct dg_optimizer *a, const float *p)
         a->train->ops->sum(a->train, &p, 1, a->ema, a->n);
 }
 
-void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train, double rate,
-    double grad_scale, const float *g, float *p, size_t begin, size_t end)
+void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train,
+    const struct dg_optimizer_input *in, size_t begin, size_t end)
 {
-    struct dg_adam op = {.lr = (float)rate,
+    struct dg_adam op = {.lr = (float)in->rate,
         .beta1 = (float)a->options.beta1,
         .beta2 = (float)a->options.beta2,
         .eps = (float)a->options.epsilon,
-        .grad_scale = (float)grad_scale,
+        .grad_scale = (float)in->grad_scale,
         .decay = (float)a->options.weight_decay,
         .ema_decay = (float)a->options.ema,
         .step = a->step,
-        .g = g + begin,
-        .p = p + begin,
+        .g = in->g + begin,
+        .p = in->p + begin,
         .m = a->m + begin,
         .v = a->v + begin,
         .ema = a->ema ? a->ema + begin : NULL};

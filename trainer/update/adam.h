@@ -28,9 +28,17 @@ void dg_optimizer_close(struct dg_optimizer *a); /* NULL is fine */
 /* Set the averaged weights to the parameters p[n]: before the first update. */
 void dg_optimizer_start(struct dg_optimizer *a, const float *p);
 
+/* What an update is made of. */
+struct dg_optimizer_input {
+    double rate, grad_scale;
+    /* [n] gradients and parameters. */
+    const float *g;
+    float *p;
+};
+
 /* Update `a->step` of elements begin..end-1; the caller has counted the step up. Any thread,
  * disjoint slices; `train` is the calling worker's. */
-void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train, double rate,
-    double grad_scale, const float *g, float *p, size_t begin, size_t end);
+void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train,
+    const struct dg_optimizer_input *in, size_t begin, size_t end);
 
 #endif

@@ -59,8 +59,10 @@ static void adam_slice(void *arg, size_t i)
     struct update *u = arg;
     size_t begin, end;
     slice(u, i, &begin, &end);
-    dg_optimizer_update(u->optimizer, u->ws->w[0].train, u->rate, u->grad_scale,
-        u->ws->w[0].grads->data, u->ws->params->data, begin, end);
+    dg_optimizer_update(u->optimizer, u->ws->w[0].train,
+        &(struct dg_optimizer_input){
+            u->rate, u->grad_scale, u->ws->w[0].grads->data, u->ws->params->data},
+        begin, end);
 }
 
 /* The batch's gradient and sums from all workers, and from all ranks. */
@@ -93,24 +95,23 @@ static bool has_diverged(const struct dg_crew *ws, const struct dg_step_result *
 }
 
 int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
-    double rate, const struct dg_dataset *data, const struct dg_batch *batch,
-    struct dg_step_result *out, struct dg_error *err)
+    const struct dg_step_input *in, struct dg_step_result *out, struct dg_error *err)
 {
     struct update u = {.ws = ws,
         .optimizer = optimizer,
-        .rate = rate,
+        .rate = in->rate,
         .grad_scale = 1,
         .slices = ws->w[0].be->ops->on_host ? SLICES : 1};
     struct dg_objective objective = {.epsilon = (float)o->label_smoothing,
-        .scale = (float)(1.0 / (double)batch->target_tokens),
+        .scale = (float)(1.0 / (double)in->batch->target_tokens),
         .dropout = (float)o->dropout,
         .attention_dropout = (float)o->attention_dropout,
         .act_dropout = (float)o->relu_dropout,
         .seed = o->seed,
         .step = optimizer->step + 1,
         .guide = o->guide};
-    struct dg_crew_pass pass = {.data = data,
-        .batch = batch,
+    struct dg_crew_pass pass = {.data = in->data,
+        .batch = in->batch,
         .objective = &objective,
         .micro_tokens = o->micro_tokens,
         .gradients = true,

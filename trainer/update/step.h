@@ -20,11 +20,17 @@ struct dg_step_result {
     double grad_norm;         /* before clipping */
 };
 
-/* Update number optimizer->step + 1 at learning rate `rate`. DG_EINTERNAL when the loss or the
+struct dg_step_input {
+    /* Learning rate. */
+    double rate;
+    const struct dg_dataset *data;
+    const struct dg_batch *batch;
+};
+
+/* Update number optimizer->step + 1. DG_EINTERNAL when the loss or the
  * gradient is not finite or the loss is beyond recovery: parameters and moments are then as they
  * were. */
 int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
-    double rate, const struct dg_dataset *data, const struct dg_batch *batch,
-    struct dg_step_result *out, struct dg_error *err);
+    const struct dg_step_input *in, struct dg_step_result *out, struct dg_error *err);
 
 #endif

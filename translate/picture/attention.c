@@ -90,7 +90,8 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
             err, DG_ELIMIT, "translation", "%u tokens are over the limit of %u", T, o->max_source);
         goto out;
     }
-    rc = dg_trace_run(model, be, s.source, s.n_source, ids, T, &out->trace, err);
+    rc = dg_trace_run(
+        model, be, &(struct dg_trace_ids){s.source, s.n_source, ids, T}, &out->trace, err);
     if (!rc)
         rc = label(t, &s, ids, out, err);
     out->by_tokens = o->tokens;
