@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "weights/format.h" /* refuses big-endian hosts */
+#include "weights/disk.h" /* refuses big-endian hosts */
 #include "weights/half.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "weights/weights.h"
 
 #include "base/clock.h"
-#include "weights/format.h"
+#include "weights/disk.h"
 
 #include <stdlib.h>
 #include <string.h>

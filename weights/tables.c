@@ -1,6 +1,6 @@
 /* The header and the tables of a weights file: every field is checked against the layout that
  * FORMAT.md fixes; of the tensors' data nothing is touched until it is used (or verified). */
-#include "weights/format.h"
+#include "weights/disk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Reading every byte of a weights file that is open: the tensors' checksums, and zeros between
  * them. */
-#include "weights/format.h"
+#include "weights/disk.h"
 
 /* A block of a form's bytes, and what the table says their checksum is. */
 struct block {

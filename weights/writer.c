@@ -1,7 +1,7 @@
 /* Writing a weights file: tensors are collected in memory, then the header is made and all of it is
  * written under a temporary name, synced and renamed. */
 #include "base/buffer.h"
-#include "weights/format.h"
+#include "weights/disk.h"
 #include "weights/half.h"
 
 #include <stdlib.h>

@@ -34,7 +34,7 @@ struct bench {
     struct dg_train *train;
     struct dg_tape *tape;
     struct dg_param_block *params, *grads;
-    struct dg_optimizer *adam;
+    struct dg_adam_state *adam;
     struct dg_micro_batch batch;
     void *memory; /* the batch's arrays */
     struct dg_loss_sums sums;
@@ -142,13 +142,13 @@ static int open_bench(struct bench *b, struct dg_error *err)
     if (!rc)
         dg_init_random(b->params, 1);
     if (!rc)
-        rc = dg_optimizer_open(&adam, b->train, b->params->n, &b->adam, err);
+        rc = dg_adam_open(&adam, b->train, b->params->n, &b->adam, err);
     return rc ? rc : make_batch(b, err);
 }
 
 static void close_bench(struct bench *b)
 {
-    dg_optimizer_close(b->adam);
+    dg_adam_close(b->adam);
     dg_param_block_close(b->grads);
     dg_param_block_close(b->params);
     dg_tape_close(b->tape);
@@ -169,8 +169,8 @@ static int update(struct bench *b, uint64_t step, struct dg_error *err)
     int rc =
         dg_tape_run(b->tape, &b->params->params, &b->grads->params, &b->batch, &o, &b->sums, err);
     b->adam->step = step;
-    dg_optimizer_update(b->adam, b->train,
-        &(struct dg_optimizer_input){1e-4, 1, b->grads->data, b->params->data}, 0, b->params->n);
+    dg_adam_update(b->adam, b->train,
+        &(struct dg_adam_input){1e-4, 1, b->grads->data, b->params->data}, 0, b->params->n);
     return rc ? rc : b->be->ops->status(b->be, err);
 }
 

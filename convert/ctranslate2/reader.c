@@ -1,6 +1,6 @@
 #include "convert/ctranslate2/reader.h"
 
-#include "weights/format.h" /* refuses big-endian hosts */
+#include "weights/disk.h" /* refuses big-endian hosts */
 #include "weights/half.h"
 
 #include <inttypes.h>

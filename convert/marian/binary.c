@@ -1,6 +1,6 @@
 #include "convert/marian/binary.h"
 
-#include "weights/format.h" /* refuses big-endian hosts */
+#include "weights/disk.h" /* refuses big-endian hosts */
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "convert/pickle/torch_file.h"
 
 #include "convert/pickle/machine.h"
-#include "weights/format.h" /* refuses big-endian hosts */
+#include "weights/disk.h" /* refuses big-endian hosts */
 
 #include <zip.h>
 

@@ -2,7 +2,7 @@
  * its bytes. The header's checksum is put right first, since a mutation would never get past it.
  * Build: clang -fsanitize=fuzzer,address,undefined with weights/{format,half,reader,verify}.c and
  * base/{error,file}.c, link libxxhash. */
-#include "weights/format.h"
+#include "weights/disk.h"
 
 #include <stdint.h>
 #include <stdlib.h>

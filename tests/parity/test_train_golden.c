@@ -218,9 +218,9 @@ static void check_training(struct golden *g)
     struct dg_adam_options o = {dg_json_number(dg_json_get(g->expected, "beta1")),
         dg_json_number(dg_json_get(g->expected, "beta2")),
         dg_json_number(dg_json_get(g->expected, "epsilon")), 0, 0};
-    struct dg_optimizer *a = NULL;
+    struct dg_adam_state *a = NULL;
     struct dg_error err = {0};
-    assert_int_equal(dg_optimizer_open(&o, g->train, g->params->n, &a, &err), 0);
+    assert_int_equal(dg_adam_open(&o, g->train, g->params->n, &a, &err), 0);
     assert_int_equal(dg_json_length(steps), 10);
     for (size_t i = 0; i < dg_json_length(steps); i++) {
         const struct dg_json *want = dg_json_at(steps, i);
@@ -239,13 +239,13 @@ static void check_training(struct golden *g)
                 sums.smoothed / (double)sums.n, sums.nll / (double)sums.n, loss, nll);
         a->step++;
         /* In uneven slices, as threads take them. */
-        dg_optimizer_update(a, g->train,
-            &(struct dg_optimizer_input){rate, 1, g->grads->data, g->params->data}, 0, a->n / 3);
-        dg_optimizer_update(a, g->train,
-            &(struct dg_optimizer_input){rate, 1, g->grads->data, g->params->data}, a->n / 3, a->n);
+        dg_adam_update(a, g->train,
+            &(struct dg_adam_input){rate, 1, g->grads->data, g->params->data}, 0, a->n / 3);
+        dg_adam_update(a, g->train,
+            &(struct dg_adam_input){rate, 1, g->grads->data, g->params->data}, a->n / 3, a->n);
     }
     compare(g, "weight after ten steps", g->params->data, g->final, WEIGHT_TOLERANCE, true);
-    dg_optimizer_close(a);
+    dg_adam_close(a);
 }
 
 static void check_model(const char *name)

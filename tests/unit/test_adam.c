@@ -12,7 +12,7 @@
 struct setup {
     struct dg_backend *be;
     struct dg_train *train;
-    struct dg_optimizer *a;
+    struct dg_adam_state *a;
 };
 
 static void begin(struct setup *s, const char *isa, const struct dg_adam_options *o, size_t n)
@@ -21,12 +21,12 @@ static void begin(struct setup *s, const char *isa, const struct dg_adam_options
     struct dg_cpu_options cpu = {isa, 1};
     assert_int_equal(dg_cpu_open(&cpu, &s->be, &err), 0);
     assert_int_equal(dg_cpu_train_open(s->be, &s->train, &err), 0);
-    assert_int_equal(dg_optimizer_open(o, s->train, n, &s->a, &err), 0);
+    assert_int_equal(dg_adam_open(o, s->train, n, &s->a, &err), 0);
 }
 
 static void end(struct setup *s)
 {
-    dg_optimizer_close(s->a);
+    dg_adam_close(s->a);
     dg_cpu_train_close(s->train);
     dg_cpu_close(s->be);
 }
@@ -54,11 +54,10 @@ static void test_three_steps(void **state)
         struct setup s;
         float p[4] = {0.5f, -0.25f, 1.5f, -3};
         begin(&s, *isa, &o, 4);
-        dg_optimizer_start(s.a, p);
+        dg_adam_start(s.a, p);
         for (int t = 0; t < 3; t++) {
             s.a->step++;
-            dg_optimizer_update(
-                s.a, s.train, &(struct dg_optimizer_input){0.01, 0.5, g[t], p}, 0, 4);
+            dg_adam_update(s.a, s.train, &(struct dg_adam_input){0.01, 0.5, g[t], p}, 0, 4);
         }
         expect(p, p_want, 4);
         expect(s.a->m, m_want, 4);
@@ -85,11 +84,10 @@ static void test_slices(void **state)
     for (int t = 0; t < 4; t++) {
         whole.a->step++;
         parts.a->step++;
-        dg_optimizer_update(
-            whole.a, whole.train, &(struct dg_optimizer_input){0.001, 1, g, p}, 0, N);
+        dg_adam_update(whole.a, whole.train, &(struct dg_adam_input){0.001, 1, g, p}, 0, N);
         for (size_t at = N; at > 0; at -= 256)
-            dg_optimizer_update(parts.a, parts.train,
-                &(struct dg_optimizer_input){0.001, 1, g, p + N}, at - 256, at);
+            dg_adam_update(
+                parts.a, parts.train, &(struct dg_adam_input){0.001, 1, g, p + N}, at - 256, at);
     }
     assert_memory_equal(p, p + N, N * sizeof *p);
     assert_memory_equal(whole.a->v, parts.a->v, N * sizeof *p);
@@ -108,7 +106,7 @@ static void test_nothing_to_learn(void **state)
     begin(&s, NULL, &o, 3);
     assert_null(s.a->ema);
     s.a->step = 1;
-    dg_optimizer_update(s.a, s.train, &(struct dg_optimizer_input){0.1, 1, g, p}, 0, 3);
+    dg_adam_update(s.a, s.train, &(struct dg_adam_input){0.1, 1, g, p}, 0, 3);
     assert_true(p[0] == 1 && p[1] == -2 && p[2] == 3);
     end(&s);
 }

@@ -11,7 +11,8 @@
 
 static char folder[64];
 
-static void add(struct dg_keeper *k, uint64_t step, const float *params, const float *ema, size_t n)
+static void add(
+    struct dg_checkpoint_dir *k, uint64_t step, const float *params, const float *ema, size_t n)
 {
     struct dg_error err = {0};
     struct dg_json *recipe = dg_json_new_object();
@@ -19,32 +20,32 @@ static void add(struct dg_keeper *k, uint64_t step, const float *params, const f
     struct dg_checkpoint_state s = {
         .step = step, .threads = 1, .backend = "cpu/generic", .data = "", .recipe = recipe};
     struct dg_checkpoint_blocks b = {n, params, zeros, zeros, ema};
-    if (dg_keeper_add(k, &s, &b, DG_KEPT_DUE, &err))
+    if (dg_checkpoint_dir_add(k, &s, &b, DG_KEPT_DUE, &err))
         fail_msg("%s", err.message);
     dg_json_free(recipe);
 }
 
-static struct dg_keeper *open_keeper(void)
+static struct dg_checkpoint_dir *open_keeper(void)
 {
-    struct dg_keeper *k = NULL;
+    struct dg_checkpoint_dir *k = NULL;
     struct dg_error err = {0};
     snprintf(folder, sizeof folder, "/tmp/test_average_XXXXXX");
     assert_non_null(mkdtemp(folder));
-    assert_int_equal(dg_keeper_open(folder, 9, 0, &k, &err), 0);
+    assert_int_equal(dg_checkpoint_dir_open(folder, 9, 0, &k, &err), 0);
     return k;
 }
 
-static void close_keeper(struct dg_keeper *k)
+static void close_keeper(struct dg_checkpoint_dir *k)
 {
     char index[96];
     for (size_t i = 0; i < k->n; i++) {
-        char *path = dg_keeper_path(k, k->kept[i].step);
+        char *path = dg_checkpoint_dir_path(k, k->kept[i].step);
         unlink(path);
         free(path);
     }
     snprintf(index, sizeof index, "%s/index.json", folder);
     unlink(index);
-    dg_keeper_close(k);
+    dg_checkpoint_dir_close(k);
     assert_int_equal(rmdir(folder), 0);
 }
 
@@ -55,7 +56,7 @@ static void test_mean(void **state)
     const float a[3] = {1, -6, 1e8f}, b[3] = {2, 0, 1}, c[3] = {6, 3, -1e8f},
                 unused[3] = {100, 100, 100};
     const uint64_t steps[3] = {20, 30, 40};
-    struct dg_keeper *k = open_keeper();
+    struct dg_checkpoint_dir *k = open_keeper();
     struct dg_error err = {0};
     float out[3];
     add(k, 10, unused, NULL, 3);
@@ -74,7 +75,7 @@ static void test_averaged_weights(void **state)
     (void)state;
     const float p[2] = {1, 2}, ema[2] = {3, 5}, q[2] = {7, 7};
     const uint64_t steps[2] = {1, 2};
-    struct dg_keeper *k = open_keeper();
+    struct dg_checkpoint_dir *k = open_keeper();
     struct dg_error err = {0};
     float out[2];
     add(k, 1, p, ema, 2);
@@ -90,7 +91,7 @@ static void test_refusals(void **state)
     (void)state;
     const float p[3] = {1, 2, 3};
     const uint64_t steps[2] = {1, 77};
-    struct dg_keeper *k = open_keeper();
+    struct dg_checkpoint_dir *k = open_keeper();
     struct dg_error err = {0};
     float out[3];
     add(k, 1, p, NULL, 3);

@@ -41,19 +41,19 @@ static const char *write_file(const char *name, const char *text, size_t n)
 
 static void expect_lines(const char *path, const char *const *lines, size_t n)
 {
-    struct dg_lines *l;
+    struct dg_corpus_lines *l;
     struct dg_line line;
     struct dg_error err = {0};
-    assert_int_equal(dg_lines_open(path, &l, &err), 0);
+    assert_int_equal(dg_corpus_lines_open(path, &l, &err), 0);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(dg_lines_next(l, &line, &err), 1);
+        assert_int_equal(dg_corpus_lines_next(l, &line, &err), 1);
         assert_int_equal(line.len, strlen(lines[i]));
         assert_memory_equal(line.text, lines[i], line.len);
-        assert_int_equal(dg_lines_number(l), i + 1);
+        assert_int_equal(dg_corpus_lines_number(l), i + 1);
     }
-    assert_int_equal(dg_lines_next(l, &line, &err), 0);
-    assert_int_equal(dg_lines_next(l, &line, &err), 0);
-    dg_lines_close(l);
+    assert_int_equal(dg_corpus_lines_next(l, &line, &err), 0);
+    assert_int_equal(dg_corpus_lines_next(l, &line, &err), 0);
+    dg_corpus_lines_close(l);
 }
 
 static void test_lines(void **state)
@@ -79,18 +79,18 @@ static void test_gzip(void **state)
     expect_lines(gz, lines, 3);
     /* Cut off inside the stream: an error, not an end. */
     struct dg_buffer b;
-    struct dg_lines *l;
+    struct dg_corpus_lines *l;
     struct dg_line line;
     struct dg_error err = {0};
     dg_buffer_init(&b);
     assert_int_equal(dg_file_read(gz, &b, NULL), 0);
-    assert_int_equal(dg_lines_open(write_file("cut.gz", b.data, b.len - 9), &l, &err), 0);
+    assert_int_equal(dg_corpus_lines_open(write_file("cut.gz", b.data, b.len - 9), &l, &err), 0);
     int rc;
-    while ((rc = dg_lines_next(l, &line, &err)) > 0)
+    while ((rc = dg_corpus_lines_next(l, &line, &err)) > 0)
         ;
     assert_true(rc < 0);
     assert_non_null(strstr(err.message, "cut.gz"));
-    dg_lines_close(l);
+    dg_corpus_lines_close(l);
     dg_buffer_deinit(&b);
 }
 
@@ -111,18 +111,18 @@ static void test_long_lines(void **state)
         p[len[i]] = '\n';
         p += len[i] + 1;
     }
-    struct dg_lines *l;
+    struct dg_corpus_lines *l;
     struct dg_line line;
-    assert_int_equal(dg_lines_open(write_file("c", text, total), &l, NULL), 0);
+    assert_int_equal(dg_corpus_lines_open(write_file("c", text, total), &l, NULL), 0);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(dg_lines_next(l, &line, NULL), 1);
+        assert_int_equal(dg_corpus_lines_next(l, &line, NULL), 1);
         assert_int_equal(line.cut, len[i] == big);
         assert_int_equal(line.len, line.cut ? DG_CORPUS_MAX_LINE : len[i]);
         for (size_t k = 0; k < line.len; k++)
             assert_int_equal(line.text[k], 'a' + (int)i);
     }
-    assert_int_equal(dg_lines_next(l, &line, NULL), 0);
-    dg_lines_close(l);
+    assert_int_equal(dg_corpus_lines_next(l, &line, NULL), 0);
+    dg_corpus_lines_close(l);
     free(text);
 }
 

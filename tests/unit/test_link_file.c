@@ -39,14 +39,14 @@ static struct dg_shard *open_shard(const char *name)
 static void write_links(const struct dg_link *last, size_t n)
 {
     struct dg_shard *s = open_shard(shard_path);
-    struct dg_link_writer *w = NULL;
+    struct dg_link_file_writer *w = NULL;
     struct dg_link_info info;
     struct dg_error err = {0};
-    assert_int_equal(dg_link_writer_begin(links_path, &w, &err), 0);
-    assert_int_equal(dg_link_writer_add(w, first, 3, &err), 0);
-    assert_int_equal(dg_link_writer_add(w, NULL, 0, &err), 0);
-    assert_int_equal(dg_link_writer_add(w, last, n, &err), 0);
-    assert_int_equal(dg_link_writer_commit_take(w, s, &info, &err), 0);
+    assert_int_equal(dg_link_file_begin(links_path, &w, &err), 0);
+    assert_int_equal(dg_link_file_add(w, first, 3, &err), 0);
+    assert_int_equal(dg_link_file_add(w, NULL, 0, &err), 0);
+    assert_int_equal(dg_link_file_add(w, last, n, &err), 0);
+    assert_int_equal(dg_link_file_commit_take(w, s, &info, &err), 0);
     assert_int_equal(info.sentences, 3);
     assert_int_equal(info.links, 3 + n);
     dg_shard_close(s);

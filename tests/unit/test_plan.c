@@ -1,5 +1,6 @@
 /* The memory plan's limit: the machine's, or its control group's. */
 #include "trainer/run/report.h"
+#include "trainer/run/training_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +11,11 @@
 
 #define GIB ((double)(1 << 30))
 
-static struct dg_plan limited(double machine, double group)
+static struct dg_training_plan limited(double machine, double group)
 {
-    struct dg_plan p = {0};
+    struct dg_training_plan p = {0};
     const struct dg_cgroup g = {-1, group, -1};
-    dg_plan_memory(&p, machine, &g);
+    dg_training_plan_memory(&p, machine, &g);
     return p;
 }
 
@@ -31,7 +32,7 @@ static void test_limit(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double group = cases[i].group < 0 ? -1 : cases[i].group * GIB;
-        struct dg_plan p = limited(cases[i].machine * GIB, group);
+        struct dg_training_plan p = limited(cases[i].machine * GIB, group);
         assert_true((double)p.available == cases[i].want * GIB);
         assert_int_equal(p.grouped, cases[i].grouped);
     }
@@ -42,19 +43,19 @@ static void test_refusal_says_whose_limit(void **state)
 {
     (void)state;
     struct dg_error err = {0};
-    struct dg_plan p = limited(8 * GIB, 2 * GIB);
+    struct dg_training_plan p = limited(8 * GIB, 2 * GIB);
     p.total = (size_t)(3 * GIB);
-    assert_int_equal(dg_plan_check(&p, &err), DG_ELIMIT);
+    assert_int_equal(dg_training_plan_check(&p, &err), DG_ELIMIT);
     assert_string_equal(err.field, "training.micro_tokens");
     assert_non_null(strstr(err.message, "3.0 GiB and the control group allows 2.0 GiB"));
     dg_error_clear(&err);
     p = limited(2 * GIB, -1);
     p.total = (size_t)(3 * GIB);
-    assert_int_equal(dg_plan_check(&p, &err), DG_ELIMIT);
+    assert_int_equal(dg_training_plan_check(&p, &err), DG_ELIMIT);
     assert_non_null(strstr(err.message, "the machine has 2.0 GiB"));
     p = limited(0, -1); /* unknown: tried */
     p.total = (size_t)(3 * GIB);
-    assert_int_equal(dg_plan_check(&p, &err), 0);
+    assert_int_equal(dg_training_plan_check(&p, &err), 0);
 }
 
 int main(void)

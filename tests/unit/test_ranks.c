@@ -87,19 +87,19 @@ static void test_talk(void **state)
 static void test_way(void **state)
 {
     static const char *const words[] = {"auto", "nccl", "host", "shared"};
-    enum dg_ranks_way way = DG_RANKS_HOST;
+    enum dg_ranks_device_route way = DG_RANKS_HOST;
     struct dg_error err = {0};
     (void)state;
     unsetenv("DRAGOMAN_RANKS");
-    assert_int_equal(dg_ranks_way(&way, &err), DG_OK);
+    assert_int_equal(dg_ranks_device_route(&way, &err), DG_OK);
     assert_int_equal(way, DG_RANKS_AUTO);
     for (int i = 0; i < 4; i++) {
         setenv("DRAGOMAN_RANKS", words[i], 1);
-        assert_int_equal(dg_ranks_way(&way, &err), DG_OK);
+        assert_int_equal(dg_ranks_device_route(&way, &err), DG_OK);
         assert_int_equal(way, i);
     }
     setenv("DRAGOMAN_RANKS", "mpi", 1);
-    assert_int_equal(dg_ranks_way(&way, &err), DG_EINVAL);
+    assert_int_equal(dg_ranks_device_route(&way, &err), DG_EINVAL);
     assert_string_equal(err.field, "DRAGOMAN_RANKS");
     unsetenv("DRAGOMAN_RANKS");
 }
@@ -111,15 +111,15 @@ static void test_wait(void **state)
     struct dg_error err = {0};
     (void)state;
     unsetenv("DRAGOMAN_RANKS_WAIT");
-    assert_int_equal(dg_ranks_wait(&seconds, &err), DG_OK);
+    assert_int_equal(dg_ranks_device_wait(&seconds, &err), DG_OK);
     assert_true(seconds == 600);
     setenv("DRAGOMAN_RANKS_WAIT", "1.5", 1);
-    assert_int_equal(dg_ranks_wait(&seconds, &err), DG_OK);
+    assert_int_equal(dg_ranks_device_wait(&seconds, &err), DG_OK);
     assert_true(seconds == 1.5);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv("DRAGOMAN_RANKS_WAIT", wrong[i], 1);
         dg_error_clear(&err);
-        assert_int_equal(dg_ranks_wait(&seconds, &err), DG_EINVAL);
+        assert_int_equal(dg_ranks_device_wait(&seconds, &err), DG_EINVAL);
         assert_string_equal(err.field, "DRAGOMAN_RANKS_WAIT");
     }
     unsetenv("DRAGOMAN_RANKS_WAIT");

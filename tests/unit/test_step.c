@@ -88,14 +88,14 @@ static void *train(void *arg)
         .seed = 5,
         .micro_tokens = p->micro_tokens};
     struct dg_crew *ws = NULL;
-    struct dg_optimizer *a = NULL;
+    struct dg_adam_state *a = NULL;
     struct dg_dataset *d = NULL;
     struct dg_error err = {0};
     const char *paths[1] = {shard};
     if (dg_crew_open(&wo, &ws, &err))
         fail_msg("%s", err.message);
     dg_init_random(ws->params, 3);
-    if (dg_optimizer_open(&ao, ws->w[0].train, ws->params->n, &a, &err) ||
+    if (dg_adam_open(&ao, ws->w[0].train, ws->params->n, &a, &err) ||
         dg_dataset_open_shards(paths, 1, &data, &d, &err) ||
         (p->ranks && dg_exchange_open(ws, p->ranks, &so.exchange, &err)))
         fail_msg("%s", err.message);
@@ -111,7 +111,7 @@ static void *train(void *arg)
     ws->w[0].train->ops->block_read(ws->w[0].train, ws->params->data, p->n, p->params);
     dg_exchange_close(so.exchange);
     dg_dataset_close(d);
-    dg_optimizer_close(a);
+    dg_adam_close(a);
     dg_crew_close(ws);
     return NULL;
 }

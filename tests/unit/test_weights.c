@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "weights/format.h"
+#include "weights/disk.h"
 #include "weights/half.h"
 #include "weights/weights.h"
 

@@ -1,13 +1,13 @@
 #include "trainer/align/dictionary_index.h"
 
 #include "base/alloc.h"
-#include "trainer/data/intern.h"
+#include "trainer/data/string_table.h"
 
 #include <stdlib.h>
 
 struct dg_dictionary_index {
     const struct dg_dictionary *dictionary;
-    struct dg_intern *sources;
+    struct dg_string_table *sources;
     uint32_t *entry; /* [sources] of the dictionary */
 };
 
@@ -18,13 +18,13 @@ int dg_dictionary_index_open(
     struct dg_dictionary_index *x = dg_alloc(1, sizeof *x, "an index of words");
     x->entry = dg_alloc(n + 1, sizeof *x->entry, "an index of words");
     x->dictionary = d;
-    x->sources = dg_intern_new();
+    x->sources = dg_string_table_new();
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
         const struct dg_dictionary_entry e = dg_dictionary_at(d, i);
-        const uint32_t known = dg_intern_count(x->sources);
+        const uint32_t known = dg_string_table_count(x->sources);
         uint32_t id;
-        rc = dg_intern_add(x->sources, e.source, e.source_len, &id, err);
+        rc = dg_string_table_add(x->sources, e.source, e.source_len, &id, err);
         if (!rc && id == known)
             x->entry[id] = (uint32_t)i;
     }
@@ -39,7 +39,7 @@ void dg_dictionary_index_close(struct dg_dictionary_index *x)
 {
     if (!x)
         return;
-    dg_intern_free(x->sources);
+    dg_string_table_free(x->sources);
     free(x->entry);
     free(x);
 }
@@ -48,7 +48,7 @@ bool dg_dictionary_index_find(
     const struct dg_dictionary_index *x, const char *s, size_t n, struct dg_dictionary_entry *out)
 {
     uint32_t id;
-    if (!dg_intern_find(x->sources, s, n, &id))
+    if (!dg_string_table_find(x->sources, s, n, &id))
         return false;
     *out = dg_dictionary_at(x->dictionary, x->entry[id]);
     return true;

@@ -5,7 +5,7 @@
 #include "text/letter_case.h"
 #include "text/words.h"
 #include "trainer/data/dataset.h"
-#include "trainer/data/intern.h"
+#include "trainer/data/string_table.h"
 #include "trainer/align/lexicon.h"
 #include "trainer/data/shard.h"
 
@@ -21,7 +21,7 @@ static const float least_p = 0.2f;   /* of a translation */
 /* One side's words. A form is a word as written, its key the same in small letters. */
 struct side {
     const char *language;
-    struct dg_intern *forms, *keys;
+    struct dg_string_table *forms, *keys;
     struct form {
         uint32_t key;
         /* times on its own behind a sentence's first word: not there for the capital */
@@ -50,7 +50,8 @@ static int add_key(struct learning *l, struct side *side, const char *s, size_t 
     int rc = dg_text_lower(side->language, s, n, &l->small, err);
     dg_alloc_check(!l->small.failed, "a word");
     if (!rc)
-        rc = dg_intern_add(side->keys, l->small.data ? l->small.data : "", l->small.len, key, err);
+        rc = dg_string_table_add(
+            side->keys, l->small.data ? l->small.data : "", l->small.len, key, err);
     if (rc)
         return rc;
     side->of_key = dg_dictionary_room(side->of_key, *key, &side->keys_cap, sizeof *side->of_key);
@@ -61,8 +62,8 @@ static int add_key(struct learning *l, struct side *side, const char *s, size_t 
 static int find_form(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *form,
     struct dg_error *err)
 {
-    uint32_t known = dg_intern_count(side->forms);
-    int rc = dg_intern_add(side->forms, s, n, form, err);
+    uint32_t known = dg_string_table_count(side->forms);
+    int rc = dg_string_table_add(side->forms, s, n, form, err);
     if (rc || *form < known)
         return rc;
     side->of_form =
@@ -107,7 +108,7 @@ static int number_line(
             return 0;
         l->ids[i][k++] = (int32_t)key;
     }
-    l->ids[i][k++] = (int32_t)dg_intern_count(side->keys);
+    l->ids[i][k++] = (int32_t)dg_string_table_count(side->keys);
     *count = k;
     return 0;
 }
@@ -171,8 +172,8 @@ static int number_words(struct learning *l, struct dg_pairs *pairs, const struct
     struct cursor at = {0};
     int got = 0, rc = dg_pairs_rewind(pairs, err);
     if (!rc)
-        rc = dg_shard_begin(l->path, dg_intern_count(l->sides[0].keys) + 1,
-            dg_intern_count(l->sides[1].keys) + 1, &w, err);
+        rc = dg_shard_begin(l->path, dg_string_table_count(l->sides[0].keys) + 1,
+            dg_string_table_count(l->sides[1].keys) + 1, &w, err);
     while (!rc && (got = next_pair(pairs, dedup, l->o, &at, &p, err)) > 0)
         rc = write_pair(l, &p, w, err);
     rc = rc ? rc : got;
@@ -187,7 +188,8 @@ static int number_words(struct learning *l, struct dg_pairs *pairs, const struct
 static void translate_words(struct learning *l, const struct dg_dataset *d, bool reversed)
 {
     struct side *from = &l->sides[reversed], *to = &l->sides[!reversed];
-    const uint32_t n_from = dg_intern_count(from->keys), n_to = dg_intern_count(to->keys);
+    const uint32_t n_from = dg_string_table_count(from->keys),
+                   n_to = dg_string_table_count(to->keys);
     const struct dg_lexicon_options o = {.source_vocab = n_from + 1,
         .target_vocab = n_to + 1,
         .source_eos = (int32_t)n_from,
@@ -211,7 +213,8 @@ static void translate_words(struct learning *l, const struct dg_dataset *d, bool
  * does. */
 static uint32_t *usual_forms(const struct side *side)
 {
-    const uint32_t n_keys = dg_intern_count(side->keys), n_forms = dg_intern_count(side->forms);
+    const uint32_t n_keys = dg_string_table_count(side->keys),
+                   n_forms = dg_string_table_count(side->forms);
     uint32_t *usual = dg_alloc(n_keys + 1, sizeof *usual, "the usual forms of words");
     for (uint32_t f = 0; f < n_forms; f++) {
         uint32_t *at = &usual[side->of_form[f].key];
@@ -224,7 +227,7 @@ static uint32_t *usual_forms(const struct side *side)
 static bool is_worth_it(const struct side *side, uint32_t key, const uint32_t *usual)
 {
     size_t n;
-    dg_intern_text(side->keys, key, &n);
+    dg_string_table_text(side->keys, key, &n);
     return side->of_key[key].count >= LEAST && side->of_key[key].alone >= LEAST_ALONE &&
            usual[key] && n > 1;
 }
@@ -267,8 +270,8 @@ static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t sourc
     uint32_t target_form, struct dg_error *err)
 {
     struct span s, t;
-    s.s = dg_intern_text(l->sides[0].forms, source_form, &s.n);
-    t.s = dg_intern_text(l->sides[1].forms, target_form, &t.n);
+    s.s = dg_string_table_text(l->sides[0].forms, source_form, &s.n);
+    t.s = dg_string_table_text(l->sides[1].forms, target_form, &t.n);
     dg_buffer_reset(&l->small);
     int rc = add_capital(l->sides[0].language, s, &l->small, err);
     size_t end = l->small.len;
@@ -290,7 +293,7 @@ static int choose(struct learning *l, struct dg_dictionary *w, struct dg_error *
     const struct side *s = &l->sides[0], *t = &l->sides[1];
     uint32_t *usual_source = usual_forms(s), *usual_target = usual_forms(t);
     int rc = 0;
-    for (uint32_t key = 0; !rc && key < dg_intern_count(s->keys); key++) {
+    for (uint32_t key = 0; !rc && key < dg_string_table_count(s->keys); key++) {
         uint32_t other = s->of_key[key].best;
         if (s->of_key[key].p > 0 && t->of_key[other].p > 0 && t->of_key[other].best == key &&
             is_worth_it(s, key, usual_source) && is_worth_it(t, other, usual_target))
@@ -324,14 +327,14 @@ static int learn(struct learning *l, struct dg_pairs *pairs, const struct dg_ded
 static void open_side(struct side *side, const char *language)
 {
     side->language = language;
-    side->forms = dg_intern_new();
-    side->keys = dg_intern_new();
+    side->forms = dg_string_table_new();
+    side->keys = dg_string_table_new();
 }
 
 static void close_side(struct side *side)
 {
-    dg_intern_free(side->forms);
-    dg_intern_free(side->keys);
+    dg_string_table_free(side->forms);
+    dg_string_table_free(side->keys);
     free(side->of_form);
     free(side->of_key);
 }

@@ -1,7 +1,7 @@
 /* Characters that text in Latin letters may come with, common or not: a model that has no piece for
  * one can only spell it in bytes, which it seldom learns. Const: any thread. */
-#ifndef DG_TRAINER_CHARACTERS_H
-#define DG_TRAINER_CHARACTERS_H
+#ifndef DG_TRAINER_DATA_CHARACTERS_H
+#define DG_TRAINER_DATA_CHARACTERS_H
 
 #include "base/buffer.h"
 

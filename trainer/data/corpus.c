@@ -13,7 +13,7 @@
 #define BLOCK_BYTES ((size_t)1 << 17)
 #define MAX_FILES 3
 
-struct dg_lines {
+struct dg_corpus_lines {
     gzFile file;
     char *path;
     char *block;
@@ -23,14 +23,14 @@ struct dg_lines {
 };
 
 struct dg_corpus {
-    struct dg_lines *files[MAX_FILES];
+    struct dg_corpus_lines *files[MAX_FILES];
     size_t n;
 };
 
-int dg_lines_open(const char *path, struct dg_lines **out, struct dg_error *err)
+int dg_corpus_lines_open(const char *path, struct dg_corpus_lines **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_lines *l = dg_alloc(1, sizeof *l, "a text file");
+    struct dg_corpus_lines *l = dg_alloc(1, sizeof *l, "a text file");
     l->path = dg_alloc_string(path);
     l->block = dg_alloc_more(NULL, BLOCK_BYTES, 1, "a text file");
     l->cap = BLOCK_BYTES;
@@ -40,7 +40,7 @@ int dg_lines_open(const char *path, struct dg_lines **out, struct dg_error *err)
         int code = errno == ENOENT ? DG_ENOTFOUND : errno ? DG_EIO : DG_ENOMEM;
         dg_error_set(
             err, code, "cannot open %s: %s", path, errno ? strerror(errno) : "out of memory");
-        dg_lines_close(l);
+        dg_corpus_lines_close(l);
         return code;
     }
     gzbuffer(l->file, 1 << 16);
@@ -48,7 +48,7 @@ int dg_lines_open(const char *path, struct dg_lines **out, struct dg_error *err)
     return 0;
 }
 
-void dg_lines_close(struct dg_lines *l)
+void dg_corpus_lines_close(struct dg_corpus_lines *l)
 {
     if (!l)
         return;
@@ -59,7 +59,7 @@ void dg_lines_close(struct dg_lines *l)
     free(l);
 }
 
-static int damaged(struct dg_lines *l, struct dg_error *err)
+static int damaged(struct dg_corpus_lines *l, struct dg_error *err)
 {
     int code = 0;
     const char *why = gzerror(l->file, &code);
@@ -72,7 +72,7 @@ static int damaged(struct dg_lines *l, struct dg_error *err)
 }
 
 /* More bytes behind block[end); sets at_end when there are none. */
-static int fill(struct dg_lines *l, struct dg_error *err)
+static int fill(struct dg_corpus_lines *l, struct dg_error *err)
 {
     if (l->begin > 0) {
         memmove(l->block, l->block + l->begin, l->end - l->begin);
@@ -99,7 +99,7 @@ static int fill(struct dg_lines *l, struct dg_error *err)
 }
 
 /* Throw bytes away up to the next line end (kept) or the end of the file. */
-static int skip_rest(struct dg_lines *l, struct dg_error *err)
+static int skip_rest(struct dg_corpus_lines *l, struct dg_error *err)
 {
     while (!l->at_end) {
         l->begin = l->end = 0;
@@ -116,7 +116,7 @@ static int skip_rest(struct dg_lines *l, struct dg_error *err)
     return 0;
 }
 
-static void give(struct dg_lines *l, size_t len, struct dg_line *out)
+static void give(struct dg_corpus_lines *l, size_t len, struct dg_line *out)
 {
     out->text = l->block + l->begin;
     out->len = len;
@@ -131,7 +131,7 @@ static void give(struct dg_lines *l, size_t len, struct dg_line *out)
 }
 
 /* A line longer than the limit: its head is kept aside while the rest is skipped. */
-static int give_cut(struct dg_lines *l, struct dg_line *out, struct dg_error *err)
+static int give_cut(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err)
 {
     char *head = dg_alloc(DG_CORPUS_MAX_LINE, 1, "a text file");
     memcpy(head, l->block + l->begin, DG_CORPUS_MAX_LINE);
@@ -161,7 +161,7 @@ static int give_cut(struct dg_lines *l, struct dg_line *out, struct dg_error *er
     return rc ? rc : 1;
 }
 
-int dg_lines_next(struct dg_lines *l, struct dg_line *out, struct dg_error *err)
+int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err)
 {
     for (size_t seen = 0;;) {
         size_t have = l->end - l->begin;
@@ -183,7 +183,7 @@ int dg_lines_next(struct dg_lines *l, struct dg_line *out, struct dg_error *err)
     }
 }
 
-uint64_t dg_lines_number(const struct dg_lines *l)
+uint64_t dg_corpus_lines_number(const struct dg_corpus_lines *l)
 {
     return l->number;
 }
@@ -194,7 +194,7 @@ int dg_corpus_open(const char *const *paths, size_t n, struct dg_corpus **out, s
     struct dg_corpus *c = dg_alloc(1, sizeof *c, "a corpus");
     c->n = n < MAX_FILES ? n : MAX_FILES;
     for (size_t i = 0; i < c->n; i++) {
-        int rc = paths[i] ? dg_lines_open(paths[i], &c->files[i], err) : 0;
+        int rc = paths[i] ? dg_corpus_lines_open(paths[i], &c->files[i], err) : 0;
         if (rc) {
             dg_corpus_close(c);
             return rc;
@@ -209,7 +209,7 @@ void dg_corpus_close(struct dg_corpus *c)
     if (!c)
         return;
     for (size_t i = 0; i < MAX_FILES; i++)
-        dg_lines_close(c->files[i]);
+        dg_corpus_lines_close(c->files[i]);
     free(c);
 }
 
@@ -221,14 +221,14 @@ int dg_corpus_next(struct dg_corpus *c, struct dg_line *lines, struct dg_error *
         lines[i] = (struct dg_line){"", 0, false};
         if (!c->files[i])
             continue;
-        got[i] = dg_lines_next(c->files[i], &lines[i], err);
+        got[i] = dg_corpus_lines_next(c->files[i], &lines[i], err);
         if (got[i] < 0)
             return got[i];
         if (first == MAX_FILES)
             first = i;
         if (got[i] != got[first]) {
-            const struct dg_lines *longer = c->files[got[i] ? i : first],
-                                  *shorter = c->files[got[i] ? first : i];
+            const struct dg_corpus_lines *longer = c->files[got[i] ? i : first],
+                                         *shorter = c->files[got[i] ? first : i];
             return dg_error_set(err, DG_EFORMAT,
                 "%s ends after %llu lines, but %s goes on: they must be line-aligned",
                 shorter->path, (unsigned long long)shorter->number, longer->path);

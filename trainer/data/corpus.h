@@ -19,14 +19,15 @@ struct dg_line {
     bool cut;
 };
 
-struct dg_lines;
+struct dg_corpus_lines;
 
 /* DG_ENOTFOUND or DG_EIO with the path. */
-int dg_lines_open(const char *path, struct dg_lines **out, struct dg_error *err);
-void dg_lines_close(struct dg_lines *l); /* NULL is fine */
+int dg_corpus_lines_open(const char *path, struct dg_corpus_lines **out, struct dg_error *err);
+void dg_corpus_lines_close(struct dg_corpus_lines *l); /* NULL is fine */
 /* 1 a line, 0 the end, negative an error (a damaged or cut-off gzip file is one). */
-int dg_lines_next(struct dg_lines *l, struct dg_line *out, struct dg_error *err);
-uint64_t dg_lines_number(const struct dg_lines *l); /* of the line last read, from 1 */
+int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err);
+uint64_t dg_corpus_lines_number(
+    const struct dg_corpus_lines *l); /* of the line last read, from 1 */
 
 /* Files that belong together line by line: n <= 3 paths, NULL for one that is not there (its lines
  * are empty). */
@@ -34,7 +35,7 @@ struct dg_corpus;
 int dg_corpus_open(
     const char *const *paths, size_t n, struct dg_corpus **out, struct dg_error *err);
 void dg_corpus_close(struct dg_corpus *c); /* NULL is fine */
-/* As dg_lines_next; DG_EFORMAT when one file ends before another, naming both. */
+/* As dg_corpus_lines_next; DG_EFORMAT when one file ends before another, naming both. */
 int dg_corpus_next(struct dg_corpus *c, struct dg_line *lines, struct dg_error *err);
 
 #endif

@@ -97,20 +97,20 @@ int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_d
 
 /* BPE dropout is only right for vocabularies whose ids are in the order of their merges. Seen on
  * some sentences: with nothing left out, they must come back as they are. */
-static int check_draw(const struct dg_dataset *d, struct dg_draw *plain, struct dg_error *err)
+static int check_draw(const struct dg_dataset *d, struct dg_sampling *plain, struct dg_error *err)
 {
     uint64_t n = dg_dataset_count(d), step = n / CHECKED + 1, same = 0, seen = 0;
     for (uint64_t i = 0; i < n; i += step, seen++) {
         const struct dg_shard_entry *e = dg_dataset_entry(d, i);
         dg_dataset_ids(d, i, d->source, d->target);
-        dg_draw_begin(plain, 0);
-        dg_draw_add(plain, i, d->source, e->source_len, d->target, e->target_len);
-        const struct dg_drawn *back = dg_draw_find(plain, i);
-        same +=
-            back->source_len == e->source_len && back->target_len == e->target_len &&
-            !memcmp(
-                dg_draw_ids(plain, back->source), d->source, e->source_len * sizeof *d->source) &&
-            !memcmp(dg_draw_ids(plain, back->target), d->target, e->target_len * sizeof *d->target);
+        dg_sampling_begin(plain, 0);
+        dg_sampling_add(plain, i, d->source, e->source_len, d->target, e->target_len);
+        const struct dg_sampled *back = dg_sampling_find(plain, i);
+        same += back->source_len == e->source_len && back->target_len == e->target_len &&
+                !memcmp(dg_sampling_ids(plain, back->source), d->source,
+                    e->source_len * sizeof *d->source) &&
+                !memcmp(dg_sampling_ids(plain, back->target), d->target,
+                    e->target_len * sizeof *d->target);
     }
     if (same * 100 < seen * 99)
         return dg_error_field(err, DG_EUNSUP, "training.bpe_dropout",
@@ -134,7 +134,7 @@ static uint32_t max_pieces(const struct dg_prepared *p)
 static int open_draw(
     struct dg_dataset *d, const char *prepared_dir, uint32_t max, struct dg_error *err)
 {
-    struct dg_draw *plain = NULL;
+    struct dg_sampling *plain = NULL;
     for (uint64_t i = 0; i < dg_dataset_count(d); i++) {
         const struct dg_shard_entry *e = dg_dataset_entry(d, i);
         max = e->source_len > max ? e->source_len : max;
@@ -143,11 +143,12 @@ static int open_draw(
     d->max_drawn = max;
     d->source = dg_alloc(max, sizeof *d->source, "a sentence");
     d->target = dg_alloc(max, sizeof *d->target, "a sentence");
-    int rc = dg_draw_open(prepared_dir, 0, 0, max, &plain, err);
+    int rc = dg_sampling_open(prepared_dir, 0, 0, max, &plain, err);
     if (rc == 0)
         rc = check_draw(d, plain, err);
-    dg_draw_close(plain);
-    return rc ? rc : dg_draw_open(prepared_dir, d->o.bpe_dropout, d->o.seed, max, &d->draw, err);
+    dg_sampling_close(plain);
+    return rc ? rc
+              : dg_sampling_open(prepared_dir, d->o.bpe_dropout, d->o.seed, max, &d->draw, err);
 }
 
 /* The alignments beside each shard. */
@@ -211,7 +212,7 @@ void dg_dataset_close(struct dg_dataset *d)
             dg_link_file_close(d->links[i]);
     }
     free(d->links);
-    dg_draw_close(d->draw);
+    dg_sampling_close(d->draw);
     free(d->source);
     free(d->target);
     free(d->shards);
@@ -239,7 +240,7 @@ void dg_dataset_totals(const struct dg_dataset *d, uint64_t *source_tokens, uint
 void dg_dataset_lengths(
     const struct dg_dataset *d, uint64_t sentence, uint32_t *source_len, uint32_t *target_len)
 {
-    const struct dg_drawn *drawn = d->draw ? dg_draw_find(d->draw, sentence) : NULL;
+    const struct dg_sampled *drawn = d->draw ? dg_sampling_find(d->draw, sentence) : NULL;
     const struct dg_shard_entry *e = dg_dataset_entry(d, sentence);
     *source_len = drawn ? drawn->source_len : e->source_len;
     *target_len = drawn ? drawn->target_len : e->target_len;
@@ -247,7 +248,7 @@ void dg_dataset_lengths(
 
 void dg_dataset_ids(const struct dg_dataset *d, uint64_t sentence, int32_t *source, int32_t *target)
 {
-    const struct dg_drawn *drawn = d->draw ? dg_draw_find(d->draw, sentence) : NULL;
+    const struct dg_sampled *drawn = d->draw ? dg_sampling_find(d->draw, sentence) : NULL;
     uint64_t i;
     if (!drawn) {
         const struct dg_shard *s = shard_of(d, sentence, &i);
@@ -255,24 +256,24 @@ void dg_dataset_ids(const struct dg_dataset *d, uint64_t sentence, int32_t *sour
         return;
     }
     if (source)
-        memcpy(source, dg_draw_ids(d->draw, drawn->source), drawn->source_len * sizeof *source);
+        memcpy(source, dg_sampling_ids(d->draw, drawn->source), drawn->source_len * sizeof *source);
     if (target)
-        memcpy(target, dg_draw_ids(d->draw, drawn->target), drawn->target_len * sizeof *target);
+        memcpy(target, dg_sampling_ids(d->draw, drawn->target), drawn->target_len * sizeof *target);
 }
 
 void dg_dataset_draw(struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch)
 {
     if (!d->draw)
         return;
-    dg_draw_begin(d->draw, epoch);
+    dg_sampling_begin(d->draw, epoch);
     for (size_t i = 0; i < n; i++) {
         const struct dg_shard_entry *e = dg_dataset_entry(d, sentences[i]);
         uint64_t local;
         const struct dg_shard *s = shard_of(d, sentences[i], &local);
         dg_shard_ids(s, local, d->source, d->target);
-        dg_draw_add(d->draw, sentences[i], d->source, e->source_len, d->target, e->target_len);
+        dg_sampling_add(d->draw, sentences[i], d->source, e->source_len, d->target, e->target_len);
     }
-    dg_draw_end(d->draw);
+    dg_sampling_end(d->draw);
 }
 
 const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n)

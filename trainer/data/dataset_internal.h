@@ -3,7 +3,7 @@
 #define DG_TRAINER_DATA_DATASET_INTERNAL_H
 
 #include "trainer/data/dataset.h"
-#include "trainer/data/draw.h"
+#include "trainer/data/sampling.h"
 #include "trainer/data/link_file.h"
 #include "trainer/data/shard.h"
 
@@ -24,7 +24,7 @@ struct dg_dataset {
     struct dg_dataset_options o;
     int32_t *source, *target; /* one sentence, before it is drawn */
     uint32_t max_drawn;       /* pieces of a side that is drawn */
-    struct dg_draw *draw;     /* of the batch given last; NULL: no BPE dropout */
+    struct dg_sampling *draw; /* of the batch given last; NULL: no BPE dropout */
     uint64_t copies;          /* places of a pair in an epoch: the largest weight, rounded up */
 
     /* The window; built when the first batch of it is asked for. */

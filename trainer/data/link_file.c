@@ -120,7 +120,7 @@ const struct dg_link *dg_link_file_links(const struct dg_link_file *f, uint64_t 
 
 /* ---- Writing ---- */
 
-struct dg_link_writer {
+struct dg_link_file_writer {
     struct dg_file_writer *file;
     struct dg_hasher *hash;
     uint64_t *first; /* [cap] */
@@ -128,13 +128,13 @@ struct dg_link_writer {
     struct dg_link_info info;
 };
 
-static int append(struct dg_link_writer *w, const void *data, size_t n, struct dg_error *err)
+static int append(struct dg_link_file_writer *w, const void *data, size_t n, struct dg_error *err)
 {
     dg_hasher_add(w->hash, data, n);
     return dg_file_append(w->file, data, n, err);
 }
 
-static void fit(struct dg_link_writer *w)
+static void fit(struct dg_link_file_writer *w)
 {
     if (w->info.sentences + 1 < w->cap)
         return;
@@ -143,11 +143,11 @@ static void fit(struct dg_link_writer *w)
     w->cap = cap;
 }
 
-int dg_link_writer_begin(const char *path, struct dg_link_writer **out, struct dg_error *err)
+int dg_link_file_begin(const char *path, struct dg_link_file_writer **out, struct dg_error *err)
 {
     static const char head[HEAD_BYTES] = MAGIC;
     *out = NULL;
-    struct dg_link_writer *w = dg_alloc(1, sizeof *w, "a file being written");
+    struct dg_link_file_writer *w = dg_alloc(1, sizeof *w, "a file being written");
     w->cap = 1024;
     w->first = dg_alloc(w->cap, sizeof *w->first, "alignments");
     w->hash = dg_hasher_new();
@@ -155,15 +155,15 @@ int dg_link_writer_begin(const char *path, struct dg_link_writer **out, struct d
     if (rc == 0)
         rc = dg_file_append(w->file, head, sizeof head, err);
     if (rc) {
-        dg_link_writer_abort(w);
+        dg_link_file_abort(w);
         return rc;
     }
     *out = w;
     return 0;
 }
 
-int dg_link_writer_add(
-    struct dg_link_writer *w, const struct dg_link *links, size_t n, struct dg_error *err)
+int dg_link_file_add(
+    struct dg_link_file_writer *w, const struct dg_link *links, size_t n, struct dg_error *err)
 {
     fit(w);
     int rc = n ? append(w, links, n * sizeof *links, err) : 0;
@@ -174,7 +174,7 @@ int dg_link_writer_add(
     return rc;
 }
 
-int dg_link_writer_commit_take(struct dg_link_writer *w, const struct dg_shard *shard,
+int dg_link_file_commit_take(struct dg_link_file_writer *w, const struct dg_shard *shard,
     struct dg_link_info *info, struct dg_error *err)
 {
     static const char zeros[8];
@@ -197,11 +197,11 @@ int dg_link_writer_commit_take(struct dg_link_writer *w, const struct dg_shard *
         w->file = NULL;
     }
     *info = w->info;
-    dg_link_writer_abort(w);
+    dg_link_file_abort(w);
     return rc;
 }
 
-void dg_link_writer_abort(struct dg_link_writer *w)
+void dg_link_file_abort(struct dg_link_file_writer *w)
 {
     if (!w)
         return;

@@ -25,14 +25,14 @@ void dg_link_file_close(struct dg_link_file *f); /* NULL is fine */
 /* Of pair i of the shard; borrowed. */
 const struct dg_link *dg_link_file_links(const struct dg_link_file *f, uint64_t i, size_t *n);
 
-struct dg_link_writer;
-int dg_link_writer_begin(const char *path, struct dg_link_writer **out, struct dg_error *err);
+struct dg_link_file_writer;
+int dg_link_file_begin(const char *path, struct dg_link_file_writer **out, struct dg_error *err);
 /* The next pair's. */
-int dg_link_writer_add(
-    struct dg_link_writer *w, const struct dg_link *links, size_t n, struct dg_error *err);
+int dg_link_file_add(
+    struct dg_link_file_writer *w, const struct dg_link *links, size_t n, struct dg_error *err);
 /* Sync and rename; w is freed in every case. */
-int dg_link_writer_commit_take(struct dg_link_writer *w, const struct dg_shard *shard,
+int dg_link_file_commit_take(struct dg_link_file_writer *w, const struct dg_shard *shard,
     struct dg_link_info *info, struct dg_error *err);
-void dg_link_writer_abort(struct dg_link_writer *w); /* NULL is fine */
+void dg_link_file_abort(struct dg_link_file_writer *w); /* NULL is fine */
 
 #endif

@@ -92,16 +92,16 @@ static int read_texts(
 {
     int rc = 0;
     for (size_t i = 0; i < o->n && rc == 0; i++) {
-        struct dg_lines *lines = NULL;
+        struct dg_corpus_lines *lines = NULL;
         struct dg_line line;
         int got = 0;
         struct text *text = text_of(d, o->texts[i], err);
         if (!text)
             return err->code;
-        rc = dg_lines_open(strchr(o->texts[i], '=') + 1, &lines, err);
-        while (!rc && (got = dg_lines_next(lines, &line, err)) > 0)
+        rc = dg_corpus_lines_open(strchr(o->texts[i], '=') + 1, &lines, err);
+        while (!rc && (got = dg_corpus_lines_next(lines, &line, err)) > 0)
             add_line(text, &line);
-        dg_lines_close(lines);
+        dg_corpus_lines_close(lines);
         rc = rc ? rc : got;
     }
     if (rc)

@@ -301,15 +301,15 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
 
 static int hold_out_file(struct dg_prepare_job *j, const char *name, struct dg_error *err)
 {
-    struct dg_lines *l = NULL;
+    struct dg_corpus_lines *l = NULL;
     struct dg_buffer path, clean;
     struct dg_line line;
     int got = 1;
     dg_buffer_init(&path);
     dg_buffer_init(&clean);
     const char *full = dg_recipe_path(j->r, name, &path);
-    int rc = dg_lines_open(full, &l, err);
-    while (rc == 0 && (got = dg_lines_next(l, &line, err)) > 0) {
+    int rc = dg_corpus_lines_open(full, &l, err);
+    while (rc == 0 && (got = dg_corpus_lines_next(l, &line, err)) > 0) {
         enum dg_drop why;
         dg_buffer_reset(&clean);
         rc = dg_clean_line(line.text, line.len, &clean, &why, err);
@@ -318,7 +318,7 @@ static int hold_out_file(struct dg_prepare_job *j, const char *name, struct dg_e
         if (rc == 0 && clean.len && j->near)
             dg_near_copies_add(j->near, clean.data, clean.len);
     }
-    dg_lines_close(l);
+    dg_corpus_lines_close(l);
     dg_buffer_deinit(&clean);
     dg_buffer_deinit(&path);
     return rc ? rc : got < 0 ? got : 0;

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
-#include "trainer/align/links.h"
+#include "trainer/align/aligner.h"
 #include "trainer/align/masks.h"
 #include "trainer/align/variants.h"
 

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/link_file.h"
-#include "trainer/align/links.h"
+#include "trainer/align/aligner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +60,15 @@ static int open_aligner(struct aligning *a, struct dg_error *err)
     return rc;
 }
 
-static int write_links(struct aligning *a, const struct dg_shard *shard, struct dg_link_writer *w,
-    struct dg_error *err)
+static int write_links(struct aligning *a, const struct dg_shard *shard,
+    struct dg_link_file_writer *w, struct dg_error *err)
 {
     int rc = 0;
     for (uint64_t i = 0; i < dg_shard_info(shard)->sentences && rc == 0; i++, a->at++) {
         const int32_t tag = a->job->vocabulary->tags[dg_dataset_direction(a->data, a->at)];
         size_t n;
         const struct dg_link *links = dg_aligner_links(a->aligner, a->at, tag, &n);
-        rc = dg_link_writer_add(w, links, n, err);
+        rc = dg_link_file_add(w, links, n, err);
         if (rc == 0 && i % 4096 == 0)
             rc = dg_prepare_check(a->job, err);
         dg_progress_pairs(&a->job->progress, "aligning", a->at, dg_dataset_count(a->data));
@@ -94,21 +94,21 @@ static int note(
 static int align_shard(struct aligning *a, size_t i, struct dg_error *err)
 {
     struct dg_shard *shard = NULL;
-    struct dg_link_writer *w = NULL;
+    struct dg_link_file_writer *w = NULL;
     struct dg_link_info info;
     char *path = links_path(a->paths[i]);
     int rc = dg_shard_open(a->paths[i], &shard, err);
     if (rc == 0)
-        rc = dg_link_writer_begin(path, &w, err);
+        rc = dg_link_file_begin(path, &w, err);
     if (rc == 0)
         rc = write_links(a, shard, w, err);
     if (rc == 0) {
-        rc = dg_link_writer_commit_take(w, shard, &info, err);
+        rc = dg_link_file_commit_take(w, shard, &info, err);
         w = NULL;
     }
     if (rc == 0)
         rc = note(dg_json_at(a->shards, i), path, &info, err);
-    dg_link_writer_abort(w);
+    dg_link_file_abort(w);
     dg_shard_close(shard);
     free(path);
     return rc;

@@ -20,15 +20,15 @@ static int add_checkpoint(const char *path, double *sum, size_t n, struct dg_err
     return rc;
 }
 
-int dg_average(const struct dg_keeper *k, const uint64_t *steps, size_t count, float *out, size_t n,
-    struct dg_error *err)
+int dg_average(const struct dg_checkpoint_dir *k, const uint64_t *steps, size_t count, float *out,
+    size_t n, struct dg_error *err)
 {
     double *sum = dg_alloc(n + 1, sizeof *sum, "the mean of checkpoints");
     int rc =
         count ? 0
               : dg_error_set(err, DG_ENOTFOUND, "there is no checkpoint to average in %s", k->dir);
     for (size_t i = 0; i < count && !rc; i++) {
-        char *path = dg_keeper_path(k, steps[i]);
+        char *path = dg_checkpoint_dir_path(k, steps[i]);
         rc = add_checkpoint(path, sum, n, err);
         free(path);
     }

@@ -3,11 +3,11 @@
 #ifndef DG_TRAINER_RUN_AVERAGE_H
 #define DG_TRAINER_RUN_AVERAGE_H
 
-#include "trainer/run/keeper.h"
+#include "trainer/run/checkpoint_dir.h"
 
 /* out[n] = mean over the checkpoints of these steps, summed in double in their order. DG_EFORMAT
  * when a checkpoint has another number of elements. */
-int dg_average(const struct dg_keeper *k, const uint64_t *steps, size_t count, float *out, size_t n,
-    struct dg_error *err);
+int dg_average(const struct dg_checkpoint_dir *k, const uint64_t *steps, size_t count, float *out,
+    size_t n, struct dg_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "trainer/run/average.h"
 #include "trainer/run/export.h"
-#include "trainer/run/origin.h"
+#include "trainer/run/provenance.h"
 #include "trainer/score/calibrate.h"
 
 #include <inttypes.h>
@@ -21,12 +21,13 @@ struct choice {
     bool best;
 };
 
-static int choose(
-    const struct dg_keeper *k, size_t n, bool best, struct choice *out, struct dg_error *err)
+static int choose(const struct dg_checkpoint_dir *k, size_t n, bool best, struct choice *out,
+    struct dg_error *err)
 {
     out->steps = dg_alloc(n + 1, sizeof *out->steps, "checkpoints");
     out->best = best;
-    out->n = best ? dg_keeper_best(k, n, out->steps) : dg_keeper_last(k, n, out->steps);
+    out->n =
+        best ? dg_checkpoint_dir_best(k, n, out->steps) : dg_checkpoint_dir_last(k, n, out->steps);
     return out->n ? 0
                   : dg_error_set(err, DG_ENOTFOUND, "there is no %scheckpoint in %s",
                         best ? "validated " : "", k->dir);
@@ -38,7 +39,7 @@ struct source {
     const struct dg_prepared *prepared;
     const char *prepared_dir, *bundle;
     const struct dg_config *config;
-    const struct dg_keeper *keeper;
+    const struct dg_checkpoint_dir *keeper;
     const struct dg_json *origin;
     bool scores;
     const volatile int *stop; /* leave the scores out when it is set: DG_ECANCELED; NULL never */
@@ -71,7 +72,7 @@ static struct dg_json *provenance(
     dg_json_set_string(o, "data_hash", dg_prepared_hash(p));
     dg_json_set_take(o, "counts",
         dg_json_copy(dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total")));
-    if (dg_json_set_take(o, "recipe", dg_origin_recipe(s->recipe, s->origin)) == 0)
+    if (dg_json_set_take(o, "recipe", dg_provenance_recipe(s->recipe, s->origin)) == 0)
         return o;
     dg_json_free(o);
     return NULL;
@@ -181,7 +182,7 @@ static int make_bundle(
     size_t damaged;
     int rc = choose(s->keeper, n, best, &c, err);
     if (!rc)
-        rc = dg_keeper_newest(s->keeper, &newest, &damaged, err);
+        rc = dg_checkpoint_dir_newest(s->keeper, &newest, &damaged, err);
     if (!rc)
         rc = dg_run_check_data(s->prepared, s->prepared_dir, newest, err);
     if (!rc) {
@@ -254,7 +255,7 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     if (!rc)
         rc = dg_run_data(&r, err);
     if (!rc)
-        rc = dg_keeper_open(r.checkpoint_dir, 1, 0, &r.keeper, err);
+        rc = dg_checkpoint_dir_open(r.checkpoint_dir, 1, 0, &r.keeper, err);
     if (!rc)
         rc = dg_trainlog_open(r.log_path, -1, !o->quiet, &r.log, err);
     if (!rc) {

@@ -5,11 +5,12 @@
 #define DG_TRAINER_RUN_INTERNAL_H
 
 #include "kernels/device.h"
-#include "trainer/run/keeper.h"
-#include "trainer/run/log.h"
+#include "trainer/run/checkpoint_dir.h"
+#include "trainer/run/trainlog.h"
 #include "trainer/prepare/prepare.h"
 #include "trainer/data/prepared.h"
 #include "trainer/run/report.h"
+#include "trainer/run/training_plan.h"
 #include "trainer/run/run.h"
 #include "trainer/update/schedule.h"
 
@@ -21,18 +22,18 @@ struct dg_run {
     int lock;          /* file descriptor, -1: none */
     int prepared_lock; /* likewise: while it is open nobody makes the prepared folder anew */
     struct dg_prepared *prepared;
-    struct dg_json *origin; /* trainer/run/origin.h; NULL before a new run is saved */
+    struct dg_json *origin; /* trainer/run/provenance.h; NULL before a new run is saved */
     bool has_config;        /* `config` was saved with the run */
     struct dg_config config;
     struct dg_dataset *data;
-    struct dg_plan plan;
+    struct dg_training_plan plan;
     struct dg_device device; /* one for each worker */
     struct dg_crew *workers;
     struct dg_exchange *exchange; /* NULL: alone */
     bool stopping;                /* some rank was asked to stop, or the one that leads so far */
-    struct dg_optimizer *optimizer;
+    struct dg_adam_state *optimizer;
     struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
-    struct dg_keeper *keeper;
+    struct dg_checkpoint_dir *keeper;
     struct dg_trainlog *log;
     uint64_t epoch, epoch_tokens; /* of the batches so far */
     double seconds;               /* trained in earlier sessions of this run */

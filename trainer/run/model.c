@@ -72,7 +72,7 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
     if (!rc) {
         const struct dg_init_from from = {dg_bundle_weights(b), old.enc_layers, old.dec_layers};
         rc = r->recipe->init_vocabulary == DG_VOCABULARY_NEW
-                 ? dg_init_transfer(r->workers->params, b, &from, r->prepared_dir,
+                 ? dg_transfer_init(r->workers->params, b, &from, r->prepared_dir,
                        (uint64_t)r->recipe->training.seed, err)
                  : dg_init_from_weights(r->workers->params, &from, err);
     }
@@ -93,8 +93,7 @@ static int open_workers(struct dg_run *r, struct dg_error *err)
     if (!rc)
         rc = dg_guided_check(r->recipe, &r->config, r->workers->w[0].train, err);
     if (!rc)
-        rc = dg_optimizer_open(
-            &ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
+        rc = dg_adam_open(&ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
     if (!rc && t->ema > 0)
         rc = dg_param_block_open(&r->config, r->workers->w[0].train, &r->averaged, err);
     return rc;
@@ -110,7 +109,7 @@ static void tell_plan(struct dg_run *r)
     struct dg_buffer text;
     dg_buffer_init(&text);
     dg_prepared_table(r->prepared, &text);
-    dg_plan_print(&r->plan, NULL, &text);
+    dg_training_plan_print(&r->plan, NULL, &text);
     if (!r->o->quiet && !text.failed)
         dg_trainlog_say(r->log, "%s%s", text.data, r->workers->w[0].be->name);
     dg_buffer_deinit(&text);
@@ -123,7 +122,7 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
     const struct dg_crew *crew = r->workers;
     const char *kind = strchr(crew->w[0].be->name, '/'); /* devices differ in their numbers */
     const bool cpu = crew->w[0].be->ops->on_host;
-    struct dg_host_block start = {0};
+    struct dg_crew_host_block start = {0};
     if (!ranks)
         return 0;
     int rc = dg_ranks_same(ranks, kind ? dg_hash64(kind, strlen(kind)) : 0,
@@ -137,7 +136,7 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
             dg_hash64(dg_prepared_hash(r->prepared), strlen(dg_prepared_hash(r->prepared))),
             "prepared data", err);
     if (!rc)
-        rc = dg_host_block(crew->w[0].train, crew->params->data, crew->params->n, &start, err);
+        rc = dg_crew_host_block(crew->w[0].train, crew->params->data, crew->params->n, &start, err);
     if (!rc)
         rc = dg_ranks_same(ranks,
             dg_hash64(start.data, crew->params->n * sizeof *start.data) + r->optimizer->step,
@@ -157,7 +156,7 @@ static int begin_log(
         rc = dg_run_save_settings(r, err);
     if (rc)
         return rc;
-    dg_keeper_clean(r->keeper);
+    dg_checkpoint_dir_clean(r->keeper);
     tell_plan(r);
     if (r->o->ranks && r->workers->w[0].be->ops->on_host)
         dg_trainlog_say(r->log, "%zu ranks of %d threads over %s", r->o->ranks->ranks,
@@ -178,20 +177,20 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     const struct dg_recipe_training *t = &r->recipe->training;
     struct dg_checkpoint *c = NULL;
     size_t damaged = 0;
-    int rc = dg_plan_check(&r->plan, err);
+    int rc = dg_training_plan_check(&r->plan, err);
     if (!rc)
-        rc = dg_keeper_open(r->checkpoint_dir, most(t->keep_last, t->average_last),
+        rc = dg_checkpoint_dir_open(r->checkpoint_dir, most(t->keep_last, t->average_last),
             most(t->keep_best, t->average_best), &r->keeper, err);
     if (!rc)
         rc = open_workers(r, err);
     if (!rc && r->o->resume)
-        rc = dg_keeper_newest(r->keeper, &c, &damaged, err);
+        rc = dg_checkpoint_dir_newest(r->keeper, &c, &damaged, err);
     if (!rc && c)
         rc = dg_run_resume(r, c, err);
     else if (!rc && !(rc = start_parameters(r, err)))
-        dg_optimizer_start(r->optimizer, r->workers->params->data);
+        dg_adam_start(r->optimizer, r->workers->params->data);
     if (!rc)
-        dg_keeper_go_on(r->keeper, r->optimizer->step);
+        dg_checkpoint_dir_go_on(r->keeper, r->optimizer->step);
     if (!rc)
         rc = join_ranks(r, err);
     if (!rc && dg_run_leads(r))

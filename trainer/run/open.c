@@ -137,14 +137,14 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe)
  * there. */
 static int refuse_begun(const struct dg_run *r, struct dg_error *err)
 {
-    struct dg_keeper *k = NULL;
+    struct dg_checkpoint_dir *k = NULL;
     int rc = 0;
     if (access(r->checkpoint_dir, F_OK) == 0)
-        rc = dg_keeper_open(r->checkpoint_dir, 1, 0, &k, err);
+        rc = dg_checkpoint_dir_open(r->checkpoint_dir, 1, 0, &k, err);
     if (!rc && k && k->n)
         rc = dg_error_set(err, DG_EINVAL,
             "%s holds a run with checkpoints: resume it, or take another folder", r->o->dir);
-    dg_keeper_close(k);
+    dg_checkpoint_dir_close(k);
     return rc;
 }
 
@@ -191,7 +191,7 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
     if (rc)
         return rc;
     dg_dataset_worst(r->data, &data, &worst);
-    dg_plan_make(r->recipe, &r->config,
+    dg_training_plan_make(r->recipe, &r->config,
         worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->plan);
     return 0;
 }
@@ -199,9 +199,9 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
 void dg_run_close(struct dg_run *r)
 {
     dg_trainlog_close(r->log);
-    dg_keeper_close(r->keeper);
+    dg_checkpoint_dir_close(r->keeper);
     dg_param_block_close(r->averaged);
-    dg_optimizer_close(r->optimizer);
+    dg_adam_close(r->optimizer);
     dg_exchange_close(r->exchange);
     dg_crew_close(r->workers);
     dg_dataset_close(r->data);

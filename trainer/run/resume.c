@@ -104,7 +104,7 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
 {
     struct dg_train *t = r->workers->w[0].train;
-    struct dg_optimizer *a = r->optimizer;
+    struct dg_adam_state *a = r->optimizer;
     int rc = check_checkpoint(r, c, err);
     if (!rc)
         rc = dg_dataset_seek(r->data, &c->state.position, err);

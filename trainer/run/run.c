@@ -84,7 +84,7 @@ static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_er
 
 static int save(struct dg_run *r, enum dg_kept_kind kind, struct dg_error *err)
 {
-    const struct dg_optimizer *a = r->optimizer;
+    const struct dg_adam_state *a = r->optimizer;
     struct dg_checkpoint_state s = {.step = a->step,
         .micro_tokens = r->plan.micro_tokens,
         .threads = (uint64_t)dg_run_threads(r),
@@ -93,15 +93,15 @@ static int save(struct dg_run *r, enum dg_kept_kind kind, struct dg_error *err)
         .epoch_tokens = r->epoch_tokens,
         .seconds = r->seconds + (double)(dg_clock_ns() - r->start_ns) * 1e-9,
         .recipe = r->recipe->json};
-    struct dg_host_block held[4] = {{0}};
+    struct dg_crew_host_block held[4] = {{0}};
     const float *const blocks[4] = {r->workers->params->data, a->m, a->v, a->ema};
     int rc = 0;
     for (int i = 0; i < 4 && !rc; i++)
-        rc = dg_host_block(r->workers->w[0].train, blocks[i], a->n, &held[i], err);
+        rc = dg_crew_host_block(r->workers->w[0].train, blocks[i], a->n, &held[i], err);
     struct dg_checkpoint_blocks b = {a->n, held[0].data, held[1].data, held[2].data, held[3].data};
     dg_dataset_tell(r->data, &s.position);
     if (!rc)
-        rc = dg_keeper_add(r->keeper, &s, &b, kind, err);
+        rc = dg_checkpoint_dir_add(r->keeper, &s, &b, kind, err);
     for (int i = 0; i < 4; i++)
         free(held[i].copy);
     return rc ? dg_error_prefix(err, "checkpoint of update %" PRIu64, a->step) : 0;
@@ -165,9 +165,9 @@ static bool out_of_patience(const struct dg_run *r)
  * where they are kept because the run was stopped there. */
 static int take_score(struct dg_run *r, float score, bool *end, struct dg_error *err)
 {
-    const struct dg_keeper *k = r->keeper;
+    const struct dg_checkpoint_dir *k = r->keeper;
     const uint64_t step = r->optimizer->step;
-    const struct dg_kept *kept = dg_keeper_find(k, step);
+    const struct dg_kept *kept = dg_checkpoint_dir_find(k, step);
     const bool over = out_of_patience(r), best = k->keep_best && k->best_step == step;
     int rc = 0;
     if (over) {
@@ -177,8 +177,8 @@ static int take_score(struct dg_run *r, float score, bool *end, struct dg_error 
     }
     if (kept ? over && kept->kind == DG_KEPT_EXTRA : over || best) {
         rc = save_or_warn(r, over ? DG_KEPT_DUE : DG_KEPT_EXTRA, over, err);
-        if (!rc && dg_keeper_has(k, step))
-            rc = dg_keeper_attach(r->keeper, step, score, err);
+        if (!rc && dg_checkpoint_dir_has(k, step))
+            rc = dg_checkpoint_dir_attach(r->keeper, step, score, err);
     }
     return rc;
 }
@@ -216,7 +216,7 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
         r->checkpoint_ns = began;
     if (!rc && !r->stopping && validation_due(r, due, done))
         rc = validate(r, done, end, err);
-    if (!rc && r->stopping && !dg_keeper_has(r->keeper, r->optimizer->step)) /* meanwhile */
+    if (!rc && r->stopping && !dg_checkpoint_dir_has(r->keeper, r->optimizer->step)) /* meanwhile */
         rc = save(r, due ? DG_KEPT_DUE : DG_KEPT_EXTRA, err);
     const uint64_t spent = dg_clock_ns() - began;
     t->start_ns += spent; /* speed is that of training */
@@ -262,7 +262,7 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
 /* A run that was stopped or killed between a checkpoint and its validation has that made up for. */
 static int make_up(struct dg_run *r, bool *end, struct dg_error *err)
 {
-    const struct dg_kept *kept = dg_keeper_find(r->keeper, r->optimizer->step);
+    const struct dg_kept *kept = dg_checkpoint_dir_find(r->keeper, r->optimizer->step);
     int rc = 0;
     if (dg_run_leads(r) && kept && isnan(kept->score) &&
         validation_due(r, kept->kind == DG_KEPT_DUE, *end))
@@ -312,7 +312,7 @@ static void tell_failure(struct dg_run *r, struct dg_error *err)
     struct dg_backend *be = r->workers ? r->workers->w[0].be : NULL;
     const bool diverged = err->code == DG_EINTERNAL && be && !be->ops->status(be, NULL);
     if (diverged && dg_run_leads(r) && r->keeper && r->optimizer)
-        dg_keeper_forget(r->keeper, r->optimizer->step, &ignored);
+        dg_checkpoint_dir_forget(r->keeper, r->optimizer->step, &ignored);
     size_t n = r->keeper ? r->keeper->n : 0;
     struct dg_json *v = dg_json_new_object();
     dg_json_set_int(v, "update", r->optimizer ? (int64_t)r->optimizer->step : 0);
@@ -372,8 +372,8 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
     if (!rc) {
         struct dg_dataset_options data = dg_run_batches(r.recipe);
         dg_dataset_worst(r.data, &data, &worst);
-        dg_plan_print(&r.plan, &worst, out);
-        rc = dg_plan_check(&r.plan, err);
+        dg_training_plan_print(&r.plan, &worst, out);
+        rc = dg_training_plan_check(&r.plan, err);
     }
     dg_run_close(&r);
     return rc;

@@ -2,8 +2,8 @@
  *   run.json        the resolved recipe, where its data lies, which prepared folder, what it began
  *                   with, the model's dimensions
  *   data/           the prepared data, unless another folder was named
- *   checkpoints/    trainer/run/keeper.h
- *   log.jsonl       trainer/run/log.h
+ *   checkpoints/    trainer/run/checkpoint_dir.h
+ *   log.jsonl       trainer/run/trainlog.h
  *   bundle/         what `dragoman-server` loads, written at the end
  *   lock            held while a process trains here
  * One run at a time per folder. */

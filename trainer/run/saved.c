@@ -3,15 +3,15 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "trainer/run/origin.h"
+#include "trainer/run/provenance.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* data_dir and prepared as absolute paths; recipe with every default; origin
- * (trainer/run/origin.h); model and decoding as in a bundle's manifest, so that the bundle it began
- * with may go. */
+ * (trainer/run/provenance.h); model and decoding as in a bundle's manifest, so that the bundle it
+ * began with may go. */
 static struct dg_json *describe(const struct dg_run *r)
 {
     struct dg_json *o = dg_json_new_object();
@@ -53,7 +53,7 @@ static int write_take(const struct dg_run *r, struct dg_json *o, struct dg_error
 
 int dg_run_save(struct dg_run *r, struct dg_error *err)
 {
-    r->origin = dg_origin_find(r->recipe);
+    r->origin = dg_provenance_find(r->recipe);
     return write_take(r, r->origin ? describe(r) : NULL, err);
 }
 
@@ -118,7 +118,7 @@ static int take_recipe(
 static int take_rest(struct dg_run *r, const struct dg_json *o, struct dg_error *err)
 {
     const struct dg_json *origin = dg_json_get(o, "origin");
-    r->origin = origin ? dg_json_copy(origin) : dg_origin_find(r->recipe);
+    r->origin = origin ? dg_json_copy(origin) : dg_provenance_find(r->recipe);
     if (!r->origin)
         return dg_error_set(err, DG_ENOMEM, "no memory for where the run began");
     r->has_config = dg_json_get(o, "model") != NULL;

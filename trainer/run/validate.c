@@ -48,8 +48,8 @@ static int translate_set(struct dg_run *r, const struct dg_prepared_set *set,
 
 static int write_bundle(struct dg_run *r, const struct dg_param_block *params, struct dg_error *err)
 {
-    struct dg_host_block host;
-    int rc = dg_host_block(params->train, params->data, params->n, &host, err);
+    struct dg_crew_host_block host;
+    int rc = dg_crew_host_block(params->train, params->data, params->n, &host, err);
     struct dg_export e = {.dir = r->validation_dir,
         .recipe = r->recipe,
         .prepared_dir = r->prepared_dir,
@@ -109,7 +109,7 @@ int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err)
         return dg_error_set(err, rc, "validation: %s", failure.message);
     *score = (float)(r->recipe->training.stop_metric == DG_STOP_LOSS ? -v.nll : v.bleu);
     rc = dg_trainlog_valid(r->log, &v, err);
-    return rc ? rc : dg_keeper_score(r->keeper, r->optimizer->step, *score, err);
+    return rc ? rc : dg_checkpoint_dir_score(r->keeper, r->optimizer->step, *score, err);
 }
 
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,

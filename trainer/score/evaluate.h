@@ -5,7 +5,7 @@
 
 #include "trainer/score/bleu.h"
 #include "trainer/score/chrf.h"
-#include "trainer/update/worker.h"
+#include "trainer/update/crew.h"
 #include "translate/translate.h"
 
 struct dg_evaluate_set {

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-int dg_optimizer_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
-    struct dg_optimizer **out, struct dg_error *err)
+int dg_adam_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
+    struct dg_adam_state **out, struct dg_error *err)
 {
-    struct dg_optimizer *a = dg_alloc(1, sizeof *a, "the optimiser");
+    struct dg_adam_state *a = dg_alloc(1, sizeof *a, "the optimiser");
     a->options = *o;
     a->train = train;
     a->n = n;
@@ -17,14 +17,14 @@ int dg_optimizer_open(const struct dg_adam_options *o, struct dg_train *train, s
     if (!rc && o->ema > 0)
         rc = train->ops->block_new(train, n, &a->ema, err);
     if (rc) {
-        dg_optimizer_close(a);
+        dg_adam_close(a);
         return rc;
     }
     *out = a;
     return 0;
 }
 
-void dg_optimizer_close(struct dg_optimizer *a)
+void dg_adam_close(struct dg_adam_state *a)
 {
     if (!a)
         return;
@@ -34,14 +34,14 @@ void dg_optimizer_close(struct dg_optimizer *a)
     free(a);
 }
 
-void dg_optimizer_start(struct dg_optimizer *a, const float *p)
+void dg_adam_start(struct dg_adam_state *a, const float *p)
 {
     if (a->ema)
         a->train->ops->sum(a->train, &p, 1, a->ema, a->n);
 }
 
-void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train,
-    const struct dg_optimizer_input *in, size_t begin, size_t end)
+void dg_adam_update(const struct dg_adam_state *a, struct dg_train *train,
+    const struct dg_adam_input *in, size_t begin, size_t end)
 {
     struct dg_adam op = {.lr = (float)in->rate,
         .beta1 = (float)a->options.beta1,

@@ -11,7 +11,7 @@ struct dg_adam_options {
     double ema; /* decay of the averaged weights; 0: none are kept */
 };
 
-struct dg_optimizer {
+struct dg_adam_state {
     struct dg_adam_options options;
     struct dg_train *train; /* borrowed */
     float *m, *v;           /* [n] first and second moments */
@@ -21,15 +21,15 @@ struct dg_optimizer {
 };
 
 /* Moments zero. */
-int dg_optimizer_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
-    struct dg_optimizer **out, struct dg_error *err);
-void dg_optimizer_close(struct dg_optimizer *a); /* NULL is fine */
+int dg_adam_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
+    struct dg_adam_state **out, struct dg_error *err);
+void dg_adam_close(struct dg_adam_state *a); /* NULL is fine */
 
 /* Set the averaged weights to the parameters p[n]: before the first update. */
-void dg_optimizer_start(struct dg_optimizer *a, const float *p);
+void dg_adam_start(struct dg_adam_state *a, const float *p);
 
 /* What an update is made of. */
-struct dg_optimizer_input {
+struct dg_adam_input {
     double rate, grad_scale;
     /* [n] gradients and parameters. */
     const float *g;
@@ -38,7 +38,7 @@ struct dg_optimizer_input {
 
 /* Update `a->step` of elements begin..end-1; the caller has counted the step up. Any thread,
  * disjoint slices; `train` is the calling worker's. */
-void dg_optimizer_update(const struct dg_optimizer *a, struct dg_train *train,
-    const struct dg_optimizer_input *in, size_t begin, size_t end);
+void dg_adam_update(const struct dg_adam_state *a, struct dg_train *train,
+    const struct dg_adam_input *in, size_t begin, size_t end);
 
 #endif

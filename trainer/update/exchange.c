@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "kernels/cpu/cpu.h"
 #include "trainer/update/exchange_device.h"
-#include "trainer/update/stretches.h"
+#include "trainer/update/grad_order.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct dg_exchange {
     struct dg_crew *crew;
     const struct dg_ranks *ranks;
     struct dg_crew_watch watch;
-    struct dg_stretches stretches;
+    struct dg_grad_order order;
     struct dg_exchange_device *device; /* NULL: on CPUs, and what follows is theirs */
     struct dg_backend *be;             /* the thread's own */
     struct dg_train *train;
@@ -45,8 +45,8 @@ static void wait_for_group(struct dg_exchange *x, size_t group)
 static void exchange(struct dg_exchange *x)
 {
     x->rc = 0;
-    for (size_t i = 0; i < x->stretches.n && !x->rc; i++) {
-        const struct dg_stretch *s = &x->stretches.list[i];
+    for (size_t i = 0; i < x->order.n && !x->rc; i++) {
+        const struct dg_grad_range *s = &x->order.list[i];
         float *out = x->crew->w[0].grads->data + s->begin;
         wait_for_group(x, s->group);
         for (int k = 0; k < x->crew->n; k++)
@@ -91,13 +91,13 @@ static void count(struct dg_exchange *x, size_t worker, size_t groups)
 static void layer_done(void *arg, size_t worker, int side, uint32_t layer)
 {
     struct dg_exchange *x = arg;
-    count(x, worker, dg_stretches_after(&x->crew->params->config, side, layer));
+    count(x, worker, dg_grad_order_after(&x->crew->params->config, side, layer));
 }
 
 static void worker_done(void *arg, size_t worker)
 {
     struct dg_exchange *x = arg;
-    count(x, worker, x->stretches.n_groups);
+    count(x, worker, x->order.n_groups);
 }
 
 /* The thread that adds, and its own ops. */
@@ -124,9 +124,9 @@ int dg_exchange_open(struct dg_crew *crew, const struct dg_ranks *ranks, struct 
     pthread_mutex_init(&x->lock, NULL);
     pthread_cond_init(&x->changed, NULL);
     int rc;
-    dg_stretches_init(&x->stretches, &crew->params->config);
+    dg_grad_order_init(&x->order, &crew->params->config);
     if (!first->be->ops->on_host)
-        rc = dg_exchange_device_open(first, ranks, &x->stretches, &x->device, err);
+        rc = dg_exchange_device_open(first, ranks, &x->order, &x->device, err);
     else
         rc = open_thread(x, err);
     if (rc)
@@ -152,7 +152,7 @@ void dg_exchange_close(struct dg_exchange *x)
     dg_exchange_device_close(x->device);
     dg_cpu_train_close(x->train);
     dg_cpu_close(x->be);
-    dg_stretches_deinit(&x->stretches);
+    dg_grad_order_deinit(&x->order);
     free(x->finished);
     free(x->parts);
     free(x);

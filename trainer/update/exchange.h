@@ -1,5 +1,5 @@
 /* The gradients' way to the other ranks while backward still runs, layer by layer, the decoder's
- * last first, embeddings at the end: the order is the same on every rank (stretches.h). On CPUs a
+ * last first, embeddings at the end: the order is the same on every rank (grad_order.h). On CPUs a
  * thread waits until all of this process's workers have finished a layer, adds their shares and
  * then the ranks'; sums are bit for bit those that one process with all the ranks' threads would
  * make when each rank has one thread. On devices: exchange_device.h. */
@@ -7,7 +7,7 @@
 #define DG_TRAINER_UPDATE_EXCHANGE_H
 
 #include "trainer/update/ranks.h"
-#include "trainer/update/worker.h"
+#include "trainer/update/crew.h"
 
 struct dg_exchange;
 

@@ -14,7 +14,7 @@ enum { PIECE = 4 << 20 }; /* floats that cross the host at once */
 struct dg_exchange_device {
     struct dg_worker *w;
     const struct dg_ranks *ranks;
-    const struct dg_stretches *stretches;
+    const struct dg_grad_order *order;
     struct dg_team *team; /* NULL: through the host */
     float *piece;         /* [PIECE] or NULL: with a team */
     size_t next;          /* the first stretch that the team was not given in this pass */
@@ -48,7 +48,7 @@ static int join_team(struct dg_exchange_device *x, struct dg_error *err)
 {
     const struct dg_team_ops *ops = x->w->train->ops->team;
     struct dg_team_options o = {.rank = x->ranks->rank, .ranks = x->ranks->ranks};
-    int rc = dg_ranks_wait(&o.wait_s, err);
+    int rc = dg_ranks_device_wait(&o.wait_s, err);
     if (!rc && o.rank == 0)
         rc = ops->key(x->w->train, o.key, err);
     if (!rc)
@@ -60,10 +60,10 @@ static int join_team(struct dg_exchange_device *x, struct dg_error *err)
 
 static int take_way(struct dg_exchange_device *x, struct dg_error *err)
 {
-    enum dg_ranks_way way;
+    enum dg_ranks_device_route way;
     struct dg_error why = {0};
     bool have = false;
-    int rc = dg_ranks_way(&way, err);
+    int rc = dg_ranks_device_route(&way, err);
     const bool wanted = way == DG_RANKS_AUTO || way == DG_RANKS_NCCL;
     if (!rc && wanted)
         rc = find_team(x, &have, &why, err);
@@ -80,12 +80,12 @@ static int take_way(struct dg_exchange_device *x, struct dg_error *err)
 }
 
 int dg_exchange_device_open(struct dg_worker *w, const struct dg_ranks *ranks,
-    const struct dg_stretches *stretches, struct dg_exchange_device **out, struct dg_error *err)
+    const struct dg_grad_order *order, struct dg_exchange_device **out, struct dg_error *err)
 {
     struct dg_exchange_device *x = dg_alloc(1, sizeof *x, "the exchange of gradients");
     x->w = w;
     x->ranks = ranks;
-    x->stretches = stretches;
+    x->order = order;
     const int rc = take_way(x, err);
     if (rc)
         dg_exchange_device_close(x);
@@ -117,10 +117,10 @@ void dg_exchange_device_begin(struct dg_exchange_device *x)
 
 void dg_exchange_device_reached(struct dg_exchange_device *x, size_t groups)
 {
-    const struct dg_stretches *s = x->stretches;
+    const struct dg_grad_order *s = x->order;
     for (; x->team && x->next < s->n && s->list[x->next].group < groups && !x->err.code;
          x->next++) {
-        const struct dg_stretch *part = &s->list[x->next];
+        const struct dg_grad_range *part = &s->list[x->next];
         x->w->train->ops->team->add(
             x->team, x->w->grads->data + part->begin, part->end - part->begin, &x->err);
     }
@@ -148,7 +148,7 @@ int dg_exchange_device_finish(struct dg_exchange_device *x, struct dg_error *err
 {
     if (!x->team)
         return through_host(x, err);
-    dg_exchange_device_reached(x, x->stretches->n_groups);
+    dg_exchange_device_reached(x, x->order->n_groups);
     if (x->err.code)
         return dg_error_set(err, x->err.code, "%s", x->err.message);
     return x->w->train->ops->team->wait(x->team, err);

@@ -7,14 +7,14 @@
 #define DG_TRAINER_UPDATE_EXCHANGE_DEVICE_H
 
 #include "trainer/update/ranks.h"
-#include "trainer/update/stretches.h"
-#include "trainer/update/worker.h"
+#include "trainer/update/grad_order.h"
+#include "trainer/update/crew.h"
 
 struct dg_exchange_device;
 
 /* All are borrowed. */
 int dg_exchange_device_open(struct dg_worker *w, const struct dg_ranks *ranks,
-    const struct dg_stretches *stretches, struct dg_exchange_device **out, struct dg_error *err);
+    const struct dg_grad_order *order, struct dg_exchange_device **out, struct dg_error *err);
 void dg_exchange_device_close(struct dg_exchange_device *x); /* NULL is fine */
 /* "NCCL 2.28.9", or the way round it and why. */
 const char *dg_exchange_device_what(const struct dg_exchange_device *x);

@@ -9,20 +9,20 @@
 
 enum { WAIT_S = 600 };
 
-int dg_ranks_way(enum dg_ranks_way *out, struct dg_error *err)
+int dg_ranks_device_route(enum dg_ranks_device_route *out, struct dg_error *err)
 {
     static const char *const words[] = {"auto", "nccl", "host", "shared"};
     const char *word = getenv("DRAGOMAN_RANKS");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(word && *word ? word : words[0], words[i])) {
-            *out = (enum dg_ranks_way)i;
+            *out = (enum dg_ranks_device_route)i;
             return DG_OK;
         }
     return dg_error_field(err, DG_EINVAL, "DRAGOMAN_RANKS",
         "DRAGOMAN_RANKS is \"%.32s\": expected auto, nccl, host or shared", word);
 }
 
-int dg_ranks_wait(double *seconds, struct dg_error *err)
+int dg_ranks_device_wait(double *seconds, struct dg_error *err)
 {
     const char *word = getenv("DRAGOMAN_RANKS_WAIT");
     char *end = NULL;
@@ -85,10 +85,10 @@ static int check_shared(
 int dg_ranks_device(const struct dg_ranks *r, const struct dg_device_options *wish,
     struct dg_device *out, struct dg_error *err)
 {
-    enum dg_ranks_way way;
+    enum dg_ranks_device_route way;
     size_t before = 0;
     uint64_t *all = dg_alloc(r->ranks, sizeof *all, "ranks");
-    int rc = dg_ranks_way(&way, err);
+    int rc = dg_ranks_device_route(&way, err);
     if (!rc) /* first, because what follows depends on it */
         rc = dg_ranks_same(r, (uint64_t)way, "a DRAGOMAN_RANKS", err);
     if (!rc)

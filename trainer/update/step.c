@@ -8,7 +8,7 @@ enum { SLICES = 64 };
 
 struct update {
     struct dg_crew *ws;
-    struct dg_optimizer *optimizer;
+    struct dg_adam_state *optimizer;
     double rate, grad_scale;
     size_t slices; /* SLICES or 1 */
     double squares[SLICES];
@@ -59,8 +59,8 @@ static void adam_slice(void *arg, size_t i)
     struct update *u = arg;
     size_t begin, end;
     slice(u, i, &begin, &end);
-    dg_optimizer_update(u->optimizer, u->ws->w[0].train,
-        &(struct dg_optimizer_input){
+    dg_adam_update(u->optimizer, u->ws->w[0].train,
+        &(struct dg_adam_input){
             u->rate, u->grad_scale, u->ws->w[0].grads->data, u->ws->params->data},
         begin, end);
 }
@@ -94,7 +94,7 @@ static bool has_diverged(const struct dg_crew *ws, const struct dg_step_result *
            loss > 10 * log((double)ws->params->config.target_vocab) + 10;
 }
 
-int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
+int dg_step(struct dg_crew *ws, struct dg_adam_state *optimizer, const struct dg_step_options *o,
     const struct dg_step_input *in, struct dg_step_result *out, struct dg_error *err)
 {
     struct update u = {.ws = ws,

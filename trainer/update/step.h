@@ -30,7 +30,7 @@ struct dg_step_input {
 /* Update number optimizer->step + 1. DG_EINTERNAL when the loss or the
  * gradient is not finite or the loss is beyond recovery: parameters and moments are then as they
  * were. */
-int dg_step(struct dg_crew *ws, struct dg_optimizer *optimizer, const struct dg_step_options *o,
+int dg_step(struct dg_crew *ws, struct dg_adam_state *optimizer, const struct dg_step_options *o,
     const struct dg_step_input *in, struct dg_step_result *out, struct dg_error *err);
 
 #endif

@@ -119,7 +119,7 @@ static int fill(struct dg_param_block *b, size_t i, const struct dg_init_from *f
     return rc;
 }
 
-int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *bundle,
+int dg_transfer_init(struct dg_param_block *b, const struct dg_bundle *bundle,
     const struct dg_init_from *from, const char *prepared_dir, uint64_t seed, struct dg_error *err)
 {
     struct side sides[2] = {{0}};

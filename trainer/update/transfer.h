@@ -11,7 +11,7 @@
 
 /* Fill b from the bundle, of whose weights and layers `from` speaks; the new vocabularies are
  * prepared_dir's. What nothing spells is drawn from seed as dg_init_random does. */
-int dg_init_transfer(struct dg_param_block *b, const struct dg_bundle *bundle,
+int dg_transfer_init(struct dg_param_block *b, const struct dg_bundle *bundle,
     const struct dg_init_from *from, const char *prepared_dir, uint64_t seed, struct dg_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* The weights file as it lies on disk (FORMAT.md), and an open one. Private to weights/ and its
  * tests. All numbers are little-endian; the structs are read and written whole, so a big-endian
  * host is refused here. */
-#ifndef DG_WEIGHTS_FORMAT_H
-#define DG_WEIGHTS_FORMAT_H
+#ifndef DG_WEIGHTS_DISK_H
+#define DG_WEIGHTS_DISK_H
 
 #include "base/file.h"
 #include "weights/weights.h"

@@ -1,4 +1,4 @@
-#include "trainer/run/origin.h"
+#include "trainer/run/provenance.h"
 
 #include "trainer/data/hash.h"
 #include "weights/bundle.h"
@@ -54,7 +54,7 @@ static int add(struct dg_json *o, const struct dg_recipe *r, const char *key, co
     return rc;
 }
 
-struct dg_json *dg_origin_find(const struct dg_recipe *r)
+struct dg_json *dg_provenance_find(const struct dg_recipe *r)
 {
     struct dg_json *o = dg_json_new_object();
     int rc = o ? 0 : -1;
@@ -122,7 +122,7 @@ static int replace(struct dg_json *o, const char *key, const char *path, const c
     return path[0] ? dg_json_set_string(o, key, origin ? origin : last_part(path)) : 0;
 }
 
-struct dg_json *dg_origin_recipe(const struct dg_recipe *r, const struct dg_json *origin)
+struct dg_json *dg_provenance_recipe(const struct dg_recipe *r, const struct dg_json *origin)
 {
     char *real = r->data_dir[0] ? realpath(r->data_dir, NULL) : NULL;
     struct dg_json *o = dg_json_copy(r->json),

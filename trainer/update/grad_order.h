@@ -1,8 +1,8 @@
 /* The flat block of gradients in the order in which backward finishes it: the decoder's layers,
  * last first, the encoder's, and at the end all the rest (embeddings, which backward adds to until
  * then). The order is the same on every rank. Pure. */
-#ifndef DG_TRAINER_UPDATE_STRETCHES_H
-#define DG_TRAINER_UPDATE_STRETCHES_H
+#ifndef DG_TRAINER_UPDATE_GRAD_ORDER_H
+#define DG_TRAINER_UPDATE_GRAD_ORDER_H
 
 #include "base/error.h"
 #include "model/config.h"
@@ -10,20 +10,20 @@
 #include <stddef.h>
 
 /* A stretch of the block whose gradients are finished together. */
-struct dg_stretch {
+struct dg_grad_range {
     size_t group, begin, end;
 };
 
-struct dg_stretches {
-    size_t n_groups;         /* dec_layers + enc_layers + 1 */
-    struct dg_stretch *list; /* [n] by group */
+struct dg_grad_order {
+    size_t n_groups;            /* dec_layers + enc_layers + 1 */
+    struct dg_grad_range *list; /* [n] by group */
     size_t n;
 };
 
-void dg_stretches_init(struct dg_stretches *s, const struct dg_config *c);
-void dg_stretches_deinit(struct dg_stretches *s);
+void dg_grad_order_init(struct dg_grad_order *s, const struct dg_config *c);
+void dg_grad_order_deinit(struct dg_grad_order *s);
 
 /* How many groups are finished when backward has left a layer; side as in struct dg_tape_watch. */
-size_t dg_stretches_after(const struct dg_config *c, int side, uint32_t layer);
+size_t dg_grad_order_after(const struct dg_config *c, int side, uint32_t layer);
 
 #endif

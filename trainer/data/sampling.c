@@ -1,4 +1,4 @@
-#include "trainer/data/draw.h"
+#include "trainer/data/sampling.h"
 
 #include "base/alloc.h"
 #include "tokenizer/tokenizer.h"
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct dg_draw {
+struct dg_sampling {
     struct dg_subword *source, *target;
     double p;
     uint64_t seed, epoch;
     uint32_t max;
     int32_t *ids; /* [n_ids] */
     size_t n_ids, cap_ids;
-    struct dg_drawn *items; /* [n_items], sorted by sentence after dg_draw_end */
+    struct dg_sampled *items; /* [n_items], sorted by sentence after dg_sampling_end */
     size_t n_items, cap_items;
 };
 
@@ -36,11 +36,11 @@ static int open_side(
     return rc;
 }
 
-int dg_draw_open(const char *prepared_dir, double p, uint64_t seed, uint32_t max,
-    struct dg_draw **out, struct dg_error *err)
+int dg_sampling_open(const char *prepared_dir, double p, uint64_t seed, uint32_t max,
+    struct dg_sampling **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_draw *d = dg_alloc(1, sizeof *d, "BPE dropout");
+    struct dg_sampling *d = dg_alloc(1, sizeof *d, "BPE dropout");
     d->p = p;
     d->seed = seed;
     d->max = max;
@@ -48,14 +48,14 @@ int dg_draw_open(const char *prepared_dir, double p, uint64_t seed, uint32_t max
     if (rc == 0)
         rc = open_side(prepared_dir, "target", &d->target, err);
     if (rc) {
-        dg_draw_close(d);
+        dg_sampling_close(d);
         return rc;
     }
     *out = d;
     return 0;
 }
 
-void dg_draw_close(struct dg_draw *d)
+void dg_sampling_close(struct dg_sampling *d)
 {
     if (!d)
         return;
@@ -66,13 +66,13 @@ void dg_draw_close(struct dg_draw *d)
     free(d);
 }
 
-void dg_draw_begin(struct dg_draw *d, uint64_t epoch)
+void dg_sampling_begin(struct dg_sampling *d, uint64_t epoch)
 {
     d->epoch = epoch;
     d->n_ids = d->n_items = 0;
 }
 
-static void room(struct dg_draw *d, size_t ids)
+static void room(struct dg_sampling *d, size_t ids)
 {
     if (d->n_ids + ids > d->cap_ids) {
         size_t cap = 2 * (d->n_ids + ids);
@@ -88,7 +88,7 @@ static void room(struct dg_draw *d, size_t ids)
 
 /* One side at the end of ids; the sentence as it was when the draw has grown too long. */
 static uint32_t draw_side(
-    struct dg_draw *d, const struct dg_subword *s, const int32_t *ids, uint32_t n, uint64_t key)
+    struct dg_sampling *d, const struct dg_subword *s, const int32_t *ids, uint32_t n, uint64_t key)
 {
     int32_t *out = d->ids + d->n_ids;
     size_t len = dg_subword_draw(s, ids, n, d->p, key, out);
@@ -100,14 +100,14 @@ static uint32_t draw_side(
     return (uint32_t)len;
 }
 
-void dg_draw_add(struct dg_draw *d, uint64_t sentence, const int32_t *source, uint32_t source_len,
-    const int32_t *target, uint32_t target_len)
+void dg_sampling_add(struct dg_sampling *d, uint64_t sentence, const int32_t *source,
+    uint32_t source_len, const int32_t *target, uint32_t target_len)
 {
     uint64_t name[3] = {d->seed, d->epoch, sentence};
     struct dg_hash128 key = dg_hash128(name, sizeof name, 0);
     room(d, dg_subword_room(d->source, source, source_len) +
                 dg_subword_room(d->target, target, target_len));
-    struct dg_drawn *it = &d->items[d->n_items++];
+    struct dg_sampled *it = &d->items[d->n_items++];
     it->sentence = sentence;
     it->source = d->n_ids;
     it->source_len = draw_side(d, d->source, source, source_len, key.low);
@@ -117,22 +117,22 @@ void dg_draw_add(struct dg_draw *d, uint64_t sentence, const int32_t *source, ui
 
 static int by_sentence(const void *a, const void *b)
 {
-    const struct dg_drawn *x = a, *y = b;
+    const struct dg_sampled *x = a, *y = b;
     return x->sentence < y->sentence ? -1 : x->sentence > y->sentence;
 }
 
-void dg_draw_end(struct dg_draw *d)
+void dg_sampling_end(struct dg_sampling *d)
 {
     qsort(d->items, d->n_items, sizeof *d->items, by_sentence);
 }
 
-const struct dg_drawn *dg_draw_find(const struct dg_draw *d, uint64_t sentence)
+const struct dg_sampled *dg_sampling_find(const struct dg_sampling *d, uint64_t sentence)
 {
-    struct dg_drawn wanted = {.sentence = sentence};
+    struct dg_sampled wanted = {.sentence = sentence};
     return d->n_items ? bsearch(&wanted, d->items, d->n_items, sizeof wanted, by_sentence) : NULL;
 }
 
-const int32_t *dg_draw_ids(const struct dg_draw *d, size_t begin)
+const int32_t *dg_sampling_ids(const struct dg_sampling *d, size_t begin)
 {
     return d->ids + begin;
 }

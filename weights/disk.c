@@ -1,4 +1,4 @@
-#include "weights/format.h"
+#include "weights/disk.h"
 
 #include <xxhash.h>
 

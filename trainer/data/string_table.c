@@ -1,4 +1,4 @@
-#include "trainer/data/intern.h"
+#include "trainer/data/string_table.h"
 
 #include "base/alloc.h"
 #include "base/buffer.h"
@@ -13,21 +13,21 @@ struct entry {
     size_t len;
 };
 
-struct dg_intern {
+struct dg_string_table {
     struct dg_buffer text;
     struct entry *entries; /* [cap] */
     uint32_t *slots;       /* [2 * cap], open addressing: number + 1, 0: empty */
     uint32_t n, cap;       /* cap: a power of two */
 };
 
-struct dg_intern *dg_intern_new(void)
+struct dg_string_table *dg_string_table_new(void)
 {
-    struct dg_intern *t = dg_alloc(1, sizeof *t, "a table of strings");
+    struct dg_string_table *t = dg_alloc(1, sizeof *t, "a table of strings");
     dg_buffer_init(&t->text);
     return t;
 }
 
-void dg_intern_free(struct dg_intern *t)
+void dg_string_table_free(struct dg_string_table *t)
 {
     if (!t)
         return;
@@ -38,7 +38,7 @@ void dg_intern_free(struct dg_intern *t)
 }
 
 /* Where s is, or the empty slot where it belongs. */
-static uint32_t *slot_of(const struct dg_intern *t, uint64_t hash, const char *s, size_t n)
+static uint32_t *slot_of(const struct dg_string_table *t, uint64_t hash, const char *s, size_t n)
 {
     uint32_t mask = 2 * t->cap - 1, i = (uint32_t)hash & mask;
     for (; t->slots[i]; i = (i + 1) & mask) {
@@ -49,7 +49,7 @@ static uint32_t *slot_of(const struct dg_intern *t, uint64_t hash, const char *s
     return &t->slots[i];
 }
 
-static int grow(struct dg_intern *t, struct dg_error *err)
+static int grow(struct dg_string_table *t, struct dg_error *err)
 {
     if (t->cap >= UINT32_C(1) << 29)
         return dg_error_set(err, DG_ELIMIT, "more than %u different strings", t->cap);
@@ -68,7 +68,8 @@ static int grow(struct dg_intern *t, struct dg_error *err)
     return 0;
 }
 
-int dg_intern_add(struct dg_intern *t, const char *s, size_t n, uint32_t *id, struct dg_error *err)
+int dg_string_table_add(
+    struct dg_string_table *t, const char *s, size_t n, uint32_t *id, struct dg_error *err)
 {
     if (t->n == t->cap) {
         int rc = grow(t, err);
@@ -87,7 +88,7 @@ int dg_intern_add(struct dg_intern *t, const char *s, size_t n, uint32_t *id, st
     return 0;
 }
 
-bool dg_intern_find(const struct dg_intern *t, const char *s, size_t n, uint32_t *id)
+bool dg_string_table_find(const struct dg_string_table *t, const char *s, size_t n, uint32_t *id)
 {
     const uint32_t *slot = t->cap ? slot_of(t, dg_hash64(s, n), s, n) : NULL;
     if (!slot || !*slot)
@@ -96,12 +97,12 @@ bool dg_intern_find(const struct dg_intern *t, const char *s, size_t n, uint32_t
     return true;
 }
 
-uint32_t dg_intern_count(const struct dg_intern *t)
+uint32_t dg_string_table_count(const struct dg_string_table *t)
 {
     return t->n;
 }
 
-const char *dg_intern_text(const struct dg_intern *t, uint32_t id, size_t *n)
+const char *dg_string_table_text(const struct dg_string_table *t, uint32_t id, size_t *n)
 {
     *n = t->entries[id].len;
     return t->text.data + t->entries[id].text;

@@ -2,8 +2,8 @@
  * (trainer/align/lexicon.h) with a prior for the diagonal, one a direction, and of their most
  * probable links the intersection, grown along its neighbours within the union ("grow-diag", Koehn
  * et al. 2003). One thread. */
-#ifndef DG_TRAINER_ALIGN_LINKS_H
-#define DG_TRAINER_ALIGN_LINKS_H
+#ifndef DG_TRAINER_ALIGN_ALIGNER_H
+#define DG_TRAINER_ALIGN_ALIGNER_H
 
 #include "kernels/train.h"
 #include "trainer/data/dataset.h"
@@ -30,7 +30,7 @@ const struct dg_link *dg_aligner_links(
 
 /* there[j], back[i]: the other side's place or -1. links[n_source * n_target] by target; how many.
  * The growing alone, for tests. */
-size_t dg_links_grow(const int32_t *there, uint32_t n_target, const int32_t *back,
+size_t dg_aligner_grow(const int32_t *there, uint32_t n_target, const int32_t *back,
     uint32_t n_source, struct dg_link *links);
 
 #endif

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "model/param_block.h"
-#include "trainer/update/stretches.h"
+#include "trainer/update/grad_order.h"
 
 static struct dg_config small(bool tied)
 {
@@ -32,9 +32,9 @@ static void test_every_element_once(void **state)
     for (int tied = 0; tied < 2; tied++) {
         const struct dg_config c = small(tied);
         const size_t n = dg_param_block_size(&c);
-        struct dg_stretches s;
+        struct dg_grad_order s;
         unsigned char *seen = calloc(n, 1);
-        dg_stretches_init(&s, &c);
+        dg_grad_order_init(&s, &c);
         assert_int_equal(s.n_groups, 6);
         for (size_t i = 0; i < s.n; i++) {
             assert_true(s.list[i].begin < s.list[i].end && s.list[i].end <= n);
@@ -45,12 +45,12 @@ static void test_every_element_once(void **state)
         for (size_t k = 0; k < n; k++)
             assert_int_equal(seen[k], 1);
         free(seen);
-        dg_stretches_deinit(&s);
+        dg_grad_order_deinit(&s);
     }
 }
 
 /* Which group a tensor's first element is in. */
-static size_t group_of(const struct dg_stretches *s, const struct dg_config *c, const char *name)
+static size_t group_of(const struct dg_grad_order *s, const struct dg_config *c, const char *name)
 {
     for (size_t i = 0; i < dg_params_count(c); i++) {
         struct dg_param_info info;
@@ -70,18 +70,18 @@ static void test_order(void **state)
 {
     (void)state;
     const struct dg_config c = small(true);
-    struct dg_stretches s;
-    dg_stretches_init(&s, &c);
-    assert_int_equal(dg_stretches_after(&c, 1, 2), 1); /* the decoder's last of three */
-    assert_int_equal(dg_stretches_after(&c, 1, 0), 3);
-    assert_int_equal(dg_stretches_after(&c, 0, 1), 4); /* the encoder's last of two */
-    assert_int_equal(dg_stretches_after(&c, 0, 0), 5);
+    struct dg_grad_order s;
+    dg_grad_order_init(&s, &c);
+    assert_int_equal(dg_grad_order_after(&c, 1, 2), 1); /* the decoder's last of three */
+    assert_int_equal(dg_grad_order_after(&c, 1, 0), 3);
+    assert_int_equal(dg_grad_order_after(&c, 0, 1), 4); /* the encoder's last of two */
+    assert_int_equal(dg_grad_order_after(&c, 0, 0), 5);
     assert_int_equal(group_of(&s, &c, "dec.2.ffn.w1"), 0);
     assert_int_equal(group_of(&s, &c, "dec.0.ffn.w1"), 2);
     assert_int_equal(group_of(&s, &c, "enc.1.ffn.w1"), 3);
     assert_int_equal(group_of(&s, &c, "enc.0.ffn.w1"), 4);
     assert_int_equal(group_of(&s, &c, "src.embed"), 5);
-    dg_stretches_deinit(&s);
+    dg_grad_order_deinit(&s);
 }
 
 int main(void)

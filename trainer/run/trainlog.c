@@ -1,4 +1,4 @@
-#include "trainer/run/log.h"
+#include "trainer/run/trainlog.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

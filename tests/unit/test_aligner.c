@@ -1,7 +1,7 @@
 /* Alignments: what grows from two directions' links, by worked examples; what the lexicons find in
  * a language whose translations are known; and what alignments the recipe's prior alone decides. */
 #include "trainer/align/lexicon.h"
-#include "trainer/align/links.h"
+#include "trainer/align/aligner.h"
 #include "trainer/data/shard.h"
 
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static void expect(
 {
     struct dg_link links[64];
     char text[256] = "";
-    size_t n = dg_links_grow(there, T, back, S, links);
+    size_t n = dg_aligner_grow(there, T, back, S, links);
     for (size_t i = 0, at = 0; i < n; i++)
         at += (size_t)snprintf(
             text + at, sizeof text - at, "%s%u-%u", i ? " " : "", links[i].query, links[i].key);

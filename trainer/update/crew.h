@@ -1,8 +1,8 @@
 /* The threads of a training process. Each worker has a single-threaded backend, its own activations
  * and its own gradient block, and works alone on its share of a batch: no op waits for another
  * thread. One caller at a time. */
-#ifndef DG_TRAINER_UPDATE_WORKER_H
-#define DG_TRAINER_UPDATE_WORKER_H
+#ifndef DG_TRAINER_UPDATE_CREW_H
+#define DG_TRAINER_UPDATE_CREW_H
 
 #include "base/pool.h"
 #include "kernels/device.h"
@@ -44,12 +44,12 @@ int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct d
 void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
 /* A block where the host can read it: itself on a CPU, else a copy, to be freed. */
-struct dg_host_block {
+struct dg_crew_host_block {
     const float *data;
     float *copy; /* NULL: there is none */
 };
-int dg_host_block(struct dg_train *t, const float *block, size_t n, struct dg_host_block *out,
-    struct dg_error *err);
+int dg_crew_host_block(struct dg_train *t, const float *block, size_t n,
+    struct dg_crew_host_block *out, struct dg_error *err);
 
 /* Told, from the workers' threads, how far the gradients of a pass are. */
 struct dg_crew_watch {

@@ -1,5 +1,5 @@
-/* trainer/data/intern.h: strings numbered in the order they first came. */
-#include "trainer/data/intern.h"
+/* trainer/data/string_table.h: strings numbered in the order they first came. */
+#include "trainer/data/string_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,19 +10,19 @@
 
 #include <cmocka.h>
 
-static uint32_t add(struct dg_intern *t, const char *s, size_t n)
+static uint32_t add(struct dg_string_table *t, const char *s, size_t n)
 {
     uint32_t id = 0;
-    assert_int_equal(dg_intern_add(t, s, n, &id, NULL), 0);
+    assert_int_equal(dg_string_table_add(t, s, n, &id, NULL), 0);
     return id;
 }
 
 static void numbers(void **state)
 {
     (void)state;
-    struct dg_intern *t = dg_intern_new();
+    struct dg_string_table *t = dg_string_table_new();
     size_t n;
-    assert_int_equal(dg_intern_count(t), 0);
+    assert_int_equal(dg_string_table_count(t), 0);
     assert_int_equal(add(t, "one", 3), 0);
     assert_int_equal(add(t, "two", 3), 1);
     assert_int_equal(add(t, "one", 3), 0);
@@ -30,18 +30,18 @@ static void numbers(void **state)
     assert_int_equal(add(t, "", 0), 3);
     assert_int_equal(add(t, "a\0b", 3), 4);
     assert_int_equal(add(t, "a\0c", 3), 5);
-    assert_memory_equal(dg_intern_text(t, 4, &n), "a\0b", 3);
+    assert_memory_equal(dg_string_table_text(t, 4, &n), "a\0b", 3);
     assert_int_equal(n, 3);
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t i = 0; i < 10000; i++) { /* it grows on the way */
             char s[16];
             assert_int_equal(add(t, s, (size_t)snprintf(s, sizeof s, "x%u", i)), 6 + i);
         }
-    assert_int_equal(dg_intern_count(t), 10006);
-    assert_memory_equal(dg_intern_text(t, 10005, &n), "x9999", 5);
+    assert_int_equal(dg_string_table_count(t), 10006);
+    assert_memory_equal(dg_string_table_text(t, 10005, &n), "x9999", 5);
     assert_int_equal(n, 5);
-    dg_intern_free(t);
-    dg_intern_free(NULL);
+    dg_string_table_free(t);
+    dg_string_table_free(NULL);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "trainer/update/worker.h"
+#include "trainer/update/crew.h"
 
 #include "base/alloc.h"
 #include "base/cores.h"
@@ -65,10 +65,10 @@ void dg_crew_close(struct dg_crew *ws)
     free(ws);
 }
 
-int dg_host_block(struct dg_train *t, const float *block, size_t n, struct dg_host_block *out,
-    struct dg_error *err)
+int dg_crew_host_block(struct dg_train *t, const float *block, size_t n,
+    struct dg_crew_host_block *out, struct dg_error *err)
 {
-    *out = (struct dg_host_block){block, NULL};
+    *out = (struct dg_crew_host_block){block, NULL};
     if (!block || t->be->ops->on_host)
         return 0;
     out->copy = dg_alloc(n ? n : 1, sizeof *out->copy, "a copy of parameters");

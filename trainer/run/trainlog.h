@@ -2,8 +2,8 @@
  * terminal. Whole lines are appended, so a killed run keeps its log; on resume, lines of updates
  * past the checkpoint are cut off first. A line that cannot be written (a full disk) is told and
  * missing. One thread at a time. */
-#ifndef DG_TRAINER_RUN_LOG_H
-#define DG_TRAINER_RUN_LOG_H
+#ifndef DG_TRAINER_RUN_TRAINLOG_H
+#define DG_TRAINER_RUN_TRAINLOG_H
 
 #include "base/error.h"
 #include "base/json.h"

@@ -1,4 +1,4 @@
-#include "trainer/run/keeper.h"
+#include "trainer/run/checkpoint_dir.h"
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-char *dg_keeper_path(const struct dg_keeper *k, uint64_t step)
+char *dg_checkpoint_dir_path(const struct dg_checkpoint_dir *k, uint64_t step)
 {
     char name[48];
     snprintf(name, sizeof name, "%08" PRIu64 ".ckpt", step);
     return dg_alloc_path(k->dir, name);
 }
 
-static void push(struct dg_keeper *k, struct dg_kept kept)
+static void push(struct dg_checkpoint_dir *k, struct dg_kept kept)
 {
     if (k->n == k->cap) {
         size_t cap = k->cap ? 2 * k->cap : 16;
@@ -33,7 +33,7 @@ static float read_score(const struct dg_json *v)
     return dg_json_typeof(v) == DG_JSON_NULL ? NAN : (float)dg_json_number(v);
 }
 
-static int read_index(struct dg_keeper *k, const char *path, struct dg_error *err)
+static int read_index(struct dg_checkpoint_dir *k, const char *path, struct dg_error *err)
 {
     struct dg_json *index = dg_json_load(path, err);
     const struct dg_json *list = dg_json_get(index, "checkpoints"),
@@ -63,10 +63,10 @@ static int read_index(struct dg_keeper *k, const char *path, struct dg_error *er
     return rc ? dg_error_prefix(err, "%s", path) : 0;
 }
 
-int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct dg_keeper **out,
-    struct dg_error *err)
+int dg_checkpoint_dir_open(const char *dir, size_t keep_last, size_t keep_best,
+    struct dg_checkpoint_dir **out, struct dg_error *err)
 {
-    struct dg_keeper *k = dg_alloc(1, sizeof *k, "the list of checkpoints");
+    struct dg_checkpoint_dir *k = dg_alloc(1, sizeof *k, "the list of checkpoints");
     char *index = dg_alloc_path(dir, "index.json");
     k->dir = dg_alloc_string(dir);
     k->keep_last = keep_last ? keep_last : 1;
@@ -77,14 +77,14 @@ int dg_keeper_open(const char *dir, size_t keep_last, size_t keep_best, struct d
         rc = read_index(k, index, err);
     free(index);
     if (rc) {
-        dg_keeper_close(k);
+        dg_checkpoint_dir_close(k);
         return rc;
     }
     *out = k;
     return 0;
 }
 
-void dg_keeper_close(struct dg_keeper *k)
+void dg_checkpoint_dir_close(struct dg_checkpoint_dir *k)
 {
     if (!k)
         return;
@@ -94,7 +94,7 @@ void dg_keeper_close(struct dg_keeper *k)
 }
 
 /* Named by the marker? */
-static bool is_listed(const struct dg_keeper *k, const char *name)
+static bool is_listed(const struct dg_checkpoint_dir *k, const char *name)
 {
     for (size_t i = 0; i < k->n; i++) {
         char listed[48];
@@ -105,7 +105,7 @@ static bool is_listed(const struct dg_keeper *k, const char *name)
     return false;
 }
 
-void dg_keeper_clean(const struct dg_keeper *k)
+void dg_checkpoint_dir_clean(const struct dg_checkpoint_dir *k)
 {
     DIR *dir = opendir(k->dir);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
@@ -121,7 +121,7 @@ void dg_keeper_clean(const struct dg_keeper *k)
         closedir(dir);
 }
 
-static int write_index(const struct dg_keeper *k, struct dg_error *err)
+static int write_index(const struct dg_checkpoint_dir *k, struct dg_error *err)
 {
     struct dg_json *index = dg_json_new_object(), *list = dg_json_new_array();
     struct dg_buffer text;
@@ -152,7 +152,7 @@ static int write_index(const struct dg_keeper *k, struct dg_error *err)
 }
 
 /* How many that were due come after this one. */
-static size_t due_after(const struct dg_keeper *k, size_t i)
+static size_t due_after(const struct dg_checkpoint_dir *k, size_t i)
 {
     size_t n = 0;
     for (size_t j = i + 1; j < k->n; j++)
@@ -160,7 +160,7 @@ static size_t due_after(const struct dg_keeper *k, size_t i)
     return n;
 }
 
-size_t dg_keeper_last(const struct dg_keeper *k, size_t n, uint64_t *steps)
+size_t dg_checkpoint_dir_last(const struct dg_checkpoint_dir *k, size_t n, uint64_t *steps)
 {
     size_t found = 0;
     for (size_t i = 0; i < k->n; i++)
@@ -172,7 +172,7 @@ size_t dg_keeper_last(const struct dg_keeper *k, size_t n, uint64_t *steps)
 }
 
 /* How many validated checkpoints come before this one by score; later ones win ties. */
-static size_t rank_of(const struct dg_keeper *k, size_t i)
+static size_t rank_of(const struct dg_checkpoint_dir *k, size_t i)
 {
     size_t rank = 0;
     for (size_t j = 0; j < k->n; j++)
@@ -181,7 +181,7 @@ static size_t rank_of(const struct dg_keeper *k, size_t i)
     return rank;
 }
 
-size_t dg_keeper_best(const struct dg_keeper *k, size_t n, uint64_t *steps)
+size_t dg_checkpoint_dir_best(const struct dg_checkpoint_dir *k, size_t n, uint64_t *steps)
 {
     size_t found = 0;
     for (size_t i = 0; i < k->n; i++)
@@ -190,7 +190,7 @@ size_t dg_keeper_best(const struct dg_keeper *k, size_t n, uint64_t *steps)
     return found;
 }
 
-static bool is_kept(const struct dg_keeper *k, size_t i)
+static bool is_kept(const struct dg_checkpoint_dir *k, size_t i)
 {
     const struct dg_kept *c = &k->kept[i];
     const bool is_last = c->kind == DG_KEPT_DUE ? due_after(k, i) < k->keep_last : i + 1 == k->n;
@@ -198,7 +198,7 @@ static bool is_kept(const struct dg_keeper *k, size_t i)
 }
 
 /* Take what need not be kept out of the list; their steps to gone[]. */
-static size_t drop_old(struct dg_keeper *k, uint64_t *gone)
+static size_t drop_old(struct dg_checkpoint_dir *k, uint64_t *gone)
 {
     size_t n = 0, left = 0;
     bool *keep = calloc(k->n + 1, sizeof *keep);
@@ -216,18 +216,18 @@ static size_t drop_old(struct dg_keeper *k, uint64_t *gone)
     return n;
 }
 
-static void remove_file(const struct dg_keeper *k, uint64_t step)
+static void remove_file(const struct dg_checkpoint_dir *k, uint64_t step)
 {
-    char *path = dg_keeper_path(k, step);
+    char *path = dg_checkpoint_dir_path(k, step);
     if (path)
         unlink(path);
     free(path);
 }
 
-int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
+int dg_checkpoint_dir_add(struct dg_checkpoint_dir *k, const struct dg_checkpoint_state *s,
     const struct dg_checkpoint_blocks *b, enum dg_kept_kind kind, struct dg_error *err)
 {
-    char *path = dg_keeper_path(k, s->step);
+    char *path = dg_checkpoint_dir_path(k, s->step);
     uint64_t *gone = dg_alloc(k->n + 1, sizeof *gone, "a list of checkpoints");
     int rc = dg_checkpoint_write(path, s, b, err);
     size_t before = k->n, n_gone = 0;
@@ -249,7 +249,7 @@ int dg_keeper_add(struct dg_keeper *k, const struct dg_checkpoint_state *s,
     return rc;
 }
 
-int dg_keeper_forget(struct dg_keeper *k, uint64_t step, struct dg_error *err)
+int dg_checkpoint_dir_forget(struct dg_checkpoint_dir *k, uint64_t step, struct dg_error *err)
 {
     if (k->n < 2 || k->kept[k->n - 1].step != step)
         return 0;
@@ -260,7 +260,7 @@ int dg_keeper_forget(struct dg_keeper *k, uint64_t step, struct dg_error *err)
     return rc;
 }
 
-static struct dg_kept *find(const struct dg_keeper *k, uint64_t step)
+static struct dg_kept *find(const struct dg_checkpoint_dir *k, uint64_t step)
 {
     for (size_t i = 0; i < k->n; i++)
         if (k->kept[i].step == step)
@@ -268,17 +268,18 @@ static struct dg_kept *find(const struct dg_keeper *k, uint64_t step)
     return NULL;
 }
 
-bool dg_keeper_has(const struct dg_keeper *k, uint64_t step)
+bool dg_checkpoint_dir_has(const struct dg_checkpoint_dir *k, uint64_t step)
 {
     return find(k, step) != NULL;
 }
 
-const struct dg_kept *dg_keeper_find(const struct dg_keeper *k, uint64_t step)
+const struct dg_kept *dg_checkpoint_dir_find(const struct dg_checkpoint_dir *k, uint64_t step)
 {
     return find(k, step);
 }
 
-int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err)
+int dg_checkpoint_dir_attach(
+    struct dg_checkpoint_dir *k, uint64_t step, float score, struct dg_error *err)
 {
     struct dg_kept *kept = find(k, step);
     if (kept)
@@ -286,7 +287,8 @@ int dg_keeper_attach(struct dg_keeper *k, uint64_t step, float score, struct dg_
     return write_index(k, err);
 }
 
-int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_error *err)
+int dg_checkpoint_dir_score(
+    struct dg_checkpoint_dir *k, uint64_t step, float score, struct dg_error *err)
 {
     const struct dg_kept *kept = find(k, step);
     if (isnan(k->best) || score > k->best) {
@@ -299,16 +301,16 @@ int dg_keeper_score(struct dg_keeper *k, uint64_t step, float score, struct dg_e
     k->validated = step > k->validated ? step : k->validated;
     if (kept && kept->kind == DG_KEPT_EXTRA && step != k->best_step)
         return write_index(k, err);
-    return dg_keeper_attach(k, step, score, err);
+    return dg_checkpoint_dir_attach(k, step, score, err);
 }
 
-int dg_keeper_newest(
-    const struct dg_keeper *k, struct dg_checkpoint **out, size_t *damaged, struct dg_error *err)
+int dg_checkpoint_dir_newest(const struct dg_checkpoint_dir *k, struct dg_checkpoint **out,
+    size_t *damaged, struct dg_error *err)
 {
     struct dg_error first = {0};
     *damaged = 0;
     for (size_t i = k->n; i-- > 0; ++*damaged) {
-        char *path = dg_keeper_path(k, k->kept[i].step);
+        char *path = dg_checkpoint_dir_path(k, k->kept[i].step);
         int rc = dg_checkpoint_open(path, out, &first);
         free(path);
         if (!rc)
@@ -322,7 +324,7 @@ int dg_keeper_newest(
     return dg_error_set(err, DG_ENOTFOUND, "there is no checkpoint in %s", k->dir);
 }
 
-void dg_keeper_go_on(struct dg_keeper *k, uint64_t step)
+void dg_checkpoint_dir_go_on(struct dg_checkpoint_dir *k, uint64_t step)
 {
     while (k->n && k->kept[k->n - 1].step > step)
         k->n--;

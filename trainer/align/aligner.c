@@ -1,4 +1,4 @@
-#include "trainer/align/links.h"
+#include "trainer/align/aligner.h"
 
 #include "base/alloc.h"
 #include "trainer/align/lexicon.h"
@@ -84,7 +84,7 @@ static bool grow(struct grid *g)
     return grown;
 }
 
-size_t dg_links_grow(const int32_t *there, uint32_t n_target, const int32_t *back,
+size_t dg_aligner_grow(const int32_t *there, uint32_t n_target, const int32_t *back,
     uint32_t n_source, struct dg_link *links)
 {
     struct grid g = {.n_source = n_source, .n_target = n_target, .there = there, .back = back};
@@ -115,7 +115,7 @@ const struct dg_link *dg_aligner_links(
     t -= a->target[t - 1] == a->o.eos;
     dg_lexicon_align(a->there, a->source, s, a->target, t, a->from);
     dg_lexicon_align(a->back, a->target, t, a->source, s, a->to);
-    *n = dg_links_grow(a->from, t, a->to, s, a->links);
+    *n = dg_aligner_grow(a->from, t, a->to, s, a->links);
     for (size_t i = 0; i < *n; i++)
         if (without < 0 || a->source[a->links[i].key] != without)
             a->links[kept++] = a->links[i];

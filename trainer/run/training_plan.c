@@ -1,0 +1,96 @@
+#include "trainer/run/training_plan.h"
+
+#include "base/cores.h"
+#include "model/param_block.h"
+#include "model/train/tape.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MICRO_MOST = 4096, MICRO_LEAST = 512 };
+
+/* Limits, not what is free at the moment: a control group counts the page cache as used. */
+void dg_training_plan_memory(
+    struct dg_training_plan *p, double machine, const struct dg_cgroup *group)
+{
+    p->grouped = group->memory_bytes >= 0 && (machine <= 0 || group->memory_bytes < machine);
+    p->available = (size_t)(p->grouped ? group->memory_bytes : machine);
+}
+
+static void find_memory(struct dg_training_plan *p)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    struct dg_cgroup group;
+    dg_cgroup_read(NULL, NULL, &group);
+    dg_training_plan_memory(p, pages > 0 && size > 0 ? (double)pages * (double)size : 0, &group);
+}
+
+/* Half of a micro-batch's tokens are the source's, but for pairs of very different lengths. */
+static size_t activation_bytes(const struct dg_config *c, uint64_t micro, uint32_t longest)
+{
+    size_t rows = (size_t)micro / 2 + longest;
+    return dg_tape_bytes(c, rows, rows, longest);
+}
+
+void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest,
+    struct dg_training_plan *out)
+{
+    const size_t block = dg_param_block_size(c) * sizeof(float);
+    memset(out, 0, sizeof *out);
+    out->parameters = dg_config_parameters(c);
+    out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_cores_available());
+    find_memory(out);
+    out->micro_tokens = (uint64_t)r->training.micro_tokens;
+    if (!out->micro_tokens)
+        for (out->micro_tokens = MICRO_MOST; out->micro_tokens > MICRO_LEAST;
+             out->micro_tokens /= 2)
+            if (out->threads * activation_bytes(c, out->micro_tokens, longest) <=
+                out->available / 2)
+                break;
+    out->weights = block;
+    out->optimizer = (r->training.ema > 0 ? 3 : 2) * block;
+    out->gradients = out->threads * block;
+    out->activations = out->threads * activation_bytes(c, out->micro_tokens, longest);
+    const size_t search = 2 * block + out->threads * ((size_t)64 << 20),
+                 average = 3 * block; /* sums as doubles, and their mean */
+    out->validation = search > average ? search : average;
+    out->total =
+        out->weights + out->optimizer + out->gradients + out->activations + out->validation;
+}
+
+static void add_line(struct dg_buffer *b, const char *what, size_t bytes)
+{
+    dg_buffer_addf(b, "  %-38s %9.1f MiB\n", what, (double)bytes / (1 << 20));
+}
+
+void dg_training_plan_print(
+    const struct dg_training_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out)
+{
+    dg_buffer_addf(out,
+        "%" PRIu64 " parameters, %" PRIu64 " threads, passes of %" PRIu64
+        " source + target tokens a thread\n",
+        p->parameters, p->threads, p->micro_tokens);
+    if (worst)
+        dg_buffer_addf(out,
+            "  an update takes at most %" PRIu64 " source and %" PRIu64 " target tokens\n",
+            worst->source_tokens, worst->target_tokens);
+    add_line(out, "parameters", p->weights);
+    add_line(out, "Adam's moments and averages", p->optimizer);
+    add_line(out, "gradients, one block a thread", p->gradients);
+    add_line(out, "activations, about", p->activations);
+    add_line(out, "validation or averaging, about", p->validation);
+    add_line(out, "together", p->total);
+    add_line(out, p->grouped ? "the control group allows" : "the machine has", p->available);
+}
+
+int dg_training_plan_check(const struct dg_training_plan *p, struct dg_error *err)
+{
+    if (!p->available || p->total <= p->available)
+        return 0;
+    return dg_error_field(err, DG_ELIMIT, "training.micro_tokens",
+        "training needs up to %.1f GiB and %s %.1f GiB: take fewer threads (%" PRIu64
+        ") or a smaller training.micro_tokens (%" PRIu64 ")",
+        (double)p->total / (1 << 30), p->grouped ? "the control group allows" : "the machine has",
+        (double)p->available / (1 << 30), p->threads, p->micro_tokens);
+}

@@ -1,0 +1,37 @@
+/* The memory that a run will take, calculated before it begins. Any thread. */
+#ifndef DG_TRAINER_RUN_TRAINING_PLAN_H
+#define DG_TRAINER_RUN_TRAINING_PLAN_H
+
+#include "base/buffer.h"
+#include "base/cgroup.h"
+#include "trainer/data/dataset.h"
+#include "trainer/recipe/recipe.h"
+
+/* What a run will hold, in bytes. */
+struct dg_training_plan {
+    /* Their number. */
+    uint64_t parameters;
+    uint64_t threads, micro_tokens;
+    /* Over all threads. */
+    size_t weights, optimizer, gradients, activations;
+    /* A second copy of the weights and the search's caches, or averaging. */
+    size_t validation;
+    /* Of this process; of the machine or its control group. */
+    size_t total, available;
+    /* It is the control group's. */
+    bool grouped;
+};
+
+/* Plan for a model. micro_tokens 0: the most that fit half of what is available, 512 to 4096.
+ * longest: tokens of the longest sentence. */
+void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest,
+    struct dg_training_plan *out);
+void dg_training_plan_print(
+    const struct dg_training_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out);
+/* Sets available and grouped. machine: bytes it has, 0 when unknown. */
+void dg_training_plan_memory(
+    struct dg_training_plan *p, double machine, const struct dg_cgroup *group);
+/* DG_ELIMIT with the figures when it cannot fit. */
+int dg_training_plan_check(const struct dg_training_plan *p, struct dg_error *err);
+
+#endif
