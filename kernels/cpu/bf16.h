@@ -47,6 +47,22 @@ struct dg_bf16_gemm {
     bool add; /* y += instead of y = */
 };
 
+/* Two rows of a softmax, e = exp(x - from), rounded for both products that a trainer's loss takes
+ * them into. */
+struct dg_bf16_exps {
+    /* [n] */
+    const float *x[2];
+    size_t n;
+    float from[2];
+    /* [n up to the next multiple of 32] each, zero from n on; NULL: neither these nor pairs */
+    uint16_t *rows[2];
+    /* as of dg_cpu_bf16.pair */
+    uint16_t *pairs;
+    size_t apart;
+    /* out: of e before it is rounded; the largest x, unless one is no number */
+    float sum[2], most[2];
+};
+
 struct dg_cpu_bf16 {
     /* q[0..K) = the nearest bf16 of x[0..K), ties to even; q[K] = 0 when K is odd. Beyond the
      * largest by half a step or more: infinity. A NaN stays one, quiet. What is below the smallest
@@ -54,6 +70,10 @@ struct dg_cpu_bf16 {
     void (*round)(const float *x, size_t K, uint16_t *q);
     /* y[M,n] = x w^T */
     void (*gemm)(const struct dg_bf16_gemm *g);
+    /* The same with x in panels of 16 rows, as w is; ldx is not read. For training. */
+    void (*gemm_turned)(const struct dg_bf16_gemm *g);
+    /* For training. */
+    void (*exps)(struct dg_bf16_exps *rows);
     /* Two rows rounded alike into pairs, 16 by 16: q[i/16 * apart + i%16 * 2 + r] = row r's element
      * i of n; zero from n to the next multiple of 16, and where a row is NULL. */
     void (*pair)(const float *const rows[2], size_t n, uint16_t *q, size_t apart);

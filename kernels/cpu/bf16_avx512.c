@@ -6,6 +6,8 @@
 #include "kernels/cpu/simd_bf16.h"
 /* clang-format on */
 
+#include <math.h>
+
 static vec_mask first_lanes(size_t n)
 {
     return v_first(n < VL ? n : VL);
@@ -25,16 +27,77 @@ static void round_row(const float *x, size_t K, uint16_t *q)
     }
 }
 
+/* Elements i of two halves, side by side. */
+static inline __m512i halves_to_pairs(__m512bh halves)
+{
+    const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9,
+        24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    return _mm512_permutexvar_epi16(order, (__m512i)halves);
+}
+
 static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart)
 {
-    const __m512i halves_to_pairs = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10,
-        25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     for (size_t i = 0; i < n; i += 16, q += apart) {
         const vec_mask some = first_lanes(n - i);
         const vec first = rows[0] ? v_load_part(rows[0] + i, some) : v_zero(),
                   second = rows[1] ? v_load_part(rows[1] + i, some) : v_zero();
-        _mm512_storeu_si512(q,
-            _mm512_permutexvar_epi16(halves_to_pairs, (__m512i)_mm512_cvtne2ps_pbh(second, first)));
+        _mm512_storeu_si512(q, halves_to_pairs(_mm512_cvtne2ps_pbh(second, first)));
+    }
+}
+
+/* Cephes' polynomial after Cody and Waite's reduction, as in cpu/train/loops_exp.h; 2^n by the
+ * processor, which knows what becomes of numbers too large or too small. */
+static inline vec exp_of(vec x)
+{
+    const vec n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504088896341f)), 8);
+    vec r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
+    r = _mm512_fnmadd_ps(n, _mm512_set1_ps(-2.12194440e-4f), r);
+    vec y = _mm512_set1_ps(1.9875691500e-4f);
+    y = _mm512_fmadd_ps(y, r, _mm512_set1_ps(1.3981999507e-3f));
+    y = _mm512_fmadd_ps(y, r, _mm512_set1_ps(8.3334519073e-3f));
+    y = _mm512_fmadd_ps(y, r, _mm512_set1_ps(4.1665795894e-2f));
+    y = _mm512_fmadd_ps(y, r, _mm512_set1_ps(1.6666665459e-1f));
+    y = _mm512_fmadd_ps(y, r, _mm512_set1_ps(5.0000001201e-1f));
+    y = _mm512_fmadd_ps(_mm512_mul_ps(y, r), r, _mm512_add_ps(r, _mm512_set1_ps(1)));
+    return _mm512_scalef_ps(y, n);
+}
+
+/* 16 elements of a row from i on; zero beyond n. */
+static inline vec exps_16(const struct dg_bf16_exps *e, size_t r, size_t i, vec *sum, vec *most)
+{
+    const vec_mask some = i < e->n ? first_lanes(e->n - i) : 0;
+    const vec x = v_load_part(e->x[r] + i, some),
+              y = _mm512_maskz_mov_ps(some, exp_of(_mm512_sub_ps(x, _mm512_set1_ps(e->from[r]))));
+    *sum = _mm512_add_ps(*sum, y);
+    *most = _mm512_mask_max_ps(*most, some, *most, x);
+    return y;
+}
+
+static void exps(struct dg_bf16_exps *e)
+{
+    vec sum[2] = {v_zero(), v_zero()},
+        most[2] = {_mm512_set1_ps(-INFINITY), _mm512_set1_ps(-INFINITY)};
+    for (size_t i = 0; i < e->n; i += 32) {
+        vec y[2][2];
+#pragma GCC unroll 2
+        for (size_t r = 0; r < 2; r++)
+#pragma GCC unroll 2
+            for (size_t h = 0; h < 2; h++)
+                y[r][h] = exps_16(e, r, i + h * VL, &sum[r], &most[r]);
+        if (!e->rows[0])
+            continue;
+#pragma GCC unroll 2
+        for (size_t r = 0; r < 2; r++)
+            _mm512_storeu_si512(e->rows[r] + i, (__m512i)_mm512_cvtne2ps_pbh(y[r][1], y[r][0]));
+#pragma GCC unroll 2
+        for (size_t h = 0; h < 2; h++)
+            if (i + h * VL < e->n)
+                _mm512_storeu_si512(e->pairs + (i / VL + h) * e->apart,
+                    halves_to_pairs(_mm512_cvtne2ps_pbh(y[1][h], y[0][h])));
+    }
+    for (size_t r = 0; r < 2; r++) {
+        e->sum[r] = _mm512_reduce_add_ps(sum[r]);
+        e->most[r] = _mm512_reduce_max_ps(most[r]);
     }
 }
 
@@ -78,5 +141,9 @@ static void turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t
         turn_square(from + i, ld, to + i * ldt, ldt);
 }
 
-const struct dg_cpu_bf16 dg_bf16_avx512 = {
-    .round = round_row, .gemm = bf16_gemm, .pair = pair, .turn = turn};
+const struct dg_cpu_bf16 dg_bf16_avx512 = {.round = round_row,
+    .gemm = bf16_gemm,
+    .gemm_turned = bf16_gemm_turned,
+    .exps = exps,
+    .pair = pair,
+    .turn = turn};

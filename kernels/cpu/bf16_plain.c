@@ -53,18 +53,54 @@ static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart
             q[i / PANEL * apart + i % PANEL * 2 + r] = rows[r] && i < n ? nearest(rows[r][i]) : 0;
 }
 
+/* Row i of panels of so many pairs. */
+static const uint16_t *in_panels(const uint16_t *panels, size_t i, size_t pairs)
+{
+    return panels + i / PANEL * PANEL * 2 * pairs + i % PANEL * 2;
+}
+
+/* Row m of the left matrix is at x, its pairs `apart` elements from each other. */
+static void multiply_row(const struct dg_bf16_gemm *g, size_t m, const uint16_t *x, size_t apart)
+{
+    for (size_t n = 0; n < g->n; n++) {
+        const uint16_t *w = in_panels(g->w, n, g->pairs);
+        float sum = 0;
+        for (size_t k = 0; k < g->pairs; k++)
+            sum = add_pair(sum, x + k * apart, w + k * PANEL * 2);
+        float *y = g->y + m * g->ldy + n;
+        *y = g->add ? *y + sum : sum;
+    }
+}
+
 static void gemm(const struct dg_bf16_gemm *g)
 {
     for (size_t m = 0; m < g->M; m++)
-        for (size_t n = 0; n < g->n; n++) {
-            const uint16_t *x = g->x + m * g->ldx,
-                           *w = g->w + n / PANEL * PANEL * 2 * g->pairs + n % PANEL * 2;
-            float sum = 0;
-            for (size_t k = 0; k < g->pairs; k++)
-                sum = add_pair(sum, x + k * 2, w + k * PANEL * 2);
-            float *y = g->y + m * g->ldy + n;
-            *y = g->add ? *y + sum : sum;
+        multiply_row(g, m, g->x + m * g->ldx, 2);
+}
+
+static void gemm_turned(const struct dg_bf16_gemm *g)
+{
+    for (size_t m = 0; m < g->M; m++)
+        multiply_row(g, m, in_panels(g->x, m, g->pairs), (size_t)PANEL * 2);
+}
+
+static void exps(struct dg_bf16_exps *e)
+{
+    for (size_t r = 0; r < 2; r++) {
+        e->sum[r] = 0;
+        e->most[r] = -INFINITY;
+        for (size_t i = 0; i < (e->n + 31) / 32 * 32; i++) {
+            const float x = i < e->n ? expf(e->x[r][i] - e->from[r]) : 0;
+            e->sum[r] += x;
+            if (i < e->n && e->x[r][i] > e->most[r])
+                e->most[r] = e->x[r][i];
+            if (!e->rows[r])
+                continue;
+            e->rows[r][i] = nearest(x);
+            if (i < (e->n + PANEL - 1) / PANEL * PANEL)
+                e->pairs[i / PANEL * e->apart + i % PANEL * 2 + r] = nearest(x);
         }
+    }
 }
 
 static void turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t ldt)
@@ -74,5 +110,9 @@ static void turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t
             to[i * ldt + r] = from[r * ld + i];
 }
 
-const struct dg_cpu_bf16 dg_bf16_plain = {
-    .round = round_row, .gemm = gemm, .pair = pair, .turn = turn};
+const struct dg_cpu_bf16 dg_bf16_plain = {.round = round_row,
+    .gemm = gemm,
+    .gemm_turned = gemm_turned,
+    .exps = exps,
+    .pair = pair,
+    .turn = turn};

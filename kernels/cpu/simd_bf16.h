@@ -19,18 +19,25 @@ static inline __attribute__((always_inline)) void bf16_put(float *y, size_t n, b
     }
 }
 
+/* A tile's rows: row r's pair k is at x + r * row + k * pair. */
+struct bf16_rows {
+    const uint16_t *x;
+    size_t row, pair;
+};
+
 static inline __attribute__((always_inline)) void bf16_tile(const int MR, const int NP,
-    const size_t ahead, const struct dg_bf16_gemm *g, size_t m0, size_t n0, size_t apart)
+    const size_t ahead, const struct dg_bf16_gemm *g, struct bf16_rows rows, size_t m0, size_t n0,
+    size_t apart)
 {
     const size_t panel = apart * g->pairs * 2 * BF16_PANEL;
-    const uint16_t *x = g->x + m0 * g->ldx, *w = g->w + n0 * g->pairs * 2;
+    const uint16_t *x = rows.x, *w = g->w + n0 * g->pairs * 2;
     vec acc[BF16_ROWS][BF16_STREAMS];
 #pragma GCC unroll 8
     for (int r = 0; r < MR; r++)
 #pragma GCC unroll 4
         for (int v = 0; v < NP; v++)
             acc[r][v] = v_zero();
-    for (size_t k = 0; k < g->pairs; k++, x += 2, w += 2 * BF16_PANEL) {
+    for (size_t k = 0; k < g->pairs; k++, x += rows.pair, w += 2 * BF16_PANEL) {
         vec_pairs b[BF16_STREAMS];
 #pragma GCC unroll 4
         for (int v = 0; v < NP; v++)
@@ -40,7 +47,7 @@ static inline __attribute__((always_inline)) void bf16_tile(const int MR, const 
             v_prefetch((uintptr_t)(w + (size_t)v * panel) + ahead);
 #pragma GCC unroll 8
         for (int r = 0; r < MR; r++) {
-            vec_pairs a = v_pair(x + (size_t)r * g->ldx);
+            vec_pairs a = v_pair(x + (size_t)r * rows.row);
 #pragma GCC unroll 4
             for (int v = 0; v < NP; v++)
                 acc[r][v] = v_dot2(acc[r][v], a, b[v]);
@@ -58,14 +65,15 @@ static inline __attribute__((always_inline)) void bf16_tile(const int MR, const 
 }
 
 /* One call per height, so that each is compiled for its own. */
-static inline __attribute__((always_inline)) void bf16_tile_rows(size_t rows, const int NP,
-    const size_t ahead, const struct dg_bf16_gemm *g, size_t m0, size_t n0, size_t apart)
+static inline __attribute__((always_inline)) void bf16_tile_rows(size_t n, const int NP,
+    const size_t ahead, const struct dg_bf16_gemm *g, struct bf16_rows rows, size_t m0, size_t n0,
+    size_t apart)
 {
-    switch (rows) {
+    switch (n) {
 /* clang-format off */
 #define ROWS_CASE(r) \
     case r: \
-        bf16_tile(r, NP, ahead, g, m0, n0, apart); \
+        bf16_tile(r, NP, ahead, g, rows, m0, n0, apart); \
         break;
         ROWS_CASE(1) ROWS_CASE(2) ROWS_CASE(3) ROWS_CASE(4)
         ROWS_CASE(5) ROWS_CASE(6) ROWS_CASE(7) ROWS_CASE(8)
@@ -81,7 +89,8 @@ static inline __attribute__((always_inline)) size_t bf16_far(
 {
     const size_t apart = g->n / BF16_PANEL / (size_t)NP;
     for (size_t p = 0; p < apart; p++)
-        bf16_tile_rows(g->M, NP, ahead, g, 0, p * BF16_PANEL, apart);
+        bf16_tile_rows(
+            g->M, NP, ahead, g, (struct bf16_rows){g->x, g->ldx, 2}, 0, p * BF16_PANEL, apart);
     return apart * (size_t)NP * BF16_PANEL;
 }
 
@@ -94,9 +103,29 @@ static inline __attribute__((always_inline)) size_t bf16_panels(
     for (; n0 + (size_t)(NP - 1) * BF16_PANEL < g->n; n0 += (size_t)NP * BF16_PANEL)
         for (size_t t = 0; t < tiles; t++) {
             size_t m0 = g->M * t / tiles, m1 = g->M * (t + 1) / tiles;
-            bf16_tile_rows(m1 - m0, NP, 0, g, m0, n0, 1);
+            bf16_tile_rows(
+                m1 - m0, NP, 0, g, (struct bf16_rows){g->x + m0 * g->ldx, g->ldx, 2}, m0, n0, 1);
         }
     return n0;
+}
+
+/* The same with the left matrix in panels: a tile is half of one. */
+static inline __attribute__((always_inline)) size_t bf16_turned(
+    const int NP, const struct dg_bf16_gemm *g, size_t n0)
+{
+    for (; n0 + (size_t)(NP - 1) * BF16_PANEL < g->n; n0 += (size_t)NP * BF16_PANEL)
+        for (size_t m0 = 0; m0 < g->M; m0 += BF16_ROWS) {
+            const uint16_t *x =
+                g->x + m0 / BF16_PANEL * BF16_PANEL * 2 * g->pairs + m0 % BF16_PANEL * 2;
+            bf16_tile_rows(g->M - m0 < BF16_ROWS ? g->M - m0 : BF16_ROWS, NP, 0, g,
+                (struct bf16_rows){x, 2, 2 * BF16_PANEL}, m0, n0, 1);
+        }
+    return n0;
+}
+
+static void bf16_gemm_turned(const struct dg_bf16_gemm *g)
+{
+    bf16_turned(1, g, bf16_turned(BF16_PANELS, g, 0));
 }
 
 static void bf16_gemm(const struct dg_bf16_gemm *g)

@@ -16,7 +16,8 @@
 #include "kernels/cpu/simd_bf16.h"
 /* clang-format on */
 
-static struct dg_cpu_bf16 emulated = {.gemm = bf16_gemm}; /* main adds the plain rest */
+static struct dg_cpu_bf16 emulated = {
+    .gemm = bf16_gemm, .gemm_turned = bf16_gemm_turned}; /* main adds the plain rest */
 
 struct path {
     const char *name, *isa; /* the set that the machine needs; NULL: none */
@@ -304,6 +305,89 @@ static void test_add(void **state)
     each_path(check_add);
 }
 
+/* The left matrix in panels: the same bits as from rows. */
+static void check_turned(const struct path *path)
+{
+    struct problem p = problem_new(40, 33);
+    const size_t pairs = dg_bf16_pairs(p.K);
+    float *want = ops_memory(M_MOST * p.ldy, sizeof *want);
+    uint16_t *rows = ops_memory(M_MOST * p.K, sizeof *rows),
+             *panels = ops_memory(dg_bf16_packed(M_MOST, p.K), sizeof *panels);
+    for (size_t i = 0; i < M_MOST * p.K; i++)
+        rows[i] = p.x[i / p.K * p.ldx + i % p.K];
+    dg_bf16_pack(rows, M_MOST, p.K, panels);
+    for (size_t M = 1; M <= M_MOST; M++) {
+        multiply(&p, path->bf16, 0, M, want);
+        for (size_t i = 0; i < M * p.ldy; i++)
+            p.y[i] = 1234;
+        path->bf16->gemm_turned(
+            &(struct dg_bf16_gemm){M, p.N, pairs, panels, 0, p.packed, p.y, p.ldy, .add = false});
+        assert_memory_equal(p.y, want, M * p.ldy * sizeof *want);
+    }
+    free(rows), free(panels), free(want);
+    problem_free(&p);
+}
+
+static void test_turned(void **state)
+{
+    (void)state;
+    each_path(check_turned);
+}
+
+enum { EXPS_MOST = 70, EXPS_APART = 40 };
+
+static void check_exps_of(const struct path *path, const float *x, size_t n)
+{
+    uint16_t rows[2][EXPS_MOST + 32], pairs[(EXPS_MOST + 15) / 16 * EXPS_APART];
+    struct dg_bf16_exps e = {.x = {x, x + EXPS_MOST},
+        .n = n,
+        .from = {-3, 7},
+        .rows = {rows[0], rows[1]},
+        .pairs = pairs,
+        .apart = EXPS_APART};
+    memset(rows, 0xAA, sizeof rows);
+    memset(pairs, 0xAA, sizeof pairs);
+    path->bf16->exps(&e);
+    for (size_t r = 0; r < 2; r++) {
+        double sum = 0;
+        float most = -INFINITY;
+        for (size_t i = 0; i < (n + 31) / 32 * 32; i++) {
+            const double y = i < n ? exp((double)(e.x[r][i] - e.from[r])) : 0,
+                         got = (double)dg_bf16_to_f32(rows[r][i]);
+            assert_true(fabs(got - y) <= 0x1.01p-8 * y);
+            sum += y;
+            most = i < n && e.x[r][i] > most ? e.x[r][i] : most;
+        }
+        assert_int_equal(rows[r][(n + 31) / 32 * 32], 0xAAAA);
+        for (size_t i = 0; i < (n + 15) / 16 * 16; i++)
+            assert_int_equal(pairs[i / 16 * EXPS_APART + i % 16 * 2 + r], rows[r][i]);
+        assert_int_equal(pairs[32 + r], 0xAAAA);
+        ops_near("sum of exponentials", path->name, n, e.sum[r], sum, 1e-6 * sum);
+        assert_true(e.most[r] == most);
+    }
+}
+
+/* Exponentials of two rows as rows and as pairs, their sums and the largest. */
+static void check_exps(const struct path *path)
+{
+    float *x = ops_floats(2 * EXPS_MOST, 9);
+    for (size_t i = 0; i < 2 * (size_t)EXPS_MOST; i++)
+        x[i] *= 20;
+    for (size_t n = 1; n <= EXPS_MOST; n++)
+        check_exps_of(path, x, n);
+    x[3] = NAN;
+    struct dg_bf16_exps e = {.x = {x, x + EXPS_MOST}, .n = EXPS_MOST};
+    path->bf16->exps(&e);
+    assert_true(isnan(e.sum[0]) && !isnan(e.sum[1]));
+    free(x);
+}
+
+static void test_exps(void **state)
+{
+    (void)state;
+    each_path(check_exps);
+}
+
 /* Every length, either row or both missing, panels apart; what lies between them stays. */
 static void check_pair(const struct path *path)
 {
@@ -377,9 +461,11 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_round), cmocka_unit_test(test_pack),
         cmocka_unit_test(test_products), cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_range), cmocka_unit_test(test_choice), cmocka_unit_test(test_add),
-        cmocka_unit_test(test_pair), cmocka_unit_test(test_turn)};
+        cmocka_unit_test(test_turned), cmocka_unit_test(test_exps), cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_turn)};
     emulated.round = dg_bf16_plain.round;
     emulated.pair = dg_bf16_plain.pair;
     emulated.turn = dg_bf16_plain.turn;
+    emulated.exps = dg_bf16_plain.exps;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
