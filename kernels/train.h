@@ -135,7 +135,25 @@ struct dg_adam {
     float *ema;
 };
 
-enum { DG_LOSS_BYTES = 8 << 20 }; /* on a CPU: what its caches hold */
+/* The output layer, logits = x w^T, with struct dg_loss and its backward in one. */
+struct dg_output {
+    /* [V,D], trainable */
+    const struct dg_weight *w;
+    /* [M] host */
+    const int32_t *target;
+    float epsilon, scale;
+    /* [M,D], written, or none: the sums alone are wanted */
+    struct dg_rows dx;
+    /* [V,D] */
+    struct dg_weight *dw;
+};
+
+enum {
+    /* on a CPU: what its caches hold */
+    DG_LOSS_BYTES = 8 << 20,
+    /* what an op `output` keeps of logits at most */
+    DG_OUTPUT_BYTES = 64 << 20
+};
 
 struct dg_train_ops {
     /* of logits that one call of loss likes */
@@ -154,6 +172,9 @@ struct dg_train_ops {
     /* logits[M,V]; adds to *sums. */
     void (*loss)(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
         struct dg_loss_sums *sums);
+    /* x[M,D]; adds to *sums. NULL: linear, loss and linear_backward do it. DG_ENOMEM. */
+    int (*output)(struct dg_train *t, const struct dg_output *op, struct dg_rows x, size_t M,
+        struct dg_loss_sums *sums, struct dg_error *err);
 
     /* Blocks: n floats of device memory, zeroed, 64-byte aligned. On the CPU they are plain
      * memory. */

@@ -315,9 +315,9 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     const bool drop = grads && (o->dropout > 0 || o->attention_dropout > 0 || o->act_dropout > 0);
     struct dg_rows memory, y;
     forward(t, w, drops, drop, &memory, &y);
-    dg_loss_output(t, w, grads, o, y, sums);
-    if (!grads)
-        return 0;
+    rc = dg_loss_output(t, w, grads, o, y, sums, err);
+    if (rc || !grads)
+        return rc;
     struct dg_guide guide = {.links = pairs->links, .first = pairs->first_link, .sums = sums};
     struct down down = {.t = t,
         .watch = o->watch,

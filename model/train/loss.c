@@ -6,7 +6,8 @@ static struct dg_rows from_row(struct dg_rows r, size_t m)
     return r;
 }
 
-void dg_loss_output(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
+/* Logits a chunk of rows at a time. */
+static void by_chunks(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_objective *o, struct dg_rows x, struct dg_loss_sums *sums)
 {
     struct dg_loss loss = {.V = t->config.target_vocab,
@@ -31,4 +32,20 @@ void dg_loss_output(struct dg_tape *t, const struct dg_params *w, struct dg_para
             .dbias = grads->out_b};
         t->train->ops->linear_backward(t->train, &g, pass.M);
     }
+}
+
+int dg_loss_output(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
+    const struct dg_objective *o, struct dg_rows x, struct dg_loss_sums *sums, struct dg_error *err)
+{
+    if (!t->train->ops->output || w->out_b) {
+        by_chunks(t, w, grads, o, x, sums);
+        return 0;
+    }
+    const struct dg_output op = {.w = w->out_w,
+        .target = t->labels,
+        .epsilon = o->epsilon,
+        .scale = o->scale,
+        .dx = grads ? t->scratch.dx : (struct dg_rows){0},
+        .dw = grads ? grads->out_w : NULL};
+    return t->train->ops->output(t->train, &op, x, t->target.M, sums, err);
 }

@@ -147,7 +147,10 @@ size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_
         S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, DG_LOSS_BYTES)};
     struct cursor c = lay_out(t, &n);
     free(t);
-    return (c.at + c.wide_at) * sizeof(float) + (S + T) * 16;
+    /* Where the output layer is one op, it keeps a number of 16 bits for each logit. */
+    const size_t output = T * config->target_vocab * 2;
+    return (c.at + c.wide_at) * sizeof(float) + (S + T) * 16 +
+           (output < DG_OUTPUT_BYTES ? output : DG_OUTPUT_BYTES);
 }
 
 /* Sinusoids as a table, [max_positions,D]. */

@@ -5,6 +5,7 @@
 #include "kernels/cpu/train/gemm_train.h"
 #include "kernels/cpu/train/guide.h"
 #include "kernels/cpu/train/loops.h"
+#include "kernels/cpu/train/output_bf16.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,7 +18,8 @@ struct cpu_train {
     const struct dg_loops *loops;
     const struct dg_gemm_train *gemm;
     struct dg_gemm_bf16 *bf16; /* the gemm's ctx; NULL in fp32 */
-    float *scratch;            /* [n_scratch]: one head's products */
+    struct dg_output_bf16 *output;
+    float *scratch; /* [n_scratch]: one head's products */
     size_t n_scratch;
     struct dg_loop_add *adds; /* [n_adds]: one segment's guide; NULL until there is one */
     size_t n_adds;
@@ -29,7 +31,7 @@ static const struct dg_loops *loops_of(struct dg_train *t)
 }
 
 /* Gradients are trainable weights over a block of ours: their memory may be written. */
-static float *grad(struct dg_weight *w)
+static float *grad_of(struct dg_weight *w)
 {
     assert(w->kind == DG_WEIGHT_ROWS);
     return (float *)(uintptr_t)w->data;
@@ -71,9 +73,9 @@ static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, 
         act_backward(l, g, M, w->N);
     const float *dy = dg_rows_at(g->dy, 0);
     if (g->dbias)
-        l->column_sum(grad(g->dbias), dy, g->dy.ld, M, w->N);
+        l->column_sum(grad_of(g->dbias), dy, g->dy.ld, M, w->N);
     cpu->gemm->weight(
-        cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_rows_at(g->x, 0), g->x.ld, grad(g->dw));
+        cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_rows_at(g->x, 0), g->x.ld, grad_of(g->dw));
     if (g->dx.buf)
         cpu->gemm->input(cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_weight_floats(w), g->dx_add,
             dg_rows_at(g->dx, 0), g->dx.ld);
@@ -82,8 +84,9 @@ static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, 
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
 {
     const struct dg_loops *l = loops_of(t);
-    struct dg_loop_norm row = {
-        .gain = dg_weight_floats(g->op->gain), .dgain = grad(g->dgain), .dbias = grad(g->dbias)};
+    struct dg_loop_norm row = {.gain = dg_weight_floats(g->op->gain),
+        .dgain = grad_of(g->dgain),
+        .dbias = grad_of(g->dbias)};
     for (size_t m = 0; m < M; m++) {
         row.dy = dg_rows_at(g->dy, m);
         row.xhat = dg_rows_at(g->op->xhat, m);
@@ -215,9 +218,9 @@ static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, si
         if (mask.p > 0)
             l->drop(dy, D, mask);
         if (op->ids[m] >= 0)
-            l->axpy(grad(g->dtable) + (size_t)op->ids[m] * D, dy, op->scale, D);
+            l->axpy(grad_of(g->dtable) + (size_t)op->ids[m] * D, dy, op->scale, D);
         if (g->dpositions)
-            l->axpy(grad(g->dpositions) + (size_t)op->pos[m] * D, dy, 1.0f, D);
+            l->axpy(grad_of(g->dpositions) + (size_t)op->pos[m] * D, dy, 1.0f, D);
     }
 }
 
@@ -236,6 +239,25 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
         sums->correct += row.correct;
     }
     sums->n += M;
+}
+
+static int output(struct dg_train *t, const struct dg_output *op, struct dg_rows x, size_t M,
+    struct dg_loss_sums *sums, struct dg_error *err)
+{
+    const bool grad = op->dx.buf;
+    const struct dg_output_rows rows = {.M = M,
+        .V = op->w->N,
+        .D = op->w->K,
+        .x = dg_rows_at(x, 0),
+        .ldx = x.ld,
+        .w = dg_weight_floats(op->w),
+        .target = op->target,
+        .epsilon = op->epsilon,
+        .scale = op->scale,
+        .dx = grad ? dg_rows_at(op->dx, 0) : NULL,
+        .lddx = op->dx.ld,
+        .dw = grad ? grad_of(op->dw) : NULL};
+    return dg_output_bf16_run(((struct cpu_train *)t)->output, &rows, sums, err);
 }
 
 static int block_new(struct dg_train *t, size_t n, float **out, struct dg_error *err)
@@ -289,22 +311,15 @@ static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
     loops_of(t)->adam(op, n);
 }
 
-static const struct dg_train_ops cpu_ops = {.loss_bytes = DG_LOSS_BYTES,
-    .guides = true,
-    .linear_backward = linear_backward,
-    .add_norm_backward = add_norm_backward,
-    .attention_backward = attention_backward,
-    .embed_backward = embed_backward,
-    .loss = loss,
-    .block_new = block_new,
-    .block_free = block_free,
-    .block_write = block_write,
-    .block_read = block_read,
-    .zero = zero,
-    .sum = sum,
-    .square_sum = square_sum,
-    .adam = adam,
-    .close = dg_cpu_train_close};
+#define CPU_OPS                                                                                    \
+    .loss_bytes = DG_LOSS_BYTES, .guides = true, .linear_backward = linear_backward,               \
+    .add_norm_backward = add_norm_backward, .attention_backward = attention_backward,              \
+    .embed_backward = embed_backward, .loss = loss, .block_new = block_new,                        \
+    .block_free = block_free, .block_write = block_write, .block_read = block_read, .zero = zero,  \
+    .sum = sum, .square_sum = square_sum, .adam = adam, .close = dg_cpu_train_close
+
+static const struct dg_train_ops cpu_ops = {CPU_OPS};
+static const struct dg_train_ops cpu_ops_bf16 = {CPU_OPS, .output = output};
 
 /* The loops that go with the backend's instruction set. */
 static const struct dg_loops *pick_loops(const struct dg_cpu *cpu)
@@ -329,10 +344,14 @@ static int take_products(struct cpu_train *t, struct dg_cpu *cpu, struct dg_erro
             "has AVX512_BF16; here it is %s",
             cpu->products == DG_F16 ? "fp16" : "bf16", cpu->name);
     t->gemm = cpu->products == DG_BF16 ? &dg_gemm_bf16 : &dg_gemm_fp32;
-    if (cpu->products == DG_BF16)
+    if (cpu->products == DG_BF16) {
+        t->base.ops = &cpu_ops_bf16;
         rc = dg_gemm_bf16_open(cpu->bf16, &t->bf16, err);
-    else
+        if (!rc)
+            rc = dg_output_bf16_open(cpu->bf16, t->loops, &t->output, err);
+    } else {
         dg_gemm_fp32_init();
+    }
     if (rc)
         return rc;
     dg_cpu_set_gemm(&cpu->base, t->gemm->forward, t->bf16);
@@ -363,6 +382,7 @@ void dg_cpu_train_close(struct dg_train *t)
     if (!cpu)
         return;
     dg_gemm_bf16_close(cpu->bf16);
+    dg_output_bf16_close(cpu->output);
     free(cpu->adds);
     free(cpu->scratch);
     free(cpu);
