@@ -15,6 +15,7 @@ struct dg_queue;
 struct dg_answer_cache;
 struct dg_executor;
 struct dg_feeder;
+struct dg_planner;
 struct dg_reload;
 
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
@@ -28,6 +29,7 @@ struct dg_app {
     struct dg_metrics *metrics;
     struct dg_answer_cache *cache; /* of answers; NULL: none */
     struct dg_feeder *feeder;      /* of batches and second hops */
+    struct dg_planner *planner;    /* threads for the work on texts */
     struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_reload *reload;
     struct dg_core_share share; /* of the cores, among the workers */

@@ -27,7 +27,7 @@ static const struct dg_field settings[] = {
     {"port", WHOLE(port, 0, 65535), .fallback = "8080",
         .help = "port to listen on; 0 takes a free one"},
     {"http_threads", WHOLE(http_threads, 1, 64), .fallback = "2",
-        .help = "threads that read requests and write answers"},
+        .help = "threads that read from sockets and write to them; as many work on short texts"},
     {"workers", WHOLE(workers, 0, 64), .fallback = "0",
         .help =
             "engines of each model on each device, one thread each; 0: one for each core, at most 4, and one on a GPU"},

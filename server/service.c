@@ -15,6 +15,7 @@
 #include "server/models/options.h"
 #include "server/models/reload.h"
 #include "server/request/feeder.h"
+#include "server/request/planner.h"
 #include "server/schedule/answer_cache.h"
 #include "server/schedule/queue.h"
 #include "server/schedule/worker.h"
@@ -178,6 +179,17 @@ static void reload_ends(void *arg)
     notify_ready(arg);
 }
 
+/* As many threads for short texts as read and write sockets; half as many for each line of long
+ * ones. */
+static int open_planner(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    const struct dg_planner_options o = {.short_threads = (uint32_t)c->http_threads,
+        .long_threads = (uint32_t)(c->http_threads + 1) / 2,
+        .max_seconds = (double)c->max_queue_ms / 1e3};
+    return dg_planner_open(&o, &s->app.planner, err);
+}
+
 int dg_service_open(struct dg_service *s, struct dg_error *err)
 {
     struct dg_server_config *c = &s->app.config;
@@ -220,6 +232,8 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_feeder_open(&s->app, &s->app.feeder, err);
     if (rc == DG_OK)
+        rc = open_planner(s, err);
+    if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, c->models, NULL, err);
@@ -243,6 +257,7 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_http_close(s->http);
     if (s->unix_bound)
         unlink(s->app.config.unix_socket);
+    dg_planner_close(s->app.planner);
     dg_executor_close(s->app.low);
     dg_executor_close(s->app.executor);
     dg_feeder_close(s->app.feeder);

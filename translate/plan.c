@@ -264,6 +264,7 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
         rc = plan_prefix(j, o->prefix, err);
     j->options.prefix = NULL; /* the caller's, and read by now */
     j->options.markup = NULL;
+    j->options.check = NULL;
     if (rc) {
         dg_job_free(j);
         return rc;

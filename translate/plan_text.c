@@ -62,6 +62,8 @@ static int plan_span(
     bool split = false;
     while (depth) {
         struct dg_span at = stack[--depth];
+        if (j->options.check && j->options.check(j->options.check_arg, err))
+            return err->code;
         struct dg_part *p = part_of(j, f, at, err);
         if (!p)
             return DG_ENOMEM;

@@ -62,6 +62,10 @@ struct dg_translate_options {
     const char *prefix;
     /* token limit of one sentence with </s>; 0 = 512 */
     uint32_t max_source;
+    /* NULL, or asked between sentences with check_arg: is planning worth going on with? Otherwise
+     * it ends with check's error */
+    int (*check)(const void *arg, struct dg_error *err);
+    const void *check_arg;
 };
 
 /* One text on its way. Sentences are engine work; everything else is kept for putting the answer

@@ -3,15 +3,20 @@
 #include "server/access/auth.h"
 #include "server/http/reply.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* What travels with an exchange. */
-struct visit {
+struct dg_visit {
+    atomic_uint refs; /* the exchange's, and of those who hold it */
+    pthread_mutex_t lock;
     const struct dg_route *route;
     struct dg_auth_key *key; /* that pays; NULL: none was needed, or it was refused */
     const char *shown;       /* in the log */
+    bool left;               /* guarded by lock, as the next two: its exchange is over */
     int64_t day, characters; /* taken from that day of its */
     bool told;               /* how many of these were answered: */
     int64_t answered;
@@ -61,7 +66,7 @@ static const char *message_of(enum dg_auth_verdict why, unsigned scope)
 }
 
 static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
-    const struct dg_gate_manner *manner, struct visit *v)
+    const struct dg_gate_manner *manner, struct dg_visit *v)
 {
     char own[DG_GATE_KEY];
     int64_t wait_s;
@@ -96,11 +101,13 @@ static bool is_owner(const struct dg_http_exchange *x)
 bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, const struct dg_route *route)
 {
-    struct visit *v = calloc(1, sizeof *v);
+    struct dg_visit *v = calloc(1, sizeof *v);
     if (!v) {
         refuse(x, 503, "overloaded", "no memory for a request");
         return false;
     }
+    atomic_init(&v->refs, 1);
+    pthread_mutex_init(&v->lock, NULL);
     v->route = route;
     v->shown = "-";
     dg_http_set_tag(x, v);
@@ -117,38 +124,59 @@ bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned sc
     return true;
 }
 
-int dg_gate_use(
-    struct dg_auth *auth, struct dg_http_exchange *x, int64_t characters, struct dg_error *err)
+struct dg_visit *dg_gate_hold(struct dg_http_exchange *x)
 {
-    struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
+    struct dg_visit *v = (struct dg_visit *)(uintptr_t)dg_http_tag(x);
+    if (v)
+        atomic_fetch_add(&v->refs, 1);
+    return v;
+}
+
+void dg_gate_release(struct dg_visit *v)
+{
+    if (!v || atomic_fetch_sub(&v->refs, 1) != 1)
+        return;
+    pthread_mutex_destroy(&v->lock);
+    free(v);
+}
+
+int dg_gate_use(struct dg_auth *auth, struct dg_visit *v, int64_t characters, struct dg_error *err)
+{
     int64_t day;
     if (!v || !v->key)
         return DG_OK;
-    if (dg_auth_use(auth, v->key, characters, &day) != DG_AUTH_OK)
-        return dg_error_set(err, DG_EQUOTA,
+    int rc = DG_OK;
+    pthread_mutex_lock(&v->lock);
+    if (v->left) {
+        rc = dg_error_set(err, DG_ECANCELED, "the request is over");
+    } else if (dg_auth_use(auth, v->key, characters, &day) != DG_AUTH_OK) {
+        rc = dg_error_set(err, DG_EQUOTA,
             "%lld characters are more than is left of the API key's %lld for today (UTC)",
             (long long)characters, (long long)dg_auth_daily_limit(auth, v->key));
-    v->day = day;
-    v->characters = characters;
-    return DG_OK;
+    } else {
+        v->day = day;
+        v->characters = characters;
+    }
+    pthread_mutex_unlock(&v->lock);
+    return rc;
 }
 
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x)
 {
-    const struct visit *v = dg_http_tag(x);
+    const struct dg_visit *v = dg_http_tag(x);
     return v ? v->route : NULL;
 }
 
 const char *dg_gate_key(const struct dg_http_exchange *x)
 {
-    const struct visit *v = dg_http_tag(x);
+    const struct dg_visit *v = dg_http_tag(x);
     return v ? v->shown : "-";
 }
 
 void dg_gate_usage(
     struct dg_auth *auth, const struct dg_http_exchange *x, int64_t *used, int64_t *limit)
 {
-    const struct visit *v = dg_http_tag(x);
+    const struct dg_visit *v = dg_http_tag(x);
     const bool key = auth && v && v->key;
     *used = key ? dg_auth_used(auth, v->key) : 0;
     *limit = key ? dg_auth_daily_limit(auth, v->key) : 0;
@@ -156,7 +184,7 @@ void dg_gate_usage(
 
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
 {
-    struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
+    struct dg_visit *v = (struct dg_visit *)(uintptr_t)dg_http_tag(x);
     if (!v)
         return;
     v->told = true;
@@ -164,7 +192,7 @@ void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
 }
 
 /* What the key pays for. A client that left before its answer got the work that it asked for. */
-static int64_t cost_of(const struct visit *v, int status)
+static int64_t cost_of(const struct dg_visit *v, int status)
 {
     if (status == 499)
         return v->characters;
@@ -175,12 +203,15 @@ static int64_t cost_of(const struct visit *v, int status)
 
 void dg_gate_leave(struct dg_auth *auth, struct dg_http_exchange *x, int status)
 {
-    struct visit *v = (struct visit *)(uintptr_t)dg_http_tag(x);
+    struct dg_visit *v = (struct dg_visit *)(uintptr_t)dg_http_tag(x);
     if (!v)
         return;
+    pthread_mutex_lock(&v->lock);
     int64_t too_much = v->characters - cost_of(v, status);
     if (v->key && too_much > 0)
         dg_auth_give_back(auth, v->key, v->day, too_much);
+    v->left = true;
+    pthread_mutex_unlock(&v->lock);
     dg_http_set_tag(x, NULL);
-    free(v);
+    dg_gate_release(v);
 }

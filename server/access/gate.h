@@ -27,10 +27,14 @@ struct dg_gate_manner {
  * 429, or as manner has it. */
 bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, const struct dg_route *route);
+/* What is known of an exchange's key, for other threads: held until it is released, and the
+ * exchange may be over by then. */
+struct dg_visit;
+struct dg_visit *dg_gate_hold(struct dg_http_exchange *x);
+void dg_gate_release(struct dg_visit *v); /* any thread; NULL is fine */
 /* So many characters are to be translated: take them from the key's day. Once. DG_EQUOTA: they do
- * not fit. */
-int dg_gate_use(
-    struct dg_auth *auth, struct dg_http_exchange *x, int64_t characters, struct dg_error *err);
+ * not fit. Any thread. */
+int dg_gate_use(struct dg_auth *auth, struct dg_visit *v, int64_t characters, struct dg_error *err);
 
 /* NULL: it had none. */
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);

@@ -78,11 +78,12 @@ struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed)
 /* The body's timeout_ms stands; else header X-Request-Timeout; else the limit. */
 static int read_timeout(struct dg_request *r, int64_t limit_ms, struct dg_error *err)
 {
-    const char *header = dg_http_header(r->x, "X-Request-Timeout");
     if (r->timeout_ms > 0)
         return DG_OK;
     r->timeout_ms = limit_ms;
-    return header ? dg_body_timeout_header(header, limit_ms, &r->timeout_ms, err) : DG_OK;
+    return r->timeout_header
+               ? dg_body_timeout_header(r->timeout_header, limit_ms, &r->timeout_ms, err)
+               : DG_OK;
 }
 
 /* Take the characters of the items that are well-formed from the key's day; those that are not
@@ -92,7 +93,7 @@ static int use_quota(const struct dg_request *r, struct dg_error *err)
     int64_t characters = 0;
     for (size_t i = 0; i < r->n; i++)
         characters += r->items[i].wrong ? 0 : (int64_t)r->items[i].characters;
-    return dg_gate_use(r->app->auth, r->x, characters, err);
+    return dg_gate_use(r->app->auth, r->visit, characters, err);
 }
 
 int dg_endpoint_read(const struct dg_endpoint *endpoint, struct dg_request *r, const char *body,
@@ -114,11 +115,38 @@ int dg_endpoint_read(const struct dg_endpoint *endpoint, struct dg_request *r, c
     return rc;
 }
 
+/* On a planner's thread. */
+static int read_body(struct dg_request *r, struct dg_error *err)
+{
+    const struct dg_endpoint *endpoint = r->reader;
+    const struct dg_http_request *request = dg_http_request(r->x);
+    struct dg_limits limits = dg_endpoint_limits(r->app, endpoint->kind.fed);
+    r->timeout_ms = 0;
+    int rc = endpoint->read
+                 ? endpoint->read(r, &limits, err)
+                 : dg_endpoint_read(endpoint, r, request->body, request->body_len, &limits, err);
+    if (rc == DG_OK)
+        rc = read_timeout(r, limits.timeout_ms, err);
+    if (rc == DG_OK && !endpoint->kind.at_once)
+        rc = use_quota(r, err);
+    if (rc == DG_OK && endpoint->kind.fed && r->wants_lines)
+        r->shape = DG_SHAPE_LINES;
+    return rc;
+}
+
+/* What is to be known of its headers, which are not there later. */
+static int take_headers(struct dg_request *r, struct dg_error *err)
+{
+    const char *timeout = dg_http_header(r->x, "X-Request-Timeout");
+    r->wants_lines = wants_lines(r->x);
+    r->timeout_header = timeout ? dg_arena_strdup(&r->arena, timeout) : NULL;
+    return timeout && !r->timeout_header ? dg_error_set(err, DG_ENOMEM, "no memory for a header")
+                                         : DG_OK;
+}
+
 void dg_endpoint_handle(
     struct dg_app *app, struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
 {
-    const struct dg_http_request *request = dg_http_request(x);
-    struct dg_limits limits = dg_endpoint_limits(app, endpoint->kind.fed);
     struct dg_request *r = NULL;
     struct dg_http_reply reply = {0};
     struct dg_error err = {0};
@@ -126,16 +154,11 @@ void dg_endpoint_handle(
         return;
     int rc = dg_request_open(app, x, &endpoint->kind, &r, &err);
     if (rc == DG_OK)
-        rc = endpoint->read
-                 ? endpoint->read(r, &limits, &err)
-                 : dg_endpoint_read(endpoint, r, request->body, request->body_len, &limits, &err);
-    if (rc == DG_OK)
-        rc = read_timeout(r, limits.timeout_ms, &err);
-    if (rc == DG_OK)
-        rc = use_quota(r, &err);
+        rc = take_headers(r, &err);
     if (rc == DG_OK) {
-        if (endpoint->kind.fed && wants_lines(x))
-            r->shape = DG_SHAPE_LINES;
+        r->read = read_body;
+        r->reader = endpoint;
+        r->timeout_ms = dg_endpoint_limits(app, endpoint->kind.fed).timeout_ms;
         dg_request_start_take(r);
         return;
     }

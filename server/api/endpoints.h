@@ -1,6 +1,7 @@
 /* The endpoints that translate or score: a row each of what its body has, how its texts are
  * planned and how its answer is written. What they have in common is request.h's. Another API's
- * dialect is a reader and a writer, and a row here. HTTP threads. */
+ * dialect is a reader and a writer, and a row here. Readers and writers run on planners' threads,
+ * the rest on HTTP threads. */
 #ifndef DG_SERVER_API_ENDPOINTS_H
 #define DG_SERVER_API_ENDPOINTS_H
 
@@ -21,6 +22,7 @@ extern const struct dg_endpoint dg_endpoint_batch;        /* POST /v1/batch */
 extern const struct dg_endpoint dg_endpoint_score;        /* POST /v1/score */
 extern const struct dg_endpoint dg_endpoint_alternatives; /* POST /v1/alternatives */
 extern const struct dg_endpoint dg_endpoint_attention;    /* POST /v1/attention */
+extern const struct dg_endpoint dg_endpoint_detect;       /* POST /v1/detect */
 
 /* For other routes with a body: is it JSON, are there models, is the client still there? False: it
  * was refused. And the limits of one request. */

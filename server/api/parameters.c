@@ -6,10 +6,9 @@
 #include <string.h>
 
 /* The media type, without parameters, in small letters. */
-static void media_type(const struct dg_http_exchange *x, char out[80])
+static void media_type(const char *type, char out[80])
 {
-    const char *type = dg_http_header(x, "Content-Type");
-    size_t n = type ? strcspn(type, "; \t") : 0;
+    size_t n = strcspn(type, "; \t");
     n = n < 79 ? n : 79;
     for (size_t i = 0; i < n; i++)
         out[i] = (char)(type[i] >= 'A' && type[i] <= 'Z' ? type[i] | 0x20 : type[i]);
@@ -41,7 +40,7 @@ int dg_parameters_read(
 {
     const struct dg_http_request *q = dg_http_request(x);
     char type[80];
-    media_type(x, type);
+    media_type(q->type, type);
     *form = !is_json(type);
     *out = NULL;
     if (!*form)

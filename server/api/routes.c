@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/api/detect.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/endpoints.h"
 #include "server/api/models.h"
@@ -36,11 +35,11 @@ static const struct dg_route table[] = {
     {"POST", "/v1/translate", NULL, &dg_endpoint_translate, NULL},
     {"POST", "/v1/batch", NULL, &dg_endpoint_batch, NULL},
     {"POST", "/v1/score", NULL, &dg_endpoint_score, NULL},
-    {"POST", "/v1/detect", dg_api_detect, NULL, NULL},
+    {"POST", "/v1/detect", NULL, &dg_endpoint_detect, NULL},
     {"POST", "/v1/alternatives", NULL, &dg_endpoint_alternatives, NULL},
     {"POST", "/v1/attention", NULL, &dg_endpoint_attention, NULL},
     {"POST", "/translate", NULL, &dg_libretranslate_translate, LT},
-    {"POST", "/detect", dg_libretranslate_detect, NULL, LT},
+    {"POST", "/detect", NULL, &dg_libretranslate_detect, LT},
     {"GET", "/languages", dg_libretranslate_languages, NULL, LT},
     {"GET", "/frontend/settings", dg_libretranslate_settings, NULL, LT},
     {"GET", "/health", dg_libretranslate_health, NULL, LT},

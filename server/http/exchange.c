@@ -89,6 +89,7 @@ void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd)
     x->http = cls;
     x->mhd = mhd;
     x->request.method = x->request.path = x->request.body = x->request.id = "";
+    x->request.type = "";
     x->request.query = x->query ? x->query : "";
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -182,7 +183,40 @@ void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later
 
 void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns)
 {
+    pthread_mutex_lock(&x->lock);
     x->due_ns = deadline_ns + GRACE_NS;
+    if (x->state == DG_LATER_SUSPENDED && x->connection)
+        dg_net_due(x->http->net, x->connection->id, x->due_ns);
+    pthread_mutex_unlock(&x->lock);
+}
+
+void dg_http_drop_body(struct dg_http_exchange *x)
+{
+    x->request.body = "";
+    dg_buffer_deinit(&x->body);
+    atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
+    x->reserved_bytes = 0;
+}
+
+/* The connection goes on with its thread. Lock held. */
+static void resume(struct dg_http_exchange *x)
+{
+    if (x->connection && !x->streaming)
+        dg_net_unwatch(x->http->net, x->connection->id);
+    MHD_resume_connection(x->mhd);
+}
+
+void dg_http_turn(struct dg_http_exchange *x, const struct dg_http_later *later)
+{
+    pthread_mutex_lock(&x->lock);
+    if (x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED) { /* not late */
+        x->later = later;
+        x->turned = true;
+        if (x->state == DG_LATER_SUSPENDED)
+            resume(x);
+        x->state = DG_LATER_RUNNING;
+    }
+    pthread_mutex_unlock(&x->lock);
 }
 
 /* The reference of whoever was to wake it. */
@@ -200,11 +234,8 @@ void dg_http_wake(struct dg_http_exchange *x)
     bool suspended = x->state == DG_LATER_SUSPENDED; /* where it is late, the reply is not ours */
     x->state = DG_LATER_WOKEN;
     x->poked = true;
-    if (suspended) {
-        if (x->connection && !x->streaming)
-            dg_net_unwatch(x->http->net, x->connection->id);
-        MHD_resume_connection(x->mhd);
-    }
+    if (suspended)
+        resume(x);
     pthread_mutex_unlock(&x->lock);
     drop_later(x);
 }
@@ -250,7 +281,7 @@ bool dg_exchange_is_late(struct dg_http_exchange *x)
     return late;
 }
 
-/* Be told when the client hangs up; true: it has already. */
+/* Be told when the client hangs up; true: it has already. Lock held. */
 static bool watch(struct dg_http_exchange *x)
 {
     return x->connection && !dg_net_watch(x->http->net, x->connection->id, x, x->due_ns);
@@ -260,7 +291,7 @@ bool dg_exchange_suspend(struct dg_http_exchange *x)
 {
     bool gone = false;
     pthread_mutex_lock(&x->lock);
-    bool wait = x->state == DG_LATER_RUNNING;
+    bool wait = x->state == DG_LATER_RUNNING && !x->turned;
     if (wait) {
         x->state = DG_LATER_SUSPENDED;
         MHD_suspend_connection(x->mhd);
@@ -283,25 +314,52 @@ enum MHD_Result dg_exchange_reply(struct dg_http_exchange *x)
     return dg_exchange_send(x);
 }
 
+static bool is_stream(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    bool yes = x->later->fill && !x->turned;
+    pthread_mutex_unlock(&x->lock);
+    return yes;
+}
+
+static void begin_stream(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    const struct dg_http_later *later = x->later;
+    x->streaming = true;
+    bool gone = watch(x);
+    pthread_mutex_unlock(&x->lock);
+    later->finish(x->later_arg, x);
+    if (gone)
+        dg_http_tell_gone(x);
+}
+
 /* The handler has returned. A reply that comes later is not waited for yet: without an answer the
  * library asks again at once, and then it has noted that there is nothing to read. Suspended before
  * that it would read first when it is resumed, and close without a reply where the client has shut
  * its sending side. */
 enum MHD_Result dg_exchange_settle(struct dg_http_exchange *x)
 {
-    if (x->later && x->replied) {
+    if (x->later_arg && x->replied) {
         drop_later(x); /* nobody will wake it */
         return dg_exchange_send(x);
     }
-    if (x->later && !x->later->fill)
+    if (x->later_arg && !is_stream(x))
         return MHD_YES;
-    if (x->later) {
-        x->streaming = true;
-        x->later->finish(x->later_arg, x);
-        if (watch(x))
-            dg_http_tell_gone(x);
-    }
+    if (x->later_arg)
+        begin_stream(x);
     return dg_exchange_reply(x);
+}
+
+bool dg_exchange_stream(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    bool begins = x->turned && !x->late;
+    x->turned = false;
+    pthread_mutex_unlock(&x->lock);
+    if (begins)
+        begin_stream(x);
+    return begins;
 }
 
 void dg_exchange_refuse(

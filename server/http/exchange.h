@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #define DG_HTTP_ID_BYTES 129
+#define DG_HTTP_TYPE_BYTES 129
 
 struct dg_http {
     struct dg_http_options o;
@@ -59,9 +60,9 @@ struct dg_http_exchange {
     const void *tag;
     const char *const (*headers)[2]; /* of every reply, see dg_http_set_headers; NULL: none */
     char id[DG_HTTP_ID_BYTES];
-    const struct dg_http_later *later;
-    void *later_arg;
-    uint64_t due_ns; /* its wake is late then; 0: never */
+    char type[DG_HTTP_TYPE_BYTES];
+    const struct dg_http_later *later; /* guarded by lock once the handler has returned */
+    void *later_arg;                   /* NULL: the reply does not come later */
     /* Streaming: bytes on their way, HTTP thread only. */
     struct dg_buffer out;
     size_t out_at;
@@ -71,6 +72,8 @@ struct dg_http_exchange {
     enum dg_later_state state; /* guarded by lock */
     bool late;                 /* guarded by lock: it was answered without its wake */
     bool told_gone;            /* guarded by lock */
+    bool turned;               /* guarded by lock: it is a stream, and not begun */
+    uint64_t due_ns;           /* guarded by lock: its wake is late then; 0: never */
     bool poked;                /* guarded by lock: there is something new to fill in */
 };
 
@@ -86,6 +89,8 @@ void dg_exchange_late(void *user);
 bool dg_exchange_is_late(struct dg_http_exchange *x);
 /* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
 bool dg_exchange_suspend(struct dg_http_exchange *x);
+/* Begin the stream that the reply has turned into. False: it is none. */
+bool dg_exchange_stream(struct dg_http_exchange *x);
 /* Hand a reply to the library: the one there is; the one that a handler must have given; what the
  * handler, which has returned, asked for. */
 enum MHD_Result dg_exchange_send(struct dg_http_exchange *x);

@@ -66,6 +66,10 @@ static enum MHD_Result on_headers(
     dg_request_id_choose(dg_http_header(x, "X-Request-Id"), http->id_seed,
         atomic_fetch_add(&http->next_id, 1), x->id, sizeof x->id);
     x->request.id = x->id;
+    const char *type = dg_http_header(x, "Content-Type");
+    if (type && strlen(type) < sizeof x->type)
+        strcpy(x->type, type);
+    x->request.type = x->type;
     MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
     const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
     if (fault) {
@@ -144,7 +148,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
             return MHD_YES;
         if (dg_exchange_is_late(x))
             dg_exchange_reply_late(x);
-        else
+        else if (!dg_exchange_stream(x))
             x->later->finish(x->later_arg, x);
         return dg_exchange_reply(x);
     }
@@ -176,7 +180,7 @@ static void on_completed(
         status = x->connection && dg_net_timed_out(http->net, x->connection->id) ? 408 : 499;
     if (x->streaming)
         dg_http_stream_end(x);
-    else if (x->later && !x->replied) /* the client reset before it was watched */
+    else if (x->later_arg && !x->replied) /* the client reset before it was watched */
         dg_http_tell_gone(x);
     if (x->connection)
         dg_net_phase(http->net, x->connection->id, DG_NET_IDLE);

@@ -21,6 +21,7 @@ struct dg_http_request {
     const char *query;         /* as it was sent, without "?"; "": there is none */
     const char *body;          /* [body_len]; not NUL-terminated text, never NULL */
     size_t body_len;
+    const char *type;    /* Content-Type; "": none, or a longer one than any there is */
     const char *id;      /* X-Request-Id: the client's when it is well-formed, else made here */
     uint64_t start_ns;   /* when the headers were complete */
     uint64_t handled_ns; /* when the body was complete */
@@ -132,8 +133,15 @@ void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later
 void dg_http_wake(struct dg_http_exchange *x);
 /* The wake is due by then (dg_clock_ns). Where it is a second late, the reply is 504 without it, by
  * the HTTP side's own clock and whatever holds up the work: gone is called, and the wake, which is
- * still due, comes to nothing. From within handle, after dg_http_later. */
+ * still due, comes to nothing. After dg_http_later. Any thread, before the wake. */
 void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns);
+/* The reply is to be a stream after all: from here on `later` counts, whose gone and drop are the
+ * same, and its finish is called soon. After a dg_http_later without fill. Any thread, once, before
+ * the wake. */
+void dg_http_turn(struct dg_http_exchange *x, const struct dg_http_later *later);
+/* The request's body is not needed any more: its memory is free for others. The one thread that
+ * looks at it, after dg_http_later and before the wake. */
+void dg_http_drop_body(struct dg_http_exchange *x);
 /* A stream has something to fill in. Any thread, before the wake. */
 void dg_http_poke(struct dg_http_exchange *x);
 

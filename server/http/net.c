@@ -108,6 +108,15 @@ bool dg_net_watch(struct dg_net *net, uint64_t id, void *user, uint64_t due_ns)
     return there;
 }
 
+void dg_net_due(struct dg_net *net, uint64_t id, uint64_t due_ns)
+{
+    pthread_mutex_lock(&net->lock);
+    struct dg_net_slot *s = dg_net_find(net, id);
+    if (s)
+        s->due_ns = due_ns;
+    pthread_mutex_unlock(&net->lock);
+}
+
 bool dg_net_gone(struct dg_net *net, uint64_t id)
 {
     pthread_mutex_lock(&net->lock);

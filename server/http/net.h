@@ -72,6 +72,8 @@ void dg_net_phase(struct dg_net *net, uint64_t id, enum dg_net_phase phase);
 /* Call gone(user) once if the client hangs up, or late(user) once if due_ns (0: never) passes,
  * before dg_net_unwatch; one of them. False: it has hung up already. */
 bool dg_net_watch(struct dg_net *net, uint64_t id, void *user, uint64_t due_ns);
+/* It is due by then instead. */
+void dg_net_due(struct dg_net *net, uint64_t id, uint64_t due_ns);
 void dg_net_unwatch(struct dg_net *net, uint64_t id);
 
 /* Has the client hung up? */

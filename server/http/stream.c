@@ -94,7 +94,7 @@ void dg_http_poke(struct dg_http_exchange *x)
 {
     pthread_mutex_lock(&x->lock);
     x->poked = true;
-    if (x->state == DG_LATER_SUSPENDED) {
+    if (x->state == DG_LATER_SUSPENDED && x->streaming) {
         x->state = DG_LATER_RUNNING;
         MHD_resume_connection(x->mhd);
     }
@@ -106,9 +106,10 @@ void dg_http_tell_gone(struct dg_http_exchange *x)
     pthread_mutex_lock(&x->lock);
     bool tell = x->state != DG_LATER_WOKEN && !x->told_gone;
     x->told_gone = true;
+    const struct dg_http_later *later = x->later;
     pthread_mutex_unlock(&x->lock);
     if (tell)
-        x->later->gone(x->later_arg);
+        later->gone(x->later_arg);
 }
 
 void dg_http_stream_end(struct dg_http_exchange *x)

@@ -1,18 +1,17 @@
-/* DESIGN. One work on the executor does it all, so that an item is planned, put in, ended and
- * written by one thread at a time; others only add to two lists under the lock (requests that
- * arrived, items whose task is over), take lines out, and post the work. So the lock guards no call
- * into another module. While anything is under way it looks at least every TICK: a queue that has
- * room again does not say so.
+/* DESIGN. One work on the executor does it all but planning, so that an item is put in, ended and
+ * written by one thread at a time; others only add to lists under the lock (requests that arrived,
+ * items that are planned, items whose task is over), take lines out, and post the work. So the lock
+ * guards no call into another module. While an item is planned it is the planner's. While anything
+ * is under way it looks at least every TICK: a queue that has room again does not say so.
  *
  * The request of an item that is not fed may be freed as soon as it was woken. */
-#include "server/request/feeder.h"
+#include "server/request/feeder_internal.h"
 
 #include "base/clock.h"
 #include "server/config.h"
 #include "server/metrics.h"
 #include "server/schedule/queue.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,19 +20,6 @@
 #define LINES_BYTES 65536      /* written and not yet taken: above, no more items are begun */
 #define STARTS 32              /* items begun before looking at what has finished */
 #define INTERACTIVE_ENTRIES 64 /* waiting: above, an interactive request that is fed waits */
-
-struct dg_feeder {
-    struct dg_app *app;
-    struct dg_work work;
-    pthread_mutex_t lock;
-    /* guarded by lock */
-    struct dg_request *arrived;
-    struct dg_item *over, **over_end; /* first come first */
-    size_t n_requests;
-    /* The work's own. */
-    struct dg_request *requests;
-    struct dg_item *between, **between_end; /* planned for a second hop, first come first */
-};
 
 /* ---- from other threads ---- */
 
@@ -127,7 +113,7 @@ static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *e
     if (!r->kind->fed) {
         if (err->code != DG_OK)
             r->err = *err;
-        dg_http_wake(r->x);
+        dg_request_over(r);
         return;
     }
     bool gone = atomic_load(&r->ended) == DG_TASK_GONE; /* nobody will read it */
@@ -154,26 +140,32 @@ static void settle_ended(struct dg_feeder *f, struct dg_item *item)
 
 /* ---- the way ---- */
 
-/* Nobody waits for what would be planned now. */
-static bool stopped(struct dg_feeder *f, struct dg_error *err)
-{
-    return dg_queue_stopped(f->app->queue) &&
-           dg_error_set(err, DG_ECANCELED, "the server is stopping") != DG_OK;
-}
-
 /* A hop is over: that was the item, unless another model is to go on. */
 static void hop_over(struct dg_feeder *f, struct dg_item *item)
 {
+    item->running = false;
+    if (!dg_item_goes_on(item) || atomic_load(&item->request->ended) != DG_TASK_OK) {
+        settle_ended(f, item);
+    } else {
+        dg_feeder_plan_next(item);
+    }
+}
+
+/* What the planner made of an item: it is ready for the queue, or over. */
+static void take_planned(struct dg_feeder *f, struct dg_item *item)
+{
     struct dg_request *r = item->request;
     struct dg_error err = {0};
-    item->running = false;
-    if (!dg_item_goes_on(item) || atomic_load(&r->ended) != DG_TASK_OK) {
-        settle_ended(f, item);
-    } else if (stopped(f, &err) || dg_item_plan_next(item, &err) != DG_OK) {
+    bool first = r->ahead == item, failed = dg_feeder_planned_take(item, &err) != DG_OK;
+    if (failed || (first && r->cut)) {
+        if (first)
+            r->ahead = NULL;
         settle(f, item, &err);
+    } else if (first) {
+        r->ahead_planned = true;
     } else {
         if (r->stream) /* some sentences may be answered already */
-            dg_http_poke(r->x);
+            dg_request_news(r);
         item->next = NULL;
         *f->between_end = item;
         f->between_end = &item->next;
@@ -222,27 +214,34 @@ static bool has_room(struct dg_feeder *f, const struct dg_request *r)
     return load.entries < INTERACTIVE_ENTRIES;
 }
 
-/* Begin the request's next item. False: the queue has no room. */
+/* Go on with the request's next item, if it can. False: it cannot now. */
 static bool start_next(struct dg_feeder *f, struct dg_request *r)
 {
-    struct dg_item *item = &r->items[r->n_started];
     struct dg_error err = {0};
-    if (!item->wrong && !stopped(f, &err) && item->n_hops == 0)
-        dg_item_plan(item, &err);
-    if (item->wrong || err.code != DG_OK) {
-        r->n_started++;
-        settle(f, item, &err);
+    struct dg_item *item = r->ahead;
+    if (!item) {
+        item = &r->items[r->n_started++];
+        if (item->wrong) {
+            settle(f, item, &err);
+        } else {
+            r->ahead = item;
+            r->ahead_planned = false;
+            dg_feeder_plan(item);
+        }
         return true;
     }
-    if (!has_room(f, r) || !submit(f, item))
+    if (!r->ahead_planned || !has_room(f, r))
         return false;
-    r->n_started++;
-    return true;
+    r->ahead = NULL; /* the item may be over once it was submitted */
+    if (submit(f, item))
+        return true;
+    r->ahead = item;
+    return false;
 }
 
 static bool may_start(struct dg_feeder *f, struct dg_request *r)
 {
-    if (r->cut || r->n_started == r->n)
+    if (r->cut || (r->n_started == r->n && !r->ahead))
         return false;
     if (r->shape != DG_SHAPE_LINES)
         return true;
@@ -268,6 +267,16 @@ static bool start_some(struct dg_feeder *f)
     return started >= STARTS;
 }
 
+/* What is planned now, and will not be once that is noticed, comes by take_planned. */
+static void cut_ahead(struct dg_feeder *f, struct dg_request *r)
+{
+    struct dg_item *item = r->ahead;
+    if (!item || (!r->ahead_planned && !dg_feeder_plan_cancel(item)))
+        return;
+    r->ahead = NULL;
+    settle_ended(f, item);
+}
+
 /* Requests that have ended early: end what runs, and settle what was not begun. */
 static void cut_some(struct dg_feeder *f)
 {
@@ -282,6 +291,7 @@ static void cut_some(struct dg_feeder *f)
                     f->app->queue, dg_item_hop(&r->items[i])->task, (enum dg_outcome)why);
         while (r->n_started < r->n)
             settle_ended(f, &r->items[r->n_started++]);
+        cut_ahead(f, r);
     }
 }
 
@@ -298,18 +308,20 @@ static void retire(struct dg_feeder *f)
         pthread_mutex_lock(&f->lock);
         f->n_requests--;
         pthread_mutex_unlock(&f->lock);
-        dg_http_wake(r->x);
+        dg_request_over(r);
     }
 }
 
-/* Take what has come; the items that are over. */
-static struct dg_item *receive(struct dg_feeder *f)
+/* Take what has come: requests, and items that are planned or over. */
+static void receive(struct dg_feeder *f, struct dg_item **planned_items, struct dg_item **over)
 {
     pthread_mutex_lock(&f->lock);
-    struct dg_item *over = f->over;
     struct dg_request *arrived = f->arrived;
-    f->over = NULL;
+    *over = f->over;
+    *planned_items = f->planned;
+    f->over = f->planned = NULL;
     f->over_end = &f->over;
+    f->planned_end = &f->planned;
     f->arrived = NULL;
     pthread_mutex_unlock(&f->lock);
     while (arrived) {
@@ -318,13 +330,17 @@ static struct dg_item *receive(struct dg_feeder *f)
         r->next = f->requests;
         f->requests = r;
     }
-    return over;
 }
 
 static void feed(void *arg)
 {
     struct dg_feeder *f = arg;
-    struct dg_item *over = receive(f), *item;
+    struct dg_item *over, *ready, *item;
+    receive(f, &ready, &over);
+    while ((item = ready) != NULL) {
+        ready = item->next;
+        take_planned(f, item);
+    }
     while ((item = over) != NULL) {
         over = item->next;
         hop_over(f, item);
@@ -346,6 +362,7 @@ int dg_feeder_open(struct dg_app *app, struct dg_feeder **out, struct dg_error *
     f->app = app;
     f->work = (struct dg_work){.run = feed, .arg = f};
     f->over_end = &f->over;
+    f->planned_end = &f->planned;
     f->between_end = &f->between;
     pthread_mutex_init(&f->lock, NULL);
     *out = f;

@@ -1,7 +1,8 @@
-/* What requests need besides the HTTP threads and the workers: items of fed requests are planned
- * and put into the queue as it has room for them, one of each request in turn, so that such a
- * request need not fit into the queue; second hops are planned and put in; answers of fed items are
- * written as they come. Runs on an executor. Any thread. */
+/* What requests need besides the HTTP threads and the workers: items of fed requests are put into
+ * the queue as it has room for them, one of each request in turn, so that such a request need not
+ * fit into the queue; second hops are put in; answers of fed items are written as they come. Runs
+ * on an executor; the planner's threads plan for it (planner.h), one item of a request at a time.
+ * Any thread. */
 #ifndef DG_SERVER_REQUEST_FEEDER_H
 #define DG_SERVER_REQUEST_FEEDER_H
 

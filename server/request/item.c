@@ -65,6 +65,11 @@ static int plan_text(const struct dg_item *item, size_t i, struct dg_hop *hop,
                       : dg_job_plan(t, text->s, text->len, o, &hop->jobs[i], err);
 }
 
+static int check_request(const void *request, struct dg_error *err)
+{
+    return dg_request_check(request, err);
+}
+
 /* Jobs and a task for one hop, from the request's texts or from the answers of the hop before. */
 static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
 {
@@ -80,6 +85,8 @@ static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", item->n_texts);
     int rc = dg_request_options_plan(&options, hop->model, hop->pair, &o, err);
     o.same_language = item->same_language;
+    o.check = check_request;
+    o.check_arg = r;
     for (size_t i = 0; i < item->n_texts && rc == DG_OK; i++) {
         struct dg_text text = item->texts[i];
         if (at > 0)
@@ -116,7 +123,9 @@ int dg_item_plan_next(struct dg_item *item, struct dg_error *err)
 {
     size_t at = atomic_load(&item->at);
     struct dg_hop *hop = &item->hops[at];
-    int rc = DG_OK;
+    int rc = dg_request_check(item->request, err);
+    if (rc != DG_OK)
+        return rc;
     hop->read = calloc(item->n_texts, sizeof *hop->read);
     if (!hop->read)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", item->n_texts);
@@ -162,6 +171,14 @@ int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, stru
     if (rc == DG_OK && item->n_hops > 1)
         rc = dg_pivot_answers_map(&item->hops[0].read[i], arena, out, err);
     return rc;
+}
+
+size_t dg_item_bytes(const struct dg_item *item)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < item->n_texts; i++)
+        n += item->texts[i].len;
+    return n;
 }
 
 static void release_hop(struct dg_hop *hop, size_t n_texts)

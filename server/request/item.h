@@ -49,7 +49,9 @@ struct dg_item {
     atomic_size_t at;                /* the hop under way. Any thread may read it */
     bool running;                    /* fed: in the queue or with a worker */
     bool answered;                   /* the last hop is over, and well */
-    struct dg_work work;             /* of a kind with `work` */
+    struct dg_work work;             /* of a kind with `work`; fed: planning */
+    bool unplanned;                  /* for the feeder: it could not be planned, */
+    struct dg_error *failed;         /* and why, malloc'd; NULL: memory was out */
     struct dg_item *next;            /* of a list of the feeder's */
     struct dg_buffer answer;         /* once it is over */
 };
@@ -69,6 +71,8 @@ int dg_item_outcome(const struct dg_item *item, struct dg_error *err);
 int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_answers *out,
     struct dg_error *err);
 
+/* Bytes of its texts, or of those that the hop to come reads. */
+size_t dg_item_bytes(const struct dg_item *item);
 /* The hop under way, and the last one. */
 struct dg_hop *dg_item_hop(struct dg_item *item);
 const struct dg_hop *dg_item_last_hop(const struct dg_item *item);

@@ -1,11 +1,10 @@
 #include "server/request/request.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "server/access/gate.h"
-#include "server/http/reply.h"
-#include "server/metrics.h"
 #include "server/request/feeder.h"
+#include "server/request/planner.h"
+#include "server/request/steps.h"
 #include "server/request/stream.h"
 #include "server/schedule/queue.h"
 
@@ -38,9 +37,16 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     r->kind = kind;
     r->app = app;
     r->x = x;
+    r->visit = x ? dg_gate_hold(x) : NULL;
+    r->bytes = x ? dg_http_request(x)->body_len : 0;
     dg_arena_init(&r->arena, 0);
+    pthread_mutex_init(&r->lock, NULL);
     atomic_init(&r->refs, 1);
+    atomic_init(&r->to_come, 2);
     r->late = (struct dg_work){.run = late, .arg = r};
+    r->reading = (struct dg_work){.run = dg_request_read, .arg = r};
+    r->planning = (struct dg_work){.run = dg_request_plan, .arg = r};
+    r->writing = (struct dg_work){.run = dg_request_write, .arg = r};
     *out = r;
     return DG_OK;
 }
@@ -57,16 +63,29 @@ int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err)
     return DG_OK;
 }
 
+void dg_request_release(struct dg_request *r)
+{
+    pthread_mutex_lock(&r->lock); /* whoever ends it early looks at its task */
+    r->released = true;
+    pthread_mutex_unlock(&r->lock);
+    for (size_t i = 0; i < r->n; i++)
+        dg_item_release(&r->items[i]);
+    dg_json_free(r->body);
+    r->body = NULL;
+}
+
 static void unref(struct dg_request *r)
 {
     if (atomic_fetch_sub(&r->refs, 1) != 1)
         return;
-    for (size_t i = 0; i < r->n; i++)
-        dg_item_release(&r->items[i]);
+    dg_request_release(r);
     dg_stream_free(r->stream);
     dg_buffer_deinit(&r->lines);
-    dg_json_free(r->body);
+    dg_buffer_deinit(&r->events);
+    dg_buffer_deinit(&r->reply);
     dg_arena_deinit(&r->arena);
+    dg_gate_release(r->visit);
+    pthread_mutex_destroy(&r->lock);
     if (r->kind->work)
         atomic_fetch_sub(&r->app->works, 1);
     free(r);
@@ -91,27 +110,51 @@ static void late(void *arg)
     unref(r);
 }
 
-void dg_request_end(struct dg_request *r, enum dg_outcome why)
+/* Its text waits for a thread: it is not looked at any more. */
+static bool end_waiting(struct dg_request *r)
 {
-    int running = DG_TASK_OK;
-    if (!atomic_compare_exchange_strong(&r->ended, &running, (int)why))
-        return;
-    if (r->kind->fed)
+    struct dg_planner *p = r->app->planner;
+    struct dg_error err = {0};
+    if (!dg_planner_cancel(p, DG_STEP_READ, r->bytes, &r->reading) &&
+        !dg_planner_cancel(p, DG_STEP_PLAN, r->bytes, &r->planning))
+        return false;
+    dg_request_check(r, &err);
+    dg_request_fail(r, &err);
+    return true;
+}
+
+void dg_request_tell(struct dg_request *r)
+{
+    enum dg_outcome why = (enum dg_outcome)atomic_load(&r->ended);
+    pthread_mutex_lock(&r->lock);
+    if (!atomic_load(&r->prepared) || r->released)
+        ; /* planning asks now and then; afterwards nothing is to be ended */
+    else if (r->kind->fed)
         dg_feeder_poke(r->app->feeder);
     else if (!r->kind->work)
         dg_queue_cancel(r->app->queue, dg_item_hop(r->items)->task, why);
     else if (dg_executor_cancel(r->app->low, &r->items->work))
-        dg_http_wake(r->x);
+        dg_request_over(r);
+    pthread_mutex_unlock(&r->lock);
 }
 
-static void gone(void *arg)
+void dg_request_end(struct dg_request *r, enum dg_outcome why)
 {
-    dg_request_end(arg, DG_TASK_GONE);
+    int running = DG_TASK_OK;
+    if (atomic_compare_exchange_strong(&r->ended, &running, (int)why) && !end_waiting(r))
+        dg_request_tell(r);
 }
 
-static void drop(void *arg)
+int dg_request_check(const struct dg_request *r, struct dg_error *err)
 {
-    dg_request_free(arg);
+    switch ((enum dg_outcome)atomic_load(&r->ended)) {
+    case DG_TASK_OK: break;
+    case DG_TASK_LATE: return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
+    default: return dg_error_set(err, DG_ECANCELED, "the client closed its connection");
+    }
+    return dg_queue_stopped(r->app->queue)
+               ? dg_error_set(err, DG_ECANCELED, "the server is stopping")
+               : DG_OK;
 }
 
 /* ---- an item's way ---- */
@@ -125,14 +168,32 @@ static void item_over(void *arg)
     if (r->kind->fed || goes_on)
         dg_feeder_over(r->app->feeder, item);
     else
-        dg_http_wake(r->x);
+        dg_request_over(r);
 }
 
+/* The caller touches r no more, unless nobody else is at work on what is to be written: so it may
+ * be freed as soon as DG_OVER was said. */
+static void tell_news(struct dg_request *r, unsigned what)
+{
+    if (atomic_fetch_add(&r->news, what) == 0)
+        dg_planner_post(r->app->planner, DG_STEP_WRITE, r->bytes, &r->writing);
+}
+
+void dg_request_news(struct dg_request *r)
+{
+    tell_news(r, 1);
+}
+
+/* A sentence of a stream has its answer. */
 static void progress(void *arg, size_t entry)
 {
-    const struct dg_item *item = arg;
     (void)entry;
-    dg_http_poke(item->request->x);
+    dg_request_news(((const struct dg_item *)arg)->request);
+}
+
+void dg_request_over(struct dg_request *r)
+{
+    tell_news(r, DG_OVER);
 }
 
 int dg_request_submit(struct dg_item *item, struct dg_error *err)
@@ -149,235 +210,58 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     return DG_OK;
 }
 
-/* An item's own work, on the low-priority thread. */
-static void work(void *arg)
-{
-    struct dg_item *item = arg;
-    struct dg_request *r = item->request;
-    if (dg_queue_stopped(r->app->queue))
-        dg_error_set(&r->err, DG_ECANCELED, "the server is stopping");
-    else if (atomic_load(&r->ended) == DG_TASK_OK)
-        item->answered = r->kind->work(item, &r->err) == DG_OK;
-    dg_http_wake(r->x);
-}
-
-/* ---- the answer ---- */
-
-static void log_failure(const struct dg_request *r, const struct dg_error *err)
-{
-    if (err->code == DG_EINTERNAL || err->code == DG_EIO || err->code == DG_ENOMEM)
-        dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"", dg_http_request(r->x)->id,
-            err->message);
-}
-
-int dg_request_settle(struct dg_item *item, struct dg_error *err)
-{
-    struct dg_request *r = item->request;
-    struct dg_arena arena;
-    uint64_t begin = dg_clock_ns();
-    dg_arena_init(&arena, 0);
-    if (err->code == DG_OK && dg_item_outcome(item, err) == DG_OK && r->kind->write)
-        r->kind->write(item, &arena, err);
-    if (err->code == DG_OK && item->answer.failed)
-        dg_error_set(err, DG_ENOMEM, "no memory for an answer");
-    dg_arena_deinit(&arena);
-    if (err->code == DG_OK) {
-        r->answered += (int64_t)item->characters;
-        dg_metrics_observe(r->app->metrics, DG_TIME_STAGE, DG_STAGE_DETOKENIZE,
-            (double)(dg_clock_ns() - begin) / 1e9);
-    } else {
-        log_failure(r, err);
-    }
-    return err->code;
-}
-
-/* ---- the reply ---- */
-
-static double ms(uint64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
-/* Browsers' developer tools show these; durations in milliseconds. */
-static void add_timing(const struct dg_request *r, struct dg_http_reply *reply)
-{
-    uint64_t start = dg_http_request(r->x)->handled_ns, queue = 0, encode = 0, engine = 0;
-    const struct dg_item *item = r->items;
-    if (r->kind->fed || r->kind->work) {
-        dg_http_reply_header(reply, "Server-Timing", "total;dur=%.2f", ms(dg_clock_ns() - start));
-        return;
-    }
-    for (size_t i = 0; i < item->n_hops; i++) {
-        const struct dg_task *t = item->hops[i].task;
-        queue += t->queue_ns;
-        encode += t->encode_ns;
-        if (t->last_finished_ns > t->first_admitted_ns)
-            engine += t->last_finished_ns - t->first_admitted_ns;
-    }
-    dg_http_reply_header(reply, "Server-Timing",
-        "plan;dur=%.2f, queue;dur=%.2f, encode;dur=%.2f, decode;dur=%.2f, total;dur=%.2f",
-        ms(r->planned_ns - start), ms(queue), ms(encode), ms(engine > encode ? engine - encode : 0),
-        ms(dg_clock_ns() - start));
-}
-
-/* Of each model that had a part in it, in order; of a fed request that would be one an item. */
-static void add_version(const struct dg_request *r, struct dg_http_reply *reply)
-{
-    const char *version[DG_HOPS_MAX];
-    const struct dg_item *item = r->items;
-    if (r->kind->fed || item->same_language)
-        return;
-    for (size_t i = 0; i < item->n_hops; i++)
-        version[i] = dg_bundle_version(dg_translator_bundle(item->hops[i].model->translator));
-    if (item->n_hops == 1)
-        dg_http_reply_header(reply, "X-Model-Version", "%s", version[0]);
-    else
-        dg_http_reply_header(reply, "X-Model-Version", "%s, %s", version[0], version[1]);
-}
-
-/* All items are over. */
-static void finish_whole(void *arg, struct dg_http_exchange *x)
-{
-    struct dg_request *r = arg;
-    struct dg_http_reply reply = {.status = 200, .content_type = "application/json"};
-    struct dg_error err = {0};
-    struct dg_buffer whole, *body = &whole;
-    bool client_gone = atomic_load(&r->ended) == DG_TASK_GONE;
-    dg_buffer_init(&whole);
-    if (!r->kind->fed) {
-        body = &r->items->answer;
-        if (!client_gone || r->items->answered)
-            dg_request_settle(r->items, &err);
-    } else if (!client_gone) {
-        if (r->kind->write_whole(r, &whole, &err) == DG_OK)
-            dg_gate_answered(x, r->answered);
-    }
-    if (err.code == DG_OK && body->failed)
-        dg_error_set(&err, DG_ENOMEM, "no memory for the answers");
-    if (client_gone && (r->kind->fed || !r->items->answered)) {
-        dg_reply_client_gone(&reply);
-    } else if (err.code != DG_OK) {
-        r->kind->fail(&reply, &err);
-    } else {
-        reply.body = dg_buffer_take(body, &reply.body_len);
-        add_timing(r, &reply);
-    }
-    add_version(r, &reply);
-    dg_http_reply_take(x, &reply);
-    dg_buffer_deinit(&whole);
-}
-
-/* Events or lines begin: what comes is not known yet. */
-static void begin(void *arg, struct dg_http_exchange *x)
-{
-    const struct dg_request *r = arg;
-    struct dg_http_reply reply = {.status = 200, .content_type = "application/x-ndjson"};
-    if (r->shape == DG_SHAPE_EVENTS) {
-        reply.content_type = "text/event-stream";
-        dg_http_reply_header(&reply, "Cache-Control", "no-store");
-    }
-    dg_http_reply_header(&reply, "X-Accel-Buffering", "no"); /* nginx would hold them back */
-    add_version(r, &reply);
-    dg_http_reply_take(x, &reply);
-}
-
-static void fill_events(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out)
-{
-    struct dg_request *r = arg;
-    struct dg_item *item = r->items;
-    struct dg_error err = {0};
-    if (dg_stream_show(r->stream, item, r->kind->write_sentence, out) && !r->shown) {
-        r->shown = true;
-        dg_metrics_observe(r->app->metrics, DG_TIME_FIRST, 0,
-            (double)(dg_clock_ns() - dg_http_request(x)->handled_ns) / 1e9);
-    }
-    if (!last)
-        return;
-    if (dg_request_settle(item, &err) != DG_OK) {
-        dg_http_set_outcome(x, dg_reply_status(&err));
-        dg_gate_answered(x, (int64_t)dg_stream_characters(r->stream));
-    }
-    r->kind->write_end(item, err.code != DG_OK ? &err : NULL, out);
-}
-
-/* The deadline passed a second ago, and the engine does not let go: the last event says so. */
-static void fill_late(void *arg, struct dg_http_exchange *x, struct dg_buffer *out)
-{
-    struct dg_request *r = arg;
-    struct dg_error err = {0};
-    dg_error_set(&err, DG_ETIMEOUT, "the request's deadline passed");
-    r->kind->write_end(r->items, &err, out);
-    dg_http_set_outcome(x, dg_reply_status(&err));
-    dg_gate_answered(x, (int64_t)dg_stream_characters(r->stream));
-}
-
-static void fill_lines(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out)
-{
-    struct dg_request *r = arg;
-    dg_feeder_take_lines(r->app->feeder, r, out);
-    if (last)
-        dg_gate_answered(x, r->answered);
-}
-
 /* ---- the start ---- */
 
-/* It cannot be taken: reply at once. Where the queue would not have it, there is room again when
- * what waits now is done. */
-static void refuse(const struct dg_request *r, const struct dg_error *err)
+/* The first admission: before anything of its texts is looked at. What is planned item by item, or
+ * not at all, waits for nothing but to be read, and bodies have a bound of their own. */
+static int admit(struct dg_request *r, struct dg_error *err)
 {
-    struct dg_http_reply reply = {0};
-    struct dg_queue_load load;
-    r->kind->fail(&reply, err);
-    if (err->code == DG_EAGAIN && !r->kind->fed && !r->kind->work) {
-        dg_queue_load(r->app->queue, &load);
-        dg_reply_retry_after(&reply, (int64_t)load.seconds + 1);
-    }
-    dg_http_reply_take(r->x, &reply);
-}
-
-/* All is there to begin with, or the reply says why not; then it may be freed already. */
-static int run(struct dg_request *r, struct dg_error *err)
-{
-    if (r->kind->fed)
-        return dg_feeder_add(r->app->feeder, r, err);
-    if (!r->kind->work)
-        return dg_request_submit(r->items, err);
-    r->items->work = (struct dg_work){.run = work, .arg = r->items};
-    return dg_executor_post(r->app->low, &r->items->work)
-               ? DG_OK
-               : dg_error_set(err, DG_EAGAIN, "%d requests of this kind are waiting already",
-                     DG_MAX_LOW_WAITING);
+    struct dg_planner *p = r->app->planner;
+    if (r->kind->fed || r->kind->at_once)
+        return DG_OK;
+    bool queued = !r->kind->work && !r->app->cache;
+    int rc = queued ? dg_queue_check(r->app->queue, dg_planner_tokens(p, r->bytes), err) : DG_OK;
+    if (rc == DG_OK)
+        rc = dg_planner_admit(p, r->bytes, err);
+    atomic_store(&r->waits, rc == DG_OK);
+    return rc;
 }
 
 void dg_request_start_take(struct dg_request *r)
 {
-    static const struct dg_http_later later[] = {
-        [DG_SHAPE_WHOLE] = {.finish = finish_whole, .gone = gone, .drop = drop},
-        [DG_SHAPE_EVENTS] =
-            {.finish = begin, .gone = gone, .drop = drop, .fill = fill_events, .late = fill_late},
-        [DG_SHAPE_LINES] = {.finish = begin, .gone = gone, .drop = drop, .fill = fill_lines}};
     struct dg_error err = {0};
-    int rc = DG_OK;
-    r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
-    if (r->shape == DG_SHAPE_EVENTS)
-        rc = dg_stream_open(&r->stream, &err);
-    if (rc == DG_OK && !r->kind->fed)
-        rc = dg_item_plan(r->items, &err);
-    r->planned_ns = dg_clock_ns();
-    if (rc != DG_OK) {
-        refuse(r, &err);
+    struct dg_http_reply reply = {0};
+    if (admit(r, &err) != DG_OK) {
+        dg_request_refuse(r, &err, &reply);
+        dg_http_reply_take(r->x, &reply);
         dg_request_free(r);
         return;
     }
-    if (!r->kind->fed && !r->kind->work && r->items->n_hops == 1) {
-        dg_json_free(r->body); /* all that was read is in the jobs now */
-        r->body = NULL;
-    }
-    dg_http_later(r->x, &later[r->shape], r); /* before it runs: it may be over at once */
+    r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
+    /* Before anything runs: it may be over at once. */
+    dg_http_later(r->x, &dg_request_later[DG_SHAPE_WHOLE], r);
     dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? PARTS_NS : 0));
     atomic_fetch_add(&r->refs, 1);
     dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
-    rc = run(r, &err);
-    if (rc != DG_OK)
-        refuse(r, &err);
+    dg_planner_post(r->app->planner, DG_STEP_READ, r->bytes, &r->reading);
+}
+
+void dg_request_waited(struct dg_request *r, uint64_t took_ns, size_t tokens)
+{
+    if (atomic_exchange(&r->waits, false))
+        dg_planner_planned(r->app->planner, r->bytes, took_ns, tokens);
+}
+
+void dg_request_arrive(struct dg_request *r)
+{
+    if (atomic_fetch_sub(&r->to_come, 1) == 1)
+        dg_http_wake(r->x);
+}
+
+void dg_request_fail(struct dg_request *r, const struct dg_error *err)
+{
+    dg_request_waited(r, 0, 0);
+    r->failed = *err;
+    dg_request_release(r);
+    dg_http_wake(r->x);
 }

@@ -3,11 +3,12 @@
  * plan an item, and a writer (struct dg_request_kind). Here are, once each, the deadline, the
  * cancellation, the memory and the reply. Knows no dialect of JSON.
  *
- *   open -> (reader) -> start -> items: plan -> queue -> ... -> over -> (writer) -> reply
+ *   open -> start -> (reader) -> items: plan -> queue -> ... -> over -> (writer) -> reply
  *
- * A request that is not fed enters the queue whole or is refused; the HTTP thread plans it. The
- * items of a fed one are planned and put in by the feeder, as there is room. HTTP threads, except
- * as said. */
+ * HTTP threads open and start it, and reply. All work on its texts is done by the planner's threads
+ * (planner.h), one step of a request at a time: its body is read, its item planned, its answer
+ * written. A request that is not fed enters the queue whole or is refused. The items of a fed one
+ * are put in by the feeder, as there is room. */
 #ifndef DG_SERVER_REQUEST_REQUEST_H
 #define DG_SERVER_REQUEST_REQUEST_H
 
@@ -18,10 +19,15 @@
 #include "server/request/item.h"
 #include "server/schedule/batcher.h"
 
+#include <pthread.h>
+
 #define DG_MAX_LOW_WAITING 8 /* works that may wait for the low-priority thread */
 
 struct dg_stream;
 struct dg_streamed;
+struct dg_visit;
+
+#define DG_OVER (1u << 31)
 
 enum dg_request_shape { DG_SHAPE_WHOLE, DG_SHAPE_EVENTS, DG_SHAPE_LINES };
 
@@ -34,6 +40,7 @@ struct dg_usage {
 struct dg_request_kind {
     bool may_pivot; /* through a third language */
     bool fed;       /* each item enters the queue by itself, as there is room */
+    bool at_once;   /* needs no model: written as soon as it is read */
     /* Plan one text of an item for a model; NULL: it is to be translated. */
     int (*plan)(const struct dg_item *item, size_t text, const struct dg_translator *t,
         const struct dg_text *read, const struct dg_translate_options *o, struct dg_job **out,
@@ -60,6 +67,14 @@ struct dg_request {
     const struct dg_request_kind *kind;
     struct dg_app *app;
     struct dg_http_exchange *x;
+    struct dg_visit *visit; /* held; NULL: of nobody, in tests */
+    /* How it is read: fill in what follows from the exchange's body, or say what is wrong with it.
+     * A planner's thread. */
+    int (*read)(struct dg_request *r, struct dg_error *err);
+    const void *reader;         /* read's own */
+    const char *timeout_header; /* X-Request-Timeout, or NULL; the arena's */
+    bool wants_lines;           /* by its header Accept */
+    size_t bytes;               /* of the body */
     /* What was read; arrays are the arena's. */
     struct dg_arena arena;
     struct dg_json *body;  /* what texts and strings are borrowed from */
@@ -71,7 +86,13 @@ struct dg_request {
     int64_t timeout_ms;
     /* Its way. */
     uint64_t deadline_ns, planned_ns;
-    struct dg_work late;      /* posted for the deadline */
+    struct dg_work reading, planning, writing; /* the planner's */
+    struct dg_work late;                       /* posted for the deadline */
+    uint64_t work_ns;                          /* so long it was read and planned */
+    atomic_bool waits;                         /* the planner counts its bytes */
+    atomic_bool prepared;     /* its first item's task is there for others to see */
+    atomic_uint news;         /* to be written: sentences, DG_OVER: nothing else is to come */
+    atomic_int to_come;       /* of its start and its end: after both it is woken */
     atomic_int ended;         /* enum dg_outcome: why it is to end early. Any thread */
     atomic_uint refs;         /* the exchange's, and late's while it is posted */
     struct dg_error err;      /* why its item failed; fed: the writer's */
@@ -79,10 +100,21 @@ struct dg_request {
     bool shown;               /* a sentence of it */
     struct dg_usage usage;    /* of all items that were answered */
     int64_t answered;         /* characters of these, as they count for a key */
+    /* The reply, once written: a body, or (failed.code != DG_OK) what it says instead. */
+    struct dg_buffer reply;
+    struct dg_error failed;
+    char timing[200], version[200]; /* headers; "": none */
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    bool released;           /* items and their tasks are gone */
+    struct dg_buffer events; /* written and not taken */
+    int64_t streamed;        /* characters of the sentences in them and before */
     /* The feeder's: see feeder.c. */
     struct dg_request *next;
     size_t n_started, n_over;
     bool cut;
+    struct dg_item *ahead; /* begun, and not in the queue yet */
+    bool ahead_planned;
     struct dg_buffer lines;
 };
 
@@ -93,16 +125,23 @@ void dg_request_free(struct dg_request *r); /* not started; NULL is fine */
 /* For readers: n zeroed items. DG_ENOMEM. */
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
 
-/* It was read: plan it, queue it and reply, now or later. The request is taken over. */
+/* Its body has come: admit it by its size, have it read, and reply, now or later. read and
+ * timeout_ms (the latest that there may be) are set. The request is taken over. HTTP thread. */
 void dg_request_start_take(struct dg_request *r);
 
 /* End it early, if it has not ended: the client is gone, or it is late. Any thread. */
 void dg_request_end(struct dg_request *r, enum dg_outcome why);
+/* Is work on its texts worth going on with? DG_ECANCELED or DG_ETIMEOUT: it has ended. */
+int dg_request_check(const struct dg_request *r, struct dg_error *err);
 /* Put an item's task into the queue; done is called when it is over. DG_EAGAIN: no room. Any
  * thread. */
 int dg_request_submit(struct dg_item *item, struct dg_error *err);
+/* There is something new to be shown of a stream. Any thread, before it is over. */
+void dg_request_news(struct dg_request *r);
+/* Nothing but writing is left of it: have that done, and reply. Any thread, once. */
+void dg_request_over(struct dg_request *r);
 /* Write what came of an item into its answer, and count it. DG_OK: an answer; else it is an error,
- * which only fed items write. HTTP thread or feeder. */
+ * which only fed items write. A planner's thread, or the feeder. */
 int dg_request_settle(struct dg_item *item, struct dg_error *err);
 
 #endif

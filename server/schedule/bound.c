@@ -56,3 +56,24 @@ int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, stru
                      "%.1f s of work are waiting, %.1f more would be over the limit of %g",
                      b.seconds, more, q->o.max_seconds);
 }
+
+int dg_queue_check(struct dg_queue *q, size_t tokens, struct dg_error *err)
+{
+    int rc = DG_OK;
+    if (dg_queue_stopped(q))
+        return dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    pthread_mutex_lock(&q->lock);
+    struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE);
+    pthread_mutex_unlock(&q->lock);
+    double more = (double)tokens / 2;
+    if (b.tokens > 0 && q->o.max_tokens > 0 && (double)b.tokens + more > (double)q->o.max_tokens)
+        rc = dg_error_set(err, DG_EAGAIN,
+            "%llu tokens are waiting, about %zu more would be over the limit of %zu",
+            (unsigned long long)b.tokens, tokens, q->o.max_tokens);
+    more *= b.tokens > 0 ? b.seconds / (double)b.tokens : 0;
+    if (b.tokens > 0 && q->o.max_tokens == 0 && b.seconds + more > q->o.max_seconds)
+        rc = dg_error_set(err, DG_EAGAIN,
+            "%.1f s of work are waiting, about %.1f more would be over the limit of %g", b.seconds,
+            2 * more, q->o.max_seconds);
+    return rc;
+}

@@ -32,6 +32,10 @@ void dg_queue_close(struct dg_queue *q); /* NULL is fine; must be empty */
  * DG_ECANCELED: stopped. After a failure nothing was taken and done will not be called. */
 int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err);
 
+/* Would an interactive request of about so many tokens be refused now? For a first look, before its
+ * text is planned: only what is over the bound at half of that is. DG_EAGAIN, DG_ECANCELED. */
+int dg_queue_check(struct dg_queue *q, size_t tokens, struct dg_error *err);
+
 /* End t early: what waits is dropped now, what is live by the workers at their next step. */
 void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outcome);
 

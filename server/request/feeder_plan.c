@@ -1,0 +1,72 @@
+/* The feeder's items while they are planned: planners' threads. */
+#include "server/request/feeder_internal.h"
+#include "server/request/planner.h"
+
+#include <stdlib.h>
+
+/* An item was planned, or could not be. */
+static void give_back(struct dg_item *item, const struct dg_error *err)
+{
+    struct dg_feeder *f = item->request->app->feeder;
+    item->unplanned = err->code != DG_OK;
+    item->failed = item->unplanned ? malloc(sizeof *item->failed) : NULL;
+    if (item->failed)
+        *item->failed = *err;
+    pthread_mutex_lock(&f->lock);
+    item->next = NULL;
+    *f->planned_end = item;
+    f->planned_end = &item->next;
+    pthread_mutex_unlock(&f->lock);
+    dg_feeder_poke(f);
+}
+
+int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err)
+{
+    if (!item->unplanned)
+        return DG_OK;
+    if (item->failed)
+        *err = *item->failed;
+    else
+        dg_error_set(err, DG_ENOMEM, "no memory for an item");
+    free(item->failed);
+    item->failed = NULL;
+    return err->code;
+}
+
+static void plan_first(void *arg)
+{
+    struct dg_item *item = arg;
+    struct dg_error err = {0};
+    if (dg_request_check(item->request, &err) == DG_OK)
+        dg_item_plan(item, &err);
+    give_back(item, &err);
+}
+
+static void plan_next(void *arg)
+{
+    struct dg_error err = {0};
+    dg_item_plan_next(arg, &err);
+    give_back(arg, &err);
+}
+
+static void post(struct dg_item *item, void (*how)(void *item))
+{
+    item->work = (struct dg_work){.run = how, .arg = item};
+    dg_planner_post(item->request->app->planner, DG_STEP_PLAN, dg_item_bytes(item), &item->work);
+}
+
+void dg_feeder_plan(struct dg_item *item)
+{
+    post(item, plan_first);
+}
+
+void dg_feeder_plan_next(struct dg_item *item)
+{
+    post(item, plan_next);
+}
+
+bool dg_feeder_plan_cancel(struct dg_item *item)
+{
+    return dg_planner_cancel(
+        item->request->app->planner, DG_STEP_PLAN, dg_item_bytes(item), &item->work);
+}

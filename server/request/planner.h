@@ -1,0 +1,58 @@
+/* Threads for the work on texts: request bodies are read, texts planned and answers written there,
+ * so that HTTP threads only move bytes. Three lines, each with threads of its own, so that short
+ * texts wait for no long one: short ones from the first to the last; long ones' bodies and answers,
+ * which take milliseconds; the planning of long ones, which may take seconds.
+ *
+ * The first admission. What waits to be planned is bounded in bytes, by the time that the last ones
+ * took: a body is refused for what waits before it, and nothing in it has been looked at by then.
+ * Any thread. */
+#ifndef DG_SERVER_REQUEST_PLANNER_H
+#define DG_SERVER_REQUEST_PLANNER_H
+
+#include "base/executor.h"
+
+#include <stddef.h>
+
+struct dg_planner;
+
+#define DG_SHORT_BYTES 4096 /* of a short text, or a body of short texts */
+
+struct dg_planner_options {
+    /* for short texts, and for each line of long ones */
+    uint32_t short_threads, long_threads;
+    /* most that a text may wait to be planned, by the speed of late */
+    double max_seconds;
+};
+
+/* What is to be done with a text. */
+enum dg_planner_step { DG_STEP_READ, DG_STEP_PLAN, DG_STEP_WRITE };
+
+int dg_planner_open(
+    const struct dg_planner_options *options, struct dg_planner **out, struct dg_error *err);
+/* Waits for what runs; what waits is not called. NULL is fine. */
+void dg_planner_close(struct dg_planner *p);
+
+/* A body of so many bytes has come. DG_EAGAIN: too much waits before it. DG_OK: it counts as
+ * waiting until dg_planner_planned. */
+int dg_planner_admit(struct dg_planner *p, size_t bytes, struct dg_error *err);
+/* It waits no more. took_ns: a thread has worked for so long to read and plan it; 0: it was given
+ * up, and says nothing of the speed. tokens: what it came to, if planned. */
+void dg_planner_planned(struct dg_planner *p, size_t bytes, uint64_t took_ns, size_t tokens);
+/* What bytes come to, by what came of late; 0 until something is known. */
+size_t dg_planner_tokens(struct dg_planner *p, size_t bytes);
+
+/* Run w soon, as a step for a text of so many bytes. False: closed. */
+bool dg_planner_post(
+    struct dg_planner *p, enum dg_planner_step step, size_t bytes, struct dg_work *w);
+/* True: w, posted so, waited and will not be called. */
+bool dg_planner_cancel(
+    struct dg_planner *p, enum dg_planner_step step, size_t bytes, struct dg_work *w);
+
+struct dg_planner_load {
+    /* bytes that wait to be planned, and for how long */
+    size_t short_bytes, long_bytes;
+    double short_seconds, long_seconds;
+};
+void dg_planner_load(struct dg_planner *p, struct dg_planner_load *out);
+
+#endif

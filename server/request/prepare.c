@@ -1,0 +1,129 @@
+/* What is done with a request before anything of it is translated: its body is read, its item
+ * planned and put into the queue. Planners' threads. */
+#include "server/request/steps.h"
+
+#include "base/clock.h"
+#include "server/request/feeder.h"
+#include "server/request/planner.h"
+#include "server/request/stream.h"
+
+#define MS_NS 1000000ull
+/* What a fed request has done by its deadline is worth this wait. */
+#define PARTS_NS 10000000000ull
+
+/* An item's own work, on the low-priority thread. */
+static void work(void *arg)
+{
+    struct dg_item *item = arg;
+    struct dg_request *r = item->request;
+    if (dg_request_check(r, &r->err) == DG_OK)
+        item->answered = r->kind->work(item, &r->err) == DG_OK;
+    dg_request_over(r);
+}
+
+static int run(struct dg_request *r, struct dg_error *err)
+{
+    if (r->kind->fed)
+        return dg_feeder_add(r->app->feeder, r, err);
+    if (!r->kind->work)
+        return dg_request_submit(r->items, err);
+    return dg_executor_post(r->app->low, &r->items->work)
+               ? DG_OK
+               : dg_error_set(err, DG_EAGAIN, "%d requests of this kind are waiting already",
+                     DG_MAX_LOW_WAITING);
+}
+
+/* All is there for it to run: it begins, and so does its reply where that is a stream. */
+static void start(struct dg_request *r)
+{
+    struct dg_error err = {0};
+    r->planned_ns = dg_clock_ns();
+    if (r->kind->work)
+        r->items->work = (struct dg_work){.run = work, .arg = r->items};
+    if (r->shape == DG_SHAPE_EVENTS)
+        dg_request_say_version(r);
+    atomic_store(&r->prepared, true);
+    if (run(r, &err) != DG_OK) {
+        dg_request_fail(r, &err);
+        return;
+    }
+    if (atomic_load(&r->ended) != DG_TASK_OK) /* perhaps before there was anything to end */
+        dg_request_tell(r);
+    if (r->shape != DG_SHAPE_WHOLE)
+        dg_http_turn(r->x, &dg_request_later[r->shape]);
+    dg_request_arrive(r);
+}
+
+static size_t count_tokens(const struct dg_request *r)
+{
+    const struct dg_task *t = dg_item_hop(r->items)->task;
+    size_t n = 0;
+    for (size_t i = 0; t && i < t->n_entries; i++)
+        n += t->entries[i].source_tokens;
+    return n;
+}
+
+void dg_request_plan(void *request)
+{
+    struct dg_request *r = request;
+    struct dg_error err = {0};
+    uint64_t begin = dg_clock_ns();
+    int rc = dg_request_check(r, &err);
+    if (rc == DG_OK)
+        rc = dg_item_plan(r->items, &err);
+    if (rc != DG_OK) {
+        dg_request_waited(r, r->work_ns + dg_clock_ns() - begin, 0);
+        dg_request_fail(r, &err);
+        return;
+    }
+    dg_request_waited(r, r->work_ns + dg_clock_ns() - begin, count_tokens(r));
+    if (!r->kind->work && r->items->n_hops == 1) {
+        dg_json_free(r->body); /* all that was read is in the jobs now */
+        r->body = NULL;
+    }
+    start(r);
+}
+
+/* Its deadline is known now, which is no later than the one it had. */
+static void set_deadline(struct dg_request *r)
+{
+    r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
+    dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? PARTS_NS : 0));
+    dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
+}
+
+static int read_body(struct dg_request *r, struct dg_error *err)
+{
+    int rc = dg_request_check(r, err);
+    if (rc == DG_OK)
+        rc = r->read(r, err);
+    dg_http_drop_body(r->x); /* what was read of it is the request's */
+    if (rc != DG_OK)
+        return rc;
+    set_deadline(r);
+    return r->shape == DG_SHAPE_EVENTS ? dg_stream_open(&r->stream, err) : DG_OK;
+}
+
+void dg_request_read(void *request)
+{
+    struct dg_request *r = request;
+    struct dg_error err = {0};
+    uint64_t begin = dg_clock_ns();
+    int rc = read_body(r, &err);
+    r->work_ns = dg_clock_ns() - begin;
+    if (rc != DG_OK) {
+        dg_request_fail(r, &err);
+    } else if (r->kind->fed) {
+        dg_request_waited(r, 0, 0);
+        start(r);
+    } else if (r->kind->at_once) {
+        dg_request_waited(r, 0, 0);
+        r->items->answered = true;
+        dg_request_over(r);
+        dg_request_arrive(r);
+    } else if (r->bytes <= DG_SHORT_BYTES) {
+        dg_request_plan(r);
+    } else {
+        dg_planner_post(r->app->planner, DG_STEP_PLAN, r->bytes, &r->planning);
+    }
+}

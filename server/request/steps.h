@@ -1,0 +1,33 @@
+/* The steps of a request (request.h): private to server/request/. */
+#ifndef DG_SERVER_REQUEST_STEPS_H
+#define DG_SERVER_REQUEST_STEPS_H
+
+#include "server/request/request.h"
+
+/* The planner's works on a struct dg_request: read its body, and go on to plan it; plan its item,
+ * and put it into the queue; write its answer, or of events what there is so far. */
+void dg_request_read(void *request);
+void dg_request_plan(void *request);
+void dg_request_write(void *request);
+
+/* It failed before anything was under way. A planner's thread, or whoever cancelled its work. */
+void dg_request_fail(struct dg_request *r, const struct dg_error *err);
+/* It has ended early, and what runs of it, if it does by now, is to end, too. */
+void dg_request_tell(struct dg_request *r);
+/* Its bytes wait no longer; took_ns and tokens as dg_planner_planned has them. */
+void dg_request_waited(struct dg_request *r, uint64_t took_ns, size_t tokens);
+/* Its start is over, or its end: the last of the two wakes it, and it may be freed. */
+void dg_request_arrive(struct dg_request *r);
+/* Note the versions of the models that have a part in it, in order; of a fed request that would be
+ * one an item. */
+void dg_request_say_version(struct dg_request *r);
+/* Free what is needed no more once the answer is written. */
+void dg_request_release(struct dg_request *r);
+
+/* How HTTP threads answer a request of each shape; a whole one, too, until its shape is known. */
+extern const struct dg_http_later dg_request_later[3];
+/* The reply that is an error. */
+void dg_request_refuse(
+    const struct dg_request *r, const struct dg_error *err, struct dg_http_reply *reply);
+
+#endif

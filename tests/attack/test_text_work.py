@@ -1,0 +1,126 @@
+"""Texts that cost a great deal before anybody translates them: U+FDFA, which NFKC makes 18 characters, and texts without
+a sentence's end. They are worked on beside the threads that read and write sockets, and one at a time."""
+import json
+import math
+import os
+import sys
+import threading
+import time
+
+import requests
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
+
+from conftest import PATIENCE, Server  # noqa: E402
+from conftest import models  # noqa: E402,F401  (a fixture)
+
+GROWS = "\ufdfa"
+LONG = ["--max-characters", "200000", "--max-sentences", "100000", "--max-batch-characters", "2000000", "--max-body-bytes",
+        "8000000"]
+SECONDS = 5
+
+
+def body_of(text, **more):
+    """Three bytes a character, not the six of an escape."""
+    return json.dumps(dict({"text": text, "source": "en", "target": "de"}, **more), ensure_ascii=False).encode()
+
+
+def post(server, path, data):
+    return requests.post(server.url(path), data=data, headers={"Content-Type": "application/json"}, timeout=PATIENCE)
+
+
+class Posting:
+    """n clients that post the same again and again; how often each status came."""
+
+    def __init__(self, server, path, data, n):
+        self.server, self.path, self.data = server, path, data
+        self.statuses, self.lock, self.stop = {}, threading.Lock(), threading.Event()
+        self.threads = [threading.Thread(target=self.go_on) for _ in range(n)]
+
+    def go_on(self):
+        while not self.stop.is_set():
+            status = post(self.server, self.path, self.data).status_code
+            with self.lock:
+                self.statuses[status] = self.statuses.get(status, 0) + 1
+            time.sleep(0.02)
+
+    def __enter__(self):
+        for t in self.threads:
+            t.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        for t in self.threads:
+            t.join(PATIENCE)
+
+
+def latencies(server, paths, seconds):
+    """Of the server's answers, one connection, ascending."""
+    took = []
+    session = requests.Session()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for path in paths:
+            start = time.monotonic()
+            assert session.get(server.url(path), timeout=PATIENCE).status_code == 200
+            took.append(time.monotonic() - start)
+        time.sleep(0.005)
+    return sorted(took)
+
+
+def p99(sorted_seconds):
+    return sorted_seconds[math.ceil(0.99 * len(sorted_seconds)) - 1]
+
+
+def check_probes(models, flags, path, data, n):  # noqa: F811
+    """While n clients post data the server's probes answer within 50 ms, or five times what those of a server that
+    nobody attacks take meanwhile: the machine may be busy."""
+    with Server(models, *flags) as quiet, Server(models, *flags) as server, Posting(server, path, data, n) as posting:
+        time.sleep(0.3)
+        beside = []
+        watch = threading.Thread(target=lambda: beside.extend(latencies(quiet, ["/livez", "/metrics"], SECONDS)))
+        watch.start()
+        took = latencies(server, ["/livez", "/metrics"], SECONDS)
+        watch.join(PATIENCE)
+        posting.stop.set()
+    print(path, "p50 %.1f ms, p99 %.1f ms; a quiet server's p99 %.1f ms; %s" %
+          (took[len(took) // 2] * 1e3, p99(took) * 1e3, p99(beside) * 1e3, posting.statuses))
+    assert p99(took) <= max(0.05, 5 * p99(beside))
+    assert set(posting.statuses) <= {200, 413, 503, 504}
+
+
+def test_growing_texts_hold_up_no_probe(models):  # noqa: F811
+    check_probes(models, [], "/v1/translate", body_of(GROWS * 10000), 4)
+
+
+def test_long_texts_hold_up_no_probe(models):  # noqa: F811
+    check_probes(models, LONG, "/v1/translate", body_of("\u4e16" * 200000), 8)
+
+
+def test_long_growing_texts_hold_up_no_probe(models):  # noqa: F811
+    for path, data in (("/v1/translate", body_of(GROWS * 200000)), ("/v1/detect", json.dumps({"text": GROWS * 200000}))):
+        check_probes(models, LONG, path, data, 8)
+
+
+def test_a_batch_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
+    items = [{"text": ("\u4e16\u754c %d " % i) * 10000, "source": "en", "target": "de"} for i in range(20)]
+    data = json.dumps({"items": items, "timeout_ms": 500}, ensure_ascii=False).encode()
+    with Server(models, *LONG) as server:
+        start = time.monotonic()
+        reply = post(server, "/v1/batch", data)
+        took = time.monotonic() - start
+        assert reply.status_code == 200
+        outcomes = [item.get("error", {}).get("code") for item in reply.json()["items"]]
+        assert "timeout" in outcomes
+    print("answered after %.2f s" % took)
+    assert took < 2
+
+
+def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
+    with Server(models, *LONG) as server:
+        start = time.monotonic()
+        reply = post(server, "/v1/translate", body_of(("A sentence. " + GROWS * 100 + ". ") * 1700, timeout_ms=200))
+        took = time.monotonic() - start
+    print("answered after %.2f s" % took)
+    assert reply.status_code == 504 and took < 1
