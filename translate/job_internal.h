@@ -103,6 +103,10 @@ struct dg_job {
 
 /* One more part of bytes begin..end; NULL: no memory. */
 struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err);
+/* Encode s[n] into p's text and tokens; then p->ids = tag? tokens </s>?, from n of these. */
+int dg_part_encode(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
+    struct dg_part *p, struct dg_error *err);
+int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err);
 /* Encode s[n], which the model sees of p, or mark p as copied; DG_EAGAIN: it is over the token
  * limit. */
 int dg_part_plan(

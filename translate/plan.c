@@ -1,7 +1,5 @@
 /* Text -> sentences -> ids (hops 3 and 4 of ARCHITECTURE.md). */
-#include "text/letter_case.h"
 #include "text/utf8.h"
-#include "translate/capitals.h"
 #include "translate/job_internal.h"
 
 #include <stdlib.h>
@@ -71,104 +69,6 @@ struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct d
     return p;
 }
 
-/* ids = tag? tokens </s>?, from n given ids. */
-static int frame_ids(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err)
-{
-    const struct dg_config *c = dg_model_config(j->t->model);
-    p->ids = dg_arena_array(&j->arena, n + 2, sizeof *p->ids);
-    if (!p->ids)
-        return DG_JOB_NO_MEMORY(err);
-    p->tagged = j->tag != NULL;
-    if (p->tagged)
-        p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, j->tag);
-    for (size_t i = 0; i < n; i++)
-        p->ids[p->n_ids++] = p->tokens[i].id;
-    if (c->source_eos)
-        p->ids[p->n_ids++] = c->eos;
-    return 0;
-}
-
-/* *s[*n] (malloc'd) as ordinary words. */
-static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error *err)
-{
-    struct dg_buffer words;
-    dg_buffer_init(&words);
-    int rc = dg_capitals_read(j->t->source, j->language, *s, *n, &words, err);
-    if (!rc && words.failed)
-        rc = DG_JOB_NO_MEMORY(err);
-    if (!rc) {
-        free(*s);
-        *s = dg_buffer_take(&words, n);
-    }
-    dg_buffer_deinit(&words);
-    return rc;
-}
-
-/* Encode bytes begin..end of the text; tokens stay with the job. */
-static int encode_span(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
-    size_t n, struct dg_part *p, struct dg_error *err)
-{
-    char *nfc = NULL;
-    struct dg_token *tokens = NULL;
-    size_t nfc_len, count;
-    int rc = dg_utf8_nfc(s, n, &nfc, &nfc_len, err);
-    if (!rc && p->capitals)
-        rc = read_capitals(j, &nfc, &nfc_len, err);
-    if (rc || (rc = dg_tokenizer_encode(tokenizer, nfc, nfc_len, &tokens, &count, err)))
-        goto out;
-    p->text = dg_arena_strndup(&j->arena, nfc, nfc_len);
-    p->tokens = dg_arena_array(&j->arena, count, sizeof *tokens);
-    p->n_tokens = count;
-    if (!p->text || !p->tokens) {
-        rc = DG_JOB_NO_MEMORY(err);
-        goto out;
-    }
-    if (count)
-        memcpy(p->tokens, tokens, count * sizeof *tokens);
-out:
-    free(nfc);
-    free(tokens);
-    return rc;
-}
-
-bool dg_job_answer_is_free(const struct dg_job *j)
-{
-    return !j->options.prefix;
-}
-
-/* Any letter outside what stays as it is? */
-static bool has_words(const struct dg_part *p, const char *s, size_t n)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < p->n_marks; i++) {
-        const struct dg_mark *mark = &p->marks[i];
-        if (mark->kind != DG_MARK_PROTECTED)
-            continue;
-        if (dg_utf8_has_letter(s + at, mark->at - at))
-            return true;
-        at = mark->at + mark->len;
-    }
-    return dg_utf8_has_letter(s + at, n - at);
-}
-
-int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
-{
-    uint32_t frame = (j->tag ? 1u : 0u) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
-    if (!has_words(p, s, n)) {
-        p->copied = true;
-        return 0;
-    }
-    p->capitals = dg_job_answer_is_free(j) && dg_text_in_capitals(s, n) &&
-                  dg_bundle_capitals_as_words(j->t->bundle);
-    int rc = encode_span(j, j->t->source, s, n, p, err);
-    if (rc)
-        return rc;
-    if (p->n_tokens + frame > j->options.max_source)
-        return DG_EAGAIN;
-    p->copied = p->n_tokens == 0;
-    return frame_ids(j, p, p->n_tokens, err);
-}
-
 /* Tokens with white space between: one part, ids looked up. */
 static int plan_tokens(struct dg_job *j, struct dg_error *err)
 {
@@ -190,7 +90,7 @@ static int plan_tokens(struct dg_job *j, struct dg_error *err)
         t->begin = (uint32_t)(w - s);
         t->end = t->begin + (uint32_t)strlen(w);
     }
-    int rc = frame_ids(j, p, p->n_tokens, err);
+    int rc = dg_part_frame(j, p, p->n_tokens, err);
     if (!rc && p->n_ids > j->options.max_source)
         rc = dg_error_field(err, DG_ELIMIT, "text", "%u tokens are over the limit of %u", p->n_ids,
             j->options.max_source);
@@ -273,6 +173,16 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
+/* For texts that are not split: before the tokenizer sees them. */
+static int check_bytes(
+    const struct dg_translate_options *o, size_t n, const char *field, struct dg_error *err)
+{
+    if (n <= DG_ENCODE_BYTES || o->tokens)
+        return 0;
+    return dg_error_field(err, DG_ELIMIT, field,
+        "%s has %zu bytes, one sentence may have at most %d", field, n, DG_ENCODE_BYTES);
+}
+
 /* The target's ids with </s>. */
 static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg_error *err)
 {
@@ -292,7 +202,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
             j->forced[j->n_forced++] = id;
         }
     } else {
-        int rc = encode_span(j, j->t->target, target, n, &p, err);
+        int rc = dg_part_encode(j, j->t->target, target, n, &p, err);
         if (rc)
             return rc;
         most = p.n_tokens + 1;
@@ -317,15 +227,19 @@ int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t 
     int rc = check_text(t, source, n_source, o->tokens, "text", err);
     if (!rc)
         rc = check_text(t, target, n_target, o->tokens, "translation", err);
+    if (!rc)
+        rc = check_bytes(o, n_source, "text", err);
+    if (!rc)
+        rc = check_bytes(o, n_target, "translation", err);
     if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
         return rc;
     if (o->tokens) {
         rc = plan_tokens(j, err);
     } else {
         struct dg_part *p = dg_part_new(j, 0, n_source, err);
-        rc = p ? encode_span(j, t->source, source, n_source, p, err) : DG_ENOMEM;
+        rc = p ? dg_part_encode(j, t->source, source, n_source, p, err) : DG_ENOMEM;
         if (!rc)
-            rc = frame_ids(j, p, p->n_tokens, err);
+            rc = dg_part_frame(j, p, p->n_tokens, err);
         if (!rc && p->n_ids > j->options.max_source)
             rc = dg_error_field(err, DG_ELIMIT, "text", "%u tokens are over the limit of %u",
                 p->n_ids, j->options.max_source);

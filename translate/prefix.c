@@ -204,6 +204,9 @@ int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const 
         return dg_error_field(err, DG_EINVAL, FIELD, "%s", why.message);
     if (tokens)
         return plan_tokens(t, arena, text, n, out, err);
+    if (n > DG_ENCODE_BYTES)
+        return dg_error_field(err, DG_ELIMIT, FIELD, "%s has %zu bytes, it may have at most %d",
+            FIELD, n, DG_ENCODE_BYTES);
     int rc = encode(t, arena, text, n, out, err);
     bool blank = out->n > 0 && ends_blank(text, n);
     if (rc || (rc = measure(t, out, blank, err)))

@@ -8,6 +8,11 @@
  * LF. */
 #define DG_PIECE_GAPS " \t\r\n"
 
+/* Most bytes that a tokenizer is given at once: it may make 18 characters of three bytes, and takes
+ * some hundred bytes for each while it works. The longest sentence of ordinary text within the
+ * piece limit has half as many. */
+#define DG_ENCODE_BYTES 8192
+
 struct dg_translator {
     struct dg_bundle *bundle;
     struct dg_tokenizer *source, *target;

@@ -124,3 +124,30 @@ def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
         took = time.monotonic() - start
     print("answered after %.2f s" % took)
     assert reply.status_code == 504 and took < 1
+
+
+def peak_mb(server):
+    with open("/proc/%d/status" % server.process.pid, encoding="ascii") as f:
+        return int(next(line for line in f if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+def test_growing_texts_take_little_memory(models):  # noqa: F811
+    """A translation that is scored, a beginning and a sentence are bounded in bytes before the tokenizer sees them."""
+    grows = GROWS * 190000
+    sent = {"/v1/score": {"translation": grows}, "/v1/attention": {"translation": grows},
+            "/v1/alternatives": {"target_prefix": grows}, "/v1/translate": {"target_prefix": grows}}
+    for path, more in sent.items():
+        with Server(models, *LONG) as server:
+            before = peak_mb(server)
+            reply = post(server, path, body_of("Hi there.", **more))
+            assert reply.status_code == 413 and reply.json()["error"]["field"] == next(iter(more)), reply.text
+            print(path, "%.0f MB more" % (peak_mb(server) - before))
+            assert peak_mb(server) < before + 30
+    with Server(models, *LONG) as server:
+        before = peak_mb(server)
+        for path in ("/v1/score", "/v1/attention", "/v1/alternatives"):
+            more = {"target_prefix": ""} if path == "/v1/alternatives" else {"translation": "Hallo."}
+            reply = post(server, path, body_of(grows, **more))
+            assert reply.status_code == 413, reply.text
+            print(path, "%.0f MB more" % (peak_mb(server) - before))
+        assert peak_mb(server) < before + 100

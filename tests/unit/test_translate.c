@@ -238,6 +238,36 @@ static void long_sentences_are_split(void **state)
     dg_job_free(j);
 }
 
+/* The tokenizer never sees more than some kilobytes at once, however little they say: what could be
+ * split is, and the rest is refused by name. */
+static void the_tokenizer_is_given_little_at_once(void **state)
+{
+    (void)state;
+    const size_t n = 20000;
+    char *text = calloc(1, n + 1);
+    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1, .max_len = 4}};
+    struct dg_answers a;
+    struct dg_job *j = NULL;
+    struct dg_error err = {0};
+    memset(text, ' ', n); /* one piece to the tokenizer */
+    memcpy(text, "the", 3);
+    memcpy(text + n - 3, "sea", 3);
+    j = translated(text, &o, &a);
+    assert_int_equal(a.n_sentences, 2);
+    assert_true(a.flags & DG_FLAG_SPLIT);
+    dg_job_free(j);
+    assert_int_equal(dg_job_plan_score(translator, text, n, "x", 1, &o, &j, &err), DG_ELIMIT);
+    assert_string_equal(err.field, "text");
+    dg_error_clear(&err);
+    assert_int_equal(dg_job_plan_score(translator, "x", 1, text, n, &o, &j, &err), DG_ELIMIT);
+    assert_string_equal(err.field, "translation");
+    dg_error_clear(&err);
+    o.prefix = text;
+    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), DG_ELIMIT);
+    assert_string_equal(err.field, "target_prefix");
+    free(text);
+}
+
 static void n_best_and_scores(void **state)
 {
     (void)state;
@@ -616,6 +646,7 @@ int main(void)
         cmocka_unit_test(layout_is_kept),
         cmocka_unit_test(letterless_comes_back),
         cmocka_unit_test(long_sentences_are_split),
+        cmocka_unit_test(the_tokenizer_is_given_little_at_once),
         cmocka_unit_test(impossible_target_is_named),
         cmocka_unit_test(n_best_and_scores),
         cmocka_unit_test(unknown_is_copied),

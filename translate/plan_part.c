@@ -1,0 +1,106 @@
+/* One part of a text -> ids (hop 4 of ARCHITECTURE.md). */
+#include "text/letter_case.h"
+#include "text/utf8.h"
+#include "translate/capitals.h"
+#include "translate/job_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err)
+{
+    const struct dg_config *c = dg_model_config(j->t->model);
+    p->ids = dg_arena_array(&j->arena, n + 2, sizeof *p->ids);
+    if (!p->ids)
+        return DG_JOB_NO_MEMORY(err);
+    p->tagged = j->tag != NULL;
+    if (p->tagged)
+        p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, j->tag);
+    for (size_t i = 0; i < n; i++)
+        p->ids[p->n_ids++] = p->tokens[i].id;
+    if (c->source_eos)
+        p->ids[p->n_ids++] = c->eos;
+    return 0;
+}
+
+/* *s[*n] (malloc'd) as ordinary words. */
+static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error *err)
+{
+    struct dg_buffer words;
+    dg_buffer_init(&words);
+    int rc = dg_capitals_read(j->t->source, j->language, *s, *n, &words, err);
+    if (!rc && words.failed)
+        rc = DG_JOB_NO_MEMORY(err);
+    if (!rc) {
+        free(*s);
+        *s = dg_buffer_take(&words, n);
+    }
+    dg_buffer_deinit(&words);
+    return rc;
+}
+
+int dg_part_encode(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
+    struct dg_part *p, struct dg_error *err)
+{
+    char *nfc = NULL;
+    struct dg_token *tokens = NULL;
+    size_t nfc_len, count;
+    int rc = dg_utf8_nfc(s, n, &nfc, &nfc_len, err);
+    if (!rc && p->capitals)
+        rc = read_capitals(j, &nfc, &nfc_len, err);
+    if (rc || (rc = dg_tokenizer_encode(tokenizer, nfc, nfc_len, &tokens, &count, err)))
+        goto out;
+    p->text = dg_arena_strndup(&j->arena, nfc, nfc_len);
+    p->tokens = dg_arena_array(&j->arena, count, sizeof *tokens);
+    p->n_tokens = count;
+    if (!p->text || !p->tokens) {
+        rc = DG_JOB_NO_MEMORY(err);
+        goto out;
+    }
+    if (count)
+        memcpy(p->tokens, tokens, count * sizeof *tokens);
+out:
+    free(nfc);
+    free(tokens);
+    return rc;
+}
+
+bool dg_job_answer_is_free(const struct dg_job *j)
+{
+    return !j->options.prefix;
+}
+
+/* Any letter outside what stays as it is? */
+static bool has_words(const struct dg_part *p, const char *s, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        const struct dg_mark *mark = &p->marks[i];
+        if (mark->kind != DG_MARK_PROTECTED)
+            continue;
+        if (dg_utf8_has_letter(s + at, mark->at - at))
+            return true;
+        at = mark->at + mark->len;
+    }
+    return dg_utf8_has_letter(s + at, n - at);
+}
+
+int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
+{
+    uint32_t frame = (j->tag ? 1u : 0u) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
+    if (!has_words(p, s, n)) {
+        p->copied = true;
+        return 0;
+    }
+    if (n > DG_ENCODE_BYTES)
+        return DG_EAGAIN;
+    p->capitals = dg_job_answer_is_free(j) && dg_text_in_capitals(s, n) &&
+                  dg_bundle_capitals_as_words(j->t->bundle);
+    int rc = dg_part_encode(j, j->t->source, s, n, p, err);
+    if (rc)
+        return rc;
+    if (p->n_tokens + frame > j->options.max_source)
+        return DG_EAGAIN;
+    p->copied = p->n_tokens == 0;
+    return dg_part_frame(j, p, p->n_tokens, err);
+}
