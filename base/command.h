@@ -1,5 +1,6 @@
 /* The command line of a program or of one of its verbs: tables of options are read, checked and
- * printed in one place. Prints --help to standard output and what is wrong to standard error. */
+ * printed in one place. Prints --help to standard output and what is wrong to standard error.
+ * One thread, main's. */
 #ifndef DG_BASE_COMMAND_H
 #define DG_BASE_COMMAND_H
 

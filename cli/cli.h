@@ -1,6 +1,6 @@
 /* The verbs of the `dragoman` program, one file each. Each takes its own argc/argv (argv[0] is the
  * verb) and returns the exit status: 0, 1 after a failure that was explained on stderr, 2 for wrong
- * usage. */
+ * usage. One thread, main's. */
 #ifndef DG_CLI_CLI_H
 #define DG_CLI_CLI_H
 

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
-#include "cli/quantize_report.h"
+#include "cli/layer_errors.h"
 #include "convert/int8.h"
 
 #include <stdio.h>
@@ -103,11 +103,11 @@ static void print_report(struct quantize *q)
 static int report(struct quantize *q, struct dg_error *err)
 {
     struct dg_layer_errors errors = {0};
-    int rc = dg_quantize_compare(q->o.bundle, q->o.out, q->sentences, &errors, err);
+    int rc = dg_layer_errors_measure(q->o.bundle, q->o.out, q->sentences, &errors, err);
     for (size_t l = 0; l < errors.n && !rc; l++)
         for (size_t i = 0; i < q->n; i++)
             if (strcmp(q->rows[i].name, errors.layers[l].name) == 0)
-                q->rows[i].outputs = dg_layer_relative(&errors.layers[l]);
+                q->rows[i].outputs = dg_layer_error_relative(&errors.layers[l]);
     dg_layer_errors_free(&errors);
     if (!rc)
         print_report(q);

@@ -50,7 +50,7 @@ static int plan(const struct dg_server_config *c, int *status, struct dg_error *
     dg_buffer_init(&b);
     int rc = dg_models_options_devices(c, &o, err);
     if (rc == DG_OK)
-        rc = dg_plan_write(c, &o, &b, &fits, err);
+        rc = dg_memory_plan_write(c, &o, &b, &fits, err);
     if (rc == DG_OK)
         *status = show(&b) != 0 || !fits ? 1 : 0;
     dg_buffer_deinit(&b);

@@ -117,7 +117,7 @@ static void log_models(struct dg_service *s, const struct dg_models_options *mod
         seconds);
     dg_buffer_deinit(&devices);
     for (size_t i = 0; i < n; i++)
-        dg_served_release(list[i]);
+        dg_served_unref(list[i]);
 }
 
 static int open_metrics(struct dg_service *s, struct dg_error *err)
@@ -161,7 +161,7 @@ static void notify_ready(struct dg_service *s)
     struct dg_served *list[DG_MODELS_MAX];
     size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++)
-        dg_served_release(list[i]);
+        dg_served_unref(list[i]);
     snprintf(lines, sizeof lines, "READY=1\nSTATUS=%zu model%s on port %u", n, n == 1 ? "" : "s",
         s->port);
     dg_systemd_notify(lines);

@@ -261,9 +261,8 @@ int dg_memory_read(
     return rc;
 }
 
-int dg_memory_find(struct dg_memory *m, enum dg_memory_kind kind, const char *source_lang,
-    const char *target_lang, const char *source, size_t len, struct dg_buffer *target,
-    struct dg_error *err)
+int dg_memory_find(struct dg_memory *m, enum dg_memory_kind kind,
+    const struct dg_memory_pair *wanted, struct dg_buffer *target, struct dg_error *err)
 {
     bool row = false;
     int rc = m->find ? DG_OK
@@ -274,9 +273,9 @@ int dg_memory_find(struct dg_memory *m, enum dg_memory_kind kind, const char *so
                            &m->find, err);
     if (rc != DG_OK)
         return rc;
-    bind_text(m->find, 1, source_lang, strlen(source_lang));
-    bind_text(m->find, 2, target_lang, strlen(target_lang));
-    bind_text(m->find, 3, source, len);
+    bind_text(m->find, 1, wanted->source_lang, strlen(wanted->source_lang));
+    bind_text(m->find, 2, wanted->target_lang, strlen(wanted->target_lang));
+    bind_text(m->find, 3, wanted->source, wanted->source_len);
     sqlite3_bind_int(m->find, 4, (int)kind);
     rc = dg_db_step(&m->db, m->find, &row, err);
     if (rc == DG_OK && row) {

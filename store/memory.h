@@ -62,10 +62,9 @@ int dg_memory_put(struct dg_memory *m, const char *id, const struct dg_memory_pa
 int dg_memory_read(
     struct dg_memory *m, const char *id, dg_memory_visit *visit, void *ctx, struct dg_error *err);
 
-/* The translation of exactly this source, appended to target; of several collections of the kind
- * the newest one's. DG_ENOTFOUND. */
-int dg_memory_find(struct dg_memory *m, enum dg_memory_kind kind, const char *source_lang,
-    const char *target_lang, const char *source, size_t len, struct dg_buffer *target,
-    struct dg_error *err);
+/* The translation of exactly this source (wanted's target is not read), appended to target; of
+ * several collections of the kind the newest one's. DG_ENOTFOUND. */
+int dg_memory_find(struct dg_memory *m, enum dg_memory_kind kind,
+    const struct dg_memory_pair *wanted, struct dg_buffer *target, struct dg_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef DG_TEXT_BOUNDARY_H
 #define DG_TEXT_BOUNDARY_H
 
-#include "text/abbreviations.h"
+#include "text/language.h"
 
 #include <stdbool.h>
 #include <stddef.h>

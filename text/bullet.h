@@ -2,7 +2,7 @@
 #ifndef DG_TEXT_BULLET_H
 #define DG_TEXT_BULLET_H
 
-#include "text/abbreviations.h"
+#include "text/language.h"
 
 #include <stddef.h>
 

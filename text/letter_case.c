@@ -31,19 +31,19 @@ static int map_case(map_function *function, const char *language, const char *s,
     return rc;
 }
 
-int dg_text_upper(
+int dg_letter_case_upper(
     const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err)
 {
     return map_case(ucasemap_utf8ToUpper, language, s, n, out, err);
 }
 
-int dg_text_lower(
+int dg_letter_case_lower(
     const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err)
 {
     return map_case(ucasemap_utf8ToLower, language, s, n, out, err);
 }
 
-bool dg_text_in_capitals(const char *s, size_t n)
+bool dg_letter_case_is_capitals(const char *s, size_t n)
 {
     unsigned words = 0, letters = 0;
     for (size_t at = 0; at < n;) {
@@ -57,7 +57,7 @@ bool dg_text_in_capitals(const char *s, size_t n)
     return words >= 2;
 }
 
-size_t dg_text_first_letter(const char *s, size_t n)
+size_t dg_letter_case_first_letter(const char *s, size_t n)
 {
     for (size_t at = 0; at < n;) {
         UChar32 c;

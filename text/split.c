@@ -3,7 +3,7 @@
  * bounded neighbourhood. */
 #include "text/split.h"
 
-#include "text/abbreviations.h"
+#include "text/language.h"
 #include "text/boundary.h"
 #include "text/bullet.h"
 #include "text/scan.h"

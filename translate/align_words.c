@@ -28,10 +28,10 @@ static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_ch
         return DG_JOB_NO_MEMORY(err);
     while (at < n) {
         size_t end = at;
-        while (end < n && dg_is_white_space(s[end]) == dg_is_white_space(s[at]))
+        while (end < n && dg_white_space(s[end]) == dg_white_space(s[at]))
             end++;
         size_t end_char = chars + dg_utf8_count(s + at, end - at);
-        if (!dg_is_white_space(s[at]))
+        if (!dg_white_space(s[at]))
             out->list[out->n++] = (struct word){at, end, chars, end_char};
         at = end;
         chars = end_char;
@@ -42,7 +42,7 @@ static int find_words(struct dg_job *j, const char *s, size_t n, size_t first_ch
 /* The word that holds the last byte of begin..end that is not white space; n when there is none. */
 static size_t word_at(const struct words *w, const char *s, size_t begin, size_t end)
 {
-    while (end > begin && dg_is_white_space(s[end - 1]))
+    while (end > begin && dg_white_space(s[end - 1]))
         end--;
     if (end == begin)
         return w->n;
@@ -58,24 +58,23 @@ static size_t word_at(const struct words *w, const char *s, size_t begin, size_t
 }
 
 /* Add a pair unless the answer word has it already: pairs of one word lie together. */
-static void add_pair(struct dg_word_pair *pairs, size_t *n, struct dg_word_pair pair)
+static void add_pair(struct dg_word_pairs *to, struct dg_word_pair pair)
 {
-    for (size_t i = *n; i > 0 && pairs[i - 1].target == pair.target; i--)
-        if (pairs[i - 1].source == pair.source)
+    for (size_t i = to->n; i > 0 && to->list[i - 1].target == pair.target; i--)
+        if (to->list[i - 1].source == pair.source)
             return;
-    pairs[(*n)++] = pair;
+    to->list[to->n++] = pair;
 }
 
 int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n,
-    size_t base, struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err)
+    size_t base, struct dg_word_pairs *out, struct dg_error *err)
 {
     struct words normalised, answer;
     int rc = find_words(j, p->text, strlen(p->text), 0, &normalised, err);
     if (!rc)
         rc = find_words(j, s, n, 0, &answer, err);
-    *n_pairs = 0;
-    *pairs = dg_arena_array(&j->arena, p->n_ends, sizeof **pairs);
-    if (rc || !*pairs)
+    *out = (struct dg_word_pairs){dg_arena_array(&j->arena, p->n_ends, sizeof *out->list), 0};
+    if (rc || !out->list)
         return rc ? rc : DG_JOB_NO_MEMORY(err);
     size_t from = 0;
     for (uint32_t t = 0; t < p->n_ends; from = p->ends[t++] - base) {
@@ -85,10 +84,16 @@ int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s,
         size_t a = word_at(&answer, s, from, p->ends[t] - base);
         size_t w = word_at(&normalised, p->text, source->begin, source->end);
         if (a < answer.n && w < normalised.n)
-            add_pair(*pairs, n_pairs, (struct dg_word_pair){(uint32_t)w, (uint32_t)a});
+            add_pair(out, (struct dg_word_pair){(uint32_t)w, (uint32_t)a});
     }
     return 0;
 }
+
+struct found {
+    /* [n] */
+    struct dg_answer_pair *list;
+    size_t n;
+};
 
 /* Words of the sentence as it was sent, in code points of the whole text. */
 static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t first_char,
@@ -108,35 +113,39 @@ static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t f
     return rc;
 }
 
-static int align_words(struct dg_job *j, const struct dg_part *p, const char *target, size_t begin,
-    size_t end, const size_t first_char[2], struct dg_answer_pair *out, size_t *n,
+/* Pairs of a part's words, added to out->alignments. where: its bytes in the target; first_char: of
+ * the part in both texts. */
+static int align_words(struct dg_job *j, const struct dg_part *p, const char *target,
+    const struct dg_part *where, const size_t first_char[2], struct found *out,
     struct dg_error *err)
 {
     struct words sent, answer;
-    struct dg_word_pair *pairs;
-    size_t n_pairs;
+    struct dg_word_pairs pairs;
+    const char *s = target + where->begin;
+    const size_t len = where->end - where->begin;
     int rc = find_source_words(j, p, first_char[0], &sent, err);
     if (!rc)
-        rc = find_words(j, target + begin, end - begin, first_char[1], &answer, err);
+        rc = find_words(j, s, len, first_char[1], &answer, err);
     if (!rc)
-        rc = dg_part_word_pairs(j, p, target + begin, end - begin, begin, &pairs, &n_pairs, err);
-    for (size_t i = 0; !rc && i < n_pairs; i++) {
-        if (pairs[i].source >= sent.n)
+        rc = dg_part_word_pairs(j, p, s, len, where->begin, &pairs, err);
+    for (size_t i = 0; !rc && i < pairs.n; i++) {
+        if (pairs.list[i].source >= sent.n)
             continue;
-        const struct word *s = &sent.list[pairs[i].source], *a = &answer.list[pairs[i].target];
-        out[(*n)++] =
-            (struct dg_answer_pair){s->begin_char, s->end_char, a->begin_char, a->end_char};
+        const struct word *from = &sent.list[pairs.list[i].source],
+                          *to = &answer.list[pairs.list[i].target];
+        out->list[out->n++] =
+            (struct dg_answer_pair){from->begin_char, from->end_char, to->begin_char, to->end_char};
     }
     return rc;
 }
 
-static void align_tokens(const struct dg_part *p, struct dg_answer_pair *pairs, size_t *n)
+static void align_tokens(const struct dg_part *p, struct found *out)
 {
     for (uint32_t t = 0; t < p->n_ends; t++) {
         const struct dg_token *source = dg_part_source_of(p, t);
         if (source) {
             size_t s = (size_t)(source - p->tokens);
-            pairs[(*n)++] = (struct dg_answer_pair){s, s + 1, t, t + 1};
+            out->list[out->n++] = (struct dg_answer_pair){s, s + 1, t, t + 1};
         }
     }
 }
@@ -144,11 +153,11 @@ static void align_tokens(const struct dg_part *p, struct dg_answer_pair *pairs, 
 int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where,
     struct dg_answers *out, struct dg_error *err)
 {
-    size_t most = 0, n = 0, s_byte = 0, t_byte = 0, first_char[2] = {0, 0};
+    size_t most = 0, s_byte = 0, t_byte = 0, first_char[2] = {0, 0};
     for (size_t i = 0; i < j->n_parts; i++)
         most += j->parts[i].n_ends;
-    struct dg_answer_pair *pairs = dg_arena_array(&j->arena, most, sizeof *pairs);
-    if (!pairs)
+    struct found found = {dg_arena_array(&j->arena, most, sizeof *found.list), 0};
+    if (!found.list)
         return DG_JOB_NO_MEMORY(err);
     for (size_t i = 0; i < j->n_parts; i++) {
         const struct dg_part *p = &j->parts[i];
@@ -157,15 +166,14 @@ int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *whe
         s_byte = p->begin;
         t_byte = where[i].begin;
         if (j->options.tokens) {
-            align_tokens(p, pairs, &n);
+            align_tokens(p, &found);
         } else if (p->n_ends) {
-            int rc =
-                align_words(j, p, target, where[i].begin, where[i].end, first_char, pairs, &n, err);
+            int rc = align_words(j, p, target, &where[i], first_char, &found, err);
             if (rc)
                 return rc;
         }
     }
-    out->alignments = pairs;
-    out->n_alignments = n;
+    out->alignments = found.list;
+    out->n_alignments = found.n;
     return 0;
 }

@@ -35,13 +35,13 @@ static int read_word(const struct dg_tokenizer *t, const char *language, const c
 {
     struct dg_buffer forms[3]; /* "the", "The", "THE" */
     struct fame fame[3];
-    size_t head = dg_text_first_letter(s, n), best = 0;
+    size_t head = dg_letter_case_first_letter(s, n), best = 0;
     for (size_t i = 0; i < 3; i++)
         dg_buffer_init(&forms[i]);
-    int rc = dg_text_lower(language, s, n, &forms[0], err);
+    int rc = dg_letter_case_lower(language, s, n, &forms[0], err);
     dg_buffer_add(&forms[1], s, head);
     if (!rc)
-        rc = dg_text_lower(language, s + head, n - head, &forms[1], err);
+        rc = dg_letter_case_lower(language, s + head, n - head, &forms[1], err);
     dg_buffer_add(&forms[2], s, n);
     for (size_t i = 0; !rc && i < 3; i++) {
         if (forms[i].failed)
@@ -66,9 +66,9 @@ int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const c
     bool first = true;
     int rc = 0;
     for (size_t at = 0, end; at < n && !rc; at = end) {
-        for (end = at; end < n && dg_is_white_space(s[end]) == dg_is_white_space(s[at]);)
+        for (end = at; end < n && dg_white_space(s[end]) == dg_white_space(s[at]);)
             end++;
-        if (dg_text_first_letter(s + at, end - at) == 0) {
+        if (dg_letter_case_first_letter(s + at, end - at) == 0) {
             dg_buffer_add(out, s + at, end - at);
         } else {
             rc = read_word(t, language, s + at, end - at, !first, out, err);
@@ -88,14 +88,14 @@ int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from,
     for (size_t i = 0; i < n && !rc; i++) { /* token by token, for what each becomes */
         size_t end = ends[i];
         if (end > at)
-            rc = dg_text_upper(language, text->data + at, end - at, &all, err);
+            rc = dg_letter_case_upper(language, text->data + at, end - at, &all, err);
         at = end > at ? end : at;
         ends[i] = from + all.len;
     }
     dg_buffer_reset(&all);
     if (!rc &&
         text->len > from) /* a letter's neighbours may count, so not the tokens put together */
-        rc = dg_text_upper(language, text->data + from, text->len - from, &all, err);
+        rc = dg_letter_case_upper(language, text->data + from, text->len - from, &all, err);
     if (!rc) {
         text->len = from;
         dg_buffer_add(text, all.data, all.len);

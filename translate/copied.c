@@ -29,7 +29,7 @@ static bool is_foreign(const char *source, const char *target, const char *word,
     return d.language == 0 && d.confidence >= CONFIDENCE;
 }
 
-bool dg_copies_word(const char *source_language, const char *target_language, const char *s,
+bool dg_copied_word(const char *source_language, const char *target_language, const char *s,
     size_t n, const char *t, size_t m)
 {
     struct dg_buffer small;
@@ -43,7 +43,8 @@ bool dg_copies_word(const char *source_language, const char *target_language, co
             continue;
         dg_buffer_reset(&small);
         /* Without memory nothing is found: a flag is no answer. */
-        if (dg_text_lower(target_language, t + begin, end - begin, &small, NULL) || small.failed)
+        if (dg_letter_case_lower(target_language, t + begin, end - begin, &small, NULL) ||
+            small.failed)
             break;
         found = has_word(s, n, small.data, small.len) &&
                 is_foreign(source_language, target_language, small.data, small.len);

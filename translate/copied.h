@@ -7,7 +7,7 @@
 
 /* Has the answer t[m] a word of the source s[n] that is plainly of the source's language and not of
  * the answer's? Only words that the source writes in small letters count: others may be names. */
-bool dg_copies_word(const char *source_language, const char *target_language, const char *s,
+bool dg_copied_word(const char *source_language, const char *target_language, const char *s,
     size_t n, const char *t, size_t m);
 
 #endif

@@ -149,9 +149,9 @@ int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp 
     struct dg_buffer *out, struct dg_error *err);
 
 /* Pairs of words of the sentence and of the best answer's text s[n], whose tokens end at p->ends
- * counted from `base`; *n_pairs of them, at most one a token. */
+ * counted from `base`: at most one a token, in the job's arena. */
 int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n,
-    size_t base, struct dg_word_pair **pairs, size_t *n_pairs, struct dg_error *err);
+    size_t base, struct dg_word_pairs *out, struct dg_error *err);
 
 /* Bytes begin..end of the job's text, with the answers of that rank to the parts of p that are
  * within them. */

@@ -86,14 +86,13 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
 {
     const struct dg_mark_bytes *bytes = NULL;
     struct dg_buffer plain;
-    struct dg_word_pair *pairs = NULL;
-    size_t n_pairs = 0, base = out->len;
+    struct dg_word_pairs pairs = {0};
+    size_t base = out->len;
     dg_buffer_init(&plain);
     bool aligned = h == p->hyps && p->ends;
     int rc = add_text(j, p, h, &plain, err);
     if (!rc && aligned)
-        rc = dg_part_word_pairs(
-            j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, &n_pairs, err);
+        rc = dg_part_word_pairs(j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, err);
     size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
     if (!rc)
         rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), &bytes, err);
@@ -104,8 +103,8 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
         .n = p->n_marks,
         .answer = plain.data ? plain.data : "",
         .answer_len = plain.len,
-        .pairs = pairs,
-        .n_pairs = n_pairs,
+        .pairs = pairs.list,
+        .n_pairs = pairs.n,
         .encoding = p->encoding};
     if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
         rc = DG_JOB_NO_MEMORY(err);
@@ -168,7 +167,7 @@ int dg_part_answer(
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_NUMBER_MISMATCH;
     if (!rc && rank == 0 && out->len > from &&
-        dg_copies_word(j->language, j->target_language, j->text + p->begin, p->end - p->begin,
+        dg_copied_word(j->language, j->target_language, j->text + p->begin, p->end - p->begin,
             out->data + from, out->len - from))
         p->flags |= DG_FLAG_WORD_COPIED;
     for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)

@@ -219,18 +219,19 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
     return 0;
 }
 
-int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source,
-    const char *target, size_t n_target, const struct dg_translate_options *o, struct dg_job **out,
-    struct dg_error *err)
+int dg_job_plan_score(const struct dg_translator *t, const struct dg_text_pair *pair,
+    const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
+    const char *source = pair->source;
+    const size_t n_source = pair->n_source;
     struct dg_job *j = NULL;
     int rc = check_text(t, source, n_source, o->tokens, "text", err);
     if (!rc)
-        rc = check_text(t, target, n_target, o->tokens, "translation", err);
+        rc = check_text(t, pair->target, pair->n_target, o->tokens, "translation", err);
     if (!rc)
         rc = check_bytes(o, n_source, "text", err);
     if (!rc)
-        rc = check_bytes(o, n_target, "translation", err);
+        rc = check_bytes(o, pair->n_target, "translation", err);
     if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
         return rc;
     if (o->tokens) {
@@ -245,7 +246,7 @@ int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t 
                 p->n_ids, j->options.max_source);
     }
     if (!rc)
-        rc = plan_forced(j, target, n_target, err);
+        rc = plan_forced(j, pair->target, pair->n_target, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (rc) {

@@ -94,7 +94,7 @@ int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, s
     }
     if (n > DG_ENCODE_BYTES)
         return DG_EAGAIN;
-    p->capitals = dg_job_answer_is_free(j) && dg_text_in_capitals(s, n) &&
+    p->capitals = dg_job_answer_is_free(j) && dg_letter_case_is_capitals(s, n) &&
                   dg_bundle_capitals_as_words(j->t->bundle);
     int rc = dg_part_encode(j, j->t->source, s, n, p, err);
     if (rc)

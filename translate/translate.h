@@ -76,9 +76,13 @@ struct dg_job;
 int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 /* A job that scores a given translation: one sentence, forced. */
-int dg_job_plan_score(const struct dg_translator *t, const char *source, size_t n_source,
-    const char *target, size_t n_target, const struct dg_translate_options *o, struct dg_job **out,
-    struct dg_error *err);
+struct dg_text_pair {
+    /* [n_source], [n_target] */
+    const char *source, *target;
+    size_t n_source, n_target;
+};
+int dg_job_plan_score(const struct dg_translator *t, const struct dg_text_pair *pair,
+    const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 /* A job that looks for n different ways to go on behind o->prefix ("" for the first word), each
  * completed by its own search: one sentence, n searches. */
 int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, size_t n_text,

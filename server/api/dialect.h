@@ -1,6 +1,7 @@
 /* Other translation servers' APIs, spoken so that their clients need another URL and nothing else.
  * A dialect is a row here and the rows of its routes (routes.c), which --dialects switches on; its
- * endpoints are readers and writers over the machine that /v1 runs on. Static storage. */
+ * endpoints are readers and writers over the machine that /v1 runs on. Static storage;
+ * any thread. */
 #ifndef DG_SERVER_API_DIALECT_H
 #define DG_SERVER_API_DIALECT_H
 

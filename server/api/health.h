@@ -1,4 +1,4 @@
-/* Routes about the server itself. Handlers as routes.h has them. */
+/* Routes about the server itself. HTTP threads. */
 #ifndef DG_SERVER_API_HEALTH_H
 #define DG_SERVER_API_HEALTH_H
 

@@ -256,7 +256,7 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     dg_metrics_write(app->metrics, g.list, g.n, &b);
     free(g.list);
     for (size_t i = 0; i < n; i++)
-        dg_served_release(models[i]);
+        dg_served_unref(models[i]);
     r.status = !g.failed && !b.failed ? 200 : 503;
     r.content_type = "text/plain; version=0.0.4; charset=utf-8";
     if (r.status == 200)

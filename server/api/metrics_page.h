@@ -1,5 +1,4 @@
-/* GET /metrics: counters and histograms, and the gauges gathered now. Handler as routes.h has
- * them. */
+/* GET /metrics: counters and histograms, and the gauges gathered now. HTTP threads. */
 #ifndef DG_SERVER_API_METRICS_PAGE_H
 #define DG_SERVER_API_METRICS_PAGE_H
 

@@ -1,4 +1,4 @@
-#include "server/api/models.h"
+#include "server/api/api.h"
 
 #include "server/http/reply.h"
 #include "server/models/models.h"

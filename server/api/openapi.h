@@ -1,5 +1,5 @@
 /* openapi.yaml, built in, and the page that page/ makes of it as HTML and as JSON (openapi.c,
- * docs_page.c and openapi_json.c are made by CMake). Static storage. */
+ * docs_page.c and openapi_json.c are made by CMake). Constant; any thread. */
 #ifndef DG_SERVER_API_OPENAPI_H
 #define DG_SERVER_API_OPENAPI_H
 

@@ -1,4 +1,4 @@
-#include "server/api/reload.h"
+#include "server/api/api.h"
 
 #include "server/http/reply.h"
 #include "server/models/reload.h"

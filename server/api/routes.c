@@ -2,16 +2,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/api/api.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/endpoints.h"
-#include "server/api/models.h"
 #include "server/api/web.h"
 #include "server/access/gate.h"
 #include "store/keys.h"
 #include "server/api/health.h"
 #include "server/api/libretranslate/libretranslate.h"
 #include "server/api/metrics_page.h"
-#include "server/api/reload.h"
 #include "server/http/reply.h"
 #include "server/metrics.h"
 

@@ -1,5 +1,6 @@
 /* The routes: one table of method, path and handler; openapi.yaml describes the same ones (a test
- * compares). HEAD follows GET, OPTIONS and every other method are answered here. */
+ * compares). HEAD follows GET, OPTIONS and every other method are answered here.
+ * HTTP threads; the table is constant. */
 #ifndef DG_SERVER_API_ROUTES_H
 #define DG_SERVER_API_ROUTES_H
 

@@ -8,7 +8,8 @@ static int plan(const struct dg_item *item, size_t text, const struct dg_transla
     struct dg_error *err)
 {
     const struct dg_text *given = &item->given[text];
-    return dg_job_plan_score(t, read->s, read->len, given->s, given->len, o, out, err);
+    const struct dg_text_pair pair = {read->s, given->s, read->len, given->len};
+    return dg_job_plan_score(t, &pair, o, out, err);
 }
 
 static struct dg_json *describe(const struct dg_scored *s)

@@ -1,4 +1,4 @@
-/* The page's files as bytes (C sources made by CMake from web/). Static storage. */
+/* The page's files as bytes (C sources made by CMake from web/). Constant; any thread. */
 #ifndef DG_SERVER_API_WEB_FILES_H
 #define DG_SERVER_API_WEB_FILES_H
 

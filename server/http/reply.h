@@ -1,4 +1,5 @@
-/* Replies as the API gives them: JSON values and errors {"error":{"code","message","field"?}}. */
+/* Replies as the API gives them: JSON values and errors {"error":{"code","message","field"?}}.
+ * Any thread. */
 #ifndef DG_SERVER_HTTP_REPLY_H
 #define DG_SERVER_HTTP_REPLY_H
 

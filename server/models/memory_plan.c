@@ -184,7 +184,7 @@ static bool plan_devices(const struct plan *p, const struct dg_models_options *o
     return fit;
 }
 
-int dg_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
+int dg_memory_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
     struct dg_buffer *b, bool *fits, struct dg_error *err)
 {
     char *dirs[DG_MODELS_MAX];

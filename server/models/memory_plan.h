@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Append the plan as text; *fits: it is below what this process may take. */
-int dg_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
+int dg_memory_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
     struct dg_buffer *b, bool *fits, struct dg_error *err);
 
 #endif

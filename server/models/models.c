@@ -85,7 +85,7 @@ static int open_one(const struct dg_models *m, const char *dir, struct dg_served
             return rc;
         *out = same_as_before(before, n, dir, bundle);
         if (*out) {
-            dg_served_hold(*out);
+            dg_served_ref(*out);
             dg_bundle_close(bundle);
             what->kept++;
             return DG_OK;
@@ -93,7 +93,7 @@ static int open_one(const struct dg_models *m, const char *dir, struct dg_served
     }
     int rc = dg_served_open(&m->o, dir, out, err);
     if (rc == DG_OK && bundle && (rc = dg_bundle_verify_version(bundle, err)) != DG_OK)
-        dg_served_release(*out);
+        dg_served_unref(*out);
     dg_bundle_close(bundle);
     if (rc == DG_OK)
         what->opened++;
@@ -103,7 +103,7 @@ static int open_one(const struct dg_models *m, const char *dir, struct dg_served
 static void release_all(struct dg_served **list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        dg_served_release(list[i]);
+        dg_served_unref(list[i]);
     free(list);
 }
 
@@ -139,7 +139,7 @@ static int load(
     }
     what->removed = n_before > what->kept ? n_before - what->kept : 0;
     for (size_t i = 0; i < n_before; i++)
-        dg_served_release(before[i]);
+        dg_served_unref(before[i]);
     if (rc == DG_OK)
         exchange_take(m, list, n);
     else
@@ -200,7 +200,7 @@ size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
     size_t n = m->n < cap ? m->n : cap;
     for (size_t i = 0; i < n; i++) {
         out[i] = m->list[i];
-        dg_served_hold(out[i]);
+        dg_served_ref(out[i]);
     }
     pthread_mutex_unlock(&m->lock);
     return n;
@@ -272,7 +272,7 @@ struct dg_json *dg_models_describe(struct dg_models *m)
         size_t pairs = dg_bundle_pairs(dg_translator_bundle(list[i]->translator));
         for (size_t p = 0; p < pairs; p++)
             dg_json_append_take(array, describe_pair(list[i], p));
-        dg_served_release(list[i]);
+        dg_served_unref(list[i]);
     }
     return array;
 }

@@ -1,5 +1,5 @@
 /* The models being served: each a bundle with one engine per worker; requests find theirs by
- * language pair. A served model lives as long as anybody holds it, so that a set can be exchanged
+ * language pair. A served model lives as long as it is referenced, so that a set can be exchanged
  * while requests run. Any thread, except that a replica's engine belongs to its worker. */
 #ifndef DG_SERVER_MODELS_MODELS_H
 #define DG_SERVER_MODELS_MODELS_H
@@ -80,7 +80,7 @@ struct dg_models;
 
 int dg_models_open(
     const struct dg_models_options *options, struct dg_models **out, struct dg_error *err);
-void dg_models_close(struct dg_models *m); /* NULL is fine; models still held live on */
+void dg_models_close(struct dg_models *m); /* NULL is fine; models still referenced live on */
 
 /* What a load did. */
 struct dg_models_loaded {
@@ -99,7 +99,7 @@ int dg_models_load(
 /* How to get from one language to another: one model, or two. */
 struct dg_way {
     struct {
-        struct dg_served *model; /* held */
+        struct dg_served *model; /* referenced */
         const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
     } hops[2];
     size_t n;
@@ -112,7 +112,7 @@ struct dg_way {
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err);
 
-/* Up to cap models, each held; returns how many. */
+/* Up to cap models, each referenced; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
 enum { DG_SOURCES = 1, DG_TARGETS = 2 };
 
@@ -133,10 +133,10 @@ const char *dg_served_type(const struct dg_served *s);
 void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 /* Log its name, pairs and version. */
 void dg_served_log(const struct dg_served *s);
-void dg_served_hold(struct dg_served *s);
-/* Models in memory, held by whomever. Any thread. */
+void dg_served_ref(struct dg_served *s);
+/* Models in memory, whatever references them. Any thread. */
 size_t dg_served_alive(void);
-void dg_served_release(struct dg_served *s); /* NULL is fine */
+void dg_served_unref(struct dg_served *s); /* NULL is fine */
 
 /* A backend on the model's first device for the thread aside alone, opened at its first use and
  * kept as long as the model; opened again when it has failed. */

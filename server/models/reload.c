@@ -34,7 +34,7 @@ static void log_models(struct dg_models *models)
     size_t n = dg_models_list(models, list, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++) {
         dg_served_log(list[i]);
-        dg_served_release(list[i]);
+        dg_served_unref(list[i]);
     }
 }
 

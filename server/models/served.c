@@ -19,12 +19,12 @@ size_t dg_served_alive(void)
     return atomic_load(&alive);
 }
 
-void dg_served_hold(struct dg_served *s)
+void dg_served_ref(struct dg_served *s)
 {
     atomic_fetch_add(&s->refs, 1);
 }
 
-void dg_served_release(struct dg_served *s)
+void dg_served_unref(struct dg_served *s)
 {
     if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
         return;
@@ -149,7 +149,7 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     if (rc == DG_OK)
         rc = open_replicas(o, s, err);
     if (rc != DG_OK) {
-        dg_served_release(s);
+        dg_served_unref(s);
         return rc;
     }
     s->load_seconds = (double)(dg_clock_ns() - start) / 1e9;

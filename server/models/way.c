@@ -70,7 +70,7 @@ static struct found find(
 
 static void add_hop(struct dg_way *way, const struct found *f)
 {
-    dg_served_hold(f->model);
+    dg_served_ref(f->model);
     way->hops[way->n].model = f->model;
     way->hops[way->n].pair[0] = f->pair[0];
     way->hops[way->n++].pair[1] = f->pair[1];

@@ -33,7 +33,7 @@ static int find_hops(struct dg_item *item, struct dg_error *err)
     if (rc != DG_OK)
         return rc;
     for (size_t i = 0; i < way.n; i++) {
-        item->hops[i].model = way.hops[i].model; /* its hold is the item's now */
+        item->hops[i].model = way.hops[i].model; /* its reference is the item's now */
         item->hops[i].pair[0] = way.hops[i].pair[0];
         item->hops[i].pair[1] = way.hops[i].pair[1];
     }
@@ -188,7 +188,7 @@ static void release_hop(struct dg_hop *hop, size_t n_texts)
         dg_job_free(hop->jobs[i]);
     free(hop->jobs);
     free(hop->read);
-    dg_served_release(hop->model);
+    dg_served_unref(hop->model);
     *hop = (struct dg_hop){0};
 }
 

@@ -21,7 +21,7 @@ struct dg_text {
 };
 
 struct dg_hop {
-    struct dg_served *model; /* held */
+    struct dg_served *model; /* referenced */
     const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
     struct dg_job **jobs;    /* [n_texts], NULL until planned */
     struct dg_answers *read; /* [n_texts] the answers that the next hop reads; last hop: NULL */

@@ -43,14 +43,14 @@ void dg_worker_drop_over(struct dg_worker *w)
     for (uint32_t i = 0; i < w->live.n;) {
         const uint32_t id = w->live.ranking[i]->id;
         struct dg_served *model = w->live.ranking[i]->task->model;
-        dg_served_hold(model); /* the last entry may take its task, and that the model, along */
+        dg_served_ref(model); /* the last entry may take its task, and that the model, along */
         if (drop_duplicates(w, id, stop)) { /* what ranked after it has moved up to i */
             dg_engine_cancel(dg_worker_engine(w, model), id);
             dg_replica_publish(dg_worker_replica(w, model));
         } else {
             i++;
         }
-        dg_served_release(model);
+        dg_served_unref(model);
     }
 }
 

@@ -251,7 +251,7 @@ size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap)
     size_t n = q->n_lanes < cap ? q->n_lanes : cap;
     for (size_t i = 0; i < n; i++) {
         out[i] = q->lanes[i].model;
-        dg_served_hold(out[i]);
+        dg_served_ref(out[i]);
     }
     pthread_mutex_unlock(&q->lock);
     return n;

@@ -57,7 +57,7 @@ void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out);
 
 /* For workers. Sleep until something waits; false: stopped. */
 bool dg_queue_wait(struct dg_queue *q);
-/* The models that something waits for, each held; up to cap. */
+/* The models that something waits for, each referenced; up to cap. */
 size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap);
 
 /* A worker about to step a model. */

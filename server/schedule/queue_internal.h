@@ -1,4 +1,4 @@
-/* The queue as queue.c and bound.c see it. Functions need its lock held. */
+/* The queue as queue.c and bound.c see it. Its lock is held, as for all functions here. */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 #define DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 

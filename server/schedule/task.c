@@ -91,7 +91,7 @@ int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
         free(entries);
         return dg_error_set(err, DG_ENOMEM, "no memory for a request of %zu sentences", count);
     }
-    dg_served_hold(model);
+    dg_served_ref(model);
     t->model = model;
     t->entries = entries;
     pthread_mutex_init(&t->lock, NULL);
@@ -108,7 +108,7 @@ void dg_task_free(struct dg_task *t)
 {
     if (!t)
         return;
-    dg_served_release(t->model);
+    dg_served_unref(t->model);
     pthread_mutex_destroy(&t->lock);
     free(t->entries);
     free(t);

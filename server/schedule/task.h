@@ -26,7 +26,7 @@ struct dg_entry_times {
 };
 
 struct dg_task {
-    /* held */
+    /* referenced */
     struct dg_served *model;
     /* [n_entries] */
     struct dg_entry *entries;
@@ -54,8 +54,8 @@ struct dg_task {
     struct dg_error error;
 };
 
-/* A task of all sentences of jobs[n] (borrowed) for a model (held from here on), but for those
- * whose answers the model's cache has: they are accepted already. It may have no entries. */
+/* A task of all sentences of jobs[n] (borrowed) for a model (referenced from here on), but for
+ * those whose answers the model's cache has: they are accepted already. It may have no entries. */
 int dg_task_open(struct dg_served *model, struct dg_job *const *jobs, size_t n,
     struct dg_task **out, struct dg_error *err);
 void dg_task_free(struct dg_task *t); /* NULL is fine; not while entries are queued or live */

@@ -29,7 +29,7 @@ struct dg_workers {
 
 /* Which models have something to do, waiting or live. Referenced: the last task of a model that is
  * no longer served may end within the turn. */
-static void hold_models(struct dg_worker *w)
+static void ref_models(struct dg_worker *w)
 {
     /* Those that an entry waits for, referenced by the queue, then those of live sentences. */
     w->n_models = dg_queue_models(w->queue, w->models, DG_WORKER_MAX_MODELS);
@@ -39,7 +39,7 @@ static void hold_models(struct dg_worker *w)
         while (k < w->n_models && w->models[k] != m)
             k++;
         if (k == w->n_models && k < DG_WORKER_MAX_MODELS) {
-            dg_served_hold(m);
+            dg_served_ref(m);
             w->models[w->n_models++] = m;
         }
     }
@@ -177,10 +177,10 @@ static void *work(void *arg)
     struct dg_worker *w = arg;
     while (await(w)) {
         dg_worker_drop_over(w);
-        hold_models(w);
+        ref_models(w);
         for (size_t i = 0; i < w->n_models; i++) {
             step(w, w->models[i]);
-            dg_served_release(w->models[i]);
+            dg_served_unref(w->models[i]);
         }
     }
     return NULL;

@@ -11,7 +11,7 @@
 
 static bool copies(const char *from, const char *to, const char *source, const char *answer)
 {
-    return dg_copies_word(from, to, source, strlen(source), answer, strlen(answer));
+    return dg_copied_word(from, to, source, strlen(source), answer, strlen(answer));
 }
 
 static void test_copied(void **state)

@@ -27,21 +27,21 @@ static void expect(map_function *map, const char *language, const char *text, co
 static void test_upper(void **state)
 {
     (void)state;
-    expect(dg_text_upper, "de", "weiß, Öl, 3 cm", "WEISS, ÖL, 3 CM");
-    expect(dg_text_upper, "fr", "œuvre à l’été", "ŒUVRE À L’ÉTÉ");
-    expect(dg_text_upper, "tr", "istanbul", "İSTANBUL");
-    expect(dg_text_upper, "en", "ŉΐ",
+    expect(dg_letter_case_upper, "de", "weiß, Öl, 3 cm", "WEISS, ÖL, 3 CM");
+    expect(dg_letter_case_upper, "fr", "œuvre à l’été", "ŒUVRE À L’ÉTÉ");
+    expect(dg_letter_case_upper, "tr", "istanbul", "İSTANBUL");
+    expect(dg_letter_case_upper, "en", "ŉΐ",
         "\xca\xbcN\xce\x99\xcc\x88\xcc\x81"); /* the ones that grow most */
-    expect(dg_text_upper, "en", "", "");
-    expect(dg_text_upper, "en", "日本 🙂", "日本 🙂");
+    expect(dg_letter_case_upper, "en", "", "");
+    expect(dg_letter_case_upper, "en", "日本 🙂", "日本 🙂");
 }
 
 static void test_lower(void **state)
 {
     (void)state;
-    expect(dg_text_lower, "de", "WEISS, ÖL, 3 CM", "weiss, öl, 3 cm");
-    expect(dg_text_lower, "tr", "IĞDIR İLİ", "ığdır ili");
-    expect(dg_text_lower, "en", "日本 🙂", "日本 🙂");
+    expect(dg_letter_case_lower, "de", "WEISS, ÖL, 3 CM", "weiss, öl, 3 cm");
+    expect(dg_letter_case_lower, "tr", "IĞDIR İLİ", "ığdır ili");
+    expect(dg_letter_case_lower, "en", "日本 🙂", "日本 🙂");
 }
 
 static void test_in_capitals(void **state)
@@ -52,18 +52,18 @@ static void test_in_capitals(void **state)
     static const char *const no[] = {"", "NATO", "NATO!", "I A B", "The EU", "USA, EU und NATO",
         "STRAßE ZU", "日本 東京", "3.5 % 12", "eBAY IST", "A-1 B-2 C-3"};
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
-        assert_true(dg_text_in_capitals(yes[i], strlen(yes[i])));
+        assert_true(dg_letter_case_is_capitals(yes[i], strlen(yes[i])));
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
-        assert_false(dg_text_in_capitals(no[i], strlen(no[i])));
+        assert_false(dg_letter_case_is_capitals(no[i], strlen(no[i])));
 }
 
 static void test_first_letter(void **state)
 {
     (void)state;
-    assert_int_equal(dg_text_first_letter("\"Öl", 4), 3);
-    assert_int_equal(dg_text_first_letter("A", 1), 1);
-    assert_int_equal(dg_text_first_letter("3,5", 3), 0);
-    assert_int_equal(dg_text_first_letter("", 0), 0);
+    assert_int_equal(dg_letter_case_first_letter("\"Öl", 4), 3);
+    assert_int_equal(dg_letter_case_first_letter("A", 1), 1);
+    assert_int_equal(dg_letter_case_first_letter("3,5", 3), 0);
+    assert_int_equal(dg_letter_case_first_letter("", 0), 0);
 }
 
 int main(void)

@@ -60,7 +60,9 @@ static void expect(
 {
     struct dg_buffer b;
     dg_buffer_init(&b);
-    const int rc = dg_memory_find(m, kind, "en", "de", source, strlen(source), &b, NULL);
+    const struct dg_memory_pair wanted = {
+        .source_lang = "en", .target_lang = "de", .source = source, .source_len = strlen(source)};
+    const int rc = dg_memory_find(m, kind, &wanted, &b, NULL);
     assert_int_equal(rc, target ? DG_OK : DG_ENOTFOUND);
     if (target)
         assert_string_equal(b.data, target);

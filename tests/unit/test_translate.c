@@ -256,10 +256,14 @@ static void the_tokenizer_is_given_little_at_once(void **state)
     assert_int_equal(a.n_sentences, 2);
     assert_true(a.flags & DG_FLAG_SPLIT);
     dg_job_free(j);
-    assert_int_equal(dg_job_plan_score(translator, text, n, "x", 1, &o, &j, &err), DG_ELIMIT);
+    assert_int_equal(
+        dg_job_plan_score(translator, &(struct dg_text_pair){text, "x", n, 1}, &o, &j, &err),
+        DG_ELIMIT);
     assert_string_equal(err.field, "text");
     dg_error_clear(&err);
-    assert_int_equal(dg_job_plan_score(translator, "x", 1, text, n, &o, &j, &err), DG_ELIMIT);
+    assert_int_equal(
+        dg_job_plan_score(translator, &(struct dg_text_pair){"x", text, 1, n}, &o, &j, &err),
+        DG_ELIMIT);
     assert_string_equal(err.field, "translation");
     dg_error_clear(&err);
     o.prefix = text;
@@ -380,7 +384,8 @@ static void capitals_are_read_as_words(void **state)
     assert_true(same_ids(j[0], j[1]));
     for (size_t h = 0; h < 2; h++) {
         dg_buffer_init(&upper);
-        assert_int_equal(dg_text_upper("de", a[1].best[h].text, a[1].best[h].len, &upper, &err), 0);
+        assert_int_equal(
+            dg_letter_case_upper("de", a[1].best[h].text, a[1].best[h].len, &upper, &err), 0);
         assert_int_equal(a[0].best[h].len, upper.len);
         assert_memory_equal(a[0].best[h].text, upper.data, upper.len);
         dg_buffer_deinit(&upper);
@@ -513,7 +518,8 @@ static void impossible_target_is_named(void **state)
     struct dg_translate_options o = {.search = {.alpha = -1}};
     struct dg_error err = {0};
     struct dg_job *j = NULL;
-    assert_int_equal(dg_job_plan_score(translator, "x", 1, "y", 1, &o, &j, &err), 0);
+    assert_int_equal(
+        dg_job_plan_score(translator, &(struct dg_text_pair){"x", "y", 1, 1}, &o, &j, &err), 0);
     assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINVAL);
     assert_string_equal(err.field, "translation");
     assert_string_equal(
@@ -548,8 +554,8 @@ static void score_equals_search(void **state)
             dg_tokenizer_piece(dg_translator_source(translator), tokens[i].id));
     free(tokens);
     struct dg_job *j = translated(pieces.data, &o, &a), *scored = NULL;
-    if (dg_job_plan_score(translator, pieces.data, pieces.len, a.best[0].text, a.best[0].len, &o,
-            &scored, &err) ||
+    const struct dg_text_pair pair = {pieces.data, a.best[0].text, pieces.len, a.best[0].len};
+    if (dg_job_plan_score(translator, &pair, &o, &scored, &err) ||
         dg_runner_run(runner, &scored, 1, NULL, NULL, &err) ||
         dg_job_finish_score(scored, &s, &err))
         fail_msg("%s", err.message);
@@ -573,8 +579,8 @@ static void read_pieces(
     struct dg_error err = {0};
     struct dg_sentence s;
     struct dg_job *j;
-    int rc = target ? dg_job_plan_score(
-                          translator, source, strlen(source), target, strlen(target), &o, &j, &err)
+    const struct dg_text_pair pair = {source, target, strlen(source), target ? strlen(target) : 0};
+    int rc = target ? dg_job_plan_score(translator, &pair, &o, &j, &err)
                     : dg_job_plan(translator, source, strlen(source), &o, &j, &err);
     if (rc)
         fail_msg("%s", err.message);

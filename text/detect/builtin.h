@@ -1,5 +1,5 @@
 /* languages.model, built in (builtin.c is made by CMake; scripts/make-language-model makes the
- * file). Static storage. */
+ * file). Constant; any thread. */
 #ifndef DG_TEXT_DETECT_BUILTIN_H
 #define DG_TEXT_DETECT_BUILTIN_H
 

@@ -47,7 +47,7 @@ static int add_key(struct learning *l, struct side *side, const char *s, size_t 
     struct dg_error *err)
 {
     dg_buffer_reset(&l->small);
-    int rc = dg_text_lower(side->language, s, n, &l->small, err);
+    int rc = dg_letter_case_lower(side->language, s, n, &l->small, err);
     dg_alloc_check(!l->small.failed, "a word");
     if (!rc)
         rc = dg_string_table_add(
@@ -258,8 +258,8 @@ static void keep(struct dg_dictionary *w, struct span s, struct span t, bool the
 static int add_capital(
     const char *language, struct span s, struct dg_buffer *out, struct dg_error *err)
 {
-    size_t first = dg_text_first_letter(s.s, s.n);
-    int rc = dg_text_upper(language, s.s, first, out, err);
+    size_t first = dg_letter_case_first_letter(s.s, s.n);
+    int rc = dg_letter_case_upper(language, s.s, first, out, err);
     dg_buffer_add(out, s.s + first, s.n - first);
     return rc;
 }

@@ -58,8 +58,9 @@ static bool fit_together(const struct dg_pair *a, const struct dg_pair *b)
 static int make_upper(struct dg_variants *v, const struct dg_pair *p, struct dg_error *err)
 {
     const struct dg_recipe_pair *pair = &v->recipe->data.pairs[p->pair];
-    int rc = dg_text_upper(pair->source_lang, p->source, p->source_len, &v->text[0], err);
-    return rc ? rc : dg_text_upper(pair->target_lang, p->target, p->target_len, &v->text[1], err);
+    int rc = dg_letter_case_upper(pair->source_lang, p->source, p->source_len, &v->text[0], err);
+    return rc ? rc
+              : dg_letter_case_upper(pair->target_lang, p->target, p->target_len, &v->text[1], err);
 }
 
 static void make_joined(struct dg_variants *v, const struct dg_pair *p)

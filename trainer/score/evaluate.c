@@ -209,8 +209,9 @@ static int score_slice(const struct model *m, const struct dg_evaluate_text *o, 
     struct dg_translate_options options = options_of(o, m->line);
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
-        rc = dg_job_plan_score(m->translator, source[i].text, source[i].len, target[i].text,
-            target[i].len, &options, &x->jobs[i], err);
+        const struct dg_text_pair pair = {
+            source[i].text, target[i].text, source[i].len, target[i].len};
+        rc = dg_job_plan_score(m->translator, &pair, &options, &x->jobs[i], err);
         if (rc)
             dg_error_prefix(err, "%s line %zu", o->source, first + i + 1);
     }

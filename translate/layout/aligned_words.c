@@ -10,9 +10,9 @@ static bool find_words(struct dg_arena *arena, const char *s, size_t n, struct d
     out->list = dg_arena_array(arena, n / 2 + 1, sizeof *out->list);
     for (size_t at = 0; out->list && at < n;) {
         size_t end = at;
-        while (end < n && dg_is_white_space(s[end]) == dg_is_white_space(s[at]))
+        while (end < n && dg_white_space(s[end]) == dg_white_space(s[at]))
             end++;
-        if (!dg_is_white_space(s[at])) {
+        if (!dg_white_space(s[at])) {
             out->list[out->n].begin = at;
             out->list[out->n++].end = end;
         }

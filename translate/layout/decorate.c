@@ -98,7 +98,7 @@ static void keep_apart(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     struct edit *e = &w->edits[w->n_edits - 1];
-    if (p->literal && p->text_begin > 0 && dg_is_white_space(d->text[p->text_begin - 1]) &&
+    if (p->literal && p->text_begin > 0 && dg_white_space(d->text[p->text_begin - 1]) &&
         p->begin_byte > 0 && isalnum((unsigned char)d->answer[p->begin_byte - 1])) {
         e->text = " ";
         e->text_len = 1;
@@ -137,10 +137,10 @@ static size_t find_spaces(struct work *w)
 {
     const char *s = w->d->answer;
     size_t n = 0, end = w->d->answer_len;
-    while (end > 0 && dg_is_white_space(s[end - 1]))
+    while (end > 0 && dg_white_space(s[end - 1]))
         end--;
     for (size_t i = 1; i < end; i++)
-        if (s[i] == ' ' && !dg_is_white_space(s[i - 1]) && !w->replaced[i])
+        if (s[i] == ' ' && !dg_white_space(s[i - 1]) && !w->replaced[i])
             w->spaces[n++] = i;
     return n;
 }

@@ -1,6 +1,7 @@
 /* Marks, code and line ends of a sentence put back around its translation: what a pair of marks
  * enclosed is found through the alignment of words, line ends by proportion. Every mark comes back
- * exactly once, and pairs stay properly within one another. Private to translate/. */
+ * exactly once, and pairs stay properly within one another. Any thread. Private to translate/.
+ */
 #ifndef DG_TRANSLATE_LAYOUT_DECORATE_H
 #define DG_TRANSLATE_LAYOUT_DECORATE_H
 
@@ -12,6 +13,11 @@
  * in them). */
 struct dg_word_pair {
     uint32_t source, target;
+};
+struct dg_word_pairs {
+    /* [n] */
+    struct dg_word_pair *list;
+    size_t n;
 };
 
 /* What is written for a mark. */

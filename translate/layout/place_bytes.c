@@ -1,5 +1,5 @@
 /* Which bytes of the answer a place has. */
-#include "translate/layout/placing.h"
+#include "translate/layout/place.h"
 #include "translate/layout/white_space.h"
 
 #include <ctype.h>
@@ -93,12 +93,11 @@ static void fit_between(const struct dg_placing *w, struct dg_place *p)
         p->begin_byte = protected->end_byte;
     }
     bool alone = d->marks[p->open].kind == DG_MARK_POINT;
-    if (alone && p->text_begin > 0 && dg_is_white_space(d->text[p->text_begin - 1]) &&
-        p->begin_byte < d->answer_len && dg_is_white_space(d->answer[p->begin_byte])) {
+    if (alone && p->text_begin > 0 && dg_white_space(d->text[p->text_begin - 1]) &&
+        p->begin_byte < d->answer_len && dg_white_space(d->answer[p->begin_byte])) {
         p->begin_byte++;
-        p->space_after = p->text_begin < d->len && dg_is_white_space(d->text[p->text_begin]) &&
-                         p->begin_byte < d->answer_len &&
-                         !dg_is_white_space(d->answer[p->begin_byte]);
+        p->space_after = p->text_begin < d->len && dg_white_space(d->text[p->text_begin]) &&
+                         p->begin_byte < d->answer_len && !dg_white_space(d->answer[p->begin_byte]);
     }
     p->end_byte = p->begin_byte;
 }
@@ -109,9 +108,9 @@ static void leave_affixes(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     size_t before = 0, after = 0, n = p->end_byte - p->begin_byte;
-    while (before < p->text_begin && !dg_is_white_space(d->text[p->text_begin - before - 1]))
+    while (before < p->text_begin && !dg_white_space(d->text[p->text_begin - before - 1]))
         before++;
-    while (p->text_end + after < d->len && !dg_is_white_space(d->text[p->text_end + after]))
+    while (p->text_end + after < d->len && !dg_white_space(d->text[p->text_end + after]))
         after++;
     if (before && before < n &&
         memcmp(d->answer + p->begin_byte, d->text + p->text_begin - before, before) == 0)

@@ -20,7 +20,7 @@
  * decorate.c writes the marks at these bytes: [In der *Shell*](u) starte `make all`. */
 #include "translate/layout/places.h"
 
-#include "translate/layout/placing.h"
+#include "translate/layout/place.h"
 #include "translate/layout/white_space.h"
 
 #include <string.h>
@@ -128,7 +128,7 @@ static bool has_no_words(const struct dg_placing *w, const struct dg_place *p)
     size_t at = p->text_begin;
     for (size_t i = p->open; i <= p->close; i++) {
         for (; at < d->marks[i].at; at++)
-            if (!dg_is_white_space(d->text[at]))
+            if (!dg_white_space(d->text[at]))
                 return false;
         at += d->marks[i].len;
     }

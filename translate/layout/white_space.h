@@ -1,11 +1,11 @@
 /* What parts words wherever translate/ counts them: everybody who numbers words has to agree.
- * Private to translate/. */
+ * Any thread. Private to translate/. */
 #ifndef DG_TRANSLATE_LAYOUT_WHITE_SPACE_H
 #define DG_TRANSLATE_LAYOUT_WHITE_SPACE_H
 
 #include <stdbool.h>
 
-static inline bool dg_is_white_space(char c)
+static inline bool dg_white_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }

@@ -53,7 +53,7 @@ static bool has_way(struct dg_models *m, const char *source, const char *target)
     if (dg_models_way(m, source, target, true, &way, NULL) != DG_OK)
         return false;
     for (size_t i = 0; i < way.n; i++)
-        dg_served_release(way.hops[i].model);
+        dg_served_unref(way.hops[i].model);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* LibreTranslate's API (1.9.6), for its clients: they change a URL. POST /translate and /detect,
  * GET /languages, /frontend/settings, /health and /spec; the rest is not served: files, and
  * suggestions. Errors are {"error": a sentence of LibreTranslate's}. Handlers as routes.h has
- * them. */
+ * them. HTTP threads. */
 #ifndef DG_SERVER_API_LIBRETRANSLATE_LIBRETRANSLATE_H
 #define DG_SERVER_API_LIBRETRANSLATE_LIBRETRANSLATE_H
 

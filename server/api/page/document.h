@@ -1,5 +1,6 @@
 /* A YAML document as a tree, as JSON, and its parts as HTML. The one place that knows libyaml here
- * is document.c. Part of a program that runs when the server is built; never in the server. */
+ * is document.c. Part of a program that runs when the server is built; never in the server. One
+ * thread. */
 #ifndef DG_SERVER_API_PAGE_DOCUMENT_H
 #define DG_SERVER_API_PAGE_DOCUMENT_H
 

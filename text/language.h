@@ -1,8 +1,8 @@
 /* What splitting knows about single languages: abbreviations, words that begin sentences, ordinals
  * with a full stop. For text/ alone. Any thread. Languages without a table of their own get the
  * common one. */
-#ifndef DG_TEXT_ABBREVIATIONS_H
-#define DG_TEXT_ABBREVIATIONS_H
+#ifndef DG_TEXT_LANGUAGE_H
+#define DG_TEXT_LANGUAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* What places.c (which words) and place_bytes.c (which bytes of them) share while the marks of one
  * sentence are placed. One thread at a time. Private to translate/layout. */
-#ifndef DG_TRANSLATE_LAYOUT_PLACING_H
-#define DG_TRANSLATE_LAYOUT_PLACING_H
+#ifndef DG_TRANSLATE_LAYOUT_PLACE_H
+#define DG_TRANSLATE_LAYOUT_PLACE_H
 
 #include "translate/layout/aligned_words.h"
 #include "translate/layout/places.h"

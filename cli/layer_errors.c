@@ -1,7 +1,7 @@
 /* DESIGN. `twin` is a backend that hands everything on to the CPU's, but holds each matrix twice,
  * from the fp32 and from the quantised bundle, and in `linear` multiplies by both. The model, the
  * engine and the text run over it unchanged. */
-#include "cli/quantize_report.h"
+#include "cli/layer_errors.h"
 
 #include "base/alloc.h"
 #include "kernels/cpu/cpu.h"
@@ -333,7 +333,7 @@ static int run_matrices(struct twin *t, const struct dg_weights *before, struct 
     return rc;
 }
 
-int dg_quantize_compare(const char *bundle, const char *quantised, const char *sentences,
+int dg_layer_errors_measure(const char *bundle, const char *quantised, const char *sentences,
     struct dg_layer_errors *out, struct dg_error *err)
 {
     struct twin t = {.errors = out};
@@ -367,7 +367,7 @@ void dg_layer_errors_free(struct dg_layer_errors *e)
     *e = (struct dg_layer_errors){0};
 }
 
-double dg_layer_relative(const struct dg_layer_error *e)
+double dg_layer_error_relative(const struct dg_layer_error *e)
 {
     return e->squared > 0 ? sqrt(e->squared_error / e->squared) : 0;
 }

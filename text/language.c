@@ -1,4 +1,4 @@
-#include "text/abbreviations.h"
+#include "text/language.h"
 
 #include <ctype.h>
 #include <string.h>

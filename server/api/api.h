@@ -1,0 +1,13 @@
+/* Handlers of routes under /v1 that are no endpoints (endpoints.h). HTTP threads. */
+#ifndef DG_SERVER_API_API_H
+#define DG_SERVER_API_API_H
+
+#include "server/app.h"
+#include "server/http/http.h"
+
+/* GET /v1/models: what is served. */
+void dg_api_models(struct dg_app *app, struct dg_http_exchange *x);
+/* POST /v1/models/reload: models exchanged while the server runs. */
+void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x);
+
+#endif
