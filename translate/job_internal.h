@@ -26,8 +26,9 @@ struct dg_part_hyp {
 struct dg_part {
     /* bytes of the job's text */
     size_t begin, end;
-    /* tagged: ids begin with the token that asks for a language */
-    bool copied, tagged;
+    bool copied;
+    /* ids begin with so many tokens that name languages */
+    uint32_t n_tags;
     /* the sentence is in capitals, and read as ordinary words */
     bool capitals;
     unsigned flags;
@@ -77,8 +78,10 @@ struct dg_job {
     const struct dg_translator *t;
     struct dg_arena arena;
     struct dg_translate_options options;
-    /* token that names the target language, or NULL */
-    const char *tag;
+    /* tokens that name the target and the source language before the source, or NULL */
+    const char *tag, *source_tag;
+    /* the token that the decoder is started with for the target language; -1: none */
+    int32_t lead;
     /* of the source, for splitting */
     const char *language;
     const char *target_language;
@@ -92,6 +95,8 @@ struct dg_job {
     size_t n_sentences, n_accepted;
     /* of the first sentence's answer */
     struct dg_prefix prefix;
+    /* [1 + prefix.n or n_forced] what the decoder begins with where something leads, else NULL */
+    int32_t *framed;
     /* [n_parts] of the text in code points, once asked for */
     struct dg_span *spans;
     /* sentence i picks the best but i behind the prefix; 0: an ordinary job */

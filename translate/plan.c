@@ -28,6 +28,9 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     if (!j->options.penalty_set)
         j->options.search.penalty = DG_PENALTY_GNMT;
     j->tag = dg_bundle_tag(t->bundle, target);
+    j->source_tag = dg_bundle_source_tag(t->bundle, source);
+    const char *lead = dg_bundle_target_tag(t->bundle, target);
+    j->lead = lead ? dg_tokenizer_id(t->target, lead) : -1;
     j->language = source;
     j->target_language = target;
     j->text = dg_arena_strndup(&j->arena, text, n);
@@ -148,6 +151,20 @@ static int plan_same_language(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
+/* What leads, then ids[n]. */
+static int frame_target(struct dg_job *j, const int32_t *ids, uint32_t n, struct dg_error *err)
+{
+    if (j->lead < 0)
+        return 0;
+    j->framed = dg_arena_array(&j->arena, n + 1, sizeof *j->framed);
+    if (!j->framed)
+        return DG_JOB_NO_MEMORY(err);
+    j->framed[0] = j->lead;
+    if (n)
+        memcpy(j->framed + 1, ids, n * sizeof *ids);
+    return 0;
+}
+
 int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
@@ -162,6 +179,8 @@ int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
         rc = list_sentences(j, err);
     if (!rc && o->prefix && o->prefix[0])
         rc = plan_prefix(j, o->prefix, err);
+    if (!rc)
+        rc = frame_target(j, j->prefix.ids, j->prefix.n, err);
     j->options.prefix = NULL; /* the caller's, and read by now */
     j->options.markup = NULL;
     j->options.check = NULL;
@@ -213,7 +232,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
             j->forced[j->n_forced++] = p.tokens[i].id;
     }
     j->forced[j->n_forced++] = dg_model_config(j->t->model)->eos;
-    if (j->n_forced > dg_model_max_positions(j->t->model))
+    if (j->n_forced + (j->lead >= 0) > dg_model_max_positions(j->t->model))
         return dg_error_field(err, DG_ELIMIT, "translation", "%u tokens are over the limit of %u",
             j->n_forced, dg_model_max_positions(j->t->model));
     return 0;
@@ -247,6 +266,8 @@ int dg_job_plan_score(const struct dg_translator *t, const struct dg_text_pair *
     }
     if (!rc)
         rc = plan_forced(j, pair->target, pair->n_target, err);
+    if (!rc)
+        rc = frame_target(j, j->forced, j->n_forced, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (rc) {
@@ -285,6 +306,11 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
         out->prefix = j->forced;
         out->n_prefix = j->n_forced;
         out->forced = true;
+    }
+    if (j->lead >= 0) {
+        out->prefix = j->framed;
+        out->n_lead = 1;
+        out->n_prefix++;
     }
 }
 

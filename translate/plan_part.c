@@ -10,12 +10,14 @@
 int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
-    p->ids = dg_arena_array(&j->arena, n + 2, sizeof *p->ids);
+    const char *const tags[] = {j->source_tag, j->tag};
+    p->ids = dg_arena_array(&j->arena, n + 3, sizeof *p->ids);
     if (!p->ids)
         return DG_JOB_NO_MEMORY(err);
-    p->tagged = j->tag != NULL;
-    if (p->tagged)
-        p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, j->tag);
+    for (int i = 0; i < 2; i++)
+        if (tags[i])
+            p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, tags[i]);
+    p->n_tags = p->n_ids;
     for (size_t i = 0; i < n; i++)
         p->ids[p->n_ids++] = p->tokens[i].id;
     if (c->source_eos)
@@ -87,7 +89,8 @@ static bool has_words(const struct dg_part *p, const char *s, size_t n)
 
 int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
-    uint32_t frame = (j->tag ? 1u : 0u) + (dg_model_config(j->t->model)->source_eos ? 1 : 0);
+    uint32_t frame = (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) +
+                     (dg_model_config(j->t->model)->source_eos ? 1 : 0);
     if (!has_words(p, s, n)) {
         p->copied = true;
         return 0;

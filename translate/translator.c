@@ -16,12 +16,17 @@ static int check_vocab(
  * language. */
 static int check_tags(const struct dg_translator *t, struct dg_error *err)
 {
-    const struct dg_json *tags = dg_json_get(dg_bundle_manifest(t->bundle), "tags");
-    for (const char *k = dg_json_next_key(tags, NULL); k; k = dg_json_next_key(tags, k)) {
-        const char *token = dg_bundle_tag(t->bundle, k);
-        if (!dg_tokenizer_has_piece(t->source, token))
-            return dg_error_field(err, DG_EFORMAT, "tags",
-                "tag \"%s\" for \"%s\" is no token of the source vocabulary", token, k);
+    static const char *const fields[] = {"tags", "source_tags", "target_tags"};
+    for (int i = 0; i < 3; i++) {
+        const struct dg_json *tags = dg_json_get(dg_bundle_manifest(t->bundle), fields[i]);
+        const struct dg_tokenizer *vocabulary = i == 2 ? t->target : t->source;
+        for (const char *k = dg_json_next_key(tags, NULL); k; k = dg_json_next_key(tags, k)) {
+            const char *token = dg_json_string(dg_json_get(tags, k), NULL);
+            if (!dg_tokenizer_has_piece(vocabulary, token))
+                return dg_error_field(err, DG_EFORMAT, fields[i],
+                    "tag \"%s\" for \"%s\" is no token of the %s vocabulary", token, k,
+                    i == 2 ? "target" : "source");
+        }
     }
     return 0;
 }

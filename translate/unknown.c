@@ -27,7 +27,7 @@ static void copy_token(const char *text, const struct dg_token *src, struct dg_b
 const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at)
 {
     /* ids = tag? tokens </s>?: the tag, when there is one, is the id in front of the tokens. */
-    uint32_t first = p->tagged ? 1 : 0;
+    uint32_t first = p->n_tags;
     if (!p->alignment || p->alignment[at] < (int32_t)first)
         return NULL;
     size_t i = (size_t)p->alignment[at] - first;

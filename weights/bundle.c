@@ -5,10 +5,12 @@
 #include "weights/manifest.h"
 #include "weights/version.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 struct dg_bundle {
@@ -160,6 +162,36 @@ void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, co
 const char *dg_bundle_tag(const struct dg_bundle *b, const char *target)
 {
     return dg_json_string(dg_json_get(dg_json_get(b->manifest, "tags"), target), NULL);
+}
+
+const char *dg_bundle_licence(const struct dg_bundle *b)
+{
+    return dg_json_string(dg_json_get(b->manifest, "licence"), NULL);
+}
+
+/* "-nc" as a part of its own: CC-BY-NC-4.0, cc-by-nc-sa. */
+bool dg_licence_is_non_commercial(const char *licence)
+{
+    for (const char *s = licence; *s; s++)
+        if ((*s == '-' || *s == ' ') && strncasecmp(s + 1, "nc", 2) == 0 &&
+            !isalnum((unsigned char)s[3]))
+            return true;
+    return strcasestr(licence, "non-commercial") || strcasestr(licence, "noncommercial");
+}
+
+bool dg_bundle_is_non_commercial(const struct dg_bundle *b)
+{
+    return dg_bundle_licence(b) && dg_licence_is_non_commercial(dg_bundle_licence(b));
+}
+
+const char *dg_bundle_source_tag(const struct dg_bundle *b, const char *source)
+{
+    return dg_json_string(dg_json_get(dg_json_get(b->manifest, "source_tags"), source), NULL);
+}
+
+const char *dg_bundle_target_tag(const struct dg_bundle *b, const char *target)
+{
+    return dg_json_string(dg_json_get(dg_json_get(b->manifest, "target_tags"), target), NULL);
 }
 
 size_t dg_bundle_reserved_count(const struct dg_bundle *b)

@@ -28,12 +28,21 @@ const struct dg_weights *dg_bundle_weights(const struct dg_bundle *b);
 const char *dg_bundle_dir(const struct dg_bundle *b);
 const char *dg_bundle_name(const struct dg_bundle *b);
 const char *dg_bundle_version(const struct dg_bundle *b); /* 64 hex digits */
+/* As its source states it; NULL: not stated. */
+const char *dg_bundle_licence(const struct dg_bundle *b);
+/* Does the licence's name forbid commercial use ("CC-BY-NC-4.0")? */
+bool dg_bundle_is_non_commercial(const struct dg_bundle *b);
+bool dg_licence_is_non_commercial(const char *licence);
 /* Languages the model translates from and to: pairs, e.g. ("en","de"). */
 size_t dg_bundle_pairs(const struct dg_bundle *b);
 void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, const char **target);
 /* The piece put in front of the source to ask for a target language; NULL when the model needs
  * none. */
 const char *dg_bundle_tag(const struct dg_bundle *b, const char *target);
+/* The piece put in front of a source in that language; the piece that the decoder is started with
+ * for that target language, which is no part of the answer. NULL: none. */
+const char *dg_bundle_source_tag(const struct dg_bundle *b, const char *source);
+const char *dg_bundle_target_tag(const struct dg_bundle *b, const char *target);
 /* Is a sentence in capitals to be read as ordinary words, and its answer to be put in capitals? */
 bool dg_bundle_capitals_as_words(const struct dg_bundle *b);
 /* Pieces that stand for spans which must survive, "⟨1⟩" first: how many, and the i-th. No text can

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_TEXT 4096
-#define MAX_PAIRS 10000
+#define MAX_PAIRS 50000
 #define MAX_RESERVED 64
 
 #define REFUSE(field, ...) dg_error_field(err, DG_EINVAL, field, __VA_ARGS__)
@@ -112,53 +112,58 @@ static int check_pairs(const struct dg_json *m, struct dg_error *err)
     return 0;
 }
 
-/* Is the language a target of some pair, letter case included? */
-static bool is_target(const struct dg_json *pairs, const char *language)
+/* Fields that give a piece for each language of one side of the pairs. */
+static const struct tags {
+    const char *field;
+    int side; /* 0: source, 1: target */
+} tag_fields[] = {{"tags", 1}, {"source_tags", 0}, {"target_tags", 1}};
+
+/* Is the language on that side of some pair, letter case included? */
+static bool is_in_pairs(const struct dg_json *pairs, int side, const char *language)
 {
     for (size_t i = 0; i < dg_json_length(pairs); i++)
-        if (strcmp(dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL), language) == 0)
+        if (strcmp(dg_json_string(dg_json_at(dg_json_at(pairs, i), side), NULL), language) == 0)
             return true;
     return false;
 }
 
-/* Where one target language is asked for by a piece, all are: without it a sentence would be
- * translated to whichever language the model likes. The pairs are checked. */
-static int check_targets_have_tags(
-    const struct dg_json *pairs, const struct dg_json *tags, struct dg_error *err)
+/* Where one language is asked for by a piece, all are: without it a sentence would be translated
+ * to whichever language the model likes. The pairs are checked. */
+static int check_all_have_tags(const struct dg_json *pairs, const struct dg_json *tags,
+    const struct tags *t, struct dg_error *err)
 {
     for (size_t i = 0; i < dg_json_length(pairs); i++) {
-        const char *target = dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL);
-        if (!dg_json_get(tags, target))
-            return REFUSE("tags",
-                "manifest: tags has no piece for \"%s\", the target of pairs[%zu] (letter case "
-                "counts)",
-                target, i);
+        const char *language = dg_json_string(dg_json_at(dg_json_at(pairs, i), t->side), NULL);
+        if (!dg_json_get(tags, language))
+            return REFUSE(t->field,
+                "manifest: %s has no piece for \"%s\", the %s of pairs[%zu] (letter case counts)",
+                t->field, language, t->side ? "target" : "source", i);
     }
     return 0;
 }
 
-/* "tags": target language -> the piece that asks for it. */
-static int check_tags(const struct dg_json *m, struct dg_error *err)
+static int check_tags(const struct dg_json *m, const struct tags *t, struct dg_error *err)
 {
-    const struct dg_json *tags = dg_json_get(m, "tags");
+    const struct dg_json *tags = dg_json_get(m, t->field), *pairs = dg_json_get(m, "pairs");
     if (!tags)
         return 0;
     if (dg_json_typeof(tags) != DG_JSON_OBJECT)
-        return REFUSE("tags", "manifest: tags must be an object of language to piece");
+        return REFUSE(t->field, "manifest: %s must be an object of language to piece", t->field);
     for (const char *k = dg_json_next_key(tags, NULL); k; k = dg_json_next_key(tags, k)) {
         const char *piece = NULL;
-        int rc = check_language("tags", k, err);
+        int rc = check_language(t->field, k, err);
         if (!rc)
-            rc = dg_json_field_string(tags, "tags", k, &piece, err);
+            rc = dg_json_field_string(tags, t->field, k, &piece, err);
         if (!rc)
-            rc = check_text("tags", piece, 255, err);
-        if (!rc && !is_target(dg_json_get(m, "pairs"), k))
-            rc = REFUSE("tags",
-                "manifest: tags has \"%s\", which is no target of pairs (letter case counts)", k);
+            rc = check_text(t->field, piece, 255, err);
+        if (!rc && !is_in_pairs(pairs, t->side, k))
+            rc = REFUSE(t->field,
+                "manifest: %s has \"%s\", which is no %s of pairs (letter case counts)", t->field,
+                k, t->side ? "target" : "source");
         if (rc)
             return rc;
     }
-    return dg_json_length(tags) ? check_targets_have_tags(dg_json_get(m, "pairs"), tags, err) : 0;
+    return dg_json_length(tags) ? check_all_have_tags(pairs, tags, t, err) : 0;
 }
 
 /* Pieces that stand for what must survive, in their order. */
@@ -200,6 +205,8 @@ static const struct dg_field rows[] = {
     {"licence", DG_FIELD_STRING, AT(licence), .help = "of the model"},
     {"pairs", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
     {"tags", DG_FIELD_OTHER, .help = "target language to the token that asks for it"},
+    {"source_tags", DG_FIELD_OTHER, .help = "source language to the token before its text"},
+    {"target_tags", DG_FIELD_OTHER, .help = "target language to the token that starts the decoder"},
     {"files", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
     {"model", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
     {"decoding", DG_FIELD_OTHER, .help = "defaults of the search"},
@@ -256,8 +263,8 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
         rc = check_texts(&read, err);
     if (!rc)
         rc = check_pairs(m, err);
-    if (!rc)
-        rc = check_tags(m, err);
+    for (size_t i = 0; i < sizeof tag_fields / sizeof tag_fields[0] && !rc; i++)
+        rc = check_tags(m, &tag_fields[i], err);
     if (!rc)
         rc = check_files(m, err);
     if (!rc)

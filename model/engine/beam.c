@@ -53,6 +53,7 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
     b->eos = eos;
     b->prefix = prefix;
     b->n_prefix = n_prefix;
+    b->n_lead = 0;
     b->forced = forced;
     b->never = -1;
     b->t = 0;
@@ -85,6 +86,12 @@ static uint32_t own_from(const struct dg_beam *b)
     return b->n_prefix < b->t ? b->n_prefix : b->t;
 }
 
+/* Would </s> be too early behind t pieces? */
+static bool too_early(const struct dg_beam *b, uint32_t t)
+{
+    return t + 1 < b->search.min_len + b->n_lead;
+}
+
 /* Candidates that may be passed over in any row, besides `never` and a too early </s>. */
 static uint32_t blocked(const struct dg_beam *b)
 {
@@ -106,7 +113,7 @@ static bool picks(const struct dg_beam *b, uint32_t t)
 bool dg_beam_plain(const struct dg_beam *b, uint32_t t)
 {
     return b->search.sampling.temperature <= 0 && !b->search.no_repeat_ngram &&
-           !(b->search.pick && t <= b->n_prefix);
+           !(b->search.pick && t <= b->n_prefix) && !b->n_lead;
 }
 
 uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
@@ -115,8 +122,7 @@ uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
         return 1;
     uint32_t passed = (b->never >= 0 ? 1 : 0) + blocked(b);
     if (b->search.beam == 1 || picks(b, t))
-        return (t + 1 < b->search.min_len ? 2 : 1) + passed +
-               (picks(b, t) ? b->search.pick - 1 : 0);
+        return (too_early(b, t) ? 2 : 1) + passed + (picks(b, t) ? b->search.pick - 1 : 0);
     return 2 * b->search.beam + passed;
 }
 
@@ -176,7 +182,7 @@ static void append(
 static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from,
     const struct piece *last, double total, bool length_limited)
 {
-    uint32_t n = n_from + 1;
+    uint32_t lead = b->n_lead, n = n_from + 1 - lead;
     double score = total / dg_length_penalty(b->search.penalty, b->search.alpha, n);
     if (b->n_finished == b->search.n_best) {
         const uint32_t worst = find_worst(b);
@@ -187,8 +193,8 @@ static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n
     const uint32_t at = b->n_finished++;
     struct dg_beam_row *row = &b->finished_rows[at];
     append(row, from, n_from, last);
-    b->finished[at] = (struct dg_hypothesis){
-        row->ids, row->token_logprob, n, total, score, length_limited, row->sources};
+    b->finished[at] = (struct dg_hypothesis){row->ids + lead, row->token_logprob + lead, n, total,
+        score, length_limited, row->sources + lead};
 }
 
 static double worst_score(const struct dg_beam *b)
@@ -217,7 +223,7 @@ static void extend(
     struct dg_beam *b, uint32_t to, uint32_t r, const struct piece *piece, double total)
 {
     append(&b->next[to], &b->live[r], b->t, piece);
-    b->next[to].logprob = total;
+    b->next[to].logprob = b->t < b->n_lead ? 0 : total;
     b->parents[to] = r;
 }
 
@@ -225,7 +231,7 @@ static void extend(
 static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
 {
     uint32_t order = b->search.no_repeat_ngram, from = own_from(b);
-    return (id == b->eos && b->t + 1 < b->search.min_len) || id == b->never ||
+    return (id == b->eos && too_early(b, b->t)) || id == b->never ||
            (order && dg_ngram_repeats(b->live[r].ids + from, b->t - from, order, id));
 }
 
@@ -288,8 +294,8 @@ void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c)
     b->n_live = n_next;
     b->t = t;
     if (n_next && b->n_finished == b->search.n_best) {
-        double bound = b->live[0].logprob /
-                       dg_length_penalty(b->search.penalty, b->search.alpha, b->search.max_len);
+        double bound = b->live[0].logprob / dg_length_penalty(b->search.penalty, b->search.alpha,
+                                                b->search.max_len - b->n_lead);
         if (bound <= worst_score(b))
             b->n_live = 0;
     }

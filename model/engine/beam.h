@@ -39,7 +39,8 @@ struct dg_search {
     uint32_t beam;
     /* 1..K; 0 = 1 */
     uint32_t n_best;
-    /* positions, </s> counted; 0 = from the source's length */
+    /* positions, </s> counted; 0 = from the source's length. Of a beam what leads is counted, too
+     */
     uint32_t max_len;
     /* no </s> before this many pieces, itself counted; 0 = no such limit */
     uint32_t min_len;
@@ -102,6 +103,9 @@ struct dg_beam {
     /* [n_prefix] borrowed */
     const int32_t *prefix;
     uint32_t n_prefix;
+    /* So many of the prefix are no part of the answer, nor of its probability and length: what the
+     * decoder is started with, such as the piece that names a language. begin sets 0 */
+    uint32_t n_lead;
     /* the prefix is the whole answer */
     bool forced;
     /* an id that is passed over; begin sets -1 (none), the engine the model's */

@@ -274,6 +274,7 @@ int dg_engine_admit(
         return rc;
     }
     s->beam.never = e->model->config.never;
+    s->beam.n_lead = in->n_lead;
     e->cache.n_reserved += blocks;
     dg_state_pool_take(&e->states, s->states, search.beam);
     e->rows_reserved += search.beam;

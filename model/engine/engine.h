@@ -39,6 +39,9 @@ struct dg_sentence {
     /* [n_prefix] target ids to begin with; copied */
     const int32_t *prefix;
     uint32_t n_prefix;
+    /* so many of these start the decoder, and are no part of the answer: neither of its
+     * probability nor of its length nor of max_len; <= n_prefix */
+    uint32_t n_lead;
     /* what may follow the prefix; NULL: anything. Borrowed until the answer was polled, or the
      * sentence cancelled */
     const struct dg_spelling *spelling;

@@ -42,6 +42,7 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     if (!in->search.max_len && c->length_factor > 0 &&
         (float)s.max_len > c->length_factor * (float)in->n_source)
         s.max_len = (uint32_t)(c->length_factor * (float)in->n_source);
+    s.max_len += in->n_lead;
     if (in->forced)
         s.max_len = in->n_prefix;
     if (s.max_len > e->limits.max_target && !in->forced)

@@ -40,7 +40,7 @@ bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b)
     return same_ids(x.source, x.n_source, y.source, y.n_source) &&
            same_ids(x.prefix, x.n_prefix, y.prefix, y.n_prefix) &&
            memcmp(&x.search, &y.search, sizeof x.search) == 0 && x.forced == y.forced &&
-           x.spelling == y.spelling && x.want_alignment == y.want_alignment;
+           x.n_lead == y.n_lead && x.spelling == y.spelling && x.want_alignment == y.want_alignment;
 }
 
 static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, struct dg_entry *e)

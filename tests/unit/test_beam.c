@@ -321,6 +321,36 @@ static void no_run_twice(void **state)
     dg_beam_deinit(&b);
 }
 
+/* What starts the decoder is a position, and no part of the answer: not of its pieces, its
+ * probability (-0.5 - 0.25), its length (2) nor the limit of 2 that min_len is about. */
+static void what_leads_is_no_part_of_the_answer(void **state)
+{
+    (void)state;
+    struct dg_beam b = {0};
+    struct dg_search s = search(1, 1, 5, 1.0f);
+    const int32_t lead[] = {9};
+    float forced[] = {-7.0f}, lp[] = {-0.3f, -0.5f}, last[] = {-0.25f};
+    int32_t ids[] = {EOS, 5}, end[] = {EOS};
+    s.penalty = DG_PENALTY_POWER;
+    s.min_len = 2;
+    assert_int_equal(dg_beam_begin(&b, &s, EOS, lead, 1, false, NULL), 0);
+    b.n_lead = 1;
+    assert_int_equal(dg_beam_force(&b), 9);
+    advance(&b, forced, lead, 1, 1);
+    assert_int_equal(dg_beam_last(&b, 0, -1), 9);
+    assert_int_equal(dg_beam_wants(&b), 2);
+    advance(&b, lp, ids, 2, 2);
+    assert_false(b.done);
+    advance(&b, last, end, 1, 1);
+    assert_true(b.done);
+    assert_int_equal(b.finished[0].n, 2);
+    assert_int_equal(b.finished[0].ids[0], 5);
+    assert_float_equal(b.finished[0].token_logprob[0], -0.5, 0);
+    assert_float_equal(b.finished[0].logprob, -0.75, 1e-6);
+    assert_float_equal(b.finished[0].score, -0.375, 1e-6);
+    dg_beam_deinit(&b);
+}
+
 /* The first free piece is the one of the rank asked for; then the search goes on as ever. */
 static void picks_a_rank(void **state)
 {
@@ -389,6 +419,7 @@ int main(void)
         cmocka_unit_test(never_put_out),
         cmocka_unit_test(no_run_twice),
         cmocka_unit_test(picks_a_rank),
+        cmocka_unit_test(what_leads_is_no_part_of_the_answer),
         cmocka_unit_test(impossible_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
