@@ -145,7 +145,8 @@ int dg_cli_convert(int argc, char **argv)
             "model.safetensors\nor pytorch_model.bin (whole or in shards; nothing of a pickle is "
             "run), vocab.json, source.spm and\ntarget.spm; languages that are not given come from "
             "tokenizer_config.json and, for models of many\ntarget languages, from the tags in the "
-            "vocabulary (>>deu<< is called de).\n",
+            "vocabulary (>>deu<< is called de). Or it is M2M-100 or NLLB-200\nwith "
+            "sentencepiece.bpe.model: languages that are not given are all of them.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_PAIRS = 60 };
 
 struct inspect {
     bool verify, tensors, graph, dot;
@@ -48,17 +51,36 @@ static void print_tensors(const struct dg_weights *w)
     }
 }
 
+/* Pairs of a model of many languages would fill pages: then the languages alone. */
+static void print_pairs(const struct dg_bundle *b)
+{
+    const char *s, *t;
+    const size_t n = dg_bundle_pairs(b);
+    if (n > SHOWN_PAIRS) {
+        printf("%zu pairs, from", n);
+        for (size_t i = 0; i < n; i++) {
+            const char *before = NULL;
+            if (i > 0)
+                dg_bundle_pair(b, i - 1, &before, &t);
+            dg_bundle_pair(b, i, &s, &t);
+            if (!before || strcmp(before, s) != 0)
+                printf(" %s", s);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        dg_bundle_pair(b, i, &s, &t);
+        printf("%s%s-%s", i ? " " : "", s, t);
+    }
+}
+
 static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
 {
     const struct dg_weights *w = dg_bundle_weights(b);
     const char *licence = "not stated";
     dg_json_field_string(dg_bundle_manifest(b), NULL, "licence", &licence, NULL);
-    printf("name        %s\nversion     %s\npairs      ", dg_bundle_name(b), dg_bundle_version(b));
-    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
-        const char *s, *t;
-        dg_bundle_pair(b, i, &s, &t);
-        printf(" %s-%s", s, t);
-    }
+    printf("name        %s\nversion     %s\npairs       ", dg_bundle_name(b), dg_bundle_version(b));
+    print_pairs(b);
     printf("\nmodel       encoder %u + decoder %u layers, d_model %u, d_ff %u, %u heads of %u/%u\n",
         c->enc_layers, c->dec_layers, c->D, c->F, c->H, c->Dk, c->Dv);
     if (c->dec_F || c->dec_H)
@@ -77,6 +99,8 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
         (double)c->alpha, c->extra_length);
     printf("text        %s\nlicence     %s\n",
         dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --tokens only", licence);
+    if (dg_bundle_is_non_commercial(b))
+        printf("            NON-COMMERCIAL: this licence forbids commercial use\n");
 }
 
 static int print_graph(const struct dg_config *c, enum dg_graph_form form, struct dg_error *err)

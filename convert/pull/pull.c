@@ -6,6 +6,7 @@
 #include "convert/pull/lookup.h"
 #include "convert/pull/progress.h"
 #include "convert/pull/tree.h"
+#include "weights/bundle.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -33,19 +34,10 @@ static int open_downloader(
     return dg_downloader_open(&o, out, err);
 }
 
-/* The licences that forbid business, in the forms that cards have them in. */
-static bool is_non_commercial(const char *licence)
-{
-    for (const char *s = licence; *s; s++)
-        if (strncasecmp(s, "-nc", 3) == 0 && !isalnum((unsigned char)s[3]))
-            return true;
-    return false;
-}
-
 static void print_licence(const char *licence)
 {
     print_plain("licence", licence ? licence : "its source states none");
-    if (licence && is_non_commercial(licence))
+    if (licence && dg_licence_is_non_commercial(licence))
         printf("            NON-COMMERCIAL: this licence forbids commercial use\n");
 }
 

@@ -259,6 +259,8 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
     dg_json_set_string(o, "type", dg_served_type(s));
     dg_json_set_string(o, "device", devices.failed ? "" : devices.data);
+    if (dg_bundle_licence(b))
+        dg_json_set_string(o, "licence", dg_bundle_licence(b));
     dg_buffer_deinit(&devices);
     return o;
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "kernels/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,9 @@ void dg_served_unref(struct dg_served *s)
     free(s->placed);
     free(s);
 }
+
+/* A line a pair up to so many. */
+enum { LOGGED_PAIRS = 64 };
 
 /* Translate one sentence on a replica from end to end: what is served has worked once. */
 static int self_test(const struct dg_served *s, const struct dg_replica *r, struct dg_error *err)
@@ -170,10 +174,31 @@ void dg_served_devices(const struct dg_served *s, struct dg_buffer *out)
     }
 }
 
+/* Whoever runs the server should know it. */
+static void log_licence(const struct dg_bundle *b)
+{
+    char licence[128];
+    if (!dg_bundle_is_non_commercial(b))
+        return;
+    snprintf(licence, sizeof licence, "%s", dg_bundle_licence(b));
+    dg_error_trim_utf8(licence);
+    for (char *c = licence; *c; c++)
+        *c = *c == '"' ? '\'' : *c;
+    dg_log(DG_LOG_WARN, "model's licence forbids commercial use name=%s licence=\"%s\"",
+        dg_bundle_name(b), licence);
+}
+
 void dg_served_log(const struct dg_served *s)
 {
     const struct dg_bundle *b = dg_translator_bundle(s->translator);
-    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
+    const size_t n = dg_bundle_pairs(b);
+    log_licence(b);
+    if (n > LOGGED_PAIRS)
+        dg_log(DG_LOG_INFO,
+            "model name=%s pairs=%zu version=%.12s bytes=%zu read_seconds=%.4f seconds=%.3f",
+            dg_bundle_name(b), n, dg_bundle_version(b), dg_weights_bytes(dg_bundle_weights(b)),
+            dg_weights_load_seconds(dg_bundle_weights(b)), s->load_seconds);
+    for (size_t i = 0; i < n && n <= LOGGED_PAIRS; i++) {
         const char *source, *target;
         dg_bundle_pair(b, i, &source, &target);
         dg_log(DG_LOG_INFO,
