@@ -28,7 +28,6 @@ static const struct neutral model_rules[] = {
  * (lengths, beams, sampling temperatures) are the request's to choose. */
 static const struct neutral generation_rules[] = {
     {"do_sample", IS_FALSE},
-    {"forced_bos_token_id", IS_EMPTY},
     {"force_words_ids", IS_EMPTY},
     {"constraints", IS_EMPTY},
     {"suppress_tokens", IS_EMPTY},
@@ -101,23 +100,49 @@ static int read_bool(const struct dg_json *o, const char *key, bool *out, struct
     return dg_json_field_bool(o, "config.json", key, out, err);
 }
 
-static int check_kind(const struct dg_json *o, struct dg_error *err)
+/* M2M-100 and NLLB are one class of transformers; their tokenizers are not. */
+static int read_tokenizer_kind(
+    const struct dg_json *tokenizer, struct dg_hf_options *o, struct dg_error *err)
 {
-    const char *kind = dg_json_string(dg_json_get(o, "model_type"), NULL);
-    const struct dg_json *list = dg_json_get(o, "architectures");
+    const char *class = dg_json_string(dg_json_get(tokenizer, "tokenizer_class"), NULL);
+    if (!class)
+        return WRONG("tokenizer_class",
+            "tokenizer_config.json: tokenizer_class is missing, which tells M2M-100 from NLLB");
+    if (strcmp(class, "M2M100Tokenizer") == 0)
+        o->kind = DG_HF_M2M100;
+    else if (strcmp(class, "NllbTokenizer") == 0 || strcmp(class, "NllbTokenizerFast") == 0)
+        o->kind = DG_HF_NLLB;
+    else
+        return UNSUPPORTED("tokenizer_class",
+            "tokenizer_config.json: tokenizer_class is \"%.60s\", supported are M2M100Tokenizer "
+            "and NllbTokenizer",
+            class);
+    if (dg_json_bool(dg_json_get(tokenizer, "legacy_behaviour")))
+        return UNSUPPORTED("legacy_behaviour",
+            "tokenizer_config.json: legacy_behaviour is true, which is not supported");
+    o->language_codes = dg_json_string(dg_json_get(tokenizer, "language_codes"), NULL);
+    return 0;
+}
+
+static int read_kind(const struct dg_hf_files *f, struct dg_hf_options *o, struct dg_error *err)
+{
+    const char *kind = dg_json_string(dg_json_get(f->config, "model_type"), NULL);
+    const struct dg_json *list = dg_json_get(f->config, "architectures");
     if (!kind)
         return WRONG("model_type", "config.json: model_type is missing");
-    if (strcmp(kind, "marian") != 0)
-        return UNSUPPORTED(
-            "model_type", "config.json: model_type is \"%.60s\", only marian is supported", kind);
+    const bool marian = strcmp(kind, "marian") == 0;
+    const char *class = marian ? "MarianMTModel" : "M2M100ForConditionalGeneration";
+    if (!marian && strcmp(kind, "m2m_100") != 0)
+        return UNSUPPORTED("model_type",
+            "config.json: model_type is \"%.60s\", supported are marian and m2m_100", kind);
     for (size_t i = 0; i < dg_json_length(list); i++) {
         const char *name = dg_json_string(dg_json_at(list, i), NULL);
-        if (!name || strcmp(name, "MarianMTModel") != 0)
+        if (!name || strcmp(name, class) != 0)
             return UNSUPPORTED("architectures",
-                "config.json: architectures has \"%.60s\", only MarianMTModel is supported",
-                name ? name : "");
+                "config.json: architectures has \"%.60s\", only %s is supported", name ? name : "",
+                class);
     }
-    return 0;
+    return marian ? 0 : read_tokenizer_kind(f->tokenizer, o, err);
 }
 
 /* A field of both sides; *decoder is 0 where it is the same. */
@@ -168,7 +193,7 @@ static int read_activation(const struct dg_json *o, struct dg_config *c, struct 
         enum dg_act act;
     } known[] = {{"swish", DG_ACT_SWISH}, {"silu", DG_ACT_SWISH}, {"relu", DG_ACT_RELU},
         {"gelu", DG_ACT_GELU}};
-    const char *name = "gelu"; /* of a MarianConfig that says nothing */
+    const char *name = c->pre_norm ? "relu" : "gelu"; /* of a configuration that says nothing */
     int rc = dg_json_field_string(o, "config.json", "activation_function", &name, err);
     for (size_t i = 0; !rc && i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(name, known[i].name) == 0) {
@@ -208,6 +233,15 @@ static int read_id(const struct dg_hf_files *f, const char *key, int32_t *out, s
         *out = (int32_t)id;
     }
     return 0;
+}
+
+/* A first piece that is forced: M2M-100's and NLLB's is the request's language, whatever is said
+ * here. */
+static int check_forced(
+    const struct dg_json *generation, enum dg_hf_kind kind, struct dg_error *err)
+{
+    static const struct neutral rule[] = {{"forced_bos_token_id", IS_EMPTY}};
+    return kind == DG_HF_MARIAN ? check_rules(generation, "generation settings", rule, 1, err) : 0;
 }
 
 /* What may never be put out: nothing, or padding alone. */
@@ -269,7 +303,8 @@ static void read_names(const struct dg_hf_files *f, struct dg_hf_options *o)
 static int read_conventions(const struct dg_json *o, const struct dg_json *generation,
     struct dg_config *c, struct dg_hf_options *options, struct dg_error *err)
 {
-    bool scale = false;
+    const bool marian = options->kind == DG_HF_MARIAN;
+    bool scale = !marian; /* what the class takes where nothing is said */
     const struct dg_json *beams = dg_json_get(generation, "num_beams");
     options->shared = options->tied = true;
     int rc = read_bool(o, "scale_embedding", &scale, err);
@@ -277,15 +312,17 @@ static int read_conventions(const struct dg_json *o, const struct dg_json *gener
         rc = read_bool(o, "share_encoder_decoder_embeddings", &options->shared, err);
     if (!rc)
         rc = read_bool(o, "tie_word_embeddings", &options->tied, err);
-    if (!rc)
-        rc = read_activation(o, c, err);
     c->embed_scale = scale ? sqrtf((float)c->D) : 1;
     c->norm_eps = 1e-5f;
-    c->positions = DG_POS_HALVES;
+    c->positions = marian ? DG_POS_HALVES : DG_POS_MARIAN;
+    c->first_position = marian ? 0 : 2; /* after those of padding */
+    c->pre_norm = !marian;
     c->attention_bias = true;
     c->source_eos = true;
     if (dg_json_int(beams) > 1 && dg_json_int(beams) <= 32)
         c->beam = (uint32_t)dg_json_int(beams);
+    if (!rc)
+        rc = read_activation(o, c, err);
     options->renormalize = dg_json_bool(dg_json_get(generation, "renormalize_logits"));
     return rc;
 }
@@ -299,7 +336,9 @@ int dg_hf_config_read(
     const char *file = f->generation ? "generation_config.json" : "config.json";
     memset(o, 0, sizeof *o);
     dg_config_base(c, 2); /* the paper's decoding options */
-    int rc = check_kind(f->config, err);
+    int rc = read_kind(f, o, err);
+    if (!rc)
+        rc = check_forced(generation, o->kind, err);
     if (!rc)
         rc = check_rules(
             f->config, "config.json", model_rules, sizeof model_rules / sizeof model_rules[0], err);

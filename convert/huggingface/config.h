@@ -1,6 +1,6 @@
-/* config.json, generation_config.json and tokenizer_config.json of a MarianMT directory as our
- * configuration. What would make another model, or another choice of pieces, than ours is refused
- * by name and value. Private to convert/. */
+/* config.json, generation_config.json and tokenizer_config.json of a MarianMT, M2M-100 or NLLB
+ * directory as our configuration. What would make another model, or another choice of pieces, than
+ * ours is refused by name and value. Private to convert/. */
 #ifndef DG_CONVERT_HUGGINGFACE_CONFIG_H
 #define DG_CONVERT_HUGGINGFACE_CONFIG_H
 
@@ -14,7 +14,12 @@ struct dg_hf_files {
     struct dg_json *config, *generation, *tokenizer;
 };
 
+enum dg_hf_kind { DG_HF_MARIAN, DG_HF_M2M100, DG_HF_NLLB };
+
 struct dg_hf_options {
+    enum dg_hf_kind kind;
+    /* of M2M-100's tokenizer, which list of languages; NULL: not said */
+    const char *language_codes;
     bool shared;      /* one table for both embeddings, by what the configuration says */
     bool tied;        /* the softmax matrix is the target's table, likewise */
     bool renormalize; /* what is never put out has no share of the probability either */

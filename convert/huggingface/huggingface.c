@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "convert/huggingface/config.h"
+#include "convert/huggingface/multilingual.h"
 #include "convert/huggingface/tensor_set.h"
 #include "convert/huggingface/tensors.h"
 #include "convert/huggingface/vocab.h"
@@ -67,6 +68,27 @@ static int find_spms(struct job *j, struct dg_error *err)
     return rc ? rc : dg_convert_check_spm(j->target_spm, err);
 }
 
+/* One SentencePiece model for both sides. */
+static int read_multilingual(struct job *j, struct dg_error *err)
+{
+    static const char *const names[] = {"sentencepiece.bpe.model", "spm.model", "source.spm"};
+    const struct dg_config *c = &j->config;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !j->source_spm; i++)
+        if (dg_input_has(j->o->dir, names[i]))
+            j->source_spm = dg_file_join(j->o->dir, names[i]);
+    j->target_spm = j->source_spm ? strdup(j->source_spm) : NULL;
+    if (!j->target_spm)
+        return dg_error_field(err, DG_EFORMAT, names[0], "%s has no %s", j->o->dir, names[0]);
+    int rc = dg_convert_check_spm(j->source_spm, err);
+    if (!rc)
+        rc = dg_hf_multilingual_vocab(
+            &j->options, j->o->dir, j->source_spm, c->source_vocab, &j->source, err);
+    if (!rc)
+        rc = dg_hf_multilingual_vocab(
+            &j->options, j->o->dir, j->source_spm, c->target_vocab, &j->target, err);
+    return rc;
+}
+
 /* The pieces' names that the tokenizer uses must have the ids that the model uses. */
 static int check_pieces(struct job *j, struct dg_error *err)
 {
@@ -87,10 +109,12 @@ static int read_vocabs(struct job *j, struct dg_error *err)
 {
     const struct dg_config *c = &j->config;
     const char *target = j->options.separate_vocabs ? "target_vocab.json" : "vocab.json";
-    int rc = load_vocab(j, "vocab.json", c->source_vocab, &j->source, err);
-    if (!rc)
+    const bool marian = j->options.kind == DG_HF_MARIAN;
+    int rc = marian ? load_vocab(j, "vocab.json", c->source_vocab, &j->source, err)
+                    : read_multilingual(j, err);
+    if (!rc && marian)
         rc = load_vocab(j, target, c->target_vocab, &j->target, err);
-    if (!rc)
+    if (!rc && marian)
         rc = find_spms(j, err);
     return rc ? rc : check_pieces(j, err);
 }

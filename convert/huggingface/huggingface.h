@@ -1,6 +1,6 @@
 /* A MarianMT directory of Hugging Face's transformers (config.json, model.safetensors or
- * pytorch_model.bin, vocab.json, source.spm, target.spm) as a bundle. Any thread, one call per
- * output. */
+ * pytorch_model.bin, vocab.json, source.spm, target.spm), or one of M2M-100 or NLLB-200
+ * (sentencepiece.bpe.model; of M2M-100 vocab.json) as a bundle. Any thread, one call per output. */
 #ifndef DG_CONVERT_HUGGINGFACE_HUGGINGFACE_H
 #define DG_CONVERT_HUGGINGFACE_HUGGINGFACE_H
 
@@ -10,7 +10,7 @@
 struct dg_convert_huggingface {
     const char *dir;
     /* Codes with commas between; NULL: what tokenizer_config.json says, and for a model with tags
-     * (>>deu<<) all of them. */
+     * (>>deu<<) all of them; of M2M-100 and NLLB all. */
     const char *source_lang, *target_lang;
     const char *out;     /* the bundle's directory; made when it is not there */
     const char *name;    /* NULL: the directory's */

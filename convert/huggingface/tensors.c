@@ -38,6 +38,14 @@ static const struct row layer_rows[] = {
     {"ffn.norm.bias", {"final_layer_norm.bias"}},
 };
 
+/* The last norms of stacks whose norms come before the sublayers. */
+static const struct {
+    const char *ours, *theirs;
+} last_norms[] = {{"src.norm.gain", "model.encoder.layer_norm.weight"},
+    {"src.norm.bias", "model.encoder.layer_norm.bias"},
+    {"tgt.norm.gain", "model.decoder.layer_norm.weight"},
+    {"tgt.norm.bias", "model.decoder.layer_norm.bias"}};
+
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define SHARED "model.shared.weight"
 #define SOURCE "model.encoder.embed_tokens.weight"
@@ -281,6 +289,13 @@ static int read_parameter(
             j, strcmp(side, "enc") == 0 ? "encoder" : "decoder", layer, p->name + at, p, dst, err);
     if (strcmp(p->name, "out.b") == 0)
         return read_bias(j, p, dst, err);
+    for (size_t i = 0; i < COUNT(last_norms); i++) {
+        const struct dg_safetensor *norm;
+        if (strcmp(last_norms[i].ours, p->name) != 0)
+            continue;
+        norm = first_of(j->file, &last_norms[i].theirs, 1, err);
+        return norm ? read_parts(j, &norm, 1, p, dst, err) : DG_EFORMAT;
+    }
     for (size_t i = 0; i < COUNT(tops); i++) {
         if (strcmp(tops[i].ours, p->name) == 0 && tops[i].tensor)
             return read_parts(j, &tops[i].tensor, 1, p, dst, err);
@@ -307,7 +322,8 @@ static int add_parameter(struct job *j, const struct dg_param_info *p, struct dg
 static int check_unused(const struct job *j, struct dg_error *err)
 {
     static const char *const known[] = {SHARED, SOURCE, TARGET, OUTPUT,
-        "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"};
+        "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight",
+        "model.encoder.embed_positions.weights", "model.decoder.embed_positions.weights"};
     for (size_t i = 0; i < dg_tensor_set_count(j->file); i++) {
         const char *name = dg_tensor_set_at(j->file, i)->name;
         bool expected = j->used[i];

@@ -1,6 +1,6 @@
 #include "convert/huggingface/vocab.h"
 
-#include "convert/language.h"
+#include "convert/huggingface/multilingual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,27 +30,39 @@ static int take_pieces(
     return 0;
 }
 
-int dg_hf_vocab_load(
-    const char *path, uint32_t size, struct dg_convert_vocab *v, struct dg_error *err)
+int dg_hf_vocab_take(
+    const char *path, struct dg_convert_vocab *v, uint32_t *n, struct dg_error *err)
 {
     struct dg_json *o = dg_json_load(path, err);
     if (!o)
         return err ? err->code : DG_EFORMAT;
-    int rc = dg_convert_vocab_init(v, size, err);
-    if (!rc && dg_json_typeof(o) != DG_JSON_OBJECT)
-        rc = WRONG("vocab", "%s is no object of piece to id", path);
-    if (!rc)
-        rc = take_pieces(o, path, v, err);
-    for (uint32_t i = 0; i < size && !rc; i++) {
+    int rc = dg_json_typeof(o) == DG_JSON_OBJECT
+                 ? take_pieces(o, path, v, err)
+                 : WRONG("vocab", "%s is no object of piece to id", path);
+    *n = (uint32_t)dg_json_length(o);
+    dg_json_free(o);
+    return rc;
+}
+
+int dg_hf_vocab_fill(struct dg_convert_vocab *v, const char *path, struct dg_error *err)
+{
+    for (uint32_t i = 0; i < v->size; i++) {
         char name[32];
         snprintf(name, sizeof name, "<id:%u>", i);
         if (!v->pieces[i] && !(v->pieces[i] = dg_arena_strdup(&v->arena, name)))
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary");
+            return dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary");
     }
+    return dg_convert_vocab_check(v, path, err);
+}
+
+int dg_hf_vocab_load(
+    const char *path, uint32_t size, struct dg_convert_vocab *v, struct dg_error *err)
+{
+    uint32_t n;
+    int rc = dg_convert_vocab_init(v, size, err);
     if (!rc)
-        rc = dg_convert_vocab_check(v, path, err);
-    dg_json_free(o);
-    return rc;
+        rc = dg_hf_vocab_take(path, v, &n, err);
+    return rc ? rc : dg_hf_vocab_fill(v, path, err);
 }
 
 /* A language and the piece that asks for it (NULL: none). */
@@ -109,19 +121,28 @@ static int take_side(const char *given, const char *said, const char *option, st
     return take_list(code, option, l, err);
 }
 
-/* All pieces >>code<<. Two that are one language by BCP 47 keep what they are written as. */
-static int find_tags(const struct dg_convert_vocab *v, struct languages *l, struct dg_error *err)
+/* >>code<< as BCP 47, and as it is written. */
+static bool read_tag(const char *s, struct language *to)
+{
+    const size_t n = strlen(s);
+    if (n < 5 || n - 4 >= DG_LANGUAGE_BYTES || strncmp(s, ">>", 2) != 0 ||
+        strcmp(s + n - 2, "<<") != 0)
+        return false;
+    snprintf(to->written, sizeof to->written, "%.*s", (int)(n - 4), s + 2);
+    return dg_language_tag(to->written, to->code);
+}
+
+/* All pieces of languages. Two that are one language by BCP 47 keep what they are written as. */
+static int find_tags(const struct dg_convert_vocab *v, const struct dg_hf_options *o,
+    struct languages *l, struct dg_error *err)
 {
     for (uint32_t i = 0; i < v->size; i++) {
-        const char *s = v->pieces[i];
-        size_t n = strlen(s);
         struct language *to = &l->list[l->n];
-        if (n < 5 || n - 4 >= DG_LANGUAGE_BYTES || strncmp(s, ">>", 2) != 0 ||
-            strcmp(s + n - 2, "<<") != 0)
+        const char *s = v->pieces[i];
+        if (o->kind == DG_HF_MARIAN ? !read_tag(s, to) : !dg_hf_language_of(o, s, to->code))
             continue;
-        snprintf(to->written, sizeof to->written, "%.*s", (int)(n - 4), s + 2);
-        if (!dg_language_tag(to->written, to->code))
-            continue;
+        if (o->kind != DG_HF_MARIAN)
+            snprintf(to->written, sizeof to->written, "%.35s", s);
         if (l->n + 1 == MAX_LANGUAGES)
             return dg_error_field(
                 err, DG_ELIMIT, "vocab", "more than %d tags of languages", MAX_LANGUAGES - 1);
@@ -134,7 +155,8 @@ static int find_tags(const struct dg_convert_vocab *v, struct languages *l, stru
 }
 
 /* Of the tags those that were asked for, called as the caller does. */
-static int choose_tags(const struct languages *all, struct languages *l, struct dg_error *err)
+static int choose_tags(
+    const struct languages *all, const char *option, struct languages *l, struct dg_error *err)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct language *to = &l->list[i];
@@ -146,38 +168,77 @@ static int choose_tags(const struct languages *all, struct languages *l, struct 
                 from = &all->list[k];
         }
         if (!from && !(from = find_code(all, code)))
-            return dg_error_field(err, DG_EINVAL, "--target-lang",
+            return dg_error_field(err, DG_EINVAL, option,
                 "the model has no tag for \"%s\", such as %s", to->code, all->list[0].tag);
         to->tag = from->tag;
     }
     return 0;
 }
 
-static int write_languages(const struct languages *from, const struct languages *to,
-    struct dg_json *manifest, struct dg_error *err)
+/* A language is no pair with itself, unless the model has nothing else. */
+static bool is_pair(const struct languages *from, const struct languages *to, size_t s, size_t t)
 {
-    struct dg_json *pairs = dg_json_get(manifest, "pairs"), *tags = dg_json_new_object();
+    return from->n * to->n == 1 || strcasecmp(from->list[s].code, to->list[t].code) != 0;
+}
+
+static bool has_pair(const struct languages *l, size_t i, const struct languages *others)
+{
+    for (size_t k = 0; k < others->n; k++)
+        if (is_pair(l, others, i, k))
+            return true;
+    return false;
+}
+
+/* An object of code to piece under `key`, where the languages have pieces, and pairs. */
+static int write_tags(struct dg_json *manifest, const char *key, const struct languages *l,
+    const struct languages *others)
+{
+    struct dg_json *tags = dg_json_new_object();
+    int rc = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->list[i].tag && has_pair(l, i, others))
+            rc |= dg_json_set_string(tags, l->list[i].code, l->list[i].tag);
+    if (dg_json_length(tags))
+        return rc | dg_json_set_take(manifest, key, tags);
+    dg_json_free(tags);
+    return rc;
+}
+
+static int write_languages(const struct languages *from, const struct languages *to,
+    const struct dg_hf_options *o, struct dg_json *manifest, struct dg_error *err)
+{
+    struct dg_json *pairs = dg_json_get(manifest, "pairs");
     int rc = 0;
     for (size_t s = 0; s < from->n; s++) {
         for (size_t t = 0; t < to->n; t++) {
             const char *codes[2] = {from->list[s].code, to->list[t].code};
-            struct dg_json *pair = dg_json_new_array();
-            if (strcasecmp(codes[0], codes[1]) == 0 && from->n * to->n > 1) {
-                dg_json_free(pair);
+            if (!is_pair(from, to, s, t))
                 continue;
-            }
+            struct dg_json *pair = dg_json_new_array();
             rc |= dg_json_append_take(pair, dg_json_new_string(codes[0], strlen(codes[0])));
             rc |= dg_json_append_take(pair, dg_json_new_string(codes[1], strlen(codes[1])));
             rc |= dg_json_append_take(pairs, pair);
-            if (to->list[t].tag)
-                rc |= dg_json_set_string(tags, codes[1], to->list[t].tag);
         }
     }
-    if (dg_json_length(tags))
-        rc |= dg_json_set_take(manifest, "tags", tags);
+    if (o->kind == DG_HF_MARIAN)
+        rc |= write_tags(manifest, "tags", to, from);
     else
-        dg_json_free(tags);
+        rc |= write_tags(manifest, "source_tags", from, to) |
+              write_tags(manifest, "target_tags", to, from);
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest's languages") : 0;
+}
+
+/* One side of a model that has a piece for every language: all, or those that are named. */
+static int take_pieces_of(const struct languages *all, const char *given, const char *option,
+    struct languages *l, struct dg_error *err)
+{
+    if (!given) {
+        memcpy(l->list, all->list, all->n * sizeof *l->list);
+        l->n = all->n;
+        return 0;
+    }
+    int rc = take_list(given, option, l, err);
+    return rc ? rc : choose_tags(all, option, l, err);
 }
 
 int dg_hf_languages_write(const struct dg_convert_vocab *v, const struct dg_hf_options *o,
@@ -191,15 +252,17 @@ int dg_hf_languages_write(const struct dg_convert_vocab *v, const struct dg_hf_o
                  ? 0
                  : dg_error_set(err, DG_ENOMEM, "no memory for languages");
     if (!rc)
-        rc = take_side(sources, o->source_lang, "--source-lang", &from, err);
+        rc = find_tags(v, o, &tags, err);
     if (!rc)
-        rc = find_tags(v, &tags, err);
-    if (!rc && (targets || !tags.n))
+        rc = o->kind == DG_HF_MARIAN
+                 ? take_side(sources, o->source_lang, "--source-lang", &from, err)
+                 : take_pieces_of(&tags, sources, "--source-lang", &from, err);
+    if (!rc && (tags.n || o->kind != DG_HF_MARIAN))
+        rc = take_pieces_of(&tags, targets, "--target-lang", &to, err);
+    else if (!rc)
         rc = take_side(targets, o->target_lang, "--target-lang", &to, err);
-    if (!rc && tags.n && targets)
-        rc = choose_tags(&tags, &to, err);
     if (!rc)
-        rc = write_languages(&from, tags.n && !targets ? &tags : &to, manifest, err);
+        rc = write_languages(&from, &to, o, manifest, err);
     free(from.list);
     free(to.list);
     free(tags.list);

@@ -1,5 +1,5 @@
-/* vocab.json as a vocabulary, and the languages of a MarianMT model: tags such as >>deu<< in its
- * vocabulary, or what the caller and tokenizer_config.json say. Private to convert/. */
+/* vocab.json as a vocabulary, and the languages of a model: tags such as >>deu<< in its vocabulary,
+ * pieces such as __de__, or what the caller and tokenizer_config.json say. Private to convert/. */
 #ifndef DG_CONVERT_HUGGINGFACE_VOCAB_H
 #define DG_CONVERT_HUGGINGFACE_VOCAB_H
 
@@ -12,9 +12,16 @@
 int dg_hf_vocab_load(
     const char *path, uint32_t size, struct dg_convert_vocab *v, struct dg_error *err);
 
-/* Fill the manifest's "pairs" and, for a model with tags, "tags". sources and targets: codes with
+/* The two halves of that: pieces into a vocabulary that was made, *n of them; then names for the
+ * ids that have none, and the check. */
+int dg_hf_vocab_take(
+    const char *path, struct dg_convert_vocab *v, uint32_t *n, struct dg_error *err);
+int dg_hf_vocab_fill(struct dg_convert_vocab *v, const char *path, struct dg_error *err);
+
+/* Fill the manifest's "pairs" and, for a model with tags, "tags" or "source_tags" and
+ * "target_tags". sources and targets: codes with
  * commas between, as the caller wants them called; NULL: what the directory says. With tags,
- * targets chooses among them. */
+ * targets chooses among them; of M2M-100 and NLLB both choose, and NULL is all languages. */
 int dg_hf_languages_write(const struct dg_convert_vocab *v, const struct dg_hf_options *o,
     const char *sources, const char *targets, struct dg_json *manifest, struct dg_error *err);
 

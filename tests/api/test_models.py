@@ -1,11 +1,12 @@
 """Which of many models answers: pairs as people write them."""
 import json
+import os
 import subprocess
 
 import pytest
 
 import bundle
-from conftest import CLI, PATIENCE, SERVER, Server
+from conftest import CLI, PATIENCE, ROOT, SERVER, Server
 
 SERVED = [("en", "de"), ("en", "pt-BR"), ("zh-Hant", "en"), ("en-US", "fr"), ("en", "fr")]
 
@@ -101,3 +102,29 @@ def test_aliases_that_are_none_stop_the_start(many):
     done = subprocess.run([SERVER, "--models", many, "--port", "0", "--aliases", "pb:pt"], capture_output=True, text=True,
                           timeout=PATIENCE)
     assert done.returncode != 0 and "pb:pt" in done.stderr
+
+
+def test_a_bundle_of_two_hundred_languages(tmp_path):
+    """Pairs, the piece that starts the decoder, prefixes, alternatives and the licence over HTTP."""
+    folder = str(tmp_path / "nllb")
+    subprocess.run([CLI, "convert", "huggingface", os.path.join(ROOT, "tests/data/convert/m2m100/nllb"), "--out", folder, "--licence",
+                    "CC-BY-NC-4.0"], check=True, capture_output=True)
+    with open(os.path.join(ROOT, "tests/data/convert/m2m100/nllb.json"), encoding="utf-8") as f:
+        case = next(c for c in json.load(f)["texts"] if not c["length_limited"] and "<unk>" not in c["pieces"] and c["from"] != "eng_Latn")
+    names = {"deu_Latn": "de", "fra_Latn": "fr", "zho_Hans": "zh-Hans", "arb_Arab": "ar", "eng_Latn": "en"}
+    source, target = names[case["from"]], names[case["to"]]
+    with Server(folder) as s:
+        s.until(lambda: any("forbids commercial use" in line and "CC-BY-NC-4.0" in line for line in s.log))
+        body = dict(text=case["text"], source=source, target=target, beam_size=1)
+        first = s.post("/v1/translate", body)
+        assert first.status_code == 200, first.text
+        answer = first.json()["translations"][0]
+        if "repetition" not in answer["sentences"][0]["flags"]:
+            assert answer["text"].replace(" ", "") == case["answer"].replace(" ", "")
+        assert s.post("/v1/translate", body).json() == first.json()
+        other = s.post("/v1/translate", dict(body, target="ks-Deva")).json()["translations"][0]
+        assert other["target"] == "ks-Deva" and other["text"] != answer["text"]
+        begun = s.post("/v1/translate", dict(body, target_prefix="A")).json()["translations"][0]["text"]
+        assert begun.startswith("A")
+        models = s.get("/v1/models").json()["models"]
+        assert len(models) == 40602 and {m["licence"] for m in models} == {"CC-BY-NC-4.0"}

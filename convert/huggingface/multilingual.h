@@ -1,0 +1,20 @@
+/* Vocabularies and languages of M2M-100 and NLLB-200: pieces of one SentencePiece model under ids
+ * of fairseq's, and a piece for each language after them. Private to convert/. */
+#ifndef DG_CONVERT_HUGGINGFACE_MULTILINGUAL_H
+#define DG_CONVERT_HUGGINGFACE_MULTILINGUAL_H
+
+#include "convert/huggingface/config.h"
+#include "convert/huggingface/vocab.h"
+#include "convert/language.h"
+
+/* M2M-100's vocab.json in `dir`, or the pieces of NLLB's SentencePiece model `spm`, and languages.
+ * An id without a piece gets a name that no text has. DG_EFORMAT. */
+int dg_hf_multilingual_vocab(const struct dg_hf_options *o, const char *dir, const char *spm,
+    uint32_t size, struct dg_convert_vocab *v, struct dg_error *err);
+
+/* BCP 47 for a language's piece (__de__, deu_Latn); a script is named where the language has two.
+ * False: it is no language's. */
+bool dg_hf_language_of(
+    const struct dg_hf_options *o, const char *piece, char out[DG_LANGUAGE_BYTES]);
+
+#endif
