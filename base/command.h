@@ -6,7 +6,7 @@
 
 #include "base/options.h"
 
-enum { DG_COMMAND_GROUPS = 8 };
+enum { DG_COMMAND_GROUPS = 10 };
 
 struct dg_command {
     /* For messages: "dragoman translate". */

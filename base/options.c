@@ -61,7 +61,9 @@ static int refuse(const struct dg_fields *groups, size_t n_groups, const char *a
 static int take(const struct dg_fields *groups, size_t n_groups, int argc, char *argv[], int *i,
     struct dg_error *err)
 {
-    const char *arg = strcmp(argv[*i], "-h") == 0 ? "--help" : argv[*i];
+    const char *arg = strcmp(argv[*i], "-h") == 0   ? "--help"
+                      : strcmp(argv[*i], "-o") == 0 ? "--output"
+                                                    : argv[*i];
     const size_t n = strcspn(arg, "=");
     const char *text = arg[n] ? arg + n + 1 : NULL;
     const struct dg_fields *group = NULL;

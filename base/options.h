@@ -1,6 +1,6 @@
 /* Command lines from tables of fields: reading and --help. An option is written in full
- * (--beam-size 4 or --beam-size=4), never abbreviated; -h is --help; "--" ends the options. Any
- * thread. */
+ * (--beam-size 4 or --beam-size=4), never abbreviated; -h is --help, -o is --output; "--" ends the
+ * options. Any thread. */
 #ifndef DG_BASE_OPTIONS_H
 #define DG_BASE_OPTIONS_H
 

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "cli/document.h"
 #include "cli/lines.h"
 #include "translate/search_fields.h"
 
@@ -18,6 +19,7 @@ struct run {
     struct dg_decode_options o;
     struct dg_session session;
     struct dg_lines *input;
+    const char *output; /* a document's; NULL: standard output */
     bool progress;
     uint64_t started_ns, lines;
 };
@@ -39,6 +41,13 @@ static const struct dg_field rows[] = {
         .help = "leave answers that repeat themselves over and over, or are empty, as they are "
                 "(default: such a sentence is decoded again, kept from that, and flagged; with "
                 "--tokens they are left)"},
+};
+
+static const struct dg_field document_rows[] = {
+    {"output", DG_FIELD_STRING, DG_FIELD_AT(struct run, output), .argument = "FILE",
+        .help =
+            "-o FILE: translate one document of the kind that its name says (.docx, .odt, .html, "
+            ".md, .srt, .po, .json and more) and write it to FILE"},
 };
 
 static void show_progress(void *arg, size_t finished, size_t n)
@@ -244,8 +253,14 @@ static int translate_documents(struct run *r, char **paths, int n, struct dg_err
 }
 
 /* What an output without JSON has no place for, and tokens no meaning. */
-static int check(struct dg_decode_options *o, struct dg_error *err)
+static int check(struct dg_decode_options *o, const char *output, int n, struct dg_error *err)
 {
+    if (output && n != 1)
+        return dg_error_set(err, DG_EINVAL, "-o takes one document, not %d", n);
+    if (output && (o->translate.format != DG_FORMAT_TEXT || o->translate.tokens || o->json ||
+                      o->translate.search.n_best > 1 || o->translate.prefix))
+        return dg_error_set(err, DG_EINVAL,
+            "-o takes none of --format, --tokens, --json, --n-best and --target-prefix");
     bool document = o->translate.format != DG_FORMAT_TEXT;
     if (document && o->translate.tokens)
         return dg_error_set(err, DG_EINVAL, "--tokens takes lines: no --format but text");
@@ -261,20 +276,23 @@ int dg_cli_translate(int argc, char **argv)
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
-    struct dg_fields groups[4 + DG_DECODE_SEARCH] = {dg_decode_options_model(&r.o),
+    struct dg_fields groups[5 + DG_DECODE_SEARCH] = {dg_decode_options_model(&r.o),
         dg_decode_options_workers(&r.o), {rows, DG_FIELD_COUNT(rows), &r.o.translate, NULL, NULL},
-        dg_n_best_fields(&r.o.translate.search)};
-    dg_decode_options_search(&r.o, groups + 4);
+        dg_n_best_fields(&r.o.translate.search),
+        {document_rows, DG_FIELD_COUNT(document_rows), &r, NULL, NULL}};
+    dg_decode_options_search(&r.o, groups + 5);
     const struct dg_command command = {.name = "dragoman translate",
-        .usage = "usage: dragoman translate [options] [FILE...]\n\n"
-                 "Translates lines of files, or of standard input, to standard output.\n",
+        .usage = "usage: dragoman translate [options] [FILE...]\n"
+                 "       dragoman translate [options] FILE -o FILE\n\n"
+                 "Translates lines of files, or of standard input, to standard output; or a "
+                 "document.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .max_words = -1};
     int n = 0, status = dg_command_read(&command, argc, argv, &n);
     if (status >= 0)
         return status;
-    if (check(&r.o, &err))
+    if (check(&r.o, r.output, n, &err))
         return dg_command_refuse("dragoman translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r.started_ns = dg_clock_ns();
@@ -283,7 +301,9 @@ int dg_cli_translate(int argc, char **argv)
     if (!rc)
         rc = dg_session_open(&r.session, &r.o, &err);
     if (!rc)
-        rc = r.o.translate.format == DG_FORMAT_TEXT
+        rc = r.output ? dg_translate_document(&r.session, &r.o.translate, argv[1], r.output,
+                            isatty(STDERR_FILENO), &err)
+             : r.o.translate.format == DG_FORMAT_TEXT
                  ? translate_lines(&r, &err)
                  : translate_documents(&r, n ? argv + 1 : only, n ? n : 1, &err);
     dg_session_close(&r.session);

@@ -105,6 +105,7 @@ static const struct {
     {"<p>a &quot;dog&quot;</p>", "<p>A &quot;DOG&quot;</p>"},
     {"<p>water is H<sub>2</sub>O<sup>[1]</sup> here</p>",
         "<p>WATER IS H<sub>2</sub>O<sup>[1]</sup> HERE</p>"},
+    {"<p>a <b></big>dog</b> c</p>", "<p>A <b></big>DOG</b> C</p>"},
     {"<p>a <i class=icon></i> dog</p>", "<p>A <i class=icon></i> DOG</p>"},
     {"<p>a &unknown; b</p>", "<p>A &unknown; B</p>"},
     /* Attributes. */

@@ -9,6 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 ALLOWED = {
     "base": set(),
     "text": {"base"},
+    "documents": {"base", "text"},
     "tokenizer": {"base"},
     "kernels": {"base"},
     "weights": {"base", "kernels"},  # kernels: the types of stored tensors (backend.h), packing for quantize.c
@@ -16,9 +17,9 @@ ALLOWED = {
     "convert": {"base", "kernels", "model", "tokenizer", "weights"},
     "translate": {"base", "kernels", "model", "text", "tokenizer", "weights"},
     "store": {"base", "text"},
-    "server": {"base", "kernels", "model", "store", "text", "tokenizer", "translate", "weights"},
+    "server": {"base", "documents", "kernels", "model", "store", "text", "tokenizer", "translate", "weights"},
     "trainer": {"base", "kernels", "model", "text", "tokenizer", "translate", "weights"},
-    "cli": {"base", "kernels", "model", "store", "text", "tokenizer", "translate", "weights", "convert"},
+    "cli": {"base", "documents", "kernels", "model", "store", "text", "tokenizer", "translate", "weights", "convert"},
 }
 
 # foreign header -> where it may stand
@@ -37,7 +38,8 @@ FOREIGN = {
     r"nccl\.h": r"kernels/cuda/nccl\.c",
     r"gumbo\.h": r"text/format/html/parse\.c",
     r"md4c\.h": r"text/format/markdown\.c",
-    r"zip\.h|yaml\.h": r"convert/.*|server/api/page/document\.c",
+    r"zip\.h": r"convert/.*|documents/package\.c",
+    r"yaml\.h": r"convert/.*|server/api/page/document\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
     r"sha2\.h": r"weights/version\.c|store/.*|trainer/data/hash\.c|convert/pull/digest\.h",
     r"sha1\.h": r"convert/pull/digest\.h",

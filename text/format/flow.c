@@ -140,8 +140,9 @@ static bool closes_at_once(const struct dg_flow *f, size_t begin)
     size_t n = 1;
     while (last->begin + n < last->end && !strchr(" \t\r\n\f/>", f->s[last->begin + n]))
         n++;
-    return n > 1 && begin + n < f->n && f->s[begin + 1] == '/' &&
-           strncasecmp(f->s + last->begin + 1, f->s + begin + 2, n - 1) == 0;
+    return n > 1 && begin + n + 1 < f->n && f->s[begin + 1] == '/' &&
+           strncasecmp(f->s + last->begin + 1, f->s + begin + 2, n - 1) == 0 &&
+           strchr(" \t\r\n\f/>", f->s[begin + n + 1]);
 }
 
 void dg_flow_tag(struct dg_flow *f, size_t begin, size_t end, bool opens)
@@ -171,7 +172,8 @@ void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *
         to--;
     to = dg_scan_trim_space(d.text.data, at, to);
     dg_buffer_init(out);
-    dg_buffer_add(out, d.text.data + at, to - at);
+    if (to > at)
+        dg_buffer_add(out, d.text.data + at, to - at);
     out->failed |= d.text.failed;
     dg_document_close(&d);
 }

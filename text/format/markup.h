@@ -13,6 +13,8 @@ struct dg_markup {
     /* XML: no tags end sentences but those of `splitting`; else those do that have no text beside
      * them */
     bool no_outline;
+    /* XML that is XHTML: its elements are HTML's */
+    bool html;
 };
 
 /* Is s[n] in the list? Small and capital letters are the same. */

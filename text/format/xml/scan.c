@@ -125,6 +125,18 @@ bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *n
     return strlen(name) == n && memcmp(x->s + t->name, name, n) == 0;
 }
 
+bool dg_xml_is_local(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name)
+{
+    size_t len = t->name_end - t->name, n = strlen(name);
+    return len >= n && memcmp(x->s + t->name_end - n, name, n) == 0 &&
+           (len == n || x->s[t->name_end - n - 1] == ':');
+}
+
+const struct dg_xml_tag *dg_xml_parent(const struct dg_xml *x, const struct dg_xml_tag *t)
+{
+    return t->parent == SIZE_MAX ? NULL : &x->tags[t->parent];
+}
+
 bool dg_xml_attribute(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name,
     size_t *begin, size_t *end)
 {

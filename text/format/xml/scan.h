@@ -1,6 +1,6 @@
 /* XML as a list of its tags with their bytes. libxml2 says whether it is well-formed; where it is,
  * its tags are found without looking at their meaning. Nothing is loaded and no entity is replaced.
- * Any thread. For text/format alone. */
+ * Any thread. For text/format and documents/. */
 #ifndef DG_TEXT_FORMAT_XML_SCAN_H
 #define DG_TEXT_FORMAT_XML_SCAN_H
 
@@ -38,6 +38,10 @@ void dg_xml_close(struct dg_xml *x);
 
 /* Is this the tag's name? */
 bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name);
+/* Likewise, whatever its prefix. */
+bool dg_xml_is_local(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name);
+/* The tag right around it, or NULL. */
+const struct dg_xml_tag *dg_xml_parent(const struct dg_xml *x, const struct dg_xml_tag *t);
 /* The value of a tag's attribute without its quotation marks; false: it has none. */
 bool dg_xml_attribute(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name,
     size_t *begin, size_t *end);

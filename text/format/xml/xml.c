@@ -1,6 +1,7 @@
 /* XML's text as units. Where a client does not say which tags end a sentence, it is those that have
  * no text beside them: of <p>A <b>dog</b>.</p><p>Two</p> the paragraphs, and not <b>. */
 #include "text/format/flow.h"
+#include "text/format/html/elements.h"
 #include "text/format/xml/scan.h"
 
 #include <stdint.h>
@@ -47,6 +48,15 @@ static bool lists(const struct reader *r, const char *const *list, const struct 
     return dg_markup_lists(list, r->x.s + t->name, t->name_end - t->name);
 }
 
+static enum dg_element element_of(const struct reader *r, const struct dg_xml_tag *t)
+{
+    char name[16] = "";
+    size_t n = t->name_end - t->name;
+    if (n < sizeof name)
+        memcpy(name, r->x.s + t->name, n);
+    return dg_element_find(name);
+}
+
 /* Does the tag end a sentence? */
 static bool splits(const struct reader *r, const struct dg_xml_tag *t)
 {
@@ -55,6 +65,8 @@ static bool splits(const struct reader *r, const struct dg_xml_tag *t)
         return true;
     if (m && lists(r, m->non_splitting, t))
         return false;
+    if (m && m->html)
+        return element_of(r, t) == DG_ELEMENT_BLOCK;
     return !(m && m->no_outline) && !*mixed_in(r, t->parent);
 }
 
@@ -63,6 +75,38 @@ static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t)
     return (r->markup && lists(r, r->markup->ignored, t)) ||
            dg_xml_attribute_is(&r->x, t, "translate", "no") ||
            dg_xml_attribute_is(&r->x, t, "its:translate", "no");
+}
+
+/* Attributes of XHTML that are text for readers. */
+static void add_values(struct reader *r, const struct dg_xml_tag *t)
+{
+    static const char *const names[] = {"alt", "title", "aria-label"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct dg_flow_value v;
+        if (!dg_xml_attribute(&r->x, t, names[i], &v.begin, &v.end))
+            continue;
+        v.encoding = r->x.s[v.end] == '"' ? DG_ENCODING_DOUBLE_QUOTED : DG_ENCODING_SINGLE_QUOTED;
+        dg_flow_value(&r->f, v);
+    }
+}
+
+/* Tag i of XHTML; false: it is as any other XML. */
+static bool add_html(struct reader *r, size_t *i)
+{
+    const struct dg_xml_tag *t = &r->x.tags[*i], *end = &r->x.tags[t->partner];
+    const enum dg_element kind = element_of(r, t);
+    if (kind == DG_ELEMENT_LINE_END && t->kind == DG_XML_EMPTY) {
+        dg_flow_line_end(&r->f, t->begin, t->end);
+    } else if (kind == DG_ELEMENT_OPAQUE && t->kind != DG_XML_CLOSE) {
+        dg_flow_point(&r->f, t->begin, end->end);
+        *i = t->partner;
+    } else if (kind == DG_ELEMENT_PROTECTED && t->kind == DG_XML_OPEN) {
+        dg_flow_protect(&r->f, t->begin, end->end, t->end, end->begin);
+        *i = t->partner;
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* Tag i; the index of the last one that is done with it. */
@@ -79,12 +123,17 @@ static size_t add_tag(struct reader *r, size_t i)
             dg_flow_protect(&r->f, t->begin, close->end, t->end, close->begin);
         return t->partner;
     }
+    const bool html = element && r->markup && r->markup->html;
+    if (html && add_html(r, &i))
+        return i;
     if (block)
         dg_flow_end(&r->f);
     else if (t->kind == DG_XML_OPEN || t->kind == DG_XML_CLOSE)
         dg_flow_tag(&r->f, t->begin, t->end, t->kind == DG_XML_OPEN);
     else
         dg_flow_point(&r->f, t->begin, t->end);
+    if (html && t->kind != DG_XML_CLOSE)
+        add_values(r, t);
     return i;
 }
 

@@ -1,0 +1,117 @@
+#include "cli/document.h"
+
+#include "base/file.h"
+#include "documents/extract.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHUNK 256 /* texts in flight: enough to keep every engine's batch full */
+
+struct run {
+    struct dg_session *session;
+    const struct dg_translate_options *options;
+    const struct dg_extract *extract;
+    struct dg_extract_answer *answers; /* [n] malloc'd bytes */
+    size_t n;
+    bool progress;
+};
+
+static int plan(struct run *r, size_t i, struct dg_job **job, struct dg_error *err)
+{
+    struct dg_translate_options o = *r->options;
+    struct dg_extract_text text;
+    dg_extract_text(r->extract, i, &text);
+    o.format = text.format;
+    o.markup = text.markup;
+    return dg_job_plan(r->session->translator, text.s, text.n, &o, job, err);
+}
+
+static int keep(struct run *r, size_t i, struct dg_job *job, struct dg_error *err)
+{
+    struct dg_answers a;
+    int rc = dg_job_finish(job, &a, err);
+    if (rc != DG_OK)
+        return rc;
+    struct dg_buffer copy;
+    dg_buffer_init(&copy);
+    dg_buffer_add(&copy, a.best[0].text, a.best[0].len);
+    r->answers[i].s = dg_buffer_take(&copy, &r->answers[i].n);
+    return r->answers[i].s ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a translation");
+}
+
+/* Texts first .. end - 1. */
+static int translate_some(struct run *r, size_t first, size_t end, struct dg_error *err)
+{
+    struct dg_job *jobs[CHUNK] = {NULL};
+    size_t n = 0;
+    int rc = DG_OK;
+    for (; n < end - first && rc == DG_OK; n++)
+        rc = plan(r, first + n, &jobs[n], err);
+    if (rc == DG_OK)
+        rc = dg_runner_run(r->session->runner, jobs, n, NULL, NULL, err);
+    for (size_t i = 0; i < n; i++) {
+        if (rc == DG_OK)
+            rc = keep(r, first + i, jobs[i], err);
+        dg_job_free(jobs[i]);
+    }
+    return rc;
+}
+
+static int translate_all(struct run *r, struct dg_error *err)
+{
+    int rc = DG_OK;
+    for (size_t i = 0; i < r->n && rc == DG_OK; i += CHUNK) {
+        rc = translate_some(r, i, r->n - i < CHUNK ? r->n : i + CHUNK, err);
+        if (r->progress)
+            fprintf(stderr, "\r%zu of %zu texts ", r->n - i < CHUNK ? r->n : i + CHUNK, r->n);
+    }
+    if (r->progress && r->n)
+        fprintf(stderr, "\n");
+    return rc;
+}
+
+static int write_file(
+    const struct run *r, const char *path, const char *target, struct dg_error *err)
+{
+    struct dg_buffer out;
+    dg_buffer_init(&out);
+    int rc = dg_extract_write(r->extract, r->answers, target, &out, err);
+    if (rc == DG_OK)
+        rc = dg_file_write(path, out.data ? out.data : "", out.len, err);
+    dg_buffer_deinit(&out);
+    return rc;
+}
+
+int dg_translate_document(struct dg_session *session, const struct dg_translate_options *options,
+    const char *in, const char *out, bool progress, struct dg_error *err)
+{
+    struct run r = {.session = session, .options = options, .progress = progress};
+    struct dg_extract *extract = NULL;
+    struct dg_buffer bytes;
+    const char *target = options->target, *source;
+    dg_buffer_init(&bytes);
+    if (!target)
+        dg_bundle_pair(dg_translator_bundle(session->translator), 0, &source, &target);
+    int rc = dg_file_read(in, &bytes, err);
+    if (rc == DG_OK)
+        rc = dg_extract_open(
+            in, bytes.data ? bytes.data : "", bytes.len, &dg_extract_limits_default, &extract, err);
+    if (rc == DG_OK) {
+        r.extract = extract;
+        r.n = dg_extract_count(extract);
+        r.answers = calloc(r.n + 1, sizeof *r.answers);
+        rc = r.answers ? translate_all(&r, err)
+                       : dg_error_set(err, DG_ENOMEM, "no memory for translations");
+    }
+    if (rc == DG_OK)
+        rc = write_file(&r, out, target, err);
+    if (rc != DG_OK)
+        dg_error_prefix(err, "%s", in);
+    for (size_t i = 0; r.answers && i < r.n; i++)
+        free((char *)r.answers[i].s);
+    free(r.answers);
+    dg_extract_close(extract);
+    dg_buffer_deinit(&bytes);
+    return rc;
+}

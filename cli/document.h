@@ -1,0 +1,11 @@
+/* dragoman translate FILE -o FILE: a whole document of any kind that documents/ reads. */
+#ifndef DG_CLI_DOCUMENT_H
+#define DG_CLI_DOCUMENT_H
+
+#include "cli/decode_options.h"
+
+/* Translate the file at `in` and write it to `out` (which may be the same), whole or not at all. */
+int dg_translate_document(struct dg_session *session, const struct dg_translate_options *options,
+    const char *in, const char *out, bool progress, struct dg_error *err);
+
+#endif

@@ -1,0 +1,254 @@
+/* Subtitles, SubRip and WebVTT. A sentence that goes on in the next cue is one text with it; its
+ * translation is shared out among the cues by how long they are shown and how much they said, cut
+ * between words, rather after a comma. */
+#include "documents/kinds.h"
+#include "documents/slots.h"
+#include "text/scan.h"
+#include "text/utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_PAUSE 2.0 /* seconds between cues of one sentence */
+#define MOST_CUES 8
+#define LINE 42 /* characters, as broadcasters have it; a cue has two such lines */
+
+struct cue {
+    double from, to;   /* seconds */
+    size_t head;       /* the line of times */
+    size_t begin, end; /* its lines of text */
+    size_t next;
+    size_t lines;
+};
+
+static size_t line_end(const char *s, size_t n, size_t at)
+{
+    const char *end = memchr(s + at, '\n', n - at);
+    return end ? (size_t)(end - s) : n;
+}
+
+static bool is_blank(const char *s, size_t at, size_t end)
+{
+    return dg_scan_skip_space(s, at, end) == end;
+}
+
+/* "00:01:02,500" or "01:02.500" from *at on; false: there is none. */
+static bool read_time(const char *s, size_t end, size_t *at, double *seconds)
+{
+    double part = 0, all = 0, scale = 0;
+    size_t colons = 0, i = *at;
+    for (; i < end; i++) {
+        if (s[i] >= '0' && s[i] <= '9') {
+            part += scale > 0 ? (s[i] - '0') * scale : 0;
+            part = scale > 0 ? part : part * 10 + (s[i] - '0');
+            scale /= 10;
+        } else if (s[i] == ':') {
+            all = (all + part) * 60;
+            part = 0;
+            colons++;
+        } else if ((s[i] == ',' || s[i] == '.') && scale == 0) {
+            scale = 0.1;
+        } else {
+            break;
+        }
+    }
+    *at = i;
+    *seconds = all + part;
+    return colons > 0;
+}
+
+static bool read_times(const char *s, size_t at, size_t end, struct cue *c)
+{
+    at = dg_scan_skip_space(s, at, end);
+    if (!read_time(s, end, &at, &c->from))
+        return false;
+    at = dg_scan_skip_space(s, at, end);
+    if (end - at < 3 || memcmp(s + at, "-->", 3) != 0)
+        return false;
+    at = dg_scan_skip_space(s, at + 3, end);
+    return read_time(s, end, &at, &c->to);
+}
+
+/* The next cue from byte `at` on; false: there is none. */
+static bool next_cue(const char *s, size_t n, size_t at, struct cue *c)
+{
+    for (size_t end; at < n; at = end + 1) {
+        end = line_end(s, n, at);
+        if (!read_times(s, at, end, c))
+            continue;
+        c->head = at;
+        c->begin = c->end = c->next = end < n ? end + 1 : n;
+        c->lines = 0;
+        while (c->next < n) {
+            end = line_end(s, n, c->next);
+            if (is_blank(s, c->next, end))
+                break;
+            c->end = dg_scan_trim_space(s, c->next, end);
+            c->lines++;
+            c->next = end < n ? end + 1 : n;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Signs that say more than words: tags, places, speakers. Such cues are texts by themselves. */
+static bool is_plain(const char *s, const struct cue *c)
+{
+    for (size_t i = c->begin; i < c->end; i++)
+        if (strchr("<{[(", s[i]) || (s[i] == '-' && (i == c->begin || s[i - 1] == '\n')))
+            return false;
+    return c->end > c->begin && (unsigned char)s[c->begin] != 0xE2; /* a dash, a note of music */
+}
+
+/* Does b go on with a's sentence? */
+static bool goes_on(const char *s, const struct cue *a, const struct cue *b)
+{
+    size_t end = a->end;
+    if (!is_plain(s, a) || !is_plain(s, b) || b->from - a->to > LONGEST_PAUSE || b->from < a->from)
+        return false;
+    int32_t last = dg_scan_prev(s, a->begin, &end);
+    size_t dots = a->end - a->begin >= 3 ? a->end - 3 : a->begin;
+    bool trails = last == 0x2026 || memcmp(s + dots, "...", 3) == 0;
+    return (!dg_scan_is_terminator(last) || trails) && last != '"' && last != ':' &&
+           dg_scan_is_lower(dg_scan_peek(s, b->begin, b->end));
+}
+
+/* A cue by itself, with its times, as the translator knows subtitles. */
+static int add_cue(
+    struct dg_extract *x, struct dg_extract_part *p, const struct cue *c, struct dg_error *err)
+{
+    if (!dg_utf8_has_letter(p->s + c->begin, c->end - c->begin))
+        return DG_OK;
+    const struct dg_segment like = {.begin = c->head, .end = c->end, .format = DG_FORMAT_SRT};
+    return dg_segment_add(x, p, like, p->s + c->head, c->end - c->head, err) ? DG_OK : err->code;
+}
+
+static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const struct cue *cues,
+    size_t n, struct dg_error *err)
+{
+    const struct dg_segment like = {
+        .begin = cues[0].begin, .end = cues[n - 1].end, .writing = DG_WRITE_CUES};
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            dg_buffer_adds(&text, " ");
+        for (size_t at = cues[i].begin, to; at < cues[i].end; at = to + 1) {
+            to = line_end(p->s, cues[i].end, at);
+            size_t words = dg_scan_skip_space(p->s, at, to);
+            if (at > cues[i].begin)
+                dg_buffer_adds(&text, " ");
+            dg_buffer_add(&text, p->s + words, dg_scan_trim_space(p->s, words, to) - words);
+        }
+    }
+    struct dg_segment *g =
+        text.failed ? NULL : dg_segment_add(x, p, like, text.data, text.len, err);
+    int rc = g ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    for (size_t i = 0; i < n && rc == DG_OK; i++)
+        rc = dg_slot_add(g,
+            (struct dg_slot){.kind = DG_SLOT_CUE,
+                .begin = cues[i].begin,
+                .end = cues[i].end,
+                .close = cues[i].lines,
+                .seconds = cues[i].to - cues[i].from},
+            err);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+int dg_read_subtitles(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct cue cues[MOST_CUES];
+    size_t n = 0, at = 0;
+    bool more = next_cue(p->s, p->n, at, &cues[0]);
+    int rc = DG_OK;
+    while (more && rc == DG_OK) {
+        struct cue next;
+        n = 1;
+        while ((more = next_cue(p->s, p->n, cues[n - 1].next, &next)) && n < MOST_CUES &&
+               goes_on(p->s, &cues[n - 1], &next))
+            cues[n++] = next;
+        rc = n > 1 ? add_sentence(x, p, cues, n, err) : add_cue(x, p, &cues[0], err);
+        cues[0] = next;
+    }
+    return rc;
+}
+
+/* ---- the answer ---- */
+
+static size_t characters(const char *s, size_t n)
+{
+    return dg_utf8_count(s, n);
+}
+
+/* How well may the answer be cut at the space s[at], when it should be cut at `want`? The less the
+ * better. */
+static double cost(const char *s, size_t at, double want, double whole)
+{
+    double far = fabs((double)at - want) / (whole > 0 ? whole : 1);
+    return strchr(",;:.!?", s[at - 1]) ? far - 0.08 : far;
+}
+
+/* Where the words of a[from, n) end that the next cue says: before a space, with at least one word
+ * left for each of the cues that follow. */
+static size_t cut(const struct dg_extract_answer *a, size_t from, double want, size_t cues_left)
+{
+    size_t best = a->n, spaces = 0;
+    double least = 1e9;
+    for (size_t i = from; i < a->n; i++)
+        spaces += a->s[i] == ' ' && i > from;
+    for (size_t i = from + 1; i < a->n && spaces >= cues_left; i++) {
+        if (a->s[i] != ' ')
+            continue;
+        double c = cost(a->s, i, want, (double)a->n);
+        if (c < least) {
+            least = c;
+            best = i;
+        }
+        spaces--;
+    }
+    return best;
+}
+
+/* A cue's words, in two lines where one would be long or it had two. */
+static void write_lines(
+    const char *s, size_t n, size_t lines, const char *line_end_bytes, struct dg_buffer *out)
+{
+    size_t middle = n;
+    if (lines > 1 || characters(s, n) > LINE)
+        for (size_t i = 1; i + 1 < n; i++)
+            if (s[i] == ' ' &&
+                (middle == n || labs((long)(2 * i) - (long)n) < labs((long)(2 * middle) - (long)n)))
+                middle = i;
+    dg_buffer_add(out, s, middle);
+    if (middle == n)
+        return;
+    dg_buffer_adds(out, line_end_bytes);
+    dg_buffer_add(out, s + middle + 1, n - middle - 1);
+}
+
+void dg_slots_write_cues(
+    struct dg_writer *w, const struct dg_segment *g, const struct dg_extract_answer *a)
+{
+    const char *s = w->part->s;
+    const char *end = memchr(s, '\n', w->part->n);
+    const char *line = end && end > s && end[-1] == '\r' ? "\r\n" : "\n";
+    double seconds = 0, said = 0, share = 0;
+    for (size_t i = 0; i < g->n_slots; i++) {
+        seconds += g->slots[i].seconds;
+        said += (double)(g->slots[i].end - g->slots[i].begin);
+    }
+    for (size_t i = 0, from = 0; i < g->n_slots; i++) {
+        const struct dg_slot *c = &g->slots[i];
+        const bool last = i + 1 == g->n_slots;
+        share += (double)(c->end - c->begin) / (2 * said);
+        share += seconds > 0 ? c->seconds / (2 * seconds) : 0.5 / (double)g->n_slots;
+        size_t to = last ? a->n : cut(a, from, share * (double)a->n, g->n_slots - 1 - i);
+        write_lines(a->s + from, to - from, (size_t)c->close, line, w->out);
+        from = to < a->n ? to + 1 : a->n;
+        if (!last)
+            dg_buffer_add(w->out, s + c->end, g->slots[i + 1].begin - c->end);
+    }
+}

@@ -1,0 +1,150 @@
+#include "documents/extract.h"
+
+#include "documents/kinds.h"
+#include "text/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct dg_extract_limits dg_extract_limits_default = {.file_bytes = 64u << 20,
+    .unpacked_bytes = 256u << 20,
+    .texts = 500000,
+    .text_bytes = 64u << 20};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct dg_segment *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end > y->end ? -1 : x->end < y->end;
+}
+
+/* Segments in the order of their bytes, what is around others first; and the list of all texts. */
+static int list_texts(struct dg_extract *x, struct dg_error *err)
+{
+    x->texts = malloc((x->n_texts + 1) * sizeof *x->texts);
+    if (!x->texts)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the texts of a file");
+    x->n_texts = 0;
+    for (size_t i = 0; i < x->n_parts; i++) {
+        struct dg_extract_part *p = &x->parts[i];
+        if (p->n_segments)
+            qsort(p->segments, p->n_segments, sizeof *p->segments, by_place);
+        for (size_t k = 0; k < p->n_segments; k++) {
+            struct dg_segment *g = &p->segments[k];
+            if (!g->text)
+                continue;
+            g->index = x->n_texts;
+            x->texts[x->n_texts++] = g;
+        }
+    }
+    return DG_OK;
+}
+
+/* A file that is text: UTF-8, with a mark that says so or without. */
+static int read_whole(struct dg_extract *x, struct dg_error *err)
+{
+    struct dg_error why = {0};
+    if (dg_utf8_check(x->bytes, x->n, &why) != DG_OK)
+        return dg_error_field(err, DG_EINVAL, "file",
+            "the file is not UTF-8: %s (save it as UTF-8, other encodings are not read)",
+            why.message);
+    if (memchr(x->bytes, '\0', x->n))
+        return dg_error_field(err, DG_EINVAL, "file", "the file has the character U+0000");
+    struct dg_extract_part *p = dg_extract_add_part(x, err);
+    if (!p)
+        return DG_ENOMEM;
+    p->s = x->bytes;
+    p->n = x->n;
+    return x->kind->read(x, p, err);
+}
+
+int dg_extract_open(const char *name, const char *bytes, size_t n,
+    const struct dg_extract_limits *limits, struct dg_extract **out, struct dg_error *err)
+{
+    const struct dg_kind *kind = dg_kind_find(name);
+    *out = NULL;
+    if (!kind)
+        return dg_error_field(err, DG_EUNSUP, "file",
+            "files like %.80s cannot be translated: their names end in .txt, .html, .md, .srt, "
+            ".docx, .odt or another of the documented ones",
+            name);
+    if (n > limits->file_bytes)
+        return dg_error_field(err, DG_ELIMIT, "file", "the file has %zu bytes, the limit is %zu", n,
+            limits->file_bytes);
+    struct dg_extract *x = calloc(1, sizeof *x);
+    if (!x)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a file");
+    *x = (struct dg_extract){.kind = kind, .bytes = bytes, .n = n, .limits = *limits};
+    int rc = kind->read ? read_whole(x, err) : dg_package_read(x, err);
+    if (rc == DG_OK)
+        rc = list_texts(x, err);
+    if (rc == DG_OK)
+        *out = x;
+    else
+        dg_extract_close(x);
+    return rc;
+}
+
+static void close_part(struct dg_extract_part *p)
+{
+    for (size_t i = 0; i < p->n_segments; i++) {
+        free(p->segments[i].text);
+        free(p->segments[i].before);
+        free(p->segments[i].after);
+        free(p->segments[i].slots);
+    }
+    free(p->segments);
+    free(p->own);
+}
+
+void dg_extract_close(struct dg_extract *x)
+{
+    if (!x)
+        return;
+    for (size_t i = 0; i < x->n_parts; i++)
+        close_part(&x->parts[i]);
+    free(x->parts);
+    free(x->texts);
+    free(x);
+}
+
+size_t dg_extract_count(const struct dg_extract *x)
+{
+    return x->n_texts;
+}
+
+void dg_extract_text(const struct dg_extract *x, size_t i, struct dg_extract_text *out)
+{
+    const struct dg_segment *g = x->texts[i];
+    *out = (struct dg_extract_text){g->text, g->n, g->format, g->markup};
+}
+
+int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer *answers,
+    const char *target, struct dg_buffer *out, struct dg_error *err)
+{
+    struct dg_buffer *parts = calloc(x->n_parts + 1, sizeof *parts);
+    bool changed = false;
+    int rc = parts ? DG_OK : DG_ENOMEM;
+    for (size_t i = 0; i < x->n_parts && rc == DG_OK; i++) {
+        struct dg_writer w = {.part = &x->parts[i], .answers = answers, .target = target};
+        w.out = &parts[i];
+        rc = dg_extract_part_write(&w, 0, x->parts[i].n, err);
+        if (rc == DG_OK && parts[i].failed)
+            rc = DG_ENOMEM;
+        if (!w.changed)
+            dg_buffer_deinit(&parts[i]);
+        changed = changed || w.changed;
+    }
+    if (rc == DG_OK && !changed)
+        dg_buffer_add(out, x->bytes, x->n);
+    else if (rc == DG_OK && x->kind->read)
+        dg_buffer_add(out, parts[0].data, parts[0].len);
+    else if (rc == DG_OK)
+        rc = dg_package_write(x, parts, out, err);
+    for (size_t i = 0; parts && i < x->n_parts; i++)
+        dg_buffer_deinit(&parts[i]);
+    free(parts);
+    return rc == DG_ENOMEM || out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a file")
+                                          : rc;
+}

@@ -1,0 +1,60 @@
+#include "documents/kinds.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define OFFICE "application/vnd.openxmlformats-officedocument."
+#define OPEN "application/vnd.oasis.opendocument."
+
+static const struct dg_kind kinds[] = {
+    {".txt", "text/plain", dg_read_text, NULL},
+    {".html", "text/html", dg_read_html, NULL},
+    {".htm", "text/html", dg_read_html, NULL},
+    {".md", "text/markdown", dg_read_markdown, NULL},
+    {".markdown", "text/markdown", dg_read_markdown, NULL},
+    {".srt", "application/x-subrip", dg_read_subtitles, NULL},
+    {".vtt", "text/vtt", dg_read_subtitles, NULL},
+    {".docx", OFFICE "wordprocessingml.document", NULL, dg_member_docx},
+    {".pptx", OFFICE "presentationml.presentation", NULL, dg_member_pptx},
+    {".xlsx", OFFICE "spreadsheetml.sheet", NULL, dg_member_xlsx},
+    {".odt", OPEN "text", NULL, dg_member_odt},
+    {".odp", OPEN "presentation", NULL, dg_member_odt},
+    {".ods", OPEN "spreadsheet", NULL, dg_member_odt},
+    {".epub", "application/epub+zip", NULL, dg_member_epub},
+    {".po", "text/x-gettext-translation", dg_read_po, NULL},
+    {".pot", "text/x-gettext-translation-template", dg_read_po, NULL},
+    {".xlf", "application/xliff+xml", dg_read_xliff, NULL},
+    {".xliff", "application/xliff+xml", dg_read_xliff, NULL},
+    {".json", "application/json", dg_read_json, NULL},
+    {".arb", "application/json", dg_read_json, NULL},
+    {".properties", "text/x-java-properties", dg_read_properties, NULL},
+    {".strings", "text/plain", dg_read_strings, NULL},
+    {".xml", "application/xml", dg_read_android, NULL},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
+    ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
+    ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", NULL};
+
+const struct dg_kind *dg_kind_find(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < KINDS; i++)
+        if (strcasecmp(dot, kinds[i].suffix) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+const char *dg_extract_suffix(const char *name)
+{
+    const struct dg_kind *k = dg_kind_find(name);
+    return k ? k->suffix : NULL;
+}
+
+const char *dg_extract_media_type(const char *suffix)
+{
+    const struct dg_kind *k = dg_kind_find(suffix);
+    return k ? k->media_type : "application/octet-stream";
+}

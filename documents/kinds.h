@@ -1,0 +1,33 @@
+/* The kinds of files: a row each of suffix, media type and reader. For documents/ alone. */
+#ifndef DG_DOCUMENTS_KINDS_H
+#define DG_DOCUMENTS_KINDS_H
+
+#include "documents/segments.h"
+
+/* Add the segments of a part. DG_EINVAL (field file), DG_ELIMIT, DG_ENOMEM. */
+typedef int dg_part_reader(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
+
+struct dg_kind {
+    const char *suffix, *media_type;
+    dg_part_reader *read; /* the file itself, UTF-8; NULL: it is packed */
+    /* Of a packed one: the reader of a member, or NULL: it has no texts. */
+    dg_part_reader *(*member)(const char *name);
+};
+
+/* NULL: there is no such kind. */
+const struct dg_kind *dg_kind_find(const char *name);
+
+dg_part_reader dg_read_text, dg_read_html, dg_read_markdown, dg_read_subtitles;
+dg_part_reader dg_read_po, dg_read_json, dg_read_properties, dg_read_strings;
+dg_part_reader dg_read_xliff, dg_read_android;
+dg_part_reader *dg_member_docx(const char *name), *dg_member_pptx(const char *name);
+dg_part_reader *dg_member_xlsx(const char *name), *dg_member_odt(const char *name);
+dg_part_reader *dg_member_epub(const char *name);
+
+/* Of a packed file: add the parts that have texts, each read; and put the changed ones back. */
+int dg_package_read(struct dg_extract *x, struct dg_error *err);
+/* changed[n_parts]: a part's new bytes, or data NULL: as it was. */
+int dg_package_write(const struct dg_extract *x, const struct dg_buffer *changed,
+    struct dg_buffer *out, struct dg_error *err);
+
+#endif

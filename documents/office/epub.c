@@ -1,0 +1,59 @@
+/* EPUB: pages of XHTML, whose units are found as XML (a <title/> is one there, and no HTML) and
+ * translated as parts of HTML; and the table of contents of old readers. */
+#include "documents/kinds.h"
+#include "text/utf8.h"
+
+#include <string.h>
+
+static const struct dg_markup xhtml = {.html = true};
+
+static int read_units(struct dg_extract *x, struct dg_extract_part *p, const struct dg_markup *m,
+    struct dg_error *err)
+{
+    struct dg_document d;
+    struct dg_error why = {0};
+    size_t end = 0;
+    int rc = dg_document_open_markup(p->s, p->n, DG_FORMAT_XML, m, &d, &why);
+    if (rc != DG_OK)
+        return rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
+                               : dg_extract_broken(err, "%s", why.message);
+    for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
+        const struct dg_unit *u = &d.units[i];
+        const struct dg_segment like = {.begin = u->source,
+            .end = dg_document_source(&d, u, u->end, true),
+            .format = DG_FORMAT_HTML,
+            .writing = u->encoding == DG_ENCODING_DOUBLE_QUOTED   ? DG_WRITE_DOUBLE_QUOTED
+                       : u->encoding == DG_ENCODING_SINGLE_QUOTED ? DG_WRITE_SINGLE_QUOTED
+                                                                  : DG_WRITE_PLAIN};
+        if (like.end <= end)
+            continue; /* within the unit before */
+        if (!dg_segment_add(x, p, like, p->s + like.begin, like.end - like.begin, err))
+            rc = err->code;
+        end = like.end;
+    }
+    dg_document_close(&d);
+    return rc;
+}
+
+static int read_page(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    return read_units(x, p, &xhtml, err);
+}
+
+static int read_contents(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    return read_units(x, p, NULL, err);
+}
+
+static bool ends(const char *name, const char *with)
+{
+    size_t n = strlen(name), len = strlen(with);
+    return n >= len && strcmp(name + n - len, with) == 0;
+}
+
+dg_part_reader *dg_member_epub(const char *name)
+{
+    if (ends(name, ".ncx"))
+        return read_contents;
+    return ends(name, ".xhtml") || ends(name, ".html") || ends(name, ".htm") ? read_page : NULL;
+}

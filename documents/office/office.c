@@ -1,0 +1,167 @@
+/* Which members of an office file have text, and how it is marked up there. */
+#include "documents/kinds.h"
+#include "documents/office/runs.h"
+#include "text/utf8.h"
+
+#include <string.h>
+
+static const struct dg_run_names word = {
+    .paragraphs = (const char *const[]){"w:p", NULL},
+    .paragraph_properties = "w:pPr",
+    .run = "w:r",
+    .run_properties = "w:rPr",
+    .text = "w:t",
+    .text_tag = "<w:t xml:space=\"preserve\">",
+    .containers = (const char *const[]){"w:hyperlink", "w:ins", "w:smartTag", "w:sdt",
+        "w:sdtContent", "w:fldSimple", "w:bdo", "w:dir", "w:customXml", "w:moveTo", NULL},
+    .dropped = (const char *const[]){"w:proofErr", "w:lastRenderedPageBreak", NULL},
+    .breaks = (const char *const[]){"w:tab", "w:br", "w:cr", "w:ptab", NULL},
+};
+
+static const struct dg_run_names slide = {
+    .paragraphs = (const char *const[]){"a:p", NULL},
+    .paragraph_properties = "a:pPr",
+    .run = "a:r",
+    .run_properties = "a:rPr",
+    .text = "a:t",
+    .text_tag = "<a:t>",
+    .end = "a:endParaRPr",
+    .breaks = (const char *const[]){"a:br", NULL},
+};
+
+static const struct dg_run_names sheet = {
+    .paragraphs = (const char *const[]){"si", "is", NULL},
+    .run = "r",
+    .run_properties = "rPr",
+    .text = "t",
+    .text_tag = "<t xml:space=\"preserve\">",
+};
+
+static const struct dg_run_names open_document = {
+    .paragraphs = (const char *const[]){"text:p", "text:h", NULL},
+    .containers = (const char *const[]){"text:span", "text:a", "text:meta", "text:ruby",
+        "text:ruby-base", NULL},
+    .dropped = (const char *const[]){"text:soft-page-break", NULL},
+    .breaks = (const char *const[]){"text:tab", "text:line-break", NULL},
+};
+
+static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
+    const struct dg_run_names *names, struct dg_error *err)
+{
+    struct dg_runs r = {.x = x, .p = p, .names = names};
+    struct dg_error why = {0};
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
+    if (rc != DG_OK)
+        rc = rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
+                             : dg_extract_broken(err, "%s", why.message);
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind == DG_XML_OPEN &&
+            dg_runs_lists(&r.xml, &r.xml.tags[i], names->paragraphs))
+            rc = dg_runs_add(&r, i, err);
+    dg_xml_close(&r.xml);
+    return rc;
+}
+
+/* "word/header3.xml" begins with "word/header" and ends with ".xml". */
+static bool is_numbered(const char *name, const char *begin)
+{
+    size_t n = strlen(name), len = strlen(begin);
+    return n > len + 4 && strncmp(name, begin, len) == 0 && strcmp(name + n - 4, ".xml") == 0 &&
+           !strchr(name + len, '/');
+}
+
+static int read_word(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    return read_paragraphs(x, p, &word, err);
+}
+
+dg_part_reader *dg_member_docx(const char *name)
+{
+    static const char *const parts[] = {"word/document", "word/header", "word/footer",
+        "word/footnotes", "word/endnotes", "word/comments"};
+    if (strcmp(name, "word/document.xml") == 0 || strcmp(name, "word/footnotes.xml") == 0 ||
+        strcmp(name, "word/endnotes.xml") == 0 || strcmp(name, "word/comments.xml") == 0)
+        return read_word;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (is_numbered(name, parts[i]) && strpbrk(name, "0123456789"))
+            return read_word;
+    return NULL;
+}
+
+static int read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    return read_paragraphs(x, p, &slide, err);
+}
+
+dg_part_reader *dg_member_pptx(const char *name)
+{
+    return is_numbered(name, "ppt/slides/slide") || is_numbered(name, "ppt/notesSlides/notesSlide")
+               ? read_slide
+               : NULL;
+}
+
+/* ---- spreadsheets ---- */
+
+/* A string of one look, which is in no run. */
+static int add_string(struct dg_extract *x, struct dg_extract_part *p, const struct dg_xml *xml,
+    size_t i, struct dg_error *err)
+{
+    size_t begin = xml->tags[i].end, end = xml->tags[xml->tags[i].partner].begin;
+    const struct dg_segment like = {.begin = begin, .end = end, .format = DG_FORMAT_XML};
+    if (!dg_utf8_has_letter(p->s + begin, end - begin))
+        return DG_OK;
+    return dg_segment_add(x, p, like, p->s + begin, end - begin, err) ? DG_OK : err->code;
+}
+
+static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_xml xml;
+    int rc = read_paragraphs(x, p, &sheet, err);
+    if (rc != DG_OK)
+        return rc;
+    rc = dg_xml_scan(p->s, p->n, &xml, err);
+    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++) {
+        const struct dg_xml_tag *t = &xml.tags[i], *parent = dg_xml_parent(&xml, t);
+        if (t->kind == DG_XML_OPEN && dg_xml_is(&xml, t, "t") && parent &&
+            dg_runs_lists(&xml, parent, sheet.paragraphs))
+            rc = add_string(x, p, &xml, i, err);
+    }
+    dg_xml_close(&xml);
+    return rc;
+}
+
+/* A table's columns are called what its first row says. */
+static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_xml xml;
+    int rc = dg_xml_scan(p->s, p->n, &xml, err);
+    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++) {
+        struct dg_segment like = {.format = DG_FORMAT_XML, .writing = DG_WRITE_DOUBLE_QUOTED};
+        if (dg_xml_is(&xml, &xml.tags[i], "tableColumn") && xml.tags[i].kind != DG_XML_CLOSE &&
+            dg_xml_attribute(&xml, &xml.tags[i], "name", &like.begin, &like.end) &&
+            dg_utf8_has_letter(p->s + like.begin, like.end - like.begin) &&
+            !dg_segment_add(x, p, like, p->s + like.begin, like.end - like.begin, err))
+            rc = err->code;
+    }
+    dg_xml_close(&xml);
+    return rc;
+}
+
+dg_part_reader *dg_member_xlsx(const char *name)
+{
+    if (strcmp(name, "xl/sharedStrings.xml") == 0 || is_numbered(name, "xl/worksheets/sheet"))
+        return read_sheet;
+    return is_numbered(name, "xl/tables/table") ? read_table : NULL;
+}
+
+/* ---- OpenDocument ---- */
+
+static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    return read_paragraphs(x, p, &open_document, err);
+}
+
+dg_part_reader *dg_member_odt(const char *name)
+{
+    return strcmp(name, "content.xml") == 0 || strcmp(name, "styles.xml") == 0 ? read_open : NULL;
+}

@@ -1,0 +1,325 @@
+#include "documents/office/runs.h"
+
+#include "text/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const breaks[] = {"b", NULL};
+const struct dg_markup dg_runs_markup = {.no_outline = true, .splitting = breaks};
+
+/* A stretch of text that looks alike, or something between words. */
+struct piece {
+    enum { WORDS, RAW, BREAK, OPEN, CLOSE } kind;
+    size_t begin, end;       /* of words: their bytes; else the tag's, or all of it */
+    size_t run, run_end;     /* properties of the run that it is in; equal: none */
+    bool in_run;             /* RAW, BREAK: within a run */
+    size_t close, close_end; /* of OPEN: its end tag */
+};
+
+struct pieces {
+    struct dg_runs *r;
+    struct piece *list; /* [n] */
+    size_t n, cap;
+    bool failed;
+};
+
+bool dg_runs_lists(const struct dg_xml *x, const struct dg_xml_tag *t, const char *const *list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        if (dg_xml_is(x, t, list[i]))
+            return true;
+    return false;
+}
+
+static void add(struct pieces *q, struct piece piece)
+{
+    if (q->n == q->cap) {
+        size_t cap = q->cap ? 2 * q->cap : 32;
+        struct piece *more = realloc(q->list, cap * sizeof *more);
+        if (!more) {
+            q->failed = true;
+            return;
+        }
+        q->list = more;
+        q->cap = cap;
+    }
+    q->list[q->n++] = piece;
+}
+
+static size_t whole_end(const struct dg_xml *x, size_t i)
+{
+    return x->tags[x->tags[i].partner].end;
+}
+
+/* What is neither words nor holds any: bytes that go where they go. */
+static void add_raw(struct pieces *q, size_t i, const struct piece *in)
+{
+    const struct dg_xml *x = &q->r->xml;
+    const struct dg_xml_tag *t = &x->tags[i];
+    const struct dg_run_names *names = q->r->names;
+    if (dg_runs_lists(x, t, names->dropped))
+        return;
+    struct piece p = {.kind = dg_runs_lists(x, t, names->breaks) ? BREAK : RAW,
+        .begin = t->begin,
+        .end = whole_end(x, i)};
+    if (in) {
+        p.in_run = true;
+        p.run = in->run;
+        p.run_end = in->run_end;
+    }
+    add(q, p);
+}
+
+/* The run at tag i: its properties, then text and others in order. */
+static void read_run(struct pieces *q, size_t i)
+{
+    const struct dg_xml *x = &q->r->xml;
+    const struct dg_run_names *names = q->r->names;
+    struct piece in = {.run = x->tags[i].end, .run_end = x->tags[i].end};
+    for (size_t k = i + 1; k < x->tags[i].partner; k++) {
+        const struct dg_xml_tag *t = &x->tags[k];
+        if (dg_xml_is(x, t, names->run_properties)) {
+            in.run = t->begin;
+            in.run_end = whole_end(x, k);
+        } else if (dg_xml_is(x, t, names->text) && t->kind == DG_XML_OPEN) {
+            add(q, (struct piece){.kind = WORDS,
+                       .begin = t->end,
+                       .end = x->tags[t->partner].begin,
+                       .run = in.run,
+                       .run_end = in.run_end});
+        } else if (t->kind != DG_XML_CLOSE) {
+            add_raw(q, k, &in);
+        }
+        k = t->partner > k ? t->partner : k;
+    }
+}
+
+/* Words right in a paragraph, where there are no runs. */
+static void add_bare(struct pieces *q, size_t begin, size_t end)
+{
+    if (!q->r->names->text && end > begin)
+        add(q, (struct piece){.kind = WORDS, .begin = begin, .end = end});
+}
+
+/* What kind of a field's mark is in the run at tag i: 'b'egin, 's'eparate, 'e'nd; 0: none. */
+static char field_of(const struct dg_xml *x, size_t i)
+{
+    size_t begin, end;
+    for (size_t k = i + 1; k < x->tags[i].partner; k++)
+        if (dg_xml_is(x, &x->tags[k], "w:fldChar") &&
+            dg_xml_attribute(x, &x->tags[k], "w:fldCharType", &begin, &end))
+            return x->s[begin];
+    return 0;
+}
+
+static void read_pieces(struct pieces *q, size_t first, size_t last);
+
+/* A field from the run at tag i on: what it is computed from goes with its begin, and what it shows
+ * is text. Returns its last tag; i: it does not end before tag `last`. */
+static size_t read_field(struct pieces *q, size_t i, size_t last)
+{
+    const struct dg_xml *x = &q->r->xml;
+    size_t depth = 0, separate = 0;
+    for (size_t k = i; k < last; k = x->tags[k].partner + 1) {
+        const struct dg_xml_tag *t = &x->tags[k];
+        if (t->kind == DG_XML_CLOSE)
+            return i;
+        const char mark =
+            t->kind == DG_XML_OPEN && dg_xml_is(x, t, q->r->names->run) ? field_of(x, k) : 0;
+        depth += mark == 'b';
+        if (mark == 's' && depth == 1)
+            separate = k;
+        if (mark != 'e' || --depth > 0)
+            continue;
+        struct piece p = {.kind = separate ? OPEN : RAW,
+            .begin = x->tags[i].begin,
+            .end = separate ? whole_end(x, separate) : whole_end(x, k),
+            .close = t->begin,
+            .close_end = whole_end(x, k)};
+        add(q, p);
+        if (separate) {
+            read_pieces(q, x->tags[separate].partner + 1, k);
+            add(q, (struct piece){.kind = CLOSE});
+        }
+        return t->partner;
+    }
+    return i;
+}
+
+/* The run at tag i; its last tag, or that of the field that it begins. */
+static size_t read_run_or_field(struct pieces *q, size_t i, size_t last)
+{
+    const struct dg_xml *x = &q->r->xml;
+    const char mark = field_of(x, i);
+    size_t end = mark == 'b' ? read_field(q, i, last) : i;
+    if (end > i)
+        return end;
+    if (mark)
+        add(q, (struct piece){.kind = RAW, .begin = x->tags[i].begin, .end = whole_end(x, i)});
+    else
+        read_run(q, i);
+    return x->tags[i].partner;
+}
+
+static void read_pieces(struct pieces *q, size_t first, size_t last)
+{
+    const struct dg_xml *x = &q->r->xml;
+    const struct dg_run_names *names = q->r->names;
+    size_t at = x->tags[first - 1].end;
+    for (size_t i = first; i < last; at = x->tags[i].end, i++) {
+        const struct dg_xml_tag *t = &x->tags[i];
+        add_bare(q, at, t->begin);
+        if (t->kind == DG_XML_CLOSE) {
+            add(q, (struct piece){.kind = CLOSE});
+        } else if (names->run && dg_xml_is(x, t, names->run) && t->kind == DG_XML_OPEN) {
+            i = read_run_or_field(q, i, last);
+        } else if (t->kind == DG_XML_OPEN && dg_runs_lists(x, t, names->containers)) {
+            add(q, (struct piece){.kind = OPEN,
+                       .begin = t->begin,
+                       .end = t->end,
+                       .close = x->tags[t->partner].begin,
+                       .close_end = x->tags[t->partner].end});
+        } else {
+            add_raw(q, i, NULL);
+            i = t->partner > i ? t->partner : i;
+        }
+    }
+    add_bare(q, at, x->tags[last].begin);
+}
+
+/* ---- as markup ---- */
+
+static bool same_bytes(const char *s, size_t a, size_t a_end, size_t b, size_t b_end)
+{
+    return a_end - a == b_end - b && memcmp(s + a, s + b, a_end - a) == 0;
+}
+
+static bool same_run(const struct pieces *q, const struct piece *a, size_t run, size_t run_end)
+{
+    return same_bytes(q->r->xml.s, a->run, a->run_end, run, run_end);
+}
+
+/* The looks that most of the text has. */
+static const struct piece *most_used(const struct pieces *q)
+{
+    const struct piece *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < q->n && i < 64; i++) {
+        size_t n = 0;
+        if (q->list[i].kind != WORDS)
+            continue;
+        for (size_t k = 0; k < q->n; k++)
+            if (q->list[k].kind == WORDS &&
+                same_run(q, &q->list[k], q->list[i].run, q->list[i].run_end))
+                n += q->list[k].end - q->list[k].begin;
+        if (n > most) {
+            most = n;
+            best = &q->list[i];
+        }
+    }
+    return best;
+}
+
+static int add_slot(struct dg_segment *g, struct dg_buffer *text, const char *format,
+    struct dg_slot slot, struct dg_error *err)
+{
+    dg_buffer_addf(text, format, g->n_slots);
+    return dg_slot_add(g, slot, err);
+}
+
+/* A piece that is no words. */
+static int write_other(
+    struct dg_segment *g, const struct piece *p, struct dg_buffer *text, struct dg_error *err)
+{
+    const struct dg_slot slot = {.kind = p->kind == OPEN ? DG_SLOT_TAGS
+                                         : p->in_run     ? DG_SLOT_CHILD
+                                                         : DG_SLOT_RAW,
+        .begin = p->begin,
+        .end = p->end,
+        .close = p->kind == OPEN ? p->close : p->run,
+        .close_end = p->kind == OPEN ? p->close_end : p->run_end};
+    switch (p->kind) {
+    case OPEN: return add_slot(g, text, "<g i=\"%zu\">", slot, err);
+    case CLOSE: dg_buffer_adds(text, "</g>"); return DG_OK;
+    case BREAK: return add_slot(g, text, "<b i=\"%zu\"/>", slot, err);
+    default: return add_slot(g, text, "<x i=\"%zu\"/>", slot, err);
+    }
+}
+
+static int write_markup(
+    const struct pieces *q, struct dg_segment *g, struct dg_buffer *text, struct dg_error *err)
+{
+    const struct piece *open = NULL; /* a <g> for looks is open */
+    int rc = DG_OK;
+    for (size_t i = 0; i < q->n && rc == DG_OK; i++) {
+        const struct piece *p = &q->list[i];
+        const bool other =
+            p->kind == WORDS && !same_bytes(q->r->xml.s, p->run, p->run_end, g->run, g->run_end);
+        if (open && !(other && same_run(q, open, p->run, p->run_end))) {
+            dg_buffer_adds(text, "</g>");
+            open = NULL;
+        }
+        if (other && !open) {
+            rc = add_slot(g, text, "<g i=\"%zu\">",
+                (struct dg_slot){.kind = DG_SLOT_RUN, .begin = p->run, .end = p->run_end}, err);
+            open = p;
+        }
+        if (p->kind == WORDS)
+            dg_buffer_add(text, q->r->xml.s + p->begin, p->end - p->begin);
+        else if (rc == DG_OK)
+            rc = write_other(g, p, text, err);
+    }
+    if (open)
+        dg_buffer_adds(text, "</g>");
+    return rc;
+}
+
+/* Where the words begin that paragraph i has, after its properties, and where they end. */
+static void find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t *last)
+{
+    const struct dg_xml *x = &r->xml;
+    *first = i + 1;
+    *last = x->tags[i].partner;
+    if (*first < *last && r->names->paragraph_properties &&
+        dg_xml_is(x, &x->tags[*first], r->names->paragraph_properties))
+        *first = x->tags[*first].partner + 1;
+    for (size_t k = *first; k < *last; k = x->tags[k].partner + 1)
+        if (r->names->end && dg_xml_is(x, &x->tags[k], r->names->end))
+            *last = k;
+}
+
+int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    struct pieces q = {.r = r};
+    struct dg_buffer text;
+    struct dg_segment g = {
+        .format = DG_FORMAT_XML, .markup = &dg_runs_markup, .writing = DG_WRITE_SLOTS};
+    size_t first, last;
+    int rc = DG_OK;
+    dg_buffer_init(&text);
+    find_ends(r, i, &first, &last);
+    read_pieces(&q, first, last);
+    const struct piece *looks = q.failed ? NULL : most_used(&q);
+    if (looks) {
+        g.begin = r->xml.tags[first - 1].end;
+        g.end = r->xml.tags[last].begin;
+        g.run = looks->run;
+        g.run_end = looks->run_end;
+        g.names = r->names->run ? r->names : NULL;
+        rc = write_markup(&q, &g, &text, err);
+    }
+    if (rc == DG_OK && (q.failed || text.failed))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a paragraph");
+    bool words = false;
+    for (size_t k = 0; k < q.n && rc == DG_OK; k++)
+        words = words || (q.list[k].kind == WORDS && dg_utf8_has_letter(r->xml.s + q.list[k].begin,
+                                                         q.list[k].end - q.list[k].begin));
+    if (rc == DG_OK && words && !dg_segment_add(r->x, r->p, g, text.data, text.len, err))
+        rc = err->code;
+    if (rc != DG_OK || !words)
+        free(g.slots);
+    free(q.list);
+    dg_buffer_deinit(&text);
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* Paragraphs of office files as markup for the translator: words that look alike are text, words
+ * that look otherwise are in a <g>, and what has no words is an <x/> or, where a sentence ends at
+ * it, a <b/>. Slots say which bytes each of them is. For documents/office alone. */
+#ifndef DG_DOCUMENTS_OFFICE_RUNS_H
+#define DG_DOCUMENTS_OFFICE_RUNS_H
+
+#include "documents/segments.h"
+#include "text/format/xml/scan.h"
+
+/* The markup of these texts: <b> ends a sentence, and no other tag. */
+extern const struct dg_markup dg_runs_markup;
+
+struct dg_runs {
+    struct dg_extract *x;
+    struct dg_extract_part *p;
+    struct dg_xml xml;
+    const struct dg_run_names *names;
+};
+
+/* Is the tag in the list? */
+bool dg_runs_lists(const struct dg_xml *x, const struct dg_xml_tag *t, const char *const *list);
+
+/* Add a segment for what is within tag `i`, from byte `begin` to byte `end`, where there are words:
+ * text in runs. */
+int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err);
+
+#endif

@@ -1,0 +1,176 @@
+/* Packed files, by libzip: members with text are read, changed ones are put back, and the others
+ * are copied as they are packed. What unpacks to more than the limits, whatever its head says, is
+ * refused. */
+#include "documents/kinds.h"
+#include "text/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+#define MOST_MEMBERS 20000
+
+static int tell(zip_error_t *why, struct dg_error *err)
+{
+    int rc = dg_extract_broken(err, "%s", zip_error_strerror(why));
+    zip_error_fini(why);
+    return rc;
+}
+
+/* The archive in bytes[n]. It is given a copy: libzip frees what it writes to, also where it was
+ * told that it is not its own. */
+static int open_archive(
+    const void *bytes, size_t n, zip_source_t **source, zip_t **out, struct dg_error *err)
+{
+    zip_error_t why;
+    zip_error_init(&why);
+    *out = NULL;
+    void *copy = malloc(n + 1);
+    if (!copy)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a file");
+    memcpy(copy, bytes, n);
+    *source = zip_source_buffer_create(copy, n, 1, &why);
+    if (!*source) {
+        free(copy);
+        return tell(&why, err);
+    }
+    zip_source_keep(*source);
+    *out = zip_open_from_source(*source, 0, &why);
+    if (*out)
+        return DG_OK;
+    zip_source_free(*source); /* what was to be the archive's */
+    zip_source_free(*source);
+    return tell(&why, err);
+}
+
+/* Member i, all of it and no more than is left of the limit. */
+static int unpack(
+    zip_t *z, zip_uint64_t i, size_t most, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_buffer bytes;
+    zip_file_t *f = zip_fopen_index(z, i, 0);
+    char block[65536];
+    zip_int64_t n = 0;
+    if (!f)
+        return dg_extract_broken(
+            err, "member %llu cannot be read: %s", (unsigned long long)i, zip_strerror(z));
+    dg_buffer_init(&bytes);
+    while (bytes.len <= most && (n = zip_fread(f, block, sizeof block)) > 0)
+        dg_buffer_add(&bytes, block, (size_t)n);
+    zip_fclose(f);
+    p->n = bytes.len;
+    p->s = p->own = dg_buffer_take(&bytes, &p->n);
+    if (!p->own)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a member of a file");
+    if (n < 0)
+        return dg_extract_broken(err, "member %llu does not unpack", (unsigned long long)i);
+    return p->n > most ? dg_error_field(err, DG_ELIMIT, "file",
+                             "the file unpacks to more than the limit") != DG_OK
+                             ? DG_ELIMIT
+                             : DG_OK
+                       : DG_OK;
+}
+
+static int read_member(
+    struct dg_extract *x, zip_t *z, zip_uint64_t i, size_t *left, struct dg_error *err)
+{
+    const char *name = zip_get_name(z, i, 0);
+    dg_part_reader *read = name ? x->kind->member(name) : NULL;
+    if (!read)
+        return DG_OK;
+    struct dg_extract_part *p = dg_extract_add_part(x, err);
+    int rc = p ? unpack(z, i, *left, p, err) : DG_ENOMEM;
+    if (rc != DG_OK)
+        return rc;
+    p->member = i;
+    *left -= p->n;
+    if (dg_utf8_check(p->s, p->n, NULL) != DG_OK || memchr(p->s, '\0', p->n))
+        return dg_extract_broken(err, "%.80s is not UTF-8", name);
+    struct dg_error why = {0};
+    rc = read(x, p, &why);
+    if (rc != DG_OK)
+        return why.field[0] && strcmp(why.field, "file") == 0
+                   ? dg_error_field(err, rc, "file", "%s", why.message)
+               : rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
+                                 : dg_extract_broken(err, "%.80s: %s", name, why.message);
+    return rc;
+}
+
+int dg_package_read(struct dg_extract *x, struct dg_error *err)
+{
+    zip_source_t *source;
+    zip_t *z;
+    size_t left = x->limits.unpacked_bytes;
+    int rc = open_archive(x->bytes, x->n, &source, &z, err);
+    if (rc != DG_OK)
+        return rc;
+    zip_int64_t n = zip_get_num_entries(z, 0);
+    if (n > MOST_MEMBERS)
+        rc = dg_error_field(err, DG_ELIMIT, "file", "the file has %lld members, the limit is %d",
+            (long long)n, MOST_MEMBERS);
+    for (zip_int64_t i = 0; i < n && rc == DG_OK; i++)
+        rc = read_member(x, z, (zip_uint64_t)i, &left, err);
+    if (rc == DG_OK && x->n_parts == 0)
+        rc = dg_extract_broken(err, "it has no member that a %s file has", x->kind->suffix);
+    zip_discard(z);
+    zip_source_free(source);
+    return rc;
+}
+
+/* Part i's new bytes, packed as its old ones were and at their time. */
+static int replace(
+    zip_t *z, const struct dg_extract_part *p, const struct dg_buffer *bytes, struct dg_error *err)
+{
+    zip_stat_t old;
+    zip_stat_init(&old);
+    zip_source_t *source = zip_source_buffer(z, bytes->data, bytes->len, 0);
+    if (!source || zip_stat_index(z, p->member, ZIP_FL_UNCHANGED, &old) != 0 ||
+        zip_file_replace(z, p->member, source, 0) != 0) {
+        zip_source_free(source);
+        return dg_extract_broken(err, "%s", zip_strerror(z));
+    }
+    if (old.valid & ZIP_STAT_COMP_METHOD)
+        zip_set_file_compression(
+            z, p->member, old.comp_method == ZIP_CM_STORE ? ZIP_CM_STORE : ZIP_CM_DEFLATE, 0);
+    if (old.valid & ZIP_STAT_MTIME)
+        zip_file_set_mtime(z, p->member, old.mtime, 0);
+    return DG_OK;
+}
+
+/* All of what the source has become. */
+static int take(zip_source_t *source, struct dg_buffer *out, struct dg_error *err)
+{
+    char block[65536];
+    zip_int64_t n = -1;
+    if (zip_source_open(source) == 0) {
+        while ((n = zip_source_read(source, block, sizeof block)) > 0)
+            dg_buffer_add(out, block, (size_t)n);
+        zip_source_close(source);
+    }
+    return n < 0 ? dg_error_set(err, DG_EINTERNAL, "the file could not be packed: %s",
+                       zip_error_strerror(zip_source_error(source)))
+                 : DG_OK;
+}
+
+int dg_package_write(const struct dg_extract *x, const struct dg_buffer *changed,
+    struct dg_buffer *out, struct dg_error *err)
+{
+    zip_source_t *source;
+    zip_t *z;
+    int rc = open_archive(x->bytes, x->n, &source, &z, err);
+    if (rc != DG_OK)
+        return rc;
+    for (size_t i = 0; i < x->n_parts && rc == DG_OK; i++)
+        if (changed[i].data)
+            rc = replace(z, &x->parts[i], &changed[i], err);
+    if (rc == DG_OK && zip_close(z) != 0)
+        rc = dg_extract_broken(err, "it cannot be packed again: %s", zip_strerror(z));
+    else if (rc == DG_OK)
+        z = NULL;
+    if (z)
+        zip_discard(z);
+    if (rc == DG_OK)
+        rc = take(source, out, err);
+    zip_source_free(source);
+    return rc;
+}

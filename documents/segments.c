@@ -1,0 +1,86 @@
+#include "documents/segments.h"
+
+#include "text/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dg_extract_broken(struct dg_error *err, const char *format, ...)
+{
+    char why[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    dg_error_trim_utf8(why);
+    return dg_error_field(err, DG_EINVAL, "file", "the file is broken: %s", why);
+}
+
+struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_error *err)
+{
+    struct dg_extract_part *p = realloc(x->parts, (x->n_parts + 1) * sizeof *p);
+    if (!p) {
+        dg_error_set(err, DG_ENOMEM, "no memory for the parts of a file");
+        return NULL;
+    }
+    x->parts = p;
+    p += x->n_parts++;
+    *p = (struct dg_extract_part){0};
+    return p;
+}
+
+/* Does the text fit? Counted as it comes. */
+static bool fits(struct dg_extract *x, size_t n, struct dg_error *err)
+{
+    x->n_texts++;
+    x->text_bytes += n;
+    if (x->n_texts > x->limits.texts)
+        dg_error_field(err, DG_ELIMIT, "file", "the file has more than %zu texts", x->limits.texts);
+    else if (x->text_bytes > x->limits.text_bytes)
+        dg_error_field(err, DG_ELIMIT, "file", "the file has more than %zu bytes of text",
+            x->limits.text_bytes);
+    else
+        return true;
+    return false;
+}
+
+struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *p,
+    struct dg_segment like, const char *text, size_t n, struct dg_error *err)
+{
+    if (text && !fits(x, n, err))
+        return NULL;
+    if (p->n_segments == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 32;
+        struct dg_segment *more = realloc(p->segments, cap * sizeof *more);
+        if (!more)
+            goto no_memory;
+        p->segments = more;
+        p->cap = cap;
+    }
+    struct dg_segment *g = &p->segments[p->n_segments];
+    *g = like;
+    if (text && !(g->text = strndup(text, n)))
+        goto no_memory;
+    g->n = n;
+    p->n_segments++;
+    return g;
+no_memory:
+    dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return NULL;
+}
+
+int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err)
+{
+    if (g->n_slots == g->slots_cap) {
+        size_t cap = g->slots_cap ? 2 * g->slots_cap : 8;
+        struct dg_slot *more = realloc(g->slots, cap * sizeof *more);
+        if (!more)
+            return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+        g->slots = more;
+        g->slots_cap = cap;
+    }
+    g->slots[g->n_slots++] = slot;
+    return DG_OK;
+}

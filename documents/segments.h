@@ -1,0 +1,113 @@
+/* How the readers of files (kinds.h) say what they found. One thread at a time. For documents/
+ * alone. */
+#ifndef DG_DOCUMENTS_SEGMENTS_H
+#define DG_DOCUMENTS_SEGMENTS_H
+
+#include "documents/extract.h"
+#include "documents/strings/escapes.h"
+
+#include <stdint.h>
+
+/* How an answer is written into the file. */
+enum dg_writing {
+    DG_WRITE_PLAIN,         /* as it is: plain text, or markup that was read as such */
+    DG_WRITE_DOUBLE_QUOTED, /* markup in an attribute, whose quotation marks are left to do */
+    DG_WRITE_SINGLE_QUOTED,
+    DG_WRITE_UNQUOTED,
+    DG_WRITE_ESCAPED, /* as strings/escapes.h says for `escapes` */
+    DG_WRITE_TARGET,  /* nothing of an answer: the target language's code */
+    DG_WRITE_CUES,    /* shared out among the lines of subtitles: slots */
+    DG_WRITE_SLOTS,   /* markup whose tags stand for bytes of the file: slots */
+};
+
+enum dg_slot_kind {
+    DG_SLOT_TAGS, /* <g> and </g>: an opening and a closing tag */
+    DG_SLOT_RUN, /* <g> and </g>: what a run of office text looks like; begin .. end: its properties
+                  */
+    DG_SLOT_RAW, /* <x/>: all of it */
+    DG_SLOT_CHILD, /* <x/>: within a run of its own, whose properties are close .. close_end */
+    DG_SLOT_CUE,   /* the lines of a subtitle */
+};
+
+struct dg_slot {
+    enum dg_slot_kind kind;
+    size_t begin, end, close, close_end;
+    double seconds; /* of a cue */
+};
+
+/* What the tags of text are called in an office file. Without runs: run and text are NULL, and text
+ * is right in the paragraphs. */
+struct dg_run_names {
+    const char *const *paragraphs; /* NULL-ended */
+    const char *paragraph_properties, *run, *run_properties, *text;
+    const char *text_tag;          /* the tag that opens a text with spaces at its ends */
+    const char *end;               /* what is last in a paragraph and no text, or NULL */
+    const char *const *containers; /* tags that may hold runs, NULL-ended */
+    const char *const *dropped;    /* tags that mean nothing once words have moved */
+    const char *const *breaks;     /* in a run or beside it: text goes not on behind it */
+};
+
+struct dg_segment {
+    size_t begin, end; /* bytes of the part that are replaced */
+    char *text;        /* [n] malloc'd; NULL of DG_WRITE_TARGET */
+    size_t n;
+    size_t index; /* among the file's texts */
+    enum dg_format format;
+    const struct dg_markup *markup;
+    enum dg_writing writing;
+    enum dg_escapes escapes;
+    /* written around the answer, malloc'd or NULL; then it is written where it says the same, too
+     */
+    char *before, *after;
+    struct dg_slot *slots; /* [n_slots] malloc'd */
+    size_t n_slots, slots_cap;
+    const struct dg_run_names *names;
+    size_t run, run_end; /* properties of what is in no <g> */
+};
+
+/* A file, or a member of one that is packed. */
+struct dg_extract_part {
+    char *own;     /* malloc'd bytes, or NULL: borrowed */
+    const char *s; /* [n] */
+    size_t n;
+    struct dg_segment *segments; /* [n_segments]; one may be within a slot of another */
+    size_t n_segments, cap;
+    uint64_t member; /* its number in the archive */
+};
+
+struct dg_extract {
+    const struct dg_kind *kind;
+    const char *bytes; /* [n] borrowed */
+    size_t n;
+    struct dg_extract_part *parts; /* [n_parts] */
+    size_t n_parts;
+    const struct dg_segment **texts; /* [n_texts] what is translated, in the order of the file */
+    size_t n_texts, text_bytes;
+    struct dg_extract_limits limits;
+};
+
+/* One more part; NULL: no memory. The reader sets own, s, n and member. Parts that were had before
+ * move. */
+struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_error *err);
+
+/* One more segment of p with a copy of text[n]; NULL: no memory, or over the limits. Segments that
+ * were had before move. */
+struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *p,
+    struct dg_segment like, const char *text, size_t n, struct dg_error *err);
+int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err);
+
+/* Append bytes begin .. end of part p with the answers to the segments within them. */
+struct dg_writer {
+    const struct dg_extract_part *part;
+    const struct dg_extract_answer *answers;
+    const char *target;
+    struct dg_buffer *out;
+    bool changed; /* anything but the part's bytes was written */
+};
+int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err);
+
+/* "the file is broken: why", or what is wrong with it where err says something of a field. */
+int dg_extract_broken(struct dg_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,131 @@
+/* <g i="2">words</g> and <x i="3"/> of an answer as what slots 2 and 3 say. Where the file has
+ * runs, text is in a run of its own, which looks as the innermost <g> that has properties says. */
+#include "documents/slots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPEN 64
+
+struct state {
+    struct dg_writer *w;
+    const struct dg_segment *g;
+    size_t open[MAX_OPEN], n_open;   /* slots of <g> */
+    size_t run[MAX_OPEN][2], n_runs; /* properties of those that have some */
+};
+
+static void add_bytes(struct state *t, size_t begin, size_t end)
+{
+    dg_buffer_add(t->w->out, t->w->part->s + begin, end - begin);
+}
+
+static void open_run(struct state *t, size_t begin, size_t end)
+{
+    dg_buffer_addf(t->w->out, "<%s>", t->g->names->run);
+    add_bytes(t, begin, end);
+}
+
+static void close_run(struct state *t)
+{
+    dg_buffer_addf(t->w->out, "</%s>", t->g->names->run);
+}
+
+static void add_text(struct state *t, const char *s, size_t n)
+{
+    const struct dg_run_names *names = t->g->names;
+    if (n == 0)
+        return;
+    if (!names) {
+        dg_buffer_add(t->w->out, s, n);
+        return;
+    }
+    const size_t *run = t->n_runs ? t->run[t->n_runs - 1] : NULL;
+    open_run(t, run ? run[0] : t->g->run, run ? run[1] : t->g->run_end);
+    dg_buffer_adds(t->w->out, names->text_tag);
+    dg_buffer_add(t->w->out, s, n);
+    dg_buffer_addf(t->w->out, "</%s>", names->text);
+    close_run(t);
+}
+
+static int broken(struct dg_error *err)
+{
+    return dg_error_field(
+        err, DG_EINVAL, "file", "a translation has a tag that is not in the file's text");
+}
+
+static int open_slot(struct state *t, size_t i, struct dg_error *err)
+{
+    const struct dg_slot *slot = &t->g->slots[i];
+    if (t->n_open == MAX_OPEN)
+        return broken(err);
+    t->open[t->n_open++] = i;
+    if (slot->kind == DG_SLOT_TAGS) {
+        add_bytes(t, slot->begin, slot->end);
+    } else {
+        t->run[t->n_runs][0] = slot->begin;
+        t->run[t->n_runs++][1] = slot->end;
+    }
+    return DG_OK;
+}
+
+static int close_slot(struct state *t, struct dg_error *err)
+{
+    if (t->n_open == 0)
+        return broken(err);
+    const struct dg_slot *slot = &t->g->slots[t->open[--t->n_open]];
+    if (slot->kind == DG_SLOT_TAGS)
+        add_bytes(t, slot->close, slot->close_end);
+    else
+        t->n_runs--;
+    return DG_OK;
+}
+
+/* Its bytes, in which there may be texts of their own, such as a footnote's. */
+static int write_raw(struct state *t, const struct dg_slot *slot, struct dg_error *err)
+{
+    if (slot->kind == DG_SLOT_CHILD)
+        open_run(t, slot->close, slot->close_end);
+    int rc = dg_extract_part_write(t->w, slot->begin, slot->end, err);
+    if (slot->kind == DG_SLOT_CHILD)
+        close_run(t);
+    return rc;
+}
+
+/* The tag s[n], of ours. */
+static int write_tag(struct state *t, const char *s, size_t n, struct dg_error *err)
+{
+    if (n > 2 && s[1] == '/')
+        return close_slot(t, err);
+    const char *number = memchr(s, '"', n);
+    size_t i = number ? strtoul(number + 1, NULL, 10) : t->g->n_slots;
+    if (i >= t->g->n_slots)
+        return broken(err);
+    const struct dg_slot *slot = &t->g->slots[i];
+    const bool pair = slot->kind == DG_SLOT_TAGS || slot->kind == DG_SLOT_RUN;
+    if (pair != (s[1] == 'g'))
+        return broken(err);
+    return pair ? open_slot(t, i, err) : write_raw(t, slot, err);
+}
+
+int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
+    const struct dg_extract_answer *a, struct dg_error *err)
+{
+    struct state t = {.w = w, .g = g};
+    size_t text = 0;
+    int rc = DG_OK;
+    for (size_t at = 0; at < a->n && rc == DG_OK;) {
+        const char *end = a->s[at] == '<' ? memchr(a->s + at, '>', a->n - at) : NULL;
+        if (!end) {
+            at++;
+            continue;
+        }
+        size_t to = (size_t)(end - a->s) + 1;
+        add_text(&t, a->s + text, at - text);
+        rc = write_tag(&t, a->s + at, to - at, err);
+        text = at = to;
+    }
+    if (rc != DG_OK)
+        return rc;
+    add_text(&t, a->s + text, a->n - text);
+    return t.n_open == 0 ? DG_OK : broken(err);
+}

@@ -1,0 +1,177 @@
+#include "documents/strings/escapes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The four digits after \u at s[at]; -1: they are not there. */
+static int32_t unit(const char *s, size_t at, size_t n)
+{
+    int32_t c = 0;
+    for (size_t i = at; i < at + 4; i++) {
+        if (i >= n || hex(s[i]) < 0)
+            return -1;
+        c = c << 4 | hex(s[i]);
+    }
+    return c;
+}
+
+static void add_utf8(struct dg_buffer *out, uint32_t c)
+{
+    char b[4];
+    size_t n = 0;
+    if (c < 0x80) {
+        b[n++] = (char)c;
+    } else if (c < 0x800) {
+        b[n++] = (char)(0xC0 | c >> 6);
+    } else if (c < 0x10000) {
+        b[n++] = (char)(0xE0 | c >> 12);
+        b[n++] = (char)(0x80 | (c >> 6 & 0x3F));
+    } else {
+        b[n++] = (char)(0xF0 | c >> 18);
+        b[n++] = (char)(0x80 | (c >> 12 & 0x3F));
+        b[n++] = (char)(0x80 | (c >> 6 & 0x3F));
+    }
+    if (c >= 0x80)
+        b[n++] = (char)(0x80 | (c & 0x3F));
+    dg_buffer_add(out, b, n);
+}
+
+/* \uXXXX at s[at], after its "u"; how many bytes it takes. Half a pair, or U+0000, is nothing. */
+static size_t read_unit(const char *s, size_t at, size_t n, struct dg_buffer *out)
+{
+    int32_t c = unit(s, at, n), low;
+    if (c < 0)
+        return 0;
+    if (c >= 0xD800 && c < 0xDC00 && at + 6 <= n && s[at + 4] == '\\' &&
+        (s[at + 5] | 0x20) == 'u' && (low = unit(s, at + 6, n)) >= 0xDC00 && low < 0xE000) {
+        add_utf8(out, 0x10000 + ((uint32_t)(c - 0xD800) << 10) + (uint32_t)(low - 0xDC00));
+        return 10;
+    }
+    if (c > 0 && (c < 0xD800 || c > 0xDFFF))
+        add_utf8(out, (uint32_t)c);
+    return 4;
+}
+
+static bool is_message(enum dg_escapes e)
+{
+    return e == DG_ESCAPES_MESSAGE || e == DG_ESCAPES_ASCII_MESSAGE;
+}
+
+static bool is_properties(enum dg_escapes e)
+{
+    return e == DG_ESCAPES_PROPERTIES || e == DG_ESCAPES_ASCII || is_message(e);
+}
+
+void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is_message(e) && s[i] == '\'' && i + 1 < n && s[i + 1] == '\'')
+            i++;
+        if (s[i] != '\\' || i + 1 >= n) {
+            dg_buffer_add(out, s + i, 1);
+            continue;
+        }
+        char c = s[++i];
+        if (c == 'u' || c == 'U') {
+            i += read_unit(s, i + 1, n, out);
+        } else if (c == '\n' || c == '\r') { /* a line of properties goes on */
+            i += c == '\r' && i + 1 < n && s[i + 1] == '\n';
+            while (is_properties(e) && i + 1 < n && strchr(" \t\f", s[i + 1]))
+                i++;
+        } else {
+            const char *at = strchr("n\nt\tr\rf\fb\b", c);
+            char plain = at && (at - "n\nt\tr\rf\fb\b") % 2 == 0 ? at[1] : c;
+            dg_buffer_add(out, &plain, 1);
+        }
+    }
+}
+
+static const char *escape_of(enum dg_escapes e, char c, bool first)
+{
+    switch (c) {
+    case '\n': return "\\n";
+    case '\t': return e == DG_ESCAPES_ANDROID ? NULL : "\\t";
+    case '\r': return "\\r";
+    case '\f': return "\\f";
+    case '\b': return "\\b";
+    case '\\': return "\\\\";
+    case '"': return is_properties(e) ? NULL : "\\\"";
+    case '\'': return e == DG_ESCAPES_ANDROID ? "\\'" : is_message(e) ? "''" : NULL;
+    case ' ': return first && is_properties(e) ? "\\ " : NULL;
+    case '@': return first && e == DG_ESCAPES_ANDROID ? "\\@" : NULL;
+    case '?': return first && e == DG_ESCAPES_ANDROID ? "\\?" : NULL;
+    default: return NULL;
+    }
+}
+
+/* The character at s[*i] as \uXXXX. */
+static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *out)
+{
+    unsigned char lead = (unsigned char)s[*i];
+    int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    uint32_t c = lead & (0x3Fu >> more);
+    for (; more > 0 && *i + 1 < n; more--)
+        c = c << 6 | ((unsigned char)s[++*i] & 0x3F);
+    if (c >= 0x10000)
+        dg_buffer_addf(out, "\\u%04X\\u%04X", 0xD800 + ((c - 0x10000) >> 10),
+            0xDC00 + ((c - 0x10000) & 0x3FF));
+    else
+        dg_buffer_addf(out, "\\u%04X", c);
+}
+
+static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
+{
+    const bool ascii = e == DG_ESCAPES_ASCII || e == DG_ESCAPES_ASCII_MESSAGE;
+    for (size_t i = 0; i < n; i++) {
+        const char *escape = escape_of(e, s[i], i == 0);
+        const char *tag = e == DG_ESCAPES_ANDROID && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
+        if (tag) {
+            dg_buffer_add(out, s + i, (size_t)(tag - s) + 1 - i);
+            i = (size_t)(tag - s);
+        } else if (escape) {
+            dg_buffer_adds(out, escape);
+        } else if (ascii && (unsigned char)s[i] >= 0x80) {
+            write_units(s, n, &i, out);
+        } else if ((unsigned char)s[i] < 0x20 && e == DG_ESCAPES_JSON) {
+            dg_buffer_addf(out, "\\u%04x", (unsigned char)s[i]);
+        } else {
+            dg_buffer_add(out, s + i, 1);
+        }
+    }
+}
+
+/* gettext's way: "" and a line for each where there are several. */
+static void write_po(const char *s, size_t n, struct dg_buffer *out)
+{
+    const char *first = memchr(s, '\n', n);
+    const bool several = first && (size_t)(first - s) + 1 < n;
+    if (several)
+        dg_buffer_adds(out, "\"\"\n");
+    for (size_t at = 0; at < n || n == 0;) {
+        const char *end = several ? memchr(s + at, '\n', n - at) : NULL;
+        size_t to = end ? (size_t)(end - s) + 1 : n;
+        dg_buffer_adds(out, at > 0 ? "\n\"" : "\"");
+        write_line(DG_ESCAPES_C, s + at, to - at, out);
+        dg_buffer_adds(out, "\"");
+        if (n == 0)
+            break;
+        at = to;
+    }
+}
+
+void dg_escapes_write(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
+{
+    if (e == DG_ESCAPES_PO)
+        write_po(s, n, out);
+    else
+        write_line(e, s, n, out);
+}

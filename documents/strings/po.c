@@ -1,0 +1,140 @@
+/* gettext's PO and POT: msgstr that are empty are filled from msgid, msgstr[1] and more from
+ * msgid_plural. The header, obsolete entries and what is translated already stay. */
+#include "documents/kinds.h"
+#include "text/utf8.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, PLURAL, N_TEXTS };
+
+struct reader {
+    struct dg_extract *x;
+    struct dg_extract_part *p;
+    struct dg_buffer texts[N_TEXTS]; /* of the entry */
+    /* the keyword whose strings are read */
+    enum { NOTHING, CONTEXT, MSGID, MSGID_PLURAL, MSGSTR } at;
+    bool plural_form;  /* MSGSTR: of a number above 0 */
+    size_t begin, end; /* MSGSTR: from its first quotation mark to its last */
+    bool filled;       /* it says something */
+};
+
+/* The msgstr that was read, if it is one to be filled. */
+static int end_msgstr(struct reader *r, struct dg_error *err)
+{
+    const struct dg_buffer *text = &r->texts[r->plural_form ? PLURAL : ID];
+    if (r->at != MSGSTR || r->filled || text->len == 0)
+        return DG_OK;
+    if (text->failed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    if (!dg_utf8_has_letter(text->data, text->len))
+        return DG_OK;
+    struct dg_segment *g = dg_segment_add(r->x, r->p,
+        (struct dg_segment){.begin = r->begin,
+            .end = r->end,
+            .writing = DG_WRITE_ESCAPED,
+            .escapes = DG_ESCAPES_PO},
+        text->data, text->len, err);
+    if (g && !(g->before = strdup("")))
+        g = NULL;
+    return g ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+}
+
+static bool skip_word(const char *s, size_t *at, size_t end, const char *word)
+{
+    size_t n = strlen(word);
+    if (end - *at < n || memcmp(s + *at, word, n) != 0 ||
+        (*at + n < end && !strchr(" \t\"[", s[*at + n])))
+        return false;
+    *at += n;
+    return true;
+}
+
+/* What a line begins with; *at moves after it. */
+static int read_keyword(struct reader *r, size_t *at, size_t end, struct dg_error *err)
+{
+    const char *s = r->p->s;
+    int rc = end_msgstr(r, err);
+    if (rc != DG_OK)
+        return rc;
+    if (skip_word(s, at, end, "msgctxt")) {
+        r->at = CONTEXT;
+    } else if (skip_word(s, at, end, "msgid_plural")) {
+        r->at = MSGID_PLURAL;
+        dg_buffer_reset(&r->texts[PLURAL]);
+    } else if (skip_word(s, at, end, "msgid")) {
+        r->at = MSGID;
+        dg_buffer_reset(&r->texts[ID]);
+        dg_buffer_reset(&r->texts[PLURAL]);
+    } else if (skip_word(s, at, end, "msgstr")) {
+        r->at = MSGSTR;
+        r->filled = r->plural_form = false;
+        if (*at < end && s[*at] == '[') {
+            r->plural_form = strtoul(s + *at + 1, NULL, 10) > 0;
+            while (*at < end && s[*at] != ']')
+                (*at)++;
+            *at += *at < end;
+        }
+        r->begin = r->end = 0;
+    } else {
+        r->at = NOTHING;
+    }
+    return DG_OK;
+}
+
+/* A string in quotation marks, s[at, end). */
+static void read_string(struct reader *r, size_t at, size_t end)
+{
+    const char *s = r->p->s;
+    size_t from = at + 1, to = end - 1;
+    if (r->at == MSGSTR) {
+        r->begin = r->begin ? r->begin : at;
+        r->end = end;
+        r->filled = r->filled || to > from;
+    } else if (r->at == MSGID || r->at == MSGID_PLURAL) {
+        dg_escapes_read(DG_ESCAPES_C, s + from, to - from, &r->texts[r->at == MSGID ? ID : PLURAL]);
+    }
+}
+
+static int read_line(struct reader *r, size_t at, size_t end, size_t line, struct dg_error *err)
+{
+    const char *s = r->p->s;
+    while (end > at && isspace((unsigned char)s[end - 1]))
+        end--;
+    while (at < end && isspace((unsigned char)s[at]))
+        at++;
+    if (at == end || s[at] == '#') { /* obsolete entries are comments */
+        int rc = end_msgstr(r, err);
+        r->at = NOTHING;
+        return rc;
+    }
+    int rc = s[at] == '"' ? DG_OK : read_keyword(r, &at, end, err);
+    while (at < end && isspace((unsigned char)s[at]))
+        at++;
+    if (rc != DG_OK)
+        return rc;
+    if (r->at == NOTHING || end - at < 2 || s[at] != '"' || s[end - 1] != '"')
+        return dg_extract_broken(err, "line %zu is no msgid, no msgstr and no string of one", line);
+    read_string(r, at, end);
+    return DG_OK;
+}
+
+int dg_read_po(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct reader r = {.x = x, .p = p};
+    size_t at = p->n >= 3 && memcmp(p->s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    int rc = DG_OK;
+    for (int i = 0; i < N_TEXTS; i++)
+        dg_buffer_init(&r.texts[i]);
+    for (size_t line = 1, end; at < p->n && rc == DG_OK; at = end + 1, line++) {
+        const char *found = memchr(p->s + at, '\n', p->n - at);
+        end = found ? (size_t)(found - p->s) : p->n;
+        rc = read_line(&r, at, end, line, err);
+    }
+    if (rc == DG_OK)
+        rc = end_msgstr(&r, err);
+    for (int i = 0; i < N_TEXTS; i++)
+        dg_buffer_deinit(&r.texts[i]);
+    return rc;
+}

@@ -1,0 +1,186 @@
+/* Plain text, Markdown and HTML: files that are one text to the translator, cut where nothing goes
+ * on behind the cut, so that a long one is many small texts. */
+#include "documents/kinds.h"
+#include "text/format/document.h"
+#include "text/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_BYTES 2000     /* of lines together, before the next ones are a text of their own */
+#define MARKDOWN_BYTES 4000 /* likewise, at least */
+
+struct line {
+    size_t begin, end, next; /* end: without the line's end */
+    bool blank;
+};
+
+static bool read_line(const char *s, size_t n, size_t at, struct line *l)
+{
+    if (at >= n)
+        return false;
+    const char *end = memchr(s + at, '\n', n - at);
+    *l = (struct line){.begin = at, .end = end ? (size_t)(end - s) : n};
+    l->next = end ? l->end + 1 : n;
+    if (l->end > at && s[l->end - 1] == '\r')
+        l->end--;
+    l->blank = true;
+    for (size_t i = at; i < l->end && l->blank; i++)
+        l->blank = s[i] == ' ' || s[i] == '\t';
+    return true;
+}
+
+static size_t after_mark(const struct dg_extract_part *p)
+{
+    return p->n >= 3 && memcmp(p->s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* Does the line seem to be wrapped by hand: of a usual width, and the sentence goes on? */
+static bool is_wrapped_line(const char *s, const struct line *l)
+{
+    size_t n = l->end - l->begin;
+    return n >= 50 && n <= 120 && !strchr(".!?:;", s[l->end - 1]);
+}
+
+/* Are most lines, of those that another one follows? */
+static bool is_wrapped(const char *s, size_t n, size_t at)
+{
+    size_t wrapped = 0, others = 0;
+    struct line l, next;
+    for (; read_line(s, n, at, &l); at = l.next) {
+        if (l.blank || !read_line(s, n, l.next, &next) || next.blank)
+            continue;
+        if (is_wrapped_line(s, &l))
+            wrapped++;
+        else
+            others++;
+    }
+    return wrapped > others;
+}
+
+static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
+    enum dg_format format, struct dg_error *err)
+{
+    if (!dg_utf8_has_letter(p->s + begin, end - begin))
+        return DG_OK;
+    const struct dg_segment like = {.begin = begin, .end = end, .format = format};
+    return dg_segment_add(x, p, like, p->s + begin, end - begin, err) ? DG_OK : err->code;
+}
+
+int dg_read_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    size_t at = after_mark(p), begin = at, end = at;
+    const bool wrapped = is_wrapped(p->s, p->n, at);
+    const enum dg_format format = wrapped ? DG_FORMAT_WRAPPED : DG_FORMAT_TEXT;
+    struct line l;
+    int rc = DG_OK;
+    for (; rc == DG_OK && read_line(p->s, p->n, at, &l); at = l.next) {
+        bool full = end - begin >= TEXT_BYTES && !wrapped;
+        if ((l.blank || full) && end > begin) {
+            rc = add(x, p, begin, end, format, err);
+            begin = end = l.begin;
+        }
+        if (l.blank)
+            begin = end = l.next;
+        else
+            end = l.end;
+    }
+    return rc == DG_OK && end > begin ? add(x, p, begin, end, format, err) : rc;
+}
+
+/* ---- Markdown ---- */
+
+/* Where the next paragraph begins after byte `at`, at the margin and after a blank line. */
+static size_t next_paragraph(const char *s, size_t n, size_t at)
+{
+    struct line l;
+    bool blank = false;
+    for (; read_line(s, n, at, &l); at = l.next) {
+        if (blank && !l.blank && !strchr(" \t", s[l.begin]))
+            return l.begin;
+        blank = l.blank;
+    }
+    return n;
+}
+
+/* Are the units of s[begin, end) by itself those that the whole text has there? *unit: the first of
+ * them, moved past them. */
+static bool is_apart(
+    const struct dg_document *whole, size_t *unit, const char *s, size_t begin, size_t end)
+{
+    struct dg_document d;
+    size_t at = *unit;
+    if (dg_document_open(s + begin, end - begin, DG_FORMAT_MARKDOWN, &d, NULL) != DG_OK)
+        return false;
+    bool same = at + d.n_units <= whole->n_units;
+    for (size_t i = 0; i < d.n_units && same; i++, at++) {
+        const struct dg_unit *a = &d.units[i], *b = &whole->units[at];
+        same = a->source + begin == b->source && a->n_marks == b->n_marks &&
+               a->end - a->at == b->end - b->at &&
+               memcmp(d.text.data + a->at, whole->text.data + b->at, a->end - a->at) == 0;
+    }
+    same = same && (at == whole->n_units || whole->units[at].source >= end);
+    if (same)
+        *unit = at;
+    dg_document_close(&d);
+    return same;
+}
+
+int dg_read_markdown(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_document whole;
+    size_t at = after_mark(p), unit = 0;
+    const size_t base = at;
+    int rc = dg_document_open(p->s + base, p->n - base, DG_FORMAT_MARKDOWN, &whole, err);
+    if (rc != DG_OK)
+        return rc;
+    while (at < p->n && rc == DG_OK) {
+        size_t want = MARKDOWN_BYTES, end;
+        do {
+            size_t from = p->n - at > want ? at + want : p->n;
+            end = next_paragraph(p->s, p->n, from);
+            want *= 2; /* so that trying takes no more than some readings of the text */
+        } while (end < p->n && !is_apart(&whole, &unit, p->s + base, at - base, end - base));
+        rc = add(x, p, at, end, DG_FORMAT_MARKDOWN, err);
+        at = end;
+    }
+    dg_document_close(&whole);
+    return rc;
+}
+
+/* ---- HTML ---- */
+
+static enum dg_writing writing_of(enum dg_encoding encoding)
+{
+    switch (encoding) {
+    case DG_ENCODING_DOUBLE_QUOTED: return DG_WRITE_DOUBLE_QUOTED;
+    case DG_ENCODING_SINGLE_QUOTED: return DG_WRITE_SINGLE_QUOTED;
+    case DG_ENCODING_UNQUOTED: return DG_WRITE_UNQUOTED;
+    default: return DG_WRITE_PLAIN;
+    }
+}
+
+int dg_read_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_document d;
+    size_t end = 0; /* of the unit before, with those within it */
+    struct dg_error why = {0};
+    int rc = dg_document_open(p->s, p->n, DG_FORMAT_HTML, &d, &why);
+    if (rc != DG_OK)
+        return dg_error_field(err, rc, "file", "%s", why.message);
+    for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
+        const struct dg_unit *u = &d.units[i];
+        size_t to = dg_document_source(&d, u, u->end, true);
+        if (to <= end && u->source < end)
+            continue;
+        const struct dg_segment like = {.begin = u->source,
+            .end = to,
+            .format = DG_FORMAT_HTML,
+            .writing = writing_of(u->encoding)};
+        if (!dg_segment_add(x, p, like, p->s + u->source, to - u->source, err))
+            rc = err->code;
+        end = u->encoding == DG_ENCODING_MARKUP ? to : end;
+    }
+    dg_document_close(&d);
+    return rc;
+}

@@ -1,0 +1,95 @@
+/* A part of a file with its answers in place of its texts. */
+#include "documents/segments.h"
+#include "documents/slots.h"
+#include "text/format/encoding.h"
+
+#include <string.h>
+
+/* Markup whose quotation marks mean nothing, as an attribute's value. */
+static void write_quoted(const char *s, size_t n, enum dg_writing writing, struct dg_buffer *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool quote = (s[i] == '"' && writing != DG_WRITE_SINGLE_QUOTED) ||
+                     (s[i] == '\'' && writing != DG_WRITE_DOUBLE_QUOTED) ||
+                     (writing == DG_WRITE_UNQUOTED && strchr(" \t\r\n>=`", s[i]));
+        if (quote)
+            dg_encoding_add(DG_ENCODING_UNQUOTED, s + i, 1, out);
+        else
+            dg_buffer_add(out, s + i, 1);
+    }
+}
+
+static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct dg_error *err)
+{
+    const struct dg_extract_answer *a = &w->answers[g->index];
+    int rc = DG_OK;
+    if (g->before)
+        dg_buffer_adds(w->out, g->before);
+    switch (g->writing) {
+    case DG_WRITE_PLAIN: dg_buffer_add(w->out, a->s, a->n); break;
+    case DG_WRITE_DOUBLE_QUOTED:
+    case DG_WRITE_SINGLE_QUOTED:
+    case DG_WRITE_UNQUOTED: write_quoted(a->s, a->n, g->writing, w->out); break;
+    case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
+    case DG_WRITE_TARGET: break;
+    case DG_WRITE_CUES: dg_slots_write_cues(w, g, a); break;
+    case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;
+    }
+    if (g->after)
+        dg_buffer_adds(w->out, g->after);
+    return rc;
+}
+
+/* Nothing to say about it that its bytes do not? */
+static bool is_same(const struct dg_writer *w, const struct dg_segment *g)
+{
+    if (!g->text || g->before)
+        return false;
+    const struct dg_extract_answer *a = &w->answers[g->index];
+    return a->n == g->n && memcmp(a->s, g->text, g->n) == 0;
+}
+
+/* The first segment from byte `at` on. */
+static size_t first_from(const struct dg_extract_part *p, size_t at)
+{
+    size_t lo = 0, hi = p->n_segments;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (p->segments[mid].begin < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err)
+{
+    const struct dg_extract_part *p = w->part;
+    size_t at = begin;
+    int rc = DG_OK;
+    for (size_t i = first_from(p, begin); i < p->n_segments && rc == DG_OK; i++) {
+        const struct dg_segment *g = &p->segments[i];
+        if (g->begin > end || (g->begin == end && end < p->n))
+            break;
+        if (g->begin < at || g->end > end)
+            continue;        /* within one that was written */
+        if (is_same(w, g)) { /* what is within it may have changed */
+            dg_buffer_add(w->out, p->s + at, g->begin - at);
+            at = g->begin;
+            continue;
+        }
+        dg_buffer_add(w->out, p->s + at, g->begin - at);
+        w->changed = true;
+        if (g->writing == DG_WRITE_TARGET && g->before) {
+            dg_buffer_adds(w->out, g->before);
+            dg_buffer_adds(w->out, w->target);
+            dg_buffer_adds(w->out, g->after ? g->after : "");
+        } else {
+            rc = write_answer(w, g, err);
+        }
+        at = g->end;
+    }
+    dg_buffer_add(w->out, p->s + at, end - at);
+    return rc;
+}

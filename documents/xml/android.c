@@ -1,0 +1,138 @@
+/* Android's string resources (<resources>), and XML of any other kind. */
+#include "documents/kinds.h"
+#include "text/format/xml/scan.h"
+#include "text/utf8.h"
+
+#include <string.h>
+
+static const char *const ignored[] = {"xliff:g", NULL};
+static const struct dg_markup markup = {.no_outline = true, .ignored = ignored};
+
+struct reader {
+    struct dg_extract *x;
+    struct dg_extract_part *p;
+    struct dg_xml xml;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* s[begin, end) with its white space as Android shows it, one space for any. */
+static void collapse(const char *s, size_t begin, size_t end, struct dg_buffer *out)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (!is_space(s[i]))
+            dg_buffer_add(out, s + i, 1);
+        else if (i == begin || !is_space(s[i - 1]))
+            dg_buffer_adds(out, " ");
+    }
+}
+
+static int add(struct reader *r, size_t begin, size_t end, enum dg_format format, bool quoted,
+    struct dg_error *err)
+{
+    const char *s = r->p->s;
+    struct dg_buffer spaced, text;
+    int rc = DG_OK;
+    dg_buffer_init(&spaced);
+    dg_buffer_init(&text);
+    if (quoted)
+        dg_buffer_add(&spaced, s + begin, end - begin);
+    else
+        collapse(s, begin, end, &spaced);
+    dg_escapes_read(DG_ESCAPES_ANDROID, spaced.data, spaced.len, &text);
+    if (spaced.failed || text.failed)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    else if (text.len > 0 && dg_utf8_has_letter(text.data, text.len) &&
+             !dg_segment_add(r->x, r->p,
+                 (struct dg_segment){.begin = begin,
+                     .end = end,
+                     .format = format,
+                     .markup = format == DG_FORMAT_XML ? &markup : NULL,
+                     .writing = DG_WRITE_ESCAPED,
+                     .escapes = DG_ESCAPES_ANDROID},
+                 text.data, text.len, err))
+        rc = err->code;
+    dg_buffer_deinit(&spaced);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+/* A string's text: quoted as a whole, in a CDATA section as a whole, or as it is. */
+static int add_string(struct reader *r, const struct dg_xml_tag *t, struct dg_error *err)
+{
+    static const char cdata[] = "<![CDATA[";
+    const char *s = r->p->s;
+    size_t begin = t->end, end = r->xml.tags[t->partner].begin;
+    while (begin < end && is_space(s[begin]))
+        begin++;
+    while (end > begin && is_space(s[end - 1]))
+        end--;
+    if (begin == end || s[begin] == '@' || s[begin] == '?')
+        return DG_OK; /* a reference */
+    if (end - begin > strlen(cdata) && memcmp(s + begin, cdata, strlen(cdata)) == 0 &&
+        memmem(s + begin, end - begin, "]]>", 3) == s + end - 3)
+        return add(r, begin + strlen(cdata), end - 3, DG_FORMAT_HTML, false, err);
+    const bool quoted = end - begin > 2 && s[begin] == '"' && s[end - 1] == '"' &&
+                        s[end - 2] != '\\' && !memchr(s + begin + 1, '"', end - begin - 2);
+    return add(r, begin + quoted, end - quoted, DG_FORMAT_XML, quoted, err);
+}
+
+static bool is_string(const struct dg_xml *x, const struct dg_xml_tag *t)
+{
+    const struct dg_xml_tag *parent = dg_xml_parent(x, t);
+    if (t->kind != DG_XML_OPEN || !parent || dg_xml_attribute_is(x, t, "translatable", "false") ||
+        dg_xml_attribute_is(x, parent, "translatable", "false"))
+        return false;
+    return (dg_xml_is(x, t, "string") && dg_xml_is(x, parent, "resources")) ||
+           (dg_xml_is(x, t, "item") &&
+               (dg_xml_is(x, parent, "string-array") || dg_xml_is(x, parent, "plurals")));
+}
+
+static int read_resources(struct reader *r, struct dg_error *err)
+{
+    int rc = DG_OK;
+    for (size_t i = 0; i < r->xml.n_tags && rc == DG_OK; i++)
+        if (is_string(&r->xml, &r->xml.tags[i]))
+            rc = add_string(r, &r->xml.tags[i], err);
+    return rc;
+}
+
+/* Each unit of XML is a text by itself. */
+static int read_any(struct reader *r, struct dg_error *err)
+{
+    struct dg_document d;
+    int rc = dg_document_open(r->p->s, r->p->n, DG_FORMAT_XML, &d, err);
+    if (rc != DG_OK)
+        return rc;
+    for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
+        const struct dg_unit *u = &d.units[i];
+        const struct dg_segment like = {.begin = u->source,
+            .end = dg_document_source(&d, u, u->end, true),
+            .format = DG_FORMAT_XML};
+        if (!dg_segment_add(r->x, r->p, like, r->p->s + like.begin, like.end - like.begin, err))
+            rc = err->code;
+    }
+    dg_document_close(&d);
+    return rc;
+}
+
+int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct reader r = {.x = x, .p = p};
+    struct dg_error why = {0};
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
+    size_t root = 0;
+    while (root < r.xml.n_tags && r.xml.tags[root].kind == DG_XML_OTHER)
+        root++;
+    if (rc != DG_OK)
+        rc = dg_error_field(err, rc, "file", "%s", why.message);
+    else if (root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources"))
+        rc = read_resources(&r, err);
+    else
+        rc = read_any(&r, err);
+    dg_xml_close(&r.xml);
+    return rc;
+}

@@ -1,0 +1,170 @@
+/* XLIFF 1.2 and 2: a target that is missing or empty is filled from its source; one that says
+ * something stays. Codes of the original (<ph>, <bpt>, ...) go with their words. */
+#include "documents/kinds.h"
+#include "text/format/xml/scan.h"
+#include "text/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const codes[] = {"ph", "bpt", "ept", "it", "x", "bx", "ex", "sc", "ec", NULL};
+static const struct dg_markup markup = {.no_outline = true, .ignored = codes};
+
+struct reader {
+    struct dg_extract *x;
+    struct dg_extract_part *p;
+    struct dg_xml xml;
+};
+
+/* Is it, or anything around it, not to be translated? */
+static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t)
+{
+    for (; t; t = dg_xml_parent(&r->xml, t))
+        if (dg_xml_attribute_is(&r->xml, t, "translate", "no"))
+            return true;
+    return false;
+}
+
+/* What a source is in: the tags after it with the same parent are looked at for its target. */
+static const struct dg_xml_tag *find_target(
+    const struct reader *r, const struct dg_xml_tag *source, size_t *after)
+{
+    const struct dg_xml *x = &r->xml;
+    *after = x->tags[source->partner].end;
+    for (size_t i = source->partner + 1; i < x->n_tags; i++) {
+        const struct dg_xml_tag *t = &x->tags[i];
+        if (t->kind == DG_XML_CLOSE && t->partner == source->parent)
+            break;
+        if (t->parent != source->parent)
+            continue;
+        if (dg_xml_is_local(x, t, "seg-source"))
+            *after = x->tags[t->partner].end;
+        if (dg_xml_is_local(x, t, "target") && t->kind != DG_XML_CLOSE)
+            return t;
+    }
+    return NULL;
+}
+
+/* "\n   <target>" as its source is set in, with its prefix. */
+static char *opening(const struct reader *r, const struct dg_xml_tag *source)
+{
+    const char *s = r->xml.s;
+    struct dg_buffer b;
+    size_t n, at = source->begin;
+    while (at > 0 && strchr(" \t\r\n", s[at - 1]))
+        at--;
+    dg_buffer_init(&b);
+    dg_buffer_add(&b, s + at, source->begin - at);
+    dg_buffer_adds(&b, "<");
+    dg_buffer_add(&b, s + source->name, source->name_end - source->name - strlen("source"));
+    dg_buffer_adds(&b, "target>");
+    return dg_buffer_take(&b, &n);
+}
+
+static char *closing(const struct reader *r, const struct dg_xml_tag *source)
+{
+    struct dg_buffer b;
+    size_t n;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "</");
+    dg_buffer_add(&b, r->xml.s + source->name, source->name_end - source->name - strlen("source"));
+    dg_buffer_adds(&b, "target>");
+    return dg_buffer_take(&b, &n);
+}
+
+/* "<target state="new"/>" opened. */
+static char *opened(const char *s, const struct dg_xml_tag *t)
+{
+    struct dg_buffer b;
+    size_t n;
+    dg_buffer_init(&b);
+    dg_buffer_add(&b, s + t->begin, t->end - 2 - t->begin);
+    dg_buffer_adds(&b, ">");
+    return dg_buffer_take(&b, &n);
+}
+
+static int add_source(struct reader *r, const struct dg_xml_tag *source, struct dg_error *err)
+{
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *close = &x->tags[source->partner], *target;
+    struct dg_segment like = {.format = DG_FORMAT_XML, .markup = &markup};
+    if (!dg_utf8_has_letter(x->s + source->end, close->begin - source->end))
+        return DG_OK;
+    target = find_target(r, source, &like.begin);
+    like.end = like.begin;
+    if (target && target->kind == DG_XML_OPEN) {
+        like.begin = target->end;
+        like.end = x->tags[target->partner].begin;
+        for (size_t i = like.begin; i < like.end; i++)
+            if (!strchr(" \t\r\n", x->s[i]))
+                return DG_OK; /* it is translated */
+    } else if (target) {
+        like.begin = target->begin;
+        like.end = target->end;
+    }
+    struct dg_segment *g =
+        dg_segment_add(r->x, r->p, like, x->s + source->end, close->begin - source->end, err);
+    if (!g)
+        return err->code;
+    const bool open = target && target->kind == DG_XML_OPEN;
+    g->before = open ? strdup("") : target ? opened(x->s, target) : opening(r, source);
+    g->after = open ? strdup("") : closing(r, source);
+    return g->before && g->after ? DG_OK
+                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+}
+
+/* The language of the targets, which XLIFF 2 wants where there are some. */
+static int add_language(
+    struct reader *r, const struct dg_xml_tag *t, const char *name, struct dg_error *err)
+{
+    size_t begin, end;
+    char before[40];
+    if (dg_xml_attribute(&r->xml, t, name, &begin, &end))
+        return DG_OK;
+    struct dg_segment *g = dg_segment_add(r->x, r->p,
+        (struct dg_segment){.begin = t->name_end, .end = t->name_end, .writing = DG_WRITE_TARGET},
+        NULL, 0, err);
+    snprintf(before, sizeof before, " %s=\"", name);
+    if (!g || !(g->before = strdup(before)) || !(g->after = strdup("\"")))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return DG_OK;
+}
+
+static int read_tags(struct reader *r, struct dg_error *err)
+{
+    const struct dg_xml *x = &r->xml;
+    int rc = DG_OK;
+    for (size_t i = 0; i < x->n_tags && rc == DG_OK; i++) {
+        const struct dg_xml_tag *t = &x->tags[i], *parent = dg_xml_parent(x, t);
+        if (t->kind == DG_XML_OPEN && dg_xml_is_local(x, t, "source") && parent &&
+            (dg_xml_is_local(x, parent, "trans-unit") || dg_xml_is_local(x, parent, "segment")) &&
+            !is_quiet(r, t))
+            rc = add_source(r, t, err);
+    }
+    for (size_t i = 0; i < x->n_tags && r->p->n_segments > 0 && rc == DG_OK; i++) {
+        const struct dg_xml_tag *t = &x->tags[i];
+        size_t begin, end;
+        if (t->kind != DG_XML_OPEN)
+            continue;
+        if (dg_xml_is_local(x, t, "xliff") && dg_xml_attribute(x, t, "version", &begin, &end) &&
+            x->s[begin] == '2')
+            return add_language(r, t, "trgLang", err);
+        if (dg_xml_is_local(x, t, "file"))
+            rc = add_language(r, t, "target-language", err);
+    }
+    return rc;
+}
+
+int dg_read_xliff(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct reader r = {.x = x, .p = p};
+    struct dg_error why = {0};
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
+    if (rc != DG_OK)
+        rc = dg_error_field(err, rc, "file", "%s", why.message);
+    else
+        rc = read_tags(&r, err);
+    dg_xml_close(&r.xml);
+    return rc;
+}

@@ -1,0 +1,231 @@
+"""dragoman translate FILE -o FILE: files as other programs write them, translated by the bundled model, open in these
+programs again with their looks; the rest of each is what it was, byte for byte."""
+import os
+import subprocess
+import zipfile
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from odf import style, text
+from odf.opendocument import OpenDocumentText
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLI = os.path.join(ROOT, os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+BUNDLE = os.path.join(ROOT, "tests", "data", "en-de")
+DOGS, SNOW, GIRL, SMILES = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee.", "A girl is smiling.", "Ein Mädchen lächelt."
+
+
+def translate(path, status=0):
+    out = path.with_name("out-" + path.name)
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, "--workers", "1", str(path), "-o", str(out)], capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return out if status == 0 else done.stderr
+
+
+def members(path):
+    with zipfile.ZipFile(path) as z:
+        return {i.filename: (z.read(i), i.compress_type, i.date_time) for i in z.infolist()}, [i.filename for i in z.infolist()]
+
+
+def check_others(before, after, changed):
+    """Members but for `changed` are as they were, and all are in their order."""
+    (old, order), (new, order_now) = members(before), members(after)
+    assert order == order_now
+    assert {name for name in old if old[name] != new[name]} == changed
+
+
+def test_docx(tmp_path):
+    path = tmp_path / "a.docx"
+    d = docx.Document()
+    d.add_heading(DOGS, 1)
+    p = d.add_paragraph("Two dogs play in the ")
+    p.add_run("snow").bold = True
+    p.add_run(".")
+    p = d.add_paragraph()  # Word cuts text into runs wherever somebody has typed: they look alike, and are one text
+    for piece in ("A gi", "rl is smi", "ling."):
+        p.add_run(piece)
+    d.add_paragraph(GIRL, style="List Bullet")
+    table = d.add_table(rows=1, cols=2)
+    table.cell(0, 0).text, table.cell(0, 1).text = DOGS, "12"
+    d.add_paragraph(GIRL + "\t" + DOGS + "\n" + GIRL)
+    d.sections[0].header.paragraphs[0].text = GIRL
+    d.save(path)
+    out = translate(path)
+    check_others(path, out, {"word/document.xml", "word/header1.xml"})
+    d = docx.Document(out)
+    assert [p.text for p in d.paragraphs] == [SNOW, SNOW, SMILES, SMILES, SMILES + "\t" + SNOW + "\n" + SMILES]
+    assert [(r.text, r.bold) for r in d.paragraphs[1].runs] == [("Zwei Hunde spielen im ", None), ("Schnee", True), (".", None)]
+    assert [len(d.paragraphs[i].runs) for i in (0, 2)] == [1, 1]
+    assert d.paragraphs[0].style.name == "Heading 1" and d.paragraphs[3].style.name == "List Bullet"
+    assert [c.text for c in d.tables[0].rows[0].cells] == [SNOW, "12"]
+    assert d.sections[0].header.paragraphs[0].text == SMILES
+
+
+FIELD = """<w:p xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:r><w:fldChar w:fldCharType="begin"/></w:r>
+<w:r><w:instrText> HYPERLINK "http://a.b/two dogs" </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>
+<w:r><w:t>Two dogs</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t xml:space="preserve"> play in the snow.</w:t></w:r></w:p>"""
+
+
+def test_docx_fields_and_notes(tmp_path):
+    """A field's parts keep their order around what it shows; footnotes have texts of their own."""
+    path = tmp_path / "a.docx"
+    d = docx.Document()
+    d.element.body.insert(0, docx.oxml.parse_xml(FIELD))
+    d.save(path)
+    xml = members(translate(path))[0]["word/document.xml"][0].decode()
+    order = ['"begin"', "HYPERLINK", '"separate"', "Zwei Hunde", '"end"', "spielen im Schnee."]
+    assert [xml.index(part) for part in order] == sorted(xml.index(part) for part in order)
+
+
+def test_pptx(tmp_path):
+    path = tmp_path / "a.pptx"
+    p = pptx.Presentation()
+    slide = p.slides.add_slide(p.slide_layouts[1])
+    slide.shapes.title.text = DOGS
+    frame = slide.placeholders[1].text_frame
+    frame.text = "A girl is "
+    run = frame.paragraphs[0].add_run()
+    run.text, run.font.bold = "smiling", True
+    frame.paragraphs[0].add_run().text = "."
+    slide.notes_slide.notes_text_frame.text = GIRL
+    p.save(path)
+    out = translate(path)
+    check_others(path, out, {"ppt/slides/slide1.xml", "ppt/notesSlides/notesSlide1.xml"})
+    slide = pptx.Presentation(out).slides[0]
+    assert slide.shapes.title.text == SNOW and slide.notes_slide.notes_text_frame.text == SMILES
+    runs = slide.placeholders[1].text_frame.paragraphs[0].runs
+    assert [(r.text, r.font.bold) for r in runs] == [("Ein Mädchen ", None), ("lächelt", True), (".", None)]
+
+
+def test_xlsx(tmp_path):
+    path = tmp_path / "a.xlsx"
+    w = openpyxl.Workbook()
+    s = w.active
+    for row in (("A girl", "Two dogs"), (DOGS, 12), (GIRL, "=B2*2")):
+        s.append(row)
+    s.add_table(openpyxl.worksheet.table.Table(displayName="T", ref="A1:B3"))
+    w.save(path)
+    out = translate(path)
+    check_others(path, out, {"xl/worksheets/sheet1.xml", "xl/tables/table1.xml"})
+    s = openpyxl.load_workbook(out).active
+    assert [[c.value for c in row] for row in s.rows] == [["Ein Mädchen", "Zwei Hunde"], [SNOW, 12], [SMILES, "=B2*2"]]
+    assert [c.name for c in s.tables["T"].tableColumns] == ["Ein Mädchen", "Zwei Hunde"]  # else a spreadsheet program repairs it
+
+
+def test_strings_that_sheets_share(tmp_path):
+    """As spreadsheet programs write them, some with looks of their own."""
+    path = tmp_path / "a.xlsx"
+    before = ('<sst xmlns="u"><si><t>Two dogs</t></si><si><r><t xml:space="preserve">A girl is </t></r><r><rPr><b/></rPr><t>smiling</t></r>'
+              '<r><t>.</t></r></si><si><t>12</t></si></sst>')
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("xl/sharedStrings.xml", before)
+        z.writestr("xl/styles.xml", "<styles>Two dogs</styles>")
+    out = members(translate(path))[0]
+    assert out["xl/sharedStrings.xml"][0].decode() == (
+        '<sst xmlns="u"><si><t>Zwei Hunde</t></si><si><r><t xml:space="preserve">Ein Mädchen </t></r><r><rPr><b/></rPr>'
+        '<t xml:space="preserve">lächelt</t></r><r><t xml:space="preserve">.</t></r></si><si><t>12</t></si></sst>')
+    assert out["xl/styles.xml"] == members(path)[0]["xl/styles.xml"]
+
+
+def test_odt(tmp_path):
+    path = tmp_path / "a.odt"
+    d = OpenDocumentText()
+    bold = style.Style(name="Bold", family="text")
+    bold.addElement(style.TextProperties(fontweight="bold"))
+    d.automaticstyles.addElement(bold)
+    d.text.addElement(text.H(outlinelevel=1, text=GIRL))
+    p = text.P(text="Two dogs play in the ")
+    p.addElement(text.Span(stylename=bold, text="snow"))
+    p.addText(".")
+    note = text.Note(id="n", noteclass="footnote")
+    note.addElement(text.NoteCitation(text="1"))
+    body = text.NoteBody()
+    body.addElement(text.P(text=GIRL))
+    note.addElement(body)
+    p.addElement(note)
+    d.text.addElement(p)
+    d.save(path)
+    out = translate(path)
+    check_others(path, out, {"content.xml"})
+    old, new = (members(x)[0]["content.xml"][0].decode() for x in (path, out))
+    for a, b in ((GIRL, SMILES), ("Two dogs play in the <", "Zwei Hunde spielen im <"), (">snow<", ">Schnee<")):
+        assert a in old
+        old = old.replace(a, b)
+    assert new == old
+    assert members(out)[1][0] == "mimetype" and members(out)[0]["mimetype"][1] == zipfile.ZIP_STORED
+
+
+PAGE = """<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><link href="a.css"/><script src="x"/></head>
+<body><p>Two dogs <b>play</b> in the snow.</p><p><img src="a" alt="A girl is smiling."/></p><p>A girl is <i>smiling</i>.<br/>Two dogs play in the snow.</p></body></html>
+"""
+PAGE_IN_GERMAN = (PAGE.replace("Two dogs <b>play</b> in the snow.", "Zwei Hunde <b>spielen</b> im Schnee.")
+                  .replace(DOGS, SNOW).replace(GIRL, SMILES).replace("A girl is <i>smiling</i>.", "Ein Mädchen <i>lächelt</i>."))
+
+
+def test_epub(tmp_path):
+    path = tmp_path / "a.epub"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("mimetype", "application/epub+zip")
+        z.writestr("META-INF/container.xml", "<container>Two dogs</container>", zipfile.ZIP_DEFLATED)
+        z.writestr("a.xhtml", PAGE, zipfile.ZIP_DEFLATED)
+        z.writestr("toc.ncx", "<ncx><navPoint id='a'><text>Two dogs</text></navPoint></ncx>", zipfile.ZIP_DEFLATED)
+    out = translate(path)
+    check_others(path, out, {"a.xhtml", "toc.ncx"})
+    assert members(out)[0]["a.xhtml"][0].decode() == PAGE_IN_GERMAN
+    assert b"<text>Zwei Hunde</text>" in members(out)[0]["toc.ncx"][0]
+
+
+def test_untouched_files_come_back_byte_for_byte(tmp_path):
+    """Nothing in them is translated: numbers, code, and no words at all."""
+    d = docx.Document()
+    d.add_paragraph("12:30")
+    d.save(tmp_path / "a.docx")
+    (tmp_path / "a.html").write_bytes(b"<p>12<script>two dogs</script><code>a</code>")
+    (tmp_path / "a.json").write_bytes(b'{"a": 12,\r\n "b":"%s"}')
+    for name in ("a.docx", "a.html", "a.json"):
+        assert translate(tmp_path / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_po_is_what_gettext_takes(tmp_path):
+    path = tmp_path / "a.po"
+    path.write_text('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+                    '#, c-format\nmsgid "Two dogs play in the %s.\\n"\nmsgstr ""\n\n'
+                    '#, c-format\nmsgid "%d dog"\nmsgid_plural "%d dogs"\nmsgstr[0] ""\nmsgstr[1] ""\n')
+    out = translate(path)
+    subprocess.run(["msgfmt", "--check-format", "-o", os.devnull, str(out)], check=True)
+    assert 'msgstr "Zwei Hunde spielen in der %s.\\n"' in out.read_text() and 'msgstr[1] "%d Hunde"' in out.read_text()
+
+
+def test_zip_bombs_are_refused(tmp_path):
+    """A gigabyte of spaces in a megabyte; and one whose head says that it is small."""
+    path = tmp_path / "a.docx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        with z.open("word/document.xml", "w", force_zip64=True) as f:
+            for _ in range(300):
+                f.write(b" " * (1 << 20))
+    assert "unpacks to more than" in translate(path, 1)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        for i in range(20001):
+            z.writestr(str(i), b"")
+    assert "20001 members" in translate(path, 1)
+
+
+@pytest.mark.parametrize("name, content, said", [
+    ("a.pdf", b"%PDF-1.4", "a.pdf"),
+    ("a.docx", b"no zip", "broken"),
+    ("a.xml", b"<a>", "line 1"),
+    ("a.txt", b"caf\xe9", "not UTF-8"),
+])
+def test_what_is_refused(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    message = translate(tmp_path / name, 1)
+    assert said in message and name in message and not (tmp_path / ("out-" + name)).exists()
+
+
+def test_wrong_use(tmp_path):
+    for options in (["a.txt", "b.txt", "-o", "c.txt"], ["-o", "c.txt"], ["a.txt", "-o", "c.txt", "--json"]):
+        done = subprocess.run([CLI, "translate", "--model", BUNDLE, *options], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 2 and "-o takes" in done.stderr

@@ -1,0 +1,288 @@
+/* The texts of files, and files with their translations: each case is a file and what it becomes
+ * when every word to translate is written in capitals. Packed files: test_cli_documents.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "documents/extract.h"
+#include "tests/unit/markup_trial.h"
+
+/* The file with its texts in capitals, or as they are; NULL: err says why not. */
+static char *translated(const char *name, const char *file, size_t n, bool capitals,
+    const struct dg_extract_limits *limits, struct dg_error *err)
+{
+    struct dg_extract *x = NULL;
+    struct dg_buffer out;
+    if (dg_extract_open(name, file, n, limits, &x, err) != DG_OK)
+        return NULL;
+    size_t count = dg_extract_count(x), len;
+    struct dg_extract_answer *answers = calloc(count + 1, sizeof *answers);
+    for (size_t i = 0; i < count; i++) {
+        struct dg_extract_text t;
+        dg_extract_text(x, i, &t);
+        assert_int_equal(strlen(t.s), t.n);
+        answers[i].s = trial_run(t.s, t.format, t.markup, capitals, err);
+        if (!answers[i].s)
+            fail_msg("%s: %s: %s", name, t.s, err->message);
+        answers[i].n = strlen(answers[i].s);
+    }
+    dg_buffer_init(&out);
+    if (dg_extract_write(x, answers, "de", &out, err) != DG_OK)
+        fail_msg("%s: %s", name, err->message);
+    for (size_t i = 0; i < count; i++)
+        free((char *)answers[i].s);
+    free(answers);
+    dg_extract_close(x);
+    return dg_buffer_take(&out, &len);
+}
+
+static const struct {
+    const char *name, *file, *want;
+    bool filled; /* both languages are in the file: it does not come back as it was */
+} cases[] = {
+    /* Plain text. */
+    {"a.txt", "", "", false},
+    {"a.txt", "one dog\n\ntwo dogs\nthree\n", "ONE DOG\n\nTWO DOGS\nTHREE\n", false},
+    {"A.TXT",
+        "\xEF\xBB\xBF"
+        "one\r\n\r\n12\r\ntwo",
+        "\xEF\xBB\xBF"
+        "ONE\r\n\r\n12\r\nTWO",
+        false},
+    {"a.txt",
+        "This is a paragraph whose lines were wrapped by hand at some\n"
+        "seventy columns, as it is done in mail and in old text files, so\n"
+        "that its sentences go on.\n",
+        "THIS IS A PARAGRAPH WHOSE LINES WERE WRAPPED BY HAND AT SOME\n"
+        "SEVENTY COLUMNS, AS IT IS DONE IN MAIL AND IN OLD TEXT FILES, SO\n"
+        "THAT ITS SENTENCES GO ON.\n",
+        false},
+    /* Markdown and HTML. */
+    {"a.md", "# one\n\ntwo **dogs** `code`\n\n    code\n",
+        "# ONE\n\nTWO **DOGS** `code`\n\n    code\n", false},
+    {"a.html", "<p title=\"a 'b'\">one <b>two</b><img alt='x \"y\"'></p><script>no</script>",
+        "<p title=\"A 'B'\">ONE <b>TWO</b><img alt='X &quot;Y&quot;'></p><script>no</script>",
+        false},
+    {"a.htm", "<b>one<br>Two</b><input placeholder=name>",
+        "<b>ONE<br>TWO</b><input placeholder=NAME>", false},
+    /* Subtitles. */
+    {"a.srt", "1\n00:00:01,000 --> 00:00:02,000\n- one <i>two</i>\n- three\n",
+        "1\n00:00:01,000 --> 00:00:02,000\n- ONE <i>TWO</i>\n- THREE\n", false},
+    {"a.vtt", "WEBVTT\n\nNOTE no\n\n00:01.000 --> 00:02.000 line:0\none dog\n",
+        "WEBVTT\n\nNOTE no\n\n00:01.000 --> 00:02.000 line:0\nONE DOG\n", false},
+    {"a.srt",
+        "1\n00:00:01,000 --> 00:00:02,000\none dog went\n\n2\n00:00:02,100 --> 00:00:03,000\nto the house.\n",
+        "1\n00:00:01,000 --> 00:00:02,000\nONE DOG WENT\n\n2\n00:00:02,100 --> 00:00:03,000\nTO THE HOUSE.\n",
+        false},
+    /* Too long a pause, and the end of a sentence. */
+    {"a.srt",
+        "1\n00:00:01,000 --> 00:00:02,000\none dog\n\n2\n00:00:12,000 --> 00:00:13,000\nhouse\n",
+        "1\n00:00:01,000 --> 00:00:02,000\nONE DOG\n\n2\n00:00:12,000 --> 00:00:13,000\nHOUSE\n",
+        false},
+    /* Strings of programs. */
+    {"a.json",
+        "{\"key\": \"one\", \"n\": {\"a\": [\"two \\\"dogs\\\"\", 12, null, \"\"]}, \"u\": \"\\u00e9\\ud83d\\ude00 a\\nb\\\\c\"}",
+        "{\"key\": \"ONE\", \"n\": {\"a\": [\"TWO \\\"DOGS\\\"\", 12, null, \"\"]}, \"u\": \"é😀 A\\nB\\\\C\"}",
+        false},
+    {"a.json", "\"one\"", "\"ONE\"", false},
+    {"a.json", "[{\"@a\": \"one\"}]", "[{\"@a\": \"ONE\"}]", false},
+    {"a.arb",
+        "{\"@@locale\": \"en\", \"a\": \"one\", \"@a\": {\"description\": \"no\", \"x\": {\"y\": \"no\"}}, \"b\": \"two\"}",
+        "{\"@@locale\": \"en\", \"a\": \"ONE\", \"@a\": {\"description\": \"no\", \"x\": {\"y\": \"no\"}}, \"b\": \"TWO\"}",
+        false},
+    {"a.properties", "# no\n! no\na=one\nb : two \\\n    dogs\nc three\nd\ne=\n",
+        "# no\n! no\na=ONE\nb : TWO DOGS\nc THREE\nd\ne=\n", false},
+    {"a.properties", "a\\=b=one \\u00e9 dog", "a\\=b=ONE \\u00E9 DOG", false},
+    {"a.properties", "a=one é dog\\n", "a=ONE é DOG\\n", false},
+    {"a.properties", "a=isn''t {0} big\nb=isn''t big", "a=ISN''T {0} BIG\nb=ISN''T BIG", false},
+    {"a.strings", "/* \"no\" = */ \"a\" = \"one \\\"two\\\"\\n%@\"; // \"no\"\n\"b\"=\"three\";",
+        "/* \"no\" = */ \"a\" = \"ONE \\\"TWO\\\"\\n%@\"; // \"no\"\n\"b\"=\"THREE\";", false},
+    /* PO: a msgstr that is empty is filled. */
+    {"a.po",
+        "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n#: no\nmsgid \"one\"\nmsgstr \"\"\n\nmsgid \"two\"\nmsgstr \"zwei\"\n",
+        "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n#: no\nmsgid \"one\"\nmsgstr \"ONE\"\n\nmsgid \"two\"\nmsgstr \"zwei\"\n",
+        true},
+    {"a.po", "msgctxt \"no\"\nmsgid \"a \\\"b\\\"\\n\"\n\"c %d\\n\"\nmsgstr \"\"\n",
+        "msgctxt \"no\"\nmsgid \"a \\\"b\\\"\\n\"\n\"c %d\\n\"\nmsgstr \"\"\n\"A \\\"B\\\"\\n\"\n\"C %d\\n\"\n",
+        true},
+    {"a.po",
+        "msgid \"dog\"\nmsgid_plural \"dogs\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\"\n",
+        "msgid \"dog\"\nmsgid_plural \"dogs\"\nmsgstr[0] \"DOG\"\nmsgstr[1] \"DOGS\"\nmsgstr[2] \"DOGS\"\n",
+        true},
+    {"a.po", "#~ msgid \"old\"\n#~ msgstr \"\"\n", "#~ msgid \"old\"\n#~ msgstr \"\"\n", false},
+    /* XLIFF. */
+    {"a.xlf",
+        "<xliff version=\"1.2\"><file><body><trans-unit id=\"1\">\n  <source>a <g id=\"1\">dog</g><x id=\"2\"/> b</source>\n"
+        "</trans-unit><trans-unit><source>one</source><target/></trans-unit>"
+        "<trans-unit><source>one</source><target>eins</target></trans-unit>"
+        "<trans-unit><source>one</source><target state=\"new\"></target></trans-unit>"
+        "<group translate=\"no\"><trans-unit><source>no</source></trans-unit></group></body></file></xliff>",
+        "<xliff version=\"1.2\"><file target-language=\"de\"><body><trans-unit id=\"1\">\n  <source>a <g id=\"1\">dog</g><x id=\"2\"/> b</source>\n"
+        "  <target>A <g id=\"1\">DOG</g><x id=\"2\"/> B</target>\n"
+        "</trans-unit><trans-unit><source>one</source><target>ONE</target></trans-unit>"
+        "<trans-unit><source>one</source><target>eins</target></trans-unit>"
+        "<trans-unit><source>one</source><target state=\"new\">ONE</target></trans-unit>"
+        "<group translate=\"no\"><trans-unit><source>no</source></trans-unit></group></body></file></xliff>",
+        true},
+    {"a.xliff",
+        "<x:xliff xmlns:x=\"u\" version=\"2.1\" srcLang=\"en\"><x:file id=\"f\"><x:unit id=\"u\"><x:segment>"
+        "<x:source>one <x:pc id=\"1\">two</x:pc></x:source></x:segment></x:unit></x:file></x:xliff>",
+        "<x:xliff trgLang=\"de\" xmlns:x=\"u\" version=\"2.1\" srcLang=\"en\"><x:file id=\"f\"><x:unit id=\"u\"><x:segment>"
+        "<x:source>one <x:pc id=\"1\">two</x:pc></x:source><x:target>ONE <x:pc id=\"1\">TWO</x:pc></x:target></x:segment></x:unit></x:file></x:xliff>",
+        true},
+    /* Android's strings, and other XML. */
+    {"strings.xml",
+        "<resources><string name=\"a\">it isn\\'t <b>big</b> &amp;\\n%1$s</string><string name=\"b\" translatable=\"false\">no</string>"
+        "<string name=\"c\">@string/a</string><plurals name=\"d\"><item quantity=\"one\">dog</item></plurals>"
+        "<string name=\"e\"><![CDATA[a <i>dog</i>]]></string><string name=\"f\">\"it's  big\"</string>"
+        "<string name=\"g\">two\n   lines</string></resources>",
+        "<resources><string name=\"a\">IT ISN\\'T <b>BIG</b> &amp;\\n%1$s</string><string name=\"b\" translatable=\"false\">no</string>"
+        "<string name=\"c\">@string/a</string><plurals name=\"d\"><item quantity=\"one\">DOG</item></plurals>"
+        "<string name=\"e\"><![CDATA[A <i>DOG</i>]]></string><string name=\"f\">\"IT\\'S  BIG\"</string>"
+        "<string name=\"g\">TWO LINES</string></resources>",
+        false},
+    {"a.xml", "<?xml version=\"1.0\"?>\n<r><t>a <b>dog</b></t><t a=\"no\">two</t></r>",
+        "<?xml version=\"1.0\"?>\n<r><t>A <b>DOG</b></t><t a=\"no\">TWO</t></r>", false},
+};
+
+static void examples(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dg_error err = {0};
+        const char *file = cases[i].file;
+        char *got =
+            translated(cases[i].name, file, strlen(file), true, &dg_extract_limits_default, &err);
+        if (!got)
+            fail_msg("%s %s: %s", cases[i].name, file, err.message);
+        if (strcmp(got, cases[i].want) != 0) {
+            print_message(
+                "%s: %s\nbecame %s\nnot    %s\n\n", cases[i].name, file, got, cases[i].want);
+            wrong++;
+        }
+        free(got);
+        got =
+            translated(cases[i].name, file, strlen(file), false, &dg_extract_limits_default, &err);
+        if (!cases[i].filled)
+            assert_string_equal(got, file);
+        free(got);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void refuse(const char *name, const char *file, size_t n, int code, const char *why)
+{
+    struct dg_error err = {0};
+    const struct dg_extract_limits limits = {
+        .file_bytes = 1000, .unpacked_bytes = 1000, .texts = 3, .text_bytes = 100};
+    char *got = translated(name, file, n, true, &limits, &err);
+    assert_null(got);
+    assert_int_equal(err.code, code);
+    assert_string_equal(err.field, "file");
+    if (!strstr(err.message, why))
+        fail_msg("%s: %s", name, err.message);
+}
+
+static void what_is_refused(void **state)
+{
+    (void)state;
+    char zeros[2000] = {0};
+    refuse("a.pdf", "x", 1, DG_EUNSUP, "a.pdf");
+    refuse("noname", "x", 1, DG_EUNSUP, "noname");
+    refuse("a.txt", zeros, sizeof zeros, DG_ELIMIT, "2000 bytes, the limit is 1000");
+    refuse("a.txt", "a\0b", 3, DG_EINVAL, "NUL");
+    refuse("a.txt", "caf\xE9", 4, DG_EINVAL, "not UTF-8");
+    refuse("a.json", "{\"a\": }", 7, DG_EINVAL, "not JSON");
+    refuse("a.json", "[\"a\",\"b\",\"c\",\"d\"]", 17, DG_ELIMIT, "more than 3 texts");
+    memset(zeros, 'a', 200);
+    refuse("a.txt", zeros, 200, DG_ELIMIT, "more than 100 bytes of text");
+    refuse("a.po", "msgid \"a\"\nhello\n", 16, DG_EINVAL, "line 2");
+    refuse("a.strings", "\"a\" = \"b", 8, DG_EINVAL, "line 1");
+    refuse("a.xlf", "<xliff>", 7, DG_EINVAL, "line 1");
+    refuse("strings.xml", "<resources><string>a</resources>", 32, DG_EINVAL, "line 1");
+    refuse("a.docx", "PK", 2, DG_EINVAL, "broken");
+    refuse("a.epub", "<html>", 6, DG_EINVAL, "broken");
+}
+
+/* A translation that is longer or shorter than its text: every cue has some of it, in its order. */
+static void cues_share_a_sentence(void **state)
+{
+    (void)state;
+    static const char file[] = "1\r\n00:00:01,000 --> 00:00:02,000\r\none dog that is\r\n\r\n2\r\n"
+                               "00:00:02,000 --> 00:00:06,000\r\nold went to\r\n\r\n3\r\n"
+                               "00:00:06,000 --> 00:00:07,000\r\nthe house.\r\n";
+    static const char *const answers[][4] = {
+        {"a b c", "a", "b", "c"},
+        {"a bb cccc dddd ee f", "a bb", "cccc dddd", "ee f"},
+        {"aaaa aaaa, bbbb bbbb bbbb, cccc", "aaaa aaaa,", "bbbb bbbb bbbb,", "cccc"},
+        {"a", "a", "", ""},
+    };
+    struct dg_extract *x = NULL;
+    struct dg_extract_text t;
+    assert_int_equal(
+        dg_extract_open("a.srt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
+    assert_int_equal(dg_extract_count(x), 1);
+    dg_extract_text(x, 0, &t);
+    assert_string_equal(t.s, "one dog that is old went to the house.");
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        const struct dg_extract_answer a = {answers[i][0], strlen(answers[i][0])};
+        struct dg_buffer out;
+        char want[512];
+        snprintf(want, sizeof want,
+            "1\r\n00:00:01,000 --> 00:00:02,000\r\n%s\r\n\r\n2\r\n00:00:02,000 --> 00:00:06,000\r\n"
+            "%s\r\n\r\n3\r\n00:00:06,000 --> 00:00:07,000\r\n%s\r\n",
+            answers[i][1], answers[i][2], answers[i][3]);
+        dg_buffer_init(&out);
+        assert_int_equal(dg_extract_write(x, &a, "de", &out, NULL), 0);
+        assert_string_equal(out.data, want);
+        dg_buffer_deinit(&out);
+    }
+    dg_extract_close(x);
+}
+
+/* A long file is many small texts, which are together what it is. */
+static void long_files(void **state)
+{
+    (void)state;
+    struct dg_buffer file;
+    struct dg_extract *x = NULL;
+    struct dg_extract_text t;
+    dg_buffer_init(&file);
+    for (int i = 0; i < 2000; i++)
+        dg_buffer_addf(&file,
+            i % 7 ? "Paragraph %d is *here*.\n\n" : "```\n\ncode %d\n```\n\n- a\n\n  b\n\n", i);
+    for (int kind = 0; kind < 2; kind++) {
+        const char *name = kind ? "a.md" : "a.txt";
+        assert_int_equal(
+            dg_extract_open(name, file.data, file.len, &dg_extract_limits_default, &x, NULL), 0);
+        assert_true(dg_extract_count(x) >= 10);
+        for (size_t i = 0; i < dg_extract_count(x); i++) {
+            dg_extract_text(x, i, &t);
+            assert_true(t.n < 9000);
+        }
+        dg_extract_close(x);
+    }
+    struct dg_error err = {0};
+    char *parts = translated("a.md", file.data, file.len, true, &dg_extract_limits_default, &err);
+    char *whole = trial_run(file.data, DG_FORMAT_MARKDOWN, NULL, true, NULL);
+    assert_string_equal(parts, whole);
+    free(parts);
+    free(whole);
+    dg_buffer_deinit(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(cues_share_a_sentence),
+        cmocka_unit_test(long_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
