@@ -72,8 +72,9 @@ int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error
         dg_json_append_take(list, o);
     }
     if (rc == DG_OK)
-        m->kind->reply(m, list, &usage, &item->answer);
-    dg_json_free(list);
+        m->kind->reply_take(m, list, &usage, &item->answer);
+    else
+        dg_json_free(list);
     return rc;
 }
 
@@ -109,10 +110,10 @@ int dg_mixed_write_whole(const struct dg_request *r, struct dg_buffer *out, stru
                                       ? dg_json_parse(answer->data, answer->len, NULL)
                                       : NULL);
     }
-    if (dg_json_length(list) == m->n)
-        m->kind->reply(m, list, &r->usage, out);
-    else
-        dg_error_set(err, DG_ENOMEM, "no memory for %zu answers", m->n);
+    if (dg_json_length(list) == m->n) {
+        m->kind->reply_take(m, list, &r->usage, out);
+        return DG_OK;
+    }
     dg_json_free(list);
-    return err->code;
+    return dg_error_set(err, DG_ENOMEM, "no memory for %zu answers", m->n);
 }

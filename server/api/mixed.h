@@ -21,8 +21,9 @@ struct dg_mixed;
 
 /* What is a dialect's own. Static storage. */
 struct dg_mixed_kind {
-    /* Append the reply's body. translations: an array [n] of what /v1 calls a translation. */
-    void (*reply)(const struct dg_mixed *m, struct dg_json *translations,
+    /* Append the reply's body. translations: an array [n] of what /v1 calls a translation, taken.
+     */
+    void (*reply_take)(const struct dg_mixed *m, struct dg_json *translations,
         const struct dg_usage *usage, struct dg_buffer *out);
     /* the request's kind where each text is an item: DG_MIXED_EACH */
     const struct dg_request_kind *each;

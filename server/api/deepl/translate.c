@@ -114,7 +114,7 @@ static int read_languages(struct dg_body *b, struct dg_error *err)
     return DG_OK;
 }
 
-static void reply(const struct dg_mixed *m, struct dg_json *translations,
+static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     const struct dg_usage *usage, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
@@ -132,6 +132,7 @@ static void reply(const struct dg_mixed *m, struct dg_json *translations,
             dg_json_set_string(o, "model_type_used", "quality_optimized");
         dg_json_append_take(list, o);
     }
+    dg_json_free(translations);
     dg_json_set_take(root, "translations", list);
     dg_answer_put_take(root, out);
 }
@@ -139,7 +140,7 @@ static void reply(const struct dg_mixed *m, struct dg_json *translations,
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
     static const struct dg_request_kind each = DG_MIXED_EACH(dg_deepl_fail);
-    static const struct dg_mixed_kind kind = {reply, &each};
+    static const struct dg_mixed_kind kind = {reply_take, &each};
     struct dg_body b;
     bool form;
     dg_body_init(&b, r, limits);

@@ -155,7 +155,7 @@ static void set_values_take(
     dg_json_free(values);
 }
 
-static void reply(const struct dg_mixed *m, struct dg_json *translations,
+static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     const struct dg_usage *usage, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object(), *texts = dg_json_new_array();
@@ -178,6 +178,7 @@ static void reply(const struct dg_mixed *m, struct dg_json *translations,
         set_values_take(root, "alternatives", array, others);
     else
         dg_json_free(others);
+    dg_json_free(translations);
     dg_answer_put_take(root, out);
 }
 
@@ -186,7 +187,7 @@ static void reply(const struct dg_mixed *m, struct dg_json *translations,
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
     static const struct dg_request_kind each = DG_MIXED_EACH(dg_libretranslate_fail);
-    static const struct dg_mixed_kind kind = {reply, &each};
+    static const struct dg_mixed_kind kind = {reply_take, &each};
     struct dg_models *models = r->app->models;
     struct dg_body b;
     bool form = false, array = false;
