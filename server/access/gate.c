@@ -173,6 +173,12 @@ const char *dg_gate_key(const struct dg_http_exchange *x)
     return v ? v->shown : "-";
 }
 
+uint64_t dg_gate_client(const struct dg_http_exchange *x)
+{
+    const struct dg_visit *v = dg_http_tag(x);
+    return v && v->key ? (uint64_t)(uintptr_t)v->key : dg_http_client(x);
+}
+
 void dg_gate_usage(
     struct dg_auth *auth, const struct dg_http_exchange *x, int64_t *used, int64_t *limit)
 {

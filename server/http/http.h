@@ -83,6 +83,9 @@ const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
 /* Did the client come through a Unix socket, which the file's mode guards? HTTP thread. */
 bool dg_http_unix(const struct dg_http_exchange *x);
+/* A number for the client's address (of IPv6: its /64); 0: this machine, or a Unix socket, where
+ * everybody may come through a proxy. HTTP thread. */
+uint64_t dg_http_client(const struct dg_http_exchange *x);
 /* Has the client hung up? Nobody will read the reply. HTTP thread. */
 bool dg_http_gone(const struct dg_http_exchange *x);
 /* Bytes of the reply's body that were handed over. HTTP thread. */

@@ -39,6 +39,7 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     r->x = x;
     r->visit = x ? dg_gate_hold(x) : NULL;
     r->bytes = x ? dg_http_request(x)->body_len : 0;
+    r->client = x ? dg_gate_client(x) : 0;
     dg_arena_init(&r->arena, 0);
     pthread_mutex_init(&r->lock, NULL);
     atomic_init(&r->refs, 1);
@@ -201,6 +202,7 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     struct dg_request *r = item->request;
     struct dg_task *t = dg_item_hop(item)->task;
     t->class = (uint8_t)r->priority;
+    t->client = r->client;
     t->progress = r->stream ? progress : NULL;
     t->done = item_over;
     t->arg = item;
@@ -220,7 +222,8 @@ static int admit(struct dg_request *r, struct dg_error *err)
     if (r->kind->fed || r->kind->at_once)
         return DG_OK;
     bool queued = !r->kind->work && !r->app->cache;
-    int rc = queued ? dg_queue_check(r->app->queue, dg_planner_tokens(p, r->bytes), err) : DG_OK;
+    int rc = queued ? dg_queue_check(r->app->queue, r->client, dg_planner_tokens(p, r->bytes), err)
+                    : DG_OK;
     if (rc == DG_OK)
         rc = dg_planner_admit(p, r->bytes, err);
     atomic_store(&r->waits, rc == DG_OK);

@@ -75,6 +75,7 @@ struct dg_request {
     const char *timeout_header; /* X-Request-Timeout, or NULL; the arena's */
     bool wants_lines;           /* by its header Accept */
     size_t bytes;               /* of the body */
+    uint64_t client;            /* dg_gate_client */
     /* What was read; arrays are the arena's. */
     struct dg_arena arena;
     struct dg_json *body;  /* what texts and strings are borrowed from */

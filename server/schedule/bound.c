@@ -1,6 +1,11 @@
 /* How much may wait (the bound of queue.h). The queue's lock is held. */
 #include "server/schedule/queue_internal.h"
 
+#include "base/clock.h"
+
+#define ROWS 4       /* of a search that counts for no more than its tokens */
+#define DUPLICATES 8 /* as many count for one */
+
 /* Source tokens a second of all workers together. */
 static double rate_of(const struct dg_served *model)
 {
@@ -13,67 +18,96 @@ static double rate_of(const struct dg_served *model)
     return rate > 0 ? rate : DG_QUEUE_START_RATE;
 }
 
-/* What waits of the classes up to `last`, in all lanes: they share the workers. */
-struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int last)
+struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last)
 {
-    struct dg_backlog b = {0, 0};
+    struct dg_backlog b = {0};
     for (size_t i = 0; i < q->n_lanes; i++) {
-        uint64_t tokens = 0;
-        for (int c = 0; c <= last; c++)
-            tokens += q->lanes[i].tokens[c];
-        b.tokens += tokens;
-        b.seconds += (double)tokens / rate_of(q->lanes[i].model);
+        const struct dg_lane *l = &q->lanes[i];
+        uint64_t cost = 0;
+        for (int c = first; c <= last; c++) {
+            cost += l->cost[c];
+            b.tokens += l->tokens[c];
+        }
+        b.cost += cost;
+        b.seconds += (double)cost / rate_of(l->model);
     }
     return b;
 }
 
-/* Source tokens of t that no waiting sentence is translated for anyway. */
-static uint64_t fresh_tokens(const struct dg_queue *q, const struct dg_task *t)
+uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)
 {
-    uint64_t n = 0;
-    for (size_t i = 0; i < t->n_entries; i++)
-        if (!dg_duplicates_find(&q->duplicates, &t->entries[i]))
-            n += t->entries[i].source_tokens;
-    return n;
+    uint64_t cost =
+        ((uint64_t)e->source_tokens * (e->rows > ROWS ? e->rows : ROWS) + ROWS - 1) / ROWS;
+    cost = duplicate ? (cost + DUPLICATES - 1) / DUPLICATES : cost;
+    return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
 }
 
-int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, struct dg_error *err)
+/* Everything as cost: the bound, and what waits before a newcomer. */
+struct room {
+    struct dg_backlog b;
+    uint64_t most;
+};
+
+/* rate: cost a second. */
+static struct room room_of(const struct dg_queue *q, int first, int last, double rate)
 {
-    struct dg_backlog b = dg_queue_backlog(q, t->class);
-    uint64_t tokens = fresh_tokens(q, t);
-    if (b.tokens == 0)
-        return DG_OK;
+    struct room r = {.b = dg_queue_backlog(q, first, last)};
+    if (r.b.seconds > 0)
+        rate = (double)r.b.cost / r.b.seconds;
+    r.most = q->o.max_tokens > 0 ? q->o.max_tokens : (uint64_t)(q->o.max_seconds * rate);
+    return r;
+}
+
+static int refuse(
+    const struct dg_queue *q, const struct room *r, uint64_t cost, struct dg_error *err)
+{
     if (q->o.max_tokens > 0)
-        return b.tokens + tokens <= q->o.max_tokens
-                   ? DG_OK
-                   : dg_error_set(err, DG_EAGAIN,
-                         "%llu tokens are waiting, %llu more would be over the limit of %zu",
-                         (unsigned long long)b.tokens, (unsigned long long)tokens, q->o.max_tokens);
-    double more = (double)tokens / rate_of(t->model);
-    return b.seconds + more <= q->o.max_seconds
+        return dg_error_set(err, DG_EAGAIN,
+            "%llu tokens are waiting, %llu more would be over the limit of %zu",
+            (unsigned long long)r->b.cost, (unsigned long long)cost, q->o.max_tokens);
+    return dg_error_set(err, DG_EAGAIN,
+        "%.1f s of work are waiting, %.1f more would be over the limit of %g", r->b.seconds,
+        (double)cost * q->o.max_seconds / (double)(r->most > 0 ? r->most : 1), q->o.max_seconds);
+}
+
+static int check(const struct dg_queue *q, const struct room *r, uint64_t client, uint64_t cost,
+    uint64_t now_ns, struct dg_error *err)
+{
+    if (r->b.cost == 0)
+        return DG_OK;
+    if (r->b.cost + cost > r->most)
+        return refuse(q, r, cost, err);
+    return dg_usage_fits(&q->usage, client, cost, r->most - r->b.cost, now_ns)
                ? DG_OK
                : dg_error_set(err, DG_EAGAIN,
-                     "%.1f s of work are waiting, %.1f more would be over the limit of %g",
-                     b.seconds, more, q->o.max_seconds);
+                     "this client's requests have as much waiting as is left for others");
 }
 
-int dg_queue_check(struct dg_queue *q, size_t tokens, struct dg_error *err)
+int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns,
+    enum dg_class *class, uint64_t *cost, struct dg_error *err)
 {
-    int rc = DG_OK;
+    *class = (enum dg_class)t->class;
+    *cost = 0;
+    for (size_t i = 0; i < t->n_entries; i++)
+        *cost += dg_queue_cost(
+            &t->entries[i], dg_duplicates_find(&q->duplicates, &t->entries[i]) != NULL);
+    double rate = rate_of(t->model);
+    struct room r = room_of(q, DG_CLASS_INTERACTIVE, *class, rate);
+    if (*cost <= r.most)
+        return check(q, &r, t->client, *cost, now_ns, err);
+    /* It is nobody's idea of interactive: it waits beside those, one such at a time. */
+    *class = DG_CLASS_BULK;
+    r = room_of(q, DG_CLASS_BULK, DG_CLASS_BULK, rate);
+    return r.b.cost == 0 ? DG_OK : refuse(q, &r, *cost, err);
+}
+
+int dg_queue_check(struct dg_queue *q, uint64_t client, size_t tokens, struct dg_error *err)
+{
     if (dg_queue_stopped(q))
         return dg_error_set(err, DG_ECANCELED, "the server is stopping");
     pthread_mutex_lock(&q->lock);
-    struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE);
+    struct room r = room_of(q, DG_CLASS_INTERACTIVE, DG_CLASS_INTERACTIVE, DG_QUEUE_START_RATE);
+    int rc = tokens > r.most ? DG_OK : check(q, &r, client, tokens / 2, dg_clock_ns(), err);
     pthread_mutex_unlock(&q->lock);
-    double more = (double)tokens / 2;
-    if (b.tokens > 0 && q->o.max_tokens > 0 && (double)b.tokens + more > (double)q->o.max_tokens)
-        rc = dg_error_set(err, DG_EAGAIN,
-            "%llu tokens are waiting, about %zu more would be over the limit of %zu",
-            (unsigned long long)b.tokens, tokens, q->o.max_tokens);
-    more *= b.tokens > 0 ? b.seconds / (double)b.tokens : 0;
-    if (b.tokens > 0 && q->o.max_tokens == 0 && b.seconds + more > q->o.max_seconds)
-        rc = dg_error_set(err, DG_EAGAIN,
-            "%.1f s of work are waiting, about %.1f more would be over the limit of %g", b.seconds,
-            2 * more, q->o.max_seconds);
     return rc;
 }

@@ -39,6 +39,9 @@ struct dg_entry {
 
     /* While it waits: the first of its duplicates, itself perhaps; NULL: it does not wait. */
     struct dg_entry *first;
+    /* While it waits: what it counts for in the queue's bound, and in which class. */
+    uint32_t counts;
+    uint8_t counts_class;
     /* While it waits: the next in its bucket of dg_duplicates. */
     struct dg_entry *same_key;
     /* It was its turn, and there was no room for it. */

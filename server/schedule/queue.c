@@ -80,15 +80,23 @@ static void lane_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
     dg_duplicates_remove(&q->duplicates, e);
 }
 
-static void count_in(struct dg_queue *q, struct dg_entry *e, struct dg_entry *first)
+/* e counts in the bound, in the class that its lane has it in. */
+static void count_in(
+    struct dg_queue *q, struct dg_lane *l, struct dg_entry *e, struct dg_entry *first)
 {
     e->first = first;
+    e->counts = dg_queue_cost(e, e != first);
+    e->counts_class = (uint8_t)dg_batcher_class(first->node.key);
+    l->cost[e->counts_class] += e->counts;
+    dg_usage_wait(&q->usage, e->task->client, e->counts);
     q->n_entries++;
 }
 
-static void count_out(struct dg_queue *q, struct dg_entry *e)
+static void count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     e->first = NULL;
+    l->cost[e->counts_class] -= e->counts;
+    dg_usage_wait(&q->usage, e->task->client, -(int64_t)e->counts);
     q->n_entries--;
 }
 
@@ -100,7 +108,7 @@ static void enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
     if (!first) {
         e->next = NULL;
         lane_in(q, l, e);
-        count_in(q, e, e);
+        count_in(q, l, e, e);
         return;
     }
     if (e->node.key < first->node.key) {
@@ -110,7 +118,7 @@ static void enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
     }
     e->next = first->next;
     first->next = e;
-    count_in(q, e, first);
+    count_in(q, l, e, first);
     dg_metrics_add(q->o.metrics, DG_COUNT_COALESCED, 0, 1);
 }
 
@@ -129,9 +137,11 @@ static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
         if (next) {
             dg_entry_succeed(next, e);
             lane_in(q, l, next);
+            count_out(q, l, next);
+            count_in(q, l, next, next); /* no duplicate any more */
         }
     }
-    count_out(q, e);
+    count_out(q, l, e);
 }
 
 /* All waiting entries of t leave, onto *list. */
@@ -172,20 +182,24 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
     int rc = DG_OK;
     pthread_mutex_lock(&q->lock);
     struct dg_lane *l = NULL;
+    enum dg_class class = DG_CLASS_BULK;
+    uint64_t cost = 0, now = dg_clock_ns();
     if (atomic_load(&q->stopped))
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
     else
-        rc = dg_queue_check_bound(q, t, err);
+        rc = dg_queue_check_bound(q, t, now, &class, &cost, err);
     if (rc == DG_OK && !reserve(l = lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
-        uint64_t work = 0;
-        t->submitted_ns = dg_clock_ns();
+        /* in tokens x rows, as what follows */
+        uint64_t work = 4 * dg_usage_of(&q->usage, t->client, now);
+        t->submitted_ns = now;
+        dg_usage_come(&q->usage, t->client, cost, now);
         for (size_t i = 0; i < t->n_entries; i++) {
             struct dg_entry *e = &t->entries[i];
             work += (uint64_t)e->source_tokens * e->rows;
-            e->node = (struct dg_heap_node){.key = dg_batcher_rank(&q->o.policy,
-                                                (enum dg_class)t->class, t->submitted_ns, work)};
+            e->node = (struct dg_heap_node){
+                .key = dg_batcher_rank(&q->o.policy, class, t->submitted_ns, work)};
             enter(q, l, e);
         }
         pthread_cond_broadcast(&q->some);
@@ -227,8 +241,8 @@ bool dg_queue_stopped(const struct dg_queue *q)
 void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
 {
     pthread_mutex_lock(&q->lock);
-    struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_BULK);
-    double rate = b.seconds > 0 ? (double)b.tokens / b.seconds : DG_QUEUE_START_RATE;
+    struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_BULK);
+    double rate = b.seconds > 0 ? (double)b.cost / b.seconds : DG_QUEUE_START_RATE;
     size_t most = q->o.max_tokens > 0 ? q->o.max_tokens : (size_t)(q->o.max_seconds * rate);
     *out = (struct dg_queue_load){q->n_entries, b.tokens, b.seconds, most};
     pthread_mutex_unlock(&q->lock);
@@ -267,7 +281,7 @@ static struct dg_entry *hand_out(
     dg_duplicates_remove(&q->duplicates, first);
     for (struct dg_entry *e = first, *next; e; e = next) {
         next = e->next;
-        count_out(q, e);
+        count_out(q, l, e);
         if (dg_task_over(e->task)) {
             e->next = *over;
             *over = e;
@@ -330,7 +344,7 @@ void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t
     for (i = 0; i < n && ok; i++) {
         lane_in(q, l, entries[i]);
         for (struct dg_entry *e = entries[i]; e; e = e->next)
-            count_in(q, e, entries[i]);
+            count_in(q, l, e, entries[i]);
     }
     lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);

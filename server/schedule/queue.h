@@ -3,8 +3,11 @@
  * batcher's decision; this holds the lock. Any thread.
  *
  * The bound. Interactive requests are refused for what waits of interactive ones, bulk ones for all
- * that waits: a bulk job never keeps an interactive request out. A request that is larger than the
- * bound is taken when nothing waits that it would be refused for. */
+ * that waits: a bulk job never keeps an interactive request out. A request that alone is larger
+ * than the bound is bulk, whatever it says, and is taken when no bulk waits. Tokens count as dear
+ * as their search makes them (beam 8 is twice beam 4), duplicates an eighth, for their memory.
+ * Where several clients come, none of them may have more waiting than is left free, and what a
+ * client has used of late ranks before what it asks for now (usage.h). */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_H
 #define DG_SERVER_SCHEDULE_QUEUE_H
 
@@ -34,7 +37,7 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
 
 /* Would an interactive request of about so many tokens be refused now? For a first look, before its
  * text is planned: only what is over the bound at half of that is. DG_EAGAIN, DG_ECANCELED. */
-int dg_queue_check(struct dg_queue *q, size_t tokens, struct dg_error *err);
+int dg_queue_check(struct dg_queue *q, uint64_t client, size_t tokens, struct dg_error *err);
 
 /* End t early: what waits is dropped now, what is live by the workers at their next step. */
 void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outcome);

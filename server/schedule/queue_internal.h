@@ -4,6 +4,7 @@
 
 #include "server/schedule/duplicates.h"
 #include "server/schedule/queue.h"
+#include "server/schedule/usage.h"
 
 #define DG_QUEUE_MAX_LANES 256
 /* source tokens a second of one worker, until it has been measured */
@@ -13,7 +14,10 @@
 struct dg_lane {
     struct dg_served *model;
     struct dg_batcher batcher;
+    /* source tokens, those of duplicates once */
     uint64_t tokens[DG_CLASSES];
+    /* what all entries count for in the bound */
+    uint64_t cost[DG_CLASSES];
 };
 
 struct dg_queue {
@@ -25,16 +29,21 @@ struct dg_queue {
     struct dg_lane lanes[DG_QUEUE_MAX_LANES];
     size_t n_lanes, n_entries;
     struct dg_duplicates duplicates;
+    struct dg_usage_table usage;
 };
 
-/* What waits of the classes up to `last`, in all lanes: they share the workers. */
+/* What waits of some classes, in all lanes: they share the workers. */
 struct dg_backlog {
-    uint64_t tokens;
+    uint64_t tokens, cost;
     double seconds;
 };
-struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int last);
+struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last);
 
-/* May t wait, too? DG_EAGAIN: no. */
-int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, struct dg_error *err);
+/* What an entry counts for in the bound: its tokens, as dear as its search makes them; a duplicate
+ * an eighth, for its memory. */
+uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate);
+/* May t wait, too? DG_EAGAIN: no. *class is the class it may wait in, *cost what it counts for. */
+int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns,
+    enum dg_class *class, uint64_t *cost, struct dg_error *err);
 
 #endif

@@ -33,6 +33,8 @@ struct dg_task {
     size_t n_entries;
     /* enum dg_class; set between opening and submitting, as the rest here */
     uint8_t class;
+    /* whose it is (usage.h) */
+    uint64_t client;
     /* Optional: entries[entry] has its answer. From a worker's thread, no lock held, once an entry
      * and before done; never for entries that got no answer; two workers may be in it at once, for
      * different entries of one task. Other sentences of a job may be accepted meanwhile: hold the

@@ -2,6 +2,7 @@
  * stopping; then many threads at once. Tasks are made by hand: the queue looks at their entries,
  * not at texts. */
 #include "server/schedule/queue.h"
+#include "server/schedule/usage.h"
 
 #include "base/clock.h"
 
@@ -97,7 +98,6 @@ static void bounded_all_or_none(void **state)
     assert_ptr_equal(out[1], &c->entries[0]);
     assert_ptr_equal(out[2], &a->entries[1]);
     assert_ptr_equal(out[3], &c->entries[1]);
-    assert_int_equal(dg_queue_submit(q, &huge->task, NULL), DG_EAGAIN);
     assert_int_equal(pick(q, &model, 4, out), 1);
     expect_load(q, 0, 0);
     assert_int_equal(
@@ -105,6 +105,86 @@ static void bounded_all_or_none(void **state)
     assert_int_equal(pick(q, &model, 4, out), 2);
     assert_int_equal(a->done + b->done + c->done + huge->done, 0);
     unmake(a), unmake(b), unmake(c), unmake(huge);
+    dg_queue_close(q);
+}
+
+/* A request that alone is over the bound keeps no interactive one out, and there is one at a time.
+ */
+static void larger_than_the_bound(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(100);
+    struct made *huge = make(&model, 2, 500), *another = make(&model, 2, 500),
+                *small = make(&model, 3, 30), *more = make(&model, 1, 20);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &huge->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &another->task, NULL), DG_EAGAIN);
+    assert_int_equal(dg_queue_submit(q, &small->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &more->task, NULL), DG_EAGAIN); /* 90 + 20 */
+    assert_int_equal(pick(q, &model, 5, out), 5);
+    assert_ptr_equal(out[0], &small->entries[0]); /* interactive ones first */
+    assert_int_equal(dg_queue_submit(q, &more->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &another->task, NULL), 0); /* beside interactive ones */
+    dg_queue_cancel(q, &more->task, DG_TASK_GONE);
+    dg_queue_cancel(q, &another->task, DG_TASK_GONE);
+    expect_load(q, 0, 0);
+    unmake(huge), unmake(another), unmake(small), unmake(more);
+    dg_queue_close(q);
+}
+
+/* Beam 32 is eight times beam 4. */
+static void a_wide_search_counts_for_more(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(100);
+    struct made *wide = make(&model, 1, 10), *narrow = make(&model, 1, 21);
+    (void)state;
+    wide->entries[0].rows = 32;
+    assert_int_equal(dg_queue_submit(q, &wide->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &narrow->task, NULL), DG_EAGAIN); /* 80 + 21 */
+    narrow->entries[0].source_tokens = 20;
+    assert_int_equal(dg_queue_submit(q, &narrow->task, NULL), 0);
+    dg_queue_cancel(q, &wide->task, DG_TASK_GONE);
+    dg_queue_cancel(q, &narrow->task, DG_TASK_GONE);
+    unmake(wide), unmake(narrow);
+    dg_queue_close(q);
+}
+
+/* Beside others a client may have as much waiting as is left free, and goes after those who used
+ * less. Alone it may have all. */
+static void clients_share(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue(100);
+    struct made *m[6];
+    struct dg_entry *out[N];
+    struct dg_error err = {0};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        m[i] = make(&model, 1, 20);
+        m[i]->task.client = 7;
+    }
+    assert_int_equal(dg_queue_submit(q, &m[0]->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &m[1]->task, NULL), 0);
+    m[2]->task.client = 8;
+    assert_int_equal(dg_queue_submit(q, &m[2]->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &m[3]->task, &err), DG_EAGAIN); /* 40 + 20 of 40 free */
+    assert_non_null(strstr(err.message, "client"));
+    m[4]->task.client = 9;
+    m[4]->entries[0].source_tokens = 40;
+    assert_int_equal(dg_queue_submit(q, &m[4]->task, NULL), 0);
+    m[5]->task.client = DG_NO_CLIENT;
+    assert_int_equal(pick(q, &model, 4, out), 4);
+    assert_ptr_equal(out[0], &m[0]->entries[0]);
+    assert_ptr_equal(out[1], &m[2]->entries[0]); /* it came after m[1] */
+    assert_ptr_equal(out[2], &m[1]->entries[0]);
+    assert_int_equal(dg_queue_submit(q, &m[5]->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &m[3]->task, NULL), 0);
+    assert_int_equal(pick(q, &model, 2, out), 2);
+    assert_ptr_equal(out[0], &m[5]->entries[0]);
+    for (int i = 0; i < 6; i++)
+        unmake(m[i]);
     dg_queue_close(q);
 }
 
@@ -302,6 +382,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounded_all_or_none),
+        cmocka_unit_test(larger_than_the_bound),
+        cmocka_unit_test(a_wide_search_counts_for_more),
+        cmocka_unit_test(clients_share),
         cmocka_unit_test(lanes_by_model),
         cmocka_unit_test(cancelling),
         cmocka_unit_test(late_ones_leave),

@@ -1,0 +1,48 @@
+#include "server/schedule/usage.h"
+
+#include <math.h>
+
+#define HALF_NS 10e9          /* after so long half of what was used is forgotten */
+#define ALONE_NS 10000000000u /* nobody else for so long: it is alone */
+
+static uint64_t place_of(uint64_t client)
+{
+    return (client * UINT64_C(0x9E3779B97F4A7C15)) >> 52;
+}
+
+static double decayed(const struct dg_usage_place *p, uint64_t now_ns)
+{
+    return now_ns > p->used_ns ? p->used * exp2(-(double)(now_ns - p->used_ns) / HALF_NS) : p->used;
+}
+
+void dg_usage_come(struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t now_ns)
+{
+    struct dg_usage_place *p = &t->places[place_of(client)];
+    if (t->last != client)
+        t->mixed_ns = now_ns;
+    t->last = client;
+    p->used = decayed(p, now_ns) + (double)cost;
+    p->used_ns = now_ns;
+}
+
+uint64_t dg_usage_of(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns)
+{
+    if (client == DG_NO_CLIENT)
+        return 0;
+    return (uint64_t)decayed(&t->places[place_of(client)], now_ns);
+}
+
+void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost)
+{
+    t->places[place_of(client)].waits += (uint64_t)cost;
+}
+
+bool dg_usage_fits(
+    const struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t room, uint64_t now_ns)
+{
+    bool alone = t->mixed_ns == 0 || now_ns > t->mixed_ns + ALONE_NS;
+    if (client == DG_NO_CLIENT || alone)
+        return true;
+    uint64_t waits = t->places[place_of(client)].waits;
+    return waits == 0 || waits + cost <= room;
+}
