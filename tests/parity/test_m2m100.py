@@ -92,7 +92,7 @@ def test_forced(bundles, name, tmp_path):
         out = run(["score", "--model", str(bundles / name), "--source", str(tmp_path / "source"), "--target", str(tmp_path / "target"),
                    "--tokens", "--json", *languages(case)])
         tokens = json.loads(out)["tokens"]
-        assert [t["piece"] for t in tokens] == case["target"] + ["</s>"]  # the language is no part of it
+        assert [t["token"] for t in tokens] == case["target"] + ["</s>"]  # the language is no part of it
         for i, (token, logprob) in enumerate(zip(tokens, case["logprobs"])):
             assert token["logprob"] == pytest.approx(logprob, abs=TOLERANCE), i
 
@@ -106,7 +106,7 @@ def translate(bundle, case, line, *more):
 @pytest.mark.parametrize("name", MODELS)
 def test_greedy(bundles, name):
     for case in expected(name)["greedy"]:
-        got = translate(bundles / name, case, " ".join(case["source"]), "--tokens")["pieces"].split()
+        got = translate(bundles / name, case, " ".join(case["source"]), "--tokens")["tokens"].split()
         assert got == case["target"]
 
 
@@ -142,7 +142,7 @@ def test_beams_do_not_count_the_language(bundles, tmp_path):
                           "--length-penalty", "1", "--length-penalty-kind", "power", *languages(case)], line + "\n"))
     for one in out["n_best"]:
         (tmp_path / "source").write_text(line + "\n", encoding="utf-8")
-        (tmp_path / "target").write_text(one["pieces"] + "\n", encoding="utf-8")
+        (tmp_path / "target").write_text(one["tokens"] + "\n", encoding="utf-8")
         scored = json.loads(run(["score", "--model", str(bundles / "m2m"), "--tokens", "--json", *languages(case), "--source",
                                  str(tmp_path / "source"), "--target", str(tmp_path / "target")]))
         logprobs = [t["logprob"] for t in scored["tokens"]]
