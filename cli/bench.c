@@ -113,7 +113,7 @@ static int translate(struct bench *b, size_t first, size_t n, uint64_t *tokens, 
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
         const char *s = b->sentences[first + i];
-        rc = dg_job_plan(b->session.translator, s, strlen(s), &b->o.translate, &jobs[i], err);
+        rc = dg_job_encode(b->session.translator, s, strlen(s), &b->o.translate, &jobs[i], err);
     }
     uint64_t from = dg_clock_ns();
     if (!rc)

@@ -62,7 +62,7 @@ static int translate(const struct patient *p, double *seconds, size_t *tokens, s
         struct dg_job *job = NULL;
         struct dg_answers answers;
         uint64_t start = dg_clock_ns();
-        rc = dg_job_plan(p->translator, text, sizeof text - 1, &o, &job, err);
+        rc = dg_job_encode(p->translator, text, sizeof text - 1, &o, &job, err);
         if (rc == DG_OK)
             rc = dg_runner_run(p->runner, &job, 1, NULL, NULL, err);
         if (rc == DG_OK)

@@ -24,7 +24,7 @@ static int plan(struct run *r, size_t i, struct dg_job **job, struct dg_error *e
     dg_extract_text(r->extract, i, &text);
     o.format = text.format;
     o.markup = text.markup;
-    return dg_job_plan(r->session->translator, text.s, text.n, &o, job, err);
+    return dg_job_encode(r->session->translator, text.s, text.n, &o, job, err);
 }
 
 static int keep(struct run *r, size_t i, struct dg_job *job, struct dg_error *err)

@@ -244,7 +244,7 @@ static int translate_line(struct twin *t, const struct dg_translator *tr, struct
     struct dg_translate_options o = {
         .search = {.alpha = -1}, .tokens = !dg_bundle_source_spm(dg_translator_bundle(tr))[0]};
     struct dg_job *job = NULL;
-    int rc = dg_job_plan(tr, line, n, &o, &job, err);
+    int rc = dg_job_encode(tr, line, n, &o, &job, err);
     for (size_t i = 0; i < (rc ? 0 : dg_job_sentences(job)) && !rc; i++) {
         struct dg_sentence s;
         dg_job_sentence(job, i, &s);

@@ -96,7 +96,7 @@ static int translate(const struct trial *t, struct dg_child_report *r, struct dg
     struct dg_answers answers;
     dg_bundle_pair(b, 0, &source, &target);
     snprintf(r->source, sizeof r->source, "%s", dg_sample_sentence(source));
-    int rc = dg_job_plan(t->translator, r->source, strlen(r->source), &o, &job, err);
+    int rc = dg_job_encode(t->translator, r->source, strlen(r->source), &o, &job, err);
     if (!rc)
         rc = dg_runner_run(t->runner, &job, 1, NULL, NULL, err);
     if (!rc)

@@ -89,7 +89,7 @@ static int read_chunk(struct run *r, struct dg_job **jobs, size_t *n, struct dg_
                 r->paths[a < 0 ? 0 : 1], (unsigned long long)(r->n_lines + *n),
                 r->paths[a < 0 ? 1 : 0]);
         const struct dg_text_pair pair = {r->lines[0], r->lines[1], (size_t)a, (size_t)b};
-        rc = dg_job_plan_score(r->session.translator, &pair, &r->o.translate, &jobs[*n], err);
+        rc = dg_job_encode_score(r->session.translator, &pair, &r->o.translate, &jobs[*n], err);
         if (rc) {
             dg_error_prefix(err, "line %llu", (unsigned long long)(r->n_lines + *n + 1));
             return rc;

@@ -167,7 +167,7 @@ static int read_chunk(
         if (rc == DG_EAGAIN || (!rc && !line))
             return 0;
         if (!rc)
-            rc = dg_job_plan(r->session.translator, line, len, &r->o.translate, &jobs[*n], err);
+            rc = dg_job_encode(r->session.translator, line, len, &r->o.translate, &jobs[*n], err);
         if (rc)
             dg_error_prefix(err, "line %llu", (unsigned long long)(r->lines + *n + 1));
         else
@@ -206,7 +206,7 @@ static int translate_document(struct run *r, const char *text, size_t n, struct 
 {
     struct dg_job *job = NULL;
     struct dg_answers a;
-    int rc = dg_job_plan(r->session.translator, text, n, &r->o.translate, &job, err);
+    int rc = dg_job_encode(r->session.translator, text, n, &r->o.translate, &job, err);
     if (!rc)
         rc = dg_runner_run(r->session.runner, &job, 1, NULL, NULL, err);
     if (!rc && r->o.json)

@@ -31,7 +31,7 @@ static int repeat(struct dg_job *j, uint32_t n, struct dg_error *err)
     return 0;
 }
 
-int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
+int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
     uint32_t n, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
     struct dg_translate_options options = *o;
@@ -40,7 +40,7 @@ int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, si
     options.prefix = o->prefix ? o->prefix : "";
     options.alignments = false;
     options.search.n_best = 1;
-    int rc = dg_job_plan(t, text, n_text, &options, &j, err);
+    int rc = dg_job_encode(t, text, n_text, &options, &j, err);
     if (!rc && j->n_sentences != 1)
         rc = dg_error_field(err, j->n_sentences ? DG_ELIMIT : DG_EINVAL, "text", "the text is %s",
             j->n_sentences ? "over the model's limit for one sentence"

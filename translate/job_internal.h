@@ -1,4 +1,4 @@
-/* One text on its way: plan.c and what it calls make its sentences, accept.c takes the engine's
+/* One text on its way: encode.c and what it calls make its sentences, accept.c takes the engine's
  * answers, finish.c and what it calls write the text. One thread at a time per job. */
 #ifndef DG_TRANSLATE_JOB_INTERNAL_H
 #define DG_TRANSLATE_JOB_INTERNAL_H
@@ -109,16 +109,16 @@ struct dg_job {
 /* One more part of bytes begin..end; NULL: no memory. */
 struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err);
 /* Encode s[n] into p's text and tokens; then p->ids = tag? tokens </s>?, from n of these. */
-int dg_part_encode(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
-    struct dg_part *p, struct dg_error *err);
+int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
+    size_t n, struct dg_part *p, struct dg_error *err);
 int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err);
 /* Encode s[n], which the model sees of p, or mark p as copied; DG_EAGAIN: it is over the token
  * limit. */
-int dg_part_plan(
+int dg_part_encode(
     struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err);
 /* All parts of the job's text. */
-int dg_job_plan_sentences(struct dg_job *j, struct dg_error *err);
-/* While planning: may the answer be changed where the source says how? What the user has begun to
+int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err);
+/* While encoding: may the answer be changed where the source says how? What the user has begun to
  * write may not. */
 bool dg_job_answer_is_free(const struct dg_job *j);
 

@@ -152,7 +152,7 @@ static int measure(
     return rc;
 }
 
-static int plan_tokens(const struct dg_translator *t, struct dg_arena *arena, const char *text,
+static int encode_tokens(const struct dg_translator *t, struct dg_arena *arena, const char *text,
     size_t n, struct dg_prefix *p, struct dg_error *err)
 {
     char *s = dg_arena_strndup(arena, text, n), *save = NULL;
@@ -193,7 +193,7 @@ static int encode(const struct dg_translator *t, struct dg_arena *arena, const c
     return rc;
 }
 
-int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const char *text,
+int dg_prefix_encode(const struct dg_translator *t, struct dg_arena *arena, const char *text,
     size_t n, bool tokens, struct dg_prefix *out, struct dg_error *err)
 {
     char word[MAX_WORD + 1];
@@ -203,7 +203,7 @@ int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const 
     if (dg_utf8_check(text, n, &why))
         return dg_error_field(err, DG_EINVAL, FIELD, "%s", why.message);
     if (tokens)
-        return plan_tokens(t, arena, text, n, out, err);
+        return encode_tokens(t, arena, text, n, out, err);
     if (n > DG_ENCODE_BYTES)
         return dg_error_field(err, DG_ELIMIT, FIELD, "%s has %zu bytes, it may have at most %d",
             FIELD, n, DG_ENCODE_BYTES);

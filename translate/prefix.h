@@ -25,7 +25,7 @@ struct dg_prefix {
 /* Text that is not empty; it may end in white space: then its last word is finished, and another
  * one follows. tokens: tokens with white space between instead, all finished. The memory is the
  * arena's. DG_EINVAL names the field target_prefix. */
-int dg_prefix_plan(const struct dg_translator *t, struct dg_arena *arena, const char *text,
+int dg_prefix_encode(const struct dg_translator *t, struct dg_arena *arena, const char *text,
     size_t n, bool tokens, struct dg_prefix *out, struct dg_error *err);
 
 #endif

@@ -2,7 +2,7 @@
  * line, the server and the trainer's validation translate alike by it.
  *
  *   translator (a loaded bundle)
- *     --plan-->    job (sentences as ids)
+ *     --encode-->  job (sentences as ids)
  *     --engine-->  results
  *     --finish-->  text with spans
  *
@@ -52,7 +52,7 @@ struct dg_translate_options {
     bool keep_loops;
     /* what the text's line ends and marks mean; not with `tokens` or `one_sentence` */
     enum dg_format format;
-    /* of HTML and XML: how tags are taken; NULL: as is usual. The caller's until it is planned */
+    /* of HTML and XML: how tags are taken; NULL: as is usual. The caller's until it is encoded */
     const struct dg_markup *markup;
     /* do not split (still split again when over the token limit) */
     bool one_sentence;
@@ -62,7 +62,7 @@ struct dg_translate_options {
     const char *prefix;
     /* token limit of one sentence with </s>; 0 = 512 */
     uint32_t max_source;
-    /* NULL, or asked between sentences with check_arg: is planning worth going on with? Otherwise
+    /* NULL, or asked between sentences with check_arg: is encoding worth going on with? Otherwise
      * it ends with check's error */
     int (*check)(const void *arg, struct dg_error *err);
     const void *check_arg;
@@ -72,8 +72,8 @@ struct dg_translate_options {
  * together. */
 struct dg_job;
 
-/* Normalise, split and encode text[n]. Text without letters plans zero sentences. */
-int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
+/* Normalise, split and encode text[n]. Text without letters has none. */
+int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 /* A job that scores a given translation: one sentence, forced. */
 struct dg_text_pair {
@@ -81,11 +81,11 @@ struct dg_text_pair {
     const char *source, *target;
     size_t n_source, n_target;
 };
-int dg_job_plan_score(const struct dg_translator *t, const struct dg_text_pair *pair,
+int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair *pair,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 /* A job that looks for n different ways to go on behind o->prefix ("" for the first word), each
  * completed by its own search: one sentence, n searches. */
-int dg_job_plan_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
+int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
     uint32_t n, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 void dg_job_free(struct dg_job *j); /* NULL is fine */
 

@@ -48,7 +48,7 @@ static int plan_item(
         rc = dg_json_field_string(body, "body", "target", &o.target, err);
     if (rc == DG_OK && !text)
         rc = dg_error_set(err, DG_EFORMAT, "an item without body.text");
-    return rc == DG_OK ? dg_job_plan(m->translator, text, strlen(text), &o, out, err) : rc;
+    return rc == DG_OK ? dg_job_encode(m->translator, text, strlen(text), &o, out, err) : rc;
 }
 
 static int read_items(struct measure *m, struct dg_error *err)

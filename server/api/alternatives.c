@@ -8,7 +8,8 @@ static int plan(const struct dg_item *item, size_t text, const struct dg_transla
     struct dg_error *err)
 {
     (void)text;
-    return dg_job_plan_alternatives(t, read->s, read->len, item->options.alternatives, o, out, err);
+    return dg_job_encode_alternatives(
+        t, read->s, read->len, item->options.alternatives, o, out, err);
 }
 
 static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)

@@ -9,7 +9,7 @@ static int plan(const struct dg_item *item, size_t text, const struct dg_transla
 {
     const struct dg_text *given = &item->given[text];
     const struct dg_text_pair pair = {read->s, given->s, read->len, given->len};
-    return dg_job_plan_score(t, &pair, o, out, err);
+    return dg_job_encode_score(t, &pair, o, out, err);
 }
 
 static struct dg_json *describe(const struct dg_scored *s)

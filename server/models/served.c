@@ -55,7 +55,7 @@ static int self_test(const struct dg_served *s, const struct dg_replica *r, stru
     struct dg_translate_options options = {.search.alpha = -1, .keep_loops = true};
     struct dg_job *job = NULL;
     struct dg_answers answers;
-    int rc = dg_job_plan(s->translator, SELF_TEST, strlen(SELF_TEST), &options, &job, err);
+    int rc = dg_job_encode(s->translator, SELF_TEST, strlen(SELF_TEST), &options, &job, err);
     for (size_t i = 0; i < (rc == DG_OK ? dg_job_sentences(job) : 0) && rc == DG_OK; i++) {
         struct dg_sentence sentence;
         const struct dg_result *result = NULL;

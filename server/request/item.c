@@ -62,7 +62,7 @@ static int plan_text(const struct dg_item *item, size_t i, struct dg_hop *hop,
     const struct dg_request_kind *kind = item->request->kind;
     const struct dg_translator *t = hop->model->translator;
     return kind->plan ? kind->plan(item, i, t, text, o, &hop->jobs[i], err)
-                      : dg_job_plan(t, text->s, text->len, o, &hop->jobs[i], err);
+                      : dg_job_encode(t, text->s, text->len, o, &hop->jobs[i], err);
 }
 
 static int check_request(const void *request, struct dg_error *err)

@@ -154,7 +154,7 @@ static void test_real_sentences(void **state)
     struct dg_error err = {0};
     struct dg_model *wide;
     if (dg_translator_open("tests/data/en-de", be, 512, &t, &err) ||
-        dg_job_plan(t, text, strlen(text), &(struct dg_translate_options){0}, &job, &err))
+        dg_job_encode(t, text, strlen(text), &(struct dg_translate_options){0}, &job, &err))
         fail_msg("%s", err.message);
     const struct dg_model *stored = dg_translator_model(t);
     struct dg_weights *weights = widened(dg_bundle_weights(dg_translator_bundle(t)));

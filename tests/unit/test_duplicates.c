@@ -55,7 +55,7 @@ static struct asked ask_as(
 {
     struct asked a = {0};
     struct dg_error err = {0};
-    if (dg_job_plan(model->translator, text, strlen(text), o, &a.job, &err) ||
+    if (dg_job_encode(model->translator, text, strlen(text), o, &a.job, &err) ||
         dg_task_open(model, &a.job, 1, &a.task, &err))
         fail_msg("%s", err.message);
     assert_int_equal(a.task->n_entries, 1);

@@ -88,7 +88,7 @@ static char *by_identity(const char *text, enum dg_format format)
     struct dg_job *j = NULL;
     struct dg_answers a;
     struct dg_error err = {0};
-    if (dg_job_plan(translator, text, strlen(text), &o, &j, &err))
+    if (dg_job_encode(translator, text, strlen(text), &o, &j, &err))
         fail_msg("%s: %s", text, err.message);
     for (size_t i = 0; i < dg_job_sentences(j); i++)
         accept_itself(j, i);

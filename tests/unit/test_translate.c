@@ -123,7 +123,7 @@ static struct dg_job *translated(
 {
     struct dg_job *j = NULL;
     struct dg_error err = {0};
-    if (dg_job_plan(translator, text, strlen(text), o, &j, &err) ||
+    if (dg_job_encode(translator, text, strlen(text), o, &j, &err) ||
         dg_runner_run(runner, &j, 1, NULL, NULL, &err) || dg_job_finish(j, a, &err))
         fail_msg("%s", err.message);
     return j;
@@ -257,17 +257,17 @@ static void the_tokenizer_is_given_little_at_once(void **state)
     assert_true(a.flags & DG_FLAG_SPLIT);
     dg_job_free(j);
     assert_int_equal(
-        dg_job_plan_score(translator, &(struct dg_text_pair){text, "x", n, 1}, &o, &j, &err),
+        dg_job_encode_score(translator, &(struct dg_text_pair){text, "x", n, 1}, &o, &j, &err),
         DG_ELIMIT);
     assert_string_equal(err.field, "text");
     dg_error_clear(&err);
     assert_int_equal(
-        dg_job_plan_score(translator, &(struct dg_text_pair){"x", text, 1, n}, &o, &j, &err),
+        dg_job_encode_score(translator, &(struct dg_text_pair){"x", text, 1, n}, &o, &j, &err),
         DG_ELIMIT);
     assert_string_equal(err.field, "translation");
     dg_error_clear(&err);
     o.prefix = text;
-    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), DG_ELIMIT);
+    assert_int_equal(dg_job_encode(translator, "x", 1, &o, &j, &err), DG_ELIMIT);
     assert_string_equal(err.field, "target_prefix");
     free(text);
 }
@@ -316,7 +316,7 @@ static void unknown_below_the_best_is_no_flag(void **state)
     struct dg_answers a;
     struct dg_error err = {0};
     struct dg_sentence s;
-    assert_int_equal(dg_job_plan(translator, "The boat.", 9, &o, &j, &err), 0);
+    assert_int_equal(dg_job_encode(translator, "The boat.", 9, &o, &j, &err), 0);
     dg_job_sentence(j, 0, &s);
     int32_t unknown[] = {
         dg_tokenizer_unk(dg_translator_source(translator)), s.source[s.n_source - 1]};
@@ -494,19 +494,19 @@ static void bad_input_is_named(void **state)
     struct dg_job *j = NULL;
     struct dg_error err = {0};
     struct dg_translate_options o = {.search = {.alpha = -1}};
-    assert_int_equal(dg_job_plan(translator, "a\xFFz", 3, &o, &j, &err), DG_EINVAL);
+    assert_int_equal(dg_job_encode(translator, "a\xFFz", 3, &o, &j, &err), DG_EINVAL);
     assert_string_equal(err.field, "text");
     dg_error_clear(&err);
     o.source = "fr";
-    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), DG_EINVAL);
+    assert_int_equal(dg_job_encode(translator, "x", 1, &o, &j, &err), DG_EINVAL);
     assert_string_equal(err.field, "source");
     dg_error_clear(&err);
     o.source = "EN";
     o.target = "zz";
-    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), DG_EINVAL);
+    assert_int_equal(dg_job_encode(translator, "x", 1, &o, &j, &err), DG_EINVAL);
     assert_string_equal(err.field, "target");
     o.target = "De";
-    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, NULL), 0);
+    assert_int_equal(dg_job_encode(translator, "x", 1, &o, &j, NULL), 0);
     dg_job_free(j);
 }
 
@@ -519,14 +519,14 @@ static void impossible_target_is_named(void **state)
     struct dg_error err = {0};
     struct dg_job *j = NULL;
     assert_int_equal(
-        dg_job_plan_score(translator, &(struct dg_text_pair){"x", "y", 1, 1}, &o, &j, &err), 0);
+        dg_job_encode_score(translator, &(struct dg_text_pair){"x", "y", 1, 1}, &o, &j, &err), 0);
     assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINVAL);
     assert_string_equal(err.field, "translation");
     assert_string_equal(
         err.message, "translation contains a token that this model cannot generate");
     dg_job_free(j);
     dg_error_clear(&err);
-    assert_int_equal(dg_job_plan(translator, "x", 1, &o, &j, &err), 0);
+    assert_int_equal(dg_job_encode(translator, "x", 1, &o, &j, &err), 0);
     assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINTERNAL);
     dg_job_free(j);
 }
@@ -555,7 +555,7 @@ static void score_equals_search(void **state)
     free(tokens);
     struct dg_job *j = translated(pieces.data, &o, &a), *scored = NULL;
     const struct dg_text_pair pair = {pieces.data, a.best[0].text, pieces.len, a.best[0].len};
-    if (dg_job_plan_score(translator, &pair, &o, &scored, &err) ||
+    if (dg_job_encode_score(translator, &pair, &o, &scored, &err) ||
         dg_runner_run(runner, &scored, 1, NULL, NULL, &err) ||
         dg_job_finish_score(scored, &s, &err))
         fail_msg("%s", err.message);
@@ -580,8 +580,8 @@ static void read_pieces(
     struct dg_sentence s;
     struct dg_job *j;
     const struct dg_text_pair pair = {source, target, strlen(source), target ? strlen(target) : 0};
-    int rc = target ? dg_job_plan_score(translator, &pair, &o, &j, &err)
-                    : dg_job_plan(translator, source, strlen(source), &o, &j, &err);
+    int rc = target ? dg_job_encode_score(translator, &pair, &o, &j, &err)
+                    : dg_job_encode(translator, source, strlen(source), &o, &j, &err);
     if (rc)
         fail_msg("%s", err.message);
     dg_job_sentence(j, 0, &s);

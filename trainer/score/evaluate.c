@@ -211,7 +211,7 @@ static int score_slice(const struct model *m, const struct dg_evaluate_text *o, 
     for (size_t i = 0; i < n && !rc; i++) {
         const struct dg_text_pair pair = {
             source[i].text, target[i].text, source[i].len, target[i].len};
-        rc = dg_job_plan_score(m->translator, &pair, &options, &x->jobs[i], err);
+        rc = dg_job_encode_score(m->translator, &pair, &options, &x->jobs[i], err);
         if (rc)
             dg_error_prefix(err, "%s line %zu", o->source, first + i + 1);
     }
@@ -237,7 +237,8 @@ static int translate_slice(const struct model *m, const struct dg_evaluate_text 
     size_t every = o->samples ? (x->n + o->samples - 1) / o->samples : 0;
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++)
-        rc = dg_job_plan(m->translator, source[i].text, source[i].len, &options, &x->jobs[i], err);
+        rc =
+            dg_job_encode(m->translator, source[i].text, source[i].len, &options, &x->jobs[i], err);
     if (!rc)
         rc = dg_runner_run(m->runner, x->jobs, n, NULL, NULL, err);
     for (size_t i = 0; i < n && !rc; i++) {

@@ -70,8 +70,8 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
     options.one_sentence = true;
     options.alignments = false;
     const struct dg_text_pair pair = {source, target, strlen(source), target ? strlen(target) : 0};
-    int rc = target ? dg_job_plan_score(t, &pair, &options, &job, err)
-                    : dg_job_plan(t, source, strlen(source), &options, &job, err);
+    int rc = target ? dg_job_encode_score(t, &pair, &options, &job, err)
+                    : dg_job_encode(t, source, strlen(source), &options, &job, err);
     if (!rc && dg_job_sentences(job) != 1)
         rc = dg_error_field(err, dg_job_sentences(job) ? DG_ELIMIT : DG_EINVAL, "text",
             "the text is %s",

@@ -73,7 +73,7 @@ struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct d
 }
 
 /* Tokens with white space between: one part, ids looked up. */
-static int plan_tokens(struct dg_job *j, struct dg_error *err)
+static int encode_tokens(struct dg_job *j, struct dg_error *err)
 {
     struct dg_part *p = dg_part_new(j, 0, j->len, err);
     if (!p)
@@ -124,13 +124,13 @@ static int check_text(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
-static int plan_prefix(struct dg_job *j, const char *text, struct dg_error *err)
+static int encode_prefix(struct dg_job *j, const char *text, struct dg_error *err)
 {
     uint32_t in, out;
     if (!j->n_sentences)
         return 0; /* nothing is translated: there is nothing to begin */
     int rc =
-        dg_prefix_plan(j->t, &j->arena, text, strlen(text), j->options.tokens, &j->prefix, err);
+        dg_prefix_encode(j->t, &j->arena, text, strlen(text), j->options.tokens, &j->prefix, err);
     if (rc)
         return rc;
     dg_job_cost(j, 0, &in, &out);
@@ -141,7 +141,7 @@ static int plan_prefix(struct dg_job *j, const char *text, struct dg_error *err)
 }
 
 /* All of the text is one part that stays as it is. */
-static int plan_same_language(struct dg_job *j, struct dg_error *err)
+static int encode_same_language(struct dg_job *j, struct dg_error *err)
 {
     struct dg_part *p = dg_part_new(j, 0, j->len, err);
     if (!p)
@@ -165,20 +165,20 @@ static int frame_target(struct dg_job *j, const int32_t *ids, uint32_t n, struct
     return 0;
 }
 
-int dg_job_plan(const struct dg_translator *t, const char *text, size_t n,
+int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
     struct dg_job *j = NULL;
     int rc = check_text(t, text, n, o->tokens, "text", err);
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
-    rc = o->same_language ? plan_same_language(j, err)
-         : o->tokens      ? plan_tokens(j, err)
-                          : dg_job_plan_sentences(j, err);
+    rc = o->same_language ? encode_same_language(j, err)
+         : o->tokens      ? encode_tokens(j, err)
+                          : dg_job_encode_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (!rc && o->prefix && o->prefix[0])
-        rc = plan_prefix(j, o->prefix, err);
+        rc = encode_prefix(j, o->prefix, err);
     if (!rc)
         rc = frame_target(j, j->prefix.ids, j->prefix.n, err);
     j->options.prefix = NULL; /* the caller's, and read by now */
@@ -203,7 +203,7 @@ static int check_bytes(
 }
 
 /* The target's ids with </s>. */
-static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg_error *err)
+static int encode_forced(struct dg_job *j, const char *target, size_t n, struct dg_error *err)
 {
     struct dg_part p = {0};
     size_t most;
@@ -221,7 +221,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
             j->forced[j->n_forced++] = id;
         }
     } else {
-        int rc = dg_part_encode(j, j->t->target, target, n, &p, err);
+        int rc = dg_part_tokenize(j, j->t->target, target, n, &p, err);
         if (rc)
             return rc;
         most = p.n_tokens + 1;
@@ -238,7 +238,7 @@ static int plan_forced(struct dg_job *j, const char *target, size_t n, struct dg
     return 0;
 }
 
-int dg_job_plan_score(const struct dg_translator *t, const struct dg_text_pair *pair,
+int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair *pair,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
     const char *source = pair->source;
@@ -254,10 +254,10 @@ int dg_job_plan_score(const struct dg_translator *t, const struct dg_text_pair *
     if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
         return rc;
     if (o->tokens) {
-        rc = plan_tokens(j, err);
+        rc = encode_tokens(j, err);
     } else {
         struct dg_part *p = dg_part_new(j, 0, n_source, err);
-        rc = p ? dg_part_encode(j, t->source, source, n_source, p, err) : DG_ENOMEM;
+        rc = p ? dg_part_tokenize(j, t->source, source, n_source, p, err) : DG_ENOMEM;
         if (!rc)
             rc = dg_part_frame(j, p, p->n_tokens, err);
         if (!rc && p->n_ids > j->options.max_source)
@@ -265,7 +265,7 @@ int dg_job_plan_score(const struct dg_translator *t, const struct dg_text_pair *
                 p->n_ids, j->options.max_source);
     }
     if (!rc)
-        rc = plan_forced(j, pair->target, pair->n_target, err);
+        rc = encode_forced(j, pair->target, pair->n_target, err);
     if (!rc)
         rc = frame_target(j, j->forced, j->n_forced, err);
     if (!rc)

@@ -41,8 +41,8 @@ static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error 
     return rc;
 }
 
-int dg_part_encode(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
-    struct dg_part *p, struct dg_error *err)
+int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
+    size_t n, struct dg_part *p, struct dg_error *err)
 {
     char *nfc = NULL;
     struct dg_token *tokens = NULL;
@@ -87,7 +87,8 @@ static bool has_words(const struct dg_part *p, const char *s, size_t n)
     return dg_utf8_has_letter(s + at, n - at);
 }
 
-int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
+int dg_part_encode(
+    struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
     uint32_t frame = (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) +
                      (dg_model_config(j->t->model)->source_eos ? 1 : 0);
@@ -99,7 +100,7 @@ int dg_part_plan(struct dg_job *j, struct dg_part *p, const char *s, size_t n, s
         return DG_EAGAIN;
     p->capitals = dg_job_answer_is_free(j) && dg_letter_case_is_capitals(s, n) &&
                   dg_bundle_capitals_as_words(j->t->bundle);
-    int rc = dg_part_encode(j, j->t->source, s, n, p, err);
+    int rc = dg_part_tokenize(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;
     if (p->n_tokens + frame > j->options.max_source)

@@ -54,7 +54,7 @@ static struct dg_part *part_of(
 
 /* Add begin..end of f as one sentence, or as several when it is over the token limit. A loop over a
  * stack of spans instead of recursion: the left part first, so that parts stay in order. */
-static int plan_span(
+static int encode_span(
     struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
 {
     struct dg_span stack[64] = {{begin, end}};
@@ -67,8 +67,8 @@ static int plan_span(
         struct dg_part *p = part_of(j, f, at, err);
         if (!p)
             return DG_ENOMEM;
-        int rc = p->shown ? dg_part_plan(j, p, p->shown, p->shown_len, err)
-                          : dg_part_plan(j, p, j->text + p->begin, p->end - p->begin, err);
+        int rc = p->shown ? dg_part_encode(j, p, p->shown, p->shown_len, err)
+                          : dg_part_encode(j, p, j->text + p->begin, p->end - p->begin, err);
         if (!rc)
             continue;
         if (rc != DG_EAGAIN)
@@ -115,7 +115,7 @@ static struct dg_span with_whole_marks(const struct running *f, struct dg_span a
 }
 
 /* The sentences of bytes begin .. end of f. */
-static int plan_running(
+static int encode_running(
     struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
 {
     struct dg_span *spans = NULL;
@@ -128,7 +128,7 @@ static int plan_running(
         struct dg_span whole = spans[i++];
         for (; i < n && spans[i].begin < whole.end; i++) /* two sentences in one `code` are one */
             whole.end = spans[i].end;
-        rc = plan_span(j, f, whole.begin, whole.end, err);
+        rc = encode_span(j, f, whole.begin, whole.end, err);
     }
     free(spans);
     return rc;
@@ -144,7 +144,7 @@ static struct dg_span trim(const char *s, struct dg_span at)
     return at;
 }
 
-static int plan_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
+static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
     int rc = dg_document_open_markup(j->text, j->len, format, j->options.markup, &document, err);
@@ -156,9 +156,9 @@ static int plan_document(struct dg_job *j, enum dg_format format, struct dg_erro
         struct dg_span at = {u->at, u->end};
         if (j->options.one_sentence) {
             at = trim(f.text, at);
-            rc = plan_span(j, &f, at.begin, at.end, err);
+            rc = encode_span(j, &f, at.begin, at.end, err);
         } else {
-            rc = plan_running(j, &f, at.begin, at.end, err);
+            rc = encode_running(j, &f, at.begin, at.end, err);
         }
     }
     for (size_t i = 0; i < j->n_parts && document.is_markup; i++)
@@ -223,24 +223,25 @@ static int check_order(const struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-static int plan_running_text(struct dg_job *j, struct dg_error *err)
+static int encode_running_text(struct dg_job *j, struct dg_error *err)
 {
     const struct running text = {j->text, NULL, NULL};
     struct dg_span at = {0, j->len};
     if (!j->options.one_sentence)
-        return plan_running(j, &text, at.begin, at.end, err);
+        return encode_running(j, &text, at.begin, at.end, err);
     at = trim(j->text, at);
-    return plan_span(j, &text, at.begin, at.end, err);
+    return encode_span(j, &text, at.begin, at.end, err);
 }
 
-int dg_job_plan_sentences(struct dg_job *j, struct dg_error *err)
+int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err)
 {
     enum dg_format format = j->options.one_sentence ? DG_FORMAT_TEXT : j->options.format;
     if (!dg_utf8_has_letter(j->text, j->len))
         return 0;
     /* A plain answer that the user has begun to write has nothing put into it. */
-    int rc = format == DG_FORMAT_TEXT && !dg_job_answer_is_free(j) ? plan_running_text(j, err)
-                                                                   : plan_document(j, format, err);
+    int rc = format == DG_FORMAT_TEXT && !dg_job_answer_is_free(j)
+                 ? encode_running_text(j, err)
+                 : encode_document(j, format, err);
     if (!rc)
         rc = set_inner_apart(j, err);
     return rc ? rc : check_order(j, err);
