@@ -11,10 +11,29 @@ enum { LEAST_BYTES = 5 };  /* of a word: shorter ones are of many languages */
 enum { CONFIDENCE = 90 };  /* that it is of the source's language, in percent */
 enum { MOST_WORDS = 256 }; /* of the answer: what comes after is not looked at */
 
+/* The word in lower case. Letters of ASCII need no locale but for I, which is another letter's
+ * capital in some languages. False: no memory. */
+static bool lower(const char *language, const char *word, size_t n, struct dg_buffer *out)
+{
+    bool plain = true;
+    for (size_t i = 0; i < n; i++)
+        plain = plain && (unsigned char)word[i] < 0x80 && word[i] != 'I';
+    dg_buffer_reset(out);
+    if (!plain)
+        return !dg_letter_case_lower(language, word, n, out, NULL) && !out->failed;
+    dg_buffer_add(out, word, n);
+    for (size_t i = 0; i < n && !out->failed; i++)
+        if (word[i] >= 'A' && word[i] <= 'Z')
+            out->data[i] = (char)(word[i] + 'a' - 'A');
+    return !out->failed;
+}
+
 /* Is the word d[n] one of s[len], written just so? */
 static bool has_word(const char *s, size_t len, const char *d, size_t n)
 {
     bool alone;
+    if (!memmem(s, len, d, n)) /* nearly always, and soon known */
+        return false;
     for (size_t begin, end = 0; (end = dg_word_next(s, len, end, &begin, &alone)) > 0;)
         if (alone && end - begin == n && memcmp(s + begin, d, n) == 0)
             return true;
@@ -41,10 +60,8 @@ bool dg_copied_word(const char *source_language, const char *target_language, co
          words++) {
         if (!alone || end - begin < LEAST_BYTES)
             continue;
-        dg_buffer_reset(&small);
         /* Without memory nothing is found: a flag is no answer. */
-        if (dg_letter_case_lower(target_language, t + begin, end - begin, &small, NULL) ||
-            small.failed)
+        if (!lower(target_language, t + begin, end - begin, &small))
             break;
         found = has_word(s, n, small.data, small.len) &&
                 is_foreign(source_language, target_language, small.data, small.len);

@@ -14,6 +14,7 @@ enum {
     MAX_CANDIDATES = 256, /* languages; those beyond are not looked at */
     MAX_SCRIPT_BYTES = 1000,
     MAX_SCRIPTS = 16,
+    MAX_CODE = 24,       /* bytes of a language code whose script is kept */
     FOREIGN_LETTERS = 6, /* fewer may be a symbol or a unit */
     DOUBT_WORDS = 3,
 };
@@ -59,7 +60,7 @@ static UScriptCode main_script(const char *s, size_t n, size_t *letters)
 }
 
 /* ICU's locale data say; a language that it does not know may have any script. */
-static bool written_in(const char *language, UScriptCode script)
+static bool has_script(const char *language, UScriptCode script)
 {
     UScriptCode scripts[MAX_SCRIPTS];
     UErrorCode status = U_ZERO_ERROR;
@@ -70,6 +71,26 @@ static bool written_in(const char *language, UScriptCode script)
         if (scripts[i] == script)
             return true;
     return false;
+}
+
+/* has_script, which asks for a locale each time: a thread's last answer is kept, because sentence
+ * after sentence is in the same language. */
+static bool written_in(const char *language, UScriptCode script)
+{
+    static _Thread_local struct {
+        char language[MAX_CODE];
+        UScriptCode script;
+        bool answer;
+    } last;
+    const size_t n = strlen(language);
+    if (n == 0 || n >= sizeof last.language)
+        return has_script(language, script);
+    if (strcmp(language, last.language) != 0 || script != last.script) {
+        memcpy(last.language, language, n + 1);
+        last.script = script;
+        last.answer = has_script(language, script);
+    }
+    return last.answer;
 }
 
 /* Of the model's languages; n: it is not among them. */
