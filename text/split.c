@@ -7,8 +7,8 @@
 #include "text/boundary.h"
 #include "text/bullet.h"
 #include "text/scan.h"
+#include "text/sentence_breaks.h"
 
-#include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
 #include <ctype.h>
@@ -161,12 +161,9 @@ int dg_split_sentences(const char *text, size_t n, const char *lang, struct dg_s
     if (n > INT32_MAX)
         return dg_error_set(err, DG_ELIMIT, "text of %zu bytes is too long to split", n);
     make_locale(lang, locale);
-    UErrorCode status = U_ZERO_ERROR;
-    s.breaks = ubrk_open(UBRK_SENTENCE, locale, NULL, 0, &status);
-    if (U_FAILURE(status))
-        return dg_error_set(err, DG_EINTERNAL, "no sentence rules of ICU: %s", u_errorName(status));
-    int rc = split_lines(&s, n, err);
-    ubrk_close(s.breaks);
+    int rc = dg_sentence_breaks(locale, &s.breaks, err);
+    if (rc == DG_OK)
+        rc = split_lines(&s, n, err);
     if (rc != DG_OK) {
         free(s.spans);
         return rc;
