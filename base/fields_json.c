@@ -68,13 +68,13 @@ static int find_key(const struct dg_field *f, const char *where, const struct dg
     bool now = dg_json_get(o, f->name) != NULL;
     bool before = f->old && dg_json_get(o, f->old) != NULL;
     *key = now ? f->name : before ? f->old : NULL;
+    if (*key ? !(now && before) : !(f->flags & DG_FIELD_REQUIRED))
+        return DG_OK; /* before the name is written: most fields are not there */
     full_name(name, where, f->name);
-    if (now && before)
+    if (*key)
         return dg_error_field(
             err, DG_EINVAL, name, "%s and %s are the same field: give one", name, f->old);
-    if (!*key && (f->flags & DG_FIELD_REQUIRED))
-        return dg_error_field(err, DG_EINVAL, name, "%s is missing", name);
-    return DG_OK;
+    return dg_error_field(err, DG_EINVAL, name, "%s is missing", name);
 }
 
 static int check_keys(
