@@ -10,6 +10,8 @@
 #define RING_BYTES (256u << 10)
 #define WRITE_BYTES 4096 /* PIPE_BUF: what is written at once is not mixed with others' lines */
 #define STOP_S 1
+#define REST_NS 2000000 /* after a write: lines that come meanwhile are written together */
+#define HURRY_BYTES (RING_BYTES / 2)
 
 enum state { DIRECT, RUNNING, STOPPING, ENDED, STUCK };
 
@@ -20,9 +22,10 @@ static struct {
     enum state state;
     char bytes[RING_BYTES];
     size_t at, n; /* of the bytes that wait */
+    bool idle;    /* the thread sleeps until a line comes */
     uint64_t dropped, told;
     size_t (*tell)(char line[DG_LOG_LINE], uint64_t dropped);
-} ring = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER};
+} ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void write_all(const char *s, size_t n)
 {
@@ -57,14 +60,30 @@ static size_t take_lines(char *to)
     return n;
 }
 
+/* So that a line for each of many requests does not wake a thread for each. Lock held. */
+static void rest(void)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += REST_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (ring.state == RUNNING && ring.n < HURRY_BYTES && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&ring.filled, &ring.lock, &until);
+}
+
 static void *write_lines(void *arg)
 {
     char chunk[WRITE_BYTES];
     (void)arg;
     pthread_mutex_lock(&ring.lock);
     for (;;) {
-        while (ring.n == 0 && ring.state == RUNNING)
+        while (ring.n == 0 && ring.state == RUNNING) {
+            ring.idle = true;
             pthread_cond_wait(&ring.filled, &ring.lock);
+        }
+        ring.idle = false;
         if (ring.n == 0 && ring.told == ring.dropped)
             break;
         size_t n = take_lines(chunk);
@@ -76,6 +95,7 @@ static void *write_lines(void *arg)
         if (lost > 0)
             write_all(chunk, ring.tell(chunk, lost));
         pthread_mutex_lock(&ring.lock);
+        rest();
     }
     ring.state = ENDED;
     pthread_cond_signal(&ring.ended);
@@ -91,6 +111,7 @@ int dg_log_ring_start(
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&ring.ended, &monotonic);
+    pthread_cond_init(&ring.filled, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_lock(&ring.lock);
     ring.state = RUNNING;
@@ -138,7 +159,8 @@ void dg_log_ring_put(const char *line, size_t n)
         memcpy(ring.bytes + to, line, first);
         memcpy(ring.bytes, line + first, n - first);
         ring.n += n;
-        pthread_cond_signal(&ring.filled);
+        if (ring.idle || ring.n >= HURRY_BYTES)
+            pthread_cond_signal(&ring.filled);
     }
     pthread_mutex_unlock(&ring.lock);
 }
