@@ -135,17 +135,17 @@ struct dg_adam {
     float *ema;
 };
 
-/* The output layer, logits = x w^T, with struct dg_loss and its backward in one. */
+/* The output layer, logits = x w^T + bias, with struct dg_loss and its backward in one. */
 struct dg_output {
-    /* [V,D], trainable */
-    const struct dg_weight *w;
+    /* [V,D], [V] or NULL; trainable */
+    const struct dg_weight *w, *bias;
     /* [M] host */
     const int32_t *target;
     float epsilon, scale;
     /* [M,D], written, or none: the sums alone are wanted */
     struct dg_rows dx;
-    /* [V,D] */
-    struct dg_weight *dw;
+    /* [V,D], [V] or NULL */
+    struct dg_weight *dw, *dbias;
 };
 
 enum {

@@ -47,11 +47,11 @@ struct dg_bf16_gemm {
     bool add; /* y += instead of y = */
 };
 
-/* Two rows of a softmax, e = exp(x - from), rounded for both products that a trainer's loss takes
- * them into. */
+/* Two rows of a softmax, e = exp(x + bias - from), rounded for both products that a trainer's loss
+ * takes them into. Of -inf it is 0. */
 struct dg_bf16_exps {
-    /* [n] */
-    const float *x[2];
+    /* [n]; bias NULL: none */
+    const float *x[2], *bias;
     size_t n;
     float from[2];
     /* [n up to the next multiple of 32] each, zero from n on; NULL: neither these nor pairs */
@@ -59,7 +59,7 @@ struct dg_bf16_exps {
     /* as of dg_cpu_bf16.pair */
     uint16_t *pairs;
     size_t apart;
-    /* out: of e before it is rounded; the largest x, unless one is no number */
+    /* out: of e before it is rounded; the largest x + bias, unless one is no number */
     float sum[2], most[2];
 };
 

@@ -49,6 +49,7 @@ static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart
  * processor, which knows what becomes of numbers too large or too small. */
 static inline vec exp_of(vec x)
 {
+    x = _mm512_max_ps(_mm512_set1_ps(-200), x); /* -inf would become no number; a NaN stays one */
     const vec n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504088896341f)), 8);
     vec r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
     r = _mm512_fnmadd_ps(n, _mm512_set1_ps(-2.12194440e-4f), r);
@@ -66,8 +67,10 @@ static inline vec exp_of(vec x)
 static inline vec exps_16(const struct dg_bf16_exps *e, size_t r, size_t i, vec *sum, vec *most)
 {
     const vec_mask some = i < e->n ? first_lanes(e->n - i) : 0;
-    const vec x = v_load_part(e->x[r] + i, some),
-              y = _mm512_maskz_mov_ps(some, exp_of(_mm512_sub_ps(x, _mm512_set1_ps(e->from[r]))));
+    vec x = v_load_part(e->x[r] + i, some);
+    if (e->bias)
+        x = _mm512_add_ps(x, v_load_part(e->bias + i, some));
+    const vec y = _mm512_maskz_mov_ps(some, exp_of(_mm512_sub_ps(x, _mm512_set1_ps(e->from[r]))));
     *sum = _mm512_add_ps(*sum, y);
     *most = _mm512_mask_max_ps(*most, some, *most, x);
     return y;

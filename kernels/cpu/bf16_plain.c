@@ -90,15 +90,15 @@ static void exps(struct dg_bf16_exps *e)
         e->sum[r] = 0;
         e->most[r] = -INFINITY;
         for (size_t i = 0; i < (e->n + 31) / 32 * 32; i++) {
-            const float x = i < e->n ? expf(e->x[r][i] - e->from[r]) : 0;
-            e->sum[r] += x;
-            if (i < e->n && e->x[r][i] > e->most[r])
-                e->most[r] = e->x[r][i];
+            const float x = i < e->n ? e->x[r][i] + (e->bias ? e->bias[i] : 0) : -INFINITY,
+                        y = expf(x - e->from[r]);
+            e->sum[r] += y;
+            e->most[r] = x > e->most[r] ? x : e->most[r];
             if (!e->rows[r])
                 continue;
-            e->rows[r][i] = nearest(x);
+            e->rows[r][i] = nearest(y);
             if (i < (e->n + PANEL - 1) / PANEL * PANEL)
-                e->pairs[i / PANEL * e->apart + i % PANEL * 2 + r] = nearest(x);
+                e->pairs[i / PANEL * e->apart + i % PANEL * 2 + r] = nearest(y);
         }
     }
 }

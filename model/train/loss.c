@@ -37,15 +37,17 @@ static void by_chunks(struct dg_tape *t, const struct dg_params *w, struct dg_pa
 int dg_loss_output(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_objective *o, struct dg_rows x, struct dg_loss_sums *sums, struct dg_error *err)
 {
-    if (!t->train->ops->output || w->out_b) {
+    if (!t->train->ops->output) {
         by_chunks(t, w, grads, o, x, sums);
         return 0;
     }
     const struct dg_output op = {.w = w->out_w,
+        .bias = w->out_b,
         .target = t->labels,
         .epsilon = o->epsilon,
         .scale = o->scale,
         .dx = grads ? t->scratch.dx : (struct dg_rows){0},
-        .dw = grads ? grads->out_w : NULL};
+        .dw = grads ? grads->out_w : NULL,
+        .dbias = grads ? grads->out_b : NULL};
     return t->train->ops->output(t->train, &op, x, t->target.M, sums, err);
 }

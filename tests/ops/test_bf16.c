@@ -336,10 +336,11 @@ static void test_turned(void **state)
 
 enum { EXPS_MOST = 70, EXPS_APART = 40 };
 
-static void check_exps_of(const struct path *path, const float *x, size_t n)
+static void check_exps_of(const struct path *path, const float *x, const float *bias, size_t n)
 {
     uint16_t rows[2][EXPS_MOST + 32], pairs[(EXPS_MOST + 15) / 16 * EXPS_APART];
     struct dg_bf16_exps e = {.x = {x, x + EXPS_MOST},
+        .bias = bias,
         .n = n,
         .from = {-3, 7},
         .rows = {rows[0], rows[1]},
@@ -352,11 +353,12 @@ static void check_exps_of(const struct path *path, const float *x, size_t n)
         double sum = 0;
         float most = -INFINITY;
         for (size_t i = 0; i < (n + 31) / 32 * 32; i++) {
-            const double y = i < n ? exp((double)(e.x[r][i] - e.from[r])) : 0,
+            const float x_i = i < n ? e.x[r][i] + (bias ? bias[i] : 0) : -INFINITY;
+            const double y = exp((double)(x_i - e.from[r])),
                          got = (double)dg_bf16_to_f32(rows[r][i]);
             assert_true(fabs(got - y) <= 0x1.01p-8 * y);
             sum += y;
-            most = i < n && e.x[r][i] > most ? e.x[r][i] : most;
+            most = x_i > most ? x_i : most;
         }
         assert_int_equal(rows[r][(n + 31) / 32 * 32], 0xAAAA);
         for (size_t i = 0; i < (n + 15) / 16 * 16; i++)
@@ -374,7 +376,11 @@ static void check_exps(const struct path *path)
     for (size_t i = 0; i < 2 * (size_t)EXPS_MOST; i++)
         x[i] *= 20;
     for (size_t n = 1; n <= EXPS_MOST; n++)
-        check_exps_of(path, x, n);
+        check_exps_of(path, x, NULL, n);
+    float *bias = ops_floats(EXPS_MOST, 10);
+    bias[0] = bias[40] = -INFINITY;
+    check_exps_of(path, x, bias, EXPS_MOST);
+    free(bias);
     x[3] = NAN;
     struct dg_bf16_exps e = {.x = {x, x + EXPS_MOST}, .n = EXPS_MOST};
     path->bf16->exps(&e);

@@ -1,6 +1,7 @@
 /* The output layer of training in bf16, product, softmax, loss and gradients in one, against the
  * formulas in double over operands as they are rounded: sizes on either side of every block's edge,
- * rows whose logits rise far above those of the first block, rows without a gradient. */
+ * with and without a bias, pieces that cannot come, rows whose logits rise far
+ * above those of the first block, rows without a gradient. */
 #ifdef __x86_64__
 #define DG_X86 /* as kernels/ is built there */
 #endif
@@ -37,6 +38,7 @@ struct problem {
     size_t M, V, D, ldx;
     float epsilon, scale;
     float *x, *w, *dx, *dw, *dw_before;
+    float *bias, *dbias; /* [V] or NULL */
     int32_t *target;
 };
 
@@ -57,8 +59,23 @@ static struct problem problem_new(size_t M, size_t V, size_t D, float epsilon)
     return p;
 }
 
+/* Some pieces that are nobody's target cannot come. */
+static void give_bias(struct problem *p, bool gaps)
+{
+    p->bias = ops_floats(p->V, 5);
+    p->dbias = ops_floats(p->V, 6);
+    for (size_t v = 0; gaps && v < p->V; v += 1 + v % 7) {
+        bool wanted = false;
+        for (size_t m = 0; m < p->M; m++)
+            wanted |= (size_t)p->target[m] == v;
+        if (!wanted)
+            p->bias[v] = -INFINITY;
+    }
+}
+
 static void problem_free(struct problem *p)
 {
+    free(p->bias), free(p->dbias);
     free(p->x), free(p->w), free(p->dx), free(p->dw), free(p->dw_before), free(p->target);
 }
 
@@ -72,14 +89,29 @@ static struct dg_loss_sums run(const struct way *way, const struct problem *p, b
         .x = p->x,
         .ldx = p->ldx,
         .w = p->w,
+        .bias = p->bias,
         .target = p->target,
         .epsilon = p->epsilon,
         .scale = p->scale,
         .dx = gradients ? p->dx : NULL,
         .dw = gradients ? p->dw : NULL,
+        .dbias = gradients ? p->dbias : NULL,
         .lddx = p->ldx};
     assert_int_equal(dg_output_bf16_run(way->output, &rows, &sums, &err), 0);
     return sums;
+}
+
+static bool possible(const struct problem *p, size_t v)
+{
+    return !p->bias || !isinf(p->bias[v]);
+}
+
+static double n_possible(const struct problem *p)
+{
+    double n = 0;
+    for (size_t v = 0; v < p->V; v++)
+        n += possible(p, v);
+    return n;
 }
 
 static double rounded(float x)
@@ -97,13 +129,14 @@ struct expected {
 static void expect_row(const struct problem *p, size_t m, struct expected *e)
 {
     double most = -INFINITY, sum = 0, z = 0;
+    const double n = n_possible(p);
     const size_t target = (size_t)p->target[m];
     for (size_t v = 0; v < p->V; v++) {
-        double dot = 0;
+        double dot = p->bias ? (double)p->bias[v] : 0;
         for (size_t d = 0; d < p->D; d++)
             dot += rounded(p->x[m * p->ldx + d]) * rounded(p->w[v * p->D + d]);
         e->logits[v] = dot;
-        sum += dot;
+        sum += possible(p, v) ? dot : 0;
         most = dot > most ? dot : most;
     }
     for (size_t v = 0; v < p->V; v++)
@@ -111,12 +144,12 @@ static void expect_row(const struct problem *p, size_t m, struct expected *e)
     const double log_z = most + log(z);
     e->correct = e->logits[target] >= most - 1e-5 * (fabs(most) + 1);
     e->nll = log_z - e->logits[target];
-    e->smoothed = log_z - (1 - (double)p->epsilon) * e->logits[target] -
-                  (double)p->epsilon / (double)p->V * sum;
+    e->smoothed =
+        log_z - (1 - (double)p->epsilon) * e->logits[target] - (double)p->epsilon / n * sum;
     for (size_t v = 0; v < p->V; v++)
-        e->logits[v] =
-            (double)p->scale * (exp(e->logits[v] - log_z) - (double)p->epsilon / (double)p->V -
-                                   (v == target ? 1 - (double)p->epsilon : 0));
+        e->logits[v] = (double)p->scale *
+                       (exp(e->logits[v] - log_z) - (possible(p, v) ? (double)p->epsilon / n : 0) -
+                           (v == target ? 1 - (double)p->epsilon : 0));
 }
 
 /* Two roundings, of e and of a weight or a x: 2^-8 each of the softmax's share; and what fp32
@@ -128,7 +161,7 @@ static double tolerance(double share, double all)
 
 static void check_dx(const struct way *way, const struct problem *p, size_t m, const double *g)
 {
-    const double b = (double)p->scale * (double)p->epsilon / (double)p->V;
+    const double b = (double)p->scale * (double)p->epsilon / n_possible(p);
     for (size_t d = 0; d < p->D; d++) {
         double want = 0, share = 0, all = 0;
         for (size_t v = 0; v < p->V; v++) {
@@ -143,14 +176,25 @@ static void check_dx(const struct way *way, const struct problem *p, size_t m, c
     }
 }
 
+/* db[V]: the gradient without what rounding changes. */
+static void check_dbias(
+    const struct way *way, const struct problem *p, const double *db, const double *share)
+{
+    float *before = ops_floats(p->V, 6);
+    for (size_t v = 0; p->bias && v < p->V; v++)
+        ops_near("dbias", way->name, v, p->dbias[v], (double)before[v] + db[v],
+            tolerance(share[v], fabs(db[v]) + (double)p->M * (double)p->scale));
+    free(before);
+}
+
 static void check(const struct way *way, const struct problem *p)
 {
     struct expected e = {.logits = ops_memory(p->V, sizeof(double))};
     double *dw = ops_memory(p->V * p->D, sizeof *dw), *share = ops_memory(p->V * p->D, sizeof *dw),
-           nll = 0, smoothed = 3;
+           *db = ops_memory(2 * p->V, sizeof *db), nll = 0, smoothed = 3;
     uint64_t correct = 0;
     const struct dg_loss_sums sums = run(way, p, true), alone = run(way, p, false);
-    const double b = (double)p->scale * (double)p->epsilon / (double)p->V;
+    const double b = (double)p->scale * (double)p->epsilon / n_possible(p);
     for (size_t m = 0; m < p->M; m++) {
         expect_row(p, m, &e);
         check_dx(way, p, m, e.logits);
@@ -159,14 +203,20 @@ static void check(const struct way *way, const struct problem *p)
         correct += e.correct;
         for (size_t i = 0; i < p->V * p->D; i++) {
             const size_t v = i / p->D;
-            const double g = e.logits[v], x = (double)p->x[m * p->ldx + i % p->D];
+            const double g = e.logits[v], x = (double)p->x[m * p->ldx + i % p->D],
+                         softmax = g + (possible(p, v) ? b : 0) +
+                                   (v == (size_t)p->target[m]
+                                           ? (double)p->scale * (1 - (double)p->epsilon)
+                                           : 0);
             dw[i] += g * x;
-            share[i] +=
-                fabs(x) *
-                (g + b +
-                    (v == (size_t)p->target[m] ? (double)p->scale * (1 - (double)p->epsilon) : 0));
+            share[i] += fabs(x) * softmax;
+            if (i % p->D == 0) {
+                db[v] += g;
+                db[p->V + v] += softmax;
+            }
         }
     }
+    check_dbias(way, p, db, db + p->V);
     for (size_t i = 0; i < p->V * p->D; i++)
         ops_near("dw", way->name, i, p->dw[i], (double)p->dw_before[i] + dw[i],
             tolerance(share[i], fabs(dw[i]) + (double)p->M * b + fabs((double)p->dw_before[i])));
@@ -176,18 +226,19 @@ static void check(const struct way *way, const struct problem *p)
     assert_int_equal(sums.correct, correct);
     assert_int_equal(sums.n, 5 + p->M);
     assert_memory_equal(&sums, &alone, sizeof sums);
-    free(e.logits), free(dw), free(share);
+    free(e.logits), free(dw), free(share), free(db);
 }
 
-/* Blocks are of 256 pieces, 128 rows, bands of 256 rows with two rows more. */
+/* Blocks are of 256 pieces, 128 rows, bands of 254 rows with two rows more. */
 static void check_sizes(const struct way *way)
 {
     static const size_t sizes[][3] = {{1, 1, 1}, {2, 17, 5}, {3, 300, 40}, {129, 33, 16},
-        {255, 40, 24}, {254, 20, 7}, {256, 259, 33}, {513, 18, 20}};
+        {253, 40, 24}, {252, 20, 7}, {256, 259, 33}, {513, 18, 20}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (int smooth = 0; smooth < 2; smooth++) {
-            struct problem p =
-                problem_new(sizes[i][0], sizes[i][1], sizes[i][2], smooth ? 0.1f : 0);
+        for (int kind = 0; kind < 4; kind++) {
+            struct problem p = problem_new(sizes[i][0], sizes[i][1], sizes[i][2], kind ? 0.1f : 0);
+            if (kind > 1)
+                give_bias(&p, kind > 2);
             const float between = p.dx[p.D];
             check(way, &p);
             assert_true(p.dx[p.D] == between); /* what is between rows stays */

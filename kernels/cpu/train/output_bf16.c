@@ -5,6 +5,7 @@
  *     dw_v = sum over rows of e (a x)  - b (sum of x)  - c (sum of x whose target is v)
  *                                                       b = scale eps / V, c = scale (1 - eps)
  *
+ * (a bias: as dw, with 1 for x; pieces that cannot come have e = 0, no b and no place in V),
  * so both products take e as it was when its block of logits was in cache, before Z was known. The
  * walk: for each block of the vocabulary its weights are packed for both products; for each block
  * of rows: logits, e (as rows, and into panels of bands of rows, which stay), dx += e w. Then a, dx
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "kernels/cpu/train/operands_bf16.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +28,10 @@ enum {
     ACROSS = DG_OPERAND_ACROSS,
     BLOCK = 256, /* pieces of the vocabulary, */
     ROWS = 128,  /* and rows: with their weights half a second-level cache */
-    BAND = 256,  /* rows of a band, whose e are summed over at a time */
-    EXTRA = 2,   /* rows for the sum of x */
+    /* Rows of a band, whose e are summed over at a time: so many that its panels do not begin at
+       the same lines of a cache. */
+    BAND = 254,
+    EXTRA = 2, /* rows for the sum of x */
     MOST_BYTES = DG_OUTPUT_BYTES
 };
 static const float FAR = 60;
@@ -47,6 +51,8 @@ struct dg_output_bf16 {
     uint16_t *bands;      /* [bands][V/16][BAND/2][16][2] of e, each band as long as it is */
     uint16_t *scaled;     /* [bands][D/16][BAND/2][16][2] of a x */
     float *scaled_rows;   /* [2,D] */
+    uint16_t *factors;    /* [2,rows]: a, rounded and what is left of it */
+    float *bias_sums;     /* [2,BLOCK] */
     float *from, *most;   /* [M+1] */
     float *at_target;     /* [M+1] */
     double *sum;          /* [M+1] */
@@ -60,6 +66,8 @@ struct walk {
     size_t depth;    /* D padded */
     size_t rows;     /* M and what is extra, whole pairs */
     size_t panels_v; /* of the vocabulary */
+    size_t possible; /* pieces of it that can come, */
+    double sum_bias; /* and the sum of their biases */
     bool from_known;
 };
 
@@ -100,6 +108,8 @@ static size_t lay_out(struct dg_output_bf16 *o, const struct walk *w)
     o->part_w = part(o, &at, sizeof(float) * D);
     o->sum_x = part(o, &at, sizeof(float) * D);
     o->scaled_rows = part(o, &at, sizeof(float) * 2 * D);
+    o->factors = part(o, &at, h * 2 * w->rows);
+    o->bias_sums = part(o, &at, sizeof(float) * 2 * BLOCK);
     o->bands = part(o, &at, grad ? h * w->rows * w->panels_v * ACROSS : 0);
     o->scaled = part(o, &at, grad ? h * w->rows * wide : 0);
     return at;
@@ -126,6 +136,11 @@ static int fit(struct walk *w, struct dg_error *err)
     return 0;
 }
 
+static bool impossible(const struct dg_output_rows *r, size_t v)
+{
+    return r->bias && r->bias[v] < -FLT_MAX;
+}
+
 /* Weights of n pieces from v on, for both products, and their sum. */
 static void pack_weights(const struct walk *w, size_t v, size_t n)
 {
@@ -140,6 +155,9 @@ static void pack_weights(const struct walk *w, size_t v, size_t n)
     memset(o->part_w, 0, D * sizeof *o->part_w);
     o->loops->column_sum(o->part_w, rows, D, n, D);
     o->loops->axpy(o->sum_w, o->part_w, 1, D);
+    for (size_t i = 0; i < n; i++)
+        if (impossible(w->r, v + i))
+            o->loops->axpy(o->sum_w, rows + i * D, -1, D);
 }
 
 /* Where the pairs of rows m and m+1 are, of panel p; and how far panels are apart. */
@@ -150,12 +168,15 @@ static uint16_t *band_at(const struct walk *w, size_t m, size_t p, size_t *apart
     return w->o->bands + band * w->panels_v * ACROSS + p * *apart + (m - band) / 2 * ACROSS * 2;
 }
 
-static float largest(const float *x, size_t n)
+/* 0 where nothing can come. */
+static float largest(const float *x, const float *bias, size_t n)
 {
-    float most = x[0];
-    for (size_t i = 1; i < n; i++)
-        most = x[i] > most ? x[i] : most;
-    return most;
+    float most = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        const float y = bias ? x[i] + bias[i] : x[i];
+        most = y > most ? y : most;
+    }
+    return most < -FLT_MAX ? 0 : most;
 }
 
 /* e of rows m0+i and m0+i+1, of n pieces from v on. */
@@ -163,18 +184,19 @@ static void take_exps(const struct walk *w, size_t m0, size_t i, size_t v, size_
 {
     struct dg_output_bf16 *o = w->o;
     const size_t m = m0 + i, M = w->r->M;
-    struct dg_bf16_exps e = {.n = n};
+    const float *bias = w->r->bias ? w->r->bias + v : NULL;
+    struct dg_bf16_exps e = {.n = n, .bias = bias};
     for (size_t r = 0; r < 2; r++) {
         e.x[r] = o->logits + (i + r) * BLOCK;
         e.rows[r] = w->r->dx ? o->exps + (i + r) * BLOCK : NULL;
         if (m + r >= M)
             continue;
         if (!v && !w->from_known)
-            o->from[m + r] = largest(e.x[r], n);
+            o->from[m + r] = largest(e.x[r], bias, n);
         e.from[r] = o->from[m + r];
         const size_t target = (size_t)w->r->target[m + r];
         if (target - v < n)
-            o->at_target[m + r] = e.x[r][target - v];
+            o->at_target[m + r] = e.x[r][target - v] + (bias ? bias[target - v] : 0);
     }
     if (w->r->dx)
         e.pairs = band_at(w, m, v / ACROSS, &e.apart);
@@ -183,6 +205,13 @@ static void take_exps(const struct walk *w, size_t m0, size_t i, size_t v, size_
         o->sum[m + r] += (double)e.sum[r];
         o->most[m + r] = e.most[r] > o->most[m + r] ? e.most[r] : o->most[m + r];
     }
+}
+
+/* A row beyond M: with the bias its logits are 0, or -inf. */
+static void blank_row(const struct walk *w, size_t v, size_t n, float *logits)
+{
+    for (size_t i = 0; i < n; i++)
+        logits[i] = w->r->bias && !impossible(w->r, v + i) ? -w->r->bias[v + i] : 0;
 }
 
 /* Rows m0 .. m0+rows-1 against the block of n pieces from v on. */
@@ -200,8 +229,8 @@ static void walk_block(const struct walk *w, size_t m0, size_t rows, size_t v, s
             .w = o->forward,
             .y = o->logits,
             .ldy = BLOCK});
-    /* Rows beyond M: e = exp(0). */
-    memset(o->logits + real * BLOCK, 0, (rows - real) * BLOCK * sizeof *o->logits);
+    for (size_t i = real; i < rows; i++)
+        blank_row(w, v, n, o->logits + i * BLOCK);
     for (size_t i = 0; i < rows; i += 2)
         take_exps(w, m0, i, v, n);
     if (r->dx && real)
@@ -251,21 +280,37 @@ static void add_losses(const struct walk *w, struct dg_loss_sums *sums)
     const double eps = r->epsilon;
     for (size_t m = 0; m < r->M; m++) {
         const double log_z = (double)o->from[m] + log(o->sum[m]), at = o->at_target[m];
-        double sum_x = 0;
+        double sum_x = w->sum_bias;
         for (size_t d = 0; d < r->D; d++)
             sum_x += (double)r->x[m * r->ldx + d] * o->sum_w[d];
         sums->nll += log_z - at;
-        sums->smoothed += log_z - (1 - eps) * at - eps / (double)r->V * sum_x;
+        sums->smoothed += log_z - (1 - eps) * at - eps / (double)w->possible * sum_x;
         sums->correct += o->at_target[m] == o->most[m];
     }
     sums->n += r->M;
+}
+
+/* Of label smoothing, for each piece. */
+static float share(const struct walk *w)
+{
+    return w->r->scale * w->r->epsilon / (float)w->possible;
+}
+
+/* The upper half of its bits: a bf16. */
+static float cut(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= 0xFFFF0000;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
 }
 
 static void finish_dx(const struct walk *w)
 {
     const struct dg_output_rows *r = w->r;
     const struct dg_output_bf16 *o = w->o;
-    const float b = r->scale * r->epsilon / (float)r->V, c = r->scale * (1 - r->epsilon);
+    const float b = share(w), c = r->scale * (1 - r->epsilon);
     for (size_t m = 0; m < r->M; m++) {
         const float a = (float)(r->scale / o->sum[m]);
         const float *to = r->w + (size_t)r->target[m] * r->D;
@@ -280,18 +325,13 @@ static const float *scaled_row(const struct walk *w, size_t m, float *out)
 {
     const struct dg_output_rows *r = w->r;
     const struct dg_output_bf16 *o = w->o;
-    const float b = r->scale * r->epsilon / (float)r->V;
+    const float b = share(w);
     if (m >= r->M + EXTRA)
         return NULL;
     const float a = m < r->M ? (float)(r->scale / o->sum[m]) : 0;
     for (size_t d = 0; d < r->D; d++) {
         const float all = -b * o->sum_x[d];
-        float rounded;
-        uint32_t bits;
-        memcpy(&bits, &all, sizeof bits);
-        bits &= 0xFFFF0000;
-        memcpy(&rounded, &bits, sizeof bits);
-        out[d] = m < r->M ? a * r->x[m * r->ldx + d] : m == r->M ? rounded : all - rounded;
+        out[d] = m < r->M ? a * r->x[m * r->ldx + d] : m == r->M ? cut(all) : all - cut(all);
     }
     return out;
 }
@@ -311,11 +351,57 @@ static void scale_rows(const struct walk *w)
     }
 }
 
+/* Rows of factors: a, which a bias's gradient sums e with. */
+static void round_factors(const struct walk *w)
+{
+    const struct dg_output_bf16 *o = w->o;
+    for (size_t m = 0; m < w->rows; m += 2) {
+        float high[2] = {0}, low[2] = {0};
+        for (size_t i = 0; i < 2 && m + i < w->r->M; i++) {
+            const float a = (float)(w->r->scale / o->sum[m + i]);
+            high[i] = cut(a);
+            low[i] = a - high[i];
+        }
+        o->ops->round(high, 2, o->factors + m);
+        o->ops->round(low, 2, o->factors + w->rows + m);
+    }
+}
+
+/* The bias's gradient of n pieces from v on: the same e once more, while they are in cache. */
+static void add_dbias(const struct walk *w, size_t v, size_t n, size_t m, const uint16_t *e)
+{
+    const struct dg_output_rows *r = w->r;
+    struct dg_output_bf16 *o = w->o;
+    o->ops->gemm(&(struct dg_bf16_gemm){.M = 2,
+        .n = n,
+        .pairs = least(w->rows - m, BAND) / 2,
+        .x = o->factors + m,
+        .ldx = w->rows,
+        .w = e,
+        .y = o->bias_sums,
+        .ldy = BLOCK});
+    const float b = m ? 0 : share(w) * (float)r->M; /* once */
+    for (size_t i = 0; i < n; i++)
+        if (!impossible(r, v + i))
+            r->dbias[v + i] += o->bias_sums[i] + o->bias_sums[BLOCK + i] - b;
+}
+
+static void add_targets(const struct walk *w)
+{
+    const struct dg_output_rows *r = w->r;
+    const float c = r->scale * (1 - r->epsilon);
+    for (size_t m = 0; m < r->M; m++) {
+        const size_t target = (size_t)r->target[m];
+        w->o->loops->axpy(r->dw + target * r->D, r->x + m * r->ldx, -c, r->D);
+        if (r->dbias)
+            r->dbias[target] -= c;
+    }
+}
+
 static void add_dw(const struct walk *w)
 {
     const struct dg_output_rows *r = w->r;
     const struct dg_output_bf16 *o = w->o;
-    const float c = r->scale * (1 - r->epsilon);
     for (size_t v = 0; v < r->V; v += BLOCK)
         for (size_t m = 0; m < w->rows; m += BAND) {
             size_t apart;
@@ -328,9 +414,10 @@ static void add_dw(const struct walk *w)
                 .y = r->dw + v * r->D,
                 .ldy = r->D,
                 .add = true});
+            if (r->dbias)
+                add_dbias(w, v, least(r->V - v, BLOCK), m, e);
         }
-    for (size_t m = 0; m < r->M; m++)
-        o->loops->axpy(r->dw + (size_t)r->target[m] * r->D, r->x + m * r->ldx, -c, r->D);
+    add_targets(w);
 }
 
 /* As many rows as MOST_BYTES hold the e of. */
@@ -342,6 +429,11 @@ static int run_rows(struct dg_output_bf16 *o, const struct dg_output_rows *r,
         .depth = dg_operand_depth(r->D, true),
         .rows = up(r->M + (r->dx ? EXTRA : 0), 2),
         .panels_v = up(r->V, ACROSS) / ACROSS};
+    for (size_t v = 0; v < r->V; v++)
+        if (!impossible(r, v)) {
+            w.possible++;
+            w.sum_bias += r->bias ? (double)r->bias[v] : 0;
+        }
     int rc = fit(&w, err);
     if (rc)
         return rc;
@@ -356,6 +448,7 @@ static int run_rows(struct dg_output_bf16 *o, const struct dg_output_rows *r,
         return 0;
     finish_dx(&w);
     scale_rows(&w);
+    round_factors(&w);
     add_dw(&w);
     return 0;
 }

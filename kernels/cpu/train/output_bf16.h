@@ -12,7 +12,7 @@
 
 struct dg_output_bf16;
 
-/* Logits x w^T of M rows. */
+/* Logits x w^T + bias of M rows. */
 struct dg_output_rows {
     size_t M, V, D;
     /* [M,D] */
@@ -20,12 +20,14 @@ struct dg_output_rows {
     size_t ldx;
     /* [V,D] */
     const float *w;
+    /* [V] or NULL; -inf: a piece that can never come (struct dg_loss) */
+    const float *bias;
     /* [M] */
     const int32_t *target;
     /* as in struct dg_loss */
     float epsilon, scale;
-    /* [M,D], written; [V,D], added to; dx NULL: neither */
-    float *dx, *dw;
+    /* [M,D], written; [V,D] and [V], added to; dx NULL: none of them; dbias NULL: no bias */
+    float *dx, *dw, *dbias;
     size_t lddx;
 };
 

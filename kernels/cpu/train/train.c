@@ -251,12 +251,14 @@ static int output(struct dg_train *t, const struct dg_output *op, struct dg_rows
         .x = dg_rows_at(x, 0),
         .ldx = x.ld,
         .w = dg_weight_floats(op->w),
+        .bias = op->bias ? dg_weight_floats(op->bias) : NULL,
         .target = op->target,
         .epsilon = op->epsilon,
         .scale = op->scale,
         .dx = grad ? dg_rows_at(op->dx, 0) : NULL,
         .lddx = op->dx.ld,
-        .dw = grad ? grad_of(op->dw) : NULL};
+        .dw = grad ? grad_of(op->dw) : NULL,
+        .dbias = grad && op->dbias ? grad_of(op->dbias) : NULL};
     return dg_output_bf16_run(((struct cpu_train *)t)->output, &rows, sums, err);
 }
 
