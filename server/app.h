@@ -3,6 +3,7 @@
 #ifndef DG_SERVER_APP_H
 #define DG_SERVER_APP_H
 
+#include "base/budget.h"
 #include "server/config.h"
 #include "server/schedule/core_share.h"
 
@@ -33,6 +34,7 @@ struct dg_app {
     struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_reload *reload;
     struct dg_core_share share; /* of the cores, among the workers */
+    struct dg_budget budget;    /* of memory, among the requests */
     _Atomic enum dg_app_state state;
     atomic_bool stuck;              /* the engine has work and has taken no step for a time */
     atomic_uint_least64_t answered; /* requests; for the access log */

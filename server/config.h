@@ -23,6 +23,17 @@ enum dg_server_action {
 
 #define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
 
+/* Memory for texts, in bodies of the largest size: of what was read, planned and answered, until
+ * the reply is handed over. */
+#define DG_BUDGET_BODIES 128
+/* What a body comes to when it is read: JSON values, items; of a batch its answers, too. */
+#define DG_BUDGET_READ 4
+#define DG_BUDGET_READ_BATCH 8
+/* What the work on one text takes for itself, of a short one and of a long one (DG_ENCODE_BYTES of
+ * the dearest characters, 18 of three bytes each). */
+#define DG_BUDGET_SHORT_WORK 12000000
+#define DG_BUDGET_LONG_WORK 24000000
+
 struct dg_server_config {
     char models[1024]; /* a bundle, or a directory of bundles */
     char host[256];

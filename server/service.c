@@ -187,6 +187,7 @@ static int open_planner(struct dg_service *s, struct dg_error *err)
     const struct dg_planner_options o = {.short_threads = (uint32_t)c->http_threads,
         .long_threads = (uint32_t)(c->http_threads + 1) / 2,
         .max_seconds = (double)c->max_queue_ms / 1e3};
+    s->app.budget.most = DG_BUDGET_BODIES * (size_t)c->max_body_bytes;
     return dg_planner_open(&o, &s->app.planner, err);
 }
 

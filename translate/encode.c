@@ -53,6 +53,17 @@ void dg_job_free(struct dg_job *j)
     free(j);
 }
 
+size_t dg_job_memory(const struct dg_job *j)
+{
+    size_t n = sizeof *j + j->arena.used_bytes + j->parts_cap * sizeof *j->parts;
+    size_t hyps = j->options.search.n_best > 1 ? j->options.search.n_best : 1;
+    for (size_t i = 0; i < j->n_sentences; i++)
+        n += sizeof *j->sentences +
+             hyps * (sizeof(struct dg_part_hyp) +
+                        j->parts[j->sentences[i]].n_ids * (sizeof(int32_t) + sizeof(float)));
+    return n;
+}
+
 struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
 {
     if (j->n_parts == j->parts_cap) {

@@ -88,6 +88,8 @@ int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair
 int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
     uint32_t n, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 void dg_job_free(struct dg_job *j); /* NULL is fine */
+/* Bytes of memory that a planned job takes, with room for answers as long as its sentences. */
+size_t dg_job_memory(const struct dg_job *j);
 
 size_t dg_job_sentences(const struct dg_job *j);
 /* Sentence i as the engine wants it; borrowed from the job. */

@@ -141,6 +141,14 @@ static void plan_requests(struct plan *p, const struct dg_server_config *c)
     snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", BODIES,
         (long long)c->max_body_bytes);
     plan_line(p, what, BODIES * (double)c->max_body_bytes);
+    snprintf(
+        what, sizeof what, "texts read, planned and answered, %d of the same", DG_BUDGET_BODIES);
+    plan_line(p, what, DG_BUDGET_BODIES * (double)c->max_body_bytes);
+    snprintf(
+        what, sizeof what, "work on texts, by --http-threads %lld", (long long)c->http_threads);
+    plan_line(p, what,
+        (double)c->http_threads * DG_BUDGET_SHORT_WORK +
+            (double)(c->http_threads + 1) / 2 * DG_BUDGET_LONG_WORK);
     if (c->cache_bytes > 0)
         plan_line(p, "kept answers, --cache-bytes", (double)c->cache_bytes);
     snprintf(

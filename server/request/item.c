@@ -181,6 +181,15 @@ size_t dg_item_bytes(const struct dg_item *item)
     return n;
 }
 
+size_t dg_item_memory(const struct dg_item *item)
+{
+    const struct dg_hop *hop = &item->hops[atomic_load(&item->at)];
+    size_t n = hop->task ? hop->task->n_entries * sizeof *hop->task->entries : 0;
+    for (size_t i = 0; hop->jobs && i < item->n_texts; i++)
+        n += dg_job_memory(hop->jobs[i]);
+    return n;
+}
+
 static void release_hop(struct dg_hop *hop, size_t n_texts)
 {
     dg_task_free(hop->task);

@@ -73,6 +73,8 @@ int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, stru
 
 /* Bytes of its texts, or of those that the hop to come reads. */
 size_t dg_item_bytes(const struct dg_item *item);
+/* Memory that its hop under way takes, with the answers to come. */
+size_t dg_item_memory(const struct dg_item *item);
 /* The hop under way, and the last one. */
 struct dg_hop *dg_item_hop(struct dg_item *item);
 const struct dg_hop *dg_item_last_hop(const struct dg_item *item);

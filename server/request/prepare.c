@@ -71,6 +71,8 @@ void dg_request_plan(void *request)
     int rc = dg_request_check(r, &err);
     if (rc == DG_OK)
         rc = dg_item_plan(r->items, &err);
+    if (rc == DG_OK)
+        rc = dg_request_take(r, dg_item_memory(r->items), &err);
     if (rc != DG_OK) {
         dg_request_waited(r, r->work_ns + dg_clock_ns() - begin, 0);
         dg_request_fail(r, &err);

@@ -64,6 +64,15 @@ int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err)
     return DG_OK;
 }
 
+int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err)
+{
+    if (!dg_budget_take(&r->app->budget, bytes))
+        return dg_error_set(
+            err, DG_EAGAIN, "the texts of other requests take all the memory there is for texts");
+    r->taken += bytes;
+    return DG_OK;
+}
+
 void dg_request_release(struct dg_request *r)
 {
     pthread_mutex_lock(&r->lock); /* whoever ends it early looks at its task */
@@ -73,6 +82,11 @@ void dg_request_release(struct dg_request *r)
         dg_item_release(&r->items[i]);
     dg_json_free(r->body);
     r->body = NULL;
+    /* What is left is the reply. */
+    size_t reply = r->reply.len + r->events.len;
+    dg_budget_add(&r->app->budget, reply);
+    dg_budget_give(&r->app->budget, r->taken);
+    r->taken = reply;
 }
 
 static void unref(struct dg_request *r)
@@ -85,6 +99,7 @@ static void unref(struct dg_request *r)
     dg_buffer_deinit(&r->events);
     dg_buffer_deinit(&r->reply);
     dg_arena_deinit(&r->arena);
+    dg_budget_give(&r->app->budget, r->taken);
     dg_gate_release(r->visit);
     pthread_mutex_destroy(&r->lock);
     if (r->kind->work)
@@ -219,11 +234,15 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
 static int admit(struct dg_request *r, struct dg_error *err)
 {
     struct dg_planner *p = r->app->planner;
+    int rc =
+        dg_request_take(r, r->bytes * (r->kind->fed ? DG_BUDGET_READ_BATCH : DG_BUDGET_READ), err);
+    if (rc != DG_OK)
+        return rc;
     if (r->kind->fed || r->kind->at_once)
         return DG_OK;
     bool queued = !r->kind->work && !r->app->cache;
-    int rc = queued ? dg_queue_check(r->app->queue, r->client, dg_planner_tokens(p, r->bytes), err)
-                    : DG_OK;
+    if (queued)
+        rc = dg_queue_check(r->app->queue, r->client, dg_planner_tokens(p, r->bytes), err);
     if (rc == DG_OK)
         rc = dg_planner_admit(p, r->bytes, err);
     atomic_store(&r->waits, rc == DG_OK);

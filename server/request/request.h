@@ -76,6 +76,7 @@ struct dg_request {
     bool wants_lines;           /* by its header Accept */
     size_t bytes;               /* of the body */
     uint64_t client;            /* dg_gate_client */
+    size_t taken;               /* of the budget; its step's thread */
     /* What was read; arrays are the arena's. */
     struct dg_arena arena;
     struct dg_json *body;  /* what texts and strings are borrowed from */

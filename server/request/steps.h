@@ -21,6 +21,8 @@ void dg_request_arrive(struct dg_request *r);
 /* Note the versions of the models that have a part in it, in order; of a fed request that would be
  * one an item. */
 void dg_request_say_version(struct dg_request *r);
+/* Take so much more of the budget. DG_EAGAIN: others have it. */
+int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err);
 /* Free what is needed no more once the answer is written. */
 void dg_request_release(struct dg_request *r);
 

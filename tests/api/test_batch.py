@@ -119,7 +119,7 @@ BAD = [
     (item("Hi.", beam_size=0), "invalid_request", "items[1].beam_size"),
     (item("Hi.", beam_size=33), "invalid_request", "items[1].beam_size"),
     (item("Hi.", beam_size=2, n_best=3), "invalid_request", "items[1].n_best"),
-    (item("x" * 10001), "too_large", "items[1].text"),
+    (item("x" * 200001), "too_large", "items[1].text"),
 ]
 
 

@@ -55,7 +55,7 @@ def test_languages_found_out(server):
     ({"text": ["a"], "target_lang": "DE", "tag_handling": "xml", "ignore_tags": [5]}, 400, "Value for 'ignore_tags' not supported."),
     ({"text": ["<a>"], "target_lang": "DE", "tag_handling": "xml"}, 400, "the XML is not well-formed: line 1"),
     ({"text": ["a"], "target_lang": "DE", "glossary_id": "x"}, 400, "Value for 'glossary_id' not supported."),
-    ({"text": "a" * 10001, "target_lang": "DE"}, 413, "10001 characters"),
+    ({"text": "a" * 200001, "target_lang": "DE"}, 413, "200001 characters"),
     ({"text": [5], "target_lang": "DE"}, 400, "text must be"),
 ])
 def test_errors_in_its_words(server, body, status, message):

@@ -82,7 +82,7 @@ def test_alternatives(server):
      "Invalid request: alternatives parameter is not a number"),
     ({"q": "a", "source": "en", "target": "de", "alternatives": -1},
      "Invalid request: alternatives parameter is not a number"),
-    ({"q": "a" * 10001, "source": "en", "target": "de"}, "Invalid request: request (10001) exceeds text limit (10000)"),
+    ({"q": "a" * 200001, "source": "en", "target": "de"}, "Invalid request: request (200001) exceeds text limit (200000)"),
     ({"q": ["a"] * 65, "source": "en", "target": "de"}, "Invalid request: request (65) exceeds text limit (64)"),
     ([], "Invalid JSON format"),
 ])
@@ -114,7 +114,7 @@ def test_languages(server):
 def test_settings(server):
     settings = server.get("/frontend/settings").json()
     assert settings == {
-        "charLimit": 10000, "frontendTimeout": 500, "apiKeys": False, "keyRequired": False, "suggestions": False,
+        "charLimit": 200000, "frontendTimeout": 500, "apiKeys": False, "keyRequired": False, "suggestions": False,
         "filesTranslation": False, "supportedFilesFormat": [],
         "language": {"source": {"code": "de", "name": "German"}, "target": {"code": "fr", "name": "French"}}}
 

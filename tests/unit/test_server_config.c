@@ -44,7 +44,7 @@ static void defaults(void **state)
     assert_string_equal(c.host, "127.0.0.1");
     assert_string_equal(c.models, "");
     assert_int_equal(c.request_timeout_ms, 60000);
-    assert_int_equal(c.max_characters, 10000);
+    assert_int_equal(c.max_characters, 200000);
     assert_int_equal(c.action, DG_SERVE);
 }
 

@@ -1,0 +1,20 @@
+/* Memory that several users may take together, taken before it is used. Any thread. */
+#ifndef DG_BASE_BUDGET_H
+#define DG_BASE_BUDGET_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dg_budget {
+    size_t most;
+    atomic_size_t taken;
+};
+
+/* False: there is not so much left, and nothing was taken. */
+bool dg_budget_take(struct dg_budget *b, size_t bytes);
+/* So much is taken already, whatever is left. */
+void dg_budget_add(struct dg_budget *b, size_t bytes);
+void dg_budget_give(struct dg_budget *b, size_t bytes);
+
+#endif

@@ -1,0 +1,80 @@
+"""--plan says how much memory the server may take: it does not take more, whatever is posted."""
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
+
+from conftest import PATIENCE, SERVER, Server  # noqa: E402
+from conftest import endless  # noqa: E402,F401  (a fixture)
+
+FLAGS = ["--threads", "1", "--workers", "1", "--max-connections", "400", "--batch-rows", "64"]
+TEXT = "Two dogs walk along the long road to the sea. "
+
+
+def planned_mb(models):
+    """At most, by --plan."""
+    done = subprocess.run([SERVER, "--models", models, *FLAGS, "--plan"], capture_output=True, text=True, timeout=PATIENCE)
+    return float(re.search(r"at most +([0-9.]+)", done.stdout).group(1))
+
+
+def peak_mb(server):
+    with open("/proc/%d/status" % server.process.pid, encoding="ascii") as f:
+        return int(next(line for line in f if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
+
+
+def pour(server, n, each, body):
+    """n connections that post `each` times, all at once; they read what comes. How often each status came."""
+    statuses, lock = {}, threading.Lock()
+
+    def go():
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, PATIENCE)
+        for _ in range(each):
+            try:
+                connection.request("POST", body[0], body[1], {"Content-Type": "application/json"})
+                reply = connection.getresponse()
+                reply.read()
+                status = reply.status
+            except (http.client.HTTPException, OSError):
+                connection.close()
+                status = 0  # refused in the midst of its body
+            with lock:
+                statuses[status] = statuses.get(status, 0) + 1
+    threads = [threading.Thread(target=go) for _ in range(n)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(PATIENCE)
+    return statuses
+
+
+def body_of(text, **more):
+    return json.dumps(dict({"text": text, "source": "en", "target": "de", "timeout_ms": 4000}, **more), ensure_ascii=False).encode()
+
+
+LOADS = {
+    "refused": (300, 4, ("/v1/translate", body_of([TEXT * 60] * 60))),
+    "equal": (300, 1, ("/v1/translate", body_of(TEXT * 200))),
+    "growing": (32, 2, ("/v1/translate", body_of("\ufdfa" * 190000))),
+    "wide": (200, 1, ("/v1/translate", body_of(TEXT * 40, beam_size=32, n_best=32))),
+    "batches": (64, 1, ("/v1/batch", json.dumps({"items": [{"text": TEXT * 4, "source": "en", "target": "de"}] * 1000,
+                                                 "timeout_ms": 4000}).encode())),
+}
+
+
+@pytest.mark.parametrize("name", LOADS)
+def test_the_plan_holds(endless, name):  # noqa: F811
+    plan = planned_mb(endless)
+    n, each, body = LOADS[name]
+    with Server(endless, *FLAGS) as server:
+        before = peak_mb(server)
+        statuses = pour(server, n, each, body)
+        peak = peak_mb(server)
+    print("%s: %.0f MB at the start, %.0f MB at most, %.0f MB planned; %s" % (name, before, peak, plan, statuses))
+    assert peak < plan
