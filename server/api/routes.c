@@ -31,6 +31,7 @@ static const struct dg_route table[] = {
     {"GET", "/docs", dg_health_docs, NULL, NULL},
     {"GET", "/v1/models", dg_api_models, NULL, NULL},
     {"POST", "/v1/models/reload", dg_api_reload, NULL, NULL},
+    {"GET", "/v1/status", dg_metrics_status, NULL, NULL},
     {"POST", "/v1/translate", NULL, &dg_endpoint_translate, NULL},
     {"POST", "/v1/batch", NULL, &dg_endpoint_batch, NULL},
     {"POST", "/v1/score", NULL, &dg_endpoint_score, NULL},
@@ -56,7 +57,7 @@ const struct dg_route *dg_routes(size_t *n)
     return table;
 }
 
-static const char *const admin_paths[] = {"/v1/models/reload"};
+static const char *const admin_paths[] = {"/v1/models/reload", "/v1/status"};
 static const char *const probe_paths[] = {"/livez", "/readyz", "/health"};
 
 static bool is_one_of(const char *path, const char *const *list, size_t n)
@@ -158,6 +159,9 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     atomic_fetch_add(&app->in_flight, 1);
     bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
     unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
+    /* Without keys anybody may look, as at /metrics; changing something is for the Unix socket. */
+    if (!app->auth && strcmp(route->method, "GET") == 0)
+        scope = 0;
     if (!dg_gate_enter(app->auth, x, scope, dialect ? &dialect->gate : NULL, route))
         return;
     if (route->endpoint)

@@ -9,7 +9,7 @@
 bool dg_web_wanted(const struct dg_http_exchange *x);
 /* GET /: the page. */
 void dg_web_page(struct dg_app *app, struct dg_http_exchange *x);
-/* GET /status: queue, speed, latency and use of the last minutes, drawn from /metrics. */
+/* GET /status: queue, speed, latency and use of the last minutes, drawn from /v1/status. */
 void dg_web_status(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /web/NAME: one of its files; 404 for any other name. */
 void dg_web_file(struct dg_app *app, struct dg_http_exchange *x);

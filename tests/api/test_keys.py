@@ -76,6 +76,25 @@ def test_who_may_do_what(models, path):
             assert 'dragoman_key_refusals_total{reason="%s"} %d\n' % (reason, n) in text
 
 
+def test_the_server_is_looked_at_by_admins(models, path):
+    """The figures of /status: an admin's where there are keys, anybody's where there are none."""
+    translate, admin = add(path), add(path, "--scope", "admin")
+    with serve(models, path) as server:
+        assert server.get("/v1/status").status_code == 401
+        assert server.get("/v1/status", headers=bearer(translate)).status_code == 403
+        reply = server.get("/v1/status", headers=bearer(admin))
+        assert reply.status_code == 200 and reply.headers["Cache-Control"] == "no-store"
+        samples = reply.json()["samples"]
+        assert samples["dragoman_keys"] == 2 and samples['dragoman_key_refusals_total{reason="scope"}'] == 1
+        # The same names as at /metrics, but for what counts this answer itself.
+        lines = {line.rsplit(" ", 1)[0] for line in server.get("/metrics").text.splitlines() if line[:1] != "#"}
+        assert set(samples) <= lines and len(samples) > 100
+        assert all('"/v1/status"' in line for line in lines - set(samples))
+        assert server.get("/status").status_code == 200
+    with Server(models) as server:
+        assert server.get("/v1/status").json()["samples"]["dragoman_ready"] == 1
+
+
 def test_probes_alone_may_be_open(models, path):
     key = add(path)
     with serve(models, path, "--keys-open", "probes") as server:

@@ -434,3 +434,40 @@ def test_a_key_is_asked_for(chrome, tmp_path):
             time.sleep(0.05)
         chrome.execute_script("sessionStorage.clear()")
     chrome.get_log("browser")  # the refused requests
+
+
+def test_the_look_at_the_server_asks_for_an_admin_key(chrome, tmp_path):
+    import subprocess
+    from conftest import CLI
+    keys = str(tmp_path / "keys.db")
+
+    def add(*scope):
+        made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page", *scope], capture_output=True, text=True, check=True)
+        return made.stdout.split()[-1]
+
+    plain, admin = add(), add("--scope", "admin")
+    with Server(BUNDLES, "--keys", keys) as server:
+        chrome.get("about:blank")
+        chrome.get(server.url("/status"))
+        end = time.monotonic() + PATIENCE
+
+        def wait(condition):
+            while not condition():
+                assert time.monotonic() < end
+                time.sleep(0.05)
+        form, error = (lambda: chrome.find_element(By.ID, "key-form")), (lambda: chrome.find_element(By.ID, "error").text)
+        wait(lambda: form().is_displayed())
+        assert "API key is needed" in error() and not chrome.find_elements(By.CSS_SELECTOR, "svg.chart")
+        # The form has the focus: a person types, and needs no mouse.
+        ActionChains(chrome).send_keys(plain + Keys.ENTER).perform()
+        wait(lambda: "no scope admin" in error())
+        ActionChains(chrome).send_keys(admin + Keys.ENTER).perform()
+        wait(lambda: len(chrome.find_elements(By.CSS_SELECTOR, "svg.chart")) == 6)
+        assert not form().is_displayed() and error() == ""
+        # Kept in this tab alone, and not as the key that the translation page sends.
+        assert chrome.execute_script("return [sessionStorage.getItem('dragoman-admin-key'), sessionStorage.getItem('dragoman-key'),"
+                                     " localStorage.length]") == [admin, None, 0]
+        chrome.refresh()
+        wait(lambda: len(chrome.find_elements(By.CSS_SELECTOR, "svg.chart")) == 6)
+        chrome.execute_script("sessionStorage.clear()")
+    chrome.get_log("browser")  # the refused requests

@@ -9,14 +9,20 @@ export class ApiError extends Error {
   }
 }
 
-const KEY = 'dragoman-key';
+const KEY = 'dragoman-key', ADMIN = 'dragoman-admin-key';
+let place = KEY;
+
+// The page for the operator keeps a key of its own: one that may translate need not see the server.
+export function useAdminKey() {
+  place = ADMIN;
+}
 
 export function setKey(key) {
-  sessionStorage.setItem(KEY, key);
+  sessionStorage.setItem(place, key);
 }
 
 function headers() {
-  const key = sessionStorage.getItem(KEY);
+  const key = sessionStorage.getItem(place);
   const h = {'Content-Type': 'application/json', Accept: 'application/json'};
   if (key) h.Authorization = 'Bearer ' + key;
   return h;
@@ -41,7 +47,7 @@ async function send(method, path, body, signal) {
 const post = async (path, body, signal) => (await send('POST', path, body, signal)).json();
 
 export const index = async () => (await send('GET', '/')).json();
-export const metrics = async () => (await send('GET', '/metrics')).text();
+export const status = async () => (await send('GET', '/v1/status')).json();
 export const models = async () => (await send('GET', '/v1/models')).json();
 export const detect = (text, signal) => post('/v1/detect', {text}, signal);
 export const translate = (body, signal) => post('/v1/translate', body, signal);

@@ -1,19 +1,9 @@
-// A look at the server for an operator without Prometheus: /metrics, read every two seconds and drawn over five minutes.
+// A look at the server for an operator without Prometheus: /v1/status, read every two seconds and drawn over five minutes.
 import * as api from './api.js';
 
 const $ = (id) => document.getElementById(id);
 const NS = 'http://www.w3.org/2000/svg', EVERY_MS = 2000, MOST = 150;
 const samples = []; // {at (seconds), values: Map of 'name{labels}' to number}
-
-// name{labels} value lines into a map.
-export function parse(text) {
-  const values = new Map();
-  for (const line of text.split('\n')) {
-    const at = line.lastIndexOf(' ');
-    if (at > 0 && line[0] !== '#') values.set(line.slice(0, at), Number(line.slice(at + 1)));
-  }
-  return values;
-}
 
 const label = (key, name) => new RegExp(`[{,]${name}="([^"]*)"`).exec(key)?.[1];
 const named = (values, name) => [...values].filter(([key]) => key.startsWith(name + '{') || key === name);
@@ -104,23 +94,31 @@ function draw() {
     `${total(last.values, 'dragoman_workers_busy')} workers busy; ${total(last.values, 'dragoman_connections_open')} connections open`;
 }
 
+let timer;
 async function tick() {
+  clearTimeout(timer);
   try {
-    samples.push({at: Date.now() / 1000, values: parse(await api.metrics())});
+    samples.push({at: Date.now() / 1000, values: new Map(Object.entries((await api.status()).samples))});
     if (samples.length > MOST) samples.shift();
-    $('error').hidden = true;
+    $('error').hidden = $('key-form').hidden = true;
     draw();
   } catch (e) {
-    if (e.status === 401 || e.status === 403) $('key-form').hidden = false;
     $('error').textContent = e.message;
     $('error').hidden = false;
+    if (e.status === 401 || e.status === 403) { // asking again with the same key cannot help
+      $('key-form').hidden = false;
+      $('key').focus();
+      return;
+    }
   }
-  setTimeout(tick, EVERY_MS);
+  timer = setTimeout(tick, EVERY_MS);
 }
 
 $('key-form').addEventListener('submit', (e) => {
   e.preventDefault();
   api.setKey($('key').value);
-  $('key-form').hidden = true;
+  $('key').value = '';
+  tick();
 });
+api.useAdminKey();
 tick();
