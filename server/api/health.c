@@ -94,10 +94,6 @@ void dg_health_docs(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {.content_type = "text/html; charset=utf-8"};
     (void)app;
-    /* The page needs its own style and nothing else. */
-    dg_http_reply_header(&r, "Content-Security-Policy",
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'");
-    dg_http_reply_header(&r, "X-Content-Type-Options", "nosniff");
+    dg_web_policy(&r);
     reply_bytes(x, &r, dg_docs_page, dg_docs_page_size);
 }

@@ -23,6 +23,17 @@ bool dg_web_wanted(const struct dg_http_exchange *x)
 }
 
 /* Everything comes from here, nothing inline: a text that was translated can run no script. */
+void dg_web_policy(struct dg_http_reply *r)
+{
+    dg_http_reply_header(r, "Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    dg_http_reply_header(r, "X-Content-Type-Options", "nosniff");
+    dg_http_reply_header(r, "Referrer-Policy", "no-referrer");
+    /* Another version of the program has other files under the same names. */
+    dg_http_reply_header(r, "Cache-Control", "no-cache");
+}
+
 static void reply(struct dg_http_exchange *x, const struct file *f)
 {
     struct dg_http_reply r = {.status = 200, .content_type = f->type};
@@ -34,13 +45,7 @@ static void reply(struct dg_http_exchange *x, const struct file *f)
     }
     memcpy(r.body, f->data, *f->size);
     r.body_len = *f->size;
-    dg_http_reply_header(&r, "Content-Security-Policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    dg_http_reply_header(&r, "X-Content-Type-Options", "nosniff");
-    dg_http_reply_header(&r, "Referrer-Policy", "no-referrer");
-    /* Another version of the program has other files under the same names. */
-    dg_http_reply_header(&r, "Cache-Control", "no-cache");
+    dg_web_policy(&r);
     dg_http_reply_header(&r, "Vary", "Accept");
     dg_http_reply_take(x, &r);
 }

@@ -28,7 +28,7 @@ class Page(html.parser.HTMLParser):
         self.ids += [attributes["id"]] if "id" in attributes else []
         self.links += [v for k, v in attributes.items() if k in ("href", "src", "action", "data")]
         assert not [k for k in attributes if k.startswith("on")]
-        if tag != "meta":
+        if tag not in ("meta", "link", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -56,13 +56,18 @@ def page(server):
 
 
 def test_nothing_from_elsewhere(server, page):
-    policy = server.get("/docs").headers["Content-Security-Policy"]
-    assert "default-src 'none'" in policy and "script-src" not in policy
-    assert server.get("/docs").headers["X-Content-Type-Options"] == "nosniff"
-    assert not page.tags & {"script", "img", "link", "iframe", "object", "embed", "form"}
-    assert "url(" not in page.text() and "@import" not in page.text()
+    """The web page's own policy: no script or style in the page, none from elsewhere."""
+    headers = server.get("/docs").headers
+    policy = headers["Content-Security-Policy"]
+    assert policy == server.get("/", headers={"Accept": "text/html"}).headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "form-action 'none'" in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert not page.tags & {"style", "img", "iframe", "object", "embed"}
     for link in page.links:
-        assert link == "openapi.yaml" or link.startswith("#"), link
+        assert link in ("openapi.yaml", "web/docs.css", "web/docs.js") or link.startswith("#"), link
+    for link in ("web/docs.css", "web/docs.js"):
+        reply = server.get("/" + link)
+        assert reply.status_code == 200 and "url(" not in reply.text and "@import" not in reply.text
 
 
 def test_links_lead_somewhere(page):
@@ -94,8 +99,16 @@ def test_every_schema_and_field_is_there(page, document):
 def test_examples_are_json(server, document):
     import json
     text = server.get("/docs").text
-    blocks = [html.unescape(b) for b in re.findall(r"<pre>(.*?)</pre>", text, re.S)]
     examples = [m["content"]["application/json"]["example"]
                 for item in document["paths"].values() for o in item.values()
                 for m in [o.get("requestBody", {"content": {}})] if "example" in m["content"].get("application/json", {})]
+    blocks = [html.unescape(b) for b in re.findall(r"<pre>(.*?)</pre>", text, re.S)]
     assert [json.loads(b) for b in blocks] == examples
+    forms = [html.unescape(b) for b in re.findall(r"<textarea[^>]*>(.*?)</textarea>", text, re.S)]
+    assert [json.loads(b) for b in forms if b != "{}"] == examples
+
+
+def test_every_operation_has_a_form(page, server, document):
+    forms = re.findall(r'<form data-method="([A-Z]+)" data-path="([^"]*)">', server.get("/docs").text)
+    assert sorted(forms) == sorted((method.upper(), path[1:]) for path, item in document["paths"].items()
+                                   for method in METHODS if method in item)

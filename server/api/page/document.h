@@ -38,6 +38,9 @@ void dg_page_text(const char *s, struct dg_buffer *b);  /* escaped */
 void dg_page_upper(const char *s, struct dg_buffer *b); /* escaped */
 void dg_page_prose(const char *s, struct dg_buffer *b); /* Markdown's `code`, paragraphs, lists */
 void dg_page_json(const struct dg_node *n, unsigned indent, struct dg_buffer *b); /* an example */
+/* A form that sends the operation: web/docs.js shows it and does so. */
+void dg_page_try(const struct dg_doc *d, const char *method, const char *path,
+    const struct dg_node *operation, struct dg_buffer *b);
 void dg_page_type(const struct dg_node *schema, struct dg_buffer *b);   /* in a few words */
 void dg_page_schema(const struct dg_node *schema, struct dg_buffer *b); /* with its properties */
 

@@ -1,23 +1,12 @@
 /* openapi.yaml -> one page of HTML that can be read, and the same as JSON: run when the server is
- * built. No script, and nothing from elsewhere. Handles what OpenAPI 3.0 documents hold; what it
- * does not know is left out. usage: openapi-page IN.yaml OUT.html OUT.json */
+ * built. Its style and the script of its forms are web/docs.*, nothing is from elsewhere. Handles
+ * what OpenAPI 3.0 documents hold; what it does not know is left out. usage: openapi-page IN.yaml
+ * OUT.html OUT.json */
 #include "base/buffer.h"
 #include "server/api/page/document.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char style[] =
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;"
-    "color:#1b1f23;background:#fff}code,pre{font:14px/1.4 "
-    "ui-monospace,monospace;background:#f3f4f6;"
-    "border-radius:4px}code{padding:.1em .3em}pre{padding:.7em;overflow:auto}"
-    "section{border-top:1px solid #d0d7de;margin-top:2rem}table{border-collapse:collapse;"
-    "width:100%}th,td{text-align:left;vertical-align:top;padding:.3em .6em;"
-    "border-bottom:1px solid #eaecef}h2 code{background:none;padding:0}.post{color:#0a5c36}"
-    ".get{color:#0b4f9e}nav li{margin:.15em 0}@media(prefers-color-scheme:dark){body{color:#e6edf3;"
-    "background:#0d1117}code,pre{background:#161b22}a{color:#6cb6ff}.post{color:#7ee2a8}"
-    ".get{color:#8cc4ff}section,th,td{border-color:#30363d}}";
 
 static const char *const methods[] = {"get", "post", "put", "patch", "delete"};
 
@@ -87,6 +76,7 @@ static void write_operation(const struct dg_doc *d, const char *method, const ch
     dg_page_text(dg_node_text(dg_node_get(o, "summary")), b);
     dg_buffer_adds(b, "</strong></p>\n");
     dg_page_prose(dg_node_text(dg_node_get(o, "description")), b);
+    dg_page_try(d, method, path, o, b);
     write_parameters(d, dg_node_get(o, "parameters"), b);
     const struct dg_node *body = dg_node_resolve(d, dg_node_get(o, "requestBody"));
     if (body) {
@@ -141,19 +131,25 @@ static void write_page(const struct dg_doc *d, struct dg_buffer *b)
     dg_buffer_adds(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
     dg_page_text(dg_node_text(dg_node_get(info, "title")), b);
-    dg_buffer_addf(b, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>", style);
+    dg_buffer_adds(b,
+        "</title>\n<link rel=\"stylesheet\" href=\"web/docs.css\">\n"
+        "<script type=\"module\" src=\"web/docs.js\"></script>\n</head>\n<body>\n<header>\n<h1>");
     dg_page_text(dg_node_text(dg_node_get(info, "title")), b);
     dg_buffer_adds(b, " ");
     dg_page_text(dg_node_text(dg_node_get(info, "version")), b);
     dg_buffer_adds(b, "</h1>\n");
     dg_page_prose(dg_node_text(dg_node_get(info, "description")), b);
-    dg_buffer_adds(
-        b, "<p>The same for programs: <a href=\"openapi.yaml\">openapi.yaml</a>.</p>\n<nav><ul>\n");
+    dg_buffer_adds(b,
+        "<p>The same for programs: <a href=\"openapi.yaml\">openapi.yaml</a>.</p>\n"
+        "<div class=\"key\" hidden><label for=\"key\">API key for the forms below, where "
+        "the server asks for one; kept in this tab alone</label>\n"
+        "<input id=\"key\" type=\"password\" autocomplete=\"off\"></div>\n"
+        "</header>\n<nav aria-label=\"Operations\"><ul>\n");
     each_operation(d, true, b);
-    dg_buffer_adds(b, "</ul></nav>\n");
+    dg_buffer_adds(b, "</ul></nav>\n<main>\n");
     each_operation(d, false, b);
     write_schemas(d, b);
-    dg_buffer_adds(b, "</body>\n</html>\n");
+    dg_buffer_adds(b, "</main>\n</body>\n</html>\n");
 }
 
 static bool write_file(const char *path, const struct dg_buffer *b, struct dg_error *err)

@@ -1,0 +1,39 @@
+// The try-it forms of /docs: what is typed goes to this server, and the answer is shown as it came. Without this file the
+// page is a text to read.
+const KEY = 'dragoman-key', MOST = 20000; // characters of an answer that are shown
+
+const key = document.getElementById('key');
+key.value = sessionStorage.getItem(KEY) || '';
+key.addEventListener('input', () => sessionStorage.setItem(KEY, key.value));
+
+// The path with what was typed for its {names}.
+function path(form) {
+  return form.dataset.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(form.elements[name].value));
+}
+
+async function send(form) {
+  const headers = {}, body = form.elements.body, answer = form.querySelector('.answer'), status = form.querySelector('[role=status]');
+  if (key.value) headers.Authorization = 'Bearer ' + key.value;
+  if (body) headers['Content-Type'] = 'application/json';
+  status.textContent = 'Sent; waiting for the answer …';
+  answer.hidden = true;
+  const from = performance.now();
+  try {
+    const reply = await fetch(path(form), {method: form.dataset.method, headers, body: body && body.value});
+    let text = await reply.text();
+    if ((reply.headers.get('Content-Type') || '').startsWith('application/json')) text = JSON.stringify(JSON.parse(text), null, 2);
+    status.textContent = `${reply.status} ${reply.statusText}, ${Math.round(performance.now() - from)} ms, ${reply.headers.get('Content-Type') || 'no content'}`;
+    answer.textContent = text.length > MOST ? `${text.slice(0, MOST)}\n… ${text.length - MOST} more characters` : text;
+    answer.hidden = !text;
+  } catch (e) {
+    status.textContent = `No answer: ${e.message}`;
+  }
+}
+
+for (const form of document.querySelectorAll('.try form')) {
+  form.addEventListener('submit', (e) => {
+    e.preventDefault();
+    send(form);
+  });
+}
+for (const hidden of document.querySelectorAll('.try, .key')) hidden.hidden = false;

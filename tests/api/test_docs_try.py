@@ -1,0 +1,121 @@
+"""The forms of /docs in a real browser: what is typed is sent, and the answer is shown as it came."""
+import json
+import time
+
+import pytest
+import requests
+
+from conftest import CLI, PATIENCE, Server
+from test_page import BUNDLES, By, ActionChains, Keys, axe, bundled, chrome, emulate  # noqa: F401
+
+
+class Docs:
+    def __init__(self, driver, server):
+        self.driver, self.server = driver, server
+        driver.get("about:blank")
+        driver.get(server.url("/docs"))
+        self.until(lambda: self.all("#translate .try")[0].is_displayed())
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, self.driver.get_log("browser")
+            time.sleep(0.05)
+
+    def open(self, operation):
+        self.all(f"#{operation} .try summary")[0].click()
+        self.until(lambda: self.all(f"#{operation} .try button")[0].is_displayed())
+
+    def status(self, operation):
+        return self.all(f"#{operation} .try [role=status]")[0].text
+
+    def send(self, operation, body=None):
+        if body is not None:
+            field = self.all(f"#{operation} .try textarea")[0]
+            field.clear()
+            field.send_keys(body)
+        self.all(f"#{operation} .try button")[0].click()
+        self.until(lambda: self.status(operation)[:1].isdigit())
+        return int(self.status(operation)[:3]), self.all(f"#{operation} .try .answer")[0].get_property("textContent")
+
+
+@pytest.fixture
+def docs(chrome, bundled):  # noqa: F811
+    page = Docs(chrome, bundled)
+    chrome.execute_script("sessionStorage.clear()")
+    yield page
+    wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
+    assert not wrong, wrong
+
+
+def test_an_example_is_sent_and_answered(docs, bundled):  # noqa: F811
+    docs.open("translate")
+    body = json.loads(docs.all("#translate .try textarea")[0].get_property("value"))
+    status, answer = docs.send("translate")
+    expected = bundled.post("/v1/translate", body).json()
+    assert status == 200
+    assert [t["text"] for t in json.loads(answer)["translations"]] == [t["text"] for t in expected["translations"]]
+
+
+def test_every_example_is_taken(docs):
+    """No form of the page begins with a body that its endpoint refuses as wrong."""
+    forms = docs.driver.execute_script("""return [...document.querySelectorAll('.try form')].map(f =>
+        [f.closest('section').id, f.dataset.method, f.dataset.path, f.elements.body ? f.elements.body.value : null])""")
+    assert len(forms) > 15
+    for operation, method, path, body in forms:
+        if path == "v1/models/reload" or "{" in path:
+            continue
+        reply = requests.request(method, docs.server.url("/" + path), data=body and body.encode(), timeout=PATIENCE,
+                                 headers={"Content-Type": "application/json"} if body else {})
+        assert reply.status_code in (200, 401, 403), (operation, reply.text)
+
+
+def test_what_is_wrong_is_shown(docs):
+    docs.open("translate")
+    status, answer = docs.send("translate", '{"text": 3}')
+    assert status == 400 and json.loads(answer)["error"]["field"] == "text"
+    status, answer = docs.send("translate", "{")
+    assert status == 400 and json.loads(answer)["error"]["code"] == "invalid_json"
+
+
+def test_a_name_in_the_path_is_asked_for(docs):
+    docs.open("webFile")
+    field = docs.all("#webFile .try input")[0]
+    assert field.get_property("value") == "style.css"
+    field.clear()
+    field.send_keys("a/../b?c")
+    assert docs.send("webFile")[0] == 404
+
+
+def test_the_keyboard_is_enough_for_a_form(docs):
+    docs.driver.execute_script("document.querySelector('#models .try summary').focus()")
+    act = ActionChains(docs.driver)
+    act.send_keys(Keys.ENTER, Keys.TAB, Keys.ENTER).perform()
+    docs.until(lambda: docs.status("models").startswith("200"))
+    assert json.loads(docs.all("#models .try .answer")[0].get_property("textContent"))["models"]
+
+
+def test_a_key_goes_with_what_is_sent(chrome, tmp_path):  # noqa: F811
+    import subprocess
+    keys = str(tmp_path / "keys.db")
+    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "docs"], capture_output=True, text=True, check=True)
+    with Server(BUNDLES, "--keys", keys) as server:
+        docs = Docs(chrome, server)
+        chrome.execute_script("sessionStorage.clear()")
+        docs.open("models")
+        assert docs.send("models")[0] == 401
+        docs.all("#key")[0].send_keys(made.stdout.split()[-1])
+        assert docs.send("models")[0] == 200
+        chrome.execute_script("sessionStorage.clear()")
+    chrome.get_log("browser")  # the refused request
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_description(docs, scheme):
+    emulate(docs, prefers_color_scheme=scheme)
+    docs.open("translate")
+    assert docs.send("translate")[0] == 200
+    assert axe(docs) == "[]"
