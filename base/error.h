@@ -1,5 +1,5 @@
 /* Errors as values: a code and one sentence. The first message wins.
- * Any thread, one struct per caller. Never logs: whoever handles an error logs it, once. */
+ * Any thread, one struct per caller. Never logs: the code that handles an error logs it, once. */
 #ifndef DG_BASE_ERROR_H
 #define DG_BASE_ERROR_H
 

@@ -12,8 +12,8 @@
 
 struct dg_executor;
 
-/* Owned by whoever posts it, zeroed but for run and arg. It may be freed once it has been called or
- * cancelled, also from within run. */
+/* Owned by the code that posts it, zeroed but for run and arg. It may be freed once it has been
+ * called or cancelled, also from within run. */
 struct dg_work {
     void (*run)(void *arg);
     void *arg;
@@ -31,7 +31,7 @@ struct dg_executor_options {
 
 int dg_executor_open(
     const struct dg_executor_options *options, struct dg_executor **out, struct dg_error *err);
-/* Waits for what runs; what waits is not called. NULL is fine. */
+/* Waits for the work that runs; work that has not begun is not called. NULL is fine. */
 void dg_executor_close(struct dg_executor *e);
 
 /* Run w soon, in the order of posting. False: the line is full, or closed. */

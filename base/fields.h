@@ -138,7 +138,7 @@ double dg_field_real(const struct dg_field *f, const void *in);
 int64_t dg_field_bound(double bound);
 /* The value as it would be written on a command line. */
 void dg_field_print(const struct dg_field *f, const void *in, struct dg_buffer *b);
-/* Append to array `list` an object for each row: name (behind `where` and a dot), type, minimum,
+/* Append to array `list` an object for each row: name (after `where` and a dot), type, minimum,
  * maximum, enum, default, help; for tests and tools. */
 void dg_fields_describe(const struct dg_fields *t, const char *where, struct dg_json *list);
 

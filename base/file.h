@@ -33,7 +33,7 @@ bool dg_file_same(const char *a, const char *b);
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 
 /* Write to "path.tmp-PID-RANDOM", fsync, rename over path (keeping its mode), fsync the folder. The
- * old file stays whole on any failure; a process killed half-way leaves the temporary file behind,
+ * old file stays whole on any failure; a process killed half-way leaves the temporary file,
  * which nothing reads. */
 int dg_file_write(const char *path, const void *data, size_t n, struct dg_error *err);
 

@@ -1,5 +1,5 @@
 /* DESIGN. struct dg_json is jansson's json_t under another name: this file casts, nobody else sees
- * jansson. Typed field readers stand in json_field.c and use only what json.h offers. */
+ * jansson. Typed field readers are in json_field.c and use only what json.h offers. */
 #include "base/json.h"
 
 #include "base/file.h"
@@ -57,7 +57,7 @@ static int parse_error(json_error_t *e, struct dg_error *err)
     if (json_error_code(e) == json_error_out_of_memory)
         return dg_error_set(err, DG_ENOMEM, "out of memory while parsing JSON");
     /* jansson quotes the text it stopped at; that is the user's text, and line and column say
-     * where. A key that stands twice is the exception, because its name is the whole message. */
+     * where. A key that occurs twice is the exception, because its name is the whole message. */
     char *near = strstr(e->text, " near '");
     if (near && json_error_code(e) != json_error_duplicate_key)
         *near = '\0';

@@ -1,5 +1,5 @@
 /* JSON values over jansson (the one file that knows it is json.c).
- * A value is owned by whoever made or parsed it until given away; getters borrow.
+ * A value is owned by the code that made or parsed it until given away; getters borrow.
  * One thread at a time per tree. Parsing is strict: UTF-8, no duplicate keys, depth <= 64, no
  * trailing bytes. Strings may hold U+0000, keys may not. */
 #ifndef DG_BASE_JSON_H
@@ -48,7 +48,7 @@ double dg_json_number(const struct dg_json *v); /* integers too */
 const char *dg_json_next_key(const struct dg_json *object, const char *key);
 
 /* Typed fields of an object, for manifests, configurations and requests. Each returns 0 or
- * DG_EINVAL with err->field = key (behind `where` and a dot, unless where is NULL or "") and a
+ * DG_EINVAL with err->field = key (after `where` and a dot, unless where is NULL or "") and a
  * sentence. A missing key leaves *out as it was; null is a wrong type. An integer may be
  * written 4.0; INT64_MIN, INT64_MAX and infinities as bounds mean none. A string with U+0000 is
  * refused. */

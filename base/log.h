@@ -16,10 +16,10 @@ void dg_log_set_format(enum dg_log_format format);
  * "". */
 void dg_log(enum dg_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* From here on nobody who logs waits for the one who reads stderr: a thread writes, and lines that
+/* From here on no thread that logs waits for the reader of stderr: a thread writes, and lines that
  * come while it cannot are dropped beyond 256 KiB of them. For the main thread, like its end. */
 int dg_log_start(struct dg_error *err);
-/* Write what waits, as far as somebody reads it within a second. */
+/* Write the waiting lines, as far as they are read within a second. */
 void dg_log_stop(void);
 /* Lines dropped so far. */
 uint64_t dg_log_dropped(void);

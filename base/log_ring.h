@@ -1,5 +1,5 @@
-/* Lines on their way to stderr: a ring that a thread of its own empties, so that nobody who logs
- * waits for the one who reads the log. Where the ring is full, lines are dropped and counted. Any
+/* Lines on their way to stderr: a ring that a thread of its own empties, so that no thread that
+ * logs waits for the reader of the log. Where the ring is full, lines are dropped and counted. Any
  * thread but for start and stop, which are for one. */
 #ifndef DG_BASE_LOG_RING_H
 #define DG_BASE_LOG_RING_H

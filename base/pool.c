@@ -246,7 +246,7 @@ bool dg_pool_crowded(const struct dg_pool *pool)
     return pool && pool->alone > 0;
 }
 
-/* Who is waked cannot be chosen: all of them, where only some may work. */
+/* Which thread wakes cannot be chosen: all of them, where only some may work. */
 static void wake_workers(struct dg_pool *pool, size_t at_most)
 {
     if (atomic_load(&pool->sleepers) == 0)

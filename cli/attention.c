@@ -1,4 +1,4 @@
-/* dragoman attention: who looks at whom in a sentence, as a picture or as JSON. */
+/* dragoman attention: attention weights of a sentence, drawn as SVG or as JSON. */
 #include "base/file.h"
 
 #include "base/alloc.h"

@@ -33,7 +33,7 @@ static bool read_line(const char *path, char *out, size_t cap)
     return got;
 }
 
-/* What stands behind "key :" in a file such as /proc/cpuinfo. */
+/* The value after "key :" in a file such as /proc/cpuinfo. */
 static bool read_key(const char *path, const char *key, char *out, size_t cap)
 {
     char line[8192];

@@ -78,7 +78,7 @@ double dg_lines_share(const struct dg_lines *l)
     return l->total > 0 ? (l->done - (double)(l->end - l->begin)) / l->total : -1;
 }
 
-/* Room for another block behind what is there. */
+/* Room for another block after those that are there. */
 static void make_room(struct dg_lines *l)
 {
     memmove(l->data, l->data + l->begin, l->end - l->begin);

@@ -62,7 +62,7 @@ static int keep_row(void *arg, const struct dg_quantized *t, struct dg_error *er
     return 0;
 }
 
-/* Worst outputs first; tables behind, by their weights. */
+/* Worst outputs first; then tables, by their weights. */
 static int by_error(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;

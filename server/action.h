@@ -6,7 +6,7 @@
 #include "server/config.h"
 
 /* The exit status in *status: 1 where the answer is no, or stdout takes nothing. An error is to be
- * printed by the caller, who exits with 1 then. */
+ * printed by the caller, which exits with 1 then. */
 int dg_action_run(const struct dg_server_config *c, int *status, struct dg_error *err);
 
 #endif

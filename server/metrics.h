@@ -88,7 +88,7 @@ unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *t
 /* `{a="x",b="y"}` from NULL-ended name, value, ...; values escaped; cut at cap. */
 void dg_metrics_label(char *out, size_t cap, const char *const *names_values);
 
-/* Append everything in Prometheus' text format 0.0.4. Gauges of one name must stand together. */
+/* Append everything in Prometheus' text format 0.0.4. Gauges of one name must be adjacent. */
 void dg_metrics_write(
     struct dg_metrics *m, const struct dg_gauge *gauges, size_t n, struct dg_buffer *b);
 

@@ -168,7 +168,7 @@ int dg_memory_list(
     return rc;
 }
 
-/* The row that stands for a collection in the table of pairs. */
+/* The row number of a collection in the table of pairs. */
 static int number_of(struct dg_memory *m, const char *id, int64_t *number, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;

@@ -1,5 +1,5 @@
 /* Glossaries and translation memories in one SQLite file: collections of pairs of texts, each of a
- * pair of languages. Texts are kept as they are given; whoever asks brings them into one form
+ * pair of languages. Texts are kept as they are given; the caller brings them into one form
  * before. Languages likewise ("en", "pt-BR"). One thread at a time for each open file; any number
  * of programs share it. */
 #ifndef DG_STORE_MEMORY_H

@@ -33,7 +33,7 @@ static size_t skip_citation(const char *s, size_t i, size_t end)
     return i;
 }
 
-/* Closing guillemets after a space ("Bonjour ! »") and citations belong to what stands before
+/* Closing guillemets after a space ("Bonjour ! »") and citations belong to the text before
  * them. */
 static size_t skip_trailers(const struct dg_boundary *b, size_t i, bool *closed)
 {
@@ -77,7 +77,7 @@ static void find_next_word(const struct dg_boundary *b, struct place *p)
     }
 }
 
-/* Steps back over what may stand between a terminator and the place. false when there is no
+/* Steps back over what may be between a terminator and the place. false when there is no
  * terminator. */
 static bool find_mark(const struct dg_boundary *b, size_t end, struct place *p)
 {
@@ -116,7 +116,7 @@ static bool is_starter(const struct dg_boundary *b, const struct place *p)
         b->language, b->text + p->next_begin, p->next_end - p->next_begin);
 }
 
-/* Begin of the word that ends at `end`: after white space or an opening mark. SIZE_MAX when it is
+/* Start of the word that ends at `end`: after white space or an opening mark. SIZE_MAX when it is
  * too long. */
 static size_t word_begin(const struct dg_boundary *b, size_t end)
 {

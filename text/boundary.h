@@ -11,9 +11,9 @@
 
 struct dg_boundary {
     const char *text;
-    size_t sentence, line_end; /* begin of the sentence so far; end of its line */
+    size_t sentence, line_end; /* start of the sentence so far; end of its line */
     const struct dg_language *language;
-    bool has_letter;    /* a letter stands between `sentence` and the place */
+    bool has_letter;    /* a letter is between `sentence` and the place */
     size_t open_quotes; /* guillemets opened and not yet closed there */
 };
 

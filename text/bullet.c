@@ -26,7 +26,7 @@ static size_t span(const char *s, size_t i, size_t end, const char *set)
     return n;
 }
 
-/* "3. Mai": a date at the begin of a line, not the third item. */
+/* "3. Mai": a date at the start of a line, not the third item. */
 static bool is_ordinal(const char *s, size_t i, size_t end, const struct dg_language *language)
 {
     if (!dg_language_has_ordinal_dot(language))

@@ -24,7 +24,7 @@ bool dg_language_has_ordinal_dot(const struct dg_language *language); /* "3. Mai
 bool dg_language_starts_sentence(const struct dg_language *language, const char *word, size_t n);
 bool dg_language_is_month(const struct dg_language *language, const char *word, size_t n);
 
-/* Class of word[n], which stands before a full stop (not part of it). Several dotted parts are
+/* Class of word[n], which is before a full stop (not part of it). Several dotted parts are
  * given joined: "z.B". */
 enum dg_abbreviation dg_language_abbreviation(
     const struct dg_language *language, const char *word, size_t n);

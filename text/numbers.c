@@ -165,7 +165,7 @@ static struct digits joined(const struct numbers *of, size_t i, size_t end)
     return x;
 }
 
-/* Behind the last run that may be run i's thousands. */
+/* The place after the last run that may be run i's thousands. */
 static size_t end_of_joins(const struct numbers *of, size_t i)
 {
     size_t end = i + 1;

@@ -33,7 +33,7 @@ int dg_split_long(
     size_t middle = n / 2;
     struct cut clause = {0, SIZE_MAX}, space = {0, SIZE_MAX}, any = {0, SIZE_MAX},
                raw = {0, SIZE_MAX};
-    bool words = false; /* something but white space stands before i */
+    bool words = false; /* something but white space is before i */
     bool after_mark = false, wide = false, joined = false, was_space = false;
     size_t last = dg_scan_trim_space(text, 0, n);
     for (size_t i = 0; i < n;) {

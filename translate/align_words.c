@@ -57,7 +57,7 @@ static size_t word_at(const struct words *w, const char *s, size_t begin, size_t
     return lo;
 }
 
-/* Add a pair unless the answer word has it already: pairs of one word lie together. */
+/* Add a pair unless the answer word has it already: pairs of one word are adjacent. */
 static void add_pair(struct dg_word_pairs *to, struct dg_word_pair pair)
 {
     for (size_t i = to->n; i > 0 && to->list[i - 1].target == pair.target; i--)

@@ -12,7 +12,7 @@
  * word keeps its capital. White space stays where it is, so words keep their numbers. */
 int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
     struct dg_buffer *out, struct dg_error *err);
-/* Put what stands in `text` from `from` on in capitals; ends[n] (bytes of the whole text,
+/* Put `text` from `from` on in capitals; ends[n] (bytes of the whole text,
  * ascending) move along. */
 int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from, size_t *ends,
     size_t n, struct dg_error *err);

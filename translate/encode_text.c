@@ -94,7 +94,7 @@ static int encode_span(
     return 0;
 }
 
-/* The mark that byte `at` lies within, neither at its begin nor at its end; NULL: none. */
+/* The mark that byte `at` is within, neither at its start nor at its end; NULL: none. */
 static const struct dg_mark *mark_around(const struct running *f, size_t at)
 {
     size_t n = f->document ? dg_document_marks_before(f->document, f->unit, at) : 0;
@@ -102,7 +102,7 @@ static const struct dg_mark *mark_around(const struct running *f, size_t at)
     return last && last->at + last->len > at ? last : NULL;
 }
 
-/* A sentence holds the whole of what it begins or ends within: splitting takes the begin of `- x`
+/* A sentence holds the whole of what it begins or ends within: splitting takes the start of `- x`
  * for a bullet. */
 static struct dg_span with_whole_marks(const struct running *f, struct dg_span at)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Layout: what stood between the parts stands there again. where (optional, [n_parts]) gets each
+/* Layout: the text between the parts is kept. where (optional, [n_parts]) gets each
  * part's bytes. */
 static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where,
     struct dg_error *err)

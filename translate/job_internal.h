@@ -99,7 +99,7 @@ struct dg_job {
     int32_t *framed;
     /* [n_parts] of the text in code points, once asked for */
     struct dg_span *spans;
-    /* sentence i picks the best but i behind the prefix; 0: an ordinary job */
+    /* sentence i picks the best but i after the prefix; 0: an ordinary job */
     uint32_t n_alternatives;
     /* [n_forced]: the target to score */
     int32_t *forced;
@@ -162,7 +162,7 @@ int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s,
  * within them. */
 int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
     uint32_t rank, struct dg_buffer *out, struct dg_error *err);
-/* Append what stands for a part in the answer of that rank, and set its flags. */
+/* Append a part's text in the answer of that rank, and set its flags. */
 int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out,
     struct dg_error *err);
 

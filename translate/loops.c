@@ -30,7 +30,7 @@ bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out)
     return out->count > 1;
 }
 
-/* How often anything stands in a row. */
+/* How often anything occurs in a row. */
 static uint32_t most_in_a_row(const int32_t *ids, uint32_t n)
 {
     uint32_t most = 1;

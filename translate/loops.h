@@ -14,10 +14,10 @@ struct dg_loop {
 };
 
 /* The run that repeats most tokens (ties: the shorter period, then the earlier one); false when
- * nothing stands twice in a row. Time grows with n². */
+ * nothing occurs twice in a row. Time grows with n². */
 bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out);
 
-/* Is the answer caught in a loop? A unit of one token must stand four times in a row, a longer one
+/* Is the answer caught in a loop? A unit of one token must occur four times in a row, a longer one
  * three times; and more often than anything in the source does, with one to spare: "very, very,
  * very", rows of dots and 1,000,000 are no loops. */
 bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *answer,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A pair's mark without its partner within the part stands alone. Pairs lie within one another:
+/* A pair's mark without its partner within the part is alone. Pairs are nested:
  * what was opened last is closed first. */
 static int find_partners(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
@@ -34,7 +34,7 @@ static size_t end_before(const struct dg_job *j, const struct dg_part *p, size_t
 }
 
 /* Copy those within `at`, counted from its begin, but for what the part before has at its end: a
- * pair that encloses nothing lies at the end of one sentence and at the begin of the next. */
+ * pair that encloses nothing is at the end of one sentence and at the start of the next. */
 static int copy_marks(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err)
 {

@@ -10,7 +10,7 @@
 
 #define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a prefix")
 
-/* Does token `id` stand for its own letters? */
+/* Does token `id` mean its own letters? */
 static bool is_plain(const struct dg_translator *t, int32_t id)
 {
     const struct dg_config *c = dg_model_config(t->model);

@@ -12,7 +12,7 @@ struct dg_prefix {
     /* [n] tokens of the words before the last */
     int32_t *ids;
     uint32_t n;
-    /* [n] where they stand in `text` */
+    /* [n] where they are in `text` */
     struct dg_token *tokens;
     /* normalised */
     const char *text;

@@ -83,7 +83,7 @@ struct dg_text_pair {
 };
 int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair *pair,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
-/* A job that looks for n different ways to go on behind o->prefix ("" for the first word), each
+/* A job that looks for n different ways to go on after o->prefix ("" for the first word), each
  * completed by its own search: one sentence, n searches. */
 int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
     uint32_t n, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
@@ -168,7 +168,7 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
 /* A sentence of the answer by itself, before the others are there: what will be member i of
  * dg_answers.sentences. */
 struct dg_finished_part {
-    /* [len] as it will stand in the answer; borrowed from the job, NUL-terminated */
+    /* [len] as it will be in the answer; borrowed from the job, NUL-terminated */
     const char *text;
     size_t len, characters;
     /* code points */
@@ -193,7 +193,7 @@ struct dg_scored {
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err);
 
 /* Up to n answers (as asked for) of a job of alternatives, best first; no two have the same word
- * behind the prefix (or the same word for its last). Borrowed. */
+ * after the prefix (or the same word for its last). Borrowed. */
 int dg_job_finish_alternatives(
     struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err);
 

@@ -4,7 +4,7 @@
 
 #include "translate/translate.h"
 
-/* What stands between vocabulary tokens; CR, because lines may come from files that end them in CR
+/* What separates vocabulary tokens; CR, because lines may come from files that end them in CR
  * LF. */
 #define DG_PIECE_GAPS " \t\r\n"
 

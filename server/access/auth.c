@@ -90,7 +90,7 @@ static struct dg_auth_used *used_on(struct dg_auth_key *k, int64_t day)
     struct dg_auth_used *u = &k->pending[day % DG_AUTH_DAYS];
     if (u->day != day)
         *u = (struct dg_auth_used){
-            .day = day}; /* what stood there is two days old and written long ago */
+            .day = day}; /* what was there is two days old and written long ago */
     if (k->today != day) {
         k->today = day;
         k->stored = 0;

@@ -11,7 +11,7 @@
 
 /* What travels with an exchange. */
 struct dg_visit {
-    atomic_uint refs; /* the exchange's, and of those who hold it */
+    atomic_uint refs; /* the exchange's, and of the code that keeps one */
     pthread_mutex_t lock;
     const struct dg_route *route;
     struct dg_auth_key *key; /* that pays; NULL: none was needed, or it was refused */

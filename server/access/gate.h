@@ -41,7 +41,7 @@ const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
 /* The id of its key, which is no secret, also of one that was refused; "unknown": it is nobody's;
  * "-": none was sent. */
 const char *dg_gate_key(const struct dg_http_exchange *x);
-/* A number for who asks: its key, or (without) its address; 0: nobody in particular. */
+/* A number for the client: its key, or (without) its address; 0: none. */
 uint64_t dg_gate_client(const struct dg_http_exchange *x);
 /* Characters that the request's key has used today, and those it may (0: no limit); without a key
  * both 0. */

@@ -18,7 +18,8 @@ static bool is_json(const char *type)
     return next == '\0' || next == ';' || next == ' ' || next == '\t';
 }
 
-/* Does the client ask for lines? Quality values are not weighed: who names lines gets them. */
+/* Does the client ask for lines? Quality values are not weighed: a client that names lines gets
+ * them. */
 static bool wants_lines(const struct dg_http_exchange *x)
 {
     const char *accept = dg_http_header(x, "Accept");
@@ -75,7 +76,7 @@ struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed)
     };
 }
 
-/* The body's timeout_ms stands; else header X-Request-Timeout; else the limit. */
+/* The body's timeout_ms; else header X-Request-Timeout; else the limit. */
 static int read_timeout(struct dg_request *r, int64_t limit_ms, struct dg_error *err)
 {
     if (r->timeout_ms > 0)

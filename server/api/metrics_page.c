@@ -65,7 +65,7 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
     put(g, "dragoman_queue_tokens", "Their source tokens; equal sentences count once.",
         (double)load.tokens);
-    put(g, "dragoman_queue_seconds", "How long what waits will take, by the speed of late.",
+    put(g, "dragoman_queue_seconds", "Estimated time to drain the queue, in seconds.",
         load.seconds);
     put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
         atomic_load(&app->in_flight));
@@ -188,8 +188,7 @@ static void put_cache(struct gauges *g, struct dg_app *app)
     put_counter(g, "dragoman_cache_hits_total",
         "Answers found in the translation cache; two for a sentence that was decoded twice.",
         (double)c.hits);
-    put_counter(g, "dragoman_cache_misses_total",
-        "Sentences looked for in the translation cache in vain.", (double)c.misses);
+    put_counter(g, "dragoman_cache_misses_total", "Translation cache misses.", (double)c.misses);
     put_counter(g, "dragoman_cache_evictions_total",
         "Answers that left the translation cache for others.", (double)c.evictions);
     put(g, "dragoman_cache_entries", "Answers in the translation cache.", (double)c.entries);

@@ -1,5 +1,5 @@
-/* Who is let in: a place for each accepted connection, made by closing an idle one where all are
- * taken, or a refusal. The keeper's thread only. */
+/* Admission of connections: a place for each accepted connection, made by closing an idle one where
+ * all are taken, or a refusal. The keeper's thread only. */
 #include "server/http/net_internal.h"
 
 #include "base/clock.h"

@@ -219,7 +219,7 @@ void dg_http_turn(struct dg_http_exchange *x, const struct dg_http_later *later)
     pthread_mutex_unlock(&x->lock);
 }
 
-/* The reference of whoever was to wake it. */
+/* The reference of the code that was to wake it. */
 static void drop_later(struct dg_http_exchange *x)
 {
     struct dg_http *http = x->http;
@@ -253,7 +253,7 @@ void dg_exchange_gone(void *user)
     dg_exchange_unref(x);
 }
 
-/* The wake is late: the connection goes on without it, and whoever is at work is told as if the
+/* The wake is late: the connection goes on without it, and the code at work is told as if the
  * client had gone. */
 void dg_exchange_late(void *user)
 {

@@ -105,7 +105,7 @@ void dg_exchange_reply_late(struct dg_http_exchange *x);
 struct MHD_Response *dg_http_stream_response(struct dg_http_exchange *x);
 /* The exchange is over; the reply may be cut off. */
 void dg_http_stream_end(struct dg_http_exchange *x);
-/* Tell whoever is at work on the reply that the client has hung up, once. */
+/* Tell the code that works on the reply that the client has hung up, once. */
 void dg_http_tell_gone(struct dg_http_exchange *x);
 
 #endif

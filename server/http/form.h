@@ -9,7 +9,7 @@
 #define DG_FORM_MAX_PARAMETERS 1000
 
 /* Add the parameters of s[n], "a=b&c=%20d", to an object; a name that comes again has an array of
- * its values, in order. "+" is a space; a "%" without two hexadecimal digits stands for itself.
+ * its values, in order. "+" is a space; a "%" without two hexadecimal digits means itself.
  * DG_EINVAL with the name as field when a value is not UTF-8 or holds U+0000; DG_ELIMIT, DG_ENOMEM.
  */
 int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_error *err);

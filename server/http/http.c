@@ -40,7 +40,7 @@ static bool is_full(const struct dg_http *http, size_t n)
 }
 
 /* Take n bytes, which have arrived, of the memory that all bodies share. What was only announced
- * takes none: who sends it or not is the client's choice. */
+ * takes none: whether it is ever sent is the client's choice. */
 static bool reserve(struct dg_http_exchange *x, size_t n)
 {
     size_t before = atomic_fetch_add(&x->http->bodies_bytes, n);
@@ -246,7 +246,7 @@ static bool on_accepted(void *arg, int fd, const struct sockaddr *addr, socklen_
 
 static struct MHD_Daemon *start_daemon(struct dg_http *http)
 {
-    /* The library's own limits stand above ours, which answer in words: it must never be the first
+    /* The library's own limits are above ours, which answer in words: it must never be the first
      * to refuse. */
     unsigned limit = 2 * http->o.max_connections + 64;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |

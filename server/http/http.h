@@ -1,6 +1,6 @@
 /* HTTP over libmicrohttpd (the one file that knows it is http.c): requests in as plain structs,
  * replies out. A handler runs on an HTTP thread with the whole request. It replies at once
- * (dg_http_reply_take) or says that somebody else will wake the exchange (dg_http_later ...
+ * (dg_http_reply_take) or says that other code will wake the exchange (dg_http_later ...
  * dg_http_wake); then no thread waits, and the answer is put together on an HTTP thread. Bodies
  * over the limit, ambiguous framing and slow clients never reach a handler. */
 #ifndef DG_SERVER_HTTP_HTTP_H
@@ -69,8 +69,8 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     struct dg_http **out, struct dg_error *err);
 /* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
 void dg_http_drain(struct dg_http *http);
-/* Whether nobody is accepted any more: that takes a moment after dg_http_drain, and who was
- * connected by then still becomes one of the connections. */
+/* Whether nobody is accepted any more: that takes a moment after dg_http_drain, and a client that
+ * was connected by then still becomes one of the connections. */
 bool dg_http_drained(struct dg_http *http);
 /* Connections that are still open. */
 size_t dg_http_connections(struct dg_http *http);
@@ -106,8 +106,8 @@ int dg_http_outcome(const struct dg_http_exchange *x);
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);
 const void *dg_http_tag(const struct dg_http_exchange *x);
 
-/* Headers of its reply, whoever makes that: NULL-ended pairs of name and value, static storage.
- * HTTP thread. */
+/* Headers of its reply, whichever code makes it: NULL-ended pairs of name and value, static
+ * storage. HTTP thread. */
 void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2]);
 /* The reply, from within handle or finish; its body is taken. */
 void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);

@@ -1,5 +1,5 @@
 /* The table of connections and the sockets, as the parts of net.h see them: net.c (the table),
- * accept.c (who is let in), keeper.c (the thread: hang-ups and time limits), linger.c and
+ * accept.c (admission), keeper.c (the thread: hang-ups and time limits), linger.c and
  * refusal.c. One thread, the keeper, runs the functions of accept.c and keeper.c; the rest may be
  * called from any. */
 #ifndef DG_SERVER_HTTP_NET_INTERNAL_H

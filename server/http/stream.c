@@ -1,6 +1,6 @@
 /* DESIGN. The library asks for bytes when the socket has taken the last ones, on an HTTP thread;
- * they are filled in then and not before, so that a reader who is slow holds up nobody and at most
- * one filling waits for him. When there is nothing to fill in the connection is suspended, and a
+ * they are filled in then and not before, so that a slow reader holds up no other and at most
+ * one filling waits for it. When there is nothing to fill in the connection is suspended, and a
  * poke resumes it; both happen under the exchange's lock. The time limit for writing begins anew
  * with each block that the socket has taken. */
 #include "server/http/exchange.h"

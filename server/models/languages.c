@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ISO 639-2 (both its terminology and its bibliographic codes), each with its ISO 639-1 code behind
+/* ISO 639-2 (both its terminology and its bibliographic codes), each followed by its ISO 639-1 code
  * it; sorted. */
 static const char three_to_two[] =
     "aaraa abkab afraf akaak albsq amham araar argan armhy asmas avaav aveae aymay azeaz "

@@ -31,7 +31,7 @@ struct dg_replica {
     /* For metrics and the queue, as of the last step. tokens_per_s: source tokens, what it can do
      * when there is enough to do; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
-    _Atomic uint64_t steps; /* of its worker, who alone counts */
+    _Atomic uint64_t steps; /* of its worker, which alone counts */
 };
 
 /* The parameters on one device. */

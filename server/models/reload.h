@@ -27,7 +27,7 @@ void dg_reload_stop(struct dg_reload *r);
 /* After it was stopped and its executor closed. NULL is fine. */
 void dg_reload_close(struct dg_reload *r);
 
-/* Who is told what came of a reload. */
+/* Which request is told the outcome of a reload. */
 struct dg_reload_waiter {
     void (*told)(struct dg_reload_waiter *w); /* once; any thread; may free it */
     struct dg_models_loaded what;

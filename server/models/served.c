@@ -174,7 +174,7 @@ void dg_served_devices(const struct dg_served *s, struct dg_buffer *out)
     }
 }
 
-/* Whoever runs the server should know it. */
+/* The operator should know it. */
 static void log_licence(const struct dg_bundle *b)
 {
     char licence[128];

@@ -57,7 +57,7 @@ static bool is_preferred(
            dg_config_parameters(dg_model_config(dg_translator_model(b->translator)));
 }
 
-/* The nearest pair; of two as near the preferred model's, else the first, and models stand in the
+/* The nearest pair; of two as near the preferred model's, else the first, and models are in the
  * order of their directories' names. Lock held. */
 static struct found find(
     const struct dg_models *m, const char *source, const char *target, enum preference preference)

@@ -6,7 +6,7 @@ static bool overlap(size_t a_begin, size_t a_end, size_t b_begin, size_t b_end)
     return a_begin < b_end && b_begin < a_end;
 }
 
-/* A sentence of the second hop stands for the sentences of the first one whose answers it read:
+/* A sentence of the second hop covers the sentences of the first one whose answers it read:
  * from the first one's begin to the last one's end, with all their flags. Scores are logarithms of
  * probabilities: that of the way there (the mean over these sentences) and that of the way on add
  * up. */
@@ -31,7 +31,7 @@ void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_
     if (n > 0)
         s->score += score / (double)n;
     else
-        s->source_begin = s->source_end = 0; /* it stood in no answer: copied layout */
+        s->source_begin = s->source_end = 0; /* it was in no answer: copied layout */
 }
 
 static bool same_pair(const struct dg_answer_pair *a, const struct dg_answer_pair *b)

@@ -8,7 +8,7 @@
 
 enum line { SHORT, LONG, LONG_PLANS, LINES };
 
-/* What waits to be planned, short texts and long ones apart. */
+/* Work that waits to be planned, short texts and long ones apart. */
 struct waiting {
     uint32_t threads;
     size_t bytes;

@@ -3,9 +3,9 @@
  * texts wait for no long one: short ones from the first to the last; long ones' bodies and answers,
  * which take milliseconds; the planning of long ones, which may take seconds.
  *
- * The first admission. What waits to be planned is bounded in bytes, by the time that the last ones
- * took: a body is refused for what waits before it, and nothing in it has been looked at by then.
- * Any thread. */
+ * The first admission. Work that waits to be planned is bounded in bytes, by the time that the last
+ * ones took: a body is refused for what waits before it, and nothing in it has been looked at by
+ * then. Any thread. */
 #ifndef DG_SERVER_REQUEST_PLANNER_H
 #define DG_SERVER_REQUEST_PLANNER_H
 
@@ -29,7 +29,7 @@ enum dg_planner_step { DG_STEP_READ, DG_STEP_PLAN, DG_STEP_WRITE };
 
 int dg_planner_open(
     const struct dg_planner_options *options, struct dg_planner **out, struct dg_error *err);
-/* Waits for what runs; what waits is not called. NULL is fine. */
+/* Waits for the work that runs; work that has not begun is not called. NULL is fine. */
 void dg_planner_close(struct dg_planner *p);
 
 /* A body of so many bytes has come. DG_EAGAIN: too much waits before it. DG_OK: it counts as

@@ -12,7 +12,7 @@ void dg_request_refuse(
     struct dg_queue_load load;
     r->kind->fail(reply, err);
     if (err->code == DG_EAGAIN && !r->kind->fed && !r->kind->work) {
-        /* There is room again when what waits now is done. */
+        /* There is room again when the work that waits now is done. */
         dg_queue_load(r->app->queue, &load);
         dg_reply_retry_after(reply, (int64_t)load.seconds + 1);
     }

@@ -75,7 +75,7 @@ int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err)
 
 void dg_request_release(struct dg_request *r)
 {
-    pthread_mutex_lock(&r->lock); /* whoever ends it early looks at its task */
+    pthread_mutex_lock(&r->lock); /* the thread that ends it early reads its task */
     r->released = true;
     pthread_mutex_unlock(&r->lock);
     for (size_t i = 0; i < r->n; i++)

@@ -10,7 +10,8 @@ void dg_request_read(void *request);
 void dg_request_plan(void *request);
 void dg_request_write(void *request);
 
-/* It failed before anything was under way. A planner's thread, or whoever cancelled its work. */
+/* It failed before anything was under way. A planner's thread, or the one that cancelled its work.
+ */
 void dg_request_fail(struct dg_request *r, const struct dg_error *err);
 /* It has ended early, and what runs of it, if it does by now, is to end, too. */
 void dg_request_tell(struct dg_request *r);

@@ -1,5 +1,5 @@
-/* Who joins: what the batcher picks goes into the engine; of the live sentences those pause that
- * would make the step dear. */
+/* Admission: the sentences that the batcher picks go into the engine; live ones that would make the
+ * step dear pause. */
 #include "server/schedule/worker_internal.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It stands in a hash chain
- * and in a list by last use, and lives on after its eviction as long as somebody holds it. A key is
+/* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It is in a hash chain
+ * and in a list by last use, and lives on after its eviction as long as it is referenced. A key is
  * the version's text, the ids, and the search options byte by byte: padding that differs makes two
  * keys of one, which costs a miss and never a wrong answer. The seed is random, so that nobody can
  * choose texts that all fall into one chain. */
@@ -29,7 +29,7 @@ struct entry {
     const unsigned char *key;
 };
 
-/* What stands behind the version and in front of the ids. */
+/* What follows the version and precedes the ids. */
 struct options {
     struct dg_search search;
     uint32_t want_alignment, n_source;

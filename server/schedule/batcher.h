@@ -1,5 +1,6 @@
-/* Who joins the engine and who advances in the next step: pure policy. No clock, no lock, no I/O,
- * so that tables and a simulator can test it; time comes in through ranks. One thread at a time.
+/* Which sentences join the engine and which advance in the next step: pure policy. No clock, no
+ * lock, no I/O, so that tables and a simulator can test it; time comes in through ranks. One thread
+ * at a time.
  *
  * Every sentence has a rank; the smaller goes first, and it never changes while it waits:
  *   rank = arrival + patience x (tokens x rows of its request up to and including it), at most
@@ -23,7 +24,7 @@
  * Reservations. An interactive sentence that found no room reserves what becomes free: until it has
  * joined, bulk ones do not, not even in their step. Bulk's step comes right after, before another
  * sentence may reserve room; and where no bulk one lives it lasts until one has joined. With room
- * for very few sentences the classes take turns, neither ever waits for good. */
+ * for very few sentences the classes take turns, neither waits for ever. */
 #ifndef DG_SERVER_SCHEDULE_BATCHER_H
 #define DG_SERVER_SCHEDULE_BATCHER_H
 
@@ -31,7 +32,7 @@
 
 #include <stddef.h>
 
-/* Who waits for the answer: a person at a screen, or a job that has time. */
+/* A person at a screen waits for the answer, or a job that has time. */
 enum dg_class { DG_CLASS_INTERACTIVE, DG_CLASS_BULK, DG_CLASSES };
 
 enum dg_batching {

@@ -42,7 +42,7 @@ uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)
     return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
 }
 
-/* Everything as cost: the bound, and what waits before a newcomer. */
+/* Everything as cost: the bound, and the work that waits before a newcomer. */
 struct room {
     struct dg_backlog b;
     uint64_t most;

@@ -2,7 +2,7 @@
  * queue, the batcher and a worker use the same struct, one after the other: each field says whose
  * it is, and until when. Equal sentences that wait at the same time are duplicates: the first of
  * them is queued and admitted, the others hang on it, and its answer is theirs. Plain data; one
- * thread at a time, whoever owns it (the queue's lock while it waits, its worker while it is live).
+ * thread at a time, its owner (the queue's lock while it waits, its worker while it is live).
  */
 #ifndef DG_SERVER_SCHEDULE_ENTRY_H
 #define DG_SERVER_SCHEDULE_ENTRY_H
@@ -34,7 +34,7 @@ struct dg_entry {
     /* the same for the same sentence with the same options; 0: like no other */
     uint64_t key;
 
-    /* Duplicates: the others, of whoever holds the first of them, queue or worker. */
+    /* Duplicates: the others; they belong to the owner of the first, queue or worker. */
     struct dg_entry *next;
 
     /* While it waits: the first of its duplicates, itself perhaps; NULL: it does not wait. */

@@ -6,7 +6,7 @@
 /* Steps of a size until its mean is believed. Among means of a few steps each the luckiest would be
  * the measure for all, and sizes that are as good would be taken for worse. */
 #define SETTLED 16u
-#define MOST_ASKED (2 * SETTLED) /* times in vain: there is no step of so few rows */
+#define MOST_ASKED (2 * SETTLED) /* attempts without one: there is no step of so few rows */
 #define WEIGHT 64u               /* the newest counts 1/64 */
 #define STALE_NS                                                                                   \
     10000000000u /* a size not seen for so long is measured anew, where there are the rows */

@@ -64,7 +64,7 @@ static void lane_retire(struct dg_queue *q, struct dg_lane *l)
     *l = q->lanes[--q->n_lanes];
 }
 
-/* ---- what waits ---- */
+/* ---- waiting sentences ---- */
 
 static void lane_in(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
@@ -111,6 +111,7 @@ static void enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
         count_in(q, l, e, e);
         return;
     }
+    /* The better rank of the two: out and in again, as a heap's key must not change inside. */
     if (e->node.key < first->node.key) {
         lane_out(q, l, first);
         first->node = (struct dg_heap_node){.key = e->node.key};
@@ -325,7 +326,7 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     }
     lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
-    settle_all(over, DG_TASK_GONE); /* their outcomes stand already */
+    settle_all(over, DG_TASK_GONE); /* their outcomes are set already */
     return got;
 }
 

@@ -1,9 +1,9 @@
-/* What waits for a worker, bounded in work: one lane per model. All sentences of a request enter
- * together or none; equal sentences that wait become one piece of work. Which leave is the
+/* Sentences that wait for a worker, bounded in work: one lane per model. All sentences of a request
+ * enter together or none; equal sentences that wait become one piece of work. Which leave is the
  * batcher's decision; this holds the lock. Any thread.
  *
- * The bound. Interactive requests are refused for what waits of interactive ones, bulk ones for all
- * that waits: a bulk job never keeps an interactive request out. A request that alone is larger
+ * The bound. Interactive requests are refused for waiting interactive work, bulk ones for all
+ * waiting work: a bulk job never keeps an interactive request out. A request that alone is larger
  * than the bound is bulk, whatever it says, and is taken when no bulk waits. Tokens count as dear
  * as their search makes them (beam 8 is twice beam 4), duplicates an eighth, for their memory.
  * Where several clients come, none of them may have more waiting than is left free, and what a
@@ -39,10 +39,12 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
  * text is planned: only what is over the bound at half of that is. DG_EAGAIN, DG_ECANCELED. */
 int dg_queue_check(struct dg_queue *q, uint64_t client, size_t tokens, struct dg_error *err);
 
-/* End t early: what waits is dropped now, what is live by the workers at their next step. */
+/* End t early: its waiting sentences are dropped now, its live ones by the workers at their next
+ * step. */
 void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outcome);
 
-/* Take nothing more in, drop what waits as DG_TASK_STOPPED, and make workers drop what is live. */
+/* Take nothing more in, drop waiting sentences as DG_TASK_STOPPED, and make workers drop live
+ * ones. */
 void dg_queue_stop(struct dg_queue *q);
 bool dg_queue_stopped(const struct dg_queue *q);
 

@@ -10,7 +10,7 @@
 /* source tokens a second of one worker, until it has been measured */
 #define DG_QUEUE_START_RATE 2000.0
 
-/* What waits for one model. */
+/* The sentences that wait for one model. */
 struct dg_lane {
     struct dg_served *model;
     struct dg_batcher batcher;
@@ -32,7 +32,7 @@ struct dg_queue {
     struct dg_usage_table usage;
 };
 
-/* What waits of some classes, in all lanes: they share the workers. */
+/* The waiting work of some classes, in all lanes: they share the workers. */
 struct dg_backlog {
     uint64_t tokens, cost;
     double seconds;

@@ -1,4 +1,4 @@
-/* What each client has in the queue and has used of late, so that those who use much go after
+/* What each client has in the queue and has used of late, so that heavy users go after
  * others and are refused first. Clients are numbers; some may share a place in the table, and then
  * what they use. One thread at a time: the queue's lock. */
 #ifndef DG_SERVER_SCHEDULE_USAGE_H
@@ -11,7 +11,7 @@
 #define DG_NO_CLIENT 0 /* nobody in particular: a proxy of this machine, say */
 
 struct dg_usage_place {
-    /* cost of what waits */
+    /* cost of its waiting work */
     uint64_t waits;
     /* cost of what came, halved every ten seconds */
     double used;
@@ -20,7 +20,7 @@ struct dg_usage_place {
 
 struct dg_usage_table {
     struct dg_usage_place places[DG_USAGE_PLACES];
-    /* who came last, and when somebody else came after another */
+    /* the client that came last, and when a different one followed another */
     uint64_t last;
     uint64_t mixed_ns;
 };

@@ -1,6 +1,6 @@
-/* A worker, as worker.c (its thread and its steps), admit.c (who joins, who pauses), leave.c (what
- * ends without an answer) and replica.c (its own engine of a model) see it. One thread, the
- * worker's. */
+/* A worker, as worker.c (its thread and its steps), admit.c (sentences that join or pause), leave.c
+ * (those that end without an answer) and replica.c (its own engine of a model) see it. One thread,
+ * the worker's. */
 #ifndef DG_SERVER_SCHEDULE_WORKER_INTERNAL_H
 #define DG_SERVER_SCHEDULE_WORKER_INTERNAL_H
 

@@ -303,7 +303,7 @@ size_t dg_document_marks_before(const struct dg_document *d, const struct dg_uni
     return lo;
 }
 
-/* Does the mark lie before byte `at` of the text? */
+/* Is the mark before byte `at` of the text? */
 static bool is_before(const struct dg_mark *m, size_t at, bool after)
 {
     size_t end = m->at + m->len;

@@ -1,5 +1,5 @@
-/* Documents -> units of running text to translate, each one line, and marks: whatever else lies
- * within a unit's bytes, to be put back around the translation. A reader for each format
+/* Documents -> units of running text to translate, each one line, and marks: everything else that
+ * is within a unit's bytes, to be put back around the translation. A reader for each format
  * (wrapped.c, srt.c, markdown.c, html/, xml/) makes both; translate/layout puts the marks back, for
  * every format alike. Any thread.
  *
@@ -45,7 +45,7 @@ enum dg_mark_kind {
     DG_MARK_BREAK,
     /* something at a point between words, such as <br> or an image; nothing in the text */
     DG_MARK_POINT,
-    DG_MARK_OPEN,  /* the begin of what `id` encloses, such as "[" or "**"; nothing in the text */
+    DG_MARK_OPEN,  /* the start of what `id` encloses, such as "[" or "**"; nothing in the text */
     DG_MARK_CLOSE, /* its end, such as "](address)" */
     /* a protected span (text/protected.h, `code`): comes back exactly once, byte for byte. The
      * text has (the first of) its letters, for the model to see */
@@ -57,7 +57,7 @@ enum dg_mark_kind {
 
 struct dg_mark {
     enum dg_mark_kind kind;
-    size_t at, len;    /* bytes of the document's `text` that stand for it */
+    size_t at, len;    /* bytes of the document's `text` that represent it */
     size_t begin, end; /* bytes of the document that it is */
     uint32_t id;       /* of OPEN and CLOSE, from 1: the same for both; else 0 */
 };

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What stands for c; NULL: c itself. */
+/* What c is written as; NULL: c itself. */
 static const char *reference_of(enum dg_encoding encoding, char c)
 {
     switch (c) {

@@ -51,7 +51,7 @@ static int32_t by_name(const char *s, size_t n)
     return 0;
 }
 
-/* What the reference s[n] stands for; 0: it is not known here. */
+/* What the reference s[n] means; 0: it is not known here. */
 static int32_t meaning_of(const char *s, size_t n)
 {
     if (s[1] != '#')

@@ -36,7 +36,7 @@ void dg_document_append(struct dg_document *d, const struct dg_document *more);
  * does. */
 size_t dg_tag_end(const char *s, size_t at, size_t end);
 /* Those marks of the last unit, from `first` on, that are opening and closing tags of the same name
- * become pairs, where they are properly within the pairs that are there. What has no partner stands
+ * become pairs, where they are properly within the pairs that are there. What has no partner is
  * alone. */
 void dg_tags_pair(struct dg_document *d, const char *s, size_t first);
 

@@ -12,7 +12,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A line of times, as free as it may be where no text stands. */
+/* A line of times, as loose as it may be where there is no text. */
 static bool is_times(const char *s, const struct dg_line *l)
 {
     const char *arrow = memmem(s + l->begin, l->end - l->begin, "-->", 3);
@@ -20,7 +20,7 @@ static bool is_times(const char *s, const struct dg_line *l)
     return arrow && at < l->end && is_digit(s[at]);
 }
 
-/* Behind "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks; at: no time is there. */
+/* The place after "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks; at: no time is there. */
 static size_t skip_time(const char *s, size_t at, size_t end)
 {
     size_t i = at;

@@ -73,7 +73,7 @@ struct open {
     size_t name, len;
 };
 
-/* The entry of the tag that s[name, name + len) closes; n: there is none before the begin of a pair
+/* The entry of the tag that s[name, name + len) closes; n: there is none before the start of a pair
  * that is still open. */
 static size_t find_open(const struct open *open, size_t n, const char *s, size_t name, size_t len)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Behind the marks of a quotation, "> > "; how deep it is. */
+/* The place after the marks of a quotation, "> > "; how deep it is. */
 static size_t skip_quote(const char *s, const struct dg_line *l, unsigned *depth)
 {
     size_t at = dg_line_indent(s, l);

@@ -11,7 +11,7 @@
  * marks. */
 enum group { CLOSES, ALONE, OPENS, REPLACES };
 
-/* One change of the answer: bytes begin .. end are replaced by an mark. */
+/* One change of the answer: bytes begin .. end are replaced by a mark. */
 struct edit {
     size_t begin, end;
     enum group group;
@@ -45,6 +45,7 @@ static enum group group_of(const struct dg_place *p)
     const struct dg_place *outer = wide_outer(p);
     if (dg_place_has_width(p))
         return REPLACES;
+    /* Without a width it is at an edge of its outer pair at most: inside that edge. */
     if (outer && outer->end_byte == p->begin_byte)
         return CLOSES;
     return outer && outer->begin_byte == p->begin_byte ? OPENS : ALONE;
@@ -62,6 +63,7 @@ static void set_apart(struct work *w, const struct dg_place *p)
 {
     const struct dg_place *wide = wide_outer(p);
     size_t at = p->begin_byte;
+    /* Pairs without a width are at the same byte: the space goes outside the outermost. */
     while (p->outer && !dg_place_has_width(p->outer))
         p = p->outer;
     struct edit *e = &w->edits[w->first_edit[p - w->places.list]];
@@ -73,8 +75,8 @@ static void set_apart(struct work *w, const struct dg_place *p)
     e->text_len = 1;
 }
 
-/* What found no place stands at the end, of the pair that holds it or of the answer, as it was in
- * the source, with all that is within it. */
+/* A mark that found no place goes to the end, of the pair that holds it or of the answer, as it was
+ * in the source, with all that is within it. */
 static void settle(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
@@ -85,6 +87,7 @@ static void settle(struct work *w, const struct dg_place *p)
         if (mark->kind == DG_MARK_BREAK)
             continue; /* its space is among the words; it goes where add_breaks says */
         add_edit(w, end, end, i, wide ? CLOSES : ALONE);
+        /* The source's own text between its marks; a space parts it from the answer. */
         struct edit *e = &w->edits[w->n_edits - 1];
         e->text = i > p->open ? d->text + from : " ";
         e->text_len = i > p->open ? mark->at - from : end > 0;
@@ -117,12 +120,14 @@ static void make_edits(struct work *w)
             settle(w, p);
             lost_until = p->close;
         } else if (dg_place_is_pair(p)) {
+            /* Two edits, one after the other: set_apart counts on that. */
             add_edit(w, p->begin_byte, p->begin_byte, p->open,
                 dg_place_has_width(p) ? OPENS : group_of(p));
             add_edit(w, p->end_byte, p->end_byte, p->close,
                 dg_place_has_width(p) ? CLOSES : group_of(p));
         } else {
             add_edit(w, p->begin_byte, p->end_byte, p->open, group_of(p));
+            /* No line end and no escape may be put within what it replaces. */
             memset(w->replaced + p->begin_byte, true, p->end_byte - p->begin_byte);
             w->edits[w->n_edits - 1].space_after = p->space_after;
             keep_apart(w, p);
@@ -167,7 +172,9 @@ static void add_breaks(struct work *w)
                 add_edit(w, d->answer_len, d->answer_len, i, ALONE);
             continue;
         }
+        /* By proportion: alignment says nothing about where a line was filled. */
         size_t want = d->marks[i].at * d->answer_len / (d->len ? d->len : 1);
+        /* `left` spaces stay for those that follow. */
         while (k + left < n && distance(w->spaces[k + 1], want) < distance(w->spaces[k], want))
             k++;
         add_edit(w, w->spaces[k], w->spaces[k] + 1, i, REPLACES);
@@ -176,7 +183,7 @@ static void add_breaks(struct work *w)
     }
 }
 
-/* How often the letters that escape i stands for are in the text, and which of those times it is;
+/* How often the letters that escape i writes are in the text, and which of those times it is;
  * protected spans do not count. */
 static size_t count_shown(const struct dg_decoration *d, size_t i, size_t *rank, size_t *escaped)
 {
@@ -184,6 +191,7 @@ static size_t count_shown(const struct dg_decoration *d, size_t i, size_t *rank,
     size_t n = 0, k = 0;
     *rank = *escaped = 0;
     for (size_t at = 0; at + m->len <= d->len; at++) {
+        /* Marks are in the order of bytes: k is the one that is at, or after, this byte. */
         while (k < d->n && d->marks[k].at + d->marks[k].len <= at)
             k++;
         bool inside = k < d->n && d->marks[k].at <= at && d->marks[k].len > 0;
@@ -219,6 +227,7 @@ static void add_escapes_of(struct work *w, size_t i)
     for (size_t at = 0; at + m->len <= d->answer_len; at++)
         said += !w->replaced[at] && memcmp(d->answer + at, d->text + m->at, m->len) == 0;
     bool all = said != n && (escaped == n || ispunct((unsigned char)d->text[m->at]));
+    /* Where all are escaped, the first escape of these letters does it for the others. */
     if ((said != n && !all) || (all && !is_first(d, i)))
         return;
     said = 0;
@@ -262,6 +271,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
     qsort(w->edits, w->n_edits, sizeof *w->edits, in_order);
     for (size_t i = 0; i < w->n_edits; i++) {
         const struct edit *e = &w->edits[i];
+        /* An edit that begins within the one before it takes nothing of the answer twice. */
         copy(w, d->encoding, at, e->begin, base, out, shift);
         at = e->begin > at ? e->begin : at;
         if (e->text)
@@ -269,6 +279,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
         dg_buffer_add(out, d->bytes[e->mark].s, d->bytes[e->mark].n);
         if (e->space_after)
             dg_buffer_add(out, " ", 1);
+        /* Bytes that are replaced end where the mark does. */
         for (; at < e->end; at++)
             if (shift)
                 shift[at] = out->len - base;
@@ -285,6 +296,7 @@ static void write_unchanged(const struct dg_decoration *d, struct dg_buffer *out
     const struct work w = {.d = d};
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_mark *m = &d->marks[i];
+        /* Not encoded: a character that needs it is a mark here, with bytes of its own. */
         copy(&w, DG_ENCODING_PLAIN, at, m->at, base, out, shift);
         dg_buffer_add(out, d->bytes[i].s, d->bytes[i].n);
         for (at = m->at; shift && at < m->at + m->len; at++)

@@ -40,7 +40,7 @@ struct dg_decoration {
 };
 
 /* Append the decorated answer. shift (optional, [answer_len + 1]) gets where each byte of the
- * answer went, counted from the begin of what was appended. The arena is for scratch. False: no
+ * answer went, counted from the start of what was appended. The arena is for scratch. False: no
  * memory. */
 bool dg_decorate(
     const struct dg_decoration *d, struct dg_arena *arena, struct dg_buffer *out, size_t *shift);

@@ -18,7 +18,7 @@ struct dg_placing {
 };
 
 /* The letters of something protected, said by the model as they are: where they are said as often
- * as in the source, each time stands for the same one, else for the first that is left. Sets words
+ * as in the source, each time is the same one, else for the first that is left. Sets words
  * and bytes; false: it does not say them. */
 bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p);
 

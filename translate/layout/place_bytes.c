@@ -28,6 +28,7 @@ static bool is_beside(
     const struct dg_decoration *d = w->d;
     char before = begin > 0 ? d->answer[begin - 1] : ' ',
          after = end < d->answer_len ? d->answer[end] : ' ';
+    /* "v2" is no part of "dev2", unless the source has the same letter before it. */
     if (isalnum((unsigned char)before) && isalnum((unsigned char)d->answer[begin]) &&
         !(p->text_begin > 0 && d->text[p->text_begin - 1] == before))
         return false;
@@ -50,6 +51,7 @@ bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
     size_t len = p->text_end - p->text_begin, skip = 0;
     if (len == 0)
         return false;
+    /* Said as often as in the source: the third `x` there is the third here. */
     if (count(d->text, d->len, letters, len) == count(d->answer, d->answer_len, letters, len))
         skip = count(d->text, p->text_begin, letters, len);
     for (size_t at = find(d->answer, d->answer_len, 0, letters, len); at < d->answer_len;
@@ -58,6 +60,7 @@ bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
             skip--;
             continue;
         }
+        /* Letters that another span has taken, or that are part of a word, are not p's. */
         if (!is_free(w, at, at + len) || !is_beside(w, p, at, at + len))
             continue;
         p->begin_byte = at;
@@ -82,16 +85,18 @@ static const struct dg_place *across(const struct dg_placing *w, uint32_t i)
 }
 
 /* What has no words goes after one of the answer's; not within something protected, but after all
- * of it. A mark that stands alone keeps the white space in front of it. */
+ * of it. A mark of its own keeps the white space in front of it. */
 static void fit_between(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     const struct dg_place *protected = across(w, p->first);
     p->begin_byte = p->first > 0 ? w->words.answer.list[p->first - 1].end : 0;
+    /* Between two words that one span replaces is no place: after the span. */
     if (protected) {
         p->first = p->end = protected->end;
         p->begin_byte = protected->end_byte;
     }
+    /* "word <br> word": after the space, and with one after it, too, where the source has both. */
     bool alone = d->marks[p->open].kind == DG_MARK_POINT;
     if (alone && p->text_begin > 0 && dg_white_space(d->text[p->text_begin - 1]) &&
         p->begin_byte < d->answer_len && dg_white_space(d->answer[p->begin_byte])) {
@@ -108,10 +113,12 @@ static void leave_affixes(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     size_t before = 0, after = 0, n = p->end_byte - p->begin_byte;
+    /* How much of the source's word is outside the marks on either side. */
     while (before < p->text_begin && !dg_white_space(d->text[p->text_begin - before - 1]))
         before++;
     while (p->text_end + after < d->len && !dg_white_space(d->text[p->text_end + after]))
         after++;
+    /* Equal bytes alone are left out: a translated affix cannot be told from the word. */
     if (before && before < n &&
         memcmp(d->answer + p->begin_byte, d->text + p->text_begin - before, before) == 0)
         p->begin_byte += before;
@@ -135,6 +142,8 @@ void dg_place_fit(const struct dg_placing *w, struct dg_place *p)
     leave_affixes(w, p);
     if (p->text_end == p->text_begin)
         return;
+    /* Punctuation that the model writes to the last word belongs to the sentence, not to the marks,
+     * unless the marks end with some in the source; one byte stays in any case. */
     if (!is_punctuation(d->text[p->text_end - 1]))
         while (p->end_byte > p->begin_byte + 1 && is_punctuation(d->answer[p->end_byte - 1]))
             p->end_byte--;

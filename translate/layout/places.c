@@ -48,6 +48,7 @@ static bool best_run(const struct dg_placing *w, struct dg_place *p)
     double best = 0;
     bool any = false, running = false;
     uint32_t from = 0, to = 0;
+    /* One step past the last word, which ends a run that reaches it. */
     for (uint32_t i = 0; i <= w->words.answer.n; i++) {
         uint32_t a = i < w->words.answer.n ? w->words.from[i] : DG_NO_WORD;
         bool inside = a != DG_NO_WORD && dg_words_overlap(&w->words.source, a, begin, end) &&
@@ -57,11 +58,13 @@ static bool best_run(const struct dg_placing *w, struct dg_place *p)
             to = i + 1;
             running = true;
         }
+        /* A word from nowhere goes on with the run: articles and particles often have no source. */
         if (!running || inside ||
             (a == DG_NO_WORD && i < w->words.answer.n &&
                 !(w->replaced_by[i] && is_protected(w, p))))
             continue;
         running = false;
+        /* Attention may find a place's words twice; length and position tell the stray run. */
         double m = dg_aligned_words_misfit(&w->words, (size_t[2]){begin, end}, from, to);
         if (!any || m < best) {
             best = m;
@@ -80,9 +83,11 @@ static uint32_t after_word(const struct dg_placing *w, size_t at)
         return 0;
     if (at >= w->d->len)
         return w->words.answer.n;
+    /* From the nearest word back: one that the answer left out says nothing. */
     for (uint32_t s = w->words.source.n; s-- > 0;)
         if (w->words.source.list[s].begin < at && w->words.after[s])
             return w->words.after[s];
+    /* Without any alignment the share of the text is all there is to go by. */
     return w->words.any ? 0 : dg_aligned_words_proportion(&w->words, at);
 }
 
@@ -100,6 +105,8 @@ static void leave_protected(const struct dg_placing *w, struct dg_place *p)
         p->end = end;
         return;
     }
+    /* All of p's words are replaced: its bytes are those of the spans, not to be fitted to words.
+     */
     p->first = w->replaced_by[p->first]->first;
     p->end = w->replaced_by[p->end - 1]->end;
     p->begin_byte = w->words.answer.list[p->first].begin;
@@ -114,6 +121,7 @@ static void run_by_proportion(const struct dg_placing *w, struct dg_place *p)
              middle = dg_aligned_words_proportion(&w->words, (p->text_begin + p->text_end) / 2);
     for (uint32_t i = 0; i < w->words.source.n; i++)
         n += dg_words_overlap(&w->words.source, i, p->text_begin, p->text_end);
+    /* At least one word: the pair enclosed some. */
     n = n * w->words.answer.n / (w->words.source.n ? w->words.source.n : 1);
     n = n < 1 ? 1 : n;
     p->first = middle > n / 2 ? middle - n / 2 : 0;
@@ -127,6 +135,7 @@ static bool has_no_words(const struct dg_placing *w, const struct dg_place *p)
     const struct dg_decoration *d = w->d;
     size_t at = p->text_begin;
     for (size_t i = p->open; i <= p->close; i++) {
+        /* The text between two marks is translated; the marks' own bytes are not. */
         for (; at < d->marks[i].at; at++)
             if (!dg_white_space(d->text[at]))
                 return false;
@@ -140,6 +149,7 @@ static bool has_no_words(const struct dg_placing *w, const struct dg_place *p)
 static bool enclose_protected(const struct dg_placing *w, struct dg_place *p)
 {
     bool any = false;
+    /* What p holds follows it in the list. */
     for (const struct dg_place *q = p + 1; q < w->places + w->n_places && q->open < p->close; q++) {
         if (!is_protected(w, q))
             continue;
@@ -167,6 +177,7 @@ static void place_one(struct dg_placing *w, struct dg_place *p)
     } else if (best_run(w, p)) {
         /* Attention says which words came from those of the place. */
     } else if (is_span || w->words.answer.n == 0) {
+        /* The model dropped it: it is put in where it was, not in place of other words. */
         p->first = p->end = after_word(w, p->text_begin);
     } else if (!enclose_protected(w, p)) {
         run_by_proportion(w, p);
@@ -197,7 +208,7 @@ static void list_places(struct dg_placing *w)
         /* Pairs are within one another: the innermost one that has not closed yet holds this. */
         while (outer && outer->close < i)
             outer = outer->outer;
-        p.outer = outer;
+        p.outer = outer; /* stays valid: make_room has room for all places */
         w->places[w->n_places++] = p;
         if (dg_place_is_pair(&p))
             outer = &w->places[w->n_places - 1];
@@ -240,6 +251,7 @@ static bool is_in_the_way(const struct dg_place *q, const struct dg_place *p)
 static void separate(struct dg_placing *w)
 {
     size_t n = 0;
+    /* In the source's order, so that of two that overlap the later one is lost. */
     for (size_t i = 0; i < w->n_places; i++) {
         struct dg_place *p = &w->places[i];
         if (!dg_place_is_pair(p) || !dg_place_has_width(p))
@@ -255,11 +267,13 @@ static void separate(struct dg_placing *w)
  * none. */
 static void nest(struct dg_placing *w)
 {
+    /* From the innermost out, so that a pair has its own width before its outer one looks at it. */
     for (size_t i = w->n_places; i-- > 0;) {
         const struct dg_place *p = &w->places[i];
         if (p->outer && dg_place_has_width(p))
             stretch(p->outer, p);
     }
+    /* From the outermost in: a pair's width is final now. */
     for (size_t i = 0; i < w->n_places; i++) {
         struct dg_place *p = &w->places[i];
         const struct dg_place *outer = p->outer;

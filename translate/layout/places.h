@@ -12,7 +12,7 @@
 
 /* Where a mark, or a pair of them, goes: words first .. end - 1 of the answer, and bytes of it. */
 struct dg_place {
-    size_t open, close;          /* marks; close = open when it stands alone */
+    size_t open, close;          /* marks; close = open when it is alone */
     size_t text_begin, text_end; /* bytes of the source's text */
     uint32_t first, end;
     size_t begin_byte, end_byte;

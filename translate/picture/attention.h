@@ -1,5 +1,5 @@
 /* All attention weights of one sentence and its translation (given, or found by the search), and a
- * look at one layer of them: rows (who looks) by columns (what is looked at), by tokens or by
+ * look at one layer of them: rows (queries) by columns (keys), by tokens or by
  * words. For pictures and answers about attention. One thread at a time per backend. */
 #ifndef DG_TRANSLATE_PICTURE_ATTENTION_H
 #define DG_TRANSLATE_PICTURE_ATTENTION_H

@@ -21,7 +21,7 @@ static bool has_mark(const char *token)
     return strncmp(token, WORD_MARK, sizeof WORD_MARK - 1) == 0;
 }
 
-/* Punctuation, or a token that stands for no text (</s>, <2de>, >>deu<<): a word of its own. */
+/* Punctuation, or a token that writes no text (</s>, <2de>, >>deu<<): a word of its own. */
 static bool stands_alone(const char *token)
 {
     size_t n = strlen(token);

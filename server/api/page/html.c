@@ -79,7 +79,7 @@ void dg_page_prose(const char *s, struct dg_buffer *b)
     dg_buffer_adds(b, closing[at]);
 }
 
-/* Is a plain scalar a JSON value as it stands? */
+/* Is a plain scalar a JSON value as it is? */
 static bool is_value(const char *s)
 {
     char *end;

@@ -37,7 +37,7 @@ static void add_stray(struct dg_flow *f, size_t begin, size_t end)
         dg_flow_point(f, begin, end);
 }
 
-/* Is it the begin of a tag that does not end? */
+/* Is it the start of a tag that does not end? */
 static bool is_cut(const char *s, size_t at, size_t n)
 {
     at += at + 1 < n && s[at + 1] == '/';
