@@ -54,7 +54,7 @@ ROOMS = {
     "model": ["model/config", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
               "model/engine", "model/train"],
     "text": ["text/utf8", "text/scan", "text/language", "text/bullet", "text/boundary", "text/sentence_breaks", "text/split", "text/split_long", "text/address", "text/placeholder", "text/protected", "text/format",
-             "text/detect"],
+             "text/tree", "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
                 "convert/output", "convert/int8", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface", "convert/pull"],

@@ -25,6 +25,10 @@ int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err);
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err);
 int dg_verb_bleu(const struct dg_args *a, struct dg_error *err);
 
+/* verbs/trees.c: treebanks for a model that parses. */
+int dg_verb_treebank(const struct dg_args *a, struct dg_error *err);
+int dg_verb_evalb(const struct dg_args *a, struct dg_error *err);
+
 /* The recipe of the first word, with the settings of the command line. Caller frees. */
 int dg_verb_load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err);
 

@@ -1,0 +1,73 @@
+/* A constituency tree of a sentence: words, and labelled brackets around runs of them. Read from
+ * and written as treebanks do, "(S (NP (PRP We)) (VP (VBD left)))", and as a parser of sequences
+ * says it (Vinyals & Kaiser et al., 2015): "(S (NP XX )NP (VP XX )VP )S". Pure functions; any
+ * thread. */
+#ifndef DG_TEXT_TREE_TREE_H
+#define DG_TEXT_TREE_TREE_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What stands for a word, whatever its tag, and for the tag of a word that nobody tagged. */
+#define DG_TREE_WORD "XX"
+
+struct dg_tree_word {
+    /* as text has it: "(", not "-LRB-"; a double quote, not `` or '' */
+    const char *text;
+    const char *tag;
+};
+
+/* Around words begin .. end, one at least. */
+struct dg_bracket {
+    const char *label;
+    uint32_t begin, end;
+};
+
+/* Strings and arrays are in the arena that the tree was read into. */
+struct dg_tree {
+    struct dg_tree_word *words; /* [n_words] */
+    uint32_t n_words;
+    struct dg_bracket *brackets; /* [n_brackets] in the order in which they open, so outer first */
+    uint32_t n_brackets;
+};
+
+/* One tree of a treebank. Traces (-NONE-) are left out, and constituents of nothing else; so are
+ * the brackets ROOT, TOP and "" around a whole tree, and what follows a label's name (NP-SBJ-1,
+ * NP=2 are NP). DG_EFORMAT says at which byte it is no tree. */
+int dg_tree_read(
+    const char *text, size_t n, struct dg_arena *arena, struct dg_tree *out, struct dg_error *err);
+
+/* Append "(TOP (S (NP (XX We)) ...))", parentheses within words as -LRB- and -RRB-. */
+void dg_tree_write(const struct dg_tree *t, struct dg_buffer *out);
+/* Append the words with a space between. */
+void dg_tree_write_words(const struct dg_tree *t, struct dg_buffer *out);
+/* Append the sequence: labelled brackets, each word as XX, no tags. */
+void dg_tree_write_sequence(const struct dg_tree *t, struct dg_buffer *out);
+
+/* What had to be done to a sequence that was no tree of the words. */
+struct dg_tree_repairs {
+    uint32_t closed;  /* brackets that were closed for it: by an outer one's end, or at the end */
+    uint32_t ignored; /* symbols: no bracket and no XX, or the end of a bracket that is not open */
+    uint32_t missing; /* words that it had no XX for */
+    uint32_t surplus; /* XX for which there was no word */
+};
+
+static inline bool dg_tree_was_repaired(const struct dg_tree_repairs *r)
+{
+    return r->closed || r->ignored || r->missing || r->surplus;
+}
+
+/* The tree over words[n_words] that a sequence says. Any sequence gives one. The rule: the end of a
+ * bracket closes those within it; symbols that mean nothing, and XX beyond the last word, are
+ * ignored; words that are left join the outermost bracket, or an S around everything where none is
+ * around all words before; brackets around nothing are dropped. DG_ENOMEM. */
+int dg_tree_restore(const char *sequence, const char *const *words, uint32_t n_words,
+    struct dg_arena *arena, struct dg_tree *out, struct dg_tree_repairs *repairs,
+    struct dg_error *err);
+
+#endif
