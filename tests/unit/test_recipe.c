@@ -59,6 +59,8 @@ static void test_defaults_are_the_paper(void **state)
     assert_true(r->validation.alpha == 0.6);
     assert_int_equal(r->model.beam, 4);
     assert_int_equal(r->model.extra_length, 50);
+    /* The manifest's default, for a bundle that is not calibrated. */
+    assert_true(r->model.low_confidence == -0.8F);
     dg_recipe_free(r);
 }
 

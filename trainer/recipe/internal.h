@@ -9,6 +9,9 @@ struct dg_json *dg_recipe_defaults(void);
 /* A preset's changes to them; NULL when unknown. */
 const char *dg_recipe_preset(const char *name);
 const char *dg_recipe_preset_names(void); /* for messages: "small, base, ..." */
+/* A preset's name where there is no such file (a folder of that name is none): the recipe that is
+ * that preset alone; else NULL. */
+struct dg_json *dg_recipe_preset_json(const char *name);
 
 /* path, or where the shipped recipe of that former name is now, kept in out (initialised); only
  * when there is no file at path and one at the new place. */

@@ -1,6 +1,7 @@
 #include "trainer/recipe/internal.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct {
     const char *name, *json;
@@ -43,4 +44,14 @@ const char *dg_recipe_preset(const char *name)
 const char *dg_recipe_preset_names(void)
 {
     return "small, base, big, paper-base-ende, paper-big-ende, paper-big-enfr";
+}
+
+struct dg_json *dg_recipe_preset_json(const char *name)
+{
+    struct stat st;
+    if (stat(name, &st) == 0 && !S_ISDIR(st.st_mode))
+        return NULL;
+    struct dg_json *v = dg_recipe_preset(name) ? dg_json_new_object() : NULL;
+    dg_json_set_string(v, "preset", name);
+    return v;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_EXTENDS 8
 
@@ -214,6 +213,7 @@ static int check_model(struct dg_recipe *r, struct dg_error *err)
     c->beam = (uint32_t)r->validation.beam;
     c->alpha = (float)r->validation.alpha;
     c->extra_length = (uint32_t)r->validation.extra_length;
+    c->low_confidence = DG_LOW_CONFIDENCE;
     c->never = -1; /* a trained model learns what not to say */
     return 0;
 }
@@ -292,18 +292,6 @@ static int check_guided(const struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
-/* A preset's name where there is no such file (a folder of that name is none): the recipe that is
- * that preset alone. */
-static struct dg_json *load_preset(const char *name)
-{
-    struct stat st;
-    if (stat(name, &st) == 0 && !S_ISDIR(st.st_mode))
-        return NULL;
-    struct dg_json *v = dg_recipe_preset(name) ? dg_json_new_object() : NULL;
-    dg_json_set_string(v, "preset", name);
-    return v;
-}
-
 /* The resolved tree into the struct, and back into one canonical tree. */
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
@@ -357,7 +345,7 @@ int dg_recipe_load(const char *path, const char *data_dir, const char *const *se
     *out = NULL;
     dg_buffer_init(&folder);
     dg_buffer_init(&moved);
-    struct dg_json *v = load_preset(path);
+    struct dg_json *v = dg_recipe_preset_json(path);
     path = dg_recipe_moved(path, &moved);
     folder_of(path, &folder);
     if (!v)
