@@ -12,6 +12,7 @@ int dg_cli_inspect(int argc, char **argv);
 int dg_cli_seal(int argc, char **argv);
 int dg_cli_translate(int argc, char **argv);
 int dg_cli_score(int argc, char **argv);
+int dg_cli_parse(int argc, char **argv);
 int dg_cli_bench(int argc, char **argv);
 int dg_cli_quantize(int argc, char **argv);
 int dg_cli_doctor(int argc, char **argv);

@@ -13,6 +13,7 @@ static const struct verb {
     {"pull", dg_cli_pull, "fetch and install a model of Firefox, OPUS-MT, Argos or Hugging Face"},
     {"list", dg_cli_list, "list the models that are installed"},
     {"remove", dg_cli_remove, "remove models that were pulled"},
+    {"parse", dg_cli_parse, "sentences as trees, with a model that parses"},
     {"convert", dg_cli_convert, "make a bundle from another program's model"},
     {"attention", dg_cli_attention, "draw attention weights as SVG"},
     {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},

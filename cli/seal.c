@@ -9,7 +9,8 @@
 
 static const struct dg_field rows[] = {
     {"set", DG_FIELD_LIST, 0, sizeof(struct dg_field_list), 0, 32, .argument = "KEY=VALUE",
-        .help = "name, description, licence, capitals (as_words or as_written), alignment_layer, "
+        .help = "name, description, licence, capitals (as_words or as_written), answers (text or "
+                "trees), alignment_layer, "
                 "alignment_head, decoding.beam_size, decoding.length_penalty, "
                 "decoding.extra_length, decoding.low_confidence or decoding.never; without a value "
                 "it is left out again; may be repeated"},
@@ -25,7 +26,7 @@ struct setting {
 static const struct setting *find(const char *section, const char *key)
 {
     static const struct setting list[] = {{"", "name", NULL, true}, {"", "description", NULL, true},
-        {"", "licence", NULL, true}, {"", "capitals", NULL, true},
+        {"", "licence", NULL, true}, {"", "capitals", NULL, true}, {"", "answers", NULL, true},
         {"", "alignment_layer", NULL, false}, {"", "alignment_head", NULL, false},
         {"decoding", "beam_size", "beam", false}, {"decoding", "length_penalty", "alpha", false},
         {"decoding", "extra_length", NULL, false}, {"decoding", "low_confidence", NULL, false},

@@ -33,6 +33,12 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     j->lead = lead ? dg_tokenizer_id(t->target, lead) : -1;
     j->language = source;
     j->target_language = target;
+    j->trees = dg_bundle_answers_trees(t->bundle);
+    if (j->trees) {
+        /* Rows of XX are no loops, and words of the answer came from none of the source. */
+        j->options.keep_loops = true;
+        j->options.alignments = false;
+    }
     j->text = dg_arena_strndup(&j->arena, text, n);
     j->len = n;
     if (!j->text) {
@@ -268,6 +274,8 @@ int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair
         rc = encode_tokens(j, err);
     } else {
         struct dg_part *p = dg_part_new(j, 0, n_source, err);
+        if (p)
+            p->treebank_words = j->trees;
         rc = p ? dg_part_tokenize(j, t->source, source, n_source, p, err) : DG_ENOMEM;
         if (!rc)
             rc = dg_part_frame(j, p, p->n_tokens, err);

@@ -1,5 +1,6 @@
 /* One part of a text -> ids (hop 4 of ARCHITECTURE.md). */
 #include "text/letter_case.h"
+#include "text/tree/treebank_words.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"
@@ -41,6 +42,21 @@ static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error 
     return rc;
 }
 
+/* *s[*n] (malloc'd) with punctuation and the like a blank apart. */
+static int read_treebank_words(char **s, size_t *n, struct dg_error *err)
+{
+    struct dg_buffer words;
+    dg_buffer_init(&words);
+    dg_treebank_words(*s, *n, &words);
+    int rc = words.failed ? DG_JOB_NO_MEMORY(err) : 0;
+    if (!rc) {
+        free(*s);
+        *s = dg_buffer_take(&words, n);
+    }
+    dg_buffer_deinit(&words);
+    return rc;
+}
+
 int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
     size_t n, struct dg_part *p, struct dg_error *err)
 {
@@ -50,6 +66,8 @@ int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, con
     int rc = dg_utf8_nfc(s, n, &nfc, &nfc_len, err);
     if (!rc && p->capitals)
         rc = read_capitals(j, &nfc, &nfc_len, err);
+    if (!rc && p->treebank_words && nfc_len)
+        rc = read_treebank_words(&nfc, &nfc_len, err);
     if (rc || (rc = dg_tokenizer_encode(tokenizer, nfc, nfc_len, &tokens, &count, err)))
         goto out;
     p->text = dg_arena_strndup(&j->arena, nfc, nfc_len);
@@ -100,6 +118,7 @@ int dg_part_encode(
         return DG_EAGAIN;
     p->capitals = dg_job_answer_is_free(j) && dg_letter_case_is_capitals(s, n) &&
                   dg_bundle_capitals_as_words(j->t->bundle);
+    p->treebank_words = j->trees;
     int rc = dg_part_tokenize(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;

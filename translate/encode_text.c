@@ -238,10 +238,9 @@ int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err)
     enum dg_format format = j->options.one_sentence ? DG_FORMAT_TEXT : j->options.format;
     if (!dg_utf8_has_letter(j->text, j->len))
         return 0;
-    /* A plain answer that the user has begun to write has nothing put into it. */
-    int rc = format == DG_FORMAT_TEXT && !dg_job_answer_is_free(j)
-                 ? encode_running_text(j, err)
-                 : encode_document(j, format, err);
+    /* A plain answer that the user has begun to write has nothing put into it; nor has a tree. */
+    bool running = format == DG_FORMAT_TEXT && (j->trees || !dg_job_answer_is_free(j));
+    int rc = running ? encode_running_text(j, err) : encode_document(j, format, err);
     if (!rc)
         rc = set_inner_apart(j, err);
     return rc ? rc : check_order(j, err);

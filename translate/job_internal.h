@@ -31,6 +31,8 @@ struct dg_part {
     uint32_t n_tags;
     /* the sentence is in capitals, and read as ordinary words */
     bool capitals;
+    /* read as words of a treebank */
+    bool treebank_words;
     unsigned flags;
     /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
     uint32_t block;
@@ -85,6 +87,8 @@ struct dg_job {
     /* of the source, for splitting */
     const char *language;
     const char *target_language;
+    /* the bundle answers with trees: nothing of a text's way but sentences is for them */
+    bool trees;
     char *text;
     size_t len;
     /* [n_parts + n_inner] in the order of the text, then those within one of these */

@@ -163,12 +163,13 @@ int dg_part_answer(
     }
     size_t from = out->len;
     int rc = dg_part_write(j, p, h, out, err);
-    if (!rc && rank == 0 && out->len > from &&
+    /* Nothing of the source comes back in a tree. */
+    const bool text = !rc && rank == 0 && !j->trees && out->len > from;
+    if (text &&
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_NUMBER_MISMATCH;
-    if (!rc && rank == 0 && out->len > from &&
-        dg_copied_word(j->language, j->target_language, j->text + p->begin, p->end - p->begin,
-            out->data + from, out->len - from))
+    if (text && dg_copied_word(j->language, j->target_language, j->text + p->begin,
+                    p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_WORD_COPIED;
     for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
         p->flags |= j->parts[i].flags;

@@ -210,6 +210,12 @@ bool dg_bundle_capitals_as_words(const struct dg_bundle *b)
     return capitals && !strcmp(capitals, "as_words");
 }
 
+bool dg_bundle_answers_trees(const struct dg_bundle *b)
+{
+    const char *answers = dg_json_string(dg_json_get(b->manifest, "answers"), NULL);
+    return answers && !strcmp(answers, "trees");
+}
+
 const char *dg_bundle_source_spm(const struct dg_bundle *b)
 {
     return b->paths[DG_FILE_SOURCE_SPM];

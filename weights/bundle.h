@@ -45,6 +45,8 @@ const char *dg_bundle_source_tag(const struct dg_bundle *b, const char *source);
 const char *dg_bundle_target_tag(const struct dg_bundle *b, const char *target);
 /* Is a sentence in capitals to be read as ordinary words, and its answer to be put in capitals? */
 bool dg_bundle_capitals_as_words(const struct dg_bundle *b);
+/* Is its target side trees as text/tree/tree.h writes sequences, not text? */
+bool dg_bundle_answers_trees(const struct dg_bundle *b);
 /* Pieces that stand for spans which must survive, "⟨1⟩" first: how many, and the i-th. No text can
  * spell them. */
 size_t dg_bundle_reserved_count(const struct dg_bundle *b);

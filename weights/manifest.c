@@ -188,13 +188,14 @@ static int check_reserved(const struct dg_json *m, struct dg_error *err)
 /* What the rows below say of the top level; nested values are checked one by one. */
 struct manifest {
     int64_t format;
-    const char *name, *version, *description, *licence, *capitals;
+    const char *name, *version, *description, *licence, *capitals, *answers;
     int64_t alignment_layer, alignment_head;
 };
 
 #define AT(member) DG_FIELD_AT(struct manifest, member)
 
 static const char *const capitals[] = {"as_written", "as_words", NULL};
+static const char *const answers[] = {"text", "trees", NULL};
 
 static const struct dg_field rows[] = {
     {"format", DG_FIELD_INT, AT(format), DG_MANIFEST_FORMAT, DG_MANIFEST_FORMAT,
@@ -215,6 +216,7 @@ static const struct dg_field rows[] = {
     {"alignment_layer", DG_FIELD_INT, AT(alignment_layer), 1, 1000, .help = "counted from 1"},
     {"alignment_head", DG_FIELD_INT, AT(alignment_head), 1, 1024, .help = "counted from 1"},
     {"capitals", DG_FIELD_STRING, AT(capitals), .words = capitals, .help = "how they are encoded"},
+    {"answers", DG_FIELD_STRING, AT(answers), .words = answers, .help = "what its target side is"},
     {"reserved", DG_FIELD_OTHER, .help = "tokens that stand for what must survive"},
 };
 

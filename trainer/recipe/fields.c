@@ -18,6 +18,7 @@ static const char *const vocabulary_names[] = {"keep", "new", NULL};
 static const char *const layers_names[] = {"keep", "spread", NULL};
 static const char *const type_names[] = {"f32", "f16", NULL};
 static const char *const capitals_names[] = {"as_written", "as_words", NULL};
+static const char *const answers_names[] = {"text", "trees", NULL};
 static const char *const rule_names[] = {
     "identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf", "nmt_nfc", NULL};
 static const char *const character_names[] = {"frequent", "western", NULL};
@@ -172,6 +173,8 @@ static const struct dg_field output_rows[] = {
     {"type", TEXT(output.type), .words = type_names, .fallback = "f32", .flags = RESUMABLE},
     {"licence", TEXT(output.licence), .fallback = "", .flags = RESUMABLE},
     {"capitals", TEXT(output.capitals), .words = capitals_names, .fallback = "as_written",
+        .flags = RESUMABLE},
+    {"answers", TEXT(output.answers), .words = answers_names, .fallback = "text",
         .flags = RESUMABLE},
     {"description", TEXT(output.description), .fallback = "", .flags = RESUMABLE},
 };

@@ -176,6 +176,7 @@ enum dg_recipe_start {
 struct dg_recipe_output {
     const char *type;     /* "f32" or "f16" */
     const char *capitals; /* the manifest's: "as_written" or "as_words" */
+    const char *answers;  /* the manifest's: "text" or "trees" */
     const char *licence, *description;
 };
 

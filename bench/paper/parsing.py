@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Section 6.3 of the paper on free treebanks: a small parser trained on GUM and CRAFT, learning rate and beam chosen on a part of GUM that
+it does not see, scored as EVALB does on held-out parts of both and on the sample of the Wall Street Journal that NLTK gives out (which
+is for evaluation alone). Writes bench/results/paper/parsing.json. Goes on where it stopped (SIGTERM is fine).
+
+  parsing.py --data DIR [--updates N --out DIR] [--threads N] [--list]
+
+DIR has treebank/{gum,craft,wsj-sample}.trees.gz, a bracketed tree a line.
+"""
+import argparse
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import machine  # noqa: E402
+import record  # noqa: E402
+
+BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
+RECIPE = "trainer/recipes/paper/parsing-small.json"
+RATES, RATE_UPDATES, BEAMS, BEAM_LINES = (0.3, 0.6, 1.0), 1000, (1, 4, 8, 21), 300
+HELD_OUT = 1000  # trees at the end of a treebank, whole documents but for the first: test; as many before them in GUM: dev
+# 100 GFLOP an update (900 source and 3,000 target pieces), 66 GFLOP/s of a Zen 3 core, and 25 minutes of searching.
+SECONDS_AN_UPDATE, SEARCH_MINUTES = 1.56, 25
+
+
+def core_minutes(updates=8000):
+    return (updates + len(RATES) * RATE_UPDATES) * SECONDS_AN_UPDATE / 60 + SEARCH_MINUTES
+
+
+class Parsing:
+    def __init__(self, a):
+        self.a, self.stopping, self.child = a, False, None
+        signal.signal(signal.SIGTERM, self.stop)
+        signal.signal(signal.SIGINT, self.stop)
+
+    def stop(self, *_):
+        self.stopping = True
+        if self.child:
+            self.child.terminate()
+
+    def call(self, *command, stdout=subprocess.PIPE):
+        if self.stopping:
+            sys.exit("bench: stopped; the same command goes on")
+        with subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, text=True, start_new_session=True) as self.child:
+            out, said = self.child.communicate()
+        code, self.child = self.child.returncode, None
+        if code:
+            sys.exit(f"bench: {' '.join(command)}: {code}: {said}")
+        return out, said
+
+    def path(self, *parts):
+        return os.path.join(self.a.work, *parts)
+
+    def treebanks(self):
+        """NAME.trees, .words and .parse of each part."""
+        if os.path.exists(self.path("parts.json")):
+            return
+        counts = {}
+        for bank, parts in (("gum", ("train", "dev", "test")), ("craft", ("train", "test")), ("wsj-sample", ("test",))):
+            with gzip.open(os.path.join(self.a.data, "treebank", bank + ".trees.gz"), "rt", encoding="utf-8") as f:
+                trees = f.read().splitlines()
+            ends = [len(trees) - HELD_OUT * (len(parts) - 1 - i) for i in range(len(parts))]
+            for part, begin, end in zip(parts, [0, *ends], ends):
+                name = f"{bank}-{part}"
+                with open(self.path(name + ".trees"), "w", encoding="utf-8") as f:
+                    f.write("".join(t + "\n" for t in trees[begin:end]))
+                print(self.call(f"{BIN}/dragoman-train", "treebank", self.path(name + ".trees"), "--out", self.path(name))[1], end="", file=sys.stderr)
+                with open(self.path(name + ".words"), encoding="utf-8") as f:
+                    counts[name] = sum(1 for _ in f)
+        record.write(self.a.work, "parts", {".json": counts})
+
+    def train(self, name, rate, updates, cooldown):
+        """The run's folder, trained to its end."""
+        folder, bundle = self.path(name), self.path(name, "bundle")
+        options = ["--quiet", "--no-scores", *(["--threads", str(self.a.threads)] if self.a.threads else [])]
+        if not os.path.exists(bundle):
+            if os.path.exists(self.path(name, "checkpoints", "index.json")):
+                self.call(f"{BIN}/dragoman-train", "resume", folder, *options)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+                values = {"training.lr_scale": rate, "training.updates": updates, "training.cooldown": cooldown}
+                self.call(f"{BIN}/dragoman-train", "run", RECIPE, "--data", self.a.work, "--out", folder, "--prepared", self.path("data"),
+                          "--precision", self.a.precision, *[x for k, v in values.items() for x in ("--set", f"{k}={v}")], *options)
+            if self.stopping:
+                sys.exit("bench: stopped; the same command goes on")
+        return folder
+
+    def parse(self, bundle, part, beam, lines=None):
+        """EVALB's figures and how many answers were repaired."""
+        def first(suffix):
+            with open(self.path(part + suffix), encoding="utf-8") as f:
+                chosen = f.read().splitlines()[:lines]
+            with open(self.path("now" + suffix), "w", encoding="utf-8") as f:
+                f.write("".join(x + "\n" for x in chosen))
+        for suffix in (".gold", ".words"):
+            first(suffix)
+        out, _ = self.call(f"{BIN}/dragoman", "parse", "--model", bundle, "--tokenized", "--json", "--beam-size", str(beam), self.path("now.words"))
+        said = [json.loads(x) for x in out.splitlines()]
+        with open(self.path("now.parsed"), "w", encoding="utf-8") as f:
+            f.write("".join(x["tree"] + "\n" for x in said))
+        scores = json.loads(self.call(f"{BIN}/dragoman-train", "evalb", self.path("now.gold"), self.path("now.parsed"), "--json")[0])
+        return {**scores, "repaired": sum(x["repaired"] for x in said)}
+
+    def dev_loss(self, bundle):
+        out, _ = self.call(f"{BIN}/dragoman-train", "evaluate", bundle, self.path("gum-dev.words"), self.path("gum-dev.parse"), "--lines", "300",
+                           "--beam-size", "1", "--json")
+        return json.loads(out)["nll"]
+
+    def remembered(self, name, find):
+        """What was found once is not looked for again."""
+        path = self.path(name + ".json")
+        if not os.path.exists(path):
+            record.write(self.a.work, name, {".json": find()})
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+
+    def run(self):
+        os.makedirs(self.a.work, exist_ok=True)
+        self.treebanks()
+        rate_updates = min(RATE_UPDATES, self.a.updates)
+        rates = {str(x): self.remembered(f"rate-{x}-loss", lambda x=x: self.dev_loss(os.path.join(
+            self.train(f"rate-{x}", x, rate_updates, 0), "bundle"))) for x in RATES}
+        rate = float(min(rates, key=rates.get))
+        bundle = os.path.join(self.train("full", rate, self.a.updates, self.a.updates * 3 // 8), "bundle")
+        beams = {str(b): self.remembered(f"beam-{b}", lambda b=b: self.parse(bundle, "gum-dev", b, BEAM_LINES)) for b in BEAMS}
+        beam = int(max(beams, key=lambda b: beams[b]["f1"]))
+        tests = {part: self.remembered(f"scores-{part}", lambda part=part: self.parse(bundle, part, beam)) for part in ("gum-test", "craft-test", "wsj-sample-test")}
+        with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as f:
+            version = json.load(f)["version"]
+        with open(self.path("parts.json"), encoding="utf-8") as f:
+            sentences = json.load(f)
+        print(record.write(self.a.out, "parsing", {".json": {
+            "recipe": RECIPE, "updates": self.a.updates, "sentences": sentences, "rates": rates, "rate": rate, "beams": beams, "beam": beam, "tests": tests,
+            "bundle": version, "precision": self.a.precision, "machine": machine.describe(), "revision": self.a.revision,
+            "date": time.strftime("%Y-%m-%d", time.gmtime())}}))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", default=os.environ.get("DATA"))
+    p.add_argument("--list", action="store_true", help="the estimated minutes of one core, and train nothing")
+    p.add_argument("--updates", type=int, default=8000)
+    p.add_argument("--threads", type=int, default=0)
+    p.add_argument("--precision", choices=("fp32", "bf16"), default="bf16" if "avx512_bf16" in machine.cpu_flags() else "fp32")
+    p.add_argument("--work", default=".cache/paper-parsing")
+    p.add_argument("--out", default="bench/results/paper")
+    p.add_argument("--revision", default="unknown")
+    a = p.parse_args()
+    if a.list:
+        print(f"{core_minutes(a.updates):.0f} core-minutes of a Zen 3 in fp32")
+        return
+    if not a.data:
+        p.error("--data or DATA must name a folder with treebank/gum.trees.gz")
+    Parsing(a).run()
+
+
+if __name__ == "__main__":
+    main()
