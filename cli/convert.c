@@ -5,6 +5,7 @@
 #include "convert/ctranslate2/argos.h"
 #include "convert/huggingface/huggingface.h"
 #include "convert/marian/marian.h"
+#include "translate/check.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -145,13 +146,14 @@ int dg_cli_convert(int argc, char **argv)
             "model.safetensors\nor pytorch_model.bin (whole or in shards; nothing of a pickle is "
             "run), vocab.json, source.spm and\ntarget.spm; languages that are not given come from "
             "tokenizer_config.json and, for models of many\ntarget languages, from the tags in the "
-            "vocabulary (>>deu<< is called de). Or it is M2M-100 or NLLB-200\nwith "
-            "sentencepiece.bpe.model: languages that are not given are all of them.\n",
+            "vocabulary (>>deu<< is called de). M2M-100\nand NLLB-200 come with "
+            "sentencepiece.bpe.model; languages that are not given are all of them.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,
         .max_words = 2,
         .words = "the kind of model: marian, bergamot, ctranslate2, argos or huggingface"};
+    struct dg_error err = {0};
     int n = 0, rc;
     dg_fields_default(&groups[0]);
     dg_fields_default(&groups[1]);
@@ -182,6 +184,8 @@ int dg_cli_convert(int argc, char **argv)
          : bergamot ? convert_bergamot(&c, argv[2])
          : hf       ? convert_huggingface(&c, argv[2])
                     : convert_ctranslate2(&c, argv[2], argos);
+    if (!rc && dg_check_write(c.marian.out, &err))
+        rc = dg_cli_fail("convert", &err);
     if (!rc)
         printf("wrote %s\n", c.marian.out);
     return rc;

@@ -3,6 +3,7 @@
 #include "base/cores.h"
 #include "cli/installed.h"
 #include "kernels/device.h"
+#include "translate/check.h"
 #include "translate/search_fields.h"
 
 #include <stdio.h>
@@ -155,6 +156,8 @@ int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, str
     rc = dg_device_open(&device, &s->be, err);
     if (!rc)
         rc = dg_translator_open(o->model, s->be, max_target, &s->translator, err);
+    if (!rc)
+        rc = dg_check_run(s->translator, dg_translator_model(s->translator), s->be, err);
     if (rc == DG_OK)
         dg_translator_trim(s->translator);
     if (!rc)

@@ -4,6 +4,7 @@
 #include "cli/installed.h"
 #include "kernels/cpu/cpu.h"
 #include "model/config.h"
+#include "translate/check.h"
 #include "translate/runner.h"
 
 #include <dirent.h>
@@ -42,6 +43,8 @@ static int load(struct patient *p, const char *dir, struct dg_error *err)
     int rc = dg_cpu_open(&cpu, &p->be, err);
     if (rc == DG_OK)
         rc = dg_translator_open(dir, p->be, MAX_POSITIONS, &p->translator, err);
+    if (rc == DG_OK)
+        rc = dg_check_run(p->translator, dg_translator_model(p->translator), p->be, err);
     if (rc == DG_OK)
         rc = dg_bundle_verify(dg_translator_bundle(p->translator), err);
     if (rc == DG_OK)

@@ -5,6 +5,7 @@
 #include "cli/installed.h"
 #include "convert/pull/pull.h"
 #include "kernels/cpu/cpu.h"
+#include "translate/check.h"
 #include "translate/runner.h"
 #include "translate/sample.h"
 
@@ -112,7 +113,9 @@ static int translate(const struct trial *t, struct dg_child_report *r, struct dg
 static int prove(const char *dir, struct dg_child_report *r, struct dg_error *err)
 {
     struct trial t = {NULL, NULL, NULL};
-    int rc = open_trial(&t, dir, err);
+    int rc = dg_check_write(dir, err);
+    if (!rc)
+        rc = open_trial(&t, dir, err);
     if (!rc && !dg_bundle_source_spm(dg_translator_bundle(t.translator))[0])
         rc = dg_error_set(err, DG_EUNSUP,
             "there is no SentencePiece model among its files: it could not read text");
@@ -187,7 +190,7 @@ int dg_cli_pull(int argc, char **argv)
                  "    https://...             an archive with any model that can be converted\n",
         .after =
             "A proxy is what HTTPS_PROXY and NO_PROXY say. What was cut off goes on with the next "
-            "run. A server takes\nnew models when it is told to reload (SIGHUP).\n",
+            "run. A server\ntakes new models when it is told to reload (SIGHUP).\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/layer_errors.h"
 #include "convert/int8.h"
+#include "translate/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,8 @@ static int run(struct quantize *q, struct dg_error *err)
     int rc = read_config(q, err);
     if (!rc)
         rc = dg_quantize_bundle(&q->o, err);
+    if (!rc)
+        rc = dg_check_write(q->o.out, err);
     if (!rc)
         rc = print_sizes(q, err);
     if (!rc && q->report && !q->n)

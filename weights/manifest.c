@@ -212,6 +212,7 @@ static const struct dg_field rows[] = {
     {"model", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
     {"decoding", DG_FIELD_OTHER, .help = "defaults of the search"},
     {"training", DG_FIELD_OTHER, .help = "where the model comes from"},
+    {"check", DG_FIELD_OTHER, .help = "a sentence, its answer and their log-probability"},
     {"origin", DG_FIELD_OTHER, .help = "files that it was made of: addresses and hashes"},
     {"alignment_layer", DG_FIELD_INT, AT(alignment_layer), 1, 1000, .help = "counted from 1"},
     {"alignment_head", DG_FIELD_INT, AT(alignment_head), 1, 1024, .help = "counted from 1"},
@@ -222,7 +223,7 @@ static const struct dg_field rows[] = {
 
 static int check_objects(const struct dg_json *m, struct dg_error *err)
 {
-    static const char *const keys[] = {"model", "decoding", "training", "origin"};
+    static const char *const keys[] = {"model", "decoding", "training", "origin", "check"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const struct dg_json *v = dg_json_get(m, keys[i]);
         if (v && dg_json_typeof(v) != DG_JSON_OBJECT)

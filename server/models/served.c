@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernels/device.h"
+#include "translate/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,12 @@ static int self_test(const struct dg_served *s, const struct dg_replica *r, stru
     return rc;
 }
 
+static const struct dg_model *model_of(const struct dg_served *s, uint32_t placed)
+{
+    const struct dg_model *copy = s->placed[placed].copy;
+    return copy ? copy : dg_translator_model(s->translator);
+}
+
 /* The parameters on every device, read from the file once for each. */
 static int open_placed(
     const struct dg_models_options *o, const char *dir, struct dg_served *s, struct dg_error *err)
@@ -104,14 +111,13 @@ static int open_placed(
         if (rc != DG_OK)
             return rc;
     }
+    for (uint32_t i = 0; i < n; i++) {
+        int rc = dg_check_run(s->translator, model_of(s, i), s->placed[i].be, err);
+        if (rc != DG_OK)
+            return rc;
+    }
     dg_translator_trim(s->translator);
     return DG_OK;
-}
-
-static const struct dg_model *model_of(const struct dg_served *s, uint32_t placed)
-{
-    const struct dg_model *copy = s->placed[placed].copy;
-    return copy ? copy : dg_translator_model(s->translator);
 }
 
 static int open_replicas(

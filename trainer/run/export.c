@@ -8,6 +8,7 @@
 #include "trainer/run/report.h"
 #include "weights/bundle.h"
 #include "weights/weights.h"
+#include "translate/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +207,8 @@ int dg_export_seal(const struct dg_export *e, struct dg_error *err)
     int rc = !manifest || dg_config_write(&config, manifest)
                  ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
                  : dg_bundle_seal(e->dir, manifest, err);
+    if (!rc)
+        rc = dg_check_write(e->dir, err);
     if (!rc && e->training)
         rc = dg_report_card(e->dir, e->recipe, &config, e->training, err);
     dg_json_free(manifest);

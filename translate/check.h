@@ -1,0 +1,19 @@
+/* A sentence, its answer's tokens and their log-probability, kept in a bundle's manifest ("check")
+ * when it is made: whoever loads it sees whether the model still says so. A bundle whose files are
+ * whole may still be broken, by a converter, a conversion of numbers or a kernel. Any thread. */
+#ifndef DG_TRANSLATE_CHECK_H
+#define DG_TRANSLATE_CHECK_H
+
+#include "translate/translate.h"
+
+/* Score the manifest's sentence by `model` (the translator's own, or a copy of it) on its device.
+ * DG_EFORMAT: the sum is off by more than 1 % (more where matrices are rounded to 16 bits), which
+ * refuses the bundle. Nothing happens where the manifest has no check. */
+int dg_check_run(const struct dg_translator *t, const struct dg_model *model, struct dg_backend *be,
+    struct dg_error *err);
+
+/* Translate a sentence with the bundle in `dir` and seal it again with what came out; a check that
+ * was there is replaced. On this machine's CPU. */
+int dg_check_write(const char *dir, struct dg_error *err);
+
+#endif
