@@ -4,16 +4,17 @@
 #include <strings.h>
 
 #define OFFICE "application/vnd.openxmlformats-officedocument."
+#define UTF_8 "; charset=utf-8"
 #define OPEN "application/vnd.oasis.opendocument."
 
 static const struct dg_kind kinds[] = {
-    {".txt", "text/plain", dg_read_text, NULL},
-    {".html", "text/html", dg_read_html, NULL},
-    {".htm", "text/html", dg_read_html, NULL},
-    {".md", "text/markdown", dg_read_markdown, NULL},
-    {".markdown", "text/markdown", dg_read_markdown, NULL},
+    {".txt", "text/plain" UTF_8, dg_read_text, NULL},
+    {".html", "text/html" UTF_8, dg_read_html, NULL},
+    {".htm", "text/html" UTF_8, dg_read_html, NULL},
+    {".md", "text/markdown" UTF_8, dg_read_markdown, NULL},
+    {".markdown", "text/markdown" UTF_8, dg_read_markdown, NULL},
     {".srt", "application/x-subrip", dg_read_subtitles, NULL},
-    {".vtt", "text/vtt", dg_read_subtitles, NULL},
+    {".vtt", "text/vtt" UTF_8, dg_read_subtitles, NULL},
     {".docx", OFFICE "wordprocessingml.document", NULL, dg_member_docx},
     {".pptx", OFFICE "presentationml.presentation", NULL, dg_member_pptx},
     {".xlsx", OFFICE "spreadsheetml.sheet", NULL, dg_member_xlsx},
@@ -21,14 +22,14 @@ static const struct dg_kind kinds[] = {
     {".odp", OPEN "presentation", NULL, dg_member_odt},
     {".ods", OPEN "spreadsheet", NULL, dg_member_odt},
     {".epub", "application/epub+zip", NULL, dg_member_epub},
-    {".po", "text/x-gettext-translation", dg_read_po, NULL},
-    {".pot", "text/x-gettext-translation-template", dg_read_po, NULL},
+    {".po", "text/x-gettext-translation" UTF_8, dg_read_po, NULL},
+    {".pot", "text/x-gettext-translation-template" UTF_8, dg_read_po, NULL},
     {".xlf", "application/xliff+xml", dg_read_xliff, NULL},
     {".xliff", "application/xliff+xml", dg_read_xliff, NULL},
     {".json", "application/json", dg_read_json, NULL},
     {".arb", "application/json", dg_read_json, NULL},
-    {".properties", "text/x-java-properties", dg_read_properties, NULL},
-    {".strings", "text/plain", dg_read_strings, NULL},
+    {".properties", "text/x-java-properties" UTF_8, dg_read_properties, NULL},
+    {".strings", "text/plain" UTF_8, dg_read_strings, NULL},
     {".xml", "application/xml", dg_read_android, NULL},
 };
 

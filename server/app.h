@@ -18,6 +18,7 @@ struct dg_executor;
 struct dg_feeder;
 struct dg_planner;
 struct dg_reload;
+struct dg_uploader;
 
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
 
@@ -33,8 +34,9 @@ struct dg_app {
     struct dg_planner *planner;    /* threads for the work on texts */
     struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_reload *reload;
-    struct dg_core_share share; /* of the cores, among the workers */
-    struct dg_budget budget;    /* of memory, among the requests */
+    struct dg_uploader *uploader; /* of documents; NULL: none are taken */
+    struct dg_core_share share;   /* of the cores, among the workers */
+    struct dg_budget budget;      /* of memory, among the requests */
     _Atomic enum dg_app_state state;
     atomic_bool stuck;              /* the engine has work and has taken no step for a time */
     atomic_uint_least64_t answered; /* requests; for the access log */

@@ -42,11 +42,13 @@ struct dg_server_config {
     int64_t access_log;    /* one in so many requests is logged; 0: those answered 5xx alone */
     char unix_socket[108]; /* path, or "": none */
     char keys[1024];       /* file of API keys, or "": everybody may translate */
-    char keys_open[16];    /* what needs no key: pages, probes */
-    char config[1024];     /* the file these came from, or "" */
-    char dialects[256];    /* that are spoken, "libretranslate", or "none" */
-    char aliases[1024];    /* of languages, "pb=pt-BR,..." */
-    char pivot[32];        /* language that pairs without a model go through, or "off" */
+    char documents[1024];  /* file of documents that are translated, or "": none are taken */
+    int64_t documents_keep_ms, documents_bytes;
+    char keys_open[16]; /* what needs no key: pages, probes */
+    char config[1024];  /* the file these came from, or "" */
+    char dialects[256]; /* that are spoken, "libretranslate", or "none" */
+    char aliases[1024]; /* of languages, "pb=pt-BR,..." */
+    char pivot[32];     /* language that pairs without a model go through, or "off" */
     int64_t port;
     int64_t http_threads;
     int64_t workers;    /* engines of each model, one thread each */

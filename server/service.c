@@ -19,6 +19,7 @@
 #include "server/schedule/answer_cache.h"
 #include "server/schedule/queue.h"
 #include "server/schedule/worker.h"
+#include "server/uploads/uploads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +192,17 @@ static int open_planner(struct dg_service *s, struct dg_error *err)
     return dg_planner_open(&o, &s->app.planner, err);
 }
 
+static int open_uploader(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    const struct dg_uploader_options o = {.app = &s->app,
+        .path = c->documents,
+        .keep_s = c->documents_keep_ms / 1000,
+        .characters = (size_t)c->max_batch_characters,
+        .most_bytes = c->documents_bytes};
+    return dg_uploader_open(&o, &s->app.uploader, err);
+}
+
 int dg_service_open(struct dg_service *s, struct dg_error *err)
 {
     struct dg_server_config *c = &s->app.config;
@@ -234,6 +246,8 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         rc = dg_feeder_open(&s->app, &s->app.feeder, err);
     if (rc == DG_OK)
         rc = open_planner(s, err);
+    if (rc == DG_OK && c->documents[0] != '\0')
+        rc = open_uploader(s, err);
     if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)
@@ -243,6 +257,8 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc != DG_OK)
         return rc;
     atomic_store(&s->app.state, DG_APP_READY);
+    if (s->app.uploader)
+        dg_uploader_start(s->app.uploader);
     notify_ready(s);
     log_models(s, &models, (double)(dg_clock_ns() - t0) / 1e9);
     return DG_OK;
@@ -255,12 +271,14 @@ uint32_t dg_service_close(struct dg_service *s)
     uint32_t broken = dg_workers_close(s->workers);
     /* So that nobody waits for these; requests that still come in may ask, and get no answer. */
     dg_reload_stop(s->app.reload);
+    dg_uploader_stop(s->app.uploader);
     dg_http_close(s->http);
     if (s->unix_bound)
         unlink(s->app.config.unix_socket);
     dg_planner_close(s->app.planner);
     dg_executor_close(s->app.low);
     dg_executor_close(s->app.executor);
+    dg_uploader_close(s->app.uploader);
     dg_feeder_close(s->app.feeder);
     dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */

@@ -1,6 +1,7 @@
 #include "server/api/parameters.h"
 
 #include "server/http/form.h"
+#include "server/http/multipart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,8 @@ int dg_parameters_read(
     int rc = dg_form_read(q->query, strlen(q->query), *out, err);
     if (rc == DG_OK && !strcmp(type, "application/x-www-form-urlencoded"))
         rc = dg_form_read(q->body, q->body_len, *out, err);
+    if (rc == DG_OK && dg_multipart_is(q->type))
+        rc = dg_multipart_read(q->type, q->body, q->body_len, "", *out, NULL, err);
     return rc;
 }
 

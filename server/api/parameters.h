@@ -1,5 +1,6 @@
 /* What a request of another server's API asks for: fields of a JSON object, else parameters of the
- * query and of a form, all as one JSON object. HTTP threads. */
+ * query and of a form (also one with files, which are passed over), all as one JSON object. HTTP
+ * threads. */
 #ifndef DG_SERVER_API_PARAMETERS_H
 #define DG_SERVER_API_PARAMETERS_H
 

@@ -40,11 +40,16 @@ static const struct dg_route table[] = {
     {"POST", "/v1/attention", NULL, &dg_endpoint_attention, NULL},
     {"POST", "/translate", NULL, &dg_libretranslate_translate, LT},
     {"POST", "/detect", NULL, &dg_libretranslate_detect, LT},
+    {"POST", "/translate_file", dg_libretranslate_file, NULL, LT},
+    {"GET", "/download_file/{file}", dg_libretranslate_download, NULL, LT},
     {"GET", "/languages", dg_libretranslate_languages, NULL, LT},
     {"GET", "/frontend/settings", dg_libretranslate_settings, NULL, LT},
     {"GET", "/health", dg_libretranslate_health, NULL, LT},
     {"GET", "/spec", dg_libretranslate_spec, NULL, LT},
     {"POST", "/v2/translate", NULL, &dg_deepl_translate, DEEPL},
+    {"POST", "/v2/document", dg_deepl_document, NULL, DEEPL},
+    {"POST", "/v2/document/{id}", dg_deepl_document_status, NULL, DEEPL},
+    {"POST", "/v2/document/{id}/result", dg_deepl_document_result, NULL, DEEPL},
     {"GET", "/v2/languages", dg_deepl_languages, NULL, DEEPL},
     {"POST", "/v2/languages", dg_deepl_languages, NULL, DEEPL},
     {"GET", "/v2/usage", dg_deepl_usage, NULL, DEEPL},
@@ -82,13 +87,21 @@ unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
     return reads ? DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN : DG_SCOPE_TRANSLATE;
 }
 
-/* Is this the route's path? One that ends in {name} takes any last part. */
+/* Is this the route's path? A {name} takes any part. */
 static bool matches(const char *route, const char *path)
 {
-    size_t n = strcspn(route, "{");
-    if (!route[n])
-        return strcmp(route, path) == 0;
-    return strncmp(route, path, n) == 0 && path[n] && !strchr(path + n, '/');
+    for (; *route == '{' ? *path != '\0' : *route == *path; route++, path++) {
+        if (*route == '\0')
+            return true;
+        if (*route != '{')
+            continue;
+        size_t part = strcspn(path, "/");
+        if (part == 0)
+            return false;
+        route += strcspn(route, "}");
+        path += part - 1;
+    }
+    return false;
 }
 
 static void allow_add(char allow[64], const char *method)

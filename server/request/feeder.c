@@ -308,7 +308,10 @@ static void retire(struct dg_feeder *f)
         pthread_mutex_lock(&f->lock);
         f->n_requests--;
         pthread_mutex_unlock(&f->lock);
-        dg_request_over(r);
+        if (r->kind->over)
+            r->kind->over(r);
+        else
+            dg_request_over(r);
     }
 }
 

@@ -59,6 +59,9 @@ struct dg_request_kind {
     void (*write_sentence)(const struct dg_streamed *s, struct dg_buffer *out);
     void (*write_end)(
         const struct dg_item *item, const struct dg_error *err, struct dg_buffer *out);
+    /* Fed, and of no exchange (x is NULL): all its items are over, and it is the callee's again. It
+     * is begun by dg_feeder_add. The feeder's thread */
+    void (*over)(struct dg_request *r);
     /* The reply that is an error. */
     void (*fail)(struct dg_http_reply *r, const struct dg_error *err);
 };

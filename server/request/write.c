@@ -13,8 +13,8 @@
 static void log_failure(const struct dg_request *r, const struct dg_error *err)
 {
     if (err->code == DG_EINTERNAL || err->code == DG_EIO || err->code == DG_ENOMEM)
-        dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"", dg_http_request(r->x)->id,
-            err->message);
+        dg_log(DG_LOG_ERROR, "request failed id=%s message=\"%s\"",
+            r->x ? dg_http_request(r->x)->id : "-", err->message);
 }
 
 int dg_request_settle(struct dg_item *item, struct dg_error *err)

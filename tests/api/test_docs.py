@@ -144,7 +144,7 @@ def read(document):
 
 @pytest.fixture(scope="module")
 def bundled():
-    with Local(BUNDLES, "--workers", "1") as server:  # two would finish a stream's sentences in either order
+    with Local(BUNDLES, "--workers", "1", "--documents", os.path.join(tempfile.mkdtemp(), "documents.db")) as server:  # two would finish a stream's sentences in either order
         yield server
 
 

@@ -188,6 +188,11 @@ def test_lost_characters():
         assert "character_lost" not in flags(one(server, "The sign is here."))
 
 
+def test_html_in_plain_text(server):
+    assert "markup_in_text" in flags(one(server, "Two dogs play in the <b>snow</b>."))
+    assert "markup_in_text" not in flags(one(server, "Two dogs & a cat play in the snow."))
+
+
 def test_every_flag_is_described():
     """What the code can say, what openapi.yaml allows, what docs/api.md explains and what is provoked here are the same."""
     def read(*path):

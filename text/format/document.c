@@ -313,7 +313,7 @@ static bool is_before(const struct dg_mark *m, size_t at, bool after)
 size_t dg_document_source(
     const struct dg_document *d, const struct dg_unit *u, size_t at, bool after)
 {
-    const struct dg_mark *marks = d->marks + u->mark;
+    const struct dg_mark *marks = u->n_marks ? d->marks + u->mark : NULL;
     size_t lo = 0, hi = u->n_marks;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;

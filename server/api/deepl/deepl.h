@@ -10,6 +10,10 @@
 extern const struct dg_dialect dg_deepl;
 extern const struct dg_endpoint dg_deepl_translate;
 
+/* Documents: 403 where none are taken (--documents). */
+void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x);
+void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x);
+void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_usage(struct dg_app *app, struct dg_http_exchange *x);
 
@@ -18,6 +22,14 @@ void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
 
 /* Is a parameter true in JSON, "1" or "true" in a form? */
 bool dg_deepl_is_true(const struct dg_json *o, const char *key);
+
+/* source_lang and target_lang as served codes, the arena's; *source NULL: to be found out.
+ * DG_EINVAL in DeepL's words. */
+int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
+    const struct dg_json *o, const char **source, const char **target, struct dg_error *err);
+/* What else would change the answer and cannot be done: DG_EINVAL. markup: with tag_handling. */
+int dg_deepl_check_options(
+    const struct dg_json *o, const char *target, bool markup, struct dg_error *err);
 
 /* A code as DeepL writes it: in capitals. */
 void dg_deepl_code(const char *code, char out[36]);

@@ -53,7 +53,7 @@ bool dg_deepl_is_true(const struct dg_json *o, const char *key)
 
 /* What would change the answer and cannot be done is refused; what only may (context, model_type)
  * is read and has no effect. */
-static int read_options(
+int dg_deepl_check_options(
     const struct dg_json *o, const char *target, bool markup, struct dg_error *err)
 {
     static const char *const neutral[] = {"default", "prefer_more", "prefer_less", NULL};
@@ -81,12 +81,13 @@ static int read_options(
 
 /* The nearest served code, the arena's, so that "EN-US" is the language of texts found to be in
  * "en"; NULL: none is near. */
-static const char *served_code(struct dg_request *r, const char *code, unsigned side)
+static const char *served_code(
+    struct dg_models *models, struct dg_arena *arena, const char *code, unsigned side)
 {
     struct dg_model_languages all;
     const char *best = NULL;
     int nearest = -1;
-    dg_models_languages(r->app->models, side, &all);
+    dg_models_languages(models, side, &all);
     for (size_t i = 0; i < all.n; i++) {
         const int distance = dg_language_distance(code, all.codes[i]);
         if (distance < 0 || (best && distance >= nearest))
@@ -94,24 +95,29 @@ static const char *served_code(struct dg_request *r, const char *code, unsigned 
         best = all.codes[i];
         nearest = distance;
     }
-    return best ? dg_arena_strdup(&r->arena, best) : NULL;
+    return best ? dg_arena_strdup(arena, best) : NULL;
+}
+
+int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
+    const struct dg_json *o, const char **source, const char **target, struct dg_error *err)
+{
+    const struct dg_json *said = dg_parameter(o, "source_lang");
+    const char *from = dg_json_string(said, NULL), *to = dg_parameter_string(o, "target_lang");
+    *target = to ? served_code(models, arena, to, DG_TARGETS) : NULL;
+    *source = from ? served_code(models, arena, from, DG_SOURCES) : NULL;
+    if (!*target)
+        return not_supported("target_lang", err);
+    return said && !*source ? not_supported("source_lang", err) : DG_OK;
 }
 
 static int read_languages(struct dg_body *b, struct dg_error *err)
 {
     struct dg_request *r = b->request;
-    const struct dg_json *source = dg_parameter(r->body, "source_lang");
-    const char *from = dg_json_string(source, NULL);
-    const char *to = dg_parameter_string(r->body, "target_lang");
-    b->target = to ? served_code(r, to, DG_TARGETS) : NULL;
-    b->source = DG_SOURCE_AUTO;
-    if (source)
-        b->source = from ? served_code(r, from, DG_SOURCES) : NULL;
-    if (!b->target)
-        return not_supported("target_lang", err);
+    int rc =
+        dg_deepl_read_languages(r->app->models, &r->arena, r->body, &b->source, &b->target, err);
     if (!b->source)
-        return not_supported("source_lang", err);
-    return DG_OK;
+        b->source = DG_SOURCE_AUTO;
+    return rc;
 }
 
 static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
@@ -152,7 +158,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     if (rc == DG_OK)
         rc = dg_deepl_read_tags(r->body, &r->arena, &b.options, err);
     if (rc == DG_OK)
-        rc = read_options(
+        rc = dg_deepl_check_options(
             r->body, dg_parameter_string(r->body, "target_lang"), b.options.markup != NULL, err);
     if (rc != DG_OK)
         return rc;

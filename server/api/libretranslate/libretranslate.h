@@ -12,6 +12,9 @@ extern const struct dg_dialect dg_libretranslate;
 extern const struct dg_endpoint dg_libretranslate_translate;
 extern const struct dg_endpoint dg_libretranslate_detect;
 
+/* Documents: 403 where none are taken (--documents). */
+void dg_libretranslate_file(struct dg_app *app, struct dg_http_exchange *x);
+void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x);
 void dg_libretranslate_languages(struct dg_app *app, struct dg_http_exchange *x);
 void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x);
 void dg_libretranslate_health(struct dg_app *app, struct dg_http_exchange *x);

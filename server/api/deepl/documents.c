@@ -1,0 +1,166 @@
+/* POST /v2/document: sent, asked about with its key, and had. */
+#include "base/clock.h"
+#include "documents/extract.h"
+#include "server/api/deepl/deepl.h"
+#include "server/api/files.h"
+#include "server/api/parameters.h"
+#include "server/http/reply.h"
+#include "server/uploads/uploads.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static void reply_error(struct dg_http_exchange *x, const struct dg_error *err)
+{
+    struct dg_http_reply r = {0};
+    dg_deepl_fail(&r, err);
+    dg_http_reply_take(x, &r);
+}
+
+static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    if (app->uploader)
+        return false;
+    dg_deepl.refuse(&r, 403, "documents are not translated on this server");
+    dg_http_reply_take(x, &r);
+    return true;
+}
+
+static int read_order(struct dg_app *app, struct dg_http_exchange *x, const struct dg_json *o,
+    const struct dg_multipart_file *file, struct dg_arena *arena, struct dg_upload *made,
+    struct dg_error *err)
+{
+    struct dg_upload_order order = {.name = file->name, .bytes = file->data, .n = file->n, .x = x};
+    const char *name = dg_parameter_string(o, "filename");
+    const char *format = dg_parameter_string(o, "output_format");
+    if (!file->name[0])
+        return dg_error_field(err, DG_EINVAL, "file", "Parameter 'file' not specified");
+    if (name && name[0] && dg_extract_suffix(name))
+        order.name = name;
+    const char *suffix = dg_extract_suffix(order.name);
+    if (!suffix)
+        return dg_error_field(err, DG_EINVAL, "file", "Invalid file data.");
+    if (format && strcasecmp(format, suffix + 1) != 0)
+        return dg_error_field(
+            err, DG_EINVAL, "output_format", "Value for 'output_format' not supported.");
+    int rc = dg_deepl_read_languages(app->models, arena, o, &order.source, &order.target, err);
+    if (rc == DG_OK)
+        rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), true, err);
+    return rc == DG_OK ? dg_uploader_add(app->uploader, &order, made, err) : rc;
+}
+
+void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_multipart_file file;
+    struct dg_json *fields = NULL;
+    struct dg_arena arena;
+    struct dg_upload made;
+    struct dg_error err = {0};
+    if (is_off(app, x))
+        return;
+    dg_arena_init(&arena, 0);
+    int rc = dg_file_form_read(x, &fields, &file, &err);
+    if (rc == DG_OK)
+        rc = read_order(app, x, fields, &file, &arena, &made, &err);
+    if (rc == DG_OK) {
+        struct dg_http_reply r = {0};
+        struct dg_json *root = dg_json_new_object();
+        dg_json_set_string(root, "document_id", made.id);
+        dg_json_set_string(root, "document_key", made.key);
+        dg_reply_json_take(&r, 200, root);
+        dg_http_reply_take(x, &r);
+    } else {
+        reply_error(x, &err);
+    }
+    dg_json_free(fields);
+    dg_arena_deinit(&arena);
+}
+
+/* The document that the path names, where the request has its key. DG_ENOTFOUND. */
+static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u, double *share,
+    struct dg_error *err)
+{
+    char id[DG_UPLOAD_ID];
+    struct dg_json *fields = NULL;
+    bool form;
+    snprintf(id, sizeof id, "%s", dg_http_request(x)->path + strlen("/v2/document/"));
+    id[strcspn(id, "/")] = '\0';
+    int rc = dg_parameters_read(x, &fields, &form, err);
+    const char *key = dg_parameter_string(fields, "document_key");
+    if (rc == DG_OK)
+        rc = dg_uploader_get(app->uploader, id, u, share, err);
+    if (rc == DG_OK && (!key || strcmp(key, u->key) != 0))
+        rc = dg_error_field(err, DG_ENOTFOUND, "id", "there is no such document with this key");
+    dg_json_free(fields);
+    return rc;
+}
+
+static void not_found(struct dg_http_exchange *x, const struct dg_error *err)
+{
+    struct dg_http_reply r = {0};
+    dg_deepl.refuse(&r, err->code == DG_ENOTFOUND ? 404 : dg_reply_status(err), err->message);
+    dg_http_reply_take(x, &r);
+}
+
+/* By how fast it was so far; at least a second. */
+static int64_t seconds_left(const struct dg_upload *u, double share)
+{
+    double spent = dg_clock_wall_s() - (double)u->created_s;
+    return share > 0.01 ? (int64_t)(spent * (1 - share) / share) + 1 : 10;
+}
+
+void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x)
+{
+    static const char *const names[] = {[DG_UPLOAD_QUEUED] = "queued",
+        [DG_UPLOAD_RUNNING] = "translating",
+        [DG_UPLOAD_DONE] = "done",
+        [DG_UPLOAD_FAILED] = "error"};
+    struct dg_upload u;
+    struct dg_error err = {0};
+    double share;
+    if (is_off(app, x))
+        return;
+    if (find(app, x, &u, &share, &err) != DG_OK) {
+        not_found(x, &err);
+        return;
+    }
+    struct dg_http_reply r = {0};
+    struct dg_json *root = dg_json_new_object();
+    dg_json_set_string(root, "document_id", u.id);
+    dg_json_set_string(root, "status", names[u.state]);
+    if (u.state == DG_UPLOAD_RUNNING)
+        dg_json_set_int(root, "seconds_remaining", seconds_left(&u, share));
+    if (u.state == DG_UPLOAD_DONE)
+        dg_json_set_int(root, "billed_characters", u.characters);
+    if (u.state == DG_UPLOAD_FAILED)
+        dg_json_set_string(root, "error_message", u.message);
+    dg_reply_json_take(&r, 200, root);
+    dg_http_reply_take(x, &r);
+}
+
+void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_upload u;
+    struct dg_buffer file;
+    struct dg_error err = {0};
+    struct dg_http_reply r = {0};
+    double share;
+    if (is_off(app, x))
+        return;
+    if (find(app, x, &u, &share, &err) != DG_OK) {
+        not_found(x, &err);
+        return;
+    }
+    dg_buffer_init(&file);
+    if (u.state != DG_UPLOAD_DONE)
+        dg_deepl.refuse(&r, u.state == DG_UPLOAD_FAILED ? 404 : 503,
+            u.state == DG_UPLOAD_FAILED ? u.message : "Document is not ready");
+    else if (dg_uploader_read(app->uploader, u.id, &file, &err) != DG_OK)
+        dg_deepl.refuse(&r, 404, err.message);
+    else
+        dg_file_reply_take(&r, &u, &file);
+    dg_buffer_deinit(&file);
+    dg_http_reply_take(x, &r);
+}

@@ -1,0 +1,17 @@
+/* What dialects' routes for documents have in common. HTTP threads. */
+#ifndef DG_SERVER_API_FILES_H
+#define DG_SERVER_API_FILES_H
+
+#include "server/http/http.h"
+#include "server/http/multipart.h"
+#include "store/uploads.h"
+
+/* The form that the request is: its fields as an object to be freed in every case, and its file.
+ * DG_EINVAL (field body): it is none. */
+int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,
+    struct dg_multipart_file *file, struct dg_error *err);
+/* Fill r with a translated file, taken. */
+void dg_file_reply_take(
+    struct dg_http_reply *r, const struct dg_upload *upload, struct dg_buffer *file);
+
+#endif

@@ -1,0 +1,164 @@
+/* POST /translate_file, which answers once the file is translated, and GET /download_file. */
+#include "base/clock.h"
+#include "documents/extract.h"
+#include "server/api/files.h"
+#include "server/api/libretranslate/languages.h"
+#include "server/api/libretranslate/libretranslate.h"
+#include "server/api/libretranslate/parameters.h"
+#include "server/api/mixed.h"
+#include "server/http/reply.h"
+#include "server/uploads/uploads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_NS 3600000000000ull /* a document may take so long until its client gives up */
+
+/* A document that a client waits for. */
+struct waiting {
+    struct dg_uploader *uploader;
+    struct dg_http_exchange *x;
+    char id[DG_UPLOAD_ID];
+    char base[300]; /* "http://host" */
+};
+
+static void fail(struct dg_http_exchange *x, int code, const char *message)
+{
+    struct dg_http_reply r = {0};
+    struct dg_error err = {0};
+    dg_error_set(&err, code, "%s", message);
+    dg_libretranslate_fail(&r, &err);
+    dg_http_reply_take(x, &r);
+}
+
+static void forbid(struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    dg_libretranslate.refuse(&r, 403, "Files translation are disabled on this server.");
+    dg_http_reply_take(x, &r);
+}
+
+/* The document has its translation, or will have none, or the server stops. */
+static void finish(void *arg, struct dg_http_exchange *x)
+{
+    const struct waiting *w = arg;
+    struct dg_upload u;
+    double share;
+    struct dg_error err = {0};
+    if (dg_uploader_get(w->uploader, w->id, &u, &share, &err) != DG_OK) {
+        fail(x, err.code, err.message);
+    } else if (u.state == DG_UPLOAD_FAILED) {
+        fail(x, DG_EINTERNAL, u.message);
+    } else if (u.state != DG_UPLOAD_DONE) {
+        fail(x, DG_ECANCELED, "the server is stopping");
+    } else {
+        struct dg_http_reply r = {0};
+        struct dg_json *root = dg_json_new_object();
+        char url[400];
+        snprintf(
+            url, sizeof url, "%s/download_file/%s%s", w->base, u.id, dg_extract_suffix(u.name));
+        dg_json_set_string(root, "translatedFileUrl", url);
+        dg_reply_json_take(&r, 200, root);
+        dg_http_reply_take(x, &r);
+    }
+}
+
+static void gone(void *arg)
+{
+    const struct waiting *w = arg;
+    dg_uploader_unwatch(w->uploader, w->x);
+}
+
+static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = free};
+
+static int read_order(struct dg_app *app, struct dg_http_exchange *x, const struct dg_json *o,
+    const struct dg_multipart_file *file, struct dg_upload *made, struct dg_error *err)
+{
+    struct dg_upload_order order = {.name = file->name, .bytes = file->data, .n = file->n, .x = x};
+    const char *source = NULL;
+    if (!file->name[0])
+        return dg_error_field(err, DG_EINVAL, "file", "Invalid request: missing file parameter");
+    int rc = dg_lt_string(o, "source", &source, err);
+    if (rc == DG_OK)
+        rc = dg_lt_string(o, "target", &order.target, err);
+    if (rc == DG_OK && file->n == 0)
+        rc = dg_error_field(err, DG_EINVAL, "file", "Invalid request: empty file");
+    if (rc == DG_OK && !dg_extract_suffix(file->name))
+        rc = dg_error_field(err, DG_EINVAL, "file", "Invalid request: file format not supported");
+    if (rc == DG_OK)
+        rc = dg_lt_languages(app->models, &source, &order.target, err);
+    if (rc == DG_OK && strcmp(source, DG_SOURCE_AUTO) != 0) {
+        order.source = source;
+        rc = dg_lt_pair(app->models, source, order.target, err);
+    }
+    return rc == DG_OK ? dg_uploader_add(app->uploader, &order, made, err) : rc;
+}
+
+/* Where the client found this server. */
+static void find_base(const struct dg_http_exchange *x, char out[300])
+{
+    const char *host = dg_http_header(x, "Host"), *scheme = dg_http_header(x, "X-Forwarded-Proto");
+    snprintf(out, 300, "%s://%.255s", scheme && !strcmp(scheme, "https") ? "https" : "http",
+        host && !strpbrk(host, "\"\\/ <>") ? host : "localhost");
+}
+
+void dg_libretranslate_file(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_multipart_file file;
+    struct dg_json *fields = NULL;
+    struct dg_upload made;
+    struct dg_error err = {0};
+    if (!app->uploader) {
+        forbid(x);
+        return;
+    }
+    int rc = dg_file_form_read(x, &fields, &file, &err);
+    if (rc == DG_OK)
+        rc = read_order(app, x, fields, &file, &made, &err);
+    dg_json_free(fields);
+    struct waiting *w = rc == DG_OK ? calloc(1, sizeof *w) : NULL;
+    if (rc == DG_OK && !w)
+        rc = dg_error_set(&err, DG_ENOMEM, "no memory for a request");
+    if (rc != DG_OK) {
+        fail(x, rc == DG_EUNSUP ? DG_EINVAL : rc, err.message);
+        return;
+    }
+    w->uploader = app->uploader;
+    w->x = x;
+    snprintf(w->id, sizeof w->id, "%s", made.id);
+    find_base(x, w->base);
+    dg_http_later(x, &later, w);
+    dg_http_due(x, dg_clock_ns() + LONGEST_NS);
+    if (!dg_uploader_watch(app->uploader, made.id, x))
+        dg_http_wake(x);
+}
+
+void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
+{
+    const char *name = dg_http_request(x)->path + strlen("/download_file/");
+    struct dg_upload u;
+    struct dg_buffer file;
+    struct dg_http_reply r = {0};
+    char id[DG_UPLOAD_ID];
+    double share;
+    if (!app->uploader) {
+        forbid(x);
+        return;
+    }
+    if (strlen(name) < sizeof id || name[sizeof id - 1] != '.' || strstr(name, "..")) {
+        fail(x, DG_EINVAL, "Invalid filename");
+        return;
+    }
+    memcpy(id, name, sizeof id - 1);
+    id[sizeof id - 1] = '\0';
+    dg_buffer_init(&file);
+    if (dg_uploader_get(app->uploader, id, &u, &share, NULL) != DG_OK ||
+        strcmp(dg_extract_suffix(u.name), name + sizeof id - 1) != 0 ||
+        dg_uploader_read(app->uploader, id, &file, NULL) != DG_OK)
+        dg_libretranslate.refuse(&r, 404, "there is no such file: it has expired, or is not ready");
+    else
+        dg_file_reply_take(&r, &u, &file);
+    dg_buffer_deinit(&file);
+    dg_http_reply_take(x, &r);
+}

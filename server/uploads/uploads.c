@@ -1,0 +1,335 @@
+/* DESIGN. One work on the executor does it all, one document after another: it begins one, and ends
+ * one whose texts are over. Others add to the file of documents, under the lock, and post it. */
+#include "server/uploads/uploads.h"
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/log.h"
+#include "server/access/gate.h"
+#include "server/models/languages.h"
+#include "server/models/models.h"
+#include "server/uploads/run.h"
+#include "text/detect/detect.h"
+#include "text/utf8.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WATCHES 64
+#define RETRY_NS 1000000000ull   /* the feeder has no room */
+#define EXPIRE_NS 60000000000ull /* between two looks at what has expired */
+#define DETECTED_BYTES 4000      /* of the first texts, to find their language */
+
+struct watch {
+    char id[DG_UPLOAD_ID];
+    struct dg_http_exchange *x;
+};
+
+struct dg_uploader {
+    struct dg_uploader_options options;
+    struct dg_extract_limits limits;
+    struct dg_work work;
+    atomic_bool over, stopped;
+    uint64_t expired_ns; /* the work's own */
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    struct dg_uploads *store;
+    struct dg_upload_run *run; /* made and closed by the work alone */
+    char running[DG_UPLOAD_ID];
+    struct watch watches[MAX_WATCHES];
+    size_t n_watches;
+};
+
+/* ---- who waits ---- */
+
+/* Wake those that wait for this document; NULL: all. */
+static void wake(struct dg_uploader *u, const char *id, const struct dg_http_exchange *only)
+{
+    struct dg_http_exchange *woken[MAX_WATCHES];
+    size_t n = 0, kept = 0;
+    pthread_mutex_lock(&u->lock);
+    for (size_t i = 0; i < u->n_watches; i++) {
+        const struct watch *w = &u->watches[i];
+        if ((!id || strcmp(w->id, id) == 0) && (!only || w->x == only))
+            woken[n++] = w->x;
+        else
+            u->watches[kept++] = *w;
+    }
+    u->n_watches = kept;
+    pthread_mutex_unlock(&u->lock);
+    for (size_t i = 0; i < n; i++)
+        dg_http_wake(woken[i]);
+}
+
+bool dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x)
+{
+    struct dg_upload upload;
+    pthread_mutex_lock(&u->lock);
+    bool room = u->n_watches < MAX_WATCHES && !atomic_load(&u->stopped);
+    if (room) {
+        struct watch *w = &u->watches[u->n_watches++];
+        snprintf(w->id, sizeof w->id, "%s", id);
+        w->x = x;
+    }
+    bool over = room && dg_uploads_get(u->store, id, &upload, NULL) == DG_OK &&
+                upload.state >= DG_UPLOAD_DONE;
+    pthread_mutex_unlock(&u->lock);
+    if (over)
+        wake(u, id, x);
+    return room;
+}
+
+void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x)
+{
+    wake(u, NULL, x);
+}
+
+/* ---- the work ---- */
+
+static void texts_over(void *arg)
+{
+    struct dg_uploader *u = arg;
+    atomic_store(&u->over, true);
+    dg_executor_post(u->options.app->executor, &u->work);
+}
+
+static void log_error(const char *what, const struct dg_error *err)
+{
+    dg_log(DG_LOG_ERROR, "documents: %s message=\"%s\"", what, err->message);
+}
+
+/* Its state in the file: translated, put back, or failed because of why. */
+static void settle(
+    struct dg_uploader *u, const char *id, const struct dg_buffer *file, const struct dg_error *why)
+{
+    struct dg_error err = {0};
+    bool later = why->code == DG_ECANCELED || why->code == DG_EAGAIN;
+    pthread_mutex_lock(&u->lock);
+    int rc = later ? dg_uploads_put_back(u->store, id, &err)
+             : why->code != DG_OK
+                 ? dg_uploads_done(u->store, id, "", 0, why->message, &err)
+                 : dg_uploads_done(u->store, id, file->data, file->len, NULL, &err);
+    pthread_mutex_unlock(&u->lock);
+    if (rc != DG_OK)
+        log_error("cannot be written", &err);
+    if (!later)
+        wake(u, id, NULL);
+}
+
+static void end_run(struct dg_uploader *u)
+{
+    struct dg_buffer file;
+    struct dg_error why = {0};
+    char id[DG_UPLOAD_ID];
+    dg_buffer_init(&file);
+    pthread_mutex_lock(&u->lock);
+    struct dg_upload_run *run = u->run;
+    snprintf(id, sizeof id, "%s", u->running);
+    u->run = NULL;
+    pthread_mutex_unlock(&u->lock);
+    dg_upload_run_result(run, &file, &why);
+    settle(u, id, &file, &why);
+    dg_upload_run_close(run);
+    dg_buffer_deinit(&file);
+    atomic_store(&u->over, false);
+}
+
+/* Begin the next one. False: there is none, or not now. */
+static bool begin_run(struct dg_uploader *u)
+{
+    struct dg_upload next;
+    struct dg_upload_run *run = NULL;
+    struct dg_buffer file;
+    struct dg_error err = {0};
+    dg_buffer_init(&file);
+    pthread_mutex_lock(&u->lock);
+    int rc = dg_uploads_next(u->store, &next, &file, &err);
+    pthread_mutex_unlock(&u->lock);
+    if (rc != DG_OK) {
+        if (rc != DG_ENOTFOUND)
+            log_error("cannot be read", &err);
+        dg_buffer_deinit(&file);
+        return false;
+    }
+    /* The lock is not held: the texts may be over before this returns, and only this work asks. */
+    rc = dg_upload_run_start(u->options.app, &next, &file, &u->limits, texts_over, u, &run, &err);
+    if (rc != DG_OK) {
+        settle(u, next.id, NULL, &err);
+        if (rc == DG_EAGAIN)
+            dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + RETRY_NS);
+        return rc != DG_EAGAIN;
+    }
+    pthread_mutex_lock(&u->lock);
+    u->run = run;
+    snprintf(u->running, sizeof u->running, "%s", next.id);
+    pthread_mutex_unlock(&u->lock);
+    return true;
+}
+
+static void expire(struct dg_uploader *u)
+{
+    struct dg_error err = {0};
+    uint64_t now = dg_clock_ns();
+    if (u->expired_ns > 0 && now - u->expired_ns < EXPIRE_NS)
+        return;
+    u->expired_ns = now;
+    pthread_mutex_lock(&u->lock);
+    int rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
+    pthread_mutex_unlock(&u->lock);
+    if (rc != DG_OK)
+        log_error("cannot be dropped", &err);
+}
+
+static void work(void *arg)
+{
+    struct dg_uploader *u = arg;
+    expire(u);
+    if (u->run && atomic_load(&u->over))
+        end_run(u);
+    while (!u->run && !atomic_load(&u->stopped) && begin_run(u))
+        ;
+    if (!atomic_load(&u->stopped))
+        dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + EXPIRE_NS);
+}
+
+/* ---- open, close ---- */
+
+int dg_uploader_open(
+    const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err)
+{
+    struct dg_uploader *u = calloc(1, sizeof *u);
+    if (!u)
+        return dg_error_set(err, DG_ENOMEM, "no memory for documents");
+    u->options = *options;
+    u->limits = (struct dg_extract_limits){.file_bytes = 64u << 20,
+        .unpacked_bytes = 64u << 20,
+        .texts = 50000,
+        .text_bytes = 4 * options->characters + 1024};
+    u->work = (struct dg_work){.run = work, .arg = u};
+    pthread_mutex_init(&u->lock, NULL);
+    int rc = dg_uploads_open(options->path, &u->store, err);
+    if (rc != DG_OK) {
+        dg_uploader_close(u);
+        return rc;
+    }
+    *out = u;
+    return DG_OK;
+}
+
+void dg_uploader_start(struct dg_uploader *u)
+{
+    dg_executor_post(u->options.app->executor, &u->work);
+}
+
+void dg_uploader_stop(struct dg_uploader *u)
+{
+    if (!u)
+        return;
+    atomic_store(&u->stopped, true);
+    wake(u, NULL, NULL);
+}
+
+void dg_uploader_close(struct dg_uploader *u)
+{
+    if (!u)
+        return;
+    dg_upload_run_close(u->run); /* it is queued again when the file is opened */
+    dg_uploads_close(u->store);
+    pthread_mutex_destroy(&u->lock);
+    free(u);
+}
+
+/* ---- clients ---- */
+
+/* The language of the document's first texts. */
+static int find_source(
+    struct dg_uploader *u, const struct dg_extract *x, char *out, size_t cap, struct dg_error *err)
+{
+    struct dg_model_languages sources;
+    struct dg_detected d;
+    struct dg_buffer text;
+    struct dg_extract_text t;
+    dg_models_languages(u->options.app->models, DG_SOURCES, &sources);
+    if (sources.n == 0)
+        return dg_error_set(err, DG_ENOTFOUND, "no model is served");
+    dg_buffer_init(&text);
+    for (size_t i = 0; i < dg_extract_count(x) && text.len < DETECTED_BYTES; i++) {
+        dg_extract_text(x, i, &t);
+        dg_buffer_add(&text, t.s, t.n);
+        dg_buffer_adds(&text, "\n");
+    }
+    dg_detect(sources.codes, sources.n, text.data ? text.data : "", text.len, &d);
+    snprintf(out, cap, "%s", sources.codes[d.language]);
+    dg_buffer_deinit(&text);
+    return DG_OK;
+}
+
+static int check(struct dg_uploader *u, const struct dg_upload_order *o, struct dg_upload *made,
+    struct dg_error *err)
+{
+    struct dg_extract *x = NULL;
+    struct dg_extract_text t;
+    struct dg_way way;
+    int rc = dg_extract_open(o->name, o->bytes, o->n, &u->limits, &x, err);
+    for (size_t i = 0; rc == DG_OK && i < dg_extract_count(x); i++) {
+        dg_extract_text(x, i, &t);
+        made->characters += (int64_t)dg_utf8_count(t.s, t.n);
+    }
+    if (rc == DG_OK && made->characters > (int64_t)u->options.characters)
+        rc = dg_error_field(err, DG_ELIMIT, "file",
+            "the document has %lld characters, the limit is %zu", (long long)made->characters,
+            u->options.characters);
+    snprintf(made->target, sizeof made->target, "%s", o->target);
+    snprintf(made->source, sizeof made->source, "%s", o->source ? o->source : "");
+    if (rc == DG_OK && !o->source)
+        rc = find_source(u, x, made->source, sizeof made->source, err);
+    dg_extract_close(x);
+    if (rc == DG_OK)
+        rc = dg_models_way(u->options.app->models, made->source, made->target, true, &way, err);
+    for (size_t i = 0; rc == DG_OK && i < way.n; i++)
+        dg_served_unref(way.hops[i].model);
+    return rc;
+}
+
+int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, struct dg_upload *made,
+    struct dg_error *err)
+{
+    memset(made, 0, sizeof *made);
+    snprintf(made->name, sizeof made->name, "%s", o->name);
+    made->created_s = (int64_t)dg_clock_wall_s();
+    int rc = check(u, o, made, err);
+    if (rc == DG_OK) {
+        struct dg_visit *visit = dg_gate_hold(o->x);
+        rc = dg_gate_use(u->options.app->auth, visit, made->characters, err);
+        dg_gate_release(visit);
+    }
+    if (rc != DG_OK)
+        return rc;
+    pthread_mutex_lock(&u->lock);
+    rc = dg_uploads_add(u->store, o->bytes, o->n, u->options.most_bytes, made, err);
+    pthread_mutex_unlock(&u->lock);
+    if (rc == DG_OK)
+        dg_executor_post(u->options.app->executor, &u->work);
+    return rc;
+}
+
+int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out, double *share,
+    struct dg_error *err)
+{
+    pthread_mutex_lock(&u->lock);
+    int rc = dg_uploads_get(u->store, id, out, err);
+    *share = rc == DG_OK && u->run && strcmp(u->running, id) == 0 ? dg_upload_run_share(u->run) : 0;
+    pthread_mutex_unlock(&u->lock);
+    return rc;
+}
+
+int dg_uploader_read(
+    struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err)
+{
+    pthread_mutex_lock(&u->lock);
+    int rc = dg_uploads_read(u->store, id, file, err);
+    pthread_mutex_unlock(&u->lock);
+    return rc;
+}

@@ -1,0 +1,57 @@
+/* Documents that clients send: kept in a file (store/uploads.h), translated one after another as
+ * bulk work, and kept until they expire. What a restart interrupts begins anew. Any thread. */
+#ifndef DG_SERVER_UPLOADS_UPLOADS_H
+#define DG_SERVER_UPLOADS_UPLOADS_H
+
+#include "server/app.h"
+#include "server/http/http.h"
+#include "store/uploads.h"
+
+struct dg_uploader;
+
+struct dg_uploader_options {
+    struct dg_app *app;
+    const char *path;
+    int64_t keep_s;     /* documents, from when they were sent */
+    size_t characters;  /* of one */
+    int64_t most_bytes; /* of all files that are kept */
+};
+
+/* DG_EFORMAT, DG_EUNSUP, DG_EIO: as dg_uploads_open. */
+int dg_uploader_open(
+    const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err);
+/* Begin with what is there: the models are loaded. */
+void dg_uploader_start(struct dg_uploader *u);
+/* Translate no more, and wake whoever waits. NULL is fine. */
+void dg_uploader_stop(struct dg_uploader *u);
+/* Nothing works for it any more. NULL is fine. */
+void dg_uploader_close(struct dg_uploader *u);
+
+/* A document of a client: its name, its bytes and its languages (as this server has them; source
+ * NULL: to be found out). x: the exchange that sent it, whose key pays. */
+struct dg_upload_order {
+    const char *name, *bytes; /* [n] */
+    size_t n;
+    const char *source, *target;
+    struct dg_http_exchange *x;
+};
+
+/* Take it. DG_EUNSUP, DG_EINVAL, DG_ELIMIT (field file): it cannot be translated; DG_ENOTFOUND: no
+ * model for its languages; DG_EQUOTA; DG_EAGAIN: too many are kept. HTTP thread. */
+int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *order,
+    struct dg_upload *made, struct dg_error *err);
+
+/* How it is. *share: of a running one, 0 to 1. DG_ENOTFOUND. */
+int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out, double *share,
+    struct dg_error *err);
+/* Its translation. DG_ENOTFOUND, also where it is not done. */
+int dg_uploader_read(
+    struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err);
+
+/* Wake the exchange once the document is done or failed, or the server stops: it is to be answered
+ * later. False: too many wait. */
+bool dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x);
+/* Its client has gone: wake it now, if it waits. */
+void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x);
+
+#endif

@@ -1,0 +1,229 @@
+#include "store/uploads.h"
+
+#include "store/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+struct dg_uploads {
+    struct dg_db db;
+};
+
+static const char *const steps[] = {
+    "CREATE TABLE documents(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL,"
+    " name TEXT NOT NULL, source TEXT NOT NULL, target TEXT NOT NULL, state INTEGER NOT NULL,"
+    " characters INTEGER NOT NULL, created_s INTEGER NOT NULL, message TEXT NOT NULL DEFAULT '',"
+    " file BLOB NOT NULL);"
+    "CREATE INDEX documents_by_state ON documents(state, number);",
+};
+
+static const struct dg_schema schema = {.application_id = 1145521219, /* "DGDC" */
+    .what = "documents",
+    .steps = steps,
+    .n_steps = sizeof steps / sizeof *steps};
+
+int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *err)
+{
+    struct dg_uploads *d = calloc(1, sizeof *d);
+    if (!d)
+        return dg_error_set(err, DG_ENOMEM, "no memory for documents");
+    int rc = dg_db_open(path, true, &d->db, err);
+    if (rc == DG_OK)
+        rc = dg_schema_apply(&d->db, &schema, true, err);
+    if (rc == DG_OK) /* files of people: what is dropped is gone from the disk, too */
+        rc = dg_db_run(&d->db, "PRAGMA secure_delete = ON", err);
+    if (rc == DG_OK)
+        rc = dg_db_run(&d->db, "UPDATE documents SET state = 1 WHERE state = 2", err);
+    if (rc != DG_OK) {
+        dg_uploads_close(d);
+        return rc;
+    }
+    *out = d;
+    return DG_OK;
+}
+
+void dg_uploads_close(struct dg_uploads *d)
+{
+    if (!d)
+        return;
+    dg_db_close(&d->db);
+    free(d);
+}
+
+/* A random UUID (RFC 4122, version 4), and 256 random bits. */
+static int draw(struct dg_upload *i, struct dg_error *err)
+{
+    unsigned char b[48];
+    char *p = i->id;
+    if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b)
+        return dg_error_set(err, DG_EIO, "no random bytes: %s", strerror(errno));
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    for (size_t k = 0; k < 16; k++)
+        p += sprintf(p, k == 4 || k == 6 || k == 8 || k == 10 ? "-%02x" : "%02x", b[k]);
+    for (size_t k = 16; k < sizeof b; k++)
+        sprintf(i->key + 2 * (k - 16), "%02x", b[k]);
+    return DG_OK;
+}
+
+/* A statement with texts bound in order, which may be NULL-ended early. */
+static int prepare(struct dg_uploads *d, const char *sql, const char *const *texts,
+    sqlite3_stmt **out, struct dg_error *err)
+{
+    int rc = dg_db_prepare(&d->db, sql, out, err);
+    for (int i = 0; rc == DG_OK && texts[i]; i++)
+        sqlite3_bind_text(*out, i + 1, texts[i], -1, SQLITE_STATIC);
+    return rc;
+}
+
+static int run(
+    struct dg_uploads *d, const char *sql, const char *const *texts, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row;
+    int rc = prepare(d, sql, texts, &s, err);
+    if (rc == DG_OK)
+        rc = dg_db_step(&d->db, s, &row, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t most_bytes,
+    struct dg_upload *made, struct dg_error *err)
+{
+    const char *const texts[] = {made->id, made->key, made->name, made->source, made->target, NULL};
+    sqlite3_stmt *s = NULL;
+    int64_t bytes = 0;
+    bool row;
+    int rc =
+        dg_db_number(&d->db, "SELECT coalesce(sum(length(file)), 0) FROM documents", &bytes, err);
+    if (rc == DG_OK && bytes + (int64_t)n > most_bytes)
+        rc = dg_error_set(err, DG_EAGAIN, "documents of %lld bytes are kept, the limit is %lld",
+            (long long)bytes, (long long)most_bytes);
+    if (rc == DG_OK)
+        rc = draw(made, err);
+    if (rc == DG_OK)
+        rc = prepare(d,
+            "INSERT INTO documents(id, key, name, source, target, state, characters, created_s, file)"
+            " VALUES(?, ?, ?, ?, ?, 1, ?, ?, ?)",
+            texts, &s, err);
+    if (rc == DG_OK) {
+        sqlite3_bind_int64(s, 6, made->characters);
+        sqlite3_bind_int64(s, 7, made->created_s);
+        sqlite3_bind_blob64(s, 8, n ? file : "", n, SQLITE_STATIC);
+        rc = dg_db_step(&d->db, s, &row, err);
+    }
+    made->state = DG_UPLOAD_QUEUED;
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static void copy_text(sqlite3_stmt *s, int column, char *out, size_t cap)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    snprintf(out, cap, "%s", text ? text : "");
+}
+
+#define INFO "SELECT id, key, name, source, target, state, characters, created_s, message, file"
+
+/* The one row of the statement; file: NULL, or its bytes are appended. */
+static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out,
+    struct dg_buffer *file, struct dg_error *err)
+{
+    bool row = false;
+    int rc = dg_db_step(&d->db, s, &row, err);
+    if (rc == DG_OK && !row)
+        return dg_error_field(err, DG_ENOTFOUND, "id", "there is no such document");
+    if (rc != DG_OK)
+        return rc;
+    copy_text(s, 0, out->id, sizeof out->id);
+    copy_text(s, 1, out->key, sizeof out->key);
+    copy_text(s, 2, out->name, sizeof out->name);
+    copy_text(s, 3, out->source, sizeof out->source);
+    copy_text(s, 4, out->target, sizeof out->target);
+    out->state = (enum dg_upload_state)sqlite3_column_int(s, 5);
+    out->characters = sqlite3_column_int64(s, 6);
+    out->created_s = sqlite3_column_int64(s, 7);
+    copy_text(s, 8, out->message, sizeof out->message);
+    const void *bytes = file ? sqlite3_column_blob(s, 9) : NULL;
+    if (file && bytes)
+        dg_buffer_add(file, bytes, (size_t)sqlite3_column_bytes(s, 9));
+    return file && file->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a document") : DG_OK;
+}
+
+static int read_one(struct dg_uploads *d, const char *sql, const char *id, struct dg_upload *out,
+    struct dg_buffer *file, struct dg_error *err)
+{
+    const char *const texts[] = {id, NULL};
+    sqlite3_stmt *s = NULL;
+    int rc = prepare(d, sql, texts, &s, err);
+    if (rc == DG_OK)
+        rc = read_row(d, s, out, file, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int dg_uploads_get(
+    struct dg_uploads *d, const char *id, struct dg_upload *out, struct dg_error *err)
+{
+    return read_one(d, INFO " FROM documents WHERE id = ?", id, out, NULL, err);
+}
+
+int dg_uploads_read(
+    struct dg_uploads *d, const char *id, struct dg_buffer *file, struct dg_error *err)
+{
+    struct dg_upload info;
+    return read_one(d, INFO " FROM documents WHERE id = ? AND state = 3", id, &info, file, err);
+}
+
+int dg_uploads_next(
+    struct dg_uploads *d, struct dg_upload *out, struct dg_buffer *file, struct dg_error *err)
+{
+    int rc = read_one(
+        d, INFO " FROM documents WHERE state = 1 ORDER BY number LIMIT 1", NULL, out, file, err);
+    if (rc != DG_OK)
+        return rc;
+    const char *const id[] = {out->id, NULL};
+    out->state = DG_UPLOAD_RUNNING;
+    return run(d, "UPDATE documents SET state = 2 WHERE id = ?", id, err);
+}
+
+int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size_t n,
+    const char *message, struct dg_error *err)
+{
+    const char *const texts[] = {id, message ? message : "", NULL};
+    sqlite3_stmt *s = NULL;
+    bool row;
+    int rc = prepare(d, "UPDATE documents SET message = ?2, state = ?3, file = ?4 WHERE id = ?1",
+        texts, &s, err);
+    if (rc == DG_OK) {
+        sqlite3_bind_int(s, 3, message ? DG_UPLOAD_FAILED : DG_UPLOAD_DONE);
+        sqlite3_bind_blob64(s, 4, n ? file : "", n, SQLITE_STATIC);
+        rc = dg_db_step(&d->db, s, &row, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *err)
+{
+    const char *const texts[] = {id, NULL};
+    return run(d, "UPDATE documents SET state = 1 WHERE id = ?", texts, err);
+}
+
+int dg_uploads_expire(struct dg_uploads *d, int64_t before_s, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row;
+    int rc = dg_db_prepare(&d->db, "DELETE FROM documents WHERE created_s < ?", &s, err);
+    if (rc == DG_OK) {
+        sqlite3_bind_int64(s, 1, before_s);
+        rc = dg_db_step(&d->db, s, &row, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}

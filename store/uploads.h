@@ -1,0 +1,58 @@
+/* Documents that are to be translated, and translated ones, in one SQLite file, so that a restart
+ * loses none: each with its file, its languages and how far it is. Whoever has an id and its key
+ * may have the document; both are random. Files are kept until they expire. One thread at a time
+ * for each open file. */
+#ifndef DG_STORE_UPLOADS_H
+#define DG_STORE_UPLOADS_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+#define DG_UPLOAD_ID 37  /* a UUID, NUL */
+#define DG_UPLOAD_KEY 65 /* hexadecimal digits, NUL */
+#define DG_UPLOAD_NAME 256
+#define DG_UPLOAD_LANGUAGE 36
+#define DG_UPLOAD_MESSAGE 256
+
+enum dg_upload_state { DG_UPLOAD_QUEUED = 1, DG_UPLOAD_RUNNING, DG_UPLOAD_DONE, DG_UPLOAD_FAILED };
+
+struct dg_upload {
+    char id[DG_UPLOAD_ID], key[DG_UPLOAD_KEY];
+    char name[DG_UPLOAD_NAME]; /* of its file */
+    char source[DG_UPLOAD_LANGUAGE], target[DG_UPLOAD_LANGUAGE];
+    enum dg_upload_state state;
+    int64_t characters, created_s;
+    char message[DG_UPLOAD_MESSAGE]; /* why it failed */
+};
+
+struct dg_uploads;
+
+/* The file is made when it is not there. Documents that ran when it was last closed are queued
+ * again. DG_EFORMAT (not a file of documents), DG_EUNSUP (a newer program's), DG_EIO. */
+int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *err);
+void dg_uploads_close(struct dg_uploads *d); /* NULL is fine */
+
+/* A new one, queued: name, languages, characters and created_s are given, id and key are made.
+ * DG_ELIMIT: all files together would be over most_bytes. */
+int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t most_bytes,
+    struct dg_upload *made, struct dg_error *err);
+/* DG_ENOTFOUND. */
+int dg_uploads_get(
+    struct dg_uploads *d, const char *id, struct dg_upload *out, struct dg_error *err);
+/* The oldest that is queued; it runs from now on. DG_ENOTFOUND: none is. */
+int dg_uploads_next(
+    struct dg_uploads *d, struct dg_upload *out, struct dg_buffer *file, struct dg_error *err);
+/* It has run: to this file (and the one that was given is dropped), or message says why not. */
+int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size_t n,
+    const char *message, struct dg_error *err);
+/* Queue it again. */
+int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *err);
+/* Append the translated file. DG_ENOTFOUND, also where it is not done. */
+int dg_uploads_read(
+    struct dg_uploads *d, const char *id, struct dg_buffer *file, struct dg_error *err);
+/* Drop those that were made before then. */
+int dg_uploads_expire(struct dg_uploads *d, int64_t before_s, struct dg_error *err);
+
+#endif

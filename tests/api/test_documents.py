@@ -1,0 +1,214 @@
+"""Documents over HTTP, as LibreTranslate's and DeepL's clients send them: real translations, restarts, limits, keys."""
+import io
+import os
+import subprocess
+import time
+import zipfile
+
+import deepl
+import pytest
+import requests
+
+import conftest
+from conftest import CLI, PATIENCE, Server
+
+BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
+TEXT, GERMAN = "Two dogs play in the snow.\n\nA girl is smiling.\n", "Zwei Hunde spielen im Schnee.\n\nEin Mädchen lächelt.\n"
+HTML = "<h1>Two dogs</h1><p>Two dogs play in the <b>snow</b>.</p>"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("documents") / "documents.db")
+
+
+@pytest.fixture(scope="module")
+def server(store):
+    with Server(BUNDLES, "--documents", store) as s:
+        yield s
+
+
+def send(server, name, content, **fields):
+    return requests.post(server.url("/translate_file"), files={"file": (name, content)}, data={"source": "en", "target": "de", **fields},
+                         timeout=PATIENCE)
+
+
+def document(server, name, content, **fields):
+    """As DeepL's API has it: the document's id and key."""
+    reply = requests.post(server.url("/v2/document"), files={"file": (name, content)}, data={"target_lang": "DE", **fields}, timeout=PATIENCE)
+    assert reply.status_code == 200, reply.text
+    return reply.json()["document_id"], {"document_key": reply.json()["document_key"]}
+
+
+def status(server, id, key):
+    reply = server.post("/v2/document/" + id, key)
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+def wait(server, id, key):
+    for _ in range(600):
+        now = status(server, id, key)
+        if now["status"] not in ("queued", "translating"):
+            return now
+        time.sleep(0.1)
+    raise AssertionError(now)
+
+
+def test_libretranslate(server):
+    reply = send(server, "my report.txt", TEXT.encode())
+    assert reply.status_code == 200 and list(reply.json()) == ["translatedFileUrl"], reply.text
+    url = reply.json()["translatedFileUrl"]
+    assert url.startswith(server.url("/download_file/")) and url.endswith(".txt")
+    file = requests.get(url, timeout=PATIENCE)
+    assert file.content.decode() == GERMAN and file.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert file.headers["Content-Disposition"] == 'attachment; filename="my_report_de.txt"'
+    assert file.headers["X-Content-Type-Options"] == "nosniff" and file.headers["Access-Control-Allow-Origin"] == "*"
+    assert requests.get(url, timeout=PATIENCE).content == file.content  # until it expires
+
+
+def test_settings_say_what_is_served(server):
+    settings = server.get("/frontend/settings").json()
+    assert settings["filesTranslation"] is True and {".txt", ".docx", ".odt", ".epub", ".po"} <= set(settings["supportedFilesFormat"])
+
+
+@pytest.mark.parametrize("name, content, fields, code, message", [
+    ("a.pdf", b"x", {}, 400, "Invalid request: file format not supported"),
+    ("a.txt", b"", {}, 400, "Invalid request: empty file"),
+    ("a.txt", b"x", {"source": ""}, 400, "Invalid request: missing source parameter"),
+    ("a.txt", b"x", {"target": ""}, 400, "Invalid request: missing target parameter"),
+    ("a.txt", b"x", {"target": "zz"}, 400, "zz is not supported"),
+    ("a.json", b"{", {}, 400, "the file is broken"),
+    ("a.docx", b"x", {}, 400, "the file is broken"),
+    ("a.txt", b"caf\xe9", {}, 400, "not UTF-8"),
+])
+def test_what_libretranslate_refuses(server, name, content, fields, code, message):
+    reply = send(server, name, content, **fields)
+    assert reply.status_code == code and message in reply.json()["error"], reply.text
+
+
+def test_forms_that_are_none(server):
+    for body, type in ((b"x", "text/plain"), (b"x", "multipart/form-data"), (b"x", "multipart/form-data; boundary=a"),
+                       (b"--a\r\n\r\nx", "multipart/form-data; boundary=a"), (b"", "multipart/form-data; boundary=" + "a" * 100),
+                       (b"--a\r\nContent-Disposition: form-data; name=source\r\n\r\nen\r\n--a--", "multipart/form-data; boundary=a")):
+        reply = requests.post(server.url("/translate_file"), data=body, headers={"Content-Type": type}, timeout=PATIENCE)
+        assert reply.status_code == 400 and list(reply.json()) == ["error"], reply.text
+    for name in ("a", "..%2f..%2fetc%2fpasswd", "x" * 36 + ".txt", "../../etc/passwd"):
+        assert server.get("/download_file/" + name).status_code in (400, 404)
+
+
+def test_deepl(server):
+    id, key = document(server, "a.txt", TEXT.encode(), source_lang="EN")
+    done = wait(server, id, key)
+    assert done == {"document_id": id, "status": "done", "billed_characters": len(TEXT) - 3}  # line ends are no text
+    file = server.post("/v2/document/%s/result" % id, key)
+    assert file.status_code == 200 and file.content.decode() == GERMAN
+    for wrong in ({"document_key": "no"}, {}):
+        assert server.post("/v2/document/" + id, wrong).status_code == 404
+        assert server.post("/v2/document/%s/result" % id, wrong).status_code == 404
+    assert server.post("/v2/document/no", key).status_code == 404
+
+
+def test_deepl_client(server, tmp_path):
+    """Its own, unchanged; the language is found out."""
+    client = deepl.DeepLClient("any", server_url=server.url(""))
+    (tmp_path / "a.html").write_text(HTML)
+    state = client.translate_document_from_filepath(str(tmp_path / "a.html"), str(tmp_path / "b.html"), target_lang="DE")
+    assert state.done and state.billed_characters > 0
+    assert (tmp_path / "b.html").read_text() == "<h1>Zwei Hunde</h1><p>Zwei Hunde spielen im <b>Schnee</b>.</p>"
+    (tmp_path / "a.pdf").write_text("x")
+    with pytest.raises(deepl.DeepLException, match="Invalid file data"):
+        client.translate_document_from_filepath(str(tmp_path / "a.pdf"), str(tmp_path / "c.pdf"), target_lang="DE")
+
+
+def test_through_a_third_language(server):
+    id, key = document(server, "a.html", "<p>Zwei Hunde spielen im <b>Schnee</b>.".encode(), source_lang="DE", target_lang="FR")
+    assert wait(server, id, key)["status"] == "done"
+    text = server.post("/v2/document/%s/result" % id, key).text
+    assert text.startswith("<p>Deux chiens") and "<b>" in text
+
+
+@pytest.mark.parametrize("fields, message", [
+    ({"target_lang": "XX"}, "target_lang"), ({"source_lang": "XX"}, "source_lang"), ({"output_format": "pdf"}, "output_format"),
+    ({"formality": "more"}, "formality"), ({"glossary_id": "x"}, "glossary_id")])
+def test_what_deepl_refuses(server, fields, message):
+    reply = requests.post(server.url("/v2/document"), files={"file": ("a.txt", b"Two dogs.")}, data={"target_lang": "DE", **fields}, timeout=PATIENCE)
+    assert reply.status_code == 400 and message in reply.json()["message"]
+
+
+def test_a_file_that_is_no_longer_what_it_was(server):
+    """Zip bombs are refused at once."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("word/document.xml", b" " * (100 << 20))
+    reply = send(server, "a.docx", packed.getvalue())
+    assert reply.status_code == 400 and "unpacks to more than" in reply.json()["error"]
+
+
+def test_restart(tmp_path):
+    """What was queued or under way is translated by the next server; what was done is still there."""
+    store = str(tmp_path / "d.db")
+    with Server(BUNDLES, "--documents", store) as s:
+        first = document(s, "a.txt", TEXT.encode())
+        wait(s, *first)
+        long = document(s, "long.txt", ("Two dogs play in the snow with number %d.\n" * 300 % tuple(range(300))).encode())
+        last = document(s, "b.txt", TEXT.encode())
+        assert status(s, *last)["status"] == "queued"
+    with Server(BUNDLES, "--documents", store) as s:
+        assert s.post("/v2/document/%s/result" % first[0], first[1]).text == GERMAN
+        assert wait(s, *long)["status"] == "done" and wait(s, *last)["status"] == "done"
+        assert s.post("/v2/document/%s/result" % long[0], long[1]).text.count("\n") == 300
+        assert s.post("/v2/document/%s/result" % last[0], last[1]).text == GERMAN
+
+
+def test_progress(server):
+    id, key = document(server, "long.txt", ("A man in a red shirt is riding a bicycle with number %d.\n" * 400 % tuple(range(400))).encode())
+    seen = set()
+    while (now := status(server, id, key))["status"] != "done":
+        seen.add(now["status"])
+        assert now["status"] in ("queued", "translating") and now.get("seconds_remaining", 1) >= 1
+        if now["status"] == "translating":
+            early = server.post("/v2/document/%s/result" % id, key).status_code
+            assert early == 503 or (early == 200 and status(server, id, key)["status"] == "done")
+        time.sleep(0.02)
+    assert "translating" in seen
+
+
+def test_limits_and_keys(tmp_path):
+    keys = str(tmp_path / "keys.db")
+    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate", "--characters-per-day", "60"],
+                          capture_output=True, text=True, check=True).stdout
+    secret = next(w for w in made.split() if w.startswith("dg_"))
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--keys", keys, "--max-batch-characters", "100") as s:
+        assert send(s, "a.txt", TEXT.encode()).status_code == 400
+        assert send(s, "a.txt", TEXT.encode(), api_key="no").status_code == 403
+        assert send(s, "a.txt", TEXT.encode(), api_key=secret).status_code == 200
+        auth = {"Authorization": "DeepL-Auth-Key " + secret}
+        assert s.get("/v2/usage", headers=auth).json()["character_count"] == len(TEXT) - 3
+        over = requests.post(s.url("/v2/document"), files={"file": ("a.txt", TEXT)}, data={"target_lang": "DE"}, headers=auth, timeout=PATIENCE)
+        assert over.status_code == 456
+        large = requests.post(s.url("/v2/document"), files={"file": ("a.txt", "Two dogs. " * 20)}, data={"target_lang": "DE"}, headers=auth,
+                              timeout=PATIENCE)
+        assert large.status_code == 413 and "the limit is 100" in large.json()["message"]
+
+
+def test_expiry_and_room(tmp_path):
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--documents-bytes", "1048576") as s:
+        id, key = document(s, "a.txt", TEXT.encode())
+        wait(s, id, key)
+        sent = [send(s, "a.txt", ("12 " * 120000).encode()).status_code for _ in range(4)]
+        assert sent == [200, 200, 503, 503]
+    subprocess.run(["sqlite3", str(tmp_path / "d.db"), "UPDATE documents SET created_s = created_s - 100000"], check=True)
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db")) as s:
+        for _ in range(100):
+            if s.post("/v2/document/" + id, key).status_code == 404:
+                break
+            time.sleep(0.1)
+        assert s.post("/v2/document/" + id, key).status_code == 404
+
+
+def test_without_documents():
+    with Server(BUNDLES) as s:
+        assert send(s, "a.txt", b"x").status_code == 403 and s.get("/download_file/a").status_code == 403
+        assert s.post("/v2/document/a", {}).status_code == s.post("/v2/document", {}).status_code == 403
+        assert s.get("/frontend/settings").json()["filesTranslation"] is False

@@ -1,0 +1,135 @@
+/* Documents in their file: the order in which they are translated, restarts, room, expiry. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/uploads.h"
+
+static char dir[64], path[128];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/dragoman-test-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/d.db", dir);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[160];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return system(command);
+}
+
+static struct dg_uploads *open_file(void)
+{
+    struct dg_uploads *d = NULL;
+    struct dg_error err = {0};
+    if (dg_uploads_open(path, &d, &err))
+        fail_msg("%s", err.message);
+    return d;
+}
+
+static struct dg_upload add(struct dg_uploads *d, const char *name, const char *file, int64_t at)
+{
+    struct dg_upload u = {.characters = 5, .created_s = at};
+    strcpy(u.name, name);
+    strcpy(u.source, "en");
+    strcpy(u.target, "de");
+    assert_int_equal(dg_uploads_add(d, file, strlen(file), 1000, &u, NULL), 0);
+    return u;
+}
+
+static void a_document_and_a_restart(void **state)
+{
+    (void)state;
+    struct dg_uploads *d = open_file();
+    struct dg_upload a = add(d, "a.txt", "one", 100), b = add(d, "b.txt", "two", 101), u;
+    struct dg_buffer file;
+    struct stat st;
+    dg_buffer_init(&file);
+    assert_int_equal(strlen(a.id), 36);
+    assert_int_equal(strlen(a.key), 64);
+    assert_true(strcmp(a.id, b.id) != 0 && strcmp(a.key, b.key) != 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 077, 0);
+    assert_int_equal(dg_uploads_next(d, &u, &file, NULL), 0);
+    assert_string_equal(u.id, a.id);
+    assert_string_equal(file.data, "one");
+    assert_string_equal(u.name, "a.txt");
+    assert_int_equal(dg_uploads_read(d, a.id, &file, NULL), DG_ENOTFOUND); /* not yet */
+    dg_uploads_close(d);
+    d = open_file(); /* it ran: it is the next one again */
+    dg_buffer_reset(&file);
+    assert_int_equal(dg_uploads_next(d, &u, &file, NULL), 0);
+    assert_string_equal(u.id, a.id);
+    assert_int_equal(dg_uploads_done(d, a.id, "eins", 4, NULL, NULL), 0);
+    assert_int_equal(dg_uploads_next(d, &u, &file, NULL), 0);
+    assert_string_equal(u.id, b.id);
+    assert_int_equal(dg_uploads_put_back(d, b.id, NULL), 0);
+    assert_int_equal(dg_uploads_next(d, &u, &file, NULL), 0);
+    assert_int_equal(dg_uploads_done(d, b.id, "", 0, "it is broken", NULL), 0);
+    assert_int_equal(dg_uploads_next(d, &u, &file, NULL), DG_ENOTFOUND);
+    dg_uploads_close(d);
+    d = open_file();
+    dg_buffer_reset(&file);
+    assert_int_equal(dg_uploads_read(d, a.id, &file, NULL), 0);
+    assert_string_equal(file.data, "eins");
+    assert_int_equal(dg_uploads_get(d, b.id, &u, NULL), 0);
+    assert_int_equal(u.state, DG_UPLOAD_FAILED);
+    assert_string_equal(u.message, "it is broken");
+    assert_int_equal(dg_uploads_read(d, b.id, &file, NULL), DG_ENOTFOUND);
+    assert_int_equal(dg_uploads_get(d, "x' OR 1=1 --", &u, NULL), DG_ENOTFOUND);
+    assert_int_equal(dg_uploads_expire(d, 101, NULL), 0); /* a is older */
+    assert_int_equal(dg_uploads_get(d, a.id, &u, NULL), DG_ENOTFOUND);
+    assert_int_equal(dg_uploads_get(d, b.id, &u, NULL), 0);
+    dg_uploads_close(d);
+    dg_buffer_deinit(&file);
+}
+
+static void room(void **state)
+{
+    (void)state;
+    struct dg_uploads *d = open_file();
+    struct dg_upload u = {.created_s = 1};
+    char file[600] = {0};
+    strcpy(u.name, "a.txt");
+    assert_int_equal(dg_uploads_add(d, file, sizeof file, 1000, &u, NULL), 0);
+    assert_int_equal(dg_uploads_add(d, file, sizeof file, 1000, &u, NULL), DG_EAGAIN);
+    assert_int_equal(dg_uploads_expire(d, 2, NULL), 0);
+    assert_int_equal(dg_uploads_add(d, file, sizeof file, 1000, &u, NULL), 0);
+    dg_uploads_close(d);
+}
+
+static void another_file(void **state)
+{
+    (void)state;
+    struct dg_uploads *d = NULL;
+    struct dg_error err = {0};
+    FILE *f = fopen(path, "w");
+    fputs("this is no database, whatever its name says it is, and it is long enough", f);
+    fclose(f);
+    assert_int_not_equal(dg_uploads_open(path, &d, &err), 0);
+    assert_non_null(strstr(err.message, path));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_document_and_a_restart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_file, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
