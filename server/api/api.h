@@ -7,6 +7,10 @@
 
 /* GET /v1/models: what is served. */
 void dg_api_models(struct dg_app *app, struct dg_http_exchange *x);
+/* GET /v1/languages: which languages, and to which each is translated, by which way. */
+void dg_api_languages(struct dg_app *app, struct dg_http_exchange *x);
+/* GET /v1/usage: what the key has used today. */
+void dg_api_usage(struct dg_app *app, struct dg_http_exchange *x);
 /* POST /v1/models/reload: models exchanged while the server runs. */
 void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x);
 

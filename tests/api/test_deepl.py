@@ -105,6 +105,8 @@ def test_keys(models, tmp_path):
         assert s.post("/v2/translate", body, headers=with_key).status_code == 200
         assert s.post("/v2/translate", dict(body, auth_key=secret)).status_code == 200
         assert s.get("/v2/usage", headers=with_key).json() == {"character_count": 12, "character_limit": 20}
+        assert s.get("/v1/usage", headers={"Authorization": "Bearer " + secret}).json() == {"characters": 12, "limit": 20}
+        assert s.get("/v1/usage").status_code == 401
         over = s.post("/v2/translate", dict(body, text=["Hello there."]), headers=with_key)
         assert (over.status_code, over.json()) == (456, {"message": "Quota exceeded"})
         assert s.get("/v2/usage", headers=with_key).json()["character_count"] == 12
