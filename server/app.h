@@ -17,6 +17,7 @@ struct dg_answer_cache;
 struct dg_executor;
 struct dg_feeder;
 struct dg_planner;
+struct dg_rates;
 struct dg_reload;
 struct dg_uploader;
 
@@ -33,6 +34,7 @@ struct dg_app {
     struct dg_feeder *feeder;      /* of batches and second hops */
     struct dg_planner *planner;    /* threads for the work on texts */
     struct dg_auth *auth;          /* NULL: no keys are asked for */
+    struct dg_rates *rates;        /* of addresses, without keys; NULL: no limit */
     struct dg_reload *reload;
     struct dg_uploader *uploader; /* of documents; NULL: none are taken */
     struct dg_core_share share;   /* of the cores, among the workers */

@@ -70,6 +70,12 @@ static const struct dg_field settings[] = {
     {"max_connections_per_address", WHOLE(max_connections_per_address, 0, 1000000), .fallback = "0",
         .help =
             "of these, from one address (an IPv6 /64) other than 127.0.0.1 and ::1; 0: half of them"},
+    {"address_requests_per_minute", WHOLE(address_requests_per_minute, 0, 1000000), .fallback = "0",
+        .help =
+            "without --keys: requests of one address other than this machine's; above: 429; 0: no limit"},
+    {"worker_nice", WHOLE(worker_nice, 0, 19), .fallback = "0",
+        .help =
+            "added to the nice value of the engines' threads, so that reading and writing go first"},
     {"request_timeout", SECONDS(request_timeout_ms, 0.001, 86400), .fallback = "60",
         .argument = "SECONDS",
         .help = "deadline of a request that asks for none, and the latest one may ask for"},

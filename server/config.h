@@ -69,6 +69,8 @@ struct dg_server_config {
     int64_t max_queue_tokens; /* source tokens that may wait; 0: max_queue_ms counts */
     int64_t max_connections;
     int64_t max_connections_per_address; /* 0: half of max_connections */
+    int64_t address_requests_per_minute; /* without keys; 0: no limit */
+    int64_t worker_nice;                 /* added to the nice value of the engines' threads */
     int64_t batch_timeout_ms;            /* the same for a batch */
     int64_t request_timeout_ms;          /* default and upper bound of a request's deadline */
     int64_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;

@@ -6,6 +6,7 @@
 #include "base/cores.h"
 #include "base/log.h"
 #include "server/access/auth.h"
+#include "server/access/rates.h"
 #include "server/api/routes.h"
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
@@ -151,6 +152,7 @@ static int open_workers(
         .queue = s->app.queue,
         .metrics = s->app.metrics,
         .policy = *policy,
+        .nice = (int)s->app.config.worker_nice,
         .share = &s->app.share};
     dg_core_share_init(&s->app.share, s->app.config.threads > 0 ? 0 : dg_cores_available());
     return dg_workers_open(&o, &s->workers, err);
@@ -227,6 +229,8 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     queue.metrics = s->app.metrics;
     if (rc == DG_OK && c->keys[0] != '\0')
         rc = dg_auth_open(c->keys, &s->app.auth, err);
+    else if (rc == DG_OK && c->address_requests_per_minute > 0)
+        rc = dg_rates_open(c->address_requests_per_minute, &s->app.rates, err);
     if (rc == DG_OK)
         rc = dg_queue_open(&queue, &s->app.queue, err);
     if (rc == DG_OK)
@@ -282,6 +286,7 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_feeder_close(s->app.feeder);
     dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */
+    dg_rates_close(s->app.rates);
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);
     dg_answer_cache_close(s->app.cache);

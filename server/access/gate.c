@@ -1,6 +1,8 @@
 #include "server/access/gate.h"
 
+#include "base/clock.h"
 #include "server/access/auth.h"
+#include "server/access/rates.h"
 #include "server/http/reply.h"
 
 #include <pthread.h>
@@ -89,6 +91,20 @@ static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned
     return false;
 }
 
+static bool check_rate(
+    struct dg_rates *rates, struct dg_http_exchange *x, const struct dg_gate_manner *manner)
+{
+    struct dg_http_reply r = {0};
+    int64_t wait_s;
+    if (dg_rates_take(rates, dg_http_client(x), dg_clock_ns(), &wait_s))
+        return true;
+    (manner ? manner->refuse : say)(
+        &r, DG_AUTH_RATE, "this address has sent all its requests of this minute");
+    dg_reply_retry_after(&r, wait_s);
+    dg_http_reply_take(x, &r);
+    return false;
+}
+
 /* Through the Unix socket, and not from a proxy that uses it and passes on what others send. Not by
  * address: whatever a proxy on this machine passes on comes from this machine. */
 static bool is_owner(const struct dg_http_exchange *x)
@@ -98,7 +114,7 @@ static bool is_owner(const struct dg_http_exchange *x)
            !dg_http_header(x, "Origin");
 }
 
-bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
+bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, const struct dg_route *route)
 {
     struct dg_visit *v = calloc(1, sizeof *v);
@@ -113,15 +129,15 @@ bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned sc
     dg_http_set_tag(x, v);
     if (scope == 0 || (scope == DG_SCOPE_ADMIN && is_owner(x)))
         return true;
-    if (auth)
-        return check_key(auth, x, scope, manner, v);
+    if (gate->auth)
+        return check_key(gate->auth, x, scope, manner, v);
     if (scope == DG_SCOPE_ADMIN) {
         refuse(x, 403, "forbidden",
             "without API keys (--keys) this goes through the server's Unix socket (--unix-socket) "
             "alone; SIGHUP does the same");
         return false;
     }
-    return true;
+    return !gate->rates || check_rate(gate->rates, x, manner);
 }
 
 struct dg_visit *dg_gate_hold(struct dg_http_exchange *x)

@@ -9,6 +9,7 @@
 #include "server/access/auth.h"
 #include "server/http/http.h"
 
+struct dg_rates;
 struct dg_route;
 
 #define DG_GATE_KEY 256 /* bytes of a key that is looked at, with NUL */
@@ -21,11 +22,17 @@ struct dg_gate_manner {
     void (*refuse)(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message);
 };
 
+/* What requests are held against. */
+struct dg_gate {
+    struct dg_auth *auth;   /* NULL: no keys are asked for */
+    struct dg_rates *rates; /* of addresses, where none are; NULL: no limit */
+};
+
 /* A request for route (kept for dg_gate_route, not looked into) begins, which asks for one of the
- * scopes, bits of enum dg_scope; 0: open to all. auth NULL: no keys are asked for. manner NULL:
+ * scopes, bits of enum dg_scope; 0: open to all. manner NULL:
  * keys are in headers, as they always may be. False: it was refused, and replied to: 401, 403 or
  * 429, or as manner has it. */
-bool dg_gate_enter(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
+bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, const struct dg_route *route);
 /* What is known of an exchange's key, for other threads: held until it is released, and the
  * exchange may be over by then. */

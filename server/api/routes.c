@@ -177,7 +177,8 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     /* Without keys anybody may look, as at /metrics; changing something is for the Unix socket. */
     if (!app->auth && strcmp(route->method, "GET") == 0)
         scope = 0;
-    if (!dg_gate_enter(app->auth, x, scope, dialect ? &dialect->gate : NULL, route))
+    const struct dg_gate gate = {app->auth, app->rates};
+    if (!dg_gate_enter(&gate, x, scope, dialect ? &dialect->gate : NULL, route))
         return;
     if (route->endpoint)
         dg_endpoint_handle(app, x, route->endpoint);

@@ -14,6 +14,8 @@ struct dg_workers_options {
     /* worker i uses replicas[i] of each model */
     uint32_t n;
     struct dg_queue *queue;
+    /* added to the threads' nice value */
+    int nice;
     /* may be NULL */
     struct dg_metrics *metrics;
     /* the queue's */

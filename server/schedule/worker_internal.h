@@ -14,6 +14,7 @@
 struct dg_worker {
     pthread_t thread;
     uint32_t number;
+    int nice;
     struct dg_queue *queue;
     struct dg_metrics *metrics;
     struct dg_core_share *share;

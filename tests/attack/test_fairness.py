@@ -79,3 +79,13 @@ def test_one_client_with_many_connections_refuses_no_other(endless):  # noqa: F8
 
 def test_a_wide_search_buys_no_more(endless):  # noqa: F811
     check(endless, {"127.0.0.2": 24, "127.0.0.5": 24}, beam_size=16)
+
+
+def test_an_address_has_a_rate_where_there_are_no_keys(endless):  # noqa: F811
+    with Server(endless, "--address-requests-per-minute", "20") as server:
+        client = Client(server, "127.0.0.2")
+        statuses = [client.ask("12")[0] for _ in range(30)]
+        assert statuses[:20] == [200] * 20 and 429 in statuses[20:]
+        assert Client(server, "127.0.0.3").ask("12")[0] == 200
+        assert all(server.translate("12").status_code == 200 for _ in range(40))  # this machine's: perhaps a proxy's
+        assert all(server.get("/livez").status_code == 200 for _ in range(40))

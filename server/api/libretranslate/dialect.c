@@ -31,9 +31,7 @@ static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict verdict, co
         error(r, 400, "Please contact the server operator to get an API key");
         break;
     case DG_AUTH_UNKNOWN: error(r, 403, "Invalid API key"); break;
-    case DG_AUTH_RATE:
-        error(r, 429, "Slowdown: the API key's requests of this minute are used up");
-        break;
+    case DG_AUTH_RATE: error(r, 429, "Slowdown: the requests of this minute are used up"); break;
     default: error(r, 403, message); break;
     }
 }

@@ -1,0 +1,65 @@
+#include "server/access/rates.h"
+
+#include "server/access/quota.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define SETS 1024
+#define WAYS 8 /* places that a client may have */
+
+struct place {
+    uint64_t client; /* 0: none */
+    struct dg_bucket bucket;
+};
+
+struct dg_rates {
+    int64_t per_minute;
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    struct place places[SETS][WAYS];
+};
+
+int dg_rates_open(int64_t per_minute, struct dg_rates **out, struct dg_error *err)
+{
+    struct dg_rates *r = calloc(1, sizeof *r);
+    if (!r)
+        return dg_error_set(err, DG_ENOMEM, "no memory for addresses");
+    r->per_minute = per_minute;
+    pthread_mutex_init(&r->lock, NULL);
+    *out = r;
+    return DG_OK;
+}
+
+void dg_rates_close(struct dg_rates *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+/* The client's place, or the one that has been quiet longest. */
+static struct place *place_of(struct dg_rates *r, uint64_t client)
+{
+    struct place *set = r->places[((client * UINT64_C(0x9E3779B97F4A7C15)) >> 32) % SETS];
+    struct place *oldest = &set[0];
+    for (int i = 0; i < WAYS; i++) {
+        if (set[i].client == client)
+            return &set[i];
+        if (set[i].bucket.at_ns < oldest->bucket.at_ns)
+            oldest = &set[i];
+    }
+    *oldest = (struct place){.client = client};
+    return oldest;
+}
+
+bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t *wait_s)
+{
+    if (client == 0)
+        return true;
+    pthread_mutex_lock(&r->lock);
+    bool taken = dg_bucket_take(&place_of(r, client)->bucket, r->per_minute, now_ns, wait_s);
+    pthread_mutex_unlock(&r->lock);
+    return taken;
+}

@@ -1,0 +1,21 @@
+/* How many requests each address may send where nobody has a key: a bucket each (quota.h), for as
+ * many addresses as there are places; the one that has been quiet longest makes room. Any thread.
+ */
+#ifndef DG_SERVER_ACCESS_RATES_H
+#define DG_SERVER_ACCESS_RATES_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dg_rates;
+
+/* per_minute above 0. */
+int dg_rates_open(int64_t per_minute, struct dg_rates **out, struct dg_error *err);
+void dg_rates_close(struct dg_rates *r); /* NULL is fine */
+/* Take one request of a client (0: nobody in particular, who has no limit). False: none is left,
+ * and *wait_s says when there is. */
+bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t *wait_s);
+
+#endif
