@@ -216,9 +216,10 @@ def test_a_full_queue_refuses_at_once(endless, busy):
             taken = pool.submit(server.translate, busy(3))  # larger than the bound, but nothing waits
             server.until(lambda: gauge(server, "dragoman_queue_tokens") > 100)
             for _ in range(8):
-                reply = server.translate(long_text(2))
+                reply = server.translate(busy(3) + " Again.")  # larger, too: it would wait with the other
                 assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
                 assert int(reply.headers["Retry-After"]) >= 1
+            assert server.translate("12. Hi.").status_code == 200  # a small one does not
             assert not taken.done()
             assert taken.result().status_code == 200
         assert server.translate("Again.").status_code == 200

@@ -148,7 +148,7 @@ def test_queue_full_is_a_plain_503(endless, busy):
         held = server.connect()
         held.sendall(http_post("/v1/translate", dict(text=busy(30), source="en", target="de", stream=True)))
         server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
-        reply = server.translate(long_text(4), stream=True)
+        reply = server.translate(busy(30), stream=True)  # one such waits already
         assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
         held.close()
 
