@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve paper paper-table1 paper-grid paper-parsing paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -81,6 +81,9 @@ paper-grid: build ## Table 3 of the paper in small, hours; goes on where it stop
 
 paper-parsing: build ## section 6.3 of the paper on free treebanks, hours; goes on where it stopped; DATA=FOLDER
 	@bench/run-paper.sh parsing
+
+paper-decoding: build ## beams and length penalties on a development set; BUNDLE=FOLDER SOURCE=FILE TARGET=FILE
+	@bench/run-paper.sh decoding --model "$(BUNDLE)" --source "$(SOURCE)" --target "$(TARGET)"
 
 paper-figures: build ## Figures 3 to 5 of the paper; BUNDLE=FOLDER, a model with six encoder layers
 	@bench/run-paper.sh figures --model "$(BUNDLE)"

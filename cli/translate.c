@@ -20,7 +20,7 @@ struct run {
     struct dg_session session;
     struct dg_lines *input;
     const char *output; /* a document's; NULL: standard output */
-    bool progress;
+    bool progress, steps;
     uint64_t started_ns, lines;
 };
 
@@ -43,7 +43,9 @@ static const struct dg_field rows[] = {
                 "--tokens they are left)"},
 };
 
-static const struct dg_field document_rows[] = {
+static const struct dg_field run_rows[] = {
+    {"steps", DG_FIELD_BOOL, DG_FIELD_AT(struct run, steps),
+        .help = "with --json: [how many steps the search took, how many it might have taken]"},
     {"output", DG_FIELD_STRING, DG_FIELD_AT(struct run, output), .argument = "FILE",
         .help =
             "-o FILE: translate one document of the kind that its name says (.docx, .odt, .html, "
@@ -122,6 +124,12 @@ static int write_json(const struct run *r, const struct dg_answers *a, struct dg
     if (r->o.translate.alignments)
         dg_json_set_take(o, "alignment", alignment_json(a, r->o.translate.tokens));
     dg_json_set_take(o, "flags", flags_json(a->flags));
+    if (r->steps) {
+        struct dg_json *pair = dg_json_new_array();
+        dg_json_append_take(pair, dg_json_new_int((int64_t)a->steps));
+        dg_json_append_take(pair, dg_json_new_int((int64_t)a->most_steps));
+        dg_json_set_take(o, "steps", pair);
+    }
     int rc = dg_json_write_exact(o, 0, &line);
     dg_json_free(o);
     if (rc || line.failed)
@@ -279,7 +287,7 @@ int dg_cli_translate(int argc, char **argv)
     struct dg_fields groups[5 + DG_DECODE_SEARCH] = {dg_decode_options_model(&r.o),
         dg_decode_options_workers(&r.o), {rows, DG_FIELD_COUNT(rows), &r.o.translate, NULL, NULL},
         dg_n_best_fields(&r.o.translate.search),
-        {document_rows, DG_FIELD_COUNT(document_rows), &r, NULL, NULL}};
+        {run_rows, DG_FIELD_COUNT(run_rows), &r, NULL, NULL}};
     dg_decode_options_search(&r.o, groups + 5);
     const struct dg_command command = {.name = "dragoman translate",
         .usage = "usage: dragoman translate [options] [FILE...]\n"
@@ -292,6 +300,8 @@ int dg_cli_translate(int argc, char **argv)
     int n = 0, status = dg_command_read(&command, argc, argv, &n);
     if (status >= 0)
         return status;
+    if (r.steps && !r.o.json)
+        return dg_command_refuse("dragoman translate", "--steps needs --json");
     if (check(&r.o, r.output, n, &err))
         return dg_command_refuse("dragoman translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);

@@ -89,6 +89,7 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
     int rc = hyps ? keep_alignment(j, p, r, err) : DG_JOB_NO_MEMORY(err);
     if (rc)
         return rc;
+    p->steps += r->steps;
     if (again) {
         p->first_hyps = hyps;
         p->n_first_hyps = r->n_hyps;

@@ -81,6 +81,12 @@ static void count_usage(const struct dg_job *j, struct dg_answers *out)
         out->source_tokens += p->n_ids;
         out->target_tokens += p->hyps[0].n;
     }
+    for (size_t i = 0; i < j->n_sentences; i++) {
+        uint32_t in, most;
+        dg_job_cost(j, i, &in, &most);
+        out->steps += j->parts[j->sentences[i]].steps;
+        out->most_steps += most;
+    }
 }
 
 int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err)

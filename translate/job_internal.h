@@ -67,6 +67,8 @@ struct dg_part {
     size_t *ends;
     uint32_t n_ends;
     uint32_t n_hyps;
+    /* that the search took, both rounds of it */
+    uint32_t steps;
 };
 
 /* The job's memory is out. */

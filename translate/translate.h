@@ -160,6 +160,8 @@ struct dg_answers {
     /* all sentences' flags or'ed */
     unsigned flags;
     size_t source_characters, source_tokens, target_tokens;
+    /* that all searches took, and the most they might have: less where one ended early */
+    size_t steps, most_steps;
 };
 
 /* Put the answer together once every sentence was accepted. Borrowed until the job is freed. */

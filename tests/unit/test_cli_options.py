@@ -1,4 +1,5 @@
 """The command line refuses options that would have no effect, and says which."""
+import json
 import os
 import subprocess
 
@@ -20,7 +21,7 @@ def run(verb, *options, stdin=""):
     ("translate", ["--pieces", "--format", "markdown"], "--format"),
     ("translate", ["--pieces", "--format", "wrapped"], "--format"),
     ("translate", ["--format", "srt", "--n-best", "2"], "--n-best"),
-    ("translate", ["--alignments"], "--alignments"),
+    ("translate", ["--alignments"], "--alignments"), ("translate", ["--steps"], "--steps"),
     ("translate", ["--sampling", "seed=1", "--beam", "4"], "--beam"),
     ("translate", ["--sampling", "seed=1", "--n-best", "2"], "--n-best"),
     ("bench", ["--sampling", "seed=1", "--beam", "4"], "--beam"),
@@ -142,3 +143,12 @@ def test_pieces_are_now_tokens():
 def test_what_is_wrong_is_said(options, told):
     done = run("translate", *options)
     assert done.returncode == 2 and told in done.stderr.splitlines()[0]
+
+
+def test_steps_of_a_search():
+    """A greedy search takes a step for each token and one for </s>, of as many as source tokens, </s> and 50 allow."""
+    line = "A man is riding a bicycle.\n"
+    said = json.loads(run("translate", "--json", "--steps", "--beam-size", "1", stdin=line).stdout)
+    answer = run("translate", "--tokens", "--beam-size", "1", stdin="▁A ▁man ▁is ▁riding ▁a ▁bicycle .\n").stdout.split()
+    assert said["steps"] == [len(answer) + 1, 7 + 1 + 50]
+    assert "steps" not in json.loads(run("translate", "--json", stdin=line).stdout)

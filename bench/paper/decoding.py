@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Beam and length penalty on a development set: BLEU, length against the reference, CPU time, and how many of the steps up to
+the output limit were taken before early termination. Writes bench/results/paper/decoding.json and
+.svg, with the bundle's own choice (what `dragoman-train calibrate`, or the converter, left in its manifest) marked.
+
+  decoding.py --model BUNDLE --source FILE --target FILE [--from en --to de] [--lines 200] [--beams 1,2,4,8,16] [--penalties 0,0.3,0.6,1,1.5,2]
+
+A point that the result has already, for the same bundle and lines, is not measured again.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [ROOT, os.path.join(ROOT, "peer")]
+
+import chart  # noqa: E402
+import machine  # noqa: E402
+import record  # noqa: E402
+import texts  # noqa: E402
+
+BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
+
+
+def measure(a, folder, beam, penalty):
+    before = machine.children_seconds()
+    out = subprocess.run([f"{BIN}/dragoman", "translate", "--model", a.model, "--source-lang", a.source_lang, "--target-lang", a.target_lang, "--workers", "1",
+                          "--keep-loops", "--json", "--steps", "--beam-size", str(beam), "--length-penalty", str(penalty), os.path.join(folder, "source")],
+                         stdout=subprocess.PIPE, text=True, check=True).stdout
+    cpu = machine.children_seconds() - before
+    with open(os.path.join(folder, "answers"), "w", encoding="utf-8") as f:
+        f.write("".join(json.loads(x)["text"] + "\n" for x in out.splitlines()))
+    taken, most = (sum(json.loads(x)["steps"][i] for x in out.splitlines()) for i in (0, 1))
+    said = subprocess.run([f"{BIN}/dragoman-train", "bleu", os.path.join(folder, "answers"), os.path.join(folder, "target")], capture_output=True, text=True,
+                          check=True).stdout
+    found = re.search(r"= ([\d.]+) .*ratio = ([\d.]+)", said)
+    return {"beam": beam, "length_penalty": penalty, "bleu": float(found.group(1)), "length_ratio": float(found.group(2)),
+            "steps": taken, "most_steps": most, "cpu_ms_a_line": round(1000 * cpu / a.lines, 1)}
+
+
+def draw(result):
+    """A curve of BLEU over the penalty for each beam; the bundle's own point is a ring."""
+    points, own = result["points"], result["own"]
+    penalties, beams = (sorted({p[k] for p in points}) for k in ("length_penalty", "beam"))
+    scores = [p["bleu"] for p in points]
+    low, high, left, right, top, bottom = min(scores) - 0.3, max(scores) + 0.3, 52, 460, 40, 300
+
+    def place(penalty, bleu):
+        return left + (right - left) * penalty / max(penalties[-1], 1e-9), bottom - (bottom - top) * (bleu - low) / (high - low)
+
+    parts = [chart.text(8, 18, "BLEU over the length penalty, a line for each beam", 13), chart.text((left + right) / 2, 334, "length penalty α", 11, "middle"),
+             f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{chart.FAINT}"/>']
+    parts += [chart.text(place(x, low)[0], bottom + 14, f"{x:g}", 9, "middle") for x in penalties]
+    for i in range(5):
+        y = low + (high - low) * i / 4
+        parts.append(chart.text(left - 5, place(0, y)[1] + 3, f"{y:.1f}", 9, "end"))
+    for i, beam in enumerate(beams):
+        colour = chart.CURVES[i % len(chart.CURVES)]
+        curve = " ".join("%.1f,%.1f" % place(p["length_penalty"], p["bleu"]) for p in sorted(points, key=lambda p: p["length_penalty"]) if p["beam"] == beam)
+        parts += [f'<polyline points="{curve}" fill="none" stroke="{colour}" stroke-width="1.8"/>', chart.text(right + 12, top + 12 + 15 * i, f"beam {beam}", 11, colour=colour)]
+    x, y = place(own["length_penalty"], own["bleu"])
+    parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="none" stroke="{chart.INK}" stroke-width="2"/>', chart.text(x + 4, y + 20, "the bundle's own", 10)]
+    return chart.document(560, 345, parts)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--model", required=True)
+    p.add_argument("--source", required=True)
+    p.add_argument("--target", required=True)
+    p.add_argument("--from", dest="source_lang", default="en")
+    p.add_argument("--to", dest="target_lang", default="de")
+    p.add_argument("--lines", type=int, default=200)
+    p.add_argument("--beams", default="1,2,4,8,16")
+    p.add_argument("--penalties", default="0,0.3,0.6,1,1.5,2")
+    p.add_argument("--out", default="bench/results/paper")
+    p.add_argument("--revision", default="unknown")
+    a = p.parse_args()
+    with open(os.path.join(a.model, "manifest.json"), encoding="utf-8") as f:
+        manifest = json.load(f)
+    decoding = manifest["decoding"]
+    own = (decoding.get("beam_size", decoding.get("beam", 4)), decoding.get("length_penalty", decoding.get("alpha", 0.6)))
+    what = {"bundle": manifest["name"], "version": manifest["version"], "source": os.path.basename(a.source), "lines": a.lines,
+            "pair": f"{a.source_lang}-{a.target_lang}"}
+    path, result = os.path.join(a.out, "decoding.json"), {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            result = json.load(f)
+    if {k: result.get(k) for k in what} != what:
+        result = {**what, "points": []}
+    result.update(date=time.strftime("%Y-%m-%d", time.gmtime()), machine=machine.describe(), revision=a.revision)
+    wanted = [(int(b), float(x)) for b in a.beams.split(",") for x in a.penalties.split(",")]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, file in (("source", a.source), ("target", a.target)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write("".join(x + "\n" for x in texts.lines(file, a.lines)))
+        for beam, penalty in [own, *wanted]:
+            if not any((x["beam"], x["length_penalty"]) == (beam, penalty) for x in result["points"]):
+                result["points"].append(measure(a, folder, beam, penalty))
+                result["own"] = next(x for x in result["points"] if (x["beam"], x["length_penalty"]) == own)
+                record.write(a.out, "decoding", {".json": result, ".svg": draw(result)})
+                print(result["points"][-1], flush=True)
+
+
+if __name__ == "__main__":
+    main()
