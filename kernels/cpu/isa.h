@@ -127,5 +127,8 @@ extern const struct dg_cpu_isa dg_cpu_plain;
 extern const struct dg_cpu_isa dg_cpu_avx2;
 extern const struct dg_cpu_isa dg_cpu_avx512;
 #endif
+#ifdef DG_ARM
+extern const struct dg_cpu_isa dg_cpu_neon;
+#endif
 
 #endif

@@ -1,11 +1,16 @@
 /* Opening a CPU backend: the instruction set, the threads, the ops table. */
 #include "kernels/cpu/internal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef DG_X86
 #include <cpuid.h>
+#endif
+#ifdef DG_ARM
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 static int never_fails(struct dg_backend *be, struct dg_error *err)
@@ -47,32 +52,6 @@ static const struct dg_ops ops = {
     .close = dg_cpu_close,
 };
 
-/* A named choice: which kernels for fp32, which for int8, and for bf16 if any. */
-struct choice {
-    const char *name;
-    const struct dg_cpu_isa *isa;
-    const struct dg_cpu_int8 *int8;
-    const struct dg_cpu_bf16 *bf16;
-};
-
-static struct choice find_choice(const char *name)
-{
-    const struct choice all[] = {
-#ifdef DG_X86
-        {"avx512bf16", &dg_cpu_avx512, &dg_int8_avx512vnni, &dg_bf16_avx512},
-        {"avx512vnni", &dg_cpu_avx512, &dg_int8_avx512vnni, NULL},
-        {"avx512", &dg_cpu_avx512, &dg_int8_avx512, NULL},
-        {"avxvnni", &dg_cpu_avx2, &dg_int8_avxvnni, NULL},
-        {"avx2", &dg_cpu_avx2, &dg_int8_avx2, NULL},
-#endif
-        {"generic", &dg_cpu_plain, &dg_int8_plain, NULL},
-    };
-    size_t i = 0;
-    while (strcmp(all[i].name, name) != 0 && i + 1 < sizeof all / sizeof *all)
-        i++;
-    return all[i];
-}
-
 #ifdef DG_X86
 /* Leaf 7, subleaf 1, EAX. The operating system's part is that of AVX2 and of AVX-512, which are
  * asked for first. */
@@ -84,42 +63,98 @@ static bool has_feature(int bit)
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> bit & 1);
 }
 
-/* Half-precision conversions: leaf 1, ECX, bit 29. clang 14's builtin does not know the name. Its
- * registers are those of AVX2, which is asked for first. */
-static bool has_f16c(void)
+/* __builtin_cpu_supports also asks whether the operating system saves the registers. */
+static bool has_avx2(void)
 {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c");
+}
+
+static bool has_avxvnni(void)
+{
+    return has_avx2() && has_feature(AVXVNNI_BIT);
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+
+static bool has_avx512vnni(void)
+{
+    return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+
+/* Processors with bf16 have AVX-512 VNNI, too: where that is hidden, so is bf16. */
+static bool has_avx512bf16(void)
+{
+    return has_avx512vnni() && has_feature(AVX512BF16_BIT);
 }
 #endif
 
-/* __builtin_cpu_supports also asks whether the operating system saves the registers. */
+#ifdef DG_ARM
+static bool has_dotprod(void)
+{
+    return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
+}
+#endif
+
+static bool always(void)
+{
+    return true;
+}
+
+/* A named choice: which kernels for fp32, which for int8, and for bf16 if any. The fastest first.
+ */
+static const struct choice {
+    const char *name;
+    bool (*runs)(void);
+    const struct dg_cpu_isa *isa;
+    const struct dg_cpu_int8 *int8;
+    const struct dg_cpu_bf16 *bf16;
+} choices[] = {
+#ifdef DG_X86
+    {"avx512bf16", has_avx512bf16, &dg_cpu_avx512, &dg_int8_avx512vnni, &dg_bf16_avx512},
+    {"avx512vnni", has_avx512vnni, &dg_cpu_avx512, &dg_int8_avx512vnni, NULL},
+    {"avx512", has_avx512, &dg_cpu_avx512, &dg_int8_avx512, NULL},
+    {"avxvnni", has_avxvnni, &dg_cpu_avx2, &dg_int8_avxvnni, NULL},
+    {"avx2", has_avx2, &dg_cpu_avx2, &dg_int8_avx2, NULL},
+#endif
+#ifdef DG_ARM
+    {"neondot", has_dotprod, &dg_cpu_neon, &dg_int8_neondot, NULL},
+    {"neon", always, &dg_cpu_neon, &dg_int8_neon, NULL},
+#endif
+    {"generic", always, &dg_cpu_plain, &dg_int8_plain, NULL},
+};
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+static const char *names[CHOICES + 1];
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+
+static void ask_machine(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < CHOICES; i++)
+        if (choices[i].runs())
+            names[n++] = choices[i].name;
+}
+
 const char *const *dg_cpu_isas(void)
 {
-    /* Without AVX-VNNI and with it. Processors with bf16 have AVX-512 VNNI, too: where that is
-     * hidden, so is bf16. */
-    static const char *const lists[][2][7] = {
-        {{"avx512bf16", "avx512vnni", "avx512", "avx2", "generic", NULL},
-            {"avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL}},
-        {{"avx512vnni", "avx512", "avx2", "generic", NULL},
-            {"avx512vnni", "avx512", "avxvnni", "avx2", "generic", NULL}},
-        {{"avx512", "avx2", "generic", NULL}, {"avx512", "avxvnni", "avx2", "generic", NULL}},
-        {{"avx2", "generic", NULL}, {"avxvnni", "avx2", "generic", NULL}},
-        {{"generic", NULL}},
-    };
-#ifdef DG_X86
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-    bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
-    int first = vnni ? !has_feature(AVX512BF16_BIT) : avx512 ? 2 : avx2 ? 3 : 4;
-    return lists[first][avx2 && has_feature(AVXVNNI_BIT)];
-#else
-    return lists[4][0];
-#endif
+    pthread_once(&asked, ask_machine);
+    return names;
 }
 
-static int choose_isa(const char *name, struct choice *out, struct dg_error *err)
+static const struct choice *find_choice(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(choices[i].name, name) != 0 && i + 1 < CHOICES)
+        i++;
+    return &choices[i];
+}
+
+static int choose_isa(const char *name, const struct choice **out, struct dg_error *err)
 {
     const char *const *isas = dg_cpu_isas();
     char list[64] = "";
@@ -147,13 +182,13 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
     struct dg_cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return dg_error_set(err, DG_ENOMEM, "no memory for a CPU backend");
-    struct choice choice = {0};
+    const struct choice *choice = NULL;
     int rc = choose_isa(name, &choice, err);
     if (rc)
         goto out;
-    cpu->isa = choice.isa;
-    cpu->int8 = choice.int8;
-    cpu->bf16 = choice.bf16;
+    cpu->isa = choice->isa;
+    cpu->int8 = choice->int8;
+    cpu->bf16 = choice->bf16;
     cpu->products = DG_F32;
     cpu->threads = cpu->active = (size_t)threads;
     size_t floats = cpu->threads * DG_TASKS_PER_THREAD * DG_ATTN_QUERIES * DG_ATTN_KEYS;
@@ -166,7 +201,7 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
     }
     if (threads > 1 && (rc = dg_pool_open(threads, &cpu->pool, err)))
         goto out;
-    snprintf(cpu->name, sizeof cpu->name, "cpu/%s", choice.name);
+    snprintf(cpu->name, sizeof cpu->name, "cpu/%s", choice->name);
     cpu->base.ops = &ops;
     cpu->base.name = cpu->name;
     *out = &cpu->base;

@@ -4,7 +4,10 @@
  * queries or keys are handled together. */
 #include <string.h>
 
-enum { RUN = 64 }; /* values whose addresses are held at once */
+enum {
+    RUN = 64,                /* values whose addresses are held at once */
+    WEIGH_VECTORS = 64 / VL, /* columns of a lone query */
+};
 
 /* Row j, and d elements on: floats or halves. */
 static inline const void *kv_row(const struct dg_kv *kv, size_t j)
@@ -91,28 +94,28 @@ static void scores(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j
 static inline __attribute__((always_inline)) void weigh_tile(const bool half, const int nq,
     const int nv, const struct dg_attn_tile *t, const void *const row[RUN], size_t n, size_t d)
 {
-    vec sum[4][8];
+    vec sum[4][WEIGH_VECTORS];
 #pragma GCC unroll 4
     for (int i = 0; i < nq; i++)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int u = 0; u < nv; u++)
             sum[i][u] = v_load(t->out + i * t->ldo + d + u * VL);
     for (size_t j = 0; j < n; j++) {
-        vec x[8];
-#pragma GCC unroll 8
+        vec x[WEIGH_VECTORS];
+#pragma GCC unroll 16
         for (int u = 0; u < nv; u++)
             x[u] = kv_load(half, row[j], d + (size_t)(u * VL));
 #pragma GCC unroll 4
         for (int i = 0; i < nq; i++) {
             vec p = v_all(t->s[i * t->lds + j]);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
             for (int u = 0; u < nv; u++)
                 sum[i][u] = v_fma(p, x[u], sum[i][u]);
         }
     }
 #pragma GCC unroll 4
     for (int i = 0; i < nq; i++)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int u = 0; u < nv; u++)
             v_store(t->out + i * t->ldo + d + u * VL, sum[i][u]);
 }

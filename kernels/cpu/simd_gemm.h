@@ -11,8 +11,9 @@ enum {
     PANEL = 16,
     PV = PANEL / VL, /* vectors per panel row */
     K_BLOCK = 256,
-    ROWS_MAX = 192, /* rows whose partial sums are held; more are done in turns */
-    WINDOW = 65536, /* bytes of weights prefetched in four streams by a lone tile */
+    ROWS_MAX = 192,                 /* rows whose partial sums are held; more are done in turns */
+    WINDOW = 65536,                 /* bytes of weights prefetched in four streams by a lone tile */
+    TILE_VECTORS = PANELS_ONE * PV, /* a row's, at most */
 };
 
 /* Where a tile is: x[MR,kc], w[NP][kc][16], sum[MR,16 NP]. */
@@ -35,16 +36,16 @@ enum fetch { FETCH_NONE, FETCH_NEXT, FETCH_WINDOW };
 
 /* One k of a tile. */
 static inline __attribute__((always_inline)) void add_products(const int MR, const int NP,
-    const struct tile *t, const float *x, const float *w, vec acc[TILE_ROWS][8])
+    const struct tile *t, const float *x, const float *w, vec acc[TILE_ROWS][TILE_VECTORS])
 {
-    vec b[8];
-#pragma GCC unroll 8
+    vec b[TILE_VECTORS];
+#pragma GCC unroll 16
     for (int v = 0; v < NP * PV; v++)
         b[v] = v_load(w + v / PV * t->panel + v % PV * VL);
 #pragma GCC unroll 16
     for (int r = 0; r < MR; r++) {
         vec a = v_all(x[r * t->ldx]);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = v_fma(a, b[v], acc[r][v]);
     }
@@ -54,10 +55,10 @@ static inline __attribute__((always_inline)) void add_products(const int MR, con
 static inline __attribute__((always_inline)) void run_tile(
     const int MR, const int NP, const enum fetch fetch, const struct tile *t)
 {
-    vec acc[TILE_ROWS][8];
+    vec acc[TILE_ROWS][TILE_VECTORS];
 #pragma GCC unroll 16
     for (int r = 0; r < MR; r++)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = t->first ? v_zero() : v_load(t->sum + r * t->lds + v * VL);
     const float *w = t->w, *x = t->x;
@@ -77,7 +78,7 @@ static inline __attribute__((always_inline)) void run_tile(
     }
 #pragma GCC unroll 16
     for (int r = 0; r < MR; r++)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             v_store(t->sum + r * t->lds + v * VL, acc[r][v]);
 }
@@ -119,7 +120,7 @@ static inline void copy_sums(
 static inline __attribute__((always_inline)) size_t stream_panels(
     const int MR, const int NP, const struct dg_gemm *g, size_t n0)
 {
-    float sums[2 * 4 * PANEL]; /* [MR,16 NP] */
+    float sums[2 * PANELS_ONE * PANEL]; /* [MR,16 NP] */
     for (; n0 + (size_t)(NP - 1) * PANEL < g->n; n0 += (size_t)NP * PANEL) {
         struct tile t = {.x = g->x,
             .ldx = g->ldx,
@@ -194,11 +195,11 @@ static inline __attribute__((always_inline)) void run_panels(
 static void gemm(const struct dg_gemm *g)
 {
     if (g->M == 1) {
-        stream_panels(1, 1, g, stream_panels(1, 4, g, 0));
+        stream_panels(1, 1, g, stream_panels(1, PANELS_ONE, g, 0));
         return;
     }
     if (g->M == 2) {
-        stream_panels(2, 1, g, stream_panels(2, 3, g, 0));
+        stream_panels(2, 1, g, stream_panels(2, PANELS_TWO, g, 0));
         return;
     }
     for (size_t m0 = 0; m0 < g->M; m0 += ROWS_MAX) {

@@ -62,14 +62,14 @@ static inline __attribute__((always_inline)) void sum_tile(const int MR, const i
 {
 #pragma GCC unroll 8
     for (int r = 0; r < MR; r++)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = v_int(0);
     size_t k = 0;
     for (; paired && k + 2 <= g->groups; k += 2, x += 8, w += 128) {
         prefetch(NP, 2, f);
         vec_int first[MOST_PANELS * PV];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++) {
             first[v] = v_bytes(w + (size_t)(v / PV) * panel + v % PV * VL * 4);
             v_in_register(first[v]);
@@ -78,23 +78,41 @@ static inline __attribute__((always_inline)) void sum_tile(const int MR, const i
         for (int r = 0; r < MR; r++) {
             vec_int a = v_four_bytes(x + (size_t)r * g->ldx),
                     b = v_four_bytes(x + (size_t)r * g->ldx + 4);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
             for (int v = 0; v < NP * PV; v++) {
                 const int8_t *at = w + (size_t)(v / PV) * panel + v % PV * VL * 4;
                 acc[r][v] = v_dot8(acc[r][v], a, first[v], b, v_bytes(at + 64));
             }
         }
     }
+#ifdef INT8_LANES /* a load of activations serves four groups */
+    for (; k + 4 <= g->groups; k += 4, x += 16, w += 256) {
+        vec_int a[INT8_ROWS];
+        prefetch(NP, 4, f);
+#pragma GCC unroll 8
+        for (int r = 0; r < MR; r++)
+            a[r] = v_sixteen_bytes(x + (size_t)r * g->ldx);
+#pragma GCC unroll 4
+        for (int u = 0; u < 4; u++)
+#pragma GCC unroll 16
+            for (int v = 0; v < NP * PV; v++) {
+                vec_int b = v_bytes(w + u * 64 + (size_t)(v / PV) * panel + v % PV * VL * 4);
+#pragma GCC unroll 8
+                for (int r = 0; r < MR; r++)
+                    acc[r][v] = v_dot4_lane(acc[r][v], a[r], u, b);
+            }
+    }
+#endif
     for (; k < g->groups; k++, x += 4, w += 64) {
         vec_int b[MOST_PANELS * PV];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             b[v] = v_bytes(w + (size_t)(v / PV) * panel + v % PV * VL * 4);
         prefetch(NP, 1, f);
 #pragma GCC unroll 8
         for (int r = 0; r < MR; r++) {
             vec_int a = v_four_bytes(x + (size_t)r * g->ldx);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
             for (int v = 0; v < NP * PV; v++)
                 acc[r][v] = v_dot4(acc[r][v], a, b[v]);
         }
@@ -142,7 +160,7 @@ static inline __attribute__((always_inline)) void run_tile(const int MR, const i
         sum_tile(MR, NP, true, g, g->x + m0 * g->ldx, w, apart * panel, f, acc);
     else
         sum_tile(MR, NP, false, g, g->x + m0 * g->ldx, w, apart * panel, f, acc);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int v = 0; v < NP * PV; v++) {
         size_t n = n0 + (size_t)(v / PV) * apart * PANEL + (size_t)(v % PV) * VL;
         if (n >= g->n)
@@ -205,13 +223,13 @@ static inline __attribute__((always_inline)) size_t stream_panels(
         const int8_t *first = g->w + n0 / PANEL * panel, *w = first;
         const uint8_t *x = g->x;
         vec_int acc[STREAMS * PV];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[v] = v_int(0);
         size_t k = 0;
         for (; paired && k + 2 <= g->groups; k += 2, x += 8, w += 128) {
             vec_int a = v_four_bytes(x), b = v_four_bytes(x + 4);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
             for (int v = 0; v < NP * PV; v++) {
                 const int8_t *at = w + (size_t)(v / PV) * panel + v % PV * VL * 4;
                 acc[v] = v_dot8(acc[v], a, v_bytes(at), b, v_bytes(at + 64));
@@ -219,11 +237,11 @@ static inline __attribute__((always_inline)) size_t stream_panels(
         }
         for (; k < g->groups; k++, x += 4, w += 64) {
             vec_int a = v_four_bytes(x);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
             for (int v = 0; v < NP * PV; v++)
                 acc[v] = v_dot4(acc[v], a, v_bytes(w + (size_t)(v / PV) * panel + v % PV * VL * 4));
         }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             if (n0 + (size_t)v * VL < g->n)
                 finish_vectors(1, g, 0, n0 + (size_t)v * VL, &acc[v], 1,

@@ -10,6 +10,8 @@ enum {
     VL = 8,
     TILE_ROWS = 6,   /* rows of the matrix product's tile: 6 x 16 outputs in 12 of 16 registers */
     PANELS_MANY = 1, /* panels of a tile when there are several tiles */
+    PANELS_ONE = 4,  /* of a lone row */
+    PANELS_TWO = 3,  /* of two rows */
 };
 
 typedef __m256 vec;

@@ -11,6 +11,8 @@ enum {
     VL = 16,
     TILE_ROWS = 12,  /* rows of the matrix product's tile: 12 x 32 outputs in 24 of 32 registers */
     PANELS_MANY = 2, /* panels of a tile when there are several tiles */
+    PANELS_ONE = 4,  /* of a lone row */
+    PANELS_TWO = 3,  /* of two rows */
 };
 
 typedef __m512 vec;

@@ -110,7 +110,12 @@ static inline void ops_near(
 /* Run f with each instruction set of this machine, and say so. */
 static inline void ops_each_isa(const char *what, void (*f)(struct dg_backend *be, const char *isa))
 {
+#ifdef __aarch64__
+    const char *const all[] = {"neondot", "neon", "generic"},
+#else
     const char *const all[] = {"avx512vnni", "avx512", "avxvnni", "avx2", "generic"},
+#endif
+
                       *const *have = dg_cpu_isas();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         bool can = false;

@@ -3,6 +3,9 @@
 #ifdef __x86_64__
 #define DG_X86 /* as kernels/ is built there */
 #endif
+#ifdef __aarch64__
+#define DG_ARM
+#endif
 #include "tests/ops/int8_problem.h"
 
 /* clang-format off: the body builds on the vector. */
@@ -25,6 +28,10 @@ static const struct path paths[] = {
     {"avxvnni", "avxvnni", &dg_int8_avxvnni},
     {"avx512", "avx512", &dg_int8_avx512},
     {"avx512vnni", "avx512vnni", &dg_int8_avx512vnni},
+#endif
+#ifdef DG_ARM
+    {"neon", "neon", &dg_int8_neon},
+    {"neondot", "neondot", &dg_int8_neondot},
 #endif
 };
 enum { PATHS = sizeof paths / sizeof *paths };

@@ -15,6 +15,8 @@ enum {
     VL = 16,
     TILE_ROWS = 3,
     PANELS_MANY = 2,
+    PANELS_ONE = 4,
+    PANELS_TWO = 3,
     INT8_ROWS = 3,
     INT8_PANELS = 2,
     INT8_PAIRS = 1,

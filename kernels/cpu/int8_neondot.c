@@ -1,0 +1,10 @@
+/* int8 with ARM's dot products (sdot; nearly all since 2018). Compiled with its flags, entered only
+ * after the machine was asked (open.c). */
+#define INT8_DOTPROD
+#include "kernels/cpu/vec_int8_neon.h"
+
+/* clang-format off: the body builds on the vector. */
+#include "kernels/cpu/simd_int8.h"
+/* clang-format on */
+
+const struct dg_cpu_int8 dg_int8_neondot = {.quantize = int8_quantize, .gemm = int8_gemm};
