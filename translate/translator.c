@@ -122,11 +122,13 @@ const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t)
 int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
     size_t *pair, struct dg_error *err)
 {
-    bool source_known = false;
+    bool source_known = false, source_fits = false;
+    const char *last = NULL;
     for (size_t i = 0; i < dg_bundle_pairs(t->bundle); i++) {
         const char *s, *g;
         dg_bundle_pair(t->bundle, i, &s, &g);
-        bool source_fits = !source || !strcasecmp(source, s);
+        source_fits = s == last ? source_fits : !source || !strcasecmp(source, s);
+        last = s;
         source_known = source_known || source_fits;
         if (source_fits && (!target || !strcasecmp(target, g))) {
             *pair = i;

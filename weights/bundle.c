@@ -19,7 +19,12 @@ struct dg_bundle {
     struct dg_weights *weights;
     const char *name, *version; /* borrowed from the manifest */
     char *paths[DG_FILE_COUNT]; /* "" when the bundle has no such file */
+    /* [n_pairs] source and target, borrowed from the manifest; equal codes are one pointer */
+    const char *(*pairs)[2];
     size_t n_pairs;
+    /* [n_languages] each once, in the order in which the pairs name them */
+    struct dg_bundle_language *languages;
+    size_t n_languages;
 };
 
 static int find_files(struct dg_bundle *b, struct dg_error *err)
@@ -55,6 +60,44 @@ static int read_manifest(struct dg_bundle *b, struct dg_error *err)
     return rc;
 }
 
+/* The language is one of a side; its code as all pairs have it. `hint`: where one like it was last;
+ * pairs name languages in the same order again and again. */
+static const char *note_language(struct dg_bundle *b, const char *code, unsigned side, size_t *hint)
+{
+    for (size_t i = 0; i < b->n_languages; i++) {
+        const size_t at = (*hint + i) % b->n_languages;
+        if (strcmp(b->languages[at].code, code) != 0)
+            continue;
+        b->languages[at].sides |= side;
+        *hint = at;
+        return b->languages[at].code;
+    }
+    *hint = b->n_languages;
+    b->languages[b->n_languages++] = (struct dg_bundle_language){code, side};
+    return code;
+}
+
+/* Forty thousand pairs of a model of two hundred languages are looked through for every request. */
+static int list_pairs(struct dg_bundle *b, struct dg_error *err)
+{
+    const struct dg_json *pairs = dg_json_get(b->manifest, "pairs");
+    size_t hints[2] = {0, 0};
+    b->n_pairs = dg_json_length(pairs);
+    b->pairs = calloc(b->n_pairs, sizeof *b->pairs);
+    b->languages = calloc(2 * b->n_pairs, sizeof *b->languages);
+    if (!b->pairs || !b->languages)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu pairs of languages", b->n_pairs);
+    for (size_t i = 0; i < b->n_pairs; i++) {
+        const struct dg_json *pair = dg_json_at(pairs, i);
+        for (size_t k = 0; k < 2; k++) {
+            const char *code = dg_json_string(dg_json_at(pair, k), NULL);
+            b->pairs[i][k] =
+                note_language(b, code, k ? DG_LANGUAGE_TARGET : DG_LANGUAGE_SOURCE, &hints[k]);
+        }
+    }
+    return 0;
+}
+
 typedef int (*opener)(const char *path, struct dg_weights **out, struct dg_error *err);
 
 static int open_with(
@@ -69,6 +112,8 @@ static int open_with(
     if (!rc)
         rc = find_files(b, err);
     if (!rc)
+        rc = list_pairs(b, err);
+    if (!rc)
         rc = open_weights(b->paths[DG_FILE_WEIGHTS], &b->weights, err);
     if (rc) {
         dg_bundle_close(b);
@@ -76,7 +121,6 @@ static int open_with(
     }
     b->name = dg_json_string(dg_json_get(b->manifest, "name"), NULL);
     b->version = dg_json_string(dg_json_get(b->manifest, "version"), NULL);
-    b->n_pairs = dg_json_length(dg_json_get(b->manifest, "pairs"));
     *out = b;
     return 0;
 }
@@ -115,6 +159,8 @@ void dg_bundle_close(struct dg_bundle *b)
     if (!b)
         return;
     dg_weights_close(b->weights);
+    free(b->pairs);
+    free(b->languages);
     for (int i = 0; i < DG_FILE_COUNT; i++)
         free(b->paths[i]);
     dg_json_free(b->manifest);
@@ -154,9 +200,14 @@ size_t dg_bundle_pairs(const struct dg_bundle *b)
 
 void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, const char **target)
 {
-    const struct dg_json *pair = dg_json_at(dg_json_get(b->manifest, "pairs"), i);
-    *source = dg_json_string(dg_json_at(pair, 0), NULL);
-    *target = dg_json_string(dg_json_at(pair, 1), NULL);
+    *source = b->pairs[i][0];
+    *target = b->pairs[i][1];
+}
+
+const struct dg_bundle_language *dg_bundle_languages(const struct dg_bundle *b, size_t *n)
+{
+    *n = b->n_languages;
+    return b->languages;
 }
 
 const char *dg_bundle_tag(const struct dg_bundle *b, const char *target)

@@ -35,7 +35,16 @@ bool dg_bundle_is_non_commercial(const struct dg_bundle *b);
 bool dg_licence_is_non_commercial(const char *licence);
 /* Languages the model translates from and to: pairs, e.g. ("en","de"). */
 size_t dg_bundle_pairs(const struct dg_bundle *b);
+/* Equal codes of a bundle are one pointer. */
 void dg_bundle_pair(const struct dg_bundle *b, size_t i, const char **source, const char **target);
+enum { DG_LANGUAGE_SOURCE = 1, DG_LANGUAGE_TARGET = 2 };
+struct dg_bundle_language {
+    const char *code;
+    /* DG_LANGUAGE_* or'ed */
+    unsigned sides;
+};
+/* Each language of the pairs once: [*n], borrowed until close. */
+const struct dg_bundle_language *dg_bundle_languages(const struct dg_bundle *b, size_t *n);
 /* The piece put in front of the source to ask for a target language; NULL when the model needs
  * none. */
 const char *dg_bundle_tag(const struct dg_bundle *b, const char *target);

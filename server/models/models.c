@@ -220,18 +220,16 @@ static void add_language(struct dg_model_languages *s, const char *code)
 
 void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_languages *out)
 {
-    const char *source, *target;
     out->n = 0;
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < m->n; i++) {
         const struct dg_bundle *b = dg_translator_bundle(m->list[i]->translator);
-        for (size_t p = 0; p < dg_bundle_pairs(b); p++) {
-            dg_bundle_pair(b, p, &source, &target);
-            if (which & DG_SOURCES)
-                add_language(out, source);
-            if (which & DG_TARGETS)
-                add_language(out, target);
-        }
+        size_t n;
+        const struct dg_bundle_language *list = dg_bundle_languages(b, &n);
+        for (size_t k = 0; k < n; k++)
+            if (((which & DG_SOURCES) && (list[k].sides & DG_LANGUAGE_SOURCE)) ||
+                ((which & DG_TARGETS) && (list[k].sides & DG_LANGUAGE_TARGET)))
+                add_language(out, list[k].code);
     }
     pthread_mutex_unlock(&m->lock);
 }

@@ -26,7 +26,7 @@ static void look_at_pair(struct dg_served *s, size_t i, const char *source, cons
 {
     const char *from, *to;
     dg_bundle_pair(dg_translator_bundle(s->translator), i, &from, &to);
-    if (!last->code || strcmp(last->code, from) != 0)
+    if (last->code != from)
         *last = (struct last_source){from, dg_language_distance(source, from)};
     const int a = last->distance;
     if (a < 0)
@@ -100,15 +100,13 @@ static struct found find_same(const struct dg_models *m, const char *a, const ch
     if (dg_language_distance(a, b) != 0)
         return f;
     for (size_t i = 0; i < m->n; i++) {
-        const struct dg_bundle *bundle = dg_translator_bundle(m->list[i]->translator);
-        for (size_t p = 0; p < dg_bundle_pairs(bundle); p++) {
-            const char *codes[2];
-            dg_bundle_pair(bundle, p, &codes[0], &codes[1]);
-            for (int side = 0; side < 2; side++) {
-                int distance = dg_language_distance(a, codes[side]);
-                if (distance >= 0 && (f.distance < 0 || distance < f.distance))
-                    f = (struct found){m->list[i], {codes[side], codes[side]}, distance, true};
-            }
+        size_t n;
+        const struct dg_bundle_language *list =
+            dg_bundle_languages(dg_translator_bundle(m->list[i]->translator), &n);
+        for (size_t k = 0; k < n; k++) {
+            const int distance = dg_language_distance(a, list[k].code);
+            if (distance >= 0 && (f.distance < 0 || distance < f.distance))
+                f = (struct found){m->list[i], {list[k].code, list[k].code}, distance, true};
         }
     }
     return f;
