@@ -208,6 +208,9 @@ struct dg_train {
  * backend. DG_EUNSUP: products of that type cannot be had here. */
 int dg_cpu_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
 void dg_cpu_train_close(struct dg_train *t); /* NULL is fine */
+/* Which kernels the library of fp32 products has chosen for this machine ("SkylakeX"), static; and
+ * the name of an environment variable that overrules its choice, NULL where there is none. */
+const char *dg_cpu_train_library(const char **overruled_by);
 
 /* Training on any backend (kernels/cpu/train/open.c). */
 int dg_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);

@@ -34,7 +34,7 @@ static const struct dg_field rows[] = {
         .help = "where to train: cpu, cuda, cuda:N or auto (default: cpu)"},
     {"precision", TEXT(precision), .argument = "TYPE",
         .help = "of products: fp32, bf16, or on a GPU fp16; parameters are fp32 always (default: "
-                "fp32)"},
+                "the recipe's)"},
     {"no_scores", DG_FIELD_BOOL, AT(no_scores),
         .help = "leave out translating dev and test sets at the end"},
     {"force", DG_FIELD_BOOL, AT(force), .help = "prepare again what is there"},

@@ -54,7 +54,7 @@ RECIPE = {
     "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 32, "heads": 2, "attention_bias": True},
     "training": {"updates": UPDATES, "batch_tokens": 300, "warmup": 10, "dropout": 0.2, "attention_dropout": 0.1,
                  "ema": 0.9, "clip": 1, "checkpoint_updates": 4, "log_updates": 4, "threads": 2, "keep_last": 2,
-                 "average_last": 2},
+                 "average_last": 2, "precision": "fp32"},
     "validation": {"every": 100},
 }
 
@@ -165,10 +165,30 @@ def test_bf16_products(data, whole, tmp_path):
     fp32, bf16 = ([x["loss"] for x in log(out, "train")] for out in (whole, once))
     assert fp32 != bf16
     assert bf16 == pytest.approx(fp32, rel=0.02)
-    run(command(data, half, "--precision", "bf16", "--set", f"training.updates={UPDATES // 2}"))
-    run(command(data, half, "--precision", "bf16", "--set", f"training.updates={UPDATES}", verb="resume"))
+    # Nothing is said of the precision: the recipe's `auto` takes bf16, and the run that goes on keeps it.
+    auto = ["--set", "training.precision=auto"]
+    run(command(data, half, *auto, "--set", f"training.updates={UPDATES // 2}"))
+    run(command(data, half, "--set", f"training.updates={UPDATES}", verb="resume"))
     same_end(half, once)
     assert checkpoint(half)["backend"] == "cpu/avx512bf16/bf16"
+
+
+def test_precision_is_kept(data, whole, tmp_path):
+    """A run that an option began in fp32, as those of an older program without the field, goes on in fp32 without it."""
+    half = tmp_path / "half"
+    run(command(data, half, "--set", "training.precision=auto", "--precision", "fp32", "--set", f"training.updates={UPDATES // 2}"))
+    for path in (half / "checkpoints").glob("*.ckpt"):
+        assert "bf16/bf16" not in header(path)["backend"]
+    said = run(command(data, half, "--set", f"training.updates={UPDATES}", verb="resume"))
+    assert "fp32 products by OpenBLAS, kernels " in said and "OPENBLAS_" not in said
+    same_end(half, whole)
+
+
+def test_overruled_library(data, tmp_path):
+    """An environment variable that chooses OpenBLAS's kernels is named, in a quiet run, too."""
+    said = run(command(data, tmp_path / "run", "--no-scores", "--set", "training.updates=1"),
+               env=os.environ | {"OPENBLAS_L2_SIZE": "524288"})
+    assert "warning: OPENBLAS_L2_SIZE is set" in said and "kernels " not in said.split("warning")[0]
 
 
 def test_precision_of_no_cpu(data, tmp_path):

@@ -21,6 +21,7 @@ static const char *const capitals_names[] = {"as_written", "as_words", NULL};
 static const char *const answers_names[] = {"text", "trees", NULL};
 static const char *const rule_names[] = {
     "identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf", "nmt_nfc", NULL};
+static const char *const precision_names[] = {"auto", "fp32", "bf16", "fp16", NULL};
 static const char *const character_names[] = {"frequent", "western", NULL};
 
 /* May change when a run goes on. */
@@ -148,6 +149,8 @@ static const struct dg_field training_rows[] = {
     {"log_updates", WHOLE(training.log_updates, 1, MANY), .fallback = "50", .flags = RESUMABLE},
     {"seed", WHOLE(training.seed, 0, 9007199254740992.0), .fallback = "1"},
     {"threads", WHOLE(training.threads, 0, 4096), .fallback = "0", .flags = RESUMABLE},
+    {"precision", WORD(training.precision, precision_names), .fallback = "auto",
+        .flags = RESUMABLE},
 };
 
 static const struct dg_field guided_alignment_rows[] = {

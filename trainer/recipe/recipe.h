@@ -119,6 +119,14 @@ enum dg_batch_mode {
     DG_BATCH_PADDED /* sentences * longest side <= batch_tokens */
 };
 enum dg_stop_metric { DG_STOP_BLEU, DG_STOP_LOSS };
+enum dg_recipe_precision {
+    /* of a run that goes on, what it had; else bf16 on processors that have it, fp32 elsewhere */
+    DG_PRECISION_AUTO,
+    DG_PRECISION_FP32,
+    DG_PRECISION_BF16,
+    /* of GPUs */
+    DG_PRECISION_FP16
+};
 
 struct dg_recipe_training {
     int64_t updates;
@@ -148,6 +156,7 @@ struct dg_recipe_training {
     int64_t log_updates;  /* updates a log line */
     int64_t seed;
     int64_t threads; /* 0: all cores this process may use */
+    int precision;   /* enum dg_recipe_precision: of matrix products */
 };
 
 struct dg_recipe_validation {

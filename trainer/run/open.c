@@ -50,11 +50,11 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     return dg_run_leads(r) && !r->o->look ? take_lock(r, err) : 0;
 }
 
-/* Before the data is prepared, which may take hours. */
-int dg_run_device(struct dg_run *r, struct dg_error *err)
+/* Open and close what the options name, as a worker will. */
+static int try_device(
+    struct dg_run *r, const char *name, const char *precision, struct dg_error *err)
 {
-    const struct dg_device_options wish = {
-        r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu", r->o->precision, 1};
+    const struct dg_device_options wish = {name, precision, 1};
     struct dg_backend *be = NULL;
     struct dg_train *train = NULL;
     int rc = r->o->ranks ? dg_ranks_device(r->o->ranks, &wish, &r->device, err)
@@ -66,6 +66,61 @@ int dg_run_device(struct dg_run *r, struct dg_error *err)
     dg_train_close(train);
     dg_device_close(be);
     return rc;
+}
+
+/* Is it one of the words between a backend's slashes? */
+static bool names_part(const char *backend, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = strchr(backend, '/'); at; at = strchr(at + 1, '/'))
+        if (!strncmp(at + 1, word, n) && (!at[n + 1] || at[n + 1] == '/'))
+            return true;
+    return false;
+}
+
+/* What the newest checkpoint was made with, by its backend's name: cpu/avx512bf16/bf16 or
+ * cuda:0/fp16/NAME. NULL: there is none. */
+static int begun_precision(struct dg_run *r, const char **precision, struct dg_error *err)
+{
+    struct dg_checkpoint_dir *k = NULL;
+    struct dg_checkpoint *c = NULL;
+    size_t damaged;
+    *precision = NULL;
+    if (!r->o->resume || access(r->checkpoint_dir, F_OK))
+        return 0;
+    int rc = dg_checkpoint_dir_open(r->checkpoint_dir, 1, 0, &k, err);
+    if (!rc)
+        rc = dg_checkpoint_dir_newest(k, &c, &damaged, err);
+    if (!rc && c) {
+        *precision = names_part(c->state.backend, "bf16")   ? "bf16"
+                     : names_part(c->state.backend, "fp16") ? "fp16"
+                                                            : "fp32";
+    }
+    dg_checkpoint_close(c);
+    dg_checkpoint_dir_close(k);
+    return rc;
+}
+
+/* Before the data is prepared, which may take hours. */
+int dg_run_device(struct dg_run *r, struct dg_error *err)
+{
+    static const char *const words[] = {NULL, "fp32", "bf16", "fp16"};
+    const char *asked = getenv("DRAGOMAN_PRECISION"),
+               *device = r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu",
+               *precision = words[r->recipe->training.precision];
+    if (r->o->precision || (asked && *asked))
+        return try_device(r, device, r->o->precision, err);
+    int rc = precision ? 0 : begun_precision(r, &precision, err);
+    if (rc || precision)
+        return rc ? rc : try_device(r, device, precision, err);
+    rc = try_device(r, device, "fp32", err);
+    if (rc || r->device.cuda)
+        return rc;
+    struct dg_error no = {0};
+    rc = try_device(r, device, "bf16", &no);
+    if (rc && rc != DG_EUNSUP)
+        *err = no;
+    return rc == DG_EUNSUP ? try_device(r, device, "fp32", err) : rc;
 }
 
 /* A model that is trained further keeps its dimensions and conventions, whatever the recipe

@@ -1,12 +1,24 @@
 #include "kernels/cpu/train/gemm_train.h"
+#include "kernels/train.h"
 
 #include <cblas.h>
+#include <stdlib.h>
 
 /* OpenBLAS wants int sizes; every dimension of a model and of a micro-batch is far below that. */
 
 void dg_gemm_fp32_init(void)
 {
     openblas_set_num_threads(1);
+}
+
+const char *dg_cpu_train_library(const char **overruled_by)
+{
+    static const char *const names[] = {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"};
+    *overruled_by = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !*overruled_by; i++)
+        if (getenv(names[i]) && *getenv(names[i]))
+            *overruled_by = names[i];
+    return openblas_get_corename();
 }
 
 static void forward(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
