@@ -46,3 +46,49 @@ def test_unequal_lengths_are_an_error(tmp_path):
     (tmp_path / "b").write_text("one\n")
     out = subprocess.run([PROGRAM, "bleu", tmp_path / "a", tmp_path / "b"], capture_output=True, text=True)
     assert out.returncode != 0 and "line-aligned" in out.stderr
+
+
+def spoil(lines, share, seed):
+    """Neighbouring words of so many lines change places."""
+    rng = random.Random(seed)
+    out = []
+    for line in lines:
+        words = line.split()
+        if rng.random() < share and len(words) > 3:
+            i = rng.randrange(len(words) - 1)
+            words[i], words[i + 1] = words[i + 1], words[i]
+        out.append(" ".join(words))
+    return out
+
+
+def paired(tmp_path, hyp, ref, other):
+    for name, lines in (("hyp", hyp), ("ref", ref), ("other", other)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    out = subprocess.run([PROGRAM, "bleu", tmp_path / "hyp", tmp_path / "ref", tmp_path / "other"],
+                         capture_output=True, text=True, check=True).stdout
+    number = r"(-?[0-9.]+)"
+    found = re.findall(rf"^(BLEU|chrF2) +{number} \+- {number} +others {number} \+- {number} +difference [+-][0-9.]+, p = {number} \((.*)\)$",
+                       out, re.M)
+    assert [f[0] for f in found] == ["BLEU", "chrF2"], out
+    return {f[0]: [float(x) for x in f[1:6]] + [f[6]] for f in found}
+
+
+def test_paired_bootstrap(tmp_path):
+    """Against sacreBLEU's own on the recorded cases' references, words moved: p within what 1,000 other samples make of it."""
+    metrics = pytest.importorskip("sacrebleu.metrics")
+    significance = pytest.importorskip("sacrebleu.significance")
+    ref = [case_line for case in CASES for case_line in case["ref"] if len(case_line.split()) > 3]
+    ref = (ref * (400 // len(ref) + 1))[:400]
+    for share, seed in ((0.55, 1), (0.5, 2), (0.95, 3)):
+        hyp, other = spoil(ref, 0.5, 4), spoil(ref, share, seed)
+        ours = paired(tmp_path, hyp, ref, other)
+        _, theirs = significance.PairedTest([("others", other), ("hyp", hyp)], {"BLEU": metrics.BLEU(), "chrF2": metrics.CHRF()},
+                                            [ref], "bs", n_samples=1000)()
+        for name in ("BLEU", "chrF2"):
+            base, system = theirs[name]
+            assert ours[name][0] == pytest.approx(system.score, abs=0.006) and ours[name][2] == pytest.approx(base.score, abs=0.006)
+            assert ours[name][1] == pytest.approx(system.ci, rel=0.15) and ours[name][3] == pytest.approx(base.ci, rel=0.15)
+            assert ours[name][4] == pytest.approx(system.p_value, abs=0.06)
+            assert (ours[name][5] == "significant") == (ours[name][4] < 0.05)
+    same = paired(tmp_path, hyp, ref, hyp)
+    assert same["BLEU"][4:] == same["chrF2"][4:] == [1, "may be chance"]

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "trainer/data/corpus.h"
 #include "trainer/score/bleu.h"
+#include "trainer/score/bootstrap.h"
 #include "trainer/score/calibrate.h"
 #include "trainer/score/chrf.h"
 #include "trainer/score/evaluate.h"
@@ -146,21 +147,60 @@ int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
     return rc;
 }
 
+/* Both translations of every line, grown as lines come. */
+struct compared {
+    struct dg_bootstrap_line *lines;
+    size_t n, room;
+};
+
+static void compare_line(struct compared *c, const struct dg_line line[3])
+{
+    if (c->n == c->room) {
+        c->room = c->room ? 2 * c->room : 1024;
+        c->lines = dg_alloc_more(c->lines, c->room, sizeof *c->lines, "lines to compare");
+    }
+    struct dg_bootstrap_line *out = &c->lines[c->n++];
+    const struct dg_line *ref = &line[1];
+    *out = (struct dg_bootstrap_line){0};
+    for (size_t s = 0; s < 2; s++) {
+        const struct dg_line *hyp = &line[2 * s];
+        dg_bleu_add(&out->bleu[s], hyp->text, hyp->len, ref->text, ref->len);
+        dg_chrf_add(&out->chrf[s], hyp->text, hyp->len, ref->text, ref->len);
+    }
+}
+
+static void print_compared(const struct compared *c)
+{
+    struct dg_bootstrap_result r[2];
+    const char *const names[] = {"BLEU", "chrF2"};
+    dg_bootstrap(c->lines, c->n, &r[0], &r[1]);
+    for (size_t i = 0; i < 2; i++)
+        printf("%-5s  %.2f +- %.2f   others %.2f +- %.2f   difference %+.2f, p = %.4f (%s)\n",
+            names[i], r[i].score[0], r[i].spread[0], r[i].score[1], r[i].spread[1],
+            r[i].score[0] - r[i].score[1], r[i].p, r[i].p < 0.05 ? "significant" : "may be chance");
+}
+
 int dg_verb_bleu(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_bleu bleu = {{0}, {0}, 0, 0};
     struct dg_chrf chrf = {{0}, {0}, {0}};
+    struct compared compared = {0};
     struct dg_corpus *corpus = NULL;
-    struct dg_line lines[2];
-    int got = 1, rc = dg_corpus_open(a->words, 2, &corpus, err);
+    struct dg_line lines[3];
+    int got = 1, rc = dg_corpus_open(a->words, a->n_words, &corpus, err);
     while (!rc && (got = dg_corpus_next(corpus, lines, err)) > 0) {
         dg_bleu_add(&bleu, lines[0].text, lines[0].len, lines[1].text, lines[1].len);
         dg_chrf_add(&chrf, lines[0].text, lines[0].len, lines[1].text, lines[1].len);
+        if (a->n_words == 3)
+            compare_line(&compared, lines);
     }
     if (!rc && got < 0)
         rc = got;
     if (!rc)
         print_scores(&bleu, &chrf);
+    if (!rc && compared.n)
+        print_compared(&compared);
+    free(compared.lines);
     dg_corpus_close(corpus);
     return rc;
 }
