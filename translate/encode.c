@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* tokens */
+enum { DEFAULT_MAX_SOURCE = 512 };
+
 static int job_new(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
@@ -22,7 +25,7 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     j->t = t;
     j->options = *o;
     if (!j->options.max_source)
-        j->options.max_source = 512;
+        j->options.max_source = DEFAULT_MAX_SOURCE;
     if (j->options.max_source > dg_model_max_positions(t->model))
         j->options.max_source = dg_model_max_positions(t->model);
     if (!j->options.penalty_set)
@@ -209,14 +212,17 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
-/* For texts that are not split: before the tokenizer sees them. */
+/* For texts that are not split: before the tokenizer sees them. Who takes longer sentences than is
+ * usual takes as many bytes more. */
 static int check_bytes(
     const struct dg_translate_options *o, size_t n, const char *field, struct dg_error *err)
 {
-    if (n <= DG_ENCODE_BYTES || o->tokens)
+    const size_t longer = (size_t)o->max_source * (DG_ENCODE_BYTES / DEFAULT_MAX_SOURCE),
+                 most = longer > DG_ENCODE_BYTES ? longer : DG_ENCODE_BYTES;
+    if (n <= most || o->tokens)
         return 0;
     return dg_error_field(err, DG_ELIMIT, field,
-        "%s has %zu bytes, one sentence may have at most %d", field, n, DG_ENCODE_BYTES);
+        "%s has %zu bytes, one sentence may have at most %zu", field, n, most);
 }
 
 /* The target's ids with </s>. */
