@@ -601,6 +601,17 @@ def test_threads_are_the_cores_it_may_use(data, tmp_path):
     assert " 1 threads" in text and "the machine has" in text
 
 
+def test_plan_knows_ulimits(data, tmp_path):
+    """ulimit -v is what malloc meets first: the plan says so, and refuses what goes over it."""
+    plan = [TRAIN, "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(tmp_path), "--quiet"]
+
+    def two_gib():
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    assert re.search(r"ulimit allows +2048\.0 MiB", run(plan, preexec_fn=two_gib))
+    text = run(command(data, tmp_path / "big", "--set", "model.d_model=4096", "--set", "model.d_ff=16384"), expect=1, preexec_fn=two_gib)
+    assert "training needs up to" in text and "ulimit allows" in text
+
+
 def in_group(folder, args, **files):
     """args where /sys/fs/cgroup holds these files alone, in a mount namespace of its own."""
     for name, text in files.items():

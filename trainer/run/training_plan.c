@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { MICRO_MOST = 4096, MICRO_LEAST = 512 };
@@ -18,12 +19,28 @@ void dg_training_plan_memory(
     p->available = (size_t)(p->grouped ? group->memory_bytes : machine);
 }
 
+static const char *who_allows(const struct dg_training_plan *p)
+{
+    return p->limited   ? "ulimit allows"
+           : p->grouped ? "the control group allows"
+                        : "the machine has";
+}
+
 static void find_memory(struct dg_training_plan *p)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     struct dg_cgroup group;
     dg_cgroup_read(NULL, NULL, &group);
     dg_training_plan_memory(p, pages > 0 && size > 0 ? (double)pages * (double)size : 0, &group);
+    static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit limit;
+        if (getrlimit(limits[i], &limit) || limit.rlim_cur == RLIM_INFINITY ||
+            (p->available && limit.rlim_cur >= p->available))
+            continue;
+        p->available = (size_t)limit.rlim_cur;
+        p->limited = true;
+    }
 }
 
 /* Half of a micro-batch's tokens are the source's, but for pairs of very different lengths. */
@@ -81,7 +98,7 @@ void dg_training_plan_print(
     add_line(out, "activations, about", p->activations);
     add_line(out, "validation or averaging, about", p->validation);
     add_line(out, "together", p->total);
-    add_line(out, p->grouped ? "the control group allows" : "the machine has", p->available);
+    add_line(out, who_allows(p), p->available);
 }
 
 int dg_training_plan_check(const struct dg_training_plan *p, struct dg_error *err)
@@ -91,6 +108,6 @@ int dg_training_plan_check(const struct dg_training_plan *p, struct dg_error *er
     return dg_error_field(err, DG_ELIMIT, "training.micro_tokens",
         "training needs up to %.1f GiB and %s %.1f GiB: take fewer threads (%" PRIu64
         ") or a smaller training.micro_tokens (%" PRIu64 ")",
-        (double)p->total / (1 << 30), p->grouped ? "the control group allows" : "the machine has",
-        (double)p->available / (1 << 30), p->threads, p->micro_tokens);
+        (double)p->total / (1 << 30), who_allows(p), (double)p->available / (1 << 30), p->threads,
+        p->micro_tokens);
 }

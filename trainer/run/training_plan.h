@@ -20,6 +20,8 @@ struct dg_training_plan {
     size_t total, available;
     /* It is the control group's. */
     bool grouped;
+    /* by `ulimit -v` or `ulimit -d`, where that is less than either */
+    bool limited;
 };
 
 /* Plan for a model. micro_tokens 0: the most that fit half of what is available, 512 to 4096.
