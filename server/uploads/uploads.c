@@ -34,8 +34,10 @@ struct dg_uploader {
     atomic_bool over, stopped;
     uint64_t expired_ns; /* the work's own */
     pthread_mutex_t lock;
+    pthread_cond_t idle; /* busy has become false */
     /* guarded by lock */
     struct dg_uploads *store;
+    bool busy;                 /* a document is read, or translated */
     struct dg_upload_run *run; /* made and closed by the work alone */
     char running[DG_UPLOAD_ID];
     struct watch watches[MAX_WATCHES];
@@ -88,6 +90,17 @@ void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x)
 
 /* ---- the work ---- */
 
+/* False: the server stops, and nothing is to be begun. */
+static bool set_busy(struct dg_uploader *u, bool busy)
+{
+    pthread_mutex_lock(&u->lock);
+    u->busy = busy && !atomic_load(&u->stopped);
+    busy = u->busy;
+    pthread_cond_broadcast(&u->idle);
+    pthread_mutex_unlock(&u->lock);
+    return busy;
+}
+
 static void texts_over(void *arg)
 {
     struct dg_uploader *u = arg;
@@ -134,6 +147,7 @@ static void end_run(struct dg_uploader *u)
     dg_upload_run_close(run);
     dg_buffer_deinit(&file);
     atomic_store(&u->over, false);
+    set_busy(u, false);
 }
 
 /* Begin the next one. False: there is none, or not now. */
@@ -188,8 +202,10 @@ static void work(void *arg)
     expire(u);
     if (u->run && atomic_load(&u->over))
         end_run(u);
-    while (!u->run && !atomic_load(&u->stopped) && begin_run(u))
+    while (!u->run && set_busy(u, true) && begin_run(u))
         ;
+    if (!u->run)
+        set_busy(u, false);
     if (!atomic_load(&u->stopped))
         dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + EXPIRE_NS);
 }
@@ -209,6 +225,7 @@ int dg_uploader_open(
         .text_bytes = 4 * options->characters + 1024};
     u->work = (struct dg_work){.run = work, .arg = u};
     pthread_mutex_init(&u->lock, NULL);
+    pthread_cond_init(&u->idle, NULL);
     int rc = dg_uploads_open(options->path, &u->store, err);
     if (rc != DG_OK) {
         dg_uploader_close(u);
@@ -227,8 +244,15 @@ void dg_uploader_stop(struct dg_uploader *u)
 {
     if (!u)
         return;
+    pthread_mutex_lock(&u->lock);
     atomic_store(&u->stopped, true);
+    pthread_mutex_unlock(&u->lock);
     wake(u, NULL, NULL);
+    /* Its texts are still planned by threads that are about to be stopped. */
+    pthread_mutex_lock(&u->lock);
+    while (u->busy)
+        pthread_cond_wait(&u->idle, &u->lock);
+    pthread_mutex_unlock(&u->lock);
 }
 
 void dg_uploader_close(struct dg_uploader *u)
@@ -237,6 +261,7 @@ void dg_uploader_close(struct dg_uploader *u)
         return;
     dg_upload_run_close(u->run); /* it is queued again when the file is opened */
     dg_uploads_close(u->store);
+    pthread_cond_destroy(&u->idle);
     pthread_mutex_destroy(&u->lock);
     free(u);
 }

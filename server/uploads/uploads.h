@@ -22,7 +22,8 @@ int dg_uploader_open(
     const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err);
 /* Begin with what is there: the models are loaded. */
 void dg_uploader_start(struct dg_uploader *u);
-/* Translate no more, and wake whoever waits. NULL is fine. */
+/* Translate no more, and wake whoever waits: the queue was stopped, the planner was not. Returns
+ * once nothing is under way. NULL is fine. */
 void dg_uploader_stop(struct dg_uploader *u);
 /* Nothing works for it any more. NULL is fine. */
 void dg_uploader_close(struct dg_uploader *u);

@@ -154,6 +154,9 @@ def test_restart(tmp_path):
         long = document(s, "long.txt", ("Two dogs play in the snow with number %d.\n" * 300 % tuple(range(300))).encode())
         last = document(s, "b.txt", TEXT.encode())
         assert status(s, *last)["status"] == "queued"
+    for _ in range(3):  # stopped at whatever it does
+        with Server(BUNDLES, "--documents", store) as s:
+            time.sleep(0.03)
     with Server(BUNDLES, "--documents", store) as s:
         assert s.post("/v2/document/%s/result" % first[0], first[1]).text == GERMAN
         assert wait(s, *long)["status"] == "done" and wait(s, *last)["status"] == "done"
@@ -172,6 +175,19 @@ def test_progress(server):
             assert early == 503 or (early == 200 and status(server, id, key)["status"] == "done")
         time.sleep(0.02)
     assert "translating" in seen
+
+
+def test_a_client_that_leaves(tmp_path):
+    """Its document is translated all the same; nobody waits for it, and the server stops when it is told to."""
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db")) as s:
+        with pytest.raises(requests.exceptions.ReadTimeout):
+            requests.post(s.url("/translate_file"), files={"file": ("a.txt", "".join("A man is riding bicycle %d down the street.\n" % i for i in range(2000)))},
+                          data={"source": "en", "target": "fr"}, timeout=0.1)
+        for _ in range(100):
+            if any("route=/translate_file" in line for line in s.log):
+                break
+            time.sleep(0.1)
+        assert any("route=/translate_file status=499" in line for line in s.log)
 
 
 def test_limits_and_keys(tmp_path):

@@ -46,7 +46,11 @@ static void finish(void *arg, struct dg_http_exchange *x)
     struct dg_upload u;
     double share;
     struct dg_error err = {0};
-    if (dg_uploader_get(w->uploader, w->id, &u, &share, &err) != DG_OK) {
+    if (dg_http_gone(x)) {
+        struct dg_http_reply r = {0};
+        dg_reply_client_gone(&r);
+        dg_http_reply_take(x, &r);
+    } else if (dg_uploader_get(w->uploader, w->id, &u, &share, &err) != DG_OK) {
         fail(x, err.code, err.message);
     } else if (u.state == DG_UPLOAD_FAILED) {
         fail(x, DG_EINTERNAL, u.message);
