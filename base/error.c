@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Here they are functions, for the analyser, too. */
+#undef dg_error_set
+#undef dg_error_field
+
 void dg_error_clear(struct dg_error *err)
 {
     if (err) {

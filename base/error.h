@@ -36,6 +36,12 @@ int dg_error_set(struct dg_error *err, int code, const char *format, ...)
 int dg_error_field(struct dg_error *err, int code, const char *field, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+#ifdef __clang_analyzer__
+/* The analyser sees one file at a time: what comes back is the code, never 0. */
+#define dg_error_set(err, code, ...) (dg_error_set(err, code, __VA_ARGS__), code)
+#define dg_error_field(err, code, field, ...) (dg_error_field(err, code, field, __VA_ARGS__), code)
+#endif
+
 /* Put "prefix: " before the message that is set; no-op when none is. Returns err's code. */
 int dg_error_prefix(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -135,7 +135,7 @@ static struct dg_json *value_of(const struct dg_field *f, const void *in)
 {
     struct dg_buffer b;
     struct dg_json *v;
-    int64_t i = dg_field_bound(f->min);
+    int64_t i;
     switch (f->kind) {
     case DG_FIELD_BOOL: return dg_json_new_bool(dg_field_whole(f, in) != 0);
     case DG_FIELD_REAL:

@@ -81,7 +81,8 @@ double dg_lines_share(const struct dg_lines *l)
 /* Room for another block after those that are there. */
 static void make_room(struct dg_lines *l)
 {
-    memmove(l->data, l->data + l->begin, l->end - l->begin);
+    if (l->begin)
+        memmove(l->data, l->data + l->begin, l->end - l->begin);
     l->end -= l->begin;
     l->searched -= l->begin;
     l->begin = 0;

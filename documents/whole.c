@@ -78,7 +78,7 @@ int dg_read_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
         bool full = end - begin >= TEXT_BYTES && !wrapped;
         if ((l.blank || full) && end > begin) {
             rc = add(x, p, begin, end, format, err);
-            begin = end = l.begin;
+            begin = l.begin;
         }
         if (l.blank)
             begin = end = l.next;

@@ -23,7 +23,7 @@ static const char *const position_names[] = {
 
 /* A feed-forward network needs one: not DG_ACT_NONE. */
 static const char *const activation_names[] = {
-    [DG_ACT_RELU - DG_ACT_RELU] = "relu",
+    "relu",
     [DG_ACT_SWISH - DG_ACT_RELU] = "swish",
     [DG_ACT_GELU - DG_ACT_RELU] = "gelu",
     NULL,

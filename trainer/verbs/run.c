@@ -71,6 +71,7 @@ static int train(struct dg_run_options *o, struct dg_error *err)
         ranks.abort(ranks.ctx, 1);
     }
     dg_ranks_close(&ranks);
+    o->ranks = NULL;
     if (rc == DG_ECANCELED) { /* before the first update: there is nothing to save */
         if (leads)
             fprintf(stderr, "dragoman-train: %s\n", err->message);
