@@ -73,6 +73,10 @@ def list_sweeps(a):
     return [(n, f, v[::3] if a.quick else v, w, x) for n, f, v, w, x in sweeps]
 
 
+AXES = {"source": "source tokens", "beam": "beam size", "sentences": "sentences at a time", "vocab": "tokens of the vocabulary",
+        "threads": "threads"}
+
+
 def draw(result):
     parts, at = [], 0
     for s in result["sweeps"]:
@@ -82,7 +86,7 @@ def draw(result):
         if len(s["points"]) < 2:
             continue
         parts.append(f'<g transform="translate({at % 2 * 390},{at // 2 * 270})">')
-        parts += chart.curve_chart(s["name"], s["varied"], "ms", curves) + ["</g>"]
+        parts += chart.curve_chart(s["name"], AXES[s["varied"]], "milliseconds", curves) + ["</g>"]
         at += 1
     return chart.document(790, (at + 1) // 2 * 270, parts)
 
@@ -112,4 +116,5 @@ def main():
     print(record.write(a.out, name, {".json": result, ".svg": draw(result)}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,7 @@ def draw(result):
     for i, (axis, about) in enumerate((("n", f"length, d = {FIXED_D}"), ("d", f"dimension, n = {FIXED_N}"))):
         curves = [(f"{x['name']}: {axis} ^ {x['growth'][axis]['time']}", [(p["x"], max(p["ms"], 1e-3)) for p in x["sweeps"][axis]])
                   for x in result["layers"]]
-        parts += [f'<g transform="translate({i * 470},0)">', *chart.curve_chart(f"Time of a layer over its {about}", axis, "ms", curves, 460, 380), "</g>"]
+        parts += [f'<g transform="translate({i * 470},0)">', *chart.curve_chart(f"Time of a layer over its {about}", {"n": "length n", "d": "dimension d"}[axis], "milliseconds", curves, 460, 380), "</g>"]
     return chart.document(940, 390, parts)
 
 
