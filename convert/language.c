@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ISO 639-3 codes with the two letters of ISO 639-1 behind them, where the standards have both.
+/* ISO 639-3 codes followed by the two letters of ISO 639-1, where the standards have both.
  * Mandarin stands for Chinese, as in BCP 47. */
 static const char two_letters[] =
     "aaraa abkab afraf akaak amham araar argan asmas avaav aveae aymay azeaz bakba bambm "

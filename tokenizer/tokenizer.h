@@ -29,7 +29,7 @@ int32_t dg_tokenizer_unk(const struct dg_tokenizer *t); /* -1 when there is none
 
 struct dg_token {
     int32_t id;
-    /* bytes of the input text it stands for; may be empty (byte-fallback pieces but the last) */
+    /* bytes of the input text that it covers; may be empty (byte-fallback pieces but the last) */
     uint32_t begin, end;
 };
 

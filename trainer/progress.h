@@ -8,7 +8,7 @@
 
 struct dg_progress {
     bool on;    /* draw at all */
-    bool drawn; /* a line stands there now */
+    bool drawn; /* a line is shown now */
     uint64_t last_ns;
 };
 

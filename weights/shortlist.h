@@ -38,7 +38,7 @@ struct dg_shortlist_need {
 size_t dg_shortlist_select(const struct dg_shortlist *s, const struct dg_shortlist_need *need,
     uint64_t *bits, int32_t *ids, size_t cap);
 
-/* What a file is made from. Lists lie behind one another, that of source piece i at ids[first[i]]
+/* What a file is made from. Lists follow one another, that of source piece i at ids[first[i]]
  * to ids[first[i + 1] - 1]. */
 struct dg_shortlist_data {
     uint32_t source_vocab, target_vocab;

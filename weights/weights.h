@@ -42,8 +42,8 @@ int dg_weights_open_memory(
     const void *data, size_t size, struct dg_weights **out, struct dg_error *err);
 void dg_weights_close(struct dg_weights *w); /* NULL is fine */
 
-/* Let go of the memory that reading the file took: for whoever copied most of it. Nothing becomes
- * invalid. */
+/* Let go of the memory that reading the file took: for a caller that copied most of it. Nothing
+ * becomes invalid. */
 void dg_weights_forget(const struct dg_weights *w);
 
 /* NULL when there is none of that name. Borrowed until close. */

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a package is needed for, by its path behind the one directory; the file it becomes. */
+/* What a package is needed for, by its path within the one directory; the file it becomes. */
 static const struct {
     const char *entry, *file;
     zip_uint64_t most;

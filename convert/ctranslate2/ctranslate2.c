@@ -54,7 +54,7 @@ static int read_pieces(
             p += p[k] ? k + 1 : k;
         }
     }
-    if (!rc && n + 1 == v->size) /* CTranslate2 puts it behind a vocabulary that lacks it */
+    if (!rc && n + 1 == v->size) /* CTranslate2 appends it to a vocabulary that lacks it */
         v->pieces[n] = dg_arena_strdup(&v->arena, "<unk>");
     dg_json_free(list);
     dg_buffer_deinit(&text);

@@ -1,7 +1,7 @@
 /* Reading Marian's binary model files (version 1, ".bin"), strictly: every length, shape and type
  * is checked when the file is opened. Layout (little-endian): u64 version, u64 n; n times u64 name
  * length (NUL counted), type, dimensions, data bytes; the names; the shapes (i32); u64 padding and
- * so many bytes; the items' data behind one another. Const after open: any thread. */
+ * so many bytes; the items' data one after the other. Const after open: any thread. */
 #ifndef DG_CONVERT_MARIAN_BINARY_H
 #define DG_CONVERT_MARIAN_BINARY_H
 

@@ -26,7 +26,7 @@ static uint32_t u32_at(const unsigned char *p, size_t i)
     return v;
 }
 
-/* Over the whole words behind the checksum: a last odd id is not covered. */
+/* Over the whole words after the checksum: a last odd id is not covered. */
 static uint64_t checksum(const unsigned char *p, size_t size)
 {
     uint64_t h = 0;

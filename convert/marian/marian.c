@@ -26,7 +26,7 @@ struct job {
     struct dg_json *manifest;
 };
 
-/* The options stand in the model as an array of bytes with a NUL behind them. */
+/* The options are in the model as an array of bytes that ends with a NUL. */
 static int read_options(struct job *j, struct dg_error *err)
 {
     const struct dg_marian_array *array = dg_marian_arrays_find(j->arrays, OPTIONS_ARRAY);

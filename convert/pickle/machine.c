@@ -246,7 +246,7 @@ static bool is(const struct dg_pickle *p, enum dg_pickle_kind kind)
     return p && p->kind == kind;
 }
 
-/* ("storage", type, key, location, elements), in old files with None behind it. */
+/* ("storage", type, key, location, elements), in old files followed by None. */
 static int push_storage(struct machine *m, struct dg_error *err)
 {
     const struct dg_pickle *t = pop(m);

@@ -32,7 +32,7 @@ enum dg_pickle_kind {
 struct dg_pickle {
     enum dg_pickle_kind kind;
     int64_t i;
-    const char *text; /* [n] with a NUL behind it */
+    const char *text; /* [n], and a NUL */
     struct dg_pickle **items;
     size_t n, room; /* of items, or the text's bytes */
 };

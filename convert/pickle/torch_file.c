@@ -95,7 +95,7 @@ static struct storage *find_storage(
     return size == to->bytes ? to : NULL;
 }
 
-/* Sizes, whose rows lie behind one another and within the storage. */
+/* Sizes; the rows are contiguous and within the storage. */
 static int read_shape(const struct dg_pickle *t, struct dg_safetensor *to, struct dg_error *err)
 {
     const struct dg_pickle *shape = t->items[2], *strides = t->items[3];

@@ -1,7 +1,7 @@
-/* Words and their translations out of sentence pairs: whoever types a single word expects one, and
- * a corpus of sentences hardly has any. Two lexicons (trainer/align/lexicon.h) over whole words,
- * one a direction; a word and its most probable translation are a pair where each is the other's.
- * One thread at a time. */
+/* Words and their translations out of sentence pairs: a reader who types a single word expects one,
+ * and a corpus of sentences hardly has any. Two lexicons (trainer/align/lexicon.h) over whole
+ * words, one a direction; a word and its most probable translation are a pair where each is the
+ * other's. One thread at a time. */
 #ifndef DG_TRAINER_ALIGN_DICTIONARY_H
 #define DG_TRAINER_ALIGN_DICTIONARY_H
 

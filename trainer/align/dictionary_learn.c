@@ -24,7 +24,7 @@ struct side {
     struct dg_string_table *forms, *keys;
     struct form {
         uint32_t key;
-        /* times on its own behind a sentence's first word: not there for the capital */
+        /* times on its own after a sentence's first word, where its case is its own */
         uint32_t within;
     } * of_form; /* [forms] */
     struct key {
@@ -88,7 +88,7 @@ static int count_line(
     return 0;
 }
 
-/* The line's words that come up often enough, by key, then what stands for </s>; *count 0: too
+/* The line's words that come up often enough, by key, then the number of </s>; *count 0: too
  * many. */
 static int number_line(
     struct learning *l, int i, const char *s, size_t n, uint32_t *count, struct dg_error *err)
@@ -209,7 +209,7 @@ static void translate_words(struct learning *l, const struct dg_dataset *d, bool
     dg_lexicon_free(lexicon);
 }
 
-/* [keys] the form (+ 1) that stands within sentences most often, of equals the first; 0: none
+/* [keys] the form (+ 1) found within sentences most often, of equals the first; 0: none
  * does. */
 static uint32_t *usual_forms(const struct side *side)
 {

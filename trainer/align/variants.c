@@ -80,7 +80,7 @@ static size_t digits_end(const char *s, size_t n, size_t at)
     return at;
 }
 
-/* How often the number d[d_len] stands in s[n]. */
+/* How often s[n] contains the number d[d_len]. */
 static size_t count_number(const char *s, size_t n, const char *d, size_t d_len)
 {
     size_t count = 0;
@@ -101,7 +101,7 @@ static void add_other_number(const char *s, size_t len, uint64_t item, struct dg
         dg_buffer_add(out, &"0123456789"[draw % 10], 1);
 }
 
-/* Append s[n] with another number for each of two digits at least that stands there once, and once
+/* Append s[n] with another number for each of two digits at least that it contains once, and once
  * in `other`; how many there were. */
 static size_t add_numbers(const char *s, size_t n, const char *other, size_t other_len,
     uint64_t item, struct dg_buffer *out)

@@ -68,10 +68,10 @@ static int damaged(struct dg_corpus_lines *l, struct dg_error *err)
     else if (code == Z_ERRNO)
         why = strerror(errno);
     return dg_error_set(err, code == Z_ERRNO ? DG_EIO : DG_EFORMAT,
-        "cannot read %s behind line %llu: %s", l->path, (unsigned long long)l->number, why);
+        "cannot read %s after line %llu: %s", l->path, (unsigned long long)l->number, why);
 }
 
-/* More bytes behind block[end); sets at_end when there are none. */
+/* More bytes after block[end); sets at_end when there are none. */
 static int fill(struct dg_corpus_lines *l, struct dg_error *err)
 {
     if (l->begin > 0) {
@@ -142,7 +142,7 @@ static int give_cut(struct dg_corpus_lines *l, struct dg_line *out, struct dg_er
     else
         rc = skip_rest(l, err);
     if (rc == 0) {
-        /* What is left unread goes behind the head, so that out->text may point into the block. */
+        /* Unread bytes go after the head, so that out->text may point into the block. */
         size_t rest = l->end - l->begin, need = DG_CORPUS_MAX_LINE + rest;
         if (need > l->cap) {
             l->block = dg_alloc_more(l->block, need, 1, "a text file");

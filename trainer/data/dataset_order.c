@@ -206,7 +206,7 @@ int dg_dataset_seek(struct dg_dataset *d, const struct dg_dataset_position *p, s
 {
     if (p->cursor >= dg_dataset_count(d) * d->copies)
         return dg_error_set(err, DG_EINVAL,
-            "position %llu is behind the data's end (%llu): it belongs to other data",
+            "position %llu is past the data's end (%llu): it belongs to other data",
             (unsigned long long)p->cursor, (unsigned long long)(dg_dataset_count(d) * d->copies));
     d->position = *p;
     d->built = false;

@@ -15,7 +15,7 @@ static inline void dg_reserved_name(int64_t i, char out[DG_RESERVED_NAME])
     snprintf(out, DG_RESERVED_NAME, "\xE2\x9F\xA8%d\xE2\x9F\xA9", (int)i + 1);
 }
 
-/* In the text of a training pair the byte DG_RESERVED_FIRST + i stands for reserved piece i: clean
+/* In the text of a training pair the byte DG_RESERVED_FIRST + i means reserved piece i: clean
  * lines have no such bytes (trainer/data/clean.h). */
 enum { DG_RESERVED_FIRST = 0x0E };
 static inline bool dg_reserved_is(char c)

@@ -67,7 +67,7 @@ static int check_footer(struct dg_shard *s, struct dg_error *err)
     return 0;
 }
 
-/* Entries lie one behind the other, so begin and the totals check each other. */
+/* Entries are adjacent, so begin and the totals check each other. */
 static int check_entries(const struct dg_shard *s, struct dg_error *err)
 {
     uint64_t source = 0, target = 0;

@@ -19,7 +19,7 @@ struct slot {
 };
 
 struct dg_subword {
-    char *text;      /* all pieces, one behind the other */
+    char *text;      /* all pieces, one after the other */
     uint32_t *begin; /* [V + 1] in text */
     uint16_t *chars; /* [V] characters; 0: a piece that is no text */
     bool *first;     /* [V] begins a word */

@@ -98,7 +98,7 @@ out:
     return rc;
 }
 
-/* What a recipe stands on (a preset or another recipe), then the recipe itself. */
+/* The recipe that this one extends (a preset or another file), then the recipe itself. */
 static int merge_recipe(struct dg_json *base, const struct dg_json *recipe, const char *dir,
     int depth, struct dg_error *err)
 {

@@ -85,7 +85,7 @@ struct dg_recipe_cleaning {
 struct dg_recipe_variants {
     double upper;        /* in capitals */
     double no_full_stop; /* of those that end in one */
-    double joined;       /* behind the pair before, on one line */
+    double joined;       /* after the pair before, on one line */
     double numbers;      /* of those that share one: with another in its place */
     /* how often each word and its translation come in an epoch (trainer/align/dictionary.h) */
     double words;

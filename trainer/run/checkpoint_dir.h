@@ -36,7 +36,7 @@ int dg_checkpoint_dir_open(const char *dir, size_t keep_last, size_t keep_best,
     struct dg_checkpoint_dir **out, struct dg_error *err);
 void dg_checkpoint_dir_close(struct dg_checkpoint_dir *k); /* NULL is fine */
 
-/* Delete what a killed run left behind: temporary files and checkpoints that the marker does not
+/* Delete what a killed run left: temporary files and checkpoints that the marker does not
  * name. Only for the run that owns the folder. */
 void dg_checkpoint_dir_clean(const struct dg_checkpoint_dir *k);
 

@@ -68,7 +68,7 @@ struct dg_json *dg_provenance_find(const struct dg_recipe *r)
     return NULL;
 }
 
-/* Behind the data folder where it lies there, else its last part. */
+/* Relative to the data folder where it is in it, else its last part. */
 static const char *without_folders(const char *path, const char *data_dir)
 {
     const size_t n = strlen(data_dir);

@@ -1,5 +1,5 @@
 /* Where a run begins, by name and content: paths of the machine it was made on mean nothing to
- * whoever reads the bundle. Any thread. */
+ * a reader of the bundle. Any thread. */
 #ifndef DG_TRAINER_RUN_PROVENANCE_H
 #define DG_TRAINER_RUN_PROVENANCE_H
 

@@ -202,7 +202,7 @@ static int validate(struct dg_run *r, bool last, bool *end, struct dg_error *err
     return warn(r, failure.message, err);
 }
 
-/* What stands between two updates. *end: no further one. */
+/* Between two updates. *end: no further one. */
 static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_error *err)
 {
     const bool done = (int64_t)r->optimizer->step >= r->recipe->training.updates,

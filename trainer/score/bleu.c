@@ -12,7 +12,7 @@ const char *dg_bleu_signature(void)
     return "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:dragoman-" DG_VERSION;
 }
 
-/* Where the tokens of a tokenised text begin and end; tokens stand one space apart. */
+/* Where the tokens of a tokenised text begin and end; tokens are one space apart. */
 struct tokens {
     struct dg_buffer text;
     size_t *begin; /* [n + 1]: begin[i + 1] - 1 is the end of token i */
