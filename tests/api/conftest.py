@@ -27,6 +27,13 @@ EN_DE = os.path.join(ROOT, "tests", "data", "en-de")  # a real model, small, tha
 PATIENCE = int(os.environ.get("DRAGOMAN_PATIENCE", "120"))  # seconds; sanitizers and busy machines are slow
 
 
+def sanitized():
+    """Is the server built with a sanitizer? Then it is slow, and its memory says nothing."""
+    with open(SERVER, "rb") as f:
+        program = f.read()
+    return b"__asan_init" in program or b"__tsan_init" in program
+
+
 class Server:
     """dragoman-server as a child process. Use as a context; leaving it ends the server and checks that it ended well."""
 

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
 
-from conftest import PATIENCE, SERVER, Server  # noqa: E402
+from conftest import PATIENCE, SERVER, Server, sanitized  # noqa: E402
 from conftest import endless  # noqa: E402,F401  (a fixture)
 
 FLAGS = ["--threads", "1", "--workers", "1", "--max-connections", "400", "--batch-rows", "64"]
@@ -76,5 +76,6 @@ def test_the_plan_holds(endless, name):  # noqa: F811
         before = peak_mb(server)
         statuses = pour(server, n, each, body)
         peak = peak_mb(server)
+    assert statuses.get(500, 0) == 0
     print("%s: %.0f MB at the start, %.0f MB at most, %.0f MB planned; %s" % (name, before, peak, plan, statuses))
-    assert peak < plan
+    assert peak < plan or sanitized()

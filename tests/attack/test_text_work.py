@@ -11,7 +11,7 @@ import requests
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
 
-from conftest import PATIENCE, Server  # noqa: E402
+from conftest import PATIENCE, Server, sanitized  # noqa: E402
 from conftest import models  # noqa: E402,F401  (a fixture)
 
 GROWS = "\ufdfa"
@@ -86,7 +86,7 @@ def check_probes(models, flags, path, data, n):  # noqa: F811
         posting.stop.set()
     print(path, "p50 %.1f ms, p99 %.1f ms; a quiet server's p99 %.1f ms; %s" %
           (took[len(took) // 2] * 1e3, p99(took) * 1e3, p99(beside) * 1e3, posting.statuses))
-    assert p99(took) <= max(0.05, 5 * p99(beside))
+    assert p99(took) <= max(0.05, 5 * p99(beside)) or sanitized()
     assert set(posting.statuses) <= {200, 413, 503, 504}
 
 
@@ -114,7 +114,7 @@ def test_a_batch_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
         outcomes = [item.get("error", {}).get("code") for item in reply.json()["items"]]
         assert "timeout" in outcomes
     print("answered after %.2f s" % took)
-    assert took < 2
+    assert took < (20 if sanitized() else 2)
 
 
 def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
@@ -123,7 +123,7 @@ def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
         reply = post(server, "/v1/translate", body_of(("A sentence. " + GROWS * 100 + ". ") * 1700, timeout_ms=200))
         took = time.monotonic() - start
     print("answered after %.2f s" % took)
-    assert reply.status_code == 504 and took < 1
+    assert reply.status_code == 504 and took < (10 if sanitized() else 1)
 
 
 def peak_mb(server):
@@ -142,7 +142,7 @@ def test_growing_texts_take_little_memory(models):  # noqa: F811
             reply = post(server, path, body_of("Hi there.", **more))
             assert reply.status_code == 413 and reply.json()["error"]["field"] == next(iter(more)), reply.text
             print(path, "%.0f MB more" % (peak_mb(server) - before))
-            assert peak_mb(server) < before + 30
+            assert peak_mb(server) < before + 30 or sanitized()
     with Server(models, *LONG) as server:
         before = peak_mb(server)
         for path in ("/v1/score", "/v1/attention", "/v1/alternatives"):
@@ -150,4 +150,4 @@ def test_growing_texts_take_little_memory(models):  # noqa: F811
             reply = post(server, path, body_of(grows, **more))
             assert reply.status_code == 413, reply.text
             print(path, "%.0f MB more" % (peak_mb(server) - before))
-        assert peak_mb(server) < before + 100
+        assert peak_mb(server) < before + 100 or sanitized()
