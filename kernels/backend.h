@@ -181,6 +181,10 @@ struct dg_topk {
     float *logprob;
     /* [M,k_max] host, out */
     int32_t *ids;
+    /* [V] host, ascending, or NULL: the columns of the logits that count, all others are
+     * impossible; ids are then places in this list, and the logits are spoilt. Where
+     * ops->short_products. */
+    const int32_t *only;
 };
 
 /* The most that calls of an engine's ops will ask for. */

@@ -2,7 +2,7 @@
  * the base model with random weights over any vocabulary; random sentences, forced lengths; all
  * sentences join at once. One JSON object on stdout.
  *     step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] [--sentences B]
- *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time]
+ *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time] [--no-shortlist]
  *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16]
  * CPU time is for one thread on a crowded machine: waiting for a core is left out. On a GPU, --ops
  * counts launches, and the wait of a whole step stands under topk, or under "waiting for a
@@ -15,6 +15,7 @@
 #include "kernels/device.h"
 #include "model/engine/internal.h" /* encode_rows */
 #include "weights/bundle.h"
+#include "weights/shortlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ enum { REPS_MAX = 64 };
 
 struct options {
     const char *model, *device, *precision;
-    bool f32, ops, cpu_time;
+    bool f32, ops, cpu_time, no_list;
     uint32_t vocab, beam, sentences, source, length, threads, reps;
 };
 
@@ -34,6 +35,7 @@ struct bench {
     struct dg_backend *be;             /* the outer one */
     struct dg_bundle *bundle;
     struct dg_weights *weights; /* of a random model */
+    struct dg_shortlist *list;  /* a bundle's, or NULL */
     struct dg_model *model;
     struct dg_engine *engine;
     int32_t *ids; /* [sentences,source] */
@@ -52,6 +54,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
         const char *name = argv[i];
         if (!strcmp(name, "--ops")) {
             o->ops = true;
+            continue;
+        }
+        if (!strcmp(name, "--no-shortlist")) {
+            o->no_list = true;
             continue;
         }
         if (!strcmp(name, "--cpu-time")) {
@@ -87,7 +93,15 @@ static int open_model(struct bench *b, struct dg_error *err)
     }
     const struct dg_weights *w = b->bundle ? dg_bundle_weights(b->bundle) : b->weights;
     uint32_t positions = b->o.source > b->o.length ? b->o.source : b->o.length;
-    return dg_model_open(&c, w, b->be, positions + 1, &b->model, err);
+    if ((rc = dg_model_open(&c, w, b->be, positions + 1, &b->model, err)))
+        return rc;
+    const char *list = b->bundle && !b->o.no_list ? dg_bundle_shortlist(b->bundle) : "";
+    if (!list[0])
+        return DG_OK;
+    if ((rc = dg_shortlist_open(list, c.source_vocab, c.target_vocab, &b->list, err)))
+        return rc;
+    dg_model_use_shortlist(b->model, w, b->list);
+    return DG_OK;
 }
 
 /* An engine that holds exactly these sentences at their full length. */
@@ -254,7 +268,7 @@ int main(int argc, char **argv)
         fprintf(stderr,
             "usage: step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] "
             "[--sentences B]\n    [--source S] [--length T] [--threads N] [--reps R] "
-            "[--ops] [--cpu-time] [--device NAME] [--precision TYPE]\n");
+            "[--ops] [--cpu-time] [--no-shortlist] [--device NAME] [--precision TYPE]\n");
         return 2;
     }
     const struct dg_device_options wish = {b.o.device, b.o.precision, (int)b.o.threads};
@@ -279,6 +293,7 @@ int main(int argc, char **argv)
         rc = print(&b);
     dg_engine_close(b.engine);
     dg_model_close(b.model);
+    dg_shortlist_close(b.list);
     dg_weights_close(b.weights);
     dg_bundle_close(b.bundle);
     dg_timed_close(b.timed);

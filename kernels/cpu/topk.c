@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum {
+    FETCH_COLUMNS = 32, /* so far ahead */
     RUNS = 128,
     CHUNK = 512 /* values of a run that are looked at again at a time */
 };
@@ -71,6 +72,15 @@ static size_t select_best(const struct dg_cpu_isa *isa, const float *x, size_t V
     return n;
 }
 
+/* The columns that count, side by side: each comes from its own place or further on. */
+static void keep_columns(float *x, const int32_t *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        __builtin_prefetch(x + columns[i + FETCH_COLUMNS < n ? i + FETCH_COLUMNS : i]);
+        x[i] = x[columns[i]];
+    }
+}
+
 /* next: the row that is looked at after this one, or this one again. */
 static void run_row(const struct dg_cpu_isa *isa, const struct dg_topk *op, const float *x,
     size_t m, const float *next)
@@ -105,9 +115,12 @@ static void run_rows(void *arg, size_t i)
 {
     const struct job *j = arg;
     size_t m1 = (i + 1) * j->rows < j->M ? (i + 1) * j->rows : j->M;
-    for (size_t m = i * j->rows; m < m1; m++)
+    for (size_t m = i * j->rows; m < m1; m++) {
+        if (j->op->only)
+            keep_columns(dg_rows_at(j->logits, m), j->op->only, j->op->V);
         run_row(j->cpu->isa, j->op, dg_rows_at(j->logits, m), m,
             dg_rows_at(j->logits, m + 1 < m1 ? m + 1 : m));
+    }
 }
 
 void dg_cpu_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)

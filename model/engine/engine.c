@@ -1,5 +1,6 @@
 #include "model/engine/engine.h"
 #include "model/engine/cache.h"
+#include "model/engine/candidates.h"
 #include "model/engine/internal.h"
 #include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
@@ -236,7 +237,9 @@ static int take_shortlist(
     /* The candidates of a step, and one that is never taken. */
     if (n < 2 * (size_t)search->beam + 1)
         return 0;
-    return dg_output_rows_open(e->model, e->be, e->shortlist_ids, (uint32_t)n, &s->output, err);
+    const bool own = dg_candidates_pay_own_rows(e, (uint32_t)n, search->beam);
+    return dg_output_rows_open(
+        e->model, e->be, e->shortlist_ids, (uint32_t)n, own, &s->output, err);
 }
 
 int dg_engine_admit(

@@ -62,7 +62,7 @@ static int make_bias(struct dg_output_rows *o, const struct dg_model *m, struct 
 }
 
 int dg_output_rows_open(const struct dg_model *m, struct dg_backend *be, const int32_t *ids,
-    uint32_t n, struct dg_output_rows **out, struct dg_error *err)
+    uint32_t n, bool own, struct dg_output_rows **out, struct dg_error *err)
 {
     struct dg_output_rows *o = calloc(1, sizeof *o);
     int rc = 0;
@@ -73,7 +73,7 @@ int dg_output_rows_open(const struct dg_model *m, struct dg_backend *be, const i
     memcpy(o->ids, ids, n * sizeof *o->ids);
     o->n = n;
     o->be = be;
-    if (!(rc = make_matrix(o, m, err)))
+    if (own && !(rc = make_matrix(o, m, err)))
         rc = make_bias(o, m, err);
     if (rc)
         dg_output_rows_close(o);

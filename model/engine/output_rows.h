@@ -1,7 +1,7 @@
 /* The output matrix cut down to the pieces that may come in one sentence (weights/shortlist.h): a
  * sentence then multiplies with hundreds of rows instead of the whole vocabulary. Made when the
- * sentence is admitted, from the stored matrix; belongs to one engine, one thread at a
- * time. */
+ * sentence is admitted, from the stored matrix; without a matrix of its own where many sentences
+ * share the whole one, which is cheaper. Belongs to one engine, one thread at a time. */
 #ifndef DG_MODEL_ENGINE_OUTPUT_ROWS_H
 #define DG_MODEL_ENGINE_OUTPUT_ROWS_H
 
@@ -11,7 +11,7 @@ struct dg_output_rows {
     /* [n] of the target vocabulary, ascending */
     int32_t *ids;
     uint32_t n;
-    /* [n,D] */
+    /* [n,D]; NULL: the whole vocabulary's product is used */
     struct dg_weight *w;
     /* [n] or NULL */
     struct dg_weight *bias;
@@ -22,9 +22,9 @@ struct dg_output_rows {
     float *scales;
 };
 
-/* ids[n] is copied. DG_ENOMEM. */
+/* ids[n] is copied; own: with a matrix of its own. DG_ENOMEM. */
 int dg_output_rows_open(const struct dg_model *m, struct dg_backend *be, const int32_t *ids,
-    uint32_t n, struct dg_output_rows **out, struct dg_error *err);
+    uint32_t n, bool own, struct dg_output_rows **out, struct dg_error *err);
 void dg_output_rows_close(struct dg_output_rows *o); /* NULL is fine */
 
 /* Where an id stands in the list; -1: it does not. */

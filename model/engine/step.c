@@ -1,5 +1,6 @@
 /* One engine step: encode who joined, then one position for every live sentence that is not paused.
  * No allocation, no lock. */
+#include "model/engine/candidates.h"
 #include "model/engine/internal.h"
 #include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
@@ -146,70 +147,6 @@ static void advance(struct dg_engine *e)
     }
 }
 
-/* Candidates of rows first .. end-1 from the whole vocabulary. */
-static void candidates_of_all(struct dg_engine *e, struct dg_rows y, uint32_t first, uint32_t end)
-{
-    const struct dg_model *m = e->model;
-    if (first == end)
-        return;
-    struct dg_pass p = {.be = e->be, .config = &m->config, .M = end - first};
-    struct dg_rows x = {y.buf, y.offset + first * y.ld, y.ld};
-    struct dg_rows logits = {e->logits.buf, e->logits.offset + first * e->logits.ld, e->logits.ld};
-    size_t at = (size_t)first * e->k_max;
-    struct dg_topk top = {.V = m->config.target_vocab,
-        .k_max = e->k_max,
-        .k = e->want + first,
-        .force = e->force + first,
-        .logprob = e->top_logprob + at,
-        .ids = e->top_ids + at};
-    dg_output_forward(&p, &m->params, x, logits);
-    e->be->ops->topk(e->be, &top, logits, p.M);
-}
-
-/* Candidates of one sentence's rows from its shortlist. */
-static void candidates_of_shortlist(
-    struct dg_engine *e, const struct dg_live *s, struct dg_rows y, uint32_t first)
-{
-    const struct dg_output_rows *o = s->output;
-    const uint32_t M = s->beam.n_live;
-    struct dg_rows x = {y.buf, y.offset + first * y.ld, y.ld};
-    struct dg_rows logits = {e->logits.buf, e->logits.offset + first * e->logits.ld, e->logits.ld};
-    struct dg_linear op = {.w = o->w, .bias = o->bias};
-    int32_t *ids = e->top_ids + (size_t)first * e->k_max;
-    struct dg_topk top = {.V = o->n,
-        .k_max = e->k_max,
-        .k = e->want + first,
-        .force = e->force + first,
-        .logprob = e->top_logprob + (size_t)first * e->k_max,
-        .ids = ids};
-    for (uint32_t r = 0; r < M; r++) /* a prefix is in the shortlist */
-        if (e->force[first + r] >= 0)
-            e->force[first + r] = dg_output_rows_find(o, e->force[first + r]);
-    e->be->ops->linear(e->be, &op, x, logits, M);
-    e->be->ops->topk(e->be, &top, logits, M);
-    for (uint32_t r = 0; r < M; r++)
-        for (uint32_t i = 0; i < e->want[first + r]; i++)
-            if (ids[r * e->k_max + i] >= 0) /* no number among the logits: no candidate */
-                ids[r * e->k_max + i] = o->ids[ids[r * e->k_max + i]];
-}
-
-/* Sentences without a shortlist share one product, as far as their rows are adjacent. */
-static void find_candidates(struct dg_engine *e, struct dg_rows y)
-{
-    uint32_t first = 0, M = 0;
-    for (const struct dg_live *s = e->live; s; s = s->next) {
-        if (s->paused) /* no row of this step is its */
-            continue;
-        if (s->output) {
-            candidates_of_all(e, y, first, M);
-            candidates_of_shortlist(e, s, y, M);
-            first = M + s->beam.n_live;
-        }
-        M += s->beam.n_live;
-    }
-    candidates_of_all(e, y, first, M);
-}
-
 /* One position for all, the search on the host: candidates come back before anybody goes on. */
 static uint32_t step_now(struct dg_engine *e)
 {
@@ -231,7 +168,7 @@ static uint32_t step_now(struct dg_engine *e)
     dg_embedding_forward(
         &p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, e->align.slots, 1);
-    find_candidates(e, y);
+    dg_candidates_find(e, y);
     dg_align_read(e, n_cross);
     advance(e);
     return M;

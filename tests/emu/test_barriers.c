@@ -146,7 +146,7 @@ static void test_rows_of_logits(void **state)
     struct dg_rows x = rows(M, V);
     struct dg_loss_sums sums = {0};
     (void)state;
-    be->ops->topk(be, &(struct dg_topk){V, 5, k, NULL, logprob, ids}, x, M);
+    be->ops->topk(be, &(struct dg_topk){V, 5, k, NULL, logprob, ids, NULL}, x, M);
     assert_true(ids[0] >= 0 && logprob[0] >= logprob[1]);
     train->ops->loss(train, &(struct dg_loss){V, target, 0.1f, 1, x}, x, M, &sums);
     assert_true(isfinite(sums.smoothed));

@@ -243,16 +243,17 @@ static void run_topk(struct dg_backend *be, const char *isa)
         for (size_t m = 0; m < M; m++)
             k[m] = K;
         struct dg_rows xr = ops_rows(be, x, M, V, 1, V + 1);
-        be->ops->topk(be, &(struct dg_topk){V, K, k, NULL, all, all_ids}, xr, M);
+        be->ops->topk(be, &(struct dg_topk){V, K, k, NULL, all, all_ids, NULL}, xr, M);
         for (size_t m = 0; m < M; m++) {
             struct dg_rows row = ops_rows(be, x + m * V, 1, V, m, V);
             uint32_t few = 1 + (uint32_t)m % K;
-            be->ops->topk(be, &(struct dg_topk){V, few, &few, NULL, one, one_ids}, row, 1);
+            be->ops->topk(be, &(struct dg_topk){V, few, &few, NULL, one, one_ids, NULL}, row, 1);
             if (memcmp(one, all + m * K, few * sizeof *one) ||
                 memcmp(one_ids, all_ids + m * K, few * sizeof *one_ids))
                 fail_msg("topk, %s: row %zu of %zu logits differs alone", isa, m, V);
             be->ops->topk(be,
-                &(struct dg_topk){V, K, (uint32_t[]){1}, one_ids, one, (int32_t[K]){0}}, row, 1);
+                &(struct dg_topk){V, K, (uint32_t[]){1}, one_ids, one, (int32_t[K]){0}, NULL}, row,
+                1);
             if (memcmp(one, all + m * K, sizeof *one))
                 fail_msg("topk, %s: row %zu has another log-probability when it is forced", isa, m);
             be->ops->buf_free(be, row.buf);

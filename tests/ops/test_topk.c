@@ -28,7 +28,7 @@ static void check_at(struct dg_backend *be, const char *isa, size_t M, size_t V,
     }
     k[0] = k_max;
     struct dg_rows xr = ops_rows(be, x, M, V, offset, ld);
-    be->ops->topk(be, &(struct dg_topk){V, k_max, k, force, logprob, ids}, xr, M);
+    be->ops->topk(be, &(struct dg_topk){V, k_max, k, force, logprob, ids, NULL}, xr, M);
     int32_t *order = ops_memory(V, sizeof *order);
     for (size_t m = 0; m < M; m++) {
         double sum = 0, max = -INFINITY;
@@ -94,7 +94,7 @@ static void run_infinite(struct dg_backend *be, const char *isa)
     const int32_t want[6] = {1, 3, 0, 2, -1, -1};
     uint32_t k = 6;
     struct dg_rows xr = ops_rows(be, x, 1, 4, 0, 4);
-    be->ops->topk(be, &(struct dg_topk){4, 6, &k, NULL, logprob, ids}, xr, 1);
+    be->ops->topk(be, &(struct dg_topk){4, 6, &k, NULL, logprob, ids, NULL}, xr, 1);
     for (size_t i = 0; i < 6; i++) {
         if (ids[i] != want[i])
             fail_msg("topk, %s: place %zu has id %d, expected %d", isa, i, ids[i], want[i]);
@@ -127,7 +127,7 @@ static void run_ties(struct dg_backend *be, const char *isa)
         for (size_t i = 0; i < N && !round; i++)
             x[at[i]] = i % 2 ? 0.0f : -0.0f;
         struct dg_rows xr = ops_rows(be, x, 1, V, 0, V);
-        be->ops->topk(be, &(struct dg_topk){V, N, &k, NULL, logprob, ids}, xr, 1);
+        be->ops->topk(be, &(struct dg_topk){V, N, &k, NULL, logprob, ids, NULL}, xr, 1);
         for (size_t i = 0; i < N; i++) {
             if (ids[i] != (round ? (int32_t)i : at[i]))
                 fail_msg("topk, %s: tie %zu is id %d", isa, i, ids[i]);
@@ -157,15 +157,16 @@ static void run_rows(struct dg_backend *be, const char *isa)
     for (size_t m = 0; m < M; m++)
         k[m] = K;
     struct dg_rows xr = ops_rows(be, x, M, V, 0, V + 3);
-    be->ops->topk(be, &(struct dg_topk){V, K, k, NULL, all, all_ids}, xr, M);
+    be->ops->topk(be, &(struct dg_topk){V, K, k, NULL, all, all_ids, NULL}, xr, M);
     for (size_t m = 0; m < M; m++) {
         uint32_t few = 1 + (uint32_t)m;
         struct dg_rows row = ops_rows(be, x + m * V, 1, V, m, V);
-        be->ops->topk(be, &(struct dg_topk){V, few, &few, NULL, one, ids}, row, 1);
+        be->ops->topk(be, &(struct dg_topk){V, few, &few, NULL, one, ids, NULL}, row, 1);
         assert_memory_equal(one, all + m * K, few * sizeof *one);
         assert_memory_equal(ids, all_ids + m * K, few * sizeof *ids);
         few = 1;
-        be->ops->topk(be, &(struct dg_topk){V, 1, &few, all_ids + m * K + K - 1, one, ids}, row, 1);
+        be->ops->topk(
+            be, &(struct dg_topk){V, 1, &few, all_ids + m * K + K - 1, one, ids, NULL}, row, 1);
         if (memcmp(one, all + m * K + K - 1, sizeof *one))
             fail_msg("topk, %s: row %zu has another log-probability when it is forced", isa, m);
         be->ops->buf_free(be, row.buf);
@@ -192,7 +193,7 @@ static void run_nan(struct dg_backend *be, const char *isa)
         for (int i = 0; i < V; i++)
             x[i] = !one || i == 500 ? NAN : (float)(i % 7);
         struct dg_rows xr = ops_rows(be, x, 1, V, 0, V);
-        be->ops->topk(be, &(struct dg_topk){V, 4, &k, NULL, logprob, ids}, xr, 1);
+        be->ops->topk(be, &(struct dg_topk){V, 4, &k, NULL, logprob, ids, NULL}, xr, 1);
         for (size_t i = 0; i < 4; i++)
             if (!(isnan(logprob[i]) && ids[i] >= 0 && ids[i] < V && (!one || ids[i] != 500)) &&
                 !(ids[i] == -1 && isinf(logprob[i])))
@@ -208,10 +209,42 @@ static void test_nan(void **state)
     ops_each_isa("topk with NaN", run_nan);
 }
 
+/* Columns that count alone: the bits of a row that has no others. */
+static void run_only(struct dg_backend *be, const char *isa)
+{
+    enum { M = 5, V = 3000, N = 700, K = 9 };
+    float *x = ops_floats((size_t)M * V, 3), *few = ops_memory((size_t)M * N, sizeof *few);
+    float got[M * K], want[M * K];
+    int32_t columns[N], ids[M * K], places[M * K], force[M] = {-1, -1, N - 1, -1, 0};
+    uint32_t k[M] = {K, 1, 1, 4, 1};
+    for (size_t n = 0; n < N; n++)
+        columns[n] = (int32_t)(n * 4 + n * n % 4); /* the first stays in its place */
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++)
+            few[m * N + n] = x[m * V + (size_t)columns[n]];
+    struct dg_rows all = ops_rows(be, x, M, V, 3, V + 5), alone = ops_rows(be, few, M, N, 0, N);
+    be->ops->topk(be, &(struct dg_topk){N, K, k, force, got, ids, columns}, all, M);
+    be->ops->topk(be, &(struct dg_topk){N, K, k, force, want, places, NULL}, alone, M);
+    for (size_t m = 0; m < M; m++)
+        if (memcmp(got + m * K, want + m * K, k[m] * sizeof *got) ||
+            memcmp(ids + m * K, places + m * K, k[m] * sizeof *ids))
+            fail_msg(
+                "topk, %s: row %zu of some columns is not that of these columns alone", isa, m);
+    be->ops->buf_free(be, all.buf);
+    be->ops->buf_free(be, alone.buf);
+    free(x), free(few);
+}
+
+static void test_only(void **state)
+{
+    (void)state;
+    ops_each_isa("topk of some columns", run_only);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_infinite), cmocka_unit_test(test_ties), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_nan)};
+        cmocka_unit_test(test_nan), cmocka_unit_test(test_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
