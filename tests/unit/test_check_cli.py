@@ -93,6 +93,23 @@ def test_a_bundle_without_one_is_taken_as_it_is(bundle):
     run("translate", "--model", str(bundle), text="The dog.\n")
 
 
+def test_it_is_scored_over_the_whole_vocabulary(bundle):
+    """So a shortlist that changes the answers neither changes the sum nor needs another check."""
+    def answer():
+        return run("translate", "--model", str(bundle), text="The house is small.\n")
+
+    whole, before = answer(), manifest(bundle)["check"]
+    subprocess.run([os.path.join(BIN, "random-shortlist"), str(bundle), "3", "20"], check=True)
+    assert manifest(bundle)["files"]["shortlist"] and manifest(bundle)["check"] == before
+    assert answer() != whole
+
+
+def test_it_does_not_depend_on_how_the_search_goes(bundle):
+    """What `dragoman-train calibrate` and `dragoman seal --set` write."""
+    change(bundle, lambda m: m["decoding"].update(beam_size=1, length_penalty=2, low_confidence=-0.1))
+    run("translate", "--model", str(bundle), text="The house is small.\n")
+
+
 @pytest.mark.parametrize("check", [{}, {"pair": ["en", "de"], "source": "x"}, {"pair": ["en"], "source": "a", "target": "b", "logprob": -1}])
 def test_one_that_is_not_whole_is_refused(bundle, check):
     change(bundle, lambda m: m.update(check=check))
