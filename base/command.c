@@ -1,6 +1,5 @@
 #include "base/command.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +35,11 @@ int dg_command_read(const struct dg_command *c, int argc, char **argv, int *n_wo
     struct dg_error err = {0};
     bool help = false;
     int n = 0;
-    assert(c->n_groups < DG_COMMAND_GROUPS);
+    if (c->n_groups >= DG_COMMAND_GROUPS) {
+        fprintf(stderr, "%s: %zu tables of options; at most %d have room\n", c->name, c->n_groups,
+            DG_COMMAND_GROUPS - 1);
+        return DG_COMMAND_BROKEN;
+    }
     memcpy(groups, c->groups, c->n_groups * sizeof *groups);
     groups[c->n_groups] = (struct dg_fields){help_row, 1, &help, NULL, NULL};
     int rc = dg_options_read(groups, c->n_groups + 1, argc, argv, &n, &err);

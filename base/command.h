@@ -6,14 +6,17 @@
 
 #include "base/options.h"
 
-enum { DG_COMMAND_GROUPS = 10 };
+/* The tables of a command, --help's own among them; the exit status of a program whose command has
+ * more of them (EX_SOFTWARE). */
+enum { DG_COMMAND_GROUPS = 10, DG_COMMAND_BROKEN = 70 };
 
 struct dg_command {
     /* For messages: "dragoman translate". */
     const char *name;
     /* "usage: ..." and what it does; lines end in "\n". */
     const char *usage;
-    const struct dg_fields *groups; /* [n] below DG_COMMAND_GROUPS */
+    /* [n_groups], fewer than DG_COMMAND_GROUPS. */
+    const struct dg_fields *groups;
     size_t n_groups;
     /* Printed after the options, or NULL. */
     const char *after;
@@ -24,8 +27,8 @@ struct dg_command {
 };
 
 /* Read argv[1..]; the words are argv[1..*n_words] then. -1: go on; otherwise the exit status: 0
- * after
- * --help, 2 after wrong usage, which was explained. */
+ * after --help, 2 after wrong usage, DG_COMMAND_BROKEN for more tables than there is room for; the
+ * last two are explained. */
 int dg_command_read(const struct dg_command *c, int argc, char **argv, int *n_words);
 
 /* Explain wrong usage and say where the help is. Returns 2. */
