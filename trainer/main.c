@@ -26,9 +26,8 @@ static const struct dg_verb verbs[] = {
     {"plot", "LOG... --out FILE", "curves of one or more log.jsonl, as SVG", 1, -1, "out!",
         dg_verb_plot},
     {"bleu", "HYPOTHESES REFERENCES [OTHERS]",
-        "BLEU and chrF of text files, as sacreBLEU counts them; of two translations, whether chance "
-        "parts them",
-        2, 3, "", dg_verb_bleu},
+        "BLEU and chrF as sacreBLEU counts them; of two translations, whether chance parts them", 2,
+        3, "", dg_verb_bleu},
     {"treebank", "TREES --out PREFIX",
         "of a treebank, a tree a line: PREFIX.words and .parse to train a parser on, .gold to score it",
         1, 1, "out! lines", dg_verb_treebank},
