@@ -28,6 +28,15 @@ void dg_libretranslate_health(struct dg_app *app, struct dg_http_exchange *x)
     reply_take(x, root);
 }
 
+/* The first language that is not `source`, if there is one. */
+static const char *first_other(const struct dg_model_languages *l, const char *source)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->codes[i], source) != 0)
+            return l->codes[i];
+    return l->n > 0 ? l->codes[0] : "auto";
+}
+
 /* What a page that translates should offer. */
 void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
 {
@@ -47,8 +56,9 @@ void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
         dg_json_append_take(
             files, dg_json_new_string(dg_extract_suffixes[i], strlen(dg_extract_suffixes[i])));
     dg_json_set_take(root, "supportedFilesFormat", files);
-    dg_json_set_take(language, "source", dg_lt_language(sources.n > 0 ? sources.codes[0] : "auto"));
-    dg_json_set_take(language, "target", dg_lt_language(targets.n > 0 ? targets.codes[0] : "auto"));
+    const char *source = sources.n > 0 ? sources.codes[0] : "auto";
+    dg_json_set_take(language, "source", dg_lt_language(source));
+    dg_json_set_take(language, "target", dg_lt_language(first_other(&targets, source)));
     dg_json_set_take(root, "language", language);
     reply_take(x, root);
 }
