@@ -45,7 +45,7 @@ static const struct dg_field rows[] = {
 
 static const struct dg_field run_rows[] = {
     {"steps", DG_FIELD_BOOL, DG_FIELD_AT(struct run, steps),
-        .help = "with --json: [how many steps the search took, how many it might have taken]"},
+        .help = "with --json: how many steps the search took, and the most it might have taken"},
     {"output", DG_FIELD_STRING, DG_FIELD_AT(struct run, output), .argument = "FILE",
         .help =
             "-o FILE: translate one document of the kind that its name says (.docx, .odt, .html, "
