@@ -16,6 +16,7 @@
     X(web_attention_js, "attention.js", "text/javascript; charset=utf-8")                          \
     X(web_docs_css, "docs.css", "text/css; charset=utf-8")                                         \
     X(web_docs_js, "docs.js", "text/javascript; charset=utf-8")                                    \
+    X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \
     X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
     X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
     X(web_output_js, "output.js", "text/javascript; charset=utf-8")                                \

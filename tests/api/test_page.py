@@ -368,10 +368,10 @@ def test_nothing_is_found_by_axe(page, scheme):
     picture(page, "page-" + scheme)
 
 
-def picture(page, name):
+def picture(page, name, height=1420):
     folder = os.environ.get("DRAGOMAN_SCREENSHOTS")
     if folder:
-        page.driver.set_window_size(1100, 1420)
+        page.driver.set_window_size(1100, height)
         page.driver.execute_script("scrollTo(0, 0)")
         page.driver.save_screenshot(os.path.join(folder, name + ".png"))
 

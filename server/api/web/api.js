@@ -28,10 +28,12 @@ function headers() {
   return h;
 }
 
-async function send(method, path, body, signal) {
+const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
+
+async function ask(path, request) {
   let reply;
   try {
-    reply = await fetch(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
+    reply = await fetch(path, request);
   } catch (e) {
     if (e.name === 'AbortError') throw e;
     throw new ApiError(0, 'unreachable', 'The server does not answer. Is it running?');
@@ -39,7 +41,8 @@ async function send(method, path, body, signal) {
   if (reply.ok) return reply;
   let error = {};
   try {
-    error = (await reply.json()).error || {};
+    const content = await reply.json();
+    error = content.error || content; // documents' routes say {message}
   } catch { /* not ours, a proxy's perhaps */ }
   throw new ApiError(reply.status, error.code, error.message || `The server answered ${reply.status}.`, error.field);
 }
@@ -52,6 +55,7 @@ export const models = async () => (await send('GET', '/v1/models')).json();
 export const detect = (text, signal) => post('/v1/detect', {text}, signal);
 export const translate = (body, signal) => post('/v1/translate', body, signal);
 export const alternatives = (body, signal) => post('/v1/alternatives', body, signal);
+export const settings = async () => (await send('GET', '/frontend/settings')).json();
 export const attention = (body, signal) => post('/v1/attention', body, signal);
 
 // Translate with server-sent events: onSentence for each sentence as it comes; returns the whole answer.
@@ -75,3 +79,25 @@ export async function stream(body, onSentence, signal) {
     }
   }
 }
+
+// ---- documents, by the routes that say how far one is
+
+function documentRequest(body, signal) {
+  const key = sessionStorage.getItem(place);
+  return {method: 'POST', headers: key ? {Authorization: 'DeepL-Auth-Key ' + key} : {}, body, signal};
+}
+
+// Returns {document_id, document_key}. source null: the server finds it out.
+export async function sendDocument(file, source, target, signal) {
+  const form = new FormData();
+  form.append('target_lang', target);
+  if (source) form.append('source_lang', source);
+  form.append('file', file);
+  return (await ask('/v2/document', documentRequest(form, signal))).json();
+}
+
+const withKey = (path, made, signal) =>
+  ask(`/v2/document/${made.document_id}${path}`, documentRequest(new URLSearchParams({document_key: made.document_key}), signal));
+
+export const documentStatus = async (made, signal) => (await withKey('', made, signal)).json();
+export const documentResult = async (made, signal) => (await withKey('/result', made, signal)).blob();

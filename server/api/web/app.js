@@ -1,18 +1,20 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {codePoints, chunks, direction, languageName} from './text.js';
+import {codePoints, chunks, direction, languageName, save, translatedName} from './text.js';
+import {Documents} from './documents.js';
 import {Output} from './output.js';
 import {SentencePanel} from './sentence.js';
 import {History} from './history.js';
 import {explain} from './flags.js';
 
 const $ = (id) => document.getElementById(id);
-const AUTO = 'auto', TYPING_MS = 600, FORMATS = {md: 'markdown', markdown: 'markdown', srt: 'srt', vtt: 'srt'};
+const AUTO = 'auto', TYPING_MS = 600;
 const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
 const output = new Output($('output'), (entry) => panel.open(entry));
 const panel = new SentencePanel(pair, fail, () => marks());
+const documents = new Documents(fail, $('file'));
 const history = new History((e) => {
   $('source').value = e.source;
   $('target').value = e.target;
@@ -38,6 +40,7 @@ async function load() {
     state.models = models;
     $('error').hidden = true;
     api.index().then((i) => ($('version').textContent = i.version), () => {});
+    documents.load().catch(fail);
   } catch (e) {
     fail(e);
     return;
@@ -168,22 +171,26 @@ function typed() {
 async function upload() {
   const [file] = $('file').files;
   if (!file) return;
-  const ending = file.name.split('.').pop().toLowerCase();
-  state.format = FORMATS[ending] || 'text';
+  $('file').value = '';
+  $('error').hidden = true;
+  const {format, refused} = documents.kind(file.name);
+  if (refused) {
+    fail(new Error(refused));
+    return;
+  }
+  if (!format) {
+    documents.translate(file, $('source').value === AUTO ? null : $('source').value, $('target').value);
+    return;
+  }
+  state.format = format;
   state.file = file.name;
   $('input').value = await file.text();
-  $('file').value = '';
   typed();
   start();
 }
 
 function download() {
-  const name = state.file ? state.file.replace(/(\.[^.]*)?$/, `.${$('target').value}$1`) : `translation.${$('target').value}.txt`;
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([output.text()], {type: 'text/plain;charset=utf-8'}));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  save(new Blob([output.text()], {type: 'text/plain;charset=utf-8'}), translatedName(state.file || 'translation.txt', $('target').value));
 }
 
 async function copy(text, what) {

@@ -51,3 +51,15 @@ export function languageName(code) {
     return code;
   }
 }
+
+// report.docx in German is report.de.docx.
+export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.${language}$1`);
+
+// Hand a file to the person.
+export function save(blob, name) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}

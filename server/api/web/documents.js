@@ -1,0 +1,112 @@
+// Documents: which files the server takes, and one on its way there, translated, and back.
+import * as api from './api.js';
+import {save, translatedName} from './text.js';
+
+const $ = (id) => document.getElementById(id);
+const POLL_MS = 500;
+// These are translated in the text's pane, sentence by sentence, by every server.
+const AS_TEXT = {'.txt': 'text', '.md': 'markdown', '.markdown': 'markdown', '.srt': 'srt', '.vtt': 'srt'};
+// These, too, where the server takes no documents.
+const AS_SOURCE = {'.html': 'html', '.htm': 'html'};
+
+const wait = (ms, signal) => new Promise((done, fail) => {
+  const stop = () => fail(new DOMException('closed', 'AbortError'));
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, {once: true});
+  setTimeout(done, ms);
+});
+
+const seconds = (s) => (s < 90 ? `${s} s` : `${Math.round(s / 60)} min`);
+
+export class Documents {
+  // fail(error): shows it. focus: the element that has the focus once the document's card is closed.
+  constructor(fail, focus) {
+    this.fail = fail;
+    this.focus = focus;
+    this.served = [];
+    this.file = null;
+    this.result = null;
+    $('document-close').addEventListener('click', () => this.close());
+    $('document').addEventListener('keydown', (e) => e.key === 'Escape' && this.close());
+    $('document-download').addEventListener('click', () => save(this.result.blob, this.result.name));
+  }
+
+  // Ask which kinds of files are served, and say so.
+  async load() {
+    const {filesTranslation, supportedFilesFormat} = await api.settings();
+    this.served = filesTranslation ? supportedFilesFormat : [];
+    const all = this.endings();
+    $('file').accept = all.join(',');
+    $('formats').textContent = `Files: ${all.join(' ')}${this.served.length ? '' :
+      '. Other documents need a server that runs with --documents FILE.'}`;
+  }
+
+  endings() {
+    return [...new Set([...Object.keys(AS_TEXT), ...Object.keys(AS_SOURCE), ...this.served])];
+  }
+
+  // How a file is translated: {format} in the text's pane, {document: true}, or {refused: why}.
+  kind(name) {
+    const ending = /\.[^.]*$/.exec(name)?.[0].toLowerCase();
+    if (AS_TEXT[ending]) return {format: AS_TEXT[ending]};
+    if (this.served.includes(ending)) return {document: true};
+    if (AS_SOURCE[ending]) return {format: AS_SOURCE[ending]};
+    return {refused: this.served.length ? `Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
+      `This server does not translate files like ${name}: it runs without --documents FILE. It translates ${this.endings().join(' ')}.`};
+  }
+
+  close() {
+    this.running?.abort();
+    $('document').hidden = true;
+    this.focus.focus();
+  }
+
+  say(text, share) {
+    $('document-state').textContent = text;
+    if (share === undefined) $('document-progress').removeAttribute('value');
+    else $('document-progress').value = share;
+  }
+
+  // Send it, wait for its translation, and offer that.
+  async translate(file, source, target) {
+    this.running?.abort();
+    const running = (this.running = new AbortController()), begin = performance.now();
+    $('document').hidden = false;
+    $('document-progress').hidden = false;
+    $('document-download').disabled = true;
+    $('document-title').textContent = file.name;
+    this.say('Uploading …');
+    $('document').focus();
+    try {
+      const made = await api.sendDocument(file, source, target, running.signal);
+      const {billed_characters: characters} = await this.done(made, running.signal);
+      this.result = {blob: await api.documentResult(made, running.signal), name: translatedName(file.name, target)};
+      this.say(`Done in ${((performance.now() - begin) / 1000).toFixed(1)} s: ${characters.toLocaleString()} characters`, 1);
+      $('document-download').disabled = false;
+    } catch (e) {
+      if (running.signal.aborted) return;
+      this.say('Not translated.', 0);
+      $('document-progress').hidden = true;
+      this.fail(e);
+    }
+  }
+
+  // Documents outlive the server's restarts: where it does not answer, ask again.
+  async done(made, signal) {
+    for (const begin = performance.now(); ; await wait(POLL_MS, signal)) {
+      let now;
+      try {
+        now = await api.documentStatus(made, signal);
+      } catch (e) {
+        if (e.status !== 0 && e.status !== 503) throw e;
+        this.say('The server does not answer. Asking again …');
+        continue;
+      }
+      if (now.status === 'done') return now;
+      if (now.status === 'error') throw new api.ApiError(0, 'document', now.error_message);
+      const spent = (performance.now() - begin) / 1000, left = now.seconds_remaining;
+      if (now.status === 'queued') this.say('Other documents are first …');
+      else this.say(left ? `Translating, about ${seconds(left)} left` : 'Translating …', left && spent / (spent + left));
+    }
+  }
+}

@@ -1,0 +1,211 @@
+"""Documents on the web page, in a real browser: what is offered, sent, shown meanwhile, and downloaded."""
+import io
+import json
+import subprocess
+import zipfile
+
+import pytest
+import requests
+
+from conftest import CLI, PATIENCE, Server
+from test_page import BUNDLES, ActionChains, Keys, Page, axe, chrome, emulate, picture  # noqa: F401
+
+TEXT, GERMAN = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee."
+AS_TEXT = {".txt", ".md", ".markdown", ".srt", ".vtt", ".html", ".htm"}
+
+
+def docx(*paragraphs):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("[Content_Types].xml", '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override '
+                   'PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>'
+                   "</Types>")
+        z.writestr("word/document.xml", '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>' +
+                   "".join(f"<w:p><w:r><w:t>{p}</w:t></w:r></w:p>" for p in paragraphs) + "</w:body></w:document>")
+    return packed.getvalue()
+
+
+def words(packed):
+    with zipfile.ZipFile(io.BytesIO(packed)) as z:
+        return z.read("word/document.xml").decode()
+
+
+LONG = docx(*(f"A man in a red shirt is riding a bicycle with number {n}." for n in range(300)))
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with Server(BUNDLES, "--documents", str(tmp_path_factory.mktemp("documents") / "d.db")) as s:
+        yield s
+
+
+@pytest.fixture(scope="module")
+def without():
+    with Server(BUNDLES) as s:
+        yield s
+
+
+@pytest.fixture
+def folder(chrome, tmp_path):  # noqa: F811
+    downloads = tmp_path / "downloads"
+    chrome.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+    return downloads
+
+
+class DocumentPage(Page):
+    def __init__(self, driver, server):
+        super().__init__(driver, server)
+        self.until(lambda: self["formats"].text)
+        self.choose("source", "en")
+        self.choose("target", "de")
+        driver.execute_script("""
+            window.seen = [];
+            new MutationObserver(() => seen.push([document.getElementById('document-state').textContent,
+                document.getElementById('document-progress').position]))
+                .observe(document.getElementById('document'), {childList: true, subtree: true, attributes: true});""")
+
+    def upload(self, path, content):
+        path.write_bytes(content)
+        self["file"].send_keys(str(path))
+
+    def state(self):
+        return self["document-state"].text
+
+    def finished(self):
+        self.until(lambda: self.state().startswith("Done in"))
+
+    def had(self, path):
+        self["document-download"].click()
+        self.until(path.exists)
+        self.until(lambda: path.read_bytes())
+        return path.read_bytes()
+
+
+def test_every_format_of_the_server_is_offered(chrome, served):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    wanted = set(served.get("/frontend/settings").json()["supportedFilesFormat"])
+    assert {".docx", ".odt", ".epub", ".po", ".xliff", ".json"} <= wanted
+    assert set(page["file"].get_attribute("accept").split(",")) == wanted
+    assert {w for w in page["formats"].text.split() if w.startswith(".")} == wanted
+
+
+def test_a_document_is_sent_watched_and_downloaded(chrome, served, tmp_path, folder):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    page.upload(tmp_path / "my report.docx", LONG)
+    page.until(lambda: not page["document-download"].is_enabled() and page["document-title"].text == "my report.docx")
+    page.finished()
+    seen = chrome.execute_script("return seen")
+    states = [s for s, _ in seen]
+    assert states[0] == "Uploading …" and any(s.startswith("Translating") and s.endswith("left") for s in states), states
+    shares = [share for s, share in seen if s.startswith("Translating") and share >= 0]
+    assert shares and all(0 <= s < 1 for s in shares) and seen[-1][1] == 1, seen
+    german = words(page.had(folder / "my report.de.docx"))
+    assert german.count("<w:p>") == 300 and "Mann" in german and "riding" not in german
+
+
+@pytest.mark.parametrize("name, content", [
+    ("page.html", f"<h1>Two dogs</h1><p>{TEXT}</p>"),
+    ("strings.json", json.dumps({"title": TEXT, "n": 12})),
+    ("app.po", f'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "{TEXT}"\nmsgstr ""\n'),
+    ("app.xliff", '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en" '
+     f'target-language="de" datatype="plaintext"><body><trans-unit id="1"><source>{TEXT}</source></trans-unit></body></file></xliff>'),
+])
+def test_other_formats_keep_what_they_are(chrome, served, tmp_path, folder, name, content):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    page.upload(tmp_path / name, content.encode())
+    page.finished()
+    stem, ending = name.split(".")
+    got = page.had(folder / f"{stem}.de.{ending}")
+    url = requests.post(served.url("/translate_file"), files={"file": (name, content.encode())}, data={"source": "en", "target": "de"},
+                        timeout=PATIENCE).json()["translatedFileUrl"]
+    assert got == requests.get(url, timeout=PATIENCE).content and GERMAN in got.decode()
+
+
+def test_a_broken_document_is_refused_with_the_servers_sentence(chrome, served, tmp_path):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    page.upload(tmp_path / "a.docx", b"x")
+    page.until(lambda: page["error"].is_displayed())
+    assert "the file is broken" in page["error"].text and page.state() == "Not translated."
+    assert not page["document-download"].is_enabled()
+    page.upload(tmp_path / "a.pdf", b"%PDF")
+    page.until(lambda: "a.pdf" in page["error"].text)
+    assert ".docx" in page["error"].text
+
+
+def test_without_documents_text_still_is_translated(chrome, without, tmp_path):  # noqa: F811
+    page = DocumentPage(chrome, without)
+    assert set(page["file"].get_attribute("accept").split(",")) == AS_TEXT
+    assert "--documents FILE" in page["formats"].text
+    page.upload(tmp_path / "report.docx", docx(TEXT))
+    page.until(lambda: page["error"].is_displayed())
+    assert "report.docx" in page["error"].text and "without --documents FILE" in page["error"].text
+    assert not page["document"].is_displayed() and not page["key-form"].is_displayed()
+    page.upload(tmp_path / "page.html", f"<p>{TEXT}</p>".encode())
+    page.done()
+    assert page.output() == f"<p>{GERMAN}</p>" and not page["error"].is_displayed()
+
+
+def test_a_server_that_is_gone_is_asked_again(chrome, served, tmp_path):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    chrome.execute_cdp_cmd("Network.enable", {})
+    chrome.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/v2/document/*"]})
+    try:
+        page.upload(tmp_path / "a.docx", docx(TEXT))
+        page.until(lambda: page.state().startswith("The server does not answer"))
+    finally:
+        chrome.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    page.finished()
+
+
+def test_the_keyboard_is_enough_for_documents(chrome, served, tmp_path, folder):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    page["input"].click()
+    for _ in range(6):
+        ActionChains(chrome).send_keys(Keys.TAB).perform()
+        if chrome.switch_to.active_element == page["file"]:
+            break
+    assert chrome.switch_to.active_element == page["file"]  # Enter opens the browser's own dialog
+    page.upload(tmp_path / "a.docx", docx(TEXT))
+    page.finished()
+    assert chrome.switch_to.active_element == page["document"]
+    ActionChains(chrome).send_keys(Keys.TAB, Keys.TAB).perform()
+    assert chrome.switch_to.active_element == page["document-download"]
+    ActionChains(chrome).send_keys(Keys.ENTER).perform()
+    page.until((folder / "a.de.docx").exists)
+    page.until(lambda: (folder / "a.de.docx").read_bytes())
+    assert GERMAN in words((folder / "a.de.docx").read_bytes())
+    ActionChains(chrome).send_keys(Keys.ESCAPE).perform()
+    assert not page["document"].is_displayed() and chrome.switch_to.active_element == page["file"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(chrome, served, tmp_path, scheme):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    emulate(page, prefers_color_scheme=scheme)
+    page.upload(tmp_path / "a.docx", docx(TEXT))
+    page.finished()
+    assert axe(page) == "[]"
+    picture(page, "document-" + scheme, 760)
+
+
+def test_a_narrow_phone_shows_a_document(chrome, served, tmp_path):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": True})
+    try:
+        page.upload(tmp_path / ("a-long-name-without-a-gap" * 5 + ".docx"), docx(TEXT))
+        page.finished()
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= 320
+    finally:
+        chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_key_goes_with_a_document(chrome, tmp_path):  # noqa: F811
+    keys = str(tmp_path / "keys.db")
+    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page"], capture_output=True, text=True, check=True)
+    with Server(BUNDLES, "--keys", keys, "--documents", str(tmp_path / "d.db")) as s:
+        chrome.get(s.url("/"))
+        chrome.execute_script("sessionStorage.setItem('dragoman-key', arguments[0])", made.stdout.split()[-1])
+        page = DocumentPage(chrome, s)
+        page.upload(tmp_path / "a.docx", docx(TEXT))
+        page.finished()
+        chrome.execute_script("sessionStorage.clear()")
