@@ -46,7 +46,7 @@ valgrind: ## one request to a server under valgrind
 fuzz: ## each fuzz target for FUZZ_SECONDS (60)
 	@scripts/fuzz
 
-test-arm: ## plain C on 64-bit ARM: cross build, ops and golden models under qemu (slow)
+test-arm: ## 64-bit ARM: cross build, ops (plain C, NEON, dot products) and golden models under qemu (slow)
 	@scripts/test-arm
 
 bench: build ## speed of translation beside CTranslate2 on this machine's CPU
