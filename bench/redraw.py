@@ -7,10 +7,11 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "peer"), os.path.join(HERE, "paper")]
 import chart  # noqa: E402
+import decoding  # noqa: E402
 import scale  # noqa: E402
 import table1  # noqa: E402
 
-DRAWN_BY = {"cpu-": chart.compare_chart, "scale-": scale.draw, "loss-": chart.loss_chart, "table1": table1.draw}
+DRAWN_BY = {"cpu-": chart.compare_chart, "scale-": scale.draw, "loss-": chart.loss_chart, "table1": table1.draw, "decoding": decoding.draw}
 
 
 def main():

@@ -54,7 +54,7 @@ def draw(result):
         return left + (right - left) * penalty / max(penalties[-1], 1e-9), bottom - (bottom - top) * (bleu - low) / (high - low)
 
     parts = [chart.text(8, 18, "BLEU over the length penalty, a line for each beam", 13), chart.text((left + right) / 2, 334, "length penalty α", 11, "middle"),
-             f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{chart.FAINT}"/>']
+             f'<path d="M{left} {top}V{bottom}H{right}" fill="none" class="faint"/>']
     parts += [chart.text(place(x, low)[0], bottom + 14, f"{x:g}", 9, "middle") for x in penalties]
     for i in range(5):
         y = low + (high - low) * i / 4
@@ -64,7 +64,9 @@ def draw(result):
         curve = " ".join("%.1f,%.1f" % place(p["length_penalty"], p["bleu"]) for p in sorted(points, key=lambda p: p["length_penalty"]) if p["beam"] == beam)
         parts += [f'<polyline points="{curve}" fill="none" stroke="{colour}" stroke-width="1.8"/>', chart.text(right + 12, top + 12 + 15 * i, f"beam {beam}", 11, colour=colour)]
     x, y = place(own["length_penalty"], own["bleu"])
-    parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="none" stroke="{chart.INK}" stroke-width="2"/>', chart.text(x + 4, y + 20, "the bundle's own", 10)]
+    within = chart.CURVES[beams.index(own["beam"]) % len(chart.CURVES)]
+    parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" class="ink"/><circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{within}"/>',
+              chart.text(x + 4, y + 20, "the bundle's own", 10)]
     return chart.document(560, 345, parts)
 
 
