@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The document's head, of width x height pixels on white, with sans-serif text of font_size pixels.
- * End it with dg_svg_end. */
+/* The document's head, of width x height pixels in the reader's colour scheme (light or dark), with
+ * sans-serif text of font_size pixels. Elements of class "soft" are quiet text, those of class
+ * "grid" quiet lines. End it with dg_svg_end. */
 void dg_svg_begin(struct dg_buffer *b, size_t width, size_t height, int font_size);
 void dg_svg_end(struct dg_buffer *b);
 
@@ -18,7 +19,8 @@ void dg_svg_end(struct dg_buffer *b);
 void dg_svg_text(struct dg_buffer *b, const char *s, bool utf8);
 
 /* Number i of colours that are told apart on white, in this order also by the colour-blind (Okabe
- * and Ito's eight, then darker ones); from the start again after the last. Static storage. */
+ * and Ito's eight, then darker ones); from the start again after the last. As the value of fill or
+ * stroke, those that are too dark for a dark scheme are lighter there. Static storage. */
 const char *dg_svg_colour(size_t i);
 
 #endif

@@ -71,7 +71,7 @@ static void one_word(void **state)
     struct dg_buffer b;
     const char *s = picture(&(struct dg_attention_svg){.word = "\"&\""}, &b);
     assert_int_equal(count(s, "<line "), 2 + 1);
-    assert_int_equal(count(s, "fill=\"#aaa\""), 2); /* the other rows' labels */
+    assert_int_equal(count(s, "class=\"soft\""), 2); /* the other rows' labels */
     dg_buffer_reset(&b);
     assert_int_equal(dg_attention_svg_write(&v, &(struct dg_attention_svg){.word = "b"}, &b, &err),
         DG_ENOTFOUND);

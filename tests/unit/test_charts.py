@@ -22,7 +22,7 @@ def test_charts_are_drawn_from_their_figures(tmp_path):
 
 
 def test_charts_follow_the_readers_scheme():
-    found = pictures(os.path.join(ROOT, "bench", "results"))
-    assert len(found) >= 5
+    found = {**pictures(os.path.join(ROOT, "bench", "results")), **pictures(os.path.join(ROOT, "docs", "pictures"))}
+    assert len(found) >= 10
     for name, text in found.items():
         assert "prefers-color-scheme:dark" in text and text.count("<svg") == 1, name

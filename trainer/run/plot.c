@@ -168,7 +168,7 @@ static void draw_grid(struct dg_buffer *out, const struct axis *x, const struct 
 {
     for (double v = y->low; v <= y->high + y->step / 2; v += y->step) {
         dg_buffer_addf(out,
-            "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/><text x=\"%d\" "
+            "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/><text x=\"%d\" "
             "y=\"%.1f\" "
             "text-anchor=\"end\">",
             LEFT, PANEL_W - RIGHT, at_y(y, v), at_y(y, v), LEFT - 6, at_y(y, v) + 4);
@@ -182,7 +182,7 @@ static void draw_grid(struct dg_buffer *out, const struct axis *x, const struct 
         dg_buffer_adds(out, "</text>\n");
     }
     dg_buffer_addf(out,
-        "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#666\">updates</text>\n",
+        "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" class=\"soft\">updates</text>\n",
         PANEL_W - RIGHT, PANEL_H - 6);
 }
 
@@ -215,8 +215,8 @@ static void draw_panel(struct dg_buffer *out, size_t p, const struct series *all
     dg_buffer_addf(
         out, "<text x=\"%d\" y=\"18\" font-weight=\"bold\">%s</text>\n", LEFT, panels[p].title);
     if (!(y1 >= y0)) {
-        dg_buffer_addf(out, "<text x=\"%d\" y=\"%d\" fill=\"#666\">not measured yet</text>\n", LEFT,
-            PANEL_H / 2);
+        dg_buffer_addf(out, "<text x=\"%d\" y=\"%d\" class=\"soft\">not measured yet</text>\n",
+            LEFT, PANEL_H / 2);
         return;
     }
     struct axis x = make_axis(x0, x1), y = make_axis(panels[p].from_zero ? fmin(y0, 0) : y0, y1);

@@ -68,7 +68,7 @@ static void begin(
     dg_buffer_adds(b, "<title>");
     add_title(v, b);
     dg_buffer_adds(b, "</title>\n");
-    dg_buffer_addf(b, "<text x=\"%d\" y=\"22\" fill=\"#333\">", MARGIN);
+    dg_buffer_addf(b, "<text x=\"%d\" y=\"22\">", MARGIN);
     add_title(v, b);
     dg_buffer_adds(b, "</text>\n");
     for (uint32_t h = 0; h < v->n_heads; h++)
@@ -81,7 +81,7 @@ static void begin(
 static void add_label(
     struct dg_buffer *b, size_t x, size_t y, const char *anchor, bool dim, const char *s)
 {
-    dg_buffer_addf(b, "<text x=\"%zu\" y=\"%zu\"%s%s>", x, y, anchor, dim ? " fill=\"#aaa\"" : "");
+    dg_buffer_addf(b, "<text x=\"%zu\" y=\"%zu\"%s%s>", x, y, anchor, dim ? " class=\"soft\"" : "");
     add_text(b, s);
     dg_buffer_adds(b, "</text>\n");
 }
