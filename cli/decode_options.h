@@ -1,4 +1,5 @@
-/* The options that verbs with a model share: which model, how it searches, on how many cores. */
+/* The options that verbs with a model share: which model, how it searches, on how many cores. One
+ * thread, main's. */
 #ifndef DG_CLI_DECODE_OPTIONS_H
 #define DG_CLI_DECODE_OPTIONS_H
 

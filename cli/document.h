@@ -1,4 +1,5 @@
-/* dragoman translate FILE -o FILE: a whole document of any kind that documents/ reads. */
+/* dragoman translate FILE -o FILE: a whole document of any kind that documents/ reads. One thread,
+ * main's. */
 #ifndef DG_CLI_DOCUMENT_H
 #define DG_CLI_DOCUMENT_H
 

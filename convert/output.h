@@ -1,5 +1,5 @@
 /* What every converter does with a bundle's directory: begin it, put vocabularies and SentencePiece
- * models in, name them in the manifest. Private to convert/. */
+ * models in, name them in the manifest. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_OUTPUT_H
 #define DG_CONVERT_OUTPUT_H
 

@@ -1,5 +1,5 @@
 /* A vocabulary on its way into a bundle: pieces in the order of their ids. Private to
- * convert/. */
+ * convert/. One thread at a time. */
 #ifndef DG_CONVERT_VOCAB_H
 #define DG_CONVERT_VOCAB_H
 

@@ -1,5 +1,5 @@
 /* Answers whose tags stand for bytes of the file, and answers for several subtitles. For documents/
- * alone. */
+ * alone. One thread at a time. */
 #ifndef DG_DOCUMENTS_SLOTS_H
 #define DG_DOCUMENTS_SLOTS_H
 

@@ -46,6 +46,7 @@ enum dg_use { DG_USE_MATRIX = 1, DG_USE_TABLE = 2, DG_USE_VECTOR = 4 };
 struct dg_stored {
     enum dg_type type;
     enum dg_layout layout;
+    /* [N,K] of the weight, as type and layout say */
     const void *data;
     /* [N] for DG_S8, else NULL */
     const float *scales;

@@ -19,6 +19,7 @@ struct dg_model {
     struct dg_params params;
     /* sinusoids [max_positions,D]; NULL with learned ones */
     struct dg_weight *positions;
+    /* [max_positions,D] */
     float *sinusoids;
     uint32_t max_positions;
 };

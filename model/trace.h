@@ -1,6 +1,6 @@
 /* Teacher forcing with everything kept: the log-probabilities of a given target and all attention
  * weights. For pictures and tests (cached steps must equal it); the engine's steps
- * never use it. */
+ * never use it. One thread at a time per backend. */
 #ifndef DG_MODEL_TRACE_H
 #define DG_MODEL_TRACE_H
 

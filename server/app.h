@@ -1,5 +1,5 @@
 /* What the handlers share: settings, models, queue, state. One per process, made by main. Const but
- * for the atomics. */
+ * for the atomics: any thread. */
 #ifndef DG_SERVER_APP_H
 #define DG_SERVER_APP_H
 

@@ -1,4 +1,4 @@
-/* An open file of keys, for keys*.c. */
+/* An open file of keys, for keys*.c. One thread at a time. */
 #ifndef DG_STORE_KEYS_INTERNAL_H
 #define DG_STORE_KEYS_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* The tables of a file of ours, brought up to date step by step. Only store/ includes this. */
+/* The tables of a file of ours, brought up to date step by step. Only store/ includes this. One
+ * thread at a time. */
 #ifndef DG_STORE_SCHEMA_H
 #define DG_STORE_SCHEMA_H
 

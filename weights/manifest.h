@@ -1,5 +1,5 @@
 /* The manifest of a bundle: which fields it may have, and reading the ones that weights/ itself
- * needs. What it says is described in FORMAT.md. Private to weights/. */
+ * needs. What it says is described in FORMAT.md. Private to weights/. Any thread. */
 #ifndef DG_WEIGHTS_MANIFEST_H
 #define DG_WEIGHTS_MANIFEST_H
 

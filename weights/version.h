@@ -1,6 +1,6 @@
 /* A bundle's version: one SHA-256 over its manifest (without the version itself) and its files, as
  * FORMAT.md says. Private to weights/. Reads every byte: for sealing and for `inspect --verify`,
- * not for each start. */
+ * not for each start. Any thread. */
 #ifndef DG_WEIGHTS_VERSION_H
 #define DG_WEIGHTS_VERSION_H
 

@@ -1,4 +1,4 @@
-/* The command line of dragoman-load. Plain data; the strings are argv's. */
+/* The command line of dragoman-load. Plain data; the strings are argv's. One thread, main's. */
 #ifndef DG_LOAD_OPTIONS_H
 #define DG_LOAD_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* What a run came to, as JSON, and as a trace for the simulator. Plain functions. */
+/* What a run came to, as JSON, and as a trace for the simulator. Plain functions. One thread,
+ * main's. */
 #ifndef DG_LOAD_REPORT_H
 #define DG_LOAD_REPORT_H
 

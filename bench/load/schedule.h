@@ -1,5 +1,6 @@
 /* Who asks for what, and when: drawn before the run, from a seed, so that the same seed gives the
- * same arrivals to whatever is compared. Records take up the results of the run. Plain data. */
+ * same arrivals to whatever is compared. Records take up the results of the run. Plain data. One
+ * thread, main's. */
 #ifndef DG_LOAD_SCHEDULE_H
 #define DG_LOAD_SCHEDULE_H
 

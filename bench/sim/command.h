@@ -1,4 +1,4 @@
-/* The command line of dragoman-sim. Plain data; the strings are argv's. */
+/* The command line of dragoman-sim. Plain data; the strings are argv's. One thread, main's. */
 #ifndef DG_SIM_COMMAND_H
 #define DG_SIM_COMMAND_H
 

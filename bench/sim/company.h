@@ -1,5 +1,5 @@
 /* What a step costs beside busy neighbours: workers share the cores, each with an equal part of
- * them, as the server's do. One caller at a time. */
+ * them, as the server's do. One thread at a time. */
 #ifndef DG_SIM_COMPANY_H
 #define DG_SIM_COMPANY_H
 

@@ -1,5 +1,5 @@
 /* What an engine's work costs, measured or made up: time of a step by its rows, of encoding by its
- * pieces. Plain data. */
+ * pieces. Plain data. Any thread. */
 #ifndef DG_SIM_COST_H
 #define DG_SIM_COST_H
 

@@ -1,5 +1,5 @@
 /* Workers side by side that share the cores: what they do together, without a server around
- * them. */
+ * them. One thread, main's; the workers that it starts are its own. */
 #ifndef DG_SIM_CROWD_H
 #define DG_SIM_CROWD_H
 

@@ -1,4 +1,4 @@
-/* "--name VALUE" on the command line of the step benchmarks. */
+/* "--name VALUE" on the command line of the step benchmarks. One thread, main's. */
 #ifndef DG_BENCH_STEP_OPTIONS_H
 #define DG_BENCH_STEP_OPTIONS_H
 

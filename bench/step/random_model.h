@@ -1,5 +1,5 @@
 /* A weights file with random values scaled like trained ones, for timing models that nobody
- * trained: values do not matter to speed, shapes do. */
+ * trained: values do not matter to speed, shapes do. One thread, main's. */
 #ifndef DG_BENCH_STEP_RANDOM_MODEL_H
 #define DG_BENCH_STEP_RANDOM_MODEL_H
 

@@ -1,4 +1,5 @@
-/* CTranslate2's variables as our configuration and tensors. Private to convert/. */
+/* CTranslate2's variables as our configuration and tensors. Private to convert/. One thread at a
+ * time. */
 #ifndef DG_CONVERT_CTRANSLATE2_TENSORS_H
 #define DG_CONVERT_CTRANSLATE2_TENSORS_H
 

@@ -1,6 +1,6 @@
 /* config.json, generation_config.json and tokenizer_config.json of a MarianMT, M2M-100 or NLLB
  * directory as our configuration. What would make another model, or another choice of pieces, than
- * ours is refused by name and value. Private to convert/. */
+ * ours is refused by name and value. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_HUGGINGFACE_CONFIG_H
 #define DG_CONVERT_HUGGINGFACE_CONFIG_H
 

@@ -1,5 +1,6 @@
 /* Vocabularies and languages of M2M-100 and NLLB-200: pieces of one SentencePiece model under ids
- * of fairseq's, and a piece for each language after them. Private to convert/. */
+ * of fairseq's, and a piece for each language after them. Private to convert/. One thread at a
+ * time. */
 #ifndef DG_CONVERT_HUGGINGFACE_MULTILINGUAL_H
 #define DG_CONVERT_HUGGINGFACE_MULTILINGUAL_H
 

@@ -1,4 +1,4 @@
-/* A MarianMT model's tensors as ours. Private to convert/. */
+/* A MarianMT model's tensors as ours. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_HUGGINGFACE_TENSORS_H
 #define DG_CONVERT_HUGGINGFACE_TENSORS_H
 

@@ -1,5 +1,6 @@
 /* vocab.json as a vocabulary, and the languages of a model: tags such as >>deu<< in its vocabulary,
- * pieces such as __de__, or what the caller and tokenizer_config.json say. Private to convert/. */
+ * pieces such as __de__, or what the caller and tokenizer_config.json say. Private to convert/. One
+ * thread at a time. */
 #ifndef DG_CONVERT_HUGGINGFACE_VOCAB_H
 #define DG_CONVERT_HUGGINGFACE_VOCAB_H
 

@@ -1,5 +1,5 @@
 /* Marian's options (special:model.yml) as a configuration. What would make another model than ours
- * is refused by name and value. Private to convert/. */
+ * is refused by name and value. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_MARIAN_OPTIONS_H
 #define DG_CONVERT_MARIAN_OPTIONS_H
 

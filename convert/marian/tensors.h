@@ -1,4 +1,4 @@
-/* Marian's arrays as our tensors. Private to convert/. */
+/* Marian's arrays as our tensors. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_MARIAN_TENSORS_H
 #define DG_CONVERT_MARIAN_TENSORS_H
 

@@ -1,6 +1,7 @@
 /* Paragraphs of office files as markup for the translator: words that look alike are text, words
  * that look otherwise are in a <g>, and what has no words is an <x/> or, where a sentence ends at
- * it, a <b/>. Slots say which bytes each of them is. For documents/office alone. */
+ * it, a <b/>. Slots say which bytes each of them is. For documents/office alone. One thread at a
+ * time. */
 #ifndef DG_DOCUMENTS_OFFICE_RUNS_H
 #define DG_DOCUMENTS_OFFICE_RUNS_H
 

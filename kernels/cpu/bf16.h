@@ -41,7 +41,7 @@ struct dg_bf16_gemm {
     size_t M, n, pairs;
     const uint16_t *x; /* [M,2 pairs], rows ldx apart, zero beyond K */
     size_t ldx;
-    const uint16_t *w; /* panels from the block's first output on */
+    const uint16_t *w; /* [ceil(n/16),pairs,16,2]: panels from the block's first output on */
     float *y;          /* [M,n], rows ldy apart */
     size_t ldy;
     bool add; /* y += instead of y = */
@@ -56,7 +56,7 @@ struct dg_bf16_exps {
     float from[2];
     /* [n up to the next multiple of 32] each, zero from n on; NULL: neither these nor pairs */
     uint16_t *rows[2];
-    /* as of dg_cpu_bf16.pair */
+    /* as of dg_cpu_bf16.pair: pairs of the two rows, `apart` elements from block to block */
     uint16_t *pairs;
     size_t apart;
     /* out: of e before it is rounded; the largest x + bias, unless one is no number */

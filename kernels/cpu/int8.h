@@ -3,7 +3,7 @@
  * (scale_m scale_n) + bias[n]). Activations keep to 7 bits so that no step of any instruction set
  * saturates (two products are at most 2 127 127 = 32,258 in 16 bits): the sums are the same
  * whatever adds them, and the float formula is the same operations in the same order everywhere, so
- * every path gives the same bits (int8_plain.c is the definition). */
+ * every path gives the same bits (int8_plain.c is the definition). Any thread. */
 #ifndef DG_KERNELS_CPU_INT8_H
 #define DG_KERNELS_CPU_INT8_H
 
@@ -55,10 +55,10 @@ struct dg_int8_gemm {
     const uint8_t *x; /* [M,4 groups], rows ldx apart */
     size_t ldx;
     const struct dg_int8_act *acts; /* [M] */
-    const int8_t *w;                /* panels from the block's first output on */
-    const float *scales;            /* [n] */
-    const float *bias;              /* [n] or NULL */
-    float *y;                       /* [M,n], rows ldy apart */
+    const int8_t *w;     /* [ceil(n/16),groups,16,4]: panels from the block's first output on */
+    const float *scales; /* [n] */
+    const float *bias;   /* [n] or NULL */
+    float *y;            /* [M,n], rows ldy apart */
     size_t ldy;
     bool relu;
     bool paired; /* the weights are such that dg_int8_pack returned true */

@@ -1,4 +1,5 @@
-/* What the CPU backend's files share: its structs. Only kernels/cpu includes this. */
+/* What the CPU backend's files share: its structs. Only kernels/cpu includes this. One thread at a
+ * time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CPU_INTERNAL_H
 #define DG_KERNELS_CPU_INTERNAL_H
 
@@ -30,7 +31,7 @@ struct dg_weight {
     enum dg_weight_kind kind;
     enum dg_type type; /* of data; DG_F32 for DG_WEIGHT_ROWS and DG_WEIGHT_PANEL */
     size_t N, K;
-    const void *data;
+    const void *data;    /* [N,K] as kind says */
     const float *scales; /* [N] when type is DG_S8 */
     float input_scale;   /* weight_round_inputs; 0: inputs as they are */
     bool paired;         /* DG_WEIGHT_INT8: sums may be paired (int8.h) */

@@ -44,10 +44,10 @@ struct dg_ssru_row {
 /* Keys or values of one head: row j is data + (slots ? slots[j] : k0 + j) * ld, dim floats of it.
  * fp16 ones have halves instead of data. */
 struct dg_kv {
-    const float *data;
+    const float *data; /* [.,dim], rows ld apart */
     size_t ld, k0, dim;
-    const int32_t *slots;
-    const uint16_t *halves;
+    const int32_t *slots;   /* [keys], or NULL: adjacent from k0 on */
+    const uint16_t *halves; /* [.,dim], rows ld apart */
 };
 
 /* Query rows of one head that walk the keys together. */

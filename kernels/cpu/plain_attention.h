@@ -1,5 +1,5 @@
 /* The plain kernels of attention and log-softmax; plain.c puts them into its table. Contracts:
- * isa.h. */
+ * isa.h. Any thread. */
 #ifndef DG_KERNELS_CPU_PLAIN_ATTENTION_H
 #define DG_KERNELS_CPU_PLAIN_ATTENTION_H
 

@@ -1,7 +1,7 @@
 /* Attention's bodies at the vector width of the file that includes this (after
  * simd_rows.h). A score is one chain per lane over Dk, then v_sum8; a weighted sum is one chain per
  * element over the keys; sums of exponentials go to the lane of the key. None depends on how many
- * queries or keys are handled together. */
+ * queries or keys are handled together. Any thread. */
 #include <string.h>
 
 enum {

@@ -2,7 +2,8 @@
  * wide. bf16_plain.c is the definition. A tile is MR rows x NP panels of 16 outputs in registers
  * over the whole of K: 16 sums and more, enough to hide vdpbf16ps's latency. Up to eight rows walk
  * panels that are far apart, fetched past the first cache, as int8 does (simd_int8.h): on a Zen 4
- * core a tenth faster with one row, a third with eight. A sum's chain is the same in every tile. */
+ * core a tenth faster with one row, a third with eight. A sum's chain is the same in every tile.
+ * Any thread. */
 #include "kernels/cpu/bf16.h"
 
 enum { BF16_PANEL = 16, BF16_STREAMS = 4, BF16_FEW = 4, BF16_ROWS = 8, BF16_PANELS = 2 };
@@ -21,7 +22,7 @@ static inline __attribute__((always_inline)) void bf16_put(float *y, size_t n, b
 
 /* A tile's rows: row r's pair k is at x + r * row + k * pair. */
 struct bf16_rows {
-    const uint16_t *x;
+    const uint16_t *x; /* [MR,pairs,2] */
     size_t row, pair;
 };
 

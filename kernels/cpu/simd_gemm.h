@@ -4,7 +4,7 @@
  * unrounded, so no cut changes a bit. One or two rows: several panels side by side, whole K: memory
  * feeds several streams faster than one (28 GB/s against 18 on Zen 3). More rows: runs of K_BLOCK
  * weights of a panel (16 KiB) stay in the first-level cache while all rows pass by, and what comes
- * next is prefetched meanwhile, so that memory and multiplications overlap. */
+ * next is prefetched meanwhile, so that memory and multiplications overlap. Any thread. */
 #include "kernels/cpu/isa.h"
 
 enum {

@@ -10,7 +10,7 @@
  * apart, and what is ahead is fetched into the second cache, past the first, which has too few
  * lines under way. A Zen 4 core then reads a quarter faster with one row, half as fast again with
  * four, and computes a third more with eight (21 GB/s, 19 GB/s, 285 GOP/s; the caches alone:
- * 390). */
+ * 390). Any thread. */
 #include "kernels/cpu/int8.h"
 
 #include <math.h>

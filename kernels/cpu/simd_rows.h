@@ -1,6 +1,6 @@
 /* Row-wise bodies at the vector width of the file that includes this (vec_*.h first): exponential,
  * bias and activation, dropout, LayerNorm, dot product. Sums: one chain per lane, lanes added in
- * v_sum's order, so the order depends on the row's length alone. */
+ * v_sum's order, so the order depends on the row's length alone. Any thread. */
 #include "kernels/cpu/isa.h"
 
 #include <math.h>

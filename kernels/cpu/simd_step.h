@@ -2,7 +2,7 @@
  * simd_attention.h): a few query rows over all heads. Keys and values of all heads are side by side
  * in a row, so a walk over the rows that does every head in turn reads each cache line once, in
  * order, and works out each row's address once; the queries of a beam share it. Every chain is that
- * of scores, exp_sum and weigh: a row has the same bits as in a longer segment. */
+ * of scores, exp_sum and weigh: a row has the same bits as in a longer segment. Any thread. */
 
 enum { STEP_VECTORS = 8 }; /* sums held at once while one query's values are weighed */
 

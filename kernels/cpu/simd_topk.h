@@ -1,5 +1,5 @@
 /* Log-softmax's bodies at the vector width of the file that includes this (after simd_attention.h):
- * maxima of runs, the sum of exponentials, the places of large values. */
+ * maxima of runs, the sum of exponentials, the places of large values. Any thread. */
 
 /* most[r] = largest of x[r * length .. ), `length` values each, the last run shorter. */
 static void run_max(const float *x, size_t n, size_t length, float *most)

@@ -1,4 +1,5 @@
-/* The vector of the simd_*.h bodies with AVX2, FMA and F16C: 8 floats. Included by avx2.c only. */
+/* The vector of the simd_*.h bodies with AVX2, FMA and F16C: 8 floats. Included by avx2.c only. Any
+ * thread. */
 #ifndef DG_KERNELS_CPU_VEC_AVX2_H
 #define DG_KERNELS_CPU_VEC_AVX2_H
 

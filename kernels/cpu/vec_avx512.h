@@ -1,5 +1,5 @@
 /* The vector of the simd_*.h bodies with AVX-512 (F, BW, VL, DQ): 16 floats. Included by avx512.c
- * only. */
+ * only. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_AVX512_H
 #define DG_KERNELS_CPU_VEC_AVX512_H
 

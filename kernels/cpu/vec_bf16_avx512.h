@@ -1,4 +1,4 @@
-/* What simd_bf16.h needs beside vec_avx512.h: pairs of bf16, and vdpbf16ps. */
+/* What simd_bf16.h needs beside vec_avx512.h: pairs of bf16, and vdpbf16ps. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_BF16_AVX512_H
 #define DG_KERNELS_CPU_VEC_BF16_AVX512_H
 

@@ -1,5 +1,5 @@
 /* What simd_int8.h needs beside vec_avx2.h: 32 bytes of weights at a time. INT8_VNNI: vpdpbusd does
- * a whole step. */
+ * a whole step. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_INT8_AVX2_H
 #define DG_KERNELS_CPU_VEC_INT8_AVX2_H
 

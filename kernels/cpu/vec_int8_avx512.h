@@ -1,5 +1,5 @@
 /* What simd_int8.h needs beside vec_avx512.h: 64 bytes of weights at a time. INT8_VNNI: vpdpbusd
- * does a whole step. */
+ * does a whole step. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_INT8_AVX512_H
 #define DG_KERNELS_CPU_VEC_INT8_AVX512_H
 

@@ -1,5 +1,5 @@
 /* What simd_int8.h needs beside vec_neon.h: 16 bytes of weights at a time. INT8_DOTPROD: sdot does
- * a whole step (activations have 7 bits, so that signed is what they are, too). */
+ * a whole step (activations have 7 bits, so that signed is what they are, too). Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_INT8_NEON_H
 #define DG_KERNELS_CPU_VEC_INT8_NEON_H
 

@@ -1,5 +1,5 @@
 /* The vector of the simd_*.h bodies with NEON (any 64-bit ARM): 4 floats. Included by neon.c and
- * the int8_neon*.c only. */
+ * the int8_neon*.c only. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_NEON_H
 #define DG_KERNELS_CPU_VEC_NEON_H
 

@@ -1,4 +1,5 @@
-/* Blocks of the trainer (block.c). Only kernels/cuda includes this. */
+/* Blocks of the trainer (block.c). Only kernels/cuda includes this. One thread at a time per
+ * backend, as backend.h says. */
 #ifndef DG_KERNELS_CUDA_BLOCK_H
 #define DG_KERNELS_CUDA_BLOCK_H
 

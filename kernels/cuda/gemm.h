@@ -19,8 +19,9 @@ enum dg_gemm_kind {
 struct dg_gemm_call {
     enum dg_gemm_kind kind;
     size_t M, N, K;
-    const void *a, *b;
-    void *c;
+    /* as kind says, rows lda, ldb and ldc apart */
+    const void *a, *b; /* [M,K] or [M,N]; [N,K] or [M,K] */
+    void *c;           /* [M,N], [M,K] or [N,K] */
     size_t lda, ldb, ldc;
     enum dg_type in, out; /* of a and b; of c */
     bool add;             /* c += instead of c = */

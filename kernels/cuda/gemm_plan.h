@@ -1,5 +1,5 @@
 /* What gemm.c and gemm_plan.c share: a product in the library's terms, and the algorithms
- * chosen. */
+ * chosen. One thread at a time per context. */
 #ifndef DG_KERNELS_CUDA_GEMM_PLAN_H
 #define DG_KERNELS_CUDA_GEMM_PLAN_H
 
@@ -14,7 +14,7 @@ enum { DG_GEMM_WORKSPACE = 32 << 20, DG_GEMM_PLANS = 512 };
 struct dg_gemm_problem {
     cublasLtMatmulDescOpaque_t desc;
     cublasLtMatrixLayoutOpaque_t a, b, c;
-    const void *pa, *pb;
+    const void *pa, *pb; /* of shapes a and b */
 };
 
 /* What an algorithm was chosen for: all that the library may look at. */
@@ -35,8 +35,8 @@ struct dg_gemm_plan {
 
 struct dg_cuda_gemm_context {
     cublasLtHandle_t lt;
-    void *workspace;
-    bool family; /* see dg_gemm_find */
+    void *workspace; /* [DG_GEMM_WORKSPACE] bytes */
+    bool family;     /* see dg_gemm_find */
     struct dg_gemm_plan plans[DG_GEMM_PLANS];
     size_t n_plans;
 };

@@ -23,7 +23,7 @@ struct dg_device_arena {
 };
 
 struct dg_buf {
-    void *data; /* device */
+    void *data; /* [n] on the device */
     size_t n;
     enum dg_type type;
 };

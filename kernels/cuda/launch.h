@@ -1,6 +1,6 @@
 /* Kernels as host code sees them: structs of device pointers and one launcher each. Launchers take
  * the stream, return a cudaError_t, and do not wait. Everything is pointers on the device but the
- * structs themselves. */
+ * structs themselves. One thread at a time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CUDA_LAUNCH_H
 #define DG_KERNELS_CUDA_LAUNCH_H
 
@@ -14,7 +14,7 @@ extern "C" {
 
 /* Row m begins at element m * ld; p NULL: none. */
 struct dg_k_rows {
-    void *p;
+    void *p; /* [M,.]: rows of the user's width */
     size_t ld;
     enum dg_type type;
 };
@@ -28,7 +28,7 @@ struct dg_k_drop {
 
 /* y[M,D] = drop(scale * table[ids] + positions[pos]) */
 struct dg_k_embed {
-    const void *table, *positions;
+    const void *table, *positions; /* [V,D]; [max_positions,D] */
     enum dg_type table_type, positions_type;
     float scale;
     const int32_t *ids, *pos; /* [M] */
@@ -82,7 +82,7 @@ struct dg_k_attention {
     uint32_t H, Dk, Dv;
     float scale;
     const struct dg_k_seg *segs;
-    const int32_t *slots;
+    const int32_t *slots;          /* the segments' lists: [n_k] from seg.slots on */
     const struct dg_k_tile *tiles; /* [n_tiles] query tiles of tile_rows; NULL: each piece is one */
     uint32_t n_tiles, tile_rows;
     struct dg_k_rows q, k, v, out;
@@ -107,10 +107,10 @@ struct dg_k_topk {
     size_t M, V, stride;
     const uint32_t *k;    /* [M]; 0: nothing of this row */
     const int32_t *force; /* [M] or NULL */
-    const uint32_t *fit;  /* device memory, or NULL */
-    float *logprob;
-    int32_t *ids;
-    void *parts;
+    const uint32_t *fit;  /* [1] in device memory, or NULL */
+    float *logprob;       /* [M,stride], or [M,2,*fit] with the ids */
+    int32_t *ids;         /* [M,stride] */
+    void *parts;          /* [dg_topk_parts(M, V)] bytes */
 };
 size_t dg_topk_parts(size_t M, size_t V);
 int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k);
@@ -118,8 +118,8 @@ int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k);
 /* c[i,j] = sum over k of a[i ai + k ak] b[j bj + k bk], as struct dg_gemm_call wants it
  * finished. */
 struct dg_k_gemm {
-    const void *a, *b, *bias;
-    void *c;
+    const void *a, *b, *bias; /* [rows,sum]; [columns,sum]; [columns] or NULL */
+    void *c;                  /* [rows,columns], rows ldc apart */
     size_t rows, columns, sum, ai, ak, bj, bk, ldc;
     enum dg_type in, out;
     uint32_t add, relu;

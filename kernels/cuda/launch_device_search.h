@@ -1,5 +1,6 @@
 /* Kernels of the search that the device keeps (device_search.cu), as launch.h has them. A
- * hypothesis' number is place * width + its number in the place. */
+ * hypothesis' number is place * width + its number in the place. One thread at a time per backend,
+ * as backend.h says. */
 #ifndef DG_KERNELS_CUDA_LAUNCH_DEVICE_SEARCH_H
 #define DG_KERNELS_CUDA_LAUNCH_DEVICE_SEARCH_H
 
@@ -57,8 +58,8 @@ struct dg_k_place {
 };
 struct dg_k_places {
     const struct dg_k_place *places; /* [n] */
-    const double *totals;
-    const int32_t *lists;
+    const double *totals;            /* [sum of n_hyps] */
+    const int32_t *lists;            /* the places' lists, one after the other */
     uint32_t n;
 };
 int dg_launch_place(

@@ -1,5 +1,5 @@
 /* Training's kernels as host code sees them; see launch.h. All reductions have a fixed order: the
- * same bits from run to run. */
+ * same bits from run to run. One thread at a time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CUDA_LAUNCH_TRAIN_H
 #define DG_KERNELS_CUDA_LAUNCH_TRAIN_H
 
@@ -12,8 +12,8 @@ extern "C" {
 
 /* dst[n] of a type = src[n] */
 struct dg_k_flat {
-    const float *src;
-    void *dst;
+    const float *src; /* [n] */
+    void *dst;        /* [n] */
     size_t n;
     enum dg_type type;
 };
@@ -36,7 +36,7 @@ int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k);
  * (NULL: not wanted); parts: scratch of dg_column_parts(M) * N floats. */
 struct dg_k_act_grad {
     struct dg_k_rows dy, y, pre;
-    float *out, *parts;
+    float *out, *parts; /* [N]; [dg_column_parts(M),N] */
     enum dg_act act;
     struct dg_k_drop drop;
     size_t M, N;
@@ -47,7 +47,7 @@ int dg_launch_act_grad(cudaStream_t stream, const struct dg_k_act_grad *k);
  * floats. */
 struct dg_k_columns {
     struct dg_k_rows x, by;
-    float *out, *parts;
+    float *out, *parts; /* [N]; [dg_column_parts(M),N] */
     size_t M, N;
 };
 int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k);
@@ -56,8 +56,8 @@ int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k);
  * += sum over M of dy. parts: scratch of 2 * dg_column_parts(M) * D floats. */
 struct dg_k_norm_grad {
     struct dg_k_rows dy, xhat, rstd, dx, dr;
-    const float *gain;
-    float *dgain, *dbias, *parts;
+    const float *gain;            /* [D] */
+    float *dgain, *dbias, *parts; /* [D]; [D]; [2,dg_column_parts(M),D] */
     struct dg_k_drop drop;
     size_t M, D;
 };
@@ -67,7 +67,7 @@ int dg_launch_norm_grad(cudaStream_t stream, const struct dg_k_norm_grad *k);
  * of dy that looked up id[i], in order. table[id[i]] += scale * sum of drop(dy rows). */
 struct dg_k_scatter {
     struct dg_k_rows dy;
-    float *table;
+    float *table; /* [V,D] */
     float scale;
     const int32_t *id;             /* [n] */
     const uint32_t *first, *order; /* [n+1], [first[n]] */
@@ -97,9 +97,9 @@ struct dg_k_links {
 
 /* The loss of struct dg_guide. rows NULL: none. */
 struct dg_k_guide {
-    const struct dg_k_links *rows; /* by query row */
-    const uint16_t *keys;
-    double *loss; /* by query row; written for those with links */
+    const struct dg_k_links *rows; /* [M] by query row */
+    const uint16_t *keys;          /* [sum of the rows' n] */
+    double *loss;                  /* [M] by query row; written for those with links */
     uint32_t head, n_heads;
     float scale;
 };
@@ -109,7 +109,7 @@ struct dg_k_guide {
 struct dg_k_attention_grad {
     struct dg_k_attention a; /* as it went forward, probs filled; tiles of queries */
     struct dg_k_rows dout, dq, dk, dv;
-    float *ds;
+    float *ds;                         /* [H,n_q,n_k] of each piece */
     const struct dg_k_tile *key_tiles; /* [n_key_tiles] */
     uint32_t n_key_tiles;
     struct dg_k_guide guide;
@@ -124,18 +124,18 @@ int dg_launch_attention_mma_grad(cudaStream_t stream, const struct dg_k_attentio
 /* out[n] = parts[0] + parts[1] + ... for up to 8 parts. */
 enum { DG_SUM_PARTS = 8 };
 struct dg_k_sum {
-    const float *parts[DG_SUM_PARTS];
+    const float *parts[DG_SUM_PARTS]; /* [n] each */
     size_t n_parts, n;
-    float *out;
+    float *out; /* [n] */
 };
 int dg_launch_sum(cudaStream_t stream, const struct dg_k_sum *k);
 
 /* *out = sum of squares; parts: scratch of DG_SQUARE_PARTS doubles. */
 enum { DG_SQUARE_PARTS = 1024 };
 struct dg_k_square {
-    const float *x;
+    const float *x; /* [n] */
     size_t n;
-    double *parts, *out;
+    double *parts, *out; /* [DG_SQUARE_PARTS]; [1] */
 };
 int dg_launch_square_sum(cudaStream_t stream, const struct dg_k_square *k);
 

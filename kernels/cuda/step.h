@@ -1,5 +1,5 @@
 /* The search that the device keeps (device_search.c) and its recorded steps (record.c). Only
- * kernels/cuda includes this. */
+ * kernels/cuda includes this. One thread at a time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CUDA_STEP_H
 #define DG_KERNELS_CUDA_STEP_H
 
@@ -29,7 +29,8 @@ struct dg_device_search {
     unsigned char *device, *pinned; /* all that k points to; both turns */
     unsigned char *sent, *found;    /* the step's, in `device` */
     size_t sent_bytes, found_bytes;
-    void *parts; /* scratch of topk for a step's rows: recorded steps keep its place */
+    void *parts; /* [dg_topk_parts()] bytes, scratch of topk for a step's rows: recorded steps keep
+                    its place */
     struct dg_turn turns[2];
     uint64_t given, waited;
     uint32_t M; /* rows of the open step, padded */

@@ -1,4 +1,5 @@
-/* The team's entries of the training table (team.c). Only kernels/cuda includes this. */
+/* The team's entries of the training table (team.c). Only kernels/cuda includes this. Threads: as
+ * kernels/team.h says. */
 #ifndef DG_KERNELS_CUDA_TEAM_H
 #define DG_KERNELS_CUDA_TEAM_H
 

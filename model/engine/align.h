@@ -15,7 +15,7 @@ struct dg_align {
     /* [H,n_q,n_k] of each sentence of the step, one after the other; fp32, room for
      * [max_rows,H,max_source] */
     struct dg_rows probs;
-    /* the same on the host */
+    /* [max_rows,H,max_source] the same on the host */
     float *weights;
     /* [max_rows] source position that each row attends to most */
     int32_t *sources;

@@ -16,7 +16,7 @@ struct dg_micro_batch {
     size_t n;
     /* [n], </s> counted */
     const uint32_t *source_len, *target_len;
-    /* ids, the pairs' behind one another; targets end with </s> */
+    /* [sum of the lengths] ids, the pairs' one after another; targets end with </s> */
     const int32_t *source, *target;
     /* [n] global sentence index: what dropout is keyed by */
     const uint64_t *index;

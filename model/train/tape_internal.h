@@ -49,6 +49,7 @@ struct dg_tape {
     uint32_t max_positions;
     /* NULL with learned positions */
     struct dg_weight *sinusoids;
+    /* [max_positions,D] */
     float *sinusoid_rows;
     /* all activations; those that are fp32 on every device */
     struct dg_buf *buf, *wide;

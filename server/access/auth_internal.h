@@ -1,5 +1,5 @@
 /* The keys in memory, as auth.c (requests) and sync.c (the file) see them. Guarded by
- * the lock but for what is const. */
+ * the lock but for what is const: any thread. */
 #ifndef DG_SERVER_ACCESS_AUTH_INTERNAL_H
 #define DG_SERVER_ACCESS_AUTH_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* How much a key may use: a bucket of requests that refills with time, and a day's characters.
- * Pure: the time is passed in. Plain data; the caller locks. */
+ * Pure: the time is passed in. Plain data: any thread, under the
+ * caller's lock. */
 #ifndef DG_SERVER_ACCESS_QUOTA_H
 #define DG_SERVER_ACCESS_QUOTA_H
 

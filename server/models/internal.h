@@ -1,4 +1,6 @@
-/* What models.c, way.c and served.c share. */
+/* What models.c, way.c and served.c share. Any thread, with the lock where a
+ * field says so.
+ */
 #ifndef DG_SERVER_MODELS_INTERNAL_H
 #define DG_SERVER_MODELS_INTERNAL_H
 

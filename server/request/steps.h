@@ -1,4 +1,5 @@
-/* The steps of a request (request.h): private to server/request/. */
+/* The steps of a request (request.h): private to server/request/. Planners' threads,
+ * one at a time where nothing else is said. */
 #ifndef DG_SERVER_REQUEST_STEPS_H
 #define DG_SERVER_REQUEST_STEPS_H
 

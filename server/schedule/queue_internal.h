@@ -1,4 +1,5 @@
-/* The queue as queue.c and bound.c see it. Its lock is held, as for all functions here. */
+/* The queue as queue.c and bound.c see it. Any thread that holds its lock, which all
+ * functions here need. */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 #define DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* Running text as words of a treebank: what the Penn Treebank writes apart, a blank apart. */
+/* Running text as words of a treebank: what the Penn Treebank writes apart, a blank apart. Any
+ * thread. */
 #ifndef DG_TEXT_TREE_TREEBANK_WORDS_H
 #define DG_TEXT_TREE_TREEBANK_WORDS_H
 

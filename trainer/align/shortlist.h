@@ -1,5 +1,5 @@
 /* `dragoman-train shortlist`: a bundle's vocabulary shortlist (weights/shortlist.h) from the pairs
- * of a prepared folder with the same vocabularies. */
+ * of a prepared folder with the same vocabularies. One thread, main's. */
 #ifndef DG_TRAINER_ALIGN_SHORTLIST_H
 #define DG_TRAINER_ALIGN_SHORTLIST_H
 

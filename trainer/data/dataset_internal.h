@@ -1,4 +1,5 @@
-/* What the data set's files share; nobody else includes it. */
+/* What the data set's files share; nobody else includes it. One thread at a time, but for what
+ * dataset.h marks. */
 #ifndef DG_TRAINER_DATA_DATASET_INTERNAL_H
 #define DG_TRAINER_DATA_DATASET_INTERNAL_H
 

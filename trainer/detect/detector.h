@@ -1,6 +1,6 @@
 /* `dragoman-train languages`: a language model (text/detect/model.h) from plain texts, a file or
  * more a language: logistic regression over the model's own features, on the first words of lines
- * and on words from their midst, so that it learns to tell from few. */
+ * and on words from their midst, so that it learns to tell from few. One thread, main's. */
 #ifndef DG_TRAINER_DETECT_DETECTOR_H
 #define DG_TRAINER_DETECT_DETECTOR_H
 

@@ -9,7 +9,8 @@
  *   prepared.json              written last: what was made, from what, with which counts
  * Memory is bounded whatever the corpus; temporary files are in the folder. A folder whose
  * prepared.json matches the recipe's data part and the inputs' hashes is left as it is. Several
- * processes may ask for one folder: one makes it, the others wait. */
+ * processes may ask for one folder: one makes it, the others wait.
+ * One thread at a time. */
 #ifndef DG_TRAINER_PREPARE_PREPARE_H
 #define DG_TRAINER_PREPARE_PREPARE_H
 

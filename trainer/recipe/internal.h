@@ -1,4 +1,4 @@
-/* What the recipe's files share; nobody else includes it. */
+/* What the recipe's files share; nobody else includes it. Const: any thread. */
 #ifndef DG_TRAINER_RECIPE_INTERNAL_H
 #define DG_TRAINER_RECIPE_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* A run's JSONL log as curves: one SVG with loss, dev BLEU, learning rate and tokens per second
- * over updates. */
+ * over updates. One thread, main's. */
 #ifndef DG_TRAINER_RUN_PLOT_H
 #define DG_TRAINER_RUN_PLOT_H
 

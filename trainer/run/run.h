@@ -6,7 +6,8 @@
  *   log.jsonl       trainer/run/trainlog.h
  *   bundle/         what `dragoman-server` loads, written at the end
  *   lock            held while a process trains here
- * One run at a time per folder. */
+ * One run at a time per folder.
+ * One thread, main's; it starts the workers' own. */
 #ifndef DG_TRAINER_RUN_RUN_H
 #define DG_TRAINER_RUN_RUN_H
 

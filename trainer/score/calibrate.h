@@ -1,6 +1,6 @@
 /* What a bundle's searches should be like when nobody says: the length penalty and beam that
- * translate development sets best, and the confidence below which an answer is flagged. One call at
- * a time. */
+ * translate development sets best, and the confidence below which an answer is flagged. One thread
+ * at a time. */
 #ifndef DG_TRAINER_SCORE_CALIBRATE_H
 #define DG_TRAINER_SCORE_CALIBRATE_H
 

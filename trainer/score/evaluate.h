@@ -1,5 +1,5 @@
 /* How good a model is: loss on encoded sets with the training's own forward pass, BLEU and chrF on
- * translated text with the server's own search. One call at a time. */
+ * translated text with the server's own search. One thread at a time. */
 #ifndef DG_TRAINER_SCORE_EVALUATE_H
 #define DG_TRAINER_SCORE_EVALUATE_H
 

@@ -45,8 +45,8 @@ void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
 /* A block where the host can read it: itself on a CPU, else a copy, to be freed. */
 struct dg_crew_host_block {
-    const float *data;
-    float *copy; /* NULL: there is none */
+    const float *data; /* [n] */
+    float *copy;       /* [n]; NULL: there is none */
 };
 int dg_crew_host_block(struct dg_train *t, const float *block, size_t n,
     struct dg_crew_host_block *out, struct dg_error *err);

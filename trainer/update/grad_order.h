@@ -1,6 +1,6 @@
 /* The flat block of gradients in the order in which backward finishes it: the decoder's layers,
  * last first, the encoder's, and at the end all the rest (embeddings, which backward adds to until
- * then). The order is the same on every rank. Pure. */
+ * then). The order is the same on every rank. Pure. Any thread. */
 #ifndef DG_TRAINER_UPDATE_GRAD_ORDER_H
 #define DG_TRAINER_UPDATE_GRAD_ORDER_H
 

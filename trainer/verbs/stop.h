@@ -1,4 +1,5 @@
-/* SIGTERM and SIGINT: the first asks the program to save and end, the second ends it at once. */
+/* SIGTERM and SIGINT: the first asks the program to save and end, the second ends it at once. Any
+ * thread reads the flag. */
 #ifndef DG_TRAINER_VERBS_STOP_H
 #define DG_TRAINER_VERBS_STOP_H
 

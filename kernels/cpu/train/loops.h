@@ -35,14 +35,14 @@ struct dg_loop_head {
     const float *q, *k, *v; /* [n_q,Dk], [n_k,Dk], [n_k,Dv] */
     const float *probs;     /* [n_q,n_k], dense */
     const float *dout;      /* [n_q,Dv] */
-    float *dq, *dk, *dv;    /* written */
+    float *dq, *dk, *dv;    /* [n_q,Dk], [n_k,Dk], [n_k,Dv]: written */
     size_t ldq, ldk, ldv, lddout, lddq, lddk, lddv;
     const uint32_t *row_key; /* [n_q] or NULL: dropout of the probabilities */
     uint32_t site, first;    /* its key and the index of key 0 */
     float p;
     const struct dg_loop_add *adds; /* [n_adds] to the gradient of probs, by row */
     size_t n_adds;
-    float *scratch; /* dg_loop_head_scratch() floats */
+    float *scratch; /* [dg_loop_head_scratch()] */
 };
 
 /* One row of the vocabulary: see struct dg_loss. */

@@ -1,5 +1,5 @@
 /* Names for the files that are built once per instruction set: -DDG_LOOPS_ISA="avx2" and
- * -DDG_LOOPS_SUFFIX=avx2. */
+ * -DDG_LOOPS_SUFFIX=avx2. Any thread. */
 #ifndef DG_KERNELS_CPU_TRAIN_LOOPS_BUILD_H
 #define DG_KERNELS_CPU_TRAIN_LOOPS_BUILD_H
 

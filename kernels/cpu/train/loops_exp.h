@@ -1,5 +1,6 @@
 /* exp(x) for loops that the compiler vectorises: Cody-Waite reduction and Cephes' polynomial,
- * relative error below 2e-7 on [-87, 88]; below that it gives about 1e-38, above it exp(88). */
+ * relative error below 2e-7 on [-87, 88]; below that it gives about 1e-38, above it exp(88). Any
+ * thread. */
 #ifndef DG_KERNELS_CPU_TRAIN_LOOPS_EXP_H
 #define DG_KERNELS_CPU_TRAIN_LOOPS_EXP_H
 

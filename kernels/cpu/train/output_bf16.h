@@ -3,7 +3,7 @@
  * is e = exp(logit - a number of the row), in bf16, in the order that the weight's gradient reads.
  * Softmax's 1 / sum is multiplied in afterwards, into the rows of the input, and label smoothing's
  * constant share and the target's are added in fp32: nothing of the vocabulary's size is read
- * twice. */
+ * twice. One thread at a time; ops split over the backend's own threads. */
 #ifndef DG_KERNELS_CPU_TRAIN_OUTPUT_BF16_H
 #define DG_KERNELS_CPU_TRAIN_OUTPUT_BF16_H
 
