@@ -213,6 +213,8 @@ static void test_nan(void **state)
 static void run_only(struct dg_backend *be, const char *isa)
 {
     enum { M = 5, V = 3000, N = 700, K = 9 };
+    if (!be->ops->short_products) /* never asked for some columns alone */
+        return;
     float *x = ops_floats((size_t)M * V, 3), *few = ops_memory((size_t)M * N, sizeof *few);
     float got[M * K], want[M * K];
     int32_t columns[N], ids[M * K], places[M * K], force[M] = {-1, -1, N - 1, -1, 0};
