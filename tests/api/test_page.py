@@ -286,7 +286,7 @@ def test_a_server_that_is_gone_is_named(page, bundled):
 def test_what_the_server_refuses_is_shown(page):
     page.choose("source", "en")
     page.choose("target", "de")
-    page.driver.execute_script("document.getElementById('input').value = 'word '.repeat(20000)")
+    page.driver.execute_script("document.getElementById('input').value = 'word '.repeat(50000)")
     page["translate"].click()
     page.until(lambda: page["error"].is_displayed())
     assert "characters" in page["error"].text
