@@ -18,3 +18,8 @@ void dg_budget_give(struct dg_budget *b, size_t bytes)
 {
     atomic_fetch_sub(&b->taken, bytes);
 }
+
+bool dg_budget_above_half(const struct dg_budget *b)
+{
+    return atomic_load(&b->taken) > b->most / 2;
+}

@@ -16,5 +16,7 @@ bool dg_budget_take(struct dg_budget *b, size_t bytes);
 /* So much is taken already, whatever is left. */
 void dg_budget_add(struct dg_budget *b, size_t bytes);
 void dg_budget_give(struct dg_budget *b, size_t bytes);
+/* More than half is taken: a user that is not urgent leaves the rest to the others. */
+bool dg_budget_above_half(const struct dg_budget *b);
 
 #endif

@@ -22,6 +22,11 @@ static void late(void *arg);
 int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     const struct dg_request_kind *kind, struct dg_request **out, struct dg_error *err)
 {
+    /* Their answers are large, and a client that does not read keeps them: translations have the
+     * other half. */
+    if (kind->work && dg_budget_above_half(&app->budget))
+        return dg_error_set(err, DG_EAGAIN,
+            "other requests take more than half of the memory there is for texts and answers");
     if (kind->work && atomic_fetch_add(&app->works, 1) >= MAX_WORKS) {
         atomic_fetch_sub(&app->works, 1);
         return dg_error_set(err, DG_EAGAIN,
