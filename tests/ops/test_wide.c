@@ -4,36 +4,11 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/pack.h"
 #include "tests/ops/ops.h"
-
-/* clang-format off: the bodies build on the vector and on one another. */
 #include "tests/ops/vec_emulated.h"
-#include "kernels/cpu/simd_rows.h"
-#include "kernels/cpu/simd_attention.h"
-#include "kernels/cpu/simd_step.h"
-#include "kernels/cpu/simd_topk.h"
-#include "kernels/cpu/simd_gemm.h"
-/* clang-format on */
 
-static const struct dg_cpu_isa wide = {
-    .name = "emulated",
-    .gemm = gemm,
-    .dot = dot,
-    .finish = finish,
-    .dropout = dropout,
-    .norm = norm,
-    .ssru = ssru,
-    .scores = scores,
-    .weigh = weigh,
-    .step = step,
-    .max = max_of,
-    .exp_sum = exp_sum,
-    .scale = scale_by,
-    .widen = widen,
-    .narrow = narrow,
-    .sum_exp = sum_exp,
-    .run_max = run_max,
-    .at_least = at_least,
-};
+#include "kernels/cpu/simd_isa.h"
+
+static const struct dg_cpu_isa wide = {.name = "emulated", DG_SIMD_KERNELS};
 
 static void compare(
     const char *what, const float *got, const float *want, size_t n, double tolerance)
