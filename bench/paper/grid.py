@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ import facts  # noqa: E402
 import machine  # noqa: E402
 import record  # noqa: E402
 import shapes  # noqa: E402
+import stoppable  # noqa: E402
 
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
 RECIPES = "trainer/recipes/paper/table3"
@@ -60,16 +60,10 @@ def core_minutes(m, updates):
     return updates * shapes.training_flops(m, VOCABULARY, tokens, 15) / FLOPS / 60
 
 
-class Grid:
+class Grid(stoppable.Stoppable):
     def __init__(self, a):
-        self.a, self.stopping, self.child = a, False, None
-        signal.signal(signal.SIGTERM, self.stop)
-        signal.signal(signal.SIGINT, self.stop)
-
-    def stop(self, *_):
-        self.stopping = True
-        if self.child:
-            self.child.terminate()
+        super().__init__()
+        self.a = a
 
     def recipe(self, row, seed):
         """A recipe file of our own: the paper's row, scaled, on Multi30k."""
@@ -88,11 +82,7 @@ class Grid:
     def call(self, *command):
         """Run to its end; what it printed, and its CPU seconds."""
         before = machine.children_seconds()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as self.child:
-            out, why = self.child.communicate()
-        code, self.child = self.child.returncode, None
-        if code:
-            sys.exit(f"bench: {' '.join(command)}: {code}: {why}")
+        out, _ = self.finish(command)
         return out, machine.children_seconds() - before
 
     def train(self, name, row, seed):

@@ -12,7 +12,6 @@ import gzip
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import machine  # noqa: E402
 import record  # noqa: E402
+import stoppable  # noqa: E402
 
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
 RECIPE = "trainer/recipes/paper/parsing-small.json"
@@ -34,26 +34,15 @@ def core_minutes(updates=8000):
     return (updates + len(RATES) * RATE_UPDATES) * SECONDS_AN_UPDATE / 60 + SEARCH_MINUTES
 
 
-class Parsing:
+class Parsing(stoppable.Stoppable):
     def __init__(self, a):
-        self.a, self.stopping, self.child = a, False, None
-        signal.signal(signal.SIGTERM, self.stop)
-        signal.signal(signal.SIGINT, self.stop)
-
-    def stop(self, *_):
-        self.stopping = True
-        if self.child:
-            self.child.terminate()
+        super().__init__()
+        self.a = a
 
     def call(self, *command, stdout=subprocess.PIPE):
         if self.stopping:
             sys.exit("bench: stopped; the same command goes on")
-        with subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, text=True, start_new_session=True) as self.child:
-            out, said = self.child.communicate()
-        code, self.child = self.child.returncode, None
-        if code:
-            sys.exit(f"bench: {' '.join(command)}: {code}: {said}")
-        return out, said
+        return self.finish(command, stdout)
 
     def path(self, *parts):
         return os.path.join(self.a.work, *parts)
