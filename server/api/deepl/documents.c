@@ -97,11 +97,19 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     return rc;
 }
 
-static void not_found(struct dg_http_exchange *x, const struct dg_error *err)
+/* The document that the request asks for; false: it has its answer. */
+static bool look_up(
+    struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u, double *share)
 {
+    struct dg_error err = {0};
+    if (is_off(app, x))
+        return false;
+    if (find(app, x, u, share, &err) == DG_OK)
+        return true;
     struct dg_http_reply r = {0};
-    dg_deepl.refuse(&r, err->code == DG_ENOTFOUND ? 404 : dg_reply_status(err), err->message);
+    dg_deepl.refuse(&r, err.code == DG_ENOTFOUND ? 404 : dg_reply_status(&err), err.message);
     dg_http_reply_take(x, &r);
+    return false;
 }
 
 /* By how fast it was so far; at least a second. */
@@ -118,14 +126,9 @@ void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x)
         [DG_UPLOAD_DONE] = "done",
         [DG_UPLOAD_FAILED] = "error"};
     struct dg_upload u;
-    struct dg_error err = {0};
     double share;
-    if (is_off(app, x))
+    if (!look_up(app, x, &u, &share))
         return;
-    if (find(app, x, &u, &share, &err) != DG_OK) {
-        not_found(x, &err);
-        return;
-    }
     struct dg_http_reply r = {0};
     struct dg_json *root = dg_json_new_object();
     dg_json_set_string(root, "document_id", u.id);
@@ -147,12 +150,8 @@ void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_error err = {0};
     struct dg_http_reply r = {0};
     double share;
-    if (is_off(app, x))
+    if (!look_up(app, x, &u, &share))
         return;
-    if (find(app, x, &u, &share, &err) != DG_OK) {
-        not_found(x, &err);
-        return;
-    }
     dg_buffer_init(&file);
     if (u.state != DG_UPLOAD_DONE)
         dg_deepl.refuse(&r, u.state == DG_UPLOAD_FAILED ? 404 : 503,
