@@ -43,7 +43,7 @@ static int open_archive(
     return tell(&why, err);
 }
 
-/* Member i, all of it and no more than is left of the limit. */
+/* Read member i whole; fail when it has more than `most` bytes. */
 static int unpack(
     zip_t *z, zip_uint64_t i, size_t most, struct dg_extract_part *p, struct dg_error *err)
 {
@@ -64,11 +64,9 @@ static int unpack(
         return dg_error_set(err, DG_ENOMEM, "no memory for a member of a file");
     if (n < 0)
         return dg_extract_broken(err, "member %llu does not unpack", (unsigned long long)i);
-    return p->n > most ? dg_error_field(err, DG_ELIMIT, "file",
-                             "the file unpacks to more than the limit") != DG_OK
-                             ? DG_ELIMIT
-                             : DG_OK
-                       : DG_OK;
+    if (p->n > most)
+        return dg_error_field(err, DG_ELIMIT, "file", "the file unpacks to more than the limit");
+    return DG_OK;
 }
 
 static int read_member(

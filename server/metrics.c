@@ -57,7 +57,7 @@ static const struct counter_family {
     [DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL] = {"dragoman_source_language_doubtful_total",
         "Sentences that are plainly in another language than the source's.", NULL, NULL},
     [DG_COUNT_WORD_COPIED] = {"dragoman_word_copied_total",
-        "Sentences whose answer has a word of theirs as it was, and no name.", NULL, NULL},
+        "Sentences whose translation copies a source word that is not a name.", NULL, NULL},
 };
 
 static const double seconds[] = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,

@@ -76,7 +76,8 @@ void dg_load_conn_send(struct dg_load_run *c, struct dg_load_conn *k)
             return;
         }
         if (n < 0) {
-            /* A refusal may lie in the socket already: reading it is more than being lost. */
+            /* The server may have sent a refusal already: read it before the connection counts as
+             * lost. */
             if (k->sent == 0)
                 dg_load_conn_lost(c, k);
             return;

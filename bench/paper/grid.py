@@ -5,7 +5,7 @@ bench/results/paper/grid/; one that is there is not trained again, and a row tha
 
   grid.py --data DIR [--only ROW,...] [--list] [--updates N --out DIR] [--threads N]
 
-bf16 where the processor multiplies in it, as said in the result. Rows can be shared out among machines with --only.
+Training uses bf16 where the processor has bf16 products; the result names the precision. Use --only to divide the rows among machines.
 """
 import argparse
 import json

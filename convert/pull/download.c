@@ -319,7 +319,7 @@ static int try_file(struct transfer *t, int i, double *wait, struct dg_error *er
     curl_slist_free_all(headers);
     *wait = -1;
     if (!t->broken.code && code == CURLE_OK && t->head.status == 416 && part->have) {
-        *wait = 0; /* what is here is no beginning of what is there */
+        *wait = 0; /* the partial file is longer than the remote one: start again */
         return dg_part_restart(part, err);
     }
     if (!t->broken.code && is_passing(code, t->head.status))

@@ -9,8 +9,8 @@
 
 /* DG_EIO names what cannot be removed; nothing happens where there is nothing. */
 int dg_tree_remove(const char *path, struct dg_error *err);
-/* Put the folder `from` in the place of `to`, which may be there; what was there is removed. At no
- * time is there half of one. */
+/* Replace the folder `to`, if it exists, by `from`, in one step: a reader never finds half of a
+ * folder. */
 int dg_tree_replace(const char *from, const char *to, struct dg_error *err);
 
 #endif
