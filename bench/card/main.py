@@ -3,7 +3,7 @@
 speed, and some sentences as they come out.
 
   main.py --dragoman build/release/bin/dragoman --trainer build/release/bin/dragoman-train --data DIR BUNDLE...
-          [--pairs en-de,...] [--sets "Multi30k val",...] [--lines N] [--out DIR]
+          [--pairs en-de,...] [--sets "Multi30k val",...] [--lines N] [--unjudged FILE] [--out DIR]
 
 DIR as scripts/get-data makes it. Several bundles stand beside each other (int8 and float32, say). Prints Markdown and
 writes OUT/<name of the bundle's folder>.json, from which a set that was done before under the same version is taken.
@@ -21,6 +21,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import machine  # noqa: E402
+import ordinary  # noqa: E402
 import record  # noqa: E402
 import texts  # noqa: E402
 
@@ -106,6 +107,7 @@ def measure(a, bundle):
             result["scores"].setdefault(pair, {})[name] = score(a, bundle, name, source, target)
             print(f"{bundle} {pair} {name}: {result['scores'][pair][name]}", file=sys.stderr, flush=True)
             record.write(a.out, os.path.basename(path)[:-5], {".json": result})
+    result["ordinary"] = ordinary.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0])
     record.write(a.out, os.path.basename(path)[:-5], {".json": result})
     return result
 
@@ -136,6 +138,7 @@ def report(r):
             out.append(f"| {arrow(p)}, {n} | {s['empty']} | {percent(s['end_kept'])} | {percent(s['flags'].get('repetition', 0))} | "
                        f"{percent(s['flags'].get('low_confidence', 0))} | "
                        f"{percent(s['flags'].get('number_mismatch', 0))} | {s['cpu_ms_a_line']:.0f} |")
+    out += ["", *ordinary.report(r["ordinary"])]
     for p, kinds in r["says"].items():
         for said in kinds.values():
             out += ["", "| " + " | ".join(NAMES[x] for x in p.split("-")) + " |", "|---|---|"]
@@ -152,10 +155,15 @@ def main():
     p.add_argument("--pairs", default="")
     p.add_argument("--sets", default="")
     p.add_argument("--lines", type=int, default=1000000, help="of each set, at most")
+    p.add_argument("--unjudged", default="", metavar="FILE", help="append the ordinary sentences' answers that nobody has judged")
     p.add_argument("--out", default=".cache/bench-card")
     a = p.parse_args()
     for bundle in a.bundles:
-        print(report(measure(a, bundle)))
+        result = measure(a, bundle)
+        print(report(result))
+        if a.unjudged:
+            with open(a.unjudged, "a", encoding="utf-8") as f:
+                f.write("".join(x + "\n" for x in ordinary.unjudged(result["ordinary"])))
 
 
 if __name__ == "__main__":

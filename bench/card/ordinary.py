@@ -1,0 +1,57 @@
+"""200 ordinary sentences in eight domains (ordinary.tsv), translated by a bundle and judged by a reader who knows both languages
+(judgements.tsv): 2 for an answer that can be used as it is (right meaning, at most a small slip of style), 1 for one whose meaning can be
+understood in spite of errors, 0 for a wrong or senseless one. A judgement belongs to one text and one translation of it, so that another
+version of a bundle needs judgements only where it answers otherwise."""
+import collections
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DOMAINS = ["everyday", "travel", "food", "medicine", "mail", "law", "software", "news"]
+
+
+def rows(name):
+    path = os.path.join(HERE, name)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        return [line.rstrip("\n").split("\t") for line in f]
+
+
+def measure(translate):
+    """[domain, source language, target language, text, translation, flags, judgement or None] for each sentence.
+
+    translate(source, target, texts) gives `dragoman translate --json`'s objects."""
+    judged = {tuple(r[1:]): int(r[0]) for r in rows("judgements.tsv")}
+    groups = collections.defaultdict(list)
+    for domain, source, target, text in rows("ordinary.tsv"):
+        groups[source, target].append((domain, text))
+    result = []
+    for (source, target), sentences in groups.items():
+        answers = translate(source, target, [text for _, text in sentences])
+        for (domain, text), answer in zip(sentences, answers):
+            said = answer["text"].replace("\t", " ").replace("\n", " ")
+            result.append([domain, source, target, text, said, answer["flags"], judged.get((source, target, text, said))])
+    return result
+
+
+def unjudged(result):
+    """Lines for judgements.tsv that still need their judgement in front."""
+    return ["\t".join(["?", *r[1:5]]) for r in result if r[6] is None]
+
+
+def share(part, whole):
+    return f"{part} ({100 * part / whole:.0f} %)" if whole else "0"
+
+
+def report(result):
+    out = ["| 200 ordinary sentences | sentences | 2: usable | 1: understandable | 0: wrong | not judged | of the wrong ones flagged `low_confidence` |",
+           "|---|---|---|---|---|---|---|"]
+    for domain in [*DOMAINS, "all"]:
+        of = [r for r in result if domain in (r[0], "all")]
+        count = collections.Counter(r[6] for r in of)
+        wrong = [r for r in of if r[6] == 0]
+        flagged = sum("low_confidence" in r[5] for r in wrong)
+        out.append(f"| {domain} | {len(of)} | " + " | ".join(share(count[x], len(of)) for x in (2, 1, 0)) + f" | {count[None]} | {share(flagged, len(wrong))} |")
+    right = [r for r in result if r[6] == 2]
+    out += ["", f"Of the usable answers, {share(sum('low_confidence' in r[5] for r in right), len(right))} carry `low_confidence`, too."]
+    return out
