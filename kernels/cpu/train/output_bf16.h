@@ -20,7 +20,7 @@ struct dg_output_rows {
     size_t ldx;
     /* [V,D] */
     const float *w;
-    /* [V] or NULL; -inf: a piece that can never come (struct dg_loss) */
+    /* [V] or NULL; -inf: a token that can never come (struct dg_loss) */
     const float *bias;
     /* [M] */
     const int32_t *target;
