@@ -24,6 +24,7 @@ struct dg_uploader;
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
 
 struct dg_app {
+    const char *revision; /* that was built; static storage */
     struct dg_server_config config;
     struct dg_models *models;
     struct dg_queue *queue;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "server/action.h"
 #include "server/api/dialect.h"
+#include "server/build.h"
 #include "server/http/http.h"
 #include "server/http/systemd.h"
 #include "server/metrics.h"
@@ -187,6 +188,7 @@ int main(int argc, char *argv[])
         int status = 0;
         return dg_action_run(&s.app.config, &status, &err) == DG_OK ? status : fail(&err);
     }
+    s.app.revision = dg_build_revision;
     set_log_level(s.app.config.log_level);
     dg_log_set_format(strcmp(s.app.config.log_format, "json") == 0 ? DG_LOG_JSON : DG_LOG_LOGFMT);
     dg_process_keep_heap_small();

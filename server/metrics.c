@@ -1,5 +1,8 @@
 #include "server/metrics.h"
 
+#include "server/histogram.h"
+
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,13 +12,16 @@
 #define MAX_PAIRS 64
 #define MAX_ROUTES 63
 #define MAX_LABELS (MAX_PAIRS + 1)
-#define MAX_BUCKETS 20
+#define MAX_MODELS 64  /* beyond them: "other" */
+#define NAME_BYTES 256 /* a bundle's name is a file's */
 
 static const char *const outcomes[] = {
     "ok", "invalid", "overloaded", "cancelled", "timeout", "error", "refused", NULL};
 static const char *const stages[] = {"tokenize", "encode", "decode", "detokenize", NULL};
 static const int statuses[] = {
     200, 204, 400, 401, 403, 404, 405, 408, 413, 414, 415, 422, 429, 431, 499, 500, 503, 504, 0};
+
+const char *const dg_metrics_classes[DG_METRICS_CLASSES] = {"interactive", "bulk"};
 
 enum { STATUSES = sizeof statuses / sizeof *statuses };
 
@@ -60,64 +66,71 @@ static const struct counter_family {
         "Sentences whose translation copies a source word that is not a name.", NULL, NULL},
 };
 
-static const double seconds[] = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,
-    1, 2.5, 5, 7.5, 10, 20, 40, 80};
+/* A step of a small model and its wait in an empty queue take tenths of a millisecond. */
+static const double second_bounds[] = {0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01,
+    0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80};
 static const double bytes[] = {
     256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864};
 static const double powers[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
-struct histogram_family {
-    const char *name, *help, *label;
-    const char *const *values;
-    const double *bounds;
-    size_t n_bounds;
-    double per_unit; /* of the sum's counter */
-};
-
-#define SECONDS seconds, sizeof seconds / sizeof *seconds, 1e9
+#define SECONDS second_bounds, sizeof second_bounds / sizeof *second_bounds, 1e9
 #define POWERS powers, sizeof powers / sizeof *powers, 1
 #define BYTES bytes, sizeof bytes / sizeof *bytes, 1
 
-static const struct histogram_family histogram_table[DG_HISTOGRAMS] = {
-    [DG_TIME_QUEUE] = {"dragoman_queue_wait_seconds", "How long a sentence waited for a worker.",
-        NULL, NULL, SECONDS},
-    [DG_TIME_STAGE] = {"dragoman_stage_duration_seconds",
-        "Time in each stage: per request in tokenize and detokenize, per "
-        "sentence in encode and decode.",
-        "stage", stages, SECONDS},
-    [DG_TIME_FIRST] = {"dragoman_time_to_first_sentence_seconds",
-        "Of streamed requests, until their first sentence was written.", NULL, NULL, SECONDS},
-    [DG_SIZE_BATCH_ROWS] = {"dragoman_batch_rows", "Hypotheses advanced in one step.", NULL, NULL,
-        POWERS},
-    [DG_SIZE_BATCH_SENTENCES] = {"dragoman_batch_sentences", "Sentences live in one step.", NULL,
-        NULL, POWERS},
+static_assert(
+    sizeof second_bounds / sizeof *second_bounds < DG_HISTOGRAM_BUCKETS, "one is above all bounds");
+
+/* With at most one label of few values. */
+static const struct histogram_row {
+    struct dg_histogram_family family;
+    const char *label;
+    const char *const *values;
+} histogram_table[DG_HISTOGRAMS] = {
+    [DG_TIME_STAGE] = {{"dragoman_stage_duration_seconds",
+                           "Time in each stage: per request in tokenize and detokenize, per "
+                           "sentence in encode and decode.",
+                           SECONDS},
+        "stage", stages},
+    [DG_TIME_FIRST] = {{"dragoman_time_to_first_sentence_seconds",
+        "Of streamed requests, until their first sentence was written.", SECONDS}},
+    [DG_SIZE_BATCH_ROWS] = {{"dragoman_batch_rows", "Hypotheses advanced in one step.", POWERS}},
+    [DG_SIZE_BATCH_SENTENCES] = {{"dragoman_batch_sentences", "Sentences live in one step.",
+        POWERS}},
 };
 
-static const struct histogram_family http_family = {"dragoman_http_request_duration_seconds",
-    "From complete headers to the reply's last byte.", "route", NULL, SECONDS};
+static const struct dg_histogram_family
+    http_family = {"dragoman_http_request_duration_seconds",
+        "From complete headers to the reply's last byte.", SECONDS},
+    request_size_family = {"dragoman_http_request_size_bytes", "Bodies of requests.", BYTES},
+    response_size_family = {"dragoman_http_response_size_bytes", "Bodies of replies.", BYTES},
+    wait_family = {"dragoman_queue_wait_seconds",
+        "How long a sentence waited for a worker, by the class that it waited in.", SECONDS},
+    step_family = {
+        "dragoman_step_seconds", "One step: every live sentence advances by a position.", SECONDS};
 
-static const struct histogram_family request_size_family = {"dragoman_http_request_size_bytes",
-                                         "Bodies of requests.", "route", NULL, BYTES},
-                                     response_size_family = {"dragoman_http_response_size_bytes",
-                                         "Bodies of replies.", "route", NULL, BYTES};
+/* Names as they are met, up to `most`; then all others are one. */
+struct names {
+    size_t n, most;
+    char list[MAX_MODELS][NAME_BYTES];
+};
 
-struct histogram {
-    /* by bucket, not cumulative; the last is what is above all bounds */
-    atomic_uint_least64_t counts[MAX_BUCKETS];
-    atomic_uint_least64_t sum; /* times the family's per_unit */
+/* What is known of a model. */
+struct by_model {
+    struct dg_histogram wait[DG_METRICS_CLASSES], step;
 };
 
 struct dg_metrics {
     const char *(*routes)[2];
     size_t n_routes;
     atomic_uint_least64_t counters[DG_COUNTERS][MAX_LABELS];
-    struct histogram histograms[DG_HISTOGRAMS][4];
+    struct dg_histogram histograms[DG_HISTOGRAMS][4];
+    struct by_model models[MAX_MODELS + 1];
     atomic_uint_least64_t http[MAX_ROUTES + 1][STATUSES];
-    struct histogram http_time[MAX_ROUTES + 1], http_in[MAX_ROUTES + 1], http_out[MAX_ROUTES + 1];
+    struct dg_histogram http_time[MAX_ROUTES + 1], http_in[MAX_ROUTES + 1],
+        http_out[MAX_ROUTES + 1];
     pthread_mutex_t lock;
     /* guarded by lock */
-    char pairs[MAX_PAIRS][72];
-    size_t n_pairs;
+    struct names pairs, model_names;
 };
 
 int dg_metrics_open(
@@ -128,6 +141,8 @@ int dg_metrics_open(
         return dg_error_set(err, DG_ENOMEM, "no memory for metrics");
     m->routes = routes;
     m->n_routes = n < MAX_ROUTES ? n : MAX_ROUTES;
+    m->pairs.most = MAX_PAIRS;
+    m->model_names.most = MAX_MODELS;
     pthread_mutex_init(&m->lock, NULL);
     *out = m;
     return DG_OK;
@@ -162,19 +177,23 @@ uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigne
     return label < MAX_LABELS ? get(&m->counters[c][label]) : 0;
 }
 
-static void observe(const struct histogram_family *f, struct histogram *h, double value)
-{
-    size_t i = 0;
-    while (i < f->n_bounds && value > f->bounds[i])
-        i++;
-    add(&h->counts[i], 1);
-    add(&h->sum, value > 0 ? (uint64_t)(value * f->per_unit) : 0);
-}
-
-void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned label, double value)
+void dg_metrics_observe(
+    struct dg_metrics *m, enum dg_histogram_name h, unsigned label, double value)
 {
     if (m && label < 4)
-        observe(&histogram_table[h], &m->histograms[h][label], value);
+        dg_histogram_observe(&histogram_table[h].family, &m->histograms[h][label], value);
+}
+
+void dg_metrics_waited(struct dg_metrics *m, unsigned model, unsigned class, double seconds)
+{
+    if (m && model <= MAX_MODELS && class < DG_METRICS_CLASSES)
+        dg_histogram_observe(&wait_family, &m->models[model].wait[class], seconds);
+}
+
+void dg_metrics_stepped(struct dg_metrics *m, unsigned model, double seconds)
+{
+    if (m && model <= MAX_MODELS)
+        dg_histogram_observe(&step_family, &m->models[model].step, seconds);
 }
 
 /* Histograms are by path: one of several methods counts with the first route of its path. */
@@ -198,98 +217,39 @@ void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics
         s++;
     add(&m->http[route][s], 1);
     route = first_of_path(m, route);
-    observe(&http_family, &m->http_time[route], e->seconds);
-    observe(&request_size_family, &m->http_in[route], (double)e->bytes_in);
-    observe(&response_size_family, &m->http_out[route], (double)e->bytes_out);
+    dg_histogram_observe(&http_family, &m->http_time[route], e->seconds);
+    dg_histogram_observe(&request_size_family, &m->http_in[route], (double)e->bytes_in);
+    dg_histogram_observe(&response_size_family, &m->http_out[route], (double)e->bytes_out);
+}
+
+/* The name's place; `most` when there is no more room. */
+static unsigned place_of(struct dg_metrics *m, struct names *names, const char *name)
+{
+    pthread_mutex_lock(&m->lock);
+    size_t i = 0;
+    while (i < names->n && strcmp(names->list[i], name) != 0)
+        i++;
+    if (i == names->n && i < names->most)
+        snprintf(names->list[names->n++], NAME_BYTES, "%s", name);
+    pthread_mutex_unlock(&m->lock);
+    return (unsigned)i;
 }
 
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target)
 {
     char name[72];
-    unsigned found = MAX_PAIRS;
-    if (!m)
-        return 0;
     snprintf(name, sizeof name, "%.32s-%.32s", source, target);
-    pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->n_pairs && found == MAX_PAIRS; i++)
-        if (strcmp(m->pairs[i], name) == 0)
-            found = (unsigned)i;
-    if (found == MAX_PAIRS && m->n_pairs < MAX_PAIRS) {
-        found = (unsigned)m->n_pairs++;
-        memcpy(m->pairs[found], name, sizeof name);
-    }
-    pthread_mutex_unlock(&m->lock);
-    return found;
+    return m ? place_of(m, &m->pairs, name) : 0;
 }
 
-/* One character of a label's value, escaped; the bytes of p that it took. */
-static size_t add_character(struct dg_buffer *b, const char *p)
+unsigned dg_metrics_model(struct dg_metrics *m, const char *name)
 {
-    size_t n = 1;
-    if (*p == '\n') {
-        dg_buffer_adds(b, "\\n");
-        return 1;
-    }
-    if (*p == '"' || *p == '\\')
-        dg_buffer_adds(b, "\\");
-    while (((unsigned char)p[n] & 0xc0) == 0x80)
-        n++;
-    dg_buffer_add(b, p, n);
-    return n;
-}
-
-void dg_metrics_label(char *out, size_t cap, const char *const *names_values)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    size_t end = 0; /* of the labels that fit whole, but for the brace */
-    for (size_t i = 0; names_values[i] && end + 1 < cap; i += 2) {
-        dg_buffer_addf(&b, "%s%s=\"", i > 0 ? "," : "{", names_values[i]);
-        for (const char *p = names_values[i + 1]; *p;) {
-            size_t before = b.len;
-            p += add_character(&b, p);
-            if (b.len + sizeof "\"}" <= cap)
-                continue;
-            b.len = before; /* the value is cut here, and still closed */
-            break;
-        }
-        dg_buffer_adds(&b, "\"");
-        if (b.len + sizeof "}" > cap)
-            break;
-        end = b.len;
-    }
-    if (b.failed || end == 0)
-        snprintf(out, cap, "%s", "");
-    else
-        snprintf(out, cap, "%.*s}", (int)end, b.data);
-    dg_buffer_deinit(&b);
+    return m ? place_of(m, &m->model_names, name) : 0;
 }
 
 static void write_head(struct dg_buffer *b, const char *name, const char *help, const char *type)
 {
     dg_buffer_addf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-/* One histogram; label may be NULL. */
-static void write_histogram(struct dg_buffer *b, const struct histogram_family *f,
-    const struct histogram *h, const char *value)
-{
-    char label[160] = "", only[164] = "";
-    uint64_t below = 0;
-    if (value) {
-        snprintf(label, sizeof label, "%s=\"%s\",", f->label, value);
-        snprintf(only, sizeof only, "{%s=\"%s\"}", f->label, value);
-    }
-    for (size_t i = 0; i <= f->n_bounds; i++) {
-        char bound[32] = "+Inf";
-        if (i < f->n_bounds)
-            snprintf(bound, sizeof bound, "%.10g", f->bounds[i]);
-        below += get(&h->counts[i]);
-        dg_buffer_addf(
-            b, "%s_bucket{%sle=\"%s\"} %llu\n", f->name, label, bound, (unsigned long long)below);
-    }
-    dg_buffer_addf(b, "%s_sum%s %.9g\n", f->name, only, (double)get(&h->sum) / f->per_unit);
-    dg_buffer_addf(b, "%s_count%s %llu\n", f->name, only, (unsigned long long)below);
 }
 
 static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buffer *b)
@@ -307,9 +267,9 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
         return;
     }
     pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->n_pairs; i++) {
+    for (size_t i = 0; i < m->pairs.n; i++) {
         char label[200];
-        const char *const pair[] = {f->label, m->pairs[i], NULL};
+        const char *const pair[] = {f->label, m->pairs.list[i], NULL};
         dg_metrics_label(label, sizeof label, pair);
         dg_buffer_addf(
             b, "%s%s %llu\n", f->name, label, (unsigned long long)get(&m->counters[c][i]));
@@ -320,14 +280,39 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
             (unsigned long long)get(&m->counters[c][MAX_PAIRS]));
 }
 
-static void write_by_route(struct dg_metrics *m, const struct histogram_family *f,
-    const struct histogram *h, struct dg_buffer *b)
+static void write_by_route(struct dg_metrics *m, const struct dg_histogram_family *f,
+    const struct dg_histogram *h, struct dg_buffer *b)
 {
     write_head(b, f->name, f->help, "histogram");
     for (size_t r = 0; r <= m->n_routes; r++) {
+        char labels[160];
+        const char *const route[] = {"route", r < m->n_routes ? m->routes[r][1] : "other", NULL};
         if (first_of_path(m, r) != r)
             continue;
-        write_histogram(b, f, &h[r], r < m->n_routes ? m->routes[r][1] : "other");
+        dg_metrics_label(labels, sizeof labels, route);
+        dg_histogram_write(f, &h[r], labels, b);
+    }
+}
+
+/* What is by model. Lock held. */
+static void write_models(struct dg_metrics *m, struct dg_buffer *b)
+{
+    size_t n = m->model_names.n + (m->model_names.n == MAX_MODELS);
+    char labels[1200];
+    write_head(b, wait_family.name, wait_family.help, "histogram");
+    for (size_t i = 0; i < 2 * n; i++) {
+        const char *const words[] = {"model",
+            i / 2 < MAX_MODELS ? m->model_names.list[i / 2] : "other", "class",
+            dg_metrics_classes[i % 2], NULL};
+        dg_metrics_label(labels, sizeof labels, words);
+        dg_histogram_write(&wait_family, &m->models[i / 2].wait[i % 2], labels, b);
+    }
+    write_head(b, step_family.name, step_family.help, "histogram");
+    for (size_t i = 0; i < n; i++) {
+        const char *const words[] = {
+            "model", i < MAX_MODELS ? m->model_names.list[i] : "other", NULL};
+        dg_metrics_label(labels, sizeof labels, words);
+        dg_histogram_write(&step_family, &m->models[i].step, labels, b);
     }
 }
 
@@ -361,11 +346,19 @@ void dg_metrics_write(
     for (int c = 0; c < DG_COUNTERS; c++)
         write_counter(m, (enum dg_counter)c, b);
     for (int h = 0; h < DG_HISTOGRAMS; h++) {
-        const struct histogram_family *f = &histogram_table[h];
-        write_head(b, f->name, f->help, "histogram");
-        for (size_t i = 0; f->values ? f->values[i] != NULL : i < 1; i++)
-            write_histogram(b, f, &m->histograms[h][i], f->values ? f->values[i] : NULL);
+        const struct histogram_row *row = &histogram_table[h];
+        write_head(b, row->family.name, row->family.help, "histogram");
+        for (size_t i = 0; row->values ? row->values[i] != NULL : i < 1; i++) {
+            char labels[64] = "";
+            const char *const words[] = {row->label, row->values ? row->values[i] : NULL, NULL};
+            if (row->values)
+                dg_metrics_label(labels, sizeof labels, words);
+            dg_histogram_write(&row->family, &m->histograms[h][i], labels, b);
+        }
     }
+    pthread_mutex_lock(&m->lock);
+    write_models(m, b);
+    pthread_mutex_unlock(&m->lock);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(gauges[i].name, gauges[i - 1].name) != 0)
             write_head(b, gauges[i].name, gauges[i].help, gauges[i].counter ? "counter" : "gauge");

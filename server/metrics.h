@@ -45,8 +45,7 @@ enum dg_counter {
     DG_COUNTERS
 };
 
-enum dg_histogram {
-    DG_TIME_QUEUE, /* seconds, each sentence */
+enum dg_histogram_name {
     DG_TIME_STAGE, /* seconds; label: enum dg_metrics_stage */
     DG_TIME_FIRST, /* seconds, each streamed request */
     DG_SIZE_BATCH_ROWS,
@@ -71,7 +70,8 @@ void dg_metrics_close(struct dg_metrics *m); /* NULL is fine */
 
 /* m NULL: nothing is counted. label 0 where the metric has none. */
 void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uint64_t n);
-void dg_metrics_observe(struct dg_metrics *m, enum dg_histogram h, unsigned label, double value);
+void dg_metrics_observe(
+    struct dg_metrics *m, enum dg_histogram_name h, unsigned label, double value);
 /* What was added so far. */
 uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigned label);
 /* An answered HTTP request; route: index, or n for none. */
@@ -84,6 +84,17 @@ void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics
 /* The label of a language pair, the same for the same codes; one for all pairs beyond what is kept
  * apart. */
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target);
+
+/* The label of a model by its name, as for pairs. */
+unsigned dg_metrics_model(struct dg_metrics *m, const char *name);
+
+/* Classes of sentences, in the order of enum dg_class (schedule/batcher.h). */
+#define DG_METRICS_CLASSES 2
+extern const char *const dg_metrics_classes[DG_METRICS_CLASSES];
+/* A sentence waited for a worker. */
+void dg_metrics_waited(struct dg_metrics *m, unsigned model, unsigned class, double seconds);
+/* A worker's step of a model. */
+void dg_metrics_stepped(struct dg_metrics *m, unsigned model, double seconds);
 
 /* `{a="x",b="y"}` from NULL-ended name, value, ...; values escaped; cut at cap. */
 void dg_metrics_label(char *out, size_t cap, const char *const *names_values);

@@ -32,5 +32,7 @@ void dg_cpu_set_products(struct dg_backend *be, enum dg_type type);
 
 /* The instruction sets this machine can run, NULL-ended, best first. Static storage. */
 const char *const *dg_cpu_isas(void);
+/* The one that a backend takes whose options name none. Any thread. */
+const char *dg_cpu_isa(void);
 
 #endif

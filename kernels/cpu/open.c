@@ -153,6 +153,19 @@ const char *const *dg_cpu_isas(void)
     return names;
 }
 
+/* $DRAGOMAN_ISA, or NULL. */
+static const char *named_isa(void)
+{
+    const char *name = getenv("DRAGOMAN_ISA");
+    return name && *name ? name : NULL;
+}
+
+const char *dg_cpu_isa(void)
+{
+    const char *name = named_isa();
+    return name ? name : dg_cpu_isas()[0];
+}
+
 static const struct choice *find_choice(const char *name)
 {
     size_t i = 0;
@@ -180,12 +193,8 @@ static int choose_isa(const char *name, const struct choice **out, struct dg_err
 int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err)
 {
     *out = NULL;
-    const char *name = options ? options->isa : NULL;
+    const char *name = options && options->isa ? options->isa : named_isa();
     int threads = options && options->threads > 0 ? options->threads : 1;
-    if (!name)
-        name = getenv("DRAGOMAN_ISA");
-    if (name && !*name)
-        name = NULL;
     struct dg_cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return dg_error_set(err, DG_ENOMEM, "no memory for a CPU backend");

@@ -1,6 +1,7 @@
 #include "server/api/metrics_page.h"
 
 #include "base/log.h"
+#include "kernels/cpu/cpu.h"
 #include "server/access/auth.h"
 #include "server/http/reply.h"
 #include "server/request/feeder.h"
@@ -55,13 +56,15 @@ static struct dg_gauge *put_labelled(struct gauges *g, const char *name, const c
 static void put_server(struct gauges *g, struct dg_app *app)
 {
     struct dg_queue_load load;
-    const char *const version[] = {"version", DG_VERSION, NULL};
+    const char *const build[] = {
+        "version", DG_VERSION, "revision", app->revision, "isa", dg_cpu_isa(), NULL};
     dg_queue_load(app->queue, &load);
     put(g, "dragoman_ready", "1 when requests should be sent here.",
         atomic_load(&app->state) == DG_APP_READY);
     put(g, "dragoman_stuck", "1 when the engine has work and has taken no step for --stuck-after.",
         atomic_load(&app->stuck));
-    put_labelled(g, "dragoman_build_info", "The program.", 1, version);
+    put_labelled(
+        g, "dragoman_build_info", "The program, and the CPU instructions it uses.", 1, build);
     put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
     put(g, "dragoman_queue_tokens", "Their source tokens; equal sentences count once.",
         (double)load.tokens);
@@ -128,6 +131,7 @@ static void put_reloads(struct gauges *g, struct dg_app *app)
         dg_reload_count(app->reload, &c);
     put_labelled(g, name, help, (double)c.ok, ok)->counter = true;
     put_labelled(g, name, help, (double)c.failed, failed)->counter = true;
+    put(g, "dragoman_model_reload_in_progress", "1 while models are being reloaded.", c.running);
     put(g, "dragoman_model_last_reload_timestamp_seconds",
         "When models were last reloaded with success; 0: not since the start.", c.last_ok_s);
 }
@@ -237,12 +241,43 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
     }
 }
 
+/* The models that are served, which show zeros, and those that were replaced while sentences wait
+ * for them, under their names. */
+static void put_depths(
+    struct gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
+{
+    struct dg_queue_depth *depths = calloc(DG_MODELS_MAX, sizeof *depths);
+    const size_t n_depths = depths ? dg_queue_depths(app->queue, depths, DG_MODELS_MAX) : 0;
+    g->failed |= !depths;
+    for (size_t i = 0; i < n + n_depths; i++) {
+        const char *name = bundle_name(i < n ? models[i] : depths[i - n].model);
+        size_t waiting[DG_CLASSES] = {0};
+        bool shown = false;
+        for (size_t k = 0; k < i && !shown; k++)
+            shown = strcmp(name, bundle_name(k < n ? models[k] : depths[k - n].model)) == 0;
+        for (size_t k = 0; k < n_depths; k++)
+            for (int c = 0; c < DG_CLASSES && strcmp(name, bundle_name(depths[k].model)) == 0; c++)
+                waiting[c] += depths[k].entries[c];
+        for (int c = 0; c < DG_CLASSES && !shown; c++) {
+            const char *const labels[] = {"model", name, "class", dg_metrics_classes[c], NULL};
+            put_labelled(g, "dragoman_queue_sentences",
+                "Sentences that wait for a worker, by model and class.", (double)waiting[c],
+                labels);
+        }
+    }
+    for (size_t i = 0; i < n_depths; i++)
+        dg_served_unref(depths[i].model);
+    free(depths);
+}
+
 /* Prometheus' text; false: memory is out. */
 static bool write_metrics(struct dg_app *app, const struct dg_http_exchange *x, struct dg_buffer *b)
 {
     struct dg_served *models[DG_MODELS_MAX];
     size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
     struct gauges g = {0};
+    for (size_t i = 0; i < n; i++)
+        dg_served_label(models[i], app->metrics); /* so that one that is not asked shows zeros */
     put_server(&g, app);
     put_connections(&g, x);
     put_keys(&g, app);
@@ -250,6 +285,7 @@ static bool write_metrics(struct dg_app *app, const struct dg_http_exchange *x, 
     put_engines(&g, models, n);
     put_workers(&g, models, n);
     put_cache(&g, app);
+    put_depths(&g, app, models, n);
     put_models(&g, models, n);
     put_process(&g);
     dg_metrics_write(app->metrics, g.list, g.n, b);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct dg_answer_cache;
+struct dg_metrics;
 struct dg_pace;
 
 /* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has
@@ -50,6 +51,7 @@ struct dg_served {
     struct dg_device device;  /* the first one */
     struct dg_backend *aside; /* on it, see dg_served_aside; NULL until asked for */
     double load_seconds;      /* with its self-test */
+    atomic_uint label;        /* dg_served_label's, plus one; 0: not asked for yet */
     atomic_uint refs;
 };
 
@@ -133,6 +135,8 @@ const char *dg_served_type(const struct dg_served *s);
 void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 /* Log its name, pairs and version. */
 void dg_served_log(const struct dg_served *s);
+/* Its label in the metrics (dg_metrics_model), looked up once. m NULL: 0. */
+unsigned dg_served_label(struct dg_served *s, struct dg_metrics *m);
 void dg_served_ref(struct dg_served *s);
 /* Models in memory, whatever references them. Any thread. */
 size_t dg_served_alive(void);

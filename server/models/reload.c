@@ -59,6 +59,7 @@ static void reload(void *arg)
     bool stop = r->stop;
     struct dg_reload_waiter *waiting = r->waiting;
     r->waiting = NULL;
+    r->counts.running = !stop;
     pthread_mutex_unlock(&r->lock);
     if (stop)
         return;
@@ -66,6 +67,7 @@ static void reload(void *arg)
         r->o.begins(r->o.arg);
     dg_models_load(r->o.models, r->o.path, &what, &err);
     pthread_mutex_lock(&r->lock);
+    r->counts.running = false;
     r->counts.ok += err.code == DG_OK;
     r->counts.failed += err.code != DG_OK;
     if (err.code == DG_OK)

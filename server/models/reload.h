@@ -41,6 +41,7 @@ bool dg_reload_ask(struct dg_reload *r, struct dg_reload_waiter *w);
 
 struct dg_reload_counts {
     uint64_t ok, failed;
+    bool running;     /* now */
     double last_ok_s; /* since the epoch; 0: none yet */
 };
 void dg_reload_count(struct dg_reload *r, struct dg_reload_counts *out);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernels/device.h"
+#include "server/metrics.h"
 #include "translate/check.h"
 
 #include <stdio.h>
@@ -19,6 +20,18 @@ static atomic_size_t alive;
 size_t dg_served_alive(void)
 {
     return atomic_load(&alive);
+}
+
+unsigned dg_served_label(struct dg_served *s, struct dg_metrics *m)
+{
+    unsigned label = atomic_load_explicit(&s->label, memory_order_relaxed);
+    if (!m)
+        return 0;
+    if (label == 0) {
+        label = 1 + dg_metrics_model(m, dg_bundle_name(dg_translator_bundle(s->translator)));
+        atomic_store_explicit(&s->label, label, memory_order_relaxed);
+    }
+    return label - 1;
 }
 
 void dg_served_ref(struct dg_served *s)

@@ -13,10 +13,11 @@ static void joined(struct dg_worker *w, struct dg_entry *e, uint64_t now)
     e->encoded_ns = 0;
     dg_live_set_put(&w->live, e);
     w->newcomer_tokens += e->source_tokens;
+    const unsigned label = dg_served_label(e->task->model, w->metrics);
     /* Each request has waited its own time, also for a sentence that it shares. */
     for (; e; e = e->next)
-        dg_metrics_observe(
-            w->metrics, DG_TIME_QUEUE, 0, (double)(now - e->task->submitted_ns) / 1e9);
+        dg_metrics_waited(
+            w->metrics, label, e->task->class, (double)(now - e->task->submitted_ns) / 1e9);
 }
 
 /* False: no room now. */

@@ -8,6 +8,7 @@
 #include "server/schedule/pace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_PICK 256
 
@@ -88,6 +89,7 @@ static void count_in(
     e->counts = dg_queue_cost(e, e != first);
     e->counts_class = (uint8_t)dg_batcher_class(first->node.key);
     l->cost[e->counts_class] += e->counts;
+    l->entries[e->counts_class]++;
     dg_usage_wait(&q->usage, e->task->client, e->counts);
     q->n_entries++;
 }
@@ -96,6 +98,7 @@ static void count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     e->first = NULL;
     l->cost[e->counts_class] -= e->counts;
+    l->entries[e->counts_class]--;
     dg_usage_wait(&q->usage, e->task->client, -(int64_t)e->counts);
     q->n_entries--;
 }
@@ -195,6 +198,7 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
         /* in tokens x rows, as what follows */
         uint64_t work = 4 * dg_usage_of(&q->usage, t->client, now);
         t->submitted_ns = now;
+        t->class = (uint8_t) class; /* for metrics: a large one is bulk whatever it said */
         dg_usage_come(&q->usage, t->client, cost, now);
         for (size_t i = 0; i < t->n_entries; i++) {
             struct dg_entry *e = &t->entries[i];
@@ -247,6 +251,19 @@ void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
     size_t most = q->o.max_tokens > 0 ? q->o.max_tokens : (size_t)(q->o.max_seconds * rate);
     *out = (struct dg_queue_load){q->n_entries, b.tokens, b.seconds, most};
     pthread_mutex_unlock(&q->lock);
+}
+
+size_t dg_queue_depths(struct dg_queue *q, struct dg_queue_depth *out, size_t cap)
+{
+    pthread_mutex_lock(&q->lock);
+    size_t n = q->n_lanes < cap ? q->n_lanes : cap;
+    for (size_t i = 0; i < n; i++) {
+        out[i].model = q->lanes[i].model;
+        memcpy(out[i].entries, q->lanes[i].entries, sizeof out[i].entries);
+        dg_served_ref(out[i].model);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return n;
 }
 
 /* ---- for workers ---- */

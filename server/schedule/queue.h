@@ -60,6 +60,15 @@ struct dg_queue_load {
 };
 void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out);
 
+/* Sentences that wait for one model, with duplicates. */
+struct dg_queue_depth {
+    /* referenced */
+    struct dg_served *model;
+    size_t entries[DG_CLASSES];
+};
+/* Every model that something waits for, up to cap. */
+size_t dg_queue_depths(struct dg_queue *q, struct dg_queue_depth *out, size_t cap);
+
 /* For workers. Sleep until something waits; false: stopped. */
 bool dg_queue_wait(struct dg_queue *q);
 /* The models that something waits for, each referenced; up to cap. */

@@ -17,6 +17,8 @@ struct dg_lane {
     struct dg_batcher batcher;
     /* source tokens, those of duplicates once */
     uint64_t tokens[DG_CLASSES];
+    /* with duplicates */
+    size_t entries[DG_CLASSES];
     /* what all entries count for in the bound */
     uint64_t cost[DG_CLASSES];
 };

@@ -1,14 +1,16 @@
 """GET /metrics: the format, the names, and that the numbers are those of what happened."""
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 
 import pytest
 
 import bundle
-from conftest import CLI, NARROW, Server, http_post, long_text
+from conftest import CLI, NARROW, ROOT, Server, http_post, long_text
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)')
 
@@ -81,9 +83,11 @@ def test_names_that_dashboards_rely_on(server):
         "dragoman_number_mismatch_total", "dragoman_source_language_doubtful_total", "dragoman_word_copied_total", "process_cpu_seconds_total"}
     assert {n for n, kind in types.items() if kind == "histogram"} >= {
         "dragoman_http_request_duration_seconds", "dragoman_queue_wait_seconds", "dragoman_stage_duration_seconds",
-        "dragoman_batch_rows", "dragoman_batch_sentences"}
+        "dragoman_batch_rows", "dragoman_batch_sentences", "dragoman_step_seconds",
+        "dragoman_time_to_first_sentence_seconds"}
     assert {n for n, kind in types.items() if kind == "gauge"} >= {
         "dragoman_ready", "dragoman_build_info", "dragoman_model_info", "dragoman_queue_depth", "dragoman_queue_tokens",
+        "dragoman_queue_sentences", "dragoman_connections_open", "dragoman_model_reload_in_progress",
         "dragoman_cache_blocks", "dragoman_http_requests_in_flight", "dragoman_batches_under_way",
         "dragoman_model_load_seconds", "dragoman_last_success_timestamp_seconds", "process_resident_memory_bytes",
         "dragoman_workers_busy", "process_open_fds", "process_max_fds", "process_start_time_seconds"}
@@ -120,7 +124,10 @@ def test_numbers_are_what_happened(models, tmp_path):
         assert more("dragoman_http_requests_total", route="/v1/translate", method="POST", code="200") == 1
         assert more("dragoman_http_requests_total", route="/v1/translate", method="POST", code="400") == 1
         assert more("dragoman_http_requests_total", route="other", method="other", code="404") == 1
-        assert more("dragoman_queue_wait_seconds_count") >= 3
+        by_model = dict(model="en-de", **{"class": "interactive"})
+        assert more("dragoman_queue_wait_seconds_count", **by_model) >= 3
+        assert more("dragoman_queue_wait_seconds_count", model="en-de", **{"class": "bulk"}) == 0
+        assert more("dragoman_step_seconds_count", model="en-de") >= 2
         assert abs(value(after, "dragoman_last_success_timestamp_seconds") - time.time()) < 100
         assert value(after, "dragoman_queue_depth") == value(after, "dragoman_queue_tokens") == 0
         assert value(after, "dragoman_cache_blocks", state="used") == 0
@@ -132,6 +139,32 @@ def test_numbers_are_what_happened(models, tmp_path):
         assert names == {"en-de", "de-fr", "es-en"}
 
 
+def test_the_build_says_what_it_is(server):
+    values, _ = read(server)
+    labels, = [dict(labels) for name, labels in values if name == "dragoman_build_info"]
+    git = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=60)
+    assert re.fullmatch(r"[0-9a-f]{12,}|unknown", labels["revision"])
+    assert git.returncode != 0 or labels["revision"] != "unknown"
+    device, = {dict(labels)["device"] for name, labels in values if name == "dragoman_model_info"}
+    assert device == "cpu/" + labels["isa"]
+
+
+def test_the_instructions_that_are_asked_for_show(models):
+    with Server(models, env={"DRAGOMAN_ISA": "generic"}) as server:
+        assert 'isa="generic"' in server.get("/metrics").text
+
+
+def test_a_reload_shows_while_it_runs(models, tmp_path):
+    shutil.copytree(models, tmp_path / "m")
+    with Server(str(tmp_path / "m")) as server:
+        assert value(read(server)[0], "dragoman_model_reload_in_progress") == 0
+        bundle.make(CLI, str(tmp_path / "m" / "es-en"), "es", "en", D=512, F=2048, seed=3)  # takes a moment to open
+        server.process.send_signal(signal.SIGHUP)
+        server.until(lambda: value(read(server)[0], "dragoman_model_reload_in_progress") == 1)
+        server.until(lambda: value(read(server)[0], "dragoman_model_reload_in_progress") == 0)
+        assert value(read(server)[0], "dragoman_model_reloads_total", outcome="ok") == 1
+
+
 def test_queue_and_timeouts_show(endless, busy):
     text = busy(60)
     with Server(endless, *NARROW) as server:
@@ -140,6 +173,9 @@ def test_queue_and_timeouts_show(endless, busy):
             server.until(lambda: value(read(server)[0], "dragoman_queue_depth") > 0)
             values, _ = read(server)
             assert value(values, "dragoman_queue_tokens") >= value(values, "dragoman_queue_depth")
+            assert sum(v for (name, _), v in values.items() if name == "dragoman_queue_sentences") == \
+                value(values, "dragoman_queue_depth") == \
+                value(values, "dragoman_queue_sentences", model=os.path.basename(endless), **{"class": "interactive"})
             server.until(lambda: value(read(server)[0], "dragoman_cache_blocks", state="used") > 0)
         server.until(lambda: value(read(server)[0], "dragoman_queue_depth") == 0)
         assert server.translate(text, timeout_ms=100).status_code == 504

@@ -65,7 +65,8 @@ static void counters(void **state)
     expect(m, "dragoman_http_requests_total{route=\"other\",method=\"other\",code=\"404\"} 1");
     dg_metrics_close(m);
     dg_metrics_add(NULL, DG_COUNT_REQUESTS, 0, 1); /* nobody counts */
-    dg_metrics_observe(NULL, DG_TIME_QUEUE, 0, 1);
+    dg_metrics_waited(NULL, 0, 0, 1);
+    dg_metrics_stepped(NULL, 0, 1);
     dg_metrics_http(NULL, 0, &(struct dg_metrics_exchange){.status = 200, .seconds = 1});
 }
 
@@ -94,7 +95,7 @@ static void histograms(void **state)
     dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.0011);
     dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 1000);
     expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"0.001\"} 1");
-    expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"0.005\"} 2");
+    expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"0.002\"} 2");
     expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"80\"} 2");
     expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"+Inf\"} 3");
     expect(m, "dragoman_stage_duration_seconds_sum{stage=\"decode\"} 1000.0021");
@@ -103,6 +104,36 @@ static void histograms(void **state)
     dg_metrics_observe(m, DG_SIZE_BATCH_ROWS, 0, 5000);
     expect(m, "dragoman_batch_rows_bucket{le=\"1024\"} 0");
     expect(m, "dragoman_batch_rows_bucket{le=\"+Inf\"} 1");
+    dg_metrics_close(m);
+}
+
+/* A step of a small model takes less than a millisecond: several bounds are below it. */
+static void by_model(void **state)
+{
+    struct dg_metrics *m = make();
+    char name[16];
+    (void)state;
+    unsigned en = dg_metrics_model(m, "en-de"), fr = dg_metrics_model(m, "en\"fr");
+    assert_int_equal(dg_metrics_model(m, "en-de"), en);
+    dg_metrics_waited(m, en, 0, 0.0001);
+    dg_metrics_waited(m, en, 1, 0.0004);
+    dg_metrics_waited(m, en, 1, 0.0016);
+    dg_metrics_stepped(m, fr, 0.0007);
+    expect(m, "dragoman_queue_wait_seconds_bucket{model=\"en-de\",class=\"interactive\","
+              "le=\"0.0001\"} 1");
+    expect(
+        m, "dragoman_queue_wait_seconds_bucket{model=\"en-de\",class=\"bulk\",le=\"0.00025\"} 0");
+    expect(m, "dragoman_queue_wait_seconds_bucket{model=\"en-de\",class=\"bulk\",le=\"0.0005\"} 1");
+    expect(m, "dragoman_queue_wait_seconds_bucket{model=\"en-de\",class=\"bulk\",le=\"0.002\"} 2");
+    expect(m, "dragoman_queue_wait_seconds_sum{model=\"en-de\",class=\"bulk\"} 0.002");
+    expect(m, "dragoman_step_seconds_bucket{model=\"en\\\"fr\",le=\"0.0005\"} 0");
+    expect(m, "dragoman_step_seconds_bucket{model=\"en\\\"fr\",le=\"0.001\"} 1");
+    expect(m, "dragoman_step_seconds_count{model=\"en-de\"} 0");
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "m%d", i);
+        dg_metrics_stepped(m, dg_metrics_model(m, name), 1);
+    }
+    expect(m, "dragoman_step_seconds_count{model=\"other\"} 138");
     dg_metrics_close(m);
 }
 
@@ -147,7 +178,7 @@ static void *count_much(void *arg)
 {
     for (int i = 0; i < 10000; i++) {
         dg_metrics_add(arg, DG_COUNT_SOURCE_TOKENS, 0, 1);
-        dg_metrics_observe(arg, DG_TIME_QUEUE, 0, 0.003);
+        dg_metrics_waited(arg, dg_metrics_model(arg, "m"), 0, 0.003);
         dg_metrics_http(arg, 0, &(struct dg_metrics_exchange){.status = 200, .seconds = 0.003});
         dg_metrics_pair(arg, "a", i % 2 ? "b" : "c");
     }
@@ -164,8 +195,8 @@ static void many_threads(void **state)
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     expect(m, "dragoman_source_tokens_total 40000");
-    expect(m, "dragoman_queue_wait_seconds_count 40000");
-    expect(m, "dragoman_queue_wait_seconds_sum 120");
+    expect(m, "dragoman_queue_wait_seconds_count{model=\"m\",class=\"interactive\"} 40000");
+    expect(m, "dragoman_queue_wait_seconds_sum{model=\"m\",class=\"interactive\"} 120");
     expect(m, "dragoman_http_requests_total{route=\"/a\",method=\"GET\",code=\"200\"} 40000");
     dg_metrics_close(m);
 }
@@ -173,7 +204,8 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(counters),
-        cmocka_unit_test(pairs_are_bounded), cmocka_unit_test(histograms), cmocka_unit_test(labels),
-        cmocka_unit_test(gauges), cmocka_unit_test(many_threads)};
+        cmocka_unit_test(pairs_are_bounded), cmocka_unit_test(histograms),
+        cmocka_unit_test(by_model), cmocka_unit_test(labels), cmocka_unit_test(gauges),
+        cmocka_unit_test(many_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

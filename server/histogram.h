@@ -1,0 +1,38 @@
+/* Histograms as Prometheus has them: counts by upper bound and a sum. Any thread; observing is a
+ * few atomic operations, no lock. A family says what its histograms measure and by which bounds. */
+#ifndef DG_SERVER_HISTOGRAM_H
+#define DG_SERVER_HISTOGRAM_H
+
+#include "base/buffer.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A family has at most one bound less. */
+#define DG_HISTOGRAM_BUCKETS 26
+
+struct dg_histogram_family {
+    const char *name, *help;
+    /* [n_bounds], ascending */
+    const double *bounds;
+    size_t n_bounds;
+    /* what the sum is kept in, in parts of a unit: nanoseconds for seconds */
+    double per_unit;
+};
+
+struct dg_histogram {
+    /* by bucket, not cumulative; the last one that is used is above all bounds */
+    atomic_uint_least64_t counts[DG_HISTOGRAM_BUCKETS];
+    /* times the family's per_unit */
+    atomic_uint_least64_t sum;
+};
+
+void dg_histogram_observe(
+    const struct dg_histogram_family *f, struct dg_histogram *h, double value);
+
+/* Append its samples in Prometheus' text format. labels: "" or `{name="value"}`, escaped. */
+void dg_histogram_write(const struct dg_histogram_family *f, const struct dg_histogram *h,
+    const char *labels, struct dg_buffer *b);
+
+#endif
