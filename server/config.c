@@ -89,6 +89,8 @@ static const struct dg_field settings[] = {
         .argument = "SECONDS", .help = "a reply must be read by then"},
     {"idle_timeout", SECONDS(idle_timeout_ms, 0.001, 86400), .fallback = "75",
         .argument = "SECONDS", .help = "a connection without a request is closed after this"},
+    {"stream_ping", SECONDS(stream_ping_ms, 0, 86400), .fallback = "15", .argument = "SECONDS",
+        .help = "a stream of events that has said nothing for so long sends a comment; 0: none"},
     {"lame_duck", SECONDS(lame_duck_ms, 0, 3600), .fallback = "0", .argument = "SECONDS",
         .help = "after SIGTERM, accept for so long while /readyz says 503"},
     {"stuck_after", SECONDS(stuck_ms, 0.1, 86400), .fallback = "30", .argument = "SECONDS",

@@ -74,6 +74,7 @@ struct dg_server_config {
     int64_t batch_timeout_ms;            /* the same for a batch */
     int64_t request_timeout_ms;          /* default and upper bound of a request's deadline */
     int64_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
+    int64_t stream_ping_ms;
     int64_t lame_duck_ms;                    /* after SIGTERM, before the listener closes */
     int64_t drain_timeout_ms;                /* after that */
     int64_t stuck_ms;                        /* work and no step for so long: unhealthy */

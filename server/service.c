@@ -89,6 +89,7 @@ static int open_http(struct dg_service *s, struct dg_error *err)
         .body_timeout_ms = (uint32_t)c->body_timeout_ms,
         .write_timeout_ms = (uint32_t)c->write_timeout_ms,
         .idle_timeout_ms = (uint32_t)c->idle_timeout_ms,
+        .ping_ms = (uint32_t)c->stream_ping_ms,
         .app = &s->app,
         .handle = dg_routes_handle,
         .refuse = dg_routes_refuse,

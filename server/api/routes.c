@@ -12,6 +12,7 @@
 #include "server/api/libretranslate/libretranslate.h"
 #include "server/api/metrics_page.h"
 #include "server/http/reply.h"
+#include "server/http/request_id.h"
 #include "server/metrics.h"
 
 #include <stdio.h>
@@ -251,9 +252,12 @@ void dg_routes_finished(void *arg, struct dg_http_exchange *x, int status)
                      route->handle == dg_metrics_page);
     if (!is_logged(app, status))
         return dg_gate_leave(app->auth, x, outcome);
+    char trace[33];
+    dg_trace_id(request->trace, trace);
     dg_log(probe ? DG_LOG_DEBUG : DG_LOG_INFO,
-        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s key=%s",
+        "request method=%s route=%s status=%d ms=%.2f bytes_in=%zu bytes_out=%zu id=%s trace=%s "
+        "key=%s",
         route ? route->method : "-", route ? route->path : "-", status, ms, request->body_len,
-        e.bytes_out, request->id[0] != '\0' ? request->id : "-", dg_gate_key(x));
+        e.bytes_out, request->id[0] != '\0' ? request->id : "-", trace, dg_gate_key(x));
     dg_gate_leave(app->auth, x, outcome);
 }

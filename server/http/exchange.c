@@ -64,6 +64,8 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
     for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
         MHD_add_response_header(response, (*h)[0], (*h)[1]);
     MHD_add_response_header(response, "X-Request-Id", x->id);
+    if (x->trace[0] != '\0')
+        MHD_add_response_header(response, "traceparent", x->trace);
     if (r->close || atomic_load(&x->http->draining))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     x->status = r->status;
@@ -89,7 +91,7 @@ void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd)
     x->http = cls;
     x->mhd = mhd;
     x->request.method = x->request.path = x->request.body = x->request.id = "";
-    x->request.type = "";
+    x->request.type = x->request.trace = "";
     x->request.query = x->query ? x->query : "";
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -270,6 +272,20 @@ void dg_exchange_late(void *user)
     pthread_mutex_unlock(&x->lock);
     if (late)
         dg_http_tell_gone(x);
+    dg_exchange_unref(x);
+}
+
+/* A stream has said nothing for a time: it says that, so that nobody on the way takes it for dead.
+ */
+void dg_exchange_quiet(void *user)
+{
+    struct dg_http_exchange *x = user;
+    pthread_mutex_lock(&x->lock);
+    if (x->streaming) {
+        x->ping = true;
+        dg_http_poke_locked(x);
+    }
+    pthread_mutex_unlock(&x->lock);
     dg_exchange_unref(x);
 }
 

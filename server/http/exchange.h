@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "server/http/http.h"
 #include "server/http/net.h"
+#include "server/http/request_id.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -60,6 +61,7 @@ struct dg_http_exchange {
     const void *tag;
     const char *const (*headers)[2]; /* of every reply, see dg_http_set_headers; NULL: none */
     char id[DG_HTTP_ID_BYTES];
+    char trace[DG_TRACE_PARENT_BYTES];
     char type[DG_HTTP_TYPE_BYTES];
     const struct dg_http_later *later; /* guarded by lock once the handler has returned */
     void *later_arg;                   /* NULL: the reply does not come later */
@@ -75,6 +77,7 @@ struct dg_http_exchange {
     bool turned;               /* guarded by lock: it is a stream, and not begun */
     uint64_t due_ns;           /* guarded by lock: its wake is late then; 0: never */
     bool poked;                /* guarded by lock: there is something new to fill in */
+    bool ping;                 /* guarded by lock: or that it is still at work */
 };
 
 /* The request line was read: a new exchange, NULL when memory is out. The library's callback: cls
@@ -85,6 +88,7 @@ void dg_exchange_unref(struct dg_http_exchange *x);
 void dg_exchange_pin(void *user);
 void dg_exchange_gone(void *user);
 void dg_exchange_late(void *user);
+void dg_exchange_quiet(void *user);
 /* Has its deadline passed without a wake? */
 bool dg_exchange_is_late(struct dg_http_exchange *x);
 /* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
@@ -103,6 +107,8 @@ void dg_exchange_reply_late(struct dg_http_exchange *x);
 
 /* The response whose body is filled in as it comes; NULL when memory is out. */
 struct MHD_Response *dg_http_stream_response(struct dg_http_exchange *x);
+/* dg_http_poke, its lock held. */
+void dg_http_poke_locked(struct dg_http_exchange *x);
 /* The exchange is over; the reply may be cut off. */
 void dg_http_stream_end(struct dg_http_exchange *x);
 /* Tell the code that works on the reply that the client has hung up, once. */

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/http/framing.h"
-#include "server/http/request_id.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -66,6 +65,8 @@ static enum MHD_Result on_headers(
     dg_request_id_choose(dg_http_header(x, "X-Request-Id"), http->id_seed,
         atomic_fetch_add(&http->next_id, 1), x->id, sizeof x->id);
     x->request.id = x->id;
+    dg_trace_parent_choose(dg_http_header(x, "traceparent"), x->trace);
+    x->request.trace = x->trace;
     const char *type = dg_http_header(x, "Content-Type");
     if (type && strlen(type) < sizeof x->type)
         strcpy(x->type, type);
@@ -295,6 +296,8 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
         .pin = dg_exchange_pin,
         .gone = dg_exchange_gone,
         .late = dg_exchange_late,
+        .quiet = dg_exchange_quiet,
+        .quiet_ms = options->ping_ms,
     };
     int rc = dg_net_open(listen_fds, &net, &http->net, err);
     if (rc != DG_OK) {

@@ -23,6 +23,7 @@ struct dg_http_request {
     size_t body_len;
     const char *type;    /* Content-Type; "": none, or a longer one than any there is */
     const char *id;      /* X-Request-Id: the client's when it is well-formed, else made here */
+    const char *trace;   /* traceparent of W3C's Trace Context; "": none, or not well-formed */
     uint64_t start_ns;   /* when the headers were complete */
     uint64_t handled_ns; /* when the body was complete */
 };
@@ -39,7 +40,8 @@ struct dg_http_reply {
         char value[200];
     } headers[DG_HTTP_MAX_HEADERS];
     size_t n_headers;
-    bool close; /* end the connection after this reply */
+    const char *ping; /* of a stream: said when there is nothing else to say for a time; NULL */
+    bool close;       /* end the connection after this reply */
 };
 
 /* Add a header; silently dropped beyond the table (a bug: asserted). */
@@ -53,7 +55,8 @@ struct dg_http_options {
     size_t max_body_bytes;
     size_t max_bodies_bytes; /* all requests together, as far as they have arrived */
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
-    void *app; /* first argument of the callbacks */
+    uint32_t ping_ms; /* quiet time of a stream before it says reply.ping; 0: it never does */
+    void *app;        /* first argument of the callbacks */
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
     /* Make the reply for a request that never reached handle (413, bad framing): code and message

@@ -51,6 +51,31 @@ static void tell_late(struct dg_net *net, uint64_t now)
         net->o.late(user);
 }
 
+/* A watched request whose connection has been quiet, pinned; NULL: there is none. */
+static void *take_quiet(struct dg_net *net, uint32_t *from, uint64_t now)
+{
+    const uint64_t limit = net->o.quiet_ms * DG_NET_MS;
+    void *user = NULL;
+    pthread_mutex_lock(&net->lock);
+    for (; *from < net->n_slots && limit > 0 && !user; (*from)++) {
+        struct dg_net_slot *s = &net->slots[*from];
+        if (s->fd < 0 || !s->user || s->phase != DG_NET_HANDLING || now < s->since_ns + limit)
+            continue;
+        s->since_ns = now;
+        user = s->user;
+        net->o.pin(user);
+    }
+    pthread_mutex_unlock(&net->lock);
+    return user;
+}
+
+static void tell_quiet(struct dg_net *net, uint64_t now)
+{
+    uint32_t from = 0;
+    for (void *user; (user = take_quiet(net, &from, now)) != NULL;)
+        net->o.quiet(user);
+}
+
 /* How long a connection may stay as it is; 0 = for ever. Lock held. */
 static uint64_t limit_ns(const struct dg_net *net, const struct dg_net_slot *s)
 {
@@ -145,6 +170,7 @@ void *dg_net_keep(void *arg)
         next_tick = now + DG_NET_TICK_MS * DG_NET_MS;
         close_slow(net, now);
         tell_late(net, now);
+        tell_quiet(net, now);
         dg_net_retry_accept(net, now);
     }
     return NULL;

@@ -37,6 +37,10 @@ struct dg_net_options {
     void (*pin)(void *user);  /* keep user alive; called with the lock held: count, nothing else */
     void (*gone)(void *user); /* the client of a watched request hung up; drops the pin */
     void (*late)(void *user); /* its answer is late; drops the pin */
+    /* Its connection is in DG_NET_HANDLING for quiet_ms (0: never), once more for each; drops the
+     * pin. */
+    void (*quiet)(void *user);
+    uint32_t quiet_ms;
 };
 
 #define DG_NET_LISTENERS 2

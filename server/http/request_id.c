@@ -24,3 +24,22 @@ void dg_request_id_choose(const char *given, uint64_t seed, uint64_t counter, ch
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     snprintf(out, cap, "%016llx", (unsigned long long)(z ^ (z >> 31)));
 }
+
+/* n lower-case hexadecimal digits, and not zeros alone where those mean nothing. */
+static bool is_hex(const char *s, size_t n, bool zeros)
+{
+    return strspn(s, "0123456789abcdef") >= n && (zeros || strspn(s, "0") < n);
+}
+
+void dg_trace_parent_choose(const char *given, char out[DG_TRACE_PARENT_BYTES])
+{
+    bool good = given && strlen(given) == DG_TRACE_PARENT_BYTES - 1 &&
+                strncmp(given, "00-", 3) == 0 && is_hex(given + 3, 32, false) && given[35] == '-' &&
+                is_hex(given + 36, 16, false) && given[52] == '-' && is_hex(given + 53, 2, true);
+    memcpy(out, good ? given : "", good ? DG_TRACE_PARENT_BYTES : 1);
+}
+
+void dg_trace_id(const char *parent, char out[33])
+{
+    snprintf(out, 33, "%.32s", parent[0] != '\0' ? parent + 3 : "-");
+}

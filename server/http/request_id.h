@@ -1,4 +1,4 @@
-/* The id of a request, for logs and headers. Any thread. */
+/* The id of a request and the trace that it is part of, for logs and headers. Any thread. */
 #ifndef DG_SERVER_HTTP_REQUEST_ID_H
 #define DG_SERVER_HTTP_REQUEST_ID_H
 
@@ -9,5 +9,13 @@
  * counter, distinct for distinct counters. cap >= 17. */
 void dg_request_id_choose(
     const char *given, uint64_t seed, uint64_t counter, char *out, size_t cap);
+
+/* "00-", 32 digits, "-", 16 digits, "-", two digits (W3C Trace Context). */
+#define DG_TRACE_PARENT_BYTES 56
+
+/* out: the client's traceparent (may be NULL) where it is one of version 00, else "". */
+void dg_trace_parent_choose(const char *given, char out[DG_TRACE_PARENT_BYTES]);
+/* The trace's 32 digits within such a text, or "-". */
+void dg_trace_id(const char *parent, char out[33]);
 
 #endif

@@ -31,7 +31,8 @@ static bool fill(struct dg_http_exchange *x)
     do {
         pthread_mutex_lock(&x->lock);
         x->poked = false;
-        bool late = x->late;
+        bool late = x->late, ping = x->ping;
+        x->ping = false;
         x->out_last = late || x->state == DG_LATER_WOKEN;
         pthread_mutex_unlock(&x->lock);
         dg_buffer_reset(&x->out);
@@ -42,6 +43,8 @@ static bool fill(struct dg_http_exchange *x)
             x->later->late(x->later_arg, x, &x->out);
         else
             x->out.failed = true; /* cut off: an end would look like all of it */
+        if (ping && x->reply.ping && x->out.len == 0 && !x->out_last)
+            dg_buffer_adds(&x->out, x->reply.ping);
         if (x->out.len > 0 || x->out_last || x->out.failed)
             return true;
     } while (!pause_stream(x));
@@ -90,14 +93,19 @@ struct MHD_Response *dg_http_stream_response(struct dg_http_exchange *x)
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, give_bytes, x, NULL);
 }
 
-void dg_http_poke(struct dg_http_exchange *x)
+void dg_http_poke_locked(struct dg_http_exchange *x)
 {
-    pthread_mutex_lock(&x->lock);
     x->poked = true;
     if (x->state == DG_LATER_SUSPENDED && x->streaming) {
         x->state = DG_LATER_RUNNING;
         MHD_resume_connection(x->mhd);
     }
+}
+
+void dg_http_poke(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    dg_http_poke_locked(x);
     pthread_mutex_unlock(&x->lock);
 }
 

@@ -46,6 +46,7 @@ static void begin(void *arg, struct dg_http_exchange *x)
     struct dg_http_reply reply = {.status = 200, .content_type = "application/x-ndjson"};
     if (r->shape == DG_SHAPE_EVENTS) {
         reply.content_type = "text/event-stream";
+        reply.ping = ": ping\n\n"; /* a comment: clients pass over it */
         dg_http_reply_header(&reply, "Cache-Control", "no-store");
     }
     dg_http_reply_header(&reply, "X-Accel-Buffering", "no"); /* nginx would hold them back */

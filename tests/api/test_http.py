@@ -417,3 +417,26 @@ def test_clients_that_reset(server):
         s.sendall(http_post("/v1/translate", dict(GOOD, text=long_text(3))))
         s.close()
     assert server.translate("Hello.").status_code == 200
+
+
+# Traces -----------------------------------------------------------------------------------------------------
+
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"  # the example of W3C's Trace Context
+
+
+def test_a_trace_is_carried_through(models):
+    with Server(models) as server:
+        for reply in (server.post("/v1/translate", GOOD, headers={"traceparent": TRACE}),
+                      server.post("/v1/translate", dict(GOOD, stream=True), headers={"traceparent": TRACE}),
+                      server.get("/nowhere", headers={"traceparent": TRACE})):
+            assert reply.headers["traceparent"] == TRACE
+        server.until(lambda: server.logged("route=/v1/translate .*trace=4bf92f3577b34da6a3ce929d0e0e4736 "))
+        assert "traceparent" not in server.post("/v1/translate", GOOD).headers
+        server.until(lambda: server.logged("route=/v1/translate .*trace=- "))
+
+
+@pytest.mark.parametrize("bad", [TRACE.upper(), TRACE[:-1], TRACE + "0", "ff" + TRACE[2:], "00-" + 32 * "0" + TRACE[35:],
+                                 TRACE[:36] + 16 * "0" + TRACE[52:], TRACE.replace("4b", "4 "), "", "x" * 300])
+def test_what_is_no_trace_is_passed_over(server, bad):
+    reply = server.post("/v1/translate", GOOD, headers={"traceparent": bad})
+    assert reply.status_code == 200 and "traceparent" not in reply.headers

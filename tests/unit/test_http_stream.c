@@ -42,7 +42,7 @@ struct call {
     atomic_int made;
     atomic_bool gone;
     int given;
-    bool big;
+    bool big, quiet;
 };
 
 static void nap(long ms)
@@ -53,8 +53,10 @@ static void nap(long ms)
 
 static void finish(void *arg, struct dg_http_exchange *x)
 {
+    const struct call *c = arg;
     struct dg_http_reply r = {.status = 200, .content_type = "text/plain"};
-    (void)arg;
+    if (c->quiet)
+        r.ping = "ping\n";
     dg_http_reply_take(x, &r);
 }
 
@@ -94,6 +96,8 @@ static void *produce(void *arg)
 {
     struct call *c = arg;
     struct dg_http_exchange *x = c->x;
+    if (c->quiet)
+        nap(1000);
     for (int i = 0; i < LINES && !atomic_load(&c->gone); i++) {
         if (i % 7 == 0)
             nap(1);
@@ -117,6 +121,7 @@ static void handle(void *app, struct dg_http_exchange *x)
     assert_non_null(c);
     c->server = s;
     c->x = x;
+    c->quiet = strcmp(q->path, "/quiet") == 0;
     c->big = strcmp(q->path, "/big") == 0;
     atomic_fetch_add(&s->opened, 1);
     dg_http_later(x, &later, c);
@@ -161,6 +166,7 @@ static struct server *start(uint32_t write_timeout_ms)
         .body_timeout_ms = 60000,
         .write_timeout_ms = write_timeout_ms,
         .idle_timeout_ms = 60000,
+        .ping_ms = 200,
         .app = s,
         .handle = handle,
         .refuse = refuse,
@@ -288,6 +294,25 @@ static void reset_while_waiting(void **state)
     }
 }
 
+/* A producer that needs a second: its client hears pings meanwhile, then the lines, and no ping
+ * among them. Another stream with none to say hears nothing. */
+static void quiet_streams_ping(void **state)
+{
+    struct server *s = start(60000);
+    char text[100000];
+    int pings = 0;
+    (void)state;
+    int fd = dial(s, "/quiet", "1.1");
+    read_chunks(fd, text, sizeof text);
+    const char *at = text;
+    for (; strncmp(at, "ping\n", 5) == 0; at += 5)
+        pings++;
+    assert_in_range(pings, 2, 5); /* each 200 ms, looked at each 100 */
+    check_lines(at);
+    close(fd);
+    stop(s);
+}
+
 static void old_clients_read_to_the_end(void **state)
 {
     struct server *s = start(60000);
@@ -381,8 +406,9 @@ static void stopping_in_the_middle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines_and_vanishing_clients),
-        cmocka_unit_test(reset_while_waiting), cmocka_unit_test(old_clients_read_to_the_end),
-        cmocka_unit_test(refused_after_all), cmocka_unit_test(slow_readers),
-        cmocka_unit_test(steady_readers), cmocka_unit_test(stopping_in_the_middle)};
+        cmocka_unit_test(reset_while_waiting), cmocka_unit_test(quiet_streams_ping),
+        cmocka_unit_test(old_clients_read_to_the_end), cmocka_unit_test(refused_after_all),
+        cmocka_unit_test(slow_readers), cmocka_unit_test(steady_readers),
+        cmocka_unit_test(stopping_in_the_middle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
