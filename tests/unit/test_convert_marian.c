@@ -1,53 +1,18 @@
 /* Marian models to bundles: every tensor against what NumPy made of the same arrays
- * (tests/data/convert/make.py), options that are refused by name and value, vocabularies, broken
- * models. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+ * (tests/data/convert/make.py), vocabularies, broken models. */
+#include "tests/unit/marian_model.h"
 #include "base/buffer.h"
 #include "base/file.h"
-#include "weights/bundle.h"
 #include "convert/marian/marian.h"
-#include "convert/marian/options.h"
 #include "convert/npz.h"
+#include "weights/bundle.h"
 #include "weights/half.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FOLDER "tests/data/convert/marian/"
 #define FIVE FOLDER "five.yml"
 #define FOUR FOLDER "four.yml"
-
-static int set_up(void **state)
-{
-    const char *tmp = getenv("TMPDIR");
-    char *dir = calloc(1, 256);
-    snprintf(dir, 256, "%s/dg_marian_XXXXXX", tmp ? tmp : "/tmp");
-    assert_non_null(mkdtemp(dir));
-    *state = dir;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    static const char *const names[] = {"manifest.json", "weights.dgw", "joint.vocab",
-        "source.vocab", "target.vocab", "joint.spm", "source.spm", "target.spm", "other.yml",
-        "other.spm"};
-    char path[512];
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", (char *)*state, names[i]);
-        unlink(path);
-    }
-    rmdir(*state);
-    free(*state);
-    return 0;
-}
 
 static struct dg_convert_marian options(
     const char *model, const char *source, const char *target, const char *out)
@@ -346,154 +311,6 @@ static void wrong_vocabularies_are_refused(void **state)
     expect_failure(&o, DG_EUNSUP, "vocab", ".yml, .yaml or .spm");
 }
 
-static const char yml_base[] =
-    "type: transformer\ndim-emb: 64\ndim-vocabs: [100, 100]\nenc-depth: 6\ndec-depth: "
-    "2\ntransformer-heads: 8\n"
-    "transformer-dim-ffn: 256\ntransformer-ffn-activation: relu\ntransformer-preprocess: ''\n"
-    "transformer-postprocess: dan\ntied-embeddings-all: true\n";
-
-static int read_options(const char *text, struct dg_config *c, struct dg_error *err)
-{
-    struct dg_marian_options o;
-    struct dg_yaml *yml;
-    assert_int_equal(dg_yaml_parse(text, strlen(text), "options", &yml, NULL), 0);
-    dg_config_base(c, 2);
-    int rc = dg_marian_options_read(yml, DG_POS_MARIAN, c, &o, err);
-    dg_yaml_free(yml);
-    return rc;
-}
-
-/* A line added (or put in the place of the base's line with that key): refused by name, its value
- * in the message. */
-static const struct line {
-    const char *line, *name, *value;
-    int code;
-} lines[] = {
-    {"type: s2s", "type", "s2s", DG_EUNSUP},
-    {"type: multi-transformer", "type", "multi-transformer", DG_EUNSUP},
-    {"transformer-preprocess: n", "transformer-preprocess", "\"n\"", DG_EUNSUP},
-    {"transformer-postprocess: da", "transformer-postprocess", "\"da\"", DG_EUNSUP},
-    {"transformer-postprocess-emb: nd", "transformer-postprocess-emb", "\"nd\"", DG_EUNSUP},
-    {"transformer-postprocess-top: n", "transformer-postprocess-top", "\"n\"", DG_EUNSUP},
-    {"transformer-ffn-activation: gelu", "transformer-ffn-activation", "gelu", DG_EUNSUP},
-    {"transformer-ffn-depth: 3", "transformer-ffn-depth", "3", DG_EUNSUP},
-    {"transformer-decoder-ffn-depth: 1", "transformer-decoder-ffn-depth", "1", DG_EUNSUP},
-    {"transformer-decoder-autoreg: rnn", "dec-cell", "rnn", DG_EUNSUP},
-    {"transformer-attention-mask: causal", "transformer-attention-mask", "causal", DG_EUNSUP},
-    {"transformer-disable-position-embeddings: true", "transformer-disable-position-embeddings",
-        "true", DG_EUNSUP},
-    {"transformer-decoder-autoreg: average-attention", "transformer-decoder-autoreg",
-        "average-attention", DG_EUNSUP},
-    {"transformer-no-projection: true", "transformer-no-projection", "true", DG_EUNSUP},
-    {"transformer-no-affine: true", "transformer-no-affine", "true", DG_EUNSUP},
-    {"transformer-rnn-projection: true", "transformer-rnn-projection", "true", DG_EUNSUP},
-    {"transformer-tied-layers: [1, 1]", "transformer-tied-layers", "[1, 1]", DG_EUNSUP},
-    {"transformer-pool: true", "transformer-pool", "true", DG_EUNSUP},
-    {"output-approx-knn: [100, 1024]", "output-approx-knn", "[100, 1024]", DG_EUNSUP},
-    {"lemma-dim-emb: 64", "lemma-dim-emb", "64", DG_EUNSUP},
-    {"factors-combine: concat", "factors-combine", "concat", DG_EUNSUP},
-    {"right-left: true", "right-left", "true", DG_EUNSUP},
-    {"layer-normalization: true", "layer-normalization", "true", DG_EUNSUP},
-    {"skip: true", "skip", "true", DG_EUNSUP},
-    {"ulr: true", "ulr", "true", DG_EUNSUP},
-    {"input-types: [sequence, sequence, sequence]", "input-types", "[sequence, sequence, sequence]",
-        DG_EUNSUP},
-    {"transformer-new-thing: on", "transformer-new-thing", "on", DG_EUNSUP},
-    {"tied-embeddings: maybe", "tied-embeddings", "maybe", DG_EUNSUP},
-    {"dim-emb: 60", "transformer-heads", "8 does not divide dim-emb 60", DG_EFORMAT},
-    {"dim-emb: many", "dim-emb", "many", DG_EFORMAT},
-    {"dim-emb: -64", "dim-emb", "-64", DG_EFORMAT},
-    {"dim-emb: 99999999999", "dim-emb", "99999999999", DG_EFORMAT},
-    {"dim-vocabs: [100]", "dim-vocabs", "two sizes", DG_EFORMAT},
-    {"dim-vocabs: [100, 100, 100]", "dim-vocabs", "two sizes", DG_EFORMAT},
-    {"transformer-heads: 0", "transformer-heads", "0 does not divide", DG_EFORMAT},
-    {"transformer-guided-alignment-layer: first", "transformer-guided-alignment-layer", "first",
-        DG_EFORMAT},
-    {"transformer-guided-alignment-layer: 3", "transformer-guided-alignment-layer",
-        "3 is no decoder layer, expected 1 to 2", DG_EFORMAT},
-    {"transformer-guided-alignment-layer: 0", "transformer-guided-alignment-layer",
-        "0 is no decoder layer", DG_EFORMAT},
-};
-
-/* yml_base with the line, in the place of the line of the same key. */
-static void with_line(const char *line, char *out, size_t cap)
-{
-    size_t key = strcspn(line, ":") + 1, at = 0;
-    bool there = false;
-    for (const char *p = yml_base; *p; p += strcspn(p, "\n") + 1) {
-        bool same = strncmp(p, line, key) == 0;
-        at += (size_t)snprintf(out + at, cap - at, "%.*s\n",
-            same ? (int)strlen(line) : (int)strcspn(p, "\n"), same ? line : p);
-        there = there || same;
-    }
-    if (!there)
-        snprintf(out + at, cap - at, "%s\n", line);
-}
-
-static void unsupported_options_are_refused(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        char text[2048];
-        struct dg_config c;
-        struct dg_error err = {0};
-        with_line(lines[i].line, text, sizeof text);
-        int rc = read_options(text, &c, &err);
-        if (rc != lines[i].code || strcmp(err.field, lines[i].name) != 0 ||
-            !strstr(err.message, lines[i].value))
-            fail_msg("%s: %d, field \"%s\", \"%s\"", lines[i].line, rc, err.field, err.message);
-    }
-}
-
-static void harmless_options_pass(void **state)
-{
-    (void)state;
-    static const char *const harmless[] = {"transformer-depth-scaling: true",
-        "transformer-dim-aan: 2048", "transformer-aan-activation: swish",
-        "bert-train-type-embeddings: true", "enc-cell: gru", "dim-rnn: 1024",
-        "input-types: [sequence, sequence]", "transformer-postprocess: an",
-        "transformer-decoder-dim-ffn: 256", "something-new: false", "something-new: []",
-        "transformer-tied-layers: []"};
-    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++) {
-        char text[2048];
-        struct dg_config c;
-        struct dg_error err = {0};
-        with_line(harmless[i], text, sizeof text);
-        if (read_options(text, &c, &err) != 0)
-            fail_msg("%s: %s", harmless[i], err.message);
-        assert_int_equal(c.enc_layers, 6);
-        assert_int_equal(c.dec_layers, 2);
-    }
-}
-
-/* What a model's meaning hangs on is never guessed. */
-static void missing_options_are_refused(void **state)
-{
-    (void)state;
-    static const char *const needed[] = {"type", "dim-emb", "dim-vocabs", "enc-depth", "dec-depth",
-        "transformer-heads", "transformer-dim-ffn", "transformer-ffn-activation",
-        "transformer-preprocess", "transformer-postprocess"};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        char text[2048], key[64];
-        struct dg_config c;
-        struct dg_error err = {0};
-        strcpy(text, yml_base);
-        snprintf(key, sizeof key, "%s:", needed[i]);
-        char *at = strstr(text, key), *next = strchr(at, '\n') + 1;
-        memmove(at, next, strlen(next) + 1);
-        assert_int_equal(read_options(text, &c, &err), DG_EFORMAT);
-        assert_string_equal(err.field, needed[i]);
-    }
-    struct dg_config c;
-    struct dg_error err = {0};
-    char text[2048];
-    snprintf(text, sizeof text, "%sdim-emb: 64\n", yml_base);
-    assert_int_equal(read_options(text, &c, &err), DG_EFORMAT);
-    assert_non_null(strstr(err.message, "dim-emb is there twice"));
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,9 +323,6 @@ int main(void)
         TEST(broken_models_are_refused),
         TEST(failure_removes_the_old_manifest_only_late),
         TEST(wrong_vocabularies_are_refused),
-        cmocka_unit_test(unsupported_options_are_refused),
-        cmocka_unit_test(harmless_options_pass),
-        cmocka_unit_test(missing_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,76 +1,9 @@
 /* Text <-> pieces <-> ids. Expected pieces, ids and decoded texts were made by SentencePiece's own
  * programs (tests/data/tokenizer/make.sh); byte offsets were counted by hand. */
-#include "tokenizer/tokenizer.h"
-
+#include "tests/unit/tokenizer_models.h"
 #include "base/buffer.h"
-#include "base/file.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#define DATA "tests/data/tokenizer/"
-
-struct fixture {
-    char dir[64];
-    char vocab[2][96]; /* of joint.model and bytes.model */
-    struct dg_tokenizer *joint, *bytes;
-};
-
-static const char *path_in(const struct fixture *f, const char *name, char *path, size_t size)
-{
-    snprintf(path, size, "%s/%s", f->dir, name);
-    return path;
-}
-
-/* Open `spm` with a vocabulary file of the given content. */
-static int open_with(const struct fixture *f, const char *spm, const char *content, size_t n,
-    struct dg_tokenizer **out, struct dg_error *err)
-{
-    char path[128];
-    path_in(f, "temporary.vocab", path, sizeof path);
-    assert_int_equal(dg_file_write(path, content, n, NULL), DG_OK);
-    int rc = dg_tokenizer_open(spm, path, out, err);
-    unlink(path);
-    return rc;
-}
-
-static int setup(void **state)
-{
-    static struct fixture f;
-    static const char *const models[] = {DATA "joint.model", DATA "bytes.model"};
-    char dir[] = "/tmp/test_tokenizer.XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    snprintf(f.dir, sizeof f.dir, "%s", dir);
-    for (int i = 0; i < 2; i++) {
-        snprintf(f.vocab[i], sizeof f.vocab[i], "%s/%d.vocab", dir, i);
-        assert_int_equal(dg_tokenizer_write_vocab(models[i], f.vocab[i], NULL), DG_OK);
-    }
-    assert_int_equal(dg_tokenizer_open(models[0], f.vocab[0], &f.joint, NULL), DG_OK);
-    assert_int_equal(dg_tokenizer_open(models[1], f.vocab[1], &f.bytes, NULL), DG_OK);
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-    dg_tokenizer_close(f->joint);
-    dg_tokenizer_close(f->bytes);
-    dg_tokenizer_close(NULL);
-    for (int i = 0; i < 2; i++)
-        unlink(f->vocab[i]);
-    rmdir(f->dir);
-    return 0;
-}
 
 static void test_vocabulary(void **state)
 {
@@ -113,25 +46,6 @@ static void check_offsets(const char *text, const struct dg_token *tokens, size_
         assert_true(((unsigned char)text[tokens[i].begin] & 0xC0) != 0x80);
         assert_true(((unsigned char)text[tokens[i].end] & 0xC0) != 0x80);
     }
-}
-
-static void check_decode(const struct dg_tokenizer *t, const int32_t *ids, size_t count,
-    const char *expected, struct dg_token *spans)
-{
-    char *text = NULL;
-    size_t len = 0;
-    struct dg_error err = {0};
-    assert_int_equal(dg_tokenizer_decode(t, ids, count, &text, &len, spans, &err), DG_OK);
-    assert_string_equal(text, expected);
-    assert_int_equal(len, strlen(expected));
-    for (size_t i = 0; spans && i < count; i++) {
-        assert_int_equal(spans[i].id, ids[i]);
-        assert_int_equal(spans[i].begin, i > 0 ? spans[i - 1].end : 0);
-        assert_true(spans[i].end >= spans[i].begin);
-    }
-    if (spans && count > 0)
-        assert_int_equal(spans[count - 1].end, len);
-    free(text);
 }
 
 static void check_line(const struct dg_tokenizer *t, char *line)
@@ -186,22 +100,6 @@ static void test_expected(void **state)
     check_file(f->bytes, DATA "expected_bytes.tsv");
 }
 
-static void check_tokens(
-    const struct dg_tokenizer *t, const char *text, const char *const *pieces, const uint32_t *ends)
-{
-    struct dg_token *tokens = NULL;
-    size_t count = 0, i = 0;
-    assert_int_equal(dg_tokenizer_encode(t, text, strlen(text), &tokens, &count, NULL), DG_OK);
-    for (; pieces[i]; i++) {
-        assert_true(i < count);
-        assert_string_equal(dg_tokenizer_piece(t, tokens[i].id), pieces[i]);
-        assert_int_equal(tokens[i].begin, i > 0 ? ends[i - 1] : 0);
-        assert_int_equal(tokens[i].end, ends[i]);
-    }
-    assert_int_equal(i, count);
-    free(tokens);
-}
-
 static void test_offsets(void **state)
 {
     const struct fixture *f = *state;
@@ -254,72 +152,6 @@ static void test_decode_spans(void **state)
     check_decode(f->joint, NULL, 0, "", spans);
 }
 
-/* The file's order is what counts: backwards, every id is mirrored and every text the same. */
-static void test_other_order(void **state)
-{
-    const struct fixture *f = *state;
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    for (int32_t i = 399; i >= 0; i--)
-        dg_buffer_addf(
-            &b, "%s%s", dg_tokenizer_piece(f->joint, i), i > 0 ? "\n" : ""); /* no last newline */
-    struct dg_tokenizer *t = NULL;
-    assert_int_equal(open_with(f, DATA "joint.model", b.data, b.len, &t, NULL), DG_OK);
-    assert_int_equal(dg_tokenizer_size(t), 400);
-    assert_int_equal(dg_tokenizer_unk(t), 398);
-    const char *text = "Der alte Kapitän fährt 漢 über den See.";
-    struct dg_token *a = NULL, *z = NULL;
-    size_t n_a = 0, n_z = 0;
-    assert_int_equal(dg_tokenizer_encode(f->joint, text, strlen(text), &a, &n_a, NULL), DG_OK);
-    assert_int_equal(dg_tokenizer_encode(t, text, strlen(text), &z, &n_z, NULL), DG_OK);
-    assert_int_equal(n_a, n_z);
-    int32_t ids[64];
-    assert_true(n_a < 64);
-    for (size_t i = 0; i < n_a; i++) {
-        assert_int_equal(z[i].id, 399 - a[i].id);
-        assert_int_equal(z[i].begin, a[i].begin);
-        ids[i] = z[i].id;
-    }
-    check_decode(t, ids, n_z, "Der alte Kapitän fährt  ⁇  über den See.", NULL);
-    free(a);
-    free(z);
-    dg_tokenizer_close(t);
-    dg_buffer_deinit(&b);
-}
-
-/* A joint vocabulary of two models: pieces that this side's model lacks, and one of its own
- * missing. */
-static void test_foreign_pieces(void **state)
-{
-    const struct fixture *f = *state;
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    for (int32_t i = 0; i < 400; i++) {
-        if (strcmp(dg_tokenizer_piece(f->joint, i), "▁the") != 0)
-            dg_buffer_addf(&b, "%s\n", dg_tokenizer_piece(f->joint, i));
-    }
-    dg_buffer_adds(&b, "▁Wort\n漢\n字▁x\n<pad>\n>>deu<<\n</>\n");
-    struct dg_tokenizer *t = NULL;
-    assert_int_equal(open_with(f, DATA "joint.model", b.data, b.len, &t, NULL), DG_OK);
-    assert_int_equal(dg_tokenizer_size(t), 405);
-    check_tokens(
-        t, "the mark", (const char *[]){"<unk>", "▁mar", "k", NULL}, (uint32_t[]){3, 7, 8});
-    /* A single character is looked up; a run is not, so that no text becomes a tag. */
-    check_tokens(t, "漢", (const char *[]){"▁", "漢", NULL}, (uint32_t[]){0, 3});
-    check_tokens(t, "漢漢", (const char *[]){"▁", "<unk>", NULL}, (uint32_t[]){0, 6});
-    check_tokens(t, "</>", (const char *[]){"▁", "<unk>", NULL}, (uint32_t[]){0, 3});
-    int32_t word = dg_tokenizer_id(t, "▁Wort"), kanji = dg_tokenizer_id(t, "字▁x");
-    int32_t mark = dg_tokenizer_id(t, "▁mar"), pad = dg_tokenizer_id(t, "<pad>");
-    int32_t tag = dg_tokenizer_id(t, ">>deu<<");
-    struct dg_token spans[8];
-    check_decode(t, (int32_t[]){tag, word, mark, kanji, pad, word}, 6, "Wort mar字 x Wort", spans);
-    static const uint32_t ends[] = {0, 4, 8, 13, 13, 18};
-    for (size_t i = 0; i < 6; i++)
-        assert_int_equal(spans[i].end, ends[i]);
-    dg_tokenizer_close(t);
-    dg_buffer_deinit(&b);
-}
-
 /* Text never gives a control piece; a user-defined one it does (and the header says so). */
 static void test_control_symbols(void **state)
 {
@@ -366,85 +198,6 @@ static void test_pieces_only(void **state)
     assert_int_equal(dg_tokenizer_unk(t), -1);
     assert_int_equal(dg_tokenizer_id(t, "c"), -1);
     dg_tokenizer_close(t);
-}
-
-static void test_bad_files(void **state)
-{
-    const struct fixture *f = *state;
-    static const struct {
-        const char *content;
-        size_t n;
-        const char *message;
-    } cases[] = {
-        {"", 0, "0 pieces"},
-        {"a\n\nb\n", 5, "line 2 is empty"},
-        {"\n", 1, "line 1 is empty"},
-        {"a\nb\na\n", 6, "piece \"a\" is on line 1 and on line 3"},
-        {"a\nb\0c\n", 6, "NUL on line 2"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct dg_error err = {0};
-        struct dg_tokenizer *t = NULL;
-        assert_int_equal(open_with(f, "", cases[i].content, cases[i].n, &t, &err), DG_EFORMAT);
-        assert_non_null(strstr(err.message, cases[i].message));
-        assert_null(t);
-    }
-    struct dg_error err = {0};
-    struct dg_tokenizer *t = NULL;
-    char path[128];
-    assert_int_equal(
-        dg_tokenizer_open("", path_in(f, "none", path, sizeof path), &t, &err), DG_ENOTFOUND);
-    dg_error_clear(&err);
-    assert_int_equal(dg_tokenizer_open(path, f->vocab[0], &t, &err), DG_ENOTFOUND);
-    assert_non_null(strstr(err.message, path));
-    dg_error_clear(&err);
-    /* A vocabulary is no model, and another model's vocabulary does not fit. */
-    assert_int_equal(dg_tokenizer_open(f->vocab[0], f->vocab[0], &t, &err), DG_EFORMAT);
-    assert_int_equal(dg_tokenizer_write_vocab(f->vocab[0], path, NULL), DG_EFORMAT);
-    dg_error_clear(&err);
-    assert_int_equal(
-        dg_tokenizer_open(DATA "joint.model", f->vocab[1], &t, &err), DG_OK); /* most pieces */
-    dg_tokenizer_close(t);
-    t = NULL;
-    assert_int_equal(dg_tokenizer_open(f->dir, f->vocab[0], &t, &err), DG_EIO); /* a folder */
-    dg_error_clear(&err);
-    t = NULL;
-    const char few[] = "</s>\n<unk>\ner\n";
-    assert_int_equal(open_with(f, DATA "joint.model", few, strlen(few), &t, &err), DG_EFORMAT);
-    assert_non_null(strstr(err.message, "has only 3 of the 400 pieces"));
-    assert_null(t);
-    assert_int_equal(
-        dg_tokenizer_write_vocab(DATA "joint.model", "/nonexistent/folder/x", NULL), DG_ENOTFOUND);
-}
-
-/* A model cut off anywhere is refused or opened, never a crash. */
-static void test_cut_models(void **state)
-{
-    const struct fixture *f = *state;
-    struct dg_buffer b;
-    char path[128];
-    dg_buffer_init(&b);
-    assert_int_equal(dg_file_read(DATA "joint.model", &b, NULL), DG_OK);
-    path_in(f, "cut.model", path, sizeof path);
-    size_t refused = 0;
-    for (size_t n = 0; n < b.len; n += 61) {
-        struct dg_tokenizer *t = NULL;
-        assert_int_equal(dg_file_write(path, b.data, n, NULL), DG_OK);
-        struct dg_error err = {0};
-        int rc = dg_tokenizer_open(path, f->vocab[0], &t, &err);
-        assert_true(rc == DG_OK || (rc == DG_EFORMAT && err.message[0] != '\0' && !t));
-        refused += rc == DG_EFORMAT;
-        if (rc == DG_OK) { /* cut between two pieces: a smaller model */
-            struct dg_token *tokens = NULL;
-            size_t count = 0;
-            assert_int_equal(dg_tokenizer_encode(t, "the wind", 8, &tokens, &count, NULL), DG_OK);
-            free(tokens);
-            dg_tokenizer_close(t);
-        }
-    }
-    assert_true(refused > b.len / 61 / 2);
-    unlink(path);
-    dg_buffer_deinit(&b);
 }
 
 static void test_bad_ids(void **state)
@@ -541,12 +294,8 @@ int main(void)
         cmocka_unit_test(test_expected),
         cmocka_unit_test(test_offsets),
         cmocka_unit_test(test_decode_spans),
-        cmocka_unit_test(test_other_order),
-        cmocka_unit_test(test_foreign_pieces),
         cmocka_unit_test(test_control_symbols),
         cmocka_unit_test(test_pieces_only),
-        cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_cut_models),
         cmocka_unit_test(test_bad_ids),
         cmocka_unit_test(test_empty_and_long),
         cmocka_unit_test(test_shared_by_threads),

@@ -1,0 +1,32 @@
+/* What the tests of the batcher write their tables with. */
+#ifndef DG_TESTS_UNIT_BATCHER_CLASSES_H
+#define DG_TESTS_UNIT_BATCHER_CLASSES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "server/schedule/batcher.h"
+
+#include <stdint.h>
+
+#define MS UINT64_C(1000000)
+#define I DG_CLASS_INTERACTIVE
+#define B DG_CLASS_BULK
+/* The same, and the engine had no room for it before. */
+#define I_REFUSED (DG_CLASSES + DG_CLASS_INTERACTIVE)
+#define B_REFUSED (DG_CLASSES + DG_CLASS_BULK)
+
+struct one {
+    int class;     /* one of the above */
+    uint64_t rank; /* within its class */
+    uint32_t rows, tokens;
+};
+
+static inline uint64_t rank_of(const struct one *x)
+{
+    return x->rank | (x->class % DG_CLASSES == B ? UINT64_C(1) << 63 : 0);
+}
+
+#endif
