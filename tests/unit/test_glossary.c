@@ -1,0 +1,115 @@
+/* Where a text has a glossary's entries. */
+#include "text/glossary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct dg_glossary *make(const char *const (*entries)[2], size_t n)
+{
+    struct dg_glossary_entry list[16];
+    struct dg_glossary *g = NULL;
+    struct dg_error err = {0};
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct dg_glossary_entry){
+            entries[i][0], entries[i][1], strlen(entries[i][0]), strlen(entries[i][1])};
+    if (dg_glossary_make(list, n, &g, &err))
+        fail_msg("%s", err.message);
+    return g;
+}
+
+/* Matches as "begin-end:target " one after another. */
+static void expect(const struct dg_glossary *g, const char *text, const char *wanted)
+{
+    struct dg_glossary_match found[8];
+    char said[512] = "";
+    const size_t n = dg_glossary_find(g, text, strlen(text), found, 8);
+    for (size_t i = 0; i < n; i++)
+        snprintf(said + strlen(said), sizeof said - strlen(said), "%zu-%zu:%s ", found[i].begin,
+            found[i].end, found[i].target);
+    assert_string_equal(said, wanted);
+}
+
+static void whole_words_the_longest_first(void **state)
+{
+    (void)state;
+    static const char *const entries[][2] = {{"dog", "Hund"}, {"hot dog", "Hot Dog"},
+        {"dog", "Dackel"}, {"C++", "C plus plus"}, {"5 mm", "5 Millimeter"}};
+    struct dg_glossary *g = make(entries, 5);
+    assert_int_equal(dg_glossary_size(g), 5);
+    expect(g, "dog", "0-3:Dackel "); /* the last one counts */
+    expect(g, "A dog, a hot dog.", "2-5:Dackel 9-16:Hot Dog ");
+    expect(g, "dogs hotdog dog2 bull-dog", "22-25:Dackel ");
+    expect(g, "C++ (C++), not C+", "0-3:C plus plus 5-8:C plus plus ");
+    expect(g, "15 mm, 5 mm", "7-11:5 Millimeter ");
+    expect(g, "", "");
+    dg_glossary_unref(g);
+}
+
+static void small_letters_fit_capitals(void **state)
+{
+    (void)state;
+    static const char *const entries[][2] = {
+        {"march", "Marsch"}, {"March", "März"}, {"US", "USA"}, {"\xc3\xa4rger", "anger"}};
+    struct dg_glossary *g = make(entries, 4);
+    expect(g, "march March MARCH", "0-5:Marsch 6-11:M\xc3\xa4rz 12-17:Marsch ");
+    expect(g, "us US Us", "3-5:USA ");
+    expect(g, "\xc3\x84rger \xc3\x84RGER", "0-6:anger 7-13:anger ");
+    dg_glossary_unref(g);
+}
+
+static void scripts_without_blanks(void **state)
+{
+    (void)state;
+    /* 東京 in 東京都 */
+    static const char *const entries[][2] = {{"\xe6\x9d\xb1\xe4\xba\xac", "Tokyo"}};
+    struct dg_glossary *g = make(entries, 1);
+    expect(g, "\xe6\x9d\xb1\xe4\xba\xac\xe9\x83\xbd", "0-6:Tokyo ");
+    dg_glossary_unref(g);
+}
+
+static void texts_are_checked(void **state)
+{
+    (void)state;
+    struct dg_glossary *g = NULL;
+    struct dg_error err = {0};
+    struct dg_glossary_entry e[2] = {{"a", "b", 1, 1}, {" ", "b", 1, 1}};
+    assert_int_equal(dg_glossary_make(e, 2, &g, &err), DG_EINVAL);
+    assert_string_equal(err.message, "entry 2: its source has 0 bytes, expected 1 to 1024");
+    dg_error_clear(&err);
+    e[1] = (struct dg_glossary_entry){"a", "\xff", 1, 1};
+    assert_int_equal(dg_glossary_make(e, 2, &g, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "entry 2: its target"));
+    dg_error_clear(&err);
+    e[1] = (struct dg_glossary_entry){"a", "b", 2000, 1};
+    assert_int_equal(dg_glossary_make(e, 2, &g, &err), DG_EINVAL);
+    assert_null(g);
+}
+
+static void terms_appear_as_words(void **state)
+{
+    (void)state;
+    const char *s = "Der Hund, hund und Hunde.";
+    const size_t n = strlen(s);
+    assert_int_equal(dg_glossary_appears(s, n, 0, "Hund", 4, false), 8);
+    assert_int_equal(dg_glossary_appears(s, n, 8, "Hund", 4, false), 0);
+    assert_int_equal(dg_glossary_appears(s, n, 8, "Hund", 4, true), 14);
+    assert_int_equal(dg_glossary_appears(s, n, 0, "Hunde.", 6, false), n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_words_the_longest_first),
+        cmocka_unit_test(small_letters_fit_capitals),
+        cmocka_unit_test(scripts_without_blanks),
+        cmocka_unit_test(texts_are_checked),
+        cmocka_unit_test(terms_appear_as_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
