@@ -1,4 +1,7 @@
 #include "model/engine/beam.h"
+
+#include "model/engine/beam_internal.h"
+#include "model/engine/constrained.h"
 #include "model/engine/ngram.h"
 
 #include <assert.h>
@@ -56,6 +59,7 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
     b->n_lead = 0;
     b->forced = forced;
     b->never = -1;
+    b->terms = NULL;
     b->t = 0;
     b->n_live = 1;
     b->n_finished = 0;
@@ -113,7 +117,7 @@ static bool picks(const struct dg_beam *b, uint32_t t)
 bool dg_beam_plain(const struct dg_beam *b, uint32_t t)
 {
     return b->search.sampling.temperature <= 0 && !b->search.no_repeat_ngram &&
-           !(b->search.pick && t <= b->n_prefix) && !b->n_lead;
+           !(b->search.pick && t <= b->n_prefix) && !b->n_lead && !b->terms;
 }
 
 uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
@@ -159,15 +163,9 @@ static void forget_finished(struct dg_beam *b, uint32_t at)
     b->finished_rows[b->n_finished] = freed;
 }
 
-/* The piece that a row goes on with: its log-probability, and where the row looked. */
-struct piece {
-    int32_t id, source;
-    float logprob;
-};
-
 /* to is from[n] and one piece more. */
-static void append(
-    struct dg_beam_row *to, const struct dg_beam_row *from, uint32_t n, const struct piece *piece)
+static void append(struct dg_beam_row *to, const struct dg_beam_row *from, uint32_t n,
+    const struct dg_beam_piece *piece)
 {
     memcpy(to->ids, from->ids, n * sizeof *to->ids);
     memcpy(to->token_logprob, from->token_logprob, n * sizeof *to->token_logprob);
@@ -177,10 +175,8 @@ static void append(
     to->sources[n] = piece->source;
 }
 
-/* Put from[n_from] and its last piece into the finished set, which keeps the best n_best (ties: who
- * came first stays). */
-static void finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from,
-    const struct piece *last, double total, bool length_limited)
+void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from,
+    const struct dg_beam_piece *last, double total, bool length_limited)
 {
     uint32_t lead = b->n_lead, n = n_from + 1 - lead;
     double score = total / dg_length_penalty(b->search.penalty, b->search.alpha, n);
@@ -218,17 +214,15 @@ static void sort_finished(struct dg_beam *b)
     }
 }
 
-/* Live row r continues as the new row `to` of `next`. */
-static void extend(
-    struct dg_beam *b, uint32_t to, uint32_t r, const struct piece *piece, double total)
+void dg_beam_extend(
+    struct dg_beam *b, uint32_t to, uint32_t r, const struct dg_beam_piece *piece, double total)
 {
     append(&b->next[to], &b->live[r], b->t, piece);
     b->next[to].logprob = b->t < b->n_lead ? 0 : total;
     b->parents[to] = r;
 }
 
-/* May this candidate not come? */
-static bool passed_over(const struct dg_beam *b, uint32_t r, int32_t id)
+bool dg_beam_passes_over(const struct dg_beam *b, uint32_t r, int32_t id)
 {
     uint32_t order = b->search.no_repeat_ngram, from = own_from(b);
     return (id == b->eos && too_early(b, b->t)) || id == b->never ||
@@ -258,14 +252,14 @@ static uint32_t select_candidates(
         if (best == UINT32_MAX)
             break; /* nothing possible is left (fewer candidates than asked, or all at -inf) */
         size_t i = best * offer->ld + at[best]++;
-        const struct piece piece = {
+        const struct dg_beam_piece piece = {
             offer->ids[i], offer->sources ? offer->sources[best] : -1, offer->logprob[i]};
-        if (!forcing && (passed_over(b, best, piece.id) || (skip && skip--)))
+        if (!forcing && (dg_beam_passes_over(b, best, piece.id) || (skip && skip--)))
             looked++; /* passed over: one more is looked at instead */
         else if (piece.id == b->eos && !forcing)
-            finish(b, &b->live[best], b->t, &piece, best_total, false);
+            dg_beam_finish(b, &b->live[best], b->t, &piece, best_total, false);
         else if (n_next < K)
-            extend(b, n_next++, best, &piece, best_total);
+            dg_beam_extend(b, n_next++, best, &piece, best_total);
     }
     return n_next;
 }
@@ -274,15 +268,16 @@ void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c)
 {
     assert(!b->done);
     bool forcing = b->t < b->n_prefix;
-    uint32_t n_next = select_candidates(b, c, forcing);
+    uint32_t n_next =
+        dg_constrained_next(b) ? dg_constrained_select(b, c) : select_candidates(b, c, forcing);
     uint32_t t = b->t + 1;
     bool at_limit = t == b->search.max_len, whole = b->forced && t == b->n_prefix;
     if (at_limit || whole) {
         for (uint32_t r = 0; r < n_next; r++) {
             const struct dg_beam_row *row = &b->next[r];
-            const struct piece last = {
+            const struct dg_beam_piece last = {
                 row->ids[t - 1], row->sources[t - 1], row->token_logprob[t - 1]};
-            finish(b, row, t - 1, &last, row->logprob, !whole);
+            dg_beam_finish(b, row, t - 1, &last, row->logprob, !whole);
         }
         n_next = 0;
     }

@@ -9,6 +9,7 @@
 #define DG_MODEL_ENGINE_BEAM_H
 
 #include "base/error.h"
+#include "model/engine/terms.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,6 +95,11 @@ struct dg_candidates {
     size_t ld;
     /* [n_live] the source position that each row attends to most; NULL: not known, -1 is noted */
     const int32_t *sources;
+    /* Where the step chooses by terms: [n_live,DG_MAX_TERM_FORMS] candidates besides, of which
+     * n_needed[r] count for row r; else NULL */
+    const float *needed_logprob;
+    const int32_t *needed_ids;
+    const uint32_t *n_needed;
 };
 
 struct dg_beam {
@@ -110,6 +116,9 @@ struct dg_beam {
     bool forced;
     /* an id that is passed over; begin sets -1 (none), the engine the model's */
     int32_t never;
+    /* what the answer must contain; borrowed. NULL: nothing, and while it is being spelt. begin
+     * sets NULL */
+    const struct dg_terms *terms;
     /* pieces every live hypothesis has */
     uint32_t t;
     uint32_t n_live, n_finished;

@@ -185,6 +185,9 @@ void dg_engine_close(struct dg_engine *e)
     free(e->top_logprob);
     free(e->top_ids);
     free(e->row);
+    free(e->needed_logprob);
+    free(e->needed_ids);
+    free(e->n_needed);
     free(e->shortlist_bits);
     free(e->shortlist_ids);
     free(e);
@@ -222,14 +225,29 @@ static int open_row(struct dg_engine *e, struct dg_error *err)
     return 0;
 }
 
+/* Room for what terms need, from the first sentence on that has some. */
+static int open_needed(struct dg_engine *e, struct dg_error *err)
+{
+    const size_t n = (size_t)DG_MAX_BEAM * DG_MAX_TERM_FORMS;
+    if (!e->needed_logprob)
+        e->needed_logprob = malloc(n * sizeof *e->needed_logprob);
+    if (!e->needed_ids)
+        e->needed_ids = malloc(n * sizeof *e->needed_ids);
+    if (!e->n_needed)
+        e->n_needed = malloc(DG_MAX_BEAM * sizeof *e->n_needed);
+    if (!e->needed_logprob || !e->needed_ids || !e->n_needed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the terms of a sentence");
+    return open_row(e, err);
+}
+
 /* The sentence's own rows of the output matrix. Who draws, spells, picks or scores needs every
- * piece's logit. */
+ * piece's logit; terms may have pieces that no list has. */
 static int take_shortlist(
     struct dg_engine *e, struct dg_live *s, const struct dg_sentence *in, struct dg_error *err)
 {
     const struct dg_search *search = &s->beam.search;
     if (!e->model->shortlist || !e->be->ops->short_products || in->forced || in->spelling ||
-        search->pick || search->sampling.temperature > 0)
+        in->terms || search->pick || search->sampling.temperature > 0)
         return 0;
     size_t n = dg_shortlist_select(e->model->shortlist,
         &(struct dg_shortlist_need){s->source, s->n_source, s->prefix, s->n_prefix},
@@ -242,6 +260,16 @@ static int take_shortlist(
         e->model, e->be, e->shortlist_ids, (uint32_t)n, own, &s->output, err);
 }
 
+/* A search with terms is as wide as there can be room for. */
+static void narrow(const struct dg_engine *e, const struct dg_sentence *in, struct dg_search *s)
+{
+    const uint32_t cross = dg_cache_blocks(in->n_source), n = e->cache.n_blocks;
+    while (in->terms && s->beam > s->n_best &&
+           (s->beam > e->max_rows ||
+               cross + search_blocks(&e->model->config, s->beam, s->max_len) > n))
+        s->beam--;
+}
+
 int dg_engine_admit(
     struct dg_engine *e, uint64_t id, const struct dg_sentence *in, struct dg_error *err)
 {
@@ -249,6 +277,7 @@ int dg_engine_admit(
     int rc = dg_live_resolve(e, in, &search, err);
     if (rc)
         return rc;
+    narrow(e, in, &search);
     uint32_t blocks = dg_cache_blocks(in->n_source) +
                       search_blocks(&e->model->config, search.beam, search.max_len);
     if (blocks > e->cache.n_blocks || search.beam > e->max_rows)
@@ -262,6 +291,8 @@ int dg_engine_admit(
         return DG_EAGAIN;
 
     if ((in->spelling || search.sampling.temperature > 0) && (rc = open_row(e, err)))
+        return rc;
+    if (in->terms && (rc = open_needed(e, err)))
         return rc;
     struct dg_live *s = e->spare;
     if (s)

@@ -45,6 +45,9 @@ struct dg_sentence {
     /* what may follow the prefix; NULL: anything. Borrowed until the answer was polled, or the
      * sentence cancelled */
     const struct dg_spelling *spelling;
+    /* what the answer must contain, in a wider beam if it is to be good (the rows that a search has
+     * are shared); NULL: nothing. Not with sampling, pick or a forced target. Borrowed likewise */
+    const struct dg_terms *terms;
     /* the prefix is the whole target (with </s>): score it, search nothing */
     bool forced;
     /* align the best answer's pieces with the source's */

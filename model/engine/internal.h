@@ -44,6 +44,11 @@ struct dg_engine {
     int32_t *top_ids;
     /* [V] one row's logits, once a sentence needed them on the host; else NULL */
     float *row;
+    /* [DG_MAX_BEAM,DG_MAX_TERM_FORMS] and [DG_MAX_BEAM]: what the rows of a sentence with terms
+     * need, once there was such a sentence; else NULL */
+    float *needed_logprob;
+    int32_t *needed_ids;
+    uint32_t *n_needed;
     /* With a shortlist: one bit a target id, all zero between uses; [max_shortlist + 1] ids of one
      * sentence. A longer one takes the whole vocabulary. */
     uint64_t *shortlist_bits;

@@ -16,6 +16,23 @@ static int check_ids(
     return 0;
 }
 
+/* Terms find room behind the prefix, and the search is one that they can steer. */
+static int check_terms(
+    const struct dg_sentence *in, const struct dg_search *s, uint32_t V, struct dg_error *err)
+{
+    const struct dg_terms *t = in->terms;
+    if (in->forced || s->pick || s->sampling.temperature > 0)
+        return dg_error_set(
+            err, DG_EINVAL, "terms go with a search, not with sampling, pick or a forced target");
+    if (!t->n || t->n > DG_MAX_TERMS || t->n_forms > DG_MAX_TERM_FORMS)
+        return dg_error_set(err, DG_EINVAL, "%u terms in %u forms, the limits are %u and %u", t->n,
+            t->n_forms, DG_MAX_TERMS, DG_MAX_TERM_FORMS);
+    if (dg_terms_pieces(t) > s->max_len - in->n_prefix)
+        return dg_error_set(err, DG_ELIMIT, "terms of %u pieces are over the output limit of %u",
+            dg_terms_pieces(t), s->max_len - in->n_prefix);
+    return check_ids(t->ids, t->n_ids, V, "term", err);
+}
+
 int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, struct dg_search *out,
     struct dg_error *err)
 {
@@ -66,6 +83,8 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
         return dg_error_set(err, DG_ELIMIT, "a prefix of %u pieces is over the output limit of %u",
             in->n_prefix, s.max_len);
     int rc = check_ids(in->source, in->n_source, c->source_vocab, "source", err);
+    if (!rc && in->terms)
+        rc = check_terms(in, &s, c->target_vocab, err);
     if (!rc)
         rc = check_ids(in->prefix, in->n_prefix, c->target_vocab, "target", err);
     *out = s;
@@ -121,12 +140,15 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     s->place = -1;
     s->device_hyps = s->in_flight = 0;
     s->spelling = in->forced ? NULL : in->spelling;
+    s->terms = in->terms;
     s->key = dg_choose_key(in->source, in->n_source);
     lay_out(s, search, n_reserved);
     memcpy(s->source, in->source, in->n_source * sizeof *s->source);
     if (in->n_prefix)
         memcpy(s->prefix, in->prefix, in->n_prefix * sizeof *s->prefix);
-    return dg_beam_begin(&s->beam, search, eos, s->prefix, s->n_prefix, in->forced, err);
+    const int rc = dg_beam_begin(&s->beam, search, eos, s->prefix, s->n_prefix, in->forced, err);
+    s->beam.terms = s->spelling ? NULL : s->terms;
+    return rc;
 }
 
 int32_t dg_live_slot(struct dg_engine *e, struct dg_live *s, uint32_t r, uint32_t t)

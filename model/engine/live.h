@@ -30,6 +30,8 @@ struct dg_live {
     size_t memory_bytes;
     /* borrowed; NULL: none, or spelt to its end */
     const struct dg_spelling *spelling;
+    /* borrowed; NULL: none */
+    const struct dg_terms *terms;
     /* of the source, for sampling */
     uint64_t key;
     /* the sentence's shortlist; NULL: the whole vocabulary */

@@ -1,6 +1,7 @@
 /* One engine step: encode who joined, then one position for every live sentence that is not paused.
  * No allocation, no lock. */
 #include "model/engine/candidates.h"
+#include "model/engine/constrained.h"
 #include "model/engine/internal.h"
 #include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
@@ -117,6 +118,26 @@ static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
         s->spelling = NULL;
 }
 
+/* What the terms of s need in its rows from M on: log-probabilities of the whole softmax, whose
+ * total the row's best candidate tells. */
+static void find_needed(struct dg_engine *e, const struct dg_live *s, uint32_t M)
+{
+    const uint32_t V = e->model->config.target_vocab;
+    for (uint32_t r = 0; r < s->beam.n_live; r++, M++) {
+        int32_t *ids = e->needed_ids + (size_t)r * DG_MAX_TERM_FORMS;
+        float *logprob = e->needed_logprob + (size_t)r * DG_MAX_TERM_FORMS;
+        const int32_t best = e->top_ids[(size_t)M * e->k_max];
+        e->n_needed[r] = best < 0 ? 0 : dg_constrained_wants(&s->beam, r, ids);
+        if (!e->n_needed[r])
+            continue;
+        struct dg_rows logits = {e->logits.buf, e->logits.offset + M * e->logits.ld, e->logits.ld};
+        e->be->ops->read(e->be, logits, 1, V, e->row);
+        const float total = e->row[best] - e->top_logprob[(size_t)M * e->k_max];
+        for (uint32_t i = 0; i < e->n_needed[r]; i++)
+            logprob[i] = e->row[ids[i]] - total;
+    }
+}
+
 /* Give every sentence its candidates; who is done leaves. */
 static void advance(struct dg_engine *e)
 {
@@ -130,11 +151,18 @@ static void advance(struct dg_engine *e)
         if ((s->spelling || s->beam.search.sampling.temperature > 0) &&
             s->beam.t >= s->beam.n_prefix)
             choose(e, s, M);
+        s->beam.terms = s->spelling ? NULL : s->terms;
+        const bool constrained = dg_constrained_next(&s->beam);
+        if (constrained)
+            find_needed(e, s, M);
         const struct dg_candidates c = {.logprob = e->top_logprob + (size_t)M * e->k_max,
             .ids = e->top_ids + (size_t)M * e->k_max,
             .k = e->want[M],
             .ld = e->k_max,
-            .sources = e->align.sources + M};
+            .sources = e->align.sources + M,
+            .needed_logprob = constrained ? e->needed_logprob : NULL,
+            .needed_ids = constrained ? e->needed_ids : NULL,
+            .n_needed = constrained ? e->n_needed : NULL};
         dg_beam_advance(&s->beam, &c);
         M += rows;
         if (s->beam.done) {

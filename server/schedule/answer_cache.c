@@ -1,8 +1,8 @@
 /* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It is in a hash chain
  * and in a list by last use, and lives on after its eviction as long as it is referenced. A key is
- * the version's text, the ids, and the search options byte by byte: padding that differs makes two
- * keys of one, which costs a miss and never a wrong answer. The seed is random, so that nobody can
- * choose texts that all fall into one chain. */
+ * the version's text, the ids and those of terms, and the search options byte by byte: padding that
+ * differs makes two keys of one, which costs a miss and never a wrong answer. The seed is random,
+ * so that nobody can choose texts that all fall into one chain. */
 #include "server/schedule/answer_cache.h"
 
 #include "base/clock.h"
@@ -32,7 +32,7 @@ struct entry {
 /* What follows the version and precedes the ids. */
 struct options {
     struct dg_search search;
-    uint32_t want_alignment, n_source;
+    uint32_t want_alignment, n_source, n_forms;
 };
 
 struct dg_answer_cache {
@@ -88,38 +88,53 @@ bool dg_answer_cache_takes(const struct dg_sentence *s)
 /* ---- Keys ---- */
 
 struct key {
-    const char *version;
-    /* with its end */
-    size_t version_len;
     struct options options;
-    const int32_t *ids;
-    /* bytes */
-    size_t ids_len;
+    /* in this order: the version with its end, options, ids, the forms of terms, their ids */
+    struct {
+        const void *data;
+        size_t n;
+    } parts[5];
 };
 
-static struct key key_of(const char *version, const struct dg_sentence *s)
+static void key_of(const char *version, const struct dg_sentence *s, struct key *k)
 {
-    struct key k = {.version = version,
-        .version_len = strlen(version) + 1,
-        .ids = s->source,
-        .ids_len = s->n_source * sizeof *s->source};
-    memset(&k.options, 0, sizeof k.options);
-    memcpy(&k.options.search, &s->search, sizeof s->search);
-    k.options.want_alignment = s->want_alignment;
-    k.options.n_source = s->n_source;
-    return k;
+    const struct dg_terms *t = s->terms;
+    memset(&k->options, 0, sizeof k->options);
+    memcpy(&k->options.search, &s->search, sizeof s->search);
+    k->options.want_alignment = s->want_alignment;
+    k->options.n_source = s->n_source;
+    k->options.n_forms = t ? t->n_forms : 0;
+    k->parts[0].data = version;
+    k->parts[0].n = strlen(version) + 1;
+    k->parts[1].data = &k->options;
+    k->parts[1].n = sizeof k->options;
+    k->parts[2].data = s->source;
+    k->parts[2].n = s->n_source * sizeof *s->source;
+    k->parts[3].data = t ? t->forms : NULL;
+    k->parts[3].n = t ? t->n_forms * sizeof *t->forms : 0;
+    k->parts[4].data = t ? t->ids : NULL;
+    k->parts[4].n = t ? t->n_ids * sizeof *t->ids : 0;
 }
+
+#define PARTS (sizeof((struct key *)NULL)->parts / sizeof(*((struct key *)NULL)->parts))
 
 static size_t key_len(const struct key *k)
 {
-    return k->version_len + sizeof k->options + k->ids_len;
+    size_t n = 0;
+    for (size_t i = 0; i < PARTS; i++)
+        n += k->parts[i].n;
+    return n;
 }
 
 static bool key_is(const struct key *k, const struct entry *e)
 {
-    return e->key_len == key_len(k) && memcmp(e->key, k->version, k->version_len) == 0 &&
-           memcmp(e->key + k->version_len, &k->options, sizeof k->options) == 0 &&
-           memcmp(e->key + k->version_len + sizeof k->options, k->ids, k->ids_len) == 0;
+    const unsigned char *at = e->key;
+    if (e->key_len != key_len(k))
+        return false;
+    for (size_t i = 0; i < PARTS; at += k->parts[i++].n)
+        if (k->parts[i].n && memcmp(at, k->parts[i].data, k->parts[i].n) != 0)
+            return false;
+    return true;
 }
 
 static uint64_t mix(uint64_t h, const void *data, size_t n)
@@ -132,9 +147,9 @@ static uint64_t mix(uint64_t h, const void *data, size_t n)
 
 static uint64_t hash_of(const struct dg_answer_cache *c, const struct key *k)
 {
-    uint64_t h = mix(c->seed, k->version, k->version_len);
-    h = mix(h, &k->options, sizeof k->options);
-    h = mix(h, k->ids, k->ids_len);
+    uint64_t h = c->seed;
+    for (size_t i = 0; i < PARTS; i++)
+        h = mix(h, k->parts[i].data, k->parts[i].n);
     return h ^ h >> 29;
 }
 
@@ -186,9 +201,9 @@ static struct entry *entry_new(const struct key *k, uint64_t hash, const struct 
     if (r->alignment)
         e->result.alignment = place(&at, r->alignment, r->hyps[0].n * sizeof *r->alignment);
     e->key = at;
-    memcpy(at, k->version, k->version_len);
-    memcpy(at + k->version_len, &k->options, sizeof k->options);
-    memcpy(at + k->version_len + sizeof k->options, k->ids, k->ids_len);
+    for (size_t i = 0; i < PARTS; at += k->parts[i++].n)
+        if (k->parts[i].n)
+            memcpy(at, k->parts[i].data, k->parts[i].n);
     e->key_len = key_len(k);
     e->hash = hash;
     e->bytes = bytes;
@@ -264,7 +279,8 @@ static void grow(struct dg_answer_cache *c)
 const struct dg_result *dg_answer_cache_get(
     struct dg_answer_cache *c, const char *version, const struct dg_sentence *s)
 {
-    struct key k = key_of(version, s);
+    struct key k;
+    key_of(version, s, &k);
     uint64_t hash = hash_of(c, &k);
     pthread_mutex_lock(&c->lock);
     struct entry *e = find(c, &k, hash);
@@ -293,7 +309,8 @@ void dg_answer_cache_release(struct dg_answer_cache *c, const struct dg_result *
 void dg_answer_cache_put(struct dg_answer_cache *c, const char *version,
     const struct dg_sentence *s, const struct dg_result *r)
 {
-    struct key k = key_of(version, s);
+    struct key k;
+    key_of(version, s, &k);
     if (entry_bytes(&k, r) > c->max_bytes / LARGEST_SHARE)
         return;
     uint64_t hash = hash_of(c, &k);

@@ -1,7 +1,7 @@
-/* Answers of the engine kept for sentences that come again. The key is exact: model version, ids
- * and every search option; so an answer from here is, bit for bit, the one that the engine would
- * give. Bounded in bytes; the least recently used goes first. Pure data structure: knows no queue
- * and no job. Any thread. */
+/* Answers of the engine kept for sentences that come again. The key is exact: model version, ids,
+ * terms and every search option; so an answer from here is, bit for bit, the one that the engine
+ * would give. Bounded in bytes; the least recently used goes first. Pure data structure: knows no
+ * queue and no job. Any thread. */
 #ifndef DG_SERVER_SCHEDULE_ANSWER_CACHE_H
 #define DG_SERVER_SCHEDULE_ANSWER_CACHE_H
 

@@ -21,6 +21,8 @@ static uint64_t key_of(const struct dg_sentence *s)
         h = mix(h, (uint32_t)s->source[i]);
     for (uint32_t i = 0; i < s->n_prefix; i++)
         h = mix(h, (uint32_t)s->prefix[i]);
+    for (uint32_t i = 0; s->terms && i < s->terms->n_ids; i++)
+        h = mix(h, (uint32_t)s->terms->ids[i]);
     return h | 1;
 }
 
@@ -40,7 +42,8 @@ bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b)
     return same_ids(x.source, x.n_source, y.source, y.n_source) &&
            same_ids(x.prefix, x.n_prefix, y.prefix, y.n_prefix) &&
            memcmp(&x.search, &y.search, sizeof x.search) == 0 && x.forced == y.forced &&
-           x.n_lead == y.n_lead && x.spelling == y.spelling && x.want_alignment == y.want_alignment;
+           x.n_lead == y.n_lead && x.spelling == y.spelling &&
+           x.want_alignment == y.want_alignment && dg_terms_same(x.terms, y.terms);
 }
 
 static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, struct dg_entry *e)

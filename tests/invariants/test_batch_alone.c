@@ -1,8 +1,8 @@
 /* A sentence's answer never depends on its neighbours: 200 sentences at the base model's dimensions
  * (512/2048/8, 6+6 layers, vocabulary 32,000), and at those of the smaller models of other programs
  * (SSRU decoder; pre-norm), each alone, then in random company (lengths, beams,
- * arrivals; now and then held for a while), on one thread and on two: the same pieces and the same
- * bits of every score. */
+ * arrivals, terms; now and then held for a while), on one thread and on two: the same pieces and
+ * the same bits of every score. */
 #include "tests/invariants/random_model.h"
 
 #define SENTENCES 200
@@ -13,12 +13,26 @@ struct expected {
     int32_t source[MAX_SOURCE];
     uint32_t n_source;
     struct dg_search search;
+    /* every fourth sentence has two, of two pieces and one */
+    struct dg_terms terms;
+    struct dg_term_form forms[2];
+    int32_t term_ids[4];
     uint32_t n_hyps;
     uint32_t n[4];
     int32_t ids[4][MAX_OUT];
     float token_logprob[4][MAX_OUT];
     double score[4];
 };
+
+static void make_terms(const struct dg_config *c, struct expected *x, uint64_t *rng)
+{
+    static const uint64_t none[32000 / 64 + 1];
+    random_sentence(c, x->term_ids, 4, rng);
+    x->forms[0] = (struct dg_term_form){0, 0, 2, DG_TERM_ANYWHERE};
+    x->forms[1] = (struct dg_term_form){1, 2, 1, DG_TERM_ANYWHERE};
+    x->terms = (struct dg_terms){x->forms, 2, 2, x->term_ids, 3, none, none};
+    x->search.max_len = 4 + rnd(rng) % (MAX_OUT - 3);
+}
 
 static void make_sentences(const struct dg_config *c, struct expected *all)
 {
@@ -32,17 +46,40 @@ static void make_sentences(const struct dg_config *c, struct expected *all)
             .n_best = 1 + rnd(&rng) % beam,
             .max_len = 1 + rnd(&rng) % MAX_OUT,
             .alpha = 0.6f};
+        x->terms.n = 0;
+        if (i % 4 == 0)
+            make_terms(c, x, &rng);
+    }
+}
+
+/* Every answer holds the terms. */
+static void check_terms(const struct expected *x, const struct dg_result *r)
+{
+    assert_true(r->n_hyps > 0);
+    for (uint32_t h = 0; h < r->n_hyps; h++) {
+        const int32_t *ids = r->hyps[h].ids;
+        bool two = false, one = false;
+        for (uint32_t i = 0; i < r->hyps[h].n; i++) {
+            two = two || (i > 0 && memcmp(ids + i - 1, x->term_ids, 2 * sizeof *ids) == 0);
+            one = one || ids[i] == x->term_ids[2];
+        }
+        assert_true(two && one);
     }
 }
 
 static struct dg_sentence sentence(const struct expected *x)
 {
-    return (struct dg_sentence){.source = x->source, .n_source = x->n_source, .search = x->search};
+    return (struct dg_sentence){.source = x->source,
+        .n_source = x->n_source,
+        .search = x->search,
+        .terms = x->terms.n ? &x->terms : NULL};
 }
 
 static void keep(struct expected *x, const struct dg_result *r)
 {
     x->n_hyps = r->n_hyps;
+    if (x->terms.n)
+        check_terms(x, r);
     for (uint32_t h = 0; h < r->n_hyps; h++) {
         x->n[h] = r->hyps[h].n;
         x->score[h] = r->hyps[h].score;

@@ -305,6 +305,48 @@ static void output_limit(void **state)
     random_model_close(&m);
 }
 
+/* Terms that find no room, and searches that terms cannot steer, are refused; one with terms is as
+ * wide as there is room. */
+static void terms_have_limits(void **state)
+{
+    (void)state;
+    static const uint64_t none[1];
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    const int32_t source[] = {5, 6, 2}, term[] = {5, 9, 7, 60};
+    struct dg_term_form form = {0, 0, 3, DG_TERM_ANYWHERE};
+    const struct dg_terms terms = {&form, 1, 1, term, 4, none, none};
+    const struct dg_engine_limits limits = {.max_rows = 6};
+    tiny(&c);
+    random_model_open(&m, &c, DG_F32, NULL, 200, 17);
+    assert_int_equal(dg_engine_open(m.model, m.be, &limits, &e, &err), 0);
+    struct dg_sentence s = {.source = source,
+        .n_source = 3,
+        .search = {.beam = 20, .n_best = 1, .max_len = 3},
+        .terms = &terms};
+    assert_int_equal(dg_engine_admit(e, 1, &s, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "term piece 3 has id 60"));
+    const struct dg_terms right = {&form, 1, 1, term, 3, none, none};
+    s.terms = &right;
+    s.search.max_len = 2;
+    assert_int_equal(dg_engine_admit(e, 1, &s, &err), DG_ELIMIT);
+    s.search.max_len = 3;
+    s.search.sampling.temperature = 1;
+    assert_int_equal(dg_engine_admit(e, 1, &s, &err), DG_EINVAL);
+    s.search.sampling.temperature = 0;
+    assert_int_equal(dg_engine_admit(e, 1, &s, &err), 0);
+    const struct dg_result *r = run(e);
+    assert_non_null(r);
+    assert_int_equal(r->hyps[0].n, 3); /* the term alone has room */
+    assert_memory_equal(r->hyps[0].ids, term, 3 * sizeof *term);
+    assert_true(r->hyps[0].length_limited);
+    dg_engine_release(e, r);
+    dg_engine_close(e);
+    random_model_close(&m);
+}
+
 static void steps_allocate_nothing(void **state)
 {
     (void)state;
@@ -315,6 +357,10 @@ static void steps_allocate_nothing(void **state)
     struct dg_error err = {0};
     int32_t source[30];
     uint64_t rng = 21;
+    static const uint64_t none[1];
+    const struct dg_term_form form = {0, 0, 3, DG_TERM_ANYWHERE};
+    const int32_t term[] = {5, 9, 7};
+    const struct dg_terms terms = {&form, 1, 1, term, 3, none, none};
     tiny(&c);
     random_model_open(&m, &c, DG_F32, NULL, 200, 17);
     assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
@@ -323,7 +369,8 @@ static void steps_allocate_nothing(void **state)
         random_sentence(&c, source, n, &rng);
         struct dg_sentence s = {.source = source,
             .n_source = n,
-            .search = {.beam = 1 + (uint32_t)i % 5, .alpha = 0.6f}};
+            .search = {.beam = 1 + (uint32_t)i % 5, .alpha = 0.6f},
+            .terms = i % 4 == 0 ? &terms : NULL};
         assert_int_equal(dg_engine_admit(e, i, &s, &err), 0);
     }
     size_t before = allocations, steps = 0;
@@ -348,6 +395,7 @@ int main(void)
         cmocka_unit_test(limits_and_cancel),
         cmocka_unit_test(largest_search_fits),
         cmocka_unit_test(output_limit),
+        cmocka_unit_test(terms_have_limits),
         cmocka_unit_test(steps_allocate_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

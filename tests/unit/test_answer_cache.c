@@ -137,6 +137,17 @@ static void every_option_is_in_the_key(void **state)
     DIFFERS(m.source[m.s.n_source - 1]++);
     DIFFERS(m.s.n_source--);
     DIFFERS(m.s.n_source++);
+    const struct dg_term_form form = {0, 0, 1, DG_TERM_ANYWHERE};
+    const int32_t one = 5, other = 6;
+    const struct dg_terms terms = {&form, 1, 1, &one, 1, NULL, NULL};
+    struct dg_terms changed = terms;
+    changed.ids = &other;
+    DIFFERS(m.s.terms = &terms);
+    make(&m, 7);
+    m.s.terms = &terms;
+    dg_answer_cache_put(c, "v", &m.s, &m.r);
+    dg_answer_cache_release(c, dg_answer_cache_get(c, "v", &m.s));
+    DIFFERS(m.s.terms = &changed);
     make(&m, 7);
     const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
     assert_non_null(r);

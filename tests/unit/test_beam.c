@@ -79,17 +79,20 @@ static void sources_follow_their_rows(void **state)
     begin(&b, search(2, 1, 10, 0));
     const float lp1[] = {-0.125f, -0.25f, -5.0f, -6.0f};
     const int32_t id1[] = {5, 6, EOS, 7}, look1[] = {3};
-    dg_beam_advance(&b, &(struct dg_candidates){lp1, id1, 4, 4, look1});
+    dg_beam_advance(
+        &b, &(struct dg_candidates){.logprob = lp1, .ids = id1, .k = 4, .ld = 4, .sources = look1});
     assert_int_equal(b.finished[0].sources[0], 3);
     const float lp2[] = {-1.0f, -8.0f, -8.0f, -8.0f, -0.25f, -8.0f, -8.0f, -8.0f};
     const int32_t id2[] = {8, 5, 6, 7, 9, 5, 6, 7}, look2[] = {0, 2};
-    dg_beam_advance(&b, &(struct dg_candidates){lp2, id2, 4, 4, look2});
+    dg_beam_advance(
+        &b, &(struct dg_candidates){.logprob = lp2, .ids = id2, .k = 4, .ld = 4, .sources = look2});
     assert_int_equal(b.parents[0], 1);
     assert_int_equal(b.live[1].sources[0], 3);
     assert_int_equal(b.live[1].sources[1], 0);
     const float lp3[] = {-0.125f, -8.0f, -8.0f, -8.0f, -3.0f, -8.0f, -8.0f, -8.0f};
     const int32_t id3[] = {EOS, 5, 6, 7, 7, 5, 6, 8}, look3[] = {1, 4};
-    dg_beam_advance(&b, &(struct dg_candidates){lp3, id3, 4, 4, look3});
+    dg_beam_advance(
+        &b, &(struct dg_candidates){.logprob = lp3, .ids = id3, .k = 4, .ld = 4, .sources = look3});
     assert_true(b.done);
     const int32_t ids[] = {6, 9, EOS}, sources[] = {3, 2, 1};
     assert_int_equal(b.finished[0].n, 3);

@@ -1,0 +1,24 @@
+/* What the plain search and the one by terms share. Only beam.c and constrained.c include this; one
+ * thread at a time per beam. */
+#ifndef DG_MODEL_ENGINE_BEAM_INTERNAL_H
+#define DG_MODEL_ENGINE_BEAM_INTERNAL_H
+
+#include "model/engine/beam.h"
+
+/* The piece that a row goes on with: its log-probability, and where the row looked. */
+struct dg_beam_piece {
+    int32_t id, source;
+    float logprob;
+};
+
+/* Put from[n_from] and its last piece into the finished set, which keeps the best n_best (ties: who
+ * came first stays). */
+void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from,
+    const struct dg_beam_piece *last, double total, bool length_limited);
+/* Live row r continues as the new row `to` of `next`. */
+void dg_beam_extend(
+    struct dg_beam *b, uint32_t to, uint32_t r, const struct dg_beam_piece *piece, double total);
+/* May this candidate of row r not come? */
+bool dg_beam_passes_over(const struct dg_beam *b, uint32_t r, int32_t id);
+
+#endif

@@ -1,0 +1,179 @@
+#include "model/engine/constrained.h"
+
+#include "model/engine/beam_internal.h"
+
+#include <math.h>
+
+/* One way to go on. */
+struct way {
+    double total;
+    uint32_t row, bank;
+    struct dg_beam_piece piece;
+};
+
+/* All that a step looks at: the best over all rows, each row's best, and what terms need. */
+#define MAX_WAYS (2 * DG_MAX_BEAM + DG_MAX_BEAM + DG_MAX_BEAM * DG_MAX_TERM_FORMS)
+
+struct ways {
+    struct way *list;
+    uint32_t n;
+};
+
+bool dg_constrained_next(const struct dg_beam *b)
+{
+    return b->terms && b->t >= b->n_prefix && b->t >= b->n_lead;
+}
+
+/* The answer's own pieces of a row: what leads is none. */
+static const int32_t *own_ids(const struct dg_beam *b, uint32_t r)
+{
+    return b->live[r].ids + b->n_lead;
+}
+
+uint32_t dg_constrained_wants(const struct dg_beam *b, uint32_t r, int32_t *ids)
+{
+    const uint32_t n = b->t - b->n_lead;
+    const struct dg_terms_state s = dg_terms_look(b->terms, own_ids(b, r), n);
+    return dg_terms_next(b->terms, &s, own_ids(b, r), n, ids, DG_MAX_TERM_FORMS);
+}
+
+/* Pieces of the terms that row r has once id follows: of </s> those that it has already. */
+static uint32_t bank_of(const struct dg_beam *b, uint32_t r, int32_t id)
+{
+    uint32_t n = b->t - b->n_lead;
+    if (id != b->eos)
+        b->live[r].ids[b->n_lead + n++] = id; /* the row's memory has room for the piece to come */
+    return dg_terms_look(b->terms, own_ids(b, r), n).pieces;
+}
+
+/* Add what candidate `id` of row r leads to, if it may come. needed: a term asks for it. */
+static bool add(
+    struct dg_beam *b, struct ways *w, uint32_t r, const struct dg_beam_piece *piece, bool needed)
+{
+    const uint32_t all = dg_terms_pieces(b->terms), left = b->search.max_len - (b->t + 1);
+    if (piece->id < 0 || !(piece->logprob > -INFINITY) || piece->id == b->never)
+        return false;
+    if (!needed && dg_beam_passes_over(b, r, piece->id))
+        return false;
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->list[i].row == r && w->list[i].piece.id == piece->id)
+            return false;
+    const uint32_t bank = bank_of(b, r, piece->id);
+    if (piece->id == b->eos ? bank < all : left < all - bank)
+        return false;
+    w->list[w->n++] = (struct way){b->live[r].logprob + (double)piece->logprob, r, bank, *piece};
+    return true;
+}
+
+static struct dg_beam_piece offered(const struct dg_candidates *offer, uint32_t r, uint32_t at)
+{
+    const size_t i = r * offer->ld + at;
+    return (struct dg_beam_piece){
+        offer->ids[i], offer->sources ? offer->sources[r] : -1, offer->logprob[i]};
+}
+
+/* The best 2K over all rows, as the plain search looks at them. */
+static void add_best(struct dg_beam *b, const struct dg_candidates *offer, struct ways *w)
+{
+    uint32_t at[DG_MAX_BEAM] = {0}, count = 0;
+    while (count < 2 * b->search.beam) {
+        uint32_t best = UINT32_MAX;
+        double best_total = -INFINITY;
+        for (uint32_t r = 0; r < b->n_live; r++) {
+            if (at[r] == offer->k)
+                continue;
+            double total = b->live[r].logprob + (double)offer->logprob[r * offer->ld + at[r]];
+            if (total > best_total) {
+                best_total = total;
+                best = r;
+            }
+        }
+        if (best == UINT32_MAX)
+            break;
+        const struct dg_beam_piece piece = offered(offer, best, at[best]++);
+        count += add(b, w, best, &piece, false);
+    }
+}
+
+/* What each row needs, and its own best: the first that may come. */
+static void add_rows(struct dg_beam *b, const struct dg_candidates *offer, struct ways *w)
+{
+    for (uint32_t r = 0; r < b->n_live; r++) {
+        for (uint32_t i = 0; i < offer->n_needed[r]; i++) {
+            const size_t at = (size_t)r * DG_MAX_TERM_FORMS + i;
+            const struct dg_beam_piece piece = {offer->needed_ids[at],
+                offer->sources ? offer->sources[r] : -1, offer->needed_logprob[at]};
+            add(b, w, r, &piece, true);
+        }
+        for (uint32_t i = 0; i < offer->k && i < 2; i++) {
+            const struct dg_beam_piece piece = offered(offer, r, i);
+            if (add(b, w, r, &piece, false))
+                break;
+        }
+    }
+}
+
+/* Is x the better one? No two are equal: a row has each piece once. */
+static bool is_better(const struct way *x, const struct way *y)
+{
+    if (x->total != y->total)
+        return x->total > y->total;
+    return x->row != y->row ? x->row < y->row : x->piece.id < y->piece.id;
+}
+
+/* Best first; by_bank: those with most pieces of the terms first. A shell sort: qsort may allocate,
+ * a step must not. */
+static void sort(struct way *list, uint32_t n, bool by_bank)
+{
+    for (uint32_t gap = n / 2; gap > 0; gap /= 2) {
+        for (uint32_t i = gap; i < n; i++) {
+            const struct way w = list[i];
+            uint32_t at = i;
+            for (; at >= gap; at -= gap) {
+                const struct way *x = &list[at - gap];
+                if (by_bank && x->bank != w.bank ? x->bank > w.bank : is_better(x, &w))
+                    break;
+                list[at] = *x;
+            }
+            list[at] = w;
+        }
+    }
+}
+
+/* Of list[n] by banks, the best of each bank in turn until there are K. */
+static uint32_t share(struct way *list, uint32_t n, uint32_t K, struct way *chosen)
+{
+    uint32_t count = 0;
+    for (uint32_t rank = 0; count < K; rank++) {
+        const uint32_t before = count;
+        for (uint32_t i = 0, of_bank = 0; i < n && count < K; i++) {
+            of_bank = i && list[i].bank == list[i - 1].bank ? of_bank + 1 : 0;
+            if (of_bank == rank)
+                chosen[count++] = list[i];
+        }
+        if (count == before)
+            break;
+    }
+    return count;
+}
+
+uint32_t dg_constrained_select(struct dg_beam *b, const struct dg_candidates *offer)
+{
+    struct way list[MAX_WAYS], chosen[DG_MAX_BEAM];
+    struct ways w = {list, 0};
+    uint32_t n = 0;
+    add_best(b, offer, &w);
+    add_rows(b, offer, &w);
+    sort(list, w.n, true);
+    for (uint32_t i = 0; i < w.n; i++) {
+        if (list[i].piece.id == b->eos)
+            dg_beam_finish(b, &b->live[list[i].row], b->t, &list[i].piece, list[i].total, false);
+        else
+            list[n++] = list[i];
+    }
+    n = share(list, n, b->search.beam, chosen);
+    sort(chosen, n, false);
+    for (uint32_t i = 0; i < n; i++)
+        dg_beam_extend(b, i, chosen[i].row, &chosen[i].piece, chosen[i].total);
+    return n;
+}

@@ -1,0 +1,132 @@
+#include "model/engine/terms.h"
+
+#include <string.h>
+
+static bool has(const uint64_t *bits, int32_t id)
+{
+    return bits[id / 64] >> (id % 64) & 1;
+}
+
+static const int32_t *ids_of(const struct dg_terms *t, const struct dg_term_form *f)
+{
+    return t->ids + f->at;
+}
+
+/* May the form begin behind ids[at]? */
+static bool may_begin(
+    const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids, uint32_t at)
+{
+    switch ((enum dg_term_place)f->place) {
+    case DG_TERM_ANYWHERE: break;
+    case DG_TERM_INSIDE: return at > 0 && has(t->opens, ids[at - 1]);
+    case DG_TERM_FIRST: return at == 0;
+    }
+    return true;
+}
+
+/* Pieces of the term's first form. */
+static uint32_t size_of(const struct dg_terms *t, uint32_t term)
+{
+    uint32_t i = 0;
+    while (t->forms[i].term != term)
+        i++;
+    return t->forms[i].n;
+}
+
+uint32_t dg_terms_pieces(const struct dg_terms *t)
+{
+    uint32_t n = 0;
+    for (uint32_t term = 0; term < t->n; term++)
+        n += size_of(t, term);
+    return n;
+}
+
+/* The longest form of a term that is not met and that ids have at `at` as a word of its own; NULL:
+ * none. */
+static const struct dg_term_form *whole_at(
+    const struct dg_terms *t, uint32_t met, const int32_t *ids, uint32_t n, uint32_t at)
+{
+    const struct dg_term_form *best = NULL;
+    for (uint32_t i = 0; i < t->n_forms; i++) {
+        const struct dg_term_form *f = &t->forms[i];
+        if (met >> f->term & 1 || f->n > n - at || (best && f->n <= best->n) ||
+            !may_begin(t, f, ids, at) || memcmp(ids_of(t, f), ids + at, f->n * sizeof *ids) != 0)
+            continue;
+        if (at + f->n < n && has(t->continues, ids[at + f->n]))
+            continue;
+        best = f;
+    }
+    return best;
+}
+
+/* Has the form begun at `at`, and are ids its beginning up to their end? */
+static bool begun_at(const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids,
+    uint32_t n, uint32_t at)
+{
+    return f->n > n - at && may_begin(t, f, ids, at) &&
+           memcmp(ids_of(t, f), ids + at, (n - at) * sizeof *ids) == 0;
+}
+
+/* What counts for the term that is begun: so many pieces fewer are left than its first form has. */
+static uint32_t begun(
+    const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids, uint32_t n)
+{
+    uint32_t most = 0;
+    for (uint32_t at = s->from; at < n; at++) {
+        for (uint32_t i = 0; i < t->n_forms; i++) {
+            const struct dg_term_form *f = &t->forms[i];
+            if (s->met >> f->term & 1 || !begun_at(t, f, ids, n, at))
+                continue;
+            const uint32_t size = size_of(t, f->term), left = f->n - (n - at);
+            if (left < size && size - left > most)
+                most = size - left;
+        }
+    }
+    return most;
+}
+
+struct dg_terms_state dg_terms_look(const struct dg_terms *t, const int32_t *ids, uint32_t n)
+{
+    struct dg_terms_state s = {0};
+    for (uint32_t at = 0; at < n;) {
+        const struct dg_term_form *f = whole_at(t, s.met, ids, n, at);
+        if (!f) {
+            at++;
+            continue;
+        }
+        s.met |= UINT32_C(1) << f->term;
+        s.pieces += size_of(t, f->term);
+        s.from = at += f->n;
+    }
+    s.pieces += begun(t, &s, ids, n);
+    return s;
+}
+
+uint32_t dg_terms_next(const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids,
+    uint32_t n, int32_t *next, uint32_t cap)
+{
+    uint32_t count = 0;
+    for (uint32_t at = s->from; at <= n; at++) {
+        for (uint32_t i = 0; i < t->n_forms; i++) {
+            const struct dg_term_form *f = &t->forms[i];
+            if (s->met >> f->term & 1 || !begun_at(t, f, ids, n, at))
+                continue;
+            const int32_t id = ids_of(t, f)[n - at];
+            uint32_t k = 0;
+            while (k < count && next[k] != id)
+                k++;
+            if (k == count && count < cap)
+                next[count++] = id;
+        }
+    }
+    return count;
+}
+
+bool dg_terms_same(const struct dg_terms *a, const struct dg_terms *b)
+{
+    if (!a || !b)
+        return !a && !b;
+    return a->n == b->n && a->n_forms == b->n_forms && a->n_ids == b->n_ids &&
+           memcmp(a->forms, b->forms, a->n_forms * sizeof *a->forms) == 0 &&
+           memcmp(a->ids, b->ids, a->n_ids * sizeof *a->ids) == 0;
+}

@@ -1,0 +1,66 @@
+/* Terms that an answer must contain, each as a run of pieces of its own (lexically constrained
+ * decoding). Pure functions over ids; any thread.
+ *
+ * The search (constrained.c) is beam search with dynamic beam allocation (Post & Vilar 2018) over
+ * banks by the number of the terms' pieces that a hypothesis has (Hokamp & Liu 2017). */
+#ifndef DG_MODEL_ENGINE_TERMS_H
+#define DG_MODEL_ENGINE_TERMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of one sentence; a term that is wanted twice is two. */
+#define DG_MAX_TERMS 32u
+/* Ways to write them, all together. */
+#define DG_MAX_TERM_FORMS 96u
+
+enum dg_term_place {
+    DG_TERM_ANYWHERE, /* its first piece begins a word */
+    DG_TERM_INSIDE,   /* without a blank before it: only after a piece of `opens` */
+    DG_TERM_FIRST,    /* only where the answer begins */
+};
+
+/* One way to write a term: ids[at .. at + n). Plain numbers, so that equal terms have equal bytes.
+ */
+struct dg_term_form {
+    uint32_t term, at, n;
+    /* enum dg_term_place */
+    uint32_t place;
+};
+
+struct dg_terms {
+    /* [n_forms] ascending by term; the first form of each term may be anywhere */
+    const struct dg_term_form *forms;
+    uint32_t n_forms;
+    /* terms, 1..DG_MAX_TERMS */
+    uint32_t n;
+    /* [n_ids] of all forms */
+    const int32_t *ids;
+    uint32_t n_ids;
+    /* [target vocabulary] bits: pieces that go on with the word before them, so that a term right
+     * before one is none; pieces after which a word may begin without a blank */
+    const uint64_t *continues, *opens;
+};
+
+/* What a sequence of ids has of the terms. */
+struct dg_terms_state {
+    /* terms that are there, one bit each */
+    uint32_t met;
+    /* where the last of them ends */
+    uint32_t from;
+    /* pieces of those, and of the one that is begun */
+    uint32_t pieces;
+};
+
+/* Pieces of all terms, each in its first form. */
+uint32_t dg_terms_pieces(const struct dg_terms *t);
+/* Terms are looked for from left to right, the longest first; none overlaps another. */
+struct dg_terms_state dg_terms_look(const struct dg_terms *t, const int32_t *ids, uint32_t n);
+/* The pieces that begin a term that ids[n] lack, or go on with one: ids into next[cap], each once.
+ * Returns how many. */
+uint32_t dg_terms_next(const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids,
+    uint32_t n, int32_t *next, uint32_t cap);
+/* Do both ask for the same? NULL: no terms. */
+bool dg_terms_same(const struct dg_terms *a, const struct dg_terms *b);
+
+#endif
