@@ -5,6 +5,8 @@
 #include "cli/decode_options.h"
 #include "cli/document.h"
 #include "cli/lines.h"
+#include "store/pair_list.h"
+#include "store/pairs_file.h"
 #include "translate/search_fields.h"
 
 #include <errno.h>
@@ -19,7 +21,8 @@ struct run {
     struct dg_decode_options o;
     struct dg_session session;
     struct dg_lines *input;
-    const char *output; /* a document's; NULL: standard output */
+    const char *output;   /* a document's; NULL: standard output */
+    const char *glossary; /* a file; NULL: none */
     bool progress, steps;
     uint64_t started_ns, lines;
 };
@@ -46,6 +49,10 @@ static const struct dg_field rows[] = {
 static const struct dg_field run_rows[] = {
     {"steps", DG_FIELD_BOOL, DG_FIELD_AT(struct run, steps),
         .help = "with --json: how many steps the search took, and the most it might have taken"},
+    {"glossary", DG_FIELD_STRING, DG_FIELD_AT(struct run, glossary), .argument = "FILE",
+        .help =
+            "terms that answers must have where their sources are in the text: lines of source, "
+            "tab, target (.tsv), a table (.csv) or a TMX file (.tmx)"},
     {"output", DG_FIELD_STRING, DG_FIELD_AT(struct run, output), .argument = "FILE",
         .help =
             "-o FILE: translate one document of the kind that its name says (.docx, .odt, .html, "
@@ -260,6 +267,28 @@ static int translate_documents(struct run *r, char **paths, int n, struct dg_err
     return rc;
 }
 
+/* The file's entries for the languages that are translated. */
+static int open_glossary(struct run *r, struct dg_error *err)
+{
+    struct dg_translate_options *o = &r->o.translate;
+    struct dg_pair_list pairs;
+    const char *source, *target;
+    if (!r->glossary)
+        return 0;
+    dg_bundle_pair(dg_translator_bundle(r->session.translator), 0, &source, &target);
+    source = o->source ? o->source : source;
+    target = o->target ? o->target : target;
+    dg_pair_list_init(&pairs);
+    int rc = dg_pairs_file_read(r->glossary, source, target, dg_pair_list_add, &pairs, err);
+    if (!rc)
+        rc = dg_pair_list_glossary(&pairs, source, target, &o->glossary, err);
+    if (!rc && !o->glossary)
+        rc = dg_error_set(
+            err, DG_EINVAL, "%s has no entries from %s to %s", r->glossary, source, target);
+    dg_pair_list_deinit(&pairs);
+    return rc;
+}
+
 /* What an output without JSON has no place for, and tokens no meaning. */
 static int check(struct dg_decode_options *o, const char *output, int n, struct dg_error *err)
 {
@@ -302,6 +331,10 @@ int dg_cli_translate(int argc, char **argv)
         return status;
     if (r.steps && !r.o.json)
         return dg_command_refuse("dragoman translate", "--steps needs --json");
+    if (r.glossary && (r.o.translate.tokens || r.o.translate.prefix ||
+                          r.o.translate.search.sampling.temperature > 0))
+        return dg_command_refuse("dragoman translate",
+            "--glossary takes none of --tokens, --target-prefix and --temperature");
     if (check(&r.o, r.output, n, &err))
         return dg_command_refuse("dragoman translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
@@ -311,11 +344,14 @@ int dg_cli_translate(int argc, char **argv)
     if (!rc)
         rc = dg_session_open(&r.session, &r.o, &err);
     if (!rc)
+        rc = open_glossary(&r, &err);
+    if (!rc)
         rc = r.output ? dg_translate_document(&r.session, &r.o.translate, argv[1], r.output,
                             isatty(STDERR_FILENO), &err)
              : r.o.translate.format == DG_FORMAT_TEXT
                  ? translate_lines(&r, &err)
                  : translate_documents(&r, n ? argv + 1 : only, n ? n : 1, &err);
+    dg_glossary_unref(r.o.translate.glossary);
     dg_session_close(&r.session);
     dg_lines_close(r.input);
     return rc ? dg_cli_fail("translate", &err) : 0;

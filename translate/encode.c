@@ -1,6 +1,7 @@
 /* Text -> sentences -> ids (hops 3 and 4 of ARCHITECTURE.md). */
 #include "text/utf8.h"
 #include "translate/job_internal.h"
+#include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     dg_bundle_pair(t->bundle, pair, &source, &target);
     j->t = t;
     j->options = *o;
+    if (o->glossary)
+        dg_glossary_ref(o->glossary);
     if (!j->options.max_source)
         j->options.max_source = DEFAULT_MAX_SOURCE;
     if (j->options.max_source > dg_model_max_positions(t->model))
@@ -57,6 +60,7 @@ void dg_job_free(struct dg_job *j)
     if (!j)
         return;
     dg_arena_deinit(&j->arena);
+    dg_glossary_unref(j->options.glossary);
     free(j->parts);
     free(j->sentences);
     free(j);
@@ -319,6 +323,10 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
         out->search.no_repeat_ngram = p->block;
     if (p->not_empty && out->search.min_len < 2)
         out->search.min_len = 2;
+    if (p->terms) {
+        dg_part_widen(j, p, &out->search);
+        out->terms = p->terms;
+    }
     out->want_alignment = j->options.alignments || p->n_marks > 0;
     if (i == 0 || j->n_alternatives) {
         out->prefix = j->prefix.ids;
@@ -348,4 +356,6 @@ void dg_job_cost(
     *max_target_tokens = j->forced ? j->n_forced
                          : limit   ? limit
                                    : p->n_ids + dg_model_config(j->t->model)->extra_length;
+    if (p->terms && !limit)
+        *max_target_tokens += dg_terms_pieces(p->terms);
 }

@@ -4,6 +4,7 @@
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"
+#include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,5 +126,6 @@ int dg_part_encode(
     if (p->n_tokens + frame > j->options.max_source)
         return DG_EAGAIN;
     p->copied = p->n_tokens == 0;
-    return dg_part_frame(j, p, p->n_tokens, err);
+    rc = dg_part_frame(j, p, p->n_tokens, err);
+    return rc || p->copied ? rc : dg_part_find_terms(j, p, err);
 }

@@ -157,6 +157,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_WORD_COPIED: return "word_copied";
     case DG_FLAG_CHARACTER_LOST: return "character_lost";
     case DG_FLAG_MARKUP_IN_TEXT: return "markup_in_text";
+    case DG_FLAG_GLOSSARY_MISSED: return "glossary_missed";
     default: return "";
     }
 }

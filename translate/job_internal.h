@@ -56,6 +56,11 @@ struct dg_part {
     /* [n_tokens] of `text`; NULL where the text is tokens */
     struct dg_token *tokens;
     size_t n_tokens;
+    /* [n_wanted] terms of the glossary that `text` has, each to become its target */
+    const struct dg_glossary_match *wanted;
+    size_t n_wanted;
+    /* of these what the search is to say; NULL: nothing */
+    struct dg_terms *terms;
     /* [n_ids] for the encoder: tag, tokens, </s> */
     int32_t *ids;
     uint32_t n_ids;

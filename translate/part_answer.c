@@ -7,6 +7,7 @@
 #include "translate/copied.h"
 #include "translate/job_internal.h"
 #include "translate/stray.h"
+#include "translate/terms.h"
 
 #include <stdlib.h>
 
@@ -32,6 +33,8 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
         p->flags |= DG_FLAG_CHARACTER_LOST;
     if (!rc && p->capitals && !out->failed)
         rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
+    if (!rc && h == p->hyps && !out->failed)
+        dg_part_check_terms(p, out->data ? out->data + from : "", out->len - from);
     free(d.text);
     free(spans);
     return rc;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "model/engine/engine.h"
 #include "text/format/document.h"
+#include "text/glossary.h"
 #include "tokenizer/tokenizer.h"
 #include "weights/bundle.h"
 
@@ -60,6 +61,11 @@ struct dg_translate_options {
      * space at the end says that it is finished (with `tokens`: tokens). NULL: none. DG_EINVAL,
      * DG_ELIMIT: field target_prefix */
     const char *prefix;
+    /* Terms that the answer is made to say where the text has them; NULL: none. Not with `tokens`,
+     * sampling or a prefix: these have no terms. The caller's; the job takes its own reference */
+    struct dg_glossary *glossary;
+    /* hypotheses that a search with terms may have; 0 = DG_MAX_BEAM */
+    uint32_t max_beam;
     /* token limit of one sentence with </s>; 0 = 512 */
     uint32_t max_source;
     /* NULL, or asked between sentences with check_arg: is encoding worth going on with? Otherwise
@@ -121,6 +127,9 @@ enum dg_flag {
     DG_FLAG_CHARACTER_LOST = 512,
     /* plain text that looks like HTML: its tags were kept, its references were not understood */
     DG_FLAG_MARKUP_IN_TEXT = 1024,
+    /* a term of the glossary is not in the answer: the model's vocabulary cannot write it, or there
+     * was no room for it */
+    DG_FLAG_GLOSSARY_MISSED = 2048,
 };
 
 struct dg_answer_sentence {

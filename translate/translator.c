@@ -1,3 +1,4 @@
+#include "translate/terms.h"
 #include "translate/translator_internal.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
              dg_bundle_target_spm(b), dg_bundle_target_vocab(b), &t->target, err)) ||
         (rc = check_vocab(t->source, config.source_vocab, "source", err)) ||
         (rc = check_vocab(t->target, config.target_vocab, "target", err)) ||
-        (rc = check_tags(t, err)) ||
+        (rc = check_tags(t, err)) || (rc = dg_word_pieces_open(t->target, &t->words, err)) ||
         (rc = dg_model_open(&config, dg_bundle_weights(b), be, max_positions ? max_positions : 1024,
              &t->model, err)))
         goto out;
@@ -74,6 +75,7 @@ void dg_translator_close(struct dg_translator *t)
     dg_model_close(t->model);
     dg_tokenizer_close(t->source);
     dg_tokenizer_close(t->target);
+    dg_word_pieces_close(&t->words);
     dg_shortlist_close(t->shortlist);
     dg_bundle_close(t->bundle);
     free(t);

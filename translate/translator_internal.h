@@ -13,12 +13,19 @@
  * piece limit has half as many. */
 #define DG_ENCODE_BYTES 8192
 
+/* Which pieces go on with a word, and after which a word may begin without a blank (bits by id). */
+struct dg_word_pieces {
+    uint64_t *continues, *opens;
+};
+
 struct dg_translator {
     struct dg_bundle *bundle;
     struct dg_tokenizer *source, *target;
     /* NULL: the bundle has none */
     struct dg_shortlist *shortlist;
     struct dg_model *model;
+    /* of the target vocabulary */
+    struct dg_word_pieces words;
 };
 
 /* Which of the bundle's pairs this is, codes compared without case; NULL fits every code. DG_EINVAL

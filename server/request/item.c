@@ -85,6 +85,7 @@ static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", item->n_texts);
     int rc = dg_request_options_plan(&options, hop->model, hop->pair, &o, err);
     o.same_language = item->same_language;
+    o.max_beam = (uint32_t)r->app->config.max_beam;
     o.check = check_request;
     o.check_arg = r;
     for (size_t i = 0; i < item->n_texts && rc == DG_OK; i++) {

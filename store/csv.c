@@ -1,0 +1,144 @@
+#include "store/csv.h"
+
+#include "text/utf8.h"
+
+#include <string.h>
+
+enum { COLUMNS = 4 };
+
+/* A row that is being read: its fields one after another, each with its end. */
+struct row {
+    struct dg_buffer text;
+    size_t begin[COLUMNS], end[COLUMNS];
+    size_t n;
+    /* of the file, from 1 */
+    size_t line;
+};
+
+/* The field at s[*i], up to a comma or the row's end: into the row. */
+static int read_field(
+    const char *s, size_t n, size_t *i, size_t *line, struct row *row, struct dg_error *err)
+{
+    const size_t begin = row->text.len;
+    size_t at = *i;
+    if (at < n && s[at] == '"') {
+        for (at++; at < n && (s[at] != '"' || (at + 1 < n && s[at + 1] == '"')); at++) {
+            *line += s[at] == '\n';
+            at += s[at] == '"';
+            dg_buffer_add(&row->text, &s[at], 1);
+        }
+        if (at == n)
+            return dg_error_set(
+                err, DG_EFORMAT, "line %zu: a quoted field does not end", row->line);
+        at++;
+        if (at < n && !strchr(",\r\n", s[at]))
+            return dg_error_set(
+                err, DG_EFORMAT, "line %zu: a quoted field goes on behind its quote", row->line);
+    } else {
+        for (; at < n && s[at] != ',' && s[at] != '\n'; at++)
+            if (s[at] != '\r' || (at + 1 < n && s[at + 1] != '\n'))
+                dg_buffer_add(&row->text, &s[at], 1);
+    }
+    if (row->n == COLUMNS)
+        return dg_error_set(
+            err, DG_EFORMAT, "line %zu has more than %d columns", row->line, COLUMNS);
+    row->begin[row->n] = begin;
+    row->end[row->n++] = row->text.len;
+    dg_buffer_add(&row->text, "", 1);
+    *i = at;
+    return DG_OK;
+}
+
+/* Column c without spaces around it; *len its bytes. */
+static const char *column(const struct row *row, size_t c, size_t *len)
+{
+    const char *s = row->text.data + row->begin[c], *end = row->text.data + row->end[c];
+    while (s < end && *s == ' ')
+        s++;
+    while (end > s && end[-1] == ' ')
+        end--;
+    *len = (size_t)(end - s);
+    return s;
+}
+
+static int visit_row(const struct row *row, const char *const langs[2], dg_memory_visit *visit,
+    void *ctx, struct dg_error *err)
+{
+    struct dg_memory_pair pair = {.source_lang = langs[0], .target_lang = langs[1]};
+    struct dg_error why = {0};
+    if (row->n != 2 && row->n != COLUMNS)
+        return dg_error_set(err, DG_EFORMAT, "line %zu has %zu columns, expected 2 or %d",
+            row->line, row->n, COLUMNS);
+    pair.source = column(row, 0, &pair.source_len);
+    pair.target = column(row, 1, &pair.target_len);
+    if (row->n == COLUMNS) {
+        pair.source_lang = row->text.data + row->begin[2];
+        pair.target_lang = row->text.data + row->begin[3];
+    }
+    if (!pair.source_lang || !pair.target_lang || !*pair.source_lang || !*pair.target_lang)
+        return dg_error_set(err, DG_EFORMAT, "line %zu names no languages", row->line);
+    if (dg_utf8_check(pair.source, pair.source_len, &why) ||
+        dg_utf8_check(pair.target, pair.target_len, &why))
+        return dg_error_set(err, DG_EFORMAT, "line %zu is not UTF-8: %s", row->line, why.message);
+    if (!pair.source_len || !pair.target_len)
+        return dg_error_set(err, DG_EFORMAT, "line %zu has an empty %s", row->line,
+            pair.source_len ? "target" : "source");
+    return visit(ctx, &pair, err);
+}
+
+int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *target_lang,
+    dg_memory_visit *visit, void *ctx, struct dg_error *err)
+{
+    const char *const langs[2] = {source_lang, target_lang};
+    struct row row;
+    size_t line = 1;
+    int rc = DG_OK;
+    dg_buffer_init(&row.text);
+    for (size_t i = 0; i < n && rc == DG_OK;) {
+        dg_buffer_reset(&row.text);
+        row.n = 0;
+        row.line = line;
+        for (bool more = true; more && rc == DG_OK;) {
+            rc = read_field(s, n, &i, &line, &row, err);
+            more = i < n && s[i] == ',';
+            i += more;
+        }
+        while (i < n && s[i] == '\r')
+            i++;
+        line += i < n;
+        i += i < n;
+        if (rc == DG_OK && row.text.failed)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for line %zu", row.line);
+        const bool empty = row.n == 1 && row.end[0] == 0;
+        if (rc == DG_OK && !empty)
+            rc = visit_row(&row, langs, visit, ctx, err);
+    }
+    dg_buffer_deinit(&row.text);
+    return rc;
+}
+
+static void add_field(const char *s, size_t n, struct dg_buffer *out)
+{
+    bool plain = true;
+    for (size_t i = 0; i < n; i++)
+        plain = plain && !strchr("\",\r\n", s[i]);
+    if (plain) {
+        dg_buffer_add(out, s, n);
+        return;
+    }
+    dg_buffer_adds(out, "\"");
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '"')
+            dg_buffer_adds(out, "\"");
+        dg_buffer_add(out, s + i, 1);
+    }
+    dg_buffer_adds(out, "\"");
+}
+
+void dg_csv_write(const struct dg_memory_pair *pair, struct dg_buffer *out)
+{
+    add_field(pair->source, pair->source_len, out);
+    dg_buffer_adds(out, ",");
+    add_field(pair->target, pair->target_len, out);
+    dg_buffer_adds(out, "\n");
+}

@@ -1,0 +1,17 @@
+/* Pairs as rows "source,target" or "source,target,source language,target language", as glossaries
+ * come in files: RFC 4180, fields in quotes where they hold commas, quotes or line ends. Pure; any
+ * thread. */
+#ifndef DG_STORE_CSV_H
+#define DG_STORE_CSV_H
+
+#include "store/memory.h"
+
+/* Visit the pairs of s[n] in order. A row without languages has those given (NULL: it must have
+ * its own). Line ends are LF or CRLF; empty rows are passed over, spaces around texts dropped.
+ * DG_EFORMAT names the line. */
+int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *target_lang,
+    dg_memory_visit *visit, void *ctx, struct dg_error *err);
+/* Append source and target of a pair as a row. */
+void dg_csv_write(const struct dg_memory_pair *pair, struct dg_buffer *out);
+
+#endif

@@ -1,0 +1,62 @@
+#include "store/pair_list.h"
+
+#include "store/pairs_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dg_pair_list_init(struct dg_pair_list *l)
+{
+    memset(l, 0, sizeof *l);
+    dg_arena_init(&l->arena, 0);
+}
+
+void dg_pair_list_deinit(struct dg_pair_list *l)
+{
+    dg_arena_deinit(&l->arena);
+    free(l->list);
+    memset(l, 0, sizeof *l);
+}
+
+int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_error *err)
+{
+    struct dg_pair_list *l = ctx;
+    if (l->n == l->cap) {
+        const size_t cap = l->cap ? 2 * l->cap : 64;
+        struct dg_memory_pair *grown = realloc(l->list, cap * sizeof *grown);
+        if (!grown)
+            return dg_error_set(err, DG_ENOMEM, "no memory for %zu pairs", cap);
+        l->list = grown;
+        l->cap = cap;
+    }
+    struct dg_memory_pair *p = &l->list[l->n];
+    *p = (struct dg_memory_pair){dg_arena_strdup(&l->arena, pair->source_lang),
+        dg_arena_strdup(&l->arena, pair->target_lang),
+        dg_arena_strndup(&l->arena, pair->source, pair->source_len),
+        dg_arena_strndup(&l->arena, pair->target, pair->target_len), pair->source_len,
+        pair->target_len};
+    if (!p->source_lang || !p->target_lang || !p->source || !p->target)
+        return dg_error_set(err, DG_ENOMEM, "no memory for pair %zu", l->n + 1);
+    l->n++;
+    return DG_OK;
+}
+
+int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
+    const char *target_lang, struct dg_glossary **out, struct dg_error *err)
+{
+    struct dg_glossary_entry *entries = malloc((l->n ? l->n : 1) * sizeof *entries);
+    size_t n = 0;
+    *out = NULL;
+    if (!entries)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu entries", l->n);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct dg_memory_pair *p = &l->list[i];
+        if (dg_pairs_same_language(p->source_lang, source_lang) &&
+            dg_pairs_same_language(p->target_lang, target_lang))
+            entries[n++] =
+                (struct dg_glossary_entry){p->source, p->target, p->source_len, p->target_len};
+    }
+    const int rc = n ? dg_glossary_make(entries, n, out, err) : DG_OK;
+    free(entries);
+    return rc;
+}

@@ -1,0 +1,24 @@
+/* Files of pairs, each read as its name says: NAME.tsv, NAME.csv or NAME.tmx. A name that ends in
+ * the languages before that, such as terms.en-de.tsv, says those of all its rows. Any thread. */
+#ifndef DG_STORE_PAIRS_FILE_H
+#define DG_STORE_PAIRS_FILE_H
+
+#include "store/memory.h"
+
+/* Bytes of one file. */
+#define DG_PAIRS_FILE_BYTES (512u << 20)
+
+/* The languages that a file's name says, into source and target[36] each: false where it says
+ * none. */
+bool dg_pairs_file_languages(const char *path, char source[36], char target[36]);
+/* Is the name one of a file of pairs? */
+bool dg_pairs_file_is(const char *path);
+/* Visit all pairs. source_lang and target_lang are those of a file that names none (NULL: such a
+ * file is refused). DG_EINVAL: another kind of file; DG_EFORMAT, DG_EIO, DG_ELIMIT. Messages name
+ * the file. */
+int dg_pairs_file_read(const char *path, const char *source_lang, const char *target_lang,
+    dg_memory_visit *visit, void *ctx, struct dg_error *err);
+/* Do both codes name one language, as far as both say ("en", "en-US"; any case)? */
+bool dg_pairs_same_language(const char *a, const char *b);
+
+#endif

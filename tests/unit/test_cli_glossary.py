@@ -1,0 +1,64 @@
+"""`dragoman translate --glossary`: terms of files of each kind are in the answers; what cannot be is flagged or refused."""
+import json
+import os
+import subprocess
+
+import pytest
+
+DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+BUNDLE = "tests/data/en-de"
+TMX = """<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en-US"><seg>dogs</seg></tuv>
+<tuv xml:lang="de"><seg>Haustiere</seg></tuv><tuv xml:lang="fr"><seg>chiens</seg></tuv></tu></body></tmx>"""
+FILES = {"t.tsv": "dogs\tHaustiere\r\n\nsnow\tGarten\n", "t.csv": '"dogs",Haustiere\n', "fr.csv": "dogs,Haustiere,en,de\ndogs,chiens,en,fr\n",
+         "t.tmx": TMX, "t.en-de.tsv": "dogs\tHaustiere\n"}
+
+
+def run(glossary, *options, stdin, status=0):
+    done = subprocess.run([DRAGOMAN, "translate", "--model", BUNDLE, "--glossary", glossary, *options], input=stdin,
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, done.stderr
+    return done.stdout if not status else done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_terms_are_in_the_answers(name, tmp_path):
+    (tmp_path / name).write_text(FILES[name])
+    out = run(str(tmp_path / name), "--json", stdin="Two dogs play in the snow.\nA girl is smiling.\nDogs and dogs.\n").splitlines()
+    two, none, twice = map(json.loads, out)
+    plain = subprocess.run([DRAGOMAN, "translate", "--model", BUNDLE, "--json"], input="A girl is smiling.\n", capture_output=True, text=True)
+    assert "Haustiere" in two["text"] and "Garten" in two["text"] or name != "t.tsv"
+    assert "Haustiere" in two["text"] and "glossary_missed" not in two["flags"]
+    assert twice["text"].count("Haustiere") == 2
+    assert none == json.loads(plain.stdout)
+
+
+def test_terms_in_every_format_and_all_answers(tmp_path):
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text("dogs\tHaustiere\nexample\tMuster\n")
+    out = run(str(glossary), "--format", "markdown", stdin="# Two **dogs** play.\n\nSee https://example.com/dogs now.\n")
+    assert "Haustiere" in out and "https://example.com/dogs" in out and "Muster" not in out
+    lists = json.loads(run(str(glossary), "--json", "--n-best", "3", stdin="Two dogs play in the snow.\n"))["n_best"]
+    assert len(lists) == 3 and all("Haustiere" in a["text"] for a in lists)
+
+
+def test_what_cannot_be_said_is_flagged(tmp_path):
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text("dogs\t\U00010437\U00010437\n")
+    answer = json.loads(run(str(glossary), "--json", stdin="Two dogs play in the snow.\n"))
+    assert "glossary_missed" in answer["flags"]
+    glossary.write_text("dogs\tzwei Haustiere im Garten\n")
+    answer = json.loads(run(str(glossary), "--json", "--max-length", "3", stdin="Two dogs play in the snow.\n"))
+    assert "glossary_missed" in answer["flags"]
+
+
+def test_what_makes_no_sense_is_refused(tmp_path):
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text("dogs\tHaustiere\n")
+    for options in (["--pieces"], ["--target-prefix", "Die"], ["--sampling", "seed=1"]):
+        assert "--glossary" in run(str(glossary), *options, stdin="x\n", status=2)
+    other = tmp_path / "t.en-fr.tsv"
+    other.write_text("dogs\tchiens\n")
+    assert "has no entries from en to de" in run(str(other), stdin="x\n", status=1)
+    glossary.write_text("dogs\n")
+    assert "line 1 has no tab" in run(str(glossary), stdin="x\n", status=1)
+    assert "ends in .tsv, .csv or .tmx" in run(__file__, stdin="x\n", status=1)

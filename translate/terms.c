@@ -1,0 +1,284 @@
+#include "translate/terms.h"
+
+#include "text/glossary.h"
+#include "text/letter_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A search with terms keeps so many hypotheses for each number of their pieces, as far as a beam
+ * may be wide. */
+static uint32_t width(uint32_t beam, uint32_t pieces, uint32_t most)
+{
+    const uint32_t wide = beam * (pieces + 1);
+    return wide < most ? wide : most > beam ? most : beam;
+}
+
+int dg_word_pieces_open(
+    const struct dg_tokenizer *t, struct dg_word_pieces *out, struct dg_error *err)
+{
+    const uint32_t V = dg_tokenizer_size(t);
+    out->continues = calloc(V / 64 + 1, sizeof *out->continues);
+    out->opens = calloc(V / 64 + 1, sizeof *out->opens);
+    if (!out->continues || !out->opens)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary of %u pieces", V);
+    for (uint32_t id = 0; id < V; id++) {
+        const char *piece = dg_tokenizer_piece(t, (int32_t)id);
+        const size_t n = strlen(piece);
+        const uint64_t bit = UINT64_C(1) << (id % 64);
+        if (n && dg_glossary_is_word(piece, n, 0))
+            out->continues[id / 64] |= bit;
+        if (n && !dg_glossary_is_word(piece, n, n))
+            out->opens[id / 64] |= bit;
+    }
+    return 0;
+}
+
+void dg_word_pieces_close(struct dg_word_pieces *w)
+{
+    free(w->continues);
+    free(w->opens);
+}
+
+/* Terms that are being made: all memory is the job's arena. */
+struct making {
+    struct dg_job *j;
+    struct dg_terms *terms;
+    struct dg_term_form forms[DG_MAX_TERM_FORMS];
+    struct dg_buffer ids;
+};
+
+/* Is the form with ids[n] there already for the term? */
+static bool has_form(const struct making *m, uint32_t term, const int32_t *ids, uint32_t n)
+{
+    const int32_t *all = (const int32_t *)(const void *)m->ids.data;
+    for (uint32_t i = 0; i < m->terms->n_forms; i++) {
+        const struct dg_term_form *f = &m->forms[i];
+        if (f->term == term && f->n == n && memcmp(all + f->at, ids, n * sizeof *ids) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Tokenize text[n] and add the pieces behind its first `skip` bytes as a form of the term to come;
+ * *added: they are one, without an unknown piece. */
+static int add_form(struct making *m, const char *text, size_t n, size_t skip,
+    enum dg_term_place place, bool *added, struct dg_error *err)
+{
+    struct dg_terms *t = m->terms;
+    const int32_t unk = dg_tokenizer_unk(m->j->t->target),
+                  never = dg_model_config(m->j->t->model)->never;
+    struct dg_token *tokens = NULL;
+    size_t count = 0, first = 0;
+    *added = false;
+    int rc = dg_tokenizer_encode(m->j->t->target, text, n, &tokens, &count, err);
+    if (rc)
+        return rc;
+    while (skip && first < count && tokens[first].end <= skip)
+        first++;
+    bool fits = first < count && t->n_forms < DG_MAX_TERM_FORMS &&
+                (!skip || (first > 0 && tokens[first - 1].end == skip));
+    int32_t *ids = malloc((count ? count : 1) * sizeof *ids);
+    if (!ids)
+        rc = DG_JOB_NO_MEMORY(err);
+    for (size_t i = first; ids && i < count; i++) {
+        ids[i - first] = tokens[i].id;
+        fits = fits && tokens[i].id != unk && tokens[i].id != never;
+    }
+    const uint32_t n_ids = (uint32_t)(count - first);
+    if (ids && fits && !has_form(m, t->n, ids, n_ids)) {
+        m->forms[t->n_forms++] = (struct dg_term_form){t->n, t->n_ids, n_ids, (uint32_t)place};
+        dg_buffer_add(&m->ids, ids, n_ids * sizeof *ids);
+        t->n_ids += n_ids;
+        *added = true;
+    }
+    free(ids);
+    free(tokens);
+    return rc;
+}
+
+/* The term with a capital, where it begins with a small letter. */
+static int add_capital(struct making *m, const char *s, size_t n, struct dg_error *err)
+{
+    struct dg_buffer text;
+    bool added;
+    const size_t first = dg_letter_case_first_letter(s, n);
+    if (!first || !dg_glossary_is_word(s, first, 0))
+        return 0;
+    dg_buffer_init(&text);
+    int rc = dg_letter_case_upper(m->j->target_language, s, first, &text, err);
+    dg_buffer_add(&text, s + first, n - first);
+    if (!rc && text.failed)
+        rc = DG_JOB_NO_MEMORY(err);
+    if (!rc)
+        rc = add_form(m, text.data, text.len, 0, DG_TERM_FIRST, &added, err);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+/* The term with an opening bracket before it: how it is written without a blank. */
+static int add_inside(struct making *m, const char *s, size_t n, struct dg_error *err)
+{
+    struct dg_buffer text;
+    bool added;
+    dg_buffer_init(&text);
+    dg_buffer_add(&text, "(", 1);
+    dg_buffer_add(&text, s, n);
+    int rc = text.failed ? DG_JOB_NO_MEMORY(err)
+                         : add_form(m, text.data, text.len, 1, DG_TERM_INSIDE, &added, err);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+/* One more term, if the vocabulary can write it and there is room for it. */
+static int add_term(
+    struct making *m, const struct dg_glossary_match *match, bool *added, struct dg_error *err)
+{
+    const char *s = match->target;
+    const size_t n = match->target_len;
+    const uint32_t limit = m->j->options.search.max_len;
+    *added = false;
+    if (m->terms->n == DG_MAX_TERMS)
+        return 0;
+    int rc = add_form(m, s, n, 0, DG_TERM_ANYWHERE, added, err);
+    if (rc || !*added)
+        return rc;
+    const struct dg_term_form *form = &m->forms[m->terms->n_forms - 1];
+    m->terms->forms = m->forms;
+    m->terms->n++;
+    if (limit && dg_terms_pieces(m->terms) + 1 > limit) {
+        m->terms->n--;
+        m->terms->n_forms--;
+        m->terms->n_ids -= form->n;
+        m->ids.len -= form->n * sizeof(int32_t);
+        *added = false;
+        return 0;
+    }
+    m->terms->n--;
+    rc = add_inside(m, s, n, err);
+    if (!rc)
+        rc = add_capital(m, s, n, err);
+    m->terms->n++;
+    return rc;
+}
+
+/* Bytes of p's text that come back as they are have no terms. */
+static bool is_protected(const struct dg_part *p, const struct dg_glossary_match *match)
+{
+    if (!p->shown || strlen(p->text) != p->shown_len)
+        return false;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        const struct dg_mark *mark = &p->marks[i];
+        if (mark->kind == DG_MARK_PROTECTED && match->begin < mark->at + mark->len &&
+            match->end > mark->at)
+            return true;
+    }
+    return false;
+}
+
+/* The terms that were made, as the engine wants them. */
+static int keep(struct making *m, struct dg_part *p, struct dg_error *err)
+{
+    struct dg_terms *t = m->terms;
+    struct dg_term_form *forms = dg_arena_array(&m->j->arena, t->n_forms, sizeof *forms);
+    int32_t *ids = dg_arena_array(&m->j->arena, t->n_ids, sizeof *ids);
+    if (!forms || !ids)
+        return DG_JOB_NO_MEMORY(err);
+    memcpy(forms, m->forms, t->n_forms * sizeof *forms);
+    memcpy(ids, m->ids.data, t->n_ids * sizeof *ids);
+    t->forms = forms;
+    t->ids = ids;
+    t->continues = m->j->t->words.continues;
+    t->opens = m->j->t->words.opens;
+    p->terms = t;
+    return 0;
+}
+
+static int make_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    struct making m = {.j = j, .terms = dg_arena_array(&j->arena, 1, sizeof *m.terms)};
+    int rc = m.terms ? 0 : DG_JOB_NO_MEMORY(err);
+    if (rc)
+        return rc;
+    *m.terms = (struct dg_terms){0};
+    dg_buffer_init(&m.ids);
+    for (size_t i = 0; i < p->n_wanted && !rc; i++) {
+        bool added;
+        rc = add_term(&m, &p->wanted[i], &added, err);
+        if (!added)
+            p->flags |= DG_FLAG_GLOSSARY_MISSED;
+    }
+    if (!rc && m.ids.failed)
+        rc = DG_JOB_NO_MEMORY(err);
+    if (!rc && m.terms->n)
+        rc = keep(&m, p, err);
+    dg_buffer_deinit(&m.ids);
+    return rc;
+}
+
+int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    /* More than the engine takes, to know that some were left out. */
+    struct dg_glossary_match found[DG_MAX_TERMS + 1];
+    size_t n = 0;
+    if (!j->options.glossary || j->trees || !dg_job_answer_is_free(j) ||
+        j->options.search.sampling.temperature > 0)
+        return 0;
+    const size_t all = dg_glossary_find(
+        j->options.glossary, p->text, strlen(p->text), found, sizeof found / sizeof *found);
+    for (size_t i = 0; i < all; i++)
+        if (!is_protected(p, &found[i]))
+            found[n++] = found[i];
+    if (!n)
+        return 0;
+    struct dg_glossary_match *wanted = dg_arena_array(&j->arena, n, sizeof *wanted);
+    if (!wanted)
+        return DG_JOB_NO_MEMORY(err);
+    memcpy(wanted, found, n * sizeof *wanted);
+    p->wanted = wanted;
+    p->n_wanted = n;
+    return make_terms(j, p, err);
+}
+
+void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_search *s)
+{
+    const struct dg_config *c = dg_model_config(j->t->model);
+    const uint32_t pieces = dg_terms_pieces(p->terms);
+    uint32_t usual = p->n_ids + c->extra_length;
+    if (c->length_factor > 0 && (float)usual > c->length_factor * (float)p->n_ids)
+        usual = (uint32_t)(c->length_factor * (float)p->n_ids);
+    const uint32_t most = j->options.max_beam ? j->options.max_beam : DG_MAX_BEAM;
+    s->beam = width(s->beam ? s->beam : c->beam, pieces, most);
+    if (!s->max_len)
+        s->max_len = usual + pieces;
+}
+
+/* Has s[n] the term from byte `from` on? Then the byte behind it: with a capital only where the
+ * answer begins, in any case where all is in capitals. */
+static size_t find_term(const struct dg_part *p, const struct dg_glossary_match *match,
+    const char *s, size_t n, size_t from)
+{
+    const char *term = match->target;
+    const size_t m = match->target_len, end = dg_glossary_appears(s, n, from, term, m, p->capitals);
+    if (end || from)
+        return end;
+    const size_t any = dg_glossary_appears(s, n, 0, term, m, true);
+    return any && any <= dg_letter_case_first_letter(s, n) + m ? any : 0;
+}
+
+void dg_part_check_terms(struct dg_part *p, const char *s, size_t n)
+{
+    for (size_t i = 0; i < p->n_wanted; i++) {
+        size_t from = 0;
+        /* One that is wanted several times has to be there as often. */
+        for (size_t k = 0; k <= i; k++) {
+            if (p->wanted[k].target != p->wanted[i].target)
+                continue;
+            from = find_term(p, &p->wanted[k], s, n, from);
+            if (!from) {
+                p->flags |= DG_FLAG_GLOSSARY_MISSED;
+                return;
+            }
+        }
+    }
+}
