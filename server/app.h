@@ -1,5 +1,5 @@
 /* What the handlers share: settings, models, queue, state. One per process, made by main. Const but
- * for the atomics: any thread. */
+ * for the atomics, live settings among them: any thread. */
 #ifndef DG_SERVER_APP_H
 #define DG_SERVER_APP_H
 
@@ -31,11 +31,11 @@ struct dg_app {
     struct dg_executor *executor; /* for side work: deadlines, second hops, batches, reloads */
     struct dg_executor *low;      /* one thread at low priority, for attention weights */
     struct dg_metrics *metrics;
-    struct dg_answer_cache *cache; /* of answers; NULL: none */
+    struct dg_answer_cache *cache; /* of answers; of no bytes while --cache-bytes is 0 */
     struct dg_feeder *feeder;      /* of batches and second hops */
     struct dg_planner *planner;    /* threads for the work on texts */
     struct dg_auth *auth;          /* NULL: no keys are asked for */
-    struct dg_rates *rates;        /* of addresses, without keys; NULL: no limit */
+    struct dg_rates *rates;        /* of addresses; NULL: there are keys */
     struct dg_reload *reload;
     struct dg_uploader *uploader; /* of documents; NULL: none are taken */
     struct dg_core_share share;   /* of the cores, among the workers */

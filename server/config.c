@@ -5,13 +5,18 @@
 #include "base/options.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT(member) DG_FIELD_TEXT, DG_FIELD_AT(struct dg_server_config, member), 0, 0
 #define WHOLE(member, min, max) DG_FIELD_INT, DG_FIELD_AT(struct dg_server_config, member), min, max
 #define SECONDS(member, min, max)                                                                  \
     DG_FIELD_SECONDS, DG_FIELD_AT(struct dg_server_config, member), min, max
+
+/* It may change while the server runs. */
+#define LIVE DG_FIELD_OWN
 
 static const char *const precision_words[] = {"fp32", "fp16", "bf16", NULL};
 static const char *const batching_words[] = {"continuous", "fifo", "static", NULL};
@@ -45,58 +50,62 @@ static const struct dg_field settings[] = {
         .help = "sentences that advance together in one worker"},
     {"max_body_bytes", WHOLE(max_body_bytes, 1024, 1073741824), .fallback = "1048576",
         .help = "largest request body"},
-    {"max_characters", WHOLE(max_characters, 1, 100000000), .fallback = "200000",
+    {"max_characters", WHOLE(max_characters, 1, 100000000), .flags = LIVE, .fallback = "200000",
         .help = "most characters of one request, all its texts together"},
-    {"max_sentences", WHOLE(max_sentences, 1, 1000000), .fallback = "10000",
+    {"max_sentences", WHOLE(max_sentences, 1, 1000000), .flags = LIVE, .fallback = "10000",
         .help = "most sentences of one request, all its texts together"},
-    {"max_texts", WHOLE(max_texts, 1, 100000), .fallback = "64",
+    {"max_texts", WHOLE(max_texts, 1, 100000), .flags = LIVE, .fallback = "64",
         .help = "most texts in one request"},
     {"max_beam", WHOLE(max_beam, 1, 32), .fallback = "32",
         .help = "largest beam_size a request may ask for"},
-    {"max_batch_items", WHOLE(max_batch_items, 1, 1000000), .fallback = "1000",
+    {"max_batch_items", WHOLE(max_batch_items, 1, 1000000), .flags = LIVE, .fallback = "1000",
         .help = "most items in one batch"},
-    {"max_batch_characters", WHOLE(max_batch_characters, 1, 100000000), .fallback = "200000",
-        .help = "most characters of one batch, all its items together"},
+    {"max_batch_characters", WHOLE(max_batch_characters, 1, 100000000), .flags = LIVE,
+        .fallback = "200000", .help = "most characters of one batch, all its items together"},
     {"batching", TEXT(batching), .words = batching_words, .fallback = "continuous",
         .argument = "NAME", .help = "continuous; for comparison fifo or static"},
-    {"max_queue_seconds", SECONDS(max_queue_ms, 0.001, 86400), .fallback = "2",
+    {"max_queue_seconds", SECONDS(max_queue_ms, 0.001, 86400), .flags = LIVE, .fallback = "2",
         .argument = "SECONDS", .help = "longest queue, as work at the measured speed; above: 503"},
-    {"max_queue_tokens", WHOLE(max_queue_tokens, 0, 1073741824), .fallback = "0",
+    {"max_queue_tokens", WHOLE(max_queue_tokens, 0, 1073741824), .flags = LIVE, .fallback = "0",
         .help = "longest queue in source tokens instead; 0: seconds count"},
-    {"cache_bytes", WHOLE(cache_bytes, 0, 4e18), .fallback = "0",
+    {"cache_bytes", WHOLE(cache_bytes, 0, 4e18), .flags = LIVE, .fallback = "0",
         .help = "room for answers to sentences that come again; 0: none are kept"},
     {"max_connections", WHOLE(max_connections, 1, 1000000), .fallback = "4096",
         .help = "open connections; above: the longest idle one is closed, else 503"},
-    {"max_connections_per_address", WHOLE(max_connections_per_address, 0, 1000000), .fallback = "0",
+    {"max_connections_per_address", WHOLE(max_connections_per_address, 0, 1000000), .flags = LIVE,
+        .fallback = "0",
         .help =
             "of these, from one address (an IPv6 /64) other than 127.0.0.1 and ::1; 0: half of them"},
-    {"address_requests_per_minute", WHOLE(address_requests_per_minute, 0, 1000000), .fallback = "0",
+    {"address_requests_per_minute", WHOLE(address_requests_per_minute, 0, 1000000), .flags = LIVE,
+        .fallback = "0",
         .help =
             "without --keys: requests of one address other than this machine's; above: 429; 0: no limit"},
     {"worker_nice", WHOLE(worker_nice, 0, 19), .fallback = "0",
         .help =
             "added to the nice value of the engines' threads, so that reading and writing go first"},
-    {"request_timeout", SECONDS(request_timeout_ms, 0.001, 86400), .fallback = "60",
+    {"request_timeout", SECONDS(request_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "60",
         .argument = "SECONDS",
         .help = "deadline of a request that asks for none, and the latest one may ask for"},
-    {"batch_timeout", SECONDS(batch_timeout_ms, 0.001, 86400), .fallback = "600",
+    {"batch_timeout", SECONDS(batch_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "600",
         .argument = "SECONDS", .help = "the same for a batch"},
-    {"header_timeout", SECONDS(header_timeout_ms, 0.001, 86400), .fallback = "10",
+    {"header_timeout", SECONDS(header_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "10",
         .argument = "SECONDS", .help = "a request's headers must be complete by then"},
-    {"body_timeout", SECONDS(body_timeout_ms, 0.001, 86400), .fallback = "30",
+    {"body_timeout", SECONDS(body_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "30",
         .argument = "SECONDS", .help = "a request's body must be complete by then"},
-    {"write_timeout", SECONDS(write_timeout_ms, 0.001, 86400), .fallback = "60",
+    {"write_timeout", SECONDS(write_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "60",
         .argument = "SECONDS", .help = "a reply must be read by then"},
-    {"idle_timeout", SECONDS(idle_timeout_ms, 0.001, 86400), .fallback = "75",
+    {"idle_timeout", SECONDS(idle_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "75",
         .argument = "SECONDS", .help = "a connection without a request is closed after this"},
-    {"stream_ping", SECONDS(stream_ping_ms, 0, 86400), .fallback = "15", .argument = "SECONDS",
+    {"stream_ping", SECONDS(stream_ping_ms, 0, 86400), .flags = LIVE, .fallback = "15",
+        .argument = "SECONDS",
         .help = "a stream of events that has said nothing for so long sends a comment; 0: none"},
-    {"lame_duck", SECONDS(lame_duck_ms, 0, 3600), .fallback = "0", .argument = "SECONDS",
-        .help = "after SIGTERM, accept for so long while /readyz says 503"},
-    {"stuck_after", SECONDS(stuck_ms, 0.1, 86400), .fallback = "30", .argument = "SECONDS",
+    {"lame_duck", SECONDS(lame_duck_ms, 0, 3600), .flags = LIVE, .fallback = "0",
+        .argument = "SECONDS", .help = "after SIGTERM, accept for so long while /readyz says 503"},
+    {"stuck_after", SECONDS(stuck_ms, 0.1, 86400), .flags = LIVE, .fallback = "30",
+        .argument = "SECONDS",
         .help = "engines that have work and take no step for so long fail /livez and /readyz"},
-    {"drain_timeout", SECONDS(drain_timeout_ms, 0, 86400), .fallback = "30", .argument = "SECONDS",
-        .help = "after SIGTERM, requests that run may take this long"},
+    {"drain_timeout", SECONDS(drain_timeout_ms, 0, 86400), .flags = LIVE, .fallback = "30",
+        .argument = "SECONDS", .help = "after SIGTERM, requests that run may take this long"},
     {"unix_socket", TEXT(unix_socket), .fallback = "", .argument = "PATH",
         .help = "listen there too; owner and group may use it, and reload models without a key"},
     {"aliases", TEXT(aliases), .fallback = "", .argument = "LIST",
@@ -116,11 +125,11 @@ static const struct dg_field settings[] = {
     {"keys_open", TEXT(keys_open), .words = keys_open_words, .fallback = "pages",
         .argument = "WHAT",
         .help = "what needs no key: pages (health, metrics, description) or probes (health alone)"},
-    {"log_level", TEXT(log_level), .words = log_level_words, .fallback = "info",
+    {"log_level", TEXT(log_level), .flags = LIVE, .words = log_level_words, .fallback = "info",
         .argument = "LEVEL", .help = "debug, info, warn or error"},
     {"log_format", TEXT(log_format), .words = log_format_words, .fallback = "logfmt",
         .argument = "FORMAT", .help = "logfmt or json"},
-    {"access_log", WHOLE(access_log, 0, 1000000), .fallback = "1",
+    {"access_log", WHOLE(access_log, 0, 1000000), .flags = LIVE, .fallback = "1",
         .help = "log one in N requests and all that are answered 5xx; 0: these alone"},
     {"config", TEXT(config), .fallback = "", .argument = "FILE",
         .help = "JSON file with these settings (keys with _ for -)"},
@@ -144,6 +153,8 @@ static const struct dg_field actions[] = {
 
 enum { GROUPS = 2 };
 
+static_assert(
+    sizeof(dg_live_setting) == sizeof(int64_t), "rows write it as one before threads run");
 static_assert(DG_FIELD_COUNT(settings) <= DG_CONFIG_OPTIONS, "origin[] has no room for every row");
 
 static void fields_of(struct dg_server_config *c, struct dg_fields groups[GROUPS])
@@ -190,6 +201,49 @@ int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name)
         rc = dg_fields_from_environment(&groups[0], env, err);
     if (rc == DG_OK)
         rc = dg_options_read(groups, GROUPS, argc, argv, NULL, err);
+    return rc;
+}
+
+static void name_setting(
+    const struct dg_field *f, const struct dg_server_config *value, struct dg_buffer *b)
+{
+    dg_buffer_addf(b, "%s%s", b->len > 0 ? "," : "", f->name);
+    if (!value)
+        return;
+    dg_buffer_adds(b, "=");
+    dg_field_print(f, value, b);
+}
+
+int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char *name),
+    struct dg_server_config *live, struct dg_buffer *changed, struct dg_buffer *kept,
+    struct dg_error *err)
+{
+    struct dg_server_config *fresh = malloc(sizeof *fresh);
+    if (!fresh)
+        return dg_error_set(err, DG_ENOMEM, "no memory for settings");
+    int rc = dg_server_config_read(argc, argv, env, fresh, err);
+    for (size_t i = 0; rc == DG_OK && i < DG_FIELD_COUNT(settings); i++) {
+        const struct dg_field *f = &settings[i];
+        void *to = (char *)live + f->offset;
+        const void *from = (const char *)fresh + f->offset;
+        const bool text = f->kind == DG_FIELD_TEXT;
+        /* The service may have lowered what nobody chose. */
+        if (live->origin[i] == DG_FROM_DEFAULT && fresh->origin[i] == DG_FROM_DEFAULT)
+            continue;
+        if (text ? strcmp(to, from) == 0 : memcmp(to, from, f->size) == 0)
+            continue;
+        if (!(f->flags & LIVE)) {
+            name_setting(f, NULL, kept);
+            continue;
+        }
+        if (text)
+            memcpy(to, from, f->size);
+        else
+            atomic_store((dg_live_setting *)to, *(const dg_live_setting *)from);
+        live->origin[i] = fresh->origin[i];
+        name_setting(f, live, changed);
+    }
+    free(fresh);
     return rc;
 }
 

@@ -34,15 +34,18 @@ enum dg_server_action {
 #define DG_BUDGET_SHORT_WORK 12000000
 #define DG_BUDGET_LONG_WORK 24000000
 
+/* A number that SIGHUP may change while other threads read it. */
+typedef _Atomic int64_t dg_live_setting;
+
 struct dg_server_config {
     char models[1024]; /* a bundle, or a directory of bundles */
     char host[256];
-    char log_level[16];    /* debug, info, warn, error */
-    char log_format[8];    /* logfmt, json */
-    int64_t access_log;    /* one in so many requests is logged; 0: those answered 5xx alone */
-    char unix_socket[108]; /* path, or "": none */
-    char keys[1024];       /* file of API keys, or "": everybody may translate */
-    char documents[1024];  /* file of documents that are translated, or "": none are taken */
+    char log_level[16];         /* debug, info, warn, error */
+    char log_format[8];         /* logfmt, json */
+    dg_live_setting access_log; /* one in so many requests is logged; 0: those answered 5xx alone */
+    char unix_socket[108];      /* path, or "": none */
+    char keys[1024];            /* file of API keys, or "": everybody may translate */
+    char documents[1024];       /* file of documents that are translated, or "": none are taken */
     int64_t documents_keep_ms, documents_bytes;
     char keys_open[16]; /* what needs no key: pages, probes */
     char config[1024];  /* the file these came from, or "" */
@@ -58,26 +61,26 @@ struct dg_server_config {
     int64_t batch_rows; /* hypotheses that advance together in one worker */
     int64_t batch_sentences; /* sentences that advance together in one worker */
     int64_t max_body_bytes;
-    int64_t max_characters; /* of one request, all its texts */
-    int64_t max_sentences;  /* of one request or batch item, once its texts are split */
-    int64_t max_texts;      /* length of a text array */
+    dg_live_setting max_characters; /* of one request, all its texts */
+    dg_live_setting max_sentences;  /* of one request or batch item, once its texts are split */
+    dg_live_setting max_texts;      /* length of a text array */
     int64_t max_beam;
-    int64_t max_batch_items, max_batch_characters; /* of one batch */
+    dg_live_setting max_batch_items, max_batch_characters; /* of one batch */
     char batching[16];
-    int64_t max_queue_ms;
-    int64_t cache_bytes;      /* of kept answers; 0: none are kept */
-    int64_t max_queue_tokens; /* source tokens that may wait; 0: max_queue_ms counts */
+    dg_live_setting max_queue_ms;
+    dg_live_setting cache_bytes;      /* of kept answers; 0: none are kept */
+    dg_live_setting max_queue_tokens; /* source tokens that may wait; 0: max_queue_ms counts */
     int64_t max_connections;
-    int64_t max_connections_per_address; /* 0: half of max_connections */
-    int64_t address_requests_per_minute; /* without keys; 0: no limit */
-    int64_t worker_nice;                 /* added to the nice value of the engines' threads */
-    int64_t batch_timeout_ms;            /* the same for a batch */
-    int64_t request_timeout_ms;          /* default and upper bound of a request's deadline */
-    int64_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
-    int64_t stream_ping_ms;
-    int64_t lame_duck_ms;                    /* after SIGTERM, before the listener closes */
-    int64_t drain_timeout_ms;                /* after that */
-    int64_t stuck_ms;                        /* work and no step for so long: unhealthy */
+    dg_live_setting max_connections_per_address; /* 0: half of max_connections */
+    dg_live_setting address_requests_per_minute; /* without keys; 0: no limit */
+    int64_t worker_nice;                /* added to the nice value of the engines' threads */
+    dg_live_setting batch_timeout_ms;   /* the same for a batch */
+    dg_live_setting request_timeout_ms; /* default and upper bound of a request's deadline */
+    dg_live_setting header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
+    dg_live_setting stream_ping_ms;
+    dg_live_setting lame_duck_ms;            /* after SIGTERM, before the listener closes */
+    dg_live_setting drain_timeout_ms;        /* after that */
+    dg_live_setting stuck_ms;                /* work and no step for so long: unhealthy */
     unsigned char origin[DG_CONFIG_OPTIONS]; /* enum dg_field_origin of each row */
     enum dg_server_action action;
 };
@@ -86,6 +89,14 @@ struct dg_server_config {
  * DG_EINVAL names the flag, variable or key, its value and what is allowed. */
 int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name),
     struct dg_server_config *out, struct dg_error *err);
+
+/* Read them again, as dg_server_config_read does, and take over those that may change while the
+ * server runs: the live ones and log_level. Their names and values are appended to `changed`, the
+ * names of others that differ to `kept`, commas between. Nothing changes on failure. One thread at
+ * a time; others may read live settings meanwhile. */
+int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char *name),
+    struct dg_server_config *live, struct dg_buffer *changed, struct dg_buffer *kept,
+    struct dg_error *err);
 
 /* Where the value of a setting (as the JSON file names it) comes from. */
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);

@@ -108,24 +108,56 @@ static void look_at_engine(struct dg_service *s, struct look *last, uint64_t lim
     last->steps = steps;
 }
 
-/* Until a signal says stop; which one it was. SIGHUP before the models are ready has waited. */
-static int serve(struct dg_service *s, const sigset_t *signals)
+/* How long the engine may stand still, and how often it is looked at: a manager hears from us twice
+ * in time even when one word is withheld. */
+static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
 {
-    /* A manager hears from us twice in time even when one word is withheld. */
     uint64_t limit = (uint64_t)s->app.config.stuck_ms * 1000000;
     uint64_t period = dg_systemd_watchdog_ns() / 3;
     if (period > 0 && period < limit)
         limit = period;
     if (period == 0 || period > limit / 3)
         period = limit / 3;
+    *nap = (struct timespec){(time_t)(period / 1000000000), (long)(period % 1000000000)};
+    return limit;
+}
+
+/* SIGHUP: settings that are wrong leave the old ones in force, and models are reloaded all the
+ * same. */
+static void read_again(struct dg_service *s, int argc, char *argv[])
+{
+    struct dg_buffer changed, kept;
+    struct dg_error err = {0};
+    dg_buffer_init(&changed);
+    dg_buffer_init(&kept);
+    if (dg_server_config_read_again(argc, argv, getenv, &s->app.config, &changed, &kept, &err) !=
+        DG_OK) {
+        dg_log(DG_LOG_ERROR, "settings not read again message=\"%s\"", err.message);
+    } else {
+        set_log_level(s->app.config.log_level);
+        dg_service_apply(s);
+    }
+    if (changed.data && !changed.failed)
+        dg_log(DG_LOG_INFO, "settings changed now=%s", changed.data);
+    if (kept.data && !kept.failed)
+        dg_log(DG_LOG_WARN, "settings that need a restart names=%s", kept.data);
+    dg_buffer_deinit(&changed);
+    dg_buffer_deinit(&kept);
+    dg_reload_ask(s->app.reload, NULL);
+}
+
+/* Until a signal says stop; which one it was. SIGHUP before the models are ready has waited. */
+static int serve(struct dg_service *s, const sigset_t *signals, int argc, char *argv[])
+{
     struct look last = {0};
-    struct timespec nap = {(time_t)(period / 1000000000), (long)(period % 1000000000)};
+    struct timespec nap;
     for (;;) {
+        uint64_t limit = watch_of(s, &nap);
         int got = sigtimedwait(signals, NULL, &nap);
         if (got < 0)
             look_at_engine(s, &last, limit);
         if (got == SIGHUP)
-            dg_reload_ask(s->app.reload, NULL);
+            read_again(s, argc, argv);
         else if (is_stop(got))
             return got;
     }
@@ -208,7 +240,7 @@ int main(int argc, char *argv[])
         dg_log_stop();
         return fail(&err);
     }
-    got = serve(&s, &signals);
+    got = serve(&s, &signals, argc, argv);
     dg_log(DG_LOG_INFO, "stopping signal=%s", got == SIGINT ? "INT" : "TERM");
     drain(&s, &signals);
     uint32_t broken = dg_service_close(&s);

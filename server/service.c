@@ -60,6 +60,18 @@ static int raise_descriptor_limit(struct dg_server_config *c, struct dg_error *e
     return DG_OK;
 }
 
+static struct dg_http_limits http_limits(const struct dg_server_config *c)
+{
+    const int64_t each = c->max_connections_per_address;
+    return (struct dg_http_limits){
+        .max_connections_per_address = (uint32_t)(each > 0 ? each : (c->max_connections + 1) / 2),
+        .header_timeout_ms = (uint32_t)c->header_timeout_ms,
+        .body_timeout_ms = (uint32_t)c->body_timeout_ms,
+        .write_timeout_ms = (uint32_t)c->write_timeout_ms,
+        .idle_timeout_ms = (uint32_t)c->idle_timeout_ms,
+        .ping_ms = (uint32_t)c->stream_ping_ms};
+}
+
 static int open_http(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
@@ -80,16 +92,9 @@ static int open_http(struct dg_service *s, struct dg_error *err)
     struct dg_http_options o = {
         .threads = (uint32_t)c->http_threads,
         .max_connections = (uint32_t)c->max_connections,
-        .max_connections_per_address =
-            (uint32_t)(c->max_connections_per_address > 0 ? c->max_connections_per_address
-                                                          : (c->max_connections + 1) / 2),
         .max_body_bytes = (size_t)c->max_body_bytes,
         .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
-        .header_timeout_ms = (uint32_t)c->header_timeout_ms,
-        .body_timeout_ms = (uint32_t)c->body_timeout_ms,
-        .write_timeout_ms = (uint32_t)c->write_timeout_ms,
-        .idle_timeout_ms = (uint32_t)c->idle_timeout_ms,
-        .ping_ms = (uint32_t)c->stream_ping_ms,
+        .limits = http_limits(c),
         .app = &s->app,
         .handle = dg_routes_handle,
         .refuse = dg_routes_refuse,
@@ -201,7 +206,6 @@ static int open_uploader(struct dg_service *s, struct dg_error *err)
     const struct dg_uploader_options o = {.app = &s->app,
         .path = c->documents,
         .keep_s = c->documents_keep_ms / 1000,
-        .characters = (size_t)c->max_batch_characters,
         .most_bytes = c->documents_bytes};
     return dg_uploader_open(&o, &s->app.uploader, err);
 }
@@ -230,7 +234,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     queue.metrics = s->app.metrics;
     if (rc == DG_OK && c->keys[0] != '\0')
         rc = dg_auth_open(c->keys, &s->app.auth, err);
-    else if (rc == DG_OK && c->address_requests_per_minute > 0)
+    else if (rc == DG_OK)
         rc = dg_rates_open(c->address_requests_per_minute, &s->app.rates, err);
     if (rc == DG_OK)
         rc = dg_queue_open(&queue, &s->app.queue, err);
@@ -238,7 +242,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         rc = dg_executor_open(&side, &s->app.executor, err);
     if (rc == DG_OK)
         rc = dg_executor_open(&low, &s->app.low, err);
-    if (rc == DG_OK && c->cache_bytes > 0)
+    if (rc == DG_OK)
         rc = dg_answer_cache_open((size_t)c->cache_bytes, &s->app.cache, err);
     models.cache = s->app.cache;
     if (rc == DG_OK)
@@ -261,12 +265,29 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         rc = open_workers(s, dg_models_workers(&models), &queue.policy, err);
     if (rc != DG_OK)
         return rc;
+    if (dg_server_config_origin(c, "pivot") != DG_FROM_DEFAULT &&
+        !dg_models_has_pivot(s->app.models))
+        dg_log(DG_LOG_WARN, "no model translates into the pivot, or none out of it pivot=%s",
+            c->pivot);
     atomic_store(&s->app.state, DG_APP_READY);
     if (s->app.uploader)
         dg_uploader_start(s->app.uploader);
     notify_ready(s);
     log_models(s, &models, (double)(dg_clock_ns() - t0) / 1e9);
     return DG_OK;
+}
+
+void dg_service_apply(struct dg_service *s)
+{
+    const struct dg_server_config *c = &s->app.config;
+    const struct dg_http_limits http = http_limits(c);
+    const double seconds = (double)c->max_queue_ms / 1e3;
+    dg_http_set_limits(s->http, &http);
+    dg_queue_set_bound(s->app.queue, (size_t)c->max_queue_tokens, seconds);
+    dg_planner_set_bound(s->app.planner, seconds);
+    dg_answer_cache_resize(s->app.cache, (size_t)c->cache_bytes);
+    if (s->app.rates)
+        dg_rates_set(s->app.rates, c->address_requests_per_minute);
 }
 
 uint32_t dg_service_close(struct dg_service *s)

@@ -25,6 +25,8 @@ struct dg_service {
 
 /* Serve. After a failure, too, dg_service_close is due. */
 int dg_service_open(struct dg_service *s, struct dg_error *err);
+/* Live settings were read again: they hold from now on. */
+void dg_service_apply(struct dg_service *s);
 /* Fail what is left, and stop. Returns how many workers had their device fail. */
 uint32_t dg_service_close(struct dg_service *s);
 

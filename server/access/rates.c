@@ -3,6 +3,7 @@
 #include "server/access/quota.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define SETS 1024
@@ -14,7 +15,7 @@ struct place {
 };
 
 struct dg_rates {
-    int64_t per_minute;
+    _Atomic int64_t per_minute;
     pthread_mutex_t lock;
     /* guarded by lock */
     struct place places[SETS][WAYS];
@@ -39,6 +40,11 @@ void dg_rates_close(struct dg_rates *r)
     free(r);
 }
 
+void dg_rates_set(struct dg_rates *r, int64_t per_minute)
+{
+    atomic_store(&r->per_minute, per_minute);
+}
+
 /* The client's place, or the one that has been quiet longest. */
 static struct place *place_of(struct dg_rates *r, uint64_t client)
 {
@@ -56,10 +62,11 @@ static struct place *place_of(struct dg_rates *r, uint64_t client)
 
 bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t *wait_s)
 {
-    if (client == 0)
+    const int64_t per_minute = atomic_load(&r->per_minute);
+    if (client == 0 || per_minute == 0)
         return true;
     pthread_mutex_lock(&r->lock);
-    bool taken = dg_bucket_take(&place_of(r, client)->bucket, r->per_minute, now_ns, wait_s);
+    bool taken = dg_bucket_take(&place_of(r, client)->bucket, per_minute, now_ns, wait_s);
     pthread_mutex_unlock(&r->lock);
     return taken;
 }

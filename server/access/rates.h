@@ -11,9 +11,10 @@
 
 struct dg_rates;
 
-/* per_minute above 0. */
+/* per_minute 0: no limit. */
 int dg_rates_open(int64_t per_minute, struct dg_rates **out, struct dg_error *err);
 void dg_rates_close(struct dg_rates *r); /* NULL is fine */
+void dg_rates_set(struct dg_rates *r, int64_t per_minute);
 /* Take one request of a client (0: nobody in particular, who has no limit). False: none is left,
  * and *wait_s says when there is. */
 bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t *wait_s);

@@ -57,8 +57,9 @@ static enum verdict take_place(struct dg_net *net, uint64_t client)
     bool local = dg_client_is_local(client);
     pthread_mutex_lock(&net->lock);
     size_t most = net->o.max_connections - (local ? 0 : net->o.kept_local);
-    if (!local && net->o.max_per_client > 0 &&
-        dg_clients_count(net->clients, client) >= net->o.max_per_client && !evict(net, &client))
+    if (!local && net->o.limits.max_per_client > 0 &&
+        dg_clients_count(net->clients, client) >= net->o.limits.max_per_client &&
+        !evict(net, &client))
         v = TOO_MANY_OF_CLIENT;
     else if (net->count - net->closing + net->coming >= most && !evict(net, NULL))
         v = NO_PLACE;

@@ -263,6 +263,22 @@ static struct MHD_Daemon *start_daemon(struct dg_http *http)
         MHD_OPTION_END);
 }
 
+static struct dg_net_limits net_limits(const struct dg_http_limits *l)
+{
+    return (struct dg_net_limits){.max_per_client = l->max_connections_per_address,
+        .limit_ms = {[DG_NET_HEADERS] = l->header_timeout_ms,
+            [DG_NET_BODY] = l->body_timeout_ms,
+            [DG_NET_WRITING] = l->write_timeout_ms,
+            [DG_NET_IDLE] = l->idle_timeout_ms},
+        .quiet_ms = l->ping_ms};
+}
+
+void dg_http_set_limits(struct dg_http *http, const struct dg_http_limits *limits)
+{
+    const struct dg_net_limits l = net_limits(limits);
+    dg_net_set_limits(http->net, &l);
+}
+
 int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     struct dg_http **out, struct dg_error *err)
 {
@@ -284,20 +300,15 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     }
     struct dg_net_options net = {
         .max_connections = options->max_connections,
-        .max_per_client = options->max_connections_per_address,
         .kept_local = options->max_connections / 16 < MAX_KEPT_LOCAL ? options->max_connections / 16
                                                                      : MAX_KEPT_LOCAL,
-        .limit_ms = {[DG_NET_HEADERS] = options->header_timeout_ms,
-            [DG_NET_BODY] = options->body_timeout_ms,
-            [DG_NET_WRITING] = options->write_timeout_ms,
-            [DG_NET_IDLE] = options->idle_timeout_ms},
+        .limits = net_limits(&options->limits),
         .arg = http,
         .accepted = on_accepted,
         .pin = dg_exchange_pin,
         .gone = dg_exchange_gone,
         .late = dg_exchange_late,
         .quiet = dg_exchange_quiet,
-        .quiet_ms = options->ping_ms,
     };
     int rc = dg_net_open(listen_fds, &net, &http->net, err);
     if (rc != DG_OK) {

@@ -48,15 +48,20 @@ struct dg_http_reply {
 void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* What may change while it serves. */
+struct dg_http_limits {
+    uint32_t max_connections_per_address; /* but for clients on this machine; 0: no limit */
+    uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
+    uint32_t ping_ms; /* quiet time of a stream before it says reply.ping; 0: it never does */
+};
+
 struct dg_http_options {
     uint32_t threads;
     uint32_t max_connections;
-    uint32_t max_connections_per_address; /* but for clients on this machine; 0: no limit */
     size_t max_body_bytes;
     size_t max_bodies_bytes; /* all requests together, as far as they have arrived */
-    uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
-    uint32_t ping_ms; /* quiet time of a stream before it says reply.ping; 0: it never does */
-    void *app;        /* first argument of the callbacks */
+    struct dg_http_limits limits;
+    void *app; /* first argument of the callbacks */
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
     /* Make the reply for a request that never reached handle (413, bad framing): code and message
@@ -70,6 +75,8 @@ struct dg_http_options {
 /* Serve from these (-1: none; owned from here on). */
 int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     struct dg_http **out, struct dg_error *err);
+/* Other limits from now on. Any thread. */
+void dg_http_set_limits(struct dg_http *http, const struct dg_http_limits *limits);
 /* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
 void dg_http_drain(struct dg_http *http);
 /* Whether nobody is accepted any more: that takes a moment after dg_http_drain, and a client that

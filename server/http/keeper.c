@@ -54,9 +54,9 @@ static void tell_late(struct dg_net *net, uint64_t now)
 /* A watched request whose connection has been quiet, pinned; NULL: there is none. */
 static void *take_quiet(struct dg_net *net, uint32_t *from, uint64_t now)
 {
-    const uint64_t limit = net->o.quiet_ms * DG_NET_MS;
     void *user = NULL;
     pthread_mutex_lock(&net->lock);
+    const uint64_t limit = net->o.limits.quiet_ms * DG_NET_MS;
     for (; *from < net->n_slots && limit > 0 && !user; (*from)++) {
         struct dg_net_slot *s = &net->slots[*from];
         if (s->fd < 0 || !s->user || s->phase != DG_NET_HANDLING || now < s->since_ns + limit)
@@ -79,7 +79,7 @@ static void tell_quiet(struct dg_net *net, uint64_t now)
 /* How long a connection may stay as it is; 0 = for ever. Lock held. */
 static uint64_t limit_ns(const struct dg_net *net, const struct dg_net_slot *s)
 {
-    uint64_t limit = net->o.limit_ms[s->phase] * DG_NET_MS;
+    uint64_t limit = net->o.limits.limit_ms[s->phase] * DG_NET_MS;
     bool quiet = s->phase == DG_NET_IDLE || s->phase == DG_NET_HEADERS;
     if (net->drain_ns != 0 && quiet && (limit == 0 || limit > GRACE_NS))
         limit = GRACE_NS;

@@ -152,6 +152,13 @@ size_t dg_net_count(struct dg_net *net)
     return n;
 }
 
+void dg_net_set_limits(struct dg_net *net, const struct dg_net_limits *limits)
+{
+    pthread_mutex_lock(&net->lock);
+    net->o.limits = *limits;
+    pthread_mutex_unlock(&net->lock);
+}
+
 void dg_net_counts(struct dg_net *net, struct dg_net_counts *out)
 {
     pthread_mutex_lock(&net->lock);

@@ -26,21 +26,24 @@ enum dg_net_phase {
     DG_NET_PHASES
 };
 
-struct dg_net_options {
-    uint32_t max_connections;         /* above: the longest idle one is closed, else 503 at once */
-    uint32_t max_per_client;          /* the same for those of one address; 0 = none */
-    uint32_t kept_local;              /* of max_connections, only for clients on this machine */
+struct dg_net_limits {
+    uint32_t max_per_client;          /* connections of one address; 0 = none */
     uint32_t limit_ms[DG_NET_PHASES]; /* 0 = none */
-    void *arg;                        /* first argument of the callbacks */
+    uint32_t quiet_ms;                /* see quiet; 0: never */
+};
+
+struct dg_net_options {
+    uint32_t max_connections; /* above: the longest idle one is closed, else 503 at once */
+    uint32_t kept_local;      /* of max_connections, only for clients on this machine */
+    struct dg_net_limits limits;
+    void *arg; /* first argument of the callbacks */
     /* Takes fd, and enters it soon; false: it did not, and has closed it. */
     bool (*accepted)(void *arg, int fd, const struct sockaddr *addr, socklen_t n);
     void (*pin)(void *user);  /* keep user alive; called with the lock held: count, nothing else */
     void (*gone)(void *user); /* the client of a watched request hung up; drops the pin */
     void (*late)(void *user); /* its answer is late; drops the pin */
-    /* Its connection is in DG_NET_HANDLING for quiet_ms (0: never), once more for each; drops the
-     * pin. */
+    /* Its connection is in DG_NET_HANDLING for quiet_ms, once more for each; drops the pin. */
     void (*quiet)(void *user);
-    uint32_t quiet_ms;
 };
 
 #define DG_NET_LISTENERS 2
@@ -51,6 +54,9 @@ int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_opti
 void dg_net_close_listeners(const int fds[DG_NET_LISTENERS]);
 /* Ends the thread; connections still entered are forgotten, not closed. NULL is fine. */
 void dg_net_close(struct dg_net *net);
+
+/* Others from now on. */
+void dg_net_set_limits(struct dg_net *net, const struct dg_net_limits *limits);
 
 /* All plain ASCII without quotes. */
 struct dg_net_refusal {

@@ -126,6 +126,8 @@ struct dg_model_languages {
 };
 /* Those that models translate from, or to, or both: DG_SOURCES and DG_TARGETS or'ed. */
 void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_languages *out);
+/* Is there a model into the pivot and one out of it? True without a pivot. */
+bool dg_models_has_pivot(struct dg_models *m);
 /* What GET /v1/models says, an array; NULL when memory is out. */
 struct dg_json *dg_models_describe(struct dg_models *m);
 

@@ -4,6 +4,7 @@
 #include "server/models/languages.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A pair that a model serves, and how far it is from what was asked for. */
@@ -174,4 +175,22 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
     if (out->n > 0)
         return DG_OK;
     return refuse(source, target, direct.source_known, err);
+}
+
+static bool has_language(struct dg_models *m, unsigned which, const char *code)
+{
+    struct dg_model_languages *list = malloc(sizeof *list);
+    bool found = !list; /* no memory: nothing is said */
+    if (list)
+        dg_models_languages(m, which, list);
+    for (size_t i = 0; list && i < list->n && !found; i++)
+        found = dg_language_distance(code, list->codes[i]) >= 0;
+    free(list);
+    return found;
+}
+
+bool dg_models_has_pivot(struct dg_models *m)
+{
+    return strcmp(m->pivot, "off") == 0 ||
+           (has_language(m, DG_SOURCES, m->pivot) && has_language(m, DG_TARGETS, m->pivot));
 }

@@ -17,10 +17,10 @@ struct waiting {
 };
 
 struct dg_planner {
-    double max_seconds;
     struct dg_executor *lines[LINES];
     pthread_mutex_t lock;
     /* guarded by lock */
+    double max_seconds;
     struct waiting waiting[2];
     double tokens_per_byte;
 };
@@ -65,6 +65,13 @@ void dg_planner_close(struct dg_planner *p)
         dg_executor_close(p->lines[i]);
     pthread_mutex_destroy(&p->lock);
     free(p);
+}
+
+void dg_planner_set_bound(struct dg_planner *p, double max_seconds)
+{
+    pthread_mutex_lock(&p->lock);
+    p->max_seconds = max_seconds;
+    pthread_mutex_unlock(&p->lock);
 }
 
 static double seconds_of(const struct waiting *w, size_t bytes)

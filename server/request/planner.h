@@ -32,6 +32,9 @@ int dg_planner_open(
 /* Waits for the work that runs; work that has not begun is not called. NULL is fine. */
 void dg_planner_close(struct dg_planner *p);
 
+/* Another max_seconds from now on. */
+void dg_planner_set_bound(struct dg_planner *p, double max_seconds);
+
 /* A body of so many bytes has come. DG_EAGAIN: too much waits before it. DG_OK: it counts as
  * waiting until dg_planner_planned. */
 int dg_planner_admit(struct dg_planner *p, size_t bytes, struct dg_error *err);

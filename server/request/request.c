@@ -6,6 +6,7 @@
 #include "server/request/planner.h"
 #include "server/request/steps.h"
 #include "server/request/stream.h"
+#include "server/schedule/answer_cache.h"
 #include "server/schedule/queue.h"
 
 #include <stdlib.h>
@@ -245,7 +246,7 @@ static int admit(struct dg_request *r, struct dg_error *err)
         return rc;
     if (r->kind->fed || r->kind->at_once)
         return DG_OK;
-    bool queued = !r->kind->work && !r->app->cache;
+    bool queued = !r->kind->work && !dg_answer_cache_is_on(r->app->cache);
     if (queued)
         rc = dg_queue_check(r->app->queue, r->client, dg_planner_tokens(p, r->bytes), err);
     if (rc == DG_OK)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -36,7 +37,7 @@ struct options {
 };
 
 struct dg_answer_cache {
-    size_t max_bytes;
+    atomic_size_t max_bytes;
     uint64_t seed;
     pthread_mutex_t lock;
     /* guarded by lock */
@@ -259,6 +260,13 @@ static void evict(struct dg_answer_cache *c, struct entry *e)
     drop_ref(e);
 }
 
+/* The oldest go until so many bytes more fit. */
+static void make_room(struct dg_answer_cache *c, size_t bytes)
+{
+    while (c->oldest && c->counts.bytes + bytes > c->max_bytes)
+        evict(c, c->oldest);
+}
+
 /* Twice as many chains, when there is memory: without, they grow longer. */
 static void grow(struct dg_answer_cache *c)
 {
@@ -318,11 +326,11 @@ void dg_answer_cache_put(struct dg_answer_cache *c, const char *version,
     if (!e)
         return;
     pthread_mutex_lock(&c->lock);
-    if (find(c, &k, hash)) {
-        drop_ref(e);
+    if (!find(c, &k, hash))
+        make_room(c, e->bytes);
+    if (find(c, &k, hash) || c->counts.bytes + e->bytes > c->max_bytes) {
+        drop_ref(e); /* it is there, or the cache was made small meanwhile */
     } else {
-        while (c->counts.bytes + e->bytes > c->max_bytes)
-            evict(c, c->oldest);
         struct entry **at = chain_of(c, hash);
         e->chain = *at;
         *at = e;
@@ -332,6 +340,19 @@ void dg_answer_cache_put(struct dg_answer_cache *c, const char *version,
             grow(c);
     }
     pthread_mutex_unlock(&c->lock);
+}
+
+void dg_answer_cache_resize(struct dg_answer_cache *c, size_t max_bytes)
+{
+    pthread_mutex_lock(&c->lock);
+    c->max_bytes = max_bytes;
+    make_room(c, 0);
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool dg_answer_cache_is_on(const struct dg_answer_cache *c)
+{
+    return c && atomic_load_explicit(&c->max_bytes, memory_order_relaxed) > 0;
 }
 
 void dg_answer_cache_count(struct dg_answer_cache *c, struct dg_answer_cache_counts *out)

@@ -17,6 +17,11 @@ struct dg_answer_cache;
 int dg_answer_cache_open(size_t max_bytes, struct dg_answer_cache **out, struct dg_error *err);
 void dg_answer_cache_close(struct dg_answer_cache *c); /* nothing may be held; NULL is fine */
 
+/* Room for so many bytes from now on; 0: it keeps nothing. What is over it leaves at once. */
+void dg_answer_cache_resize(struct dg_answer_cache *c, size_t max_bytes);
+/* Does it keep anything? c NULL: no. */
+bool dg_answer_cache_is_on(const struct dg_answer_cache *c);
+
 /* Is this a sentence whose answer may be kept: searched for, and not forced, drawn, begun for it or
  * kept from repeating itself? */
 bool dg_answer_cache_takes(const struct dg_sentence *s);

@@ -36,6 +36,14 @@ void dg_queue_close(struct dg_queue *q)
     free(q);
 }
 
+void dg_queue_set_bound(struct dg_queue *q, size_t max_tokens, double max_seconds)
+{
+    pthread_mutex_lock(&q->lock);
+    q->o.max_tokens = max_tokens;
+    q->o.max_seconds = max_seconds;
+    pthread_mutex_unlock(&q->lock);
+}
+
 /* The lane of a model, made when there is none; NULL when that cannot be. Lock held, as for all
  * that follows but settle_all. */
 static struct dg_lane *lane_of(struct dg_queue *q, const struct dg_served *model)

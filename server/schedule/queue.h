@@ -30,6 +30,8 @@ struct dg_queue_options {
 int dg_queue_open(
     const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err);
 void dg_queue_close(struct dg_queue *q); /* NULL is fine; must be empty */
+/* Another bound from now on; what waits stays. */
+void dg_queue_set_bound(struct dg_queue *q, size_t max_tokens, double max_seconds);
 
 /* Take all entries of t in; its done may be called before this returns. DG_EAGAIN: no room;
  * DG_ECANCELED: stopped. After a failure nothing was taken and done will not be called. */

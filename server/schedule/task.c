@@ -68,7 +68,7 @@ static const char *version_of(const struct dg_served *model)
  * second round, that may be there, too; else it is what the sentence now waits for. */
 static bool recall(const struct dg_served *model, struct dg_job *job, uint32_t index)
 {
-    int rc = model->cache ? DG_EAGAIN : DG_ENOMEM;
+    int rc = dg_answer_cache_is_on(model->cache) ? DG_EAGAIN : DG_ENOMEM;
     while (rc == DG_EAGAIN) {
         struct dg_sentence s;
         dg_job_sentence(job, index, &s);
@@ -149,7 +149,7 @@ bool dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
 {
     struct dg_task *t = e->task;
-    struct dg_answer_cache *cache = t->model->cache;
+    struct dg_answer_cache *cache = dg_answer_cache_is_on(t->model->cache) ? t->model->cache : NULL;
     struct dg_error err = {0};
     struct dg_sentence s;
     if (cache) /* as it was asked for: the answer may change what is asked for next */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_FILE (64u << 20)
 #define MAX_WATCHES 64
 #define RETRY_NS 1000000000ull   /* the feeder has no room */
 #define EXPIRE_NS 60000000000ull /* between two looks at what has expired */
@@ -29,7 +30,6 @@ struct watch {
 
 struct dg_uploader {
     struct dg_uploader_options options;
-    struct dg_extract_limits limits;
     struct dg_work work;
     atomic_bool over, stopped;
     uint64_t expired_ns; /* the work's own */
@@ -43,6 +43,15 @@ struct dg_uploader {
     struct watch watches[MAX_WATCHES];
     size_t n_watches;
 };
+
+/* Of a document's files; its texts may have so many bytes. */
+static struct dg_extract_limits limits_of(size_t text_bytes)
+{
+    return (struct dg_extract_limits){.file_bytes = MOST_FILE,
+        .unpacked_bytes = MOST_FILE,
+        .texts = 50000,
+        .text_bytes = text_bytes};
+}
 
 /* ---- who waits ---- */
 
@@ -167,8 +176,10 @@ static bool begin_run(struct dg_uploader *u)
         dg_buffer_deinit(&file);
         return false;
     }
+    /* What was accepted is translated, whatever --max-batch-characters is by now. */
+    const struct dg_extract_limits limits = limits_of(MOST_FILE);
     /* The lock is not held: the texts may be over before this returns, and only this work asks. */
-    rc = dg_upload_run_start(u->options.app, &next, &file, &u->limits, texts_over, u, &run, &err);
+    rc = dg_upload_run_start(u->options.app, &next, &file, &limits, texts_over, u, &run, &err);
     if (rc != DG_OK) {
         settle(u, next.id, NULL, &err);
         if (rc == DG_EAGAIN)
@@ -219,10 +230,6 @@ int dg_uploader_open(
     if (!u)
         return dg_error_set(err, DG_ENOMEM, "no memory for documents");
     u->options = *options;
-    u->limits = (struct dg_extract_limits){.file_bytes = 64u << 20,
-        .unpacked_bytes = 64u << 20,
-        .texts = 50000,
-        .text_bytes = 4 * options->characters + 1024};
     u->work = (struct dg_work){.run = work, .arg = u};
     pthread_mutex_init(&u->lock, NULL);
     pthread_cond_init(&u->idle, NULL);
@@ -297,15 +304,17 @@ static int check(struct dg_uploader *u, const struct dg_upload_order *o, struct 
     struct dg_extract *x = NULL;
     struct dg_extract_text t;
     struct dg_way way;
-    int rc = dg_extract_open(o->name, o->bytes, o->n, &u->limits, &x, err);
+    const int64_t most = u->options.app->config.max_batch_characters;
+    const struct dg_extract_limits limits = limits_of(4 * (size_t)most + 1024);
+    int rc = dg_extract_open(o->name, o->bytes, o->n, &limits, &x, err);
     for (size_t i = 0; rc == DG_OK && i < dg_extract_count(x); i++) {
         dg_extract_text(x, i, &t);
         made->characters += (int64_t)dg_utf8_count(t.s, t.n);
     }
-    if (rc == DG_OK && made->characters > (int64_t)u->options.characters)
+    if (rc == DG_OK && made->characters > most)
         rc = dg_error_field(err, DG_ELIMIT, "file",
-            "the document has %lld characters, the limit is %zu", (long long)made->characters,
-            u->options.characters);
+            "the document has %lld characters, the limit is %lld", (long long)made->characters,
+            (long long)most);
     snprintf(made->target, sizeof made->target, "%s", o->target);
     snprintf(made->source, sizeof made->source, "%s", o->source ? o->source : "");
     if (rc == DG_OK && !o->source)

@@ -13,7 +13,6 @@ struct dg_uploader_options {
     struct dg_app *app;
     const char *path;
     int64_t keep_s;     /* documents, from when they were sent */
-    size_t characters;  /* of one */
     int64_t most_bytes; /* of all files that are kept */
 };
 

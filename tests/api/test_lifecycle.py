@@ -184,6 +184,17 @@ def test_wrong_settings(tmp_path, flags, env, file, words):
         assert word in done.stderr, done.stderr
 
 
+def test_settings_that_do_nothing_are_reported(models):
+    with Server(models, "--pivot", "fr", env={"DRAGOMAN_MAX_CHARS": "1", "DRAGOMAN_ISA": "generic"}) as server:
+        server.until(lambda: server.logged("level=warn .*environment variables that no setting reads: .*DRAGOMAN_MAX_CHARS\"?$"))
+        server.until(lambda: server.logged('level=warn event="no model translates into the pivot, or none out of it" pivot=fr'))
+        assert not server.logged("DRAGOMAN_ISA")
+    with Server(models, "--pivot", "de") as server:  # en-de and de-fr
+        assert not server.logged("level=warn .*pivot")
+    with Server(models) as server:  # nobody asked for English
+        assert not server.logged("level=warn .*pivot")
+
+
 @pytest.mark.parametrize("flags, words", [
     ([], ["--models"]),
     (["--models", "x", "--batch-rows", "8"], ["--max-beam", "--batch-rows"]),

@@ -1,4 +1,5 @@
 """Models exchanged while the server runs: no request lost, the old one let go, a broken bundle changes nothing."""
+import json
 import os
 import re
 import shutil
@@ -266,3 +267,51 @@ def test_exchanges_leave_nothing_behind(folder):
             os.rename(folder / "old", folder / "next" / "en-de")  # and back again the next time
         # No more than before; less by a connection that was still being closed then. A leak would be twelve.
         server.until(lambda: all(now <= then for now, then in zip(footprint(server), before)))
+
+
+def test_settings_that_sighup_takes(models, tmp_path):
+    """Limits, log level, cache: from the file, between two requests; what needs a restart is named, what is wrong changes nothing."""
+    config = tmp_path / "server.json"
+    metric = lambda server, name: float(re.search("^%s (\\S+)" % name, server.get("/metrics").text, re.M)[1])
+
+    def write(**settings):
+        config.write_text(json.dumps(settings))
+        server.log.clear()
+        done = counts(server)[0] + 1
+        server.process.send_signal(signal.SIGHUP)
+        server.until(lambda: counts(server)[0] == done)  # the models, after the settings
+
+    config.write_text(json.dumps({"max_texts": 2}))
+    with Server(models, "--config", str(config), "--max-sentences", "100") as server:
+        assert server.translate(["One.", "Two.", "Three."]).status_code == 413
+        assert metric(server, "dragoman_cache_max_bytes") == 0
+        write(max_texts=3, cache_bytes=1 << 20, log_level="debug", max_sentences=1, workers=2)
+        assert server.translate(["One.", "Two.", "Three."]).status_code == 200  # max_sentences: the flag beats the file
+        assert metric(server, "dragoman_cache_max_bytes") == 1 << 20
+        first = server.translate("Once more.").json()
+        assert server.translate("Once more.").json()["translations"] == first["translations"]
+        assert metric(server, "dragoman_cache_hits_total") > 0
+        assert server.logged(r'event="settings changed" now="?max_texts=3,cache_bytes=1048576,log_level=debug')
+        assert server.logged(r'level=warn event="settings that need a restart" names="?workers')
+        server.until(lambda: server.logged("level=debug .*route=/metrics"))
+        write(max_texts=2, idle_timeout=0.3, log_level="info", cache_bytes=0)
+        assert server.translate(["One.", "Two.", "Three."]).status_code == 413
+        assert metric(server, "dragoman_cache_entries") == metric(server, "dragoman_cache_max_bytes") == 0
+        with server.connect() as s:  # a connection that was idle for so long is closed
+            s.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+            start, data = time.monotonic(), b""
+            while more := s.recv(4096):
+                data += more
+            assert b" 200 " in data and time.monotonic() - start < 20  # and not 75 s
+        write(max_texts=0, idle_timeout=60)
+        assert server.logged('level=error event="settings not read again" .*max_texts')
+        assert server.translate(["One.", "Two."]).status_code == 200
+        write(max_queue_tokens=1, request_timeout=5, address_requests_per_minute=1000)
+        big = " ".join("Sentence number %d is here." % i for i in range(60))
+        replies = []
+        threads = [threading.Thread(target=lambda: replies.append(server.translate(big, beam_size=8).status_code)) for _ in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert 503 in replies, replies

@@ -112,6 +112,50 @@ static void found_is_what_was_put(void **state)
     dg_answer_cache_close(c);
 }
 
+/* Smaller: the oldest go at once, one that is held stays whole. Nothing: it is off. And on again.
+ */
+static void another_size(void **state)
+{
+    struct dg_answer_cache *c = open_cache(1 << 20);
+    struct made m;
+    struct dg_answer_cache_counts n;
+    (void)state;
+    for (uint32_t i = 0; i < SENTENCES; i++) {
+        make(&m, i);
+        dg_answer_cache_put(c, "v", &m.s, &m.r);
+    }
+    make(&m, 0);
+    const struct dg_result *held = dg_answer_cache_get(c, "v", &m.s);
+    assert_non_null(held);
+    assert_true(dg_answer_cache_is_on(c));
+    assert_false(dg_answer_cache_is_on(NULL));
+    dg_answer_cache_resize(c, 16384);
+    dg_answer_cache_count(c, &n);
+    assert_in_range(n.bytes, 8192, 16384);
+    assert_int_equal(n.max_bytes, 16384);
+    assert_int_equal(n.evictions, SENTENCES - n.entries);
+    make(&m, SENTENCES - 1); /* the newest is there, one in the middle is not */
+    dg_answer_cache_release(c, dg_answer_cache_get(c, "v", &m.s));
+    make(&m, SENTENCES / 2);
+    assert_null(dg_answer_cache_get(c, "v", &m.s));
+    dg_answer_cache_resize(c, 0);
+    dg_answer_cache_count(c, &n);
+    assert_int_equal(n.entries, 0);
+    assert_int_equal(n.bytes, 0);
+    assert_false(dg_answer_cache_is_on(c));
+    make(&m, 0);
+    check(held, &m);
+    dg_answer_cache_release(c, held);
+    dg_answer_cache_put(c, "v", &m.s, &m.r);
+    assert_null(dg_answer_cache_get(c, "v", &m.s));
+    dg_answer_cache_resize(c, 1 << 20);
+    dg_answer_cache_put(c, "v", &m.s, &m.r);
+    held = dg_answer_cache_get(c, "v", &m.s);
+    assert_non_null(held);
+    dg_answer_cache_release(c, held);
+    dg_answer_cache_close(c);
+}
+
 static void every_option_is_in_the_key(void **state)
 {
     struct dg_answer_cache *c = open_cache(1 << 20);
@@ -304,9 +348,9 @@ static void chains_grow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(found_is_what_was_put),
-        cmocka_unit_test(every_option_is_in_the_key), cmocka_unit_test(not_for_every_sentence),
-        cmocka_unit_test(bound_and_order), cmocka_unit_test(held_while_evicted),
-        cmocka_unit_test(too_large_for_it), cmocka_unit_test(many_threads),
-        cmocka_unit_test(chains_grow)};
+        cmocka_unit_test(another_size), cmocka_unit_test(every_option_is_in_the_key),
+        cmocka_unit_test(not_for_every_sentence), cmocka_unit_test(bound_and_order),
+        cmocka_unit_test(held_while_evicted), cmocka_unit_test(too_large_for_it),
+        cmocka_unit_test(many_threads), cmocka_unit_test(chains_grow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,26 @@ static void many_addresses_forget_only_quiet_ones(void **state)
     dg_rates_close(r);
 }
 
+static void another_rate(void **state)
+{
+    struct dg_rates *r = NULL;
+    int64_t wait = 0;
+    (void)state;
+    assert_int_equal(dg_rates_open(0, &r, NULL), DG_OK);
+    for (int i = 0; i < 100; i++) /* no limit */
+        assert_true(dg_rates_take(r, 7, 100 * S, &wait));
+    dg_rates_set(r, 2);
+    for (int i = 0; i < 2; i++)
+        assert_true(dg_rates_take(r, 7, 100 * S, &wait));
+    assert_false(dg_rates_take(r, 7, 100 * S, &wait));
+    dg_rates_set(r, 0);
+    assert_true(dg_rates_take(r, 7, 100 * S, &wait));
+    dg_rates_close(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_address_has_its_own),
-        cmocka_unit_test(many_addresses_forget_only_quiet_ones)};
+        cmocka_unit_test(many_addresses_forget_only_quiet_ones), cmocka_unit_test(another_rate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

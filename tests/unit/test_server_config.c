@@ -147,10 +147,66 @@ static void unknown_variables(void **state)
     dg_buffer_deinit(&names);
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    fclose(f);
+}
+
+/* The file has changed: what may change while the server runs does, the rest is named; flags still
+ * beat the file. */
+static void read_again(void **state)
+{
+    struct dg_server_config c;
+    struct dg_error err = {0};
+    struct dg_buffer changed, kept;
+    char path[] = "/tmp/dragoman-config-XXXXXX";
+    char *argv[] = {(char *)(uintptr_t) "dragoman-server", (char *)(uintptr_t) "--config", path,
+        (char *)(uintptr_t) "--max-texts=3"};
+    (void)state;
+    close(mkstemp(path));
+    variables[0] = NULL;
+    write_file(path, "{\"max_characters\": 10, \"port\": 1}");
+    assert_int_equal(dg_server_config_read(4, argv, lookup, &c, &err), 0);
+    c.max_connections = 100; /* as the service lowers what nobody chose */
+    dg_buffer_init(&changed);
+    dg_buffer_init(&kept);
+    write_file(path,
+        "{\"max_characters\": 20, \"max_texts\": 9, \"port\": 2, \"log_level\": \"warn\","
+        "\"request_timeout\": 0.5, \"host\": \"::1\", \"cache_bytes\": 4096}");
+    assert_int_equal(dg_server_config_read_again(4, argv, lookup, &c, &changed, &kept, &err), 0);
+    assert_string_equal(
+        changed.data, "max_characters=20,cache_bytes=4096,request_timeout=0.5,log_level=warn");
+    assert_string_equal(kept.data, "host,port");
+    assert_int_equal(c.max_characters, 20);
+    assert_int_equal(c.request_timeout_ms, 500);
+    assert_int_equal(c.max_texts, 3);
+    assert_int_equal(c.port, 1);
+    assert_int_equal(c.max_connections, 100);
+    assert_string_equal(c.log_level, "warn");
+    dg_buffer_reset(&changed);
+    dg_buffer_reset(&kept);
+    write_file(path, "{\"max_characters\": 30, \"max_sentences\": 0}");
+    assert_int_equal(
+        dg_server_config_read_again(4, argv, lookup, &c, &changed, &kept, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "max_sentences"));
+    assert_int_equal(c.max_characters, 20);
+    assert_int_equal(changed.len + kept.len, 0);
+    write_file(path, "{}"); /* what is not said any more has its default again */
+    assert_int_equal(dg_server_config_read_again(4, argv, lookup, &c, &changed, &kept, &err), 0);
+    assert_int_equal(c.max_characters, 200000);
+    assert_int_equal(c.cache_bytes, 0);
+    dg_buffer_deinit(&changed);
+    dg_buffer_deinit(&kept);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),
         cmocka_unit_test(later_beats_earlier), cmocka_unit_test(bounds), cmocka_unit_test(actions),
-        cmocka_unit_test(unknown_variables)};
+        cmocka_unit_test(unknown_variables), cmocka_unit_test(read_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
