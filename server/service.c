@@ -148,6 +148,11 @@ static struct dg_batch_policy policy_of(const struct dg_server_config *c)
     p.batching = strcmp(c->batching, "static") == 0 ? DG_BATCHING_STATIC
                  : strcmp(c->batching, "fifo") == 0 ? DG_BATCHING_FIFO
                                                     : DG_BATCHING_CONTINUOUS;
+    /* Long sentences let short ones pass, but for no longer than half of what may wait: else a full
+     * queue would hold them beyond its bound. */
+    const uint64_t half = (uint64_t)c->max_queue_ms * 1000000 / 2;
+    if (c->max_queue_tokens == 0 && p.patience_max_ns > half)
+        p.patience_max_ns = half;
     return p;
 }
 

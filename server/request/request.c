@@ -224,6 +224,9 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     struct dg_task *t = dg_item_hop(item)->task;
     t->class = (uint8_t)r->priority;
     t->client = r->client;
+    t->came_ns = r->came_ns;
+    /* A stream has begun its reply, a second hop has its first one's work done. */
+    t->patient = r->kind->fed || r->stream || atomic_load(&item->at) > 0;
     t->progress = r->stream ? progress : NULL;
     t->done = item_over;
     t->arg = item;
@@ -265,6 +268,7 @@ void dg_request_start_take(struct dg_request *r)
         dg_request_free(r);
         return;
     }
+    r->came_ns = dg_clock_ns();
     r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
     /* Before anything runs: it may be over at once. */
     dg_http_later(r->x, &dg_request_later[DG_SHAPE_WHOLE], r);

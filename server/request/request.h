@@ -90,6 +90,7 @@ struct dg_request {
     enum dg_class priority;
     int64_t timeout_ms;
     /* Its way. */
+    uint64_t came_ns; /* with its body; 0: of no exchange */
     uint64_t deadline_ns, planned_ns;
     struct dg_work reading, planning, writing; /* the planner's */
     struct dg_work late;                       /* posted for the deadline */

@@ -5,6 +5,7 @@
 
 #define ROWS 4       /* of a search that counts for no more than its tokens */
 #define DUPLICATES 8 /* as many count for one */
+#define SLOWEST 8    /* times slower than its engines say: no measurement is believed below */
 
 /* Source tokens a second of all workers together. */
 static double rate_of(const struct dg_served *model)
@@ -31,7 +32,44 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last
         b.cost += cost;
         b.seconds += (double)cost / rate_of(l->model);
     }
+    /* As it is measured, where it is; but a moment in which nothing left, as of a machine that was
+     * stopped, must not keep everybody out. */
+    const double measured = dg_drain_rate(&q->drains[last]);
+    if (measured > 0 && b.seconds > 0) {
+        const double least = (double)b.cost / b.seconds / SLOWEST;
+        b.seconds = (double)b.cost / (measured > least ? measured : least);
+    }
     return b;
+}
+
+void dg_queue_pass(struct dg_queue *q, uint64_t now_ns)
+{
+    uint64_t cost = 0;
+    for (int c = 0; c < DG_CLASSES; c++) {
+        for (size_t i = 0; i < q->n_lanes; i++)
+            cost += q->lanes[i].cost[c];
+        dg_drain_pass(&q->drains[c], cost > 0, now_ns);
+    }
+}
+
+void dg_queue_drained(struct dg_queue *q, const struct dg_entry *e, bool taken)
+{
+    for (int c = e->counts_class; c < DG_CLASSES; c++)
+        dg_drain_left(&q->drains[c], taken ? (int64_t)e->counts : -(int64_t)e->counts);
+}
+
+bool dg_queue_overdue(
+    const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns, struct dg_error *err)
+{
+    const uint64_t since = t->came_ns > 0 ? t->came_ns : t->submitted_ns;
+    const double waited = now_ns > since ? (double)(now_ns - since) / 1e9 : 0;
+    if (q->o.max_tokens > 0 || q->o.max_seconds <= 0 || t->patient || t->begun > 0 ||
+        waited <= q->o.max_seconds)
+        return false;
+    dg_error_set(err, DG_EAGAIN,
+        "the request waited for %.1f s and was not begun, over the limit of %g", waited,
+        q->o.max_seconds);
+    return true;
 }
 
 uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)

@@ -156,10 +156,10 @@ static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
     count_out(q, l, e);
 }
 
-/* All waiting entries of t leave, onto *list. */
-static void leave_task(struct dg_queue *q, struct dg_task *t, struct dg_entry **list)
+/* All waiting entries of t, in that lane, leave onto *list. */
+static void take_out(
+    struct dg_queue *q, struct dg_lane *l, const struct dg_task *t, struct dg_entry **list)
 {
-    struct dg_lane *l = lane_of(q, t->model);
     for (size_t i = 0; i < t->n_entries; i++) {
         struct dg_entry *e = &t->entries[i];
         if (!e->first)
@@ -168,6 +168,12 @@ static void leave_task(struct dg_queue *q, struct dg_task *t, struct dg_entry **
         e->next = *list;
         *list = e;
     }
+}
+
+static void leave_task(struct dg_queue *q, const struct dg_task *t, struct dg_entry **list)
+{
+    struct dg_lane *l = lane_of(q, t->model);
+    take_out(q, l, t, list);
     lane_retire(q, l);
 }
 
@@ -196,6 +202,7 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
     struct dg_lane *l = NULL;
     enum dg_class class = DG_CLASS_BULK;
     uint64_t cost = 0, now = dg_clock_ns();
+    dg_queue_pass(q, now);
     if (atomic_load(&q->stopped))
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
     else
@@ -227,6 +234,7 @@ void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outc
     struct dg_entry *list = NULL;
     dg_task_end(t, outcome, NULL);
     pthread_mutex_lock(&q->lock);
+    dg_queue_pass(q, dg_clock_ns());
     leave_task(q, t, &list);
     pthread_mutex_unlock(&q->lock);
     settle_all(list, outcome);
@@ -254,6 +262,7 @@ bool dg_queue_stopped(const struct dg_queue *q)
 void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
 {
     pthread_mutex_lock(&q->lock);
+    dg_queue_pass(q, dg_clock_ns());
     struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_BULK);
     double rate = b.seconds > 0 ? (double)b.cost / b.seconds : DG_QUEUE_START_RATE;
     size_t most = q->o.max_tokens > 0 ? q->o.max_tokens : (size_t)(q->o.max_seconds * rate);
@@ -313,6 +322,8 @@ static struct dg_entry *hand_out(
             *over = e;
             continue;
         }
+        dg_queue_drained(q, e, true);
+        e->task->begun++;
         if (!kept && e != first)
             dg_entry_succeed(e, first);
         *end = e;
@@ -332,6 +343,22 @@ static uint32_t knee_of(const struct dg_lane *l, const struct dg_turn *turn)
     return dg_pace_rows(turn->pace, turn->most, wanted, turn->now_ns);
 }
 
+/* The next interactive requests have waited for too long: they are refused before a worker spends
+ * time on them, so that those who still wait get their answers in time. */
+static void refuse_overdue(
+    struct dg_queue *q, struct dg_lane *l, uint64_t now_ns, struct dg_entry **over)
+{
+    struct dg_error err = {0};
+    for (const struct dg_entry *e; (e = dg_batcher_first(&l->batcher)) != NULL;) {
+        struct dg_task *t = e->task;
+        if (dg_batcher_class(e->node.key) != DG_CLASS_INTERACTIVE ||
+            !dg_queue_overdue(q, t, now_ns, &err))
+            return;
+        dg_task_end(t, DG_TASK_FAILED, &err);
+        take_out(q, l, t, over);
+    }
+}
+
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
     struct dg_entry **out, size_t cap)
 {
@@ -339,7 +366,10 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     struct dg_entry *over = NULL;
     size_t n = 0, got = 0;
     pthread_mutex_lock(&q->lock);
+    dg_queue_pass(q, turn->now_ns);
     struct dg_lane *l = lane_of(q, model);
+    if (l)
+        refuse_overdue(q, l, turn->now_ns, &over);
     turn->room.knee = knee_of(l, turn);
     if (l)
         n = dg_batcher_pick(&l->batcher, &turn->room, turn->live, turn->n_live, picked,
@@ -351,7 +381,7 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     }
     lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
-    settle_all(over, DG_TASK_GONE); /* their outcomes are set already */
+    settle_all(over, DG_TASK_FAILED); /* their outcomes are set already */
     return got;
 }
 
@@ -369,8 +399,11 @@ void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t
     bool ok = reserve(l, total);
     for (i = 0; i < n && ok; i++) {
         lane_in(q, l, entries[i]);
-        for (struct dg_entry *e = entries[i]; e; e = e->next)
+        for (struct dg_entry *e = entries[i]; e; e = e->next) {
             count_in(q, l, e, entries[i]);
+            dg_queue_drained(q, e, false);
+            e->task->begun--;
+        }
     }
     lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);

@@ -6,6 +6,9 @@
  * waiting work: a bulk job never keeps an interactive request out. A request that alone is larger
  * than the bound is bulk, whatever it says, and is taken when no bulk waits. Tokens count as dear
  * as their search makes them (beam 8 is twice beam 4), duplicates an eighth, for their memory.
+ * Seconds are measured: what left the queue in the last ones, while something waited; until that
+ * says anything, what the engines' own steps say. An interactive request that has waited for longer
+ * than the bound when its turn comes, and of which nothing was begun, is refused then (DG_EAGAIN).
  * Where several clients come, none of them may have more waiting than is left free, and what a
  * client has used of late ranks before what it asks for now (usage.h). */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_H

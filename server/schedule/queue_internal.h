@@ -3,6 +3,7 @@
 #ifndef DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 #define DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 
+#include "server/schedule/drain.h"
 #include "server/schedule/duplicates.h"
 #include "server/schedule/queue.h"
 #include "server/schedule/usage.h"
@@ -33,6 +34,8 @@ struct dg_queue {
     size_t n_lanes, n_entries;
     struct dg_duplicates duplicates;
     struct dg_usage_table usage;
+    /* [class]: of interactive work, and of all work */
+    struct dg_drain drains[DG_CLASSES];
 };
 
 /* The waiting work of some classes, in all lanes: they share the workers. */
@@ -41,6 +44,13 @@ struct dg_backlog {
     double seconds;
 };
 struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last);
+/* The time until now_ns is over, as the queue was in it: before anything enters or leaves. */
+void dg_queue_pass(struct dg_queue *q, uint64_t now_ns);
+/* An entry that waited in that class went to a worker; not taken: it was given back. */
+void dg_queue_drained(struct dg_queue *q, const struct dg_entry *e, bool taken);
+/* Has t waited for longer than the bound, and nothing of it was begun? *err then refuses it. */
+bool dg_queue_overdue(
+    const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns, struct dg_error *err);
 
 /* What an entry counts for in the bound: its tokens, as dear as its search makes them; a duplicate
  * an eighth, for its memory. */

@@ -35,6 +35,12 @@ struct dg_task {
     uint8_t class;
     /* whose it is (usage.h) */
     uint64_t client;
+    /* when its request came, where that was before it was submitted; 0: then */
+    uint64_t came_ns;
+    /* It waits for as long as it takes: more of its request is to come, or was answered already. */
+    bool patient;
+    /* entries that went to a worker; the queue's, under its lock */
+    size_t begun;
     /* Optional: entries[entry] has its answer. From a worker's thread, no lock held, once an entry
      * and before done; never for entries that got no answer; two workers may be in it at once, for
      * different entries of one task. Other sentences of a job may be accepted meanwhile: hold the

@@ -1,0 +1,33 @@
+#include "server/schedule/drain.h"
+
+#include <math.h>
+
+/* Half of what was seen is forgotten after so long with work waiting, and without: a burst must not
+ * be judged by the last one's speed for long, nor a second's quiet undo what is known. */
+#define HALF_BUSY 2.0
+#define HALF_QUIET 10.0
+/* So long something has to have waited: engines that fill up take more at first than they keep. */
+#define ENOUGH 0.5
+
+void dg_drain_pass(struct dg_drain *d, bool waited, uint64_t now_ns)
+{
+    if (d->at_ns == 0 || now_ns <= d->at_ns) {
+        d->at_ns = d->at_ns == 0 ? now_ns : d->at_ns;
+        return;
+    }
+    const double s = (double)(now_ns - d->at_ns) / 1e9;
+    const double left = exp2(-s / (waited ? HALF_BUSY : HALF_QUIET));
+    d->at_ns = now_ns;
+    d->cost *= left;
+    d->seconds = d->seconds * left + (waited ? s : 0);
+}
+
+void dg_drain_left(struct dg_drain *d, int64_t cost)
+{
+    d->cost += (double)cost;
+}
+
+double dg_drain_rate(const struct dg_drain *d)
+{
+    return d->seconds >= ENOUGH && d->cost > 0 ? d->cost / d->seconds : 0;
+}

@@ -1,0 +1,192 @@
+/* What a full queue does: its speed is measured and not believed, and requests that have waited for
+ * too long are refused when their turn comes. Workers' times are made up, ahead of the clock. */
+#include "server/schedule/drain.h"
+#include "server/schedule/queue.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N 8
+#define MS UINT64_C(1000000)
+#define S (1000 * MS)
+
+struct made {
+    struct dg_task task;
+    struct dg_entry entries[N];
+    int done;
+};
+
+static void count_done(void *arg)
+{
+    ++*(int *)arg;
+}
+
+/* A task of n sentences with 50 tokens each. */
+static struct made *make(struct dg_served *model, size_t n)
+{
+    struct made *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->task.model = model;
+    m->task.entries = m->entries;
+    m->task.n_entries = m->task.n_left = n;
+    m->task.done = count_done;
+    m->task.arg = &m->done;
+    pthread_mutex_init(&m->task.lock, NULL);
+    for (size_t i = 0; i < n; i++)
+        m->entries[i] = (struct dg_entry){
+            .task = &m->task, .index = (uint32_t)i, .source_tokens = 50, .rows = 4};
+    return m;
+}
+
+static void unmake(struct dg_queue *q, struct made *m)
+{
+    dg_queue_cancel(q, &m->task, DG_TASK_GONE);
+    pthread_mutex_destroy(&m->task.lock);
+    free(m);
+}
+
+/* Two seconds may wait; unmeasured engines do 2,000 tokens a second. */
+static struct dg_queue *open_queue(void)
+{
+    struct dg_queue_options o = {.max_seconds = 2, .policy = dg_batch_policy_default};
+    struct dg_queue *q;
+    struct dg_error err = {0};
+    assert_int_equal(dg_queue_open(&o, &q, &err), 0);
+    return q;
+}
+
+static size_t pick(struct dg_queue *q, struct dg_served *model, uint64_t now, uint32_t sentences,
+    struct dg_entry **out)
+{
+    struct dg_turn turn = {
+        .now_ns = now, .most = 1000, .room = {.rows = 1000, .sentences = sentences, .step = 1}};
+    return dg_queue_pick(q, model, &turn, out, N);
+}
+
+static void a_speed_is_what_left_while_something_waited(void **state)
+{
+    struct dg_drain d = {0};
+    uint64_t now = S;
+    (void)state;
+    dg_drain_pass(&d, false, now);
+    assert_true(dg_drain_rate(&d) == 0);
+    for (int i = 0; i < 100; i++) { /* 100 a second, in ten seconds */
+        now += 100 * MS;
+        dg_drain_pass(&d, true, now);
+        dg_drain_left(&d, 10);
+        if (i == 2)
+            assert_true(dg_drain_rate(&d) == 0); /* after 0.3 s: not known yet */
+    }
+    assert_in_range((int)dg_drain_rate(&d), 98, 106);
+    dg_drain_pass(&d, false, now += S); /* quiet: the speed is the same */
+    assert_in_range((int)dg_drain_rate(&d), 98, 106);
+    dg_drain_left(&d, 1000);
+    dg_drain_left(&d, -1000); /* and given back */
+    assert_in_range((int)dg_drain_rate(&d), 98, 106);
+    for (int i = 0; i < 100; i++) { /* then 20 a second */
+        dg_drain_pass(&d, true, now += 100 * MS);
+        dg_drain_left(&d, 2);
+    }
+    assert_in_range((int)dg_drain_rate(&d), 19, 24);
+    dg_drain_pass(&d, false, now + 60 * S);
+    assert_true(dg_drain_rate(&d) == 0);
+}
+
+/* The engines are taken for four times as fast as the queue sees them be. */
+static void the_bound_is_in_measured_seconds(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue();
+    struct dg_queue_load load;
+    struct dg_error err = {0};
+    struct made *m[4], *more = make(&model, 1);
+    struct dg_entry *out[N];
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        m[i] = make(&model, N);
+        assert_int_equal(dg_queue_submit(q, &m[i]->task, NULL), 0); /* 1600 in all */
+    }
+    assert_int_equal(dg_queue_submit(q, &more->task, NULL), 0); /* 4000 may wait */
+    dg_queue_cancel(q, &more->task, DG_TASK_GONE);
+    more->task.outcome = DG_TASK_OK;
+    more->task.n_left = 1;
+    const uint64_t start = dg_clock_ns();
+    for (uint64_t i = 1; i <= 10; i++) /* 500 a second: 1100 are left, 1000 may wait */
+        assert_int_equal(pick(q, &model, start + i * 100 * MS, 1, out), 1);
+    dg_queue_load(q, &load);
+    assert_int_equal(load.tokens, 1100);
+    assert_in_range((int)(1000 * load.seconds), 1800, 2400);
+    assert_int_equal(dg_queue_submit(q, &more->task, &err), DG_EAGAIN);
+    assert_non_null(strstr(err.message, "s of work are waiting"));
+    for (size_t i = 0; i < 4; i++)
+        unmake(q, m[i]);
+    unmake(q, more);
+    dg_queue_close(q);
+}
+
+static void what_waited_too_long_is_refused_at_its_turn(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue();
+    struct made *overdue = make(&model, 2), *begun = make(&model, 2), *patient = make(&model, 1),
+                *bulk = make(&model, 1);
+    struct dg_entry *out[N];
+    (void)state;
+    patient->task.patient = true;
+    bulk->task.class = DG_CLASS_BULK;
+    assert_int_equal(dg_queue_submit(q, &begun->task, NULL), 0);
+    const uint64_t start = dg_clock_ns();
+    assert_int_equal(pick(q, &model, start, 1, out), 1);
+    assert_ptr_equal(out[0], &begun->entries[0]);
+    assert_int_equal(dg_queue_submit(q, &overdue->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &patient->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &bulk->task, NULL), 0);
+    assert_int_equal(pick(q, &model, start + 3 * S, 8, out), 2); /* interactive ones first */
+    assert_int_equal(pick(q, &model, start + 3 * S, 8, out + 2), 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_ptr_not_equal(out[i]->task, &overdue->task);
+    assert_int_equal(overdue->done, 1);
+    assert_int_equal(overdue->task.outcome, DG_TASK_FAILED);
+    assert_int_equal(overdue->task.error.code, DG_EAGAIN);
+    assert_non_null(strstr(overdue->task.error.message, "limit of 2"));
+    assert_int_equal(begun->done + patient->done + bulk->done, 0);
+    unmake(q, overdue), unmake(q, begun), unmake(q, patient), unmake(q, bulk);
+    dg_queue_close(q);
+}
+
+/* A worker that had no room after all has begun nothing. */
+static void what_was_given_back_is_not_begun(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue();
+    struct made *m = make(&model, 1);
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &m->task, NULL), 0);
+    const uint64_t start = dg_clock_ns();
+    assert_int_equal(pick(q, &model, start + S, 1, out), 1); /* in time */
+    dg_queue_return(q, out, 1);
+    assert_int_equal(pick(q, &model, start + 3 * S, 1, out), 0);
+    assert_int_equal(m->done, 1);
+    unmake(q, m);
+    dg_queue_close(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_speed_is_what_left_while_something_waited),
+        cmocka_unit_test(the_bound_is_in_measured_seconds),
+        cmocka_unit_test(what_waited_too_long_is_refused_at_its_turn),
+        cmocka_unit_test(what_was_given_back_is_not_begun),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
