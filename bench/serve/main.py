@@ -17,13 +17,14 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import machine  # noqa: E402
+import pressure  # noqa: E402
 import record  # noqa: E402
 import scenarios  # noqa: E402
 import sentences  # noqa: E402
 from server import Failure, Load, Server, learn, say  # noqa: E402
 
 PATIENT = ("--max-queue-seconds", "60")  # nobody is refused: a client that asks again at once would be measured, too
-ALL = ("mixed", "static", "overload", "hostile", "term", "overhead", "engine", "simulator")
+ALL = ("mixed", "static", "paragraphs", "overload", "sustained", "nice", "hostile", "term", "overhead", "engine", "simulator")
 
 
 class Bench:
@@ -187,6 +188,15 @@ class Bench:
         text = subprocess.run([f"{self.a.programs}/dragoman-server", "--print-config"], capture_output=True,
                               text=True).stdout
         return next(line.split()[2] for line in text.splitlines() if line.split()[:1] == [name])
+
+    def paragraphs(self):
+        pressure.paragraphs(self)
+
+    def sustained(self):
+        pressure.sustained(self)
+
+    def nice(self):
+        pressure.nice(self)
 
     def hostile(self):
         self.need_capacity()
