@@ -11,7 +11,8 @@ const struct dg_batch_policy dg_batch_policy_default = {.batching = DG_BATCHING_
     .encode_tokens = 256,
     .bulk_every = 16,
     .patience_ns = 5 * MS,
-    .patience_max_ns = 10000 * MS};
+    .patience_max_ns = 10000 * MS,
+    .usage_max_ns = 10000 * MS};
 
 uint64_t dg_batcher_rank(
     const struct dg_batch_policy *policy, enum dg_class class, uint64_t arrived_ns, uint64_t work)

@@ -210,16 +210,20 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
     if (rc == DG_OK && !reserve(l = lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
-        /* in tokens x rows, as what follows */
-        uint64_t work = 4 * dg_usage_of(&q->usage, t->client, now);
+        /* What its client has used goes first, in tokens x rows, as what follows. */
+        struct dg_batch_policy usage = q->o.policy;
+        usage.patience_max_ns = usage.usage_max_ns;
+        const uint64_t from = dg_batcher_rank(
+            &usage, DG_CLASS_INTERACTIVE, now, 4 * dg_usage_of(&q->usage, t->client, now));
+        uint64_t work = 0;
         t->submitted_ns = now;
         t->class = (uint8_t) class; /* for metrics: a large one is bulk whatever it said */
         dg_usage_come(&q->usage, t->client, cost, now);
         for (size_t i = 0; i < t->n_entries; i++) {
             struct dg_entry *e = &t->entries[i];
             work += (uint64_t)e->source_tokens * e->rows;
-            e->node = (struct dg_heap_node){
-                .key = dg_batcher_rank(&q->o.policy, class, t->submitted_ns, work)};
+            e->node =
+                (struct dg_heap_node){.key = dg_batcher_rank(&q->o.policy, class, from, work)};
             enter(q, l, e);
         }
         pthread_cond_broadcast(&q->some);

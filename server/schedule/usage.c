@@ -37,11 +37,20 @@ void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost)
     t->places[place_of(client)].waits += (uint64_t)cost;
 }
 
+static bool is_alone(const struct dg_usage_table *t, uint64_t now_ns)
+{
+    return t->mixed_ns == 0 || now_ns > t->mixed_ns + ALONE_NS;
+}
+
+bool dg_usage_is_first(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns)
+{
+    return client != DG_NO_CLIENT && !is_alone(t, now_ns) && t->places[place_of(client)].waits == 0;
+}
+
 bool dg_usage_fits(
     const struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t room, uint64_t now_ns)
 {
-    bool alone = t->mixed_ns == 0 || now_ns > t->mixed_ns + ALONE_NS;
-    if (client == DG_NO_CLIENT || alone)
+    if (client == DG_NO_CLIENT || is_alone(t, now_ns))
         return true;
     uint64_t waits = t->places[place_of(client)].waits;
     return waits == 0 || waits + cost <= room;

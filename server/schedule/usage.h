@@ -31,6 +31,8 @@ void dg_usage_come(struct dg_usage_table *t, uint64_t client, uint64_t cost, uin
 uint64_t dg_usage_of(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns);
 /* So much more of it waits, or less. */
 void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost);
+/* Do several clients ask, and has this one nothing waiting? Somebody in particular, that is. */
+bool dg_usage_is_first(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns);
 /* May it have `cost` more in a queue that has `room` left? Each of several clients may have as much
  * as is left free: one of them half of the queue, two a third each, so that there is room for the
  * next one. A client alone, or nobody in particular, may have all. */
