@@ -174,6 +174,12 @@ class Local(Server):
         return self.local("POST", "/v1/models/reload", json_body, headers)
 
 
+def run_server(*flags, env=None):
+    """A server that ends by itself."""
+    return subprocess.run([SERVER, *flags], capture_output=True, text=True, timeout=PATIENCE,
+                          env=dict(os.environ, **(env or {})))
+
+
 def read_all(s):
     data = b""
     while True:

@@ -1,43 +1,22 @@
-"""HTTP itself: methods, framing, limits, slow and strange clients. Raw sockets where a client library would help."""
+"""HTTP itself: methods, framing, limits. Raw sockets where a client library would help."""
 import json
-import random
 import re
-import select
 import socket
 import time
 
 import pytest
 
-from conftest import Server, http_post, long_text, read_all
+from conftest import Server, http_post, read_all
+from http_replies import GOOD, code_of, header_of, read_reply, status_of
 
-GOOD = {"text": "Hello.", "source": "en", "target": "de"}
 GETS = ["/", "/livez", "/readyz", "/metrics", "/openapi.yaml", "/v1/models"]
 POSTS = ["/v1/translate", "/v1/score"]
-
-
-def status_of(data):
-    assert data.startswith(b"HTTP/1.1 "), data[:200]
-    return int(data.split(b" ", 2)[1])
-
-
-def code_of(data):
-    return json.loads(data.split(b"\r\n\r\n", 1)[1])["error"]["code"]
 
 
 def request(server, method, path):
     """By hand, because client libraries have opinions about methods."""
     return server.raw(("%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (method, path)).encode())
 
-
-def header_of(data, name):
-    for line in data.split(b"\r\n\r\n", 1)[0].decode().split("\r\n")[1:]:
-        key, value = line.split(":", 1)
-        if key.lower() == name.lower():
-            return value.strip()
-    return None
-
-
-# Methods -----------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("path", GETS)
 def test_head_is_get_without_the_body(server, path):
@@ -78,32 +57,12 @@ def test_paths_are_decoded_and_queries_ignored(server):
     assert status_of(request(server, "GET", "/l%69vez?x=1&y")) == 200
 
 
-# Identity ----------------------------------------------------------------------------------------------------
-
 def test_request_id(server):
     assert server.get("/livez", headers={"X-Request-Id": "abc-1.2:3/4+5=@"}).headers["X-Request-Id"] == "abc-1.2:3/4+5=@"
     made = {server.get("/livez").headers["X-Request-Id"] for _ in range(20)}
     assert len(made) == 20 and all(len(i) == 16 for i in made)
     for odd in ["a b", "a\"b", "x" * 129, ""]:
         assert server.get("/livez", headers={"X-Request-Id": odd}).headers["X-Request-Id"] != odd
-
-
-# Connections -------------------------------------------------------------------------------------------------
-
-def read_reply(s, rest=b""):
-    """One reply off a kept connection; (reply, what followed)."""
-    data = rest
-    while b"\r\n\r\n" not in data:
-        more = s.recv(65536)
-        assert more, data
-        data += more
-    head, body = data.split(b"\r\n\r\n", 1)
-    n = int(header_of(head + b"\r\n\r\n", "Content-Length"))
-    while len(body) < n:
-        more = s.recv(65536)
-        assert more, data
-        body += more
-    return head + b"\r\n\r\n" + body[:n], body[n:]
 
 
 def test_keep_alive_and_pipelining(server):
@@ -156,8 +115,6 @@ def test_chunked_body(server):
     assert status_of(server.raw(head + chunks + b"0\r\n\r\n")) == 200
 
 
-# Framing -----------------------------------------------------------------------------------------------------
-
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 AMBIGUOUS = {
     "length and chunked": b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
@@ -196,8 +153,6 @@ def test_transfer_encoding_in_http_1_0_is_refused(server):
 def test_a_request_without_host_is_refused(server):
     assert status_of(server.raw(b"GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n")) == 400
 
-
-# Sizes -------------------------------------------------------------------------------------------------------
 
 def test_a_declared_length_over_the_limit_is_refused_before_the_body(server):
     reply = server.raw(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n")
@@ -245,181 +200,6 @@ def test_bodies_at_the_limit(server):
 def test_headers_over_the_limit(server, head):
     assert status_of(server.raw(head)) in (413, 414, 431)
 
-
-def counted(server, series):
-    """A number of /metrics; 0 as long as it is not there."""
-    return sum(float(line.split()[-1]) for line in server.get("/metrics").text.splitlines() if line.startswith(series + " "))
-
-
-HEAD = b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-
-
-def test_bodies_that_are_only_announced_take_no_room(models):
-    with Server(models, "--max-body-bytes", "100000", "--body-timeout", "300") as server:
-        waiting = [server.connect() for _ in range(140)]
-        for i, s in enumerate(waiting):
-            s.sendall(CHUNKED + b"5\r\n" if i % 2 else HEAD + b"Content-Length: 100000\r\n\r\n{")
-        for _ in range(3):
-            assert server.translate("One.").status_code == 200
-        for s in waiting:
-            s.close()
-
-
-def test_all_bodies_together_are_bounded(models):
-    """64 bodies at the limit may be on their way; more are refused, and let in again when the others have gone."""
-    with Server(models, "--max-body-bytes", "100000", "--body-timeout", "300") as server:
-        waiting = []
-
-        def full():
-            """One more body on its way, all but its last byte, unless that was enough. A body that the server found no room
-            for, since one of the questions below was being answered just then, is sent again."""
-            for s in waiting[:]:
-                if select.select([s], [], [], 0)[0]:
-                    assert status_of(read_all(s)) == 503
-                    s.close()
-                    waiting.remove(s)
-            if len(waiting) < 64:
-                s = server.connect()
-                s.sendall(HEAD + b"Content-Length: 100000\r\n\r\n" + b" " * 99999)
-                waiting.append(s)
-            return len(waiting) == 64 and server.translate("One. " * 1000).status_code == 503
-
-        server.until(full)
-        assert server.translate("One.").status_code == 200  # what is left is enough for this one
-        refused = lambda: counted(server, 'dragoman_http_requests_total{route="other",method="other",code="503"}')
-        before = refused()
-        for _ in range(3):  # refused when it is found not to fit, while the client goes on sending
-            with server.connect() as s:
-                s.sendall(CHUNKED + b"10000\r\n" + b" " * 65536 + b"\r\n")
-                try:
-                    for _ in range(20):
-                        s.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
-                except OSError:
-                    pass
-                reply = read_all(s)
-            assert status_of(reply) == 503 and code_of(reply) == "overloaded"
-            assert int(header_of(reply, "Retry-After")) >= 1 and header_of(reply, "X-Request-Id")
-        for s in waiting:
-            s.close()
-        server.until(lambda: server.translate("One. " * 1000).status_code == 200)
-        server.until(lambda: refused() == before + 3)
-
-
-# Slow and strange clients ------------------------------------------------------------------------------------
-
-@pytest.fixture(scope="module")
-def hasty(models):
-    with Server(models, "--header-timeout", "0.6", "--body-timeout", "0.6", "--idle-timeout", "0.6",
-                "--max-connections", "40") as s:
-        yield s
-
-
-def drip(s, data, seconds):
-    """One byte every tenth of a second; how long the server bore it, and what it said."""
-    start, said = time.monotonic(), b""
-    s.settimeout(0.1)
-    for i in range(int(seconds * 10)):
-        try:
-            s.sendall(data[i:i + 1])
-            more = s.recv(65536)
-            if not more:
-                break
-            said += more
-        except socket.timeout:
-            continue
-        except OSError:
-            break
-    return time.monotonic() - start, said
-
-
-SLOW = 'dragoman_http_requests_total{route="other",method="other",code="408"}'
-
-
-@pytest.mark.parametrize("sent", [b"", b"GET /livez HTTP/1.1\r\nHost: a\r\n",
-                                  http_post("/v1/translate", GOOD)[:-20]], ids=["nothing", "headers", "body"])
-def test_dripping_clients_are_cut_off(hasty, sent):
-    before = counted(hasty, "dragoman_connections_timed_out_total"), counted(hasty, SLOW)
-    with hasty.connect() as s:
-        s.sendall(sent)
-        seconds, said = drip(s, b"X" * 100, 8)
-    assert 0.4 < seconds < 6
-    assert status_of(said) == 408 and code_of(said) == "request_timeout" and header_of(said, "Retry-After") is None
-    hasty.until(lambda: counted(hasty, "dragoman_connections_timed_out_total") > before[0])
-    if sent:  # there was a request to count, too
-        hasty.until(lambda: counted(hasty, SLOW) > before[1])
-
-
-def test_silent_clients_are_cut_off(hasty):
-    with hasty.connect() as s:
-        assert status_of(read_all(s)) == 408
-    def idle_is_closed_without_a_word():  # a client that stalls is late with its headers
-        with hasty.connect() as s:
-            s.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
-            reply, _ = read_reply(s)
-            return status_of(reply) == 200 and read_all(s) == b""
-    hasty.until(idle_is_closed_without_a_word)
-
-
-def test_slow_clients_do_not_hold_up_others(models):
-    with Server(models, "--header-timeout", "300") as server:
-        slow = [server.connect() for _ in range(30)]
-        for s in slow:
-            s.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Le")
-        assert server.translate("Hello.").status_code == 200
-        for s in slow:
-            s.setblocking(False)
-            with pytest.raises(BlockingIOError):  # they are still let be slow
-                s.recv(1)
-            s.close()
-
-
-def test_connections_over_the_limit_get_503(hasty):
-    def refused():  # on a machine that stalls, those that are held run into their time-out
-        held = [hasty.connect() for _ in range(40)]
-        try:
-            with hasty.connect() as s:
-                return read_all(s).startswith(b"HTTP/1.1 503 ")
-        finally:
-            for s in held:
-                s.close()
-
-    hasty.until(refused)
-    hasty.until(lambda: hasty.get("/livez").status_code == 200)
-    hasty.until(lambda: counted(hasty, "dragoman_connections_refused_total") > 0)
-
-
-def test_garbage_does_no_harm(server):
-    rng = random.Random(11)
-    good = http_post("/v1/translate", GOOD)
-    for i in range(300):
-        data = bytearray(good)
-        for _ in range(rng.randint(1, 8)):
-            data[rng.randrange(len(data))] = rng.randrange(256)
-        if i % 3 == 0:
-            data = bytes(rng.randrange(256) for _ in range(rng.randint(1, 300)))
-        with server.connect() as s:
-            s.sendall(data)
-            if i % 2:
-                s.shutdown(socket.SHUT_WR)
-                s.settimeout(0.2)
-                try:
-                    s.recv(100)
-                except OSError:
-                    pass
-    assert server.translate("Hello.").status_code == 200
-
-
-def test_clients_that_reset(server):
-    for _ in range(50):
-        s = server.connect()
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-        s.sendall(http_post("/v1/translate", dict(GOOD, text=long_text(3))))
-        s.close()
-    assert server.translate("Hello.").status_code == 200
-
-
-# Traces -----------------------------------------------------------------------------------------------------
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"  # the example of W3C's Trace Context
 

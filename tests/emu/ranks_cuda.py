@@ -12,7 +12,7 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "parity"))
 import test_train_ranks as mpi  # noqa: E402
-import test_train_run as runs  # noqa: E402
+import train_runs as runs  # noqa: E402
 
 REAL = os.environ.get("DRAGOMAN_TEST_GPU") == "1"
 PLUGIN = os.path.abspath(os.path.join(runs.BUILD, *(("bin", "libdragoman-cuda.so") if REAL else

@@ -8,7 +8,7 @@ import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "parity"))
-import test_train_run as runs  # noqa: E402
+import train_runs as runs  # noqa: E402
 
 PLUGIN = os.path.abspath(os.path.join(runs.BUILD, "tests", "libdragoman-cuda-emu.so"))
 pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the emulated plugin is not built")

@@ -4,10 +4,10 @@ import json
 import os
 import subprocess
 
-from test_train_run import (
+from train_runs import (
     TRAIN, UPDATES, checkpoint, checkpoint_steps, command, killed_while_validating, log, run, wait_for,
     with_longer_dev)
-from test_train_run import data  # noqa: F401  fixtures
+from train_runs import data  # noqa: F401  fixtures
 
 
 def test_early_stopping(data, tmp_path):

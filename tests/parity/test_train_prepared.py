@@ -4,8 +4,8 @@ import json
 import os
 import subprocess
 
-from test_train_run import TRAIN, command, run, wait_for
-from test_train_run import data, whole  # noqa: F401  fixtures
+from train_runs import TRAIN, command, run, wait_for
+from train_runs import data, whole  # noqa: F401  fixtures
 
 
 def is_locked(path):

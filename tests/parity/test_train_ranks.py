@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-import test_train_run as runs
-from test_train_run import data, whole  # noqa: F401  fixtures
+import train_runs as runs
+from train_runs import data, whole  # noqa: F401  fixtures
 
 MPIRUN = shutil.which("mpirun")
 PLUGIN = os.path.join(runs.BUILD, "bin", "libdragoman-mpi.so")

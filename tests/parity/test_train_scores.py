@@ -5,8 +5,8 @@ import shutil
 import subprocess
 import time
 
-from test_train_run import TRAIN, UPDATES, WORDS, command, log, run, with_longer_dev
-from test_train_run import data, whole  # noqa: F401  fixtures
+from train_runs import TRAIN, UPDATES, WORDS, command, log, run, with_longer_dev
+from train_runs import data, whole  # noqa: F401  fixtures
 
 
 def test_stopped_while_scoring(data, tmp_path):

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from test_train_checkpoints import averaged, kept
-from test_train_run import checkpoint, command, log, run, with_longer_dev
-from test_train_run import data  # noqa: F401  fixtures
+from train_runs import checkpoint, command, log, run, with_longer_dev
+from train_runs import data  # noqa: F401  fixtures
 
 LOSS = ("--set", "training.stop_metric=loss")  # BLEU of so little training is one and the same
 STILL = (*LOSS, "--set", "training.lr_scale=0")  # no score is better than the first

@@ -1,0 +1,167 @@
+"""A run's bundle, and runs that begin with one: what it names, vocabularies, paths, other numbers of layers."""
+import json
+import os
+import re
+import shutil
+import struct
+
+import pytest
+
+from train_runs import TRAIN, UPDATES, checkpoint, command, in_group, log, run
+from train_runs import begun, data, whole  # noqa: F401  fixtures
+
+
+def tensors(path):
+    """Name -> bytes of every tensor of a weights file."""
+    with open(path, "rb") as f:
+        content = f.read()
+    (count,) = struct.unpack_from("<I", content, 40)
+    (forms,) = struct.unpack_from("<I", content, 44)
+    names, found = 64 + 32 * count + 64 * forms, {}
+    for i in range(count):
+        name, length, _, _, form, _ = struct.unpack_from("<IIQQII", content, 64 + 32 * i)
+        begin, size = struct.unpack_from("<QQ", content, 64 + 32 * count + 64 * form + 8)
+        found[content[names + name:names + name + length].decode()] = content[begin:begin + size]
+    return found
+
+
+def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
+    bundle = tmp_path / "bundle"
+    average = [TRAIN, "average", str(whole), "--quiet", "--out", str(bundle)]
+    run([*average, "--last", "2"])
+    os.remove(bundle / "joint.vocab")
+    (bundle / "joint.vocab").mkdir()
+    run([*average, "--last", "1"], expect=1)
+    assert not (bundle / "manifest.json").exists()
+    (bundle / "joint.vocab").rmdir()
+    run([*average, "--last", "1"])
+    training = json.loads((bundle / "manifest.json").read_text())["training"]
+    assert training["checkpoints"] == [UPDATES] and training["scores"]
+
+
+def test_fine_tuning(data, whole, tmp_path):
+    """Another recipe's dimensions do not matter: the bundle's are kept, and its loss is where training begins."""
+    out = tmp_path / "tuned"
+    run(command(data, out, "--init", str(whole / "bundle"), "--set", "training.updates=4", "--set", "model.d_ff=64",
+                "--set", "training.warmup=4000", "--set", "training.dropout=0", "--set", "training.attention_dropout=0"))
+    assert checkpoint(out, 4)["elements"] == checkpoint(whole)["elements"]
+    assert log(out, "train")[0]["loss"] < log(whole, "train")[-1]["loss"] + 0.3
+    with open(out / "bundle" / "manifest.json", encoding="utf-8") as f:
+        assert json.load(f)["model"]["d_ff"] == 32
+
+
+def test_sources_end_in_eos(data, whole, tmp_path):
+    """Training data has </s> behind every source: a model without it is refused before any is prepared."""
+    text = run(command(data, tmp_path / "run", "--set", "model.source_eos=false"), expect=2)
+    assert "model.source_eos is false, must be true" in text and not (tmp_path / "run").exists()
+    bundle = tmp_path / "bundle"
+    shutil.copytree(whole / "bundle", bundle)
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    manifest["model"]["source_eos"] = False
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    text = run(command(data, tmp_path / "tuned", "--init", str(bundle)), expect=1)
+    assert "cannot be trained further: its model.source_eos is false" in text
+    assert not (tmp_path / "tuned" / "data").exists()
+
+
+def texts(bundle):
+    return (bundle / "manifest.json").read_text() + (bundle / "MODEL_CARD.md").read_text()
+
+
+def test_a_bundle_names_no_path(data, whole, tmp_path):
+    """What it began with is told by name and content, data files by their place in the data folder; nothing else of the
+    machine is in it. The bundle it began with may go before the run ends."""
+    begun = tmp_path / "begun"
+    shutil.copytree(whole / "bundle", begun)
+    manifest = json.loads((begun / "manifest.json").read_text())
+    identity = f"{manifest['name']}@{manifest['version']}"
+    recipe = json.loads((data / "recipe.json").read_text())
+    pair = recipe["data"]["pairs"][0]
+    elsewhere = tmp_path / "elsewhere.xx"
+    shutil.copy(data / "train.xx", elsewhere)
+    pair["train"] = [{"source": str(data / "train.en"), "target": str(elsewhere)}]
+    pair["test"] = pair["dev"]
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    start = [TRAIN, "run", str(tmp_path / "recipe.json"), "--data", str(data), "--quiet", "--set", "training.updates=4"]
+
+    tuned = tmp_path / "tuned"
+    run([*start, "--out", str(tuned), "--init", str(begun)])
+    taken = tmp_path / "taken"
+    run([*start, "--out", str(taken), "--set", f"vocabulary.from={begun}"])
+    alone = tmp_path / "alone"
+    run([*start, "--out", str(alone), "--set", f"vocabulary.from={begun / 'joint.spm'}"])
+
+    def training(out):
+        return json.loads((out / "bundle" / "manifest.json").read_text())["training"]
+    for out in tuned, taken, alone:
+        assert str(tmp_path) not in texts(out / "bundle") and str(data) not in texts(out / "bundle")
+        assert not re.search(r'"/|[ (|]/[a-z]+/', texts(out / "bundle"))
+        files = training(out)["recipe"]["data"]["pairs"][0]["train"][0]
+        assert (files["source"], files["target"]) == ("train.en", "elsewhere.xx")
+    assert training(tuned)["begun_from"] == training(tuned)["recipe"]["init"] == identity
+    assert identity in (tuned / "bundle" / "MODEL_CARD.md").read_text()
+    assert training(taken)["recipe"]["vocabulary"]["from"] == identity and "begun_from" not in training(taken)
+    assert re.fullmatch("joint.spm@[0-9a-f]{32}", training(alone)["recipe"]["vocabulary"]["from"])
+
+    shutil.rmtree(begun)
+    run([TRAIN, "resume", str(tuned), "--quiet", "--set", "training.updates=8"])
+    assert training(tuned)["begun_from"] == identity and training(tuned)["updates"] == 8
+
+
+@pytest.mark.parametrize("setting", ["vocabulary.from=model", "vocabulary.from=model/joint.spm", "init=model"])
+def test_relative_paths(data, whole, tmp_path, setting):
+    """A recipe's paths are relative to the data folder, which may be relative itself, here and on resume."""
+    shutil.copytree(data, tmp_path / "corpus")
+    shutil.copytree(whole / "bundle", tmp_path / "corpus" / "model")
+    run([os.path.abspath(TRAIN), "run", "corpus/recipe.json", "--data", "corpus", "--out", "run", "--quiet", "--no-scores",
+         "--set", setting, "--set", "training.updates=4"], cwd=tmp_path)
+    run(command(data, tmp_path / "run", "--quiet", "--set", "training.updates=8", verb="resume"))
+    spm = [f.read_bytes() for f in (tmp_path / "run" / "bundle" / "joint.spm", whole / "bundle" / "joint.spm")]
+    assert spm[0] == spm[1]
+
+
+def test_another_vocabulary(data, whole, tmp_path):
+    """Layers stay, pieces find their embeddings: with the same pieces nothing changes, with others most is kept."""
+    def first_loss(name, *more):
+        out = tmp_path / name
+        run(command(data, out, "--set", "training.updates=4", "--set", "training.lr_scale=0", "--set",
+                    "training.dropout=0", "--set", "training.attention_dropout=0", *more))
+        return log(out, "train")[0]["loss"]
+    init, new = ["--init", str(whole / "bundle")], ["--set", "init_vocabulary=new"]
+    kept = first_loss("kept", *init)
+    assert first_loss("same", *init, *new) == kept
+    other = ["--set", "vocabulary.size=56"]
+    carried, fresh = first_loss("carried", *init, *new, *other), first_loss("fresh", *other)
+    assert carried < fresh - 0.3, (kept, carried, fresh)
+    manifest = json.loads((tmp_path / "carried" / "bundle" / "manifest.json").read_text())
+    assert manifest["model"]["source_vocab"] == 56
+
+
+def test_other_numbers_of_layers(data, whole, tmp_path):
+    """With init_layers spread a model of one layer begins one of three: each of the three is that layer."""
+    def bundle(name, *more):
+        out = tmp_path / name
+        run(command(data, out, "--init", str(whole / "bundle"), "--set", "init_layers=spread", "--set",
+                    "training.updates=4", "--set", "training.lr_scale=0", "--set", "training.ema=0", *more))
+        return json.loads((out / "bundle" / "manifest.json").read_text()), checkpoint(out, 4)
+    deep = ["--set", "model.encoder_layers=3", "--set", "model.decoder_layers=2"]
+    for more in [], ["--set", "init_vocabulary=new"]:
+        manifest, _ = bundle(f"deep{len(more)}", *deep, *more)
+        assert (manifest["model"]["encoder_layers"], manifest["model"]["decoder_layers"]) == (3, 2)
+        deep_tensors = tensors(tmp_path / f"deep{len(more)}" / "bundle" / "weights.dgw")
+        one = tensors(whole / "bundle" / "weights.dgw")
+        for name, value in deep_tensors.items():
+            assert value == one[re.sub(r"^(enc|dec)\.\d+\.", r"\1.0.", name)], name
+        assert len(deep_tensors) > len(one)
+    manifest, _ = bundle("kept", "--set", "init_layers=keep", "--set", "model.encoder_layers=3")
+    assert manifest["model"]["encoder_layers"] == 1
+
+
+def test_averaging_needs_no_room_for_training(data, begun, tmp_path):
+    """A run made on a large machine is averaged on a small one."""
+    groups = tmp_path / "groups"
+    groups.mkdir()
+    run(in_group(groups, [os.path.abspath(TRAIN), "average", str(begun), "--last", "1", "--no-scores", "--quiet",
+                          "--out", str(tmp_path / "one")], memory_max=str(1 << 20)))
+    text = run(in_group(groups, [os.path.abspath(TRAIN), "resume", str(begun), "--quiet"], memory_max=str(1 << 20)), expect=1)
+    assert "training needs up to" in text
