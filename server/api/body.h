@@ -61,6 +61,7 @@ enum dg_body_field {
     DG_BODY_GIVEN_PREFIX,
     DG_BODY_SAMPLING,
     DG_BODY_FORMAT,
+    DG_BODY_GLOSSARY,
     /* n: how many alternatives */
     DG_BODY_N,
     DG_BODY_KIND,
@@ -78,7 +79,7 @@ enum dg_body_field {
 /* The options that all translations have. */
 #define DG_BODY_OPTIONS                                                                            \
     DG_BODY_SEARCH, DG_BODY_N_BEST, DG_BODY_SCORES, DG_BODY_ALIGNMENTS, DG_BODY_TARGET_PREFIX,     \
-        DG_BODY_SAMPLING, DG_BODY_FORMAT
+        DG_BODY_SAMPLING, DG_BODY_FORMAT, DG_BODY_GLOSSARY
 
 /* All as the model and the server have it. */
 void dg_body_init(struct dg_body *b, struct dg_request *r, const struct dg_limits *limits);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MAX_ALTERNATIVES 16
+#define MAX_ENTRIES 5000 /* of a glossary */
 
 static int read_text(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
@@ -62,6 +63,43 @@ static int read_sampling(const char *name, const struct dg_json *v, void *out, s
     const struct dg_fields t = dg_sampling_fields(&b->options.search.sampling);
     dg_fields_default(&t);
     return dg_fields_from_json(&t, name, v, DG_FROM_FILE, err);
+}
+
+/* An object: sources with their targets. */
+static int read_glossary(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
+{
+    struct dg_body *b = out;
+    struct dg_error why = {0};
+    struct dg_glossary *g = NULL;
+    size_t n = 0;
+    if (dg_json_typeof(v) != DG_JSON_OBJECT)
+        return dg_error_field(err, DG_EINVAL, name,
+            "%s must be an object of sources with their targets, not %s", name,
+            dg_json_type_name(dg_json_typeof(v)));
+    const size_t all = dg_json_length(v);
+    if (all == 0 || all > MAX_ENTRIES)
+        return dg_error_field(err, all ? DG_ELIMIT : DG_EINVAL, name,
+            "%s has %zu entries, expected 1 to %d", name, all, MAX_ENTRIES);
+    struct dg_glossary_entry *list = dg_arena_array(&b->request->arena, all, sizeof *list);
+    if (!list)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a glossary of %zu entries", all);
+    for (const char *k = dg_json_next_key(v, NULL); k; k = dg_json_next_key(v, k)) {
+        const struct dg_json *target = dg_json_get(v, k);
+        if (dg_json_typeof(target) != DG_JSON_STRING)
+            return dg_error_field(err, DG_EINVAL, name,
+                "%s: the target of \"%.60s\" must be a string, not %s", name, k,
+                dg_json_type_name(dg_json_typeof(target)));
+        list[n].source = k;
+        list[n].source_len = strlen(k);
+        list[n].target = dg_json_string(target, &list[n].target_len);
+        n++;
+    }
+    int rc = dg_glossary_make(list, n, &g, &why);
+    if (rc != DG_OK)
+        return dg_error_field(err, rc, name, "%s: %s", name, why.message);
+    rc = dg_request_keep_glossary_take(b->request, g, err);
+    b->options.glossary = rc == DG_OK ? g : NULL;
+    return rc;
 }
 
 static int take_format(const char *name, const char *text, void *out, struct dg_error *err)
@@ -127,6 +165,7 @@ static const struct dg_field table[DG_BODY_FIELDS] = {
         .flags = MUST},
     [DG_BODY_SAMPLING] = {"sampling", DG_FIELD_OTHER, .read = read_sampling},
     [DG_BODY_FORMAT] = {"format", DG_FIELD_CUSTOM, .take = take_format},
+    [DG_BODY_GLOSSARY] = {"glossary", DG_FIELD_OTHER, .read = read_glossary},
     [DG_BODY_N] = {"n", DG_FIELD_INT, AT(options.alternatives), 1, MAX_ALTERNATIVES,
         .fallback = "5"},
     [DG_BODY_KIND] = {"kind", DG_FIELD_CUSTOM, .take = take_kind, .fallback = "cross"},

@@ -31,7 +31,11 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         .format = options->format,
         .markup = options->markup,
         .prefix = options->target_prefix,
+        .glossary = options->glossary,
     };
+    if (options->glossary && (options->target_prefix || options->search.sampling.temperature > 0))
+        return dg_error_field(err, DG_EINVAL, "glossary", "glossary cannot be had together with %s",
+            options->target_prefix ? "target_prefix" : "sampling");
     if (options->search.sampling.temperature > 0) {
         if (options->search.beam > 1 || options->search.n_best > 1)
             return dg_error_field(err, DG_EINVAL, "sampling",

@@ -16,6 +16,8 @@ struct dg_request_options {
     const struct dg_markup *markup;
     /* what the first sentence's answer begins with, or NULL; borrowed from the request's body */
     const char *target_prefix;
+    /* terms that the answer must have, or NULL; the request's */
+    struct dg_glossary *glossary;
 };
 
 /* The same for the first hop of two: how to read the text and how to search, and nothing about what

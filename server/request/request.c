@@ -58,6 +58,18 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     return DG_OK;
 }
 
+int dg_request_keep_glossary_take(struct dg_request *r, struct dg_glossary *g, struct dg_error *err)
+{
+    struct dg_request_glossary *kept = dg_arena_alloc(&r->arena, sizeof *kept);
+    if (!kept) {
+        dg_glossary_unref(g);
+        return dg_error_set(err, DG_ENOMEM, "no memory for a glossary");
+    }
+    *kept = (struct dg_request_glossary){r->glossaries, g};
+    r->glossaries = kept;
+    return DG_OK;
+}
+
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err)
 {
     r->items = dg_arena_array(&r->arena, n, sizeof *r->items);
@@ -104,6 +116,8 @@ static void unref(struct dg_request *r)
     dg_buffer_deinit(&r->lines);
     dg_buffer_deinit(&r->events);
     dg_buffer_deinit(&r->reply);
+    for (struct dg_request_glossary *g = r->glossaries; g; g = g->next)
+        dg_glossary_unref(g->glossary);
     dg_arena_deinit(&r->arena);
     dg_budget_give(&r->app->budget, r->taken);
     dg_gate_release(r->visit);

@@ -66,6 +66,11 @@ struct dg_request_kind {
     void (*fail)(struct dg_http_reply *r, const struct dg_error *err);
 };
 
+struct dg_request_glossary {
+    struct dg_request_glossary *next;
+    struct dg_glossary *glossary;
+};
+
 struct dg_request {
     const struct dg_request_kind *kind;
     struct dg_app *app;
@@ -85,6 +90,8 @@ struct dg_request {
     struct dg_json *body;  /* what texts and strings are borrowed from */
     const void *extra;     /* the reader's, for its writer: the body may be gone by then */
     struct dg_item *items; /* [n] */
+    /* that its items' options use; the arena's */
+    struct dg_request_glossary *glossaries;
     size_t n;
     enum dg_request_shape shape;
     enum dg_class priority;
@@ -128,6 +135,9 @@ struct dg_request {
 int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     const struct dg_request_kind *kind, struct dg_request **out, struct dg_error *err);
 void dg_request_free(struct dg_request *r); /* not started; NULL is fine */
+/* For readers: a glossary of its items, let go of with the request (in any case). DG_ENOMEM. */
+int dg_request_keep_glossary_take(
+    struct dg_request *r, struct dg_glossary *g, struct dg_error *err);
 /* For readers: n zeroed items. DG_ENOMEM. */
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
 

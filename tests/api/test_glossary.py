@@ -1,0 +1,50 @@
+"""A glossary of a request's own: its terms are in the answers, in any company and with the cache; what is wrong is 400."""
+import pytest
+
+from conftest import Server
+
+TEXT = "Two dogs play in the snow."
+PETS = {"dogs": "Haustiere"}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Server("tests/data/en-de", "--cache-bytes", "1000000") as s:
+        yield s
+
+
+def one(server, text=TEXT, **fields):
+    reply = server.translate(text, **fields)
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"][0]
+
+
+def test_terms_are_in_the_answer(server):
+    plain = one(server)["text"]
+    assert "Haustiere" not in plain
+    first, again = one(server, glossary=PETS), one(server, glossary=PETS)
+    assert "Haustiere" in first["text"] and again == first  # the second time from the cache
+    assert "Katzen" in one(server, glossary={"dogs": "Katzen"})["text"]
+    assert one(server)["text"] == plain and one(server, glossary={"cats": "Katzen"})["text"] == plain
+
+
+def test_each_item_of_a_batch_has_its_own(server):
+    items = [dict(text=TEXT, source="en", target="de", **({"glossary": {"dogs": word}} if word else {})) for word in ("Haustiere", None, "Katzen")]
+    reply = server.post("/v1/batch", {"items": items})
+    assert reply.status_code == 200, reply.text
+    texts = [str(item) for item in reply.json()["items"]]
+    assert "Haustiere" in texts[0] and "Haustiere" not in texts[1] and "Katzen" not in texts[1] and "Katzen" in texts[2]
+
+
+def test_what_cannot_be_said_is_flagged(server):
+    sentences = one(server, glossary={"dogs": "\U00010437\U00010437"})["sentences"]
+    assert "glossary_missed" in sentences[0]["flags"]
+
+
+@pytest.mark.parametrize("fields,told", [
+    ({"glossary": []}, "must be an object"), ({"glossary": {}}, "0 entries"), ({"glossary": {"a": 1}}, "must be a string"),
+    ({"glossary": {"a": " "}}, "entry 1: its target"), ({"glossary": PETS, "target_prefix": "Die"}, "target_prefix"),
+    ({"glossary": PETS, "sampling": {"seed": 1, "temperature": 1}}, "sampling")])
+def test_what_is_wrong_is_refused(server, fields, told):
+    reply = server.translate(TEXT, **fields)
+    assert reply.status_code == 400 and told in reply.text, reply.text
