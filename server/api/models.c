@@ -1,7 +1,7 @@
 #include "server/api/api.h"
 
 #include "server/http/reply.h"
-#include "server/models/models.h"
+#include "server/models/describe.h"
 
 void dg_api_models(struct dg_app *app, struct dg_http_exchange *x)
 {

@@ -1,6 +1,7 @@
 #include "server/api/api.h"
 
 #include "server/http/reply.h"
+#include "server/models/describe.h"
 #include "server/models/reload.h"
 
 #include <stdlib.h>

@@ -128,8 +128,6 @@ struct dg_model_languages {
 void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_languages *out);
 /* Is there a model into the pivot and one out of it? True without a pivot. */
 bool dg_models_has_pivot(struct dg_models *m);
-/* What GET /v1/models says, an array; NULL when memory is out. */
-struct dg_json *dg_models_describe(struct dg_models *m);
 
 /* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
 const char *dg_served_type(const struct dg_served *s);
