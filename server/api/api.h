@@ -7,6 +7,8 @@
 
 /* GET /v1/models: what is served. */
 void dg_api_models(struct dg_app *app, struct dg_http_exchange *x);
+/* GET /v1/models/{version}/card: what one is, where it comes from, and its MODEL_CARD.md. */
+void dg_api_model_card(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v1/languages: which languages, and to which each is translated, by which way. */
 void dg_api_languages(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v1/usage: what the key has used today. */

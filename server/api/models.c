@@ -3,11 +3,29 @@
 #include "server/http/reply.h"
 #include "server/models/describe.h"
 
+#include <stdio.h>
+#include <string.h>
+
 void dg_api_models(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};
     struct dg_json *root = dg_json_new_object();
     dg_json_set_take(root, "models", dg_models_describe(app->models));
     dg_reply_json_take(&r, 200, root);
+    dg_http_reply_take(x, &r);
+}
+
+void dg_api_model_card(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_json *card = NULL;
+    char version[80];
+    snprintf(version, sizeof version, "%s", dg_http_request(x)->path + strlen("/v1/models/"));
+    version[strcspn(version, "/")] = '\0';
+    if (dg_models_card(app->models, version, &card))
+        dg_reply_json_take(&r, 200, card);
+    else
+        dg_reply_error(&r, 404, "not_found", "version",
+            "version is that of no model served: GET /v1/models lists them");
     dg_http_reply_take(x, &r);
 }

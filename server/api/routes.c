@@ -31,6 +31,7 @@ static const struct dg_route table[] = {
     {"GET", "/openapi.yaml", dg_health_openapi, NULL, NULL},
     {"GET", "/docs", dg_health_docs, NULL, NULL},
     {"GET", "/v1/models", dg_api_models, NULL, NULL},
+    {"GET", "/v1/models/{version}/card", dg_api_model_card, NULL, NULL},
     {"GET", "/v1/languages", dg_api_languages, NULL, NULL},
     {"GET", "/v1/usage", dg_api_usage, NULL, NULL},
     {"POST", "/v1/models/reload", dg_api_reload, NULL, NULL},

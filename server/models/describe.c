@@ -1,28 +1,28 @@
 #include "server/models/describe.h"
 
+#include "base/buffer.h"
+#include "base/file.h"
 #include "server/models/models.h"
+#include "text/utf8.h"
+#include "weights/weights.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
+/* Its name, shape and place, without its languages. */
+static void describe_model(struct dg_json *o, const struct dg_served *s)
 {
     const struct dg_bundle *b = dg_translator_bundle(s->translator);
     const struct dg_config *c = dg_model_config(dg_translator_model(s->translator));
-    const char *source, *target;
     char architecture[96];
     struct dg_buffer devices;
     dg_buffer_init(&devices);
     dg_served_devices(s, &devices);
-    dg_bundle_pair(b, i, &source, &target);
     snprintf(architecture, sizeof architecture,
         "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads%s%s", c->enc_layers,
         c->dec_layers, c->D, c->F, c->H, c->decoder == DG_DECODER_SSRU ? ", SSRU decoder" : "",
         c->pre_norm ? ", pre-norm" : "");
-    struct dg_json *o = dg_json_new_object();
-    dg_json_set_string(o, "name", dg_bundle_name(b));
-    dg_json_set_string(o, "version", dg_bundle_version(b));
-    dg_json_set_string(o, "source", source);
-    dg_json_set_string(o, "target", target);
     dg_json_set_string(o, "architecture", architecture);
     dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
     dg_json_set_string(o, "type", dg_served_type(s));
@@ -30,6 +30,19 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     if (dg_bundle_licence(b))
         dg_json_set_string(o, "licence", dg_bundle_licence(b));
     dg_buffer_deinit(&devices);
+}
+
+static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
+{
+    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    const char *source, *target;
+    dg_bundle_pair(b, i, &source, &target);
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_string(o, "name", dg_bundle_name(b));
+    dg_json_set_string(o, "version", dg_bundle_version(b));
+    dg_json_set_string(o, "source", source);
+    dg_json_set_string(o, "target", target);
+    describe_model(o, s);
     return o;
 }
 
@@ -45,4 +58,96 @@ struct dg_json *dg_models_describe(struct dg_models *m)
         dg_served_unref(list[i]);
     }
     return array;
+}
+
+static struct dg_json *list_pairs(const struct dg_bundle *b)
+{
+    struct dg_json *pairs = dg_json_new_array();
+    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
+        const char *source, *target;
+        dg_bundle_pair(b, i, &source, &target);
+        struct dg_json *pair = dg_json_new_object();
+        dg_json_set_string(pair, "source", source);
+        dg_json_set_string(pair, "target", target);
+        dg_json_append_take(pairs, pair);
+    }
+    return pairs;
+}
+
+static void copy_string(struct dg_json *o, const char *key, const struct dg_json *from)
+{
+    const char *s = dg_json_string(dg_json_get(from, key), NULL);
+    if (s)
+        dg_json_set_string(o, key, s);
+}
+
+/* What the manifest says of where the model comes from: pull writes "origin", the trainer and the
+ * converters "training". */
+static struct dg_json *describe_origin(const struct dg_json *manifest)
+{
+    const struct dg_json *training = dg_json_get(manifest, "training");
+    struct dg_json *o = dg_json_new_object();
+    copy_string(o, "source", dg_json_get(manifest, "origin"));
+    copy_string(o, "converted_from", training);
+    copy_string(o, "name_or_path", training);
+    copy_string(o, "program", training);
+    copy_string(o, "date", training);
+    copy_string(o, "begun_from", training);
+    return o;
+}
+
+/* The text of MODEL_CARD.md beside the manifest, UTF-8; the buffer is empty where there is none. */
+static void read_card(const struct dg_bundle *b, struct dg_buffer *card)
+{
+    char *path = dg_file_join(dg_bundle_dir(b), "MODEL_CARD.md");
+    if (path && dg_file_read(path, card, NULL) != DG_OK)
+        card->len = 0;
+    if (card->len > DG_MODEL_CARD_BYTES)
+        card->len = DG_MODEL_CARD_BYTES;
+    if (card->data) {
+        card->data[card->len] = '\0';
+        dg_utf8_mend(card->data);
+    }
+    free(path);
+}
+
+static struct dg_json *describe_card(const struct dg_served *s)
+{
+    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    const struct dg_json *manifest = dg_bundle_manifest(b);
+    const struct dg_json *scores = dg_json_get(dg_json_get(manifest, "training"), "scores");
+    struct dg_json *o = dg_json_new_object();
+    struct dg_buffer card;
+    dg_buffer_init(&card);
+    dg_json_set_string(o, "name", dg_bundle_name(b));
+    dg_json_set_string(o, "version", dg_bundle_version(b));
+    copy_string(o, "description", manifest);
+    dg_json_set_take(o, "pairs", list_pairs(b));
+    describe_model(o, s);
+    dg_json_set_bool(o, "non_commercial", dg_bundle_is_non_commercial(b));
+    dg_json_set_int(o, "bytes", (int64_t)dg_weights_bytes(dg_bundle_weights(b)));
+    dg_json_set_take(o, "origin", describe_origin(manifest));
+    if (dg_json_length(scores) > 0)
+        dg_json_set_take(o, "scores", dg_json_copy(scores));
+    read_card(b, &card);
+    if (card.len > 0)
+        dg_json_set_string(o, "card", card.data);
+    dg_buffer_deinit(&card);
+    return o;
+}
+
+bool dg_models_card(struct dg_models *m, const char *version, struct dg_json **out)
+{
+    struct dg_served *list[DG_MODELS_MAX];
+    size_t n = dg_models_list(m, list, DG_MODELS_MAX);
+    bool found = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_bundle *b = dg_translator_bundle(list[i]->translator);
+        if (!found && strcmp(dg_bundle_version(b), version) == 0) {
+            *out = describe_card(list[i]);
+            found = true;
+        }
+        dg_served_unref(list[i]);
+    }
+    return found;
 }

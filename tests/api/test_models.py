@@ -128,3 +128,38 @@ def test_a_bundle_of_two_hundred_languages(tmp_path):
         assert begun.startswith("A")
         models = s.get("/v1/models").json()["models"]
         assert len(models) == 40602 and {m["licence"] for m in models} == {"CC-BY-NC-4.0"}
+
+
+def test_a_card_says_what_a_model_is_and_where_it_comes_from(tmp_path):
+    """Licence, size and text against the bundle's own files."""
+    folder = str(tmp_path / "one")
+    bundle.make(CLI, folder, "en", "de")
+    with open(folder + "/manifest.json", encoding="utf-8") as f:
+        manifest = json.load(f)
+    manifest["licence"], manifest["description"] = "CC-BY-NC-4.0", "Says nothing that can be read"
+    manifest["origin"] = {"source": "opus-mt/en-de", "files": []}
+    manifest["training"]["scores"] = [{"set": "test", "bleu": 0.5, "chrf": 1.5, "perplexity": 900.0}]
+    with open(folder + "/manifest.json", "w", encoding="utf-8") as f:
+        json.dump(manifest, f)
+    subprocess.run([CLI, "seal", folder], check=True, capture_output=True)
+    with Server(folder) as s:
+        (model,) = s.get("/v1/models").json()["models"]
+        url = "/v1/models/%s/card" % model["version"]
+        card = s.get(url).json()
+        assert "card" not in card and card["pairs"] == [{"source": "en", "target": "de"}]
+        assert (card["licence"], card["non_commercial"], card["description"]) == ("CC-BY-NC-4.0", True, manifest["description"])
+        assert card["bytes"] == os.path.getsize(os.path.join(folder, manifest["files"]["weights"]))
+        assert card["origin"] == {"source": "opus-mt/en-de", "converted_from": "marian"}
+        assert card["scores"] == manifest["training"]["scores"]
+        assert {k: card[k] for k in ("name", "version", "architecture", "parameters", "type", "device")} == \
+               {k: model[k] for k in ("name", "version", "architecture", "parameters", "type", "device")}
+        text = "# Ä model\n" + "x" * 300000
+        with open(folder + "/MODEL_CARD.md", "w", encoding="utf-8") as f:
+            f.write(text)
+        assert s.get(url).json()["card"] == text.encode()[:256 * 1024].decode()
+        with open(folder + "/MODEL_CARD.md", "wb") as f:
+            f.write(b"caf\xe9 \xff")
+        assert s.get(url).json()["card"] == "caf? ?"
+        for wrong in ("0" * 64, "x", model["version"] + "0" * 40, model["version"][:20]):
+            reply = s.get("/v1/models/%s/card" % wrong)
+            assert reply.status_code == 404 and reply.json()["error"]["field"] == "version"

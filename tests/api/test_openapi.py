@@ -30,7 +30,7 @@ def test_routes_both_ways(document):
 
 def test_described_routes_answer(server, document):
     for method, path in described(document):
-        path = path.replace("{file}", "style.css")
+        path = path.replace("{file}", "style.css").replace("{version}", server.get("/v1/models").json()["models"][0]["version"])
         assert requests.request(method, server.url(path), timeout=60).status_code not in (404, 405), path
 
 
@@ -106,6 +106,12 @@ def test_posts_answer_as_described(server, document, path, body):
 @pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models", "/languages", "/frontend/settings", "/health", "/spec", "/v2/languages", "/v2/usage"])
 def test_gets_answer_as_described(server, document, path):
     check(document, "get", path, server.get(path))
+
+
+def test_a_models_card_is_as_described(server, document):
+    for model in server.get("/v1/models").json()["models"]:
+        check(document, "get", "/v1/models/{version}/card", server.get("/v1/models/%s/card" % model["version"]))
+    check(document, "get", "/v1/models/{version}/card", server.get("/v1/models/none/card"))
 
 
 def test_examples_are_good_requests(server, document):
