@@ -1,5 +1,6 @@
 """The charts of bench/results are what bench/redraw.py draws from their JSON: none is older than the program."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,3 +27,9 @@ def test_charts_follow_the_readers_scheme():
     assert len(found) >= 10
     for name, text in found.items():
         assert "prefers-color-scheme:dark" in text and text.count("<svg") == 1, name
+
+
+def test_pictures_name_files_that_exist():
+    named = {path for text in pictures(os.path.join(ROOT, "docs", "pictures")).values() for path in re.findall(r"\b[a-z_]+(?:/[a-z0-9_]+)+\.[ch]\b", text)}
+    assert len(named) > 8
+    assert [path for path in sorted(named) if not os.path.exists(os.path.join(ROOT, path))] == []
