@@ -19,6 +19,9 @@
     X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \
     X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
     X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
+    X(web_kept_js, "kept.js", "text/javascript; charset=utf-8")                                    \
+    X(web_markdown_js, "markdown.js", "text/javascript; charset=utf-8")                            \
+    X(web_models_js, "models.js", "text/javascript; charset=utf-8")                                \
     X(web_output_js, "output.js", "text/javascript; charset=utf-8")                                \
     X(web_sentence_js, "sentence.js", "text/javascript; charset=utf-8")                            \
     X(web_status_js, "status.js", "text/javascript; charset=utf-8")                                \

@@ -6,7 +6,9 @@ import pytest
 import requests
 
 from conftest import CLI, PATIENCE, Server
-from test_page import BUNDLES, By, ActionChains, Keys, axe, bundled, chrome, emulate  # noqa: F401
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from web_page import BUNDLES, By, axe, bundled, chrome, emulate  # noqa: F401
 
 
 class Docs:

@@ -8,7 +8,9 @@ import pytest
 import requests
 
 from conftest import CLI, PATIENCE, Server
-from test_page import BUNDLES, ActionChains, Keys, Page, axe, chrome, emulate, picture  # noqa: F401
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from web_page import BUNDLES, Page, axe, chrome, emulate, picture  # noqa: F401
 
 TEXT, GERMAN = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee."
 AS_TEXT = {".txt", ".md", ".markdown", ".srt", ".vtt", ".html", ".htm"}

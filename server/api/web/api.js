@@ -1,5 +1,7 @@
 // The server's API: one function for each endpoint this page uses. An error has the server's own sentence.
 
+import {session} from './kept.js';
+
 export class ApiError extends Error {
   constructor(status, code, message, field) {
     super(message);
@@ -9,6 +11,7 @@ export class ApiError extends Error {
   }
 }
 
+const TRIES = 10;
 const KEY = 'dragoman-key', ADMIN = 'dragoman-admin-key';
 let place = KEY;
 
@@ -18,11 +21,11 @@ export function useAdminKey() {
 }
 
 export function setKey(key) {
-  sessionStorage.setItem(place, key);
+  session.set(place, key);
 }
 
 function headers() {
-  const key = sessionStorage.getItem(place);
+  const key = session.get(place);
   const h = {'Content-Type': 'application/json', Accept: 'application/json'};
   if (key) h.Authorization = 'Bearer ' + key;
   return h;
@@ -44,11 +47,34 @@ async function ask(path, request) {
     const content = await reply.json();
     error = content.error || content; // documents' routes say {message}
   } catch { /* not ours, a proxy's perhaps */ }
-  throw new ApiError(reply.status, error.code, error.message || `The server answered ${reply.status}.`, error.field);
+  const failure = new ApiError(reply.status, error.code, error.message || `The server answered ${reply.status}.`, error.field);
+  failure.retryAfter = Number(reply.headers.get('Retry-After')) || 1;
+  throw failure;
+}
+
+export const wait = (ms, signal) => new Promise((done, fail) => {
+  const stop = () => fail(new DOMException('closed', 'AbortError'));
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, {once: true});
+  setTimeout(done, ms);
+});
+
+// What a server that is busy refuses is asked again when it says, for a while; busy() is told each time.
+export async function patiently(what, signal, busy) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await what();
+    } catch (e) {
+      if (e.code !== 'overloaded' || tries === TRIES) throw e;
+      busy();
+      await wait(1000 * (e.retryAfter || 1), signal);
+    }
+  }
 }
 
 const post = async (path, body, signal) => (await send('POST', path, body, signal)).json();
 
+export const card = async (version) => (await send('GET', `/v1/models/${version}/card`)).json();
 export const index = async () => (await send('GET', '/')).json();
 export const status = async () => (await send('GET', '/v1/status')).json();
 export const models = async () => (await send('GET', '/v1/models')).json();
@@ -83,7 +109,7 @@ export async function stream(body, onSentence, signal) {
 // ---- documents, by the routes that say how far one is
 
 function documentRequest(body, signal) {
-  const key = sessionStorage.getItem(place);
+  const key = session.get(place);
   return {method: 'POST', headers: key ? {Authorization: 'DeepL-Auth-Key ' + key} : {}, body, signal};
 }
 

@@ -1,30 +1,38 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {codePoints, chunks, direction, languageName, save, translatedName} from './text.js';
+import {begin, codePoints, chunks, direction, languageName, node, save, translatedName} from './text.js';
+import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Output} from './output.js';
 import {SentencePanel} from './sentence.js';
 import {History} from './history.js';
+import {Models} from './models.js';
 import {explain} from './flags.js';
 
 const $ = (id) => document.getElementById(id);
-const AUTO = 'auto', TYPING_MS = 600;
+const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
+// As the formats are called to people.
+const FORMATS = {markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
-const output = new Output($('output'), (entry) => panel.open(entry));
+const output = new Output($('output'), (entry, at) => panel.open(entry, at));
 const panel = new SentencePanel(pair, fail, () => marks());
+const models = new Models(fail);
 const documents = new Documents(fail, $('file'));
 const history = new History((e) => {
   $('source').value = e.source;
   $('target').value = e.target;
-  $('input').value = e.text;
+  setText(e.text);
   start();
 });
 
 function fail(e) {
   if (e.name === 'AbortError') return;
-  if (e.status === 401 || e.status === 403) $('key-form').hidden = false;
+  if (e.status === 401 || e.status === 403) {
+    $('key-form').hidden = false;
+    $('key').focus();
+  }
   $('error').textContent = e.message;
   $('error').hidden = false;
   say('');
@@ -36,8 +44,7 @@ const say = (text) => ($('status').textContent = text);
 
 async function load() {
   try {
-    const {models} = await api.models();
-    state.models = models;
+    state.models = (await api.models()).models;
     $('error').hidden = true;
     api.index().then((i) => ($('version').textContent = i.version), () => {});
     documents.load().catch(fail);
@@ -45,17 +52,36 @@ async function load() {
     fail(e);
     return;
   }
+  if (!state.models.length) {
+    say('The server is starting …');
+    setTimeout(load, STARTING_MS);
+    return;
+  }
+  say('');
   const codes = (side) => [...new Set(state.models.map((m) => m[side]))].sort((a, b) => languageName(a).localeCompare(languageName(b)));
   options($('source'), [[AUTO, 'Detect language'], ...codes('source').map((c) => [c, languageName(c)])]);
   options($('target'), codes('target').map((c) => [c, languageName(c)]));
+  choose($('source'), local.get('dragoman-source') || AUTO);
+  choose($('target'), local.get('dragoman-target') || codes('target').find((c) => c !== 'en'));
+  follow();
+  models.show(state.models);
+}
+
+// Translate what the link holds after its #.
+function follow() {
   const link = new URLSearchParams(location.hash.slice(1));
-  choose($('source'), link.get('source') || localStorage.getItem('dragoman-source') || AUTO);
-  choose($('target'), link.get('target') || localStorage.getItem('dragoman-target') || codes('target').find((c) => c !== 'en'));
-  if (link.has('text')) {
-    $('input').value = link.get('text');
-    start();
-  }
-  cards();
+  if (!link.has('text')) return;
+  choose($('source'), link.get('source'));
+  choose($('target'), link.get('target'));
+  setText(link.get('text'));
+  start();
+}
+
+function setText(text, format = 'text', file = null) {
+  $('input').value = text;
+  state.format = format;
+  state.file = file;
+  count();
 }
 
 function options(select, list) {
@@ -66,19 +92,6 @@ function choose(select, value) {
   if ([...select.options].some((o) => o.value === value)) select.value = value;
 }
 
-function cards() {
-  $('models').querySelector('tbody').replaceChildren(...state.models.map((m) => {
-    const row = document.createElement('tr');
-    for (const text of [`${languageName(m.source)} → ${languageName(m.target)}`, m.name, m.architecture,
-      m.parameters.toLocaleString(), m.type, m.device, m.version.slice(0, 12)]) {
-      const cell = document.createElement('td');
-      cell.textContent = text;
-      row.append(cell);
-    }
-    return row;
-  }));
-}
-
 // ---- translating
 
 async function detect(text, signal) {
@@ -86,10 +99,12 @@ async function detect(text, signal) {
     $('detected').textContent = '';
     return;
   }
-  const {detections: [d]} = await api.detect(text.slice(0, 2000), signal);
+  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, 2000), signal), signal, busy);
   state.detected = d.language;
   $('detected').textContent = `Detected: ${languageName(d.language)} (${d.confidence} %)`;
 }
+
+const busy = () => say('The server is busy. Trying again …');
 
 // Chunks one after the other, the next one under way while one streams in.
 async function translate(text, signal) {
@@ -102,8 +117,8 @@ async function translate(text, signal) {
   const run = async () => {
     while (next < parts.length) {
       const i = next++;
-      const answer = await api.stream({text: parts[i].text, source, target, format: state.format},
-        (s) => output.sentence(i, s), signal);
+      const answer = await api.patiently(() => api.stream({text: parts[i].text, source, target, format: state.format},
+        (s) => output.sentence(i, s), signal), signal, busy);
       const [translation] = answer.translations;
       output.finish(i, translation, codePoints(translation.text));
       done++;
@@ -162,16 +177,23 @@ function marks() {
 
 // ---- tools
 
+// Characters as the server counts them, and what else is known of the text.
+function count() {
+  const text = $('input').value, n = text ? codePoints(text).length : 0;
+  $('count').textContent = (n ? `${n.toLocaleString()} ${n === 1 ? 'character' : 'characters'}` : '') +
+    (state.file ? `, ${state.file}${state.format === 'text' ? '' : ` read as ${FORMATS[state.format]}`}` : '');
+}
+
 function typed() {
-  $('count').textContent = $('input').value ? `${$('input').value.length.toLocaleString()} characters` : '';
+  if (!$('input').value) state.format = 'text', state.file = null;
+  if (location.hash) window.history.replaceState(null, '', location.pathname); // the link is to another text
+  count();
   clearTimeout(state.timer);
   if ($('auto').checked) state.timer = setTimeout(start, TYPING_MS);
 }
 
-async function upload() {
-  const [file] = $('file').files;
+async function upload(file) {
   if (!file) return;
-  $('file').value = '';
   $('error').hidden = true;
   const {format, refused} = documents.kind(file.name);
   if (refused) {
@@ -182,11 +204,15 @@ async function upload() {
     documents.translate(file, $('source').value === AUTO ? null : $('source').value, $('target').value);
     return;
   }
-  state.format = format;
-  state.file = file.name;
-  $('input').value = await file.text();
-  typed();
+  setText(await file.text(), format, file.name);
   start();
+}
+
+// A file that is dropped anywhere on the page is a document to translate.
+function drop(e) {
+  if (![...e.dataTransfer.types].includes('Files')) return;
+  e.preventDefault();
+  if (e.type === 'drop') upload(e.dataTransfer.files[0]);
 }
 
 function download() {
@@ -196,10 +222,24 @@ function download() {
 async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
-    say(`${what} copied`);
-  } catch {
-    say('This browser does not let the page copy: select the text instead.');
+  } catch { // without HTTPS browsers have no clipboard for pages, but still this
+    if (!copySelection(text)) {
+      say('This browser does not let the page copy: select the text instead.');
+      return;
+    }
   }
+  say(`${what} copied`);
+}
+
+function copySelection(text) {
+  const box = node('textarea', {class: 'visually-hidden'}), before = document.activeElement;
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  const copied = document.execCommand('copy');
+  box.remove();
+  before?.focus();
+  return copied;
 }
 
 function share() {
@@ -215,7 +255,7 @@ function swap() {
   choose($('source'), target);
   choose($('target'), source);
   const text = output.text();
-  if (text) $('input').value = text;
+  if (text) setText(text, state.format);
   start();
 }
 
@@ -226,26 +266,24 @@ function toggle(button, section) {
   if (open) section.focus();
 }
 
-$('input').addEventListener('input', () => {
-  if (!$('input').value) {
-    state.format = 'text';
-    state.file = null;
-  }
-  typed();
-});
+$('input').addEventListener('input', typed);
 $('input').addEventListener('keydown', (e) => {
   if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) start();
 });
-for (const id of ['source', 'target'])
+// Choosing the other side's language swaps them. A list has no event before it changes, so what it had is kept.
+for (const [id, other] of [['source', 'target'], ['target', 'source']]) {
+  const remember = () => (state[id] = $(id).value);
+  $(id).addEventListener('focus', remember);
   $(id).addEventListener('change', () => {
-    localStorage.setItem('dragoman-' + id, $(id).value);
+    if ($(id).value === $(other).value && state[id] && state[id] !== AUTO) choose($(other), state[id]);
+    remember();
+    for (const side of [id, other]) local.set('dragoman-' + side, $(side).value);
     start();
   });
+}
 $('translate').addEventListener('click', start);
 $('clear').addEventListener('click', () => {
-  $('input').value = '';
-  state.format = 'text';
-  state.file = null;
+  setText('');
   typed();
   start();
   $('input').focus();
@@ -254,12 +292,20 @@ $('swap').addEventListener('click', swap);
 $('copy').addEventListener('click', () => copy(output.text(), 'Translation'));
 $('download').addEventListener('click', download);
 $('share').addEventListener('click', share);
-$('file').addEventListener('change', upload);
+$('file').addEventListener('change', () => {
+  const [file] = $('file').files;
+  $('file').value = '';
+  upload(file);
+});
+document.addEventListener('dragover', drop);
+document.addEventListener('drop', drop);
+window.addEventListener('hashchange', follow);
 $('show-models').addEventListener('click', () => toggle($('show-models'), $('models')));
 $('show-history').addEventListener('click', () => toggle($('show-history'), $('history')));
 $('key-form').addEventListener('submit', (e) => {
   e.preventDefault();
   api.setKey($('key').value);
+  $('key').value = '';
   $('key-form').hidden = true;
   load().then(() => $('input').value && start());
 });

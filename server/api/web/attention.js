@@ -1,6 +1,7 @@
 // Attention weights as lines between two columns (the paper's Figures 3 to 5) or as a heat map, for one head or the
 // mean of a layer's heads, by tokens or added up to words.
 import * as api from './api.js';
+import {node} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const NS = 'http://www.w3.org/2000/svg';
@@ -50,18 +51,22 @@ export class AttentionView {
   choices() {
     const {layers} = this.cache.get($('att-kind').value);
     fill($('att-layer'), layers.map((_, i) => [String(i), `${i + 1} of ${layers.length}`]), String(layers.length - 1));
-    const heads = layers[0].heads.map((_, i) => [String(i), `${i + 1}`]);
-    fill($('att-head'), [['mean', 'Mean of all'], ...heads], 'mean');
+    const heads = this.heads().map((head, i) => [String(i), this.label(head, i)]);
+    fill($('att-head'), [['mean', 'Mean of all'], ['all', 'All heads'], ...heads], 'mean');
   }
 
-  // {rows, columns, weights[row][column]}: rows look at columns.
-  table() {
+  heads() {
+    return this.cache.get($('att-kind').value).layers[Number($('att-layer').value)].heads;
+  }
+
+  label(head, i) {
+    return `${i + 1}: ${role(head, $('att-kind').value)}`;
+  }
+
+  // {rows, columns, weights[row][column]}: rows look at columns. head: its weights by tokens.
+  table(head) {
     const kind = $('att-kind').value, a = this.cache.get(kind);
-    const heads = a.layers[Number($('att-layer').value)].heads, head = $('att-head').value;
-    let weights = head === 'mean'
-      ? heads[0].map((row, r) => row.map((_, c) => heads.reduce((sum, h) => sum + h[r][c], 0) / heads.length))
-      : heads[Number(head)];
-    let rows = kind === 'encoder' ? a.source_tokens : a.target_tokens;
+    let weights = head, rows = kind === 'encoder' ? a.source_tokens : a.target_tokens;
     let columns = kind === 'decoder' ? a.target_tokens : a.source_tokens;
     if (kind === 'decoder') rows = columns = ['(start)', ...a.target_tokens.slice(0, -1)];
     if ($('att-unit').value === 'words') {
@@ -78,16 +83,39 @@ export class AttentionView {
   }
 
   draw() {
-    const kind = $('att-kind').value;
-    if (!this.cache.has(kind)) return;
-    const t = this.table(), map = $('att-view').value === 'map';
-    $('att-picture').replaceChildren(map ? heat(t) : lines(t));
+    if (!this.cache.has($('att-kind').value)) return;
+    const heads = this.heads(), head = $('att-head').value, map = $('att-view').value === 'map';
+    this.choices(); // the heads of another layer do other things
+    const average = heads[0].map((row, r) => row.map((_, c) => heads.reduce((sum, h) => sum + h[r][c], 0) / heads.length));
+    const t = this.table(head === 'mean' || head === 'all' ? average : heads[Number(head)]);
+    if (head !== 'all') $('att-picture').replaceChildren(map ? heat(t) : lines([t]));
+    else if (map) $('att-picture').replaceChildren(...heads.map((h, i) => figure('Head ' + this.label(h, i), heat(this.table(h)))));
+    else $('att-picture').replaceChildren(legend(heads.map((h, i) => 'Head ' + this.label(h, i))), lines(heads.map((h) => this.table(h))));
     const strongest = t.rows.map((row, r) => `${row} → ${t.columns[t.weights[r].indexOf(Math.max(...t.weights[r]))]}`);
     $('att-picture').setAttribute('aria-label', 'Strongest weights: ' + strongest.join(', '));
     $('att-note').textContent = (map ? 'Rows look at columns; darker is more. ' : 'Left looks at right; thicker is more. ') +
-      'Point at a token to see its weights alone.';
+      (head === 'all' && !map ? 'A colour for each head. ' : '') + (map ? 'Point at a cell to read its weight.' : `Point at a ${$('att-unit').value.slice(0, -1)} to see its weights alone.`);
   }
 }
+
+// What a head does on this sentence, told from its weights: where most of them go on average.
+function role(weights, kind) {
+  const n = weights[0].length;
+  const to = (place) => {
+    const seen = weights.map((row, r) => row[place(r)]).filter((w) => w !== undefined);
+    return seen.length ? seen.reduce((a, b) => a + b, 0) / seen.length : 0;
+  };
+  const places = {'the first token': () => 0, 'the end': () => n - 1};
+  if (kind !== 'cross') Object.assign(places, {'the token before': (r) => r - 1, 'the token itself': (r) => r, 'the next token': (r) => r + 1});
+  if (kind === 'decoder') delete places['the end'], delete places['the next token']; // it sees no later ones
+  const [name, share] = Object.entries(places).map(([key, place]) => [key, to(place)]).sort((a, b) => b[1] - a[1])[0];
+  if (share >= 0.4) return `${name}, ${Math.round(100 * share)} %`;
+  const peak = weights.reduce((sum, row) => sum + Math.max(...row), 0) / weights.length;
+  return peak >= 0.5 ? 'one token each' : 'several tokens';
+}
+
+const figure = (caption, picture) => node('figure', {class: 'head'}, node('figcaption', {}, caption), picture);
+const legend = (labels) => node('ul', {class: 'heads', 'aria-label': 'Heads'}, ...labels.map((label, i) => node('li', {class: `head-${i % 8}`}, label)));
 
 const pretty = (token) => token.replace(/▁/g, '␣');
 
@@ -118,24 +146,27 @@ function svg(tag, attributes, text) {
 
 const longest = (labels) => Math.max(...labels.map((l) => [...l].length)) * 8 + 12;
 
-function lines({rows, columns, weights}) {
+// One table, or one for each head, in colours.
+function lines(tables) {
+  const [{rows, columns}] = tables;
   const step = 24, left = longest(rows), gap = 220, height = Math.max(rows.length, columns.length) * step + 8;
-  const width = left + gap + longest(columns);
+  const width = left + gap + longest(columns), least = tables.length > 1 ? 0.15 : 0.03;
   const root = svg('svg', {class: 'att', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'});
   const y = (i) => i * step + 18, drawn = [];
-  weights.forEach((row, r) => row.forEach((w, c) => {
-    if (w < 0.03) return;
-    const line = svg('line', {x1: left + 4, y1: y(r) - 4, x2: left + gap - 4, y2: y(c) - 4, 'stroke-opacity': Math.min(1, w).toFixed(3),
-      'stroke-width': (0.5 + 3 * w).toFixed(2)});
+  tables.forEach(({weights}, h) => weights.forEach((row, r) => row.forEach((w, c) => {
+    if (w < least) return;
+    const aside = 2 * (h - (tables.length - 1) / 2); // heads that look alike stay apart
+    const line = svg('line', {x1: left + 4, y1: y(r) - 4 + aside, x2: left + gap - 4, y2: y(c) - 4 + aside,
+      'stroke-opacity': Math.min(1, w).toFixed(3), 'stroke-width': (0.5 + 3 * w).toFixed(2), class: tables.length > 1 ? `head-${h % 8}` : ''});
     drawn.push({line, r, c, w});
     root.append(line);
-  }));
+  })));
   const label = (text, x, i, anchor, side) => {
-    const node = svg('text', {x, y: y(i), 'text-anchor': anchor}, text);
-    node.addEventListener('mouseenter', () => drawn.forEach((d) =>
+    const made = svg('text', {x, y: y(i), 'text-anchor': anchor}, text);
+    made.addEventListener('mouseenter', () => drawn.forEach((d) =>
       d.line.setAttribute('stroke-opacity', d[side] === i ? Math.max(0.15, d.w).toFixed(3) : '0.03')));
-    node.addEventListener('mouseleave', () => drawn.forEach((d) => d.line.setAttribute('stroke-opacity', Math.min(1, d.w).toFixed(3))));
-    root.append(node);
+    made.addEventListener('mouseleave', () => drawn.forEach((d) => d.line.setAttribute('stroke-opacity', Math.min(1, d.w).toFixed(3))));
+    root.append(made);
   };
   rows.forEach((text, i) => label(text, left, i, 'end', 'r'));
   columns.forEach((text, i) => label(text, left + gap, i, 'start', 'c'));

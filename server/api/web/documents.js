@@ -9,13 +9,6 @@ const AS_TEXT = {'.txt': 'text', '.md': 'markdown', '.markdown': 'markdown', '.s
 // These, too, where the server takes no documents.
 const AS_SOURCE = {'.html': 'html', '.htm': 'html'};
 
-const wait = (ms, signal) => new Promise((done, fail) => {
-  const stop = () => fail(new DOMException('closed', 'AbortError'));
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, {once: true});
-  setTimeout(done, ms);
-});
-
 const seconds = (s) => (s < 90 ? `${s} s` : `${Math.round(s / 60)} min`);
 
 export class Documents {
@@ -93,7 +86,7 @@ export class Documents {
 
   // Documents outlive the server's restarts: where it does not answer, ask again.
   async done(made, signal) {
-    for (const begin = performance.now(); ; await wait(POLL_MS, signal)) {
+    for (const begin = performance.now(); ; await api.wait(POLL_MS, signal)) {
       let now;
       try {
         now = await api.documentStatus(made, signal);

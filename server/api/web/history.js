@@ -1,5 +1,7 @@
 // Translations kept in this browser, if its user wants that: nothing is sent anywhere.
 
+import {local} from './kept.js';
+
 const $ = (id) => document.getElementById(id);
 const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50;
 
@@ -7,9 +9,9 @@ export class History {
   // open(entry): its text and languages are to be translated again.
   constructor(open) {
     this.open = open;
-    $('history-keep').checked = localStorage.getItem(WANTED) === 'yes';
+    $('history-keep').checked = local.get(WANTED) === 'yes';
     $('history-keep').addEventListener('change', () => {
-      localStorage.setItem(WANTED, $('history-keep').checked ? 'yes' : 'no');
+      local.set(WANTED, $('history-keep').checked ? 'yes' : 'no');
       if (!$('history-keep').checked) this.clear();
     });
     $('history-clear').addEventListener('click', () => this.clear());
@@ -18,7 +20,7 @@ export class History {
 
   list() {
     try {
-      return JSON.parse(localStorage.getItem(LIST)) || [];
+      return JSON.parse(local.get(LIST)) || [];
     } catch {
       return [];
     }
@@ -28,12 +30,12 @@ export class History {
     if (!$('history-keep').checked || !entry.text.trim() || entry.text.length > 5000) return;
     const list = this.list().filter((e) => !(e.source === entry.source && e.target === entry.target &&
       (entry.text.startsWith(e.text) || e.text === entry.text)));
-    localStorage.setItem(LIST, JSON.stringify([entry, ...list].slice(0, MOST)));
+    local.set(LIST, JSON.stringify([entry, ...list].slice(0, MOST)));
     this.show();
   }
 
   clear() {
-    localStorage.removeItem(LIST);
+    local.remove(LIST);
     this.show();
   }
 
@@ -41,7 +43,7 @@ export class History {
     $('history-list').replaceChildren(...this.list().map((e) => {
       const li = document.createElement('li'), button = document.createElement('button');
       button.type = 'button';
-      button.textContent = `${e.source} → ${e.target}: ${e.text.slice(0, 80)}`;
+      button.textContent = `${e.source} → ${e.target}: ${[...e.text.slice(0, 200)].slice(0, 80).join('')}`;
       button.addEventListener('click', () => this.open(e));
       li.append(button);
       return li;

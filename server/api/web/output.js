@@ -1,12 +1,12 @@
 // The translation as it streams in: an element for each sentence, and what is between sentences as text.
 
 export class Output {
-  // onSentence(entry): a sentence was chosen.
+  // onSentence(entry, at): a sentence was chosen, at a place in code points; undefined: not at a word.
   constructor(element, onSentence) {
     this.element = element;
     this.onSentence = onSentence;
     this.parts = [];
-    element.addEventListener('click', (e) => this.choose(e.target.closest('.s')));
+    element.addEventListener('click', (e) => this.choose(e.target.closest('.s'), e));
     element.addEventListener('keydown', (e) => this.key(e));
   }
 
@@ -76,12 +76,12 @@ export class Output {
     return this.element.textContent;
   }
 
-  choose(span) {
-    if (!span) return;
+  choose(span, click) {
+    if (!span || !document.getSelection().isCollapsed) return; // text was selected, to be copied perhaps
     this.all().forEach((s) => s.removeAttribute('aria-current'));
     span.setAttribute('aria-current', 'true');
     this.focus(span, false);
-    this.onSentence(span.entry);
+    this.onSentence(span.entry, click && placeOf(click, span));
   }
 
   focus(span, move = true) {
@@ -100,4 +100,12 @@ export class Output {
     else return;
     e.preventDefault();
   }
+}
+
+// Where in a sentence's text a click is, in code points.
+function placeOf(click, span) {
+  const at = document.caretPositionFromPoint?.(click.clientX, click.clientY);
+  const range = at ? null : document.caretRangeFromPoint?.(click.clientX, click.clientY);
+  const node = at?.offsetNode ?? range?.startContainer, offset = at?.offset ?? range?.startOffset;
+  return node && span.contains(node) ? [...span.textContent.slice(0, offset)].length : undefined;
 }

@@ -28,7 +28,8 @@ export class SentencePanel {
     this.entry = null;
   }
 
-  async open(entry) {
+  // at: the place of a word to choose at once, in code points.
+  async open(entry, at) {
     this.entry = entry;
     $('sentence').hidden = false;
     $('alternatives').replaceChildren();
@@ -36,14 +37,22 @@ export class SentencePanel {
     this.attention.clear();
     $('sentence-flags').replaceChildren(...entry.flags.map((f) => item(explain(f))));
     const text = entry.span.textContent;
-    this.alignments = [];
     this.show_words(entry.source, text);
     $('sentence').focus({preventScroll: false});
+    const word = at === undefined ? null : this.right.find((w) => !w.space && w.begin <= at && at <= w.end);
+    if (word) this.choose(word, text);
+    await this.align(entry, text);
+  }
+
+  // Ask where the words of this text came from.
+  async align(entry, text) {
+    this.alignments = [];
     try {
-      // A sentence alone is translated as among others, so its alignments are those of what is shown.
       const [source, target] = this.pair();
-      const {translations: [t]} = await api.translate({text: entry.source, source, target, alignments: true});
-      if (this.entry === entry && t.text === text) this.alignments = t.alignments || [];
+      const {translations: [t]} = await api.translate({text: entry.source, source, target, alignments: true, target_prefix: text});
+      if (this.entry !== entry || entry.span.textContent !== text || t.text !== text) return;
+      this.alignments = t.alignments || [];
+      if (this.lit) this.light(this.lit);
     } catch (e) {
       this.fail(e);
     }
@@ -51,6 +60,8 @@ export class SentencePanel {
 
   show_words(source, target) {
     const [from, to] = this.pair();
+    this.lit = null;
+    this.alignments = [];
     const left = $('sentence-source'), right = $('sentence-target');
     left.dir = direction(from);
     right.dir = direction(to);
@@ -66,6 +77,7 @@ export class SentencePanel {
   }
 
   light(word) {
+    this.lit = word;
     const from = this.alignments.filter(([, t]) => t[0] < word.end && t[1] > word.begin).map(([s]) => s);
     for (const w of this.left)
       w.node.classList.toggle('hit', from.some((s) => s[0] < w.end && s[1] > w.begin) && !w.space);
@@ -99,10 +111,12 @@ export class SentencePanel {
     button.textContent = text;
     button.addEventListener('click', () => {
       entry.span.textContent = text;
-      this.alignments = [];
       this.show_words(entry.source, text);
       $('alternatives').replaceChildren();
+      $('sentence').focus({preventScroll: true});
+      if ($('attention').open) this.attention.show(entry.source, text);
       this.replaced(entry, text);
+      this.align(entry, text);
     });
     const small = document.createElement('span');
     small.className = 'score';

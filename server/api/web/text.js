@@ -20,6 +20,9 @@ export function words(s) {
   return list;
 }
 
+// The first n UTF-16 units of s, without half a character at the end.
+export const begin = (s, n) => s.slice(0, n).replace(/[\ud800-\udbff]$/, '');
+
 const CHUNK = 6000;
 
 // A long text in parts that the server takes, cut where a line ends: a line end ends a sentence, so the parts'
@@ -50,6 +53,14 @@ export function languageName(code) {
   } catch {
     return code;
   }
+}
+
+// An element with attributes and content.
+export function node(tag, attributes, ...content) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...content);
+  return made;
 }
 
 // report.docx in German is report.de.docx.

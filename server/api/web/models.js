@@ -1,0 +1,84 @@
+// The installed models, each once with its languages, and its card: what it is, where it comes from, what it scored.
+import * as api from './api.js';
+import {languageName, node} from './text.js';
+import {markdown} from './markdown.js';
+
+const $ = (id) => document.getElementById(id);
+
+// Pairs of one model together, in the order of the server.
+function models(list) {
+  const byVersion = new Map();
+  for (const m of list) {
+    if (!byVersion.has(m.version)) byVersion.set(m.version, {...m, pairs: []});
+    byVersion.get(m.version).pairs.push(m);
+  }
+  return [...byVersion.values()];
+}
+
+const pairName = (p) => `${languageName(p.source)} → ${languageName(p.target)}`;
+
+function size(bytes) {
+  for (const [unit, n] of [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]]) if (bytes >= n) return `${(bytes / n).toPrecision(3)} ${unit}`;
+  return `${bytes} bytes`;
+}
+
+// Where it comes from, as far as its manifest says.
+function origin({source, converted_from, name_or_path, program, date, begun_from}) {
+  const parts = [];
+  if (source) parts.push(`pulled from ${source}`);
+  if (converted_from) parts.push(`converted from ${converted_from}${name_or_path ? ` (${name_or_path})` : ''}`);
+  if (program) parts.push(`trained with ${program}${date ? `, ${date}` : ''}`);
+  if (begun_from) parts.push(`begun from ${begun_from.replace(/@.*/, '')}`);
+  return parts.join('; ') || 'not stated';
+}
+
+function facts(card) {
+  const list = [
+    ['Licence', (card.licence || 'not stated') + (card.non_commercial ? ' (no commercial use)' : '')],
+    ['Origin', origin(card.origin)],
+    ['Size', `${size(card.bytes)}, ${card.parameters.toLocaleString()} parameters, ${card.type}`],
+    ['Architecture', card.architecture], ['Runs on', card.device], ['Version', card.version],
+  ];
+  return node('dl', {class: 'facts'}, ...list.flatMap(([name, value]) => [node('dt', {}, name), node('dd', {}, value)]));
+}
+
+function scores(list) {
+  const columns = [['set', 'Set'], ['bleu', 'BLEU'], ['chrf', 'chrF2'], ['perplexity', 'Perplexity']].filter(([key]) => list.some((s) => key in s));
+  const value = (v) => (typeof v === 'number' ? v.toFixed(2) : v ?? '');
+  return node('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Scores'}, node('table', {},
+    node('thead', {}, node('tr', {}, ...columns.map(([, name]) => node('th', {scope: 'col'}, name)))),
+    node('tbody', {}, ...list.map((s) => node('tr', {}, ...columns.map(([key]) => node('td', {}, value(s[key]))))))));
+}
+
+export class Models {
+  constructor(fail) {
+    this.fail = fail;
+  }
+
+  show(list) {
+    $('models-list').replaceChildren(...models(list).map((m) => this.entry(m)));
+  }
+
+  entry(m) {
+    const details = node('details', {class: 'model'}, node('summary', {}, 'Card of ' + m.name));
+    details.addEventListener('toggle', () => details.open && details.childElementCount === 1 && this.open(details, m));
+    return node('li', {}, node('h3', {}, m.name), node('ul', {class: 'pairs', 'aria-label': 'Languages of ' + m.name},
+      ...m.pairs.map((p) => node('li', {}, pairName(p)))), node('p', {class: 'hint'}, `${m.parameters.toLocaleString()} parameters, ${m.type}, on ${m.device}; licence: ${m.licence || 'not stated'}`), details);
+  }
+
+  // The card is asked for once, when it is opened.
+  async open(details, m) {
+    const box = node('div', {}, 'Loading …');
+    details.append(box);
+    try {
+      const card = await api.card(m.version);
+      box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
+        ...(card.scores ? [node('h4', {}, 'Scores'), scores(card.scores)] : []),
+        ...(card.card ? [node('div', {class: 'card-text'}, ...markdown(card.card))] : [node('p', {class: 'hint'}, 'The model has no MODEL_CARD.md.')]));
+    } catch (e) {
+      box.remove();
+      details.open = false;
+      this.fail(e);
+    }
+  }
+}

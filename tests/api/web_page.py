@@ -1,0 +1,136 @@
+"""The web page in a real browser (headless Chromium): what its tests share. A test's file has one browser and one server.
+
+DRAGOMAN_SCREENSHOTS=FOLDER also writes the pictures that README and docs show.
+"""
+import json
+import os
+import shutil
+import time
+
+import pytest
+
+from conftest import PATIENCE, ROOT, Server
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="scripts/test-env installs selenium")
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+
+BUNDLES = os.path.join(ROOT, "weights", "bundles")
+TEXT = "Two dogs play in the snow. Where is the station?"
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    with Server(BUNDLES) as s:
+        yield s
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    assert shutil.which("chromium") and shutil.which("chromedriver"), "scripts/deps test installs chromium and its driver"
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1100,900",
+                 "--lang=en"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver.set_page_load_timeout(PATIENCE)
+    yield driver
+    driver.quit()
+
+
+class Page:
+    """The page, opened anew: what a person does with it."""
+
+    def __init__(self, driver, server, hash=""):
+        self.driver, self.server = driver, server
+        driver.get("about:blank")
+        driver.get(server.url("/") + hash)
+        self.until(lambda: len(self.all("#target option")) >= 3)
+
+    def __getitem__(self, name):
+        return self.driver.find_element(By.ID, name)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def until(self, condition):
+        """What the page replaces while it is looked at counts as not yet."""
+        end = time.monotonic() + PATIENCE
+
+        def holds():
+            try:
+                return condition()
+            except StaleElementReferenceException:
+                return False
+        while not holds():
+            assert time.monotonic() < end, self["status"].text + self["error"].text + str(self.driver.get_log("browser"))
+            time.sleep(0.05)
+
+    def choose(self, name, value):
+        self.driver.execute_script(
+            "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+            "s.dispatchEvent(new Event('change'))", name, value)
+        assert self[name].get_property("value") == value
+
+    def done(self):
+        self.until(lambda: self["status"].text.startswith("Done"))
+
+    def translate(self, text, source="en", target="de"):
+        self.choose("source", source)
+        self.choose("target", target)
+        self.paste(text)
+        self.done()
+        return self.output()
+
+    def paste(self, text):
+        """Text that comes at once, with the button instead of the wait that follows typing."""
+        self.driver.execute_script(
+            "const i = document.getElementById('input'); i.value = arguments[0]; i.dispatchEvent(new Event('input'));"
+            "document.getElementById('translate').click()", text)
+
+    def output(self):
+        return self["output"].get_property("textContent")
+
+    def open_sentence(self, n=0):
+        self.all("#output .s")[n].click()
+        self.until(lambda: self["sentence"].is_displayed())
+        return self["sentence"]
+
+
+@pytest.fixture
+def page(chrome, bundled):
+    p = Page(chrome, bundled)
+    chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
+    yield p
+    # No script of the page failed, nothing was asked for elsewhere.
+    wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
+    assert not wrong, wrong
+
+
+def expected(server, text, source="en", target="de"):
+    return server.post("/v1/translate", {"text": text, "source": source, "target": target}).json()["translations"][0]["text"]
+
+
+def axe(page):
+    axe_core_python = pytest.importorskip("axe_core_python", reason="scripts/test-env installs it")
+    source = os.path.join(os.path.dirname(axe_core_python.__file__), "axe.min.js")
+    with open(source, encoding="utf-8") as f:
+        page.driver.execute_script(f.read())
+    found = page.driver.execute_async_script("axe.run().then(arguments[0])")
+    return json.dumps([(v["id"], [n["html"][:150] for n in v["nodes"]]) for v in found["violations"]], indent=1)
+
+
+def emulate(page, **features):
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "features": [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]})
+
+
+def picture(page, name, height=1420):
+    folder = os.environ.get("DRAGOMAN_SCREENSHOTS")
+    if folder:
+        page.driver.set_window_size(1100, height)
+        page.driver.execute_script("scrollTo(0, 0)")
+        page.driver.save_screenshot(os.path.join(folder, name + ".png"))
