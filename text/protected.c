@@ -1,6 +1,7 @@
 #include "text/protected.h"
 
 #include "text/address.h"
+#include "text/foreign.h"
 #include "text/placeholder.h"
 #include "text/scan.h"
 
@@ -63,7 +64,7 @@ static size_t emoji(const char *s, size_t at, size_t end)
     return to;
 }
 
-static size_t protected_at(const char *s, size_t at, size_t end)
+static size_t protected_at(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
 {
     typedef size_t taker(const char *s, size_t at, size_t end);
     static taker *const after_word[] = {dg_placeholder_end, emoji};
@@ -84,13 +85,14 @@ static size_t protected_at(const char *s, size_t at, size_t end)
     }
     for (size_t k = 0; to == at && k < sizeof after_word / sizeof *after_word; k++)
         to = after_word[k](s, at, end);
-    return to;
+    return to == at && known ? dg_foreign_end(known, s, at, end) : to;
 }
 
-size_t dg_protected_next(const char *s, size_t n, size_t from, size_t *begin)
+size_t dg_protected_next(
+    const struct dg_alphabet *known, const char *s, size_t n, size_t from, size_t *begin)
 {
     for (size_t at = from; at < n; dg_scan_next(s, n, &at)) {
-        size_t to = protected_at(s, at, n);
+        size_t to = protected_at(known, s, at, n);
         if (to > at) {
             *begin = at;
             return to;

@@ -4,10 +4,13 @@
 #ifndef DG_TEXT_PROTECTED_H
 #define DG_TEXT_PROTECTED_H
 
+#include "text/alphabet.h"
+
 #include <stddef.h>
 
 /* The first such thing that begins at byte `from` of s[n] or later: *begin, and its end; 0: there
- * is none. */
-size_t dg_protected_next(const char *s, size_t n, size_t from, size_t *begin);
+ * is none. known: words and signs outside it stay, too (text/foreign.h); NULL: all are known. */
+size_t dg_protected_next(
+    const struct dg_alphabet *known, const char *s, size_t n, size_t from, size_t *begin);
 
 #endif

@@ -16,7 +16,7 @@ static void expect(const char *text, const char *wanted)
 {
     char found[512] = "";
     size_t n = strlen(text), begin;
-    for (size_t end = 0; (end = dg_protected_next(text, n, end, &begin)) > 0;) {
+    for (size_t end = 0; (end = dg_protected_next(NULL, text, n, end, &begin)) > 0;) {
         assert_true(begin < end && end <= n);
         strcat(found, "<");
         strncat(found, text + begin, end - begin);
@@ -108,7 +108,7 @@ static void anything(void **state)
             random = random * 1664525 + 1013904223;
             s[i] = signs[(random >> 16) % (sizeof signs - 1)];
         }
-        while ((end = dg_protected_next(s, n, end, &begin)) > 0)
+        while ((end = dg_protected_next(NULL, s, n, end, &begin)) > 0)
             assert_true(begin < end && end <= n);
         free(s);
     }
@@ -118,8 +118,8 @@ static void anything(void **state)
         assert_non_null(s);
         for (size_t i = 0; i < n; i++)
             s[i] = i % 2 ? signs[k] : 'a';
-        for (size_t end = 0;
-             (end = dg_protected_next(s, n, end, &begin)) > 0;) /* quadratic, it would not end */
+        for (size_t end = 0; (end = dg_protected_next(NULL, s, n, end, &begin)) >
+                             0;) /* quadratic, it would not end */
             assert_true(begin < end && end <= n);
         free(s);
     }
@@ -128,7 +128,7 @@ static void anything(void **state)
     assert_non_null(s);
     for (size_t i = 0; i < n; i++)
         s[i] = i + 1 < n ? "(www.a"[i % 6] : '_';
-    assert_int_equal(dg_protected_next(s, n, 0, &begin), n - 1);
+    assert_int_equal(dg_protected_next(NULL, s, n, 0, &begin), n - 1);
     free(s);
 }
 

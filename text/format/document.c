@@ -104,7 +104,7 @@ static bool has_protected(const struct dg_document *d, const struct dg_unit *u)
     size_t k = 0, begin;
     for (size_t at = u->at;;) {
         size_t end = running_end(d, u, &k);
-        if (dg_protected_next(d->text.data + u->at, end - u->at, at - u->at, &begin))
+        if (dg_protected_next(d->known, d->text.data + u->at, end - u->at, at - u->at, &begin))
             return true;
         if (k == u->n_marks)
             return false;
@@ -139,7 +139,7 @@ static void write_running(struct rewrite *w, size_t end)
 static void write_protected(struct rewrite *w, size_t end)
 {
     size_t begin, to = w->at;
-    while ((to = dg_protected_next(w->old.text.data, end, to, &begin)) > 0) {
+    while ((to = dg_protected_next(w->d->known, w->old.text.data, end, to, &begin)) > 0) {
         write_running(w, begin);
         const size_t mark[2] = {dg_document_source(&w->old, &w->unit, begin, true),
             dg_document_source(&w->old, &w->unit, to, false)};
@@ -255,13 +255,15 @@ void dg_document_append(struct dg_document *d, const struct dg_document *more)
     d->ids += more->ids;
 }
 
-int dg_document_open_markup(const char *source, size_t n, enum dg_format format,
-    const struct dg_markup *markup, struct dg_document *out, struct dg_error *err)
+int dg_document_read(const char *source, size_t n, const struct dg_document_kind *kind,
+    struct dg_document *out, struct dg_error *err)
 {
     int rc = DG_OK;
+    const struct dg_markup *markup = kind->markup;
     memset(out, 0, sizeof *out);
     dg_buffer_init(&out->text);
-    switch (format) {
+    out->known = kind->known;
+    switch (kind->format) {
     case DG_FORMAT_TEXT: dg_document_plain(out, source, n); break;
     case DG_FORMAT_WRAPPED: dg_document_wrapped(out, source, n); break;
     case DG_FORMAT_SRT: dg_document_srt(out, source, n); break;
@@ -274,6 +276,13 @@ int dg_document_open_markup(const char *source, size_t n, enum dg_format format,
     if (rc != DG_OK)
         dg_document_close(out);
     return rc;
+}
+
+int dg_document_open_markup(const char *source, size_t n, enum dg_format format,
+    const struct dg_markup *markup, struct dg_document *out, struct dg_error *err)
+{
+    return dg_document_read(
+        source, n, &(struct dg_document_kind){.format = format, .markup = markup}, out, err);
 }
 
 int dg_document_open(const char *source, size_t n, enum dg_format format, struct dg_document *out,

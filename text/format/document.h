@@ -22,6 +22,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "text/alphabet.h"
 #include "text/format/encoding.h"
 #include "text/format/markup.h"
 
@@ -77,8 +78,9 @@ struct dg_document {
     size_t n_units, units_cap;
     struct dg_mark *marks; /* [n_marks] */
     size_t n_marks, marks_cap;
-    uint32_t ids;   /* given to pairs so far */
-    bool is_markup; /* of plain text: it looks like HTML */
+    uint32_t ids;                    /* given to pairs so far */
+    bool is_markup;                  /* of plain text: it looks like HTML */
+    const struct dg_alphabet *known; /* see struct dg_document_kind */
 };
 
 /* The names of the formats in the enum's order, NULL-ended. */
@@ -86,9 +88,20 @@ extern const char *const dg_format_names[];
 /* False: none of these. */
 bool dg_format_find(const char *name, enum dg_format *out);
 
-/* Take source[n] (valid UTF-8) apart. Tags of HTML and XML as markup says (NULL: as is usual).
- * DG_ENOMEM; DG_ELIMIT (field text): HTML that would take too much memory or time; DG_EINVAL
- * (field text): XML that is not well-formed. */
+struct dg_document_kind {
+    enum dg_format format;
+    /* how tags of HTML and XML are taken; NULL: as is usual */
+    const struct dg_markup *markup;
+    /* of the model: other words and signs are protected spans; NULL: none are */
+    const struct dg_alphabet *known;
+};
+
+/* Take source[n] (valid UTF-8) apart; what kind points to stays the caller's, and is read until the
+ * document is closed. DG_ENOMEM; DG_ELIMIT (field text): HTML that would take too much memory or
+ * time; DG_EINVAL (field text): XML that is not well-formed. */
+int dg_document_read(const char *source, size_t n, const struct dg_document_kind *kind,
+    struct dg_document *out, struct dg_error *err);
+/* The same for any model. */
 int dg_document_open_markup(const char *source, size_t n, enum dg_format format,
     const struct dg_markup *markup, struct dg_document *out, struct dg_error *err);
 /* The same without markup. */

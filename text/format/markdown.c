@@ -320,6 +320,7 @@ void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
 {
     struct reader r = {.d = d, .s = s, .n = n};
     dg_buffer_init(&r.titles.units.text);
+    r.titles.units.known = d->known;
     r.floor = read_front_matter(d, s, n);
     parse(&r, r.floor, n);
     dg_document_append(d, &r.titles.units);

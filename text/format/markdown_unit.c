@@ -135,6 +135,7 @@ static void end_unit(struct builder *b)
     dg_document_append(b->d, &b->inner);
     dg_document_close(&b->inner);
     dg_buffer_init(&b->inner.text);
+    b->inner.known = b->d->known;
 }
 
 size_t dg_markdown_skip_footnote(const char *s, size_t at, size_t end)
@@ -209,7 +210,7 @@ static void take_image(struct builder *b)
 {
     size_t begin = dg_md_find_sign(&b->c, "!"), last = dg_md_leave(&b->c, b->c.i);
     struct dg_link_end end;
-    struct dg_document *outer = b->d, alt = {0};
+    struct dg_document *outer = b->d, alt = {.known = b->d->known};
     catch_up(b, begin);
     dg_buffer_init(&alt.text);
     b->d = &alt;
@@ -361,7 +362,7 @@ size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
         first++;
     if (first == e->n)
         return floor;
-    struct builder b = {.d = d, .titles = titles};
+    struct builder b = {.d = d, .inner.known = d->known, .titles = titles};
     b.c = (struct dg_md_cursor){
         .s = s, .n = n, .list = e->list + first, .end = e->n - first, .at = floor};
     b.open = malloc(e->n * sizeof *b.open);

@@ -115,7 +115,7 @@ static void add_span(struct dg_masks *m, size_t source, size_t source_len, size_
 static void find_kept(struct dg_masks *m, const struct dg_pair *p)
 {
     size_t begin, end = 0, at, there;
-    while ((end = dg_protected_next(p->source, p->source_len, end, &begin)) > 0) {
+    while ((end = dg_protected_next(NULL, p->source, p->source_len, end, &begin)) > 0) {
         const char *s = p->source + begin;
         if (count_text(p->source, p->source_len, s, end - begin, &at) == 1 &&
             count_text(p->target, p->target_len, s, end - begin, &there) == 1)

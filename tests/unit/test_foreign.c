@@ -1,0 +1,118 @@
+/* text/foreign.h: what a model with German's and some other characters does not know. */
+#include "text/foreign.h"
+#include "text/protected.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct dg_alphabet *alphabet(void)
+{
+    static const char read[] = "abcäöüßéà€本ा", first[] = "aü";
+    struct dg_alphabet *a = dg_alphabet_open();
+    assert_non_null(a);
+    assert_true(dg_alphabet_add(a, DG_ALPHABET_READ, read, strlen(read)));
+    assert_true(dg_alphabet_add(a, DG_ALPHABET_WRITTEN, read, strlen(read)));
+    assert_true(dg_alphabet_add(a, DG_ALPHABET_FIRST, first, strlen(first)));
+    return a;
+}
+
+/* Everything foreign in a text, in <>. */
+static void expect(const char *text, const char *wanted)
+{
+    struct dg_alphabet *a = alphabet();
+    char found[512] = "";
+    size_t n = strlen(text), begin;
+    for (size_t end = 0; (end = dg_protected_next(a, text, n, end, &begin)) > 0;) {
+        assert_true(begin < end && end <= n);
+        strcat(found, "<");
+        strncat(found, text + begin, end - begin);
+        strcat(found, ">");
+    }
+    dg_alphabet_close(a);
+    assert_string_equal(found, wanted);
+}
+
+static void words(void **state)
+{
+    (void)state;
+    expect("Antonín Dvořák was here.", "<Antonín Dvořák>");
+    expect("Dvor\u030Ca\u0301k und schön", "<Dvor\u030Ca\u0301k>"); /* r and a caron */
+    expect("Schöne Grüße, ABC xyz 3.200 co\u00fbt", "<co\u00fbt>");
+    expect("Read Война и мир, now.", "<Война и мир>");
+    expect("Война, мир", "<Война><мир>");
+    expect("in 東京 and 本, 日本語", "<東京><日><語>"); /* 本 is known */
+    expect("ＡＢＣ ﬁ ĳ", ""); /* what normalisation makes plain letters of */
+    expect("Łódź-Ost", "<Łódź>");
+}
+
+static void signs(void **state)
+{
+    (void)state;
+    expect("at 50 ℃, 50℃ or £3.50.", "<℃><50℃><£3.50>");
+    expect("a m² of Acme™ (½)", "<m²><Acme™><½>");
+    expect("→ Next ★★★", "<→><★★★>");
+    expect("30 € and € 30, 30€", ""); /* known, and beside a number */
+    expect("the sign € here, §", "<€><§>");
+    expect("“Yes” ‘no’ – … ¿ 5 % of a+b", "");
+    expect("1.1.1.1.1½ 1.1.1", "<1.1.1.1.1½>");
+}
+
+static void letters_alone(void **state)
+{
+    (void)state;
+    expect("the letter ö, ü or é.", "<ö><é>");
+    expect("the letter q or a 本", "");
+}
+
+static bool lost(const char *language, const char *source, const char *target)
+{
+    struct dg_alphabet *a = alphabet();
+    const bool is = dg_foreign_lost(a, language, source, strlen(source), target, strlen(target));
+    dg_alphabet_close(a);
+    return is;
+}
+
+static void is_lost(void **state)
+{
+    (void)state;
+    assert_true(lost("en", "30 € a month", "30 im Monat"));
+    assert_false(lost("en", "30 € a month", "30 € im Monat"));
+    assert_true(lost("en", "the sign ü here", "das Zeichen hier"));
+    assert_false(lost("fr", "il va à la gare", "he goes to the station"));
+    assert_true(lost("fr", "ř", "r"));
+    assert_false(lost("en", "“So” it is – here…", "\"So\" ist es - hier..."));
+    assert_false(lost("de", "Grüße", "Greetings"));
+}
+
+/* Time grows with length alone; nothing is read beyond the end. */
+static void anything(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+        "1.", "ř", "ř ", "€", "a.", "ü ", "\u0301", "日", "1,", "²"};
+    struct dg_alphabet *a = alphabet();
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        size_t len = strlen(parts[k]), n = (1u << 20) / len * len, begin;
+        char *s = malloc(n);
+        assert_non_null(s);
+        for (size_t i = 0; i < n; i += len)
+            memcpy(s + i, parts[k], len);
+        for (size_t end = 0; (end = dg_protected_next(a, s, n, end, &begin)) > 0;)
+            assert_true(begin < end && end <= n);
+        free(s);
+    }
+    dg_alphabet_close(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(words), cmocka_unit_test(signs),
+        cmocka_unit_test(letters_alone), cmocka_unit_test(is_lost), cmocka_unit_test(anything)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

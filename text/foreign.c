@@ -1,0 +1,211 @@
+#include "text/foreign.h"
+
+#include "text/scan.h"
+
+#include <string.h>
+#include <unicode/uchar.h>
+#include <unicode/unorm2.h>
+
+enum { MOST_EXPANDED = 18 }; /* UTF-16 units that one character's NFKC has */
+
+bool dg_foreign_is_sign(int32_t c)
+{
+    if (c < 0x80 || (c >= 0xFF00 && c < 0xFFF0)) /* full-width forms are punctuation of CJK */
+        return false;
+    switch (u_charType(c)) {
+    case U_MATH_SYMBOL:
+    case U_CURRENCY_SYMBOL:
+    case U_OTHER_SYMBOL:
+    case U_OTHER_NUMBER:
+    case U_PRIVATE_USE_CHAR: return true;
+    case U_OTHER_PUNCTUATION:
+        return c == 0xA7 || c == 0xB6 || (c >= 0x2020 && c <= 0x2023) ||
+               (c >= 0x2030 && c <= 0x2037) || c == 0x203B;
+    default: return c == 0xAA || c == 0xBA; /* ª and º are letters to Unicode */
+    }
+}
+
+/* Is the character known as other characters, which a model's own normalisation makes of it? */
+static bool is_known_otherwise(const struct dg_alphabet *known, int32_t c)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *nfkc = unorm2_getNFKCInstance(&status);
+    UChar from[2], to[MOST_EXPANDED];
+    int32_t n = 0;
+    UBool failed = false;
+    U16_APPEND(from, n, 2, c, failed);
+    n = unorm2_normalize(nfkc, from, n, to, MOST_EXPANDED, &status);
+    if (U_FAILURE(status) || failed || n == 0)
+        return false;
+    for (int32_t i = 0; i < n;) {
+        UChar32 part;
+        U16_NEXT(to, i, n, part);
+        if (part == c || !(part < 0x80 || dg_alphabet_has(known, DG_ALPHABET_READ, part)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_foreign_letter(const struct dg_alphabet *known, int32_t c)
+{
+    return c >= 0x80 && !dg_foreign_is_sign(c) && dg_scan_is_letter(c) &&
+           !dg_alphabet_has(known, DG_ALPHABET_READ, c) && !is_known_otherwise(known, c);
+}
+
+/* Is the letter with the combining mark after it one that nobody knows? ("r" and a caron) */
+static bool is_foreign_pair(const struct dg_alphabet *known, int32_t letter, int32_t mark)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
+    const UChar32 both =
+        U_SUCCESS(status) && letter > 0 ? unorm2_composePair(nfc, letter, mark) : U_SENTINEL;
+    return both >= 0 && is_foreign_letter(known, both);
+}
+
+static bool is_foreign_sign(const struct dg_alphabet *known, int32_t c)
+{
+    return dg_foreign_is_sign(c) && !(dg_alphabet_has(known, DG_ALPHABET_READ, c) &&
+                                        dg_alphabet_has(known, DG_ALPHABET_WRITTEN, c));
+}
+
+/* One word: letters, digits and signs with nothing between them. */
+struct word {
+    size_t end;
+    /* has a foreign one */
+    bool letter, sign;
+    /* has a sign that is known, and something else */
+    bool known_sign, other;
+};
+
+/* "3.50", "1,000": the sign is within a number. */
+static bool is_within_number(const char *s, size_t at, size_t end, int32_t before, int32_t c)
+{
+    size_t next = at;
+    return (c == '.' || c == ',') && before > 0 && dg_scan_is_digit(before) && at < end &&
+           dg_scan_is_digit(dg_scan_next(s, end, &next));
+}
+
+/* Is byte `at` in a number that was read from its first digit on? */
+static bool is_within_read_number(const char *s, size_t at, size_t end)
+{
+    size_t before = at;
+    if (at < 2 || (s[at - 1] != '.' && s[at - 1] != ','))
+        return false;
+    before--;
+    const int32_t digit = dg_scan_prev(s, 0, &before);
+    return is_within_number(s, at, end, digit, (unsigned char)s[at - 1]);
+}
+
+static struct word read_word(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
+{
+    struct word w = {.end = at};
+    int32_t before = 0;
+    for (size_t i = at; i < end;) {
+        const int32_t c = dg_scan_next(s, end, &i);
+        const bool sign = dg_foreign_is_sign(c), attached = c >= 0x80 && dg_scan_is_attached(c),
+                   alone = attached && w.end == at && !dg_alphabet_has(known, DG_ALPHABET_READ, c),
+                   unknown = alone || (!sign && is_foreign_letter(known, c));
+        /* Scripts without cases have no spaces around a word: one that is known is not foreign. */
+        if (!sign && !unknown && !(attached && w.end > at) && !dg_scan_is_digit(c) &&
+            !(dg_scan_is_letter(c) && !dg_scan_is_uncased(c)) &&
+            !is_within_number(s, i, end, before, c))
+            break;
+        const bool foreign_sign = sign && is_foreign_sign(known, c);
+        w.letter = w.letter || unknown || (attached && is_foreign_pair(known, before, c));
+        w.sign = w.sign || foreign_sign;
+        w.known_sign = w.known_sign || (sign && !foreign_sign);
+        w.other = w.other || !sign;
+        before = c;
+        w.end = i;
+    }
+    return w;
+}
+
+static bool is_in_word(int32_t c)
+{
+    return dg_scan_is_digit(c) || dg_foreign_is_sign(c) ||
+           (dg_scan_is_letter(c) && !dg_scan_is_uncased(c)) ||
+           (c >= 0x80 && dg_scan_is_attached(c));
+}
+
+/* Is a number beside the sign s[at, to), as in "30 €"? */
+static bool is_beside_number(const char *s, size_t at, size_t to, size_t end)
+{
+    size_t before = at, after = to;
+    int32_t c = ' ';
+    while (before > 0 && dg_scan_is_space(c))
+        c = dg_scan_prev(s, 0, &before);
+    if (dg_scan_is_digit(c))
+        return true;
+    for (c = ' '; after < end && dg_scan_is_space(c);)
+        c = dg_scan_next(s, end, &after);
+    return dg_scan_is_digit(c);
+}
+
+/* Is it one sign, or one letter that no word of the model's begins with, all by itself? Each piece
+ * is known, and yet a model seldom carries it over. */
+static bool is_strange(
+    const struct dg_alphabet *known, const char *s, size_t at, size_t end, const struct word *w)
+{
+    size_t to = at;
+    const int32_t c = at < w->end ? dg_scan_next(s, w->end, &to) : 0;
+    if (w->known_sign)
+        return !w->other && !is_beside_number(s, at, w->end, end);
+    return c >= 0x80 && to == w->end && dg_scan_is_letter(c) &&
+           dg_alphabet_has(known, DG_ALPHABET_READ, c) &&
+           !dg_alphabet_has(known, DG_ALPHABET_FIRST, c);
+}
+
+size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
+{
+    size_t before = at, next = at;
+    if (is_within_read_number(s, at, end))
+        return at;
+    if (at > 0 && is_in_word(dg_scan_prev(s, 0, &before)) &&
+        !dg_scan_is_uncased(dg_scan_next(s, end, &next)))
+        return at; /* it would have been taken with the word's first letter */
+    struct word w = read_word(known, s, at, end);
+    if (!w.letter && !w.sign)
+        return is_strange(known, s, at, end, &w) ? w.end : at;
+    /* "Война и мир" is one name. */
+    for (struct word more = w; w.letter && more.letter && w.end < end && s[w.end] == ' ';) {
+        more = read_word(known, s, w.end + 1, end);
+        if (more.letter)
+            w.end = more.end;
+    }
+    return w.end;
+}
+
+/* Has the language words of one letter that is none of ASCII's? */
+static bool has_short_words(const char *language)
+{
+    static const char *const without[] = {"en", "de", "nl"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (strcmp(language, without[i]) == 0)
+            return false;
+    return true;
+}
+
+/* Is the letter s[at, to) a word by itself? */
+static bool is_alone(const char *s, size_t at, size_t to, size_t end)
+{
+    size_t before = at;
+    return (at == 0 || dg_scan_is_space(dg_scan_prev(s, 0, &before))) &&
+           (to == end || dg_scan_is_space(dg_scan_peek(s, to, end)));
+}
+
+bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, const char *s, size_t n,
+    const char *t, size_t m)
+{
+    const bool letters = !has_short_words(language);
+    for (size_t at = 0, to = 0; to < n; at = to) {
+        const int32_t c = dg_scan_next(s, n, &to);
+        if (c < 0x80)
+            continue;
+        const bool counts = dg_foreign_is_sign(c) || is_foreign_letter(known, c) ||
+                            (letters && dg_scan_is_letter(c) && is_alone(s, at, to, n));
+        if (counts && !memmem(t, m, s + at, to - at))
+            return true;
+    }
+    return false;
+}
