@@ -58,6 +58,16 @@ static int read_treebank_words(char **s, size_t *n, struct dg_error *err)
     return rc;
 }
 
+/* Reserved pieces for the stand-ins that are some. */
+static int encode_pieces(const struct dg_tokenizer *tokenizer, const struct dg_part *p,
+    const char *s, size_t n, struct dg_token **tokens, size_t *count, struct dg_error *err)
+{
+    struct dg_token list[DG_MAX_STAND_INS];
+    const struct dg_token_spans spans = {list, dg_stand_in_find(p, s, n, list)};
+    return spans.n ? dg_tokenizer_encode_spans(tokenizer, s, n, &spans, tokens, count, err)
+                   : dg_tokenizer_encode(tokenizer, s, n, tokens, count, err);
+}
+
 int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
     size_t n, struct dg_part *p, struct dg_error *err)
 {
@@ -69,7 +79,7 @@ int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, con
         rc = read_capitals(j, &nfc, &nfc_len, err);
     if (!rc && p->treebank_words && nfc_len)
         rc = read_treebank_words(&nfc, &nfc_len, err);
-    if (rc || (rc = dg_tokenizer_encode(tokenizer, nfc, nfc_len, &tokens, &count, err)))
+    if (rc || (rc = encode_pieces(tokenizer, p, nfc, nfc_len, &tokens, &count, err)))
         goto out;
     p->text = dg_arena_strndup(&j->arena, nfc, nfc_len);
     p->tokens = dg_arena_array(&j->arena, count, sizeof *tokens);

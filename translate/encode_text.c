@@ -47,7 +47,9 @@ static struct dg_part *part_of(
 {
     if (f->document) {
         struct dg_part *p = dg_part_new(j, 0, 0, err);
-        return p && !dg_part_of_document(j, p, f->document, f->unit, at, err) ? p : NULL;
+        if (!p || dg_part_of_document(j, p, f->document, f->unit, at, err))
+            return NULL;
+        return dg_stand_in_put(j, p, err) ? NULL : p;
     }
     return dg_part_new(j, at.begin, at.end, err);
 }
@@ -147,7 +149,8 @@ static struct dg_span trim(const char *s, struct dg_span at)
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
-    int rc = dg_document_open_markup(j->text, j->len, format, j->options.markup, &document, err);
+    const struct dg_document_kind kind = {format, j->options.markup, j->t->alphabet};
+    int rc = dg_document_read(j->text, j->len, &kind, &document, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < document.n_units && !rc; i++) {

@@ -9,6 +9,7 @@
 #include "text/split.h"
 #include "translate/layout/decorate.h"
 #include "translate/prefix.h"
+#include "translate/stand_in.h"
 #include "translate/translator_internal.h"
 
 /* One answer of the engine, copied. */
@@ -47,6 +48,9 @@ struct dg_part {
     /* [n_marks] with `at` within shown: put back around the answer */
     struct dg_mark *marks;
     size_t n_marks;
+    /* [n_stand_ins] words that `shown` has in place of protected letters; NULL: none */
+    struct dg_stand_in *stand_ins;
+    size_t n_stand_ins;
     /* how its answer is written into the text */
     enum dg_encoding encoding;
     /* parts within this one's bytes, from parts[inner] on */

@@ -2,6 +2,7 @@
  * One thread at a time per job. */
 #include "base/buffer.h"
 #include "text/detect/detect.h"
+#include "text/foreign.h"
 #include "text/numbers.h"
 #include "translate/capitals.h"
 #include "translate/copied.h"
@@ -33,6 +34,8 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
         p->flags |= DG_FLAG_CHARACTER_LOST;
     if (!rc && p->capitals && !out->failed)
         rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
+    if (!rc && !out->failed)
+        dg_stand_in_clean(p, out, from, p->ends, n_ends);
     if (!rc && h == p->hyps && !out->failed)
         dg_part_check_terms(p, out->data ? out->data + from : "", out->len - from);
     free(d.text);
@@ -171,6 +174,9 @@ int dg_part_answer(
     if (text &&
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_NUMBER_MISMATCH;
+    if (text && dg_foreign_lost(j->t->alphabet, j->language, j->text + p->begin, p->end - p->begin,
+                    out->data + from, out->len - from))
+        p->flags |= DG_FLAG_CHARACTER_LOST;
     if (text && dg_copied_word(j->language, j->target_language, j->text + p->begin,
                     p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_WORD_COPIED;

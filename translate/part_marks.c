@@ -1,5 +1,6 @@
 /* A sentence of a document as a part of the job: which bytes of the document it is, and which marks
  * are its own. */
+#include "text/utf8.h"
 #include "translate/job_internal.h"
 
 #include <string.h>
@@ -64,10 +65,13 @@ static size_t without_spaces(const char *s, size_t begin, size_t n)
     return n;
 }
 
-/* Any emoji? Everything else that is protected begins with two ASCII signs; 1️⃣ with one. */
+/* Any emoji or other sign? All else that is protected begins with two ASCII signs (1️⃣ with
+ * one), or has letters. */
 static bool is_emoji(const char *s, const struct dg_mark *m)
 {
-    return (unsigned char)s[m->at] >= 0x80 || (m->len > 1 && (unsigned char)s[m->at + 1] >= 0x80);
+    return ((unsigned char)s[m->at] >= 0x80 ||
+               (m->len > 1 && (unsigned char)s[m->at + 1] >= 0x80)) &&
+           !dg_utf8_has_letter(s + m->at, m->len);
 }
 
 /* Is it set apart from the words before it, as in "More: https://..."? Not code, which has marks of

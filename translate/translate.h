@@ -123,7 +123,8 @@ enum dg_flag {
     DG_FLAG_SAME_LANGUAGE = 128, /* nothing was translated: source and target are one language */
     /* a word of the source, and no name, is in the answer as it was */
     DG_FLAG_WORD_COPIED = 256,
-    /* the model wrote bytes that make no character, and they were left out */
+    /* a sign of the source is not in the answer, or the model wrote bytes that make no character,
+     * and they were left out */
     DG_FLAG_CHARACTER_LOST = 512,
     /* plain text that looks like HTML: its tags were kept, its references were not understood */
     DG_FLAG_MARKUP_IN_TEXT = 1024,

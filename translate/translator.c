@@ -1,8 +1,34 @@
+#include "text/alphabet.h"
+#include "text/utf8.h"
+#include "translate/stand_in.h"
 #include "translate/terms.h"
 #include "translate/translator_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
+
+/* What the vocabularies' pieces are written with. */
+static int read_alphabet(struct dg_translator *t, struct dg_error *err)
+{
+    static const char word_mark[] = "\xE2\x96\x81";
+    t->alphabet = dg_alphabet_open();
+    bool there = t->alphabet != NULL;
+    for (int side = 0; side < 2; side++) {
+        const struct dg_tokenizer *of = side == DG_ALPHABET_READ ? t->source : t->target;
+        for (uint32_t id = 0; there && id < dg_tokenizer_size(of); id++) {
+            const char *piece = dg_tokenizer_piece(of, (int32_t)id);
+            const bool first = strncmp(piece, word_mark, strlen(word_mark)) == 0;
+            if (first)
+                piece += strlen(word_mark);
+            const size_t n = strlen(piece);
+            there = dg_alphabet_add(t->alphabet, side, piece, n);
+            if (there && first && side == DG_ALPHABET_READ && dg_utf8_count(piece, n) == 1)
+                there = dg_alphabet_add(t->alphabet, DG_ALPHABET_FIRST, piece, n);
+        }
+    }
+    return there ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for the vocabularies' characters");
+}
 
 static int check_vocab(
     const struct dg_tokenizer *t, uint32_t expected, const char *side, struct dg_error *err)
@@ -60,6 +86,8 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
             goto out;
         dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
     }
+    if ((rc = read_alphabet(t, err)) || (rc = dg_stand_ins_open(t, err)))
+        goto out;
     *out = t;
     return 0;
 out:
@@ -72,6 +100,8 @@ void dg_translator_close(struct dg_translator *t)
 {
     if (!t)
         return;
+    dg_stand_ins_close(t);
+    dg_alphabet_close(t->alphabet);
     dg_model_close(t->model);
     dg_tokenizer_close(t->source);
     dg_tokenizer_close(t->target);

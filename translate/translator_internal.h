@@ -26,6 +26,13 @@ struct dg_translator {
     struct dg_model *model;
     /* of the target vocabulary */
     struct dg_word_pieces words;
+    /* what the vocabularies have pieces for */
+    struct dg_alphabet *alphabet;
+    /* pieces that stand for protected spans; 0: words do, where there are any */
+    uint32_t n_reserved;
+    /* [n_reserved] each, source's and target's */
+    int32_t *reserved[2];
+    bool stand_ins;
 };
 
 /* Which of the bundle's pairs this is, codes compared without case; NULL fits every code. DG_EINVAL

@@ -71,8 +71,16 @@ bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struc
     int32_t unk = dg_tokenizer_unk(j->t->target), source_unk = dg_tokenizer_unk(j->t->source);
     size_t at = 0, next = 0, from = out->len;
     bool any = false;
+    uint64_t said = 0;
     const struct dg_prefix *prefix = dg_part_prefix(j, p);
     for (uint32_t i = 0; i < d->n; i++) {
+        const char *name = dg_stand_in_name_of(j->t, p, h->ids[i], &said);
+        if (name) {
+            const size_t here = spans[i].end > at ? spans[i].end : at;
+            dg_buffer_add(out, text + at, here - at);
+            dg_buffer_adds(out, name);
+            at = here;
+        }
         if (h->ids[i] != unk) {
             dg_part_note_end(p, h, i, out->len + (spans[i].end > at ? spans[i].end - at : 0));
             continue;

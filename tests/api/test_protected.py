@@ -1,44 +1,13 @@
-"""Nothing is lost in translation: addresses, placeholders and names of files through the shipped bundle, in plain text and
-in Markdown, at three places of a sentence; and single characters, as many as it keeps today."""
+"""Nothing is lost in translation: addresses, placeholders, names of files, names and single characters through the shipped bundle, in
+every format."""
 import os
-import unicodedata
 
 import pytest
 
 import conftest
+import kept
 
 BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
-
-ADDRESSES = """https://example.org http://example.org/ https://example.org/a/b.html https://example.org/a?b=c&d=e
-https://example.org/a#b https://user@example.org/x https://example.org:8443/x https://example.org/Foo_(bar)
-https://example.org/a_b_c https://example.org/~anna/ https://example.org/%C3%BC https://müller.example/straße
-https://example.org/a,b;c https://example.org/?q=two+dogs https://192.168.0.1/x http://localhost:8080/v1/translate
-www.example.org www.example.org/dogs ftp://example.org/pub sftp://example.org/x ssh://git@example.org/repo.git
-git://example.org/x.git mailto:anna@example.org tel:+49301234567 anna@example.org anna.b+c@mail.example.org
-anna_b@example.co.uk jürgen@müller.example example.org example.org/dogs?x=1 localhost:8080 10.0.0.1:5432""".split()
-
-PLACEHOLDERS = ["%s", "%1$d", "%-5.2f", "%(name)s", "%{name}", "{name}", "{0}", "{{ x }}", "{{user.name}}", "{{#if a}}", "${name}", "$name",
-                ":name", "&nbsp;", "{n, plural, one {# dog} other {# dogs}}"]
-COUNTED = "%d%%"  # two of them side by side
-
-FILES = ["config.txt", "my-notes.v2.pdf", "src/main.c", "/etc/hosts", "~/notes.md", "./run.sh", "C:\\dogs\\two.png", "Übersicht.xlsx",
-         "archive.tar.gz", "IMG_2034.jpeg"]
-
-SENTENCES = ["Two dogs play with %s in the snow.", "Open %s and look at the dogs.", "A girl is smiling at %s."]
-
-# eight kinds of 21 or 22 characters, and how many come through a sentence each today
-CHARACTERS = {
-    "latin": ("äöüßéèêçñøåæœšžčłőğışþ", 5),
-    "greek": ("αβγδεζηθικλμνξοπρστυφω", 3),
-    "cyrillic": ("абвгдежзиклмнопрстуфя", 0),
-    "east asian": ("日本語中文字漢한국어말글あいうえおカキクケ", 0),
-    "other scripts": ("אבגדהابتثجहिन्दीไทยกขค", 0),
-    "currency and signs": ("€£¥¢₹₽₿§¶©®™°ªº†‡•…№℃", 3),
-    "mathematics": ("±×÷≠≤≥≈∞∑√∫∂∆πµ½¼¾²³∈", 2),
-    "arrows and pictures": ("←↑→↓↔⇒★☆☀☎☑♠♥♪✓✗😀🐕🚀🎉🔥", 6),
-}
-
-
 
 
 @pytest.fixture(scope="module")
@@ -47,49 +16,65 @@ def server():
         yield s
 
 
-def answers(server, texts, format):
-    answers = []
-    for i in range(0, len(texts), 60):
-        reply = server.post("/v1/translate", {"text": texts[i:i + 60], "source": "en", "target": "de", "format": format})
-        assert reply.status_code == 200, reply.text
-        answers += [t["text"] for t in reply.json()["translations"]]
-    return answers
-
-
-@pytest.mark.parametrize("format", ["text", "markdown"])
-@pytest.mark.parametrize("kind", ["addresses", "placeholders", "files"])
+@pytest.mark.parametrize("format", kept.FORMATS)
+@pytest.mark.parametrize("kind", kept.SPANS)
 def test_protected_spans_come_back(server, kind, format):
-    spans = {"addresses": ADDRESSES, "placeholders": PLACEHOLDERS, "files": FILES}[kind]
-    if format == "markdown":
-        spans = [s.replace("\\", "\\\\") for s in spans]  # a backslash is escaped there
-    texts = [sentence % span for span in spans for sentence in SENTENCES]
+    """Each exactly once, and the rest of the sentence without pieces of it."""
+    cases = kept.cases(format, kept.SPANS[kind], None if format == "text" else kept.SENTENCES[:1])
     lost = []
-    for text, answer in zip(texts, answers(server, texts, format)):
-        span = next(s for s in spans if any(text == sentence % s for sentence in SENTENCES))
-        if answer.count(span) != 1:
-            lost.append((span, answer))
-    assert not lost, "%d of %d lost: %s" % (len(lost), len(texts), lost)
+    for (span, text), answer in zip(cases, kept.answers(server, [t for _, t in cases], format)):
+        rest = answer["text"].replace(span, "", 1)
+        if answer["text"].count(span) != 1 or "://" in rest or "XX" in rest or (set("{}%$@") & set(rest)):
+            lost.append((span, answer["text"]))
+    assert not lost, "%d of %d lost: %s" % (len(lost), len(cases), lost)
 
 
-@pytest.mark.parametrize("format", ["text", "markdown"])
-def test_percent_signs_of_programs(server, format):
-    (answer,) = answers(server, ["The dogs have eaten %s of it." % COUNTED], format)
-    assert answer.count(COUNTED) == 1, answer
+@pytest.mark.parametrize("source, target, sentence, wanted", [
+    ("en", "de", "VISIT https://example.org NOW", ["https://example.org"]),
+    ("en", "de", "Write %s to %s and %d to {name}, or look at https://example.org.", ["%s", "%s", "%d", "{name}", "https://example.org"]),
+    ("de", "en", "Schreiben Sie an anna@example.org, oder rufen Sie {name} an.", ["anna@example.org", "{name}"]),
+    ("en", "fr", "The file config.txt of Antonín Dvořák has 50 ℃.", ["config.txt", "Antonín Dvořák", "℃"]),
+    ("fr", "en", "Le fichier config.txt est à Łódź.", ["config.txt", "Łódź"]),
+    ("en", "de", "XX1 and XX2 are near {name}.", ["{name}"]),
+    ("en", "de", "Great\U0001F600 work by the dogs\u2122 today.", ["\U0001F600", "dogs\u2122"]),
+])
+def test_several_in_a_sentence(server, source, target, sentence, wanted):
+    (answer,) = kept.answers(server, [sentence], "text", source, target)
+    for span in wanted:
+        assert answer["text"].count(span) == wanted.count(span), answer
+    if "XX1" not in sentence:
+        assert "XX" not in answer["text"].upper()
 
 
-@pytest.mark.parametrize("kind", CHARACTERS)
-def test_characters(server, kind):
-    """A floor: what the model's vocabulary lacks is copied through the alignment, or lost."""
-    characters, floor = CHARACTERS[kind]
-    texts = ["The sign %s is here." % c for c in characters]
-    kept = [c for c, answer in zip(characters, answers(server, texts, "text")) if c in answer]
-    print(kind, len(kept), len(characters))
-    assert len(kept) >= floor, (len(kept), [c for c in characters if c not in kept])
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_characters(server, format):
+    """Nine of ten at least are kept, and where one is lost the sentence says so."""
+    lost, n, silent = [], 0, []
+    for kind, characters in kept.CHARACTERS.items():
+        cases = kept.cases(format, characters, ["The sign @ is here."])
+        n += len(cases)
+        for (c, text), answer in zip(cases, kept.answers(server, [t for _, t in cases], format)):
+            if c not in answer["text"]:
+                lost.append((kind, c))
+                if "character_lost" not in kept.flags(answer) and c != "…":  # "...", which the model reads it as, is no loss
+                    silent.append((c, answer))
+            assert not kept.strange(text, answer["text"]), answer
+    print(format, n - len(lost), n, lost)
+    assert len(lost) <= 0.1 * n, lost
+    assert not silent, silent
 
 
-def test_signs_that_the_source_lacks(server):
-    """U+FFFD, controls, marks of direction, U+2047: byte pieces that make no character."""
-    texts = ["The sign %s is here." % c for characters, _ in CHARACTERS.values() for c in characters]
-    bad = [(text, answer) for text, answer in zip(texts, answers(server, texts, "text"))
-           if any(c not in text and (c in "\ufffd\u2047" or unicodedata.category(c) in ("Cc", "Cf")) for c in answer)]
-    assert not bad, (len(bad), bad)
+def test_a_sentence_of_another_language_is_left(server):
+    """Nothing in it is of the model's: it comes back as it is."""
+    text = "Привет, мир. The dogs play."
+    (answer,) = kept.answers(server, [text], "text")
+    assert answer["text"].startswith("Привет, мир. "), answer
+    assert "dogs" not in answer["text"]
+
+
+def test_alignments_know_the_span(server):
+    text = "Two dogs play with https://example.org/a_b in the snow."
+    answer = server.post("/v1/translate", {"text": text, "source": "en", "target": "de", "alignments": True}).json()["translations"][0]
+    span = [text.index("https"), text.index(" in the")]
+    there = answer["text"].index("https")
+    assert [span, [there, there + span[1] - span[0]]] in answer["alignments"], answer

@@ -4,7 +4,7 @@ const EXPLAINED = {
   length_limited: 'The translation reached its length limit and may be cut off.',
   split: 'The sentence was too long for the model and was translated in parts.',
   unk_copied: 'A character that the model does not know was copied from the text.',
-  character_lost: 'A character could not be written and is missing in the translation.',
+  character_lost: 'A character of the text is missing in the translation.',
   glossary_missed: 'A term of the glossary could not be used.',
   markup_in_text: 'The text looks like HTML; choose HTML as its format.',
   repetition: 'The first translation repeated itself; this is a second one that was kept from doing so.',

@@ -1,0 +1,102 @@
+/* translate/stand_in.h: words that stand for protected spans, in the answer. */
+#include "translate/stand_in.h"
+#include "translate/job_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct dg_stand_in names[] = {{"XX1", -1, -1}, {"XX2", -1, -1}};
+static struct dg_stand_in pieces[] = {{"⟨1⟩", 7, 8}, {"⟨2⟩", 9, 10}};
+
+static void expect(const char *text, const char *wanted)
+{
+    const char shown[] = "See XX1 and XX2, or X9.";
+    struct dg_part p = {
+        .shown = shown, .shown_len = strlen(shown), .stand_ins = names, .n_stand_ins = 2};
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "XX1 XX1 ");
+    const size_t from = b.len;
+    dg_buffer_adds(&b, text);
+    dg_stand_in_clean(&p, &b, from, NULL, 0);
+    assert_string_equal(b.data + from, wanted);
+    assert_int_equal(b.len, from + strlen(wanted));
+    dg_buffer_deinit(&b);
+}
+
+static void one_of_each(void **state)
+{
+    (void)state;
+    expect("Siehe XX1 und XX2.", "Siehe XX1 und XX2.");
+    expect("Siehe XX1 XX1, XX2 und XX2", "Siehe XX1, XX2 und");
+    expect("XX2s Haus und XX1n", "XX2 Haus und XX1");
+    expect("XX1-Datei, XX1s", "XX1-Datei, XX1s"); /* one is there: layout/ takes it */
+    expect("", "");
+}
+
+static void what_is_left_of_names_goes(void **state)
+{
+    (void)state;
+    expect("Siehe X1X1 hier, XX2", "Siehe hier, XX2");
+    expect("XX11", "");
+    expect("X9 und X99 Xaver XXL 1999", "X9 und Xaver XXL 1999");
+}
+
+/* "Siehe", "XX1", "XX1", "." */
+static void ends_move(void **state)
+{
+    (void)state;
+    struct dg_part p = {.shown = "", .stand_ins = names, .n_stand_ins = 1};
+    size_t ends[4] = {5, 9, 13, 14};
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "Siehe XX1 XX1.");
+    dg_stand_in_clean(&p, &b, 0, ends, 4);
+    assert_string_equal(b.data, "Siehe XX1.");
+    assert_int_equal(ends[1], 9);
+    assert_int_equal(ends[2], 9);
+    assert_int_equal(ends[3], 10);
+    dg_buffer_deinit(&b);
+}
+
+static void pieces_say_names_once(void **state)
+{
+    (void)state;
+    int32_t reserved[2][3] = {{7, 9, 11}, {8, 10, 12}};
+    const struct dg_translator t = {.n_reserved = 3, .reserved = {reserved[0], reserved[1]}};
+    struct dg_part p = {.stand_ins = pieces, .n_stand_ins = 2};
+    uint64_t said = 0;
+    assert_string_equal(dg_stand_in_name_of(&t, &p, 10, &said), "⟨2⟩");
+    assert_string_equal(dg_stand_in_name_of(&t, &p, 10, &said), "");
+    assert_string_equal(dg_stand_in_name_of(&t, &p, 8, &said), "⟨1⟩");
+    assert_string_equal(dg_stand_in_name_of(&t, &p, 12, &said), ""); /* not of this sentence */
+    assert_null(dg_stand_in_name_of(&t, &p, 7, &said));
+}
+
+static void pieces_are_found(void **state)
+{
+    (void)state;
+    const struct dg_part p = {.stand_ins = pieces, .n_stand_ins = 2};
+    const char *text = "a ⟨1⟩ b ⟨2⟩";
+    struct dg_token list[DG_MAX_STAND_INS];
+    assert_int_equal(dg_stand_in_find(&p, text, strlen(text), list), 2);
+    assert_int_equal(list[0].id, 7);
+    assert_int_equal(list[0].begin, 2);
+    assert_int_equal(list[0].end, 9);
+    assert_int_equal(list[1].id, 9);
+    assert_int_equal(list[1].begin, 12);
+    assert_int_equal(dg_stand_in_find(&p, "none", 4, list), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_of_each),
+        cmocka_unit_test(what_is_left_of_names_goes), cmocka_unit_test(ends_move),
+        cmocka_unit_test(pieces_say_names_once), cmocka_unit_test(pieces_are_found)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

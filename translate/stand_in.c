@@ -1,0 +1,321 @@
+/* DESIGN. A protected span's letters are no words: a model that has to spell "{{#if a}}" or
+ * "日本" writes half of it and something else, and drags the words beside it along. It is shown one
+ * word instead, "XX1" for the first span of a sentence, "XX2" for the second: models that were
+ * never trained for it copied such words in 480 of 480 cases. A bundle
+ * with reserved pieces was trained for it: "⟨1⟩" is a piece that no text can spell.
+ *
+ *     Write to {name} at https://x.org.   shown as   Write to XX1 at XX2.
+ *
+ * layout/ then finds the words in the answer and writes the spans' bytes in their place, each
+ * exactly once: one that the model says twice is taken out here, one that it drops goes where
+ * attention says. */
+#include "translate/stand_in.h"
+
+#include "text/foreign.h"
+#include "text/glossary.h"
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "XX%u"
+
+/* Can both vocabularies spell the words that stand in? */
+static bool is_spelt(const struct dg_translator *t)
+{
+    static const char all[] = "XX1 XX2 XX3 XX4 XX5 XX6 XX7 XX8 XX9 XX10";
+    const struct dg_tokenizer *sides[] = {t->source, t->target};
+    for (int i = 0; i < 2; i++) {
+        struct dg_token *tokens = NULL;
+        size_t n = 0;
+        bool known = dg_tokenizer_has_text(sides[i]) &&
+                     !dg_tokenizer_encode(sides[i], all, strlen(all), &tokens, &n, NULL);
+        /* Bytes, such as "<0x58>", are pieces that cover nothing, but for the last of a letter. */
+        for (size_t k = 0; known && k < n; k++)
+            known = tokens[k].id != dg_tokenizer_unk(sides[i]) && tokens[k].end > tokens[k].begin &&
+                    !strstr(dg_tokenizer_piece(sides[i], tokens[k].id), "<0x");
+        free(tokens);
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+int dg_stand_ins_open(struct dg_translator *t, struct dg_error *err)
+{
+    const struct dg_tokenizer *sides[] = {t->source, t->target};
+    t->stand_ins = is_spelt(t);
+    t->n_reserved = (uint32_t)dg_bundle_reserved_count(t->bundle);
+    for (int i = 0; i < 2; i++) {
+        t->reserved[i] = calloc(t->n_reserved + 1, sizeof *t->reserved[i]);
+        if (!t->reserved[i])
+            return dg_error_set(err, DG_ENOMEM, "no memory for reserved pieces");
+        for (uint32_t k = 0; k < t->n_reserved; k++) {
+            const char *name = dg_bundle_reserved(t->bundle, k);
+            if (!dg_tokenizer_has_piece(sides[i], name) || strlen(name) >= DG_STAND_IN_NAME)
+                return dg_error_field(err, DG_EFORMAT, "reserved",
+                    "reserved piece \"%s\" is no token of the %s vocabulary, or over %d bytes",
+                    name, i ? "target" : "source", DG_STAND_IN_NAME - 1);
+            t->reserved[i][k] = dg_tokenizer_id(sides[i], name);
+        }
+    }
+    return 0;
+}
+
+void dg_stand_ins_close(struct dg_translator *t)
+{
+    free(t->reserved[0]);
+    free(t->reserved[1]);
+}
+
+/* Is a letter or a digit at s[at] (before: does one end there)? */
+static bool is_letter_at(const char *s, size_t n, size_t at, bool before)
+{
+    size_t begin = at, end = at;
+    if (before ? at == 0 : at == n)
+        return false;
+    if (before)
+        for (begin--; begin > 0 && ((unsigned char)s[begin] & 0xC0) == 0x80;)
+            begin--;
+    else
+        for (end++; end < n && ((unsigned char)s[end] & 0xC0) == 0x80;)
+            end++;
+    return isdigit((unsigned char)s[begin]) || dg_utf8_has_letter(s + begin, end - begin);
+}
+
+/* Marks that touch, such as those of "%d%%", are one: nothing is between them to translate. */
+static void merge_marks(struct dg_part *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        struct dg_mark *last = kept ? &p->marks[kept - 1] : NULL;
+        const struct dg_mark *m = &p->marks[i];
+        if (last && last->kind == DG_MARK_PROTECTED && m->kind == DG_MARK_PROTECTED &&
+            last->end == m->begin && last->at + last->len == m->at) {
+            last->end = m->end;
+            last->len += m->len;
+        } else {
+            p->marks[kept++] = *m;
+        }
+    }
+    p->n_marks = kept;
+}
+
+/* The next name that the sentence does not have itself; false: there is none. */
+static bool next_name(
+    const struct dg_translator *t, const struct dg_part *p, unsigned *number, struct dg_stand_in *s)
+{
+    const uint32_t most = t->n_reserved ? t->n_reserved : DG_MAX_STAND_INS;
+    while (*number < most) {
+        const unsigned k = (*number)++;
+        *s = (struct dg_stand_in){.source = -1, .target = -1};
+        if (t->n_reserved) {
+            snprintf(s->name, sizeof s->name, "%s", dg_bundle_reserved(t->bundle, k));
+            s->source = t->reserved[0][k];
+            s->target = t->reserved[1][k];
+        } else {
+            snprintf(s->name, sizeof s->name, NAME, k + 1);
+        }
+        if (!memmem(p->shown, p->shown_len, s->name, strlen(s->name)))
+            return true;
+    }
+    return false;
+}
+
+/* What is written for mark m, which covers bytes of the part's text: a name of its own; "" for a
+ * sign that is written to a word, which the model reads better without; NULL: its letters. */
+static const char *text_for(
+    const struct dg_translator *t, struct dg_part *p, const struct dg_mark *m, unsigned *number)
+{
+    const char *s = p->shown;
+    const size_t end = m->at + m->len;
+    if (m->kind != DG_MARK_PROTECTED || !m->len)
+        return NULL;
+    if (is_letter_at(s, p->shown_len, m->at, true) || is_letter_at(s, p->shown_len, end, false))
+        return (unsigned char)s[m->at] >= 0x80 && !dg_utf8_has_letter(s + m->at, m->len) ? ""
+                                                                                         : NULL;
+    if (p->n_stand_ins == DG_MAX_STAND_INS ||
+        !next_name(t, p, number, &p->stand_ins[p->n_stand_ins]))
+        return NULL;
+    return p->stand_ins[p->n_stand_ins++].name;
+}
+
+/* Does a glossary say what becomes of the foreign word m? */
+static bool has_term(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
+{
+    struct dg_glossary_match found;
+    const size_t end = m->at + m->len;
+    return j->options.glossary && m->kind == DG_MARK_PROTECTED && m->end - m->begin == m->len &&
+           dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end &&
+           dg_glossary_find(j->options.glossary, p->shown + m->at, m->len, &found, 1) > 0;
+}
+
+/* Words that a glossary translates are no protected spans. */
+static void leave_terms(const struct dg_job *j, struct dg_part *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_marks; i++)
+        if (!has_term(j, p, &p->marks[i]))
+            p->marks[kept++] = p->marks[i];
+    p->n_marks = kept;
+}
+
+int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    struct dg_buffer b;
+    size_t at = 0;
+    unsigned number = 0;
+    leave_terms(j, p);
+    merge_marks(p);
+    if (!p->n_marks || (!j->t->n_reserved && !j->t->stand_ins) || !dg_job_answer_is_free(j))
+        return 0;
+    dg_buffer_init(&b);
+    p->stand_ins = dg_arena_array(&j->arena, DG_MAX_STAND_INS, sizeof *p->stand_ins);
+    for (size_t i = 0; p->stand_ins && i < p->n_marks; i++) {
+        struct dg_mark *m = &p->marks[i];
+        const char *text = text_for(j->t, p, m, &number);
+        const size_t from = m->at, len = m->len;
+        dg_buffer_add(&b, p->shown + at, from - at);
+        m->at = b.len;
+        if (text)
+            m->len = strlen(text);
+        dg_buffer_add(&b, text ? text : p->shown + from, m->len);
+        at = from + len;
+    }
+    dg_buffer_add(&b, p->shown + at, p->shown_len - at);
+    const char *shown =
+        p->stand_ins && !b.failed ? dg_arena_strndup(&j->arena, b.data, b.len) : NULL;
+    p->shown_len = b.len;
+    p->shown = shown;
+    dg_buffer_deinit(&b);
+    return shown ? 0 : DG_JOB_NO_MEMORY(err);
+}
+
+size_t dg_stand_in_find(const struct dg_part *p, const char *text, size_t n, struct dg_token *list)
+{
+    size_t found = 0, at = 0;
+    for (size_t i = 0; i < p->n_stand_ins; i++) {
+        const struct dg_stand_in *s = &p->stand_ins[i];
+        const size_t len = strlen(s->name);
+        const char *there = s->source >= 0 ? memmem(text + at, n - at, s->name, len) : NULL;
+        if (!there)
+            continue;
+        at = (size_t)(there - text) + len;
+        list[found++] =
+            (struct dg_token){.id = s->source, .begin = (uint32_t)(at - len), .end = (uint32_t)at};
+    }
+    return found;
+}
+
+const char *dg_stand_in_name_of(
+    const struct dg_translator *t, const struct dg_part *p, int32_t id, uint64_t *said)
+{
+    for (size_t i = 0; i < p->n_stand_ins; i++) {
+        if (p->stand_ins[i].target != id)
+            continue;
+        const bool again = *said >> i & 1;
+        *said |= UINT64_C(1) << i;
+        return again ? "" : p->stand_ins[i].name;
+    }
+    for (uint32_t i = 0; i < t->n_reserved; i++)
+        if (id == t->reserved[1][i])
+            return "";
+    return NULL;
+}
+
+/* Bytes begin .. end of the text go, and a space before them; ends[n] are moved along. */
+static void cut(
+    struct dg_buffer *text, size_t from, size_t begin, size_t end, size_t *ends, size_t n)
+{
+    if (begin > from && text->data[begin - 1] == ' ' &&
+        (end == text->len || !isalnum((unsigned char)text->data[end])))
+        begin--;
+    memmove(text->data + begin, text->data + end, text->len - end);
+    text->len -= end - begin;
+    text->data[text->len] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (ends[i] > begin)
+            ends[i] = ends[i] > end ? ends[i] - (end - begin) : begin;
+}
+
+/* Where the word is next, from byte `at` on; text->len: nowhere. */
+static size_t find(const struct dg_buffer *text, size_t at, const char *name, size_t len)
+{
+    const char *found = at < text->len ? memmem(text->data + at, text->len - at, name, len) : NULL;
+    return found ? (size_t)(found - text->data) : text->len;
+}
+
+static bool is_word(const struct dg_buffer *text, size_t from, size_t begin, size_t end)
+{
+    return (begin == from || !isalnum((unsigned char)text->data[begin - 1])) &&
+           (end == text->len || !isalnum((unsigned char)text->data[end]));
+}
+
+/* Keep the first of the words that are the name; where there is none, the first that begins with
+ * it, without what is written to it ("XX1s"). */
+static void keep_one(struct dg_buffer *text, size_t from, const char *name, size_t *ends, size_t n)
+{
+    const size_t len = strlen(name);
+    bool kept = false;
+    for (size_t at = from; (at = find(text, at, name, len)) < text->len;) {
+        const bool word = is_word(text, from, at, at + len);
+        if (word && kept)
+            cut(text, from, at, at + len, ends, n);
+        else
+            at += len;
+        kept = kept || word;
+    }
+    const size_t at = kept ? text->len : find(text, from, name, len);
+    size_t end = at + len;
+    if (at == text->len || (at > from && isalnum((unsigned char)text->data[at - 1])))
+        return;
+    while (end < text->len && isalpha((unsigned char)text->data[end]))
+        end++;
+    if (end > at + len && is_word(text, from, at, end))
+        cut(text, from, at + len, end, ends, n);
+}
+
+/* Is s[n] what is left of a name, "X1X1", and no word of the sentence's own? */
+static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] != 'X' && !isdigit((unsigned char)s[i]))
+            return false;
+        digits += s[i] != 'X';
+    }
+    if (s[0] != 'X' || !digits || digits == n || memmem(p->shown, p->shown_len, s, n))
+        return false;
+    for (size_t i = 0; i < p->n_stand_ins; i++)
+        if (strlen(p->stand_ins[i].name) == n && memcmp(p->stand_ins[i].name, s, n) == 0)
+            return false;
+    return true;
+}
+
+/* Words that are left of names go: layout/ puts the spans elsewhere. */
+static void drop_garbled(
+    const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n)
+{
+    for (size_t at = from, end; at < text->len; at = end) {
+        for (end = at; end < text->len && isalnum((unsigned char)text->data[end]);)
+            end++;
+        if (end > at && is_garbled(p, text->data + at, end - at)) {
+            cut(text, from, at, end, ends, n);
+            end = at > from ? at - 1 : at; /* a space before it went, too */
+        }
+        while (end < text->len && !isalnum((unsigned char)text->data[end]))
+            end++;
+    }
+}
+
+void dg_stand_in_clean(
+    const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n)
+{
+    for (size_t i = 0; i < p->n_stand_ins && text->len > from; i++)
+        keep_one(text, from, p->stand_ins[i].name, ends, n);
+    if (p->n_stand_ins && p->stand_ins[0].source < 0)
+        drop_garbled(p, text, from, ends, n);
+}
