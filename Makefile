@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -66,6 +66,9 @@ bench-tune: build ## what settings of a recipe are worth in the same CPU time, h
 
 bench-card: build ## scores and sentences for the model cards; DATA=FOLDER BUNDLES=FOLDERS
 	@bench/run-card.sh
+
+bench-pairs: build ## CPU time beside an earlier revision's (BEFORE=d48fe55): HTTP cached and not, the base int8 step; a quarter of an hour
+	@bench/run-pairs.sh
 
 bench-serve: build ## speed and latency over HTTP
 	@bench/run-serve.sh

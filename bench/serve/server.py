@@ -29,7 +29,7 @@ class Server:
         try:
             self.port = self._wait(r"listening\"? address=127\.0\.0\.1:(\d+)", end)
             self.workers = self._wait(r"\bworkers=(\d+)", end)
-            self.compute_threads = self._wait(r" threads=(\d+)", end)
+            self.compute_threads = self._wait(r" (?:compute_)?threads=(\d+)", end)
         except Failure:
             self.kill()
             raise
