@@ -7,10 +7,6 @@
 #include "server/request/planner.h"
 #include "server/request/stream.h"
 
-#define MS_NS 1000000ull
-/* What a fed request has done by its deadline is worth this wait. */
-#define PARTS_NS 10000000000ull
-
 /* An item's own work, on the low-priority thread. */
 static void work(void *arg)
 {
@@ -42,6 +38,9 @@ static void start(struct dg_request *r)
         r->items->work = (struct dg_work){.run = work, .arg = r->items};
     if (r->shape == DG_SHAPE_EVENTS)
         dg_request_say_version(r);
+    /* A direct one has waited for nothing so far, and does not where the cache has it all. */
+    if (r->direct && (r->items->n_hops > 1 || r->items->hops[0].task->n_entries > 0))
+        dg_request_set_deadline(r);
     atomic_store(&r->prepared, true);
     if (run(r, &err) != DG_OK) {
         dg_request_fail(r, &err);
@@ -86,14 +85,6 @@ void dg_request_plan(void *request)
     start(r);
 }
 
-/* Its deadline is known now, which is no later than the one it had. */
-static void set_deadline(struct dg_request *r)
-{
-    r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
-    dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? PARTS_NS : 0));
-    dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
-}
-
 static int read_body(struct dg_request *r, struct dg_error *err)
 {
     int rc = dg_request_check(r, err);
@@ -102,7 +93,10 @@ static int read_body(struct dg_request *r, struct dg_error *err)
     dg_http_drop_body(r->x); /* what was read of it is the request's */
     if (rc != DG_OK)
         return rc;
-    set_deadline(r);
+    r->direct =
+        r->direct && !r->kind->fed; /* texts of several languages are, once they were read */
+    if (!r->direct)
+        dg_request_set_deadline(r);
     return r->shape == DG_SHAPE_EVENTS ? dg_stream_open(&r->stream, err) : DG_OK;
 }
 

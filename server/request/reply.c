@@ -23,6 +23,8 @@ static void finish_whole(void *arg, struct dg_http_exchange *x)
 {
     struct dg_request *r = arg;
     struct dg_http_reply reply = {.status = 200, .content_type = "application/json"};
+    if (r->direct && r->failed.code == DG_OK)
+        dg_request_write_whole(r);
     bool client_gone = atomic_load(&r->ended) == DG_TASK_GONE;
     if (client_gone && (r->failed.code != DG_OK || r->reply.len == 0)) {
         dg_reply_client_gone(&reply);

@@ -229,7 +229,10 @@ static void progress(void *arg, size_t entry)
 
 void dg_request_over(struct dg_request *r)
 {
-    tell_news(r, DG_OVER);
+    if (r->direct && r->shape == DG_SHAPE_WHOLE)
+        dg_request_arrive(r);
+    else
+        tell_news(r, DG_OVER);
 }
 
 int dg_request_submit(struct dg_item *item, struct dg_error *err)
@@ -283,13 +286,24 @@ void dg_request_start_take(struct dg_request *r)
         return;
     }
     r->came_ns = dg_clock_ns();
-    r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
+    r->direct = r->bytes <= DG_DIRECT_BYTES && !r->kind->fed && !r->kind->work;
     /* Before anything runs: it may be over at once. */
     dg_http_later(r->x, &dg_request_later[DG_SHAPE_WHOLE], r);
-    dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? PARTS_NS : 0));
-    atomic_fetch_add(&r->refs, 1);
-    dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
+    if (r->direct) {
+        dg_request_read(r);
+        return;
+    }
+    dg_request_set_deadline(r);
     dg_planner_post(r->app->planner, DG_STEP_READ, r->bytes, &r->reading);
+}
+
+void dg_request_set_deadline(struct dg_request *r)
+{
+    if (r->deadline_ns == 0)
+        atomic_fetch_add(&r->refs, 1); /* late's */
+    r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
+    dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? PARTS_NS : 0));
+    dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
 }
 
 void dg_request_waited(struct dg_request *r, uint64_t took_ns, size_t tokens)

@@ -7,7 +7,9 @@
  *
  * HTTP threads open and start it, and reply. All work on its texts is done by the planner's threads
  * (planner.h), one step of a request at a time: its body is read, its item planned, its answer
- * written. A request that is not fed enters the queue whole or is refused. The items of a fed one
+ * written. A direct request, whose body is at most DG_DIRECT_BYTES, is read, planned and written by
+ * the HTTP thread itself, which waits for workers alone: handing so little work on costs more than
+ * doing it. A request that is not fed enters the queue whole or is refused. The items of a fed one
  * are put in by the feeder, as there is room. */
 #ifndef DG_SERVER_REQUEST_REQUEST_H
 #define DG_SERVER_REQUEST_REQUEST_H
@@ -83,6 +85,7 @@ struct dg_request {
     const char *timeout_header; /* X-Request-Timeout, or NULL; the arena's */
     bool wants_lines;           /* by its header Accept */
     size_t bytes;               /* of the body */
+    bool direct;                /* so short that HTTP threads do it all: DG_DIRECT_BYTES */
     uint64_t client;            /* dg_gate_client */
     size_t taken;               /* of the budget; its step's thread */
     /* What was read; arrays are the arena's. */

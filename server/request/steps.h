@@ -6,10 +6,15 @@
 #include "server/request/request.h"
 
 /* The planner's works on a struct dg_request: read its body, and go on to plan it; plan its item,
- * and put it into the queue; write its answer, or of events what there is so far. */
+ * and put it into the queue; write its answer, or of events what there is so far. A direct one is
+ * read and planned by an HTTP thread. */
 void dg_request_read(void *request);
 void dg_request_plan(void *request);
 void dg_request_write(void *request);
+/* Write the whole reply of a direct request. HTTP thread, after its wake. */
+void dg_request_write_whole(struct dg_request *r);
+/* Its deadline, as its timeout_ms says, which may be set again to an earlier one. */
+void dg_request_set_deadline(struct dg_request *r);
 
 /* It failed before anything was under way. A planner's thread, or the one that cancelled its work.
  */

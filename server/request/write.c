@@ -121,19 +121,26 @@ static void write_events(struct dg_request *r, bool last)
     dg_buffer_deinit(&out);
 }
 
-static void write_last(struct dg_request *r)
+void dg_request_write_whole(struct dg_request *r)
 {
     struct dg_error err = {0};
-    if (r->shape == DG_SHAPE_EVENTS) {
-        write_events(r, true);
-    } else if (r->shape == DG_SHAPE_WHOLE) {
-        write_whole(r, &err);
-        r->failed = err;
-        if (err.code == DG_OK && r->reply.len > 0) /* else a hop may be missing */
-            say_timing(r);
-        dg_request_say_version(r);
-    }
+    write_whole(r, &err);
+    r->failed = err;
+    if (err.code == DG_OK && r->reply.len > 0) /* else a hop may be missing */
+        say_timing(r);
+    dg_request_say_version(r);
     dg_request_release(r);
+}
+
+static void write_last(struct dg_request *r)
+{
+    if (r->shape == DG_SHAPE_WHOLE) {
+        dg_request_write_whole(r);
+    } else {
+        if (r->shape == DG_SHAPE_EVENTS)
+            write_events(r, true);
+        dg_request_release(r);
+    }
     dg_request_arrive(r);
 }
 
