@@ -10,9 +10,10 @@ struct dg_process {
 /* Zeros where nothing can be read. */
 void dg_process_read(struct dg_process *out);
 
-/* One heap for all threads, and blocks of 8 KiB and more given back as soon as they are freed: the
+/* One heap for all threads, and blocks of 64 KiB and more given back as soon as they are freed: the
  * requests of weeks leave no holes (docs/operations.md). MALLOC_ARENA_MAX
- * and MALLOC_MMAP_THRESHOLD_ in the environment go first. Before any thread. */
+ * MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ in the environment go first. Before any thread.
+ */
 void dg_process_keep_heap_small(void);
 
 #endif
