@@ -11,7 +11,7 @@ struct dg_process {
 void dg_process_read(struct dg_process *out);
 
 /* One heap for all threads, and blocks of 64 KiB and more given back as soon as they are freed: the
- * requests of weeks leave no holes (docs/operations.md). MALLOC_ARENA_MAX
+ * requests of weeks leave no holes (docs/operations.md). MALLOC_ARENA_MAX,
  * MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ in the environment go first. Before any thread.
  */
 void dg_process_keep_heap_small(void);

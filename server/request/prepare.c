@@ -93,8 +93,8 @@ static int read_body(struct dg_request *r, struct dg_error *err)
     dg_http_drop_body(r->x); /* what was read of it is the request's */
     if (rc != DG_OK)
         return rc;
-    r->direct =
-        r->direct && !r->kind->fed; /* texts of several languages are, once they were read */
+    /* Texts of several languages turned out to be items to be fed. */
+    r->direct = r->direct && !r->kind->fed;
     if (!r->direct)
         dg_request_set_deadline(r);
     return r->shape == DG_SHAPE_EVENTS ? dg_stream_open(&r->stream, err) : DG_OK;
