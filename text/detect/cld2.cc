@@ -1,5 +1,6 @@
 #include "text/detect/cld2.h"
 
+#include <algorithm>
 #include <cstdio> // compact_lang_det.h uses FILE without it
 #include <cstring>
 
@@ -33,12 +34,19 @@ void dg_cld2_detect(const char *text, size_t n, const char *hint, struct dg_cld2
     CLD2::CLDHints hints = {
         nullptr, nullptr, CLD2::UNKNOWN_ENCODING, hint ? by_code(hint) : CLD2::UNKNOWN_LANGUAGE};
     const int flags = hint ? 0 : CLD2::kCLDFlagBestEffort;
+    /* Written by the library only where it likes the whole text, control characters it does not. */
     CLD2::Language languages[DG_CLD2_GUESSES];
-    double scores[DG_CLD2_GUESSES];
-    int percents[DG_CLD2_GUESSES], valid = 0;
-    CLD2::Language found = CLD2::ExtDetectLanguageSummaryCheckUTF8(text,
-        n < (size_t)MAX_BYTES ? (int)n : MAX_BYTES, true, &hints, flags, languages, percents,
-        scores, nullptr, &out->bytes, &out->reliable, &valid);
+    std::fill_n(languages, DG_CLD2_GUESSES, CLD2::UNKNOWN_LANGUAGE);
+    double scores[DG_CLD2_GUESSES] = {};
+    int percents[DG_CLD2_GUESSES] = {}, valid = 0;
+    size_t len = n < (size_t)MAX_BYTES ? n : (size_t)MAX_BYTES;
+    while (len < n && len > 0 && (static_cast<unsigned char>(text[len]) & 0xC0) == 0x80)
+        len--; /* no character is cut */
+    out->bytes = 0;
+    out->reliable = false;
+    CLD2::Language found =
+        CLD2::ExtDetectLanguageSummaryCheckUTF8(text, static_cast<int>(len), true, &hints, flags,
+            languages, percents, scores, nullptr, &out->bytes, &out->reliable, &valid);
     const bool known = found != CLD2::UNKNOWN_LANGUAGE;
     out->reliable = out->reliable && known;
     std::snprintf(out->code, sizeof out->code, "%s", known ? CLD2::LanguageCode(found) : "");
