@@ -69,6 +69,12 @@ int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
             if (!status.ok() || spm->processor.GetPieceSize() <= 0)
                 return dg_error_set(err, DG_EFORMAT, "%s is not a SentencePiece model: %s", path,
                     status.error_message());
+            /* Its name may be that of no piece, or of one that is none for unknown characters: the
+             * library throws when it is asked for. */
+            const int unk = spm->processor.unk_id();
+            if (unk < 0 || unk >= spm->processor.GetPieceSize())
+                return dg_error_set(
+                    err, DG_EFORMAT, "%s has no piece for unknown characters (unk_piece)", path);
             *out = spm.release();
             return DG_OK;
         });

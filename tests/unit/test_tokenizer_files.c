@@ -36,6 +36,28 @@ static void test_other_order(void **state)
     dg_buffer_deinit(&b);
 }
 
+/* A model whose trainer_spec names an unknown piece that is an ordinary one: once the end of the
+ * process, found by fuzzing. Fields of a message that comes twice are merged, so they are appended:
+ * ModelProto.trainer_spec (2), TrainerSpec.unk_piece (45). */
+static void test_no_unknown_piece(void **state)
+{
+    static const char spec[] = "\x12\x04\xEA\x02\x01x";
+    const struct fixture *f = *state;
+    struct dg_buffer b;
+    struct dg_tokenizer *t = NULL;
+    struct dg_error err = {0};
+    char path[128];
+    dg_buffer_init(&b);
+    assert_int_equal(dg_file_read(DATA "joint.model", &b, &err), DG_OK);
+    dg_buffer_add(&b, spec, sizeof spec - 1);
+    path_in(f, "no-unknown.model", path, sizeof path);
+    assert_int_equal(dg_file_write(path, b.data, b.len, NULL), DG_OK);
+    assert_int_equal(dg_tokenizer_open(path, f->vocab[0], &t, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "no piece for unknown characters"));
+    unlink(path);
+    dg_buffer_deinit(&b);
+}
+
 /* A joint vocabulary of two models: pieces that this side's model lacks, and one of its own
  * missing. */
 static void test_foreign_pieces(void **state)
@@ -153,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_other_order),
         cmocka_unit_test(test_foreign_pieces),
+        cmocka_unit_test(test_no_unknown_piece),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_cut_models),
     };
