@@ -39,7 +39,8 @@ static size_t end_before(const struct dg_job *j, const struct dg_part *p, size_t
 static int copy_marks(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err)
 {
-    const struct dg_mark *from = d->marks + u->mark;
+    /* a document without marks has no array of them */
+    const struct dg_mark *from = d->n_marks > 0 ? d->marks + u->mark : NULL;
     size_t first = dg_document_marks_before(d, u, at.begin),
            end = dg_document_marks_before(d, u, at.end + 1),
            before = end_before(j, p, dg_document_source(d, u, at.begin, true));

@@ -1,0 +1,93 @@
+/* libFuzzer target for the whole server: the input is what a client sends over one connection, on
+ * which a server of this process answers. Property: the server stays up and answers a probe after
+ * it, and what it says to the client begins as HTTP and is no 5xx but what the HTTP library says of
+ * a chunk extension beyond its buffer, and 501 to 505, which are about the request. */
+#include "server/service.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+
+enum { WAIT_MS = 20, MAX_INPUT = 8192 };
+static struct dg_service service;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    char *args[] = {"dragoman-server", "--models", "tests/data/en-de", "--port", "0", "--host",
+        "127.0.0.1", "--device", "cpu", "--http-threads", "2", "--threads", "1",
+        "--address-requests-per-minute", "0", "--dialects", "libretranslate,deepl",
+        "--max-body-bytes", "65536", NULL};
+    struct dg_error err = {0};
+    (void)argc;
+    (void)argv;
+    signal(SIGPIPE, SIG_IGN);
+    int rc = dg_server_config_read(
+        (int)(sizeof args / sizeof *args) - 1, args, getenv, &service.app.config, &err);
+    dg_log_set_level(DG_LOG_ERROR);
+    service.app.revision = "fuzz";
+    if (rc == DG_OK)
+        rc = dg_service_open(&service, &err);
+    if (rc != DG_OK)
+        fprintf(stderr, "no server: %s\n", err.message);
+    require(rc == DG_OK);
+    return 0;
+}
+
+static int connect_to(void)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(service.port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    require(fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0);
+    /* no port is left in TIME_WAIT: there are 28,000 of them */
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){1, 0}, sizeof(struct linger));
+    return fd;
+}
+
+/* What comes within ms of silence, up to size bytes. */
+static size_t hear(int fd, char *answer, size_t size, int ms)
+{
+    size_t n = 0;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (n < size && poll(&p, 1, ms) > 0) {
+        ssize_t got = recv(fd, answer + n, size - n, 0);
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    return n;
+}
+
+static void check_alive(void)
+{
+    static const char probe[] = "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    char answer[64] = "";
+    int fd = connect_to();
+    require(send(fd, probe, sizeof probe - 1, MSG_NOSIGNAL) == (ssize_t)sizeof probe - 1);
+    require(hear(fd, answer, sizeof answer - 1, 10000) > 12);
+    require(strncmp(answer, "HTTP/1.1 200", 12) == 0);
+    close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char answer[1 << 16];
+    static unsigned runs;
+    if (size == 0 || size > MAX_INPUT)
+        return 0;
+    int fd = connect_to();
+    if (send(fd, data, size, MSG_NOSIGNAL) == (ssize_t)size) {
+        size_t n = hear(fd, answer, sizeof answer, WAIT_MS);
+        require(n < 12 || strncmp(answer, "HTTP/1.", 7) == 0);
+        require(n < 12 || memcmp(answer + 9, "500", 3) != 0 || memmem(data, size, "hunked", 6));
+    }
+    close(fd);
+    if (++runs % 64 == 0)
+        check_alive();
+    return 0;
+}
