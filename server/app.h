@@ -16,6 +16,7 @@ struct dg_queue;
 struct dg_answer_cache;
 struct dg_executor;
 struct dg_feeder;
+struct dg_glossaries;
 struct dg_planner;
 struct dg_rates;
 struct dg_reload;
@@ -37,9 +38,10 @@ struct dg_app {
     struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_rates *rates;        /* of addresses; NULL: there are keys */
     struct dg_reload *reload;
-    struct dg_uploader *uploader; /* of documents; NULL: none are taken */
-    struct dg_core_share share;   /* of the cores, among the workers */
-    struct dg_budget budget;      /* of memory, among the requests */
+    struct dg_uploader *uploader;     /* of documents; NULL: none are taken */
+    struct dg_glossaries *glossaries; /* of the server's files; perhaps none */
+    struct dg_core_share share;       /* of the cores, among the workers */
+    struct dg_budget budget;          /* of memory, among the requests */
     _Atomic enum dg_app_state state;
     atomic_bool stuck;              /* the engine has work and has taken no step for a time */
     atomic_uint_least64_t answered; /* requests; for the access log */

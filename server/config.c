@@ -120,6 +120,8 @@ static const struct dg_field settings[] = {
         .argument = "SECONDS", .help = "how long documents and their translations are kept"},
     {"documents_bytes", WHOLE(documents_bytes, 1048576, 1099511627776), .fallback = "1073741824",
         .help = "of all documents that are kept; beyond them 503"},
+    {"glossaries", TEXT(glossaries), .fallback = "", .argument = "PATH",
+        .help = "a .tsv, .csv or .tmx file, or a directory of them: glossaries that requests name"},
     {"dialects", TEXT(dialects), .fallback = "libretranslate,deepl", .argument = "LIST",
         .help = "other servers' APIs that are spoken besides /v1: libretranslate, deepl, or none"},
     {"keys_open", TEXT(keys_open), .words = keys_open_words, .fallback = "pages",

@@ -46,6 +46,7 @@ struct dg_server_config {
     char unix_socket[108];      /* path, or "": none */
     char keys[1024];            /* file of API keys, or "": everybody may translate */
     char documents[1024];       /* file of documents that are translated, or "": none are taken */
+    char glossaries[1024];      /* a file of pairs or a directory of such, or "": none */
     int64_t documents_keep_ms, documents_bytes;
     char keys_open[16]; /* what needs no key: pages, probes */
     char config[1024];  /* the file these came from, or "" */

@@ -8,6 +8,7 @@
 #include "server/access/auth.h"
 #include "server/access/rates.h"
 #include "server/api/routes.h"
+#include "server/glossaries/glossaries.h"
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
 #include "server/metrics.h"
@@ -181,10 +182,19 @@ static void notify_ready(struct dg_service *s)
     dg_systemd_notify(lines);
 }
 
+static int load_glossaries(struct dg_service *s, struct dg_error *err)
+{
+    const char *path = s->app.config.glossaries;
+    return path[0] != '\0' ? dg_glossaries_load(s->app.glossaries, path, err) : DG_OK;
+}
+
+/* Glossaries that are broken stay as they were, as models do. */
 static void reload_begins(void *arg)
 {
-    (void)arg;
+    struct dg_error err = {0};
     dg_systemd_reloading();
+    if (load_glossaries(arg, &err) != DG_OK)
+        dg_log(DG_LOG_ERROR, "glossaries not reloaded message=\"%s\"", err.message);
 }
 
 /* Ready again in any case: with the old models where the new ones are broken. */
@@ -260,6 +270,10 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         rc = dg_feeder_open(&s->app, &s->app.feeder, err);
     if (rc == DG_OK)
         rc = open_planner(s, err);
+    if (rc == DG_OK)
+        rc = dg_glossaries_open(&s->app.glossaries, err);
+    if (rc == DG_OK)
+        rc = load_glossaries(s, err);
     if (rc == DG_OK && c->documents[0] != '\0')
         rc = open_uploader(s, err);
     if (rc == DG_OK)
@@ -314,6 +328,7 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */
     dg_rates_close(s->app.rates);
+    dg_glossaries_close(s->app.glossaries);
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);
     dg_answer_cache_close(s->app.cache);

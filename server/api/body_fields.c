@@ -1,6 +1,7 @@
 /* The table of a body's fields. */
 #include "server/api/body_internal.h"
 
+#include "server/glossaries/glossaries.h"
 #include "translate/picture/attention.h"
 #include "translate/search_fields.h"
 
@@ -65,17 +66,30 @@ static int read_sampling(const char *name, const struct dg_json *v, void *out, s
     return dg_fields_from_json(&t, name, v, DG_FROM_FILE, err);
 }
 
-/* An object: sources with their targets. */
+static int read_named_glossary(
+    struct dg_body *b, const char *name, const char *wanted, struct dg_error *err)
+{
+    struct dg_glossary_set *s = dg_glossaries_find(b->request->app->glossaries, wanted);
+    if (!s)
+        return dg_error_field(err, DG_EINVAL, name,
+            "%s: this server has no glossary \"%.64s\" (--glossaries)", name, wanted);
+    b->options.named_glossary = s;
+    return dg_request_keep_glossary_set_take(b->request, s, err);
+}
+
+/* An object: sources with their targets; or the name of a glossary of the server's. */
 static int read_glossary(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     struct dg_body *b = out;
     struct dg_error why = {0};
     struct dg_glossary *g = NULL;
     size_t n = 0;
+    if (dg_json_typeof(v) == DG_JSON_STRING)
+        return read_named_glossary(b, name, dg_json_string(v, NULL), err);
     if (dg_json_typeof(v) != DG_JSON_OBJECT)
         return dg_error_field(err, DG_EINVAL, name,
-            "%s must be an object of sources with their targets, not %s", name,
-            dg_json_type_name(dg_json_typeof(v)));
+            "%s must be an object of sources with their targets, or a glossary's name, not %s",
+            name, dg_json_type_name(dg_json_typeof(v)));
     const size_t all = dg_json_length(v);
     if (all == 0 || all > MAX_ENTRIES)
         return dg_error_field(err, all ? DG_ELIMIT : DG_EINVAL, name,

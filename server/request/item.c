@@ -38,12 +38,17 @@ static int find_hops(struct dg_item *item, struct dg_error *err)
         item->hops[i].pair[1] = way.hops[i].pair[1];
     }
     item->n_hops = way.n;
-    if (way.n > 1 && item->options.glossary)
+    const struct dg_glossary_set *named = item->options.named_glossary;
+    const struct dg_hop *last = dg_item_last_hop(item);
+    if (way.n > 1 && (item->options.glossary || named))
         return dg_error_field(err, DG_EINVAL, "glossary",
             "glossary: %s is translated to %s through %s, and terms have no place in two models",
             way.hops[0].pair[0], way.hops[1].pair[1], way.hops[0].pair[1]);
     item->same_language = way.same;
-    const struct dg_hop *last = dg_item_last_hop(item);
+    if (named && !way.same && !dg_glossary_set_pair(named, last->pair[0], last->pair[1]))
+        return dg_error_field(err, DG_EINVAL, "glossary",
+            "glossary: \"%s\" has no entries for %s to %s", dg_glossary_set_name(named),
+            last->pair[0], last->pair[1]);
     return dg_request_options_plan(&item->options, last->model, last->pair, &o, err);
 }
 

@@ -4,6 +4,7 @@
 #ifndef DG_SERVER_REQUEST_OPTIONS_H
 #define DG_SERVER_REQUEST_OPTIONS_H
 
+#include "server/glossaries/glossaries.h"
 #include "server/models/models.h"
 
 struct dg_request_options {
@@ -18,6 +19,8 @@ struct dg_request_options {
     const char *target_prefix;
     /* terms that the answer must have, or NULL; the request's */
     struct dg_glossary *glossary;
+    /* the same, for every pair, from the server's own; NULL; the request's */
+    struct dg_glossary_set *named_glossary;
 };
 
 /* The same for the first hop of two: how to read the text and how to search, and nothing about what

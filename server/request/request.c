@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/access/gate.h"
+#include "server/glossaries/glossaries.h"
 #include "server/request/feeder.h"
 #include "server/request/planner.h"
 #include "server/request/steps.h"
@@ -58,16 +59,30 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     return DG_OK;
 }
 
-int dg_request_keep_glossary_take(struct dg_request *r, struct dg_glossary *g, struct dg_error *err)
+static int keep_glossary_take(
+    struct dg_request *r, const struct dg_request_glossary *g, struct dg_error *err)
 {
     struct dg_request_glossary *kept = dg_arena_alloc(&r->arena, sizeof *kept);
     if (!kept) {
-        dg_glossary_unref(g);
+        dg_glossary_unref(g->glossary);
+        dg_glossary_set_unref(g->named);
         return dg_error_set(err, DG_ENOMEM, "no memory for a glossary");
     }
-    *kept = (struct dg_request_glossary){r->glossaries, g};
+    *kept = *g;
+    kept->next = r->glossaries;
     r->glossaries = kept;
     return DG_OK;
+}
+
+int dg_request_keep_glossary_take(struct dg_request *r, struct dg_glossary *g, struct dg_error *err)
+{
+    return keep_glossary_take(r, &(struct dg_request_glossary){.glossary = g}, err);
+}
+
+int dg_request_keep_glossary_set_take(
+    struct dg_request *r, struct dg_glossary_set *s, struct dg_error *err)
+{
+    return keep_glossary_take(r, &(struct dg_request_glossary){.named = s}, err);
 }
 
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err)
@@ -116,8 +131,10 @@ static void unref(struct dg_request *r)
     dg_buffer_deinit(&r->lines);
     dg_buffer_deinit(&r->events);
     dg_buffer_deinit(&r->reply);
-    for (struct dg_request_glossary *g = r->glossaries; g; g = g->next)
+    for (struct dg_request_glossary *g = r->glossaries; g; g = g->next) {
         dg_glossary_unref(g->glossary);
+        dg_glossary_set_unref(g->named);
+    }
     dg_arena_deinit(&r->arena);
     dg_budget_give(&r->app->budget, r->taken);
     dg_gate_release(r->visit);

@@ -70,7 +70,9 @@ struct dg_request_kind {
 
 struct dg_request_glossary {
     struct dg_request_glossary *next;
+    /* one of these */
     struct dg_glossary *glossary;
+    struct dg_glossary_set *named;
 };
 
 struct dg_request {
@@ -141,6 +143,9 @@ void dg_request_free(struct dg_request *r); /* not started; NULL is fine */
 /* For readers: a glossary of its items, let go of with the request (in any case). DG_ENOMEM. */
 int dg_request_keep_glossary_take(
     struct dg_request *r, struct dg_glossary *g, struct dg_error *err);
+/* The same of one that the server has. */
+int dg_request_keep_glossary_set_take(
+    struct dg_request *r, struct dg_glossary_set *s, struct dg_error *err);
 /* For readers: n zeroed items. DG_ENOMEM. */
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
 

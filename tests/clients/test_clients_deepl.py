@@ -17,8 +17,10 @@ GERMAN = "Zwei Hunde spielen im Schnee."
 
 
 @pytest.fixture(scope="module")
-def server():
-    with Server(BUNDLES) as s:
+def server(tmp_path_factory):
+    glossaries = tmp_path_factory.mktemp("glossaries")
+    (glossaries / "pets.en-de.tsv").write_text("dogs\tHaustiere\n")
+    with Server(BUNDLES, "--glossaries", str(glossaries)) as s:
         yield s
 
 
@@ -74,6 +76,14 @@ def test_options_that_change_nothing(server, client):
 def test_what_is_not_there_is_refused(client, options, message):
     with pytest.raises(deepl.DeepLException, match=message) as refused:
         client.translate_text("Hello", **options)
+    assert refused.value.http_status_code == 400
+
+
+def test_a_glossary_of_the_server(server, client):
+    result = client.translate_text(TEXTS[0], source_lang="EN", target_lang="DE", glossary="pets")
+    assert "Haustiere" in result.text and "Haustiere" not in own(server, TEXTS[0])
+    with pytest.raises(deepl.DeepLException, match="glossary_id") as refused:
+        client.translate_text(TEXTS[0], source_lang="EN", target_lang="DE", glossary="none")
     assert refused.value.http_status_code == 400
 
 

@@ -1,5 +1,5 @@
 /* DeepL's API v2, for its clients: they change a URL. /v2/translate, /v2/languages and /v2/usage;
- * what this server does not have (formality, glossaries, styles, documents) is refused as
+ * what this server does not have (formality, styles) is refused as
  * DeepL refuses it. Errors are {"message": a sentence}. HTTP threads. */
 #ifndef DG_SERVER_API_DEEPL_DEEPL_H
 #define DG_SERVER_API_DEEPL_DEEPL_H

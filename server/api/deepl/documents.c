@@ -45,6 +45,9 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
     if (format && strcasecmp(format, suffix + 1) != 0)
         return dg_error_field(
             err, DG_EINVAL, "output_format", "Value for 'output_format' not supported.");
+    if (dg_parameter(o, "glossary_id"))
+        return dg_error_field(
+            err, DG_EINVAL, "glossary_id", "Value for 'glossary_id' not supported.");
     int rc = dg_deepl_read_languages(app->models, arena, o, &order.source, &order.target, err);
     if (rc == DG_OK)
         rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), true, err);

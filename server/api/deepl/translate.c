@@ -4,6 +4,7 @@
 #include "server/api/deepl/tags.h"
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
+#include "server/glossaries/glossaries.h"
 #include "server/models/languages.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ int dg_deepl_check_options(
     static const char *const models[] = {
         "quality_optimized", "prefer_quality_optimized", "latency_optimized", NULL};
     static const char *const absent[] = {
-        "glossary_id", "glossary_ids", "style_id", "translation_memory_id", "custom_instructions"};
+        "glossary_ids", "style_id", "translation_memory_id", "custom_instructions"};
     if (!is_one_of(o, "formality", neutral))
         return is_one_of(o, "formality", registers)
                    ? dg_error_field(err, DG_EINVAL, "formality",
@@ -120,6 +121,24 @@ static int read_languages(struct dg_body *b, struct dg_error *err)
     return rc;
 }
 
+/* A glossary of the server's files, by its name. */
+static int read_glossary(struct dg_body *b, struct dg_error *err)
+{
+    const struct dg_json *v = dg_parameter(b->request->body, "glossary_id");
+    const char *name = dg_json_string(v, NULL);
+    if (!v || (name && !*name))
+        return DG_OK;
+    struct dg_glossary_set *s = name ? dg_glossaries_find(b->request->app->glossaries, name) : NULL;
+    if (!s)
+        return not_supported("glossary_id", err);
+    b->options.named_glossary = s;
+    int rc = dg_request_keep_glossary_set_take(b->request, s, err);
+    if (rc == DG_OK && strcmp(b->source, DG_SOURCE_AUTO) == 0)
+        return dg_error_field(err, DG_EINVAL, "glossary_id",
+            "Use of a glossary requires the source_lang parameter to be specified");
+    return rc;
+}
+
 static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     const struct dg_usage *usage, struct dg_buffer *out)
 {
@@ -160,6 +179,8 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     if (rc == DG_OK)
         rc = dg_deepl_check_options(
             r->body, dg_parameter_string(r->body, "target_lang"), b.options.markup != NULL, err);
+    if (rc == DG_OK)
+        rc = read_glossary(&b, err);
     if (rc != DG_OK)
         return rc;
     const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
