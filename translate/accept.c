@@ -61,11 +61,16 @@ static struct dg_part_hyp *copy_hyps(struct dg_job *j, const struct dg_result *r
     return hyps;
 }
 
-/* Where the tokens of the best answer came from, when the engine says so. */
+/* Where the tokens of the best answer came from, when the engine says so. A second round's answer
+ * has nothing of the first one's: its tokens are others, and there may be more of them. */
 static int keep_alignment(
     struct dg_job *j, struct dg_part *p, const struct dg_result *r, struct dg_error *err)
 {
-    if (!r->alignment || !r->n_hyps)
+    if (!r->n_hyps)
+        return 0; /* the first round's answer stays, with what is known of it */
+    p->alignment = NULL;
+    p->ends = NULL;
+    if (!r->alignment)
         return 0;
     uint32_t n = r->hyps[0].n;
     p->alignment = dg_arena_array(&j->arena, n, sizeof *p->alignment);

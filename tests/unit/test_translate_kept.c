@@ -52,6 +52,38 @@ static void unknown_below_the_best_is_no_flag(void **state)
     dg_job_free(j);
 }
 
+/* A second answer that comes without an alignment is not read by the first one's, whose room is for
+ * the first one's tokens: found by fuzzing, as a write beyond it. */
+static void second_answer_has_its_own_alignment(void **state)
+{
+    enum { FIRST = 12, SECOND = 60 };
+    struct dg_translate_options o = {.search = {.alpha = -1}, .alignments = true};
+    struct dg_job *j = NULL;
+    struct dg_answers a;
+    struct dg_error err = {0};
+    struct dg_sentence s;
+    int32_t loop[FIRST], other[SECOND], alignment[FIRST];
+    float logprob[SECOND] = {0};
+    (void)state;
+    assert_int_equal(dg_job_encode(translator, "The boat.", 9, &o, &j, &err), 0);
+    dg_job_sentence(j, 0, &s);
+    for (int i = 0; i < FIRST; i++) {
+        loop[i] = i == FIRST - 1 ? s.source[s.n_source - 1] : s.source[0];
+        alignment[i] = 0;
+    }
+    for (int i = 0; i < SECOND; i++) /* each token once: no loop */
+        other[i] = i == SECOND - 1 ? s.source[s.n_source - 1] : 10 + i;
+    struct dg_hypothesis h = {.ids = loop, .token_logprob = logprob, .n = FIRST};
+    struct dg_result r = {.hyps = &h, .n_hyps = 1, .alignment = alignment, .n_source = s.n_source};
+    assert_int_equal(dg_job_accept(j, 0, &r, &err), DG_EAGAIN);
+    h = (struct dg_hypothesis){.ids = other, .token_logprob = logprob, .n = SECOND};
+    r.alignment = NULL;
+    assert_int_equal(dg_job_accept(j, 0, &r, &err), 0);
+    assert_int_equal(dg_job_finish(j, &a, &err), 0);
+    assert_int_equal(a.n_alignments, 0);
+    dg_job_free(j);
+}
+
 /* Pairs are whole words of both texts, in code points; words of every sentence are found. */
 static void alignments_are_words(void **state)
 {
@@ -199,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_is_copied),
         cmocka_unit_test(unknown_below_the_best_is_no_flag),
+        cmocka_unit_test(second_answer_has_its_own_alignment),
         cmocka_unit_test(alignments_are_words),
         cmocka_unit_test(capitals_are_read_as_words),
         cmocka_unit_test(what_has_no_language_is_kept),
