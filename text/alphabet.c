@@ -40,6 +40,16 @@ bool dg_alphabet_add(struct dg_alphabet *a, enum dg_alphabet_use use, const char
     return true;
 }
 
+void dg_alphabet_remove(struct dg_alphabet *a, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        const int32_t c = dg_scan_next(s, n, &i);
+        for (int use = 0; use < DG_ALPHABET_USES && c >= 0; use++)
+            if (a->pages[use][c / PAGE])
+                a->pages[use][c / PAGE][c % PAGE / 8] &= (uint8_t) ~(1u << c % 8);
+    }
+}
+
 bool dg_alphabet_has(const struct dg_alphabet *a, enum dg_alphabet_use use, int32_t c)
 {
     const uint8_t *page = c < 0 ? NULL : a->pages[use][c / PAGE];

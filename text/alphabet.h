@@ -17,6 +17,8 @@ void dg_alphabet_close(struct dg_alphabet *a); /* NULL is fine */
 
 /* All characters of s[n], valid UTF-8, are known from now on. False: no memory. */
 bool dg_alphabet_add(struct dg_alphabet *a, enum dg_alphabet_use use, const char *s, size_t n);
+/* All characters of s[n], valid UTF-8, are unknown again. */
+void dg_alphabet_remove(struct dg_alphabet *a, const char *s, size_t n);
 bool dg_alphabet_has(const struct dg_alphabet *a, enum dg_alphabet_use use, int32_t c);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What the vocabularies' pieces are written with. */
+/* What the vocabularies' pieces are written with, but for what training has hardly seen. */
 static int read_alphabet(struct dg_translator *t, struct dg_error *err)
 {
     static const char word_mark[] = "\xE2\x96\x81";
@@ -27,7 +27,11 @@ static int read_alphabet(struct dg_translator *t, struct dg_error *err)
                 there = dg_alphabet_add(t->alphabet, DG_ALPHABET_FIRST, piece, n);
         }
     }
-    return there ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for the vocabularies' characters");
+    if (!there)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the vocabularies' characters");
+    const char *rare = dg_bundle_rare(t->bundle);
+    dg_alphabet_remove(t->alphabet, rare, strlen(rare));
+    return 0;
 }
 
 static int check_vocab(

@@ -245,6 +245,12 @@ const char *dg_bundle_target_tag(const struct dg_bundle *b, const char *target)
     return dg_json_string(dg_json_get(dg_json_get(b->manifest, "target_tags"), target), NULL);
 }
 
+const char *dg_bundle_rare(const struct dg_bundle *b)
+{
+    const char *rare = dg_json_string(dg_json_get(b->manifest, "rare"), NULL);
+    return rare ? rare : "";
+}
+
 size_t dg_bundle_reserved_count(const struct dg_bundle *b)
 {
     return dg_json_length(dg_json_get(b->manifest, "reserved"));

@@ -56,6 +56,8 @@ const char *dg_bundle_target_tag(const struct dg_bundle *b, const char *target);
 bool dg_bundle_capitals_as_words(const struct dg_bundle *b);
 /* Is its target side trees as text/tree/tree.h writes sequences, not text? */
 bool dg_bundle_answers_trees(const struct dg_bundle *b);
+/* Characters that the vocabularies have and training hardly saw; "": none. */
+const char *dg_bundle_rare(const struct dg_bundle *b);
 /* Pieces that stand for spans which must survive, "⟨1⟩" first: how many, and the i-th. No text can
  * spell them. */
 size_t dg_bundle_reserved_count(const struct dg_bundle *b);

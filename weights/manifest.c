@@ -188,7 +188,7 @@ static int check_reserved(const struct dg_json *m, struct dg_error *err)
 /* What the rows below say of the top level; nested values are checked one by one. */
 struct manifest {
     int64_t format;
-    const char *name, *version, *description, *licence, *capitals, *answers;
+    const char *name, *version, *description, *licence, *capitals, *answers, *rare;
     int64_t alignment_layer, alignment_head;
 };
 
@@ -218,6 +218,7 @@ static const struct dg_field rows[] = {
     {"alignment_head", DG_FIELD_INT, AT(alignment_head), 1, 1024, .help = "counted from 1"},
     {"capitals", DG_FIELD_STRING, AT(capitals), .words = capitals, .help = "how they are encoded"},
     {"answers", DG_FIELD_STRING, AT(answers), .words = answers, .help = "what its target side is"},
+    {"rare", DG_FIELD_STRING, AT(rare), .help = "characters that training hardly saw"},
     {"reserved", DG_FIELD_OTHER, .help = "tokens that stand for what must survive"},
 };
 
@@ -240,6 +241,8 @@ static int check_texts(const struct manifest *m, struct dg_error *err)
         rc = check_text("description", m->description, MAX_TEXT, err);
     if (!rc && m->licence)
         rc = check_text("licence", m->licence, MAX_TEXT, err);
+    if (!rc && m->rare)
+        rc = check_text("rare", m->rare, MAX_TEXT, err);
     const char *version = m->version;
     if (!rc && version && (strlen(version) != 64 || strspn(version, "0123456789abcdef") != 64))
         rc = REFUSE("version",

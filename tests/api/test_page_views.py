@@ -80,6 +80,7 @@ def test_attention_is_drawn(attention, kind):
     entry, heads = weights(page, kind)
     page.choose("att-kind", kind)
     page.until(lambda: len(page.all("#att-layer option")) == len(entry["layers"]) and len(page.all("#att-head option")) == len(heads) + 2)
+    page.choose("att-layer", str(len(entry["layers"]) - 1))
     assert "→" in page["att-picture"].get_attribute("aria-label")
     page.choose("att-view", "map")
     page.choose("att-head", "1")
@@ -112,8 +113,10 @@ def test_tokens_are_added_up_to_words(attention):
 
 def test_heads_are_labelled(attention):
     page = attention
-    _, heads = weights(page, "encoder")
+    entry, heads = weights(page, "encoder")
     page.choose("att-kind", "encoder")
+    page.until(lambda: len(page.all("#att-layer option")) == len(entry["layers"]))
+    page.choose("att-layer", str(len(entry["layers"]) - 1))
     page.choose("att-head", "all")
     page.until(lambda: len(page.all("#att-picture .heads li")) == len(heads))
     labels = [li.text for li in page.all("#att-picture .heads li")]
@@ -165,7 +168,7 @@ def test_models_have_their_cards(page, bundled):
     facts = dict(zip([t.text for t in page.all("#models dt")], [d.text for d in page.all("#models dd")]))
     assert facts["Licence"] == card["licence"] and facts["Version"] == card["version"]
     assert facts["Origin"].startswith("trained with " + card["origin"]["program"])
-    assert facts["Size"].startswith("%.2f MB, " % (card["bytes"] / 1e6))
+    assert facts["Size"].startswith("%.3g MB, " % (card["bytes"] / 1e6))
     # The card's own text: a heading, a table's cell and a code block, no mark of Markdown left.
     text = page.driver.find_element(By.CSS_SELECTOR, "#models .card-text").text
     assert "What it cannot do" in text and "Wo ist die nächste Pharmacy?" in text and "dragoman-train run" in text
