@@ -17,7 +17,8 @@
 enum { SETTINGS = DG_FIELD_LIST_MAX - 2 };
 
 static const struct dg_field rows[] = {
-    {"out", TEXT(out), .argument = "DIR", .help = "folder (of plot and languages: file) to write"},
+    {"out", TEXT(out), .argument = "DIR",
+        .help = "folder (of plot and languages: file) to write; PREFIX: PREFIX.en and so on"},
     {"data", TEXT(data), .argument = "DIR",
         .help = "folder that the recipe's paths are relative to"},
     {"set", DG_FIELD_LIST, AT(settings), 0, SETTINGS, .argument = "KEY=VALUE",
@@ -52,6 +53,8 @@ static const struct dg_field rows[] = {
                 "(default: 50)"},
     {"frequent", WHOLE(frequent, 0, 1000000),
         .help = "of a shortlist: tokens that are always in it (default: 200)"},
+    {"keep", DG_FIELD_REAL, AT(keep), 0, 1, .argument = "SHARE",
+        .help = "how much of the pairs stays (default: 0.8)"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
     {"describe", DG_FIELD_BOOL, AT(describe),
         .help = "print every field's type, range and default instead"},
@@ -107,6 +110,7 @@ int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_ar
     memset(out, 0, sizeof *out);
     out->beam_size = out->lines = out->last = out->best = out->frequent = out->threads = -1;
     out->length_penalty = -1;
+    out->keep = 0.8;
     const struct dg_fields groups[] = {{chosen, choose(verb->options, chosen), out, NULL, NULL}};
     snprintf(name, sizeof name, "dragoman-train %s", verb->name);
     snprintf(usage, sizeof usage, "usage: dragoman-train %s %s [options]\n\n%s.\n", verb->name,

@@ -14,7 +14,7 @@ struct dg_args {
     const char *out, *data, *prepared, *from, *to, *device, *precision, *init;
     /* -1: not given. */
     int64_t beam_size, lines, last, best, frequent;
-    double length_penalty;
+    double length_penalty, keep;
     /* 0: all. */
     int64_t threads;
     bool force, quiet, json, no_scores, describe;

@@ -17,6 +17,16 @@ static const struct dg_verb verbs[] = {
     {"calibrate", "BUNDLE FROM:TO:SOURCE:TARGET...",
         "length penalty, beam and threshold of low confidence by development sets, into the bundle",
         2, -1, "lines threads quiet", dg_verb_calibrate},
+    {"distill", "TEACHER TEXT [RECIPE] --out DIR",
+        "a small model that learns from a large one's translations of TEXT, a line each", 2, 3,
+        "from to out! set beam_size length_penalty lines threads device precision no_scores quiet",
+        dg_verb_distill},
+    {"backtranslate", "BUNDLE TEXT --out PREFIX",
+        "pairs from text in the target language: BUNDLE, which translates back, makes the sources",
+        2, 2, "from to out! beam_size length_penalty lines threads quiet", dg_verb_backtranslate},
+    {"filter", "BUNDLE SOURCE TARGET --out PREFIX",
+        "the share of a file of pairs that a model finds best", 3, 3,
+        "from to out! keep threads quiet", dg_verb_filter},
     {"prepare", "RECIPE --out DIR", "clean, train the vocabulary and encode, and no more", 1, 1,
         "out! data set init threads force quiet", dg_verb_prepare},
     {"plan", "RECIPE --out DIR", "what a run will need of memory (prepares its data)", 1, 1,
@@ -57,7 +67,7 @@ static void help(FILE *to)
     fprintf(to, "usage: dragoman-train VERB [options]\n\nTrains the Transformer of \"Attention Is "
                 "All You Need\".\n\n");
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].what);
+        fprintf(to, "  %-13s %s\n", verbs[i].name, verbs[i].what);
     fputs(after, to);
 }
 

@@ -114,10 +114,12 @@ static void test_aligner(void **state)
 {
     (void)state;
     const struct dg_aligner_options o = {.source_vocab = 200, .target_vocab = 200, .eos = EOS};
-    size_t right = 0, all = 0, found = 0;
+    struct dg_aligner_options without = o;
+    size_t right = 0, all = 0, found = 0, fewer = 0;
+    without.unlinked = 9;
     write_shard();
     struct dg_dataset *d = open_data();
-    struct dg_aligner *a = dg_aligner_new(d, &o);
+    struct dg_aligner *a = dg_aligner_new(d, &o), *b = dg_aligner_new(d, &without);
     for (uint64_t i = 0; i < PAIRS; i++) {
         int32_t source[16], target[32], made[32];
         struct dg_link gold[32];
@@ -136,7 +138,14 @@ static void test_aligner(void **state)
         }
         found += n;
         all += n_gold;
+        size_t n_without;
+        const struct dg_link *left = dg_aligner_links(b, i, 2, &n_without);
+        for (size_t k = 0; k < n_without; k++)
+            assert_int_not_equal(source[left[k].key], 9);
+        fewer += n - n_without;
     }
+    assert_true(fewer > 0 && fewer < found / 10);
+    dg_aligner_free(b);
     if (right * 100 < found * 97 || right * 100 < all * 94)
         fail_msg("%zu of %zu links are right, of %zu there are", right, found, all);
     dg_aligner_free(a);

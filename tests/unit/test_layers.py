@@ -61,7 +61,7 @@ ROOMS = {
     "server": ["server/build", "server/config", "server/histogram", "server/metrics", "server/process", "server/http", "server/access", "server/glossaries", "server/models",
                "server/schedule", "server/app", "server/request", "server/uploads", "server/api", "server/action", "server/service", "server/main"],
     "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/detect", "trainer/align", "trainer/prepare",
-                "trainer/update", "trainer/score", "trainer/run", "trainer/args", "trainer/verbs", "trainer/main"],
+                "trainer/update", "trainer/score", "trainer/synthetic", "trainer/run", "trainer/args", "trainer/verbs", "trainer/main"],
 }
 
 def sources():

@@ -116,9 +116,11 @@ const struct dg_link *dg_aligner_links(
     dg_lexicon_align(a->there, a->source, s, a->target, t, a->from);
     dg_lexicon_align(a->back, a->target, t, a->source, s, a->to);
     *n = dg_aligner_grow(a->from, t, a->to, s, a->links);
-    for (size_t i = 0; i < *n; i++)
-        if (without < 0 || a->source[a->links[i].key] != without)
+    for (size_t i = 0; i < *n; i++) {
+        const int32_t id = a->source[a->links[i].key];
+        if ((without < 0 || id != without) && (a->o.unlinked <= 0 || id != a->o.unlinked))
             a->links[kept++] = a->links[i];
+    }
     *n = kept;
     return a->links;
 }

@@ -14,6 +14,7 @@
 struct record {
     uint32_t pair, file, domain;
     float weight;
+    uint32_t back_translated;
     uint32_t source_len, target_len;
 };
 
@@ -72,7 +73,8 @@ void dg_pairs_close(struct dg_pairs *p)
 
 int dg_pairs_add(struct dg_pairs *p, const struct dg_pair *a, struct dg_error *err)
 {
-    struct record r = {a->pair, a->file, a->domain, a->weight, a->source_len, a->target_len};
+    struct record r = {
+        a->pair, a->file, a->domain, a->weight, a->back_translated, a->source_len, a->target_len};
     if (fwrite(&r, sizeof r, 1, p->file) != 1 ||
         fwrite(a->source, 1, a->source_len, p->file) != a->source_len ||
         fwrite(a->target, 1, a->target_len, p->file) != a->target_len)
@@ -104,8 +106,8 @@ int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err)
     if (fread(p->text, 1, need - 1, p->file) != need - 1)
         return failed(err, "read");
     p->left--;
-    *out = (struct dg_pair){r.pair, r.file, r.domain, r.weight, r.source_len, r.target_len, p->text,
-        p->text + r.source_len};
+    *out = (struct dg_pair){r.pair, r.file, r.domain, r.weight, r.back_translated, r.source_len,
+        r.target_len, p->text, p->text + r.source_len};
     return 1;
 }
 

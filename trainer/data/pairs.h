@@ -13,6 +13,8 @@ struct dg_pair {
     uint32_t file;   /* of all training files, counted through */
     uint32_t domain; /* of the prepared folder's list */
     float weight;
+    /* enum dg_back_translated */
+    uint32_t back_translated;
     uint32_t source_len, target_len; /* bytes */
     const char *source, *target;     /* when reading: until the next call */
 };

@@ -18,6 +18,10 @@ static inline void dg_reserved_name(int64_t i, char out[DG_RESERVED_NAME])
 /* In the text of a training pair the byte DG_RESERVED_FIRST + i means reserved piece i: clean
  * lines have no such bytes (trainer/data/clean.h). */
 enum { DG_RESERVED_FIRST = 0x0E };
+
+/* The control piece before a source that a model made (tagged back-translation; Caswell et al.,
+ * 2019). */
+#define DG_BACK_TRANSLATED_PIECE "<bt>"
 static inline bool dg_reserved_is(char c)
 {
     return c >= DG_RESERVED_FIRST && c < DG_RESERVED_FIRST + DG_MAX_RESERVED;

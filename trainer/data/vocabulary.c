@@ -139,7 +139,7 @@ static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
 }
 
 /* Room for every tag, the reserved pieces and NULL. */
-enum { MAX_CONTROLS = UINT8_MAX + DG_MAX_RESERVED + 1 };
+enum { MAX_CONTROLS = UINT8_MAX + DG_MAX_RESERVED + 2 };
 
 struct controls {
     const char *list[MAX_CONTROLS]; /* NULL-ended */
@@ -160,6 +160,8 @@ static void list_controls(const struct dg_recipe *r, bool tags, struct controls 
         if (tag[0] && j == n)
             out[n++] = tag;
     }
+    if (tags && r->data.back_translated)
+        out[n++] = DG_BACK_TRANSLATED_PIECE;
     for (int64_t i = 0; i < r->vocabulary.reserved; i++) {
         dg_reserved_name(i, c->reserved[i]);
         out[n++] = c->reserved[i];
@@ -277,6 +279,21 @@ static int find_reserved(const struct dg_recipe *r, struct dg_vocabulary *v, str
     return 0;
 }
 
+static int find_back_translated(
+    const struct dg_recipe *r, struct dg_vocabulary *v, struct dg_error *err)
+{
+    v->back_translated = -1;
+    if (!r->data.back_translated)
+        return 0;
+    if (!dg_tokenizer_has_piece(v->source, DG_BACK_TRANSLATED_PIECE))
+        return dg_error_field(err, DG_EINVAL, "data.pairs",
+            "data.pairs has files with back_translated, but the vocabulary has no piece %s: it must be "
+            "trained with them",
+            DG_BACK_TRANSLATED_PIECE);
+    v->back_translated = dg_tokenizer_id(v->source, DG_BACK_TRANSLATED_PIECE);
+    return 0;
+}
+
 int dg_vocabulary_open(
     const struct dg_recipe *r, const char *dir, struct dg_vocabulary **out, struct dg_error *err)
 {
@@ -290,6 +307,8 @@ int dg_vocabulary_open(
         rc = dg_error_set(err, DG_EINVAL, "both vocabularies need the piece </s> under one id");
     if (rc == 0)
         rc = find_reserved(r, v, err);
+    if (rc == 0)
+        rc = find_back_translated(r, v, err);
     for (size_t i = 0; i < r->data.n_directions && rc == 0; i++) {
         const char *tag = r->data.directions[i].tag;
         v->tags[i] = -1;

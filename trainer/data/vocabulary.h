@@ -17,6 +17,8 @@ struct dg_vocabulary {
     int32_t eos, unk;
     int32_t *tags;                        /* [n_directions] ids put before the source; -1 none */
     int32_t reserved[2][DG_MAX_RESERVED]; /* ids of ⟨1⟩, ... in source and target */
+    /* Id of DG_BACK_TRANSLATED_PIECE; -1: no file is. */
+    int32_t back_translated;
 };
 
 /* Train on the pairs (those that dedup, which may be NULL, has not seen before) and write

@@ -31,10 +31,12 @@ static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
     int rc = dg_tokenizer_encode_spans(
         tokenizer, text, s->len, &(struct dg_token_spans){masks, n_masks}, &tokens, &n, &t->err);
     if (rc == 0) {
-        room(t, n + 2);
+        room(t, n + 3);
         s->ids = t->n;
-        s->n = n + 1;
+        s->n = n + 1 + s->back_translated;
         t->ids[t->n++] = -1; /* the tag's place */
+        if (s->back_translated)
+            t->ids[t->n++] = b->job->vocabulary->back_translated;
         for (size_t i = 0; i < n; i++)
             t->ids[t->n++] = tokens[i].id;
         t->ids[t->n++] = b->job->vocabulary->eos;
@@ -74,15 +76,27 @@ void dg_encode_block_deinit(struct dg_encode_block *b)
     dg_buffer_deinit(&b->text);
 }
 
+/* The end of the block's text is a side. */
+static void add_side(struct dg_encode_block *b, struct dg_encode_side *s, const char *text,
+    size_t len, bool back_translated)
+{
+    *s = (struct dg_encode_side){
+        .text = b->text.len, .len = len, .back_translated = back_translated};
+    dg_buffer_add(&b->text, text, len);
+}
+
 void dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p)
 {
     struct dg_encoded_pair *e = &b->pairs[b->n++];
+    const bool source = p->back_translated == DG_BACK_TRANSLATED_SOURCE,
+               target = p->back_translated == DG_BACK_TRANSLATED_TARGET;
     e->pair = *p;
-    e->variant = e->left_out[0] = e->left_out[1] = false;
-    e->sides[0] = (struct dg_encode_side){.text = b->text.len, .len = p->source_len};
-    dg_buffer_add(&b->text, p->source, p->source_len);
-    e->sides[1] = (struct dg_encode_side){.text = b->text.len, .len = p->target_len};
-    dg_buffer_add(&b->text, p->target, p->target_len);
+    e->variant = false;
+    /* No model learns to write as another one does. */
+    e->left_out[0] = target;
+    e->left_out[1] = source;
+    add_side(b, &e->sides[0], p->source, p->source_len, source);
+    add_side(b, &e->sides[1], p->target, p->target_len, target);
     dg_alloc_check(!b->text.failed, "a block of pairs");
 }
 

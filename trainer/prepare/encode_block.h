@@ -13,6 +13,8 @@ struct dg_encode_side {
     size_t text, len;
     /* In the task's ids: room for a tag at `ids`, then n ids, the last </s>. */
     size_t ids, n;
+    /* A model made it: its first id is DG_BACK_TRANSLATED_PIECE. */
+    bool back_translated;
 };
 
 struct dg_encoded_pair {

@@ -52,7 +52,8 @@ static int open_aligner(struct aligning *a, struct dg_error *err)
     const struct dg_dataset_options data = {.batch_tokens = 1, .window = 1};
     const struct dg_aligner_options o = {.source_vocab = (uint32_t)dg_tokenizer_size(v->source),
         .target_vocab = (uint32_t)dg_tokenizer_size(v->target),
-        .eos = v->eos};
+        .eos = v->eos,
+        .unlinked = v->back_translated};
     dg_progress_draw(&a->job->progress, "learning which piece translates which");
     int rc = dg_dataset_open_shards((const char *const *)a->paths, a->n, &data, &a->data, err);
     if (!rc)

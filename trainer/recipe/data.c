@@ -42,10 +42,31 @@ static int read_array(const struct dg_json *o, const char *where, const char *ke
     return 0;
 }
 
+static const char *const back_names[] = {"", "source", "target", NULL};
+
+/* Which side a model made, and whether the recipe can train it. */
+static int read_back_translated(struct dg_recipe *r, const struct dg_json *file, const char *name,
+    struct dg_recipe_file *f, struct dg_error *err)
+{
+    const char *side = "";
+    int rc = dg_json_field_string(file, name, "back_translated", &side, err);
+    if (rc)
+        return rc;
+    for (f->back_translated = 0; back_names[f->back_translated]; f->back_translated++)
+        if (!strcmp(side, back_names[f->back_translated]))
+            break;
+    if (!back_names[f->back_translated])
+        return dg_error_field(err, DG_EINVAL, name,
+            "%s.back_translated is \"%s\", must be source or target", name, side);
+    r->data.back_translated |= f->back_translated != DG_BACK_TRANSLATED_NONE;
+    return 0;
+}
+
 static int read_files(struct dg_recipe *r, const struct dg_json *o, const char *where,
     const char *key, struct dg_recipe_file **out, size_t *n, struct dg_error *err)
 {
-    static const char *const allowed[] = {"source", "target", "domain", "domains", "weight", NULL};
+    static const char *const allowed[] = {
+        "source", "target", "domain", "domains", "weight", "back_translated", NULL};
     const struct dg_json *list;
     int rc = read_array(o, where, key, &list, n, err);
     if (rc)
@@ -68,6 +89,8 @@ static int read_files(struct dg_recipe *r, const struct dg_json *o, const char *
             rc = read_text(r, v, name, "domains", false, &f->domains, err);
         if (rc == 0)
             rc = dg_json_field_number(v, name, "weight", 0, 1000, &f->weight, err);
+        if (rc == 0)
+            rc = read_back_translated(r, v, name, f, err);
         if (rc == 0 && f->domain[0] && f->domains[0])
             rc = dg_error_field(
                 err, DG_EINVAL, name, "%s has domain and domains, must have one of them", name);
@@ -98,6 +121,12 @@ static int read_pair(struct dg_recipe *r, const struct dg_json *v, size_t i,
     if (rc == 0 && p->n_train == 0)
         rc = dg_error_field(
             err, DG_EINVAL, name, "%s.train is empty, must list at least one pair of files", name);
+    for (size_t k = 0; k < p->n_train && rc == 0; k++)
+        if (p->train[k].back_translated == DG_BACK_TRANSLATED_TARGET && !p->both_directions)
+            rc = dg_error_field(err, DG_EINVAL, name,
+                "%s.train[%zu].back_translated is target: only a pair of both_directions trains its "
+                "target as a source",
+                name, k);
     if (rc == 0 && p->both_directions && !r->vocabulary.joint)
         rc =
             dg_error_field(err, DG_EINVAL, name, "%s.both_directions needs vocabulary.joint", name);
@@ -251,6 +280,9 @@ static struct dg_json *files_json(const struct dg_recipe_file *files, size_t n)
         dg_json_set_string(o, "domain", files[i].domain);
         dg_json_set_string(o, "domains", files[i].domains);
         dg_json_set_real(o, "weight", files[i].weight);
+        /* Only where it is set: prepared data of recipes without it stay as they are. */
+        if (files[i].back_translated)
+            dg_json_set_string(o, "back_translated", back_names[files[i].back_translated]);
         dg_json_append_take(list, o);
     }
     return list;

@@ -15,6 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Which side of a file a model made: that side is trained as a source only, with a tag before it.
+ */
+enum dg_back_translated {
+    DG_BACK_TRANSLATED_NONE,
+    DG_BACK_TRANSLATED_SOURCE,
+    DG_BACK_TRANSLATED_TARGET
+};
+
 /* Two line-aligned files, plain or gzip; paths are relative to the data folder. */
 struct dg_recipe_file {
     const char *source, *target;
@@ -22,6 +30,8 @@ struct dg_recipe_file {
     const char *domains; /* or a file with one label a line, "" none */
     /* how often a pair comes up in an epoch: 1 once, 0.5 every other epoch, 3 three times */
     double weight;
+    /* enum dg_back_translated; of training files */
+    int back_translated;
 };
 
 struct dg_recipe_pair {
@@ -58,6 +68,7 @@ struct dg_recipe_data {
     size_t n_held_out;
     struct dg_recipe_weight *domain_weights;
     size_t n_domain_weights;
+    bool back_translated;                   /* derived: some training file is */
     int target_tags;                        /* enum dg_tags */
     struct dg_recipe_direction *directions; /* derived */
     size_t n_directions;

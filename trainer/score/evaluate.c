@@ -3,13 +3,9 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/cores.h"
-#include "kernels/cpu/cpu.h"
-#include "text/utf8.h"
 #include "trainer/data/corpus.h"
 #include "trainer/recipe/recipe.h"
-#include "translate/runner.h"
-#include "translate/translate.h"
+#include "trainer/score/bulk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,42 +48,24 @@ int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
     return rc;
 }
 
-struct line {
-    const char *text;
-    size_t len;
-};
-
-enum { SLICE = 512 };           /* lines under way at once; between slices a stop is looked for */
-enum { SENTENCE_PIECES = 512 }; /* of one sentence with </s>, as in dg_translate_options */
-
-/* The texts, and the jobs of a slice of them. */
+/* All lines of both files. */
 struct texts {
     struct dg_arena arena;
-    struct line *source, *target; /* [n] */
+    /* [n], room for cap */
+    struct dg_text_pair *pairs;
     size_t n, cap;
-    struct dg_job *jobs[SLICE];
-};
-
-/* The bundle at work. */
-struct model {
-    struct dg_translator *translator;
-    struct dg_runner *runner;
-    uint32_t line; /* most pieces of what is scored as one */
 };
 
 static void add_line(struct texts *t, const struct dg_line lines[2])
 {
     if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 1024;
-        t->source = dg_alloc_more(t->source, cap, sizeof *t->source, "lines");
-        t->target = dg_alloc_more(t->target, cap, sizeof *t->target, "lines");
-        t->cap = cap;
+        t->cap = t->cap ? 2 * t->cap : 1024;
+        t->pairs = dg_alloc_more(t->pairs, t->cap, sizeof *t->pairs, "lines");
     }
-    struct line s = {dg_arena_strndup(&t->arena, lines[0].text, lines[0].len), lines[0].len};
-    struct line q = {dg_arena_strndup(&t->arena, lines[1].text, lines[1].len), lines[1].len};
-    dg_alloc_check(s.text && q.text, "lines");
-    t->source[t->n] = s;
-    t->target[t->n++] = q;
+    const char *source = dg_arena_strndup(&t->arena, lines[0].text, lines[0].len);
+    const char *target = dg_arena_strndup(&t->arena, lines[1].text, lines[1].len);
+    dg_alloc_check(source && target, "lines");
+    t->pairs[t->n++] = (struct dg_text_pair){source, target, lines[0].len, lines[1].len};
 }
 
 static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct dg_error *err)
@@ -111,179 +89,109 @@ static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct 
     return rc;
 }
 
-static void free_jobs(struct texts *t)
-{
-    for (size_t i = 0; i < SLICE; i++) {
-        dg_job_free(t->jobs[i]);
-        t->jobs[i] = NULL;
-    }
-}
-
 static void free_texts(struct texts *t)
 {
-    free(t->source);
-    free(t->target);
+    free(t->pairs);
     dg_arena_deinit(&t->arena);
 }
 
-/* Pieces of a line, and at most a tag and </s> beside them. */
-static int count_pieces(const struct dg_tokenizer *tokenizer, const struct line *line,
-    uint32_t *out, struct dg_error *err)
-{
-    char *nfc = NULL;
-    struct dg_token *tokens = NULL;
-    size_t n, n_nfc;
-    int rc = dg_utf8_nfc(line->text, line->len, &nfc, &n_nfc, err);
-    if (!rc)
-        rc = dg_tokenizer_encode(tokenizer, nfc, n_nfc, &tokens, &n, err);
-    if (!rc)
-        *out = (uint32_t)n + 2;
-    free(tokens);
-    free(nfc);
-    return rc;
-}
-
-/* Pieces of the longest line on either side. */
+/* Tokens of the longest line on either side, by the open bundle's vocabularies. */
 static int find_longest(
-    const struct dg_translator *t, const struct texts *x, uint32_t *longest, struct dg_error *err)
+    const struct dg_bulk *d, const struct texts *x, uint32_t *longest, struct dg_error *err)
 {
     int rc = 0;
     *longest = 0;
     for (size_t i = 0; i < x->n && !rc; i++) {
-        uint32_t source = 0, target = 0;
-        rc = count_pieces(dg_translator_source(t), &x->source[i], &source, err);
-        if (!rc)
-            rc = count_pieces(dg_translator_target(t), &x->target[i], &target, err);
-        *longest = source > *longest ? source : *longest;
-        *longest = target > *longest ? target : *longest;
+        uint32_t n;
+        rc = dg_bulk_count(d, &x->pairs[i], &n, err);
+        *longest = !rc && n > *longest ? n : *longest;
     }
     return rc;
 }
 
-/* A line is translated in parts when it is longer than what a server takes as one sentence, but its
- * reference is scored as a whole: the model needs positions for the longest one. */
-static int open_model(const struct dg_evaluate_text *o, const struct texts *x,
-    struct dg_backend *be, struct model *m, struct dg_error *err)
+/* References are scored as a whole: opened again where that needs more positions. */
+static int open_bulk(const struct dg_evaluate_text *o, const struct texts *x, struct dg_bulk **out,
+    struct dg_error *err)
 {
-    struct dg_engine_limits limits = {.max_beam = o->beam}; /* the others are the engine's own */
-    uint32_t longest = 0;
-    int rc = dg_translator_open(o->bundle, be, 0, &m->translator, err);
-    if (!rc && o->score)
-        rc = find_longest(m->translator, x, &longest, err);
-    if (rc)
+    const struct dg_bulk_options options = {.bundle = o->bundle,
+        .source_lang = o->source_lang,
+        .target_lang = o->target_lang,
+        .threads = o->threads,
+        .beam = o->beam,
+        .alpha = o->alpha};
+    uint32_t longest;
+    int rc = dg_bulk_open(&options, 0, out, err);
+    if (rc || !o->score)
         return rc;
-    const struct dg_model *model = dg_translator_model(m->translator);
-    if (longest > dg_model_max_positions(model) &&
-        dg_model_config(model)->positions != DG_POS_LEARNED) {
-        dg_translator_close(m->translator);
-        m->translator = NULL;
-        if ((rc = dg_translator_open(o->bundle, be, longest, &m->translator, err)))
-            return rc;
-        model = dg_translator_model(m->translator);
-    }
-    const uint32_t most = dg_model_max_positions(model);
-    limits.max_source = longest > SENTENCE_PIECES ? longest : 0;
-    limits.max_target = longest > SENTENCE_PIECES ? most : 0;
-    limits.max_search = SENTENCE_PIECES + dg_model_config(model)->extra_length;
-    m->line = longest < most ? longest : most;
-    return dg_runner_open(m->translator, o->threads > 0 ? o->threads : dg_cores_available(), 1,
-        &limits, &m->runner, err);
+    rc = find_longest(*out, x, &longest, err);
+    dg_bulk_close(*out);
+    *out = NULL;
+    return rc ? rc : dg_bulk_open(&options, longest, out, err);
 }
 
-static struct dg_translate_options options_of(const struct dg_evaluate_text *o, uint32_t max_source)
-{
-    struct dg_translate_options t = {.source = o->source_lang,
-        .target = o->target_lang,
-        .one_sentence = true,
-        .max_source = max_source};
-    t.search.beam = o->beam;
-    t.search.alpha = o->alpha;
-    return t;
-}
-
-/* Reference log-probabilities of n lines from the first on, through the engine. */
-static int score_slice(const struct model *m, const struct dg_evaluate_text *o, struct texts *x,
+/* Reference log-probabilities of n lines from the first on. */
+static int score_slice(struct dg_bulk *d, const struct dg_evaluate_text *o, const struct texts *x,
     size_t first, size_t n, struct dg_evaluated *out, struct dg_error *err)
 {
-    const struct line *source = x->source + first, *target = x->target + first;
-    struct dg_translate_options options = options_of(o, m->line);
-    int rc = 0;
+    struct dg_bulk_score scores[DG_BULK_SLICE];
+    int rc = dg_bulk_score(d, x->pairs + first, n, scores, err);
     for (size_t i = 0; i < n && !rc; i++) {
-        const struct dg_text_pair pair = {
-            source[i].text, target[i].text, source[i].len, target[i].len};
-        rc = dg_job_encode_score(m->translator, &pair, &options, &x->jobs[i], err);
-        if (rc)
-            dg_error_prefix(err, "%s line %zu", o->source, first + i + 1);
+        if (!scores[i].tokens)
+            return dg_error_set(err, DG_ELIMIT,
+                "%s line %zu: the pair is longer than the model's positions", o->source,
+                first + i + 1);
+        out->nll -= scores[i].logprob;
+        out->pieces += scores[i].tokens;
     }
-    if (!rc)
-        rc = dg_runner_run(m->runner, x->jobs, n, NULL, NULL, err);
-    for (size_t i = 0; i < n && !rc; i++) {
-        struct dg_scored s;
-        rc = dg_job_finish_score(x->jobs[i], &s, err);
-        if (!rc) {
-            out->nll -= s.total;
-            out->pieces += s.n;
-        }
-    }
-    free_jobs(x);
     return rc;
 }
 
-static int translate_slice(const struct model *m, const struct dg_evaluate_text *o, struct texts *x,
-    size_t first, size_t n, struct dg_evaluated *out, struct dg_error *err)
+/* What an answer is compared with. */
+struct slice {
+    const struct dg_evaluate_text *o;
+    const struct dg_text_pair *pairs;
+    size_t first, every; /* every: lines from one sample to the next; 0: none */
+    struct dg_evaluated *out;
+};
+
+static int compare(void *arg, size_t i, const struct dg_answers *a, struct dg_error *err)
 {
-    const struct line *source = x->source + first, *target = x->target + first;
-    struct dg_translate_options options = options_of(o, 0);
-    size_t every = o->samples ? (x->n + o->samples - 1) / o->samples : 0;
-    int rc = 0;
-    for (size_t i = 0; i < n && !rc; i++)
-        rc =
-            dg_job_encode(m->translator, source[i].text, source[i].len, &options, &x->jobs[i], err);
-    if (!rc)
-        rc = dg_runner_run(m->runner, x->jobs, n, NULL, NULL, err);
-    for (size_t i = 0; i < n && !rc; i++) {
-        struct dg_answers a;
-        if ((rc = dg_job_finish(x->jobs[i], &a, err)))
-            break;
-        dg_bleu_add(&out->bleu, a.best->text, a.best->len, target[i].text, target[i].len);
-        dg_chrf_add(&out->chrf, a.best->text, a.best->len, target[i].text, target[i].len);
-        if (!rc && every && (first + i) % every == 0)
-            o->sample(o->arg, source[i].text, target[i].text, a.best->text);
-        if (!rc && o->answer)
-            o->answer(o->arg, &a, target[i].text, target[i].len);
-    }
-    free_jobs(x);
-    return rc;
+    const struct slice *s = arg;
+    const struct dg_text_pair *p = &s->pairs[s->first + i];
+    (void)err;
+    dg_bleu_add(&s->out->bleu, a->best->text, a->best->len, p->target, p->n_target);
+    dg_chrf_add(&s->out->chrf, a->best->text, a->best->len, p->target, p->n_target);
+    if (s->every && (s->first + i) % s->every == 0)
+        s->o->sample(s->o->arg, p->source, p->target, a->best->text);
+    if (s->o->answer)
+        s->o->answer(s->o->arg, a, p->target, p->n_target);
+    return 0;
 }
 
 int dg_evaluate_text(
     const struct dg_evaluate_text *o, struct dg_evaluated *out, struct dg_error *err)
 {
-    struct dg_cpu_options cpu = {.threads = 1};
-    struct dg_backend *be = NULL;
-    struct model m = {0};
+    struct dg_bulk *d = NULL;
     struct texts x = {0};
     const uint64_t start = dg_clock_ns();
     memset(out, 0, sizeof *out);
     int rc = read_texts(&x, o, err);
     if (!rc)
-        rc = dg_cpu_open(&cpu, &be, err);
-    if (!rc)
-        rc = open_model(o, &x, be, &m, err);
-    for (size_t first = 0, n; first < x.n && !rc; first += n) {
-        n = x.n - first < SLICE ? x.n - first : SLICE;
+        rc = open_bulk(o, &x, &d, err);
+    struct slice slice = {.o = o, .pairs = x.pairs, .out = out};
+    slice.every = o->samples ? (x.n + o->samples - 1) / o->samples : 0;
+    for (size_t n; slice.first < x.n && !rc; slice.first += n) {
+        n = x.n - slice.first < DG_BULK_SLICE ? x.n - slice.first : DG_BULK_SLICE;
         if (o->stop && *o->stop)
             rc = dg_error_set(err, DG_ECANCELED, "stopped while translating %s", o->source);
         if (!rc && o->score)
-            rc = score_slice(&m, o, &x, first, n, out, err);
+            rc = score_slice(d, o, &x, slice.first, n, out, err);
         if (!rc)
-            rc = translate_slice(&m, o, &x, first, n, out, err);
+            rc = dg_bulk_translate(d, x.pairs + slice.first, n, compare, &slice, err);
     }
     out->lines = x.n;
     out->seconds = (double)(dg_clock_ns() - start) * 1e-9;
-    dg_runner_close(m.runner);
-    dg_translator_close(m.translator);
-    dg_cpu_close(be);
+    dg_bulk_close(d);
     free_texts(&x);
     return rc;
 }

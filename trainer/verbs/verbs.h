@@ -25,6 +25,11 @@ int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err);
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err);
 int dg_verb_bleu(const struct dg_args *a, struct dg_error *err);
 
+/* verbs/synthetic.c: text that a model makes or judges. */
+int dg_verb_distill(const struct dg_args *a, struct dg_error *err);
+int dg_verb_backtranslate(const struct dg_args *a, struct dg_error *err);
+int dg_verb_filter(const struct dg_args *a, struct dg_error *err);
+
 /* verbs/trees.c: treebanks for a model that parses. */
 int dg_verb_treebank(const struct dg_args *a, struct dg_error *err);
 int dg_verb_evalb(const struct dg_args *a, struct dg_error *err);

@@ -1,0 +1,177 @@
+"""Training text by a model: `dragoman-train filter`, `backtranslate` and `distill`, by the shipped bundle on ordinary
+sentences (tests/data/pairs), and recipes' `back_translated`."""
+import json
+import random
+import signal
+import subprocess
+import time
+
+from train_runs import RECIPE, TRAIN, run
+from train_runs import data  # noqa: F401  a fixture
+
+BUNDLE = "weights/bundles/en-de-fr"
+PAIRS = "tests/data/pairs/everyday"
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read().splitlines()
+
+
+def write(path, text):
+    path.write_text("".join(line + "\n" for line in text), encoding="utf-8")
+    return str(path)
+
+
+def pair_files(out):
+    return lines(f"{out}.en"), lines(f"{out}.de")
+
+
+# filter -------------------------------------------------------------------------------------------------------
+
+def test_filter_finds_what_does_not_translate(tmp_path):
+    """Every third translation belongs to another line: a share of two thirds keeps the others."""
+    en, de = pair_files(PAIRS)
+    wrong = list(range(0, len(en), 3))
+    moved = dict(zip(wrong, wrong[1:] + wrong[:1]))
+    shuffled = [de[moved.get(i, i)] for i in range(len(de))]
+    source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", shuffled)
+    args = [TRAIN, "filter", BUNDLE, source, target, "--out", str(tmp_path / "kept"), "--from", "en", "--to", "de", "--keep", "0.66", "--quiet"]
+    assert f"{round(len(en) * 0.66)} of {len(en)} pairs stay" in run(args)
+    kept = list(zip(*pair_files(tmp_path / "kept")))
+    right, everything = set(zip(en, de)), list(zip(en, shuffled))
+    print("%d wrong ones of %d stay" % (len(set(kept) - right), len(wrong)))
+    assert len(set(kept) - right) <= 3
+    assert kept == [p for p in everything if p in set(kept)]  # in their order
+    scores = [float(s) for s in lines(tmp_path / "kept.scores")]
+    assert len(scores) == len(en) and {p for p, s in zip(everything, scores) if s <= sorted(scores)[len(kept) - 1]} == set(kept)
+
+
+def test_filter_names_what_it_cannot_score(tmp_path):
+    """Empty lines and those longer than the model's positions have no score and do not stay, nor does a file with one
+    line more get through."""
+    en, de = pair_files(PAIRS)
+    source = write(tmp_path / "in.en", ["", "word " * 2000] + en[:4])
+    target = write(tmp_path / "in.de", ["Leer.", "Wort " * 2000] + de[:4])
+    args = [TRAIN, "filter", BUNDLE, source, target, "--out", str(tmp_path / "kept"), "--from", "en", "--to", "de", "--keep", "1", "--quiet"]
+    assert "4 of 6 pairs stay (2 have no score" in run(args)
+    assert lines(tmp_path / "kept.scores")[:2] == ["-", "-"]
+    write(tmp_path / "in.de", de[:5])
+    assert "kept.scores is there already, and was made of something else" in run(args, expect=2)
+    said = run([a.replace("/kept", "/other") for a in args], expect=1)
+    assert "in.en" in said and "in.de" in said
+    assert "from 0 to 1" in run(args[:-2] + ["1.5", "--quiet"], expect=2)
+
+
+# backtranslate ------------------------------------------------------------------------------------------------
+
+def by_server(text, source, target):
+    args = [TRAIN.replace("dragoman-train", "dragoman"), "translate", "--model", BUNDLE, "--source-lang", source, "--target-lang", target]
+    return subprocess.run(args, input="".join(line + "\n" for line in text), capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_backtranslate_is_what_the_server_says(tmp_path):
+    """... and what is no text is left out on both sides."""
+    de = lines(PAIRS + ".de")[:20]
+    text = write(tmp_path / "mono.de", de[:5] + ["", "\x01"] + de[5:])
+    args = [TRAIN, "backtranslate", BUNDLE, text, "--out", str(tmp_path / "made"), "--from", "de", "--to", "en", "--quiet"]
+    said = run(args)
+    assert "20 pairs of 22 lines (2 are no text, 0 the model did not manage)" in said and '"back_translated": "source"' in said
+    made_en, made_de = pair_files(tmp_path / "made")
+    assert made_de == de and made_en == by_server(de, "de", "en")
+    before = (tmp_path / "made.en").stat().st_mtime_ns
+    run(args)  # it is all there
+    assert (tmp_path / "made.en").stat().st_mtime_ns == before
+    write(tmp_path / "mono.de", de[:4])
+    assert "was made of something else" in run(args, expect=2)
+
+
+def test_backtranslate_goes_on_after_sigterm(tmp_path):
+    rng = random.Random(3)
+    words = [w.strip(".,?") for line in lines(PAIRS + ".de") for w in line.split()]
+    text = write(tmp_path / "mono.de", (" ".join(rng.choices(words, k=12)) + "." for _ in range(1500)))
+    def args(out):
+        return [TRAIN, "backtranslate", BUNDLE, text, "--out", str(tmp_path / out), "--from", "de", "--to", "en", "--beam", "1", "--quiet"]
+    process = subprocess.Popen(args("stopped"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.time() + 120
+    while time.time() < end and process.poll() is None and not any(p.stat().st_size for p in tmp_path.glob("stopped*.part")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode != 0 and "stopped" in said, said
+    assert not (tmp_path / "stopped.en").exists()
+    run(args("stopped"))
+    run(args("whole"))
+    assert pair_files(tmp_path / "stopped") == pair_files(tmp_path / "whole")
+    assert not list(tmp_path.glob("*.part"))
+
+
+def recipe(data, name, **file):
+    r = json.loads(json.dumps(RECIPE))
+    r["data"]["pairs"][0]["both_directions"] = True
+    r["vocabulary"]["size"] = 64
+    r["data"]["pairs"][0]["train"].append(dict({"source": "made.en", "target": "made.xx"}, **file))
+    path = data / name
+    path.write_text(json.dumps(r), encoding="utf-8")
+    return str(path)
+
+
+def prepare(path, data, out, *more, expect=0):
+    return run([TRAIN, "prepare", path, "--data", str(data), "--out", str(out), *more], expect=expect)
+
+
+def test_back_translated_text_is_a_source_only(data, tmp_path):
+    """A file whose source a model made: trained in that direction alone, each source after <bt>."""
+    write(data / "made.en", ["alpha beta gamma"] * 10)
+    write(data / "made.xx", ["gammao betao alphao"] * 10)
+    said = {}
+    for side in ("", "source", "target"):
+        more = {"back_translated": side} if side else {}
+        prepare(recipe(data, f"bt-{side}.json", **more), data, tmp_path / f"p-{side}", "--quiet")
+        said[side] = json.loads((tmp_path / f"p-{side}" / "prepared.json").read_text())
+    assert {side: p["sets"][0]["shards"][0]["sentences"] for side, p in said.items()} == {"": 1220, "source": 1210, "target": 1210}
+    for side, made in ("source", "alpha beta gamma"), ("target", "gammao betao alphao"):
+        folder = tmp_path / f"p-{side}"
+        pieces = [line.split("\t")[0] for line in lines(folder / "source.vocab")]
+        out = run([TRAIN, "batches", str(data / f"bt-{side}.json"), "--prepared", str(folder), "--data", str(data), "--lines", "500"])
+        sources = ["".join(pieces[i] for i in row) for batch in out.splitlines() for row in json.loads(batch)["source"]][:1210]  # an epoch
+        tag = "<2xx>" if side == "source" else "<2en>"
+        assert len(sources) == 1210 and sum("<bt>" in s for s in sources) == 10
+        assert sources.count(tag + "<bt>\u2581" + made.replace(" ", "\u2581") + "</s>") == 10
+
+
+def test_back_translated_is_checked(data):
+    write(data / "made.en", ["alpha"])
+    write(data / "made.xx", ["alphao"])
+    said = run([TRAIN, "recipe", recipe(data, "bad.json", back_translated="both")], expect=2)
+    assert "data.pairs[0].train[1].back_translated is \"both\", must be source or target" in said
+    r = json.loads((data / "bad.json").read_text())
+    r["data"]["pairs"][0].update(both_directions=False)
+    r["data"]["pairs"][0]["train"][1]["back_translated"] = "target"
+    (data / "bad.json").write_text(json.dumps(r))
+    assert "only a pair of both_directions" in run([TRAIN, "recipe", str(data / "bad.json")], expect=2)
+
+
+# distill ------------------------------------------------------------------------------------------------------
+
+def test_distill_makes_a_student(data, tmp_path):
+    """From a teacher and a text to a bundle in one command; the same command later finds all of it there."""
+    rng = random.Random(5)
+    words = [w.strip(".,?") for line in lines(PAIRS + ".en") for w in line.split()]
+    text = write(tmp_path / "text.en", (" ".join(rng.choices(words, k=5)) + "." for _ in range(200)))
+    tiny = tmp_path / "tiny.json"
+    tiny.write_text(json.dumps({k: RECIPE[k] for k in ("cleaning", "model", "training")} |
+                               {"vocabulary": {"size": 400, "character_coverage": 1}}), encoding="utf-8")
+    args = [TRAIN, "distill", BUNDLE, text, str(tiny), "--from", "en", "--to", "de", "--beam", "1", "--out", str(tmp_path / "student"), "--quiet"]
+    run(args + ["--no-scores"])
+    student = tmp_path / "student"
+    manifest = json.loads((student / "run" / "bundle" / "manifest.json").read_text())
+    assert manifest["pairs"] == [["en", "de"]]
+    made = {name: len(lines(student / "text" / name)) for name in ("dev.en", "dev.de", "train.en", "train.de")}
+    # Nonsense: some answers are loops, and left out.
+    assert made["dev.en"] == made["dev.de"] in range(5, 11) and made["train.en"] == made["train.de"] in range(150, 191)
+    card = (student / "run" / "bundle" / "MODEL_CARD.md").read_text()
+    assert "student of en-de-fr" in card
+    before = (student / "text" / "train.de").stat().st_mtime_ns
+    run(args + ["--no-scores"])
+    assert (student / "text" / "train.de").stat().st_mtime_ns == before
