@@ -171,7 +171,7 @@ def test_models_have_their_cards(page, bundled):
     assert facts["Size"].startswith("%.3g MB, " % (card["bytes"] / 1e6))
     # The card's own text: a heading, a table's cell and a code block, no mark of Markdown left.
     text = page.driver.find_element(By.CSS_SELECTOR, "#models .card-text").text
-    assert "What it cannot do" in text and "Wo ist die nächste Pharmacy?" in text and "dragoman-train run" in text
+    assert "What it cannot do" in text and "Wo ist die nächste Apotheke?" in text and "dragoman-train run" in text
     assert not re.search(r"^#|\*\*|\|---|\]\(", text, re.M)
     assert not page.all("#models .card-text img")
 
