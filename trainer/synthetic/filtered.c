@@ -57,7 +57,6 @@ static bool add_side(struct run *r, const struct dg_line *line)
 /* Up to a slice of pairs; n_pairs is 0 at the end. */
 static int read_slice(struct run *r, struct dg_corpus *corpus, struct dg_error *err)
 {
-    size_t begin[DG_BULK_SLICE];
     int got = 1;
     r->n_pairs = 0;
     dg_buffer_reset(&r->text);
@@ -76,12 +75,15 @@ static int read_slice(struct run *r, struct dg_corpus *corpus, struct dg_error *
             p.n_source = 0;
             r->text.len = at;
         }
-        begin[r->n_pairs] = at;
         r->pairs[r->n_pairs++] = p;
     }
+    /* The buffer stays where it is now, and has one text after another. */
+    const char *text = r->text.data ? r->text.data : "";
     for (size_t i = 0; i < r->n_pairs; i++) {
-        r->pairs[i].source = r->text.data ? r->text.data + begin[i] : "";
-        r->pairs[i].target = r->pairs[i].source + r->pairs[i].n_source;
+        struct dg_text_pair *p = &r->pairs[i];
+        p->source = text;
+        p->target = text + p->n_source;
+        text = p->target + p->n_target;
     }
     return got < 0 ? got : 0;
 }

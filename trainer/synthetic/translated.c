@@ -74,7 +74,6 @@ static int skip_lines(struct run *r, struct dg_error *err)
 /* Clean lines into the slice, until it is full or the text ends: then *more is false. */
 static int read_slice(struct run *r, bool *more, struct dg_error *err)
 {
-    size_t begin[DG_BULK_SLICE];
     r->n = 0;
     dg_buffer_reset(&r->text);
     while (r->n < DG_BULK_SLICE) {
@@ -98,11 +97,14 @@ static int read_slice(struct run *r, bool *more, struct dg_error *err)
             r->counts->no_text++;
             continue;
         }
-        begin[r->n] = at;
         r->pairs[r->n++].n_source = r->text.len - at;
     }
-    for (size_t i = 0; i < r->n; i++)
-        r->pairs[i].source = r->text.data + begin[i];
+    /* The buffer stays where it is now, and has one line after another. */
+    const char *text = r->text.data;
+    for (size_t i = 0; i < r->n; i++) {
+        r->pairs[i].source = text;
+        text += r->pairs[i].n_source;
+    }
     return 0;
 }
 
