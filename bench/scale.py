@@ -15,11 +15,9 @@ import subprocess
 import sys
 from math import log
 
+import chart
 import machine
 import record
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer"))
-import chart  # noqa: E402
 
 
 def run(a, **options):
@@ -75,20 +73,25 @@ def list_sweeps(a):
 
 AXES = {"source": "source tokens", "beam": "beam size", "sentences": "sentences at a time", "vocab": "tokens of the vocabulary",
         "threads": "threads"}
+FIGURES = {"best_first_ms": "encoder and first step", "best_total_ms": "whole sentence", "best_step_ms": "one decode step"}
 
 
 def draw(result):
     parts, at = [], 0
     for s in result["sweeps"]:
-        what = [w for w in s["points"][0] if w != "x" and w != "resident_mb"]
-        curves = [(f"{w.replace('_', ' ')}, exponent {s['exponents'][w]['upper_half'] or s['exponents'][w]['all']}", [(p["x"], p[w]) for p in s["points"]])
-                  for w in what]
         if len(s["points"]) < 2:
             continue
-        parts.append(f'<g transform="translate({at % 2 * 390},{at // 2 * 270})">')
-        parts += chart.curve_chart(s["name"], AXES[s["varied"]], "milliseconds", curves) + ["</g>"]
+        curves = []
+        for w, name in FIGURES.items():
+            if w in s["points"][0]:
+                growth = s["exponents"][w]["upper_half"] or s["exponents"][w]["all"]
+                curves.append(chart.Curve(f"{name}: time grows as x to the power {growth:.2f}", [(p["x"], p[w]) for p in s["points"]], len(curves), dots=True))
+        x = chart.Axis(AXES[s["varied"]], [p["x"] for p in s["points"]], True, ticks=[p["x"] for p in s["points"]])
+        y = chart.Axis("milliseconds", [v for c in curves for _, v in c.points], True).widen(0.1)
+        title = s["name"][0].upper() + s["name"][1:]
+        parts += chart.at(at % 2 * 430, at // 2 * 290, chart.panel(title, x, y, curves, 420, 280))
         at += 1
-    return chart.document(790, (at + 1) // 2 * 270, parts)
+    return chart.document(860, (at + 1) // 2 * 290, parts)
 
 
 def main():

@@ -17,7 +17,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [ROOT, os.path.join(ROOT, "peer")]
+sys.path.insert(0, ROOT)
 
 import chart  # noqa: E402
 import machine  # noqa: E402
@@ -44,30 +44,16 @@ def measure(a, folder, beam, penalty):
 
 
 def draw(result):
-    """A curve of BLEU over the penalty for each beam; the bundle's own point is a ring."""
+    """A curve of BLEU over the penalty for each beam; the bundle's own point is marked."""
     points, own = result["points"], result["own"]
-    penalties, beams = (sorted({p[k] for p in points}) for k in ("length_penalty", "beam"))
-    scores = [p["bleu"] for p in points]
-    low, high, left, right, top, bottom = min(scores) - 0.3, max(scores) + 0.3, 52, 460, 40, 300
-
-    def place(penalty, bleu):
-        return left + (right - left) * penalty / max(penalties[-1], 1e-9), bottom - (bottom - top) * (bleu - low) / (high - low)
-
-    parts = [chart.text(8, 18, "BLEU over the length penalty, a line for each beam", 13), chart.text((left + right) / 2, 334, "length penalty α", 11, "middle"),
-             f'<path d="M{left} {top}V{bottom}H{right}" fill="none" class="faint"/>']
-    parts += [chart.text(place(x, low)[0], bottom + 14, f"{x:g}", 9, "middle") for x in penalties]
-    for i in range(5):
-        y = low + (high - low) * i / 4
-        parts.append(chart.text(left - 5, place(0, y)[1] + 3, f"{y:.1f}", 9, "end"))
-    for i, beam in enumerate(beams):
-        colour = chart.CURVES[i % len(chart.CURVES)]
-        curve = " ".join("%.1f,%.1f" % place(p["length_penalty"], p["bleu"]) for p in sorted(points, key=lambda p: p["length_penalty"]) if p["beam"] == beam)
-        parts += [f'<polyline points="{curve}" fill="none" stroke="{colour}" stroke-width="1.8"/>', chart.text(right + 12, top + 12 + 15 * i, f"beam {beam}", 11, colour=colour)]
-    x, y = place(own["length_penalty"], own["bleu"])
-    within = chart.CURVES[beams.index(own["beam"]) % len(chart.CURVES)]
-    parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" class="ink"/><circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{within}"/>',
-              chart.text(x + 4, y + 20, "the bundle's own", 10)]
-    return chart.document(560, 345, parts)
+    beams = sorted({p["beam"] for p in points})
+    curves = [chart.Curve(f"beam {beam}", [(p["length_penalty"], p["bleu"]) for p in points if p["beam"] == beam], i, dots=True)
+              for i, beam in enumerate(beams)]
+    penalties = sorted({p["length_penalty"] for p in points})
+    x = chart.Axis("length penalty α", penalties, ticks=penalties)
+    y = chart.Axis(f"BLEU on {result['lines']} lines", [p["bleu"] for p in points]).widen(0.08)
+    mark = (own["length_penalty"], f"the bundle's own: beam {own['beam']}, α = {own['length_penalty']:g}")
+    return chart.document(560, 430, chart.panel("BLEU over the length penalty", x, y, curves, 550, 420, [mark]))
 
 
 def main():

@@ -16,7 +16,6 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # befo
 import numpy as np  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peer"))
 
 import chart  # noqa: E402
 import layers  # noqa: E402
@@ -75,11 +74,14 @@ def measure(name, seconds, lengths, dimensions):
 
 def draw(result):
     parts = []
-    for i, (axis, about) in enumerate((("n", f"length, d = {FIXED_D}"), ("d", f"dimension, n = {FIXED_N}"))):
-        curves = [(f"{x['name']}: {axis} ^ {x['growth'][axis]['time']}", [(p["x"], max(p["ms"], 1e-3)) for p in x["sweeps"][axis]])
-                  for x in result["layers"]]
-        parts += [f'<g transform="translate({i * 470},0)">', *chart.curve_chart(f"Time of a layer over its {about}", {"n": "length n", "d": "dimension d"}[axis], "milliseconds", curves, 460, 380), "</g>"]
-    return chart.document(940, 390, parts)
+    for i, (axis, name, fixed) in enumerate((("n", "length n", f"d = {FIXED_D}"), ("d", "dimension d", f"n = {FIXED_N}"))):
+        curves = [chart.Curve(f"{x['name']}: time grows as {axis} to the power {x['growth'][axis]['time']}",
+                              [(p["x"], max(p["ms"], 1e-3)) for p in x["sweeps"][axis]], k, k % len(chart.DASHES), True) for k, x in enumerate(result["layers"])]
+        ticks = sorted({p["x"] for x in result["layers"] for p in x["sweeps"][axis]})
+        x = chart.Axis(name, ticks, True, ticks=ticks)
+        y = chart.Axis("milliseconds", [v for c in curves for _, v in c.points], True).widen(0.1)
+        parts += chart.at(i * 470, 0, chart.panel(f"Time of a layer over its {name}, {fixed}", x, y, curves, 460, 420))
+    return chart.document(940, 430, parts)
 
 
 def main():

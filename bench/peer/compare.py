@@ -22,7 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
-import chart  # noqa: E402
+import compare_chart  # noqa: E402
 import machine  # noqa: E402
 import record  # noqa: E402
 import tables  # noqa: E402
@@ -176,7 +176,7 @@ def write(a, result):
     if a.merge and os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             result = merge(json.load(f), result)
-    texts = {".json": result, ".svg": chart.compare_chart(result)}
+    texts = {".json": result, ".svg": compare_chart.draw(result)}
     if "steps" in result:
         texts[".md"] = tables.document(result)
     print(record.write(a.out, name, texts))

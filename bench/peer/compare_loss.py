@@ -183,7 +183,20 @@ def compare(found, updates):
 
 def write(a, result):
     table = re.sub(r"\[\s+(\d+),\s+([\d.]+)\s+\]", r"[\1, \2]", json.dumps(result, indent=1))  # a point a line
-    return record.write(a.out, "loss-multi30k", {".json": table + "\n", ".svg": chart.loss_chart(result)})
+    return record.write(a.out, "loss-multi30k", {".json": table + "\n", ".svg": draw(result)})
+
+
+def draw(result):
+    """Training loss over updates, a line for each run: a colour for each program, a dash for each seed."""
+    seeds = sorted({r["seed"] for r in result["runs"]})
+    curves = []
+    for r in result["runs"]:
+        part = "" if r["updates"] >= result["updates"] else f", {r['updates']} updates so far"
+        name, paint = ("Dragoman", chart.OURS) if r["program"] == "dragoman" else ("PyTorch", chart.PEER)
+        curves.append(chart.Curve(f"{name}, seed {r['seed']}{part}", r["lines"], paint, seeds.index(r["seed"]) % len(chart.DASHES)))
+    y = chart.Axis("nats per target token, label smoothing included", [v for c in curves for _, v in c.points]).widen(0.05)
+    title = "Training loss of two programs"
+    return chart.document(660, 430, chart.panel(title, chart.Axis("updates", [0, result["updates"]], zero=True), y, curves, 650, 420))
 
 
 def main():
@@ -219,4 +232,5 @@ def main():
         print(write(a, result), "" if result["complete"] else "(not complete: the same command goes on)")
 
 
-main()
+if __name__ == "__main__":
+    main()
