@@ -42,3 +42,12 @@ bool dg_dialect_spoken(const struct dg_dialect *dialect, const char *dialects)
     }
     return false;
 }
+
+const struct dg_dialect *dg_dialect_of(const char *path, const char *dialects)
+{
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->prefix && strncmp(path, all[i]->prefix, strlen(all[i]->prefix)) == 0 &&
+            dg_dialect_spoken(all[i], dialects))
+            return all[i];
+    return NULL;
+}

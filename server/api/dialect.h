@@ -15,6 +15,8 @@ struct dg_dialect {
     /* of every reply, NULL-ended pairs of name and value */
     const char *const (*headers)[2];
     struct dg_gate_manner gate;
+    /* how paths of its API begin that are not served here; NULL: they begin in no one way */
+    const char *prefix;
     /* Fill r with an error that is not a handler's: 404, 405, or a body that is too large. */
     void (*refuse)(struct dg_http_reply *r, int status, const char *message);
 };
@@ -22,6 +24,8 @@ struct dg_dialect {
 /* Is dialects a list of their names, "libretranslate,deepl", or "none"? DG_EINVAL names the word.
  */
 int dg_dialects_check(const char *dialects, struct dg_error *err);
+/* Whose path it would be: the one of a checked list that has this prefix; NULL: none has. */
+const struct dg_dialect *dg_dialect_of(const char *path, const char *dialects);
 /* Is it among a checked list? NULL, our own API, always is. */
 bool dg_dialect_spoken(const struct dg_dialect *dialect, const char *dialects);
 

@@ -68,6 +68,9 @@ const struct dg_route *dg_routes(size_t *n)
 
 static const char *const admin_paths[] = {"/v1/models/reload", "/v1/status"};
 static const char *const probe_paths[] = {"/livez", "/readyz", "/health"};
+/* About the server, or found by an address that nobody guesses. */
+static const char *const open_pages[] = {"/", "/status", "/web/{file}", "/metrics", "/openapi.yaml",
+    "/docs", "/languages", "/frontend/settings", "/spec", "/download_file/{file}"};
 
 static bool is_one_of(const char *path, const char *const *list, size_t n)
 {
@@ -77,7 +80,7 @@ static bool is_one_of(const char *path, const char *const *list, size_t n)
     return false;
 }
 
-/* A rule and not a column of the table, so that a new route is never open by oversight. */
+/* Lists and not a column of the table, so that a new route is never open by oversight. */
 unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
 {
     bool reads = strcmp(method, "GET") == 0;
@@ -85,7 +88,7 @@ unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
         return DG_SCOPE_ADMIN;
     if (reads && is_one_of(path, probe_paths, sizeof probe_paths / sizeof *probe_paths))
         return 0;
-    if (reads && pages_open && strncmp(path, "/v1/", 4) != 0 && strncmp(path, "/v2/", 4) != 0)
+    if (reads && pages_open && is_one_of(path, open_pages, sizeof open_pages / sizeof *open_pages))
         return 0;
     /* Pages that are not open (metrics, say) are for every key. */
     return reads ? DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN : DG_SCOPE_TRANSLATE;
@@ -132,10 +135,22 @@ const struct dg_route *dg_routes_find(const char *method, const char *path, cons
         if (strcmp(table[i].method, "GET") == 0)
             allow_add(allow, "HEAD");
     }
+    if (!*dialect)
+        *dialect = dg_dialect_of(path, dialects);
     *status = allow[0] == '\0' ? 404 : strcmp(method, "OPTIONS") == 0 ? 204 : 405;
     if (allow[0] != '\0')
         allow_add(allow, "OPTIONS");
     return NULL;
+}
+
+/* The error as the path's API writes it. */
+static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r, int status,
+    const char *code, const char *field, const char *message)
+{
+    if (dialect)
+        dialect->refuse(r, status, message);
+    else
+        dg_reply_error(r, status, code, field, message);
 }
 
 /* There is no such route. */
@@ -148,11 +163,9 @@ static void refuse(
     if (status == 405)
         snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow,
             request->method);
-    if (status != 204 && dialect)
-        dialect->refuse(&r, status, message);
-    else if (status != 204)
-        dg_reply_error(
-            &r, status, status == 405 ? "method_not_allowed" : "not_found", NULL, message);
+    if (status != 204)
+        fill_error(
+            dialect, &r, status, status == 405 ? "method_not_allowed" : "not_found", NULL, message);
     if (status != 404)
         dg_http_reply_header(&r, "Allow", "%s", allow);
     dg_http_reply_take(x, &r);
@@ -177,7 +190,7 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
     unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
     /* Without keys anybody may look, as at /metrics; changing something is for the Unix socket. */
-    if (!app->auth && strcmp(route->method, "GET") == 0)
+    if (!app->auth && strcmp(route->method, "GET") == 0 && !route->endpoint)
         scope = 0;
     const struct dg_gate gate = {app->auth, app->rates};
     if (!dg_gate_enter(&gate, x, scope, dialect ? &dialect->gate : NULL, route))
@@ -188,11 +201,18 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
         route->handle(app, x);
 }
 
-void dg_routes_refuse(
-    void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+void dg_routes_refuse(void *arg, struct dg_http_exchange *x, int status, const char *code,
+    const char *message, struct dg_http_reply *r)
 {
-    (void)app;
-    dg_reply_error(r, status, code, status == 413 ? "body" : NULL, message);
+    const struct dg_http_request *request = dg_http_request(x);
+    const struct dg_app *app = arg;
+    const struct dg_dialect *dialect;
+    char allow[64];
+    int found;
+    dg_routes_find(request->method, request->path, app->config.dialects, &found, allow, &dialect);
+    if (dialect)
+        dg_http_set_headers(x, dialect->headers);
+    fill_error(dialect, r, status, code, status == 413 ? "body" : NULL, message);
 }
 
 /* How a request for a translation ended, as the metrics call it. */
@@ -219,7 +239,8 @@ static void count(struct dg_app *app, const struct dg_route *route,
     if (!route)
         return;
     atomic_fetch_sub(&app->in_flight, 1);
-    if (strcmp(route->method, "POST") != 0 || route->handle == dg_api_reload)
+    /* Some dialects translate what a GET asks for. */
+    if ((strcmp(route->method, "POST") != 0 && !route->endpoint) || route->handle == dg_api_reload)
         return;
     dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(outcome), 1);
     if (outcome == 200)

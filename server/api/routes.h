@@ -22,18 +22,19 @@ struct dg_route {
 const struct dg_route *dg_routes(size_t *n);
 
 /* The route for a request, or NULL with *status 404 or 405 (204 for OPTIONS) and allow filled for
- * the latter two. dialects: those that are spoken (dialect.h); *dialect: whose path it is. */
+ * the latter two. dialects: those that are spoken (dialect.h); *dialect: whose path it is, or would
+ * be, by how it begins; NULL: our own. */
 const struct dg_route *dg_routes_find(const char *method, const char *path, const char *dialects,
     int *status, char allow[64], const struct dg_dialect **dialect);
 
-/* What a route asks for, as bits of enum dg_scope; 0: open to all. pages_open: so are pages that
- * are no API. */
+/* What a route asks for, as bits of enum dg_scope; 0: open to all. pages_open: so are pages about
+ * the server. */
 unsigned dg_routes_scope(const char *method, const char *path, bool pages_open);
 
 /* The callbacks of dg_http_options; app is a struct dg_app. */
 void dg_routes_handle(void *app, struct dg_http_exchange *x);
-void dg_routes_refuse(
-    void *app, int status, const char *code, const char *message, struct dg_http_reply *r);
+void dg_routes_refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
+    const char *message, struct dg_http_reply *r);
 void dg_routes_finished(void *app, struct dg_http_exchange *x, int status);
 
 #endif

@@ -382,7 +382,7 @@ void dg_exchange_refuse(
     struct dg_http_exchange *x, int status, const char *code, const char *message)
 {
     struct dg_http_reply r = {0};
-    x->http->o.refuse(x->http->o.app, status, code, message, &r);
+    x->http->o.refuse(x->http->o.app, x, status, code, message, &r);
     r.close = true;
     if (x->connection)
         x->connection->linger = true;
@@ -392,6 +392,6 @@ void dg_exchange_refuse(
 void dg_exchange_reply_late(struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};
-    x->http->o.refuse(x->http->o.app, 504, "timeout", "the request's deadline passed", &r);
+    x->http->o.refuse(x->http->o.app, x, 504, "timeout", "the request's deadline passed", &r);
     dg_http_reply_take(x, &r);
 }

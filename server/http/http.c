@@ -100,17 +100,36 @@ static enum MHD_Result on_headers(
     return MHD_YES;
 }
 
+/* Append one where it has room. */
+static void put_header(char *out, size_t cap, size_t *n, const char *name, const char *value)
+{
+    const int len = snprintf(out + *n, cap - *n, "%s: %s\r\n", name, value);
+    if (len > 0 && (size_t)len < cap - *n)
+        *n += (size_t)len;
+    out[*n] = '\0';
+}
+
 /* Refuse a request in the midst of its body, when the library takes no reply any more: the refusal
  * goes straight onto the socket, which nothing has written to yet. */
-static enum MHD_Result refuse_body(struct dg_http_exchange *x, const struct dg_net_refusal *r)
+static enum MHD_Result refuse_body(
+    struct dg_http_exchange *x, int status, const char *code, const char *message)
 {
+    struct dg_http_reply r = {0};
+    char headers[2048];
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    x->http->o.refuse(x->http->o.app, x, status, code, message, &r);
+    size_t n = (size_t)snprintf(headers, sizeof headers, "X-Request-Id: %s\r\n", x->id);
+    for (size_t i = 0; i < r.n_headers; i++)
+        put_header(headers, sizeof headers, &n, r.headers[i].name, r.headers[i].value);
+    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
+        put_header(headers, sizeof headers, &n, (*h)[0], (*h)[1]);
     if (info)
-        dg_net_refuse(info->connect_fd, r);
+        dg_net_refuse_with(info->connect_fd, status, headers, r.body ? r.body : "", r.body_len);
+    free(r.body);
     if (x->connection)
         x->connection->linger = true;
-    x->status = r->status;
+    x->status = status;
     x->cut_short = true;
     return MHD_NO;
 }
@@ -121,12 +140,10 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
     size_t limit = x->http->o.max_body_bytes;
     char message[96];
     snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
-    const struct dg_net_refusal too_large = {413, "too_large", message, "body", x->id};
-    const struct dg_net_refusal full = {503, "overloaded", TOO_MANY_BODIES, NULL, x->id};
     if (*n > limit - x->body.len)
-        return refuse_body(x, &too_large);
+        return refuse_body(x, 413, "too_large", message);
     if (!reserve(x, *n))
-        return refuse_body(x, &full);
+        return refuse_body(x, 503, "overloaded", TOO_MANY_BODIES);
     dg_buffer_add(&x->body, data, *n);
     *n = 0;
     return MHD_YES;

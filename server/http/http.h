@@ -64,10 +64,10 @@ struct dg_http_options {
     void *app; /* first argument of the callbacks */
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
-    /* Make the reply for a request that never reached handle (413, bad framing): code and message
-     * as the API says them. */
-    void (*refuse)(
-        void *app, int status, const char *code, const char *message, struct dg_http_reply *r);
+    /* Make the reply for a request that never reached handle (413, bad framing), or whose deadline
+     * passed: code and message as the API says them; x has its path. HTTP thread. */
+    void (*refuse)(void *app, struct dg_http_exchange *x, int status, const char *code,
+        const char *message, struct dg_http_reply *r);
     /* A reply was sent (or its client gone: status 499). HTTP thread. */
     void (*finished)(void *app, struct dg_http_exchange *x, int status);
 };

@@ -58,17 +58,18 @@ void dg_net_close(struct dg_net *net);
 /* Others from now on. */
 void dg_net_set_limits(struct dg_net *net, const struct dg_net_limits *limits);
 
-/* All plain ASCII without quotes. */
+/* Of what is no request yet. All plain ASCII without quotes. */
 struct dg_net_refusal {
-    int status; /* 408, 413 or 503 */
+    /* 408 or 503 */
+    int status;
     const char *code, *message;
-    const char *field; /* NULL: none */
-    const char *id;    /* X-Request-Id; NULL: the request has none yet */
 };
 
 /* Write a whole refusal onto a socket that nothing else is writing to; the caller closes it
  * next. */
 void dg_net_refuse(int fd, const struct dg_net_refusal *r);
+/* The same with a body [n] of JSON, and headers that each end with CRLF. status 408, 413 or 503. */
+void dg_net_refuse_with(int fd, int status, const char *headers, const char *body, size_t n);
 
 /* Know an accepted fd from now on, and the address [n] that it was accepted from; its id, or 0 when
  * the limit is reached. */

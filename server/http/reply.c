@@ -56,6 +56,15 @@ void dg_reply_error(
         dg_reply_retry_after(r, 1);
 }
 
+void dg_reply_message(struct dg_http_reply *r, int status, const char *key, const char *message)
+{
+    struct dg_json *root = dg_json_new_object();
+    set_mended(root, key, message);
+    dg_reply_json_take(r, status, root);
+    if (status == 503 || status == 429)
+        dg_reply_retry_after(r, 1);
+}
+
 void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds)
 {
     size_t i = 0;

@@ -16,6 +16,8 @@ void dg_reply_error(
     struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);
 /* The same from a dg_error: status and code follow from its code and field. */
 void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err);
+/* Fill r with {key: message}; 429 and 503 have Retry-After. */
+void dg_reply_message(struct dg_http_reply *r, int status, const char *key, const char *message);
 /* The reply nobody will read: the client has hung up. */
 void dg_reply_client_gone(struct dg_http_reply *r);
 /* Fill r with a value, freed here; NULL or out of memory gives 503. */

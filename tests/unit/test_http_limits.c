@@ -137,10 +137,11 @@ static void *wake_all(void *arg)
     return NULL;
 }
 
-static void refuse(
-    void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+static void refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
+    const char *message, struct dg_http_reply *r)
 {
     (void)app;
+    (void)x;
     (void)message;
     r->status = status;
     r->body = strdup(code);

@@ -134,10 +134,11 @@ static void handle(void *app, struct dg_http_exchange *x)
     assert_int_equal(pthread_create(&c->thread, NULL, produce, c), 0);
 }
 
-static void refuse(
-    void *app, int status, const char *code, const char *message, struct dg_http_reply *r)
+static void refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
+    const char *message, struct dg_http_reply *r)
 {
     (void)app;
+    (void)x;
     (void)code;
     (void)message;
     r->status = status;

@@ -1,4 +1,5 @@
 #include "server/api/routes.h"
+#include "store/keys.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,8 +61,23 @@ static void table_is_sound(void **state)
     }
 }
 
+/* Pages about the server need no key, unless they are closed; what is not known to be one does. */
+static void scopes(void **state)
+{
+    (void)state;
+    assert_int_equal(dg_routes_scope("GET", "/livez", false), 0);
+    assert_int_equal(dg_routes_scope("GET", "/metrics", true), 0);
+    assert_int_not_equal(dg_routes_scope("GET", "/metrics", false), 0);
+    assert_int_not_equal(dg_routes_scope("POST", "/metrics", true), 0);
+    assert_int_not_equal(dg_routes_scope("GET", "/v1/usage", true), 0);
+    assert_int_not_equal(dg_routes_scope("GET", "/v3/glossaries", true), 0);
+    assert_int_not_equal(dg_routes_scope("GET", "/language/translate/v2", true), 0);
+    assert_int_equal(dg_routes_scope("POST", "/v1/models/reload", true), DG_SCOPE_ADMIN);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds), cmocka_unit_test(table_is_sound)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds), cmocka_unit_test(table_is_sound), cmocka_unit_test(scopes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,7 @@
 
 static void error(struct dg_http_reply *r, int status, const char *message)
 {
-    struct dg_json *root = dg_json_new_object();
-    dg_json_set_string(root, "message", message);
-    dg_reply_json_take(r, status, root);
+    dg_reply_message(r, status, "message", message);
 }
 
 /* 456: the characters that the key may use are used up. Clients try again after 429 and 5xx. */
@@ -19,8 +17,6 @@ void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err)
 {
     const int status = err->code == DG_EQUOTA ? 456 : dg_reply_status(err);
     error(r, status, err->code == DG_EQUOTA ? "Quota exceeded" : err->message);
-    if (status == 503)
-        dg_reply_retry_after(r, 1);
 }
 
 static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message)
@@ -56,6 +52,7 @@ static const char *const headers[][2] = {{NULL, NULL}};
 
 const struct dg_dialect dg_deepl = {
     .name = "deepl",
+    .prefix = "/v2/",
     .headers = headers,
     .gate = {.find_key = find_key, .refuse = refuse_key},
     .refuse = error,

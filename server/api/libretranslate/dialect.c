@@ -5,9 +5,7 @@
 
 static void error(struct dg_http_reply *r, int status, const char *message)
 {
-    struct dg_json *root = dg_json_new_object();
-    dg_json_set_string(root, "error", message);
-    dg_reply_json_take(r, status, root);
+    dg_reply_message(r, status, "error", message);
 }
 
 /* Limits are 400 there, and 429 begins with "Slowdown". */
@@ -20,8 +18,6 @@ void dg_libretranslate_fail(struct dg_http_reply *r, const struct dg_error *err)
     if (status == 429)
         dg_error_set(&slow, err->code, "Slowdown: %.400s", err->message);
     error(r, status, status == 429 ? slow.message : err->message);
-    if (status == 429 || status == 503)
-        dg_reply_retry_after(r, 1);
 }
 
 static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict verdict, const char *message)
