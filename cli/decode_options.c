@@ -121,12 +121,12 @@ int dg_decode_options_check(struct dg_decode_options *o, struct dg_error *err)
 
 const char *dg_decode_options_given(const struct dg_decode_options *o)
 {
-    static const char *const names[] = {
-        "--beam-size", "--length-penalty", "--length-penalty-kind", "--max-length"};
+    static const char *const names[] = {"--beam-size", "--length-penalty", "--length-penalty-kind",
+        "--length-penalty-cap", "--max-length"};
     for (size_t i = 0; i < 2; i++)
         if (o->search_given[i])
             return names[i];
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         if (o->length_given[i])
             return names[2 + i];
     return o->translate.search.sampling.temperature > 0 ? "--sampling" : NULL;

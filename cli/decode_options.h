@@ -18,7 +18,7 @@ struct dg_decode_options {
     /* As in kernels/device.h; NULL: the environment's. */
     const char *device, *precision;
     /* Which of the search's options were given (enum dg_field_origin). */
-    unsigned char search_given[2], length_given[2];
+    unsigned char search_given[2], length_given[3];
     /* What `model` is then. */
     char installed[4096];
 };

@@ -74,6 +74,20 @@ static void print_pairs(const struct dg_bundle *b)
     }
 }
 
+/* Pairs that search in another way than all. */
+static void print_pair_decoding(const struct dg_json *all)
+{
+    for (const char *k = dg_json_next_key(all, NULL); k; k = dg_json_next_key(all, k)) {
+        const struct dg_json *of = dg_json_get(all, k);
+        const double cap = dg_json_number(dg_json_get(of, "length_penalty_cap"));
+        printf("            %s: length_penalty %g", k,
+            dg_json_number(dg_json_get(of, "length_penalty")));
+        if (cap > 0)
+            printf(", counting at most %g x input", cap);
+        printf("\n");
+    }
+}
+
 static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
 {
     const struct dg_weights *w = dg_bundle_weights(b);
@@ -97,6 +111,7 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
         (double)dg_weights_bytes(w) / 1e6);
     printf("decoding    beam_size %u, length_penalty %g, output <= input + %u\n", c->beam,
         (double)c->alpha, c->extra_length);
+    print_pair_decoding(dg_json_get(dg_bundle_manifest(b), "pair_decoding"));
     printf("text        %s\nlicence     %s\n",
         dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --tokens only", licence);
     if (dg_bundle_is_non_commercial(b))

@@ -9,6 +9,16 @@
 /* tokens */
 enum { DEFAULT_MAX_SOURCE = 512 };
 
+/* A length penalty that the request gives is taken as it is. */
+static void choose_penalty(struct dg_search *s, const struct dg_pair_search *of_pair)
+{
+    s->penalty = DG_PENALTY_GNMT;
+    if (s->alpha < 0 && of_pair->length_penalty >= 0) {
+        s->alpha = of_pair->length_penalty;
+        s->penalty_cap = of_pair->length_penalty_cap;
+    }
+}
+
 static int job_new(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
@@ -32,7 +42,7 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     if (j->options.max_source > dg_model_max_positions(t->model))
         j->options.max_source = dg_model_max_positions(t->model);
     if (!j->options.penalty_set)
-        j->options.search.penalty = DG_PENALTY_GNMT;
+        choose_penalty(&j->options.search, &t->pair_search[pair]);
     j->tag = dg_bundle_tag(t->bundle, target);
     j->source_tag = dg_bundle_source_tag(t->bundle, source);
     const char *lead = dg_bundle_target_tag(t->bundle, target);

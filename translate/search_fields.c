@@ -22,6 +22,9 @@ static const struct dg_field length[] = {
     {"length_penalty_kind", DG_FIELD_WORD, AT(penalty), DG_PENALTY_GNMT, DG_PENALTY_NONE,
         .words = kinds, .old = "penalty", .argument = "KIND",
         .help = "what scores are divided by: gnmt ((5+n)/6)^X, power n^X, or none (default: gnmt)"},
+    {"length_penalty_cap", DG_FIELD_REAL, AT(penalty_cap), 0, 10, .argument = "X",
+        .help = "with --length-penalty: it counts at most X times the source's tokens (default: "
+                "every token)"},
     {"max_length", DG_FIELD_INT, AT(max_len), 1, 4096,
         .help = "most tokens of an answer, </s> counted (default: the source's and the model's "
                 "extra length)"},

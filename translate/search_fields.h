@@ -11,7 +11,8 @@
 struct dg_fields dg_search_fields(struct dg_search *s, unsigned char *given);
 /* n_best. */
 struct dg_fields dg_n_best_fields(struct dg_search *s);
-/* length_penalty_kind and max_length, which the HTTP API does not offer. */
+/* length_penalty_kind, length_penalty_cap and max_length, which the HTTP API does not offer;
+ * given[3]. */
 struct dg_fields dg_length_fields(struct dg_search *s, unsigned char *given);
 /* temperature, top_k and seed. */
 struct dg_fields dg_sampling_fields(struct dg_sampling *s);

@@ -90,7 +90,8 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
             goto out;
         dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
     }
-    if ((rc = read_alphabet(t, err)) || (rc = dg_stand_ins_open(t, err)))
+    if ((rc = dg_pair_search_read(b, &t->pair_search, err)) || (rc = read_alphabet(t, err)) ||
+        (rc = dg_stand_ins_open(t, err)))
         goto out;
     *out = t;
     return 0;
@@ -106,6 +107,7 @@ void dg_translator_close(struct dg_translator *t)
         return;
     dg_stand_ins_close(t);
     dg_alphabet_close(t->alphabet);
+    free(t->pair_search);
     dg_model_close(t->model);
     dg_tokenizer_close(t->source);
     dg_tokenizer_close(t->target);

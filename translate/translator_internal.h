@@ -2,6 +2,7 @@
 #ifndef DG_TRANSLATE_TRANSLATOR_INTERNAL_H
 #define DG_TRANSLATE_TRANSLATOR_INTERNAL_H
 
+#include "translate/pair_search.h"
 #include "translate/translate.h"
 
 /* What separates vocabulary tokens; CR, because lines may come from files that end them in CR
@@ -24,6 +25,8 @@ struct dg_translator {
     /* NULL: the bundle has none */
     struct dg_shortlist *shortlist;
     struct dg_model *model;
+    /* [pairs of the bundle] */
+    struct dg_pair_search *pair_search;
     /* of the target vocabulary */
     struct dg_word_pieces words;
     /* what the vocabularies have pieces for */

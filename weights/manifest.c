@@ -211,6 +211,7 @@ static const struct dg_field rows[] = {
     {"files", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
     {"model", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
     {"decoding", DG_FIELD_OTHER, .help = "defaults of the search"},
+    {"pair_decoding", DG_FIELD_OTHER, .help = "the search for single pairs"},
     {"training", DG_FIELD_OTHER, .help = "where the model comes from"},
     {"check", DG_FIELD_OTHER, .help = "a sentence, its answer and their log-probability"},
     {"origin", DG_FIELD_OTHER, .help = "files that it was made of: addresses and hashes"},
@@ -224,7 +225,8 @@ static const struct dg_field rows[] = {
 
 static int check_objects(const struct dg_json *m, struct dg_error *err)
 {
-    static const char *const keys[] = {"model", "decoding", "training", "origin", "check"};
+    static const char *const keys[] = {
+        "model", "decoding", "pair_decoding", "training", "origin", "check"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const struct dg_json *v = dg_json_get(m, keys[i]);
         if (v && dg_json_typeof(v) != DG_JSON_OBJECT)

@@ -19,6 +19,14 @@ double dg_length_penalty(enum dg_penalty penalty, double alpha, uint32_t n)
     return 1.0;
 }
 
+/* What the search divides the log-probability of n tokens by. */
+static double penalty_of(const struct dg_search *s, uint32_t n)
+{
+    if (s->penalty_tokens && n > s->penalty_tokens)
+        n = s->penalty_tokens;
+    return dg_length_penalty(s->penalty, s->alpha, n);
+}
+
 /* Cut the block into rows of `cap` pieces. */
 static void lay_out(struct dg_beam *b, uint32_t cap)
 {
@@ -179,7 +187,7 @@ void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t 
     const struct dg_beam_piece *last, double total, bool length_limited)
 {
     uint32_t lead = b->n_lead, n = n_from + 1 - lead;
-    double score = total / dg_length_penalty(b->search.penalty, b->search.alpha, n);
+    double score = total / penalty_of(&b->search, n);
     if (b->n_finished == b->search.n_best) {
         const uint32_t worst = find_worst(b);
         if (score <= b->finished[worst].score)
@@ -289,8 +297,7 @@ void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c)
     b->n_live = n_next;
     b->t = t;
     if (n_next && b->n_finished == b->search.n_best) {
-        double bound = b->live[0].logprob / dg_length_penalty(b->search.penalty, b->search.alpha,
-                                                b->search.max_len - b->n_lead);
+        double bound = b->live[0].logprob / penalty_of(&b->search, b->search.max_len - b->n_lead);
         if (bound <= worst_score(b))
             b->n_live = 0;
     }

@@ -48,6 +48,11 @@ struct dg_search {
     /* >= 0; negative = the model's default */
     float alpha;
     enum dg_penalty penalty;
+    /* the penalty counts at most this many times the source's tokens, and gains nothing beyond:
+     * a high alpha makes no endless answers then. 0 = every token */
+    float penalty_cap;
+    /* that in tokens; resolved from penalty_cap by dg_live_resolve. 0 = every token */
+    uint32_t penalty_tokens;
     /* no run of so many pieces stands twice in an answer; 0 = it may */
     uint32_t no_repeat_ngram;
     /* the first free piece is the pick-th best (1 = the best) and no other; 0 = the search's

@@ -54,6 +54,9 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
         s.n_best = 1;
     if (s.alpha < 0)
         s.alpha = c->alpha;
+    s.penalty_tokens = (uint32_t)(s.penalty_cap * (float)in->n_source + 0.5f);
+    if (s.penalty_cap > 0 && !s.penalty_tokens)
+        s.penalty_tokens = 1;
     if (!s.max_len)
         s.max_len = in->n_source - (c->source_eos ? 1 : 0) + c->extra_length;
     if (!in->search.max_len && c->length_factor > 0 &&

@@ -54,8 +54,42 @@ def test_the_penalty_is_found_again(bundle, alpha):
     assert decoding(bundle)["alpha"] == pytest.approx(0.6)
     said = calibrate(bundle)
     assert decoding(bundle)["alpha"] == alpha and decoding(bundle)["beam"] == 4
-    assert f"beam 4, length penalty {alpha:.1f}: BLEU 100.00, chrF2 100.00" in said
+    assert f"beam 4, length penalty {alpha:g}: BLEU 100.00, chrF2 100.00" in said
     assert translate(bundle) == (bundle.parent / "dev.de").read_text(encoding="utf-8")  # without being told
+
+
+def test_a_pair_has_its_own_penalty(bundle):
+    """References that only a high penalty with a cap gives: the pair gets it, and a request that says nothing too."""
+    (bundle.parent / "dev.de").write_text(translate(bundle, "--length-penalty", "3", "--length-penalty-cap", "1.3"), encoding="utf-8")
+    assert translate(bundle, "--length-penalty", "2") != (bundle.parent / "dev.de").read_text(encoding="utf-8")
+    said = calibrate(bundle)
+    assert "en-de beam 4, length penalty 3 over at most 1.3 x the source: BLEU 100.00, chrF2 100.00" in said
+    assert "; en-de: length penalty 3 over at most 1.3 x the source (" in said
+    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["pair_decoding"] == {"en-de": {"length_penalty": 3, "length_penalty_cap": pytest.approx(1.3)}}
+    assert translate(bundle) == (bundle.parent / "dev.de").read_text(encoding="utf-8")
+    assert "en-de: length_penalty 3, counting at most 1.3 x input" in run(os.path.join(BIN, "dragoman"), "inspect", str(bundle))
+    # A penalty that is given is taken as it is, without the pair's cap.
+    assert translate(bundle, "--length-penalty", "0.6") == translate(MODEL)
+
+
+@pytest.mark.parametrize("pairs, fault", [
+    ({"de-en": {"length_penalty": 1}}, "pair_decoding has 1 members, of which 0 are pairs of this bundle"),
+    ({"en-de": {"length_penalty": 11}}, "pair_decoding.en-de.length_penalty"),
+    ({"en-de": {"length_penalty_cap": 1}}, "pair_decoding.en-de.length_penalty"),
+    ({"en-de": {"length_penalty": 1, "cap": 1}}, "pair_decoding.en-de.cap"),
+    ({"en-de": 3}, "pair_decoding.en-de"),
+    (7, "pair_decoding must be an object"),
+])
+def test_a_wrong_pair_decoding_is_refused(bundle, pairs, fault):
+    path = bundle / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**manifest, "pair_decoding": pairs}), encoding="utf-8")
+    said = ""
+    for verb in (["seal", str(bundle)], ["translate", "--model", str(bundle)]):
+        done = subprocess.run([os.path.join(BIN, "dragoman"), *verb], input="A dog.\n", capture_output=True, text=True)
+        said += done.stderr
+    assert done.returncode != 0 and fault in said, said
 
 
 def test_the_threshold_spares_good_answers(bundle):

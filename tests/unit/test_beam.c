@@ -168,6 +168,36 @@ static void length_limit_finishes_all(void **state)
     dg_beam_deinit(&b);
 }
 
+/* An answer of one token and </s>, -2 in all, and one that goes on at -2.4: without a cap it may
+ * still win, for -2.4/10 > -2/2. Where the penalty counts two tokens it cannot: -2.4/2 < -2/2. */
+static void a_capped_penalty_ends_what_would_go_on(void **state)
+{
+    (void)state;
+    for (uint32_t cap = 0; cap <= 2; cap += 2) {
+        struct dg_beam b = {0};
+        struct dg_search s = search(2, 1, 10, 1);
+        s.penalty = DG_PENALTY_POWER;
+        s.penalty_tokens = cap;
+        begin(&b, s);
+        float lp1[] = {-1.0f, -2.0f};
+        int32_t id1[] = {7, 8};
+        advance(&b, lp1, id1, 2, 2);
+        float lp2[] = {-1.0f, -1.4f, -3.0f, -4.0f};
+        int32_t id2[] = {EOS, 5, 6, 9};
+        advance(&b, lp2, id2, 2, 2);
+        assert_int_equal(b.done, cap == 2);
+        assert_float_equal(b.finished[0].score, -1.0, 1e-6);
+        float lp3[] = {-0.1f, -9.0f, -9.0f, -9.0f};
+        int32_t id3[] = {EOS, 5, 6, 9};
+        if (!cap) {
+            advance(&b, lp3, id3, 2, 2);
+            assert_float_equal(b.finished[0].score, -2.5 / 3, 1e-6);
+        }
+        assert_int_equal(b.finished[0].n, cap ? 2 : 3);
+        dg_beam_deinit(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +208,7 @@ int main(void)
         cmocka_unit_test(candidates_are_global),
         cmocka_unit_test(stops_only_when_nothing_can_win),
         cmocka_unit_test(length_limit_finishes_all),
+        cmocka_unit_test(a_capped_penalty_ends_what_would_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,15 +198,14 @@ int dg_export_seal(const struct dg_export *e, struct dg_error *err)
     config.beam = (uint32_t)e->recipe->validation.beam;
     config.alpha = (float)e->recipe->validation.alpha;
     config.extra_length = (uint32_t)e->recipe->validation.extra_length;
-    if (e->calibrated) {
-        config.beam = e->calibrated->chosen.beam;
-        config.alpha = e->calibrated->chosen.alpha;
-        config.low_confidence = e->calibrated->low_confidence;
-    }
     struct dg_json *manifest = make_manifest(e);
     int rc = !manifest || dg_config_write(&config, manifest)
                  ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-                 : dg_bundle_seal(e->dir, manifest, err);
+                 : 0;
+    if (!rc && e->calibrated)
+        rc = dg_calibrated_write(e->calibrated, &config, manifest, err);
+    if (!rc)
+        rc = dg_bundle_seal(e->dir, manifest, err);
     if (!rc)
         rc = dg_check_write(e->dir, err);
     if (!rc && e->training)

@@ -9,6 +9,7 @@
 #include "trainer/score/calibrate.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -97,6 +98,22 @@ static struct dg_json *trial_json(const struct dg_calibrate_trial *t)
     dg_json_set_real(o, "alpha", (double)t->alpha);
     dg_json_set_real(o, "bleu", t->bleu);
     dg_json_set_real(o, "chrf", t->chrf);
+    if (t->penalty_cap > 0)
+        dg_json_set_real(o, "length_penalty_cap", (double)t->penalty_cap);
+    return o;
+}
+
+/* Pairs with a length penalty of their own. */
+static struct dg_json *pairs_json(const struct dg_calibrated *c)
+{
+    struct dg_json *o = dg_json_new_object();
+    for (size_t i = 0; i < c->n_pairs; i++) {
+        const struct dg_calibrated_pair *p = &c->pairs[i];
+        char name[80];
+        snprintf(name, sizeof name, "%s-%s", p->source_lang, p->target_lang);
+        if (p->own)
+            dg_json_set_take(o, name, trial_json(&p->chosen));
+    }
     return o;
 }
 
@@ -127,6 +144,8 @@ static int calibrate(const struct source *s, struct dg_calibrated *out, struct d
     dg_json_set_int(o_json, "lines", s->recipe->validation.calibrate);
     dg_json_set_take(o_json, "before", trial_json(&out->before));
     dg_json_set_take(o_json, "chosen", trial_json(&out->chosen));
+    dg_json_set_take(o_json, "pairs", pairs_json(out));
+    dg_json_set_take(o_json, "after", trial_json(&out->after));
     dg_json_set_int(o_json, "sentences", (int64_t)out->sentences);
     dg_json_set_int(o_json, "flagged", (int64_t)out->flagged);
     dg_json_set_int(o_json, "good", (int64_t)out->good);

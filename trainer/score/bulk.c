@@ -122,6 +122,7 @@ static struct dg_translate_options options_of(const struct dg_bulk *d, uint32_t 
         .max_source = max_source};
     t.search.beam = d->o.beam;
     t.search.alpha = d->o.alpha;
+    t.search.penalty_cap = d->o.penalty_cap;
     return t;
 }
 

@@ -22,6 +22,8 @@ struct dg_bulk_options {
     uint32_t beam;
     /* Negative: the bundle's. */
     float alpha;
+    /* With alpha: the penalty counts at most this many times the source's tokens; 0: all. */
+    float penalty_cap;
 };
 
 struct dg_bulk;

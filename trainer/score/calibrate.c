@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "model/config.h"
 #include "trainer/score/evaluate.h"
+#include "translate/pair_search.h"
 #include "translate/translate.h"
 #include "weights/bundle.h"
 
@@ -43,34 +44,53 @@ static void take_answer(
     all->list[all->n++] = (struct answer){confidence, dg_chrf_score(&chrf)};
 }
 
-/* Translate all sets in the trial's way; answers may be NULL. */
-static int try_one(const struct dg_calibrate_options *o, struct dg_calibrate_trial *t,
-    struct answers *answers, struct dg_error *err)
+static int translate_set(const struct dg_calibrate_options *o, const struct dg_calibrate_set *set,
+    const struct dg_calibrate_trial *t, struct answers *answers, struct dg_evaluated *e,
+    struct dg_error *err)
 {
+    const struct dg_evaluate_text text = {.bundle = o->bundle,
+        .source = set->source,
+        .target = set->target,
+        .source_lang = set->source_lang,
+        .target_lang = set->target_lang,
+        .lines = o->lines,
+        .threads = o->threads,
+        .beam = t->beam,
+        .alpha = t->alpha,
+        .penalty_cap = t->penalty_cap,
+        .answer = answers ? take_answer : NULL,
+        .arg = answers,
+        .stop = o->stop};
+    return dg_evaluate_text(&text, e, err);
+}
+
+static bool is_of(const struct dg_calibrate_set *set, const struct dg_calibrated_pair *pair)
+{
+    return !pair || (!strcmp(set->source_lang, pair->source_lang) &&
+                        !strcmp(set->target_lang, pair->target_lang));
+}
+
+/* Translate the pair's sets (NULL: all) in the trial's way. */
+static int try_one(const struct dg_calibrate_options *o, const struct dg_calibrated_pair *pair,
+    struct dg_calibrate_trial *t, struct dg_error *err)
+{
+    size_t n = 0;
     t->bleu = t->chrf = 0;
     for (size_t i = 0; i < o->n_sets; i++) {
-        const struct dg_calibrate_set *set = &o->sets[i];
         struct dg_evaluated e;
-        const struct dg_evaluate_text text = {.bundle = o->bundle,
-            .source = set->source,
-            .target = set->target,
-            .source_lang = set->source_lang,
-            .target_lang = set->target_lang,
-            .lines = o->lines,
-            .threads = o->threads,
-            .beam = t->beam,
-            .alpha = t->alpha,
-            .answer = answers ? take_answer : NULL,
-            .arg = answers,
-            .stop = o->stop};
-        int rc = dg_evaluate_text(&text, &e, err);
+        if (!is_of(&o->sets[i], pair))
+            continue;
+        int rc = translate_set(o, &o->sets[i], t, NULL, &e, err);
         if (rc)
             return rc;
-        t->bleu += dg_bleu_score(&e.bleu) / (double)o->n_sets;
-        t->chrf += dg_chrf_score(&e.chrf) / (double)o->n_sets;
+        t->bleu += dg_bleu_score(&e.bleu);
+        t->chrf += dg_chrf_score(&e.chrf);
+        n++;
     }
+    t->bleu /= (double)n;
+    t->chrf /= (double)n;
     if (o->tried)
-        o->tried(o->arg, t);
+        o->tried(o->arg, pair, t);
     return 0;
 }
 
@@ -85,14 +105,13 @@ static int choose(const struct dg_calibrate_options *o, const struct dg_config *
 {
     static const float alphas[] = {0, 0.6f, 1, 1.25f, 1.5f, 2};
     static const uint32_t beams[] = {4, 6, 8};
-    out->before = (struct dg_calibrate_trial){.beam = c->beam, .alpha = c->alpha};
-    int rc = try_one(o, &out->before, NULL, err);
-    out->chosen = out->before;
+    out->chosen = (struct dg_calibrate_trial){.beam = c->beam, .alpha = c->alpha};
+    int rc = try_one(o, NULL, &out->chosen, err);
     for (size_t i = 0; i < sizeof alphas / sizeof *alphas && !rc; i++) {
         struct dg_calibrate_trial t = {.beam = c->beam, .alpha = alphas[i]};
         if (alphas[i] == c->alpha)
             continue;
-        rc = try_one(o, &t, NULL, err);
+        rc = try_one(o, NULL, &t, err);
         if (!rc && quality(&t) > quality(&out->chosen) + worth_penalty)
             out->chosen = t;
     }
@@ -100,12 +119,77 @@ static int choose(const struct dg_calibrate_options *o, const struct dg_config *
         struct dg_calibrate_trial t = {.beam = beams[i], .alpha = out->chosen.alpha};
         if (beams[i] == c->beam)
             continue;
-        rc = try_one(o, &t, NULL, err);
+        rc = try_one(o, NULL, &t, err);
         const bool wider = beams[i] > out->chosen.beam;
         if (!rc && quality(&t) > quality(&out->chosen) + (wider ? worth : -worth))
             out->chosen = t;
     }
     return rc;
+}
+
+/* The penalty of one pair: languages differ in how many tokens an answer has for each of the
+ * source, and a high penalty is good only as far as answers may grow. */
+static int choose_for_pair(const struct dg_calibrate_options *o, struct dg_calibrated_pair *pair,
+    const struct dg_calibrate_trial *of_all, struct dg_error *err)
+{
+    static const struct {
+        float alpha, cap;
+    } ways[] = {{0.6f, 0}, {1, 0}, {1.25f, 0}, {1.5f, 0}, {2, 1.2f}, {2, 1.4f}, {3, 1.1f},
+        {3, 1.2f}, {3, 1.25f}, {3, 1.3f}, {3, 1.4f}};
+    pair->chosen = *of_all;
+    int rc = try_one(o, pair, &pair->chosen, err);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && !rc; i++) {
+        struct dg_calibrate_trial t = {
+            .beam = of_all->beam, .alpha = ways[i].alpha, .penalty_cap = ways[i].cap};
+        if (t.penalty_cap <= 0 && t.alpha == of_all->alpha)
+            continue;
+        rc = try_one(o, pair, &t, err);
+        if (!rc && quality(&t) > quality(&pair->chosen) + worth_penalty) {
+            pair->chosen = t;
+            pair->own = true;
+        }
+    }
+    return rc;
+}
+
+static int choose_for_pairs(
+    const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < o->n_sets && !rc; i++) {
+        size_t p = 0;
+        while (p < out->n_pairs && !is_of(&o->sets[i], &out->pairs[p]))
+            p++;
+        if (p < out->n_pairs)
+            continue;
+        if (p == DG_CALIBRATE_PAIRS)
+            return dg_error_set(err, DG_ELIMIT,
+                "the development sets are of more than %d pairs of languages", DG_CALIBRATE_PAIRS);
+        out->pairs[out->n_pairs++] = (struct dg_calibrated_pair){
+            .source_lang = o->sets[i].source_lang, .target_lang = o->sets[i].target_lang};
+        rc = choose_for_pair(o, &out->pairs[p], &out->chosen, err);
+    }
+    return rc;
+}
+
+/* Every set by its pair's chosen way: the scores, and the answers for the threshold. */
+static int try_chosen(const struct dg_calibrate_options *o, struct dg_calibrated *out,
+    struct answers *answers, struct dg_error *err)
+{
+    out->after = out->chosen;
+    out->after.bleu = out->after.chrf = 0;
+    for (size_t i = 0; i < o->n_sets; i++) {
+        struct dg_evaluated e;
+        size_t p = 0;
+        while (!is_of(&o->sets[i], &out->pairs[p]))
+            p++;
+        int rc = translate_set(o, &o->sets[i], &out->pairs[p].chosen, answers, &e, err);
+        if (rc)
+            return rc;
+        out->after.bleu += dg_bleu_score(&e.bleu) / (double)o->n_sets;
+        out->after.chrf += dg_chrf_score(&e.chrf) / (double)o->n_sets;
+    }
+    return 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -162,17 +246,40 @@ int dg_calibrate(
     if (!o->n_sets)
         return dg_error_set(err, DG_EINVAL, "there is no development set to calibrate with");
     int rc = read_config(o->bundle, &c, err);
-    if (!rc)
-        rc = choose(o, &c, out, err);
-    /* The answers of the chosen way once more, rather than those of all ways. */
     struct dg_calibrate_options quiet = *o;
     quiet.tried = NULL;
+    out->before = (struct dg_calibrate_trial){.beam = c.beam, .alpha = -1};
     if (!rc)
-        rc = try_one(&quiet, &out->chosen, &answers, err);
+        rc = try_one(&quiet, NULL, &out->before, err);
+    out->before.alpha = c.alpha;
+    if (!rc)
+        rc = choose(o, &c, out, err);
+    if (!rc)
+        rc = choose_for_pairs(o, out, err);
+    /* The answers of the chosen way once more, rather than those of all ways. */
+    if (!rc)
+        rc = try_chosen(o, out, &answers, err);
     if (!rc)
         find_threshold(&answers, &c, out);
     free(answers.list);
     return rc;
+}
+
+int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
+    struct dg_json *manifest, struct dg_error *err)
+{
+    config->beam = c->chosen.beam;
+    config->alpha = c->chosen.alpha;
+    config->low_confidence = c->low_confidence;
+    dg_json_remove(manifest, "pair_decoding");
+    int rc = dg_config_write(config, manifest);
+    for (size_t i = 0; i < c->n_pairs && !rc; i++) {
+        const struct dg_calibrated_pair *p = &c->pairs[i];
+        const struct dg_pair_search s = {p->chosen.alpha, p->chosen.penalty_cap};
+        if (p->own)
+            rc = dg_pair_search_write(manifest, p->source_lang, p->target_lang, s);
+    }
+    return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest") : 0;
 }
 
 int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct dg_error *err)
@@ -183,13 +290,11 @@ int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct 
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &config, err);
     if (!rc) {
-        config.beam = c->chosen.beam;
-        config.alpha = c->chosen.alpha;
-        config.low_confidence = c->low_confidence;
         struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b));
-        rc = !manifest || dg_config_write(&config, manifest)
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-                 : dg_bundle_seal(bundle, manifest, err);
+        rc = manifest ? dg_calibrated_write(c, &config, manifest, err)
+                      : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+        if (!rc)
+            rc = dg_bundle_seal(bundle, manifest, err);
         dg_json_free(manifest);
     }
     dg_bundle_close(b);

@@ -5,10 +5,13 @@
 #define DG_TRAINER_SCORE_CALIBRATE_H
 
 #include "base/error.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct dg_config;
 
 struct dg_calibrate_set {
     /* line-aligned files, plain or gzip */
@@ -20,24 +23,42 @@ struct dg_calibrate_set {
 struct dg_calibrate_trial {
     uint32_t beam;
     float alpha;
+    /* the penalty counts at most this many times the source's tokens; 0: every token */
+    float penalty_cap;
     /* means over the sets */
     double bleu, chrf;
 };
 
+/* One direction of the sets, and the length penalty that is the best for it alone. */
+struct dg_calibrated_pair {
+    const char *source_lang, *target_lang;
+    struct dg_calibrate_trial chosen;
+    /* other than that of all pairs */
+    bool own;
+};
+
+enum { DG_CALIBRATE_PAIRS = 64 };
+
 struct dg_calibrate_options {
     const char *bundle;
-    const struct dg_calibrate_set *sets; /* [n_sets] */
+    const struct dg_calibrate_set *sets; /* [n_sets] of at most DG_CALIBRATE_PAIRS pairs */
     size_t n_sets;
     uint64_t lines; /* the first so many of each; 0: all */
     int threads;    /* 0: all that this process may use */
-    /* told of each trial; NULL: nobody is */
-    void (*tried)(void *arg, const struct dg_calibrate_trial *t);
+    /* told of each trial, and of which pair it is about (NULL: of all sets); NULL: nobody is */
+    void (*tried)(
+        void *arg, const struct dg_calibrated_pair *pair, const struct dg_calibrate_trial *t);
     void *arg;
     const volatile int *stop; /* non-zero: DG_ECANCELED; NULL never */
 };
 
 struct dg_calibrated {
+    /* for all pairs; `before` is as the bundle was, its single pairs' penalties included */
     struct dg_calibrate_trial before, chosen;
+    /* as it is now, with the single pairs' penalties */
+    struct dg_calibrate_trial after;
+    struct dg_calibrated_pair pairs[DG_CALIBRATE_PAIRS]; /* [n_pairs] */
+    size_t n_pairs;
     float low_confidence;
     /* sentences translated; good ones of them: chrF of DG_CALIBRATE_GOOD or more */
     uint64_t sentences, good;
@@ -52,6 +73,9 @@ enum { DG_CALIBRATE_GOOD = 60, DG_CALIBRATE_LEAST_GOOD = 100 };
 /* Measure; the bundle stays as it is. */
 int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err);
+/* Put what was chosen into a config, and the pairs' penalties into a manifest. DG_ENOMEM. */
+int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
+    struct dg_json *manifest, struct dg_error *err);
 /* Seal the bundle with what was chosen. */
 int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct dg_error *err);
 

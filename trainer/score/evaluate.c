@@ -118,7 +118,8 @@ static int open_bulk(const struct dg_evaluate_text *o, const struct texts *x, st
         .target_lang = o->target_lang,
         .threads = o->threads,
         .beam = o->beam,
-        .alpha = o->alpha};
+        .alpha = o->alpha,
+        .penalty_cap = o->penalty_cap};
     uint32_t longest;
     int rc = dg_bulk_open(&options, 0, out, err);
     if (rc || !o->score)

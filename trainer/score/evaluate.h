@@ -27,8 +27,9 @@ struct dg_evaluate_text {
     int threads;                           /* 0: all that this process may use */
     uint32_t beam;                         /* 0: the bundle's */
     float alpha;                           /* negative: the bundle's */
-    bool score;       /* also the reference's log-probability, by forced decoding */
-    uint64_t samples; /* how many are told to `sample`, from all over the text */
+    float penalty_cap; /* with alpha: times the source's tokens; 0: the penalty counts all */
+    bool score;        /* also the reference's log-probability, by forced decoding */
+    uint64_t samples;  /* how many are told to `sample`, from all over the text */
     void (*sample)(void *arg, const char *source, const char *reference, const char *translation);
     /* told of every answer; NULL: nobody is */
     void (*answer)(

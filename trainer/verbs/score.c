@@ -92,18 +92,37 @@ static int split_set(char *word, struct dg_calibrate_set *out, struct dg_error *
     return 0;
 }
 
-static void print_trial(void *arg, const struct dg_calibrate_trial *t)
+static void print_penalty(const struct dg_calibrate_trial *t)
+{
+    printf("length penalty %g", (double)t->alpha);
+    if (t->penalty_cap > 0)
+        printf(" over at most %g x the source", (double)t->penalty_cap);
+}
+
+static void print_trial(
+    void *arg, const struct dg_calibrated_pair *pair, const struct dg_calibrate_trial *t)
 {
     (void)arg;
-    printf("beam %u, length penalty %.1f: BLEU %.2f, chrF2 %.2f\n", t->beam, (double)t->alpha,
-        t->bleu, t->chrf);
+    if (pair)
+        printf("%s-%s ", pair->source_lang, pair->target_lang);
+    printf("beam %u, ", t->beam);
+    print_penalty(t);
+    printf(": BLEU %.2f, chrF2 %.2f\n", t->bleu, t->chrf);
     fflush(stdout);
 }
 
 static void print_calibrated(const struct dg_calibrated *c)
 {
-    printf("chosen: beam %u, length penalty %.1f (%+.2f BLEU, %+.2f chrF2)\n", c->chosen.beam,
-        (double)c->chosen.alpha, c->chosen.bleu - c->before.bleu, c->chosen.chrf - c->before.chrf);
+    printf("chosen: beam %u, ", c->chosen.beam);
+    print_penalty(&c->chosen);
+    for (size_t i = 0; i < c->n_pairs; i++) {
+        if (!c->pairs[i].own)
+            continue;
+        printf("; %s-%s: ", c->pairs[i].source_lang, c->pairs[i].target_lang);
+        print_penalty(&c->pairs[i].chosen);
+    }
+    printf(" (%+.2f BLEU, %+.2f chrF2)\n", c->after.bleu - c->before.bleu,
+        c->after.chrf - c->before.chrf);
     if (c->kept_confidence)
         printf("low confidence: %.3f as before: %llu sentences with chrF of %d are too few\n",
             (double)c->low_confidence, (unsigned long long)c->good, DG_CALIBRATE_GOOD);

@@ -1,0 +1,27 @@
+/* How a bundle searches for one of its pairs, where that is another way than for all: the
+ * manifest's "pair_decoding". Const after reading: any thread. */
+#ifndef DG_TRANSLATE_PAIR_SEARCH_H
+#define DG_TRANSLATE_PAIR_SEARCH_H
+
+#include "base/error.h"
+#include "base/json.h"
+
+struct dg_bundle;
+
+struct dg_pair_search {
+    /* alpha of the GNMT length penalty; negative: the bundle's for all pairs */
+    float length_penalty;
+    /* the penalty counts at most this many times the source's tokens; 0: every token */
+    float length_penalty_cap;
+};
+
+/* Those of all pairs in the bundle's order: [dg_bundle_pairs], the caller's to free.
+ * DG_EINVAL (field pair_decoding...), DG_ENOMEM. */
+int dg_pair_search_read(
+    const struct dg_bundle *b, struct dg_pair_search **out, struct dg_error *err);
+
+/* Put one pair's way into a manifest's "pair_decoding". DG_ENOMEM. */
+int dg_pair_search_write(
+    struct dg_json *manifest, const char *source, const char *target, struct dg_pair_search s);
+
+#endif
