@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 struct dg_auth;
+struct dg_cors;
 struct dg_metrics;
 struct dg_models;
 struct dg_queue;
@@ -37,6 +38,7 @@ struct dg_app {
     struct dg_planner *planner;    /* threads for the work on texts */
     struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_rates *rates;        /* of addresses; NULL: there are keys */
+    struct dg_cors *cors;          /* which pages of other origins may read answers */
     struct dg_reload *reload;
     struct dg_uploader *uploader;     /* of documents; NULL: none are taken */
     struct dg_glossaries *glossaries; /* of the server's files; perhaps none */

@@ -124,6 +124,8 @@ static const struct dg_field settings[] = {
         .help = "a .tsv, .csv or .tmx file, or a directory of them: glossaries that requests name"},
     {"dialects", TEXT(dialects), .fallback = "libretranslate,deepl", .argument = "LIST",
         .help = "other servers' APIs that are spoken besides /v1: libretranslate, deepl, or none"},
+    {"cors_origins", TEXT(cors_origins), .fallback = "dialects", .argument = "LIST",
+        .help = "origins whose pages may read answers: a list, * or none; dialects: as those do"},
     {"keys_open", TEXT(keys_open), .words = keys_open_words, .fallback = "pages",
         .argument = "WHAT",
         .help = "what needs no key: pages (health, metrics, description) or probes (health alone)"},

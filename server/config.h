@@ -48,11 +48,12 @@ struct dg_server_config {
     char documents[1024];       /* file of documents that are translated, or "": none are taken */
     char glossaries[1024];      /* a file of pairs or a directory of such, or "": none */
     int64_t documents_keep_ms, documents_bytes;
-    char keys_open[16]; /* what needs no key: pages, probes */
-    char config[1024];  /* the file these came from, or "" */
-    char dialects[256]; /* that are spoken, "libretranslate", or "none" */
-    char aliases[1024]; /* of languages, "pb=pt-BR,..." */
-    char pivot[32];     /* language that pairs without a model go through, or "off" */
+    char keys_open[16];      /* what needs no key: pages, probes */
+    char config[1024];       /* the file these came from, or "" */
+    char dialects[256];      /* that are spoken, "libretranslate", or "none" */
+    char cors_origins[2048]; /* which pages may read answers: dialects, *, none, or a list */
+    char aliases[1024];      /* of languages, "pb=pt-BR,..." */
+    char pivot[32];          /* language that pairs without a model go through, or "off" */
     int64_t port;
     int64_t http_threads;
     int64_t workers;    /* engines of each model, one thread each */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/action.h"
+#include "server/api/cors.h"
 #include "server/api/dialect.h"
 #include "server/build.h"
 #include "server/http/http.h"
@@ -69,6 +70,8 @@ static int check_settings(const struct dg_server_config *c, struct dg_error *err
     int rc = dg_devices_check(&device, err);
     if (rc == DG_OK)
         rc = dg_language_aliases_check(c->aliases, err);
+    if (rc == DG_OK)
+        rc = dg_cors_check(c->cors_origins, err);
     return rc == DG_OK ? dg_dialects_check(c->dialects, err) : rc;
 }
 

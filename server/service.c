@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "server/access/auth.h"
 #include "server/access/rates.h"
+#include "server/api/cors.h"
 #include "server/api/routes.h"
 #include "server/glossaries/glossaries.h"
 #include "server/http/listen.h"
@@ -245,6 +246,8 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = raise_descriptor_limit(c, err);
     if (rc == DG_OK)
+        rc = dg_cors_open(c->cors_origins, &s->app.cors, err);
+    if (rc == DG_OK)
         rc = open_metrics(s, err);
     queue.metrics = s->app.metrics;
     if (rc == DG_OK && c->keys[0] != '\0')
@@ -333,6 +336,7 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_models_close(s->app.models);
     dg_answer_cache_close(s->app.cache);
     dg_metrics_close(s->app.metrics);
+    dg_cors_close(s->app.cors);
     free(s->routes);
     return broken;
 }

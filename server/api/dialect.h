@@ -12,8 +12,8 @@
 
 struct dg_dialect {
     const char *name;
-    /* of every reply, NULL-ended pairs of name and value */
-    const char *const (*headers)[2];
+    /* its own server lets pages from anywhere read its answers (cors.h) */
+    bool for_pages;
     struct dg_gate_manner gate;
     /* how paths of its API begin that are not served here; NULL: they begin in no one way */
     const char *prefix;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/api/api.h"
+#include "server/api/cors.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/endpoints.h"
 #include "server/api/web.h"
@@ -180,8 +181,7 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     const struct dg_dialect *dialect;
     const struct dg_route *route = dg_routes_find(
         request->method, request->path, app->config.dialects, &status, allow, &dialect);
-    if (dialect)
-        dg_http_set_headers(x, dialect->headers);
+    dg_cors_mark(app->cors, x, dialect);
     if (!route) {
         refuse(x, status, allow, dialect);
         return;
@@ -210,8 +210,7 @@ void dg_routes_refuse(void *arg, struct dg_http_exchange *x, int status, const c
     char allow[64];
     int found;
     dg_routes_find(request->method, request->path, app->config.dialects, &found, allow, &dialect);
-    if (dialect)
-        dg_http_set_headers(x, dialect->headers);
+    dg_cors_mark(app->cors, x, dialect);
     fill_error(dialect, r, status, code, status == 413 ? "body" : NULL, message);
 }
 

@@ -48,12 +48,9 @@ void dg_deepl_code(const char *code, char out[36])
     out[n] = '\0';
 }
 
-static const char *const headers[][2] = {{NULL, NULL}};
-
 const struct dg_dialect dg_deepl = {
     .name = "deepl",
     .prefix = "/v2/",
-    .headers = headers,
     .gate = {.find_key = find_key, .refuse = refuse_key},
     .refuse = error,
 };

@@ -37,19 +37,9 @@ static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
     return dg_parameters_key(x, "api_key", out);
 }
 
-static const char *const headers[][2] = {
-    {"Access-Control-Allow-Origin", "*"},
-    {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
-    {"Access-Control-Expose-Headers", "Authorization"},
-    {"Access-Control-Allow-Methods", "GET, POST"},
-    {"Access-Control-Allow-Credentials", "true"},
-    {"Access-Control-Max-Age", "1728000"},
-    {NULL, NULL},
-};
-
 const struct dg_dialect dg_libretranslate = {
     .name = "libretranslate",
-    .headers = headers,
+    .for_pages = true,
     .gate = {.find_key = find_key, .refuse = refuse_key},
     .refuse = error,
 };

@@ -1,0 +1,141 @@
+#include "server/api/cors.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define PAIRS 7
+
+/* What a reply to one origin says; ended by NULL. */
+struct allowed {
+    const char *headers[PAIRS][2];
+};
+
+struct dg_cors {
+    /* "dialects": where these let everybody in */
+    bool by_dialect;
+    /* "*", alone; else the origins of the list */
+    struct allowed *allowed;
+    size_t n;
+    /* what the list is cut from; its commas are NULs */
+    char *text;
+};
+
+static const char *const vary[][2] = {{"Vary", "Origin"}, {NULL, NULL}};
+
+/* Also for a request that is no preflight: LibreTranslate's server says all of it each time, and a
+ * client may look. */
+static struct allowed allow(const char *origin)
+{
+    struct allowed a = {{
+        {"Access-Control-Allow-Origin", origin},
+        {"Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE"},
+        {"Access-Control-Allow-Headers",
+            "Authorization, Content-Type, X-API-Key, X-Goog-Api-Key, Key, X-Request-Id, "
+            "X-Request-Timeout, traceparent"},
+        {"Access-Control-Expose-Headers",
+            "Authorization, Content-Disposition, Retry-After, Server-Timing, X-Model-Version, "
+            "X-Request-Id"},
+        {"Access-Control-Max-Age", "1728000"},
+    }};
+    if (strcmp(origin, "*") != 0) {
+        a.headers[5][0] = vary[0][0];
+        a.headers[5][1] = vary[0][1];
+    }
+    return a;
+}
+
+static bool is_word(const char *origins)
+{
+    return !strcmp(origins, "dialects") || !strcmp(origins, "*") || !strcmp(origins, "none");
+}
+
+/* "scheme://host" or "scheme://host:port", as browsers send it: no path, not even "/". */
+static bool is_origin(const char *s, size_t n)
+{
+    const char *rest = memmem(s, n, "://", 3);
+    if (!rest || rest == s || rest + 3 == s + n)
+        return false;
+    for (const char *p = rest + 3; p < s + n; p++)
+        if (*p <= ' ' || *p >= 127 || strchr("/?#*@,", *p))
+            return false;
+    return true;
+}
+
+int dg_cors_check(const char *origins, struct dg_error *err)
+{
+    if (is_word(origins))
+        return DG_OK;
+    for (const char *p = origins;; p++) {
+        const size_t n = strcspn(p, ",");
+        if (!is_origin(p, n))
+            return dg_error_field(err, DG_EINVAL, "cors_origins",
+                "cors_origins has \"%.*s\", expected dialects, *, none, or origins such as "
+                "https://example.org",
+                n < 80 ? (int)n : 80, p);
+        p += n;
+        if (*p == '\0')
+            return DG_OK;
+    }
+}
+
+/* A row for each origin of the text, which is taken apart. */
+static void fill(struct dg_cors *c)
+{
+    char *rest = c->text;
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ","))
+        c->allowed[c->n++] = allow(word);
+}
+
+int dg_cors_open(const char *origins, struct dg_cors **out, struct dg_error *err)
+{
+    size_t most = 1;
+    struct dg_cors *c = calloc(1, sizeof *c);
+    *out = c;
+    if (!c)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the origins of pages");
+    if (strcmp(origins, "none") == 0)
+        return DG_OK;
+    c->by_dialect = strcmp(origins, "dialects") == 0;
+    for (const char *p = origins; *p; p++)
+        most += *p == ',';
+    c->text = strdup(c->by_dialect ? "*" : origins);
+    c->allowed = calloc(most, sizeof *c->allowed);
+    if (!c->text || !c->allowed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the origins of pages");
+    fill(c);
+    return DG_OK;
+}
+
+void dg_cors_close(struct dg_cors *c)
+{
+    if (!c)
+        return;
+    free(c->allowed);
+    free(c->text);
+    free(c);
+}
+
+static bool is_any(const struct allowed *a)
+{
+    return strcmp(a->headers[0][1], "*") == 0;
+}
+
+void dg_cors_mark(
+    const struct dg_cors *c, struct dg_http_exchange *x, const struct dg_dialect *dialect)
+{
+    if (!c || c->n == 0 || (c->by_dialect && !(dialect && dialect->for_pages)))
+        return;
+    if (is_any(c->allowed)) {
+        dg_http_set_headers(x, c->allowed->headers);
+        return;
+    }
+    const char *origin = dg_http_header(x, "Origin");
+    for (size_t i = 0; origin && i < c->n; i++) {
+        if (strcmp(c->allowed[i].headers[0][1], origin) == 0) {
+            dg_http_set_headers(x, c->allowed[i].headers);
+            return;
+        }
+    }
+    dg_http_set_headers(x, vary);
+}

@@ -1,0 +1,26 @@
+/* Which pages of other origins may read what the server answers (CORS), as --cors-origins says:
+ *   "dialects": all of them, where a dialect's own server lets them; the rest of the API none;
+ *   "*": all of them, everything; "none": none, nothing;
+ *   a list "https://a.example,http://localhost:3000": these, everything, and no others.
+ * A browser asks; other programs do not look at these headers. Constant once made; any thread. */
+#ifndef DG_SERVER_API_CORS_H
+#define DG_SERVER_API_CORS_H
+
+#include "server/api/dialect.h"
+#include "server/http/http.h"
+
+struct dg_cors;
+
+/* Is it one of the above? DG_EINVAL names the origin that is none. */
+int dg_cors_check(const char *origins, struct dg_error *err);
+/* From a checked setting. DG_ENOMEM. */
+int dg_cors_open(const char *origins, struct dg_cors **out, struct dg_error *err);
+/* NULL is fine. */
+void dg_cors_close(struct dg_cors *c);
+
+/* Have the reply say what the request's origin may do under a path of this dialect (NULL: our own).
+ * c NULL: nothing. HTTP thread. */
+void dg_cors_mark(
+    const struct dg_cors *c, struct dg_http_exchange *x, const struct dg_dialect *dialect);
+
+#endif
