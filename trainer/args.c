@@ -38,6 +38,9 @@ static const struct dg_field rows[] = {
                 "the recipe's)"},
     {"no_scores", DG_FIELD_BOOL, AT(no_scores),
         .help = "leave out translating dev and test sets at the end"},
+    {"tensorboard", TEXT(tensorboard), .argument = "DIR",
+        .help = "also write the log's numbers into event files of this folder, as TensorBoard "
+                "reads them"},
     {"force", DG_FIELD_BOOL, AT(force), .help = "prepare again what is there"},
     {"quiet", DG_FIELD_BOOL, AT(quiet), .help = "no progress on standard error"},
     {"from", TEXT(from), .argument = "CODE", .help = "source language (default: the bundle's)"},

@@ -6,9 +6,10 @@
 
 static const struct dg_verb verbs[] = {
     {"run", "RECIPE --out DIR", "text files to a bundle: prepare, train, validate, average, score",
-        1, 1, "out! data set init prepared threads device precision no_scores quiet", dg_verb_run},
+        1, 1, "out! data set init prepared threads device precision no_scores tensorboard quiet",
+        dg_verb_run},
     {"resume", "DIR", "go on with a run, bit for bit", 1, 1,
-        "set prepared threads device precision no_scores quiet", dg_verb_resume},
+        "set prepared threads device precision no_scores tensorboard quiet", dg_verb_resume},
     {"average", "DIR [--out BUNDLE]", "average a run's checkpoints into a bundle", 1, 1,
         "out last best no_scores quiet", dg_verb_average},
     {"evaluate", "BUNDLE SOURCE TARGET",

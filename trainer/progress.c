@@ -10,6 +10,8 @@
 
 #define INTERVAL_NS UINT64_C(100000000)
 
+enum { WIDEST_BAR = 24 };
+
 void dg_progress_init(struct dg_progress *p, bool wanted)
 {
     memset(p, 0, sizeof *p);
@@ -27,13 +29,17 @@ bool dg_progress_due(struct dg_progress *p)
     return true;
 }
 
-void dg_progress_draw(struct dg_progress *p, const char *line)
+int dg_progress_columns(void)
 {
     struct winsize w;
-    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
+}
+
+void dg_progress_draw(struct dg_progress *p, const char *line)
+{
     if (!p->on)
         return;
-    fprintf(stderr, "\r%.*s\033[K", columns, line);
+    fprintf(stderr, "\r%.*s\033[K", dg_progress_columns(), line);
     fflush(stderr);
     p->drawn = true;
 }
@@ -92,4 +98,28 @@ void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, 
     dg_progress_bar((double)done / (double)all, 24, bar);
     snprintf(line, sizeof line, "%s  %s %s of %s pairs", doing, bar, n_done, n_all);
     dg_progress_draw(p, line);
+}
+
+void dg_progress_training_line(const struct dg_progress_training *t, int columns, char out[160])
+{
+    char done[32], all[32], rate[32], left[32], bar[WIDEST_BAR + 3], scores[2][64];
+    dg_progress_count((uint64_t)t->update, done);
+    dg_progress_count((uint64_t)t->updates, all);
+    dg_progress_count((uint64_t)t->tokens_per_s, rate);
+    dg_progress_time(t->seconds_left, left);
+    snprintf(scores[0], sizeof scores[0], " loss %.3f ", t->loss);
+    snprintf(scores[1], sizeof scores[1], " ppl %.2f ", t->perplexity);
+    /* What the line takes with a number of scores, the bar and the blanks beside it left out. */
+    const int least = (int)(strlen(done) + 1 + strlen(all) + strlen("  tokens/s  ETA ") +
+                            strlen(rate) + strlen(left));
+    int n = 2, room = columns - least - (int)(strlen(scores[0]) + strlen(scores[1]));
+    while (n > 0 && room < 0)
+        room += (int)strlen(scores[--n]);
+    /* "[", "]" and a blank take three columns; a bar of fewer than four cells says nothing. */
+    const int cells = room - 3 > WIDEST_BAR ? WIDEST_BAR : room - 3;
+    bar[0] = '\0';
+    if (cells >= 4)
+        dg_progress_bar(t->updates > 0 ? (double)t->update / (double)t->updates : 0, cells, bar);
+    snprintf(out, 160, "%s/%s%s%s%s%s %s tokens/s  ETA %s", done, all, *bar ? " " : "", bar,
+        n > 0 ? scores[0] : "", n > 1 ? scores[1] : "", rate, left);
 }

@@ -24,6 +24,19 @@ void dg_progress_clear(struct dg_progress *p);
 /* "encoding  [====>   ] 1,234 of 5,000 pairs", when it is due. */
 void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, uint64_t all);
 
+/* How far a training run is, and how fast. */
+struct dg_progress_training {
+    int64_t update, updates;
+    double loss, perplexity, tokens_per_s;
+    double seconds_left; /* not finite: unknown */
+};
+/* "1,200/5,000 [===>      ] loss 3.214  ppl 9.82  21,000 tokens/s  ETA 3:07" into out[160]: at most
+ * `columns` wide, by a shorter bar first, then without perplexity, then without loss; the ETA is
+ * always there. */
+void dg_progress_training_line(const struct dg_progress_training *t, int columns, char out[160]);
+/* Columns that a line on this terminal may take; 79 where it does not say. */
+int dg_progress_columns(void);
+
 /* "[=====>    ]" of width cells into out[width + 3]; share 0 to 1. */
 void dg_progress_bar(double share, int width, char *out);
 /* "3:07", "1:02:45", "2 d 03:10"; "--:--" when not finite or negative. */

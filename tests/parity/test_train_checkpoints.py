@@ -1,11 +1,12 @@
 """Which checkpoints a run of `dragoman-train` makes, keeps and averages, and when it ends early: by updates, by the clock, by
 scores, by a signal."""
 import json
+import math
 import os
 import subprocess
 
 from train_runs import (
-    TRAIN, UPDATES, checkpoint, checkpoint_steps, command, killed_while_validating, log, run, wait_for,
+    DRAGOMAN, TRAIN, UPDATES, checkpoint, checkpoint_steps, command, killed_while_validating, log, run, wait_for,
     with_longer_dev)
 from train_runs import data  # noqa: F401  fixtures
 
@@ -93,3 +94,30 @@ def test_minutes_between_checkpoints_are_those_of_training(data, tmp_path):
                 "--set", "validation.every=0", "--no-scores"))
     assert [x["update"] for x in log(out, "valid")] == [8, 16, 24]
     assert max(x["seconds"] for x in log(out, "valid")) > 60 * minutes, "else this test shows nothing"
+
+
+def dev_perplexity(data, bundle):
+    lines = run([DRAGOMAN, "score", "--model", str(bundle), "--source", str(data / "dev.en"),
+                 "--target", str(data / "dev.xx")]).splitlines()
+    total = sum(float(line.split("\t")[0]) for line in lines)
+    return math.exp(-total / sum(len(line.split("\t")[1].split()) for line in lines))
+
+
+def test_the_best_of_mean_newest_and_best_is_exported(data, tmp_path):
+    """A mean that reaches into the warm-up is worse than the newest checkpoint alone: the bundle is that one."""
+    out = tmp_path / "run"
+    compare = ["--set", "training.average_compare=true", "--set", "training.ema=0", "--set", "training.updates=100",
+               "--set", "training.checkpoint_updates=50", "--no-scores"]
+    text = run(command(data, out, *compare))
+    training = json.loads((out / "bundle" / "manifest.json").read_text())["training"]
+    perplexity = {x["weights"]: x["perplexity"] for x in training["compared"]}
+    assert perplexity["newest"] < perplexity["mean"]
+    assert f"newest perplexity on dev {perplexity['newest']:.3f}  <- the bundle" in text
+    assert training["averaged"] == "newest checkpoint" and averaged(out) == [100]
+    # The mean that was asked for is made as it was asked for.
+    run([TRAIN, "average", str(out), "--last", "2", "--no-scores", "--out", str(tmp_path / "mean"), "--quiet"])
+    training = json.loads((tmp_path / "mean" / "manifest.json").read_text())["training"]
+    assert training["checkpoints"] == [50, 100] and "compared" not in training
+    # Scored as a bundle they have the perplexities that were compared.
+    for folder, name in (out / "bundle", "newest"), (tmp_path / "mean", "mean"):
+        assert math.isclose(dev_perplexity(data, folder), perplexity[name], rel_tol=1e-3)

@@ -21,7 +21,7 @@ def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
     """Others may train on it, too; made anew it is when nobody does, and then no checkpoint is taken for its own."""
     shared, first, second = tmp_path / "shared", tmp_path / "first", tmp_path / "second"
     prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(shared), "--quiet"]
-    other = ["--set", "cleaning.max_pieces=9"]
+    other = ["--set", "cleaning.max_tokens=9"]
     run(prepare)
     manifest = (shared / "prepared.json").read_text()
     process = subprocess.Popen(command(data, first, "--prepared", str(shared), "--set", "training.updates=30000"),

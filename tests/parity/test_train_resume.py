@@ -102,7 +102,7 @@ def test_changed_data_is_refused(begun, tmp_path):
 def test_other_prepared_data_is_refused(data, begun, tmp_path):
     other = tmp_path / "other"
     run([TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(other), "--quiet",
-         "--set", "cleaning.max_pieces=9"])
+         "--set", "cleaning.max_tokens=9"])
     text = run(command(data, begun, "--prepared", str(other), verb="resume"), expect=2)
     assert "this run was begun with" in text
 
@@ -115,7 +115,7 @@ def test_other_thread_count_is_told(data, begun):
 
 def test_folder_with_a_run_is_not_begun_anew(data, whole, begun):
     """Refused before its data is made anew, so that the run that is there goes on."""
-    more = ["--set", "cleaning.max_pieces=9"]
+    more = ["--set", "cleaning.max_tokens=9"]
     assert "holds a run with checkpoints" in run(command(data, begun), expect=2)
     assert "holds a run with checkpoints" in run(command(data, begun, *more), expect=2)
     plan = [TRAIN, "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(begun), "--quiet", *more]

@@ -54,7 +54,7 @@ def test_long_dev_lines(data, tmp_path):
             f.write(" ".join(w + end for w in WORDS * 110) + "\n")
     args = command(corpus, out, "--set", "training.updates=4")
     text = run([a for a in args if a != "--quiet"])
-    assert "1 more are over cleaning.max_pieces: translated, but not in the loss" in text
+    assert "1 more are over cleaning.max_tokens: translated, but not in the loss" in text
     scores = json.loads((out / "bundle" / "manifest.json").read_text())["training"]["scores"]
     assert scores[0]["lines"] == 13
     text = run(command(corpus, tmp_path / "learned", "--set", "model.positions=learned", "--set",

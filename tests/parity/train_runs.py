@@ -11,6 +11,7 @@ import pytest
 
 BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
 TRAIN = os.path.join(BUILD, "bin", "dragoman-train")
+DRAGOMAN = os.path.join(BUILD, "bin", "dragoman")
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
 UPDATES = 24
 
@@ -52,7 +53,7 @@ RECIPE = {
     "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 32, "heads": 2, "attention_bias": True},
     "training": {"updates": UPDATES, "batch_tokens": 300, "warmup": 10, "dropout": 0.2, "attention_dropout": 0.1,
                  "ema": 0.9, "clip": 1, "checkpoint_updates": 4, "log_updates": 4, "threads": 2, "keep_last": 2,
-                 "average_last": 2, "precision": "fp32"},
+                 "average_last": 2, "average_compare": False, "precision": "fp32"},
     "validation": {"every": 100},
 }
 

@@ -75,8 +75,8 @@ static struct dg_recipe_cleaning settings(void)
     return (struct dg_recipe_cleaning){.min_chars = 2,
         .max_chars = 60,
         .max_char_ratio = 3,
-        .max_pieces = 20,
-        .max_piece_ratio = 2,
+        .max_tokens = 20,
+        .max_token_ratio = 2,
         .drop_identical = true,
         .require_letters = true};
 }
@@ -118,13 +118,13 @@ static void test_pieces(void **state)
 {
     (void)state;
     struct dg_recipe_cleaning c = settings();
-    assert_int_equal(dg_clean_pieces(&c, 20, 20), DG_KEEP);
-    assert_int_equal(dg_clean_pieces(&c, 21, 20), DG_DROP_PIECES);
-    assert_int_equal(dg_clean_pieces(&c, 20, 21), DG_DROP_PIECES);
-    assert_int_equal(dg_clean_pieces(&c, 4, 12), DG_KEEP); /* (12 + 4) / (4 + 4) = 2 */
-    assert_int_equal(dg_clean_pieces(&c, 4, 13), DG_DROP_PIECE_RATIO);
-    c.max_piece_ratio = 0;
-    assert_int_equal(dg_clean_pieces(&c, 2, 20), DG_KEEP);
+    assert_int_equal(dg_clean_tokens(&c, 20, 20), DG_KEEP);
+    assert_int_equal(dg_clean_tokens(&c, 21, 20), DG_DROP_TOKENS);
+    assert_int_equal(dg_clean_tokens(&c, 20, 21), DG_DROP_TOKENS);
+    assert_int_equal(dg_clean_tokens(&c, 4, 12), DG_KEEP); /* (12 + 4) / (4 + 4) = 2 */
+    assert_int_equal(dg_clean_tokens(&c, 4, 13), DG_DROP_TOKEN_RATIO);
+    c.max_token_ratio = 0;
+    assert_int_equal(dg_clean_tokens(&c, 2, 20), DG_KEEP);
 }
 
 static void test_language(void **state)

@@ -103,10 +103,12 @@ static void test_what_is_kept(void **state)
     assert_string_equal(form(m, &p, 0, DG_MASK_PIECES), "");
     p = pair("nothing at all", "gar nichts");
     assert_string_equal(form(m, &p, 0, DG_MASK_PIECES), "");
-    p = pair("Take the Eurostar.", "Nimm den Eurostar.");
+    p = pair("The Eurostar departs.", "Der Eurostar startet."); /* hardly anything would be left */
+    assert_string_equal(form(m, &p, 0, DG_MASK_PIECES), "");
+    p = pair("Just take the Eurostar.", "Nimm den Eurostar.");
     char f[128];
     snprintf(f, sizeof f, "%s", form(m, &p, 0, DG_MASK_PIECES));
-    assert_non_null(strstr(f, "Take the ["));
+    assert_non_null(strstr(f, "Just take the ["));
     assert_non_null(strstr(f, "].|Nimm den ["));
     dg_masks_close(m);
     dg_recipe_free(r);
@@ -119,13 +121,16 @@ static void test_words(void **state)
     struct dg_dictionary *d = learn();
     struct dg_masks *m;
     assert_int_equal(dg_masks_open(r, &d, &m, NULL), 0);
-    struct dg_pair p = pair("A window by the river.", "Ein Fenster am Fluss.");
+    struct dg_pair p =
+        pair("At home he had a window by the river.", "Zuhause hatte er ein Fenster am Fluss.");
     bool window = false, river = false, both = false;
     for (uint64_t item = 0; item < 60; item++) {
         const char *f = form(m, &p, item, DG_MASK_PIECES);
-        window |= !strncmp(f, "A [1] by the river.|Ein [1] am Fluss.", 40);
-        river |= !strcmp(f, "A window by the [1].|Ein Fenster am [1].");
-        both |= !strcmp(f, "A [1] by the [2].|Ein [1] am [2].");
+        window |=
+            !strcmp(f, "At home he had a [1] by the river.|Zuhause hatte er ein [1] am Fluss.");
+        river |=
+            !strcmp(f, "At home he had a window by the [1].|Zuhause hatte er ein Fenster am [1].");
+        both |= !strcmp(f, "At home he had a [1] by the [2].|Zuhause hatte er ein [1] am [2].");
     }
     assert_true(window && river && both);
     p = pair("A window, a window.", "Ein Fenster, ein Fenster.");
@@ -152,7 +157,7 @@ static void test_shares(void **state)
     (void)state;
     struct dg_recipe *r = recipe("{\"mask\":0.25}");
     struct dg_masks *m;
-    struct dg_pair p = pair("Hamburg", "Hamburg");
+    struct dg_pair p = pair("Hamburg and the rest", "Hamburg und das");
     unsigned n = 0;
     assert_int_equal(dg_masks_open(r, NULL, &m, NULL), 0);
     for (uint64_t item = 0; item < 4000; item++)

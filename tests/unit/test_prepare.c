@@ -118,14 +118,14 @@ static void test_dev_lines_over_the_limit(void **state)
     const uint32_t longest = set.longest;
     assert_true(longest > 10);
     assert_int_equal(set.left_out, 0);
-    r->cleaning.max_pieces = longest - 1;
+    r->cleaning.max_tokens = longest - 1;
     assert_int_equal(prepare(r, in_folder("short"), 2, NULL, NULL), 0);
     assert_int_equal(dg_prepared_open(in_folder("short"), &some, NULL), 0);
     dg_prepared_set(some, "dev", 0, &set);
     assert_true(set.left_out > 0 && set.left_out < set.sentences);
     assert_int_equal(set.longest, longest);
     assert_int_equal(dg_prepared_table(some, &table), 0);
-    assert_non_null(strstr(table.data, "more are over cleaning.max_pieces"));
+    assert_non_null(strstr(table.data, "more are over cleaning.max_tokens"));
     dg_buffer_deinit(&table);
     dg_prepared_close(all);
     dg_prepared_close(some);

@@ -166,7 +166,7 @@ static void test_near_copies(void **state)
         char text[512];
         snprintf(text, sizeof text,
             "{\"preset\":\"small\",\"vocabulary\":{\"size\":400},\"cleaning\":{\"language_check\":"
-            "false,\"max_char_ratio\":0,\"max_piece_ratio\":0,\"near_copies\":%d},\"data\":{"
+            "false,\"max_char_ratio\":0,\"max_token_ratio\":0,\"near_copies\":%d},\"data\":{"
             "\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\",\"train\":["
             "{\"source\":\"train.en\",\"target\":\"train.de\"}]}]}}",
             words);

@@ -55,7 +55,7 @@ static void test_larger_than_memory(void **state)
     struct dg_error err = {0};
     snprintf(text, sizeof text,
         "{\"vocabulary\":{\"from\":\"%s/"
-        "source.spm\"},\"cleaning\":{\"language_check\":false,\"max_pieces\":20},\"data\":{"
+        "source.spm\"},\"cleaning\":{\"language_check\":false,\"max_tokens\":20},\"data\":{"
         "\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\",\"train\":[{\"source\":\"big."
         "en\",\"target\":\"big.de\"}]}]}}",
         in_folder("a"));
@@ -73,7 +73,7 @@ static void test_larger_than_memory(void **state)
     assert_int_equal(dg_prepared_open(in_folder("big"), &p, NULL), 0);
     assert_int_equal(dropped(p, "read"), PAIRS);
     assert_int_equal(
-        dropped(p, "duplicate") + dropped(p, "kept") + dropped(p, "too_many_pieces"), PAIRS);
+        dropped(p, "duplicate") + dropped(p, "kept") + dropped(p, "too_many_tokens"), PAIRS);
     dg_prepared_close(p);
     dg_recipe_free(r);
 }

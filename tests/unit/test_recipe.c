@@ -154,18 +154,18 @@ static void test_errors_name_the_field(void **state)
     refuse("{" DATA ",\"model\":{\"positions\":\"rotary\"}}", "model.positions",
         "paper, marian, halves, learned");
     refuse("{" DATA ",\"model\":{\"heads\":7}}", "model.heads", "not a multiple");
-    refuse("{" DATA ",\"model\":{\"positions\":\"learned\"}}", "model.max_positions", "max_pieces");
+    refuse("{" DATA ",\"model\":{\"positions\":\"learned\"}}", "model.max_positions", "max_tokens");
     refuse("{\"data\":{\"target_tags\":\"always\",\"pairs\":["
            "{\"source_lang\":\"en\",\"target_lang\":\"de\","
            "\"train\":[{\"source\":\"a\",\"target\":\"b\"}]}]},"
            "\"model\":{\"positions\":\"learned\",\"max_positions\":100},"
-           "\"cleaning\":{\"max_pieces\":100}}",
+           "\"cleaning\":{\"max_tokens\":100}}",
         "model.max_positions", "must be at least 101");
     refuse("{" DATA ",\"model\":{\"max_positions\":9}}", "model.max_positions", "learned");
     refuse("{" DATA ",\"vocabulary\":{\"joint\":false}}", "model.tied_embeddings", "joint");
     refuse("{" DATA ",\"training\":{\"average_last\":6}}", "training.average_last", "keep_last");
     refuse("{" DATA ",\"training\":{\"average_best\":2}}", "training.average_best", "keep_best");
-    refuse("{" DATA ",\"training\":{\"batch_tokens\":100}}", "training.batch_tokens", "max_pieces");
+    refuse("{" DATA ",\"training\":{\"batch_tokens\":100}}", "training.batch_tokens", "max_tokens");
     refuse("{" DATA ",\"training\":{\"cooldown\":100001}}", "training.cooldown", "updates");
     refuse("{" DATA ",\"training\":{\"patience\":3}}", "training.patience", "dev");
     refuse("{" DATA ",\"training\":{\"average_best\":1}}", "training.average_best", "dev");
@@ -277,21 +277,30 @@ static void test_extends_and_settings(void **state)
 /* A recipe's former names are read, also under one that extends it; written are today's. */
 static void test_former_names(void **state)
 {
-    static const char text[] = "{\"preset\":\"small\",\"validation\":{\"beam\":7,\"alpha\":1.5}}";
-    static const char *const settings[] = {"validation.beam=9", "validation.length_penalty=2"};
+    static const char text[] = "{\"preset\":\"small\",\"validation\":{\"beam\":7,\"alpha\":1.5},"
+                               "\"cleaning\":{\"max_pieces\":99,\"max_piece_ratio\":7}}";
+    static const char *const settings[] = {
+        "validation.beam=9", "validation.length_penalty=2", "cleaning.max_pieces=50"};
     struct dg_recipe *r = NULL;
     struct dg_error err = {0};
     (void)state;
     assert_int_equal(dg_recipe_parse(text, sizeof text - 1, NULL, NULL, &r, &err), 0);
     assert_int_equal(r->validation.beam, 7);
     assert_true(r->validation.alpha == 1.5);
+    assert_int_equal(r->cleaning.max_tokens, 99);
+    assert_true(r->cleaning.max_token_ratio == 7);
+    const struct dg_json *cleaning = dg_json_get(r->json, "cleaning");
+    assert_int_equal(dg_json_int(dg_json_get(cleaning, "max_tokens")), 99);
+    assert_null(dg_json_get(cleaning, "max_pieces"));
+    assert_null(dg_json_get(cleaning, "max_piece_ratio"));
     const struct dg_json *validation = dg_json_get(r->json, "validation");
     assert_int_equal(dg_json_int(dg_json_get(validation, "beam_size")), 7);
     assert_null(dg_json_get(validation, "beam"));
     assert_null(dg_json_get(validation, "alpha"));
     dg_recipe_free(r);
-    assert_int_equal(dg_recipe_load("small", NULL, settings, 2, &r, &err), 0);
+    assert_int_equal(dg_recipe_load("small", NULL, settings, 3, &r, &err), 0);
     assert_int_equal(r->validation.beam, 9);
+    assert_int_equal(r->cleaning.max_tokens, 50);
     assert_true(r->validation.alpha == 2);
     dg_recipe_free(r);
 }

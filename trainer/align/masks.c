@@ -15,6 +15,7 @@
 enum { MAX_SPANS = 64 };      /* of a pair; what comes after is left as it is */
 enum { LEAST_SAME = 3 };      /* bytes of a word that both languages write alike, */
 enum { LEAST_OTHER = 5 };     /* and of one that they do not: shorter ones seldom are terms */
+enum { WORDS_A_MASK = 4 };    /* of the source for each one put away: the rest must say something */
 enum { FIRST_SIGN = 94 };     /* of trainer/data/characters.h: what comes before is ASCII */
 enum { LONGEST_SIDE = 1000 }; /* bytes: longer pairs are left alone */
 
@@ -123,12 +124,14 @@ static void find_kept(struct dg_masks *m, const struct dg_pair *p)
     }
 }
 
-/* Words that come up once, and whose translation does. */
-static void find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t item)
+/* Words that come up once, and whose translation does. Returns the number of words of the source.
+ */
+static size_t find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t item)
 {
     bool alone;
+    size_t words = 0;
     for (size_t begin, end = 0;
-         (end = dg_word_next(p->source, p->source_len, end, &begin, &alone)) > 0;) {
+         (end = dg_word_next(p->source, p->source_len, end, &begin, &alone)) > 0; words++) {
         const char *s = p->source + begin;
         const size_t n = end - begin;
         size_t at, there;
@@ -144,6 +147,7 @@ static void find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t ite
             count_word(p->target, p->target_len, e.target, e.target_len, &there) == 1)
             add_span(m, begin, n, there, e.target_len, draw(item, begin + 1));
     }
+    return words;
 }
 
 static int by_draw(const void *a, const void *b)
@@ -164,15 +168,17 @@ static int by_target(const void *a, const void *b)
     return x->begin[1] < y->begin[1] ? -1 : x->begin[1] > y->begin[1];
 }
 
-/* Keep what is put in: everything that is kept in any language, and one to three words. */
-static void choose(struct dg_masks *m, size_t most, uint64_t item)
+/* Keep what is put in: everything that is kept in any language, and one to three words, at most
+ * `words` of them. */
+static void choose(struct dg_masks *m, size_t words, size_t most, uint64_t item)
 {
-    size_t kept = 0;
+    static const size_t numbers[] = {1, 1, 1, 2, 2, 3};
+    size_t kept = 0, more = numbers[draw(item, 0) % 6];
     qsort(m->spans, m->n, sizeof *m->spans, by_draw);
     while (kept < m->n && !m->spans[kept].draw)
         kept++;
-    const size_t words[] = {1, 1, 1, 2, 2, 3}, wanted = kept + words[draw(item, 0) % 6];
-    m->n = m->n < wanted ? m->n : wanted;
+    more = more < words ? more : words;
+    m->n = m->n < kept + more ? m->n : kept + more;
     m->n = m->n < most ? m->n : most;
     qsort(m->spans, m->n, sizeof *m->spans, by_source);
     for (size_t i = 0; i < m->n; i++)
@@ -228,8 +234,11 @@ int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
     m->n = 0;
     if (kind == DG_MASK_PIECES)
         find_kept(m, p);
-    find_words(m, p, item);
-    choose(m, kind == DG_MASK_PIECES ? (size_t)m->recipe->vocabulary.reserved : 2, item);
+    const size_t words = find_words(m, p, item);
+    if (kind == DG_MASK_PIECES)
+        choose(m, words / WORDS_A_MASK, (size_t)m->recipe->vocabulary.reserved, item);
+    else
+        choose(m, words, 2, item);
     if (!m->n)
         return 2;
     build(m, p, 0, item, kind);

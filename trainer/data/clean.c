@@ -9,7 +9,7 @@
 
 static const char *const names[DG_N_DROPS] = {"kept", "not_utf8", "control_characters", "empty",
     "too_short", "too_long", "length_ratio", "identical", "no_letters", "language", "overlap",
-    "near_copy", "duplicate", "too_many_pieces", "piece_ratio", "weight_zero"};
+    "near_copy", "duplicate", "too_many_tokens", "token_ratio", "weight_zero"};
 
 const char *dg_drop_name(enum dg_drop why)
 {
@@ -145,11 +145,11 @@ enum dg_drop dg_clean_pair(const struct dg_recipe_cleaning *c, const struct dg_r
     return DG_KEEP;
 }
 
-enum dg_drop dg_clean_pieces(
+enum dg_drop dg_clean_tokens(
     const struct dg_recipe_cleaning *c, size_t source_len, size_t target_len)
 {
-    if (source_len > (size_t)c->max_pieces || target_len > (size_t)c->max_pieces)
-        return DG_DROP_PIECES;
-    return unbalanced(source_len, target_len, 4, c->max_piece_ratio) ? DG_DROP_PIECE_RATIO
+    if (source_len > (size_t)c->max_tokens || target_len > (size_t)c->max_tokens)
+        return DG_DROP_TOKENS;
+    return unbalanced(source_len, target_len, 4, c->max_token_ratio) ? DG_DROP_TOKEN_RATIO
                                                                      : DG_KEEP;
 }

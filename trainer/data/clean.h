@@ -25,8 +25,8 @@ enum dg_drop {
     DG_DROP_OVERLAP,   /* with dev, test, held_out */
     DG_DROP_NEAR_COPY, /* of one of those */
     DG_DROP_DUPLICATE,
-    DG_DROP_PIECES,      /* max_pieces */
-    DG_DROP_PIECE_RATIO, /* max_piece_ratio */
+    DG_DROP_TOKENS,      /* max_tokens */
+    DG_DROP_TOKEN_RATIO, /* max_token_ratio */
     DG_DROP_WEIGHT,      /* weight 0 */
     DG_N_DROPS
 };
@@ -46,7 +46,7 @@ enum dg_drop dg_clean_pair(const struct dg_recipe_cleaning *c, const struct dg_r
     const char *source, size_t source_len, const char *target, size_t target_len);
 
 /* The same by pieces with </s>. */
-enum dg_drop dg_clean_pieces(
+enum dg_drop dg_clean_tokens(
     const struct dg_recipe_cleaning *c, size_t source_len, size_t target_len);
 
 #endif

@@ -121,7 +121,7 @@ static int check_draw(const struct dg_dataset *d, struct dg_sampling *plain, str
     return 0;
 }
 
-static uint32_t max_pieces(const struct dg_prepared *p)
+static uint32_t max_tokens(const struct dg_prepared *p)
 {
     const struct dg_json *recipe = dg_json_get(dg_prepared_manifest(p), "recipe");
     int64_t n = 2;
@@ -191,7 +191,7 @@ int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_d
     if (rc == 0 && o->links)
         rc = open_links(*out, p, set, err);
     if (rc == 0 && o->bpe_dropout > 0)
-        rc = open_draw(*out, prepared_dir, max_pieces(p), err);
+        rc = open_draw(*out, prepared_dir, max_tokens(p), err);
     if (rc) {
         dg_dataset_close(*out);
         *out = NULL;

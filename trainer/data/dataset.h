@@ -92,7 +92,7 @@ size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t
 
 /* Under BPE dropout batches are cut by the pieces before it; a batch's own counts, and the readers
  * above for its sentences, are those after it. No sentence grows past the recipe's
- * cleaning.max_pieces. */
+ * cleaning.max_tokens. */
 
 /* Upper limits over all batches that options can give, for planning memory. */
 struct dg_dataset_worst {

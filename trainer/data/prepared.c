@@ -288,7 +288,7 @@ int dg_prepared_table(const struct dg_prepared *p, struct dg_buffer *out)
             p->sets[i].n_shards);
         if (p->sets[i].left_out)
             dg_buffer_addf(out,
-                "  %-20s %llu more are over cleaning.max_pieces: translated, but not in the loss\n",
+                "  %-20s %llu more are over cleaning.max_tokens: translated, but not in the loss\n",
                 "", (unsigned long long)p->sets[i].left_out);
     }
     return out->failed ? DG_ENOMEM : 0;

@@ -34,7 +34,7 @@ struct dg_prepared_set {
     const char *target_text; /* path */
     size_t direction;        /* of the recipe */
     uint64_t sentences;
-    uint64_t left_out; /* of them not in the shards: over cleaning.max_pieces */
+    uint64_t left_out; /* of them not in the shards: over cleaning.max_tokens */
     /* pieces of the longest line of either side, tag and </s> counted; 0: not known  (prepared by
      * an older program) */
     uint32_t longest;

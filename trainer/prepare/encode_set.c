@@ -98,8 +98,8 @@ int dg_encode_set_flush(
         const struct dg_encoded_pair *e = &b->pairs[k];
         if (t->err.code)
             return dg_error_set(err, t->err.code, "%s", t->err.message);
-        enum dg_drop why = dg_clean_pieces(&j->r->cleaning, e->sides[0].n, e->sides[1].n);
-        if (s->keep_all && why == DG_DROP_PIECE_RATIO)
+        enum dg_drop why = dg_clean_tokens(&j->r->cleaning, e->sides[0].n, e->sides[1].n);
+        if (s->keep_all && why == DG_DROP_TOKEN_RATIO)
             why = DG_KEEP;
         if (s->keep_all)
             note_held_out(b, s, e, (size_t)only, why != DG_KEEP);

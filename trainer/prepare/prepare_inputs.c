@@ -32,9 +32,21 @@ static struct dg_json *variants_part(const struct dg_recipe *r)
     return o;
 }
 
+/* Names under which prepared folders have what is called otherwise now: their identity is a hash of
+ * this part, names and order too. */
+static const char *stored_name(const char *key)
+{
+    if (strcmp(key, "max_tokens") == 0)
+        return "max_pieces";
+    return strcmp(key, "max_token_ratio") == 0 ? "max_piece_ratio" : key;
+}
+
 static struct dg_json *cleaning_part(const struct dg_recipe *r)
 {
-    struct dg_json *o = dg_json_copy(dg_json_get(r->json, "cleaning"));
+    const struct dg_json *all = dg_json_get(r->json, "cleaning");
+    struct dg_json *o = dg_json_new_object();
+    for (const char *key = NULL; (key = dg_json_next_key(all, key)) != NULL;)
+        dg_json_set_take(o, stored_name(key), dg_json_copy(dg_json_get(all, key)));
     /* these refuse files, and change nothing of what comes of those that they let pass */
     dg_json_remove(o, "max_dropped");
     dg_json_remove(o, "check_relation");

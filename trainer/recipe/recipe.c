@@ -195,11 +195,11 @@ static int check_model(struct dg_recipe *r, struct dg_error *err)
     if (c->positions != DG_POS_LEARNED && c->D % 2)
         return dg_error_field(err, DG_EINVAL, "model.d_model",
             "model.d_model is %u, must be even for sinusoids", c->D);
-    const int64_t longest = r->cleaning.max_pieces + has_tags(r);
+    const int64_t longest = r->cleaning.max_tokens + has_tags(r);
     if (c->positions == DG_POS_LEARNED && c->max_positions < (uint64_t)longest)
         return dg_error_field(err, DG_EINVAL, "model.max_positions",
             "model.max_positions is %u, must be at least %lld with learned positions: "
-            "cleaning.max_pieces and a target tag, where there are any",
+            "cleaning.max_tokens and a target tag, where there are any",
             c->max_positions, (long long)longest);
     if (c->positions != DG_POS_LEARNED && c->max_positions)
         return dg_error_field(err, DG_EINVAL, "model.max_positions",
@@ -242,10 +242,10 @@ static int check_training(const struct dg_recipe *r, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "training.cooldown",
             "training.cooldown is %lld, must be at most training.updates (%lld)",
             (long long)t->cooldown, (long long)t->updates);
-    if (t->batch_tokens < r->cleaning.max_pieces)
+    if (t->batch_tokens < r->cleaning.max_tokens)
         return dg_error_field(err, DG_EINVAL, "training.batch_tokens",
-            "training.batch_tokens is %lld, must hold a sentence of cleaning.max_pieces (%lld)",
-            (long long)t->batch_tokens, (long long)r->cleaning.max_pieces);
+            "training.batch_tokens is %lld, must hold a sentence of cleaning.max_tokens (%lld)",
+            (long long)t->batch_tokens, (long long)r->cleaning.max_tokens);
     if (r->variants.mask > 0 && !r->vocabulary.reserved)
         return dg_error_field(err, DG_EINVAL, "variants.mask",
             "variants.mask is %g, must be 0 without vocabulary.reserved: there is no piece to mask "

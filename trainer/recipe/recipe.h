@@ -79,8 +79,8 @@ struct dg_recipe_cleaning {
     int64_t min_chars, max_chars; /* code points of a side */
     /* longer side / shorter side in code points (both + 8, so that short lines pass); 0 off */
     double max_char_ratio;
-    int64_t max_pieces;     /* of a side, with </s>: longer pairs are dropped */
-    double max_piece_ratio; /* as max_char_ratio, in pieces (both + 4); 0 off */
+    int64_t max_tokens;     /* of a side, with </s>: longer pairs are dropped */
+    double max_token_ratio; /* as max_char_ratio, in tokens (both + 4); 0 off */
     bool drop_identical;    /* source = target */
     bool require_letters;   /* a side without any letter */
     bool deduplicate;       /* the same pair again */
@@ -162,6 +162,7 @@ struct dg_recipe_training {
     int64_t keep_last, keep_best;
     int64_t average_last; /* checkpoints in the final average; 1: the last alone */
     int64_t average_best; /* of the best instead, when > 0 */
+    bool average_compare; /* a single checkpoint instead of the mean where dev says so */
     int64_t patience;     /* validations without a better score before stopping; 0 never */
     int stop_metric;      /* enum dg_stop_metric; also what "best" means */
     int64_t log_updates;  /* updates a log line */

@@ -6,6 +6,7 @@
 #include "trainer/run/average.h"
 #include "trainer/run/export.h"
 #include "trainer/run/provenance.h"
+#include "trainer/run/winner.h"
 #include "trainer/score/calibrate.h"
 
 #include <inttypes.h>
@@ -19,14 +20,15 @@
 struct choice {
     uint64_t *steps;
     size_t n;
-    bool best;
+    const char *averaged;        /* what the manifest calls them */
+    struct dg_json *comparisons; /* NULL: they were compared with nothing */
 };
 
 static int choose(const struct dg_checkpoint_dir *k, size_t n, bool best, struct choice *out,
     struct dg_error *err)
 {
     out->steps = dg_alloc(n + 1, sizeof *out->steps, "checkpoints");
-    out->best = best;
+    out->averaged = best ? "best checkpoints" : "last checkpoints";
     out->n =
         best ? dg_checkpoint_dir_best(k, n, out->steps) : dg_checkpoint_dir_last(k, n, out->steps);
     return out->n ? 0
@@ -42,9 +44,47 @@ struct source {
     const struct dg_config *config;
     const struct dg_checkpoint_dir *keeper;
     const struct dg_json *origin;
+    struct dg_run *run; /* whose workers may be used up to compare weights; NULL: none */
     bool scores;
     const volatile int *stop; /* leave the scores out when it is set: DG_ECANCELED; NULL never */
 };
+
+static struct dg_json *comparisons_json(const struct dg_winner *w)
+{
+    struct dg_json *all = dg_json_new_array();
+    for (size_t i = 0; i < w->n; i++) {
+        struct dg_json *o = dg_json_new_object();
+        dg_json_set_string(o, "weights", w->trials[i].name);
+        dg_json_set_real(o, "perplexity", w->trials[i].perplexity);
+        dg_json_append_take(all, o);
+    }
+    return all;
+}
+
+/* Where the recipe wants it and there is a dev set: the best of mean, newest and best alone. */
+static int compare(const struct source *s, struct choice *c, struct dg_error *err)
+{
+    static const char *const alone[] = {"newest checkpoint", "best checkpoint"};
+    struct dg_winner w;
+    if (!s->run || !s->recipe->training.average_compare || !dg_prepared_sets(s->prepared, "dev"))
+        return 0;
+    int rc = dg_winner_choose(s->run, c->steps, c->n, &w, err);
+    if (rc)
+        return rc;
+    const struct dg_winner_trial *best = &w.trials[w.chosen];
+    if (w.n > 1)
+        c->comparisons = comparisons_json(&w);
+    for (size_t i = 0; i < w.n && w.n > 1; i++)
+        dg_trainlog_say(s->run->log, "%-6s perplexity on dev %.3f%s", w.trials[i].name,
+            w.trials[i].perplexity, i == w.chosen ? "  <- the bundle" : "");
+    if (w.chosen) {
+        c->averaged = alone[strcmp(best->name, "best") == 0];
+        c->n = best->n;
+        memcpy(c->steps, best->steps, best->n * sizeof *c->steps);
+    }
+    dg_winner_free(&w);
+    return 0;
+}
 
 /* The manifest's "training": where the weights come from. NULL when memory is out. */
 static struct dg_json *provenance(
@@ -66,7 +106,9 @@ static struct dg_json *provenance(
     dg_json_set_real(o, "hours", newest->state.seconds / 3600);
     dg_json_set_string(o, "backend", newest->state.backend);
     dg_json_set_int(o, "threads", (int64_t)newest->state.threads);
-    dg_json_set_string(o, "averaged", c->best ? "best checkpoints" : "last checkpoints");
+    dg_json_set_string(o, "averaged", c->averaged);
+    if (c->comparisons)
+        dg_json_set_take(o, "compared", dg_json_copy(c->comparisons));
     for (size_t i = 0; i < c->n; i++)
         dg_json_append_take(steps, dg_json_new_int((int64_t)c->steps[i]));
     dg_json_set_take(o, "checkpoints", steps);
@@ -201,6 +243,8 @@ static int make_bundle(
     size_t damaged;
     int rc = choose(s->keeper, n, best, &c, err);
     if (!rc)
+        rc = compare(s, &c, err);
+    if (!rc)
         rc = dg_checkpoint_dir_newest(s->keeper, &newest, &damaged, err);
     if (!rc)
         rc = dg_run_check_data(s->prepared, s->prepared_dir, newest, err);
@@ -210,6 +254,7 @@ static int make_bundle(
                        : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     }
     dg_checkpoint_close(newest);
+    dg_json_free(c.comparisons);
     free(c.steps);
     return rc;
 }
@@ -243,7 +288,7 @@ int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
     struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
-        r->keeper, r->origin, !r->o->no_scores, r->o->stop};
+        r->keeper, r->origin, r, !r->o->no_scores, r->o->stop};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     int rc =
@@ -280,8 +325,8 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     if (!rc) {
         const struct dg_recipe_training *t = &r.recipe->training;
         struct source s = {r.recipe, r.prepared, r.prepared_dir,
-            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, !o->no_scores,
-            NULL};
+            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, NULL,
+            !o->no_scores, NULL};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
         rc = make_bundle(&s, n, o->best, &training, err);

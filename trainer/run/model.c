@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "trainer/data/hash.h"
+#include "trainer/run/tensorboard.h"
 #include "trainer/update/init.h"
 #include "trainer/update/transfer.h"
 #include "weights/bundle.h"
@@ -160,6 +161,15 @@ static int join_ranks(struct dg_run *r, struct dg_error *err)
     return rc ? rc : dg_exchange_open(r->workers, ranks, &r->exchange, err);
 }
 
+static int begin_events(struct dg_run *r, struct dg_error *err)
+{
+    struct dg_tensorboard *t = NULL;
+    int rc = dg_tensorboard_open(r->o->tensorboard, (int64_t)r->optimizer->step, &t, err);
+    if (!rc)
+        dg_trainlog_tensorboard_take(r->log, t);
+    return rc ? dg_error_prefix(err, "--tensorboard") : 0;
+}
+
 /* Log and folder belong to the rank that leads. */
 static int begin_log(
     struct dg_run *r, const struct dg_checkpoint *c, size_t damaged, struct dg_error *err)
@@ -169,6 +179,8 @@ static int begin_log(
         rc = dg_run_save(r, err);
     else if (!rc && r->o->n_settings)
         rc = dg_run_save_settings(r, err);
+    if (!rc && r->o->tensorboard)
+        rc = begin_events(r, err);
     if (rc)
         return rc;
     dg_checkpoint_dir_clean(r->keeper);

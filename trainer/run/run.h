@@ -25,6 +25,7 @@ struct dg_run_options {
     bool look;      /* write nothing into the folder: a process that trains in it is no obstacle */
     bool quiet;     /* no progress bar, no plan */
     bool no_scores; /* of dev and test sets at the end */
+    const char *tensorboard; /* folder for event files; NULL: none */
     /* set by a signal handler: save and come back with *stopped; NULL never */
     const volatile int *stop;
     const char *device, *precision; /* kernels/device.h; NULL: the environment's, else the CPU */

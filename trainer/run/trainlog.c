@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "trainer/progress.h"
+#include "trainer/run/tensorboard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BAR_CELLS 24
 #define RATE_SECONDS 20.0 /* the bar's rate is an average over about so long */
 
 struct dg_trainlog {
     int file;
     bool failing; /* the last line could not be written */
     char *path;
+    struct dg_tensorboard *tensorboard; /* NULL: none */
     struct dg_progress bar;
     /* Decaying averages for the bar */
     uint64_t tick_ns;
@@ -87,6 +88,7 @@ void dg_trainlog_close(struct dg_trainlog *l)
     if (!l)
         return;
     dg_progress_clear(&l->bar);
+    dg_tensorboard_close(l->tensorboard);
     if (l->file >= 0)
         close(l->file);
     free(l->path);
@@ -155,6 +157,23 @@ void dg_trainlog_say(struct dg_trainlog *l, const char *format, ...)
     fputc('\n', stderr);
 }
 
+void dg_trainlog_tensorboard_take(struct dg_trainlog *l, struct dg_tensorboard *t)
+{
+    dg_tensorboard_close(l->tensorboard);
+    l->tensorboard = t;
+}
+
+/* Event files are a copy of the log: one that cannot be written is said, and written no more. */
+static void add_values(
+    struct dg_trainlog *l, int64_t update, const struct dg_tensorboard_value *values, size_t n)
+{
+    struct dg_error failure = {0};
+    if (!l->tensorboard || !dg_tensorboard_add(l->tensorboard, update, values, n, &failure))
+        return;
+    dg_trainlog_say(l, "warning: %s; no further events, training goes on", failure.message);
+    dg_trainlog_tensorboard_take(l, NULL);
+}
+
 static double per(double n, double seconds)
 {
     return seconds > 0 ? n / seconds : 0;
@@ -193,6 +212,11 @@ int dg_trainlog_train(
             (long long)t->update, (long long)t->updates, t->epoch, t->loss, perplexity(t->nll),
             t->lr, rate);
     }
+    const struct dg_tensorboard_value values[] = {{"train/loss", t->loss},
+        {"train/perplexity", perplexity(t->nll)}, {"train/learning_rate", t->lr},
+        {"train/gradient_norm", t->grad_norm},
+        {"train/tokens_per_second", per(tokens, t->seconds)}};
+    add_values(l, t->update, values, sizeof values / sizeof *values);
     return dg_trainlog_event_take(l, "train", v, err);
 }
 
@@ -218,6 +242,14 @@ int dg_trainlog_valid(
     dg_json_set_real(v, "seconds", t->seconds);
     dg_trainlog_say(l, "validation at %lld: loss %.4f  ppl %.2f%s  (%.1f s)", (long long)t->update,
         t->loss, perplexity(t->nll), scores, t->seconds);
+    struct dg_tensorboard_value values[4] = {
+        {"dev/loss", t->loss}, {"dev/perplexity", perplexity(t->nll)}};
+    size_t n = 2;
+    if (!isnan(t->bleu))
+        values[n++] = (struct dg_tensorboard_value){"dev/bleu", t->bleu};
+    if (!isnan(t->chrf))
+        values[n++] = (struct dg_tensorboard_value){"dev/chrf", t->chrf};
+    add_values(l, t->update, values, n);
     return dg_trainlog_event_take(l, "valid", v, err);
 }
 
@@ -259,11 +291,9 @@ void dg_trainlog_tick(struct dg_trainlog *l, int64_t update, int64_t updates, do
     l->tick_ns = now;
     if (!dg_progress_due(&l->bar))
         return;
-    char bar[BAR_CELLS + 3], left[32], rate[32], line[256];
-    dg_progress_bar(updates > 0 ? (double)update / (double)updates : 0, BAR_CELLS, bar);
-    dg_progress_time(per((double)(updates - update), l->updates_per_s), left);
-    dg_progress_count((uint64_t)l->tokens_per_s, rate);
-    snprintf(line, sizeof line, "%lld/%lld %s loss %.3f  ppl %.2f  %s tokens/s  ETA %s",
-        (long long)update, (long long)updates, bar, l->loss, perplexity(l->nll), rate, left);
+    char line[160];
+    const struct dg_progress_training t = {update, updates, l->loss, perplexity(l->nll),
+        l->tokens_per_s, per((double)(updates - update), l->updates_per_s)};
+    dg_progress_training_line(&t, dg_progress_columns(), line);
     dg_progress_draw(&l->bar, line);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dg_tensorboard;
 struct dg_trainlog;
 
 /* One line of training. Sums are over the updates since the last line. */
@@ -39,6 +40,8 @@ struct dg_trainlog_valid {
 int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg_trainlog **out,
     struct dg_error *err);
 void dg_trainlog_close(struct dg_trainlog *l); /* NULL is fine */
+/* Put the numbers of training and validation lines into event files, too. Takes t. */
+void dg_trainlog_tensorboard_take(struct dg_trainlog *l, struct dg_tensorboard *t);
 
 /* {"kind":"train",...}; also redraws the bar, and without a terminal prints a line a person can
  * read. */

@@ -84,7 +84,7 @@ static void precisions(const struct dg_bleu *b, double out[DG_BLEU_ORDER])
     }
 }
 
-static double brevity(const struct dg_bleu *b)
+double dg_bleu_brevity(const struct dg_bleu *b)
 {
     if (b->hyp_len >= b->ref_len)
         return 1;
@@ -100,7 +100,7 @@ double dg_bleu_score(const struct dg_bleu *b)
             return 0;
         sum += log(p[n]);
     }
-    return brevity(b) * exp(sum / DG_BLEU_ORDER);
+    return dg_bleu_brevity(b) * exp(sum / DG_BLEU_ORDER);
 }
 
 void dg_bleu_print(const struct dg_bleu *b, struct dg_buffer *out)
@@ -109,7 +109,7 @@ void dg_bleu_print(const struct dg_bleu *b, struct dg_buffer *out)
     precisions(b, p);
     dg_buffer_addf(out,
         "BLEU|%s = %.2f %.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %llu ref_len = %llu)",
-        dg_bleu_signature(), dg_bleu_score(b), p[0], p[1], p[2], p[3], brevity(b),
+        dg_bleu_signature(), dg_bleu_score(b), p[0], p[1], p[2], p[3], dg_bleu_brevity(b),
         b->ref_len ? (double)b->hyp_len / (double)b->ref_len : 0, (unsigned long long)b->hyp_len,
         (unsigned long long)b->ref_len);
 }

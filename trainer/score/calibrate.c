@@ -15,6 +15,10 @@
  * little: a high one is a step from answers that never end. */
 static const double worth = 0.3, worth_penalty = 0.1;
 
+/* Answers that are shorter than their references leave something out, which BLEU and chrF hardly
+ * see: a pair's way with a brevity penalty below this is worth so much less. */
+static const double least_brevity = 0.96, worth_brevity = 0.2;
+
 /* Of every answer of a trial. */
 struct answer {
     double confidence, chrf;
@@ -76,6 +80,7 @@ static int try_one(const struct dg_calibrate_options *o, const struct dg_calibra
 {
     size_t n = 0;
     t->bleu = t->chrf = 0;
+    t->brevity = 1;
     for (size_t i = 0; i < o->n_sets; i++) {
         struct dg_evaluated e;
         if (!is_of(&o->sets[i], pair))
@@ -85,6 +90,7 @@ static int try_one(const struct dg_calibrate_options *o, const struct dg_calibra
             return rc;
         t->bleu += dg_bleu_score(&e.bleu);
         t->chrf += dg_chrf_score(&e.chrf);
+        t->brevity = fmin(t->brevity, dg_bleu_brevity(&e.bleu));
         n++;
     }
     t->bleu /= (double)n;
@@ -97,6 +103,11 @@ static int try_one(const struct dg_calibrate_options *o, const struct dg_calibra
 static double quality(const struct dg_calibrate_trial *t)
 {
     return (t->bleu + t->chrf) / 2;
+}
+
+static double quality_for_pair(const struct dg_calibrate_trial *t)
+{
+    return quality(t) - (t->brevity < least_brevity ? worth_brevity : 0);
 }
 
 /* The best length penalty at the bundle's beam, then the smallest beam that is as good. */
@@ -134,8 +145,8 @@ static int choose_for_pair(const struct dg_calibrate_options *o, struct dg_calib
 {
     static const struct {
         float alpha, cap;
-    } ways[] = {{0.6f, 0}, {1, 0}, {1.25f, 0}, {1.5f, 0}, {2, 1.2f}, {2, 1.4f}, {3, 1.1f},
-        {3, 1.2f}, {3, 1.25f}, {3, 1.3f}, {3, 1.4f}};
+    } ways[] = {{0.6f, 0}, {1, 0}, {1.25f, 0}, {1.5f, 0}, {1.75f, 1.5f}, {2, 1.2f}, {2, 1.4f},
+        {3, 1.1f}, {3, 1.2f}, {3, 1.25f}, {3, 1.3f}, {3, 1.4f}};
     pair->chosen = *of_all;
     int rc = try_one(o, pair, &pair->chosen, err);
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !rc; i++) {
@@ -144,7 +155,7 @@ static int choose_for_pair(const struct dg_calibrate_options *o, struct dg_calib
         if (t.penalty_cap <= 0 && t.alpha == of_all->alpha)
             continue;
         rc = try_one(o, pair, &t, err);
-        if (!rc && quality(&t) > quality(&pair->chosen) + worth_penalty) {
+        if (!rc && quality_for_pair(&t) > quality_for_pair(&pair->chosen) + worth_penalty) {
             pair->chosen = t;
             pair->own = true;
         }

@@ -27,6 +27,8 @@ struct dg_calibrate_trial {
     float penalty_cap;
     /* means over the sets */
     double bleu, chrf;
+    /* the lowest brevity penalty of a set: 1 where no answers are too short */
+    double brevity;
 };
 
 /* One direction of the sets, and the length penalty that is the best for it alone. */

@@ -47,6 +47,8 @@ static void tell_resume(const struct dg_run_options *o)
     add_option(&b, "--prepared", o->resume ? o->prepared : NULL);
     if (o->no_scores)
         dg_buffer_adds(&b, " --no-scores");
+    if (o->tensorboard)
+        dg_buffer_addf(&b, " --tensorboard %s", o->tensorboard);
     fprintf(stderr, "stopped by signal %d; go on with: dragoman-train resume%s\n", dg_stop_signal(),
         b.data && !b.failed ? b.data : "");
     dg_buffer_deinit(&b);
@@ -93,6 +95,7 @@ int dg_verb_run(const struct dg_args *a, struct dg_error *err)
         .recipe = r,
         .quiet = a->quiet,
         .no_scores = a->no_scores,
+        .tensorboard = a->tensorboard,
         .device = a->device,
         .precision = a->precision,
         .stop = dg_stop_flag()};
@@ -113,6 +116,7 @@ int dg_verb_resume(const struct dg_args *a, struct dg_error *err)
         .resume = true,
         .quiet = a->quiet,
         .no_scores = a->no_scores,
+        .tensorboard = a->tensorboard,
         .device = a->device,
         .precision = a->precision,
         .stop = dg_stop_flag()};

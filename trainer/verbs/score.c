@@ -107,7 +107,7 @@ static void print_trial(
         printf("%s-%s ", pair->source_lang, pair->target_lang);
     printf("beam %u, ", t->beam);
     print_penalty(t);
-    printf(": BLEU %.2f, chrF2 %.2f\n", t->bleu, t->chrf);
+    printf(": BLEU %.2f, chrF2 %.2f, brevity penalty %.3f\n", t->bleu, t->chrf, t->brevity);
     fflush(stdout);
 }
 

@@ -1,0 +1,28 @@
+/* A run's curves as TensorBoard reads them: an event file, records with checksums of protobuf's
+ * Event messages (TensorFlow's record_writer and event.proto). One thread at a time. */
+#ifndef DG_TRAINER_RUN_TENSORBOARD_H
+#define DG_TRAINER_RUN_TENSORBOARD_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_tensorboard;
+
+/* A new file "events.out.tfevents.TIME.HOST.PID" in dir, which is made where it is missing. A run
+ * that goes on from update `step` begins a file of its own, which takes what an earlier file says
+ * about later steps back. DG_EIO. */
+int dg_tensorboard_open(
+    const char *dir, int64_t step, struct dg_tensorboard **out, struct dg_error *err);
+void dg_tensorboard_close(struct dg_tensorboard *t); /* NULL is fine */
+
+struct dg_tensorboard_value {
+    const char *tag; /* "train/loss" */
+    double value;
+};
+/* The values of one step, as one record: all of it or nothing. DG_EIO. */
+int dg_tensorboard_add(struct dg_tensorboard *t, int64_t step,
+    const struct dg_tensorboard_value *values, size_t n, struct dg_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+#include "trainer/run/winner.h"
+
+#include "base/alloc.h"
+#include "trainer/run/average.h"
+#include "trainer/run/internal.h"
+#include "trainer/score/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Loss per target token of the workers' parameters, over all dev sets together. */
+static int dev_loss(struct dg_run *r, double *nll, struct dg_error *err)
+{
+    struct dg_loss_sums all = {0};
+    for (size_t i = 0; i < dg_prepared_sets(r->prepared, "dev"); i++) {
+        struct dg_prepared_set set;
+        struct dg_loss_sums sums;
+        dg_prepared_set(r->prepared, "dev", i, &set);
+        const struct dg_evaluate_set es = {.prepared_dir = r->prepared_dir,
+            .name = set.name,
+            .micro_tokens = r->plan.micro_tokens,
+            .stop = r->o->stop};
+        int rc = dg_evaluate_loss(r->workers, NULL, &es, &sums, err);
+        if (rc)
+            return rc;
+        all.nll += sums.nll;
+        all.n += sums.n;
+    }
+    *nll = all.n ? all.nll / (double)all.n : INFINITY;
+    return 0;
+}
+
+static int measure(struct dg_run *r, struct dg_winner_trial *t, struct dg_error *err)
+{
+    struct dg_train *train = r->workers->w[0].train;
+    const size_t n = r->workers->params->n;
+    float *mean = dg_alloc(n, sizeof *mean, "parameters");
+    double nll = 0;
+    int rc = dg_average(r->keeper, t->steps, t->n, mean, n, err);
+    if (!rc) {
+        train->ops->block_write(train, r->workers->params->data, mean, n);
+        rc = dev_loss(r, &nll, err);
+    }
+    t->perplexity = exp(nll < 700 ? nll : 700);
+    free(mean);
+    return rc;
+}
+
+static bool same_steps(const struct dg_winner_trial *a, const struct dg_winner_trial *b)
+{
+    return a->n == b->n && !memcmp(a->steps, b->steps, a->n * sizeof *a->steps);
+}
+
+/* Takes steps. */
+static void add(struct dg_winner *w, const char *name, uint64_t *steps, size_t n)
+{
+    const struct dg_winner_trial t = {.name = name, .steps = steps, .n = n};
+    bool known = n == 0;
+    for (size_t i = 0; i < w->n && !known; i++)
+        known = same_steps(&w->trials[i], &t);
+    if (known)
+        free(steps);
+    else
+        w->trials[w->n++] = t;
+}
+
+int dg_winner_choose(
+    struct dg_run *r, const uint64_t *steps, size_t n, struct dg_winner *out, struct dg_error *err)
+{
+    uint64_t *mean = dg_alloc(n, sizeof *mean, "checkpoints"),
+             *newest = dg_alloc(1, sizeof *newest, "checkpoints"),
+             *best = dg_alloc(1, sizeof *best, "checkpoints");
+    memset(out, 0, sizeof *out);
+    memcpy(mean, steps, n * sizeof *mean);
+    add(out, "mean", mean, n);
+    add(out, "newest", newest, dg_checkpoint_dir_last(r->keeper, 1, newest));
+    add(out, "best", best, dg_checkpoint_dir_best(r->keeper, 1, best));
+    int rc = 0;
+    /* One trial alone has nothing to be compared with. */
+    for (size_t i = 0; i < out->n && out->n > 1 && !rc; i++) {
+        rc = measure(r, &out->trials[i], err);
+        if (!rc && out->trials[i].perplexity < out->trials[out->chosen].perplexity)
+            out->chosen = i;
+    }
+    if (rc)
+        dg_winner_free(out);
+    return rc;
+}
+
+void dg_winner_free(struct dg_winner *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free(w->trials[i].steps);
+    w->n = 0;
+}
