@@ -88,6 +88,18 @@ static void print_pair_decoding(const struct dg_json *all)
     }
 }
 
+static void print_decoding(const struct dg_config *c)
+{
+    printf("decoding    beam_size %u, length_penalty %g, output <= ", c->beam, (double)c->alpha);
+    if (c->length_factor > 0)
+        printf("%g x input", (double)c->length_factor);
+    else
+        printf("input + %u", c->extra_length);
+    if (c->max_source)
+        printf(", sentences <= %u tokens", c->max_source);
+    putchar('\n');
+}
+
 static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
 {
     const struct dg_weights *w = dg_bundle_weights(b);
@@ -109,8 +121,7 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
     printf("parameters  %llu\n", (unsigned long long)dg_config_parameters(c));
     printf("weights     %zu tensors, %.1f MB\n", dg_weights_count(w),
         (double)dg_weights_bytes(w) / 1e6);
-    printf("decoding    beam_size %u, length_penalty %g, output <= input + %u\n", c->beam,
-        (double)c->alpha, c->extra_length);
+    print_decoding(c);
     print_pair_decoding(dg_json_get(dg_bundle_manifest(b), "pair_decoding"));
     printf("text        %s\nlicence     %s\n",
         dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --tokens only", licence);

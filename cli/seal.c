@@ -12,8 +12,8 @@ static const struct dg_field rows[] = {
         .help = "name, description, licence, capitals (as_words or as_written), answers (text or "
                 "trees), alignment_layer, "
                 "alignment_head, decoding.beam_size, decoding.length_penalty, "
-                "decoding.extra_length, decoding.low_confidence or decoding.never; without a value "
-                "it is left out again; may be repeated"},
+                "decoding.extra_length, decoding.max_source_tokens, decoding.low_confidence or "
+                "decoding.never; without a value it is left out again; may be repeated"},
 };
 
 struct setting {
@@ -30,7 +30,7 @@ static const struct setting *find(const char *section, const char *key)
         {"", "alignment_layer", NULL, false}, {"", "alignment_head", NULL, false},
         {"decoding", "beam_size", "beam", false}, {"decoding", "length_penalty", "alpha", false},
         {"decoding", "extra_length", NULL, false}, {"decoding", "low_confidence", NULL, false},
-        {"decoding", "never", NULL, false}};
+        {"decoding", "max_source_tokens", NULL, false}, {"decoding", "never", NULL, false}};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         if (!strcmp(list[i].section, section) &&
             (!strcmp(list[i].key, key) || (list[i].old && !strcmp(list[i].old, key))))

@@ -125,15 +125,23 @@ struct dg_json *dg_convert_manifest(
     return NULL;
 }
 
-int dg_convert_manifest_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
-    const char *from, struct dg_error *err)
+int dg_convert_manifest_origin(struct dg_json *m, const char *from, struct dg_error *err)
 {
-    struct dg_json *pair = dg_json_new_array(), *origin = dg_json_new_object();
-    int rc = dg_json_append_take(pair, dg_json_new_string(source_lang, strlen(source_lang)));
-    rc |= dg_json_append_take(pair, dg_json_new_string(target_lang, strlen(target_lang)));
-    rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
-    rc |= dg_json_set_string(origin, "converted_from", from);
+    struct dg_json *origin = dg_json_new_object();
+    int rc = dg_json_set_string(origin, "converted_from", from);
     rc |= dg_json_set_take(m, "training", origin);
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
               : 0;
+}
+
+int dg_convert_manifest_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
+    const char *from, struct dg_error *err)
+{
+    struct dg_json *pair = dg_json_new_array();
+    int rc = dg_json_append_take(pair, dg_json_new_string(source_lang, strlen(source_lang)));
+    rc |= dg_json_append_take(pair, dg_json_new_string(target_lang, strlen(target_lang)));
+    rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
+    if (rc)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8");
+    return from ? dg_convert_manifest_origin(m, from, err) : 0;
 }

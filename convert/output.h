@@ -39,9 +39,11 @@ int dg_convert_check_spm(const char *path, struct dg_error *err);
 struct dg_json *dg_convert_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err);
 
-/* The one pair of languages that a model translates, and what it was converted from (into
- * "training"). */
+/* A pair of languages that a model translates, and what it was converted from (NULL: not said
+ * here). */
 int dg_convert_manifest_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
     const char *from, struct dg_error *err);
+/* What it was converted from, into "training". */
+int dg_convert_manifest_origin(struct dg_json *m, const char *from, struct dg_error *err);
 
 #endif

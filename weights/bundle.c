@@ -16,7 +16,10 @@
 struct dg_bundle {
     char *dir;
     struct dg_json *manifest;
-    struct dg_weights *weights;
+    struct dg_weights *weights; /* NULL: forgotten */
+    size_t weights_bytes;
+    uint64_t fingerprint;
+    const char *type;
     const char *name, *version; /* borrowed from the manifest */
     char *paths[DG_FILE_COUNT]; /* "" when the bundle has no such file */
     /* [n_pairs] source and target, borrowed from the manifest; equal codes are one pointer */
@@ -119,6 +122,9 @@ static int open_with(
         dg_bundle_close(b);
         return rc;
     }
+    b->weights_bytes = dg_weights_bytes(b->weights);
+    b->fingerprint = dg_weights_fingerprint(b->weights);
+    b->type = dg_weights_main_type(b->weights);
     b->name = dg_json_string(dg_json_get(b->manifest, "name"), NULL);
     b->version = dg_json_string(dg_json_get(b->manifest, "version"), NULL);
     *out = b;
@@ -135,6 +141,22 @@ int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err
     return open_with(dg_weights_load, dir, out, err);
 }
 
+void dg_bundle_forget_weights(struct dg_bundle *b)
+{
+    dg_weights_close(b->weights);
+    b->weights = NULL;
+}
+
+size_t dg_bundle_weights_bytes(const struct dg_bundle *b)
+{
+    return b->weights_bytes;
+}
+
+const char *dg_bundle_type(const struct dg_bundle *b)
+{
+    return b->type;
+}
+
 void dg_bundle_trim(struct dg_bundle *b)
 {
     dg_weights_trim(b->weights);
@@ -147,8 +169,7 @@ bool dg_bundle_same(const struct dg_bundle *a, const struct dg_bundle *b)
     dg_buffer_init(&y);
     bool same = dg_version_canonical(a->manifest, &x, NULL) == 0 &&
                 dg_version_canonical(b->manifest, &y, NULL) == 0 && x.len == y.len &&
-                memcmp(x.data, y.data, x.len) == 0 &&
-                dg_weights_fingerprint(a->weights) == dg_weights_fingerprint(b->weights);
+                memcmp(x.data, y.data, x.len) == 0 && a->fingerprint == b->fingerprint;
     dg_buffer_deinit(&x);
     dg_buffer_deinit(&y);
     return same;
@@ -309,7 +330,7 @@ int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err)
 int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err)
 {
     char version[DG_VERSION_DIGITS + 1];
-    int rc = dg_version_compute(b->dir, b->manifest, version, err);
+    int rc = dg_version_compute(b->dir, b->manifest, b->weights, version, err);
     if (!rc && strcmp(version, b->version) != 0)
         rc = dg_error_field(err, DG_EFORMAT, "version",
             "%s: version is %s, but manifest and files give %s: something was changed after it was "
@@ -341,7 +362,7 @@ int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *e
     int rc = path ? dg_manifest_check(manifest, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
-        rc = dg_version_compute(dir, manifest, version, err);
+        rc = dg_version_compute(dir, manifest, NULL, version, err);
     if (rc)
         goto out;
     if (dg_json_set_string(manifest, "version", version) != 0 ||

@@ -17,6 +17,10 @@ int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err
 /* The same for serving: the weights are loaded and every byte of them checked
  * (dg_weights_load). */
 int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err);
+/* Close the weights, and keep what the manifest and their header say: dg_bundle_weights is NULL
+ * from now on, the functions below that speak of them answer as before. For a bundle that is known,
+ * not used. */
+void dg_bundle_forget_weights(struct dg_bundle *b);
 /* Let go of what no model uses in place (dg_weights_trim). */
 void dg_bundle_trim(struct dg_bundle *b);
 /* Are these the same manifest and the same weights, as far as headers and their checksums tell? */
@@ -25,6 +29,9 @@ void dg_bundle_close(struct dg_bundle *b); /* NULL is fine */
 
 const struct dg_json *dg_bundle_manifest(const struct dg_bundle *b);
 const struct dg_weights *dg_bundle_weights(const struct dg_bundle *b);
+/* Of the weights file; dg_weights_main_type. */
+size_t dg_bundle_weights_bytes(const struct dg_bundle *b);
+const char *dg_bundle_type(const struct dg_bundle *b);
 const char *dg_bundle_dir(const struct dg_bundle *b);
 const char *dg_bundle_name(const struct dg_bundle *b);
 const char *dg_bundle_version(const struct dg_bundle *b); /* 64 hex digits */
@@ -78,7 +85,8 @@ int dg_bundle_begin(const char *dir, struct dg_error *err);
 /* Check the tensors' checksums and recompute the version over weights, SentencePiece models,
  * vocabularies and manifest (without its "version" field). Reads every byte. */
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);
-/* The version alone. */
+/* The version alone. Of loaded weights the bytes in memory count, and not those of a file that may
+ * be another by now. */
 int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err);
 
 /* Seal DIR after weights and vocabularies are in it: check the manifest, compute the version, set

@@ -79,6 +79,7 @@ struct dg_weights {
     struct dg_map map; /* of a file; its size is 0 when the bytes are borrowed */
     double load_seconds;
     bool *kept; /* [tensor_count * DG_MAX_FORMS] forms whose data stay; NULL: it was not loaded */
+    bool trimmed;
     const unsigned char *data;
     size_t size;
     struct dg_disk_header header;

@@ -94,6 +94,7 @@ static void let_go(const void *data, size_t n)
 
 void dg_weights_trim(struct dg_weights *w)
 {
+    w->trimmed = true;
     for (size_t i = 0; w->kept && i < w->header.tensor_count; i++) {
         struct dg_tensor *t = &w->tensors[i];
         for (size_t k = 0; k < t->n_stored; k++) {
@@ -153,6 +154,11 @@ uint64_t dg_weights_fingerprint(const struct dg_weights *w)
 size_t dg_weights_bytes(const struct dg_weights *w)
 {
     return w->size;
+}
+
+const void *dg_weights_loaded(const struct dg_weights *w)
+{
+    return w->kept && !w->trimmed ? w->data : NULL;
 }
 
 const char *dg_weights_main_type(const struct dg_weights *w)

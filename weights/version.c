@@ -3,11 +3,11 @@
 #include "weights/manifest.h"
 
 #include <errno.h>
+#include <nettle/sha2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,18 +68,18 @@ int dg_version_canonical(const struct dg_json *manifest, struct dg_buffer *b, st
 
 /* One part begins: its name with the NUL, its length in 8 bytes (little-endian); its bytes follow.
  * So no two bundles that differ in where one part ends and the next begins give the same digest. */
-static void begin_part(SHA2_CTX *sha, const char *name, uint64_t n)
+static void begin_part(struct sha256_ctx *sha, const char *name, uint64_t n)
 {
     unsigned char length[8];
     for (int i = 0; i < 8; i++)
         length[i] = (unsigned char)(n >> 8 * i);
-    SHA256Update(sha, (const unsigned char *)name, strlen(name) + 1);
-    SHA256Update(sha, length, sizeof length);
+    sha256_update(sha, strlen(name) + 1, (const unsigned char *)name);
+    sha256_update(sha, sizeof length, length);
 }
 
 /* Read and not mapped: a file that somebody cuts short meanwhile is an error and no signal. */
 static int add_stream(
-    SHA2_CTX *sha, const char *key, const char *path, FILE *f, struct dg_error *err)
+    struct sha256_ctx *sha, const char *key, const char *path, FILE *f, struct dg_error *err)
 {
     unsigned char chunk[65536];
     struct stat st;
@@ -89,12 +89,12 @@ static int add_stream(
     left = (uint64_t)st.st_size;
     begin_part(sha, key, left);
     for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0 && n <= left; left -= n)
-        SHA256Update(sha, chunk, n);
+        sha256_update(sha, n, chunk);
     return left == 0 && feof(f) ? 0 : dg_error_set(err, DG_EIO, "cannot read all of %s", path);
 }
 
-static int add_file(
-    SHA2_CTX *sha, const char *dir, const char *key, const char *name, struct dg_error *err)
+static int add_file(struct sha256_ctx *sha, const char *dir, const char *key, const char *name,
+    struct dg_error *err)
 {
     struct dg_buffer path;
     dg_buffer_init(&path);
@@ -110,28 +110,33 @@ static int add_file(
 }
 
 int dg_version_compute(const char *dir, const struct dg_json *manifest,
-    char out[DG_VERSION_DIGITS + 1], struct dg_error *err)
+    const struct dg_weights *weights, char out[DG_VERSION_DIGITS + 1], struct dg_error *err)
 {
+    const void *loaded = weights ? dg_weights_loaded(weights) : NULL;
     static const char digits[] = "0123456789abcdef";
-    unsigned char digest[SHA256_DIGEST_LENGTH];
+    unsigned char digest[SHA256_DIGEST_SIZE];
     struct dg_buffer text;
-    SHA2_CTX sha;
+    struct sha256_ctx sha;
     dg_buffer_init(&text);
     int rc = dg_version_canonical(manifest, &text, err);
     if (rc)
         goto out;
-    SHA256Init(&sha);
+    sha256_init(&sha);
     begin_part(&sha, "manifest", text.len);
-    SHA256Update(&sha, (const unsigned char *)text.data, text.len);
+    sha256_update(&sha, text.len, (const unsigned char *)text.data);
     for (int i = 0; i < DG_FILE_COUNT && !rc; i++) {
         const char *name = dg_manifest_file(manifest, i);
-        if (name)
+        if (name && i == DG_FILE_WEIGHTS && loaded) {
+            begin_part(&sha, dg_manifest_file_key(i), dg_weights_bytes(weights));
+            sha256_update(&sha, dg_weights_bytes(weights), loaded);
+        } else if (name) {
             rc = add_file(&sha, dir, dg_manifest_file_key(i), name, err);
+        }
     }
     if (rc)
         goto out;
-    SHA256Final(digest, &sha);
-    for (int i = 0; i < SHA256_DIGEST_LENGTH; i++) {
+    sha256_digest(&sha, sizeof digest, digest);
+    for (int i = 0; i < SHA256_DIGEST_SIZE; i++) {
         out[2 * i] = digits[digest[i] >> 4];
         out[2 * i + 1] = digits[digest[i] & 15];
     }

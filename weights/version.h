@@ -1,18 +1,20 @@
 /* A bundle's version: one SHA-256 over its manifest (without the version itself) and its files, as
- * FORMAT.md says. Private to weights/. Reads every byte: for sealing and for `inspect --verify`,
- * not for each start. Any thread. */
+ * FORMAT.md says. Private to weights/. Looks at every byte: for sealing, for `inspect --verify` and
+ * for serving. Any thread. */
 #ifndef DG_WEIGHTS_VERSION_H
 #define DG_WEIGHTS_VERSION_H
 
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "weights/weights.h"
 
 #define DG_VERSION_DIGITS 64
 
-/* The manifest must have passed dg_manifest_check. out: lower-case hexadecimal. */
+/* The manifest must have passed dg_manifest_check. Weights that were loaded are hashed as they are
+ * in memory, not read again; NULL: none are. out: lower-case hexadecimal. */
 int dg_version_compute(const char *dir, const struct dg_json *manifest,
-    char out[DG_VERSION_DIGITS + 1], struct dg_error *err);
+    const struct dg_weights *weights, char out[DG_VERSION_DIGITS + 1], struct dg_error *err);
 
 /* Append the manifest's canonical text: compact, keys sorted by their bytes at every level, no
  * "version" at the top. */

@@ -51,6 +51,9 @@ const struct dg_tensor *dg_weights_find(const struct dg_weights *w, const char *
 size_t dg_weights_count(const struct dg_weights *w);
 const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);
 size_t dg_weights_bytes(const struct dg_weights *w); /* of the whole file */
+/* The file's bytes [dg_weights_bytes], where it was loaded and is all there still (not trimmed);
+ * else NULL. */
+const void *dg_weights_loaded(const struct dg_weights *w);
 /* The header's checksum, which covers the tensors' checksums too. */
 uint64_t dg_weights_fingerprint(const struct dg_weights *w);
 

@@ -7,15 +7,15 @@ void dg_digest_begin(struct dg_digest *d, uint64_t size)
 {
     char head[32];
     const int n = snprintf(head, sizeof head, "blob %" PRIu64, size);
-    SHA256Init(&d->sha256);
-    SHA1Init(&d->git);
-    SHA1Update(&d->git, (const uint8_t *)head, (size_t)n + 1); /* with its NUL */
+    sha256_init(&d->sha256);
+    sha1_init(&d->git);
+    sha1_update(&d->git, (size_t)n + 1, (const uint8_t *)head); /* with its NUL */
 }
 
 void dg_digest_add(struct dg_digest *d, const void *data, size_t n)
 {
-    SHA256Update(&d->sha256, data, n);
-    SHA1Update(&d->git, data, n);
+    sha256_update(&d->sha256, n, data);
+    sha1_update(&d->git, n, data);
 }
 
 static void write_hex(const unsigned char *bytes, size_t n, char *out)
@@ -27,9 +27,9 @@ static void write_hex(const unsigned char *bytes, size_t n, char *out)
 void dg_digest_end(
     struct dg_digest *d, char sha256[DG_SHA256_DIGITS + 1], char git[DG_GIT_DIGITS + 1])
 {
-    unsigned char a[SHA256_DIGEST_LENGTH], b[SHA1_DIGEST_LENGTH];
-    SHA256Final(a, &d->sha256);
-    SHA1Final(b, &d->git);
+    unsigned char a[SHA256_DIGEST_SIZE], b[SHA1_DIGEST_SIZE];
+    sha256_digest(&d->sha256, sizeof a, a);
+    sha1_digest(&d->git, sizeof b, b);
     write_hex(a, sizeof a, sha256);
     write_hex(b, sizeof b, git);
 }

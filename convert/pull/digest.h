@@ -3,16 +3,16 @@
 #ifndef DG_CONVERT_PULL_DIGEST_H
 #define DG_CONVERT_PULL_DIGEST_H
 
-#include <sha1.h>
-#include <sha2.h>
+#include <nettle/sha1.h>
+#include <nettle/sha2.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { DG_SHA256_DIGITS = 64, DG_GIT_DIGITS = 40 };
 
 struct dg_digest {
-    SHA2_CTX sha256;
-    SHA1_CTX git;
+    struct sha256_ctx sha256;
+    struct sha1_ctx git;
 };
 
 /* git hashes the size first; any number will do where nobody asks for its name. */

@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "server/models/listing.h"
 #include "server/models/models.h"
 #include "text/utf8.h"
 #include "weights/weights.h"
@@ -11,30 +12,37 @@
 #include <string.h>
 
 /* Its name, shape and place, without its languages. */
-static void describe_model(struct dg_json *o, const struct dg_served *s)
+static void describe_model(
+    struct dg_json *o, const struct dg_listing *l, const struct dg_served *open)
 {
-    const struct dg_bundle *b = dg_translator_bundle(s->translator);
-    const struct dg_config *c = dg_model_config(dg_translator_model(s->translator));
+    const struct dg_bundle *b = l->bundle;
+    const struct dg_config *c = &l->config;
     char architecture[96];
     struct dg_buffer devices;
     dg_buffer_init(&devices);
-    dg_served_devices(s, &devices);
+    if (open)
+        dg_served_devices(open, &devices);
     snprintf(architecture, sizeof architecture,
         "transformer, %u+%u layers, d_model %u, d_ff %u, %u heads%s%s", c->enc_layers,
         c->dec_layers, c->D, c->F, c->H, c->decoder == DG_DECODER_SSRU ? ", SSRU decoder" : "",
         c->pre_norm ? ", pre-norm" : "");
     dg_json_set_string(o, "architecture", architecture);
     dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
-    dg_json_set_string(o, "type", dg_served_type(s));
-    dg_json_set_string(o, "device", devices.failed ? "" : devices.data);
+    dg_json_set_string(o, "type", dg_bundle_type(b));
+    if (open)
+        dg_json_set_string(o, "device", devices.failed || !devices.data ? "" : devices.data);
+    dg_json_set_bool(o, "open", open != NULL);
+    dg_json_set_int(o, "bytes", (int64_t)dg_bundle_weights_bytes(b));
     if (dg_bundle_licence(b))
         dg_json_set_string(o, "licence", dg_bundle_licence(b));
+    dg_json_set_bool(o, "non_commercial", dg_bundle_is_non_commercial(b));
     dg_buffer_deinit(&devices);
 }
 
-static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
+static struct dg_json *describe_pair(
+    const struct dg_listing *l, const struct dg_served *open, size_t i)
 {
-    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    const struct dg_bundle *b = l->bundle;
     const char *source, *target;
     dg_bundle_pair(b, i, &source, &target);
     struct dg_json *o = dg_json_new_object();
@@ -42,20 +50,21 @@ static struct dg_json *describe_pair(const struct dg_served *s, size_t i)
     dg_json_set_string(o, "version", dg_bundle_version(b));
     dg_json_set_string(o, "source", source);
     dg_json_set_string(o, "target", target);
-    describe_model(o, s);
+    describe_model(o, l, open);
     return o;
 }
 
 struct dg_json *dg_models_describe(struct dg_models *m)
 {
-    struct dg_served *list[DG_MODELS_MAX];
+    struct dg_listing *list[DG_MODELS_MAX];
+    struct dg_served *open[DG_MODELS_MAX];
     struct dg_json *array = dg_json_new_array();
-    size_t n = dg_models_list(m, list, DG_MODELS_MAX);
+    const size_t n = dg_models_listings(m, list, open, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++) {
-        size_t pairs = dg_bundle_pairs(dg_translator_bundle(list[i]->translator));
-        for (size_t p = 0; p < pairs; p++)
-            dg_json_append_take(array, describe_pair(list[i], p));
-        dg_served_unref(list[i]);
+        for (size_t p = 0; p < dg_bundle_pairs(list[i]->bundle); p++)
+            dg_json_append_take(array, describe_pair(list[i], open[i], p));
+        dg_served_unref(open[i]);
+        dg_listing_unref(list[i]);
     }
     return array;
 }
@@ -111,9 +120,9 @@ static void read_card(const struct dg_bundle *b, struct dg_buffer *card)
     free(path);
 }
 
-static struct dg_json *describe_card(const struct dg_served *s)
+static struct dg_json *describe_card(const struct dg_listing *l, const struct dg_served *open)
 {
-    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    const struct dg_bundle *b = l->bundle;
     const struct dg_json *manifest = dg_bundle_manifest(b);
     const struct dg_json *scores = dg_json_get(dg_json_get(manifest, "training"), "scores");
     struct dg_json *o = dg_json_new_object();
@@ -123,9 +132,7 @@ static struct dg_json *describe_card(const struct dg_served *s)
     dg_json_set_string(o, "version", dg_bundle_version(b));
     copy_string(o, "description", manifest);
     dg_json_set_take(o, "pairs", list_pairs(b));
-    describe_model(o, s);
-    dg_json_set_bool(o, "non_commercial", dg_bundle_is_non_commercial(b));
-    dg_json_set_int(o, "bytes", (int64_t)dg_weights_bytes(dg_bundle_weights(b)));
+    describe_model(o, l, open);
     dg_json_set_take(o, "origin", describe_origin(manifest));
     if (dg_json_length(scores) > 0)
         dg_json_set_take(o, "scores", dg_json_copy(scores));
@@ -138,16 +145,17 @@ static struct dg_json *describe_card(const struct dg_served *s)
 
 bool dg_models_card(struct dg_models *m, const char *version, struct dg_json **out)
 {
-    struct dg_served *list[DG_MODELS_MAX];
-    size_t n = dg_models_list(m, list, DG_MODELS_MAX);
+    struct dg_listing *list[DG_MODELS_MAX];
+    struct dg_served *open[DG_MODELS_MAX];
+    const size_t n = dg_models_listings(m, list, open, DG_MODELS_MAX);
     bool found = false;
     for (size_t i = 0; i < n; i++) {
-        const struct dg_bundle *b = dg_translator_bundle(list[i]->translator);
-        if (!found && strcmp(dg_bundle_version(b), version) == 0) {
-            *out = describe_card(list[i]);
+        if (!found && strcmp(dg_bundle_version(list[i]->bundle), version) == 0) {
+            *out = describe_card(list[i], open[i]);
             found = true;
         }
-        dg_served_unref(list[i]);
+        dg_served_unref(open[i]);
+        dg_listing_unref(list[i]);
     }
     return found;
 }

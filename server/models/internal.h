@@ -1,24 +1,48 @@
-/* What models.c, way.c and served.c share. Any thread, with the lock where a
+/* What load.c, models.c, opening.c, way.c and served.c share. Any thread, with the lock where a
  * field says so.
  */
 #ifndef DG_SERVER_MODELS_INTERNAL_H
 #define DG_SERVER_MODELS_INTERNAL_H
 
+#include "base/executor.h"
 #include "server/models/languages.h"
 #include "server/models/models.h"
+#include "server/models/opening.h"
 
 #include <pthread.h>
+
+/* Guarded by the lock of the models. */
+struct dg_model_openings {
+    struct dg_opening *line, **end; /* those that wait, first come first */
+    size_t n;
+    struct dg_work work;
+    bool stopped;
+    uint64_t opened, closed, failed;
+    size_t most_beside; /* that an open bundle took besides its file */
+};
 
 struct dg_models {
     struct dg_models_options o;
     char aliases[1024], pivot[DG_LANGUAGE_MAX];
     /* one load at a time; never taken while lock is held */
     pthread_mutex_t load_lock;
+    /* one bundle is opened at a time; never taken while lock is held */
+    pthread_mutex_t open_lock;
     pthread_mutex_t lock;
     /* guarded by lock */
-    struct dg_served **list;
+    struct dg_listing **list;
     size_t n;
+    struct dg_model_openings opening;
 };
+
+/* Without the lock: open what is listed, if it is still the same bundle. Held once. */
+int dg_models_open_listed(
+    struct dg_models *m, const struct dg_listing *l, struct dg_served **out, struct dg_error *err);
+/* With the lock: l is open now, unless it was before. */
+void dg_models_is_open_take(struct dg_models *m, struct dg_listing *l, struct dg_served *s);
+/* With the lock: what it takes or, before it was ever open, may take. */
+size_t dg_models_estimate(const struct dg_models *m, const struct dg_listing *l);
+void dg_opening_init(struct dg_models *m);
 
 /* Open the bundle in dir with an engine for each worker, and let each translate a sentence. Held
  * once. */

@@ -41,6 +41,19 @@ static const char *two_letters(const char *three)
     return NULL;
 }
 
+/* Codes that say the same as others: Chinese by the script of its region, and what ISO 639 once
+ * had. In the form that is compared. */
+static const char *other_code(const char *code)
+{
+    static const char *const others[][2] = {{"zh-cn", "zh-hans-cn"}, {"zh-sg", "zh-hans-sg"},
+        {"zh-tw", "zh-hant-tw"}, {"zh-hk", "zh-hant-hk"}, {"zh-mo", "zh-hant-mo"}, {"iw", "he"},
+        {"in", "id"}, {"ji", "yi"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(code, others[i][0]) == 0)
+            return others[i][1];
+    return NULL;
+}
+
 bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
 {
     char plain[DG_LANGUAGE_MAX];
@@ -51,7 +64,10 @@ bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
         return false;
     plain[n] = '\0';
     const char *two = strcspn(plain, "-") == 3 ? two_letters(plain) : NULL;
-    if (two) {
+    const char *other = other_code(plain);
+    if (other) {
+        strcpy(out, other);
+    } else if (two) {
         memcpy(out, two, 2);
         memcpy(out + 2, plain + 3, n - 3 + 1);
     } else {

@@ -1,6 +1,6 @@
 /* Language codes as people write them against those that models are served under. The rule:
- *   letter case does not matter, '_' is '-', and a three-letter code of ISO 639-2 is its two-letter
- *   one ("EN", "de_DE", "eng", "ger");
+ *   letter case does not matter, '_' is '-', a three-letter code of ISO 639-2 is its two-letter
+ *   one ("EN", "de_DE", "eng", "ger"), and "zh-CN" has the script that its region writes, zh-Hans;
  *   then the same code fits best; else what was asked for may lose subtags from its end ("en-GB"
  *   finds "en", RFC 4647's lookup); else it may be the beginning of what is served ("pt" finds
  *   "pt-BR").

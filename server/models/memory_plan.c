@@ -35,7 +35,8 @@ struct plan_device {
 
 struct plan {
     double most;
-    double largest; /* file: it is in memory as a whole while it is loaded */
+    double models, largest_model; /* of all bundles, and of the one that takes most */
+    double largest;               /* file: it is in memory as a whole while it is loaded */
     struct plan_device on[DG_DEVICES_MAX];
     struct dg_buffer *b;
 };
@@ -120,7 +121,8 @@ static int plan_model(
         double sum = packed + (device->cuda ? 0 : each * workers);
         dg_buffer_addf(p->b, "  %-28.28s %10.1f %10.1f %8u x %7.1f %10.1f\n", dg_bundle_name(b),
             file / MB, packed / MB, workers, each / MB, sum / MB);
-        p->most += sum;
+        p->models += sum;
+        p->largest_model = sum > p->largest_model ? sum : p->largest_model;
     }
     for (uint32_t i = 1; i < dg_models_devices(o) && rc == DG_OK; i++)
         rc = plan_copy(&p->on[i], o, &o->devices.list[i], t, err);
@@ -133,6 +135,19 @@ static void plan_line(struct plan *p, const char *what, double bytes)
 {
     dg_buffer_addf(p->b, "  %-70s %10.1f\n", what, bytes / MB);
     p->most += bytes;
+}
+
+/* All of them open, or as many as have room, and one more while it is opened. */
+static void plan_models(struct plan *p, const struct dg_models_options *o)
+{
+    char what[96];
+    if (o->memory == 0 || p->models <= (double)o->memory) {
+        p->most += p->models;
+        return;
+    }
+    snprintf(what, sizeof what, "of these, open at a time, --model-memory %zu", o->memory);
+    plan_line(p, what, (double)o->memory);
+    plan_line(p, "the largest of these, while it is opened", p->largest_model);
 }
 
 static void plan_requests(struct plan *p, const struct dg_server_config *c)
@@ -166,8 +181,8 @@ static void plan_verdict(struct plan *p, bool *fits)
         grouped ? "available, by the control group" : "available on this machine", available / MB);
     dg_buffer_addf(p->b, "\n%s\n",
         *fits ? "It fits. While models are reloaded, those that are new come on top."
-              : "It does not fit: lower --workers, --batch-rows or --max-connections, or allow "
-                "more memory.");
+              : "It does not fit: lower --workers, --batch-rows or --max-connections, bound "
+                "--model-memory, or allow more memory.");
 }
 
 /* False: a GPU has not as much. */
@@ -208,6 +223,7 @@ int dg_memory_plan_write(const struct dg_server_config *c, const struct dg_model
         free(dirs[i]);
     if (rc != DG_OK)
         return rc;
+    plan_models(&p, options);
     plan_line(&p, "the largest file, while it is loaded", p.largest);
     plan_line(&p, "the program", program);
     plan_requests(&p, c);

@@ -1,6 +1,7 @@
-/* The models being served: each a bundle with one engine per worker; requests find theirs by
- * language pair. A served model lives as long as it is referenced, so that a set can be exchanged
- * while requests run. Any thread, except that a replica's engine belongs to its worker. */
+/* The bundles being served (listing.h), and their models while they are open: each with one engine
+ * per worker; requests find theirs by language pair. A served model lives as long as it is
+ * referenced, so that a set can be exchanged while requests run. Any thread, except that a
+ * replica's engine belongs to its worker. */
 #ifndef DG_SERVER_MODELS_MODELS_H
 #define DG_SERVER_MODELS_MODELS_H
 
@@ -16,6 +17,8 @@
 #include <stdint.h>
 
 struct dg_answer_cache;
+struct dg_executor;
+struct dg_listing;
 struct dg_metrics;
 struct dg_pace;
 
@@ -48,10 +51,12 @@ struct dg_served {
     struct dg_translator *translator;
     struct dg_replica *replicas; /* [n_replicas], by worker number */
     uint32_t n_replicas;
-    struct dg_device device;  /* the first one */
-    struct dg_backend *aside; /* on it, see dg_served_aside; NULL until asked for */
-    double load_seconds;      /* with its self-test */
-    atomic_uint label;        /* dg_served_label's, plus one; 0: not asked for yet */
+    struct dg_device device;       /* the first one */
+    struct dg_backend *aside;      /* on it, see dg_served_aside; NULL until asked for */
+    double load_seconds;           /* with its self-test */
+    size_t bytes;                  /* that it takes at most, with its engines' caches full */
+    atomic_uint label;             /* dg_served_label's, plus one; 0: not asked for yet */
+    atomic_uint_least64_t used_ns; /* when a request was done with it last */
     atomic_uint refs;
 };
 
@@ -60,8 +65,11 @@ struct dg_models_options {
     uint32_t compute_threads;
     struct dg_engine_limits limits;
     struct dg_answer_cache *cache; /* for all models; borrowed, NULL: none */
-    const char *aliases;           /* as languages.h has them; "" none */
-    const char *pivot; /* the language that pairs without a model may go through, or "off" */
+    size_t memory;                 /* bytes that open ones may take; 0: all are open */
+    /* what bundles are opened on when they are first needed; NULL: nobody asks for any */
+    struct dg_executor *executor;
+    const char *aliases; /* as languages.h has them; "" none */
+    const char *pivot;   /* the language that pairs without a model may go through, or "off" */
     struct dg_devices devices; /* what engines run on; zeros: the CPU */
 };
 
@@ -92,17 +100,18 @@ struct dg_models_loaded {
 
 /* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica
  * and only then serve them, instead of what was served: a request keeps the model that it found.
- * What is served from the same directory with the same version already stays; when there is
- * anything to lose, every byte of a new bundle is checked. DG_EFORMAT and others name the bundle;
- * then everything stays as it was. what may be NULL. */
+ * What is served from the same directory with the same version already stays. Those that have no
+ * room in the memory for models are closed again; when nothing is served yet and there are requests
+ * to come, they are not opened in the first place. DG_EFORMAT and others name the bundle; then
+ * everything stays as it was. what may be NULL. */
 int dg_models_load(
     struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err);
 
 /* How to get from one language to another: one model, or two. */
 struct dg_way {
     struct {
-        struct dg_served *model; /* referenced */
-        const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
+        struct dg_listing *listing; /* referenced */
+        const char *pair[2];        /* as the bundle writes the codes; borrowed from it */
     } hops[2];
     size_t n;
     bool same; /* both are one language: the one hop's model is not to be asked */
@@ -113,9 +122,14 @@ struct dg_way {
  * field source or target. */
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err);
+void dg_way_release(struct dg_way *way);
 
-/* Up to cap models, each referenced; returns how many. */
+/* Up to cap models that are open, each referenced; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
+/* The same of all bundles; open[i] is its model, referenced, or NULL. Each of the two may be NULL,
+ * for the number alone. */
+size_t dg_models_listings(
+    struct dg_models *m, struct dg_listing **out, struct dg_served **open, size_t cap);
 enum { DG_SOURCES = 1, DG_TARGETS = 2 };
 
 /* Languages, each once, in the order of the models. */
@@ -126,6 +140,10 @@ struct dg_model_languages {
 };
 /* Those that models translate from, or to, or both: DG_SOURCES and DG_TARGETS or'ed. */
 void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_languages *out);
+/* The one of them that is nearest to a code as a client writes it, so that "EN-US" is the language
+ * of texts found to be in "en"; false: none is near. */
+bool dg_models_nearest(
+    struct dg_models *m, const char *asked, unsigned which, char out[DG_LANGUAGE_MAX]);
 /* Is there a model into the pivot and one out of it? True without a pivot. */
 bool dg_models_has_pivot(struct dg_models *m);
 
@@ -138,8 +156,9 @@ void dg_served_log(const struct dg_served *s);
 /* Its label in the metrics (dg_metrics_model), looked up once. m NULL: 0. */
 unsigned dg_served_label(struct dg_served *s, struct dg_metrics *m);
 void dg_served_ref(struct dg_served *s);
-/* Models in memory, whatever references them. Any thread. */
+/* Models in memory, whatever references them, and the bytes that they take. Any thread. */
 size_t dg_served_alive(void);
+size_t dg_served_bytes_alive(void);
 void dg_served_unref(struct dg_served *s); /* NULL is fine */
 
 /* A backend on the model's first device for the thread aside alone, opened at its first use and

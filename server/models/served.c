@@ -9,17 +9,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_POSITIONS 1024
 #define SELF_TEST "This is a test."
 #define SELF_TEST_STEPS                                                                            \
     4096 /* far more than any sentence may take: a search that does not end is a fault */
 
-static atomic_size_t alive;
+static atomic_size_t alive, bytes_alive;
 
 size_t dg_served_alive(void)
 {
     return atomic_load(&alive);
+}
+
+size_t dg_served_bytes_alive(void)
+{
+    return atomic_load(&bytes_alive);
 }
 
 unsigned dg_served_label(struct dg_served *s, struct dg_metrics *m)
@@ -54,6 +60,7 @@ void dg_served_unref(struct dg_served *s)
         dg_model_close(s->placed[i].copy);
     dg_translator_close(s->translator);
     atomic_fetch_sub(&alive, 1);
+    atomic_fetch_sub(&bytes_alive, s->bytes);
     for (uint32_t i = 0; i < s->n_placed; i++)
         dg_device_close(s->placed[i].be);
     free(s->placed);
@@ -124,13 +131,16 @@ static int open_placed(
         if (rc != DG_OK)
             return rc;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        int rc = dg_check_run(s->translator, model_of(s, i), s->placed[i].be, err);
-        if (rc != DG_OK)
-            return rc;
-    }
-    dg_translator_trim(s->translator);
     return DG_OK;
+}
+
+/* Do all copies say of the manifest's sentence what it said when the bundle was made? */
+static int check_copies(const struct dg_served *s, struct dg_error *err)
+{
+    int rc = DG_OK;
+    for (uint32_t i = 0; i < s->n_placed && rc == DG_OK; i++)
+        rc = dg_check_run(s->translator, model_of(s, i), s->placed[i].be, err);
+    return rc;
 }
 
 static int open_replicas(
@@ -157,6 +167,69 @@ static int open_replicas(
     return DG_OK;
 }
 
+/* The manifest's version against the bytes that were read: as long as all that follows takes, so
+ * beside it, on a thread of its own. */
+struct version_check {
+    const struct dg_bundle *bundle;
+    pthread_t thread;
+    bool beside;
+    struct dg_error err;
+};
+
+static void *check_version(void *arg)
+{
+    struct version_check *c = arg;
+    dg_bundle_verify_version(c->bundle, &c->err);
+    return NULL;
+}
+
+static int open_checked(
+    const struct dg_models_options *o, struct dg_served *s, struct dg_error *err)
+{
+    struct version_check version = {.bundle = dg_translator_bundle(s->translator)};
+    version.beside = pthread_create(&version.thread, NULL, check_version, &version) == 0;
+    int rc = check_copies(s, err);
+    if (rc == DG_OK)
+        rc = open_replicas(o, s, err);
+    if (version.beside)
+        pthread_join(version.thread, NULL);
+    else
+        check_version(&version);
+    if (rc == DG_OK && version.err.code != DG_OK)
+        rc = dg_error_field(err, version.err.code, version.err.field, "%s", version.err.message);
+    dg_translator_trim(s->translator);
+    return rc;
+}
+
+static size_t file_bytes(const char *path)
+{
+    struct stat st;
+    return path[0] && stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+/* Measured: so many times its files. */
+static size_t vocabulary_bytes(const char *spm, const char *list)
+{
+    return 15 * file_bytes(spm) + 25 * file_bytes(list);
+}
+
+/* At most: engines' caches grow to what they may be. Floats of 16 bits are widened where kernels do
+ * not read them. */
+static size_t bytes_of(const struct dg_served *s)
+{
+    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    const size_t wide = strstr(dg_bundle_type(b), "16") ? 2 : 1;
+    size_t n = dg_bundle_weights_bytes(b) * wide * s->n_placed;
+    const bool joint = strcmp(dg_bundle_source_vocab(b), dg_bundle_target_vocab(b)) == 0;
+    n += vocabulary_bytes(dg_bundle_source_spm(b), dg_bundle_source_vocab(b));
+    if (!joint)
+        n += vocabulary_bytes(dg_bundle_target_spm(b), dg_bundle_target_vocab(b));
+    n += file_bytes(dg_bundle_shortlist(b));
+    for (uint32_t i = 0; i < s->n_replicas; i++)
+        n += dg_engine_bytes(s->replicas[i].engine);
+    return n;
+}
+
 int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,
     struct dg_error *err)
 {
@@ -170,12 +243,15 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     s->device = o->devices.list[0];
     int rc = open_placed(o, dir, s, err);
     if (rc == DG_OK)
-        rc = open_replicas(o, s, err);
+        rc = open_checked(o, s, err);
     if (rc != DG_OK) {
         dg_served_unref(s);
         return rc;
     }
     s->load_seconds = (double)(dg_clock_ns() - start) / 1e9;
+    s->bytes = bytes_of(s);
+    atomic_fetch_add(&bytes_alive, s->bytes);
+    atomic_store(&s->used_ns, dg_clock_ns());
     *out = s;
     return DG_OK;
 }

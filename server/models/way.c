@@ -2,6 +2,7 @@
 #include "server/models/internal.h"
 
 #include "server/models/languages.h"
+#include "server/models/listing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 /* A pair that a model serves, and how far it is from what was asked for. */
 struct found {
-    struct dg_served *model;
+    struct dg_listing *listing;
     const char *pair[2];
     int distance; /* -1: none yet */
     bool source_known;
@@ -22,11 +23,11 @@ struct last_source {
     int distance;
 };
 
-static void look_at_pair(struct dg_served *s, size_t i, const char *source, const char *target,
+static void look_at_pair(struct dg_listing *l, size_t i, const char *source, const char *target,
     struct last_source *last, struct found *best)
 {
     const char *from, *to;
-    dg_bundle_pair(dg_translator_bundle(s->translator), i, &from, &to);
+    dg_bundle_pair(l->bundle, i, &from, &to);
     if (last->code != from)
         *last = (struct last_source){from, dg_language_distance(source, from)};
     const int a = last->distance;
@@ -36,7 +37,7 @@ static void look_at_pair(struct dg_served *s, size_t i, const char *source, cons
     int b = dg_language_distance(target, to);
     if (b < 0 || (best->distance >= 0 && a + b >= best->distance))
         return;
-    *best = (struct found){s, {from, to}, a + b, true};
+    *best = (struct found){l, {from, to}, a + b, true};
 }
 
 /* Which model answers where several serve a pair as near as each other. */
@@ -49,13 +50,11 @@ enum preference {
 };
 
 static bool is_preferred(
-    const struct dg_served *a, const struct dg_served *b, enum preference preference)
+    const struct dg_listing *a, const struct dg_listing *b, enum preference preference)
 {
     if (preference == SPECIALISED)
-        return dg_bundle_pairs(dg_translator_bundle(a->translator)) <
-               dg_bundle_pairs(dg_translator_bundle(b->translator));
-    return dg_config_parameters(dg_model_config(dg_translator_model(a->translator))) >
-           dg_config_parameters(dg_model_config(dg_translator_model(b->translator)));
+        return dg_bundle_pairs(a->bundle) < dg_bundle_pairs(b->bundle);
+    return dg_config_parameters(&a->config) > dg_config_parameters(&b->config);
 }
 
 /* The nearest pair; of two as near the preferred model's, else the first, and models are in the
@@ -67,12 +66,12 @@ static struct found find(
     for (size_t i = 0; i < m->n; i++) {
         struct found own = {.distance = -1};
         struct last_source last = {NULL, -1};
-        for (size_t p = 0; p < dg_bundle_pairs(dg_translator_bundle(m->list[i]->translator)); p++)
+        for (size_t p = 0; p < dg_bundle_pairs(m->list[i]->bundle); p++)
             look_at_pair(m->list[i], p, source, target, &last, &own);
         const bool known = best.source_known || own.source_known;
-        if (own.distance >= 0 &&
-            (best.distance < 0 || own.distance < best.distance ||
-                (own.distance == best.distance && is_preferred(own.model, best.model, preference))))
+        if (own.distance >= 0 && (best.distance < 0 || own.distance < best.distance ||
+                                     (own.distance == best.distance &&
+                                         is_preferred(own.listing, best.listing, preference))))
             best = own;
         best.source_known = known;
     }
@@ -81,8 +80,8 @@ static struct found find(
 
 static void add_hop(struct dg_way *way, const struct found *f)
 {
-    dg_served_ref(f->model);
-    way->hops[way->n].model = f->model;
+    dg_listing_ref(f->listing);
+    way->hops[way->n].listing = f->listing;
     way->hops[way->n].pair[0] = f->pair[0];
     way->hops[way->n++].pair[1] = f->pair[1];
 }
@@ -102,8 +101,7 @@ static struct found find_same(const struct dg_models *m, const char *a, const ch
         return f;
     for (size_t i = 0; i < m->n; i++) {
         size_t n;
-        const struct dg_bundle_language *list =
-            dg_bundle_languages(dg_translator_bundle(m->list[i]->translator), &n);
+        const struct dg_bundle_language *list = dg_bundle_languages(m->list[i]->bundle, &n);
         for (size_t k = 0; k < n; k++) {
             const int distance = dg_language_distance(a, list[k].code);
             if (distance >= 0 && (f.distance < 0 || distance < f.distance))
@@ -175,6 +173,13 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
     if (out->n > 0)
         return DG_OK;
     return refuse(source, target, direct.source_known, err);
+}
+
+void dg_way_release(struct dg_way *way)
+{
+    for (size_t i = 0; i < way->n; i++)
+        dg_listing_unref(way->hops[i].listing);
+    way->n = 0;
 }
 
 static bool has_language(struct dg_models *m, unsigned which, const char *code)

@@ -1,7 +1,5 @@
-/* DESIGN. Of each set of duplicates the first is in its lane's batcher and in the table of
- * duplicates; the others hang on it by next. So entering and leaving cost O(log n). A
- * lane exists while an entry waits in it; its entries' tasks reference the model. Done callbacks
- * never run under the lock: what is dropped is collected and settled after it. */
+/* DESIGN. One lock over the lanes, a lane for each model that something waits for (lane.h). Done
+ * callbacks never run under the lock: what is dropped is collected and settled after it. */
 #include "server/schedule/queue_internal.h"
 
 #include "base/clock.h"
@@ -44,137 +42,12 @@ void dg_queue_set_bound(struct dg_queue *q, size_t max_tokens, double max_second
     pthread_mutex_unlock(&q->lock);
 }
 
-/* The lane of a model, made when there is none; NULL when that cannot be. Lock held, as for all
- * that follows but settle_all. */
-static struct dg_lane *lane_of(struct dg_queue *q, const struct dg_served *model)
-{
-    for (size_t i = 0; i < q->n_lanes; i++)
-        if (q->lanes[i].model == model)
-            return &q->lanes[i];
-    return NULL;
-}
-
-static struct dg_lane *lane_make(struct dg_queue *q, struct dg_served *model)
-{
-    struct dg_lane *l = lane_of(q, model);
-    if (l || q->n_lanes == DG_QUEUE_MAX_LANES)
-        return l;
-    l = &q->lanes[q->n_lanes++];
-    *l = (struct dg_lane){.model = model, .batcher.policy = q->o.policy};
-    return l;
-}
-
-/* Forget a lane that has run empty; NULL is fine. */
-static void lane_retire(struct dg_queue *q, struct dg_lane *l)
-{
-    if (!l || dg_batcher_count(&l->batcher) > 0)
-        return;
-    dg_batcher_free(&l->batcher);
-    *l = q->lanes[--q->n_lanes];
-}
-
-/* ---- waiting sentences ---- */
-
-static void lane_in(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
-{
-    l->tokens[dg_batcher_class(e->node.key)] += e->source_tokens;
-    dg_batcher_add(&l->batcher, e);
-    dg_duplicates_put(&q->duplicates, e);
-}
-
-static void lane_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
-{
-    l->tokens[dg_batcher_class(e->node.key)] -= e->source_tokens;
-    dg_batcher_remove(&l->batcher, e);
-    dg_duplicates_remove(&q->duplicates, e);
-}
-
-/* e counts in the bound, in the class that its lane has it in. */
-static void count_in(
-    struct dg_queue *q, struct dg_lane *l, struct dg_entry *e, struct dg_entry *first)
-{
-    e->first = first;
-    e->counts = dg_queue_cost(e, e != first);
-    e->counts_class = (uint8_t)dg_batcher_class(first->node.key);
-    l->cost[e->counts_class] += e->counts;
-    l->entries[e->counts_class]++;
-    dg_usage_wait(&q->usage, e->task->client, e->counts);
-    q->n_entries++;
-}
-
-static void count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
-{
-    e->first = NULL;
-    l->cost[e->counts_class] -= e->counts;
-    l->entries[e->counts_class]--;
-    dg_usage_wait(&q->usage, e->task->client, -(int64_t)e->counts);
-    q->n_entries--;
-}
-
-/* A new entry, alone or as a duplicate of one that waits, which then has the better rank of the
- * two. Its own rank is in node.key. */
-static void enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
-{
-    struct dg_entry *first = dg_duplicates_find(&q->duplicates, e);
-    if (!first) {
-        e->next = NULL;
-        lane_in(q, l, e);
-        count_in(q, l, e, e);
-        return;
-    }
-    /* The better rank of the two: out and in again, as a heap's key must not change inside. */
-    if (e->node.key < first->node.key) {
-        lane_out(q, l, first);
-        first->node = (struct dg_heap_node){.key = e->node.key};
-        lane_in(q, l, first);
-    }
-    e->next = first->next;
-    first->next = e;
-    count_in(q, l, e, first);
-    dg_metrics_add(q->o.metrics, DG_COUNT_COALESCED, 0, 1);
-}
-
-/* One entry leaves; its duplicates stay, with the next of them as the first. */
-static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
-{
-    struct dg_entry **link = &e->first->next, *next = e->next;
-    if (e->first != e) {
-        while (*link != e)
-            link = &(*link)->next;
-        *link = next;
-    } else {
-        lane_out(q, l, e);
-        for (struct dg_entry *other = next; other; other = other->next)
-            other->first = next;
-        if (next) {
-            dg_entry_succeed(next, e);
-            lane_in(q, l, next);
-            count_out(q, l, next);
-            count_in(q, l, next, next); /* no duplicate any more */
-        }
-    }
-    count_out(q, l, e);
-}
-
-/* All waiting entries of t, in that lane, leave onto *list. */
-static void take_out(
-    struct dg_queue *q, struct dg_lane *l, const struct dg_task *t, struct dg_entry **list)
-{
-    for (size_t i = 0; i < t->n_entries; i++) {
-        struct dg_entry *e = &t->entries[i];
-        if (!e->first)
-            continue;
-        leave(q, l, e);
-        e->next = *list;
-        *list = e;
-    }
-}
-
+/* The lock is held, as for all static functions but settle_all. */
 static void leave_task(struct dg_queue *q, const struct dg_task *t, struct dg_entry **list)
 {
-    struct dg_lane *l = lane_of(q, t->model);
-    take_out(q, l, t, list);
-    lane_retire(q, l);
+    struct dg_lane *l = dg_lane_of(q, t->model);
+    dg_lane_leave_task(q, l, t, list);
+    dg_lane_retire(q, l);
 }
 
 /* The lock is free: done may be called in here. */
@@ -190,11 +63,6 @@ static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
 
 /* ---- entering ---- */
 
-static bool reserve(struct dg_lane *l, size_t entries)
-{
-    return l && dg_batcher_reserve(&l->batcher, entries);
-}
-
 int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
 {
     int rc = DG_OK;
@@ -207,7 +75,7 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
     else
         rc = dg_queue_check_bound(q, t, now, &class, &cost, err);
-    if (rc == DG_OK && !reserve(l = lane_make(q, t->model), t->n_entries))
+    if (rc == DG_OK && !dg_lane_reserve(l = dg_lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
         /* What its client has used goes first, in tokens x rows, as what follows. */
@@ -224,11 +92,11 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
             work += (uint64_t)e->source_tokens * e->rows;
             e->node =
                 (struct dg_heap_node){.key = dg_batcher_rank(&q->o.policy, class, from, work)};
-            enter(q, l, e);
+            dg_lane_enter(q, l, e);
         }
         pthread_cond_broadcast(&q->some);
     }
-    lane_retire(q, l);
+    dg_lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
     return rc;
 }
@@ -320,7 +188,7 @@ static struct dg_entry *hand_out(
     dg_duplicates_remove(&q->duplicates, first);
     for (struct dg_entry *e = first, *next; e; e = next) {
         next = e->next;
-        count_out(q, l, e);
+        dg_lane_count_out(q, l, e);
         if (dg_task_over(e->task)) {
             e->next = *over;
             *over = e;
@@ -359,7 +227,7 @@ static void refuse_overdue(
             !dg_queue_overdue(q, t, now_ns, &err))
             return;
         dg_task_end(t, DG_TASK_FAILED, &err);
-        take_out(q, l, t, over);
+        dg_lane_leave_task(q, l, t, over);
     }
 }
 
@@ -371,7 +239,7 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     size_t n = 0, got = 0;
     pthread_mutex_lock(&q->lock);
     dg_queue_pass(q, turn->now_ns);
-    struct dg_lane *l = lane_of(q, model);
+    struct dg_lane *l = dg_lane_of(q, model);
     if (l)
         refuse_overdue(q, l, turn->now_ns, &over);
     turn->room.knee = knee_of(l, turn);
@@ -383,7 +251,7 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
         if (e)
             out[got++] = e;
     }
-    lane_retire(q, l);
+    dg_lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
     settle_all(over, DG_TASK_FAILED); /* their outcomes are set already */
     return got;
@@ -395,21 +263,21 @@ void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t
         return;
     pthread_mutex_lock(&q->lock);
     bool stopped = atomic_load(&q->stopped);
-    struct dg_lane *l = stopped ? NULL : lane_make(q, entries[0]->task->model);
+    struct dg_lane *l = stopped ? NULL : dg_lane_make(q, entries[0]->task->model);
     size_t total = 0, i = 0;
     for (; i < n; i++)
         for (const struct dg_entry *e = entries[i]; e; e = e->next)
             total++;
-    bool ok = reserve(l, total);
+    bool ok = dg_lane_reserve(l, total);
     for (i = 0; i < n && ok; i++) {
-        lane_in(q, l, entries[i]);
+        dg_lane_add(q, l, entries[i]);
         for (struct dg_entry *e = entries[i]; e; e = e->next) {
-            count_in(q, l, e, entries[i]);
+            dg_lane_count_in(q, l, e, entries[i]);
             dg_queue_drained(q, e, false);
             e->task->begun--;
         }
     }
-    lane_retire(q, l);
+    dg_lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
     for (i = 0; i < n && !ok; i++)
         settle_all(entries[i], DG_TASK_STOPPED);

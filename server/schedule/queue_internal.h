@@ -1,28 +1,17 @@
-/* The queue as queue.c and bound.c see it. Any thread that holds its lock, which all
+/* The queue as queue.c, lane.c and bound.c see it. Any thread that holds its lock, which all
  * functions here need. */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 #define DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 
 #include "server/schedule/drain.h"
 #include "server/schedule/duplicates.h"
+#include "server/schedule/lane.h"
 #include "server/schedule/queue.h"
 #include "server/schedule/usage.h"
 
 #define DG_QUEUE_MAX_LANES 256
 /* source tokens a second of one worker, until it has been measured */
 #define DG_QUEUE_START_RATE 2000.0
-
-/* The sentences that wait for one model. */
-struct dg_lane {
-    struct dg_served *model;
-    struct dg_batcher batcher;
-    /* source tokens, those of duplicates once */
-    uint64_t tokens[DG_CLASSES];
-    /* with duplicates */
-    size_t entries[DG_CLASSES];
-    /* what all entries count for in the bound */
-    uint64_t cost[DG_CLASSES];
-};
 
 struct dg_queue {
     struct dg_queue_options o;

@@ -20,8 +20,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     char *args[] = {"dragoman-server", "--models", "tests/data/en-de", "--port", "0", "--host",
         "127.0.0.1", "--device", "cpu", "--http-threads", "2", "--threads", "1",
-        "--address-requests-per-minute", "0", "--dialects", "libretranslate,deepl",
-        "--max-body-bytes", "65536", NULL};
+        "--address-requests-per-minute", "0", "--dialects", "all", "--max-body-bytes", "65536",
+        NULL};
     struct dg_error err = {0};
     (void)argc;
     (void)argv;

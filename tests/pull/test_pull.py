@@ -195,6 +195,24 @@ def test_a_foreign_bundle_stays(hub, pull):
     assert hub.log == [] and (pull.models / "firefox-en-de" / "manifest.json").read_bytes() == before
 
 
+def test_where_models_are_found_by_themselves(hub, pull, tmp_path):
+    """Without --models: where the command line looks, so that the next command translates with it."""
+    hub.serve_firefox()
+    env = {**pull.env, "DRAGOMAN_MODELS": str(pull.models)}
+
+    def run(*args, text=None):
+        done = subprocess.run([DRAGOMAN, *args], input=text, capture_output=True, text=True, timeout=120, env=env, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    pull.models.mkdir()
+    run("pull", "firefox/en-de", "--index", hub.url + hub.index)
+    assert pull.installed() == ["firefox-en-de"] and "firefox-en-de" in run("list")
+    assert run("translate", "--source-lang", "en", "--target-lang", "de", text=SENTENCE + "\n") == GERMAN + "\n"
+    run("remove", "firefox-en-de")
+    assert pull.installed() == []
+
+
 @pytest.mark.parametrize("args,told", [
     (["firefox/en-de", "--sha256", "xyz"], "--sha256 takes 64"), (["--list"], "at least one source"),
     (["--list", "a", "b"], "--list takes one"), (["a", "b", "--name", "x"], "--name is for one"),

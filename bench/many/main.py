@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Ninety pairs from one process in 1 GB: what memory it takes, how long the first answer of a closed bundle takes, whether any
+answer fails because bundles are opened and closed all the time.
+
+  main.py --programs DIR --spm MODEL --work DIR --out bench/results --revision REV [--memory 1000000000] [--seconds 60]
+
+Writes many-<cpu>.json. The bundles are random models of the size of Firefox's tiny ones (bundles.py).
+"""
+import argparse
+import datetime
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+import requests
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import bundles  # noqa: E402
+import machine  # noqa: E402
+import record  # noqa: E402
+
+SENTENCES = ["The house is small, and the garden behind it is large.", "Where does the train to the sea leave?",
+             "Nobody had told them that the shop closes at noon on Saturdays."]
+
+
+class Server:
+    """The server, and its resident memory ten times a second."""
+
+    def __init__(self, a, *flags):
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen([os.path.join(a.programs, "dragoman-server"), "--models",
+                                         os.path.join(a.work, "bundles"), "--port", "0", *flags],
+                                        stderr=subprocess.PIPE, text=True)
+        self.port, self.most_kb, self.ready = None, 0, threading.Event()
+        threading.Thread(target=self.read, daemon=True).start()
+        threading.Thread(target=self.watch, daemon=True).start()
+        if not self.ready.wait(300):
+            raise SystemExit("the server is not ready after 300 s")
+        self.ready_seconds = time.perf_counter() - self.started
+
+    def read(self):
+        for line in self.process.stderr:
+            found = re.search(r'event="listening" address=\S+?:(\d+)', line)
+            self.port = int(found.group(1)) if found else self.port
+            if 'event="ready"' in line:
+                self.ready.set()
+            if "level=error" in line:
+                print(line, end="", file=sys.stderr)
+
+    def watch(self):
+        while self.process.poll() is None:
+            try:
+                self.most_kb = max(self.most_kb, machine.resident_kb(self.process.pid))
+            except (OSError, AttributeError):
+                return
+            time.sleep(0.1)
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def metric(self, name):
+        return float(re.search(rf"^{re.escape(name)} (\S+)", requests.get(self.url("/metrics"), timeout=60).text, re.M)[1])
+
+    def cpu_seconds(self):
+        """What its threads have used, to the nanosecond; of those that have ended, nothing."""
+        total, tasks = 0, f"/proc/{self.process.pid}/task/"
+        for task in os.listdir(tasks):
+            try:
+                total += int(machine.read(tasks + task + "/schedstat").split()[0])
+            except OSError:
+                pass
+        return total / 1e9
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(120)
+
+
+def ask(session, server, pair, text):
+    """(seconds, text); what fails raises."""
+    begin = time.perf_counter()
+    reply = session.post(server.url("/v1/translate"), json={"text": text, "source": pair[0], "target": pair[1]}, timeout=120)
+    seconds = time.perf_counter() - begin
+    if reply.status_code != 200:
+        raise RuntimeError(f"{pair}: {reply.status_code} {reply.text}")
+    return seconds, reply.json()["translations"][0]["text"]
+
+
+def ms(values):
+    values = sorted(1000 * v for v in values)
+    return {"n": len(values), "median": round(statistics.median(values), 1), "p90": round(values[int(0.9 * (len(values) - 1))], 1),
+            "most": round(values[-1], 1)}
+
+
+def one_after_another(server, made, rounds):
+    """Each pair in a random order: its first answer, where its bundle is closed, and the one after it, with the server's CPU
+    time for the first ones. And the answers of each model, which all its copies must give."""
+    cold, warm, right, differ, cpu = [], [], {}, 0, 0.0
+    with requests.Session() as session:
+        for r in range(rounds):
+            order = list(made)
+            random.Random(r).shuffle(order)
+            for pair in order:
+                opened = server.metric('dragoman_model_opens_total{outcome="ok"}')
+                used = server.cpu_seconds()
+                first, text = ask(session, server, pair, SENTENCES[0])
+                used = server.cpu_seconds() - used
+                if server.metric('dragoman_model_opens_total{outcome="ok"}') > opened:
+                    cold.append(first)
+                    cpu += used
+                warm.append(ask(session, server, pair, SENTENCES[0])[0])
+                differ += right.setdefault((made[pair], SENTENCES[0]), text) != text
+    return cold, warm, right, differ, cpu / max(1, len(cold))
+
+
+def all_at_once(server, made, right, clients, seconds):
+    """Clients that ask for random pairs, each as fast as it is answered."""
+    end, times, failed, lock = time.monotonic() + seconds, [], [], threading.Lock()
+
+    def client(number):
+        rng = random.Random(number)
+        with requests.Session() as session:
+            while time.monotonic() < end:
+                pair, text = rng.choice(list(made)), rng.choice(SENTENCES)
+                try:
+                    took, answer = ask(session, server, pair, text)
+                    with lock:
+                        times.append(took)
+                        if right.setdefault((made[pair], text), answer) != answer:
+                            failed.append(f"{pair}: {answer!r} is another answer")
+                except (RuntimeError, requests.RequestException) as e:
+                    with lock:
+                        failed.append(str(e))
+
+    threads = [threading.Thread(target=client, args=(n,)) for n in range(clients)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return times, failed
+
+
+def measure(a, made):
+    flags = ["--model-memory", str(a.memory), "--workers", str(a.workers), *a.flag]
+    server = Server(a, *flags)
+    found = {"flags": flags, "ready_s": round(server.ready_seconds, 2), "ready_mb": round(machine.resident_kb(server.process.pid) / 1e3 * 1.024, 1),
+             "open_at_start": int(server.metric("dragoman_models_open"))}
+    with machine.Others() as others:
+        used = machine.process_seconds(server.process.pid)
+        begin = time.perf_counter()
+        cold, warm, right, differ, cpu = one_after_another(server, made, a.rounds)
+        used = (machine.process_seconds(server.process.pid) - used) / (time.perf_counter() - begin)
+    found["first_answer_ms"], found["next_answer_ms"] = ms(cold), ms(warm)
+    found["first_answer_cpu_ms"] = round(1000 * cpu, 1)
+    times, failed = all_at_once(server, made, right, a.clients, a.seconds)
+    opens, closes = server.metric('dragoman_model_opens_total{outcome="ok"}'), server.metric("dragoman_model_closes_total")
+    bundle = server.metric("dragoman_model_memory_bytes") / server.metric("dragoman_models_open")
+    most = server.most_kb * 1024
+    found["load"] = {"clients": a.clients, "seconds": a.seconds, "answers": len(times), "answer_ms": ms(times),
+                     "opened": int(opens), "closed": int(closes)}
+    found.update(failed=len(failed) + differ, why=failed[:3], bundle_mb=round(bundle / 1e6, 1), most_mb=round(most / 1e6, 1),
+                 limit_mb=round((a.memory + bundle) / 1e6, 1), exit_status=server.stop(), others_cores=round(others.cores - used, 2))
+    found["holds"] = {"memory": most <= a.memory + bundle, "first_answer": found["first_answer_ms"]["most"] <= 150,
+                      "no_answer_failed": found["failed"] == 0 and found["exit_status"] == 0}
+    return found
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--programs", required=True)
+    p.add_argument("--spm", required=True, help="a SentencePiece model that is extended to 32,000 pieces")
+    p.add_argument("--work", required=True)
+    p.add_argument("--out", required=True)
+    p.add_argument("--revision", default="unknown")
+    p.add_argument("--memory", type=int, default=1000000000)
+    p.add_argument("--workers", type=int, default=2)
+    p.add_argument("--rounds", type=int, default=1)
+    p.add_argument("--clients", type=int, default=8)
+    p.add_argument("--seconds", type=float, default=60)
+    p.add_argument("--flag", action="append", default=[], help="another of the server's")
+    a = p.parse_args()
+    made = bundles.make(a.programs, a.spm, a.work)
+    found = measure(a, made)
+    result = {"what": "90 bundles of tiny's size from one process", "date": datetime.date.today().isoformat(),
+              "revision": a.revision, "machine": machine.describe(), "bundles": len(made), **found}
+    print(record.write(a.out, "many-" + machine.slug(), {".json": result}))
+    for claim, holds in found["holds"].items():
+        print(f"  {'ok  ' if holds else 'MISS'} {claim}")
+    return 0 if all(found["holds"].values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

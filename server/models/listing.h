@@ -1,0 +1,36 @@
+/* A bundle that is served, open or closed: what its manifest says is known in any case, and so
+ * requests find their way without opening anything. Const after open, but for what the models' lock
+ * guards. Any thread. */
+#ifndef DG_SERVER_MODELS_LISTING_H
+#define DG_SERVER_MODELS_LISTING_H
+
+#include "base/error.h"
+#include "model/config.h"
+#include "weights/bundle.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dg_served;
+
+struct dg_listing {
+    struct dg_bundle *bundle; /* its manifest; of its weights the header's words alone */
+    struct dg_config config;
+    atomic_uint refs;
+    /* Guarded by the models' lock. */
+    struct dg_served *open; /* referenced; NULL: closed */
+    uint64_t opened_ns;     /* 0: never yet */
+    size_t bytes;           /* that it took when it was open; 0: never yet */
+    bool leaving;           /* to be closed once its requests are over: new ones wait */
+    uint64_t failed_ns;     /* when it could not be opened; 0: never */
+    struct dg_error failure;
+};
+
+/* List the bundle in dir, closed. Held once. */
+int dg_listing_open(const char *dir, struct dg_listing **out, struct dg_error *err);
+void dg_listing_ref(struct dg_listing *l);
+/* The last one lets go of its model, too. NULL is fine. */
+void dg_listing_unref(struct dg_listing *l);
+
+#endif

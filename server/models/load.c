@@ -1,0 +1,195 @@
+/* Which bundles a directory has, and how they come to be served: at start and by a reload. */
+#include "server/models/internal.h"
+
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_bundle(const char *dir)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/manifest.json", dir);
+    return stat(path, &st) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err)
+{
+    char dir[2048];
+    *n = 0;
+    if (is_bundle(path)) {
+        dirs[(*n)++] = strdup(path);
+        return dirs[0] ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    }
+    DIR *d = opendir(path);
+    if (!d)
+        return dg_error_set(
+            err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
+    size_t found = 0;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+        snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
+        if (e->d_name[0] == '.' || !is_bundle(dir) || ++found > DG_MODELS_MAX)
+            continue;
+        dirs[*n] = strdup(dir);
+        if (!dirs[*n]) {
+            closedir(d);
+            return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+        }
+        (*n)++;
+    }
+    closedir(d);
+    if (found > DG_MODELS_MAX)
+        return dg_error_set(err, DG_ELIMIT, "%s holds %zu bundles, a server serves at most %d",
+            path, found, DG_MODELS_MAX);
+    if (*n == 0)
+        return dg_error_set(
+            err, DG_ENOTFOUND, "%s holds no bundle (a directory with manifest.json)", path);
+    qsort(dirs, *n, sizeof *dirs, by_name);
+    return DG_OK;
+}
+
+/* Room for one more, as far as is known? */
+static bool has_room(struct dg_models *m, const struct dg_listing *l)
+{
+    pthread_mutex_lock(&m->lock);
+    const size_t n = dg_served_bytes_alive() + dg_models_estimate(m, l);
+    pthread_mutex_unlock(&m->lock);
+    return m->o.memory == 0 || n <= m->o.memory;
+}
+
+/* Open l, which nobody else has yet, and close it again where it has no room. */
+static int open_new(struct dg_models *m, struct dg_listing *l, struct dg_error *err)
+{
+    struct dg_served *s = NULL;
+    int rc = dg_models_open_listed(m, l, &s, err);
+    if (rc != DG_OK)
+        return rc;
+    pthread_mutex_lock(&m->lock);
+    dg_models_is_open_take(m, l, s);
+    const bool fits = m->o.memory == 0 || dg_served_bytes_alive() <= m->o.memory ||
+                      dg_served_alive() == 1; /* none is too large to be served at all */
+    if (!fits)
+        l->open = NULL;
+    pthread_mutex_unlock(&m->lock);
+    if (!fits)
+        dg_served_unref(s);
+    return DG_OK;
+}
+
+/* The listing of dir that is served, and is still the same; NULL when there is none. */
+static struct dg_listing *same_as_before(
+    struct dg_listing *const *before, size_t n, const struct dg_listing *now)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_bundle *b = before[i]->bundle;
+        if (strcmp(dg_bundle_dir(b), dg_bundle_dir(now->bundle)) == 0 &&
+            strcmp(dg_bundle_version(b), dg_bundle_version(now->bundle)) == 0 &&
+            dg_bundle_same(b, now->bundle))
+            return before[i];
+    }
+    return NULL;
+}
+
+/* One bundle for the new set: the one that is served already when nothing has changed, else a new
+ * one, which is opened so that every byte is looked at. A server that starts opens as many as have
+ * room, and looks at the others when they are first needed. */
+static int list_one(struct dg_models *m, const char *dir, struct dg_listing *const *before,
+    size_t n, struct dg_models_loaded *what, struct dg_listing **out, struct dg_error *err)
+{
+    struct dg_listing *now = NULL;
+    int rc = dg_listing_open(dir, &now, err);
+    if (rc != DG_OK)
+        return rc;
+    struct dg_listing *same = same_as_before(before, n, now);
+    if (same) {
+        dg_listing_ref(same);
+        dg_listing_unref(now);
+        what->kept++;
+        *out = same;
+        return DG_OK;
+    }
+    const bool starts = n == 0 && m->o.executor, is_first = dg_served_alive() == 0;
+    if (!starts || is_first || has_room(m, now))
+        rc = open_new(m, now, err);
+    if (rc != DG_OK) {
+        dg_listing_unref(now);
+        return rc;
+    }
+    what->opened++;
+    *out = now;
+    return DG_OK;
+}
+
+static void release_all(struct dg_listing **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dg_listing_unref(list[i]);
+    free(list);
+}
+
+/* Serve list from now on, and let go of what was served. */
+static void exchange_take(struct dg_models *m, struct dg_listing **list, size_t n)
+{
+    pthread_mutex_lock(&m->lock);
+    struct dg_listing **old = m->list;
+    size_t n_old = m->n;
+    m->list = list;
+    m->n = n;
+    pthread_mutex_unlock(&m->lock);
+    release_all(old, n_old);
+}
+
+/* load_lock held. */
+static int load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err)
+{
+    char *dirs[DG_MODELS_MAX];
+    struct dg_listing *before[DG_MODELS_MAX], **list = NULL;
+    size_t n = 0, opened = 0, n_before = dg_models_listings(m, before, NULL, DG_MODELS_MAX);
+    int rc = dg_models_bundles(path, dirs, &n, err);
+    if (rc == DG_OK) {
+        list = calloc(n, sizeof *list);
+        if (!list)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu models", n);
+    }
+    while (rc == DG_OK && opened < n) {
+        rc = list_one(m, dirs[opened], before, n_before, what, &list[opened], err);
+        if (rc == DG_OK)
+            opened++;
+    }
+    what->removed = n_before > what->kept ? n_before - what->kept : 0;
+    for (size_t i = 0; i < n_before; i++)
+        dg_listing_unref(before[i]);
+    if (rc == DG_OK)
+        exchange_take(m, list, n);
+    else
+        release_all(list, opened);
+    for (size_t i = 0; i < n; i++)
+        free(dirs[i]);
+    return rc;
+}
+
+int dg_models_load(
+    struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err)
+{
+    struct dg_models_loaded ignored;
+    uint64_t start = dg_clock_ns();
+    if (!what)
+        what = &ignored;
+    memset(what, 0, sizeof *what);
+    pthread_mutex_lock(&m->load_lock);
+    int rc = load(m, path, what, err);
+    pthread_mutex_unlock(&m->load_lock);
+    what->seconds = (double)(dg_clock_ns() - start) / 1e9;
+    return rc;
+}

@@ -1,0 +1,330 @@
+/* DESIGN. Those that wait are a line. The work on the executor serves the first of it: it takes
+ * references of what is open already, closes idle models until the next one has room, opens that
+ * without the lock, and hands all out to whoever in the line has everything now. Only the first in
+ * line holds models while it waits, and all who hold others are on their way to an end: nobody
+ * waits in a circle. Where nothing can be closed it looks again after a TICK.
+ *
+ * A model's own reference is its listing's; taken under the lock alone, so where no other is left
+ * under the lock, none comes. */
+#include "server/models/opening.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/models/internal.h"
+
+#include <stdlib.h>
+
+#define TICK_NS 2000000ull
+/* after a bundle could not be opened: until then nobody waits for it */
+#define TRY_AGAIN_NS 1000000000ull
+/* of the first in line, until others make room for it */
+#define PATIENCE_NS 50000000ull
+
+static size_t most_bytes(const struct dg_models *m)
+{
+    return m->o.memory > 0 ? m->o.memory : SIZE_MAX;
+}
+
+/* ---- all of this with the lock ---- */
+
+/* References to all of o's models, if all are open and none is leaving. The first in line takes
+ * what is open in any case. */
+static bool take(struct dg_opening *o, bool first)
+{
+    bool all = true;
+    for (size_t i = 0; i < o->n; i++)
+        all =
+            all && (o->models[i] || (o->listings[i]->open && (first || !o->listings[i]->leaving)));
+    for (size_t i = 0; i < o->n && (all || first); i++) {
+        if (o->models[i] || !o->listings[i]->open)
+            continue;
+        dg_served_ref(o->listings[i]->open);
+        o->models[i] = o->listings[i]->open;
+    }
+    return all;
+}
+
+/* The caller lets go of what it held, without the lock. */
+static void put_back(struct dg_opening *o, struct dg_served *back[DG_OPENING_MAX])
+{
+    for (size_t i = 0; i < DG_OPENING_MAX; i++) {
+        back[i] = o->models[i];
+        o->models[i] = NULL;
+    }
+}
+
+static bool needs(const struct dg_opening *o, const struct dg_listing *l)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (o->listings[i] == l)
+            return true;
+    return false;
+}
+
+/* Has it all it waits for, or no reason to wait any longer? */
+static bool settle(const struct dg_models *m, struct dg_opening *o, bool first)
+{
+    if (m->opening.stopped || (o->ended && atomic_load(o->ended) != 0))
+        dg_error_set(&o->err, DG_ECANCELED, "the server is stopping");
+    for (size_t i = 0; i < o->n && o->err.code == DG_OK; i++)
+        if (o->listings[i]->failed_ns > 0 &&
+            dg_clock_ns() - o->listings[i]->failed_ns < TRY_AGAIN_NS)
+            o->err = o->listings[i]->failure;
+    return o->err.code != DG_OK || take(o, first);
+}
+
+/* What has been idle longest, and is not o's (NULL: of all, unless it is the only one open). Its
+ * model is the caller's to let go of. */
+static struct dg_served *close_one_take(struct dg_models *m, const struct dg_opening *o)
+{
+    struct dg_listing *idle = NULL;
+    size_t n_open = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        struct dg_listing *l = m->list[i];
+        n_open += l->open != NULL;
+        if (!l->open || atomic_load(&l->open->refs) > 1 || (o && needs(o, l)))
+            continue;
+        if (!idle || atomic_load(&l->open->used_ns) < atomic_load(&idle->open->used_ns))
+            idle = l;
+    }
+    if (!idle || (!o && n_open < 2))
+        return NULL;
+    struct dg_served *s = idle->open;
+    idle->open = NULL;
+    m->opening.closed++;
+    return s;
+}
+
+/* Those that have been open longest take no new requests until o has its models: one more for every
+ * PATIENCE that it has waited. */
+static void make_room(struct dg_models *m, const struct dg_opening *o)
+{
+    const uint64_t waited = dg_clock_ns() - o->since_ns;
+    for (uint64_t k = 0; k < waited / PATIENCE_NS && k < m->n; k++) {
+        struct dg_listing *oldest = NULL;
+        for (size_t i = 0; i < m->n; i++) {
+            struct dg_listing *l = m->list[i];
+            if (l->open && !l->leaving && !needs(o, l) &&
+                (!oldest || l->opened_ns < oldest->opened_ns))
+                oldest = l;
+        }
+        if (oldest)
+            oldest->leaving = true;
+    }
+}
+
+static void all_stay(struct dg_models *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        m->list[i]->leaving = false;
+}
+
+static struct dg_listing *next_closed(const struct dg_opening *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (!o->models[i])
+            return o->listings[i];
+    return NULL;
+}
+
+/* Is room for l there, or nothing else open that would make any? */
+static bool has_room(
+    const struct dg_models *m, const struct dg_opening *o, const struct dg_listing *l)
+{
+    size_t own = 0, held = dg_served_bytes_alive();
+    for (size_t i = 0; i < o->n; i++)
+        own += o->models[i] ? o->models[i]->bytes : 0;
+    return held <= own || held + dg_models_estimate(m, l) <= most_bytes(m);
+}
+
+/* ---- the line ---- */
+
+static void drop(struct dg_served *const models[DG_OPENING_MAX])
+{
+    for (size_t i = 0; i < DG_OPENING_MAX; i++)
+        dg_served_unref(models[i]);
+}
+
+/* What was to be closed for the first in line stays open where it is no longer the first. */
+static void remove_at(struct dg_models *m, struct dg_opening **at)
+{
+    struct dg_opening *o = *at;
+    if (at == &m->opening.line)
+        all_stay(m);
+    *at = o->next;
+    if (!*at)
+        m->opening.end = at;
+    m->opening.n--;
+    o->next = NULL;
+}
+
+/* Move whoever has all it waits for, or has ended, onto *told. Lock held. */
+static void serve_line(struct dg_models *m, struct dg_opening **told)
+{
+    for (struct dg_opening **at = &m->opening.line; *at;) {
+        struct dg_opening *o = *at;
+        if (!settle(m, o, at == &m->opening.line)) {
+            at = &o->next;
+            continue;
+        }
+        remove_at(m, at);
+        o->next = *told;
+        *told = o;
+    }
+}
+
+static void tell_all(struct dg_opening *told)
+{
+    while (told) {
+        struct dg_opening *o = told;
+        told = o->next; /* ready may free it */
+        o->next = NULL;
+        if (o->err.code != DG_OK) {
+            struct dg_served *back[DG_OPENING_MAX];
+            put_back(o, back);
+            drop(back);
+        }
+        o->ready(o->arg);
+    }
+}
+
+/* Open l, which is held, without the lock; those who wait for it get it, or are told why not. */
+static void open_listing(struct dg_models *m, struct dg_listing *l)
+{
+    struct dg_served *s = NULL;
+    struct dg_error err = {0};
+    dg_models_open_listed(m, l, &s, &err);
+    if (err.code == DG_OK)
+        dg_served_log(s);
+    else
+        dg_log(DG_LOG_ERROR, "bundle cannot be opened name=%s message=\"%s\"",
+            dg_bundle_name(l->bundle), err.message);
+    pthread_mutex_lock(&m->lock);
+    if (err.code == DG_OK) {
+        dg_models_is_open_take(m, l, s);
+    } else {
+        m->opening.failed++;
+        l->failed_ns = dg_clock_ns();
+        dg_error_clear(&l->failure);
+        dg_error_set(&l->failure, DG_EINTERNAL, "the model %s cannot be opened: the log says why",
+            dg_bundle_name(l->bundle));
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* The next step for the first in line. False: there is nobody, or nothing to be done by now. */
+static bool step(struct dg_models *m)
+{
+    struct dg_opening *told = NULL;
+    struct dg_served *closed = NULL;
+    struct dg_listing *l = NULL;
+    bool blocked = false;
+    pthread_mutex_lock(&m->lock);
+    serve_line(m, &told);
+    const struct dg_opening *first = m->opening.line;
+    if (first) {
+        l = next_closed(first);
+        if (!has_room(m, first, l)) {
+            closed = close_one_take(m, first);
+            blocked = !closed;
+            l = NULL;
+        }
+        if (blocked)
+            make_room(m, first);
+        if (l)
+            dg_listing_ref(l);
+    } else if (dg_served_bytes_alive() > most_bytes(m)) {
+        closed = close_one_take(m, NULL); /* one took more than was known of it */
+    }
+    pthread_mutex_unlock(&m->lock);
+    tell_all(told);
+    dg_served_unref(closed);
+    if (l)
+        open_listing(m, l);
+    dg_listing_unref(l);
+    if (blocked)
+        dg_executor_post_at(m->o.executor, &m->opening.work, dg_clock_ns() + TICK_NS);
+    return l || closed;
+}
+
+static void open_some(void *arg)
+{
+    while (step(arg))
+        ;
+}
+
+void dg_opening_init(struct dg_models *m)
+{
+    m->opening.end = &m->opening.line;
+    m->opening.work = (struct dg_work){.run = open_some, .arg = m};
+}
+
+/* ---- from other threads ---- */
+
+bool dg_opening_try(struct dg_models *m, struct dg_opening *o)
+{
+    pthread_mutex_lock(&m->lock);
+    const bool there = settle(m, o, false);
+    pthread_mutex_unlock(&m->lock);
+    return there;
+}
+
+bool dg_opening_begin(struct dg_models *m, struct dg_opening *o)
+{
+    pthread_mutex_lock(&m->lock);
+    const bool there = settle(m, o, false);
+    if (!there) {
+        o->since_ns = dg_clock_ns();
+        o->next = NULL;
+        *m->opening.end = o;
+        m->opening.end = &o->next;
+        m->opening.n++;
+        dg_executor_post(m->o.executor, &m->opening.work);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return there;
+}
+
+bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o)
+{
+    struct dg_served *back[DG_OPENING_MAX] = {NULL};
+    bool waited = false;
+    pthread_mutex_lock(&m->lock);
+    for (struct dg_opening **at = &m->opening.line; *at && !waited; at = &(*at)->next) {
+        if (*at != o)
+            continue;
+        waited = true;
+        put_back(o, back);
+        remove_at(m, at);
+        break;
+    }
+    pthread_mutex_unlock(&m->lock);
+    drop(back);
+    return waited;
+}
+
+void dg_opening_done(struct dg_served *s)
+{
+    if (s)
+        atomic_store(&s->used_ns, dg_clock_ns());
+}
+
+void dg_opening_stop(struct dg_models *m)
+{
+    struct dg_opening *told = NULL;
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->lock);
+    m->opening.stopped = true;
+    serve_line(m, &told);
+    pthread_mutex_unlock(&m->lock);
+    tell_all(told);
+}
+
+void dg_opening_count(struct dg_models *m, struct dg_opening_counts *out)
+{
+    pthread_mutex_lock(&m->lock);
+    *out = (struct dg_opening_counts){m->opening.opened, m->opening.closed, m->opening.failed,
+        m->opening.n, dg_served_bytes_alive(), m->o.memory};
+    pthread_mutex_unlock(&m->lock);
+}

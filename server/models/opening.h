@@ -1,0 +1,58 @@
+/* Bundles opened when a request first needs them. Open ones may take --model-memory together: the
+ * one that has been idle longest is closed for another, one that a request has is never closed, and
+ * where all are in use the next request waits. A request asks for all its models at once and gets
+ * them at once, so none holds a model while it waits for another.
+ *
+ * One bundle is opened at a time, on the executor, for all requests that wait for it. Requests
+ * whose models are open pass those that wait; so that these come to their turn, a bundle that has
+ * been open longest takes no new requests after a while. Any thread. */
+#ifndef DG_SERVER_MODELS_OPENING_H
+#define DG_SERVER_MODELS_OPENING_H
+
+#include "base/error.h"
+#include "server/models/listing.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dg_models;
+
+#define DG_OPENING_MAX 2 /* models of one request: the hops of its way */
+
+/* Who asks, and what for. Zeroed but for the first part; kept in place while it waits. */
+struct dg_opening {
+    struct dg_listing *listings[DG_OPENING_MAX]; /* [n], borrowed */
+    size_t n;
+    const atomic_int *ended; /* not 0: nobody waits any more. Or NULL */
+    /* It waits no longer: any thread, once, no lock held. */
+    void (*ready)(void *arg);
+    void *arg;
+    /* What came of it. */
+    struct dg_served *models[DG_OPENING_MAX]; /* [n], each referenced */
+    struct dg_error err;                      /* why there are none */
+    uint64_t since_ns;
+    struct dg_opening *next;
+};
+
+/* True: its models are there, or err says why not. False: ready will be called. */
+bool dg_opening_begin(struct dg_models *m, struct dg_opening *o);
+/* The same, but false means that they are not open, and nothing was begun. */
+bool dg_opening_try(struct dg_models *m, struct dg_opening *o);
+/* True: it waited, and ready will not be called. */
+bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o);
+/* A request is done with a model: from now on it is idle, unless others have it. */
+void dg_opening_done(struct dg_served *s);
+
+/* Whoever waits is told that the server stops, and so is everybody who asks later. */
+void dg_opening_stop(struct dg_models *m);
+
+struct dg_opening_counts {
+    uint64_t opened, closed, failed;
+    size_t waiting;           /* requests */
+    size_t bytes, most_bytes; /* of open bundles; that they may take, 0: any number */
+};
+void dg_opening_count(struct dg_models *m, struct dg_opening_counts *out);
+
+#endif

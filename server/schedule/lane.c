@@ -1,0 +1,130 @@
+/* DESIGN. Of each set of duplicates the first is in its lane's batcher and in the table of
+ * duplicates; the others hang on it by next. So entering and leaving cost O(log n). Example: A, B
+ * and A wait. The second A is on the first one's list, with its rank if that is the better one.
+ * When the first leaves, the second becomes the first, takes over what the batcher knows of it
+ * (dg_entry_succeed), and counts in the bound as a sentence, no longer as a duplicate. */
+#include "server/schedule/lane.h"
+
+#include "server/schedule/queue_internal.h"
+
+struct dg_lane *dg_lane_of(struct dg_queue *q, const struct dg_served *model)
+{
+    for (size_t i = 0; i < q->n_lanes; i++)
+        if (q->lanes[i].model == model)
+            return &q->lanes[i];
+    return NULL;
+}
+
+struct dg_lane *dg_lane_make(struct dg_queue *q, struct dg_served *model)
+{
+    struct dg_lane *l = dg_lane_of(q, model);
+    if (l || q->n_lanes == DG_QUEUE_MAX_LANES)
+        return l;
+    l = &q->lanes[q->n_lanes++];
+    *l = (struct dg_lane){.model = model, .batcher.policy = q->o.policy};
+    return l;
+}
+
+void dg_lane_retire(struct dg_queue *q, struct dg_lane *l)
+{
+    if (!l || dg_batcher_count(&l->batcher) > 0)
+        return;
+    dg_batcher_free(&l->batcher);
+    *l = q->lanes[--q->n_lanes];
+}
+
+void dg_lane_add(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
+{
+    l->tokens[dg_batcher_class(e->node.key)] += e->source_tokens;
+    dg_batcher_add(&l->batcher, e);
+    dg_duplicates_put(&q->duplicates, e);
+}
+
+void dg_lane_remove(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
+{
+    l->tokens[dg_batcher_class(e->node.key)] -= e->source_tokens;
+    dg_batcher_remove(&l->batcher, e);
+    dg_duplicates_remove(&q->duplicates, e);
+}
+
+void dg_lane_count_in(
+    struct dg_queue *q, struct dg_lane *l, struct dg_entry *e, struct dg_entry *first)
+{
+    e->first = first;
+    e->counts = dg_queue_cost(e, e != first);
+    e->counts_class = (uint8_t)dg_batcher_class(first->node.key);
+    l->cost[e->counts_class] += e->counts;
+    l->entries[e->counts_class]++;
+    dg_usage_wait(&q->usage, e->task->client, e->counts);
+    q->n_entries++;
+}
+
+void dg_lane_count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
+{
+    e->first = NULL;
+    l->cost[e->counts_class] -= e->counts;
+    l->entries[e->counts_class]--;
+    dg_usage_wait(&q->usage, e->task->client, -(int64_t)e->counts);
+    q->n_entries--;
+}
+
+void dg_lane_enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
+{
+    struct dg_entry *first = dg_duplicates_find(&q->duplicates, e);
+    if (!first) {
+        e->next = NULL;
+        dg_lane_add(q, l, e);
+        dg_lane_count_in(q, l, e, e);
+        return;
+    }
+    /* The better rank of the two: out and in again, as a heap's key must not change inside. */
+    if (e->node.key < first->node.key) {
+        dg_lane_remove(q, l, first);
+        first->node = (struct dg_heap_node){.key = e->node.key};
+        dg_lane_add(q, l, first);
+    }
+    e->next = first->next;
+    first->next = e;
+    dg_lane_count_in(q, l, e, first);
+    dg_metrics_add(q->o.metrics, DG_COUNT_COALESCED, 0, 1);
+}
+
+/* One entry leaves; its duplicates stay, with the next of them as the first. */
+static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
+{
+    struct dg_entry **link = &e->first->next, *next = e->next;
+    if (e->first != e) {
+        while (*link != e)
+            link = &(*link)->next;
+        *link = next;
+    } else {
+        dg_lane_remove(q, l, e);
+        for (struct dg_entry *other = next; other; other = other->next)
+            other->first = next;
+        if (next) {
+            dg_entry_succeed(next, e);
+            dg_lane_add(q, l, next);
+            dg_lane_count_out(q, l, next);
+            dg_lane_count_in(q, l, next, next); /* no duplicate any more */
+        }
+    }
+    dg_lane_count_out(q, l, e);
+}
+
+void dg_lane_leave_task(
+    struct dg_queue *q, struct dg_lane *l, const struct dg_task *t, struct dg_entry **list)
+{
+    for (size_t i = 0; i < t->n_entries; i++) {
+        struct dg_entry *e = &t->entries[i];
+        if (!e->first)
+            continue;
+        leave(q, l, e);
+        e->next = *list;
+        *list = e;
+    }
+}
+
+bool dg_lane_reserve(struct dg_lane *l, size_t entries)
+{
+    return l && dg_batcher_reserve(&l->batcher, entries);
+}
