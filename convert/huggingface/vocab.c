@@ -1,6 +1,7 @@
 #include "convert/huggingface/vocab.h"
 
 #include "convert/huggingface/multilingual.h"
+#include "convert/tags.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,17 +122,6 @@ static int take_side(const char *given, const char *said, const char *option, st
     return take_list(code, option, l, err);
 }
 
-/* >>code<< as BCP 47, and as it is written. */
-static bool read_tag(const char *s, struct language *to)
-{
-    const size_t n = strlen(s);
-    if (n < 5 || n - 4 >= DG_LANGUAGE_BYTES || strncmp(s, ">>", 2) != 0 ||
-        strcmp(s + n - 2, "<<") != 0)
-        return false;
-    snprintf(to->written, sizeof to->written, "%.*s", (int)(n - 4), s + 2);
-    return dg_language_tag(to->written, to->code);
-}
-
 /* All pieces of languages. Two that are one language by BCP 47 keep what they are written as. */
 static int find_tags(const struct dg_convert_vocab *v, const struct dg_hf_options *o,
     struct languages *l, struct dg_error *err)
@@ -139,7 +129,8 @@ static int find_tags(const struct dg_convert_vocab *v, const struct dg_hf_option
     for (uint32_t i = 0; i < v->size; i++) {
         struct language *to = &l->list[l->n];
         const char *s = v->pieces[i];
-        if (o->kind == DG_HF_MARIAN ? !read_tag(s, to) : !dg_hf_language_of(o, s, to->code))
+        if (o->kind == DG_HF_MARIAN ? !dg_convert_tag_read(s, to->written, to->code)
+                                    : !dg_hf_language_of(o, s, to->code))
             continue;
         if (o->kind != DG_HF_MARIAN)
             snprintf(to->written, sizeof to->written, "%.35s", s);

@@ -6,6 +6,7 @@
 #include "convert/marian/tensors.h"
 #include "convert/marian/arrays.h"
 #include "convert/output.h"
+#include "convert/tags.h"
 #include "convert/vocab.h"
 #include "weights/shortlist.h"
 
@@ -114,6 +115,7 @@ static void set_student_defaults(struct job *j)
     c->alpha = 0;
     c->length_factor = 2;
     c->extra_length = 512; /* the factor alone limits */
+    c->max_source = 128;   /* with </s>: what their longest training sentences had */
     if (!j->options.alignment_layer)
         j->options.alignment_layer = c->dec_layers;
 }
@@ -167,9 +169,11 @@ static int start_manifest(struct job *j, struct dg_error *err)
     const struct dg_convert_marian *o = j->o;
     char name[80];
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
+    for (char *comma = name; (comma = strchr(comma, ','));)
+        *comma = '-';
     j->manifest = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
-    int rc = j->manifest ? dg_convert_manifest_pair(
-                               j->manifest, o->source_lang, o->target_lang, "marian", err)
+    int rc = j->manifest ? dg_convert_tags_write(&j->source, o->source_lang, o->target_lang,
+                               "marian", j->manifest, err)
                          : DG_ENOMEM;
     if (rc)
         return rc;

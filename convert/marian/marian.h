@@ -12,7 +12,7 @@ struct dg_convert_marian {
     const char *source_spm,
         *target_spm; /* SentencePiece models; NULL: the vocabulary when it is one, else none */
     const char *shortlist;                 /* Marian's binary lexical shortlist; NULL: none */
-    const char *source_lang, *target_lang; /* "en", "de" */
+    const char *source_lang, *target_lang; /* "en"; "de", or "fr,es" where there are tags */
     const char *out;                       /* the bundle's directory; made when it is not there */
     const char *name;                      /* NULL: "<source>-<target>" */
     const char *licence;                   /* NULL: not said */

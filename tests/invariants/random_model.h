@@ -25,6 +25,19 @@ struct random_model {
     struct dg_model *model;
 };
 
+/* A small Transformer of the paper's kind. */
+static inline void random_config(struct dg_config *c)
+{
+    dg_config_base(c, 60);
+    c->D = 32;
+    c->F = 64;
+    c->H = 4;
+    c->Dk = c->Dv = 8;
+    c->enc_layers = c->dec_layers = 2;
+    c->embed_scale = sqrtf(32.0f);
+    c->norm_eps = 1e-5f;
+}
+
 static inline uint32_t rnd(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;

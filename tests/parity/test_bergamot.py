@@ -4,6 +4,7 @@ its shortlist; with dynamic ones nearly always. Bergamot's answers depend on wha
 import json
 import os
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -53,7 +54,21 @@ def test_dynamic_scales_are_near(tmp_path, expected):
     with open(tmp_path / "b" / "manifest.json", encoding="utf-8") as f:
         m = json.load(f)
     assert m["pairs"] == [["en", "de"]] and m["files"]["shortlist"] == "shortlist.dgl"
-    assert m["model"]["decoder"] == "ssru" and m["decoding"]["length_factor"] == 2
+    assert m["model"]["decoder"] == "ssru" and m["decoding"]["length_factor"] == 2 and m["decoding"]["max_source_tokens"] == 128
+    assert "output <= 2 x input, sentences <= 128 tokens" in run(["inspect", str(tmp_path / "b")])
+
+
+def test_sentences_are_split_at_127_pieces(tmp_path, expected):
+    """With </s> they are 128, as the engines of such models have it (max-length-break). No word is lost on the way."""
+    run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
+    words = expected["texts"][0].rstrip(".")
+    shown = json.loads(run(["attention", "--model", str(tmp_path / "b"), "--source", words, "--target", "Hund", "--json"]))
+    pieces = len(shown["source_tokens"]) - 1
+    fits = 127 // pieces
+    assert shown["source_tokens"][-1] == "</s>" and fits >= 4
+    for n, split in ((1, False), (fits, False), (fits + 1, True), (3 * fits, True)):
+        answer = json.loads(run(["translate", "--model", str(tmp_path / "b"), "--json", "--keep-loops"], [" ".join([words] * n)]))
+        assert ("split" in answer["flags"]) == split, n
 
 
 def test_only_bergamot_depends_on_the_batch(tmp_path, expected):
@@ -65,28 +80,13 @@ def test_only_bergamot_depends_on_the_batch(tmp_path, expected):
 
 def test_the_elements_are_the_files(tmp_path):
     """No byte of a matrix changes: what the file has in int8 is in the bundle, scales are 1/multiplier."""
-    import struct
     run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
-    file = open(os.path.join(DATA, "model.ende.intgemm.alphas.bin"), "rb").read()
     weights = open(tmp_path / "b" / "weights.dgw", "rb").read()
-    n, = struct.unpack_from("<Q", file, 8)
-    heads = [struct.unpack_from("<4Q", file, 16 + 32 * i) for i in range(n)]
-    at = 16 + 32 * n
-    names = []
-    for h in heads:
-        names.append(file[at:at + h[0] - 1].decode())
-        at += h[0]
-    shapes = []
-    for h in heads:
-        shapes.append(struct.unpack_from("<%di" % h[2], file, at))
-        at += 4 * h[2]
-    at += 8 + struct.unpack_from("<Q", file, at)[0]
     seen = 0
-    for name, h, shape in zip(names, heads, shapes):
-        if h[1] == 0x4101:
-            assert file[at:at + shape[0] * shape[1]] in weights, name
+    for name, kind, shape, data in read_items(os.path.join(DATA, "model.ende.intgemm.alphas.bin")):
+        if kind == 0x4101:
+            assert data[:shape[0] * shape[1]] in weights, name
             seen += 1
-        at += h[3]
     assert seen > 20
 
 
@@ -102,3 +102,58 @@ def test_without_a_configuration_names_say_it(tmp_path):
     assert "which one is not said" in run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "c")], code=1)
     (folder / "model.ende.intgemm.alphas.bin").rename(folder / "model.ende.intgemm.alphas.bin.gz")
     assert "unpacked first" in run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "c")], code=1)
+
+
+def read_items(path):
+    """[(name, type, shape, bytes)] of Marian's binary file."""
+    file = open(path, "rb").read()
+    n, = struct.unpack_from("<Q", file, 8)
+    heads = [struct.unpack_from("<4Q", file, 16 + 32 * i) for i in range(n)]
+    at, names, shapes = 16 + 32 * n, [], []
+    for h in heads:
+        names.append(file[at:at + h[0] - 1].decode())
+        at += h[0]
+    for h in heads:
+        shapes.append(struct.unpack_from("<%di" % h[2], file, at))
+        at += 4 * h[2]
+    at += 8 + struct.unpack_from("<Q", file, at)[0]
+    items = []
+    for name, h, shape in zip(names, heads, shapes):
+        items.append((name, h[1], shape, file[at:at + h[3]]))
+        at += h[3]
+    return items
+
+
+def write_items(path, items):
+    head = struct.pack("<QQ", 1, len(items))
+    head += b"".join(struct.pack("<4Q", len(name) + 1, kind, len(shape), len(data)) for name, kind, shape, data in items)
+    head += b"".join(name.encode() + b"\0" for name, *_ in items)
+    head += b"".join(struct.pack("<%di" % len(shape), *shape) for _, _, shape, _ in items)
+    pad = ((len(head) + 8) // 256 + 1) * 256 - len(head) - 8
+    with open(path, "wb") as f:
+        f.write(head + struct.pack("<Q", pad) + b"\0" * pad + b"".join(data for *_, data in items))
+
+
+def test_two_vocabularies(tmp_path, expected):
+    """As from English to Chinese: srcvocab, trgvocab and two tables, the target's tied to the output. With twice the same, the answers are
+    those of one vocabulary for both."""
+    folder = tmp_path / "student"
+    folder.mkdir()
+    items = []
+    for name, kind, shape, data in read_items(os.path.join(DATA, "model.ende.intgemm.alphas.bin")):
+        if name.startswith("Wemb"):
+            items += [(side + "_" + name, kind, shape, data) for side in ("encoder", "decoder")]
+        elif name == "special:model.yml":
+            text = data.decode().replace("tied-embeddings-all: true", "tied-embeddings-all: false")
+            data = text.replace("tied-embeddings: false", "tied-embeddings: true").encode()
+            items.append((name, kind, (len(data),), data))
+        else:
+            items.append((name, kind, shape, data))
+    write_items(folder / "model.ende.intgemm.alphas.bin", items)
+    for side in ("srcvocab", "trgvocab"):
+        shutil.copy(os.path.join(DATA, "vocab.ende.spm"), folder / (side + ".ende.spm"))
+    run(["convert", "bergamot", str(folder), "--activation-scales", "stored", "--out", str(tmp_path / "b")])
+    with open(tmp_path / "b" / "manifest.json", encoding="utf-8") as f:
+        m = json.load(f)["model"]
+    assert not m["tied_embeddings"] and m["tied_output"]
+    assert translate(tmp_path / "b", expected["texts"]) == expected["all"]

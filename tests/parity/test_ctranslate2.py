@@ -3,6 +3,7 @@
 types. Log-probabilities are score_batch's, greedy answers and texts translate_batch's."""
 import json
 import os
+import shutil
 import subprocess
 import zipfile
 
@@ -98,3 +99,20 @@ def test_argos(tmp_path, expected):
     package(file, os.path.join(DATA, "int8"), {"from_code": "en", "to_code": "de"}, ["translate-en_de-1_9/bpe.model"])
     assert "bpe.model" in run(["convert", "argos", file, "--out", str(tmp_path / "c")], code=1)
     assert "zip" in run(["convert", "argos", SPM, "--out", str(tmp_path / "c")], code=1)
+
+
+@pytest.mark.parametrize("part,told", [
+    ("relative_position_k", "relative positions"), ("relative_attention_b", "relative positions"), ("rotary_0", "rotary positions"),
+    ("alibi_0", "ALiBi"), ("linear_0_noact", "gated feed-forward"), ("layernorm_embedding", "norm of the embeddings"),
+    ("queries_scale", "scaled queries")])
+def test_other_parts_are_refused_by_name(tmp_path, part, told):
+    """A variable of the file called otherwise, as a model with that part has it."""
+    folder = shutil.copytree(os.path.join(DATA, "f32"), tmp_path / "model")
+    data = (folder / "model.bin").read_bytes()
+    name = b"encoder/layer_1/self_attention/linear_0/weight\0"
+    assert data.count(name) == 1
+    other = f"encoder/layer_1/{part}".encode()
+    other += b"/" + b"x" * (len(name) - len(other) - 2) + b"\0"
+    (folder / "model.bin").write_bytes(data.replace(name, other))
+    message = run(["convert", "ctranslate2", str(folder), "--source-lang", "en", "--target-lang", "de", "--out", str(tmp_path / "b")], code=1)
+    assert told in message and part in message

@@ -174,6 +174,21 @@ def test_languages_can_be_chosen(tmp_path):
     assert value["pairs"] == [["en", "zh-Hans"], ["en", "DE"], ["nl", "zh-Hans"], ["nl", "DE"]]
 
 
+def test_groups_of_languages(bundles, tmp_path):
+    """opus-mt-en-ROMANCE: the tags say which languages the group has. opus-mt-ROMANCE-en: nothing does, they are given."""
+    for name, side in (("multi", "target_lang"), ("swish", "source_lang")):
+        folder = shutil.copytree(os.path.join(DATA, name), tmp_path / name)
+        path = folder / "tokenizer_config.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), side: "ROMANCE"}))
+    run(["convert", "huggingface", str(tmp_path / "multi"), "--out", str(tmp_path / "b")])
+    assert manifest(tmp_path / "b")["pairs"] == manifest(bundles / "multi")["pairs"]
+    answers_ = {code: run(["translate", "--model", str(tmp_path / "b"), "--source-lang", "en", "--target-lang", code, "--json"],
+                          "The house is small.\n") for code in ("de", "fr", "zh-Hans")}
+    assert len(set(answers_.values())) == 3  # in their scores at least
+    run(["convert", "huggingface", str(tmp_path / "swish"), "--source-lang", "fr,es,it", "--out", str(tmp_path / "c")])
+    assert manifest(tmp_path / "c")["pairs"] == [["fr", "de"], ["es", "de"], ["it", "de"]]
+
+
 def test_a_tag_without_a_pair_is_left_out(tmp_path):
     """German to German is no pair, so nothing asks for German."""
     run(["convert", "huggingface", os.path.join(DATA, "multi"), "--out", str(tmp_path / "b"), "--source-lang", "de"])

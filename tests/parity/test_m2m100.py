@@ -134,6 +134,19 @@ def test_int8_is_close(bundles, name, tmp_path):
     assert total["ours"] == pytest.approx(total["theirs"], rel=0.03)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_a_shortlist_leaves_the_language_alone(bundles, name, tmp_path):
+    """Lists that hold every piece but the languages' change no answer: what starts it is forced, whatever a list says. Short ones do."""
+    m = manifest(bundles / name)
+    pieces = m["model"]["target_vocab"] - len(m["target_tags"]) - {"m2m": 8, "nllb": 3}[name]  # which make.py adds
+    for always, same in ((pieces, True), (30, False)):
+        bundle = shutil.copytree(bundles / name, tmp_path / str(always))
+        subprocess.run([os.path.join(os.path.dirname(DRAGOMAN), "random-shortlist"), str(bundle), "1", str(always)], check=True)
+        cases = [c for c in expected(name)["greedy"] if not set(c["target"]) & set(m["target_tags"].values())][:8]
+        got = [translate(bundle, case, " ".join(case["source"]), "--tokens")["tokens"].split() for case in cases]
+        assert (got == [case["target"] for case in cases]) == same
+
+
 def test_beams_do_not_count_the_language(bundles, tmp_path):
     """The score that a beam ranks by is logP over the penalty of the answer's own pieces."""
     case = expected("m2m")["greedy"][4]

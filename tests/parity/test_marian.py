@@ -17,11 +17,11 @@ MODELS = {"apart": ["--positions", "halves"], "all": ["--positions", "marian", "
           "trained": ["--positions", "halves"]}
 
 
-def run(args, lines=()):
+def run(args, lines=(), code=0):
     done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
                           capture_output=True, timeout=600)
-    assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
-    return done.stdout
+    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
+    return done.stderr if code else done.stdout
 
 
 @pytest.fixture(scope="session", params=MODELS)
@@ -72,3 +72,28 @@ def test_the_bundle_says_which_variant(model):
     assert m["tied_embeddings"] == (name == "all") and m["tied_output"] == (name != "apart")
     assert m["activation"] == ("relu" if name == "all" else "swish")
     assert (m["source_vocab"] == m["target_vocab"]) == (name == "all")
+
+
+def test_tags_of_target_languages(tmp_path):
+    """OPUS-MT's models for several languages: a source begins with a piece that names one."""
+    vocab = tmp_path / "vocab.yml"
+    vocab.write_text("</s>: 0\n<unk>: 1\n'>>fra<<': 2\n'>>pt_BR<<': 3\n'x': 4\n")
+    args = ["convert", "marian", "--model", os.path.join(DATA, "..", "marian", "shared.npz"), "--vocab", str(vocab), "--source-lang", "en"]
+    bundle = str(tmp_path / "b")
+    run(args + ["--target-lang", "fr,pt-BR", "--out", bundle])
+    with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as f:
+        m = json.load(f)
+    assert m["pairs"] == [["en", "fr"], ["en", "pt-BR"]] and m["tags"] == {"fr": ">>fra<<", "pt-BR": ">>pt_BR<<"}
+    assert m["name"] == "en-fr-pt-BR" and m["training"]["converted_from"] == "marian"
+    # The tag is put in front of the source: what is asked for is what a model without tags gets with it.
+    vocab.write_text("</s>: 0\n<unk>: 1\n'fra': 2\n'ptbr': 3\n'x': 4\n")
+    run(args + ["--target-lang", "fr", "--out", bundle + "0"])
+    plain, tagged = (tmp_path / n for n in ("plain", "tagged"))
+    plain.write_text("x x\n"), tagged.write_text("ptbr x x\n")
+    score = ["score", "--tokens", "--json", "--target", str(plain)]
+    assert run(score + ["--model", bundle, "--source", str(plain), "--target-lang", "pt-BR"]) == \
+        run(score + ["--model", bundle + "0", "--source", str(tagged)])
+    assert "no tags of languages" in run(args + ["--target-lang", "fr,de", "--out", bundle + "1"], code=1)
+    vocab.write_text("</s>: 0\n<unk>: 1\n'>>fra<<': 2\ny: 3\nx: 4\n")
+    assert 'such as >>fra<<, and none for "de"' in run(args + ["--target-lang", "de", "--out", bundle + "2"], code=1)
+    assert "fr twice" in run(args + ["--target-lang", "fr,fr", "--out", bundle + "2"], code=1)
