@@ -100,7 +100,7 @@ struct dg_norm {
     /* Optional outputs for backward (buf NULL: not wanted): x̂[M,D], 1/σ[M]. */
     struct dg_rows xhat, rstd;
     /* Optional output [M,D]: r + drop(x), the residual stream of a pre-norm model. May be x or r,
-     * not y. Only where dg_ops.ssru is there. */
+     * not y. */
     struct dg_rows sum;
 };
 
@@ -256,8 +256,7 @@ struct dg_ops {
     /* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; y may alias x or r */
     void (*add_norm)(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
         struct dg_rows r, struct dg_rows y, size_t M, size_t D);
-    /* z[M,2D] -> y[M,D], see struct dg_ssru; y must not alias z. NULL: the device runs neither such
-     * models nor pre-norm ones. */
+    /* z[M,2D] -> y[M,D], see struct dg_ssru; y must not alias z. */
     void (*ssru)(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
         struct dg_rows y, size_t M, size_t D);
     /* out[q,H*Dv] = concat_h softmax(q_h k_h^T / √Dk) v_h; out must not alias q */

@@ -72,12 +72,14 @@ static const struct dg_field model_rows[] = {
     {"source_eos", YES_NO(source_eos), .flags = DG_FIELD_REQUIRED},
 };
 
-/* Most models have none of the last three, and say nothing. */
+/* Most models have none of the last four, and say nothing. */
 static const struct dg_field decoding_rows[] = {
     {"beam_size", WHOLE(beam, 1, 32), .old = "beam"},
     {"length_penalty", DG_FIELD_REAL, AT(alpha), 0, 10, .old = "alpha"},
     {"extra_length", WHOLE(extra_length, 0, 65536), .help = "tokens beyond the source's"},
     {"length_factor", DG_FIELD_REAL, AT(length_factor), 0, 1000, .fallback = "0",
+        .flags = DG_FIELD_UNWRITTEN},
+    {"max_source_tokens", WHOLE(max_source, 0, 65536), .fallback = "0",
         .flags = DG_FIELD_UNWRITTEN},
     {"low_confidence", DG_FIELD_REAL, AT(low_confidence), -1000, 0,
         .fallback = DG_LOW_CONFIDENCE_TEXT, .flags = DG_FIELD_UNWRITTEN},

@@ -63,6 +63,8 @@ struct dg_config {
     uint32_t extra_length;
     /* and not above this many times the source pieces with </s>; 0: no such limit */
     float length_factor;
+    /* a sentence of more tokens, with </s> and a language's, is split; 0: where the caller says */
+    uint32_t max_source;
     /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
     float low_confidence;
     /* of cached keys and values; not in the manifest: opening a model chooses */

@@ -80,12 +80,6 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     /* Where the products are int8, 16 bits for keys and values add a hundredth of their error. */
     m->config.kv = strcmp(dg_weights_main_type(weights), "int8") ? DG_F32 : DG_F16;
     m->be = be;
-    if ((config->pre_norm || config->decoder != DG_DECODER_ATTENTION) && !be->ops->ssru) {
-        rc = dg_error_field(err, DG_EUNSUP, config->pre_norm ? "model.pre_norm" : "model.decoder",
-            "a model with %s does not run on this device (%s) yet; --device cpu runs it",
-            config->pre_norm ? "pre_norm true" : "decoder \"ssru\"", be->ops->device);
-        goto out;
-    }
     m->max_positions = max_positions;
     for (size_t i = 0; i < dg_params_count(config); i++) {
         struct dg_param_info info;

@@ -174,6 +174,15 @@ static void add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_
     count(t, "residual + norm", start);
 }
 
+static void ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
+    struct dg_rows y, size_t M, size_t D)
+{
+    struct timed *t = timed_of(be);
+    uint64_t start = dg_clock_ns();
+    t->inner->ops->ssru(t->inner, op, z, y, M, D);
+    count(t, "ssru", start);
+}
+
 static void attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
@@ -302,6 +311,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         .embed = embed,
         .linear = linear,
         .add_norm = add_norm,
+        .ssru = ssru,
         .attention = attention,
         .kv_write = kv_write,
         .topk = topk,

@@ -187,6 +187,8 @@ void dg_cuda_linear(struct dg_backend *be, const struct dg_linear *op, struct dg
     struct dg_rows y, size_t M);
 void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
     struct dg_rows r, struct dg_rows y, size_t M, size_t D);
+void dg_cuda_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
+    struct dg_rows y, size_t M, size_t D);
 void dg_cuda_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
 void dg_cuda_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,

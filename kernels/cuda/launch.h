@@ -56,15 +56,30 @@ struct dg_k_copy {
 };
 int dg_launch_copy(cudaStream_t stream, const struct dg_k_copy *k);
 
-/* y[M,D] = LayerNorm(r + drop(x)) * gain + bias */
+/* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; sum[M,D] = r + drop(x), and may be x or r */
 struct dg_k_norm {
-    struct dg_k_rows x, r, y, xhat, rstd;
+    struct dg_k_rows x, r, y, xhat, rstd, sum;
     const float *gain, *bias; /* [D] */
     float eps;
     struct dg_k_drop drop;
     size_t M, D;
 };
 int dg_launch_norm(cudaStream_t stream, const struct dg_k_norm *k);
+
+struct dg_k_piece {
+    uint32_t q0, n_q;
+};
+
+/* As struct dg_ssru: z[M,2D] -> y[M,D], both of one type. from NULL: whole pieces. */
+struct dg_k_ssru {
+    struct dg_k_rows z, y;
+    const struct dg_k_piece *pieces; /* [n_pieces] */
+    size_t n_pieces;
+    struct dg_k_rows states;  /* fp32 */
+    const int32_t *from, *to; /* [M] */
+    size_t M, D;
+};
+int dg_launch_ssru(cudaStream_t stream, const struct dg_k_ssru *k);
 
 struct dg_k_seg {
     uint32_t q0, n_q, n_k, k0;

@@ -2,8 +2,8 @@
  * lane's elements in order and then across the lanes as a tree, in fp32, the variance in a second
  * pass around the mean (one pass loses rows far from zero). Rows of up to 1024 elements of one type
  * are in registers: all that a lane wants of x, r, gain and bias is on its way before it uses any
- * of it. Other rows are read again for each pass, with the same bits. y may be x or r: a lane reads
- * what it writes, before. */
+ * of it. Other rows are read again for each pass, with the same bits. y, or the sum, may be x or r:
+ * a lane reads what it writes, before. */
 #include "kernels/cuda/rows.cuh"
 
 enum { ROWS = 4, HELD = 32 }; /* rows of a block; elements a lane holds */
@@ -48,6 +48,11 @@ static __global__ void __launch_bounds__(ROWS *DG_WARP) norm_rows(struct dg_k_no
         dg_get_row(gains, m, lane, D, gain);
         dg_get_row(biases, m, lane, D, bias);
         residual_row(k, key, lane, x, r, v);
+        if (k.sum.p)
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if ((uint32_t)j * DG_WARP + lane < D)
+                    dg_put((T *)k.sum.p + m * k.sum.ld + (size_t)j * DG_WARP + lane, v[j]);
 #pragma unroll
         for (int j = 0; j < N; j++)
             sum += v[j];
@@ -98,7 +103,9 @@ static __global__ void norm_any(struct dg_k_norm k)
         }
         const float rstd = 1.0f / sqrtf(dg_warp_sum(squares) / (float)k.D + k.eps);
         for (size_t i = lane; i < k.D; i += DG_WARP) {
-            const float xhat = (residual(k, m, i, key) - mean) * rstd;
+            const float v = residual(k, m, i, key), xhat = (v - mean) * rstd;
+            if (k.sum.p)
+                dg_store(k.sum.p, k.sum.type, m * k.sum.ld + i, v);
             if (k.xhat.p)
                 dg_store(k.xhat.p, k.xhat.type, m * k.xhat.ld + i, xhat);
             dg_store(k.y.p, k.y.type, m * k.y.ld + i, __fmul_rn(xhat, k.gain[i]) + k.bias[i]);
@@ -111,8 +118,8 @@ static __global__ void norm_any(struct dg_k_norm k)
 extern "C" int dg_launch_norm(cudaStream_t stream, const struct dg_k_norm *k)
 {
     const unsigned blocks = dg_blocks(k->M, ROWS);
-    const bool one =
-        dg_one_type(k->x, k->r) && dg_one_type(k->x, k->y) && dg_one_type(k->x, k->xhat);
+    const bool one = dg_one_type(k->x, k->r) && dg_one_type(k->x, k->y) &&
+                     dg_one_type(k->x, k->xhat) && dg_one_type(k->x, k->sum);
     if (!one || k->D > DG_WARP * HELD)
         DG_LAUNCH(norm_any, blocks, ROWS * DG_WARP, 0, stream, *k);
     else if (k->D <= DG_WARP * HELD / 2)

@@ -27,6 +27,7 @@ static const struct dg_ops ops = {
     .embed = dg_cuda_embed,
     .linear = dg_cuda_linear,
     .add_norm = dg_cuda_add_norm,
+    .ssru = dg_cuda_ssru,
     .attention = dg_cuda_attention,
     .kv_write = dg_cuda_kv_write,
     .topk = dg_cuda_topk,

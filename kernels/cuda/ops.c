@@ -83,6 +83,7 @@ void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg
         .y = dg_k_rows_of(y),
         .xhat = dg_k_rows_of(op->xhat),
         .rstd = dg_k_rows_of(op->rstd),
+        .sum = dg_k_rows_of(op->sum),
         .gain = op->gain->floats,
         .bias = op->bias->floats,
         .eps = op->eps,

@@ -85,7 +85,8 @@ int dg_pipelined_step_open(struct dg_engine *e, struct dg_error *err)
     struct dg_device_search *search = NULL;
     _Static_assert(
         DG_MAX_BEAM <= DG_DEVICE_SEARCH_WIDTH, "a sentence's hypotheses find room in its place");
-    if (!ops)
+    /* States of an SSRU follow their hypotheses by lists that the host makes of its own search. */
+    if (!ops || e->model->config.decoder != DG_DECODER_ATTENTION)
         return 0;
     const struct dg_device_search_limits limits = limits_of(e);
     int rc = ops->open(e->be, &limits, &search, err);

@@ -24,7 +24,7 @@ BUILT = [PLUGIN, MPI] + ([] if REAL else [NCCL])
 needs = pytest.mark.skipif(not shutil.which("mpirun") or not all(map(os.path.exists, BUILT)),
                            reason="MPI is not installed, or the plugin is not built")
 SETTINGS = ["--set", "training.log_updates=1", "--set", "training.average_last=1", "--set", "training.batch_tokens=60",
-            "--set", "cleaning.max_pieces=60", "--set", "training.warmup=4000", "--set", "training.threads=1"]
+            "--set", "cleaning.max_tokens=60", "--set", "training.warmup=4000", "--set", "training.threads=1"]
 
 
 def settings(updates, every):

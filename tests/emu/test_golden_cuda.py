@@ -1,6 +1,6 @@
 """Whole models on the CUDA backend, emulated on the host: forced log-probabilities and searches of tests/golden must come
 out as they do on the CPU. A selection of models, because one emulated GPU is slow: the paper's, heads of odd and unequal
-sizes, one head. `make test-gpu` runs all of tests/parity/test_golden.py on a device, and with DRAGOMAN_TEST_GPU=1, which takes
+sizes, one head; and other programs' decoders, SSRU and pre-norm. `make test-gpu` runs all of tests/parity/test_golden.py on a device, and with DRAGOMAN_TEST_GPU=1, which takes
 the machine's own, the 16-bit modes here."""
 import json
 import os
@@ -11,6 +11,8 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "parity"))
 import test_golden as golden  # noqa: E402
+import test_m2m100 as m2m100  # noqa: E402
+import test_pymarian as pymarian  # noqa: E402
 
 BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
 REAL = os.environ.get("DRAGOMAN_TEST_GPU") == "1"
@@ -53,6 +55,44 @@ def test_sixteen_bits(precision, tolerance, tmp_path, monkeypatch):
     monkeypatch.setattr(golden, "PIECE_TOLERANCE", tolerance)
     monkeypatch.setattr(golden, "SCORE_TOLERANCE", 120 * tolerance)
     golden.test_forced("paper", None, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["ssru", "prenorm"])
+def test_what_marian_says(name, tmp_path, monkeypatch):
+    """Its scores, and of the SSRU student its answers, with beams of four the CPU's: states follow their hypotheses."""
+    bundle, cases = pymarian.convert(name, tmp_path), pymarian.cases(name)
+    few = sorted(cases, key=lambda c: len(c["source"]))[:8]
+    pymarian.test_scores((name, bundle, [c for c in cases if c in few or len(c["source"].split()) > 60]), tmp_path)
+    if name == "ssru":
+        pymarian.test_greedy((name, bundle, few))
+    beams = ["translate", "--model", bundle, "--json", "--beam", "4", "--n-best", "2", "--keep-loops", "--max-length", "30"]
+    mine = pymarian.answers(beams, [c["source"] for c in few])
+    monkeypatch.setenv("DRAGOMAN_DEVICE", "cpu")
+    theirs = pymarian.answers(beams, [c["source"] for c in few])
+    assert [[h["text"] for h in a["n_best"]] for a in mine] == [[h["text"] for h in a["n_best"]] for a in theirs]
+
+
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+def test_what_marian_says_in_sixteen_bits(precision, tmp_path, monkeypatch):
+    monkeypatch.setenv("DRAGOMAN_PRECISION", precision)
+    monkeypatch.setattr(pymarian, "RELATIVE", {"fp16": 0.01, "bf16": 0.05}[precision])
+    for name in ("ssru", "prenorm"):
+        cases = pymarian.cases(name)
+        few = [max(cases, key=lambda c: len(c["source"]))] + cases[:6]
+        pymarian.test_scores((name, pymarian.convert(name, tmp_path), few), tmp_path)
+
+
+def test_what_transformers_says_of_m2m100(tmp_path):
+    bundle = tmp_path / "m2m"
+    m2m100.run(["convert", "huggingface", os.path.join(m2m100.DATA, "m2m"), "--out", str(bundle)])
+    for case in m2m100.expected("m2m")["forced"][:4]:
+        for side in ("source", "target"):
+            (tmp_path / side).write_text(" ".join(case[side]) + "\n", encoding="utf-8")
+        out = m2m100.run(["score", "--model", str(bundle), "--source", str(tmp_path / "source"), "--target", str(tmp_path / "target"),
+                          "--tokens", "--json", *m2m100.languages(case)])
+        assert [t["logprob"] for t in json.loads(out)["tokens"]] == pytest.approx(case["logprobs"], abs=1e-4)
+    for case in m2m100.expected("m2m")["greedy"][:4]:
+        assert m2m100.translate(bundle, case, " ".join(case["source"]), "--tokens")["tokens"].split() == case["target"]
 
 
 @emulated

@@ -14,7 +14,7 @@ PLUGIN = os.path.abspath(os.path.join(runs.BUILD, "tests", "libdragoman-cuda-emu
 pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the emulated plugin is not built")
 SETTINGS = ["--set", "training.updates=4", "--set", "training.log_updates=1", "--set", "training.checkpoint_updates=2",
             "--set", "training.average_last=1", "--set", "training.batch_tokens=60",
-            "--set", "cleaning.max_pieces=60"]
+            "--set", "cleaning.max_tokens=60"]
 
 
 @pytest.fixture(scope="module")

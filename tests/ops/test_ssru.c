@@ -9,6 +9,17 @@ static double state_after(double x, double f, double before)
     return keep * before + (1 - keep) * x;
 }
 
+/* States are fp32 whatever a device computes in. */
+static struct dg_rows wide_rows(struct dg_backend *be, const float *src, size_t M, size_t D)
+{
+    struct dg_rows r = {NULL, 0, D};
+    if (be->ops->buf_new_wide(be, M * D, &r.buf, NULL))
+        fail_msg("no memory for states");
+    if (src)
+        be->ops->write(be, src, r, M, D);
+    return r;
+}
+
 /* Pieces of 1, 2, 3 ... rows; then the same rows as cached steps, one piece after the other: the
  * same bits. */
 static void check_pieces(struct dg_backend *be, const char *isa, size_t n, size_t D)
@@ -22,7 +33,7 @@ static void check_pieces(struct dg_backend *be, const char *isa, size_t n, size_
     struct dg_rows zr = ops_rows(be, z, M, 2 * D, 3, 2 * D + 5),
                    zs = ops_rows(be, z, M, 2 * D, 3, 2 * D + 5),
                    yr = ops_rows(be, NULL, M, D, 1, D + 1), ys = ops_rows(be, NULL, M, D, 0, D);
-    struct dg_rows states = ops_rows(be, NULL, 2, D, 0, D);
+    struct dg_rows states = wide_rows(be, NULL, 2, D);
     uint32_t q0 = 0;
     for (size_t i = 0; i < n; i++) {
         segs[i] = (struct dg_attn_seg){.q0 = q0, .n_q = (uint32_t)i + 1};
@@ -82,7 +93,7 @@ static void run_step(struct dg_backend *be, const char *isa)
           *y = ops_memory(M * D, sizeof *y);
     int32_t from[M], to[M];
     struct dg_rows zr = ops_rows(be, z, M, 2 * D, 0, 2 * D), yr = ops_rows(be, NULL, M, D, 0, D),
-                   states = ops_rows(be, c, 2 * M, D, 0, D);
+                   states = wide_rows(be, c, 2 * M, D);
     for (int m = 0; m < M; m++) {
         from[m] = m % 11 ? 2 * ((m * 7) % M) : -1;
         to[m] = 2 * m + 1;
@@ -109,13 +120,13 @@ static void step(void **state)
 }
 
 /* add_norm's sum: r + x exactly, and the norm is that of the sum. */
-static void run_sum(struct dg_backend *be, const char *isa)
+static void check_sum(struct dg_backend *be, const char *isa, size_t D)
 {
-    enum { M = 40, D = 100 };
-    float *x = ops_floats(M * D, 1), *r = ops_floats(M * D, 2), one[D], zero[D] = {0},
-          *sum = ops_memory(M * D, sizeof *sum), *y = ops_memory(M * D, sizeof *y),
-          *want = ops_memory(M * D, sizeof *want);
-    for (int i = 0; i < D; i++)
+    enum { M = 40 };
+    float *x = ops_floats(M * D, 1), *r = ops_floats(M * D, 2), *one = ops_memory(D, sizeof *one),
+          *zero = ops_memory(D, sizeof *zero), *sum = ops_memory(M * D, sizeof *sum),
+          *y = ops_memory(M * D, sizeof *y), *want = ops_memory(M * D, sizeof *want);
+    for (size_t i = 0; i < D; i++)
         one[i] = 1;
     struct dg_rows xr = ops_rows(be, x, M, D, 0, D), rr = ops_rows(be, r, M, D, 0, D + 3),
                    yr = ops_rows(be, NULL, M, D, 0, D), wr = ops_rows(be, NULL, M, D, 0, D);
@@ -128,16 +139,24 @@ static void run_sum(struct dg_backend *be, const char *isa)
     be->ops->read(be, rr, M, D, sum);
     be->ops->read(be, yr, M, D, y);
     be->ops->read(be, wr, M, D, want);
-    for (size_t i = 0; i < (size_t)M * D; i++)
+    for (size_t i = 0; i < M * D; i++)
         ops_near("add_norm's sum", isa, i, sum[i], r[i] + x[i], 0);
-    assert_memory_equal(y, want, (size_t)M * D * sizeof *y);
+    assert_memory_equal(y, want, M * D * sizeof *y);
     be->ops->weight_free(be, (struct dg_weight *)op.gain);
     be->ops->weight_free(be, (struct dg_weight *)op.bias);
     be->ops->buf_free(be, xr.buf);
     be->ops->buf_free(be, rr.buf);
     be->ops->buf_free(be, yr.buf);
     be->ops->buf_free(be, wr.buf);
-    free(x), free(r), free(sum), free(y), free(want);
+    free(x), free(r), free(one), free(zero), free(sum), free(y), free(want);
+}
+
+/* Rows that a device holds in registers, and longer ones. */
+static void run_sum(struct dg_backend *be, const char *isa)
+{
+    const size_t widths[] = {1, 100, 600, 1500};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        check_sum(be, isa, widths[i]);
 }
 
 static void sum_of_add_norm(void **state)

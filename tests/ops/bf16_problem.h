@@ -1,0 +1,94 @@
+/* What the tests of bf16's kernels share: each implementation in turn, and a product's operands. */
+#ifndef DG_TESTS_OPS_BF16_PROBLEM_H
+#define DG_TESTS_OPS_BF16_PROBLEM_H
+
+#ifdef __x86_64__
+#define DG_X86 /* as kernels/ is built there */
+#endif
+#include "kernels/cpu/bf16.h"
+#include "kernels/cpu/pack.h"
+#include "tests/ops/ops.h"
+#include "weights/half.h"
+
+#include <float.h>
+
+/* clang-format off: the body builds on the vector. */
+#include "tests/ops/vec_emulated_bf16.h"
+#include "kernels/cpu/simd_bf16.h"
+/* clang-format on */
+
+static struct dg_cpu_bf16 emulated = {
+    .gemm = bf16_gemm, .gemm_turned = bf16_gemm_turned}; /* each_path adds the plain rest */
+
+struct path {
+    const char *name, *isa; /* the set that the machine needs; NULL: none */
+    const struct dg_cpu_bf16 *bf16;
+};
+
+static const struct path paths[] = {
+    {"plain", NULL, &dg_bf16_plain},
+    {"AVX-512's body, emulated", NULL, &emulated},
+#ifdef DG_X86
+    {"avx512bf16", "avx512bf16", &dg_bf16_avx512},
+#endif
+};
+enum { PATHS = sizeof paths / sizeof *paths, M_MOST = 33, GAP = 3 };
+
+static inline void each_path(void (*f)(const struct path *path))
+{
+    emulated.round = dg_bf16_plain.round;
+    emulated.pair = dg_bf16_plain.pair;
+    emulated.turn = dg_bf16_plain.turn;
+    emulated.exps = dg_bf16_plain.exps;
+    for (size_t i = 0; i < PATHS; i++) {
+        bool can = !paths[i].isa || ops_has_isa(paths[i].isa);
+        printf("bf16: %s %s\n", paths[i].name,
+            can ? "runs" : "is compiled, but this machine cannot run it");
+        if (can)
+            f(&paths[i]);
+    }
+}
+
+/* Rows x[M_MOST,K] and weights w[N,K] in bf16, rounded and packed. */
+struct problem {
+    size_t N, K, ldx, ldy;
+    uint16_t *x, *w, *packed;
+    float *y; /* [M_MOST,ldy] */
+};
+
+static inline struct problem problem_new(size_t N, size_t K)
+{
+    struct problem p = {.N = N, .K = K, .ldx = (K + 1) / 2 * 2 + 4, .ldy = N + GAP};
+    p.x = ops_memory(M_MOST * p.ldx, sizeof *p.x);
+    p.w = ops_memory(N * K, sizeof *p.w);
+    p.packed = ops_memory(dg_bf16_packed(N, K), sizeof *p.packed);
+    p.y = ops_memory(M_MOST * p.ldy, sizeof *p.y);
+    float *x = ops_floats(M_MOST * K, 1), *w = ops_floats(N * K, 2);
+    for (size_t m = 0; m < M_MOST; m++)
+        dg_bf16_plain.round(x + m * K, K, p.x + m * p.ldx);
+    for (size_t i = 0; i < N * K; i++)
+        p.w[i] = dg_bf16_from_f32(w[i]);
+    dg_bf16_pack(p.w, N, K, p.packed);
+    free(x), free(w);
+    return p;
+}
+
+static inline void problem_free(struct problem *p)
+{
+    free(p->x), free(p->w), free(p->packed), free(p->y);
+}
+
+/* The first M rows from row m on into y; what lies between rows must stay. */
+static inline void multiply(
+    const struct problem *p, const struct dg_cpu_bf16 *bf16, size_t m, size_t M, float *y)
+{
+    for (size_t i = 0; i < M * p->ldy; i++)
+        y[i] = 1234;
+    bf16->gemm(&(struct dg_bf16_gemm){M, p->N, dg_bf16_pairs(p->K), p->x + m * p->ldx, p->ldx,
+        p->packed, y, p->ldy, .add = false});
+    for (size_t i = 0; i < M; i++)
+        for (size_t n = p->N; n < p->ldy; n++)
+            assert_true(y[i * p->ldy + n] == 1234);
+}
+
+#endif
