@@ -1,0 +1,42 @@
+/* Immersive Translate: {"source_lang","target_lang","text_list":[…]} →
+ * {"translations":[{"detected_source_lang","text"}]}. */
+#include "server/api/answer.h"
+#include "server/api/dialect_request.h"
+#include "server/api/extensions/extensions.h"
+#include "server/api/mixed.h"
+#include "server/api/parameters.h"
+
+static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
+    const struct dg_usage *usage, struct dg_buffer *out)
+{
+    struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
+    (void)usage;
+    for (size_t i = 0; i < m->n; i++) {
+        struct dg_json *o = dg_json_new_object();
+        dg_json_set_string(o, "detected_source_lang", dg_dialect_code(m->texts[i].source));
+        dg_extension_set_text(o, "text", dg_json_at(translations, i));
+        dg_json_append_take(list, o);
+    }
+    dg_json_free(translations);
+    dg_json_set_take(root, "translations", list);
+    dg_answer_put_take(root, out);
+}
+
+static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
+{
+    static const struct dg_request_kind each = DG_MIXED_EACH(dg_extension_fail);
+    static const struct dg_mixed_kind kind = {reply_take, &each};
+    static const struct dg_dialect_request names = {"text_list", "source_lang", "target_lang"};
+    struct dg_body b;
+    bool form;
+    dg_body_init(&b, r, limits);
+    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    if (rc == DG_OK)
+        rc = dg_dialect_request_read(&b, &names, err);
+    return rc == DG_OK ? dg_mixed_make(r, &kind, &b, 0, err) : rc;
+}
+
+const struct dg_endpoint dg_imme_translate = {
+    .read = read,
+    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_extension_fail},
+};

@@ -1,0 +1,67 @@
+/* KISS Translator: {"text","from","to"} → {"text","src"}; {"texts":[…],"from","to"} →
+ * {"translations":[{"text","src"}]}. */
+#include "server/api/answer.h"
+#include "server/api/dialect_request.h"
+#include "server/api/extensions/extensions.h"
+#include "server/api/mixed.h"
+#include "server/api/parameters.h"
+
+enum { MANY = 1 }; /* of dg_mixed.flags: "texts" */
+
+static struct dg_json *one_of(
+    const struct dg_mixed *m, const struct dg_json *translations, size_t i)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_extension_set_text(o, "text", dg_json_at(translations, i));
+    dg_json_set_string(o, "src", dg_dialect_code(m->texts[i].source));
+    return o;
+}
+
+static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
+    const struct dg_usage *usage, struct dg_buffer *out)
+{
+    struct dg_json *root = NULL;
+    (void)usage;
+    if (m->flags & MANY) {
+        struct dg_json *list = dg_json_new_array();
+        for (size_t i = 0; i < m->n; i++)
+            dg_json_append_take(list, one_of(m, translations, i));
+        root = dg_json_new_object();
+        dg_json_set_take(root, "translations", list);
+    } else {
+        root = one_of(m, translations, 0);
+    }
+    dg_json_free(translations);
+    dg_answer_put_take(root, out);
+}
+
+/* "texts" where it has any, else "text". */
+static int read_body(struct dg_body *b, bool *many, struct dg_error *err)
+{
+    const struct dg_json *texts = dg_json_get(b->request->body, "texts");
+    const struct dg_json *text = dg_json_get(b->request->body, "text");
+    *many = texts && (dg_json_typeof(texts) != DG_JSON_ARRAY || dg_json_length(texts) > 0 || !text);
+    const struct dg_dialect_request names = {*many ? "texts" : "text", "from", "to"};
+    if (text && dg_json_typeof(text) != DG_JSON_STRING)
+        return dg_error_field(err, DG_EINVAL, "text", "text must be a string, not %s",
+            dg_json_type_name(dg_json_typeof(text)));
+    return dg_dialect_request_read(b, &names, err);
+}
+
+static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
+{
+    static const struct dg_request_kind each = DG_MIXED_EACH(dg_extension_fail);
+    static const struct dg_mixed_kind kind = {reply_take, &each};
+    struct dg_body b;
+    bool form, many = false;
+    dg_body_init(&b, r, limits);
+    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    if (rc == DG_OK)
+        rc = read_body(&b, &many, err);
+    return rc == DG_OK ? dg_mixed_make(r, &kind, &b, many ? MANY : 0, err) : rc;
+}
+
+const struct dg_endpoint dg_kiss_translate = {
+    .read = read,
+    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_extension_fail},
+};

@@ -1,0 +1,98 @@
+"""Google's Translation API v2 on the wire."""
+import pytest
+import requests
+
+from conftest import PATIENCE, Server
+
+ENGLISH = "The committee will meet again on Thursday to discuss the new proposal."
+GERMAN = "Der Ausschuss wird am Donnerstag erneut über den neuen Vorschlag beraten."
+PATH = "/language/translate/v2"
+
+
+@pytest.fixture(scope="module")
+def server(models):
+    with Server(models, "--pivot", "de", "--max-queue-tokens", "1000000") as s:
+        yield s
+
+
+def own(server, text, source, target, **more):
+    reply = server.post("/v1/translate", {"text": text, "source": source, "target": target, **more})
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"][0]["text"]
+
+
+def test_json_form_query_and_both(server):
+    fields = {"q": [ENGLISH, "Hello."], "source": "en", "target": "de", "format": "text"}
+    expected = {"data": {"translations": [{"translatedText": own(server, t, "en", "de")} for t in fields["q"]]}}
+    url = server.url(PATH)
+    for reply in (requests.post(url, json=fields, timeout=PATIENCE), requests.post(url, data=fields, timeout=PATIENCE),
+                  requests.get(url, params=fields, timeout=PATIENCE), requests.post(url, params=fields, timeout=PATIENCE),
+                  requests.post(url, json={"q": fields["q"]}, params={k: fields[k] for k in ("source", "target", "format")}, timeout=PATIENCE)):
+        assert reply.status_code == 200 and reply.json() == expected, reply.text
+    one = requests.post(url, json=dict(fields, q="Hello.", model="base"), timeout=PATIENCE).json()
+    assert one == {"data": {"translations": [dict(expected["data"]["translations"][1], model="nmt")]}}
+
+
+def test_languages_found_out(server):
+    answer = server.post(PATH, {"q": [ENGLISH, GERMAN], "target": "fr", "format": "text"}).json()["data"]["translations"]
+    assert answer == [{"translatedText": own(server, ENGLISH, "en", "fr"), "detectedSourceLanguage": "en"},
+                      {"translatedText": own(server, GERMAN, "de", "fr"), "detectedSourceLanguage": "de"}]
+
+
+def test_texts_are_html_unless_said_otherwise(server):
+    page = "<p>Two <b>dogs</b> &amp; a cat.</p>"
+    for format, expected in ((None, "html"), ("html", "html"), ("text", "text")):
+        (answer,) = server.post(PATH, {"q": page, "source": "en", "target": "de", "format": format}).json()["data"]["translations"]
+        assert answer["translatedText"] == own(server, page, "en", "de", format=expected)
+
+
+def test_the_same_language(server):
+    for source in ({"source": "de"}, {}):
+        (answer,) = server.post(PATH, dict(source, q=GERMAN, target="de", format="text")).json()["data"]["translations"]
+        assert answer["translatedText"] == GERMAN
+
+
+def test_detect(server):
+    expected = server.post("/v1/detect", {"text": [ENGLISH, GERMAN]}).json()["detections"]
+    for reply in (server.post(PATH + "/detect", {"q": [ENGLISH, GERMAN]}),
+                  requests.get(server.url(PATH + "/detect"), params={"q": [ENGLISH, GERMAN]}, timeout=PATIENCE)):
+        assert reply.json() == {"data": {"detections": [
+            [{"language": d["language"], "isReliable": False, "confidence": d["confidence"] / 100}] for d in expected]}}
+
+
+def test_languages(server):
+    def names(query):
+        return {x["language"]: x.get("name") for x in server.get(PATH + "/languages" + query).json()["data"]["languages"]}
+    assert names("") == {"en": None, "de": None, "fr": None}
+    assert names("?target=en") == {"en": "English", "de": "German", "fr": "French"}
+    assert names("?target=de") == {"en": "Englisch", "de": "Deutsch", "fr": "Französisch"}
+    assert names("?target=ja&model=nmt&key=any")["fr"] == "フランス語"
+
+
+@pytest.mark.parametrize("more, body, status, reason, message", [
+    ("", {"target": "de"}, 400, "required", "q is missing"),
+    ("", {"q": "a"}, 400, "required", "target is missing"),
+    ("", {"q": [], "target": "de"}, 400, "invalid", "q is an empty array"),
+    ("", {"q": ["a", None], "target": "de"}, 400, "invalid", "q must be a string or an array of strings"),
+    ("", {"q": "a", "target": "zz"}, 400, "invalid", 'target is "zz", expected one of fr, de'),
+    ("", {"q": "a", "target": "de", "source": "fr"}, 400, "invalid", 'source is "fr", expected one of de, en'),
+    ("", {"q": "a", "target": "de", "format": "markdown"}, 400, "invalid", 'format is "markdown", expected html or text'),
+    ("", {"q": "a", "target": "de", "model": "llm"}, 400, "invalid", 'model is "llm", expected nmt or base'),
+    ("", {"q": ["a"] * 65, "target": "de"}, 413, "uploadTooLarge", "the limit is 64"),
+    ("", {"q": "a" * 200001, "target": "de"}, 413, "uploadTooLarge", "the limit is 200000"),
+    ("", ["a"], 400, "invalid", "Invalid JSON format"),
+    ("/detect", {}, 400, "required", "q is missing"),
+    ("/detect", {"q": "a" * 200001}, 413, "uploadTooLarge", "the limit is 200000"),
+])
+def test_errors_in_its_shape(server, more, body, status, reason, message):
+    reply = server.post(PATH + more, body)
+    error = reply.json()["error"]
+    assert reply.status_code == error["code"] == status and message in error["message"]
+    assert error == {"code": status, "message": error["message"],
+                     "errors": [{"message": error["message"], "domain": "global", "reason": reason}]}
+
+
+def test_a_reader_of_no_language(server):
+    for code in ("qq", ""):
+        reply = server.get(PATH + "/languages?target=" + code)
+        assert reply.status_code == 400 and reply.json()["error"]["errors"][0]["reason"] == "invalid"
