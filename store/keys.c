@@ -9,7 +9,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sha2.h>
+#include <nettle/sha2.h>
 
 #define SECRET_BYTES 32
 
@@ -88,10 +88,10 @@ void dg_keys_close(struct dg_keys *k)
 
 void dg_keys_hash(const char *secret, size_t n, unsigned char out[DG_KEY_HASH])
 {
-    SHA2_CTX c;
-    SHA256Init(&c);
-    SHA256Update(&c, (const uint8_t *)secret, n);
-    SHA256Final(out, &c);
+    struct sha256_ctx c;
+    sha256_init(&c);
+    sha256_update(&c, n, (const uint8_t *)secret);
+    sha256_digest(&c, DG_KEY_HASH, out);
 }
 
 /* n bits-for-bits readable characters of 6 random bits each; the last may carry fewer. */

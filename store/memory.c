@@ -1,5 +1,6 @@
-#include "store/memory.h"
-
+/* Collections: made, listed, changed and removed. */
+#include "store/memory_internal.h"
+#include "store/pairs_file.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -8,12 +9,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/types.h>
-
-struct dg_memory {
-    struct dg_db db;
-    /* of dg_memory_find, prepared at its first call */
-    sqlite3_stmt *find;
-};
 
 static const char *const steps[] = {
     "CREATE TABLE collections(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
@@ -24,12 +19,31 @@ static const char *const steps[] = {
     " target TEXT NOT NULL,"
     " PRIMARY KEY(source_lang, target_lang, source, collection)) WITHOUT ROWID;"
     "CREATE INDEX pairs_by_collection ON pairs(collection);",
+    "ALTER TABLE collections ADD COLUMN owner TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE collections ADD COLUMN origin TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE collections ADD COLUMN version INTEGER NOT NULL DEFAULT 1;"
+    "CREATE INDEX collections_by_owner ON collections(kind, owner);"
+    "CREATE TABLE dictionaries("
+    " collection INTEGER NOT NULL REFERENCES collections(number) ON DELETE CASCADE,"
+    " source_lang TEXT NOT NULL, target_lang TEXT NOT NULL, pairs INTEGER NOT NULL,"
+    " PRIMARY KEY(collection, source_lang, target_lang)) WITHOUT ROWID;"
+    "INSERT INTO dictionaries SELECT collection, source_lang, target_lang, count(*) FROM pairs"
+    " GROUP BY collection, source_lang, target_lang;",
 };
 
 static const struct dg_schema schema = {.application_id = 1145523533, /* "DGMM" */
     .what = "glossaries and translation memories",
     .steps = steps,
     .n_steps = sizeof steps / sizeof *steps};
+
+/* For dg_memory_find: same_language(a, b). */
+static void same_language(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    const char *a = (const char *)sqlite3_value_text(values[0]);
+    const char *b = (const char *)sqlite3_value_text(values[1]);
+    (void)n;
+    sqlite3_result_int(context, a && b && dg_pairs_same_language(a, b));
+}
 
 int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct dg_error *err)
 {
@@ -39,6 +53,10 @@ int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct
     int rc = dg_db_open(path, create, &m->db, err);
     if (rc == DG_OK)
         rc = dg_schema_apply(&m->db, &schema, create, err);
+    if (rc == DG_OK &&
+        sqlite3_create_function(m->db.handle, "same_language", 2,
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, same_language, NULL, NULL) != SQLITE_OK)
+        rc = dg_db_error(&m->db, err);
     if (rc != DG_OK) {
         dg_memory_close(m);
         return rc;
@@ -70,65 +88,96 @@ static int draw_id(char id[DG_MEMORY_ID], struct dg_error *err)
     return DG_OK;
 }
 
-static void bind_text(sqlite3_stmt *s, int at, const char *text, size_t n)
+void dg_memory_bind(sqlite3_stmt *s, int at, const char *text, size_t n)
 {
     sqlite3_bind_text64(s, at, text, n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-int dg_memory_make(struct dg_memory *m, enum dg_memory_kind kind, const char *name, int64_t now_s,
-    struct dg_memory_info *made, struct dg_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    bool row;
-    const size_t n = strlen(name);
-    if (n == 0 || n >= DG_MEMORY_NAME)
-        return dg_error_field(
-            err, DG_EINVAL, "name", "name has %zu bytes, expected 1 to %d", n, DG_MEMORY_NAME - 1);
-    *made = (struct dg_memory_info){.kind = kind, .created_s = now_s};
-    memcpy(made->name, name, n + 1);
-    int rc = draw_id(made->id, err);
-    if (rc == DG_OK)
-        rc = dg_db_prepare(&m->db,
-            "INSERT INTO collections(id, kind, name, created_s) VALUES(?, ?, ?, ?)", &s, err);
-    if (rc == DG_OK) {
-        bind_text(s, 1, made->id, DG_MEMORY_ID - 1);
-        sqlite3_bind_int(s, 2, (int)kind);
-        bind_text(s, 3, name, n);
-        sqlite3_bind_int64(s, 4, now_s);
-        rc = dg_db_step(&m->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
-}
-
-static int no_such(const char *id, struct dg_error *err)
-{
-    return dg_error_field(err, DG_ENOTFOUND, "id", "there is no collection \"%.40s\"", id);
-}
-
-int dg_memory_remove(struct dg_memory *m, const char *id, struct dg_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    bool row;
-    int rc = dg_db_prepare(&m->db, "DELETE FROM collections WHERE id = ?", &s, err);
-    if (rc == DG_OK) {
-        bind_text(s, 1, id, strlen(id));
-        rc = dg_db_step(&m->db, s, &row, err);
-    }
-    if (rc == DG_OK && sqlite3_changes(m->db.handle) == 0)
-        rc = no_such(id, err);
-    sqlite3_finalize(s);
-    return rc;
-}
-
-static void copy_text(sqlite3_stmt *s, int column, char *out, size_t cap)
+void dg_memory_copy_column(sqlite3_stmt *s, int column, char *out, size_t cap)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
     snprintf(out, cap, "%s", text ? text : "");
 }
 
-int dg_memory_list(
-    struct dg_memory *m, struct dg_memory_info **out, size_t *n, struct dg_error *err)
+/* A statement with texts bound in order, ended by NULL; run to its first row. */
+static int run(struct dg_memory *m, const char *sql, const char *const *texts, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row;
+    int rc = dg_db_prepare(&m->db, sql, &s, err);
+    for (int i = 0; rc == DG_OK && texts[i]; i++)
+        dg_memory_bind(s, i + 1, texts[i], strlen(texts[i]));
+    if (rc == DG_OK)
+        rc = dg_db_step(&m->db, s, &row, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* End a transaction that went as rc says. */
+static int settle(struct dg_memory *m, int rc, struct dg_error *err)
+{
+    if (rc == DG_OK)
+        rc = dg_db_run(&m->db, "COMMIT", err);
+    if (rc != DG_OK)
+        dg_db_run(&m->db, "ROLLBACK", NULL);
+    return rc;
+}
+
+/* ---- looking ---- */
+
+#define INFO                                                                                       \
+    "SELECT id, kind, name, owner, origin, created_s, version,"                                    \
+    " (SELECT coalesce(sum(pairs), 0) FROM dictionaries WHERE collection = number)"                \
+    " FROM collections WHERE kind = ?1 AND owner IN (?2, '')"
+
+static void read_info(sqlite3_stmt *s, struct dg_memory_info *i)
+{
+    memset(i, 0, sizeof *i);
+    dg_memory_copy_column(s, 0, i->id, sizeof i->id);
+    i->kind = (enum dg_memory_kind)sqlite3_column_int(s, 1);
+    dg_memory_copy_column(s, 2, i->name, sizeof i->name);
+    dg_memory_copy_column(s, 3, i->owner, sizeof i->owner);
+    dg_memory_copy_column(s, 4, i->origin, sizeof i->origin);
+    i->created_s = sqlite3_column_int64(s, 5);
+    i->version = sqlite3_column_int64(s, 6);
+    i->pairs = sqlite3_column_int64(s, 7);
+}
+
+static int prepare_info(struct dg_memory *m, const char *sql, enum dg_memory_kind kind,
+    const char *owner, sqlite3_stmt **s, struct dg_error *err)
+{
+    int rc = dg_db_prepare(&m->db, sql, s, err);
+    if (rc == DG_OK) {
+        sqlite3_bind_int(*s, 1, (int)kind);
+        dg_memory_bind(*s, 2, owner, strlen(owner));
+    }
+    return rc;
+}
+
+static int no_such(enum dg_memory_kind kind, const char *id, struct dg_error *err)
+{
+    return dg_error_field(err, DG_ENOTFOUND, "id", "there is no %s \"%.40s\"",
+        kind == DG_MEMORY_GLOSSARY ? "glossary" : "translation memory", id);
+}
+
+int dg_memory_get(struct dg_memory *m, enum dg_memory_kind kind, const char *owner, const char *id,
+    struct dg_memory_info *out, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row = false;
+    int rc = prepare_info(m, INFO " AND id = ?3", kind, owner, &s, err);
+    if (rc == DG_OK) {
+        dg_memory_bind(s, 3, id, strlen(id));
+        rc = dg_db_step(&m->db, s, &row, err);
+    }
+    if (row)
+        read_info(s, out);
+    sqlite3_finalize(s);
+    return rc == DG_OK && !row ? no_such(kind, id, err) : rc;
+}
+
+int dg_memory_list(struct dg_memory *m, enum dg_memory_kind kind, const char *owner,
+    struct dg_memory_info **out, size_t *n, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
     struct dg_memory_info *list = NULL;
@@ -136,10 +185,7 @@ int dg_memory_list(
     bool row = false;
     *out = NULL;
     *n = 0;
-    int rc = dg_db_prepare(&m->db,
-        "SELECT id, kind, name, created_s,"
-        " (SELECT count(*) FROM pairs WHERE collection = number) FROM collections ORDER BY number",
-        &s, err);
+    int rc = prepare_info(m, INFO " ORDER BY number", kind, owner, &s, err);
     if (rc == DG_OK)
         rc = dg_db_step(&m->db, s, &row, err);
     while (rc == DG_OK && row) {
@@ -152,12 +198,7 @@ int dg_memory_list(
             }
             list = grown;
         }
-        struct dg_memory_info *i = &list[(*n)++];
-        copy_text(s, 0, i->id, sizeof i->id);
-        i->kind = (enum dg_memory_kind)sqlite3_column_int(s, 1);
-        copy_text(s, 2, i->name, sizeof i->name);
-        i->created_s = sqlite3_column_int64(s, 3);
-        i->pairs = sqlite3_column_int64(s, 4);
+        read_info(s, &list[(*n)++]);
         rc = dg_db_step(&m->db, s, &row, err);
     }
     sqlite3_finalize(s);
@@ -168,122 +209,150 @@ int dg_memory_list(
     return rc;
 }
 
-/* The row number of a collection in the table of pairs. */
-static int number_of(struct dg_memory *m, const char *id, int64_t *number, struct dg_error *err)
+int dg_memory_number(struct dg_memory *m, const char *id, int64_t *number, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
     bool row = false;
     int rc = dg_db_prepare(&m->db, "SELECT number FROM collections WHERE id = ?", &s, err);
     if (rc == DG_OK) {
-        bind_text(s, 1, id, strlen(id));
+        dg_memory_bind(s, 1, id, strlen(id));
         rc = dg_db_step(&m->db, s, &row, err);
     }
     *number = row ? sqlite3_column_int64(s, 0) : 0;
     sqlite3_finalize(s);
-    return rc == DG_OK && !row ? no_such(id, err) : rc;
+    return rc == DG_OK && !row
+               ? dg_error_field(err, DG_ENOTFOUND, "id", "there is no collection \"%.40s\"", id)
+               : rc;
 }
 
-static int put_all(struct dg_memory *m, const char *id, const struct dg_memory_pair *pairs,
-    size_t n, struct dg_error *err)
+/* ---- changing ---- */
+
+static int check_name(const char *name, struct dg_error *err)
+{
+    const size_t n = strlen(name);
+    if (n > 0 && n < DG_MEMORY_NAME)
+        return DG_OK;
+    return dg_error_field(
+        err, DG_EINVAL, "name", "name has %zu bytes, expected 1 to %d", n, DG_MEMORY_NAME - 1);
+}
+
+/* Has the owner room for one more? */
+static int check_room(
+    struct dg_memory *m, const struct dg_memory_info *wanted, struct dg_error *err)
+{
+    struct dg_memory_info *list;
+    size_t n, own = 0;
+    int rc = dg_memory_list(m, wanted->kind, wanted->owner, &list, &n, err);
+    if (rc != DG_OK)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        own += strcmp(list[i].owner, wanted->owner) == 0;
+    free(list);
+    if (own < DG_MEMORY_COLLECTIONS)
+        return DG_OK;
+    return dg_error_set(
+        err, DG_ELIMIT, "there are %zu already, the limit is %d", own, DG_MEMORY_COLLECTIONS);
+}
+
+static int insert(struct dg_memory *m, const struct dg_memory_info *i, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    int64_t number;
     bool row;
-    int rc = number_of(m, id, &number, err);
-    if (rc == DG_OK)
-        rc = dg_db_prepare(&m->db,
-            "INSERT OR REPLACE INTO pairs(source_lang, target_lang, source, collection, target)"
-            " VALUES(?, ?, ?, ?, ?)",
-            &s, err);
-    for (size_t i = 0; i < n && rc == DG_OK; i++) {
-        const struct dg_memory_pair *p = &pairs[i];
-        bind_text(s, 1, p->source_lang, strlen(p->source_lang));
-        bind_text(s, 2, p->target_lang, strlen(p->target_lang));
-        bind_text(s, 3, p->source, p->source_len);
-        sqlite3_bind_int64(s, 4, number);
-        bind_text(s, 5, p->target, p->target_len);
-        rc = dg_db_step(&m->db, s, &row, err);
-        sqlite3_reset(s);
-    }
-    sqlite3_finalize(s);
-    return rc;
-}
-
-int dg_memory_put(struct dg_memory *m, const char *id, const struct dg_memory_pair *pairs, size_t n,
-    struct dg_error *err)
-{
-    int rc = dg_db_run(&m->db, "BEGIN IMMEDIATE", err);
-    if (rc != DG_OK)
-        return rc;
-    rc = put_all(m, id, pairs, n, err);
-    if (rc == DG_OK)
-        rc = dg_db_run(&m->db, "COMMIT", err);
-    if (rc != DG_OK)
-        dg_db_run(&m->db, "ROLLBACK", NULL);
-    return rc;
-}
-
-static struct dg_memory_pair pair_of(sqlite3_stmt *s)
-{
-    /* Text first, then its bytes: SQLite may convert in between. */
-    struct dg_memory_pair p = {.source_lang = (const char *)sqlite3_column_text(s, 0),
-        .target_lang = (const char *)sqlite3_column_text(s, 1),
-        .source = (const char *)sqlite3_column_text(s, 2),
-        .target = (const char *)sqlite3_column_text(s, 3)};
-    p.source_len = (size_t)sqlite3_column_bytes(s, 2);
-    p.target_len = (size_t)sqlite3_column_bytes(s, 3);
-    return p;
-}
-
-int dg_memory_read(
-    struct dg_memory *m, const char *id, dg_memory_visit *visit, void *ctx, struct dg_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    int64_t number;
-    bool row = false;
-    int rc = number_of(m, id, &number, err);
-    if (rc == DG_OK)
-        rc = dg_db_prepare(&m->db,
-            "SELECT source_lang, target_lang, source, target FROM pairs WHERE collection = ?"
-            " ORDER BY source_lang, target_lang, source",
-            &s, err);
+    int rc = dg_db_prepare(&m->db,
+        "INSERT INTO collections(id, kind, name, created_s, owner, origin)"
+        " VALUES(?, ?, ?, ?, ?, ?)",
+        &s, err);
     if (rc == DG_OK) {
-        sqlite3_bind_int64(s, 1, number);
+        dg_memory_bind(s, 1, i->id, DG_MEMORY_ID - 1);
+        sqlite3_bind_int(s, 2, (int)i->kind);
+        dg_memory_bind(s, 3, i->name, strlen(i->name));
+        sqlite3_bind_int64(s, 4, i->created_s);
+        dg_memory_bind(s, 5, i->owner, strlen(i->owner));
+        dg_memory_bind(s, 6, i->origin, strlen(i->origin));
         rc = dg_db_step(&m->db, s, &row, err);
-    }
-    while (rc == DG_OK && row) {
-        const struct dg_memory_pair p = pair_of(s);
-        rc = visit(ctx, &p, err);
-        if (rc == DG_OK)
-            rc = dg_db_step(&m->db, s, &row, err);
     }
     sqlite3_finalize(s);
     return rc;
 }
 
-int dg_memory_find(struct dg_memory *m, enum dg_memory_kind kind,
-    const struct dg_memory_pair *wanted, struct dg_buffer *target, struct dg_error *err)
+int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
+    const struct dg_memory_pair *pairs, size_t n, struct dg_memory_info *made, struct dg_error *err)
 {
-    bool row = false;
-    int rc = m->find ? DG_OK
-                     : dg_db_prepare(&m->db,
-                           "SELECT target FROM pairs JOIN collections ON number = collection"
-                           " WHERE source_lang = ? AND target_lang = ? AND source = ? AND kind = ?"
-                           " ORDER BY number DESC LIMIT 1",
-                           &m->find, err);
+    const struct dg_memory_change all = {.pairs = pairs, .n = n};
+    struct dg_memory_info own = *wanted;
+    int64_t number;
+    int rc = check_name(own.name, err);
+    if (rc == DG_OK)
+        rc = draw_id(own.id, err);
+    if (rc == DG_OK)
+        rc = dg_db_run(&m->db, "BEGIN IMMEDIATE", err);
     if (rc != DG_OK)
         return rc;
-    bind_text(m->find, 1, wanted->source_lang, strlen(wanted->source_lang));
-    bind_text(m->find, 2, wanted->target_lang, strlen(wanted->target_lang));
-    bind_text(m->find, 3, wanted->source, wanted->source_len);
-    sqlite3_bind_int(m->find, 4, (int)kind);
-    rc = dg_db_step(&m->db, m->find, &row, err);
-    if (rc == DG_OK && row) {
-        const void *text = sqlite3_column_text(m->find, 0);
-        dg_buffer_add(target, text, (size_t)sqlite3_column_bytes(m->find, 0));
-        if (target->failed)
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a translation");
-    }
-    sqlite3_reset(m->find);
-    return rc == DG_OK && !row ? dg_error_set(err, DG_ENOTFOUND, "no memory has this text") : rc;
+    rc = check_room(m, &own, err);
+    if (rc == DG_OK)
+        rc = insert(m, &own, err);
+    if (rc == DG_OK)
+        rc = dg_memory_number(m, own.id, &number, err);
+    if (rc == DG_OK)
+        rc = dg_memory_put(m, number, own.kind, &all, err);
+    rc = settle(m, rc, err);
+    return rc == DG_OK ? dg_memory_get(m, own.kind, own.owner, own.id, made, err) : rc;
+}
+
+int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
+    const struct dg_memory_change *change, struct dg_memory_info *out, struct dg_error *err)
+{
+    int64_t number;
+    int rc = change->name ? check_name(change->name, err) : DG_OK;
+    if (rc == DG_OK)
+        rc = dg_db_run(&m->db, "BEGIN IMMEDIATE", err);
+    if (rc != DG_OK)
+        return rc;
+    rc = dg_memory_number(m, own->id, &number, err);
+    if (rc == DG_OK)
+        rc = dg_memory_put(m, number, own->kind, change, err);
+    if (rc == DG_OK)
+        rc = run(m,
+            "UPDATE collections SET name = coalesce(?2, name), version = version + 1 WHERE id = ?1",
+            (const char *const[]){own->id, change->name, NULL}, err);
+    rc = settle(m, rc, err);
+    return rc == DG_OK ? dg_memory_get(m, own->kind, own->owner, own->id, out, err) : rc;
+}
+
+int dg_memory_remove(struct dg_memory *m, const char *id, struct dg_error *err)
+{
+    int64_t number;
+    int rc = dg_memory_number(m, id, &number, err);
+    return rc == DG_OK ? run(m, "DELETE FROM collections WHERE id = ?",
+                             (const char *const[]){id, NULL}, err)
+                       : rc;
+}
+
+int dg_memory_remove_languages(struct dg_memory *m, const char *id, const char *source_lang,
+    const char *target_lang, struct dg_error *err)
+{
+    char from[DG_MEMORY_LANGUAGE], to[DG_MEMORY_LANGUAGE];
+    int64_t number;
+    int rc = dg_memory_language(source_lang, from, err);
+    if (rc == DG_OK)
+        rc = dg_memory_language(target_lang, to, err);
+    if (rc == DG_OK)
+        rc = dg_db_run(&m->db, "BEGIN IMMEDIATE", err);
+    if (rc != DG_OK)
+        return rc;
+    rc = dg_memory_number(m, id, &number, err);
+    if (rc == DG_OK)
+        rc = run(m,
+            "DELETE FROM pairs WHERE source_lang = ?2 AND target_lang = ?3 AND"
+            " collection = (SELECT number FROM collections WHERE id = ?1)",
+            (const char *const[]){id, from, to, NULL}, err);
+    if (rc == DG_OK && sqlite3_changes(m->db.handle) == 0)
+        rc =
+            dg_error_field(err, DG_ENOTFOUND, "id", "there are no entries from %s to %s", from, to);
+    if (rc == DG_OK)
+        rc = dg_memory_count(m, number, err);
+    if (rc == DG_OK)
+        rc = run(m, "UPDATE collections SET version = version + 1 WHERE id = ?",
+            (const char *const[]){id, NULL}, err);
+    return settle(m, rc, err);
 }

@@ -1,7 +1,8 @@
 /* Glossaries and translation memories in one SQLite file: collections of pairs of texts, each of a
- * pair of languages. Texts are kept as they are given; the caller brings them into one form
- * before. Languages likewise ("en", "pt-BR"). One thread at a time for each open file; any number
- * of programs share it. */
+ * pair of languages, each owned by an API key (or by nobody: then it is everybody's). Sentences are
+ * kept, and looked for, in one form: NFC, white space as single blanks. Codes of languages are kept
+ * as BCP 47 writes them ("en", "pt-BR"). One thread at a time for each open file; any number of
+ * programs share it. */
 #ifndef DG_STORE_MEMORY_H
 #define DG_STORE_MEMORY_H
 
@@ -14,6 +15,14 @@
 
 #define DG_MEMORY_ID 37 /* a UUID, NUL */
 #define DG_MEMORY_NAME 256
+#define DG_MEMORY_OWNER 16
+#define DG_MEMORY_LANGUAGE 36
+#define DG_MEMORY_ORIGIN 320
+#define DG_MEMORY_COLLECTIONS 1000    /* of a kind, of an owner */
+#define DG_MEMORY_DICTIONARIES 64     /* pairs of languages of a collection */
+#define DG_MEMORY_TERMS 100000        /* pairs of a glossary */
+#define DG_MEMORY_SEGMENTS 1000000    /* pairs of a translation memory */
+#define DG_MEMORY_SEGMENT_BYTES 16384 /* of either side of these */
 
 enum dg_memory_kind {
     DG_MEMORY_GLOSSARY = 1, /* terms, to be kept within sentences */
@@ -24,7 +33,17 @@ struct dg_memory_info {
     char id[DG_MEMORY_ID];
     enum dg_memory_kind kind;
     char name[DG_MEMORY_NAME];
+    char owner[DG_MEMORY_OWNER]; /* id of a key; "": everybody's */
+    /* the file that it was read from, as its reader tells files apart; "": none */
+    char origin[DG_MEMORY_ORIGIN];
     int64_t created_s;
+    int64_t version; /* counts its changes */
+    int64_t pairs;
+};
+
+/* The pairs of a collection in two languages. */
+struct dg_memory_dictionary {
+    char source_lang[DG_MEMORY_LANGUAGE], target_lang[DG_MEMORY_LANGUAGE];
     int64_t pairs;
 };
 
@@ -38,6 +57,19 @@ struct dg_memory_pair {
 /* Borrowed for the call; other than 0 ends the reading, which returns it. */
 typedef int dg_memory_visit(void *ctx, const struct dg_memory_pair *pair, struct dg_error *err);
 
+/* What is to become of a collection: all of it or nothing. */
+struct dg_memory_change {
+    const char *name; /* NULL: as it is */
+    /* [n] added; one whose source is there already for its languages replaces it */
+    const struct dg_memory_pair *pairs;
+    size_t n;
+    enum dg_memory_how {
+        DG_MEMORY_MERGE,
+        DG_MEMORY_REPLACE_LANGUAGES, /* drop what there is in the languages of pairs */
+        DG_MEMORY_REPLACE_ALL,
+    } how;
+};
+
 struct dg_memory;
 
 /* create: make the file when it is not there. An older program's file is brought up to date.
@@ -45,26 +77,46 @@ struct dg_memory;
 int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct dg_error *err);
 void dg_memory_close(struct dg_memory *m); /* NULL is fine */
 
-/* A new collection. DG_EINVAL where the name is empty or too long. */
-int dg_memory_make(struct dg_memory *m, enum dg_memory_kind kind, const char *name, int64_t now_s,
-    struct dg_memory_info *made, struct dg_error *err);
+/* A new collection of wanted's kind, name, owner, origin and created_s, with pairs[n]. DG_EINVAL:
+ * the name (field name) is empty or too long, or a code of a language is none; DG_ELIMIT: one of
+ * the limits above. */
+int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
+    const struct dg_memory_pair *pairs, size_t n, struct dg_memory_info *made,
+    struct dg_error *err);
+/* A collection of this kind that owner may use: an own one, or everybody's. DG_ENOTFOUND. */
+int dg_memory_get(struct dg_memory *m, enum dg_memory_kind kind, const char *owner, const char *id,
+    struct dg_memory_info *out, struct dg_error *err);
+/* Change owner's own collection; *out is it then. DG_ENOTFOUND, and as dg_memory_make. */
+int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
+    const struct dg_memory_change *change, struct dg_memory_info *out, struct dg_error *err);
 /* With all its pairs. DG_ENOTFOUND. */
 int dg_memory_remove(struct dg_memory *m, const char *id, struct dg_error *err);
-/* All collections, oldest first: *out[*n], to be freed. */
-int dg_memory_list(
-    struct dg_memory *m, struct dg_memory_info **out, size_t *n, struct dg_error *err);
+/* Its pairs of these languages; with the last ones it stays, empty. DG_ENOTFOUND: it has none. */
+int dg_memory_remove_languages(struct dg_memory *m, const char *id, const char *source_lang,
+    const char *target_lang, struct dg_error *err);
+/* All collections of this kind that owner may use, oldest first: *out[*n], to be freed. */
+int dg_memory_list(struct dg_memory *m, enum dg_memory_kind kind, const char *owner,
+    struct dg_memory_info **out, size_t *n, struct dg_error *err);
+/* A collection's languages, in order: *out[*n], to be freed. */
+int dg_memory_dictionaries(struct dg_memory *m, const char *id, struct dg_memory_dictionary **out,
+    size_t *n, struct dg_error *err);
 
-/* Add pairs, all of them or none; one whose source is there already for its languages replaces it.
+/* All pairs of a collection, by languages and source; of these languages where they are not NULL.
  * DG_ENOTFOUND. */
-int dg_memory_put(struct dg_memory *m, const char *id, const struct dg_memory_pair *pairs, size_t n,
-    struct dg_error *err);
-/* All pairs of a collection, by languages and source. */
-int dg_memory_read(
-    struct dg_memory *m, const char *id, dg_memory_visit *visit, void *ctx, struct dg_error *err);
+int dg_memory_read(struct dg_memory *m, const char *id, const char *const languages[2],
+    dg_memory_visit *visit, void *ctx, struct dg_error *err);
 
-/* The translation of exactly this source (wanted's target is not read), appended to target; of
- * several collections of the kind the newest one's. DG_ENOTFOUND. */
-int dg_memory_find(struct dg_memory *m, enum dg_memory_kind kind,
-    const struct dg_memory_pair *wanted, struct dg_buffer *target, struct dg_error *err);
+/* The translation of exactly this source (wanted's target is not read) in a memory of sentences
+ * that owner may use, appended to target: of several an own one's, then the newest one's. Languages
+ * fit as far as both sides say them. DG_ENOTFOUND. */
+int dg_memory_find(struct dg_memory *m, const char *owner, const struct dg_memory_pair *wanted,
+    struct dg_buffer *target, struct dg_error *err);
+/* Are there sentences at all? DG_EIO. */
+int dg_memory_has_sentences(struct dg_memory *m, bool *has, struct dg_error *err);
+
+/* A code as BCP 47 writes it: "en", "pt-BR", "zh-Hant". DG_EINVAL: it is none. */
+int dg_memory_language(const char *code, char out[DG_MEMORY_LANGUAGE], struct dg_error *err);
+/* s[n] in the form that sentences have here, appended. DG_ENOMEM. */
+int dg_memory_form(const char *s, size_t n, struct dg_buffer *out, struct dg_error *err);
 
 #endif

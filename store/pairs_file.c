@@ -5,10 +5,13 @@
 #include "store/tmx.h"
 #include "store/tsv.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 typedef int read_function(const char *s, size_t n, const char *source_lang, const char *target_lang,
     dg_memory_visit *visit, void *ctx, struct dg_error *err);
@@ -40,6 +43,48 @@ static int kind_of(const char *path)
 bool dg_pairs_file_is(const char *path)
 {
     return kind_of(path) >= 0;
+}
+
+static int is_pairs_file(const struct dirent *e)
+{
+    return e->d_name[0] != '.' && dg_pairs_file_is(e->d_name);
+}
+
+void dg_pairs_files_free(char **files, size_t n)
+{
+    for (size_t i = 0; files && i < n; i++)
+        free(files[i]);
+    free(files);
+}
+
+int dg_pairs_files(const char *path, char ***out, size_t *n, struct dg_error *err)
+{
+    struct stat info;
+    struct dirent **found = NULL;
+    if (stat(path, &info) != 0)
+        return dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
+    const bool one = !S_ISDIR(info.st_mode);
+    const int names = one ? 1 : scandir(path, &found, is_pairs_file, alphasort);
+    if (names < 0)
+        return dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
+    char **files = calloc((size_t)names + 1, sizeof *files);
+    bool whole = files != NULL;
+    for (int i = 0; i < names; i++) {
+        if (whole) {
+            files[i] = one ? strdup(path) : dg_file_join(path, found[i]->d_name);
+            whole = files[i] != NULL;
+        }
+        if (!one)
+            free(found[i]);
+    }
+    free(found);
+    *n = (size_t)names;
+    *out = files;
+    if (whole)
+        return DG_OK;
+    dg_pairs_files_free(files, *n);
+    *out = NULL;
+    return dg_error_set(err, DG_ENOMEM, "no memory for %d files", names);
 }
 
 bool dg_pairs_same_language(const char *a, const char *b)

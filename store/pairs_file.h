@@ -18,6 +18,10 @@ bool dg_pairs_file_is(const char *path);
  * the file. */
 int dg_pairs_file_read(const char *path, const char *source_lang, const char *target_lang,
     dg_memory_visit *visit, void *ctx, struct dg_error *err);
+/* The file at path, or the files of a directory that are named as such files are, by name:
+ * *out[*n], to be freed with dg_pairs_files_free. DG_EIO, DG_ENOMEM. */
+int dg_pairs_files(const char *path, char ***out, size_t *n, struct dg_error *err);
+void dg_pairs_files_free(char **files, size_t n);
 /* Do both codes name one language, as far as both say ("en", "en-US"; any case)? */
 bool dg_pairs_same_language(const char *a, const char *b);
 

@@ -218,6 +218,7 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
     j->options.prefix = NULL; /* the caller's, and read by now */
     j->options.markup = NULL;
     j->options.check = NULL;
+    j->options.known = NULL;
     if (rc) {
         dg_job_free(j);
         return rc;

@@ -119,8 +119,12 @@ static bool has_words(const struct dg_part *p, const char *s, size_t n)
 int dg_part_encode(
     struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
-    uint32_t frame = (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) +
-                     (dg_model_config(j->t->model)->source_eos ? 1 : 0);
+    const struct dg_config *c = dg_model_config(j->t->model);
+    const uint32_t frame =
+        (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) + (c->source_eos ? 1u : 0u);
+    const uint32_t most = c->max_source && c->max_source < j->options.max_source
+                              ? c->max_source
+                              : j->options.max_source;
     if (!has_words(p, s, n)) {
         p->copied = true;
         return 0;
@@ -133,7 +137,7 @@ int dg_part_encode(
     int rc = dg_part_tokenize(j, j->t->source, s, n, p, err);
     if (rc)
         return rc;
-    if (p->n_tokens + frame > j->options.max_source)
+    if (p->n_tokens + frame > most)
         return DG_EAGAIN;
     p->copied = p->n_tokens == 0;
     rc = dg_part_frame(j, p, p->n_tokens, err);

@@ -69,8 +69,14 @@ static int encode_span(
         struct dg_part *p = part_of(j, f, at, err);
         if (!p)
             return DG_ENOMEM;
-        int rc = p->shown ? dg_part_encode(j, p, p->shown, p->shown_len, err)
-                          : dg_part_encode(j, p, j->text + p->begin, p->end - p->begin, err);
+        int rc = dg_part_look_up(j, p, err);
+        if (rc || p->known) {
+            if (rc)
+                return rc;
+            continue;
+        }
+        rc = p->shown ? dg_part_encode(j, p, p->shown, p->shown_len, err)
+                      : dg_part_encode(j, p, j->text + p->begin, p->end - p->begin, err);
         if (!rc)
             continue;
         if (rc != DG_EAGAIN)
@@ -116,13 +122,42 @@ static struct dg_span with_whole_marks(const struct running *f, struct dg_span a
     return at;
 }
 
+/* White space at the ends of a text that is one sentence. */
+static struct dg_span trim(const char *s, struct dg_span at)
+{
+    while (at.begin < at.end && strchr(" \t\r\n", s[at.begin]))
+        at.begin++;
+    while (at.end > at.begin && strchr(" \t\r\n", s[at.end - 1]))
+        at.end--;
+    return at;
+}
+
+/* Is the translation of all of f, begin .. end, known? Then *known, and it is one part. */
+static int look_up_whole(
+    struct dg_job *j, const struct running *f, struct dg_span at, bool *known, struct dg_error *err)
+{
+    at = trim(f->text, at);
+    struct dg_part *p = part_of(j, f, at, err);
+    if (!p)
+        return DG_ENOMEM;
+    int rc = dg_part_look_up(j, p, err);
+    *known = p->known != NULL;
+    j->n_parts -= !*known;
+    return rc;
+}
+
 /* The sentences of bytes begin .. end of f. */
 static int encode_running(
     struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
 {
     struct dg_span *spans = NULL;
     size_t n = 0;
+    bool known = false;
     int rc = dg_split_sentences(f->text + begin, end - begin, j->language, &spans, &n, err);
+    if (!rc && n > 1 && j->options.known && end - begin <= DG_ENCODE_BYTES)
+        rc = look_up_whole(j, f, (struct dg_span){begin, end}, &known, err);
+    if (known)
+        n = 0;
     for (size_t i = 0; i < n; i++)
         spans[i] =
             with_whole_marks(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
@@ -134,16 +169,6 @@ static int encode_running(
     }
     free(spans);
     return rc;
-}
-
-/* White space at the ends of a text that is one sentence. */
-static struct dg_span trim(const char *s, struct dg_span at)
-{
-    while (at.begin < at.end && strchr(" \t\r\n", s[at.begin]))
-        at.begin++;
-    while (at.end > at.begin && strchr(" \t\r\n", s[at.end - 1]))
-        at.end--;
-    return at;
 }
 
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)

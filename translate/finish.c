@@ -158,6 +158,7 @@ const char *dg_flag_name(unsigned bit)
     case DG_FLAG_CHARACTER_LOST: return "character_lost";
     case DG_FLAG_MARKUP_IN_TEXT: return "markup_in_text";
     case DG_FLAG_GLOSSARY_MISSED: return "glossary_missed";
+    case DG_FLAG_FROM_MEMORY: return "from_memory";
     default: return "";
     }
 }

@@ -28,6 +28,9 @@ struct dg_part {
     /* bytes of the job's text */
     size_t begin, end;
     bool copied;
+    /* [known_len] its answer, where that was known: it is copied then, too; else NULL */
+    const char *known;
+    size_t known_len;
     /* ids begin with so many tokens that name languages */
     uint32_t n_tags;
     /* the sentence is in capitals, and read as ordinary words */
@@ -131,6 +134,11 @@ int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error
  * limit. */
 int dg_part_encode(
     struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err);
+/* Is p's answer known? Then p has it. */
+int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err);
+/* Append it as p's text is written. */
+int dg_part_write_known(
+    struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err);
 /* All parts of the job's text. */
 int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err);
 /* While encoding: may the answer be changed where the source says how? What the user has begun to

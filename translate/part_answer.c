@@ -158,6 +158,8 @@ static unsigned flags_of(
 int dg_part_answer(
     struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
 {
+    if (p->known)
+        return dg_part_write_known(j, p, out, err);
     if (p->copied)
         return dg_part_write_source(j, p, (size_t[2]){p->begin, p->end}, rank, out, err);
     const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];

@@ -10,6 +10,7 @@
 #ifndef DG_TRANSLATE_TRANSLATE_H
 #define DG_TRANSLATE_TRANSLATE_H
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "model/engine/engine.h"
 #include "text/format/document.h"
@@ -34,6 +35,13 @@ int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, str
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
+
+/* Where known translations are looked for: append that of s[n], which is exactly the source, and
+ * return true, or leave out as it is. */
+struct dg_known {
+    bool (*find)(const void *arg, const char *s, size_t n, struct dg_buffer *out);
+    const void *arg;
+};
 
 struct dg_translate_options {
     /* language codes; NULL: the bundle's first pair. DG_EINVAL (field source/target) otherwise */
@@ -66,7 +74,12 @@ struct dg_translate_options {
     struct dg_glossary *glossary;
     /* hypotheses that a search with terms may have; 0 = DG_MAX_BEAM */
     uint32_t max_beam;
-    /* token limit of one sentence with </s>; 0 = 512 */
+    /* Translations that are known: a sentence, or a text of several, that one of them fits is
+     * answered with it and is no engine work; NULL: none. Not with `tokens` or a prefix. The
+     * caller's until it is encoded */
+    const struct dg_known *known;
+    /* token limit of one sentence with </s>; 0 = 512. A model's own, where it is lower, says where
+     * texts are split */
     uint32_t max_source;
     /* NULL, or asked between sentences with check_arg: is encoding worth going on with? Otherwise
      * it ends with check's error */
@@ -131,6 +144,7 @@ enum dg_flag {
     /* a term of the glossary is not in the answer: the model's vocabulary cannot write it, or there
      * was no room for it */
     DG_FLAG_GLOSSARY_MISSED = 2048,
+    DG_FLAG_FROM_MEMORY = 4096, /* a translation that was known, and not the model's */
 };
 
 struct dg_answer_sentence {

@@ -62,6 +62,21 @@ static int check_tags(const struct dg_translator *t, struct dg_error *err)
     return 0;
 }
 
+/* One for both sides where they have the same files. */
+static int open_tokenizers(struct dg_translator *t, struct dg_error *err)
+{
+    const struct dg_bundle *b = t->bundle;
+    const char *spm = dg_bundle_source_spm(b), *list = dg_bundle_source_vocab(b);
+    int rc = dg_tokenizer_open(spm, list, &t->source, err);
+    if (rc)
+        return rc;
+    if (strcmp(spm, dg_bundle_target_spm(b)) == 0 && strcmp(list, dg_bundle_target_vocab(b)) == 0)
+        t->target = t->source;
+    else
+        rc = dg_tokenizer_open(dg_bundle_target_spm(b), dg_bundle_target_vocab(b), &t->target, err);
+    return rc;
+}
+
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err)
 {
@@ -74,10 +89,7 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
         goto out;
     const struct dg_bundle *b = t->bundle;
     if ((rc = dg_config_read(dg_bundle_manifest(b), &config, err)) ||
-        (rc = dg_tokenizer_open(
-             dg_bundle_source_spm(b), dg_bundle_source_vocab(b), &t->source, err)) ||
-        (rc = dg_tokenizer_open(
-             dg_bundle_target_spm(b), dg_bundle_target_vocab(b), &t->target, err)) ||
+        (rc = open_tokenizers(t, err)) ||
         (rc = check_vocab(t->source, config.source_vocab, "source", err)) ||
         (rc = check_vocab(t->target, config.target_vocab, "target", err)) ||
         (rc = check_tags(t, err)) || (rc = dg_word_pieces_open(t->target, &t->words, err)) ||
@@ -109,8 +121,9 @@ void dg_translator_close(struct dg_translator *t)
     dg_alphabet_close(t->alphabet);
     free(t->pair_search);
     dg_model_close(t->model);
+    if (t->target != t->source)
+        dg_tokenizer_close(t->target);
     dg_tokenizer_close(t->source);
-    dg_tokenizer_close(t->target);
     dg_word_pieces_close(&t->words);
     dg_shortlist_close(t->shortlist);
     dg_bundle_close(t->bundle);

@@ -43,6 +43,7 @@ def test_what_cannot_be_said_is_flagged(server):
 
 @pytest.mark.parametrize("fields,told", [
     ({"glossary": []}, "must be an object"), ({"glossary": {}}, "0 entries"), ({"glossary": {"a": 1}}, "must be a string"),
+    ({"glossary": "a\0b"}, "U+0000"),
     ({"glossary": {"a": " "}}, "entry 1: its target"), ({"glossary": PETS, "target_prefix": "Die"}, "target_prefix"),
     ({"glossary": PETS, "sampling": {"seed": 1, "temperature": 1}}, "sampling")])
 def test_what_is_wrong_is_refused(server, fields, told):

@@ -1,0 +1,392 @@
+#include "server/api/collections.h"
+
+#include "base/clock.h"
+#include "server/access/gate.h"
+#include "server/api/entries.h"
+#include "server/api/side.h"
+#include "server/glossaries/collections.h"
+#include "server/http/form.h"
+#include "server/http/reply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GLOSSARIES "/v1/glossaries"
+#define MEMORIES "/v1/memories"
+
+static bool begins(const char *path, const char *with)
+{
+    return strncmp(path, with, strlen(with)) == 0;
+}
+
+bool dg_api_is_collections(const char *path)
+{
+    return begins(path, GLOSSARIES) || begins(path, MEMORIES) || begins(path, "/v2/glossar") ||
+           begins(path, "/v3/glossar") || begins(path, "/v3/translation_memories");
+}
+
+static enum dg_memory_kind kind_of(const struct dg_side *s)
+{
+    return begins(s->request->path, GLOSSARIES) ? DG_MEMORY_GLOSSARY : DG_MEMORY_SENTENCES;
+}
+
+static void id_of(const struct dg_side *s, char id[DG_MEMORY_ID])
+{
+    dg_side_part(s, kind_of(s) == DG_MEMORY_GLOSSARY ? GLOSSARIES "/" : MEMORIES "/", id);
+}
+
+static void fail(struct dg_http_reply *r, const struct dg_error *err)
+{
+    if (err->code == DG_ENOTFOUND)
+        dg_reply_error(r, 404, "not_found", err->field, err->message);
+    else
+        dg_reply_failure(r, err);
+}
+
+/* ---- reading ---- */
+
+/* What a body says. */
+struct body {
+    struct dg_json *json;
+    const char *name; /* NULL: not said */
+    struct dg_pair_list pairs;
+};
+
+static int read_dictionary(struct body *b, const struct dg_json *o, size_t i, struct dg_error *err)
+{
+    static const char *const fields[] = {"source", "target", "format", "entries", NULL};
+    char where[40], entries[52];
+    struct dg_entries e = {.entries = dg_json_get(o, "entries"), .where = entries};
+    snprintf(where, sizeof where, "dictionaries[%zu]", i);
+    snprintf(entries, sizeof entries, "%s.entries", where);
+    if (dg_json_typeof(o) != DG_JSON_OBJECT)
+        return dg_error_field(err, DG_EINVAL, where, "%s must be an object, not %s", where,
+            dg_json_type_name(dg_json_typeof(o)));
+    int rc = dg_json_only(o, where, fields, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(o, where, "source", &e.source, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(o, where, "target", &e.target, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(o, where, "format", &e.format, err);
+    if (rc == DG_OK && (!e.source || !e.target))
+        rc = dg_error_field(err, DG_EINVAL, where, "%s must have source and target", where);
+    return rc == DG_OK ? dg_entries_read(&e, &b->pairs, err) : rc;
+}
+
+static int read_dictionaries(struct body *b, bool must, struct dg_error *err)
+{
+    const struct dg_json *list = dg_json_get(b->json, "dictionaries");
+    int rc = DG_OK;
+    if (!list && !must)
+        return DG_OK;
+    const size_t n = dg_json_length(list);
+    if (dg_json_typeof(list) != DG_JSON_ARRAY || n == 0 || n > DG_MEMORY_DICTIONARIES)
+        return dg_error_field(err, n > DG_MEMORY_DICTIONARIES ? DG_ELIMIT : DG_EINVAL,
+            "dictionaries", "dictionaries must be an array of 1 to %d", DG_MEMORY_DICTIONARIES);
+    for (size_t i = 0; i < n && rc == DG_OK; i++)
+        rc = read_dictionary(b, dg_json_at(list, i), i, err);
+    return rc;
+}
+
+/* all: a name and dictionaries must be there. */
+static int read_body(const struct dg_side *s, bool all, struct body *b, struct dg_error *err)
+{
+    static const char *const fields[] = {"name", "dictionaries", NULL};
+    struct dg_error why = {0};
+    b->json = dg_json_parse(s->request->body, s->request->body_len, &why);
+    if (!b->json || dg_json_typeof(b->json) != DG_JSON_OBJECT)
+        return dg_error_field(err, why.code == DG_ENOMEM ? DG_ENOMEM : DG_EINVAL, "body",
+            "the body is not a JSON object%s%s", b->json ? "" : ": ", why.message);
+    int rc = dg_json_only(b->json, NULL, fields, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(b->json, NULL, "name", &b->name, err);
+    if (rc == DG_OK && all && !b->name)
+        rc = dg_error_field(err, DG_EINVAL, "name", "name is missing");
+    if (rc == DG_OK)
+        rc = read_dictionaries(b, all, err);
+    return rc == DG_OK ? dg_entries_check(kind_of(s), &b->pairs, err) : rc;
+}
+
+/* ---- writing ---- */
+
+static int describe(
+    struct dg_memory *m, const struct dg_memory_info *i, struct dg_json **out, struct dg_error *err)
+{
+    struct dg_memory_dictionary *list;
+    char created[32];
+    size_t n;
+    int rc = dg_memory_dictionaries(m, i->id, &list, &n, err);
+    if (rc != DG_OK)
+        return rc;
+    struct dg_json *o = dg_json_new_object(), *all = dg_json_new_array();
+    dg_entries_time(i->created_s, created);
+    dg_json_set_string(o, "id", i->id);
+    dg_json_set_string(o, "name", i->name);
+    dg_json_set_string(o, "created", created);
+    dg_json_set_bool(o, "shared", i->owner[0] == '\0');
+    for (size_t k = 0; k < n; k++) {
+        struct dg_json *d = dg_json_new_object();
+        dg_json_set_string(d, "source", list[k].source_lang);
+        dg_json_set_string(d, "target", list[k].target_lang);
+        dg_json_set_int(d, "entries", list[k].pairs);
+        dg_json_append_take(all, d);
+    }
+    dg_json_set_take(o, "dictionaries", all);
+    free(list);
+    *out = o;
+    return DG_OK;
+}
+
+static int list(
+    const struct dg_side *s, struct dg_memory *m, struct dg_json **out, struct dg_error *err)
+{
+    struct dg_memory_info *infos;
+    size_t n;
+    int rc = dg_memory_list(m, kind_of(s), s->owner, &infos, &n, err);
+    if (rc != DG_OK)
+        return rc;
+    struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
+    for (size_t i = 0; i < n && rc == DG_OK; i++) {
+        struct dg_json *o = NULL;
+        rc = describe(m, &infos[i], &o, err);
+        dg_json_append_take(all, o);
+    }
+    dg_json_set_take(root, kind_of(s) == DG_MEMORY_GLOSSARY ? "glossaries" : "memories", all);
+    free(infos);
+    *out = root;
+    return rc;
+}
+
+static int make(const struct dg_side *s, struct dg_memory *m, struct body *b, struct dg_json **out,
+    struct dg_error *err)
+{
+    struct dg_memory_info wanted = {.kind = kind_of(s), .created_s = (int64_t)dg_clock_wall_s()},
+                          made;
+    if (strlen(b->name) >= sizeof wanted.name)
+        return dg_error_field(err, DG_EINVAL, "name", "name has %zu bytes, expected 1 to %d",
+            strlen(b->name), DG_MEMORY_NAME - 1);
+    snprintf(wanted.name, sizeof wanted.name, "%s", b->name);
+    snprintf(wanted.owner, sizeof wanted.owner, "%s", s->owner);
+    int rc = dg_memory_make(m, &wanted, b->pairs.list, b->pairs.n, &made, err);
+    return rc == DG_OK ? describe(m, &made, out, err) : rc;
+}
+
+/* The collection that the path names; own: one that may be changed. */
+static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct dg_memory_info *out,
+    struct dg_error *err)
+{
+    char id[DG_MEMORY_ID];
+    id_of(s, id);
+    int rc = dg_memory_get(m, kind_of(s), s->owner, id, out, err);
+    if (rc == DG_OK && own && (strcmp(out->owner, s->owner) != 0 || out->origin[0] != '\0'))
+        rc = dg_error_field(err, DG_ENOTFOUND, "id",
+            "\"%s\" is the server's own and not to be changed by clients", out->id);
+    return rc;
+}
+
+static int alter(const struct dg_side *s, struct dg_memory *m, const struct body *b, bool all,
+    struct dg_json **out, struct dg_error *err)
+{
+    struct dg_memory_info info;
+    const struct dg_memory_change change = {.name = b->name,
+        .pairs = b->pairs.list,
+        .n = b->pairs.n,
+        .how = all ? DG_MEMORY_REPLACE_ALL : DG_MEMORY_MERGE};
+    int rc = find(s, m, true, &info, err);
+    if (rc == DG_OK)
+        rc = dg_memory_alter(m, &info, &change, &info, err);
+    return rc == DG_OK ? describe(m, &info, out, err) : rc;
+}
+
+/* The query's source and target, both or none. */
+static int read_languages(const struct dg_side *s, char languages[2][DG_MEMORY_LANGUAGE],
+    bool *said, struct dg_error *err)
+{
+    static const char *const fields[] = {"source", "target", NULL};
+    struct dg_json *o = dg_json_new_object();
+    const char *text[2] = {NULL, NULL};
+    struct dg_error why = {0};
+    int rc = dg_form_read(s->request->query, strlen(s->request->query), o, err);
+    if (rc == DG_OK)
+        rc = dg_json_only(o, NULL, fields, err);
+    for (size_t i = 0; i < 2 && rc == DG_OK; i++)
+        rc = dg_json_field_string(o, NULL, fields[i], &text[i], err);
+    if (rc == DG_OK && !text[0] != !text[1])
+        rc = dg_error_field(err, DG_EINVAL, text[0] ? "target" : "source",
+            "source and target are given together, or neither");
+    *said = text[0] != NULL;
+    for (size_t i = 0; i < 2 && rc == DG_OK && *said; i++)
+        if (dg_memory_language(text[i], languages[i], &why) != DG_OK)
+            rc = dg_error_field(err, DG_EINVAL, fields[i], "%s: %s", fields[i], why.message);
+    dg_json_free(o);
+    return rc;
+}
+
+static int drop(const struct dg_side *s, struct dg_memory *m, struct dg_error *err)
+{
+    struct dg_memory_info info;
+    char languages[2][DG_MEMORY_LANGUAGE];
+    bool said;
+    int rc = read_languages(s, languages, &said, err);
+    if (rc == DG_OK)
+        rc = find(s, m, true, &info, err);
+    if (rc != DG_OK)
+        return rc;
+    return said ? dg_memory_remove_languages(m, info.id, languages[0], languages[1], err)
+                : dg_memory_remove(m, info.id, err);
+}
+
+/* ---- handlers ---- */
+
+static void reply(
+    struct dg_http_reply *r, int rc, int status, struct dg_json *root, const struct dg_error *err)
+{
+    if (rc == DG_OK) {
+        dg_reply_json_take(r, status, root);
+        return;
+    }
+    dg_json_free(root);
+    fail(r, err);
+}
+
+/* POST, PUT and PATCH. */
+static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
+{
+    const bool post = s->request->method[1] == 'O', put = s->request->method[1] == 'U';
+    struct dg_json *root = NULL;
+    struct dg_error err = {0};
+    struct body b = {0};
+    if (!s->json) {
+        dg_reply_error(r, 415, "unsupported_media_type", "Content-Type",
+            "Content-Type must be application/json");
+        return;
+    }
+    dg_pair_list_init(&b.pairs);
+    int rc = read_body(s, post || put, &b, &err);
+    if (rc == DG_OK) {
+        struct dg_memory *m = dg_collections_take(s->app->collections);
+        rc = post ? make(s, m, &b, &root, &err) : alter(s, m, &b, put, &root, &err);
+        dg_collections_give(s->app->collections);
+    }
+    reply(r, rc, post ? 201 : 200, root, &err);
+    dg_pair_list_deinit(&b.pairs);
+    dg_json_free(b.json);
+}
+
+/* GET and DELETE. */
+static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_json *root = NULL;
+    struct dg_error err = {0};
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = list(s, m, &root, &err);
+    dg_collections_give(s->app->collections);
+    reply(r, rc, 200, root, &err);
+}
+
+static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_json *root = NULL;
+    struct dg_memory_info info;
+    struct dg_error err = {0};
+    const bool removes = s->request->method[0] == 'D';
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = removes ? drop(s, m, &err) : find(s, m, false, &info, &err);
+    if (rc == DG_OK && !removes)
+        rc = describe(m, &info, &root, &err);
+    dg_collections_give(s->app->collections);
+    if (rc == DG_OK && removes)
+        r->status = 204;
+    else
+        reply(r, rc, 200, root, &err);
+}
+
+/* The languages of one that has two alone need not be said. */
+static int write_entries(const struct dg_side *s, struct dg_memory *m, struct dg_http_reply *r,
+    struct dg_buffer *out, struct dg_error *err)
+{
+    char languages[2][DG_MEMORY_LANGUAGE];
+    struct dg_memory_info info;
+    struct dg_memory_dictionary *all = NULL;
+    size_t n = 0;
+    bool said, has = false;
+    int rc = read_languages(s, languages, &said, err);
+    if (rc == DG_OK)
+        rc = find(s, m, false, &info, err);
+    if (rc == DG_OK)
+        rc = dg_memory_dictionaries(m, info.id, &all, &n, err);
+    for (size_t i = 0; i < n; i++)
+        has = has || (said && !strcmp(all[i].source_lang, languages[0]) &&
+                         !strcmp(all[i].target_lang, languages[1]));
+    if (rc == DG_OK && !said && n != 1)
+        rc = dg_error_field(err, DG_EINVAL, "source",
+            "it has entries in %zu pairs of languages: source and target must say which", n);
+    if (rc == DG_OK && said && !has)
+        rc = dg_error_field(err, DG_ENOTFOUND, "source", "there are no entries from %s to %s",
+            languages[0], languages[1]);
+    const char *const wanted[2] = {said || !n ? languages[0] : all[0].source_lang,
+        said || !n ? languages[1] : all[0].target_lang};
+    if (rc == DG_OK)
+        rc = dg_entries_write(m, info.id, wanted, s->accept, &r->content_type, out, err);
+    free(all);
+    return rc;
+}
+
+static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_error err = {0};
+    struct dg_buffer out;
+    dg_buffer_init(&out);
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = write_entries(s, m, r, &out, &err);
+    dg_collections_give(s->app->collections);
+    if (rc == DG_OK) {
+        r->status = 200;
+        r->body = dg_buffer_take(&out, &r->body_len);
+    } else {
+        fail(r, &err);
+    }
+    dg_buffer_deinit(&out);
+}
+
+static void refuse(struct dg_http_reply *r, int status, const char *message)
+{
+    dg_reply_error(r, status, status == 403 ? "forbidden" : "overloaded", NULL, message);
+}
+
+/* A memory answers for the model, of everybody where there are no keys: changing one is then for
+ * the server's owner. */
+static bool may_change(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    const struct dg_http_request *q = dg_http_request(x);
+    if (app->auth || !app->collections || q->method[0] == 'G' || q->method[0] == 'H' ||
+        !begins(q->path, MEMORIES) || dg_gate_is_owner(x))
+        return true;
+    refuse(&r, 403,
+        "without API keys (--keys) memories are changed through the server's Unix socket "
+        "(--unix-socket) alone");
+    dg_http_reply_take(x, &r);
+    return false;
+}
+
+void dg_api_collections(struct dg_app *app, struct dg_http_exchange *x)
+{
+    if (may_change(app, x))
+        dg_side_run(
+            app, x, dg_http_request(x)->method[0] == 'P' ? answer_body : answer_list, refuse);
+}
+
+void dg_api_collection(struct dg_app *app, struct dg_http_exchange *x)
+{
+    if (may_change(app, x))
+        dg_side_run(
+            app, x, dg_http_request(x)->method[0] == 'P' ? answer_body : answer_one, refuse);
+}
+
+void dg_api_collection_entries(struct dg_app *app, struct dg_http_exchange *x)
+{
+    dg_side_run(app, x, answer_entries, refuse);
+}

@@ -1,0 +1,31 @@
+/* Entries of glossaries and memories as requests hold them: text as TSV, CSV or TMX, or an object
+ * of sources with their targets. Any thread. */
+#ifndef DG_SERVER_API_ENTRIES_H
+#define DG_SERVER_API_ENTRIES_H
+
+#include "base/json.h"
+#include "store/memory.h"
+#include "store/pair_list.h"
+
+/* The pairs of one dictionary as a request has it. */
+struct dg_entries {
+    const char *source, *target; /* languages */
+    const char *format;          /* NULL: tsv */
+    const struct dg_json *entries;
+    const char *where; /* of the entries' field, for messages */
+};
+
+/* Append them to out, in these languages; rows of a file that names others are passed over.
+ * DG_EINVAL, DG_ELIMIT with the field. */
+int dg_entries_read(const struct dg_entries *e, struct dg_pair_list *out, struct dg_error *err);
+/* Can a collection of this kind have them? DG_EINVAL, DG_ELIMIT: field entries. */
+int dg_entries_check(
+    enum dg_memory_kind kind, const struct dg_pair_list *pairs, struct dg_error *err);
+/* A collection's pairs in two languages as text: CSV where Accept asks for it, else TSV; *type is
+ * its media type. */
+int dg_entries_write(struct dg_memory *m, const char *id, const char *const languages[2],
+    const char *accept, const char **type, struct dg_buffer *out, struct dg_error *err);
+/* "2026-11-23T12:00:00Z" */
+void dg_entries_time(int64_t seconds, char out[32]);
+
+#endif

@@ -1,0 +1,88 @@
+#include "server/api/side.h"
+
+#include "base/executor.h"
+#include "server/access/gate.h"
+#include "server/glossaries/collections.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* One that waits for its answer. Lives until the exchange drops it. */
+struct waiting {
+    struct dg_side side;
+    struct dg_work work;
+    struct dg_http_exchange *x;
+    dg_side_answer *answer;
+    struct dg_http_reply reply;
+};
+
+static void run(void *arg)
+{
+    struct waiting *w = arg;
+    w->answer(&w->side, &w->reply);
+    dg_http_wake(w->x);
+}
+
+static void finish(void *arg, struct dg_http_exchange *x)
+{
+    struct waiting *w = arg;
+    dg_http_reply_take(x, &w->reply);
+    w->reply.body = NULL;
+}
+
+/* What was asked for is done all the same: it may be a change. */
+static void gone(void *arg)
+{
+    (void)arg;
+}
+
+static void drop(void *arg)
+{
+    struct waiting *w = arg;
+    free(w->reply.body);
+    free(w);
+}
+
+static void fill(struct waiting *w, struct dg_app *app, struct dg_http_exchange *x)
+{
+    const char *accept = dg_http_header(x, "Accept");
+    const char *type = dg_http_header(x, "Content-Type");
+    w->side.app = app;
+    w->side.x = w->x = x;
+    w->side.request = dg_http_request(x);
+    dg_gate_owner(app->auth, x, w->side.owner);
+    snprintf(w->side.accept, sizeof w->side.accept, "%s", accept ? accept : "");
+    w->side.json = type && strncasecmp(type, "application/json", 16) == 0;
+    w->work.run = run;
+    w->work.arg = w;
+}
+
+void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
+    void (*refuse)(struct dg_http_reply *r, int status, const char *message))
+{
+    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
+    struct dg_http_reply r = {0};
+    if (!app->collections) {
+        refuse(&r, 403, "this server keeps no glossaries and memories of clients (--collections)");
+        dg_http_reply_take(x, &r);
+        return;
+    }
+    struct waiting *w = calloc(1, sizeof *w);
+    if (w) {
+        w->answer = answer;
+        fill(w, app, x);
+        dg_http_later(x, &later, w); /* w is the exchange's from here on */
+        if (dg_collections_post(app->collections, &w->work))
+            return;
+    }
+    refuse(&r, 503, "too many such requests wait");
+    dg_http_reply_take(x, &r);
+}
+
+void dg_side_part(const struct dg_side *s, const char *prefix, char out[DG_MEMORY_ID])
+{
+    snprintf(out, DG_MEMORY_ID, "%s", s->request->path + strlen(prefix));
+    out[strcspn(out, "/")] = '\0';
+}

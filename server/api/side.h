@@ -1,0 +1,31 @@
+/* Requests about glossaries and memories: answered on the line of dg_collections_post, so that no
+ * HTTP thread waits for a file. HTTP threads, but for the answer. */
+#ifndef DG_SERVER_API_SIDE_H
+#define DG_SERVER_API_SIDE_H
+
+#include "server/app.h"
+#include "server/http/http.h"
+#include "store/memory.h"
+
+/* What is known of the request. */
+struct dg_side {
+    struct dg_app *app;
+    const struct dg_http_exchange *x; /* dg_http_request alone may be asked of it */
+    const struct dg_http_request *request;
+    char owner[DG_MEMORY_OWNER]; /* whose collections are meant */
+    char accept[80];             /* the header; "": none */
+    bool json;                   /* the body says it is JSON */
+};
+
+/* Fill in the reply. The line's thread. */
+typedef void dg_side_answer(const struct dg_side *s, struct dg_http_reply *r);
+
+/* Have it answered. Where there are no collections (--collections) refuse has 403 to say, where too
+ * many wait 503. */
+void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
+    void (*refuse)(struct dg_http_reply *r, int status, const char *message));
+
+/* The part of the path after prefix, up to the next slash, in out. */
+void dg_side_part(const struct dg_side *s, const char *prefix, char out[DG_MEMORY_ID]);
+
+#endif

@@ -1,0 +1,165 @@
+#include "server/glossaries/collections.h"
+
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT 32        /* glossaries that were asked for lately */
+#define MAX_WAITING 64 /* works */
+
+struct kept {
+    int64_t version, used; /* used: when, by asked */
+    struct dg_glossary_set *set;
+};
+
+struct dg_collections {
+    struct dg_executor *line; /* one thread */
+    atomic_bool has_sentences;
+    pthread_mutex_t change_lock;
+    struct dg_memory *changed; /* guarded by change_lock */
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    struct dg_memory *asked_of;
+    struct kept kept[KEPT]; /* by id, which is a set's name */
+    int64_t asked;
+};
+
+int dg_collections_open(const char *path, struct dg_collections **out, struct dg_error *err)
+{
+    const struct dg_executor_options line = {.threads = 1, .max_ready = MAX_WAITING};
+    struct dg_collections *c = calloc(1, sizeof *c);
+    bool has = false;
+    if (!c)
+        return dg_error_set(err, DG_ENOMEM, "no memory for glossaries");
+    pthread_mutex_init(&c->change_lock, NULL);
+    pthread_mutex_init(&c->lock, NULL);
+    int rc = dg_memory_open(path, true, &c->changed, err);
+    if (rc == DG_OK)
+        rc = dg_memory_open(path, false, &c->asked_of, err);
+    if (rc == DG_OK)
+        rc = dg_memory_has_sentences(c->asked_of, &has, err);
+    if (rc == DG_OK)
+        rc = dg_executor_open(&line, &c->line, err);
+    if (rc != DG_OK) {
+        dg_error_prefix(err, "collections");
+        dg_collections_close(c);
+        return rc;
+    }
+    atomic_init(&c->has_sentences, has);
+    *out = c;
+    return DG_OK;
+}
+
+void dg_collections_close(struct dg_collections *c)
+{
+    if (!c)
+        return;
+    dg_executor_close(c->line);
+    for (size_t i = 0; i < KEPT; i++)
+        dg_glossary_set_unref(c->kept[i].set);
+    dg_memory_close(c->changed);
+    dg_memory_close(c->asked_of);
+    pthread_mutex_destroy(&c->change_lock);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+struct dg_memory *dg_collections_take(struct dg_collections *c)
+{
+    pthread_mutex_lock(&c->change_lock);
+    return c->changed;
+}
+
+void dg_collections_give(struct dg_collections *c)
+{
+    bool has = true;
+    dg_memory_has_sentences(c->changed, &has, NULL);
+    atomic_store(&c->has_sentences, has);
+    pthread_mutex_unlock(&c->change_lock);
+}
+
+bool dg_collections_post(struct dg_collections *c, struct dg_work *work)
+{
+    return dg_executor_post(c->line, work);
+}
+
+/* ---- what translations ask ---- */
+
+/* The place of a glossary among those that are kept: its own, else the one to give way. */
+static struct kept *place_of(struct dg_collections *c, const char *id)
+{
+    struct kept *oldest = &c->kept[0];
+    for (size_t i = 0; i < KEPT; i++) {
+        struct kept *k = &c->kept[i];
+        if (k->set && strcmp(dg_glossary_set_name(k->set), id) == 0)
+            return k;
+        if (!k->set || (oldest->set && k->used < oldest->used))
+            oldest = k;
+    }
+    return oldest;
+}
+
+static int read_set(
+    struct dg_memory *m, const char *id, struct dg_glossary_set **out, struct dg_error *err)
+{
+    struct dg_pair_list pairs;
+    dg_pair_list_init(&pairs);
+    int rc = dg_memory_read(m, id, NULL, dg_pair_list_add, &pairs, err);
+    if (rc == DG_OK)
+        rc = dg_glossary_set_make(id, &pairs, out, err);
+    dg_pair_list_deinit(&pairs);
+    return rc;
+}
+
+static int find_set(struct dg_collections *c, const char *owner, const char *id,
+    struct dg_glossary_set **out, struct dg_error *err)
+{
+    struct dg_memory_info info;
+    struct dg_glossary_set *set = NULL;
+    int rc = dg_memory_get(c->asked_of, DG_MEMORY_GLOSSARY, owner, id, &info, err);
+    if (rc != DG_OK)
+        return rc;
+    struct kept *k = place_of(c, id);
+    if (!k->set || strcmp(dg_glossary_set_name(k->set), id) != 0 || k->version != info.version) {
+        rc = read_set(c->asked_of, id, &set, err);
+        if (rc != DG_OK)
+            return rc;
+        dg_glossary_set_unref(k->set);
+        k->set = set;
+        k->version = info.version;
+    }
+    k->used = ++c->asked;
+    *out = dg_glossary_set_ref(k->set);
+    return DG_OK;
+}
+
+int dg_collections_glossary(struct dg_collections *c, const char *owner, const char *id,
+    struct dg_glossary_set **out, struct dg_error *err)
+{
+    if (!c)
+        return dg_error_set(err, DG_ENOTFOUND, "no glossaries are kept");
+    pthread_mutex_lock(&c->lock);
+    int rc = find_set(c, owner, id, out, err);
+    pthread_mutex_unlock(&c->lock);
+    return rc;
+}
+
+bool dg_collections_has_sentences(struct dg_collections *c)
+{
+    return c && atomic_load(&c->has_sentences);
+}
+
+bool dg_collections_find(struct dg_collections *c, const char *owner,
+    const struct dg_memory_pair *wanted, struct dg_buffer *target)
+{
+    struct dg_error err = {0};
+    pthread_mutex_lock(&c->lock);
+    int rc = dg_memory_find(c->asked_of, owner, wanted, target, &err);
+    pthread_mutex_unlock(&c->lock);
+    if (rc != DG_OK && rc != DG_ENOTFOUND)
+        dg_log(DG_LOG_ERROR, "translation memory not read message=\"%s\"", err.message);
+    return rc == DG_OK;
+}

@@ -1,0 +1,117 @@
+#include "server/glossaries/memories.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/pairs_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What the files are to become, and what was there. */
+struct load {
+    struct dg_memory *memory;
+    struct dg_memory_info *before; /* [n_before] memories that nobody owns */
+    bool *stays;                   /* [n_before] */
+    size_t n_before, n_read, entries;
+    char (*made)[DG_MEMORY_ID]; /* [n_made] */
+    size_t n_made;
+};
+
+/* What tells this state of a file from others. */
+static int origin_of(const char *path, char out[DG_MEMORY_ORIGIN], struct dg_error *err)
+{
+    struct stat s;
+    const char *slash = strrchr(path, '/');
+    if (stat(path, &s) != 0)
+        return dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
+    snprintf(out, DG_MEMORY_ORIGIN, "%" PRId64 " %" PRId64 ".%09ld %.255s", (int64_t)s.st_size,
+        (int64_t)s.st_mtim.tv_sec, s.st_mtim.tv_nsec, slash ? slash + 1 : path);
+    return DG_OK;
+}
+
+static bool keep(struct load *l, const char *origin)
+{
+    for (size_t i = 0; i < l->n_before; i++) {
+        if (strcmp(l->before[i].origin, origin) != 0)
+            continue;
+        l->stays[i] = true;
+        l->entries += (size_t)l->before[i].pairs;
+        return true;
+    }
+    return false;
+}
+
+static int read_file(struct load *l, const char *path, struct dg_error *err)
+{
+    struct dg_memory_info wanted = {.kind = DG_MEMORY_SENTENCES,
+                              .created_s = (int64_t)dg_clock_wall_s()},
+                          made;
+    struct dg_pair_list pairs;
+    const char *slash = strrchr(path, '/');
+    snprintf(wanted.name, sizeof wanted.name, "%.255s", slash ? slash + 1 : path);
+    int rc = origin_of(path, wanted.origin, err);
+    if (rc != DG_OK || keep(l, wanted.origin))
+        return rc;
+    dg_pair_list_init(&pairs);
+    rc = dg_pairs_file_read(path, NULL, NULL, dg_pair_list_add, &pairs, err);
+    if (rc == DG_OK && dg_memory_make(l->memory, &wanted, pairs.list, pairs.n, &made, err) != DG_OK)
+        rc = dg_error_prefix(err, "%s", path);
+    if (rc == DG_OK) {
+        memcpy(l->made[l->n_made++], made.id, sizeof made.id);
+        l->entries += (size_t)made.pairs;
+        l->n_read++;
+    }
+    dg_pair_list_deinit(&pairs);
+    return rc;
+}
+
+/* The new ones are there: those of files that are gone, or changed, go. After a failure the new
+ * ones go. */
+static void settle(struct load *l, int rc)
+{
+    for (size_t i = 0; i < l->n_before && rc == DG_OK; i++)
+        if (!l->stays[i] && l->before[i].origin[0] != '\0')
+            dg_memory_remove(l->memory, l->before[i].id, NULL);
+    for (size_t i = 0; i < l->n_made && rc != DG_OK; i++)
+        dg_memory_remove(l->memory, l->made[i], NULL);
+}
+
+static int load(struct load *l, char *const *files, size_t n, struct dg_error *err)
+{
+    int rc = dg_memory_list(l->memory, DG_MEMORY_SENTENCES, "", &l->before, &l->n_before, err);
+    if (rc != DG_OK)
+        return rc;
+    l->stays = calloc(l->n_before + 1, sizeof *l->stays);
+    l->made = calloc(n + 1, sizeof *l->made);
+    if (!l->stays || !l->made)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu files", n);
+    for (size_t i = 0; i < n && rc == DG_OK; i++)
+        rc = read_file(l, files[i], err);
+    settle(l, rc);
+    return rc;
+}
+
+int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err)
+{
+    struct load l = {0};
+    char **files = NULL;
+    size_t n = 0;
+    int rc = path[0] != '\0' ? dg_pairs_files(path, &files, &n, err) : DG_OK;
+    if (rc == DG_OK) {
+        l.memory = dg_collections_take(c);
+        rc = load(&l, files, n, err);
+        dg_collections_give(c);
+    }
+    if (rc == DG_OK && (n > 0 || l.n_before > 0))
+        dg_log(DG_LOG_INFO, "memories path=\"%s\" files=%zu read=%zu entries=%zu", path, n,
+            l.n_read, l.entries);
+    dg_pairs_files_free(files, n);
+    free(l.before);
+    free(l.stays);
+    free(l.made);
+    return rc;
+}

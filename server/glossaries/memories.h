@@ -1,0 +1,13 @@
+/* The server's own translation memories: files of pairs (store/pairs_file.h), read at start and at
+ * each reload into the file of collections, for every key. Files that are as they were when they
+ * were last read are not read again. One thread at a time. */
+#ifndef DG_SERVER_GLOSSARIES_MEMORIES_H
+#define DG_SERVER_GLOSSARIES_MEMORIES_H
+
+#include "server/glossaries/collections.h"
+
+/* Take what path has now, a file or a directory of them, in place of what was read before; "":
+ * nothing. On failure what there was stays; the message names the file. */
+int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err);
+
+#endif

@@ -1,0 +1,102 @@
+#include "server/glossaries/set.h"
+
+#include "store/pairs_file.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct entries {
+    char source[36], target[36];
+    struct dg_glossary *glossary;
+};
+
+struct dg_glossary_set {
+    atomic_uint refs;
+    char name[DG_GLOSSARIES_NAME + 1];
+    /* [n] */
+    struct entries pairs[DG_GLOSSARIES_PAIRS];
+    size_t n;
+};
+
+void dg_glossary_set_unref(struct dg_glossary_set *s)
+{
+    if (!s || atomic_fetch_sub(&s->refs, 1) > 1)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        dg_glossary_unref(s->pairs[i].glossary);
+    free(s);
+}
+
+struct dg_glossary_set *dg_glossary_set_ref(struct dg_glossary_set *s)
+{
+    atomic_fetch_add(&s->refs, 1);
+    return s;
+}
+
+const char *dg_glossary_set_name(const struct dg_glossary_set *s)
+{
+    return s->name;
+}
+
+/* The codes as they are written come first: "pt-BR" has entries of its own beside "pt". */
+struct dg_glossary *dg_glossary_set_pair(
+    const struct dg_glossary_set *s, const char *source, const char *target)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcasecmp(s->pairs[i].source, source) && !strcasecmp(s->pairs[i].target, target))
+            return s->pairs[i].glossary;
+    for (size_t i = 0; i < s->n; i++)
+        if (dg_pairs_same_language(s->pairs[i].source, source) &&
+            dg_pairs_same_language(s->pairs[i].target, target))
+            return s->pairs[i].glossary;
+    return NULL;
+}
+
+/* The entries of one pair of languages, unless it has them. */
+static int add_pair(struct dg_glossary_set *s, const struct dg_pair_list *l,
+    const struct dg_memory_pair *p, struct dg_error *err)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcasecmp(s->pairs[i].source, p->source_lang) &&
+            !strcasecmp(s->pairs[i].target, p->target_lang))
+            return DG_OK;
+    if (s->n == DG_GLOSSARIES_PAIRS)
+        return dg_error_set(err, DG_ELIMIT,
+            "glossary %s has more than %d pairs of languages, which is the limit", s->name,
+            DG_GLOSSARIES_PAIRS);
+    struct entries *e = &s->pairs[s->n];
+    if (strlen(p->source_lang) >= sizeof e->source || strlen(p->target_lang) >= sizeof e->target)
+        return dg_error_set(err, DG_EINVAL,
+            "glossary %s: \"%.40s\" or \"%.40s\" is too long for a language code", s->name,
+            p->source_lang, p->target_lang);
+    snprintf(e->source, sizeof e->source, "%s", p->source_lang);
+    snprintf(e->target, sizeof e->target, "%s", p->target_lang);
+    int rc = dg_pair_list_glossary(l, e->source, e->target, &e->glossary, err);
+    s->n += rc == DG_OK && e->glossary;
+    return rc;
+}
+
+int dg_glossary_set_make(const char *name, const struct dg_pair_list *l,
+    struct dg_glossary_set **out, struct dg_error *err)
+{
+    struct dg_glossary_set *s = calloc(1, sizeof *s);
+    if (!s)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a glossary");
+    atomic_init(&s->refs, 1);
+    snprintf(s->name, sizeof s->name, "%s", name);
+    int rc = l->n <= DG_GLOSSARIES_ENTRIES
+                 ? DG_OK
+                 : dg_error_set(err, DG_ELIMIT, "glossary %s has %zu entries, the limit is %d",
+                       name, l->n, DG_GLOSSARIES_ENTRIES);
+    for (size_t i = 0; i < l->n && rc == DG_OK; i++)
+        rc = add_pair(s, l, &l->list[i], err);
+    if (rc != DG_OK) {
+        dg_glossary_set_unref(s);
+        return rc;
+    }
+    *out = s;
+    return DG_OK;
+}

@@ -1,0 +1,29 @@
+/* Better translations that people suggest, in one SQLite file, for the operator to read. Any
+ * thread. */
+#ifndef DG_STORE_SUGGESTIONS_H
+#define DG_STORE_SUGGESTIONS_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+#define DG_SUGGESTIONS_BYTES 268435456 /* of all texts that a file keeps */
+
+struct dg_suggestion {
+    const char *text, *translation; /* as suggested, not as the model has it */
+    const char *source, *target;    /* codes of languages */
+    int64_t created_s;
+};
+
+struct dg_suggestions;
+
+/* The file is made when it is not there. DG_EFORMAT (not a file of suggestions), DG_EUNSUP (a newer
+ * program's), DG_EIO. */
+int dg_suggestions_open(const char *path, struct dg_suggestions **out, struct dg_error *err);
+void dg_suggestions_close(struct dg_suggestions *s); /* NULL is fine */
+
+/* Keep one; the same one again changes nothing. DG_EAGAIN: the file is full. */
+int dg_suggestions_add(
+    struct dg_suggestions *s, const struct dg_suggestion *one, struct dg_error *err);
+
+#endif

@@ -1,0 +1,151 @@
+"""Translation memories: sentences that are known are answered from them, flagged, and no other key's; from the server's files and over /v1/memories."""
+import signal
+import subprocess
+
+import pytest
+
+from conftest import EN_DE, PATIENCE, Local, Server
+from test_collections import ask, new_key
+
+DOGS, KNOWN = "Two dogs play in the snow.", "Zwei Hunde toben im Schnee herum."
+OTHER = "A girl is smiling."
+BODY = {"name": "captions", "dictionaries": [{"source": "en", "target": "de", "entries": {DOGS: KNOWN}}]}
+TMX = ('<tmx version="1.4"><header/><body><tu><tuv xml:lang="en-US"><seg>%s</seg></tuv>'
+       '<tuv xml:lang="de-DE"><seg>%s</seg></tuv></tu></body></tmx>')
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("memories")
+    (folder / "m").mkdir()
+    (folder / "m" / "captions.tmx").write_text(TMX % (DOGS, KNOWN))
+    (folder / "m" / "more.en-de.tsv").write_text("Stop. Go on.\tHalt! Weiter!\nA  cafe\u0301.\tEin Lokal.\nFish & chips.\tFisch & Fritten.\n")
+    with Server(EN_DE, "--collections", str(folder / "c.db"), "--memories", str(folder / "m"), "--cache-bytes", "1000000",
+                "--documents", str(folder / "d.db")) as s:
+        yield s
+
+
+def one(server, text, key=None, **fields):
+    headers = {"X-API-Key": key} if key else {}
+    reply = server.post("/v1/translate", {"text": text, "source": "en", "target": "de", **fields}, headers=headers)
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"][0]
+
+
+def flags(answer):
+    return [s["flags"] for s in answer["sentences"]]
+
+
+def test_a_sentence_and_its_flag(server):
+    plain = one(server, DOGS, memory=False)
+    assert plain["text"] != KNOWN and "from_memory" not in flags(plain)[0]
+    assert one(server, DOGS, memory=True)["text"] == KNOWN
+    answer = one(server, DOGS)
+    assert answer["text"] == KNOWN and flags(answer) == [["from_memory"]]
+    assert answer["sentences"][0]["source"] == [0, len(DOGS)] and answer["sentences"][0]["target"] == [0, len(KNOWN)]
+    both = one(server, "  %s %s\n" % (OTHER, DOGS), scores=True, n_best=2, alignments=True)
+    assert both["text"] == "  %s %s\n" % (one(server, OTHER)["text"], KNOWN) and [("from_memory" in f) for f in flags(both)] == [False, True]
+    assert all(n["text"].endswith(KNOWN + "\n") for n in both["n_best"])
+
+
+def test_it_takes_no_model(server):
+    usage = server.post("/v1/translate", {"text": [DOGS] * 5, "source": "en", "target": "de"}).json()["usage"]
+    assert usage["source_tokens"] == usage["target_tokens"] == 0 and usage["source_characters"] == 5 * len(DOGS)
+
+
+@pytest.mark.parametrize("text,known", [
+    ("Stop. Go on.", "Halt! Weiter!"),  # several sentences that are one entry
+    ("A caf\u00e9.", "Ein Lokal."), ("A\u00a0caf\u00e9.", None), ("a caf\u00e9.", None),  # after normalisation, exactly
+    ("Two dogs  play in the snow.", KNOWN), ("Two dogs play in the snow", None), ("Stop.", None)])
+def test_what_fits(server, text, known):
+    answer = one(server, text)
+    assert (answer["text"] == known) == (known is not None) and (["from_memory"] in flags(answer)) == (known is not None), answer
+
+
+@pytest.mark.parametrize("format,text,known", [
+    ("html", "<p>Two dogs play in\nthe snow.</p><p>Fish &amp; chips.</p>", "<p>Zwei Hunde toben im\nSchnee herum.</p><p>Fisch &amp; Fritten.</p>"),
+    ("markdown", "# Two dogs play in the snow.\n\n- Fish & chips.\n", "# Zwei Hunde toben im Schnee herum.\n\n- Fisch & Fritten.\n"),
+    ("srt", "1\n00:00:01,000 --> 00:00:02,000\nTwo dogs play\nin the snow.\n", "1\n00:00:01,000 --> 00:00:02,000\nZwei Hunde toben\nim Schnee herum.\n"),
+    ("xml", "<a>Fish &amp; chips.</a>", "<a>Fisch &amp; Fritten.</a>")])
+def test_in_every_format(server, format, text, known):
+    assert one(server, text, format=format)["text"] == known
+    assert one(server, text, format=format, memory=False)["text"] != known
+
+
+def test_tags_within_are_the_models(server):
+    text = "<p>Two <b>dogs</b> play in the snow.</p>"
+    assert one(server, text, format="html") == one(server, text, format="html", memory=False)
+
+
+def test_in_every_dialect(server):
+    lt = server.post("/translate", {"q": DOGS, "source": "en", "target": "de"}).json()
+    deepl = server.post("/v2/translate", {"text": [DOGS], "source_lang": "EN", "target_lang": "DE"}).json()
+    assert lt["translatedText"] == deepl["translations"][0]["text"] == KNOWN
+    item = {"text": DOGS, "source": "en", "target": "de"}
+    batch = server.post("/v1/batch", {"items": [item, {**item, "memory": False}, {**item, "memory": 1}]}).json()["items"]
+    assert batch[0]["text"] == KNOWN and batch[1]["text"] != KNOWN and batch[2]["error"]["field"] == "items[2].memory"
+    begun = one(server, DOGS, target_prefix="Zwei Hunde spielen")
+    assert begun["text"].startswith("Zwei Hunde spielen")
+    assert one(server, DOGS, glossary={"dogs": "Tiere"})["text"] == KNOWN  # the memory first
+
+
+def test_reading_again(tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "a.en-de.tsv").write_text("%s\tEins.\n" % DOGS)
+    (folder / "b.en-de.csv").write_text("%s,Drei.\n" % OTHER)
+    with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--memories", str(folder)) as s:
+        assert one(s, DOGS)["text"] == "Eins." and one(s, OTHER)["text"] == "Drei."
+        ids = [m["id"] for m in ask(s, "GET", "/v1/memories").json()["memories"]]
+        (folder / "a.en-de.tsv").write_text("%s\tZwei.\n" % DOGS)
+        s.process.send_signal(signal.SIGHUP)
+        s.until(lambda: one(s, DOGS)["text"] == "Zwei.")
+        s.until(lambda: s.logged(r"memories.* files=2 read=1 entries=2"))
+        after = [m["id"] for m in ask(s, "GET", "/v1/memories").json()["memories"]]
+        assert len(after) == 2 and ids[1] in after and ids[0] not in after
+        (folder / "a.en-de.tsv").write_text("broken\n")
+        s.process.send_signal(signal.SIGHUP)
+        s.until(lambda: any("memories not reloaded" in line and "a.en-de.tsv" in line for line in s.log))
+        assert one(s, DOGS)["text"] == "Zwei."
+        (folder / "a.en-de.tsv").unlink()
+        s.process.send_signal(signal.SIGHUP)
+        s.until(lambda: one(s, DOGS)["text"] != "Zwei.")
+        assert one(s, OTHER)["text"] == "Drei."
+        refused = ask(s, "DELETE", "/v1/memories/" + ids[1])
+        assert refused.status_code == 403  # no keys: through the Unix socket alone
+
+
+def test_none_answers_for_another_key(tmp_path):
+    keys = str(tmp_path / "keys.db")
+    a, b = new_key(keys, "a"), new_key(keys, "b")
+    (tmp_path / "shared.en-de.tsv").write_text("%s\tAlle.\n%s\tGrinsen.\n" % (DOGS, OTHER))
+    with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--memories", str(tmp_path / "shared.en-de.tsv"), "--keys", keys) as s:
+        m = ask(s, "POST", "/v1/memories", BODY, a)
+        assert m.status_code == 201 and m.json()["shared"] is False
+        assert one(s, DOGS, a)["text"] == KNOWN and one(s, OTHER, a)["text"] == "Grinsen."  # its own before everybody's
+        assert one(s, DOGS, b)["text"] == "Alle."
+        path = "/v1/memories/" + m.json()["id"]
+        assert ask(s, "GET", path + "/entries", key=a).text == "%s\t%s\n" % (DOGS, KNOWN)
+        assert ask(s, "GET", path, key=b).status_code == 404
+        assert ask(s, "PATCH", path, {"dictionaries": [{"source": "en", "target": "de", "entries": {DOGS: "Neu."}}]}, a).status_code == 200
+        assert one(s, DOGS, a)["text"] == "Neu."
+        shared = next(x for x in ask(s, "GET", "/v1/memories", key=b).json()["memories"])
+        assert shared["shared"] is True and "not to be changed" in ask(s, "DELETE", "/v1/memories/" + shared["id"], key=b).text
+        assert ask(s, "DELETE", path, key=a).status_code == 204
+        assert one(s, DOGS, a)["text"] == "Alle."
+
+
+def test_without_keys_the_owner_changes_them(tmp_path):
+    with Local(EN_DE, "--collections", str(tmp_path / "c.db")) as s:
+        assert ask(s, "POST", "/v1/memories", BODY).status_code == 403
+        assert one(s, DOGS)["text"] != KNOWN
+        assert s.local("POST", "/v1/memories", BODY).status_code == 201
+        assert one(s, DOGS)["text"] == KNOWN and len(ask(s, "GET", "/v1/memories").json()["memories"]) == 1
+
+
+def test_the_flags_are_checked_at_start(tmp_path):
+    (tmp_path / "a.en-de.tsv").write_text("x\n")
+    for options, told in ((["--memories", str(tmp_path)], "--memories needs --collections"),
+                          (["--memories", str(tmp_path), "--collections", str(tmp_path / "c.db")], "a.en-de.tsv: line 1 has no tab")):
+        run = subprocess.run([*Server(EN_DE, *options).command], capture_output=True, text=True, timeout=PATIENCE)
+        assert run.returncode != 0 and told in run.stderr, run.stderr

@@ -1,0 +1,71 @@
+/* Sentences whose translations are known (a translation memory): looked up before they are encoded,
+ * and written as they are. One thread at a time per job. */
+#include "base/buffer.h"
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+/* Has it no marks but line ends, which an answer has at other places, and characters that are
+ * written otherwise? */
+static bool is_plain(const struct dg_part *p)
+{
+    for (size_t i = 0; i < p->n_marks; i++)
+        if (p->marks[i].kind != DG_MARK_BREAK && p->marks[i].kind != DG_MARK_ESCAPE)
+            return false;
+    return p->shown != NULL;
+}
+
+int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    const struct dg_known *known = j->options.known;
+    const char *s = j->text + p->begin;
+    size_t n = p->end - p->begin;
+    struct dg_buffer out;
+    int rc = 0;
+    if (!known || p->begin == p->end || !dg_job_answer_is_free(j))
+        return 0;
+    /* As it is read; what has marks in it as it is written, where it may be written as it is. (Of
+     * tags no known translation says where they go.) */
+    if (is_plain(p)) {
+        s = p->shown;
+        n = p->shown_len;
+    } else if (p->encoding) {
+        return 0;
+    }
+    if (!dg_utf8_has_letter(s, n))
+        return 0;
+    dg_buffer_init(&out);
+    if (known->find(known->arg, s, n, &out)) {
+        p->known = dg_arena_strndup(&j->arena, out.data ? out.data : "", out.len);
+        p->known_len = out.len;
+        p->copied = true;
+        p->flags |= DG_FLAG_FROM_MEMORY;
+        if (!p->known || out.failed)
+            rc = DG_JOB_NO_MEMORY(err);
+    }
+    dg_buffer_deinit(&out);
+    return rc;
+}
+
+int dg_part_write_known(
+    struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err)
+{
+    const bool plain = is_plain(p);
+    struct dg_mark_bytes *bytes =
+        plain ? dg_arena_array(&j->arena, p->n_marks, sizeof *bytes) : NULL;
+    for (size_t i = 0; bytes && i < p->n_marks; i++)
+        bytes[i] = (struct dg_mark_bytes){
+            j->text + p->marks[i].begin, p->marks[i].end - p->marks[i].begin};
+    const struct dg_decoration d = {.text = p->shown,
+        .len = p->shown_len,
+        .marks = p->marks,
+        .bytes = bytes,
+        .n = p->n_marks,
+        .answer = p->known,
+        .answer_len = p->known_len,
+        .encoding = p->encoding};
+    if (!plain)
+        dg_buffer_add(out, p->known, p->known_len);
+    else if (!bytes || !dg_decorate(&d, &j->arena, out, NULL))
+        return DG_JOB_NO_MEMORY(err);
+    return 0;
+}
