@@ -41,22 +41,40 @@ static int list_texts(struct dg_extract *x, struct dg_error *err)
     return DG_OK;
 }
 
-/* A file that is text: UTF-8, with a mark that says so or without. */
+/* Its text is UTF-8, p->s[p->n]. */
+static int check_text(const struct dg_extract *x, struct dg_error *err)
+{
+    const struct dg_extract_part *p = &x->parts[0];
+    struct dg_error why = {0};
+    if (memchr(p->s, '\0', p->n))
+        return dg_error_field(err, DG_EINVAL, "file",
+            "the file has the character U+0000: it is no text, or UTF-16 without the mark that "
+            "says so (save it as UTF-8)");
+    if (dg_utf8_check(p->s, p->n, &why) == DG_OK)
+        return DG_OK;
+    return dg_error_field(err, DG_EINVAL, "file",
+        "the file is not UTF-8: %s (save it as UTF-8; of other encodings UTF-16 is read, where a "
+        "mark begins it)",
+        why.message);
+}
+
+/* A file that is text: UTF-8, with a mark that says so or without, or UTF-16 with its mark. */
 static int read_whole(struct dg_extract *x, struct dg_error *err)
 {
-    struct dg_error why = {0};
-    if (dg_utf8_check(x->bytes, x->n, &why) != DG_OK)
-        return dg_error_field(err, DG_EINVAL, "file",
-            "the file is not UTF-8: %s (save it as UTF-8, other encodings are not read)",
-            why.message);
-    if (memchr(x->bytes, '\0', x->n))
-        return dg_error_field(err, DG_EINVAL, "file", "the file has the character U+0000");
+    int rc = DG_OK;
     struct dg_extract_part *p = dg_extract_add_part(x, err);
     if (!p)
         return DG_ENOMEM;
     p->s = x->bytes;
     p->n = x->n;
-    return x->kind->read(x, p, err);
+    x->utf16 = dg_utf16_mark(x->bytes, x->n);
+    if (x->utf16 != DG_UTF16_NONE) {
+        rc = dg_utf16_read(x->utf16, x->bytes, x->n, &p->own, &p->n, err);
+        p->s = p->own;
+    }
+    if (rc == DG_OK)
+        rc = check_text(x, err);
+    return rc == DG_OK ? x->kind->read(x, p, err) : rc;
 }
 
 int dg_extract_open(const char *name, const char *bytes, size_t n,
@@ -138,6 +156,8 @@ int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer 
     }
     if (rc == DG_OK && !changed)
         dg_buffer_add(out, x->bytes, x->n);
+    else if (rc == DG_OK && x->utf16 != DG_UTF16_NONE)
+        dg_utf16_write(x->utf16, parts[0].data, parts[0].len, out);
     else if (rc == DG_OK && x->kind->read)
         dg_buffer_add(out, parts[0].data, parts[0].len);
     else if (rc == DG_OK)

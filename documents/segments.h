@@ -5,6 +5,7 @@
 
 #include "documents/extract.h"
 #include "documents/strings/escapes.h"
+#include "documents/utf16.h"
 
 #include <stdint.h>
 
@@ -79,6 +80,7 @@ struct dg_extract {
     const struct dg_kind *kind;
     const char *bytes; /* [n] borrowed */
     size_t n;
+    enum dg_utf16_order utf16;     /* of a text file that is not UTF-8 */
     struct dg_extract_part *parts; /* [n_parts] */
     size_t n_parts;
     const struct dg_segment **texts; /* [n_texts] what is translated, in the order of the file */

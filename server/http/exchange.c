@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/http/compress.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -37,11 +38,32 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
     memset(r, 0, sizeof *r);
 }
 
+/* The body in fewer bytes, where the client takes that and it pays. Which of them it takes is what
+ * caches have to know of every reply that may be compressed. */
+static void compress(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    size_t n;
+    if (!dg_compress_pays(r->content_type, r->body_len))
+        return;
+    const enum dg_compress_coding coding =
+        dg_compress_choose(dg_http_header(x, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+    char *smaller = dg_compress(coding, r->body, r->body_len, &n);
+    x->varies = true;
+    if (!smaller)
+        return;
+    free(r->body);
+    r->body = smaller;
+    r->body_len = n;
+    x->coding = dg_compress_name(coding);
+}
+
 static struct MHD_Response *make_response(struct dg_http_exchange *x)
 {
     struct dg_http_reply *r = &x->reply;
     if (x->streaming)
         return dg_http_stream_response(x);
+    compress(x);
     struct MHD_Response *response = MHD_create_response_from_buffer(
         r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (!response)
@@ -63,6 +85,10 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
         MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
     for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
         MHD_add_response_header(response, (*h)[0], (*h)[1]);
+    if (x->varies)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    if (x->coding)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, x->coding);
     MHD_add_response_header(response, "X-Request-Id", x->id);
     if (x->trace[0] != '\0')
         MHD_add_response_header(response, "traceparent", x->trace);

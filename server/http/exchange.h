@@ -55,8 +55,10 @@ struct dg_http_exchange {
     bool replied;
     bool streaming; /* the reply's body is asked for piece by piece */
     int status;
-    int outcome;       /* where the status does not say it; 0: it does */
-    size_t sent_bytes; /* of the reply's body */
+    int outcome;        /* where the status does not say it; 0: it does */
+    size_t sent_bytes;  /* of the reply's body */
+    bool varies;        /* the reply, by Accept-Encoding */
+    const char *coding; /* its Content-Encoding; NULL: none */
     struct dg_http_reply reply;
     const void *tag;
     const char *const (*headers)[2]; /* of every reply, see dg_http_set_headers; NULL: none */

@@ -27,7 +27,7 @@ void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *val
 
 /* Messages quote requests and cut what is long, which may halve a character: JSON has no place for
  * that. */
-static void set_mended(struct dg_json *object, const char *key, const char *s)
+void dg_reply_set_text(struct dg_json *object, const char *key, const char *s)
 {
     char *copy = strdup(s);
     if (copy)
@@ -40,10 +40,17 @@ static struct dg_json *error_json(const char *code, const char *field, const cha
 {
     struct dg_json *error = dg_json_new_object();
     dg_json_set_string(error, "code", code);
-    set_mended(error, "message", message);
+    dg_reply_set_text(error, "message", message);
     if (field && field[0] != '\0')
-        set_mended(error, "field", field);
+        dg_reply_set_text(error, "field", field);
     return error;
+}
+
+void dg_reply_refusal_take(struct dg_http_reply *r, int status, struct dg_json *value)
+{
+    dg_reply_json_take(r, status, value);
+    if (status == 503 || status == 429)
+        dg_reply_retry_after(r, 1);
 }
 
 void dg_reply_error(
@@ -51,18 +58,14 @@ void dg_reply_error(
 {
     struct dg_json *root = dg_json_new_object();
     dg_json_set_take(root, "error", error_json(code, field, message));
-    dg_reply_json_take(r, status, root);
-    if (status == 503 || status == 429)
-        dg_reply_retry_after(r, 1);
+    dg_reply_refusal_take(r, status, root);
 }
 
 void dg_reply_message(struct dg_http_reply *r, int status, const char *key, const char *message)
 {
     struct dg_json *root = dg_json_new_object();
-    set_mended(root, key, message);
-    dg_reply_json_take(r, status, root);
-    if (status == 503 || status == 429)
-        dg_reply_retry_after(r, 1);
+    dg_reply_set_text(root, key, message);
+    dg_reply_refusal_take(r, status, root);
 }
 
 void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds)

@@ -16,6 +16,10 @@ void dg_reply_error(
     struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);
 /* The same from a dg_error: status and code follow from its code and field. */
 void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err);
+/* Fill r with an error in any shape, freed here; 429 and 503 have Retry-After. */
+void dg_reply_refusal_take(struct dg_http_reply *r, int status, struct dg_json *value);
+/* Set a message in such a shape: what a quotation has cut of a character is mended. */
+void dg_reply_set_text(struct dg_json *object, const char *key, const char *s);
 /* Fill r with {key: message}; 429 and 503 have Retry-After. */
 void dg_reply_message(struct dg_http_reply *r, int status, const char *key, const char *message);
 /* The reply nobody will read: the client has hung up. */

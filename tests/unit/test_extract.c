@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <iconv.h>
 #include <stdio.h>
 
 #include <cmocka.h>
@@ -12,14 +13,14 @@
 #include "tests/unit/markup_trial.h"
 
 /* The file with its texts in capitals, or as they are; NULL: err says why not. */
-static char *translated(const char *name, const char *file, size_t n, bool capitals,
-    const struct dg_extract_limits *limits, struct dg_error *err)
+static char *translated_bytes(const char *name, const char *file, size_t n, bool capitals,
+    const struct dg_extract_limits *limits, size_t *len, struct dg_error *err)
 {
     struct dg_extract *x = NULL;
     struct dg_buffer out;
     if (dg_extract_open(name, file, n, limits, &x, err) != DG_OK)
         return NULL;
-    size_t count = dg_extract_count(x), len;
+    size_t count = dg_extract_count(x);
     struct dg_extract_answer *answers = calloc(count + 1, sizeof *answers);
     for (size_t i = 0; i < count; i++) {
         struct dg_extract_text t;
@@ -37,7 +38,14 @@ static char *translated(const char *name, const char *file, size_t n, bool capit
         free((char *)answers[i].s);
     free(answers);
     dg_extract_close(x);
-    return dg_buffer_take(&out, &len);
+    return dg_buffer_take(&out, len);
+}
+
+static char *translated(const char *name, const char *file, size_t n, bool capitals,
+    const struct dg_extract_limits *limits, struct dg_error *err)
+{
+    size_t len;
+    return translated_bytes(name, file, n, capitals, limits, &len, err);
 }
 
 static const struct {
@@ -175,6 +183,49 @@ static void examples(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* s in an encoding, as iconv has it, with its mark. */
+static size_t encode(const char *encoding, const char *s, char *out, size_t cap)
+{
+    char marked[8192], *from = marked, *to = out;
+    size_t left = (size_t)snprintf(marked, sizeof marked, "\xEF\xBB\xBF%s", s), room = cap;
+    iconv_t c = iconv_open(encoding, "UTF-8");
+    assert_true(left < sizeof marked);
+    assert_int_equal(iconv(c, &from, &left, &to, &room), 0);
+    iconv_close(c);
+    return cap - room;
+}
+
+/* Every kind of text file, as programs of Windows and Apple save it. */
+static void utf16_files(void **state)
+{
+    static const char *const encodings[] = {"UTF-16LE", "UTF-16BE"};
+    static char file[20000], want[20000];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (strncmp(cases[i].file, "\xEF\xBB\xBF", 3) == 0 || cases[i].file[0] == '\0')
+            continue;
+        for (int e = 0; e < 2; e++) {
+            struct dg_error err = {0};
+            size_t len, n = encode(encodings[e], cases[i].file, file, sizeof file),
+                        n_want = encode(encodings[e], cases[i].want, want, sizeof want);
+            char *got = translated_bytes(
+                cases[i].name, file, n, true, &dg_extract_limits_default, &len, &err);
+            if (!got)
+                fail_msg("%s %s: %s", cases[i].name, cases[i].file, err.message);
+            if (len != n_want || memcmp(got, want, len) != 0)
+                fail_msg("%s in %s: %s", cases[i].name, encodings[e], cases[i].file);
+            free(got);
+            got = translated_bytes(
+                cases[i].name, file, n, false, &dg_extract_limits_default, &len, &err);
+            if (!cases[i].filled) {
+                assert_int_equal(len, n);
+                assert_memory_equal(got, file, n);
+            }
+            free(got);
+        }
+    }
+}
+
 static void refuse(const char *name, const char *file, size_t n, int code, const char *why)
 {
     struct dg_error err = {0};
@@ -195,7 +246,14 @@ static void what_is_refused(void **state)
     refuse("a.pdf", "x", 1, DG_EUNSUP, "a.pdf");
     refuse("noname", "x", 1, DG_EUNSUP, "noname");
     refuse("a.txt", zeros, sizeof zeros, DG_ELIMIT, "2000 bytes, the limit is 1000");
-    refuse("a.txt", "a\0b", 3, DG_EINVAL, "NUL");
+    refuse("a.txt", "a\0b", 3, DG_EINVAL, "U+0000");
+    refuse("a.txt", "a\0b\0", 4, DG_EINVAL, "UTF-16 without the mark");
+    refuse("a.txt",
+        "\xFF\xFE"
+        "a",
+        3, DG_EINVAL, "ends in half a character");
+    refuse("a.txt", "\xFE\xFF\xD8\0\0a", 6, DG_EINVAL, "half a character at byte 2");
+    refuse("a.txt", "\xFF\xFE\0\0a\0\0\0", 8, DG_EINVAL, "U+0000");
     refuse("a.txt", "caf\xE9", 4, DG_EINVAL, "not UTF-8");
     refuse("a.json", "{\"a\": }", 7, DG_EINVAL, "not JSON");
     refuse("a.json", "[\"a\",\"b\",\"c\",\"d\"]", 17, DG_ELIMIT, "more than 3 texts");
@@ -280,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples),
+        cmocka_unit_test(utf16_files),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(cues_share_a_sentence),
         cmocka_unit_test(long_files),

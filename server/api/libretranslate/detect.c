@@ -1,20 +1,26 @@
 /* POST /detect. */
 #include "server/api/answer.h"
 #include "server/api/libretranslate/libretranslate.h"
-#include "server/api/parameters.h"
+#include "server/api/libretranslate/parameters.h"
 #include "text/detect/detect.h"
 #include "text/utf8.h"
+
+#include <string.h>
 
 /* q as one text: a list has one language. */
 static int read_q(const struct dg_json *q, struct dg_buffer *out, struct dg_error *err)
 {
     const bool array = dg_json_typeof(q) == DG_JSON_ARRAY;
-    for (size_t i = 0; i < (array ? dg_json_length(q) : 1); i++) {
+    const size_t n_texts = array ? dg_json_length(q) : 1;
+    for (size_t i = 0; i < n_texts; i++) {
         size_t n;
         const char *s = dg_json_string(array ? dg_json_at(q, i) : q, &n);
-        if (!s && q && dg_json_typeof(q) != DG_JSON_NULL)
+        if (!s && q && (array || dg_json_typeof(q) != DG_JSON_NULL))
             return dg_error_field(
                 err, DG_EINVAL, "q", "Invalid request: q must be a string or an array of strings");
+        if (s && memchr(s, '\0', n))
+            return dg_error_field(
+                err, DG_EINVAL, "q", "Invalid request: q has the character U+0000");
         if (s && out->len > 0)
             dg_buffer_adds(out, "\n");
         if (s)
@@ -22,7 +28,7 @@ static int read_q(const struct dg_json *q, struct dg_buffer *out, struct dg_erro
     }
     if (out->failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for a text");
-    return out->len > 0
+    return out->len > 0 || (array && n_texts > 0)
                ? DG_OK
                : dg_error_field(err, DG_EINVAL, "q", "Invalid request: missing q parameter");
 }
@@ -40,9 +46,9 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_buffer text;
     bool form;
     dg_buffer_init(&text);
-    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    int rc = dg_lt_read(r->x, &r->body, &form, err);
     if (rc == DG_OK)
-        rc = read_q(dg_json_get(r->body, "q"), &text, err);
+        rc = read_q(form ? dg_parameter(r->body, "q") : dg_json_get(r->body, "q"), &text, err);
     if (rc == DG_OK)
         rc = check_length(&text, limits->characters, err);
     if (rc == DG_OK)

@@ -52,8 +52,7 @@ static bool has_way(struct dg_models *m, const char *source, const char *target)
     struct dg_way way;
     if (dg_models_way(m, source, target, true, &way, NULL) != DG_OK)
         return false;
-    for (size_t i = 0; i < way.n; i++)
-        dg_served_unref(way.hops[i].model);
+    dg_way_release(&way);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* LibreTranslate's API (1.9.6), for its clients: they change a URL. POST /translate and /detect,
- * GET /languages, /frontend/settings, /health and /spec; the rest is not served: files, and
- * suggestions. Errors are {"error": a sentence of LibreTranslate's}. Handlers as routes.h has
+ * /suggest and /translate_file, GET /languages, /frontend/settings, /health, /spec and
+ * /download_file. Errors are {"error": a sentence of LibreTranslate's}. Handlers as routes.h has
  * them. HTTP threads. */
 #ifndef DG_SERVER_API_LIBRETRANSLATE_LIBRETRANSLATE_H
 #define DG_SERVER_API_LIBRETRANSLATE_LIBRETRANSLATE_H
@@ -11,6 +11,7 @@
 extern const struct dg_dialect dg_libretranslate;
 extern const struct dg_endpoint dg_libretranslate_translate;
 extern const struct dg_endpoint dg_libretranslate_detect;
+extern const struct dg_endpoint dg_libretranslate_suggest; /* 403 without --suggestions */
 
 /* Documents: 403 where none are taken (--documents). */
 void dg_libretranslate_file(struct dg_app *app, struct dg_http_exchange *x);

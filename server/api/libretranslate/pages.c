@@ -50,7 +50,7 @@ void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
     dg_json_set_int(root, "frontendTimeout", 500);
     dg_json_set_bool(root, "apiKeys", keys);
     dg_json_set_bool(root, "keyRequired", keys);
-    dg_json_set_bool(root, "suggestions", false);
+    dg_json_set_bool(root, "suggestions", app->suggestions != NULL);
     dg_json_set_bool(root, "filesTranslation", app->uploader != NULL);
     for (size_t i = 0; app->uploader && dg_extract_suffixes[i]; i++)
         dg_json_append_take(

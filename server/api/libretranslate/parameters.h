@@ -3,8 +3,11 @@
 #ifndef DG_SERVER_API_LIBRETRANSLATE_PARAMETERS_H
 #define DG_SERVER_API_LIBRETRANSLATE_PARAMETERS_H
 
-#include "base/json.h"
+#include "server/api/parameters.h"
 
+/* As dg_parameters_read, and what must be a string is one. */
+int dg_lt_read(
+    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
 /* A string that must be there and not be empty; of several the first. DG_EINVAL. */
 int dg_lt_string(const struct dg_json *o, const char *key, const char **out, struct dg_error *err);
 /* The whole number in `alternatives`, 0 when absent. DG_EINVAL. */

@@ -5,7 +5,6 @@
 #include "server/api/libretranslate/libretranslate.h"
 #include "server/api/libretranslate/parameters.h"
 #include "server/api/mixed.h"
-#include "server/api/parameters.h"
 #include "text/utf8.h"
 
 #include <inttypes.h>
@@ -58,8 +57,8 @@ static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *er
     const struct dg_limits *limits = b->limits;
     const struct dg_json *q = dg_json_get(b->request->body, "q");
     size_t characters = 0, len = 0;
-    if (form && dg_json_typeof(q) == DG_JSON_ARRAY)
-        q = dg_json_at(q, 0);
+    if (form)
+        q = dg_parameter(b->request->body, "q");
     *array = dg_json_typeof(q) == DG_JSON_ARRAY;
     const size_t n = *array ? dg_json_length(q) : 1;
     if (dg_json_typeof(q) == DG_JSON_NULL || n == 0 || (dg_json_string(q, &len) && len == 0))
@@ -105,6 +104,7 @@ static int read_alternatives(struct dg_body *b, struct dg_error *err)
             "Invalid request: alternatives parameter (%" PRId64 ") exceeds limit (%" PRIu32 ")", n,
             limits->beam - 1);
     b->options.search.n_best = n > 0 ? (uint32_t)n + 1 : 0;
+    b->options.wide = true;
     return rc;
 }
 
@@ -192,7 +192,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_body b;
     bool form = false, array = false;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    int rc = dg_lt_read(r->x, &r->body, &form, err);
     if (rc == DG_OK)
         rc = read_q(&b, form, &array, err);
     if (rc == DG_OK)

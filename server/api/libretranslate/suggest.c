@@ -1,0 +1,68 @@
+/* POST /suggest: a better translation than the server's, kept for the operator (--suggestions). */
+#include "base/clock.h"
+#include "server/api/answer.h"
+#include "server/api/libretranslate/languages.h"
+#include "server/api/libretranslate/libretranslate.h"
+#include "server/api/libretranslate/parameters.h"
+#include "store/suggestions.h"
+#include "text/utf8.h"
+
+#include <string.h>
+
+static int check_length(const char *text, size_t limit, struct dg_error *err)
+{
+    const size_t n = dg_utf8_count(text, strlen(text));
+    return n <= limit ? DG_OK
+                      : dg_error_field(err, DG_EINVAL, "q",
+                            "Invalid request: request (%zu) exceeds text limit (%zu)", n, limit);
+}
+
+static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
+{
+    struct dg_suggestion s = {.created_s = dg_clock_wall_s()};
+    bool form;
+    if (!r->app->suggestions)
+        return dg_error_set(err, DG_EUNSUP, "Suggestions are disabled on this server.");
+    int rc = dg_lt_read(r->x, &r->body, &form, err);
+    if (rc == DG_OK)
+        rc = dg_lt_string(r->body, "q", &s.text, err);
+    if (rc == DG_OK)
+        rc = dg_lt_string(r->body, "s", &s.translation, err);
+    if (rc == DG_OK)
+        rc = dg_lt_string(r->body, "source", &s.source, err);
+    if (rc == DG_OK)
+        rc = dg_lt_string(r->body, "target", &s.target, err);
+    if (rc == DG_OK)
+        rc = dg_lt_languages(r->app->models, &s.source, &s.target, err);
+    if (rc == DG_OK)
+        rc = check_length(s.text, limits->characters, err);
+    if (rc == DG_OK)
+        rc = check_length(s.translation, limits->characters, err);
+    if (rc == DG_OK)
+        rc = dg_suggestions_add(r->app->suggestions, &s, err);
+    return rc == DG_OK ? dg_request_make_items(r, 1, err) : rc;
+}
+
+static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
+{
+    struct dg_json *o = dg_json_new_object();
+    (void)arena;
+    (void)err;
+    dg_json_set_bool(o, "success", true);
+    dg_answer_put_take(o, &item->answer);
+    return DG_OK;
+}
+
+/* Where they are not kept, 403. */
+static void fail(struct dg_http_reply *r, const struct dg_error *err)
+{
+    if (err->code == DG_EUNSUP)
+        dg_libretranslate.refuse(r, 403, err->message);
+    else
+        dg_libretranslate_fail(r, err);
+}
+
+const struct dg_endpoint dg_libretranslate_suggest = {
+    .read = read,
+    .kind = {.at_once = true, .write = write, .fail = fail},
+};

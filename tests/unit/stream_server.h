@@ -1,0 +1,244 @@
+/* A server whose replies are written as they come, and clients that read them: for
+ * test_http_stream.c. */
+#ifndef DG_TESTS_STREAM_SERVER_H
+#define DG_TESTS_STREAM_SERVER_H
+
+#include "server/http/http.h"
+
+#include "base/clock.h"
+#include "server/http/listen.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LINES 200
+#define CLIENTS 6
+#define BIG (64u << 20)
+
+struct server {
+    struct dg_http *http;
+    uint16_t port;
+    atomic_int opened, dropped, told_gone, cut, whole;
+    atomic_size_t filled;
+};
+
+/* One stream: a thread makes lines, /big fills without end. */
+struct call {
+    struct server *server;
+    struct dg_http_exchange *x;
+    pthread_t thread;
+    bool has_thread;
+    atomic_int made;
+    atomic_bool gone;
+    int given;
+    bool big, quiet;
+};
+
+static inline void nap(long ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static inline void finish(void *arg, struct dg_http_exchange *x)
+{
+    const struct call *c = arg;
+    struct dg_http_reply r = {.status = 200, .content_type = "text/plain"};
+    if (c->quiet)
+        r.ping = "ping\n";
+    dg_http_reply_take(x, &r);
+}
+
+static inline void fill(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out)
+{
+    struct call *c = arg;
+    (void)x;
+    (void)last;
+    if (c->big) {
+        static const char block[4096] = "x";
+        dg_buffer_add(out, block, sizeof block);
+        atomic_fetch_add(&c->server->filled, sizeof block);
+        return;
+    }
+    int made = atomic_load(&c->made);
+    while (c->given < made)
+        dg_buffer_addf(out, "line %d\n", c->given++);
+}
+
+static inline void gone(void *arg)
+{
+    struct call *c = arg;
+    atomic_fetch_add(&c->server->told_gone, 1);
+    atomic_store(&c->gone, true);
+}
+
+static inline void drop(void *arg)
+{
+    struct call *c = arg;
+    if (c->has_thread)
+        pthread_detach(c->thread);
+    atomic_fetch_add(&c->server->dropped, 1);
+    free(c);
+}
+
+static inline void *produce(void *arg)
+{
+    struct call *c = arg;
+    struct dg_http_exchange *x = c->x;
+    if (c->quiet)
+        nap(1000);
+    for (int i = 0; i < LINES && !atomic_load(&c->gone); i++) {
+        if (i % 7 == 0)
+            nap(1);
+        atomic_fetch_add(&c->made, 1);
+        dg_http_poke(x);
+    }
+    while (c->big && !atomic_load(&c->gone) && atomic_load(&c->server->filled) < BIG)
+        nap(1);
+    dg_http_wake(x); /* c may be gone from here on */
+    return NULL;
+}
+
+/* /refuse replies after all; /none never has anything to say, until its client is gone. */
+static inline void handle(void *app, struct dg_http_exchange *x)
+{
+    static const struct dg_http_later later = {
+        .finish = finish, .gone = gone, .drop = drop, .fill = fill};
+    struct server *s = app;
+    const struct dg_http_request *q = dg_http_request(x);
+    struct call *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    c->server = s;
+    c->x = x;
+    c->quiet = strcmp(q->path, "/quiet") == 0;
+    c->big = strcmp(q->path, "/big") == 0;
+    atomic_fetch_add(&s->opened, 1);
+    dg_http_later(x, &later, c);
+    if (strcmp(q->path, "/refuse") == 0) {
+        struct dg_http_reply r = {.status = 503};
+        dg_http_reply_take(x, &r);
+        return;
+    }
+    c->has_thread = true;
+    assert_int_equal(pthread_create(&c->thread, NULL, produce, c), 0);
+}
+
+static inline void refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
+    const char *message, struct dg_http_reply *r)
+{
+    (void)app;
+    (void)x;
+    (void)code;
+    (void)message;
+    r->status = status;
+}
+
+static inline void finished(void *app, struct dg_http_exchange *x, int status)
+{
+    struct server *s = app;
+    (void)x;
+    atomic_fetch_add(status == 200 ? &s->whole : &s->cut, 1);
+}
+
+static inline struct server *start(uint32_t write_timeout_ms)
+{
+    struct server *s = calloc(1, sizeof *s);
+    struct dg_error err = {0};
+    int fd;
+    assert_non_null(s);
+    assert_int_equal(dg_listen_open("127.0.0.1", 0, &fd, &err), 0);
+    s->port = dg_listen_port(fd);
+    struct dg_http_options o = {.threads = 2,
+        .max_connections = 64,
+        .max_body_bytes = 1000,
+        .max_bodies_bytes = 100000,
+        .limits = {.header_timeout_ms = 60000,
+            .body_timeout_ms = 60000,
+            .write_timeout_ms = write_timeout_ms,
+            .idle_timeout_ms = 60000,
+            .ping_ms = 200},
+        .app = s,
+        .handle = handle,
+        .refuse = refuse,
+        .finished = finished};
+    if (dg_http_open((const int[2]){fd, -1}, &o, &s->http, &err))
+        fail_msg("%s", err.message);
+    return s;
+}
+
+static inline void stop(struct server *s)
+{
+    dg_http_close(s->http);
+    assert_int_equal(s->dropped, s->opened); /* nothing leaked, nothing freed twice */
+    free(s);
+}
+
+static inline int dial(const struct server *s, const char *path, const char *version)
+{
+    char text[256];
+    struct sockaddr_in a = {.sin_family = AF_INET,
+        .sin_port = htons(s->port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof a), 0);
+    int n = snprintf(text, sizeof text, "POST %s HTTP/%s\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
+        path, version);
+    assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
+    return fd;
+}
+
+/* The body of a chunked reply that was read whole; "" when it was cut. */
+static inline size_t read_chunks(int fd, char *out, size_t cap)
+{
+    char *text = malloc(cap);
+    size_t n = 0, len = 0;
+    assert_non_null(text);
+    while (n < cap - 1 && !(n >= 5 && memcmp(text + n - 5, "0\r\n\r\n", 5) == 0)) {
+        ssize_t k = recv(fd, text + n, cap - 1 - n, 0);
+        if (k <= 0)
+            break;
+        n += (size_t)k;
+    }
+    text[n] = '\0';
+    char *at = strstr(text, "\r\n\r\n");
+    assert_non_null(strstr(text, "Transfer-Encoding: chunked"));
+    for (at = at ? at + 4 : NULL; at;) {
+        size_t size = strtoul(at, &at, 16);
+        if (size == 0)
+            break;
+        memcpy(out + len, at + 2, size);
+        len += size;
+        at += 2 + size + 2;
+    }
+    out[len] = '\0';
+    free(text);
+    return len;
+}
+
+static inline void check_lines(const char *text)
+{
+    for (int i = 0; i < LINES; i++) {
+        char line[32];
+        size_t n = (size_t)snprintf(line, sizeof line, "line %d\n", i);
+        assert_memory_equal(text, line, n);
+        text += n;
+    }
+    assert_string_equal(text, "");
+}
+
+#endif
