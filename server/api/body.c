@@ -117,9 +117,9 @@ int dg_body_timeout_header(
     double s = strtod(text, &end);
     bool number =
         (isdigit((unsigned char)text[0]) || text[0] == '.') && *end == '\0' && isfinite(s);
-    if (!number || s <= 0)
+    if (!number || s < 0.001)
         return dg_error_field(err, DG_EINVAL, "X-Request-Timeout",
-            "X-Request-Timeout is \"%.32s\", expected seconds above 0", text);
+            "X-Request-Timeout is \"%.32s\", expected seconds from 0.001", text);
     double ms = ceil(s * 1000);
     *out_ms = ms < (double)limit_ms ? (int64_t)ms : limit_ms;
     return DG_OK;

@@ -1,6 +1,7 @@
 """openapi.yaml describes exactly the routes that exist, and replies are what it says."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -31,7 +32,9 @@ def test_routes_both_ways(document):
 def test_described_routes_answer(server, document):
     for method, path in described(document):
         path = path.replace("{file}", "style.css").replace("{version}", server.get("/v1/models").json()["models"][0]["version"])
-        assert requests.request(method, server.url(path), timeout=60).status_code not in (404, 405), path
+        reply = requests.request(method, server.url(path), timeout=60)
+        # DeepLX answers a request without a text 404.
+        assert reply.status_code not in (404, 405) or reply.json() == {"code": 404, "message": "No text to translate"}, path
 
 
 def test_the_server_gives_the_same_document(server):
@@ -67,6 +70,66 @@ def resolve(document, node):
     return node
 
 
+def every(node, wanted, at=""):
+    """(place, part) of each part of a description that is wanted."""
+    if isinstance(node, dict):
+        if wanted(node):
+            yield at, node
+        for key, value in node.items():
+            yield from every(value, wanted, "%s/%s" % (at, key))
+    elif isinstance(node, list):
+        for i, value in enumerate(node):
+            yield from every(value, wanted, "%s/%d" % (at, i))
+
+
+def schemas_of_replies(document):
+    """What the replies' schemas are made of, references followed."""
+    seen, left = {}, []
+    for path, item in document["paths"].items():
+        for method in set(item) & set(METHODS):
+            left += [reply for reply in item[method]["responses"].values()]
+    while left:
+        for _, node in every(left.pop(), lambda n: "$ref" in n):
+            name = node["$ref"]
+            if name not in seen:
+                seen[name] = resolve(document, node)
+                left.append(seen[name])
+    return seen
+
+
+def test_replies_schemas_are_closed(document):
+    """An object of a reply says what it has, or what others it may have."""
+    replies = [item[m]["responses"] for item in document["paths"].values() for m in set(item) & set(METHODS)]
+    open_ones = [at for root in [replies, *schemas_of_replies(document).values()]
+                 for at, node in every(root, lambda n: n.get("type") == "object" and "additionalProperties" not in n)]
+    described = ("/properties/info", "/properties/paths", "/properties/components", "/items")  # OpenAPI's own, in Description
+    assert [at for at in open_ones if not at.endswith(described)] == []
+
+
+def test_each_operation_says_how_it_refuses(document):
+    """Framing, size, encoding and slowness are refused on every path, before anything looks at it."""
+    for path, item in document["paths"].items():
+        for method in set(item) & set(METHODS):
+            assert {"400", "408", "413", "415"} <= set(item[method]["responses"]), (method, path)
+
+
+@pytest.mark.parametrize("headers, body, status", [
+    ({"Content-Encoding": "gzip"}, b"", 415),
+    ({}, b"x" * (1 << 21), 413),
+    ({"Host": "a\r\nHost: b"}, b"", 400),
+])
+def test_refusals_are_as_described(server, document, headers, body, status):
+    for method, path in sorted(described(document)):
+        at = re.sub(r"\{.*?\}", "x", path)
+        lines = ["%s: %s" % (k, v) for k, v in {"Host": "a", **headers, "Content-Length": len(body)}.items()]
+        data = server.raw(("%s %s HTTP/1.1\r\n%s\r\n\r\n" % (method, at, "\r\n".join(lines))).encode() + (b"" if status == 413 else body))
+        head, _, text = data.partition(b"\r\n\r\n")
+        assert head.split(b" ")[1] == b"%d" % status, (path, head)
+        told = resolve(document, document["paths"][path][method.lower()]["responses"][str(status)])["content"]["application/json"]["schema"]
+        jsonschema = pytest.importorskip("jsonschema")
+        jsonschema.Draft4Validator(dict(told, components=document["components"])).validate(json.loads(text))
+
+
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
 SCORE = {"text": "Hello.", "translation": "Hallo.", "source": "en", "target": "de"}
 
@@ -92,6 +155,21 @@ SCORE = {"text": "Hello.", "translation": "Hallo.", "source": "en", "target": "d
     ("/v2/translate", {"text": ["Hello."], "target_lang": "DE", "show_billed_characters": True, "model_type": "latency_optimized"}),
     ("/v2/translate", {"text": "a" * 200001, "target_lang": "DE"}),
     ("/v2/translate", {}),
+    ("/language/translate/v2", {"q": ["Hello.", "Guten Morgen."], "target": "de", "model": "nmt"}),
+    ("/language/translate/v2", {"q": "Hello."}),
+    ("/language/translate/v2", {"q": "a" * 200001, "target": "de"}),
+    ("/language/translate/v2/detect", {"q": ["Hello.", "Guten Morgen."]}),
+    ("/language/translate/v2/detect", {}),
+    ("/imme", {"text_list": ["Hello."], "target_lang": "de"}),
+    ("/imme", {}),
+    ("/kiss", {"text": "Hello.", "to": "de"}),
+    ("/kiss", {"texts": ["Hello.", "Guten Morgen."], "from": "auto", "to": "de"}),
+    ("/kiss", {"text": "a" * 200001, "to": "de"}),
+    ("/hcfy", {"text": "Hello.\nYou.", "destination": ["德语"]}),
+    ("/hcfy", {"text": "Hello."}),
+    ("/deeplx", {"text": "Hello.", "target_lang": "de"}),
+    ("/deeplx", {"text": "Hello.", "target_lang": "xx"}),
+    ("/deeplx", {}),
     ("/v1/score", SCORE),
     ("/v1/score", dict(SCORE, target=["a", "b"])),
     ("/v1/models/reload", {}),
@@ -103,9 +181,12 @@ def test_posts_answer_as_described(server, document, path, body):
     check(document, "post", path, requests.post(server.url(path), data="{}", timeout=60))
 
 
-@pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models", "/languages", "/frontend/settings", "/health", "/spec", "/v2/languages", "/v2/usage"])
+@pytest.mark.parametrize("path", ["/", "/livez", "/readyz", "/v1/models", "/languages", "/frontend/settings", "/health", "/spec", "/v2/languages", "/v2/usage", "/v3/languages?resource=translate_text",
+                                  "/v3/languages", "/v3/languages/resources",
+                                  "/language/translate/v2/languages", "/language/translate/v2/languages?target=de", "/language/translate/v2/languages?target=qq",
+                                  "/language/translate/v2?q=Hello&target=de", "/language/translate/v2?q=Hello", "/language/translate/v2/detect?q=Hello"])
 def test_gets_answer_as_described(server, document, path):
-    check(document, "get", path, server.get(path))
+    check(document, "get", path.partition("?")[0], server.get(path))
 
 
 def test_a_models_card_is_as_described(server, document):
@@ -115,7 +196,8 @@ def test_a_models_card_is_as_described(server, document):
 
 
 def test_examples_are_good_requests(server, document):
-    for path in ("/v1/translate", "/v1/batch", "/v1/score", "/v1/detect", "/translate", "/detect", "/v2/translate"):
+    for path in ("/v1/translate", "/v1/batch", "/v1/score", "/v1/detect", "/translate", "/detect", "/v2/translate", "/language/translate/v2",
+                 "/language/translate/v2/detect", "/imme", "/kiss", "/hcfy", "/deeplx"):
         example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
         assert server.post(path, example).status_code == 200
 

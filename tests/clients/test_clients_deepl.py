@@ -70,7 +70,8 @@ def test_options_that_change_nothing(server, client):
     (dict(target_lang="XX"), "target_lang.*not supported"),
     (dict(target_lang="DE", source_lang="XX"), "source_lang.*not supported"),
     (dict(target_lang="DE", formality="more"), "formality"),
-    (dict(target_lang="DE", split_sentences="0"), "split_sentences"),
+    (dict(target_lang="DE", split_sentences="nonewlines"), "split_sentences"),
+    (dict(target_lang="DE", tag_handling="html", tag_handling_version="v3"), "tag_handling_version"),
     (dict(target_lang="DE", tag_handling="markdown"), "tag_handling"),
 ])
 def test_what_is_not_there_is_refused(client, options, message):

@@ -1,0 +1,111 @@
+"""What openapi.yaml cannot say in JSON Schema: which languages this server has, what files look like, and which fields go together."""
+import json
+import re
+
+import schemathesis
+
+# Of the bundled model, in some of the ways they may be written.
+OWN = ["en", "de", "fr", "EN", "De", "eng", "ger", "fra"]
+DEEPL = ["EN", "DE", "FR", "de", "EN-US"]
+HCFY = ["德语", "英语", "法语", "de"]
+HAVE_LANGUAGES = {
+    "LtTranslateRequest": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
+    "LtTranslateForm": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
+    "LtFileForm": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
+    "LtSuggestRequest": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
+    "LtSuggestForm": {"source": OWN[:5] + ["auto", ""], "target": OWN[:5] + [""]},
+    "DeeplTranslateRequest": {"source_lang": DEEPL, "target_lang": DEEPL},
+    "DeeplTranslateForm": {"source_lang": DEEPL, "target_lang": DEEPL},
+    "GoogleTranslateRequest": {"source": OWN + ["auto", ""], "target": OWN},
+    "GoogleTranslateForm": {"source": OWN + ["auto"], "target": OWN},
+    "ImmeRequest": {"source_lang": OWN + ["auto", ""], "target_lang": OWN},
+    "KissRequest": {"from": OWN + ["auto", ""], "to": OWN},
+    "HcfyRequest": {"source": HCFY + ["auto", ""]},
+    "DeeplxRequest": {"source_lang": DEEPL + ["auto", ""], "target_lang": DEEPL},
+    "DeeplDocumentForm": {"source_lang": DEEPL, "target_lang": DEEPL, "output_format": ["txt"]},
+}
+# A request that is good field by field, and refused all the same: path, message, why a schema cannot say it.
+GO_TOGETHER = [
+    (r"/v1/", r"glossary cannot be had together", "glossary beside target_prefix or sampling"),
+    (r"/v1/", r"sampling", "sampling draws one answer: no beam_size, no n_best"),
+    (r"/v1/", r"n_best", "n_best is at most beam_size"),
+    (r"/v1/", r"no glossary", "a glossary's name is one of the server's"),
+    (r"/v1/(score|alternatives|attention)", r"no model translates from", "one model must have the pair"),
+    (r"/v1/attention", r"layer is \d+, the model has", "layers are the model's"),
+    (r"/kiss", r"text is missing", "one of text and texts"),
+    (r"/language/translate/v2/languages", r"expected the code of a language", "target is the code of some language"),
+    (r"/kiss", r"text must not contain the character U\+0000", "text without U+0000 where it is looked at"),
+    (r"/deeplx", r"XML is not well-formed", "XML is well-formed"),
+    (r"/v1/score", r"translation", "as many translations as texts"),
+    (r"/v1/(glossaries|memories)/", r"given together, or neither", "source and target are one pair"),
+    (r"/v1/(alternatives|attention)", r"the text is (no|not one) sentence", "a sentence has letters"),
+    (r"/(translate|detect|suggest)$", r"missing (q|s|source|target) parameter", "in the query, in a form or in JSON: somewhere"),
+    (r"/translate_file|/v2/document", r"the file (is not UTF|has the character U)|empty file|field of the form is not UTF-8", "files are as their kind has them"),
+    (r"/", r"NUL character", "text without U+0000, in a form as well"),
+    (r"/v[12]/translate", r"XML is not well-formed", "XML is well-formed"),
+    (r"/v2/translate", r"'glossary_id' not supported", "a glossary's id is one of the server's"),
+    (r"/v2/translate", r"'split_sentences' not supported", "nonewlines with tag_handling alone"),
+    (r"/", r"NUL byte in object key", "JSON's names without U+0000"),
+    (r"/", r"too big (negative )?integer|real number overflow", "JSON's numbers within 64 bits"),
+]
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Languages are any string to the description: here they are those that this server has. Files have a kind that it translates."""
+    schemas = raw_schema["components"]["schemas"]
+    schemas["Language"]["enum"] = OWN
+    for name, fields in HAVE_LANGUAGES.items():
+        for field, codes in fields.items():
+            before = schemas[name]["properties"][field]
+            nullable = before.get("nullable", False)
+            schemas[name]["properties"][field] = {"type": "string", "nullable": nullable, "enum": codes + [None] * nullable}
+    schemas["HcfyRequest"]["properties"]["destination"]["items"]["enum"] = HCFY
+    for parameter in raw_schema["paths"]["/language/translate/v2"]["get"]["parameters"]:
+        if parameter.get("name") in ("target", "source"):
+            parameter["schema"]["enum"] = OWN
+    for path in ("/translate_file", "/v2/document"):
+        form = raw_schema["paths"][path]["post"]["requestBody"]["content"]["multipart/form-data"]
+        header = {"schema": {"type": "string"}, "example": 'form-data; name="file"; filename="letter.txt"'}
+        form["encoding"] = {"file": {"contentType": "text/plain", "headers": {"Content-Disposition": header}}}
+
+
+@schemathesis.hook
+def map_body(context, body):
+    """A text file's bytes are text."""
+    if isinstance(body, dict) and isinstance(body.get("file"), bytes):
+        body["file"] = body["file"].decode("latin-1").replace("\0", "").encode()
+    return body
+
+
+def message_of(response):
+    try:
+        body = response.json()
+    except ValueError:
+        return ""
+    error = body.get("error", body) if isinstance(body, dict) else ""
+    return error.get("message", "") if isinstance(error, dict) else str(error)
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    """Is it one? (False: it is as it should be.)"""
+    kind = type(failure).__name__
+    if kind == "AcceptedNegativeData" and case.path == "/v1/batch" and response.status_code == 200:
+        # What is wrong with an item is said in its answer.
+        return not any("error" in item for item in response.json()["items"])
+    if kind == "AcceptedNegativeData" and case.path == "/hcfy" and isinstance(case.body, dict):
+        # The second destination is not looked at where the text goes to the first.
+        return (case.body.get("destination") or [None])[0] not in HCFY
+    if kind == "RejectedPositiveData" and response.status_code == 400:
+        said = message_of(response)
+        if case.path == "/translate" and case.query and re.search(r" is not supported$", said):
+            return False  # the query's source or target is any string
+        return not any(re.match(path, case.path) and re.search(rule, said) for path, rule, _ in GO_TOGETHER)
+    return True
+
+
+@schemathesis.deserializer("application/x-ndjson")
+def lines(context, response):
+    """Each line as what the description says of one."""
+    return json.loads(response.text.splitlines()[0])
