@@ -6,7 +6,7 @@ import re
 from selenium.webdriver.common.by import By
 
 from conftest import ROOT
-from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, emulate, expected, page, picture  # noqa: F401
+from web_page import TEXT, Page, bundled, chrome, expected, page, unplugged  # noqa: F401
 
 
 def test_what_is_typed_is_translated(page, bundled):
@@ -195,14 +195,10 @@ def test_history_is_kept_only_if_wanted(page):
 
 def test_a_server_that_is_gone_is_named(page, bundled):
     page.translate("Where is the station?")
-    page.driver.execute_cdp_cmd("Network.enable", {})
-    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/v1/*"]})
-    try:
+    with unplugged(page, "*/v1/*"):
         page["translate"].click()
         page.until(lambda: page["error"].is_displayed())
         assert "does not answer" in page["error"].text
-    finally:
-        page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
     page["translate"].click()
     page.done()
     assert not page["error"].is_displayed()

@@ -10,7 +10,7 @@ import requests
 from conftest import CLI, PATIENCE, Server
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from web_page import BUNDLES, Page, axe, chrome, emulate, picture  # noqa: F401
+from web_page import BUNDLES, Page, axe, chrome, emulate, phone, picture, sideways, unplugged  # noqa: F401
 
 TEXT, GERMAN = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee."
 AS_TEXT = {".txt", ".md", ".markdown", ".srt", ".vtt", ".html", ".htm"}
@@ -149,13 +149,9 @@ def test_without_documents_text_still_is_translated(chrome, without, tmp_path): 
 
 def test_a_server_that_is_gone_is_asked_again(chrome, served, tmp_path):  # noqa: F811
     page = DocumentPage(chrome, served)
-    chrome.execute_cdp_cmd("Network.enable", {})
-    chrome.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/v2/document/*"]})
-    try:
+    with unplugged(page, "*/v2/document/*"):
         page.upload(tmp_path / "a.docx", docx(TEXT))
         page.until(lambda: page.state().startswith("The server does not answer"))
-    finally:
-        chrome.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
     page.finished()
 
 
@@ -187,18 +183,15 @@ def test_axe_finds_nothing(chrome, served, tmp_path, scheme):  # noqa: F811
     page.upload(tmp_path / "a.docx", docx(TEXT))
     page.finished()
     assert axe(page) == "[]"
-    picture(page, "document-" + scheme, 760)
+    picture(page, "document-" + scheme)
 
 
 def test_a_narrow_phone_shows_a_document(chrome, served, tmp_path):  # noqa: F811
     page = DocumentPage(chrome, served)
-    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": True})
-    try:
+    with phone(page):
         page.upload(tmp_path / ("a-long-name-without-a-gap" * 5 + ".docx"), docx(TEXT))
         page.finished()
-        assert chrome.execute_script("return document.documentElement.scrollWidth") <= 320
-    finally:
-        chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        assert sideways(page) <= 320
 
 
 def test_a_key_goes_with_a_document(chrome, tmp_path):  # noqa: F811

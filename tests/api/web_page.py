@@ -2,6 +2,8 @@
 
 DRAGOMAN_SCREENSHOTS=FOLDER also writes the pictures that README and docs show.
 """
+import base64
+import contextlib
 import json
 import os
 import shutil
@@ -14,7 +16,9 @@ from conftest import PATIENCE, ROOT, Server
 webdriver = pytest.importorskip("selenium.webdriver", reason="scripts/test-env installs selenium")
 from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 BUNDLES = os.path.join(ROOT, "weights", "bundles")
 TEXT = "Two dogs play in the snow. Where is the station?"
@@ -34,7 +38,7 @@ def chrome():
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1100,900",
                  "--lang=en"):
         options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     driver.set_page_load_timeout(PATIENCE)
     yield driver
@@ -44,11 +48,11 @@ def chrome():
 class Page:
     """The page, opened anew: what a person does with it."""
 
-    def __init__(self, driver, server, hash=""):
+    def __init__(self, driver, server, hash="", languages=3):
         self.driver, self.server = driver, server
         driver.get("about:blank")
         driver.get(server.url("/") + hash)
-        self.until(lambda: len(self.all("#target option")) >= 3)
+        self.until(lambda: len(self.all("#target option")) >= languages)
 
     def __getitem__(self, name):
         return self.driver.find_element(By.ID, name)
@@ -66,7 +70,7 @@ class Page:
             except StaleElementReferenceException:
                 return False
         while not holds():
-            assert time.monotonic() < end, self["status"].text + self["error"].text + str(self.driver.get_log("browser"))
+            assert time.monotonic() < end, " ".join(e.text for e in self.all("#status, #error")) + str(self.driver.get_log("browser"))
             time.sleep(0.05)
 
     def choose(self, name, value):
@@ -102,8 +106,9 @@ class Page:
 
 @pytest.fixture
 def page(chrome, bundled):
-    p = Page(chrome, bundled)
+    chrome.get(bundled.url("/web/icon.svg"))  # a page of the same origin without scripts: what another test kept is forgotten
     chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
+    p = Page(chrome, bundled)
     yield p
     # No script of the page failed, nothing was asked for elsewhere.
     wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
@@ -119,6 +124,7 @@ def axe(page):
     source = os.path.join(os.path.dirname(axe_core_python.__file__), "axe.min.js")
     with open(source, encoding="utf-8") as f:
         page.driver.execute_script(f.read())
+    page.driver.set_script_timeout(PATIENCE)  # a long page on a busy machine
     found = page.driver.execute_async_script("axe.run().then(arguments[0])")
     return json.dumps([(v["id"], [n["html"][:150] for n in v["nodes"]]) for v in found["violations"]], indent=1)
 
@@ -128,9 +134,78 @@ def emulate(page, **features):
         "features": [{"name": k.replace("_", "-"), "value": v} for k, v in features.items()]})
 
 
-def picture(page, name, height=1420):
+def picture(page, name, width=1100):
+    """The whole page as it is, where pictures are asked for."""
     folder = os.environ.get("DRAGOMAN_SCREENSHOTS")
-    if folder:
-        page.driver.set_window_size(1100, height)
-        page.driver.execute_script("scrollTo(0, 0)")
-        page.driver.save_screenshot(os.path.join(folder, name + ".png"))
+    if not folder:
+        return
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 600, "deviceScaleFactor": 1, "mobile": width < 600})
+    page.driver.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
+    time.sleep(0.5)  # what is redrawn for this width, and colours that fade in
+    height = page.driver.execute_script("return document.documentElement.scrollHeight")
+    shot = page.driver.execute_cdp_cmd("Page.captureScreenshot", {
+        "format": "png", "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}})
+    with open(os.path.join(folder, name + ".png"), "wb") as f:
+        f.write(base64.b64decode(shot["data"]))
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def pressed(page, *keys):
+    ActionChains(page.driver).send_keys(*keys).perform()
+
+
+def chord(page, modifier, key):
+    ActionChains(page.driver).key_down(modifier).send_keys(key).key_up(modifier).perform()
+
+
+def tab_to(page, element, back=False):
+    """By Tab alone. Every stop on the way shows that it has the focus."""
+    for _ in range(60):
+        if back:
+            chord(page, Keys.SHIFT, Keys.TAB)
+        else:
+            pressed(page, Keys.TAB)
+        here = page.driver.switch_to.active_element
+        seen = page.driver.execute_script("""
+            const e = arguments[0], shown = e.id === 'file' ? document.querySelector('label[for=file]') : e;
+            return [getComputedStyle(shown).outlineStyle, e.tagName]""", here)
+        assert seen[0] != "none" or seen[1] == "BODY", here.get_attribute("outerHTML")
+        if here == element:
+            return
+    raise AssertionError("Tab does not lead to " + element.get_attribute("outerHTML")[:200])
+
+
+@contextlib.contextmanager
+def phone(page, width=320):
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 640, "deviceScaleFactor": 1, "mobile": True})
+    try:
+        yield
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@contextlib.contextmanager
+def unplugged(page, *urls):
+    """No connection to these addresses for a while."""
+    page.driver.execute_cdp_cmd("Network.enable", {})
+    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": urls})
+    try:
+        yield
+    finally:
+        page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+
+
+def sideways(page):
+    """How wide the page is, with all that is on it."""
+    return page.driver.execute_script("return document.documentElement.scrollWidth")
+
+
+def sent(driver):
+    """What the browser itself says it sent since the last call: (URL, body or "") of each request."""
+    found = []
+    for line in driver.get_log("performance"):
+        message = json.loads(line["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            request = message["params"]["request"]
+            found.append((request["url"], request.get("postData", "")))
+    return [(url, body) for url, body in found if not url.startswith(("about:", "data:", "chrome:"))]

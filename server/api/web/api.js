@@ -31,16 +31,23 @@ function headers() {
   return h;
 }
 
+// What fetch and its bodies throw when the server goes away has no sentence for people.
+async function arriving(what, code, sentence) {
+  try {
+    return await what;
+  } catch (e) {
+    if (e.name === 'AbortError') throw e;
+    throw new ApiError(0, code, sentence);
+  }
+}
+
+const CUT = 'The answer broke off: the server went away while it wrote. What arrived stays on the page; translate again once the server is back.';
+const cut = (what) => arriving(what, 'cut', CUT);
+
 const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
 
 async function ask(path, request) {
-  let reply;
-  try {
-    reply = await fetch(path, request);
-  } catch (e) {
-    if (e.name === 'AbortError') throw e;
-    throw new ApiError(0, 'unreachable', 'The server does not answer. Is it running?');
-  }
+  const reply = await arriving(fetch(path, request), 'unreachable', 'The server does not answer. Is it running?');
   if (reply.ok) return reply;
   let error = {};
   try {
@@ -72,16 +79,17 @@ export async function patiently(what, signal, busy) {
   }
 }
 
-const post = async (path, body, signal) => (await send('POST', path, body, signal)).json();
+const post = async (path, body, signal) => cut((await send('POST', path, body, signal)).json());
+const get = async (path) => cut((await send('GET', path)).json());
 
-export const card = async (version) => (await send('GET', `/v1/models/${version}/card`)).json();
-export const index = async () => (await send('GET', '/')).json();
-export const status = async () => (await send('GET', '/v1/status')).json();
-export const models = async () => (await send('GET', '/v1/models')).json();
+export const card = (version) => get(`/v1/models/${version}/card`);
+export const index = () => get('/');
+export const status = () => get('/v1/status');
+export const models = () => get('/v1/models');
 export const detect = (text, signal) => post('/v1/detect', {text}, signal);
 export const translate = (body, signal) => post('/v1/translate', body, signal);
 export const alternatives = (body, signal) => post('/v1/alternatives', body, signal);
-export const settings = async () => (await send('GET', '/frontend/settings')).json();
+export const settings = () => get('/frontend/settings');
 export const attention = (body, signal) => post('/v1/attention', body, signal);
 
 // Translate with server-sent events: onSentence for each sentence as it comes; returns the whole answer.
@@ -90,8 +98,8 @@ export async function stream(body, onSentence, signal) {
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const {value, done} = await reader.read();
-    if (done) throw new ApiError(0, 'cut', 'The answer was cut off. Try again.');
+    const {value, done} = await cut(reader.read());
+    if (done) throw new ApiError(0, 'cut', CUT);
     const events = (rest + value).split('\n\n');
     rest = events.pop();
     for (const event of events) {
@@ -119,11 +127,11 @@ export async function sendDocument(file, source, target, signal) {
   form.append('target_lang', target);
   if (source) form.append('source_lang', source);
   form.append('file', file);
-  return (await ask('/v2/document', documentRequest(form, signal))).json();
+  return cut((await ask('/v2/document', documentRequest(form, signal))).json());
 }
 
 const withKey = (path, made, signal) =>
   ask(`/v2/document/${made.document_id}${path}`, documentRequest(new URLSearchParams({document_key: made.document_key}), signal));
 
-export const documentStatus = async (made, signal) => (await withKey('', made, signal)).json();
-export const documentResult = async (made, signal) => (await withKey('/result', made, signal)).blob();
+export const documentStatus = async (made, signal) => cut((await withKey('', made, signal)).json());
+export const documentResult = async (made, signal) => cut((await withKey('/result', made, signal)).blob());

@@ -50,6 +50,7 @@ async function load() {
     documents.load().catch(fail);
   } catch (e) {
     fail(e);
+    if (e.status === 0 || e.status === 503) setTimeout(load, STARTING_MS); // not there yet, or not any more
     return;
   }
   if (!state.models.length) {
@@ -154,6 +155,7 @@ async function start() {
     history.add({text, source: pair()[0], target: pair()[1]});
   } catch (e) {
     if (state.running === running) fail(e);
+    running.abort(); // what is still under way is of no use
   }
 }
 
@@ -166,12 +168,9 @@ function marks() {
   const flagged = output.all().filter((s) => s.entry.flags.length);
   $('legend').hidden = !flagged.length;
   $('legend').replaceChildren(...flagged.slice(0, 20).map((s) => {
-    const li = document.createElement('li'), button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = s.textContent.slice(0, 90);
+    const button = node('button', {type: 'button', dir: direction($('target').value)}, begin(s.textContent, 90));
     button.addEventListener('click', () => output.choose(s));
-    li.append(button, ' — ' + s.entry.flags.map(explain).join(' '));
-    return li;
+    return node('li', {}, button, ' — ' + s.entry.flags.map(explain).join(' '));
   }));
 }
 

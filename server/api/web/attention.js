@@ -4,7 +4,7 @@ import * as api from './api.js';
 import {node} from './text.js';
 
 const $ = (id) => document.getElementById(id);
-const NS = 'http://www.w3.org/2000/svg';
+const NS = 'http://www.w3.org/2000/svg', WIDE = 1000;
 
 export class AttentionView {
   constructor(pair, fail) {
@@ -13,11 +13,35 @@ export class AttentionView {
     this.cache = new Map();
     for (const id of ['att-layer', 'att-head', 'att-view', 'att-unit']) $(id).addEventListener('change', () => this.draw());
     $('att-kind').addEventListener('change', () => this.load());
+    $('att-picture').addEventListener('keydown', (e) => this.key(e));
+    window.addEventListener('resize', () => this.table_shown && this.draw()); // pictures fit the width there is
+  }
+
+  // What pointing at a row shows, for the keyboard: arrows choose a row, Escape none.
+  key(e) {
+    const step = {ArrowDown: 1, ArrowUp: -1}[e.key], last = this.table_shown?.rows.length - 1;
+    if (step && last >= 0) this.point(Math.max(0, Math.min(last, this.row + step)));
+    else if (e.key === 'Escape' && this.row >= 0) this.point(-1);
+    else return;
+    e.preventDefault();
+    e.stopPropagation(); // Escape closes the panel only when no row is chosen
+  }
+
+  point(row) {
+    const {rows, columns, weights} = this.table_shown;
+    this.row = row;
+    for (const picture of $('att-picture').querySelectorAll('svg')) picture.alone(row);
+    if (row < 0) {
+      $('att-note').textContent = this.note;
+      return;
+    }
+    const strongest = weights[row].map((w, c) => [w, columns[c]]).sort((a, b) => b[0] - a[0]).slice(0, 3);
+    $('att-note').textContent = `${rows[row]} looks at ${strongest.map(([w, name]) => `${name} ${Math.round(100 * w)} %`).join(', ')}`;
   }
 
   clear() {
     this.cache.clear();
-    this.text = null;
+    this.text = this.table_shown = null;
     $('att-picture').replaceChildren();
     $('att-note').textContent = '';
   }
@@ -31,19 +55,23 @@ export class AttentionView {
   }
 
   async load() {
-    const kind = $('att-kind').value, text = this.text;
+    const kind = $('att-kind').value, {text, translation} = this;
     if (!text) return;
     $('att-note').textContent = 'Computing …';
+    $('error').hidden = true;
     try {
       if (!this.cache.has(kind)) {
         const [source, target] = this.pair();
-        this.cache.set(kind, await api.attention({text, translation: this.translation, source, target, kind}));
+        const found = await api.attention({text, translation, source, target, kind});
+        if (this.text !== text || this.translation !== translation) return; // another sentence is looked at by now
+        this.cache.set(kind, found);
       }
-      if (this.text !== text || $('att-kind').value !== kind) return;
+      if ($('att-kind').value !== kind) return;
       this.choices();
       this.draw();
     } catch (e) {
       $('att-note').textContent = '';
+      this.text = null; // asked for again when it is opened again
       this.fail(e);
     }
   }
@@ -88,13 +116,17 @@ export class AttentionView {
     this.choices(); // the heads of another layer do other things
     const average = heads[0].map((row, r) => row.map((_, c) => heads.reduce((sum, h) => sum + h[r][c], 0) / heads.length));
     const t = this.table(head === 'mean' || head === 'all' ? average : heads[Number(head)]);
-    if (head !== 'all') $('att-picture').replaceChildren(map ? heat(t) : lines([t]));
-    else if (map) $('att-picture').replaceChildren(...heads.map((h, i) => figure('Head ' + this.label(h, i), heat(this.table(h)))));
-    else $('att-picture').replaceChildren(legend(heads.map((h, i) => 'Head ' + this.label(h, i))), lines(heads.map((h) => this.table(h))));
+    const labels = heads.map((h, i) => 'Head ' + this.label(h, i)), room = $('att-picture').clientWidth || WIDE;
+    if (head !== 'all') $('att-picture').replaceChildren(map ? heat(t, room) : lines([t], room));
+    else if (map) $('att-picture').replaceChildren(...heads.map((h, i) => figure(labels[i], heat(this.table(h), room - 26))));
+    else $('att-picture').replaceChildren(legend(labels), lines(heads.map((h) => this.table(h)), room));
     const strongest = t.rows.map((row, r) => `${row} → ${t.columns[t.weights[r].indexOf(Math.max(...t.weights[r]))]}`);
     $('att-picture').setAttribute('aria-label', 'Strongest weights: ' + strongest.join(', '));
-    $('att-note').textContent = (map ? 'Rows look at columns; darker is more. ' : 'Left looks at right; thicker is more. ') +
-      (head === 'all' && !map ? 'A colour for each head. ' : '') + (map ? 'Point at a cell to read its weight.' : `Point at a ${$('att-unit').value.slice(0, -1)} to see its weights alone.`);
+    this.note = (map ? 'Rows look at columns; darker is more. ' : 'Left looks at right; thicker is more. ') +
+      (head === 'all' && !map ? 'A colour for each head. ' : '') + (map ? 'Point at a cell to read its weight' :
+      `Point at a ${$('att-unit').value.slice(0, -1)} to see its weights alone`) + ', or choose a row with the arrow keys.';
+    this.table_shown = t;
+    this.point(-1);
   }
 }
 
@@ -146,10 +178,12 @@ function svg(tag, attributes, text) {
 
 const longest = (labels) => Math.max(...labels.map((l) => [...l].length)) * 8 + 12;
 
-// One table, or one for each head, in colours.
-function lines(tables) {
+const within = (least, value, most) => Math.max(least, Math.min(most, value));
+
+// One table, or one for each head, in colours, in a room of so many pixels if they can be read there.
+function lines(tables, room) {
   const [{rows, columns}] = tables;
-  const step = 24, left = longest(rows), gap = 220, height = Math.max(rows.length, columns.length) * step + 8;
+  const step = 24, left = longest(rows), gap = within(64, room - left - longest(columns), 220), height = Math.max(rows.length, columns.length) * step + 8;
   const width = left + gap + longest(columns), least = tables.length > 1 ? 0.15 : 0.03;
   const root = svg('svg', {class: 'att', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'});
   const y = (i) => i * step + 18, drawn = [];
@@ -161,11 +195,13 @@ function lines(tables) {
     drawn.push({line, r, c, w});
     root.append(line);
   })));
+  // The lines of one label alone, of a row or a column; -1: all of them again.
+  root.alone = (i, side = 'r') => drawn.forEach((d) => d.line.setAttribute('stroke-opacity',
+    i < 0 ? Math.min(1, d.w).toFixed(3) : d[side] === i ? Math.max(0.15, d.w).toFixed(3) : '0.03'));
   const label = (text, x, i, anchor, side) => {
     const made = svg('text', {x, y: y(i), 'text-anchor': anchor}, text);
-    made.addEventListener('mouseenter', () => drawn.forEach((d) =>
-      d.line.setAttribute('stroke-opacity', d[side] === i ? Math.max(0.15, d.w).toFixed(3) : '0.03')));
-    made.addEventListener('mouseleave', () => drawn.forEach((d) => d.line.setAttribute('stroke-opacity', Math.min(1, d.w).toFixed(3))));
+    made.addEventListener('mouseenter', () => root.alone(i, side));
+    made.addEventListener('mouseleave', () => root.alone(-1));
     root.append(made);
   };
   rows.forEach((text, i) => label(text, left, i, 'end', 'r'));
@@ -173,20 +209,24 @@ function lines(tables) {
   return root;
 }
 
-function heat({rows, columns, weights}) {
-  const cell = 22, left = longest(rows), top = longest(columns);
-  const width = left + columns.length * cell + 40, height = top + rows.length * cell + 4;
+function heat({rows, columns, weights}, room) {
+  const left = longest(rows), cell = within(14, Math.floor((room - left - 40) / columns.length), 22), tall = Math.max(18, cell);
+  const top = longest(columns), width = left + columns.length * cell + 40, height = top + rows.length * tall + 4;
   const root = svg('svg', {class: 'att', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'});
   columns.forEach((text, c) => root.append(svg('text',
-    {x: left + c * cell + 14, y: top - 4, transform: `rotate(-60 ${left + c * cell + 14} ${top - 4})`}, text)));
-  rows.forEach((text, r) => {
-    root.append(svg('text', {x: left - 4, y: top + r * cell + 15, 'text-anchor': 'end'}, text));
+    {x: left + (c + 0.6) * cell, y: top - 4, transform: `rotate(-60 ${left + (c + 0.6) * cell} ${top - 4})`}, text)));
+  const drawn = rows.map((text, r) => {
+    const row = svg('g', {});
+    root.append(row);
+    row.append(svg('text', {x: left - 4, y: top + (r + 0.7) * tall, 'text-anchor': 'end'}, text));
     weights[r].forEach((w, c) => {
-      const box = svg('rect', {class: 'cell', x: left + c * cell, y: top + r * cell, width: cell - 1, height: cell - 1,
+      const box = svg('rect', {class: 'cell', x: left + c * cell, y: top + r * tall, width: cell - 1, height: tall - 1,
         'fill-opacity': Math.min(1, w).toFixed(3)});
       box.append(svg('title', {}, `${text} → ${columns[c]}: ${(100 * w).toFixed(0)} %`));
-      root.append(box);
+      row.append(box);
     });
+    return row;
   });
+  root.alone = (i) => drawn.forEach((g, r) => g.classList.toggle('aside', i >= 0 && r !== i));
   return root;
 }

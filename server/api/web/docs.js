@@ -6,9 +6,10 @@ const key = document.getElementById('key');
 key.value = sessionStorage.getItem(KEY) || '';
 key.addEventListener('input', () => sessionStorage.setItem(KEY, key.value));
 
-// The path with what was typed for its {names}.
+// The path with what was typed for its {names} and its query.
 function path(form) {
-  return form.dataset.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(form.elements[name].value));
+  const query = [...form.querySelectorAll('[data-query]')].filter((e) => e.value).map((e) => `${e.name}=${encodeURIComponent(e.value)}`);
+  return form.dataset.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(form.elements[name].value)) + (query.length ? '?' : '') + query.join('&');
 }
 
 async function send(form) {

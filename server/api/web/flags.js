@@ -12,6 +12,7 @@ const EXPLAINED = {
   number_mismatch: 'A number of the text is not in the translation, or the other way round.',
   source_language_doubtful: 'The text looks like another language than the one chosen.',
   word_copied: 'A word of the text was copied, although it is no name.',
+  from_memory: 'The translation is a translation memory\'s, and not the model\'s.',
   same_language: 'Text and translation have the same language: nothing was translated.',
 };
 

@@ -1,6 +1,7 @@
 // Translations kept in this browser, if its user wants that: nothing is sent anywhere.
 
 import {local} from './kept.js';
+import {begin, direction, node} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50;
@@ -41,12 +42,10 @@ export class History {
 
   show() {
     $('history-list').replaceChildren(...this.list().map((e) => {
-      const li = document.createElement('li'), button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = `${e.source} → ${e.target}: ${[...e.text.slice(0, 200)].slice(0, 80).join('')}`;
+      const button = node('button', {type: 'button'}, `${e.source} → ${e.target}: `,
+        node('bdi', {dir: direction(e.source)}, begin(e.text, 80)));
       button.addEventListener('click', () => this.open(e));
-      li.append(button);
-      return li;
+      return node('li', {}, button);
     }));
   }
 }

@@ -37,7 +37,7 @@ function facts(card) {
     ['Licence', (card.licence || 'not stated') + (card.non_commercial ? ' (no commercial use)' : '')],
     ['Origin', origin(card.origin)],
     ['Size', `${size(card.bytes)}, ${card.parameters.toLocaleString()} parameters, ${card.type}`],
-    ['Architecture', card.architecture], ['Runs on', card.device], ['Version', card.version],
+    ['Architecture', card.architecture], ['Runs on', card.device || 'nothing now: it is opened when it is needed'], ['Version', card.version],
   ];
   return node('dl', {class: 'facts'}, ...list.flatMap(([name, value]) => [node('dt', {}, name), node('dd', {}, value)]));
 }
@@ -63,7 +63,7 @@ export class Models {
     const details = node('details', {class: 'model'}, node('summary', {}, 'Card of ' + m.name));
     details.addEventListener('toggle', () => details.open && details.childElementCount === 1 && this.open(details, m));
     return node('li', {}, node('h3', {}, m.name), node('ul', {class: 'pairs', 'aria-label': 'Languages of ' + m.name},
-      ...m.pairs.map((p) => node('li', {}, pairName(p)))), node('p', {class: 'hint'}, `${m.parameters.toLocaleString()} parameters, ${m.type}, on ${m.device}; licence: ${m.licence || 'not stated'}`), details);
+      ...m.pairs.map((p) => node('li', {}, pairName(p)))), node('p', {class: 'hint'}, `${m.parameters.toLocaleString()} parameters, ${m.type}, ${m.device ? `on ${m.device}` : 'opened when it is needed'}; licence: ${m.licence || 'not stated'}`), details);
   }
 
   // The card is asked for once, when it is opened.

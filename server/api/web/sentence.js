@@ -1,7 +1,7 @@
 // One sentence looked at closely: its words and where each came from, what else could be said, other translations,
 // attention weights.
 import * as api from './api.js';
-import {codePoints, words, direction} from './text.js';
+import {codePoints, words, direction, node} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
 
@@ -63,8 +63,10 @@ export class SentencePanel {
     this.lit = null;
     this.alignments = [];
     const left = $('sentence-source'), right = $('sentence-target');
-    left.dir = direction(from);
-    right.dir = direction(to);
+    for (const [side, language] of [[left, from], [right, to]]) {
+      side.dir = direction(language);
+      side.lang = language;
+    }
     this.left = words(source).map((w) => ({...w, node: piece(w, 'span')}));
     this.right = words(target).map((w) => ({...w, node: piece(w, 'button')}));
     left.replaceChildren(...this.left.map((w) => w.node));
@@ -91,6 +93,7 @@ export class SentencePanel {
     const entry = this.entry;
     const box = $('alternatives');
     box.replaceChildren(paragraph('Looking for other ways to go on …'));
+    $('error').hidden = true;
     try {
       const prefix = codePoints(target).slice(0, word.begin);
       const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5});
@@ -106,9 +109,7 @@ export class SentencePanel {
 
   // A translation to take in this sentence's place.
   option(entry, {text, score}) {
-    const li = document.createElement('li'), button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = text;
+    const button = node('button', {type: 'button', dir: direction(this.pair()[1])}, text || '(nothing)');
     button.addEventListener('click', () => {
       entry.span.textContent = text;
       this.show_words(entry.source, text);
@@ -118,23 +119,22 @@ export class SentencePanel {
       this.replaced(entry, text);
       this.align(entry, text);
     });
-    const small = document.createElement('span');
-    small.className = 'score';
-    small.textContent = score.toFixed(2);
-    small.title = 'Log-probability over length penalty: nearer to 0 is better';
-    li.append(button, small);
-    return li;
+    const title = 'Log-probability over length penalty: nearer to 0 is better';
+    return node('li', {}, button, node('span', {class: 'score', title}, score.toFixed(2)));
   }
 
   async show_nbest() {
     const entry = this.entry, list = $('nbest').querySelector('ol');
     list.replaceChildren();
     if (!entry) return;
+    $('error').hidden = true;
     try {
       const [source, target] = this.pair();
       const {translations: [t]} = await api.translate(
         {text: entry.source, source, target, beam_size: 8, n_best: 8, scores: true});
-      if (this.entry === entry) list.replaceChildren(...(t.n_best || []).map((a) => this.option(entry, a)));
+      if (this.entry !== entry) return;
+      list.replaceChildren(...(t.n_best || []).map((a) => this.option(entry, a)));
+      if (!t.n_best) list.append(item('There is no other translation.')); // a text without letters, for one
     } catch (e) {
       this.fail(e);
     }

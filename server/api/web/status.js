@@ -5,18 +5,25 @@ const $ = (id) => document.getElementById(id);
 const NS = 'http://www.w3.org/2000/svg', EVERY_MS = 2000, MOST = 150;
 const samples = []; // {at (seconds), values: Map of 'name{labels}' to number}
 
-const label = (key, name) => new RegExp(`[{,]${name}="([^"]*)"`).exec(key)?.[1];
+const label = (key, name) => new RegExp(`[{,]${name}="((?:[^"\\\\]|\\\\.)*)"`).exec(key)?.[1].replace(/\\(.)/g, '$1');
 const named = (values, name) => [...values].filter(([key]) => key.startsWith(name + '{') || key === name);
 const total = (values, name) => named(values, name).reduce((sum, [, v]) => sum + v, 0);
 
 // What a counter gained per second between two samples.
 const rate = (a, b, name) => Math.max(0, (total(b.values, name) - total(a.values, name)) / (b.at - a.at));
 
-// The q-th quantile of what a histogram of one label's series gained between two samples.
-function quantile(a, b, name, route, q) {
-  const bounds = named(b.values, name + '_bucket').filter(([key]) => label(key, 'route') === route)
-    .map(([key, v]) => [label(key, 'le') === '+Inf' ? Infinity : Number(label(key, 'le')), v - (a.values.get(key) || 0)])
-    .sort((x, y) => x[0] - y[0]);
+// What the series that are meant gained between two samples.
+const gain = (a, b, name, meant = () => true) =>
+  named(b.values, name).filter(([key]) => meant(key)).reduce((sum, [key, v]) => sum + v - (a.values.get(key) || 0), 0);
+
+// The q-th quantile of what a histogram's series that are meant gained between two samples, together.
+function quantile(a, b, name, meant, q) {
+  const gained = new Map();
+  for (const [key, v] of named(b.values, name + '_bucket').filter(([key]) => meant(key))) {
+    const le = label(key, 'le') === '+Inf' ? Infinity : Number(label(key, 'le'));
+    gained.set(le, (gained.get(le) || 0) + v - (a.values.get(key) || 0));
+  }
+  const bounds = [...gained].sort((x, y) => x[0] - y[0]);
   const all = bounds.length ? bounds[bounds.length - 1][1] : 0;
   if (!all) return NaN;
   let below = 0, from = 0;
@@ -28,11 +35,13 @@ function quantile(a, b, name, route, q) {
 }
 
 const WINDOW = 5; // samples: ten seconds
+const TRANSLATING = ['/v1/translate', '/v2/translate', '/translate'];
+const translates = (key) => TRANSLATING.includes(label(key, 'route'));
 const CHARTS = [
   {title: 'Requests a second', series: {translate: (a, b) => rate(a, b, 'dragoman_requests_total')}},
   {title: 'Target tokens a second', series: {tokens: (a, b) => rate(a, b, 'dragoman_target_tokens_total')}},
-  {title: 'Latency of /v1/translate, ms', series: Object.fromEntries([['p50', 0.5], ['p90', 0.9], ['p99', 0.99]].map(([n, q]) =>
-    [n, (a, b) => 1000 * quantile(a, b, 'dragoman_http_request_duration_seconds', '/v1/translate', q)]))},
+  {title: 'Latency of translations, ms', series: Object.fromEntries([['p50', 0.5], ['p90', 0.9], ['p99', 0.99]].map(([n, q]) =>
+    [n, (a, b) => 1000 * quantile(a, b, 'dragoman_http_request_duration_seconds', translates, q)]))},
   {title: 'Sentences waiting', series: {waiting: (a, b) => total(b.values, 'dragoman_queue_depth')}},
   {title: 'Rows in a decode step', series: {rows: (a, b) => rate(a, b, 'dragoman_batch_rows_sum') / rate(a, b, 'dragoman_batch_rows_count')}},
   {title: 'Resident memory, MB', series: {memory: (a, b) => total(b.values, 'process_resident_memory_bytes') / 1e6}},
@@ -79,16 +88,34 @@ function rows(table, list) {
   }));
 }
 
+// Each model's share of the work over the time that is kept. Answers from the cache need no model.
+function useByModel(first, last) {
+  const names = [...new Set(named(last.values, 'dragoman_step_seconds_count').map(([key]) => label(key, 'model')))];
+  return names.map((name) => {
+    const its = (key) => label(key, 'model') === name, gained = (series) => gain(first, last, series, its);
+    const wait = (q) => short(1000 * quantile(first, last, 'dragoman_queue_wait_seconds', its, q));
+    const waiting = named(last.values, 'dragoman_queue_sentences').filter(([key]) => its(key)).reduce((sum, [, v]) => sum + v, 0);
+    const sentences = gained('dragoman_queue_wait_seconds_count'), busy = gained('dragoman_step_seconds_sum') / (last.at - first.at);
+    return [name, sentences.toLocaleString(), short(60 * sentences / (last.at - first.at)), busy > 0 ? `${short(100 * busy)} %` : '0 %',
+      `${wait(0.5)}, ${wait(0.99)}`, waiting.toLocaleString()];
+  });
+}
+
 function draw() {
   const first = samples[0], last = samples[samples.length - 1], minutes = Math.max(last.at - first.at, 1) / 60;
   const gained = (key) => (last.values.get(key) || 0) - (first.values.get(key) || 0);
   $('charts').replaceChildren(...CHARTS.map(chart));
+  rows('models', useByModel(first, last));
   rows('use', named(last.values, 'dragoman_sentences_total').map(([key, v]) => {
     const pair = label(key, 'pair');
     const characters = last.values.get(`dragoman_characters_total{pair="${pair}"}`) || 0;
     return [pair, v.toLocaleString(), characters.toLocaleString(), short(gained(key) / minutes)];
   }));
-  rows('ends', named(last.values, 'dragoman_requests_total').map(([key, v]) => [label(key, 'outcome'), v.toLocaleString(), gained(key).toLocaleString()]));
+  const ends = named(last.values, 'dragoman_requests_total'); // of each dialect
+  rows('ends', [...new Set(ends.map(([key]) => label(key, 'outcome')))].map((outcome) => {
+    const those = ends.filter(([key]) => label(key, 'outcome') === outcome);
+    return [outcome, ...[([, v]) => v, ([key]) => gained(key)].map((of) => those.reduce((sum, e) => sum + of(e), 0).toLocaleString())];
+  }));
   const up = (last.at - total(last.values, 'process_start_time_seconds')) / 3600;
   $('summary').textContent = `${total(last.values, 'dragoman_ready') ? 'Ready' : 'Not ready'}; up for ${up.toFixed(1)} hours; ` +
     `${total(last.values, 'dragoman_workers_busy')} workers busy; ${total(last.values, 'dragoman_connections_open')} connections open`;
@@ -98,7 +125,9 @@ let timer;
 async function tick() {
   clearTimeout(timer);
   try {
-    samples.push({at: Date.now() / 1000, values: new Map(Object.entries((await api.status()).samples))});
+    const values = new Map(Object.entries((await api.status()).samples)), begun = 'process_start_time_seconds';
+    if (samples.length && samples[0].values.get(begun) !== values.get(begun)) samples.length = 0; // another process counts from 0
+    samples.push({at: Date.now() / 1000, values});
     if (samples.length > MOST) samples.shift();
     $('error').hidden = $('key-form').hidden = true;
     draw();

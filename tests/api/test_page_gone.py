@@ -1,0 +1,105 @@
+"""Servers that are slow, and servers that die: the page says so, keeps what it has, and goes on when there is one again."""
+import signal
+
+from conftest import NARROW, PATIENCE, Server, long_text
+from web_page import BUNDLES, TEXT, Page, bundled, chrome, expected, page, unplugged  # noqa: F401
+
+LONG = "\n".join("The %d dogs play in the snow near the old station." % n for n in range(3000))
+
+
+def test_a_server_that_is_killed_while_it_answers(chrome):
+    """Killed as a machine's kernel kills: no reply ends well. Another one at the same place is used without loading the page anew."""
+    first = Server(BUNDLES, "--threads", "1").__enter__()
+    try:
+        page = Page(chrome, first)
+        chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
+        page.choose("source", "en")
+        page.choose("target", "de")
+        page.paste(LONG)
+        page.until(lambda: len(page.all("#output .s")) > 3)
+    finally:
+        assert first.stop(signal.SIGKILL) == -signal.SIGKILL
+    page.until(lambda: page["error"].is_displayed())
+    assert "the server went away" in page["error"].text or "does not answer" in page["error"].text, page["error"].text
+    assert page["status"].text == "" and not page["copy"].is_enabled()
+    kept = len(page.all("#output .s"))
+    assert 3 < kept < 3000 and page["input"].get_property("value") == LONG  # nothing of the person's is lost
+    page["translate"].click()
+    page.until(lambda: "does not answer" in page["error"].text)
+    with Server(BUNDLES, "--port", str(first.port)) as second:
+        assert second.port == first.port
+        page.paste(TEXT)
+        page.done()
+        assert page.output() == expected(second, TEXT)
+        assert not page["error"].is_displayed() and page["copy"].is_enabled()
+    chrome.get_log("browser")
+
+
+def test_a_server_that_dies_under_a_sentence(chrome):
+    """Alternatives, other translations and attention name it, too, and work again with the next server."""
+    first = Server(BUNDLES).__enter__()
+    try:
+        page = Page(chrome, first)
+        page.translate(TEXT)
+        page.open_sentence()
+        page.until(lambda: len(page.all("#sentence-target button")) >= 4)
+    finally:
+        first.stop(signal.SIGKILL)
+    for act in ("document.querySelectorAll('#sentence-target button')[1].click()", "document.querySelector('#nbest summary').click()",
+                "document.querySelector('#attention summary').click()"):
+        chrome.execute_script("document.getElementById('error').hidden = true;" + act)
+        page.until(lambda: page["error"].is_displayed())
+        assert "does not answer" in page["error"].text
+    with Server(BUNDLES, "--port", str(first.port)):
+        chrome.execute_script("document.querySelectorAll('#sentence-target button')[1].click()")
+        page.until(lambda: len(page.all("#alternatives button")) >= 3)
+        assert not page["error"].is_displayed()
+        chrome.execute_script("for (const id of ['nbest', 'attention']) { document.getElementById(id).open = false; }")
+        chrome.execute_script("for (const id of ['nbest', 'attention']) setTimeout(() => { document.getElementById(id).open = true; }, 100)")
+        page.until(lambda: page.all("#nbest li") and page.all("#att-picture line"))
+    chrome.get_log("browser")
+
+
+def test_the_look_at_the_server_outlives_it(chrome):
+    first = Server(BUNDLES).__enter__()
+    try:
+        chrome.get(first.url("/status"))
+        page = Page.__new__(Page)
+        page.driver, page.server = chrome, first
+        page.until(lambda: len(page.all("svg.chart")) == 6)
+    finally:
+        first.stop(signal.SIGKILL)
+    page.until(lambda: "does not answer" in page["error"].text)
+    with Server(BUNDLES, "--port", str(first.port)) as second:
+        assert second.translate(TEXT).status_code == 200
+        page.until(lambda: not page["error"].is_displayed())
+        page.until(lambda: [r.text for r in page.all("#use tbody tr") if r.text.startswith("en-de 2 ")])
+    chrome.get_log("browser")
+
+
+def test_models_that_cannot_be_read_yet_are_asked_for_again(chrome, bundled):
+    """A page from a server that goes away before it lists its models fills itself once it is back."""
+    page = Page.__new__(Page)
+    page.driver, page.server = chrome, bundled
+    with unplugged(page, "*/v1/models"):
+        chrome.get("about:blank")
+        chrome.get(bundled.url("/"))
+        page.until(lambda: "does not answer" in page["error"].text)
+        assert not page.all("#target option")
+    page.until(lambda: len(page.all("#target option")) >= 3 and not page["error"].is_displayed())
+    chrome.get_log("browser")
+
+
+def test_a_slow_server_is_waited_for_and_left(chrome, endless):
+    """One sentence after the other while the rest is waited for; Clear ends the server's work, too."""
+    with Server(endless, *NARROW) as server:
+        page = Page(chrome, server, languages=1)
+        page.choose("source", "en")
+        page.choose("target", "de")
+        page.paste(long_text(2000))
+        page.until(lambda: 3 <= len(page.all("#output .s")) < 2000)
+        assert page["status"].text == "Translating …" and not page["error"].is_displayed() and not page["copy"].is_enabled()
+        page["clear"].click()
+        assert page.output() == "" and page["status"].text == ""
+        server.until(lambda: "dragoman_live_sentences 0\n" in server.get("/metrics").text and "dragoman_queue_depth 0\n" in server.get("/metrics").text,
+                     PATIENCE / 4)

@@ -1,0 +1,96 @@
+"""What leaves the browser: the text to this server when it is translated, and nothing else. By the browser's own list of requests."""
+import json
+
+from web_page import TEXT, Page, bundled, chrome, expected, page, sent  # noqa: F401
+
+SECRET = "Two dogs play in the snow near the blue house."
+
+
+def paths(requests, server):
+    assert all(url.startswith(server.url("/")) for url, _ in requests), requests
+    return [url[len(server.url("")):] for url, _ in requests]
+
+
+def test_the_history_never_leaves_the_browser(page, chrome, bundled):
+    page["show-history"].click()
+    page["history-keep"].click()
+    page.translate(SECRET)
+    page.until(lambda: len(page.all("#history-list li")) == 1)
+    page.translate(TEXT)
+    page.until(lambda: len(page.all("#history-list li")) == 2)
+    # Only localStorage has it.
+    kept = chrome.execute_script("return JSON.parse(localStorage.getItem('dragoman-history'))")
+    assert [e["text"] for e in kept] == [TEXT, SECRET]
+    elsewhere = chrome.execute_async_script("""
+        const done = arguments[0];
+        Promise.all([indexedDB.databases(), caches.keys(), navigator.serviceWorker.getRegistrations()]).then((found) =>
+            done([found.map((f) => f.length), document.cookie, sessionStorage.length]));""")
+    assert elsewhere == [[0, 0, 0], "", 0]
+    # Opened again it is shown from there: no request has its text.
+    sent(chrome)
+    page = Page(chrome, bundled)
+    page["show-history"].click()
+    page.until(lambda: len(page.all("#history-list li")) == 2)
+    page["show-history"].click()
+    page["show-history"].click()
+    page["history-clear"].click()
+    assert not page.all("#history-list li")
+    requests = sent(chrome)
+    assert {"/", "/web/app.js", "/v1/models"} <= set(paths(requests, bundled))
+    assert not [r for r in requests if "dogs" in r[0] + r[1]], requests
+    assert all(body == "" for _, body in requests)
+
+
+def test_an_entry_of_the_history_is_opened(page, chrome, bundled):
+    """That translates it: one text to this server, as if it were typed."""
+    page["show-history"].click()
+    page["history-keep"].click()
+    page.translate(SECRET)
+    page["clear"].click()
+    page.until(lambda: page.output() == "")
+    sent(chrome)
+    page.all("#history-list li button")[0].click()
+    page.done()
+    assert page.output() == expected(bundled, SECRET)
+    requests = sent(chrome)
+    assert paths(requests, bundled) == ["/v1/translate"]
+    assert json.loads(requests[0][1])["text"] == SECRET
+
+
+def test_a_link_keeps_the_text_from_every_server(page, chrome, bundled):
+    """The text is in no request but the one that translates it, neither when the link is made nor when it is opened."""
+    page.translate(SECRET)
+    sent(chrome)
+    page["share"].click()
+    page.until(lambda: "#" in chrome.current_url)
+    assert sent(chrome) == []
+    link = chrome.current_url
+    again = Page(chrome, bundled, link[link.index("#"):])
+    again.done()
+    requests = sent(chrome)
+    with_text = [r for r in requests if "dogs" in r[0] + r[1]]
+    assert paths(with_text, bundled) == ["/v1/translate"] and "dogs" not in with_text[0][0]
+    assert not [url for url, _ in requests if "text=" in url]
+
+
+def test_all_that_the_page_does_asks_this_server_alone(page, chrome, bundled):
+    sent(chrome)
+    page.translate(SECRET, "auto", "de")
+    page["show-models"].click()
+    chrome.execute_script("document.querySelector('#models summary').click()")
+    page.until(lambda: page.all("#models .card-text table"))
+    page.open_sentence()
+    page.until(lambda: len(page.all("#sentence-target button")) >= 4)
+    page.all("#sentence-target button")[1].click()
+    page.until(lambda: page.all("#alternatives button"))
+    chrome.execute_script("document.querySelector('#nbest summary').click(); document.querySelector('#attention summary').click()")
+    page.until(lambda: page.all("#nbest li") and page.all("#att-picture line"))
+    asked = set(paths(sent(chrome), bundled))
+    card = {p for p in asked if p.endswith("/card")}
+    assert len(card) == 1
+    assert asked - card == {"/v1/detect", "/v1/translate", "/v1/alternatives", "/v1/attention"}
+    for other in ("/status", "/docs"):
+        chrome.get(bundled.url(other))
+        page.until(lambda: page.all("svg.chart") or page.all(".try summary"))
+        assert other in paths(sent(chrome), bundled)
+    chrome.get_log("browser")
