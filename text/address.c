@@ -21,8 +21,10 @@ static size_t skip_letter(const char *s, size_t at, size_t end)
     size_t next = at;
     if (at >= end)
         return at;
+    if ((unsigned char)s[at] < 0x80)
+        return is_word(s[at]) ? at + 1 : at;
     int32_t c = dg_scan_next(s, end, &next);
-    return (c < 0x80 && is_word(s[at])) || (c >= 0xC0 && c <= 0x24F) ? next : at;
+    return c >= 0xC0 && c <= 0x24F ? next : at;
 }
 
 /* After letters and these signs from at on. */
@@ -41,7 +43,8 @@ static size_t skip_name(const char *s, size_t at, size_t end, const char *signs)
 static bool begins(const char *s, size_t at, size_t end, const char *with)
 {
     size_t n = strlen(with);
-    return end - at >= n && strncasecmp(s + at, with, n) == 0;
+    /* The first letters tell nearly always: ASCII's two cases are a bit apart. */
+    return end - at >= n && (s[at] | 0x20) == (with[0] | 0x20) && strncasecmp(s + at, with, n) == 0;
 }
 
 /* Without the signs after an address that belong to the sentence: not a ")" whose "(" is in it. */

@@ -156,9 +156,32 @@ static bool is_strange(
            !dg_alphabet_has(known, DG_ALPHABET_FIRST, c);
 }
 
+static bool is_ascii_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_ascii_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Is at once seen that no foreign word begins at s[at]: within an ASCII word, or at one that ends
+ * before any character beyond ASCII? A dot or comma may be within a number, which goes on. */
+static bool is_plain(const char *s, size_t at, size_t end)
+{
+    if (at > 0 && (is_ascii_letter(s[at - 1]) || is_ascii_digit(s[at - 1])))
+        return (unsigned char)s[at] < 0x80;
+    while (at < end && (is_ascii_letter(s[at]) || is_ascii_digit(s[at])))
+        at++;
+    return at == end || ((unsigned char)s[at] < 0x80 && s[at] != '.' && s[at] != ',');
+}
+
 size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
 {
     size_t before = at, next = at;
+    if (is_plain(s, at, end))
+        return at;
     if (is_within_read_number(s, at, end))
         return at;
     if (at > 0 && is_in_word(dg_scan_prev(s, 0, &before)) &&

@@ -32,7 +32,8 @@ static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struc
     out->n = 0;
     for (size_t i = *at; i < len;) {
         size_t here = i;
-        int32_t value = u_charDigitValue(dg_scan_next(s, len, &i));
+        const int32_t c = dg_scan_next(s, len, &i);
+        const int32_t value = dg_scan_is_digit(c) ? u_charDigitValue(c) : -1;
         if (value < 0 && in_run)
             break;
         if (value < 0)

@@ -46,6 +46,10 @@ static size_t emoji(const char *s, size_t at, size_t end)
 {
     size_t i = at, to = at;
     bool joined = false;
+    /* Each has a character beyond ASCII among its first two. */
+    if (at < end && !((unsigned char)s[at] & 0x80) &&
+        (at + 1 == end || !((unsigned char)s[at + 1] & 0x80)))
+        return at;
     while (i < end) {
         if (keycap(s, i, end) > i) {
             to = i = keycap(s, i, end);

@@ -39,6 +39,23 @@ bool dg_scan_is_line_end(int32_t c)
     return (c >= '\n' && c <= '\r') || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
 
+/* ICU is asked about what is beyond ASCII alone: most characters of most texts are within it, and
+ * are asked about ten times each. tests/unit/test_scan.c holds that both say the same. */
+static bool is_ascii(int32_t c)
+{
+    return c >= 0 && c < 0x80;
+}
+
+static bool is_ascii_lower(int32_t c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_ascii_upper(int32_t c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
 static int32_t sentence_class(int32_t c)
 {
     return c < 0 ? U_SB_OTHER : u_getIntPropertyValue(c, UCHAR_SENTENCE_BREAK);
@@ -46,6 +63,8 @@ static int32_t sentence_class(int32_t c)
 
 bool dg_scan_is_terminator(int32_t c)
 {
+    if (is_ascii(c))
+        return c == '.' || c == '!' || c == '?';
     int32_t k = sentence_class(c);
     return k == U_SB_ATERM || k == U_SB_STERM || c == 0x2026;
 }
@@ -63,33 +82,35 @@ bool dg_scan_is_opener(int32_t c)
 
 bool dg_scan_is_attached(int32_t c)
 {
+    if (is_ascii(c))
+        return false;
     int32_t k = sentence_class(c);
     return k == U_SB_EXTEND || k == U_SB_FORMAT;
 }
 
 bool dg_scan_is_letter(int32_t c)
 {
-    return c > 0 && u_isalpha(c);
+    return is_ascii(c) ? is_ascii_lower(c) || is_ascii_upper(c) : c > 0 && u_isalpha(c);
 }
 
 bool dg_scan_is_digit(int32_t c)
 {
-    return c > 0 && u_isdigit(c);
+    return is_ascii(c) ? c >= '0' && c <= '9' : c > 0 && u_isdigit(c);
 }
 
 bool dg_scan_is_upper(int32_t c)
 {
-    return c > 0 && (u_isUUppercase(c) || u_istitle(c));
+    return is_ascii(c) ? is_ascii_upper(c) : c > 0 && (u_isUUppercase(c) || u_istitle(c));
 }
 
 bool dg_scan_is_lower(int32_t c)
 {
-    return c > 0 && u_isULowercase(c);
+    return is_ascii(c) ? is_ascii_lower(c) : c > 0 && u_isULowercase(c);
 }
 
 bool dg_scan_is_uncased(int32_t c)
 {
-    return c > 0 && u_charType(c) == U_OTHER_LETTER;
+    return c >= 0x80 && u_charType(c) == U_OTHER_LETTER;
 }
 
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end)

@@ -20,6 +20,7 @@ namespace sp = sentencepiece;
 
 struct dg_spm {
     sp::SentencePieceProcessor processor;
+    bool rewrites = true;
 };
 
 namespace
@@ -44,6 +45,59 @@ int fail(struct dg_error *err, int code, const char *what, const sp::util::Statu
     return dg_error_set(err, code, "%s: %s", what, status.error_message());
 }
 
+/* A number of protocol buffers' at s[*at]; false: it does not end. */
+bool read_varint(std::string_view s, size_t *at, uint64_t *out)
+{
+    *out = 0;
+    for (int shift = 0; shift < 64 && *at < s.size(); shift += 7) {
+        const auto byte = static_cast<unsigned char>(s[(*at)++]);
+        *out |= static_cast<uint64_t>(byte & 0x7F) << shift;
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+/* The last bytes field `field` of the message s; "" where there is none. False: s is no message. */
+bool find_bytes(std::string_view s, uint64_t field, std::string_view *out)
+{
+    *out = {};
+    for (size_t at = 0; at < s.size();) {
+        uint64_t tag, n = 0;
+        if (!read_varint(s, &at, &tag))
+            return false;
+        switch (tag & 7) {
+        case 0:
+            if (!read_varint(s, &at, &n))
+                return false;
+            n = 0;
+            break;
+        case 1: n = 8; break;
+        case 2:
+            if (!read_varint(s, &at, &n))
+                return false;
+            break;
+        case 5: n = 4; break;
+        default: return false;
+        }
+        if (n > s.size() - at)
+            return false;
+        if (tag == (field << 3 | 2))
+            *out = s.substr(at, n);
+        at += n;
+    }
+    return true;
+}
+
+/* ModelProto.denormalizer_spec.precompiled_charsmap is not empty. */
+bool has_denormaliser(std::string_view model)
+{
+    constexpr uint64_t DENORMALIZER_SPEC = 5, PRECOMPILED_CHARSMAP = 2;
+    std::string_view spec, map;
+    return !find_bytes(model, DENORMALIZER_SPEC, &spec) ||
+           !find_bytes(spec, PRECOMPILED_CHARSMAP, &map) || !map.empty();
+}
+
 /* Is s one code point? (Well-formed UTF-8.) */
 bool is_single(const std::string &s)
 {
@@ -64,8 +118,8 @@ int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
     if (rc == DG_OK)
         rc = guarded(err, path, [&]() -> int {
             auto spm = std::make_unique<dg_spm>();
-            const sp::util::Status status = spm->processor.LoadFromSerializedProto(
-                std::string_view(file.data ? file.data : "", file.len));
+            const std::string_view model(file.data ? file.data : "", file.len);
+            const sp::util::Status status = spm->processor.LoadFromSerializedProto(model);
             if (!status.ok() || spm->processor.GetPieceSize() <= 0)
                 return dg_error_set(err, DG_EFORMAT, "%s is not a SentencePiece model: %s", path,
                     status.error_message());
@@ -75,6 +129,7 @@ int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
             if (unk < 0 || unk >= spm->processor.GetPieceSize())
                 return dg_error_set(
                     err, DG_EFORMAT, "%s has no piece for unknown characters (unk_piece)", path);
+            spm->rewrites = has_denormaliser(model);
             *out = spm.release();
             return DG_OK;
         });
@@ -102,6 +157,17 @@ const char *dg_spm_piece(const struct dg_spm *spm, int32_t id, size_t *n)
 int32_t dg_spm_unk(const struct dg_spm *spm)
 {
     return spm->processor.unk_id();
+}
+
+bool dg_spm_is_plain(const struct dg_spm *spm, int32_t id)
+{
+    const auto &p = spm->processor;
+    return !p.IsByte(id) && !p.IsControl(id) && !p.IsUnknown(id) && !p.IsUnused(id);
+}
+
+bool dg_spm_rewrites(const struct dg_spm *spm)
+{
+    return spm->rewrites;
 }
 
 int dg_spm_encode(const struct dg_spm *spm, const char *text, size_t n,

@@ -9,6 +9,7 @@ extern "C" {
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,10 @@ int32_t dg_spm_size(const struct dg_spm *spm);
 /* Piece of id 0..size-1; *n its bytes. Valid until close. */
 const char *dg_spm_piece(const struct dg_spm *spm, int32_t id, size_t *n);
 int32_t dg_spm_unk(const struct dg_spm *spm);
+/* Is the piece nothing but its letters: no byte, control piece, unknown or unused one? */
+bool dg_spm_is_plain(const struct dg_spm *spm, int32_t id);
+/* Has the model a denormaliser, which rewrites what it decoded? */
+bool dg_spm_rewrites(const struct dg_spm *spm);
 
 struct dg_spm_token {
     int32_t id;

@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "tokenizer/plain_text.h"
 #include "tokenizer/spm_processor.h"
 #include "tokenizer/vocab.h"
 
@@ -21,6 +22,7 @@ struct dg_tokenizer {
     int32_t unk;       /* -1 when there is none */
     int32_t *from_spm; /* [dg_spm_size] the model's id -> ours; unk where the vocabulary lacks it */
     uint8_t *kinds;    /* [vocab.size] enum kind */
+    struct dg_plain_text plain;
 };
 
 static const char WORD_MARK[] = "\xE2\x96\x81"; /* U+2581, SentencePiece's space */
@@ -92,6 +94,8 @@ int dg_tokenizer_open(
     find_unk(t);
     if (t->spm)
         rc = map_ids(t, spm, vocab, err);
+    if (t->spm && rc == DG_OK)
+        rc = dg_plain_text_open(&t->plain, t->spm, &t->vocab, t->from_spm, err);
 out:
     if (rc != DG_OK)
         dg_tokenizer_close(t);
@@ -105,6 +109,7 @@ void dg_tokenizer_close(struct dg_tokenizer *t)
     if (!t)
         return;
     dg_spm_close(t->spm);
+    dg_plain_text_deinit(&t->plain);
     dg_vocab_deinit(&t->vocab);
     free(t->from_spm);
     free(t->kinds);
@@ -251,7 +256,8 @@ int dg_tokenizer_decode(const struct dg_tokenizer *t, const int32_t *ids, size_t
             pieces[i] = dg_spm_piece(t->spm, dg_spm_unk(t->spm), &n);
         }
     }
-    rc = dg_spm_decode(t->spm, pieces, count, &s, len, ends, err);
+    if (!dg_plain_text_decode(&t->plain, &t->vocab, ids, count, &s, len, ends))
+        rc = dg_spm_decode(t->spm, pieces, count, &s, len, ends, err);
     if (rc == DG_OK && foreign)
         rc = unmark_foreign(t, ids, count, ends, &s, len, err);
     if (rc != DG_OK)

@@ -13,7 +13,8 @@ static void canonical(void **state)
     static const char *const cases[][2] = {{"en", "en"}, {"EN", "en"}, {"de_DE", "de-de"},
         {"eng", "en"}, {"DEU", "de"}, {"ger", "de"}, {"aar", "aa"}, {"zul", "zu"},
         {"zho_Hant", "zh-hant"}, {"chi", "zh"}, {"xxx", "xxx"}, {"fil", "fil"}, {"", ""},
-        {"e", "e"}, {"engl", "engl"}};
+        {"e", "e"}, {"engl", "engl"}, {"zh_CN", "zh-hans-cn"}, {"zh-TW", "zh-hant-tw"},
+        {"iw", "he"}};
     char out[DG_LANGUAGE_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -45,6 +46,11 @@ static void distances(void **state)
         {"e", "en", -1},
         {"en", "e", -1},
         {"", "en", -1},
+        {"zh-CN", "zh-Hans", 1},
+        {"zh-TW", "zh-Hans", -1},
+        {"zh-TW", "zh", 2},
+        {"zh-Hans", "zh-CN", DG_LANGUAGE_WIDER + 1},
+        {"zh-CN", "zh_CN", 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -14,12 +14,20 @@ constexpr int MAX_BYTES = 100000;
 
 CLD2::Language by_code(const char *language)
 {
+    /* The library looks through a list of 600 names. A thread's last answer is kept, because
+     * sentence after sentence is in the same language. */
+    static thread_local char last[16] = "";
+    static thread_local CLD2::Language answer = CLD2::UNKNOWN_LANGUAGE;
     char code[16] = "";
     size_t n = std::strcspn(language, "-_");
     if (n == 0 || n >= sizeof code)
         return CLD2::UNKNOWN_LANGUAGE;
     std::memcpy(code, language, n);
-    return CLD2::GetLanguageFromName(code);
+    if (std::strcmp(code, last) != 0) {
+        answer = CLD2::GetLanguageFromName(code);
+        std::memcpy(last, code, sizeof last);
+    }
+    return answer;
 }
 
 } // namespace

@@ -3,10 +3,10 @@
 #include "text/detect/cld2.h"
 #include "text/detect/langcheck.h"
 #include "text/detect/model.h"
+#include "text/scan.h"
 
 #include <math.h>
 #include <string.h>
-#include <unicode/uchar.h>
 #include <unicode/uscript.h>
 #include <unicode/utf8.h>
 
@@ -40,9 +40,9 @@ static UScriptCode main_script(const char *s, size_t n, size_t *letters)
         UChar32 c;
         size_t i = 0;
         U8_NEXT(s, at, n, c);
-        if (c < 0 || !u_isalpha(c))
+        if (c < 0 || !dg_scan_is_letter(c))
             continue;
-        const UScriptCode script = uscript_getScript(c, &status);
+        const UScriptCode script = c < 0x80 ? USCRIPT_LATIN : uscript_getScript(c, &status);
         while (i < n_scripts && scripts[i] != script)
             i++;
         if (i == MAX_SCRIPTS)

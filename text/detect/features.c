@@ -1,5 +1,7 @@
 #include "text/detect/features.h"
 
+#include "text/scan.h"
+
 #include <stdbool.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -46,6 +48,18 @@ static void visit_word(const UChar32 *w, size_t n, dg_detect_visit *visit, void 
     visit(ctx, bucket(whole));
 }
 
+static bool is_letter(UChar32 c)
+{
+    return dg_scan_is_letter(c) || (c >= 0x80 && u_charType(c) == U_NON_SPACING_MARK);
+}
+
+static UChar32 lower(UChar32 c)
+{
+    if (c >= 0x80)
+        return u_tolower(c);
+    return c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c;
+}
+
 /* "don't" and "l’eau" are one word each. */
 static bool is_apostrophe(UChar32 c)
 {
@@ -59,10 +73,10 @@ size_t dg_detect_features(const char *s, size_t n, dg_detect_visit *visit, void 
     for (size_t at = 0; at < n && words < DG_DETECT_WORDS;) {
         UChar32 c;
         U8_NEXT(s, at, n, c);
-        const bool letter = c >= 0 && (u_isalpha(c) || u_charType(c) == U_NON_SPACING_MARK);
+        const bool letter = is_letter(c);
         if (letter || (is_apostrophe(c) && len > 1)) {
             if (len <= MAX_LETTERS)
-                word[len++] = letter ? u_tolower(c) : '\'';
+                word[len++] = letter ? lower(c) : '\'';
             if (at < n)
                 continue;
         }
