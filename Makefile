@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack test-clients asan tsan valgrind fuzz test-arm bench bench-scale bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack test-clients test-openapi asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -32,6 +32,9 @@ attack: build ## what an attack with the source open found, each fault as a test
 test-clients: ## other servers' clients from PyPI against this one, with the bundled model
 	@scripts/test release --label-regex '^clients$$'
 
+test-openapi: ## openapi.yaml tried on the server, 200 made-up requests for each operation (schemathesis), some minutes
+	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'
+
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long
 
@@ -54,6 +57,9 @@ bench: build ## speed of translation beside CTranslate2 on this machine's CPU
 
 bench-scale: build ## how time grows with length, beam, rows, vocabulary, threads
 	@bench/run-scale.sh
+
+bench-family: build ## speed with models of other programs beside those programs: Bergamot, CTranslate2
+	@bench/run-family.sh
 
 bench-train: build ## speed of training beside PyTorch, ten minutes; DATA=FOLDER
 	@bench/run-train.sh

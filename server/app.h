@@ -15,6 +15,8 @@ struct dg_metrics;
 struct dg_models;
 struct dg_queue;
 struct dg_answer_cache;
+struct dg_collections;
+struct dg_suggestions;
 struct dg_executor;
 struct dg_feeder;
 struct dg_glossaries;
@@ -40,10 +42,12 @@ struct dg_app {
     struct dg_rates *rates;        /* of addresses; NULL: there are keys */
     struct dg_cors *cors;          /* which pages of other origins may read answers */
     struct dg_reload *reload;
-    struct dg_uploader *uploader;     /* of documents; NULL: none are taken */
-    struct dg_glossaries *glossaries; /* of the server's files; perhaps none */
-    struct dg_core_share share;       /* of the cores, among the workers */
-    struct dg_budget budget;          /* of memory, among the requests */
+    struct dg_uploader *uploader;       /* of documents; NULL: none are taken */
+    struct dg_glossaries *glossaries;   /* of the server's files; perhaps none */
+    struct dg_suggestions *suggestions; /* NULL: none are kept */
+    struct dg_collections *collections; /* glossaries and memories of clients; NULL: none */
+    struct dg_core_share share;         /* of the cores, among the workers */
+    struct dg_budget budget;            /* of memory, among the requests */
     _Atomic enum dg_app_state state;
     atomic_bool stuck;              /* the engine has work and has taken no step for a time */
     atomic_uint_least64_t answered; /* requests; for the access log */

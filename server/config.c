@@ -48,6 +48,9 @@ static const struct dg_field settings[] = {
         .help = "hypotheses that advance together in one worker"},
     {"batch_sentences", WHOLE(batch_sentences, 1, 4096), .fallback = "64",
         .help = "sentences that advance together in one worker"},
+    {"model_memory", WHOLE(model_memory, 0, 4e18), .fallback = "0",
+        .help =
+            "that open bundles may take, as --plan counts; above, the longest idle one is closed; 0: all stay open"},
     {"max_body_bytes", WHOLE(max_body_bytes, 1024, 1073741824), .fallback = "1048576",
         .help = "largest request body"},
     {"max_characters", WHOLE(max_characters, 1, 100000000), .flags = LIVE, .fallback = "200000",
@@ -122,8 +125,17 @@ static const struct dg_field settings[] = {
         .help = "of all documents that are kept; beyond them 503"},
     {"glossaries", TEXT(glossaries), .fallback = "", .argument = "PATH",
         .help = "a .tsv, .csv or .tmx file, or a directory of them: glossaries that requests name"},
-    {"dialects", TEXT(dialects), .fallback = "libretranslate,deepl", .argument = "LIST",
-        .help = "other servers' APIs that are spoken besides /v1: libretranslate, deepl, or none"},
+    {"collections", TEXT(collections), .fallback = "", .argument = "FILE",
+        .help = "keep glossaries and translation memories that clients make in this file"},
+    {"memories", TEXT(memories), .fallback = "", .argument = "PATH",
+        .help =
+            "a .tsv, .csv or .tmx file, or a directory of them: sentences with translations that "
+            "answer for the model (with --collections)"},
+    {"suggestions", TEXT(suggestions), .fallback = "", .argument = "FILE",
+        .help = "keep the better translations that people suggest (POST /suggest) in this file"},
+    {"dialects", TEXT(dialects), .fallback = "all", .argument = "LIST",
+        .help = "other servers' APIs that are spoken besides /v1: all, none, or of libretranslate, "
+                "deepl, google, imme, kiss, hcfy, deeplx"},
     {"cors_origins", TEXT(cors_origins), .fallback = "dialects", .argument = "LIST",
         .help = "origins whose pages may read answers: a list, * or none; dialects: as those do"},
     {"keys_open", TEXT(keys_open), .words = keys_open_words, .fallback = "pages",

@@ -46,11 +46,14 @@ struct dg_server_config {
     char unix_socket[108];      /* path, or "": none */
     char keys[1024];            /* file of API keys, or "": everybody may translate */
     char documents[1024];       /* file of documents that are translated, or "": none are taken */
+    char collections[1024];     /* file of what clients keep here, or "": they keep nothing */
+    char suggestions[1024];     /* file of better translations, or "": none are kept */
+    char memories[1024];        /* the same of translation memories; with collections alone */
     char glossaries[1024];      /* a file of pairs or a directory of such, or "": none */
     int64_t documents_keep_ms, documents_bytes;
     char keys_open[16];      /* what needs no key: pages, probes */
     char config[1024];       /* the file these came from, or "" */
-    char dialects[256];      /* that are spoken, "libretranslate", or "none" */
+    char dialects[256];      /* that are spoken: "libretranslate,deepl", "all" or "none" */
     char cors_origins[2048]; /* which pages may read answers: dialects, *, none, or a list */
     char aliases[1024];      /* of languages, "pb=pt-BR,..." */
     char pivot[32];          /* language that pairs without a model go through, or "off" */
@@ -62,6 +65,7 @@ struct dg_server_config {
     char precision[8];  /* of a GPU: fp32, fp16, bf16 */
     int64_t batch_rows; /* hypotheses that advance together in one worker */
     int64_t batch_sentences; /* sentences that advance together in one worker */
+    int64_t model_memory;    /* that open bundles may take; 0: all are open */
     int64_t max_body_bytes;
     dg_live_setting max_characters; /* of one request, all its texts */
     dg_live_setting max_sentences;  /* of one request or batch item, once its texts are split */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAX_PAIRS 64
-#define MAX_ROUTES 63
+#define MAX_ROUTES 127
 #define MAX_LABELS (MAX_PAIRS + 1)
 #define MAX_MODELS 64  /* beyond them: "other" */
 #define NAME_BYTES 256 /* a bundle's name is a file's */
@@ -23,7 +23,10 @@ static const int statuses[] = {
 
 const char *const dg_metrics_classes[DG_METRICS_CLASSES] = {"interactive", "bulk"};
 
-enum { STATUSES = sizeof statuses / sizeof *statuses };
+enum {
+    STATUSES = sizeof statuses / sizeof *statuses,
+    OUTCOMES = sizeof outcomes / sizeof *outcomes - 1
+};
 
 /* A family with at most one label; values NULL: no label, except for pairs, which come as they are
  * met. */
@@ -31,8 +34,6 @@ static const struct counter_family {
     const char *name, *help, *label;
     const char *const *values;
 } counter_table[DG_COUNTERS] = {
-    [DG_COUNT_REQUESTS] = {"dragoman_requests_total",
-        "Translation and score requests by how they ended.", "outcome", outcomes},
     [DG_COUNT_SENTENCES] = {"dragoman_sentences_total", "Sentences translated.", "pair", NULL},
     [DG_COUNT_CHARACTERS] = {"dragoman_characters_total",
         "Characters of translated texts (code points).", "pair", NULL},
@@ -120,8 +121,9 @@ struct by_model {
 };
 
 struct dg_metrics {
-    const char *(*routes)[2];
+    const char *(*routes)[3];
     size_t n_routes;
+    atomic_uint_least64_t requests[MAX_ROUTES][OUTCOMES];
     atomic_uint_least64_t counters[DG_COUNTERS][MAX_LABELS];
     struct dg_histogram histograms[DG_HISTOGRAMS][4];
     struct by_model models[MAX_MODELS + 1];
@@ -134,7 +136,7 @@ struct dg_metrics {
 };
 
 int dg_metrics_open(
-    const char *(*routes)[2], size_t n, struct dg_metrics **out, struct dg_error *err)
+    const char *(*routes)[3], size_t n, struct dg_metrics **out, struct dg_error *err)
 {
     struct dg_metrics *m = calloc(1, sizeof *m);
     if (!m)
@@ -220,6 +222,12 @@ void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics
     dg_histogram_observe(&http_family, &m->http_time[route], e->seconds);
     dg_histogram_observe(&request_size_family, &m->http_in[route], (double)e->bytes_in);
     dg_histogram_observe(&response_size_family, &m->http_out[route], (double)e->bytes_out);
+}
+
+void dg_metrics_request(struct dg_metrics *m, size_t route, enum dg_metrics_outcome how)
+{
+    if (m && route < m->n_routes)
+        add(&m->requests[route][how], 1);
 }
 
 /* The name's place; `most` when there is no more room. */
@@ -339,10 +347,35 @@ static void write_http(struct dg_metrics *m, struct dg_buffer *b)
     write_by_route(m, &response_size_family, m->http_out, b);
 }
 
+/* Its first route stands for a dialect. */
+static bool is_first_of_dialect(const struct dg_metrics *m, size_t route)
+{
+    size_t first = 0;
+    while (strcmp(m->routes[first][2], m->routes[route][2]) != 0)
+        first++;
+    return first == route;
+}
+
+static void write_requests(struct dg_metrics *m, struct dg_buffer *b)
+{
+    write_head(b, "dragoman_requests_total", "Requests for work by how they ended.", "counter");
+    for (size_t r = 0; r < m->n_routes; r++) {
+        for (size_t how = 0; is_first_of_dialect(m, r) && how < OUTCOMES; how++) {
+            const char *dialect = m->routes[r][2];
+            uint64_t n = 0;
+            for (size_t i = r; i < m->n_routes; i++)
+                n += strcmp(m->routes[i][2], dialect) == 0 ? get(&m->requests[i][how]) : 0;
+            dg_buffer_addf(b, "dragoman_requests_total{dialect=\"%s\",outcome=\"%s\"} %llu\n",
+                dialect, outcomes[how], (unsigned long long)n);
+        }
+    }
+}
+
 void dg_metrics_write(
     struct dg_metrics *m, const struct dg_gauge *gauges, size_t n, struct dg_buffer *b)
 {
     write_http(m, b);
+    write_requests(m, b);
     for (int c = 0; c < DG_COUNTERS; c++)
         write_counter(m, (enum dg_counter)c, b);
     for (int h = 0; h < DG_HISTOGRAMS; h++) {

@@ -1,6 +1,6 @@
 /* Counters and histograms for Prometheus. Any thread; adding is a few atomic operations, no lock.
- * Labels are bounded: routes, status codes, language pairs and outcomes, never texts, keys or
- * addresses. Gauges are read where they live when somebody asks (health.c) and handed to
+ * Labels are bounded: routes, dialects, status codes, language pairs and outcomes, never texts,
+ * keys or addresses. Gauges are read where they live when somebody asks (health.c) and handed to
  * dg_metrics_write. */
 #ifndef DG_SERVER_METRICS_H
 #define DG_SERVER_METRICS_H
@@ -26,7 +26,6 @@ enum dg_metrics_outcome {
 enum dg_metrics_stage { DG_STAGE_TOKENIZE, DG_STAGE_ENCODE, DG_STAGE_DECODE, DG_STAGE_DETOKENIZE };
 
 enum dg_counter {
-    DG_COUNT_REQUESTS,   /* label: enum dg_metrics_outcome */
     DG_COUNT_SENTENCES,  /* label: pair */
     DG_COUNT_CHARACTERS, /* label: pair */
     DG_COUNT_SOURCE_TOKENS,
@@ -62,10 +61,10 @@ struct dg_gauge {
     double value;
 };
 
-/* routes: method and path of each [n], borrowed until close; a request of none of them is counted
- * under "other". */
+/* routes: method, path and whose API it is of each [n], borrowed until close; a request of none of
+ * them is counted under "other". */
 int dg_metrics_open(
-    const char *(*routes)[2], size_t n, struct dg_metrics **out, struct dg_error *err);
+    const char *(*routes)[3], size_t n, struct dg_metrics **out, struct dg_error *err);
 void dg_metrics_close(struct dg_metrics *m); /* NULL is fine */
 
 /* m NULL: nothing is counted. label 0 where the metric has none. */
@@ -81,6 +80,8 @@ struct dg_metrics_exchange {
     size_t bytes_in, bytes_out; /* of the bodies */
 };
 void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics_exchange *e);
+/* A request for work ended so; counted by whose API its route is of. */
+void dg_metrics_request(struct dg_metrics *m, size_t route, enum dg_metrics_outcome how);
 /* The label of a language pair, the same for the same codes; one for all pairs beyond what is kept
  * apart. */
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target);

@@ -9,18 +9,22 @@
 #include "server/access/rates.h"
 #include "server/api/cors.h"
 #include "server/api/routes.h"
+#include "server/glossaries/collections.h"
 #include "server/glossaries/glossaries.h"
+#include "server/glossaries/memories.h"
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
 #include "server/metrics.h"
 #include "server/models/languages.h"
 #include "server/models/models.h"
+#include "server/models/opening.h"
 #include "server/models/options.h"
 #include "server/models/reload.h"
 #include "server/request/feeder.h"
 #include "server/request/planner.h"
 #include "server/schedule/answer_cache.h"
 #include "server/schedule/queue.h"
+#include "store/suggestions.h"
 #include "server/schedule/worker.h"
 #include "server/uploads/uploads.h"
 
@@ -32,7 +36,8 @@
 
 #define OTHER_DESCRIPTORS 256
 #define LEAST_CONNECTIONS 16
-#define SIDE_THREADS 3  /* a reload takes seconds of one, items of batches milliseconds of one */
+/* a reload takes seconds of one, opening a bundle a part of one, items of batches milliseconds */
+#define SIDE_THREADS 4
 #define LOW_PRIORITY 10 /* of attention weights, which no batch shares: added to nice */
 
 /* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files,
@@ -114,15 +119,18 @@ static void log_models(struct dg_service *s, const struct dg_models_options *mod
     struct dg_served *list[DG_MODELS_MAX];
     struct dg_buffer devices;
     dg_buffer_init(&devices);
-    size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
+    const size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX),
+                 all = dg_models_listings(s->app.models, NULL, NULL, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++)
         dg_served_log(list[i]);
+    if (n < all)
+        dg_log(DG_LOG_INFO, "bundles are opened when they are first needed closed=%zu", all - n);
     if (n > 0)
         dg_served_devices(list[0], &devices);
     dg_log(DG_LOG_INFO,
         "ready address=%s:%u models=%zu device=%s workers=%u threads=%u "
         "http_threads=%lld seconds=%.2f",
-        s->app.config.host, s->port, n, devices.data && !devices.failed ? devices.data : "",
+        s->app.config.host, s->port, all, devices.data && !devices.failed ? devices.data : "",
         dg_models_workers(models), models->compute_threads, (long long)s->app.config.http_threads,
         seconds);
     dg_buffer_deinit(&devices);
@@ -140,6 +148,7 @@ static int open_metrics(struct dg_service *s, struct dg_error *err)
     for (size_t i = 0; i < n; i++) {
         s->routes[i][0] = routes[i].method;
         s->routes[i][1] = routes[i].path;
+        s->routes[i][2] = routes[i].dialect ? routes[i].dialect->name : "v1";
     }
     return dg_metrics_open(s->routes, n, &s->app.metrics, err);
 }
@@ -174,13 +183,22 @@ static int open_workers(
 static void notify_ready(struct dg_service *s)
 {
     char lines[96];
-    struct dg_served *list[DG_MODELS_MAX];
-    size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX);
-    for (size_t i = 0; i < n; i++)
-        dg_served_unref(list[i]);
+    const size_t n = dg_models_listings(s->app.models, NULL, NULL, DG_MODELS_MAX);
     snprintf(lines, sizeof lines, "READY=1\nSTATUS=%zu model%s on port %u", n, n == 1 ? "" : "s",
         s->port);
     dg_systemd_notify(lines);
+}
+
+static int open_collections(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    if (c->collections[0] == '\0')
+        return c->memories[0] == '\0'
+                   ? DG_OK
+                   : dg_error_field(err, DG_EINVAL, "memories",
+                         "--memories needs --collections FILE, which they are read into");
+    int rc = dg_collections_open(c->collections, &s->app.collections, err);
+    return rc == DG_OK ? dg_memories_load(s->app.collections, c->memories, err) : rc;
 }
 
 static int load_glossaries(struct dg_service *s, struct dg_error *err)
@@ -189,13 +207,17 @@ static int load_glossaries(struct dg_service *s, struct dg_error *err)
     return path[0] != '\0' ? dg_glossaries_load(s->app.glossaries, path, err) : DG_OK;
 }
 
-/* Glossaries that are broken stay as they were, as models do. */
+/* Glossaries and memories that are broken stay as they were, as models do. */
 static void reload_begins(void *arg)
 {
     struct dg_error err = {0};
     dg_systemd_reloading();
+    struct dg_app *app = &((struct dg_service *)arg)->app;
     if (load_glossaries(arg, &err) != DG_OK)
         dg_log(DG_LOG_ERROR, "glossaries not reloaded message=\"%s\"", err.message);
+    dg_error_clear(&err);
+    if (app->collections && dg_memories_load(app->collections, app->config.memories, &err) != DG_OK)
+        dg_log(DG_LOG_ERROR, "memories not reloaded message=\"%s\"", err.message);
 }
 
 /* Ready again in any case: with the old models where the new ones are broken. */
@@ -263,6 +285,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_answer_cache_open((size_t)c->cache_bytes, &s->app.cache, err);
     models.cache = s->app.cache;
+    models.executor = s->app.executor;
     if (rc == DG_OK)
         rc = dg_models_open(&models, &s->app.models, err);
     reload.models = s->app.models;
@@ -277,6 +300,10 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         rc = dg_glossaries_open(&s->app.glossaries, err);
     if (rc == DG_OK)
         rc = load_glossaries(s, err);
+    if (rc == DG_OK)
+        rc = open_collections(s, err);
+    if (rc == DG_OK && c->suggestions[0] != '\0')
+        rc = dg_suggestions_open(c->suggestions, &s->app.suggestions, err);
     if (rc == DG_OK && c->documents[0] != '\0')
         rc = open_uploader(s, err);
     if (rc == DG_OK)
@@ -319,6 +346,7 @@ uint32_t dg_service_close(struct dg_service *s)
     uint32_t broken = dg_workers_close(s->workers);
     /* So that nobody waits for these; requests that still come in may ask, and get no answer. */
     dg_reload_stop(s->app.reload);
+    dg_opening_stop(s->app.models);
     dg_uploader_stop(s->app.uploader);
     dg_http_close(s->http);
     if (s->unix_bound)
@@ -331,6 +359,8 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_reload_close(s->app.reload);
     dg_auth_close(s->app.auth); /* writes what the last requests used */
     dg_rates_close(s->app.rates);
+    dg_suggestions_close(s->app.suggestions);
+    dg_collections_close(s->app.collections);
     dg_glossaries_close(s->app.glossaries);
     dg_queue_close(s->app.queue);
     dg_models_close(s->app.models);

@@ -17,7 +17,7 @@ struct dg_service {
     struct dg_http *http;
     struct dg_workers *workers;
     /* method and path of each, for the metrics */
-    const char *(*routes)[2];
+    const char *(*routes)[3];
     uint16_t port;
     /* the Unix socket's file is ours */
     bool unix_bound;

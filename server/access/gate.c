@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -107,7 +108,7 @@ static bool check_rate(
 
 /* Through the Unix socket, and not from a proxy that uses it and passes on what others send. Not by
  * address: whatever a proxy on this machine passes on comes from this machine. */
-static bool is_owner(const struct dg_http_exchange *x)
+bool dg_gate_is_owner(const struct dg_http_exchange *x)
 {
     return dg_http_unix(x) && !dg_http_header(x, "X-Forwarded-For") &&
            !dg_http_header(x, "Forwarded") && !dg_http_header(x, "Via") &&
@@ -127,7 +128,7 @@ bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsig
     v->route = route;
     v->shown = "-";
     dg_http_set_tag(x, v);
-    if (scope == 0 || (scope == DG_SCOPE_ADMIN && is_owner(x)))
+    if (scope == 0 || (scope == DG_SCOPE_ADMIN && dg_gate_is_owner(x)))
         return true;
     if (gate->auth)
         return check_key(gate->auth, x, scope, manner, v);
@@ -187,6 +188,12 @@ const char *dg_gate_key(const struct dg_http_exchange *x)
 {
     const struct dg_visit *v = dg_http_tag(x);
     return v ? v->shown : "-";
+}
+
+void dg_gate_owner(
+    const struct dg_auth *auth, const struct dg_http_exchange *x, char owner[DG_GATE_OWNER])
+{
+    snprintf(owner, DG_GATE_OWNER, "%s", auth ? dg_gate_key(x) : "");
 }
 
 uint64_t dg_gate_client(const struct dg_http_exchange *x)

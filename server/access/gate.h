@@ -48,6 +48,12 @@ const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
 /* The id of its key, which is no secret, also of one that was refused; "unknown": it is nobody's;
  * "-": none was sent. */
 const char *dg_gate_key(const struct dg_http_exchange *x);
+/* Whose glossaries and memories it may use besides everybody's: its key's id; "" without keys. */
+#define DG_GATE_OWNER 16
+void dg_gate_owner(
+    const struct dg_auth *auth, const struct dg_http_exchange *x, char owner[DG_GATE_OWNER]);
+/* Did it come through the Unix socket, and from no proxy? HTTP thread. */
+bool dg_gate_is_owner(const struct dg_http_exchange *x);
 /* A number for the client: its key, or (without) its address; 0: none. */
 uint64_t dg_gate_client(const struct dg_http_exchange *x);
 /* Characters that the request's key has used today, and those it may (0: no limit); without a key

@@ -17,8 +17,7 @@ static struct dg_json *target_of(struct dg_models *m, const char *source, const 
     dg_json_set_string(o, "code", target);
     if (way.n > 1)
         dg_json_set_string(o, "through", way.hops[0].pair[1]);
-    for (size_t i = 0; i < way.n; i++)
-        dg_served_unref(way.hops[i].model);
+    dg_way_release(&way);
     return o;
 }
 

@@ -74,8 +74,7 @@ static void write_translation(
     dg_json_set_string(o, "source", item->hops[0].pair[0]);
     dg_json_set_string(o, "target", last->pair[1]);
     if (!item->same_language)
-        dg_json_set_string(
-            o, "model", dg_bundle_name(dg_translator_bundle(last->model->translator)));
+        dg_json_set_string(o, "model", dg_bundle_name(last->listing->bundle));
     if (item->options.scores)
         dg_answer_score(o, "score", a->best[0].score);
     if (a->n_best > 1) {

@@ -35,6 +35,8 @@ struct dg_body {
     /* of attention weights: an enum dg_attention_kind, and a layer; 0: all */
     int kind;
     int64_t layer;
+    /* a dialect's own, for its writer; the arena's */
+    const void *extra;
 };
 
 /* The fields; one that has no comment is the same in every body. */
@@ -62,6 +64,7 @@ enum dg_body_field {
     DG_BODY_SAMPLING,
     DG_BODY_FORMAT,
     DG_BODY_GLOSSARY,
+    DG_BODY_MEMORY,
     /* n: how many alternatives */
     DG_BODY_N,
     DG_BODY_KIND,
@@ -79,7 +82,7 @@ enum dg_body_field {
 /* The options that all translations have. */
 #define DG_BODY_OPTIONS                                                                            \
     DG_BODY_SEARCH, DG_BODY_N_BEST, DG_BODY_SCORES, DG_BODY_ALIGNMENTS, DG_BODY_TARGET_PREFIX,     \
-        DG_BODY_SAMPLING, DG_BODY_FORMAT, DG_BODY_GLOSSARY
+        DG_BODY_SAMPLING, DG_BODY_FORMAT, DG_BODY_GLOSSARY, DG_BODY_MEMORY
 
 /* All as the model and the server have it. */
 void dg_body_init(struct dg_body *b, struct dg_request *r, const struct dg_limits *limits);

@@ -1,7 +1,6 @@
 /* The table of a body's fields. */
 #include "server/api/body_internal.h"
 
-#include "server/glossaries/glossaries.h"
 #include "translate/picture/attention.h"
 #include "translate/search_fields.h"
 
@@ -69,12 +68,15 @@ static int read_sampling(const char *name, const struct dg_json *v, void *out, s
 static int read_named_glossary(
     struct dg_body *b, const char *name, const char *wanted, struct dg_error *err)
 {
-    struct dg_glossary_set *s = dg_glossaries_find(b->request->app->glossaries, wanted);
-    if (!s)
-        return dg_error_field(err, DG_EINVAL, name,
-            "%s: this server has no glossary \"%.64s\" (--glossaries)", name, wanted);
-    b->options.named_glossary = s;
-    return dg_request_keep_glossary_set_take(b->request, s, err);
+    if (!wanted)
+        return dg_error_field(
+            err, DG_EINVAL, name, "%s must not contain the character U+0000", name);
+    struct dg_error why = {0};
+    int rc = dg_request_name_glossary(b->request, wanted, &b->options, &why);
+    if (rc == DG_ENOTFOUND)
+        return dg_error_field(
+            err, DG_EINVAL, name, "%s: there is no glossary \"%.64s\"", name, wanted);
+    return rc == DG_OK ? rc : dg_error_set(err, rc, "%s", why.message);
 }
 
 /* An object: sources with their targets; or the name of a glossary of the server's. */
@@ -114,6 +116,16 @@ static int read_glossary(const char *name, const struct dg_json *v, void *out, s
     rc = dg_request_keep_glossary_take(b->request, g, err);
     b->options.glossary = rc == DG_OK ? g : NULL;
     return rc;
+}
+
+/* true, as it is anyway, or false: no translation memory is asked. */
+static int read_memory(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
+{
+    if (dg_json_typeof(v) != DG_JSON_BOOL)
+        return dg_error_field(err, DG_EINVAL, name, "%s must be true or false, not %s", name,
+            dg_json_type_name(dg_json_typeof(v)));
+    ((struct dg_body *)out)->options.no_memory = !dg_json_bool(v);
+    return DG_OK;
 }
 
 static int take_format(const char *name, const char *text, void *out, struct dg_error *err)
@@ -180,6 +192,7 @@ static const struct dg_field table[DG_BODY_FIELDS] = {
     [DG_BODY_SAMPLING] = {"sampling", DG_FIELD_OTHER, .read = read_sampling},
     [DG_BODY_FORMAT] = {"format", DG_FIELD_CUSTOM, .take = take_format},
     [DG_BODY_GLOSSARY] = {"glossary", DG_FIELD_OTHER, .read = read_glossary},
+    [DG_BODY_MEMORY] = {"memory", DG_FIELD_OTHER, .read = read_memory},
     [DG_BODY_N] = {"n", DG_FIELD_INT, AT(options.alternatives), 1, MAX_ALTERNATIVES,
         .fallback = "5"},
     [DG_BODY_KIND] = {"kind", DG_FIELD_CUSTOM, .take = take_kind, .fallback = "cross"},

@@ -15,14 +15,14 @@ struct dg_dialect {
     /* its own server lets pages from anywhere read its answers (cors.h) */
     bool for_pages;
     struct dg_gate_manner gate;
-    /* how paths of its API begin that are not served here; NULL: they begin in no one way */
-    const char *prefix;
+    /* how paths of its API begin that are not served here, NULL at the end; none: in no one way */
+    const char *prefixes[3];
     /* Fill r with an error that is not a handler's: 404, 405, or a body that is too large. */
     void (*refuse)(struct dg_http_reply *r, int status, const char *message);
 };
 
-/* Is dialects a list of their names, "libretranslate,deepl", or "none"? DG_EINVAL names the word.
- */
+/* Is dialects a list of their names, "libretranslate,deepl", or "all" or "none"? DG_EINVAL names
+ * the word, and those that there are. */
 int dg_dialects_check(const char *dialects, struct dg_error *err);
 /* Whose path it would be: the one of a checked list that has this prefix; NULL: none has. */
 const struct dg_dialect *dg_dialect_of(const char *path, const char *dialects);

@@ -79,12 +79,12 @@ struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed)
 /* The body's timeout_ms; else header X-Request-Timeout; else the limit. */
 static int read_timeout(struct dg_request *r, int64_t limit_ms, struct dg_error *err)
 {
-    if (r->timeout_ms > 0)
-        return DG_OK;
-    r->timeout_ms = limit_ms;
-    return r->timeout_header
-               ? dg_body_timeout_header(r->timeout_header, limit_ms, &r->timeout_ms, err)
-               : DG_OK;
+    int64_t said_ms = limit_ms;
+    int rc = r->timeout_header ? dg_body_timeout_header(r->timeout_header, limit_ms, &said_ms, err)
+                               : DG_OK;
+    if (r->timeout_ms == 0)
+        r->timeout_ms = said_ms;
+    return rc;
 }
 
 /* Take the characters of the items that are well-formed from the key's day; those that are not

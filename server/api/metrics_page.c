@@ -10,6 +10,7 @@
 #include "server/models/reload.h"
 #include "server/metrics.h"
 #include "server/models/models.h"
+#include "server/models/opening.h"
 #include "server/schedule/queue.h"
 
 #include <stdio.h>
@@ -213,7 +214,28 @@ static double speed_of(const struct dg_served *s)
     return speed;
 }
 
-static void put_models(struct gauges *g, struct dg_served *const *models, size_t n)
+static void put_openings(struct gauges *g, struct dg_app *app)
+{
+    static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
+                                                                 "outcome", "failed", NULL};
+    static const char name[] = "dragoman_model_opens_total",
+                      help[] = "Bundles opened, at start, for a reload or for a request.";
+    struct dg_opening_counts c;
+    dg_opening_count(app->models, &c);
+    put_labelled(g, name, help, (double)c.opened, ok)->counter = true;
+    put_labelled(g, name, help, (double)c.failed, failed)->counter = true;
+    put_counter(g, "dragoman_model_closes_total",
+        "Bundles closed because others needed their memory.", (double)c.closed);
+    put(g, "dragoman_model_waiting_requests",
+        "Requests that wait for a bundle to be opened; of a batch, its items.", (double)c.waiting);
+    put(g, "dragoman_model_memory_bytes", "What open bundles take, with their caches full.",
+        (double)c.bytes);
+    put(g, "dragoman_model_memory_max_bytes", "What they may take; 0: all are open.",
+        (double)c.most_bytes);
+}
+
+static void put_models(
+    struct gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct dg_bundle *b = dg_translator_bundle(models[i]->translator);
@@ -225,6 +247,7 @@ static void put_models(struct gauges *g, struct dg_served *const *models, size_t
                 1, labels);
         }
     }
+    put_openings(g, app);
     put(g, "dragoman_models_open",
         "Models in memory, also those that were replaced and that requests still use.",
         (double)dg_served_alive());
@@ -286,7 +309,7 @@ static bool write_metrics(struct dg_app *app, const struct dg_http_exchange *x, 
     put_workers(&g, models, n);
     put_cache(&g, app);
     put_depths(&g, app, models, n);
-    put_models(&g, models, n);
+    put_models(&g, app, models, n);
     put_process(&g);
     dg_metrics_write(app->metrics, g.list, g.n, b);
     free(g.list);

@@ -46,7 +46,8 @@ int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const 
     bool differ = false;
     if (!m || !texts)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", b->n_texts);
-    *m = (struct dg_mixed){kind, texts, b->n_texts, strcmp(b->source, DG_SOURCE_AUTO) == 0, flags};
+    *m = (struct dg_mixed){
+        kind, texts, b->n_texts, strcmp(b->source, DG_SOURCE_AUTO) == 0, flags, b->extra};
     int rc = find_sources(r, m, b, &differ, err);
     if (rc == DG_OK)
         rc = dg_request_make_items(r, differ ? m->n : 1, err);

@@ -36,8 +36,9 @@ struct dg_mixed {
     size_t n;
     /* source was "auto" */
     bool detected;
-    /* the dialect's own */
+    /* the dialect's own: flags, and its body's extra */
     unsigned flags;
+    const void *extra;
 };
 
 /* Which of the served languages a text is in: *code, the arena's, and how surely, 0 to 100.

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* The media type, without parameters, in small letters. */
 static void media_type(const char *type, char out[80])
@@ -57,11 +58,52 @@ int dg_parameters_read(
     return rc;
 }
 
+static int refuse_type(
+    const char *key, const char *wanted, const struct dg_json *v, struct dg_error *err)
+{
+    return dg_error_field(err, DG_EINVAL, key, "Invalid request: %s must be %s, not %s", key,
+        wanted, dg_json_type_name(dg_json_typeof(v)));
+}
+
+int dg_parameters_check_single(
+    const struct dg_json *o, bool form, const char *const *keys, struct dg_error *err)
+{
+    for (; *keys && !form; keys++) {
+        const struct dg_json *v = dg_json_get(o, *keys);
+        if (dg_json_typeof(v) == DG_JSON_ARRAY)
+            return refuse_type(*keys, "one value", v, err);
+    }
+    return DG_OK;
+}
+
+int dg_parameters_check_strings(
+    const struct dg_json *o, bool form, const char *const *keys, struct dg_error *err)
+{
+    for (; *keys && !form; keys++) {
+        const struct dg_json *v = dg_json_get(o, *keys);
+        if (v && dg_json_typeof(v) != DG_JSON_NULL && dg_json_typeof(v) != DG_JSON_STRING)
+            return refuse_type(*keys, "a string", v, err);
+    }
+    return DG_OK;
+}
+
+/* The first that is not empty, else the first: a form may have what is empty in the query. */
+static const struct dg_json *pick(const struct dg_json *list)
+{
+    for (size_t i = 0; i < dg_json_length(list); i++) {
+        size_t n = 1;
+        dg_json_string(dg_json_at(list, i), &n);
+        if (n > 0)
+            return dg_json_at(list, i);
+    }
+    return dg_json_at(list, 0);
+}
+
 const struct dg_json *dg_parameter(const struct dg_json *o, const char *key)
 {
     const struct dg_json *v = dg_json_get(o, key);
     if (dg_json_typeof(v) == DG_JSON_ARRAY)
-        v = dg_json_at(v, 0);
+        v = pick(v);
     return dg_json_typeof(v) == DG_JSON_NULL ? NULL : v;
 }
 
@@ -86,4 +128,31 @@ bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char 
         snprintf(out, DG_GATE_KEY, "%s", key);
     dg_json_free(parameters);
     return found;
+}
+
+bool dg_parameters_query_key(
+    const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY])
+{
+    const char *query = dg_http_request(x)->query;
+    struct dg_json *parameters = strstr(query, name) ? dg_json_new_object() : NULL;
+    const char *key = NULL;
+    if (parameters && dg_form_read(query, strlen(query), parameters, NULL) == DG_OK)
+        key = dg_parameter_string(parameters, name);
+    const bool found = key && key[0] != '\0';
+    if (found)
+        snprintf(out, DG_GATE_KEY, "%s", key);
+    dg_json_free(parameters);
+    return found;
+}
+
+bool dg_parameters_scheme_key(
+    const struct dg_http_exchange *x, const char *scheme, char out[DG_GATE_KEY])
+{
+    const char *value = dg_http_header(x, "Authorization");
+    const size_t n = strlen(scheme);
+    if (!value || strncasecmp(value, scheme, n) != 0 || value[n] != ' ')
+        return false;
+    value += n;
+    snprintf(out, DG_GATE_KEY, "%s", value + strspn(value, " "));
+    return out[0] != '\0';
 }

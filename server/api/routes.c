@@ -3,9 +3,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/api/api.h"
+#include "server/api/collections.h"
 #include "server/api/cors.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/endpoints.h"
+#include "server/api/extensions/extensions.h"
+#include "server/api/google/google.h"
 #include "server/api/web.h"
 #include "server/access/gate.h"
 #include "store/keys.h"
@@ -21,6 +24,7 @@
 
 #define LT &dg_libretranslate
 #define DEEPL &dg_deepl
+#define GOOGLE &dg_google
 
 static const struct dg_route table[] = {
     {"GET", "/", dg_health_index, NULL, NULL},
@@ -37,6 +41,20 @@ static const struct dg_route table[] = {
     {"GET", "/v1/usage", dg_api_usage, NULL, NULL},
     {"POST", "/v1/models/reload", dg_api_reload, NULL, NULL},
     {"GET", "/v1/status", dg_metrics_status, NULL, NULL},
+    {"GET", "/v1/glossaries", dg_api_collections, NULL, NULL},
+    {"POST", "/v1/glossaries", dg_api_collections, NULL, NULL},
+    {"GET", "/v1/glossaries/{id}", dg_api_collection, NULL, NULL},
+    {"PUT", "/v1/glossaries/{id}", dg_api_collection, NULL, NULL},
+    {"PATCH", "/v1/glossaries/{id}", dg_api_collection, NULL, NULL},
+    {"DELETE", "/v1/glossaries/{id}", dg_api_collection, NULL, NULL},
+    {"GET", "/v1/glossaries/{id}/entries", dg_api_collection_entries, NULL, NULL},
+    {"GET", "/v1/memories", dg_api_collections, NULL, NULL},
+    {"POST", "/v1/memories", dg_api_collections, NULL, NULL},
+    {"GET", "/v1/memories/{id}", dg_api_collection, NULL, NULL},
+    {"PUT", "/v1/memories/{id}", dg_api_collection, NULL, NULL},
+    {"PATCH", "/v1/memories/{id}", dg_api_collection, NULL, NULL},
+    {"DELETE", "/v1/memories/{id}", dg_api_collection, NULL, NULL},
+    {"GET", "/v1/memories/{id}/entries", dg_api_collection_entries, NULL, NULL},
     {"POST", "/v1/translate", NULL, &dg_endpoint_translate, NULL},
     {"POST", "/v1/batch", NULL, &dg_endpoint_batch, NULL},
     {"POST", "/v1/score", NULL, &dg_endpoint_score, NULL},
@@ -45,6 +63,7 @@ static const struct dg_route table[] = {
     {"POST", "/v1/attention", NULL, &dg_endpoint_attention, NULL},
     {"POST", "/translate", NULL, &dg_libretranslate_translate, LT},
     {"POST", "/detect", NULL, &dg_libretranslate_detect, LT},
+    {"POST", "/suggest", NULL, &dg_libretranslate_suggest, LT},
     {"POST", "/translate_file", dg_libretranslate_file, NULL, LT},
     {"GET", "/download_file/{file}", dg_libretranslate_download, NULL, LT},
     {"GET", "/languages", dg_libretranslate_languages, NULL, LT},
@@ -59,6 +78,17 @@ static const struct dg_route table[] = {
     {"POST", "/v2/languages", dg_deepl_languages, NULL, DEEPL},
     {"GET", "/v2/usage", dg_deepl_usage, NULL, DEEPL},
     {"POST", "/v2/usage", dg_deepl_usage, NULL, DEEPL},
+    {"GET", "/v3/languages", dg_deepl_resource_languages, NULL, DEEPL},
+    {"GET", "/v3/languages/resources", dg_deepl_resources, NULL, DEEPL},
+    {"GET", "/language/translate/v2", NULL, &dg_google_translate, GOOGLE},
+    {"POST", "/language/translate/v2", NULL, &dg_google_translate, GOOGLE},
+    {"GET", "/language/translate/v2/detect", NULL, &dg_google_detect, GOOGLE},
+    {"POST", "/language/translate/v2/detect", NULL, &dg_google_detect, GOOGLE},
+    {"GET", "/language/translate/v2/languages", dg_google_languages, NULL, GOOGLE},
+    {"POST", "/imme", NULL, &dg_imme_translate, &dg_imme},
+    {"POST", "/kiss", NULL, &dg_kiss_translate, &dg_kiss},
+    {"POST", "/hcfy", NULL, &dg_hcfy_translate, &dg_hcfy},
+    {"POST", "/deeplx", NULL, &dg_deeplx_translate, &dg_deeplx},
 };
 
 const struct dg_route *dg_routes(size_t *n)
@@ -72,6 +102,10 @@ static const char *const probe_paths[] = {"/livez", "/readyz", "/health"};
 /* About the server, or found by an address that nobody guesses. */
 static const char *const open_pages[] = {"/", "/status", "/web/{file}", "/metrics", "/openapi.yaml",
     "/docs", "/languages", "/frontend/settings", "/spec", "/download_file/{file}"};
+/* What is served and what a key has used: for every key, whatever it may do. */
+static const char *const key_pages[] = {"/v1/models", "/v1/models/{version}/card", "/v1/languages",
+    "/v1/usage", "/v2/languages", "/v2/usage", "/v3/languages", "/v3/languages/resources",
+    "/language/translate/v2/languages"};
 
 static bool is_one_of(const char *path, const char *const *list, size_t n)
 {
@@ -81,18 +115,20 @@ static bool is_one_of(const char *path, const char *const *list, size_t n)
     return false;
 }
 
-/* Lists and not a column of the table, so that a new route is never open by oversight. */
+#define IS_ONE_OF(path, list) is_one_of(path, list, sizeof(list) / sizeof *(list))
+
+/* By path, and lists and not a column of the table: a new route, whatever its method, needs the
+ * scope of work, and is never open by oversight. */
 unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
 {
-    bool reads = strcmp(method, "GET") == 0;
-    if (is_one_of(path, admin_paths, sizeof admin_paths / sizeof *admin_paths))
+    const bool reads = strcmp(method, "GET") == 0, page = IS_ONE_OF(path, open_pages);
+    if (IS_ONE_OF(path, admin_paths))
         return DG_SCOPE_ADMIN;
-    if (reads && is_one_of(path, probe_paths, sizeof probe_paths / sizeof *probe_paths))
+    if (reads && (IS_ONE_OF(path, probe_paths) || (page && pages_open)))
         return 0;
-    if (reads && pages_open && is_one_of(path, open_pages, sizeof open_pages / sizeof *open_pages))
-        return 0;
-    /* Pages that are not open (metrics, say) are for every key. */
-    return reads ? DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN : DG_SCOPE_TRANSLATE;
+    if (IS_ONE_OF(path, key_pages) || (reads && page))
+        return DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN;
+    return DG_SCOPE_TRANSLATE;
 }
 
 /* Is this the route's path? A {name} takes any part. */
@@ -239,9 +275,10 @@ static void count(struct dg_app *app, const struct dg_route *route,
         return;
     atomic_fetch_sub(&app->in_flight, 1);
     /* Some dialects translate what a GET asks for. */
-    if ((strcmp(route->method, "POST") != 0 && !route->endpoint) || route->handle == dg_api_reload)
+    if ((strcmp(route->method, "POST") != 0 && !route->endpoint) ||
+        route->handle == dg_api_reload || dg_api_is_collections(route->path))
         return;
-    dg_metrics_add(app->metrics, DG_COUNT_REQUESTS, outcome_of(outcome), 1);
+    dg_metrics_request(app->metrics, i, outcome_of(outcome));
     if (outcome == 200)
         atomic_store(&app->last_success_s, dg_clock_wall_s());
 }

@@ -33,11 +33,26 @@ int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err)
     return err->code;
 }
 
+static void post(struct dg_item *item, void (*how)(void *item));
+static void plan_first(void *arg);
+
+/* Its models are open, or cannot be. */
+static void models_are_open(void *item)
+{
+    post(item, plan_first);
+}
+
 static void plan_first(void *arg)
 {
     struct dg_item *item = arg;
     struct dg_error err = {0};
-    if (dg_request_check(item->request, &err) == DG_OK)
+    if (dg_request_check(item->request, &err) == DG_OK && dg_item_find(item, &err) == DG_OK &&
+        !dg_item_has_models(item, &err)) {
+        if (!dg_item_open_models(item, models_are_open))
+            return;
+        dg_item_has_models(item, &err);
+    }
+    if (err.code == DG_OK)
         dg_item_plan(item, &err);
     give_back(item, &err);
 }
@@ -68,5 +83,6 @@ void dg_feeder_plan_next(struct dg_item *item)
 bool dg_feeder_plan_cancel(struct dg_item *item)
 {
     return dg_planner_cancel(
-        item->request->app->planner, DG_STEP_PLAN, dg_item_bytes(item), &item->work);
+               item->request->app->planner, DG_STEP_PLAN, dg_item_bytes(item), &item->work) ||
+           dg_item_cancel_opening(item);
 }

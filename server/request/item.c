@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/config.h"
+#include "server/glossaries/collections.h"
 #include "server/metrics.h"
 #include "server/request/pivot_answers.h"
 #include "server/request/request.h"
@@ -21,19 +22,20 @@ const struct dg_hop *dg_item_last_hop(const struct dg_item *item)
 
 /* ---- planning ---- */
 
-/* Which models translate it. What the last one cannot do is said now and not after the first one's
- * work. */
-static int find_hops(struct dg_item *item, struct dg_error *err)
+/* What the last model cannot do is said now and not after the first one's work. */
+int dg_item_find(struct dg_item *item, struct dg_error *err)
 {
     struct dg_way way;
     struct dg_translate_options o;
     const struct dg_request *r = item->request;
+    if (item->n_hops > 0)
+        return DG_OK;
     int rc =
         dg_models_way(r->app->models, item->source, item->target, r->kind->may_pivot, &way, err);
     if (rc != DG_OK)
         return rc;
     for (size_t i = 0; i < way.n; i++) {
-        item->hops[i].model = way.hops[i].model; /* its reference is the item's now */
+        item->hops[i].listing = way.hops[i].listing; /* its reference is the item's now */
         item->hops[i].pair[0] = way.hops[i].pair[0];
         item->hops[i].pair[1] = way.hops[i].pair[1];
     }
@@ -49,7 +51,47 @@ static int find_hops(struct dg_item *item, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "glossary",
             "glossary: \"%s\" has no entries for %s to %s", dg_glossary_set_name(named),
             last->pair[0], last->pair[1]);
-    return dg_request_options_plan(&item->options, last->model, last->pair, &o, err);
+    return dg_request_options_plan(&item->options, &last->listing->config, last->pair, &o, err);
+}
+
+/* The models that were opened are the hops' now. */
+static void take_models(struct dg_item *item)
+{
+    for (size_t i = 0; i < item->n_hops; i++) {
+        item->hops[i].model = item->opening.models[i];
+        item->opening.models[i] = NULL;
+    }
+}
+
+bool dg_item_has_models(struct dg_item *item, struct dg_error *err)
+{
+    struct dg_opening *o = &item->opening;
+    if (item->hops[0].model)
+        return true;
+    if (o->n == 0) { /* its first time here; else it was opened, or could not be */
+        for (o->n = 0; o->n < item->n_hops; o->n++)
+            o->listings[o->n] = item->hops[o->n].listing;
+        o->ended = &item->request->ended;
+        if (!dg_opening_try(item->request->app->models, o))
+            return false;
+    }
+    if (o->err.code == DG_OK)
+        take_models(item);
+    else
+        dg_error_field(err, o->err.code, o->err.field, "%s", o->err.message);
+    return true;
+}
+
+bool dg_item_open_models(struct dg_item *item, void (*ready)(void *item))
+{
+    item->opening.ready = ready;
+    item->opening.arg = item;
+    return dg_opening_begin(item->request->app->models, &item->opening);
+}
+
+bool dg_item_cancel_opening(struct dg_item *item)
+{
+    return dg_opening_cancel(item->request->app->models, &item->opening);
 }
 
 static int check_sentences(
@@ -79,6 +121,21 @@ static int check_request(const void *request, struct dg_error *err)
     return dg_request_check(request, err);
 }
 
+/* Whose memories are asked, and for which languages. */
+struct asker {
+    struct dg_collections *collections;
+    const char *owner;
+    const char *const *pair;
+};
+
+static bool find_known(const void *arg, const char *s, size_t n, struct dg_buffer *out)
+{
+    const struct asker *a = arg;
+    const struct dg_memory_pair wanted = {
+        .source_lang = a->pair[0], .target_lang = a->pair[1], .source = s, .source_len = n};
+    return dg_collections_find(a->collections, a->owner, &wanted, out);
+}
+
 /* Jobs and a task for one hop, from the request's texts or from the answers of the hop before. */
 static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
 {
@@ -92,11 +149,16 @@ static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
     hop->jobs = calloc(item->n_texts, sizeof(struct dg_job *));
     if (!hop->jobs)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", item->n_texts);
-    int rc = dg_request_options_plan(&options, hop->model, hop->pair, &o, err);
+    int rc = dg_request_options_plan(&options, &hop->listing->config, hop->pair, &o, err);
     o.same_language = item->same_language;
     o.max_beam = (uint32_t)r->app->config.max_beam;
     o.check = check_request;
     o.check_arg = r;
+    const struct asker asker = {r->app->collections, r->owner, hop->pair};
+    const struct dg_known known = {find_known, &asker};
+    if (item->n_hops == 1 && !r->kind->plan && !item->options.no_memory &&
+        dg_collections_has_sentences(r->app->collections))
+        o.known = &known;
     for (size_t i = 0; i < item->n_texts && rc == DG_OK; i++) {
         struct dg_text text = item->texts[i];
         if (at > 0)
@@ -117,9 +179,7 @@ static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
 int dg_item_plan(struct dg_item *item, struct dg_error *err)
 {
     const struct dg_request_kind *kind = item->request->kind;
-    int rc = find_hops(item, err);
-    if (rc == DG_OK && kind->check)
-        rc = kind->check(item, err);
+    int rc = kind->check ? kind->check(item, err) : DG_OK;
     return rc == DG_OK && !kind->work ? plan_hop(item, 0, err) : rc;
 }
 
@@ -207,7 +267,9 @@ static void release_hop(struct dg_hop *hop, size_t n_texts)
         dg_job_free(hop->jobs[i]);
     free(hop->jobs);
     free(hop->read);
+    dg_opening_done(hop->model);
     dg_served_unref(hop->model);
+    dg_listing_unref(hop->listing);
     *hop = (struct dg_hop){0};
 }
 
@@ -215,6 +277,10 @@ void dg_item_release(struct dg_item *item)
 {
     for (size_t i = 0; i < item->n_hops; i++)
         release_hop(&item->hops[i], item->n_texts);
+    for (size_t i = 0; i < DG_OPENING_MAX; i++) { /* opened, and it was never planned */
+        dg_served_unref(item->opening.models[i]);
+        item->opening.models[i] = NULL;
+    }
     item->n_hops = 0;
     dg_buffer_deinit(&item->answer);
 }

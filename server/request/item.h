@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/executor.h"
+#include "server/models/opening.h"
 #include "server/request/options.h"
 #include "server/schedule/task.h"
 
@@ -21,10 +22,11 @@ struct dg_text {
 };
 
 struct dg_hop {
-    struct dg_served *model; /* referenced */
-    const char *pair[2];     /* as the bundle writes the codes; borrowed from the model */
-    struct dg_job **jobs;    /* [n_texts], NULL until planned */
-    struct dg_answers *read; /* [n_texts] the answers that the next hop reads; last hop: NULL */
+    struct dg_listing *listing; /* of its bundle, referenced */
+    struct dg_served *model;    /* the same open, referenced; NULL until it is */
+    const char *pair[2];        /* as the bundle writes the codes; borrowed from the listing */
+    struct dg_job **jobs;       /* [n_texts], NULL until planned */
+    struct dg_answers *read;    /* [n_texts] the answers that the next hop reads; last hop: NULL */
     struct dg_task *task;
 };
 
@@ -49,6 +51,7 @@ struct dg_item {
     atomic_size_t at;                /* the hop under way. Any thread may read it */
     bool running;                    /* fed: in the queue or with a worker */
     bool answered;                   /* the last hop is over, and well */
+    struct dg_opening opening;       /* of its models */
     struct dg_work work;             /* of a kind with `work`; fed: planning */
     bool unplanned;                  /* for the feeder: it could not be planned, */
     struct dg_error *failed;         /* and why, malloc'd; NULL: memory was out */
@@ -56,7 +59,17 @@ struct dg_item {
     struct dg_buffer answer;         /* once it is over */
 };
 
-/* Find its models and plan its first hop. DG_OK: its task is to be submitted, or has no entries
+/* Find its way: which bundles' models it needs. DG_OK also when it was found before; else what is
+ * wrong with it. */
+int dg_item_find(struct dg_item *item, struct dg_error *err);
+/* Are its models open? Then they are its own, or *err says why there are none. */
+bool dg_item_has_models(struct dg_item *item, struct dg_error *err);
+/* Have them opened, and ready called for the item when they are, or cannot be; true: they are by
+ * now, and it is not called. It is planned then, not before. */
+bool dg_item_open_models(struct dg_item *item, void (*ready)(void *item));
+/* True: it waited for its models, and ready will not be called. Any thread. */
+bool dg_item_cancel_opening(struct dg_item *item);
+/* Plan its first hop; its models are open. DG_OK: its task is to be submitted, or has no entries
  * and is over at once. Otherwise what is wrong with it, or DG_EAGAIN, DG_ENOMEM. */
 int dg_item_plan(struct dg_item *item, struct dg_error *err);
 /* A hop's task is over, and well. Is there another hop to come? */

@@ -2,25 +2,29 @@
 
 struct dg_request_options dg_request_options_first(const struct dg_request_options *options)
 {
-    struct dg_request_options first = {
-        .alignments = options->alignments, .format = options->format, .markup = options->markup};
+    struct dg_request_options first = {.alignments = options->alignments,
+        .format = options->format,
+        .whole = options->whole,
+        .markup = options->markup};
     first.search.beam = options->search.beam;
     first.search.alpha = options->search.alpha;
     return first;
 }
 
-static int check_n_best(
-    const struct dg_served *model, const struct dg_search *s, struct dg_error *err)
+/* n_best is at most the beam: a wide one grows to it. */
+static int fit_n_best(
+    const struct dg_config *model, bool wide, struct dg_search *s, struct dg_error *err)
 {
-    uint32_t beam =
-        s->beam > 0 ? s->beam : dg_model_config(dg_translator_model(model->translator))->beam;
+    uint32_t beam = s->beam > 0 ? s->beam : model->beam;
+    if (s->n_best > beam && wide)
+        beam = s->beam = s->n_best;
     if (s->n_best <= beam)
         return DG_OK;
     return dg_error_field(err, DG_EINVAL, "n_best",
         "n_best is %u, more than beam_size, which is %u", s->n_best, beam);
 }
 
-int dg_request_options_plan(const struct dg_request_options *options, const struct dg_served *model,
+int dg_request_options_plan(const struct dg_request_options *options, const struct dg_config *model,
     const char *const pair[2], struct dg_translate_options *out, struct dg_error *err)
 {
     *out = (struct dg_translate_options){
@@ -30,6 +34,7 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         .alignments = options->alignments,
         .format = options->format,
         .markup = options->markup,
+        .one_sentence = options->whole,
         .prefix = options->target_prefix,
         .glossary = options->glossary,
     };
@@ -45,5 +50,5 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
                 "sampling draws one answer: beam_size and n_best must be 1 or left out");
         out->search.beam = 1;
     }
-    return check_n_best(model, &options->search, err);
+    return fit_n_best(model, options->wide, &out->search, err);
 }

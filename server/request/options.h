@@ -10,9 +10,11 @@
 struct dg_request_options {
     struct dg_search search; /* as dg_translate_options wants it */
     uint32_t alternatives;   /* how many are asked for */
+    bool wide;               /* the model's own beam grows to n_best */
     bool scores;             /* say the score of the whole text */
     bool alignments;         /* say which words came from which */
     enum dg_format format;   /* what line ends and marks in the text mean */
+    bool whole;              /* a plain text is one sentence */
     /* how tags of HTML and XML are taken, or NULL; the request's arena's */
     const struct dg_markup *markup;
     /* what the first sentence's answer begins with, or NULL; borrowed from the request's body */
@@ -21,6 +23,8 @@ struct dg_request_options {
     struct dg_glossary *glossary;
     /* the same, for every pair, from the server's own; NULL; the request's */
     struct dg_glossary_set *named_glossary;
+    /* answer sentences from no translation memory */
+    bool no_memory;
 };
 
 /* The same for the first hop of two: how to read the text and how to search, and nothing about what
@@ -29,7 +33,7 @@ struct dg_request_options dg_request_options_first(const struct dg_request_optio
 
 /* What the planner is to be told for a pair of a model (borrowed); DG_EINVAL when the model cannot
  * do it. */
-int dg_request_options_plan(const struct dg_request_options *options, const struct dg_served *model,
+int dg_request_options_plan(const struct dg_request_options *options, const struct dg_config *model,
     const char *const pair[2], struct dg_translate_options *out, struct dg_error *err);
 
 #endif

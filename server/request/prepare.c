@@ -39,7 +39,8 @@ static void start(struct dg_request *r)
     if (r->shape == DG_SHAPE_EVENTS)
         dg_request_say_version(r);
     /* A direct one has waited for nothing so far, and does not where the cache has it all. */
-    if (r->direct && (r->items->n_hops > 1 || r->items->hops[0].task->n_entries > 0))
+    if (r->direct && r->deadline_ns == 0 &&
+        (r->items->n_hops > 1 || r->items->hops[0].task->n_entries > 0))
         dg_request_set_deadline(r);
     atomic_store(&r->prepared, true);
     if (run(r, &err) != DG_OK) {
@@ -62,14 +63,37 @@ static size_t count_tokens(const struct dg_request *r)
     return n;
 }
 
+/* Its models are open, or cannot be: it is planned on a planner's thread, however short it is. The
+ * time that it waited for them is none that the queue is to blame for. */
+static void models_are_open(void *arg)
+{
+    struct dg_item *item = arg;
+    struct dg_request *r = item->request;
+    r->came_ns += dg_clock_ns() - item->opening.since_ns;
+    dg_planner_post(r->app->planner, DG_STEP_PLAN, r->bytes, &r->planning);
+}
+
+/* Find what it needs. False: it waits for that to be opened, and is touched no more. */
+static bool find_models(struct dg_request *r, struct dg_error *err)
+{
+    if (dg_item_find(r->items, err) != DG_OK || dg_item_has_models(r->items, err))
+        return true;
+    if (r->direct && r->deadline_ns == 0)
+        dg_request_set_deadline(r);
+    atomic_store(&r->opens, true);
+    if (!dg_item_open_models(r->items, models_are_open))
+        return false;
+    return dg_item_has_models(r->items, err);
+}
+
 void dg_request_plan(void *request)
 {
     struct dg_request *r = request;
     struct dg_error err = {0};
     uint64_t begin = dg_clock_ns();
-    int rc = dg_request_check(r, &err);
-    if (rc == DG_OK)
-        rc = dg_item_plan(r->items, &err);
+    if (dg_request_check(r, &err) == DG_OK && !find_models(r, &err))
+        return;
+    int rc = err.code == DG_OK ? dg_item_plan(r->items, &err) : err.code;
     if (rc == DG_OK)
         rc = dg_request_take(r, dg_item_memory(r->items), &err);
     if (rc != DG_OK) {

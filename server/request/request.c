@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/access/gate.h"
+#include "server/glossaries/collections.h"
 #include "server/glossaries/glossaries.h"
 #include "server/request/feeder.h"
 #include "server/request/planner.h"
@@ -47,6 +48,8 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     r->visit = x ? dg_gate_hold(x) : NULL;
     r->bytes = x ? dg_http_request(x)->body_len : 0;
     r->client = x ? dg_gate_client(x) : 0;
+    if (x)
+        dg_gate_owner(app->auth, x, r->owner);
     dg_arena_init(&r->arena, 0);
     pthread_mutex_init(&r->lock, NULL);
     atomic_init(&r->refs, 1);
@@ -79,10 +82,15 @@ int dg_request_keep_glossary_take(struct dg_request *r, struct dg_glossary *g, s
     return keep_glossary_take(r, &(struct dg_request_glossary){.glossary = g}, err);
 }
 
-int dg_request_keep_glossary_set_take(
-    struct dg_request *r, struct dg_glossary_set *s, struct dg_error *err)
+int dg_request_name_glossary(struct dg_request *r, const char *name,
+    struct dg_request_options *options, struct dg_error *err)
 {
-    return keep_glossary_take(r, &(struct dg_request_glossary){.named = s}, err);
+    struct dg_glossary_set *s = dg_glossaries_find(r->app->glossaries, name);
+    int rc = s ? DG_OK : dg_collections_glossary(r->app->collections, r->owner, name, &s, err);
+    if (rc == DG_OK)
+        rc = keep_glossary_take(r, &(struct dg_request_glossary){.named = s}, err);
+    options->named_glossary = rc == DG_OK ? s : NULL;
+    return rc;
 }
 
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err)
@@ -169,7 +177,8 @@ static bool end_waiting(struct dg_request *r)
     struct dg_planner *p = r->app->planner;
     struct dg_error err = {0};
     if (!dg_planner_cancel(p, DG_STEP_READ, r->bytes, &r->reading) &&
-        !dg_planner_cancel(p, DG_STEP_PLAN, r->bytes, &r->planning))
+        !dg_planner_cancel(p, DG_STEP_PLAN, r->bytes, &r->planning) &&
+        (!atomic_load(&r->opens) || !dg_item_cancel_opening(r->items)))
         return false;
     dg_request_check(r, &err);
     dg_request_fail(r, &err);

@@ -20,6 +20,7 @@
 #include "server/http/http.h"
 #include "server/request/item.h"
 #include "server/schedule/batcher.h"
+#include "store/memory.h"
 
 #include <pthread.h>
 
@@ -83,13 +84,14 @@ struct dg_request {
     /* How it is read: fill in what follows from the exchange's body, or say what is wrong with it.
      * A planner's thread. */
     int (*read)(struct dg_request *r, struct dg_error *err);
-    const void *reader;         /* read's own */
-    const char *timeout_header; /* X-Request-Timeout, or NULL; the arena's */
-    bool wants_lines;           /* by its header Accept */
-    size_t bytes;               /* of the body */
-    bool direct;                /* so short that HTTP threads do it all: DG_DIRECT_BYTES */
-    uint64_t client;            /* dg_gate_client */
-    size_t taken;               /* of the budget; its step's thread */
+    const void *reader;          /* read's own */
+    const char *timeout_header;  /* X-Request-Timeout, or NULL; the arena's */
+    bool wants_lines;            /* by its header Accept */
+    size_t bytes;                /* of the body */
+    bool direct;                 /* so short that HTTP threads do it all: DG_DIRECT_BYTES */
+    uint64_t client;             /* dg_gate_client */
+    char owner[DG_MEMORY_OWNER]; /* dg_gate_owner; of no exchange: whose it is */
+    size_t taken;                /* of the budget; its step's thread */
     /* What was read; arrays are the arena's. */
     struct dg_arena arena;
     struct dg_json *body;  /* what texts and strings are borrowed from */
@@ -108,6 +110,7 @@ struct dg_request {
     struct dg_work late;                       /* posted for the deadline */
     uint64_t work_ns;                          /* so long it was read and planned */
     atomic_bool waits;                         /* the planner counts its bytes */
+    atomic_bool opens;                         /* it may wait for its models to be opened */
     atomic_bool prepared;     /* its first item's task is there for others to see */
     atomic_uint news;         /* to be written: sentences, DG_OVER: nothing else is to come */
     atomic_int to_come;       /* of its start and its end: after both it is woken */
@@ -143,9 +146,10 @@ void dg_request_free(struct dg_request *r); /* not started; NULL is fine */
 /* For readers: a glossary of its items, let go of with the request (in any case). DG_ENOMEM. */
 int dg_request_keep_glossary_take(
     struct dg_request *r, struct dg_glossary *g, struct dg_error *err);
-/* The same of one that the server has. */
-int dg_request_keep_glossary_set_take(
-    struct dg_request *r, struct dg_glossary_set *s, struct dg_error *err);
+/* For readers: its items' options have the glossary of that name (of the server's files), or with
+ * that id (of its owner's). DG_ENOTFOUND, DG_ENOMEM. */
+int dg_request_name_glossary(struct dg_request *r, const char *name,
+    struct dg_request_options *options, struct dg_error *err);
 /* For readers: n zeroed items. DG_ENOMEM. */
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
 

@@ -74,7 +74,7 @@ void dg_request_say_version(struct dg_request *r)
     if (r->kind->fed || item->same_language || item->n_hops == 0)
         return;
     for (size_t i = 0; i < item->n_hops; i++)
-        version[i] = dg_bundle_version(dg_translator_bundle(item->hops[i].model->translator));
+        version[i] = dg_bundle_version(item->hops[i].listing->bundle);
     snprintf(r->version, sizeof r->version, "%s%s%s", version[0], item->n_hops > 1 ? ", " : "",
         item->n_hops > 1 ? version[1] : "");
 }

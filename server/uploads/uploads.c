@@ -322,8 +322,8 @@ static int check(struct dg_uploader *u, const struct dg_upload_order *o, struct 
     dg_extract_close(x);
     if (rc == DG_OK)
         rc = dg_models_way(u->options.app->models, made->source, made->target, true, &way, err);
-    for (size_t i = 0; rc == DG_OK && i < way.n; i++)
-        dg_served_unref(way.hops[i].model);
+    if (rc == DG_OK)
+        dg_way_release(&way);
     return rc;
 }
 

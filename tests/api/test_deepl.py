@@ -49,11 +49,18 @@ def test_languages_found_out(server):
     ({"text": ["a"], "target_lang": "DE", "source_lang": 5}, 400, "Value for 'source_lang' not supported."),
     ({"text": ["a"], "target_lang": "DE", "formality": "less"}, 400, "Target language 'DE' doesn't support formality."),
     ({"text": ["a"], "target_lang": "DE", "formality": "rude"}, 400, "Value for 'formality' not supported."),
-    ({"text": ["a"], "target_lang": "DE", "split_sentences": "0"}, 400, "Value for 'split_sentences' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "split_sentences": "0", "tag_handling": "html"}, 400, "Value for 'split_sentences' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "split_sentences": "2"}, 400, "Value for 'split_sentences' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "tag_handling": "html", "tag_handling_version": "v3"}, 400,
+     "Value for 'tag_handling_version' not supported."),
     ({"text": ["a"], "target_lang": "DE", "split_sentences": "nonewlines"}, 400, "Value for 'split_sentences' not supported."),
     ({"text": ["a"], "target_lang": "DE", "tag_handling": "markdown"}, 400, "Value for 'tag_handling' not supported."),
     ({"text": ["a"], "target_lang": "DE", "tag_handling": "xml", "ignore_tags": [5]}, 400, "Value for 'ignore_tags' not supported."),
     ({"text": ["<a>"], "target_lang": "DE", "tag_handling": "xml"}, 400, "the XML is not well-formed: line 1"),
+    ({"text": ["a"], "target_lang": "DE", "ignore_tags": [5]}, 400, "Value for 'ignore_tags' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "glossary_id": [None]}, 400, "Value for 'glossary_id' not supported."),
+    ({"text": ["a"], "target_lang": ["DE"]}, 400, "Value for 'target_lang' not supported."),
+    ({"text": ["a"], "target_lang": "DE", "outline_detection": 7}, 400, "Value for 'outline_detection' not supported."),
     ({"text": ["a"], "target_lang": "DE", "glossary_id": "x"}, 400, "Value for 'glossary_id' not supported."),
     ({"text": "a" * 200001, "target_lang": "DE"}, 413, "200001 characters"),
     ({"text": [5], "target_lang": "DE"}, 400, "text must be"),
@@ -80,6 +87,47 @@ def test_tags(server, options, text, answer):
     form = {k: "0" if v is False else v for k, v in body.items()}
     reply = requests.post(server.url("/v2/translate"), data=form, timeout=PATIENCE)
     assert reply.json()["translations"][0]["text"] == t["text"]
+
+
+def test_the_version_of_tags_is_said(server):
+    body = {"text": ["<p>Two <b>dogs</b>.</p>", "a"], "source_lang": "EN", "target_lang": "DE", "tag_handling": "html"}
+    for version, said in (("v1", "v1"), ("v2", "v2"), (None, "v2")):
+        answer = server.post("/v2/translate", dict(body, tag_handling_version=version)).json()["translations"]
+        assert [t["tag_handling_version"] for t in answer] == [said] * 2
+    del body["tag_handling"]
+    assert "tag_handling_version" not in server.post("/v2/translate", dict(body, tag_handling_version="v1")).json()["translations"][0]
+
+
+def test_a_text_that_is_not_split(server):
+    """split_sentences 0: as many sentences as texts."""
+    def sentences():
+        return int(re.search(r'dragoman_sentences_total{pair="en-de"} (\d+)', server.get("/metrics").text).group(1))
+    body = {"text": ["Two dogs play. A girl is smiling.", "He runs. She reads."], "source_lang": "EN", "target_lang": "DE"}
+    counted = [sentences()]
+    for split in ("0", "1"):
+        assert len(server.post("/v2/translate", dict(body, split_sentences=split)).json()["translations"]) == 2
+        counted.append(sentences())
+    assert [b - a for a, b in zip(counted, counted[1:])] == [2, 4]
+    (one,) = server.post("/v2/translate", dict(body, text=[ENGLISH], split_sentences="0")).json()["translations"]
+    assert one["text"] == own(server, ENGLISH, "en", "de")
+    lines = server.post("/v2/translate", dict(body, text=["One.\nTwo."], split_sentences="0"))
+    assert lines.status_code == 400 and "0 is for texts of one line" in lines.json()["message"]
+
+
+def test_languages_of_resources(server):
+    every = {"tag_handling": {"status": "stable"}, "glossary": {"status": "stable"}}
+    detected = dict(every, auto_detection={"status": "stable"})
+    languages = {x.pop("lang"): x for x in server.get("/v3/languages?resource=translate_text&include=beta").json()}
+    assert languages == {
+        "de": {"name": "German", "usable_as_source": True, "usable_as_target": True, "status": "stable", "features": detected},
+        "en": {"name": "English", "usable_as_source": True, "usable_as_target": False, "status": "stable", "features": detected},
+        "fr": {"name": "French", "usable_as_source": False, "usable_as_target": True, "status": "stable", "features": every}}
+    for resource in ("translate_document", "glossary", "voice", "write", "style_rules", "translation_memory"):
+        assert server.get("/v3/languages?resource=" + resource).json() == []
+    assert [r["name"] for r in server.get("/v3/languages/resources").json()] == ["translate_text"]
+    for query, message in (("", "Parameter 'resource' not specified"), ("?resource=x", "Value for 'resource' not supported.")):
+        reply = server.get("/v3/languages" + query)
+        assert (reply.status_code, reply.json()) == (400, {"message": message})
 
 
 def test_languages(server):

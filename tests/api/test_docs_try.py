@@ -8,7 +8,7 @@ import requests
 from conftest import CLI, PATIENCE, Server
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from web_page import BUNDLES, By, axe, bundled, chrome, emulate  # noqa: F401
+from web_page import BUNDLES, By, axe, bundled, chrome, emulate, phone, sideways  # noqa: F401
 
 
 class Docs:
@@ -65,7 +65,9 @@ def test_an_example_is_sent_and_answered(docs, bundled):  # noqa: F811
 def test_every_example_is_taken(docs):
     """No form of the page begins with a body that its endpoint refuses as wrong."""
     forms = docs.driver.execute_script("""return [...document.querySelectorAll('.try form')].map(f =>
-        [f.closest('section').id, f.dataset.method, f.dataset.path, f.elements.body ? f.elements.body.value : null])""")
+        [f.closest('section').id, f.dataset.method,
+         f.dataset.path + [...f.querySelectorAll('[data-query]')].map((e, i) => `${i ? '&' : '?'}${e.name}=${encodeURIComponent(e.value)}`).join(''),
+         f.elements.body ? f.elements.body.value : null])""")
     assert len(forms) > 15
     for operation, method, path, body in forms:
         if path == "v1/models/reload" or "{" in path:
@@ -90,6 +92,16 @@ def test_a_name_in_the_path_is_asked_for(docs):
     field.clear()
     field.send_keys("a/../b?c")
     assert docs.send("webFile")[0] == 404
+
+
+def test_a_query_is_asked_for(docs):
+    docs.open("googleTranslateByQuery")
+    q, target = docs.all("#googleTranslateByQuery .try input")
+    assert (q.get_property("value"), target.get_property("value")) == ("Two dogs play in the snow.", "de")
+    q.clear()
+    q.send_keys("A & B?")
+    status, answer = docs.send("googleTranslateByQuery")
+    assert status == 200 and "A" in json.loads(answer)["data"]["translations"][0]["translatedText"]
 
 
 def test_the_keyboard_is_enough_for_a_form(docs):
@@ -121,3 +133,10 @@ def test_axe_finds_nothing_in_the_description(docs, scheme):
     docs.open("translate")
     assert docs.send("translate")[0] == 200
     assert axe(docs) == "[]"
+
+
+def test_the_description_fits_a_narrow_phone(docs):
+    with phone(docs):
+        docs.driver.execute_script("for (const d of document.querySelectorAll('.try details, details.try')) d.open = true;")
+        assert docs.send("translate")[0] == 200
+        assert sideways(docs) <= 320

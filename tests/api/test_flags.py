@@ -139,6 +139,13 @@ def test_same_language(server):
     assert "same_language" not in flags(one(server, CAPTIONS[1]))
 
 
+def test_from_memory(tmp_path):
+    (tmp_path / "a.en-de.tsv").write_text(CAPTIONS[1] + "\tZwei Hunde toben.\n")
+    with conftest.Server(BUNDLE, "--collections", str(tmp_path / "c.db"), "--memories", str(tmp_path)) as s:
+        assert "from_memory" in flags(one(s, CAPTIONS[1]))
+        assert "from_memory" not in flags(one(s, CAPTIONS[2]))
+
+
 def test_split(server):
     text = "A man and " + "a dog and a cat and " * 120 + "a girl sit on a bench."
     answer = one(server, text)

@@ -40,6 +40,33 @@ def test_form_query_and_both(server):
     assert requests.post(url, data=ends, timeout=PATIENCE).json()["translatedText"] == own(server, "One.\nTwo.", "en", "de")
 
 
+def test_what_is_empty_in_the_query_may_be_in_the_form(server):
+    fields = {"q": "A dog.", "source": "en", "target": "de"}
+    reply = requests.post(server.url("/translate"), params={"q": "", "source": "", "target": ""}, data=fields, timeout=PATIENCE)
+    assert reply.json() == {"translatedText": own(server, "A dog.", "en", "de")}
+    reply = requests.post(server.url("/detect"), params={"q": ""}, data={"q": GERMAN}, timeout=PATIENCE)
+    assert reply.json()[0]["language"] == "de"
+
+
+def test_more_alternatives_than_the_models_beam(server):
+    """The search is as wide as it takes; the best answer of a narrower one stays what it is."""
+    answer = translate(server, q="Hello there.", source="en", target="de", alternatives=9)
+    assert len(answer["alternatives"]) > 4 and len(set(answer["alternatives"])) == len(answer["alternatives"])
+    assert translate(server, q="Hello there.", source="en", target="de", alternatives=2)["translatedText"] == own(server, "Hello there.", "en", "de")
+
+
+@pytest.mark.parametrize("path, field, value", [
+    ("/translate", "source", ["en"]), ("/translate", "target", 5), ("/translate", "format", {}), ("/translate", "api_key", 7),
+    ("/translate", "alternatives", [1]), ("/detect", "api_key", []), ("/detect", "q", [None]), ("/detect", "q", ["a\0b"])])
+def test_json_of_another_type(server, path, field, value):
+    reply = server.post(path, {"q": "Hello.", "source": "en", "target": "de", field: value})
+    assert reply.status_code == 400 and field in reply.json()["error"]
+
+
+def test_texts_without_anything(server):
+    assert server.post("/detect", {"q": ["", ""]}).json() == [{"confidence": 0, "language": "de"}]
+
+
 def test_a_language_found_out(server):
     answer = translate(server, q=ENGLISH, source="auto", target="de")
     assert answer == {"translatedText": own(server, ENGLISH, "en", "de"), "detectedLanguage": {"confidence": 100, "language": "en"}}

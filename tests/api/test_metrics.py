@@ -99,14 +99,14 @@ def test_numbers_are_what_happened(models, tmp_path):
     with Server(str(tmp_path / "m"), "--threads", "1") as server:
         before, _ = read(server)
         assert value(before, "dragoman_ready") == 1
-        assert value(before, "dragoman_requests_total", outcome="ok") == 0
+        assert value(before, "dragoman_requests_total", dialect="v1", outcome="ok") == 0
         assert value(before, "dragoman_last_success_timestamp_seconds") == 0
         usage = server.translate(["Hello there. General greeting.", "Three."]).json()["usage"]
         server.translate("x", beam_size=99)
         server.get("/nope")
         with server.connect() as gone:
             gone.sendall(http_post("/v1/translate", dict(text=long_text(200), source="es", target="en")))
-        server.until(lambda: value(read(server)[0], "dragoman_requests_total", outcome="cancelled") == 1)
+        server.until(lambda: value(read(server)[0], "dragoman_requests_total", dialect="v1", outcome="cancelled") == 1)
         # A request counts until its connection's library lets go of it, a moment behind the answer: 1 is this one.
         server.until(lambda: value(read(server)[0], "dragoman_http_requests_in_flight") == 1)
         after, _ = read(server)
@@ -114,8 +114,8 @@ def test_numbers_are_what_happened(models, tmp_path):
         def more(name, **labels):
             return value(after, name, **labels) - value(before, name, **labels)
 
-        assert more("dragoman_requests_total", outcome="ok") == 1
-        assert more("dragoman_requests_total", outcome="invalid") == 1
+        assert more("dragoman_requests_total", dialect="v1", outcome="ok") == 1
+        assert more("dragoman_requests_total", dialect="v1", outcome="invalid") == 1
         assert more("dragoman_sentences_total", pair="en-de") == 3
         assert more("dragoman_characters_total", pair="en-de") == usage["source_characters"] == 36
         assert more("dragoman_source_tokens_total") == usage["source_tokens"]
@@ -180,7 +180,7 @@ def test_queue_and_timeouts_show(endless, busy):
         server.until(lambda: value(read(server)[0], "dragoman_queue_depth") == 0)
         assert server.translate(text, timeout_ms=100).status_code == 504
         # Counted when the reply has gone out: the client may have it a moment earlier.
-        server.until(lambda: value(read(server)[0], "dragoman_requests_total", outcome="timeout") == 1)
+        server.until(lambda: value(read(server)[0], "dragoman_requests_total", dialect="v1", outcome="timeout") == 1)
 
 
 def test_names_of_any_length_are_labels(tmp_path):

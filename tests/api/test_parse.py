@@ -45,7 +45,7 @@ def work(tmp_path_factory):
         call(TRAIN, "treebank", str(work / f"{name}.trees"), "--out", str(work / name))
     pair = {"source_lang": "en", "target_lang": "parse", "train": [{"source": "train.words", "target": "train.parse"}],
             "dev": [{"source": "test.words", "target": "test.parse"}]}
-    recipe = {"extends": os.path.abspath(RECIPE), "name": "toy", "data": {"pairs": [pair]}, "cleaning": {"max_pieces": 256},
+    recipe = {"extends": os.path.abspath(RECIPE), "name": "toy", "data": {"pairs": [pair]}, "cleaning": {"max_tokens": 256},
               "vocabulary": {"size": 80, "byte_fallback": False, "character_coverage": 1},
               "model": {"encoder_layers": 2, "decoder_layers": 2, "d_model": 64, "d_ff": 128, "heads": 4},
               "training": {"updates": 1500, "cooldown": 1000, "batch_tokens": 400, "warmup": 200, "lr_scale": 0.2, "dropout": 0,

@@ -202,7 +202,7 @@ def test_a_full_queue_does_not_lose_the_second_hop(three):
             replies = list(pool.map(lambda _: translate(server, texts), range(60)))
         assert {r.status_code for r in replies} <= {200, 503}
         assert len({r.text for r in replies if r.status_code == 200}) == 1
-        assert 'dragoman_requests_total{outcome="error"} 0\n' in server.get("/metrics").text
+        assert 'dragoman_requests_total{dialect="v1",outcome="error"} 0\n' in server.get("/metrics").text
 
 
 def events(text):

@@ -109,8 +109,8 @@ def test_deadline_after_the_start(endless, busy):
         name, data = events[-1]
         assert name == "error" and data["code"] == "timeout"
         server.until(lambda: counter(server, "dragoman_live_sentences") == 0)
-        server.until(lambda: counter(server, "dragoman_requests_total", outcome="timeout") == 1)  # whatever its status was
-        assert counter(server, "dragoman_requests_total", outcome="ok") == 0
+        server.until(lambda: counter(server, "dragoman_requests_total", dialect="v1", outcome="timeout") == 1)  # whatever its status was
+        assert counter(server, "dragoman_requests_total", dialect="v1", outcome="ok") == 0
         assert counter(server, "dragoman_http_requests_total", route="/v1/translate", method="POST", code="200") == 1
         assert counter(server, "dragoman_last_success_timestamp_seconds") == 0
 
@@ -125,7 +125,7 @@ def test_client_gone(endless, busy):
         server.until(lambda: counter(server, "dragoman_live_sentences") == 0
                      and counter(server, "dragoman_queue_depth") == 0)
         server.until(lambda: server.logged(r"route=/v1/translate status=499"))
-        server.until(lambda: counter(server, "dragoman_requests_total", outcome="cancelled") == 1)
+        server.until(lambda: counter(server, "dragoman_requests_total", dialect="v1", outcome="cancelled") == 1)
 
 
 def test_stop_in_the_middle(endless, busy):

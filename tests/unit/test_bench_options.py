@@ -1,4 +1,5 @@
-"""The command lines of dragoman-load and dragoman-sim."""
+"""The command lines of dragoman-load and dragoman-sim; step-bench on a model that is not the paper's."""
+import json
 import os
 import subprocess
 
@@ -45,3 +46,13 @@ def test_the_simulator_replays_a_made_up_device():
     one, two = (run("dragoman-sim", *run_it, "--load", load).stdout for load in ("0.2", "0.8"))
     assert one.startswith("continuous") and "short" in one and one != two
     assert run("dragoman-sim", *run_it, "--load", "0.2").stdout == one
+
+
+def test_a_step_of_a_student(tmp_path):
+    """step-bench times an SSRU decoder's ops, too."""
+    bundle = str(tmp_path / "b")
+    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "bergamot")
+    subprocess.run([os.path.join(BIN, "dragoman"), "convert", "bergamot", data, "--out", bundle], check=True, capture_output=True)
+    done = subprocess.run([os.path.join(BIN, "step-bench"), "--model", bundle, "--sentences", "2", "--beam", "2", "--reps", "1", "--ops"],
+                          capture_output=True, text=True, timeout=60, check=True)
+    assert "ssru" in {o["op"] for o in json.loads(done.stdout)["ops"]}

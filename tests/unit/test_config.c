@@ -48,6 +48,7 @@ static void assert_same(const struct dg_config *a, const struct dg_config *b)
     assert_int_equal(a->dec_F, b->dec_F);
     assert_int_equal(a->dec_H, b->dec_H);
     assert_true(a->length_factor == b->length_factor);
+    assert_int_equal(a->max_source, b->max_source);
     assert_int_equal(a->max_positions, b->max_positions);
     assert_int_equal(a->act, b->act);
     assert_int_equal(a->attention_bias, b->attention_bias);
@@ -124,6 +125,7 @@ static void what_is_written_reads_back(void **state)
     configs[3].dec_F = 1024;
     configs[3].dec_H = 4;
     configs[3].length_factor = 2.5f;
+    configs[3].max_source = 128;
     for (int i = 0; i < 4; i++) {
         struct dg_json *m = dg_json_new_object();
         struct dg_buffer text;
@@ -140,7 +142,8 @@ static void what_is_written_reads_back(void **state)
         if (i == 1) /* the paper's model says nothing of what it has not */
             assert_true(!strstr(text.data, "ssru") && !strstr(text.data, "pre_norm") &&
                         !strstr(text.data, "decoder_d_ff") && !strstr(text.data, "decoder_heads") &&
-                        !strstr(text.data, "length_factor"));
+                        !strstr(text.data, "length_factor") &&
+                        !strstr(text.data, "max_source_tokens"));
         dg_json_free(again);
         dg_json_free(m);
         dg_buffer_deinit(&text);

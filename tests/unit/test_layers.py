@@ -25,6 +25,7 @@ ALLOWED = {
 # foreign header -> where it may stand
 FOREIGN = {
     r"microhttpd\.h": r"server/http/\w+\.[ch]",
+    r"zstd\.h|zlib\.h": r"server/http/compress\.c|trainer/.*",
     r"jansson\.h": r"base/json\.c",
     r"sqlite3\.h": r"store/.*",
     r"libxml/.*": r"store/tmx\.c|text/format/xml/check\.c",
@@ -41,8 +42,7 @@ FOREIGN = {
     r"zip\.h": r"convert/.*|documents/package\.c",
     r"yaml\.h": r"convert/.*|server/api/page/document\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
-    r"sha2\.h": r"weights/version\.c|store/.*|trainer/data/hash\.c|convert/pull/digest\.h",
-    r"sha1\.h": r"convert/pull/digest\.h",
+    r"nettle/sha[12]\.h": r"weights/version\.c|store/.*|trainer/data/hash\.c|convert/pull/digest\.h",
     r"curl/.*": r"convert/pull/download\.c",
     r"archive.*\.h": r"convert/pull/unpack\.c",
 }
@@ -57,7 +57,7 @@ ROOMS = {
              "text/tree", "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
-                "convert/output", "convert/int8", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface", "convert/pull"],
+                "convert/output", "convert/tags", "convert/int8", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface", "convert/pull"],
     "server": ["server/build", "server/config", "server/histogram", "server/metrics", "server/process", "server/http", "server/access", "server/glossaries", "server/models",
                "server/schedule", "server/app", "server/request", "server/uploads", "server/api", "server/action", "server/service", "server/main"],
     "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/detect", "trainer/align", "trainer/prepare",

@@ -12,13 +12,14 @@
 
 #include <cmocka.h>
 
-static const char *routes[2][2] = {{"GET", "/a"}, {"POST", "/b"}};
+static const char *routes[4][3] = {
+    {"GET", "/a", "v1"}, {"POST", "/b", "deepl"}, {"POST", "/c", "v1"}, {"GET", "/b", "deepl"}};
 
 static struct dg_metrics *make(void)
 {
     struct dg_metrics *m;
     struct dg_error err = {0};
-    assert_int_equal(dg_metrics_open(routes, 2, &m, &err), 0);
+    assert_int_equal(dg_metrics_open(routes, 4, &m, &err), 0);
     return m;
 }
 
@@ -38,8 +39,11 @@ static void counters(void **state)
 {
     struct dg_metrics *m = make();
     (void)state;
-    expect(m, "dragoman_requests_total{outcome=\"ok\"} 0");
-    dg_metrics_add(m, DG_COUNT_REQUESTS, DG_OUTCOME_OK, 2);
+    expect(m, "dragoman_requests_total{dialect=\"v1\",outcome=\"ok\"} 0");
+    dg_metrics_request(m, 0, DG_OUTCOME_OK);
+    dg_metrics_request(m, 2, DG_OUTCOME_OK);
+    dg_metrics_request(m, 1, DG_OUTCOME_REFUSED);
+    dg_metrics_request(m, 4, DG_OUTCOME_OK); /* no route */
     dg_metrics_add(m, DG_COUNT_DECODE_STEPS, 0, 5000000000u);
     unsigned de = dg_metrics_pair(m, "en", "de"), fr = dg_metrics_pair(m, "en", "fr");
     assert_int_not_equal(de, fr);
@@ -50,7 +54,9 @@ static void counters(void **state)
             .status = 200, .seconds = 0.5, .bytes_in = 1024, .bytes_out = 100000});
     dg_metrics_http(m, 1, &(struct dg_metrics_exchange){.status = 418, .seconds = 0.5});
     dg_metrics_http(m, 7, &(struct dg_metrics_exchange){.status = 404, .seconds = 0.5});
-    expect(m, "dragoman_requests_total{outcome=\"ok\"} 2");
+    expect(m, "dragoman_requests_total{dialect=\"v1\",outcome=\"ok\"} 2");
+    expect(m, "dragoman_requests_total{dialect=\"deepl\",outcome=\"ok\"} 0");
+    expect(m, "dragoman_requests_total{dialect=\"deepl\",outcome=\"refused\"} 1");
     expect(m, "dragoman_decode_steps_total 5000000000");
     expect(m, "dragoman_sentences_total{pair=\"en-de\"} 0");
     expect(m, "dragoman_sentences_total{pair=\"en-fr\"} 3");
@@ -64,7 +70,8 @@ static void counters(void **state)
     expect(m, "dragoman_http_request_duration_seconds_sum{route=\"/b\"} 1");
     expect(m, "dragoman_http_requests_total{route=\"other\",method=\"other\",code=\"404\"} 1");
     dg_metrics_close(m);
-    dg_metrics_add(NULL, DG_COUNT_REQUESTS, 0, 1); /* nobody counts */
+    dg_metrics_add(NULL, DG_COUNT_SPLIT, 0, 1); /* nobody counts */
+    dg_metrics_request(NULL, 0, DG_OUTCOME_OK);
     dg_metrics_waited(NULL, 0, 0, 1);
     dg_metrics_stepped(NULL, 0, 1);
     dg_metrics_http(NULL, 0, &(struct dg_metrics_exchange){.status = 200, .seconds = 1});

@@ -16,6 +16,9 @@ void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_usage(struct dg_app *app, struct dg_http_exchange *x);
+/* GET /v3/languages, /v3/languages/resources. */
+void dg_deepl_resource_languages(struct dg_app *app, struct dg_http_exchange *x);
+void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x);
 
 /* The reply that is an error. */
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
@@ -30,6 +33,10 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
 /* What else would change the answer and cannot be done: DG_EINVAL. markup: with tag_handling. */
 int dg_deepl_check_options(
     const struct dg_json *o, const char *target, bool markup, struct dg_error *err);
+
+/* What a served language is called as a target: DeepL's clients take the varieties of English and
+ * Portuguese alone. Into out, which borrows; how many. */
+size_t dg_deepl_varieties(const char *code, const char *out[2]);
 
 /* A code as DeepL writes it: in capitals. */
 void dg_deepl_code(const char *code, char out[36]);

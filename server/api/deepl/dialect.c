@@ -3,9 +3,6 @@
 #include "server/http/reply.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
 
 static void error(struct dg_http_reply *r, int status, const char *message)
 {
@@ -31,13 +28,8 @@ static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict why, const 
 /* "Authorization: DeepL-Auth-Key KEY"; older clients: auth_key among the parameters. */
 static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
 {
-    static const char scheme[] = "DeepL-Auth-Key ";
-    const char *value = dg_http_header(x, "Authorization");
-    if (!value || strncasecmp(value, scheme, sizeof scheme - 1) != 0)
-        return dg_parameters_key(x, "auth_key", out);
-    value += sizeof scheme - 1;
-    snprintf(out, DG_GATE_KEY, "%s", value + strspn(value, " "));
-    return out[0] != '\0';
+    return dg_parameters_scheme_key(x, "DeepL-Auth-Key", out) ||
+           dg_parameters_key(x, "auth_key", out);
 }
 
 void dg_deepl_code(const char *code, char out[36])
@@ -50,7 +42,7 @@ void dg_deepl_code(const char *code, char out[36])
 
 const struct dg_dialect dg_deepl = {
     .name = "deepl",
-    .prefix = "/v2/",
+    .prefixes = {"/v2/", "/v3/"},
     .gate = {.find_key = find_key, .refuse = refuse_key},
     .refuse = error,
 };

@@ -88,8 +88,9 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     char id[DG_UPLOAD_ID];
     struct dg_json *fields = NULL;
     bool form;
-    snprintf(id, sizeof id, "%s", dg_http_request(x)->path + strlen("/v2/document/"));
-    id[strcspn(id, "/")] = '\0';
+    const char *part = dg_http_request(x)->path + strlen("/v2/document/");
+    const int len = (int)strcspn(part, "/");
+    snprintf(id, sizeof id, "%.*s", len, len < (int)sizeof id ? part : ""); /* longer: no id */
     int rc = dg_parameters_read(x, &fields, &form, err);
     const char *key = dg_parameter_string(fields, "document_key");
     if (rc == DG_OK)

@@ -1,4 +1,4 @@
-/* What DeepL's clients ask about the server. */
+/* What DeepL's clients ask about the server: /v2/languages and /v2/usage. */
 #include "server/api/deepl/deepl.h"
 #include "server/api/parameters.h"
 #include "server/http/reply.h"
@@ -22,18 +22,26 @@ static void add_language(struct dg_json *list, const char *code, bool target)
     dg_json_append_take(list, o);
 }
 
-/* As targets DeepL's clients take the varieties of English and Portuguese alone. */
-static void add_target(struct dg_json *list, const char *code)
+size_t dg_deepl_varieties(const char *code, const char *out[2])
 {
     static const char *const varieties[][3] = {{"en", "en-GB", "en-US"}, {"pt", "pt-BR", "pt-PT"}};
     for (size_t i = 0; i < sizeof varieties / sizeof *varieties; i++) {
         if (strcmp(code, varieties[i][0]) != 0)
             continue;
-        add_language(list, varieties[i][1], true);
-        add_language(list, varieties[i][2], true);
-        return;
+        out[0] = varieties[i][1];
+        out[1] = varieties[i][2];
+        return 2;
     }
-    add_language(list, code, true);
+    out[0] = code;
+    return 1;
+}
+
+static void add_target(struct dg_json *list, const char *code)
+{
+    const char *names[2];
+    const size_t n = dg_deepl_varieties(code, names);
+    for (size_t i = 0; i < n; i++)
+        add_language(list, names[i], true);
 }
 
 static int list_languages(struct dg_app *app, const struct dg_http_exchange *x,

@@ -52,13 +52,41 @@ static int read_list(const struct dg_json *o, const char *key, struct dg_arena *
     return list ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a list of tags");
 }
 
+/* The lists; without tag_handling they have no effect, but they are checked. */
+static int read_lists(
+    const struct dg_json *o, struct dg_arena *arena, struct dg_markup *m, struct dg_error *err)
+{
+    int rc = read_list(o, "splitting_tags", arena, &m->splitting, err);
+    if (rc == DG_OK)
+        rc = read_list(o, "non_splitting_tags", arena, &m->non_splitting, err);
+    return rc == DG_OK ? read_list(o, "ignore_tags", arena, &m->ignored, err) : rc;
+}
+
+/* Which version is asked for changes nothing; the answer with tag_handling says it. */
+static int read_version(const struct dg_json *o, bool *first, struct dg_error *err)
+{
+    const struct dg_json *v = dg_parameter(o, "tag_handling_version");
+    const char *version = dg_json_string(v, NULL);
+    *first = version && strcmp(version, "v1") == 0;
+    if (!v || *first || (version && strcmp(version, "v2") == 0))
+        return DG_OK;
+    return dg_error_field(
+        err, DG_EINVAL, "tag_handling_version", "Value for 'tag_handling_version' not supported.");
+}
+
 int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
-    struct dg_request_options *out, struct dg_error *err)
+    struct dg_request_options *out, bool *first, struct dg_error *err)
 {
     const struct dg_json *v = dg_parameter(o, "tag_handling");
     const char *handling = dg_json_string(v, NULL);
-    if (!v || (handling && !*handling))
-        return DG_OK;
+    struct dg_markup *m = dg_arena_alloc(arena, sizeof *m);
+    if (!m)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
+    int rc = read_lists(o, arena, m, err);
+    if (rc == DG_OK)
+        rc = read_version(o, first, err);
+    if (rc != DG_OK || !v || (handling && !*handling))
+        return rc;
     if (handling && strcmp(handling, "html") == 0)
         out->format = DG_FORMAT_HTML;
     else if (handling && strcmp(handling, "xml") == 0)
@@ -66,14 +94,8 @@ int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
     else
         return dg_error_field(
             err, DG_EINVAL, "tag_handling", "Value for 'tag_handling' not supported.");
-    struct dg_markup *m = dg_arena_alloc(arena, sizeof *m);
-    if (!m)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a request");
     m->no_outline =
         dg_parameter(o, "outline_detection") && !dg_deepl_is_true(o, "outline_detection");
     out->markup = m;
-    int rc = read_list(o, "splitting_tags", arena, &m->splitting, err);
-    if (rc == DG_OK)
-        rc = read_list(o, "non_splitting_tags", arena, &m->non_splitting, err);
-    return rc == DG_OK ? read_list(o, "ignore_tags", arena, &m->ignored, err) : rc;
+    return DG_OK;
 }

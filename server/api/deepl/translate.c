@@ -4,14 +4,13 @@
 #include "server/api/deepl/tags.h"
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
-#include "server/glossaries/glossaries.h"
 #include "server/models/languages.h"
 
 #include <string.h>
 #include <strings.h>
 
 /* Of dg_mixed.flags. */
-enum { BILLED = 1, MODEL_TYPE = 2 };
+enum { BILLED = 1, MODEL_TYPE = 2, TAGS = 4, FIRST_TAGS = 8 };
 
 static int not_supported(const char *key, struct dg_error *err)
 {
@@ -59,8 +58,8 @@ int dg_deepl_check_options(
 {
     static const char *const neutral[] = {"default", "prefer_more", "prefer_less", NULL};
     static const char *const registers[] = {"more", "less", NULL};
-    static const char *const split[] = {"1", NULL}, *const split_markup[] = {
-                                                        "1", "nonewlines", NULL};
+    static const char *const split[] = {"0", "1", NULL}, *const split_markup[] = {
+                                                             "1", "nonewlines", NULL};
     static const char *const models[] = {
         "quality_optimized", "prefer_quality_optimized", "latency_optimized", NULL};
     static const char *const absent[] = {
@@ -80,23 +79,12 @@ int dg_deepl_check_options(
     return DG_OK;
 }
 
-/* The nearest served code, the arena's, so that "EN-US" is the language of texts found to be in
- * "en"; NULL: none is near. */
+/* The nearest served code, the arena's; NULL: none is near. */
 static const char *served_code(
     struct dg_models *models, struct dg_arena *arena, const char *code, unsigned side)
 {
-    struct dg_model_languages all;
-    const char *best = NULL;
-    int nearest = -1;
-    dg_models_languages(models, side, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        const int distance = dg_language_distance(code, all.codes[i]);
-        if (distance < 0 || (best && distance >= nearest))
-            continue;
-        best = all.codes[i];
-        nearest = distance;
-    }
-    return best ? dg_arena_strdup(arena, best) : NULL;
+    char served[DG_LANGUAGE_MAX];
+    return dg_models_nearest(models, code, side, served) ? dg_arena_strdup(arena, served) : NULL;
 }
 
 int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
@@ -128,15 +116,28 @@ static int read_glossary(struct dg_body *b, struct dg_error *err)
     const char *name = dg_json_string(v, NULL);
     if (!v || (name && !*name))
         return DG_OK;
-    struct dg_glossary_set *s = name ? dg_glossaries_find(b->request->app->glossaries, name) : NULL;
-    if (!s)
+    struct dg_error why = {0};
+    int rc = name ? dg_request_name_glossary(b->request, name, &b->options, &why) : DG_ENOTFOUND;
+    if (rc == DG_ENOTFOUND)
         return not_supported("glossary_id", err);
-    b->options.named_glossary = s;
-    int rc = dg_request_keep_glossary_set_take(b->request, s, err);
-    if (rc == DG_OK && strcmp(b->source, DG_SOURCE_AUTO) == 0)
+    if (rc != DG_OK)
+        return dg_error_set(err, rc, "%s", why.message);
+    if (strcmp(b->source, DG_SOURCE_AUTO) == 0)
         return dg_error_field(err, DG_EINVAL, "glossary_id",
             "Use of a glossary requires the source_lang parameter to be specified");
     return rc;
+}
+
+/* split_sentences "0": a text is one sentence, and would lose its line ends if it had any. */
+static int read_whole(struct dg_body *b, struct dg_error *err)
+{
+    const char *split = dg_parameter_string(b->request->body, "split_sentences");
+    b->options.whole = split && strcmp(split, "0") == 0;
+    for (size_t i = 0; i < b->n_texts && b->options.whole; i++)
+        if (memchr(b->texts[i].s, '\n', b->texts[i].len))
+            return dg_error_field(err, DG_EINVAL, "split_sentences",
+                "Value for 'split_sentences' not supported: 0 is for texts of one line.");
+    return DG_OK;
 }
 
 static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
@@ -155,6 +156,8 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
             dg_json_set_int(o, "billed_characters", (int64_t)m->texts[i].characters);
         if (m->flags & MODEL_TYPE)
             dg_json_set_string(o, "model_type_used", "quality_optimized");
+        if (m->flags & TAGS)
+            dg_json_set_string(o, "tag_handling_version", m->flags & FIRST_TAGS ? "v1" : "v2");
         dg_json_append_take(list, o);
     }
     dg_json_free(translations);
@@ -162,29 +165,60 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
+/* A yes or no: true, false, or in words as forms have them. */
+static int check_flag(const struct dg_json *o, const char *key, struct dg_error *err)
+{
+    static const char *const words[] = {"0", "1", "true", "false", "True", "False", NULL};
+    return dg_json_typeof(dg_parameter(o, key)) == DG_JSON_BOOL || is_one_of(o, key, words)
+               ? DG_OK
+               : not_supported(key, err);
+}
+
+/* JSON's types, which would be taken for something else. */
+static int check_types(const struct dg_json *o, bool form, struct dg_error *err)
+{
+    static const char *const strings[] = {"source_lang", "target_lang", "glossary_id", "formality",
+        "split_sentences", "model_type", "tag_handling", "tag_handling_version", NULL};
+    static const char *const flags[] = {"show_billed_characters", "outline_detection", NULL};
+    struct dg_error why = {0};
+    int rc = dg_parameters_check_strings(o, form, strings, &why);
+    if (rc == DG_OK)
+        rc = dg_parameters_check_single(o, form, flags, &why);
+    if (rc != DG_OK)
+        return not_supported(why.field, err);
+    for (size_t i = 0; flags[i] && rc == DG_OK; i++)
+        rc = check_flag(o, flags[i], err);
+    return rc;
+}
+
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
     static const struct dg_request_kind each = DG_MIXED_EACH(dg_deepl_fail);
     static const struct dg_mixed_kind kind = {reply_take, &each};
     struct dg_body b;
-    bool form;
+    bool form, first_tags = false;
     dg_body_init(&b, r, limits);
     int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    if (rc == DG_OK)
+        rc = check_types(r->body, form, err);
     if (rc == DG_OK)
         rc = read_texts(&b, err);
     if (rc == DG_OK)
         rc = read_languages(&b, err);
     if (rc == DG_OK)
-        rc = dg_deepl_read_tags(r->body, &r->arena, &b.options, err);
+        rc = dg_deepl_read_tags(r->body, &r->arena, &b.options, &first_tags, err);
     if (rc == DG_OK)
         rc = dg_deepl_check_options(
             r->body, dg_parameter_string(r->body, "target_lang"), b.options.markup != NULL, err);
+    if (rc == DG_OK)
+        rc = read_whole(&b, err);
     if (rc == DG_OK)
         rc = read_glossary(&b, err);
     if (rc != DG_OK)
         return rc;
     const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
-                           (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0);
+                           (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0) |
+                           (b.options.markup ? TAGS : 0) | (first_tags ? FIRST_TAGS : 0);
     return dg_mixed_make(r, &kind, &b, flags, err);
 }
 

@@ -20,20 +20,29 @@ static void write_body(const char *id, const struct dg_node *body, struct dg_buf
     dg_buffer_adds(b, "</textarea>\n");
 }
 
-/* A field for each {name} of the path. */
-static void write_path_fields(
+/* The first of an array's. */
+static const char *example_of(const struct dg_node *parameter)
+{
+    const struct dg_node *example = dg_node_get(parameter, "example");
+    return dg_node_text(dg_node_length(example) > 0 ? dg_node_at(example, 0) : example);
+}
+
+/* A field for each {name} of the path, and for what of the query has an example. */
+static void write_fields(
     const struct dg_doc *d, const char *id, const struct dg_node *list, struct dg_buffer *b)
 {
     for (size_t i = 0; i < dg_node_length(list); i++) {
         const struct dg_node *p = dg_node_resolve(d, dg_node_at(list, i));
         const char *name = dg_node_text(dg_node_get(p, "name"));
-        if (strcmp(dg_node_text(dg_node_get(p, "in")), "path") != 0)
+        const char *place = dg_node_text(dg_node_get(p, "in"));
+        const bool query = strcmp(place, "query") == 0 && dg_node_get(p, "example");
+        if (strcmp(place, "path") != 0 && !query)
             continue;
         dg_buffer_addf(b,
             "<label for=\"try-%s-%s\">%s</label>\n<input id=\"try-%s-%s\" name=\"%s\" "
-            "required value=\"",
-            id, name, name, id, name, name);
-        dg_page_text(dg_node_text(dg_node_get(p, "example")), b);
+            "%s value=\"",
+            id, name, name, id, name, name, query ? "data-query" : "required");
+        dg_page_text(example_of(p), b);
         dg_buffer_adds(b, "\">\n");
     }
 }
@@ -49,7 +58,7 @@ void dg_page_try(const struct dg_doc *d, const char *method, const char *path,
     dg_buffer_adds(b, "\" data-path=\"");
     dg_page_text(path + (path[0] == '/'), b);
     dg_buffer_adds(b, "\">\n");
-    write_path_fields(d, id, dg_node_get(operation, "parameters"), b);
+    write_fields(d, id, dg_node_get(operation, "parameters"), b);
     write_body(id, dg_node_resolve(d, dg_node_get(operation, "requestBody")), b);
     dg_buffer_adds(b, "<button>Send</button>\n<p role=\"status\"></p>\n"
                       "<pre class=\"answer\" tabindex=\"0\" aria-label=\"Answer\" hidden></pre>\n"

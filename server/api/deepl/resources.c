@@ -1,0 +1,139 @@
+/* What DeepL's clients ask about the server: /v3/languages and /v3/languages/resources. A resource
+ * is what something is done with, a feature what may be asked for there. */
+#include "server/api/deepl/deepl.h"
+#include "server/api/parameters.h"
+#include "server/http/reply.h"
+#include "server/models/models.h"
+#include "text/language_name.h"
+
+#include <string.h>
+
+enum { SOURCE = 1, TARGET = 2 }; /* which language must have a feature */
+
+static const struct feature {
+    const char *resource, *name;
+    unsigned sides;
+} features[] = {
+    {"translate_text", "tag_handling", SOURCE | TARGET},
+    {"translate_text", "glossary", SOURCE | TARGET},
+    {"translate_text", "auto_detection", SOURCE},
+    {"translate_document", "auto_detection", SOURCE},
+};
+
+enum { N_FEATURES = sizeof features / sizeof *features };
+
+/* Those that are served come first; the others have no languages. */
+static const char *const resources[] = {"translate_text", "translate_document", "glossary", "voice",
+    "write", "style_rules", "translation_memory", NULL};
+
+static bool is_served(const struct dg_app *app, const char *resource)
+{
+    return strcmp(resource, "translate_text") == 0 ||
+           (strcmp(resource, "translate_document") == 0 && app->uploader);
+}
+
+static void add_language(
+    struct dg_json *list, const char *resource, const char *code, unsigned sides)
+{
+    char name[DG_LANGUAGE_NAME];
+    struct dg_json *o = dg_json_new_object(), *has = dg_json_new_object();
+    dg_language_name(code, name);
+    for (size_t i = 0; i < N_FEATURES; i++) {
+        if (strcmp(features[i].resource, resource) != 0 || !(features[i].sides & sides))
+            continue;
+        struct dg_json *status = dg_json_new_object();
+        dg_json_set_string(status, "status", "stable");
+        dg_json_set_take(has, features[i].name, status);
+    }
+    dg_json_set_string(o, "lang", code);
+    dg_json_set_string(o, "name", name);
+    dg_json_set_bool(o, "usable_as_source", sides & SOURCE);
+    dg_json_set_bool(o, "usable_as_target", sides & TARGET);
+    dg_json_set_string(o, "status", "stable");
+    dg_json_set_take(o, "features", has);
+    dg_json_append_take(list, o);
+}
+
+static bool has_code(const struct dg_model_languages *l, const char *code)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->codes[i], code) == 0)
+            return true;
+    return false;
+}
+
+static void list_languages(struct dg_app *app, const char *resource, struct dg_json *list)
+{
+    struct dg_model_languages all, sources, targets;
+    dg_models_languages(app->models, DG_SOURCES | DG_TARGETS, &all);
+    dg_models_languages(app->models, DG_SOURCES, &sources);
+    dg_models_languages(app->models, DG_TARGETS, &targets);
+    for (size_t i = 0; i < all.n; i++) {
+        const bool source = has_code(&sources, all.codes[i]);
+        const char *names[2];
+        size_t n = has_code(&targets, all.codes[i]) ? dg_deepl_varieties(all.codes[i], names) : 0;
+        const bool itself = n == 1;
+        if (source || itself)
+            add_language(
+                list, resource, all.codes[i], (source ? SOURCE : 0) | (itself ? TARGET : 0));
+        for (size_t k = 0; k < n && !itself; k++)
+            add_language(list, resource, names[k], TARGET);
+    }
+}
+
+void dg_deepl_resource_languages(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_error err = {0};
+    struct dg_json *parameters = NULL, *list = dg_json_new_array();
+    bool form;
+    size_t i = 0;
+    int rc = dg_parameters_read(x, &parameters, &form, &err);
+    const char *resource = dg_parameter_string(parameters, "resource");
+    while (resource && resources[i] && strcmp(resources[i], resource) != 0)
+        i++;
+    if (rc == DG_OK && !resource)
+        rc = dg_error_field(&err, DG_EINVAL, "resource", "Parameter 'resource' not specified");
+    else if (rc == DG_OK && !resources[i])
+        rc = dg_error_field(&err, DG_EINVAL, "resource", "Value for 'resource' not supported.");
+    if (rc == DG_OK) {
+        if (is_served(app, resource))
+            list_languages(app, resource, list);
+        dg_reply_json_take(&r, 200, list);
+    } else {
+        dg_json_free(list);
+        dg_deepl_fail(&r, &err);
+    }
+    dg_json_free(parameters);
+    dg_http_reply_take(x, &r);
+}
+
+static struct dg_json *feature_of(const struct feature *f)
+{
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_string(o, "name", f->name);
+    if (f->sides & SOURCE)
+        dg_json_set_bool(o, "needs_source_support", true);
+    if (f->sides & TARGET)
+        dg_json_set_bool(o, "needs_target_support", true);
+    return o;
+}
+
+void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    struct dg_json *list = dg_json_new_array();
+    for (size_t i = 0; resources[i]; i++) {
+        if (!is_served(app, resources[i]))
+            continue;
+        struct dg_json *o = dg_json_new_object(), *has = dg_json_new_array();
+        for (size_t k = 0; k < N_FEATURES; k++)
+            if (strcmp(features[k].resource, resources[i]) == 0)
+                dg_json_append_take(has, feature_of(&features[k]));
+        dg_json_set_string(o, "name", resources[i]);
+        dg_json_set_take(o, "features", has);
+        dg_json_append_take(list, o);
+    }
+    dg_reply_json_take(&r, 200, list);
+    dg_http_reply_take(x, &r);
+}

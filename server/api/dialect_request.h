@@ -1,0 +1,37 @@
+/* What requests of most dialects have in common: texts and two languages, under names of their own.
+ * Whatever else a body has is passed over, as these APIs do. Messages name field, value and what is
+ * allowed. Planners' threads. */
+#ifndef DG_SERVER_API_DIALECT_REQUEST_H
+#define DG_SERVER_API_DIALECT_REQUEST_H
+
+#include "server/api/body.h"
+
+/* What a dialect calls the fields. */
+struct dg_dialect_request {
+    const char *texts, *source, *target;
+};
+
+/* Fill in texts, source and target from the request's body, which was read. A source that is
+ * absent,
+ * "" or "auto" is DG_SOURCE_AUTO. DG_EINVAL, DG_ELIMIT, DG_ENOMEM. */
+int dg_dialect_request_read(
+    struct dg_body *b, const struct dg_dialect_request *names, struct dg_error *err);
+/* One of some words, NULL at their end, as a string: its index, -1 where it is absent or null, -2
+ * where it is none of them, which err says with `allowed`. */
+int dg_dialect_request_word(const struct dg_json *o, const char *name, const char *const *words,
+    const char *allowed, struct dg_error *err);
+/* The texts alone: a string, or an array of them. */
+int dg_dialect_request_texts(struct dg_body *b, const char *name, struct dg_error *err);
+/* One language alone: *out the nearest served code of a side (DG_SOURCES, DG_TARGETS), the arena's;
+ * NULL: absent, "" or "auto". */
+int dg_dialect_request_language(
+    struct dg_request *r, const char *name, unsigned side, const char **out, struct dg_error *err);
+/* DG_EINVAL: the field has a value that is no language of that side, which lists those. */
+int dg_dialect_request_not_served(
+    struct dg_request *r, const char *name, const char *value, unsigned side, struct dg_error *err);
+
+/* A served code as most other APIs write it: "zh-CN" for "zh-Hans", "zh-TW" for "zh-Hant", else
+ * itself. */
+const char *dg_dialect_code(const char *served);
+
+#endif
