@@ -129,8 +129,9 @@ static void timeouts(void **state)
     static const struct {
         const char *text;
         int64_t ms; /* 0: wrong */
-    } cases[] = {{"1", 1000}, {"0.5", 500}, {".25", 250}, {"0.001", 1}, {"1e-6", 0}, {"9999999", 5000}, {"0", 0},
-        {"-1", 0}, {"", 0}, {"1 s", 0}, {"nan", 0}, {"inf", 0}, {"1e999", 0}, {"abc", 0}};
+    } cases[] = {{"1", 1000}, {"0.5", 500}, {".25", 250}, {"0.001", 1}, {"1e-6", 0},
+        {"9999999", 5000}, {"0", 0}, {"-1", 0}, {"", 0}, {"1 s", 0}, {"nan", 0}, {"inf", 0},
+        {"1e999", 0}, {"abc", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dg_error err = {0};
