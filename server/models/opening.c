@@ -15,6 +15,8 @@
 #include <stdlib.h>
 
 #define TICK_NS 2000000ull
+/* where open ones take too much and all are in use, although nobody waits */
+#define LOOK_AGAIN_NS 50000000ull
 /* after a bundle could not be opened: until then nobody waits for it */
 #define TRY_AGAIN_NS 1000000000ull
 /* of the first in line, until others make room for it */
@@ -73,21 +75,27 @@ static bool settle(const struct dg_models *m, struct dg_opening *o, bool first)
     return o->err.code != DG_OK || take(o, first);
 }
 
-/* What has been idle longest, and is not o's (NULL: of all, unless it is the only one open). Its
- * model is the caller's to let go of. */
+static size_t n_open(const struct dg_models *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        n += m->list[i]->open != NULL;
+    return n;
+}
+
+/* What has been idle longest, and is not o's (NULL: of all). Its model is the caller's to let go
+ * of. */
 static struct dg_served *close_one_take(struct dg_models *m, const struct dg_opening *o)
 {
     struct dg_listing *idle = NULL;
-    size_t n_open = 0;
     for (size_t i = 0; i < m->n; i++) {
         struct dg_listing *l = m->list[i];
-        n_open += l->open != NULL;
         if (!l->open || atomic_load(&l->open->refs) > 1 || (o && needs(o, l)))
             continue;
         if (!idle || atomic_load(&l->open->used_ns) < atomic_load(&idle->open->used_ns))
             idle = l;
     }
-    if (!idle || (!o && n_open < 2))
+    if (!idle)
         return NULL;
     struct dg_served *s = idle->open;
     idle->open = NULL;
@@ -218,7 +226,7 @@ static bool step(struct dg_models *m)
     struct dg_opening *told = NULL;
     struct dg_served *closed = NULL;
     struct dg_listing *l = NULL;
-    bool blocked = false;
+    bool blocked = false, over = false;
     pthread_mutex_lock(&m->lock);
     serve_line(m, &told);
     const struct dg_opening *first = m->opening.line;
@@ -233,8 +241,10 @@ static bool step(struct dg_models *m)
             make_room(m, first);
         if (l)
             dg_listing_ref(l);
-    } else if (dg_served_bytes_alive() > most_bytes(m)) {
-        closed = close_one_take(m, NULL); /* one took more than was known of it */
+    } else if (dg_served_bytes_alive() > most_bytes(m) && n_open(m) > 1) {
+        /* one took more than was known of it, or a request needed two at once */
+        closed = close_one_take(m, NULL);
+        over = !closed;
     }
     pthread_mutex_unlock(&m->lock);
     tell_all(told);
@@ -242,8 +252,9 @@ static bool step(struct dg_models *m)
     if (l)
         open_listing(m, l);
     dg_listing_unref(l);
-    if (blocked)
-        dg_executor_post_at(m->o.executor, &m->opening.work, dg_clock_ns() + TICK_NS);
+    if (blocked || over)
+        dg_executor_post_at(
+            m->o.executor, &m->opening.work, dg_clock_ns() + (blocked ? TICK_NS : LOOK_AGAIN_NS));
     return l || closed;
 }
 

@@ -136,6 +136,15 @@ def test_every_answer_is_right_while_bundles_come_and_go(many, right, room):
         server.until(lambda: metric(server, "dragoman_models_open") <= room)
 
 
+def test_a_pivot_over_the_limit_leaves_one_bundle_open(many, right):
+    """Both of its bundles were in use when it had them: one is closed as soon as it is done, though nobody asks for another."""
+    answers, each = right
+    with Server(str(many), *FLAGS, "--model-memory", str(each + each // 2)) as server:
+        for _ in range(3):
+            assert ask(server, "de", "fr").json()["translations"] == answers["de", "fr"]
+            server.until(lambda: len(opened(server)) == 1, seconds=10)
+
+
 def test_one_opening_for_all_who_wait(many, right):
     answers, each = right
     with Server(str(many), *FLAGS, "--model-memory", str(each + each // 2)) as server:
