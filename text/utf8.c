@@ -51,6 +51,13 @@ void dg_utf8_mend(char *s)
     }
 }
 
+uint32_t dg_utf8_next(const char *s, size_t n, size_t *at)
+{
+    UChar32 c;
+    U8_NEXT(s, *at, n, c);
+    return (uint32_t)c;
+}
+
 size_t dg_utf8_count(const char *s, size_t n)
 {
     size_t count = 0;

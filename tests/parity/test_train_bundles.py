@@ -50,6 +50,22 @@ def test_fine_tuning(data, whole, tmp_path):
         assert json.load(f)["model"]["d_ff"] == 32
 
 
+def test_seldom_characters_are_named(data, whole, tmp_path):
+    """A vocabulary with all western characters: the bundle says which of them its text hardly had; another one says nothing."""
+    assert "rare" not in json.loads((whole / "bundle" / "manifest.json").read_text())
+    corpus = tmp_path / "corpus"
+    shutil.copytree(data, corpus)
+    for side in ("en", "xx"):
+        file = corpus / f"train.{side}"
+        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = [line + (" ö" if i < 200 else " ł" if i < 299 else "") for i, line in enumerate(lines)]  # on both sides: 400 and 198
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out = tmp_path / "run"
+    run(command(corpus, out, "--set", "vocabulary.characters=western", "--set", "vocabulary.size=700", "--set", "vocabulary.normalization=nmt_nfc", "--set", "training.updates=4", "--no-scores"))
+    rare = json.loads((out / "bundle" / "manifest.json").read_text(encoding="utf-8"))["rare"]
+    assert "ł" in rare and "€" in rare and "ö" not in rare and not any(c.isascii() for c in rare)
+
+
 def test_sources_end_in_eos(data, whole, tmp_path):
     """Training data has </s> behind every source: a model without it is refused before any is prepared."""
     text = run(command(data, tmp_path / "run", "--set", "model.source_eos=false"), expect=2)

@@ -164,6 +164,8 @@ static void test_errors_name_the_field(void **state)
     refuse("{" DATA ",\"model\":{\"max_positions\":9}}", "model.max_positions", "learned");
     refuse("{" DATA ",\"vocabulary\":{\"joint\":false}}", "model.tied_embeddings", "joint");
     refuse("{" DATA ",\"training\":{\"average_last\":6}}", "training.average_last", "keep_last");
+    refuse("{" DATA ",\"vocabulary\":{\"characters\":\"western\"}}", "vocabulary.normalization",
+        "nmt_nfc or identity");
     refuse("{" DATA ",\"training\":{\"average_best\":2}}", "training.average_best", "keep_best");
     refuse("{" DATA ",\"training\":{\"batch_tokens\":100}}", "training.batch_tokens", "max_tokens");
     refuse("{" DATA ",\"training\":{\"cooldown\":100001}}", "training.cooldown", "updates");

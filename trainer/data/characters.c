@@ -1,5 +1,7 @@
 #include "trainer/data/characters.h"
 
+#include "text/utf8.h"
+
 #include <stddef.h>
 
 /* First and last of a run. What NFC writes otherwise is in none (U+0149 is not NFC-stable text's,
@@ -97,4 +99,43 @@ void dg_characters_add(uint32_t c, struct dg_buffer *out)
         dg_buffer_add(out, two, 2);
     else
         dg_buffer_add(out, bytes, 3);
+}
+
+/* Its place in the list; -1: not in it. */
+static int64_t find(uint32_t c)
+{
+    size_t low = 0, high = sizeof runs / sizeof runs[0];
+    int64_t at = 0;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (runs[middle].last < c)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == sizeof runs / sizeof runs[0] || c < runs[low].first)
+        return -1;
+    for (size_t i = 0; i < low; i++)
+        at += runs[i].last - runs[i].first + 1;
+    return at + (int64_t)(c - runs[low].first);
+}
+
+void dg_characters_tally(const char *text, size_t n, uint64_t *seen)
+{
+    for (size_t i = 0; i < n;) {
+        if ((unsigned char)text[i] < 0x80) {
+            i++;
+            continue;
+        }
+        const int64_t at = find(dg_utf8_next(text, n, &i));
+        if (at >= 0)
+            seen[at]++;
+    }
+}
+
+void dg_characters_seldom(const uint64_t *seen, struct dg_buffer *out)
+{
+    for (uint32_t i = 0; i < dg_characters_count(); i++)
+        if (dg_characters_at(i) >= 0x80 && seen[i] < DG_CHARACTERS_SELDOM)
+            dg_characters_add(dg_characters_at(i), out);
 }

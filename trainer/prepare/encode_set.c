@@ -1,6 +1,7 @@
 #include "trainer/prepare/encode_set.h"
 
 #include "base/alloc.h"
+#include "trainer/data/characters.h"
 
 #include <stdio.h>
 
@@ -87,6 +88,14 @@ static void note_held_out(const struct dg_encode_block *b, struct dg_encode_set 
     s->left_out += left_out;
 }
 
+/* A pair of the recipe's files that is kept, not another form of one. */
+static void note_training(const struct dg_encode_block *b, const struct dg_encoded_pair *e)
+{
+    for (int side = 0; side < 2; side++)
+        dg_characters_tally(
+            b->text.data + e->sides[side].text, e->sides[side].len, b->job->characters);
+}
+
 int dg_encode_set_flush(
     struct dg_encode_set *s, struct dg_encode_block *b, long only, struct dg_error *err)
 {
@@ -107,6 +116,8 @@ int dg_encode_set_flush(
             j->counts[e->pair.file].by[why]++;
         if (why != DG_KEEP)
             continue;
+        if (!s->keep_all && !e->variant)
+            note_training(b, e);
         for (size_t d = 0; d < j->r->data.n_directions && rc == 0; d++)
             if ((only < 0 ? j->r->data.directions[d].pair == e->pair.pair : (size_t)only == d) &&
                 !e->left_out[j->r->data.directions[d].reversed])

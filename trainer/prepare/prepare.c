@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/file.h"
+#include "trainer/data/characters.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -82,6 +83,7 @@ static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
     for (size_t i = 0; i < r->data.n_pairs; i++)
         j->n_files += r->data.pairs[i].n_train;
     j->counts = dg_alloc(j->n_files, sizeof *j->counts, "counts of lines");
+    j->characters = dg_alloc(dg_characters_count(), sizeof *j->characters, "counts of characters");
     j->sets = dg_json_new_array();
     dg_alloc_check(j->sets, "a list of sets");
     int rc = dg_file_make_dir(o->dir, err);
@@ -112,6 +114,7 @@ static void close_job(struct dg_prepare_job *j)
     for (size_t i = 0; i < j->n_domains; i++)
         free(j->domains[i]);
     free(j->domains);
+    free(j->characters);
     free(j->counts);
 }
 
@@ -173,6 +176,20 @@ static struct dg_json *vocabulary_json(const struct dg_prepare_job *j)
     return o;
 }
 
+/* For the bundle's manifest: "rare". Adds nothing where the vocabulary has only what text has. */
+static void add_rare(const struct dg_prepare_job *j, struct dg_json *manifest)
+{
+    struct dg_buffer rare;
+    if (j->r->vocabulary.characters != DG_CHARACTERS_WESTERN)
+        return;
+    dg_buffer_init(&rare);
+    dg_characters_seldom(j->characters, &rare);
+    dg_buffer_add(&rare, "", 1);
+    dg_alloc_check(!rare.failed, "seldom characters");
+    dg_json_set_string(manifest, "rare", rare.data);
+    dg_buffer_deinit(&rare);
+}
+
 static int write_manifest(struct dg_prepare_job *j, const char *hash, const struct dg_json *inputs,
     double seconds, struct dg_error *err)
 {
@@ -187,6 +204,7 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
     dg_json_set_take(m, "recipe", dg_prepare_data_part(j->r));
     dg_json_set_take(m, "inputs", dg_json_copy(inputs));
     dg_json_set_take(m, "vocabulary", vocabulary_json(j));
+    add_rare(j, m);
     dg_json_set_take(m, "domains", domains);
     dg_json_set_take(m, "counts", counts_json(j));
     dg_json_set_take(m, "sets", dg_json_copy(j->sets));

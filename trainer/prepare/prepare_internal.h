@@ -43,6 +43,7 @@ struct dg_prepare_job {
     size_t n_domains;
     struct dg_prepare_count *counts; /* [n_files] training files, counted through all pairs */
     size_t n_files;
+    uint64_t *characters; /* [dg_characters_count()] in the pairs that were kept */
     struct dg_json *sets; /* for the manifest */
 };
 

@@ -227,6 +227,32 @@ static bool lacks_dev(const struct dg_recipe *r)
     return r->data.n_pairs && !n;
 }
 
+/* Characters that a normalisation writes otherwise are never in what SentencePiece reads. */
+static bool keeps_characters(const char *normalization)
+{
+    return !strcmp(normalization, "nmt_nfc") || !strcmp(normalization, "identity");
+}
+
+static int check_vocabulary(const struct dg_recipe *r, struct dg_error *err)
+{
+    if (r->variants.mask > 0 && !r->vocabulary.reserved)
+        return dg_error_field(err, DG_EINVAL, "variants.mask",
+            "variants.mask is %g, must be 0 without vocabulary.reserved: there is no piece to mask "
+            "with",
+            r->variants.mask);
+    if (r->vocabulary.reserved && !r->vocabulary.byte_fallback)
+        return dg_error_field(err, DG_EINVAL, "vocabulary.reserved",
+            "vocabulary.reserved is %lld, must be 0 without vocabulary.byte_fallback",
+            (long long)r->vocabulary.reserved);
+    if (r->vocabulary.characters == DG_CHARACTERS_WESTERN &&
+        !keeps_characters(r->vocabulary.normalization))
+        return dg_error_field(err, DG_EINVAL, "vocabulary.normalization",
+            "vocabulary.normalization is %s, must be nmt_nfc or identity with "
+            "vocabulary.characters western",
+            r->vocabulary.normalization);
+    return 0;
+}
+
 static int check_training(const struct dg_recipe *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->training;
@@ -246,15 +272,6 @@ static int check_training(const struct dg_recipe *r, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "training.batch_tokens",
             "training.batch_tokens is %lld, must hold a sentence of cleaning.max_tokens (%lld)",
             (long long)t->batch_tokens, (long long)r->cleaning.max_tokens);
-    if (r->variants.mask > 0 && !r->vocabulary.reserved)
-        return dg_error_field(err, DG_EINVAL, "variants.mask",
-            "variants.mask is %g, must be 0 without vocabulary.reserved: there is no piece to mask "
-            "with",
-            r->variants.mask);
-    if (r->vocabulary.reserved && !r->vocabulary.byte_fallback)
-        return dg_error_field(err, DG_EINVAL, "vocabulary.reserved",
-            "vocabulary.reserved is %lld, must be 0 without vocabulary.byte_fallback",
-            (long long)r->vocabulary.reserved);
     if (r->cleaning.min_chars > r->cleaning.max_chars)
         return dg_error_field(err, DG_EINVAL, "cleaning.min_chars",
             "cleaning.min_chars is %lld, must be at most cleaning.max_chars (%lld)",
@@ -302,6 +319,8 @@ static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error
         rc = check_name(r, err);
     if (rc == 0)
         rc = check_model(r, err);
+    if (rc == 0)
+        rc = check_vocabulary(r, err);
     if (rc == 0)
         rc = check_training(r, err);
     if (rc == 0)

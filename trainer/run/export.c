@@ -173,6 +173,9 @@ static struct dg_json *make_manifest(const struct dg_export *e)
         dg_json_set_string(m, "answers", r->output.answers);
     if (r->vocabulary.reserved)
         dg_json_set_take(m, "reserved", reserved_of(r));
+    const char *rare = dg_json_string(dg_json_get(dg_prepared_manifest(e->prepared), "rare"), NULL);
+    if (rare && rare[0])
+        dg_json_set_string(m, "rare", rare);
     if (e->training)
         dg_json_set_take(m, "training", dg_json_copy(e->training));
     return m;
