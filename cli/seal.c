@@ -2,9 +2,11 @@
 #include "base/command.h"
 #include "cli/cli.h"
 #include "model/config.h"
+#include "translate/pair_search.h"
 #include "weights/bundle.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct dg_field rows[] = {
@@ -12,9 +14,13 @@ static const struct dg_field rows[] = {
         .help = "name, description, licence, capitals (as_words or as_written), answers (text or "
                 "trees), alignment_layer, "
                 "alignment_head, decoding.beam_size, decoding.length_penalty, "
-                "decoding.extra_length, decoding.max_source_tokens, decoding.low_confidence or "
-                "decoding.never; without a value it is left out again; may be repeated"},
+                "decoding.extra_length, decoding.max_source_tokens, decoding.low_confidence, "
+                "decoding.never, rare, pair_decoding.en-de.length_penalty or "
+                "pair_decoding.en-de.length_penalty_cap (of any pair); without a value it is left "
+                "out again; may be repeated"},
 };
+
+enum { DG_SETTING_NAME = 128 };
 
 struct setting {
     const char *section, *key;
@@ -27,10 +33,12 @@ static const struct setting *find(const char *section, const char *key)
 {
     static const struct setting list[] = {{"", "name", NULL, true}, {"", "description", NULL, true},
         {"", "licence", NULL, true}, {"", "capitals", NULL, true}, {"", "answers", NULL, true},
-        {"", "alignment_layer", NULL, false}, {"", "alignment_head", NULL, false},
-        {"decoding", "beam_size", "beam", false}, {"decoding", "length_penalty", "alpha", false},
-        {"decoding", "extra_length", NULL, false}, {"decoding", "low_confidence", NULL, false},
-        {"decoding", "max_source_tokens", NULL, false}, {"decoding", "never", NULL, false}};
+        {"", "rare", NULL, true}, {"pair_decoding", "length_penalty", NULL, false},
+        {"pair_decoding", "length_penalty_cap", NULL, false}, {"", "alignment_layer", NULL, false},
+        {"", "alignment_head", NULL, false}, {"decoding", "beam_size", "beam", false},
+        {"decoding", "length_penalty", "alpha", false}, {"decoding", "extra_length", NULL, false},
+        {"decoding", "low_confidence", NULL, false}, {"decoding", "max_source_tokens", NULL, false},
+        {"decoding", "never", NULL, false}};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         if (!strcmp(list[i].section, section) &&
             (!strcmp(list[i].key, key) || (list[i].old && !strcmp(list[i].old, key))))
@@ -46,6 +54,17 @@ static struct dg_json *value_of(const struct setting *s, const char *text)
     return v ? v : dg_json_new_string(text, strlen(text));
 }
 
+/* An object without members is not written. */
+static void put_object(struct dg_json *in, const char *key, struct dg_json *o)
+{
+    if (dg_json_length(o) > 0) {
+        dg_json_set_take(in, key, o);
+        return;
+    }
+    dg_json_remove(in, key);
+    dg_json_free(o);
+}
+
 /* The object with that key changed, which the caller owns. */
 static struct dg_json *changed(const struct dg_json *o, const struct setting *s, const char *value)
 {
@@ -59,25 +78,52 @@ static struct dg_json *changed(const struct dg_json *o, const struct setting *s,
     return copy;
 }
 
+/* section.key=value; of pair_decoding: section.pair.key=value. */
+struct where {
+    char name[DG_SETTING_NAME];
+    const char *section, *pair, *key;
+};
+
+static int split(const char *setting, size_t n, struct where *w, struct dg_error *err)
+{
+    if (!setting[n] || n >= sizeof w->name)
+        return dg_error_set(err, DG_EINVAL, "--set takes KEY=VALUE, not \"%.60s\"", setting);
+    memcpy(w->name, setting, n);
+    w->name[n] = '\0';
+    char *first = strchr(w->name, '.'), *last = strrchr(w->name, '.');
+    w->section = first ? w->name : "";
+    w->key = last ? last + 1 : w->name;
+    w->pair = first != last ? first + 1 : NULL;
+    if (first)
+        *first = *last = '\0';
+    return 0;
+}
+
 static int set(struct dg_json **manifest, const char *setting, struct dg_error *err)
 {
-    char name[64];
-    size_t n = strcspn(setting, "=");
-    if (!setting[n] || n >= sizeof name)
-        return dg_error_set(err, DG_EINVAL, "--set takes KEY=VALUE, not \"%.60s\"", setting);
-    memcpy(name, setting, n);
-    name[n] = '\0';
-    char *dot = strchr(name, '.');
-    if (dot)
-        *dot = '\0';
+    struct where w;
+    const size_t n = strcspn(setting, "=");
+    int rc = split(setting, n, &w, err);
+    if (rc)
+        return rc;
     const char *value = setting + n + 1;
-    const struct setting *s = find(dot ? name : "", dot ? dot + 1 : name);
-    if (!s)
+    const struct setting *s = find(w.section, w.key);
+    if (!s || (w.pair != NULL) != !strcmp(s->section, "pair_decoding"))
         return dg_error_set(
             err, DG_EINVAL, "--set knows no %.*s; see dragoman seal --help", (int)n, setting);
-    struct dg_json *after = dot ? dg_json_copy(*manifest) : changed(*manifest, s, value);
-    if (dot)
-        dg_json_set_take(after, s->section, changed(dg_json_get(*manifest, s->section), s, value));
+    const struct dg_json *section = dg_json_get(*manifest, w.section);
+    struct dg_json *after;
+    if (w.pair) {
+        struct dg_json *pairs = section ? dg_json_copy(section) : dg_json_new_object();
+        put_object(pairs, w.pair, changed(dg_json_get(section, w.pair), s, value));
+        after = dg_json_copy(*manifest);
+        put_object(after, w.section, pairs);
+    } else if (w.section[0]) {
+        after = dg_json_copy(*manifest);
+        dg_json_set_take(after, w.section, changed(section, s, value));
+    } else {
+        after = changed(*manifest, s, value);
+    }
     dg_json_free(*manifest);
     *manifest = after;
     return 0;
@@ -87,6 +133,7 @@ static int seal(const char *dir, const char *const *settings, size_t n, struct d
 {
     struct dg_bundle *b = NULL;
     struct dg_config config;
+    struct dg_pair_search *ignored = NULL;
     int rc = dg_bundle_open(dir, &b, err);
     if (rc)
         return rc;
@@ -96,9 +143,12 @@ static int seal(const char *dir, const char *const *settings, size_t n, struct d
     if (!rc)
         rc = dg_config_read(manifest, &config, err);
     if (!rc)
+        rc = dg_pair_search_read(b, manifest, &ignored, err);
+    if (!rc)
         rc = dg_bundle_seal(dir, manifest, err);
     if (!rc)
         printf("%s\n", dg_json_string(dg_json_get(manifest, "version"), NULL));
+    free(ignored);
     dg_json_free(manifest);
     dg_bundle_close(b);
     return rc;

@@ -23,10 +23,10 @@ static void name_pair(char out[80], const char *source, const char *target)
     snprintf(out, 80, "%s-%s", source, target);
 }
 
-int dg_pair_search_read(
-    const struct dg_bundle *b, struct dg_pair_search **out, struct dg_error *err)
+int dg_pair_search_read(const struct dg_bundle *b, const struct dg_json *manifest,
+    struct dg_pair_search **out, struct dg_error *err)
 {
-    const struct dg_json *all = dg_json_get(dg_bundle_manifest(b), key);
+    const struct dg_json *all = dg_json_get(manifest, key);
     const size_t n = dg_bundle_pairs(b);
     struct dg_pair_search *list = calloc(n, sizeof *list);
     size_t found = 0;

@@ -15,10 +15,11 @@ struct dg_pair_search {
     float length_penalty_cap;
 };
 
-/* Those of all pairs in the bundle's order: [dg_bundle_pairs], the caller's to free.
- * DG_EINVAL (field pair_decoding...), DG_ENOMEM. */
-int dg_pair_search_read(
-    const struct dg_bundle *b, struct dg_pair_search **out, struct dg_error *err);
+/* Those that a manifest (the bundle's own, or one that it may get) has for all its pairs, in the
+ * bundle's order: [dg_bundle_pairs], the caller's to free. DG_EINVAL (field pair_decoding...),
+ * DG_ENOMEM. */
+int dg_pair_search_read(const struct dg_bundle *b, const struct dg_json *manifest,
+    struct dg_pair_search **out, struct dg_error *err);
 
 /* Put one pair's way into a manifest's "pair_decoding". DG_ENOMEM. */
 int dg_pair_search_write(

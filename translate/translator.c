@@ -102,8 +102,8 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
             goto out;
         dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
     }
-    if ((rc = dg_pair_search_read(b, &t->pair_search, err)) || (rc = read_alphabet(t, err)) ||
-        (rc = dg_stand_ins_open(t, err)))
+    if ((rc = dg_pair_search_read(b, dg_bundle_manifest(b), &t->pair_search, err)) ||
+        (rc = read_alphabet(t, err)) || (rc = dg_stand_ins_open(t, err)))
         goto out;
     *out = t;
     return 0;

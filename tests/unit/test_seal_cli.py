@@ -35,6 +35,18 @@ def test_settings_change_and_the_version_with_them(bundle):
     assert after["files"] == before["files"] and after["model"] == before["model"]
 
 
+def test_pairs_and_seldom_characters(bundle):
+    """Settings of one pair, and what leaving them out again leaves."""
+    before = manifest(bundle)
+    cap = "pair_decoding.en-de.length_penalty_cap"
+    dragoman("seal", str(bundle), "--set", "pair_decoding.en-de.length_penalty=1.75", "--set", cap + "=1.5", "--set", "rare=łę")
+    after = manifest(bundle)
+    assert after["pair_decoding"] == {"en-de": {"length_penalty": 1.75, "length_penalty_cap": 1.5}} and after["rare"] == "łę"
+    assert "en-de" in dragoman("inspect", str(bundle))
+    dragoman("seal", str(bundle), "--set", cap + "=", "--set", "pair_decoding.en-de.length_penalty=", "--set", "rare=")
+    assert manifest(bundle) == {**before, "version": manifest(bundle)["version"]}
+
+
 def test_the_same_settings_are_the_same_version(bundle):
     assert dragoman("seal", str(bundle)).strip() == manifest(bundle)["version"]
     one = dragoman("seal", str(bundle), "--set", "decoding.beam=2")
@@ -45,7 +57,10 @@ def test_the_same_settings_are_the_same_version(bundle):
 @pytest.mark.parametrize("setting, wrong", [
     ("decoding.beam=500", "decoding.beam_size"), ("decoding.beam_size=two", "decoding.beam_size"), ("capitals=loud", "capitals"),
     ("alignment_layer=4", "alignment_layer is 4, must be from 1 to 3"), ("alignment_layer=two", "alignment_layer"),
-    ("alignment_head=99", "alignment_head"), ("model.D=3", "model.D"), ("version=1", "version"), ("decoding.heat=1", "decoding.heat"), ("name", "KEY=VALUE"), ("name=", "name")])
+    ("alignment_head=99", "alignment_head"), ("model.D=3", "model.D"), ("version=1", "version"), ("decoding.heat=1", "decoding.heat"), ("name", "KEY=VALUE"),
+    ("pair_decoding.de-fr.length_penalty=1", "pair_decoding has 1 members, of which 0 are pairs"), ("pair_decoding.length_penalty=1", "pair_decoding.length_penalty"),
+    ("pair_decoding.en-de.length_penalty=11", "pair_decoding.en-de.length_penalty"), ("pair_decoding.en-de.length_penalty_cap=1", "pair_decoding.en-de.length_penalty"),
+    ("decoding.en-de.beam_size=1", "decoding.en-de.beam_size"), ("name=", "name")])
 def test_what_is_wrong_is_named_and_nothing_written(bundle, setting, wrong):
     before = (bundle / "manifest.json").read_bytes()
     assert wrong in dragoman("seal", str(bundle), "--set", "licence=mine", "--set", setting, ok=False)
