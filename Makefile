@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack test-clients test-openapi asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -34,6 +34,9 @@ test-clients: ## other servers' clients from PyPI against this one, with the bun
 
 test-openapi: ## openapi.yaml tried on the server, 200 made-up requests for each operation (schemathesis), some minutes
 	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'
+
+test-real-shape: build ## M2M-100 and NLLB-200 in their real shapes beside transformers, some minutes and 10 GB of disk
+	@scripts/test-real-shape
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long

@@ -125,14 +125,11 @@ static int convert(
          *spm = dg_file_join(dir, "sentencepiece.model");
     struct dg_json *metadata = path ? dg_json_load(path, err) : NULL;
     int rc = metadata && spm ? 0 : err && err->code ? err->code : DG_EFORMAT;
-    const char *prefix = dg_json_string(dg_json_get(metadata, "target_prefix"), NULL);
-    if (!rc && prefix && prefix[0])
-        rc = REFUSE(
-            DG_EUNSUP, "the package's target_prefix is \"%.60s\", which is not supported", prefix);
     o.dir = dir;
     o.source_spm = o.target_spm = spm;
     o.source_lang = o.source_lang ? o.source_lang : language(metadata, "from_code");
     o.target_lang = o.target_lang ? o.target_lang : language(metadata, "to_code");
+    o.target_prefix = dg_json_string(dg_json_get(metadata, "target_prefix"), NULL);
     if (!rc)
         rc = dg_convert_ctranslate2(&o, err);
     dg_json_free(metadata);

@@ -144,15 +144,36 @@ static int read_config(struct job *j, struct dg_error *err)
     return rc ? rc : dg_config_check(c, err);
 }
 
+/* What starts the answers in the target language, as NLLB's languages do. */
+static int write_prefix(struct job *j, struct dg_error *err)
+{
+    const struct dg_convert_ctranslate2 *o = j->o;
+    if (!o->target_prefix || !o->target_prefix[0])
+        return 0;
+    if (dg_convert_vocab_id(&j->target, o->target_prefix) < 0)
+        return WRONG("target_prefix",
+            "the target_prefix is \"%.60s\", no piece of the target vocabulary", o->target_prefix);
+    struct dg_json *tags = dg_json_new_object();
+    if (dg_json_set_string(tags, o->target_lang, o->target_prefix)) {
+        dg_json_free(tags);
+        return dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+    }
+    return dg_json_set_take(j->manifest, "target_tags", tags)
+               ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+               : 0;
+}
+
 static int start_manifest(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 *o = j->o;
     char name[80];
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
     j->manifest = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
-    return j->manifest ? dg_convert_manifest_pair(
-                             j->manifest, o->source_lang, o->target_lang, "ctranslate2", err)
-                       : DG_ENOMEM;
+    if (!j->manifest)
+        return DG_ENOMEM;
+    int rc =
+        dg_convert_manifest_pair(j->manifest, o->source_lang, o->target_lang, "ctranslate2", err);
+    return rc ? rc : write_prefix(j, err);
 }
 
 static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)

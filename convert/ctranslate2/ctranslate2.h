@@ -15,6 +15,9 @@ struct dg_convert_ctranslate2 {
      * Their pieces are looked up by name, their own ids do not count. */
     const char *source_spm, *target_spm;
     const char *source_lang, *target_lang;
+    /* A piece that starts each answer and is no part of it, as CTranslate2's target_prefix; NULL or
+     * "": none. */
+    const char *target_prefix;
     const char *out;
     const char *name;    /* NULL: "<source>-<target>" */
     const char *licence; /* NULL: not said */

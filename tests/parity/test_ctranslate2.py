@@ -101,6 +101,27 @@ def test_argos(tmp_path, expected):
     assert "zip" in run(["convert", "argos", SPM, "--out", str(tmp_path / "c")], code=1)
 
 
+def test_a_package_s_target_prefix_starts_each_answer(tmp_path, expected):
+    """As Argos Translate hands it to translate_batch: forced first, and no part of the answer."""
+    file, about = str(tmp_path / "a.argosmodel"), {"from_code": "en", "to_code": "pb"}
+    package(file, os.path.join(DATA, "f32"), {**about, "target_prefix": expected["prefix"]})
+    run(["convert", "argos", file, "--out", str(tmp_path / "b")])
+    with open(tmp_path / "b" / "manifest.json", encoding="utf-8") as f:
+        assert json.load(f)["target_tags"] == {"pt-BR": expected["prefix"]}
+    out = run(["translate", "--model", str(tmp_path / "b"), "--tokens", "--json", "--beam-size", "1", "--max-length", "40", "--keep-loops"],
+              expected["source"])
+    got = [json.loads(line)["tokens"].split()[:39] for line in out.splitlines()]
+    assert got == [pieces.split()[:39] for pieces in expected["prefixed"]]
+    assert sum(a != b.split()[:39] for a, b in zip(got, expected["greedy"])) >= 5  # it matters
+    package(file, os.path.join(DATA, "f32"), {**about, "target_prefix": ""})
+    run(["convert", "argos", file, "--out", str(tmp_path / "c")])
+    with open(tmp_path / "c" / "manifest.json", encoding="utf-8") as f:
+        assert "target_tags" not in json.load(f)
+    package(file, os.path.join(DATA, "f32"), {**about, "target_prefix": "__no_piece__"})
+    message = run(["convert", "argos", file, "--out", str(tmp_path / "d")], code=1)
+    assert 'target_prefix is "__no_piece__", no piece of the target vocabulary' in message and not (tmp_path / "d" / "manifest.json").exists()
+
+
 @pytest.mark.parametrize("part,told", [
     ("relative_position_k", "relative positions"), ("relative_attention_b", "relative positions"), ("rotary_0", "rotary positions"),
     ("alibi_0", "ALiBi"), ("linear_0_noact", "gated feed-forward"), ("layernorm_embedding", "norm of the embeddings"),

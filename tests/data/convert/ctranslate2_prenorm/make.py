@@ -104,6 +104,12 @@ for name in ("f32", "int8", "int16", "f16"):
         found = [translator.translate_batch([s], beam_size=1, max_decoding_length=40)[0].hypotheses[0] for s in sources]
         answers["greedy"] = [" ".join(h) for h in found]
         answers["texts"] = []
+        # A package with a target_prefix: translate_batch's own, which begins each answer; what is compared is what follows it.
+        prefix = PIECES[40]
+        found = [translator.translate_batch([s], beam_size=1, max_decoding_length=40, target_prefix=[[prefix]])[0].hypotheses[0]
+                 for s in sources]
+        assert all(h[0] == prefix for h in found)
+        answers["prefix"], answers["prefixed"] = prefix, [" ".join(h[1:]) for h in found]
         for text in ("The dog sees a red bird.", "A child buys Kenu.", "The old woman likes the garden in 2017."):
             hypothesis = translator.translate_batch([spm.encode(text, out_type=str)], beam_size=1, max_decoding_length=40)
             pieces = hypothesis[0].hypotheses[0]
