@@ -81,6 +81,7 @@ def test_what_is_wrong_is_shown(docs):
     docs.open("translate")
     status, answer = docs.send("translate", '{"text": 3}')
     assert status == 400 and json.loads(answer)["error"]["field"] == "text"
+    assert axe(docs) == "[]"
     status, answer = docs.send("translate", "{")
     assert status == 400 and json.loads(answer)["error"]["code"] == "invalid_json"
 

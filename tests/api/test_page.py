@@ -18,7 +18,13 @@ def test_what_is_typed_is_translated(page, bundled):
     assert page.output() == expected(bundled, TEXT)
     assert page["count"].text == "48 characters"
     assert len(page.all("#output .s")) == 2
-    assert page["output"].get_attribute("lang") == "de"
+    assert [page[side].get_attribute("lang") for side in ("input", "output")] == ["en", "de"]
+    assert re.fullmatch(r"Done in ([1-9]\d{0,2} ms|[1-9]\d*\.\d s)", page["status"].text)
+
+
+def test_short_times_are_in_milliseconds(page):
+    said = page.driver.execute_async_script("const done = arguments[0]; import('/web/text.js').then((m) => done([0.2, 7.4, 999.4, 999.6, 61040].map(m.took)))")
+    assert said == ["1 ms", "7 ms", "999 ms", "1.0 s", "61.0 s"]
 
 
 def test_the_language_is_detected_and_swapped(page, bundled):
@@ -46,6 +52,43 @@ def test_sentences_stream_in(page, bundled):
     seen = page.driver.execute_script("return seen")
     assert seen[0] < seen[-1] == 88
     assert page.output() == expected(bundled, text)
+
+
+def test_a_sentence_is_opened_while_others_stream_in(page, bundled):
+    """It stays open and has the focus when the whole answer is there, and what it is exchanged for is on the page."""
+    text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 90))
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page.driver.execute_script("""
+        const real = window.fetch, output = document.getElementById('output');
+        window.fetch = async (path, request, ...more) => {
+          const reply = await real(path, request, ...more);
+          if (path !== '/v1/translate' || !JSON.parse(request.body).stream) return reply;
+          // The last event waits until a sentence is open.
+          const held = new TransformStream({transform: async (chunk, out) => {
+            if (new TextDecoder().decode(chunk).includes('event: done')) while (!window.opened) await new Promise((go) => setTimeout(go, 10));
+            out.enqueue(chunk);
+          }});
+          return new Response(reply.body.pipeThrough(held), {headers: reply.headers});
+        };
+        new MutationObserver(() => {
+          if (window.opened || !output.querySelector('.s')) return;
+          window.opened = output.querySelector('.s');
+          opened.click();
+          opened.focus();
+        }).observe(output, {childList: true, subtree: true});""")
+    page.paste(text)
+    page.done()
+    assert page.driver.execute_script("return opened.isConnected && document.activeElement === opened && opened.getAttribute('aria-current') === 'true'")
+    wanted = expected(bundled, text)
+    assert page.output() == wanted and len(page.all("#output .s")) == 88
+    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    page.until(lambda: len(page.all("#nbest li button")) >= 2)
+    other = page.all("#nbest li button")[1]
+    said = other.text
+    other.click()
+    first = page.driver.execute_script("return opened.entry.streamed")
+    assert said != first and page.output() == said + wanted[len(first):]
 
 
 def test_a_document_keeps_its_marks(page, tmp_path):
@@ -269,6 +312,9 @@ def test_the_page_is_small_and_strict(bundled):
     names.discard("/web/index.html")
     total = len(gzip.compress(page.content)) + sum(len(gzip.compress(bundled.get(n).content)) for n in names)
     assert total <= 120 * 1024
+    with open(os.path.join(ROOT, "docs", "page.md"), encoding="utf-8") as f:
+        quoted = re.search(r"(\d+) KB compressed, (\d+) KB as it is", f.read())
+    assert abs(int(quoted.group(1)) - total / 1000) < 1.5, total
     assert bundled.get("/", headers={"Accept": "application/json"}).json()["name"] == "dragoman-server"
     assert bundled.get("/").json()["routes"]
     assert bundled.get("/web/none.js").status_code == 404

@@ -22,6 +22,12 @@ def weights(page, kind):
     return entry, entry["layers"][-1]["heads"]
 
 
+def drawn_as(page, entry, heads):
+    """Until the weights asked for are there: those before may have as many layers and heads."""
+    page.until(lambda: "arrow keys" in page["att-note"].text)
+    assert len(page.all("#att-layer option")) == len(entry["layers"]) and len(page.all("#att-head option")) == len(heads) + 2
+
+
 # Of each layer and head: the lines as [row, column, opacity] and the cells of the heat map, all drawn by the page's own lists.
 DRAWN = r"""
 const $ = (id) => document.getElementById(id), found = [];
@@ -48,7 +54,7 @@ def test_every_head_of_every_layer_is_drawn(attention, kind):
     page = attention
     entry, heads = weights(page, kind)
     page.choose("att-kind", kind)
-    page.until(lambda: len(page.all("#att-layer option")) == len(entry["layers"]) and len(page.all("#att-head option")) == len(heads) + 2)
+    drawn_as(page, entry, heads)
     shown = {t: t.replace("▁", "␣") for t in entry["source_tokens"] + entry["target_tokens"]}
     rows = entry["source_tokens"] if kind == "encoder" else entry["target_tokens"]
     columns = entry["target_tokens"] if kind == "decoder" else entry["source_tokens"]
@@ -102,7 +108,7 @@ def test_attention_is_drawn(attention, kind):
     page = attention
     entry, heads = weights(page, kind)
     page.choose("att-kind", kind)
-    page.until(lambda: len(page.all("#att-layer option")) == len(entry["layers"]) and len(page.all("#att-head option")) == len(heads) + 2)
+    drawn_as(page, entry, heads)
     page.choose("att-layer", str(len(entry["layers"]) - 1))
     assert "→" in page["att-picture"].get_attribute("aria-label")
     page.choose("att-view", "map")
@@ -138,7 +144,7 @@ def test_heads_are_labelled(attention):
     page = attention
     entry, heads = weights(page, "encoder")
     page.choose("att-kind", "encoder")
-    page.until(lambda: len(page.all("#att-layer option")) == len(entry["layers"]))
+    drawn_as(page, entry, heads)
     page.choose("att-layer", str(len(entry["layers"]) - 1))
     page.choose("att-head", "all")
     page.until(lambda: len(page.all("#att-picture .heads li")) == len(heads))

@@ -129,6 +129,7 @@ def test_a_broken_document_is_refused_with_the_servers_sentence(chrome, served, 
     page.until(lambda: page["error"].is_displayed())
     assert "the file is broken" in page["error"].text and page.state() == "Not translated."
     assert not page["document-download"].is_enabled()
+    assert axe(page) == "[]"
     page.upload(tmp_path / "a.pdf", b"%PDF")
     page.until(lambda: "a.pdf" in page["error"].text)
     assert ".docx" in page["error"].text
@@ -141,6 +142,7 @@ def test_without_documents_text_still_is_translated(chrome, without, tmp_path): 
     page.upload(tmp_path / "report.docx", docx(TEXT))
     page.until(lambda: page["error"].is_displayed())
     assert "report.docx" in page["error"].text and "without --documents FILE" in page["error"].text
+    assert axe(page) == "[]"
     assert not page["document"].is_displayed() and not page["key-form"].is_displayed()
     page.upload(tmp_path / "page.html", f"<p>{TEXT}</p>".encode())
     page.done()
@@ -180,7 +182,7 @@ def test_the_keyboard_is_enough_for_documents(chrome, served, tmp_path, folder):
 def test_axe_finds_nothing(chrome, served, tmp_path, scheme):  # noqa: F811
     page = DocumentPage(chrome, served)
     emulate(page, prefers_color_scheme=scheme)
-    page.upload(tmp_path / "a.docx", docx(TEXT))
+    page.upload(tmp_path / "cycling in the city.docx", LONG)
     page.finished()
     assert axe(page) == "[]"
     picture(page, "document-" + scheme)

@@ -2,7 +2,7 @@
 import signal
 
 from conftest import NARROW, PATIENCE, Server, long_text
-from web_page import BUNDLES, TEXT, Page, bundled, chrome, expected, page, unplugged  # noqa: F401
+from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, expected, page, unplugged  # noqa: F401
 
 LONG = "\n".join("The %d dogs play in the snow near the old station." % n for n in range(3000))
 
@@ -70,6 +70,7 @@ def test_the_look_at_the_server_outlives_it(chrome):
     finally:
         first.stop(signal.SIGKILL)
     page.until(lambda: "does not answer" in page["error"].text)
+    assert axe(page) == "[]"
     with Server(BUNDLES, "--port", str(first.port)) as second:
         assert second.translate(TEXT).status_code == 200
         page.until(lambda: not page["error"].is_displayed())

@@ -66,8 +66,50 @@ def test_dark_and_light_are_the_systems(page, scheme):
     picture(page, "page-" + scheme)
 
 
+# The contrast of each colour with what is behind it: placeholders, and the lines of eight heads.
+CONTRASTS = r"""
+const light = (colour) => { const [r, g, b] = colour.match(/[\d.]+/g).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+const contrast = (a, b) => { const [low, high] = [light(a), light(b)].sort((x, y) => x - y); return (high + 0.05) / (low + 0.05); };
+const card = getComputedStyle(document.querySelector('.card')).backgroundColor;
+const heads = [...Array(8).keys()].map((n) => {
+  const line = document.createElementNS('http://www.w3.org/2000/svg', 'line'), picture = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  picture.classList.add('att');
+  line.classList.add('head-' + n);
+  picture.append(line);
+  document.body.append(picture);
+  const colour = getComputedStyle(line).stroke;
+  picture.remove();
+  return colour;
+});
+return [contrast(getComputedStyle(document.getElementById('input'), '::placeholder').color, card),
+        contrast(getComputedStyle(document.getElementById('output'), '::before').color, card), new Set(heads).size, ...heads.map((h) => contrast(h, card))];"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_axe_does_not_look_at_is_legible(page, scheme):
+    """Placeholders as text (4.5), the heads' colours as marks (3), as WCAG 2 asks."""
+    emulate(page, prefers_color_scheme=scheme)
+    typed, shown, different, *heads = page.driver.execute_script(CONTRASTS)
+    assert typed >= 4.5 and shown >= 4.5 and different == 8 and min(heads) >= 3, (typed, shown, heads)
+
+
+def test_a_systems_own_colours_show_the_chosen_word(page):
+    """Where a system forces its few colours, no background tells one word from another."""
+    emulate(page, forced_colors="active")
+    try:
+        everything_open(page)
+        outlines = page.driver.execute_script("""return ['#sentence-source .hit', '#sentence-target [aria-pressed=true]', '#output [aria-current=true]',
+            '#sentence-target [aria-pressed=false]'].map((s) => getComputedStyle(document.querySelector(s)).outlineStyle)""")
+        assert outlines == ["solid", "solid", "solid", "none"]
+    finally:
+        emulate(page, forced_colors="none")
+
+
 def test_a_narrow_phone_needs_no_sideways_scrolling(page):
     with phone(page):
+        tops = {page[name].rect["y"] + page[name].rect["height"] / 2 for name in ("source", "swap", "target")}
+        assert max(tops) - min(tops) < 2  # the languages beside each other
         everything_open(page)
         assert sideways(page) <= 320
         box = page["att-picture"]
@@ -112,7 +154,7 @@ def test_text_from_right_to_left_is_shown_so(chrome, tmp_path):
         assert way("#input")[0] == "ltr"
         page["show-history"].click()
         page["history-keep"].click()
-        for source, target, text in (("en", "he", "Two dogs play."), ("he", "en", "שלום עולם.")):
+        for source, target, text in (("en", "he", "Two dogs play. Where is the station?"), ("he", "en", "שלום עולם.")):
             page.translate(text, source, target)
             left, right = ("ltr", "rtl") if target == "he" else ("rtl", "ltr")
             assert way("#output") == [right, target]
@@ -123,6 +165,11 @@ def test_text_from_right_to_left_is_shown_so(chrome, tmp_path):
             page.until(lambda: page.all("#nbest li"))
             if target == "he":
                 assert way("#nbest li button")[0] == "rtl"
+                sentences = page.all("#output .s")
+                page.driver.execute_script("arguments[0].focus()", sentences[0])
+                for key, at in ((Keys.ARROW_LEFT, 1), (Keys.ARROW_RIGHT, 0), (Keys.ARROW_DOWN, 1), (Keys.ARROW_UP, 0)):
+                    pressed(page, key)
+                    assert page.driver.switch_to.active_element == sentences[at], key
             else:  # the model knows no Hebrew letter: they came back as they were
                 assert page["nbest"].text.endswith("There is no other translation.")
             assert way("#history-list li bdi")[0] == left

@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from conftest import CLI, EN_DE, PATIENCE, Server
+from conftest import CLI, EN_DE, PATIENCE, ROOT, Server
 from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, emulate, page, phone, picture, sideways  # noqa: F401
 
 
@@ -49,6 +49,14 @@ def work(server, seconds):
             time.sleep(0.3 + 0.7 * abs(math.sin(time.monotonic() / 9)))
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(client, range(3)))
+
+
+def test_the_latency_is_of_all_routes_that_translate(bundled):
+    with open(os.path.join(ROOT, "server", "api", "routes.c"), encoding="utf-8") as f:
+        routes = {path for path, _ in re.findall(r'\{"[A-Z]+", "([^"]+)", NULL, &(dg_\w*_translate)\b', f.read())}
+    assert {"/v1/translate", "/translate", "/v2/translate", "/language/translate/v2"} <= routes
+    counted = re.search(r"const TRANSLATING = \[(.*)\];", bundled.get("/web/status.js").text).group(1)
+    assert set(re.findall(r"'([^']+)'", counted)) == routes
 
 
 def cells(page, table):

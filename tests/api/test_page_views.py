@@ -59,6 +59,42 @@ def test_other_translations_have_scores(page):
     assert page.output() == wanted[1]["text"]
 
 
+def test_other_translations_of_a_document_keep_its_marks(page, tmp_path):
+    path = tmp_path / "notes.md"
+    path.write_text("Where is the *station*?\n")
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(path))
+    page.done()
+    page.open_sentence()
+    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    wanted = page.server.post("/v1/translate", {"text": "Where is the *station*?", "source": "en", "target": "de", "format": "markdown", "beam_size": 8,
+                                                "n_best": 8}).json()["translations"][0]["n_best"]
+    page.until(lambda: [b.text for b in page.all("#nbest li button")] == [w["text"] for w in wanted])
+    assert page.all("#nbest li button")[0].text == page.output().strip()
+
+
+def test_what_is_taken_is_doubted_by_itself(page, bundled):
+    """Each translation has its own flags: the server's for it, and not those of the one before."""
+    text = "He paid 23.50 for 4 tickets on 12 May 1999."
+    ask = {"text": text, "source": "en", "target": "de"}
+    flags = lambda **more: bundled.post("/v1/translate", {**ask, **more}).json()["translations"][0]
+    best = flags(beam_size=8, n_best=8)["n_best"]
+    of = [flags(target_prefix=b["text"])["sentences"][0]["flags"] for b in best]
+    doubted = next(i for i, f in enumerate(of) if f == ["number_mismatch"])
+    assert of[0] == []
+    page.translate(text)
+    page.open_sentence()
+    for i in (doubted, 0):
+        page.driver.execute_script("document.getElementById('nbest').open = false")
+        page.driver.execute_script("setTimeout(() => document.getElementById('nbest').open = true, 50)")
+        page.until(lambda: len(page.all("#nbest li button")) == len(best) and page.all("#nbest li button")[i].is_displayed())
+        page.all("#nbest li button")[i].click()
+        page.until(lambda: page["legend"].is_displayed() == bool(of[i]) and len(page.all("#output .flagged")) == bool(of[i])
+                   and ("number" in page["sentence-flags"].text) == bool(of[i]))
+        assert page.output() == best[i]["text"]
+
+
 def test_doubtful_sentences_are_explained(page):
     page.translate("Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.", "en", "de")
     page.until(lambda: page["legend"].is_displayed())

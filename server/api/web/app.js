@@ -1,6 +1,6 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, chunks, direction, languageName, node, save, translatedName} from './text.js';
+import {begin, codePoints, chunks, direction, languageName, node, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Output} from './output.js';
@@ -17,7 +17,10 @@ const state = {models: [], running: null, timer: 0, format: 'text', file: null, 
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
 const output = new Output($('output'), (entry, at) => panel.open(entry, at));
-const panel = new SentencePanel(pair, fail, () => marks());
+const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
+  output.set(entry.span, text, flags);
+  marks();
+});
 const models = new Models(fail);
 const documents = new Documents(fail, $('file'));
 const history = new History((e) => {
@@ -110,8 +113,9 @@ const busy = () => say('The server is busy. Trying again …');
 // Chunks one after the other, the next one under way while one streams in.
 async function translate(text, signal) {
   const parts = (state.format === 'text' ? chunks(text) : [text]).map((t) => ({text: t, points: codePoints(t)}));
-  output.begin(parts);
+  output.begin(parts, state.format);
   const [source, target] = pair();
+  $('input').lang = source;
   $('output').lang = target;
   $('output').dir = direction(target);
   let next = 0, done = 0;
@@ -149,7 +153,7 @@ async function start() {
     await detect(text, running.signal);
     await translate(text, running.signal);
     if (state.running !== running) return;
-    say(`Done in ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+    say(`Done in ${took(performance.now() - begin)}`);
     ready(true);
     marks();
     history.add({text, source: pair()[0], target: pair()[1]});

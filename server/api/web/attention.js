@@ -183,7 +183,7 @@ const within = (least, value, most) => Math.max(least, Math.min(most, value));
 // One table, or one for each head, in colours, in a room of so many pixels if they can be read there.
 function lines(tables, room) {
   const [{rows, columns}] = tables;
-  const step = 24, left = longest(rows), gap = within(64, room - left - longest(columns), 220), height = Math.max(rows.length, columns.length) * step + 8;
+  const step = 24, left = longest(rows), gap = within(64, room - left - longest(columns), 360), height = Math.max(rows.length, columns.length) * step + 8;
   const width = left + gap + longest(columns), least = tables.length > 1 ? 0.15 : 0.03;
   const root = svg('svg', {class: 'att', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'});
   const y = (i) => i * step + 18, drawn = [];

@@ -1,6 +1,6 @@
 // Documents: which files the server takes, and one on its way there, translated, and back.
 import * as api from './api.js';
-import {save, translatedName} from './text.js';
+import {node, save, took, translatedName} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const POLL_MS = 500;
@@ -30,8 +30,9 @@ export class Documents {
     this.served = filesTranslation ? supportedFilesFormat : [];
     const all = this.endings();
     $('file').accept = all.join(',');
-    $('formats').textContent = `Files: ${all.join(' ')}${this.served.length ? '' :
-      '. Other documents need a server that runs with --documents FILE.'}`;
+    $('formats').textContent = `Files: ${all.join(' ')}`;
+    if (!this.served.length)
+      $('formats').append('. Other documents need a server that runs with ', node('code', {}, '--documents FILE'), '.');
   }
 
   endings() {
@@ -74,7 +75,7 @@ export class Documents {
       const made = await api.sendDocument(file, source, target, running.signal);
       const {billed_characters: characters} = await this.done(made, running.signal);
       this.result = {blob: await api.documentResult(made, running.signal), name: translatedName(file.name, target)};
-      this.say(`Done in ${((performance.now() - begin) / 1000).toFixed(1)} s: ${characters.toLocaleString()} characters`, 1);
+      this.say(`Done in ${took(performance.now() - begin)}: ${characters.toLocaleString()} ${characters === 1 ? 'character' : 'characters'}`, 1);
       $('document-download').disabled = false;
     } catch (e) {
       if (running.signal.aborted) return;

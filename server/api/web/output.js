@@ -6,12 +6,14 @@ export class Output {
     this.element = element;
     this.onSentence = onSentence;
     this.parts = [];
+    this.format = 'text';
     element.addEventListener('click', (e) => this.choose(e.target.closest('.s'), e));
     element.addEventListener('keydown', (e) => this.key(e));
   }
 
-  // parts: the chunks of the text, each {text, points}.
-  begin(parts) {
+  // parts: the chunks of the text, each {text, points}. format: of the text, as the API calls it.
+  begin(parts, format) {
+    this.format = format;
     this.element.replaceChildren();
     this.parts = parts.map((part) => {
       const node = document.createElement('span');
@@ -33,19 +35,30 @@ export class Output {
     this.reachable();
   }
 
-  // The whole answer for a part replaces what was streamed.
+  // The whole answer for a part corrects what was streamed. Sentences stay the elements that they are: one may be open or have
+  // the focus by now, and one that was exchanged for another translation stays exchanged.
   finish(i, translation, points) {
-    const part = this.parts[i];
-    const nodes = [];
+    const part = this.parts[i], spans = [...part.node.children];
     let at = 0;
-    translation.sentences.forEach((s) => {
-      nodes.push(points.slice(at, s.target[0]));
-      nodes.push(this.element_of(part, points.slice(s.target[0], s.target[1]), s));
+    translation.sentences.forEach((s, n) => {
+      const between = points.slice(at, s.target[0]), text = points.slice(s.target[0], s.target[1]), span = spans[n];
+      if (!span) part.node.append(between, this.element_of(part, text, s));
+      else if (span.entry.streamed === span.textContent) this.set(span, text, s.flags);
+      if (span && span.previousSibling.data !== between) span.previousSibling.data = between;
       at = s.target[1];
     });
-    nodes.push(points.slice(at, points.length));
-    part.node.replaceChildren(...nodes);
+    for (const span of spans.slice(translation.sentences.length)) span.previousSibling.remove(), span.remove();
+    part.node.append(points.slice(at, points.length));
     this.reachable();
+  }
+
+  // A sentence's text and what is doubtful about it.
+  set(span, text, flags) {
+    if (span.textContent !== text) span.textContent = text;
+    span.entry.flags = flags;
+    span.classList.toggle('flagged', flags.length > 0);
+    if (flags.length) span.title = flags.map((f) => f.replaceAll('_', ' ')).join(', ');
+    else span.removeAttribute('title');
   }
 
   // One sentence is in the order of Tab; arrows lead to the others.
@@ -57,12 +70,8 @@ export class Output {
   element_of(part, text, s) {
     const span = document.createElement('span');
     span.className = 's';
-    span.textContent = text;
-    span.entry = {source: part.points.slice(s.source[0], s.source[1]), flags: s.flags, score: s.score, span};
-    if (s.flags.length) {
-      span.classList.add('flagged');
-      span.title = s.flags.map((f) => f.replaceAll('_', ' ')).join(', ');
-    }
+    span.entry = {source: part.points.slice(s.source[0], s.source[1]), format: this.format, streamed: text, span};
+    this.set(span, text, s.flags);
     span.setAttribute('role', 'button');
     span.tabIndex = -1;
     return span;
@@ -77,7 +86,7 @@ export class Output {
   }
 
   choose(span, click) {
-    if (!span || !document.getSelection().isCollapsed) return; // text was selected, to be copied perhaps
+    if (!span || (click && !document.getSelection().isCollapsed)) return; // text was selected, to be copied perhaps
     this.all().forEach((s) => s.removeAttribute('aria-current'));
     span.setAttribute('aria-current', 'true');
     this.focus(span, false);
@@ -89,12 +98,13 @@ export class Output {
     if (move) span.focus();
   }
 
-  // Arrows move between sentences, Enter opens one.
+  // Arrows move between sentences, in the direction of the text; Enter opens one.
   key(e) {
     const span = e.target.closest?.('.s');
     if (!span) return;
     const all = this.all();
-    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[e.key];
+    const right = this.element.dir === 'rtl' ? -1 : 1;
+    const step = {ArrowRight: right, ArrowDown: 1, ArrowLeft: -right, ArrowUp: -1}[e.key];
     if (step) this.focus(all[Math.min(all.length - 1, Math.max(0, all.indexOf(span) + step))]);
     else if (e.key === 'Enter' || e.key === ' ') this.choose(span);
     else return;

@@ -5,10 +5,11 @@ import {codePoints, words, direction, node} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
 
+const MARKED = ['markdown', 'html']; // formats whose marks are within sentences
 const $ = (id) => document.getElementById(id);
 
 export class SentencePanel {
-  // pair(): [source, target]; fail(error); replaced(entry, text): another translation was taken.
+  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken.
   constructor(pair, fail, replaced) {
     this.pair = pair;
     this.fail = fail;
@@ -35,7 +36,7 @@ export class SentencePanel {
     $('alternatives').replaceChildren();
     $('nbest').open = $('attention').open = false;
     this.attention.clear();
-    $('sentence-flags').replaceChildren(...entry.flags.map((f) => item(explain(f))));
+    this.show_flags();
     const text = entry.span.textContent;
     this.show_words(entry.source, text);
     $('sentence').focus({preventScroll: false});
@@ -44,14 +45,22 @@ export class SentencePanel {
     await this.align(entry, text);
   }
 
-  // Ask where the words of this text came from.
-  async align(entry, text) {
+  show_flags() {
+    $('sentence-flags').replaceChildren(...this.entry.flags.map((f) => item(explain(f))));
+  }
+
+  // Ask where the words of this text came from; of one that was taken, also what is doubtful about it.
+  async align(entry, text, taken = false) {
     this.alignments = [];
     try {
       const [source, target] = this.pair();
       const {translations: [t]} = await api.translate({text: entry.source, source, target, alignments: true, target_prefix: text});
       if (this.entry !== entry || entry.span.textContent !== text || t.text !== text) return;
       this.alignments = t.alignments || [];
+      if (taken) {
+        this.replaced(entry, text, t.sentences[0].flags);
+        this.show_flags();
+      }
       if (this.lit) this.light(this.lit);
     } catch (e) {
       this.fail(e);
@@ -111,13 +120,13 @@ export class SentencePanel {
   option(entry, {text, score}) {
     const button = node('button', {type: 'button', dir: direction(this.pair()[1])}, text || '(nothing)');
     button.addEventListener('click', () => {
-      entry.span.textContent = text;
+      this.replaced(entry, text, []);
+      this.show_flags();
       this.show_words(entry.source, text);
       $('alternatives').replaceChildren();
       $('sentence').focus({preventScroll: true});
       if ($('attention').open) this.attention.show(entry.source, text);
-      this.replaced(entry, text);
-      this.align(entry, text);
+      this.align(entry, text, true);
     });
     const title = 'Log-probability over length penalty: nearer to 0 is better';
     return node('li', {}, button, node('span', {class: 'score', title}, score.toFixed(2)));
@@ -131,7 +140,7 @@ export class SentencePanel {
     try {
       const [source, target] = this.pair();
       const {translations: [t]} = await api.translate(
-        {text: entry.source, source, target, beam_size: 8, n_best: 8, scores: true});
+        {text: entry.source, source, target, format: MARKED.includes(entry.format) ? entry.format : 'text', beam_size: 8, n_best: 8, scores: true});
       if (this.entry !== entry) return;
       list.replaceChildren(...(t.n_best || []).map((a) => this.option(entry, a)));
       if (!t.n_best) list.append(item('There is no other translation.')); // a text without letters, for one

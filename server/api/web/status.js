@@ -35,7 +35,7 @@ function quantile(a, b, name, meant, q) {
 }
 
 const WINDOW = 5; // samples: ten seconds
-const TRANSLATING = ['/v1/translate', '/v2/translate', '/translate'];
+const TRANSLATING = ['/v1/translate', '/translate', '/v2/translate', '/language/translate/v2', '/imme', '/kiss', '/hcfy', '/deeplx'];
 const translates = (key) => TRANSLATING.includes(label(key, 'route'));
 const CHARTS = [
   {title: 'Requests a second', series: {translate: (a, b) => rate(a, b, 'dragoman_requests_total')}},

@@ -63,6 +63,9 @@ export function node(tag, attributes, ...content) {
   return made;
 }
 
+// How long something took: below a second in milliseconds.
+export const took = (ms) => (ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
+
 // report.docx in German is report.de.docx.
 export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.${language}$1`);
 
